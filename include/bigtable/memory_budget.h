@@ -1,0 +1,56 @@
+// One number that bounds what the engine keeps in memory, for one database or for several.
+#ifndef BIGTABLE_MEMORY_BUDGET_H_
+#define BIGTABLE_MEMORY_BUDGET_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace bigtable {
+
+class BlockCache;
+
+// Memtables, the log bytes they pin, indexes and filters, and the block cache share the limit. The
+// cache takes what the others leave, and gives it back when they grow; memtables are written out
+// when they and the log reach their part of it. What a caller's own views pin, and a single value
+// that is larger than the budget, may exceed it.
+//
+// Databases that are opened with the same budget share it, cache included. Thread-safe.
+class MemoryBudget {
+ public:
+  enum class Use { kMemtables, kLog, kIndexes, kInMemoryGroups, kBlockCache };
+  static constexpr size_t kUses = 5;
+
+  // `limit` in bytes, at least kMinimum.
+  static constexpr uint64_t kMinimum = 8 << 20;
+  explicit MemoryBudget(uint64_t limit);
+  ~MemoryBudget();
+  MemoryBudget(const MemoryBudget&) = delete;
+  MemoryBudget& operator=(const MemoryBudget&) = delete;
+
+  uint64_t limit() const { return limit_; }
+  uint64_t used(Use use) const {
+    return used_[static_cast<size_t>(use)].load(std::memory_order_relaxed);
+  }
+  uint64_t used() const;
+
+  // For the engine: takes (or, negative, gives back) `bytes`. Never refuses: who takes looks at
+  // used() and acts.
+  void Charge(Use use, int64_t bytes) {
+    used_[static_cast<size_t>(use)].fetch_add(static_cast<uint64_t>(bytes),
+                                              std::memory_order_relaxed);
+  }
+  // For the engine: the cache that all databases of this budget share.
+  BlockCache& block_cache() { return *block_cache_; }
+
+ private:
+  const uint64_t limit_;
+  std::array<std::atomic<uint64_t>, kUses> used_{};
+  std::unique_ptr<BlockCache> block_cache_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MEMORY_BUDGET_H_

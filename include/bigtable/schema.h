@@ -1,0 +1,119 @@
+// What a table looks like: its column families, the locality groups that store them, and the rules
+// by which old versions go (sections 2 and 6 of the paper).
+#ifndef BIGTABLE_SCHEMA_H_
+#define BIGTABLE_SCHEMA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace bigtable {
+
+// How the blocks of a locality group's SSTables are compressed.
+enum class Compression : uint8_t {
+  // Not at all: blocks are read in place from the mapped file, without a copy.
+  kNone = 0,
+  // Each block by itself with zstd.
+  kZstd = 1,
+  // Today's form of the paper's two-pass scheme: some megabytes of the file's own content, stored
+  // once in the file, serve zstd as a dictionary for every block. Text that many rows share, like
+  // the boilerplate of a web site, is stored once, and a block is still decoded alone. Costs up to
+  // two MiB of memory for each open file, and more CPU when files are written.
+  kZstdLongWindow = 2,
+};
+
+// What a locality group's Bloom filters are asked.
+enum class FilterKind : uint8_t {
+  kNone = 0,
+  kRow = 1,           // "may this file hold anything of this row?"
+  kRowAndColumn = 2,  // that, and "... anything of this column of this row?"
+};
+
+// A set of families that are stored together, in memtables and SSTables of their own: who reads
+// one group does not read past the others (section 6). Plain value.
+struct LocalityGroup {
+  Compression compression = Compression::kNone;
+  // zstd's level, 1 (fast) to 19 (small).
+  int compression_level = 3;
+  // Bytes in a data block before compression, from 1 KiB to 16 MiB: larger blocks compress better
+  // and need less index; a read of one cell reads one block. A value that is larger has a block of
+  // its own.
+  size_t block_size = 16 << 10;
+  FilterKind filter = FilterKind::kRow;
+  // Bits of Bloom filter for each row, and for each column with kRowAndColumn, from 1 to 32. Ten
+  // make one false "maybe" in about a hundred.
+  int filter_bits = 10;
+  // SSTables are loaded into memory when they are first read, and then served without the file.
+  // For small data that is read often.
+  bool in_memory = false;
+
+  friend bool operator==(const LocalityGroup&, const LocalityGroup&) = default;
+};
+
+// Which versions of a cell are kept. What a rule lets go is not seen by any read, at once; its
+// space is reclaimed by compactions. Plain value.
+class GcRule {
+ public:
+  // Keeps everything: the default.
+  GcRule() = default;
+
+  // Keeps the `n` newest versions of each column, n at least 1. A version is gone once `n` cells of
+  // its column with newer timestamps have existed since it was written, whether or not they were
+  // deleted later.
+  static GcRule MaxVersions(int64_t n) {
+    GcRule rule;
+    rule.max_versions_ = n;
+    return rule;
+  }
+  // Keeps what has a timestamp within `age` of the present, age at least one millisecond.
+  static GcRule MaxAge(absl::Duration age) {
+    GcRule rule;
+    rule.max_age_ = age;
+    return rule;
+  }
+  // Lets go what any of the two rules lets go.
+  static GcRule Union(const GcRule& a, const GcRule& b) {
+    GcRule rule = a;
+    if (b.max_versions_ && (!a.max_versions_ || *b.max_versions_ < *a.max_versions_)) {
+      rule.max_versions_ = b.max_versions_;
+    }
+    if (b.max_age_ && (!a.max_age_ || *b.max_age_ < *a.max_age_)) rule.max_age_ = b.max_age_;
+    return rule;
+  }
+
+  std::optional<int64_t> max_versions() const { return max_versions_; }
+  std::optional<absl::Duration> max_age() const { return max_age_; }
+
+  friend bool operator==(const GcRule&, const GcRule&) = default;
+
+ private:
+  std::optional<int64_t> max_versions_;
+  std::optional<absl::Duration> max_age_;
+};
+
+// A column family: the unit in which access, storage and collection are configured. Plain value.
+struct Family {
+  // A name in TableSchema::locality_groups; empty: the group "default", which every table has and
+  // which is configured by defining it.
+  std::string locality_group = {};
+  GcRule gc = {};
+
+  friend bool operator==(const Family&, const Family&) = default;
+};
+
+// Names of families and groups are 1 to 64 printable ASCII characters without space and colon.
+// Plain value.
+struct TableSchema {
+  std::map<std::string, LocalityGroup, std::less<>> locality_groups;
+  std::map<std::string, Family, std::less<>> families;
+
+  friend bool operator==(const TableSchema&, const TableSchema&) = default;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_SCHEMA_H_

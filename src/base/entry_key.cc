@@ -1,0 +1,132 @@
+#include "base/entry_key.h"
+
+#include <cstring>
+
+#include "base/strings.h"
+
+namespace bigtable {
+namespace {
+
+constexpr char kEnd = '\x01';
+constexpr char kEscapedZero = '\xff';
+
+// Finds the 00 01 that ends an escaped text; npos if there is none or an escape is broken.
+size_t FindEnd(std::string_view text, size_t from) {
+  while (true) {
+    const size_t zero = text.find('\0', from);
+    if (zero == std::string_view::npos || zero + 1 >= text.size()) return std::string_view::npos;
+    if (text[zero + 1] == kEnd) return zero;
+    if (text[zero + 1] != kEscapedZero) return std::string_view::npos;
+    from = zero + 2;
+  }
+}
+
+}  // namespace
+
+void AppendEscaped(std::string* out, std::string_view text) {
+  size_t from = 0;
+  for (size_t zero; (zero = text.find('\0', from)) != std::string_view::npos; from = zero + 1) {
+    out->append(text.substr(from, zero + 1 - from));
+    out->push_back(kEscapedZero);
+  }
+  out->append(text.substr(from));
+  out->push_back('\0');
+  out->push_back(kEnd);
+}
+
+std::string RowPrefix(std::string_view row) {
+  std::string out;
+  AppendRowPrefix(&out, row);
+  return out;
+}
+
+void StoreTrailer(char* to, int64_t timestamp, EntryVersion version, EntryKind kind) {
+  const bool has_timestamp = kind <= EntryKind::kGhost;
+  StoreBigEndian64(to, has_timestamp ? ~static_cast<uint64_t>(timestamp) : 0);
+  StoreBigEndian64(to + 8, ~(version.sequence << 8 | version.ordinal >> 16));
+  to[16] = static_cast<char>(~(version.ordinal >> 8));
+  to[17] = static_cast<char>(~version.ordinal);
+  to[18] = static_cast<char>(kind);
+}
+
+void AppendTrailer(std::string* out, int64_t timestamp, EntryVersion version, EntryKind kind) {
+  char trailer[kTrailerSize];
+  StoreTrailer(trailer, timestamp, version, kind);
+  out->append(trailer, sizeof trailer);
+}
+
+void AppendTimestamp(std::string* out, int64_t timestamp) {
+  char field[8];
+  StoreBigEndian64(field, ~static_cast<uint64_t>(timestamp));
+  out->append(field, sizeof field);
+}
+
+std::string PrefixSuccessor(std::string_view prefix) {
+  while (!prefix.empty() && prefix.back() == '\xff') prefix.remove_suffix(1);
+  std::string out(prefix);
+  if (!out.empty()) ++out.back();
+  return out;
+}
+
+size_t RowPrefixSize(std::string_view key) { return FindEnd(key, 0) + 2; }
+
+std::string_view Unescape(std::string_view escaped, std::string* scratch) {
+  escaped.remove_suffix(2);
+  if (std::memchr(escaped.data(), 0, escaped.size()) == nullptr) [[likely]]
+    return escaped;
+  scratch->clear();
+  for (size_t i = 0; i < escaped.size(); ++i) {
+    scratch->push_back(escaped[i]);
+    if (escaped[i] == '\0') ++i;
+  }
+  return *scratch;
+}
+
+bool IsWellFormed(std::string_view key) {
+  if (key.size() < kTrailerSize || key.size() > kMaxEntryKeySize) return false;
+  const uint8_t kind_byte = static_cast<uint8_t>(key.back());
+  if (!IsKnownKind(kind_byte)) return false;
+  const auto kind = static_cast<EntryKind>(kind_byte);
+  const uint64_t timestamp_field = LoadBigEndian64(Trailer(key).data());
+  if (kind <= EntryKind::kGhost ? timestamp_field >> 63 == 0 : timestamp_field != 0) return false;
+
+  const std::string_view prefix = ColumnPrefix(key);
+  const size_t row_end = FindEnd(prefix, 0);
+  if (row_end == std::string_view::npos) return false;
+  const size_t family = row_end + 2;
+  const size_t family_end = prefix.find('\0', family);
+  if (family_end == std::string_view::npos) return false;
+  const std::string_view qualifier = prefix.substr(family_end + 1);
+  const bool has_family = family_end > family;
+  switch (kind) {
+    case EntryKind::kDeleteRow:
+      return !has_family && qualifier == std::string_view("\0\0", 2);
+    case EntryKind::kDeleteFamily:
+      return has_family && qualifier == std::string_view("\0\0", 2);
+    default:
+      return has_family && qualifier.size() >= 2 && FindEnd(qualifier, 0) == qualifier.size() - 2;
+  }
+}
+
+std::string DebugString(std::string_view key) {
+  if (!IsWellFormed(key)) return Cat("malformed ", Quoted(key));
+  static constexpr const char* kNames[] = {
+      "?", "cell", "delete-cell", "ghost", "delete-column", "delete-family", "delete-row"};
+  const size_t row_size = RowPrefixSize(key);
+  const std::string_view family = FamilyOf(key, row_size);
+  const EntryKind kind = KindOf(key);
+  std::string scratch;
+  std::string out = absl::CHexEscape(ToAbsl(RowOf(key, &scratch)));
+  if (!family.empty()) absl::StrAppend(&out, "/", ToAbsl(family), ":");
+  if (kind <= EntryKind::kDeleteColumn) {
+    const auto escaped = EscapedQualifierOf(key, row_size, family.size());
+    absl::StrAppend(&out, absl::CHexEscape(ToAbsl(Unescape(escaped, &scratch))));
+  }
+  if (kind <= EntryKind::kGhost) absl::StrAppend(&out, "@", TimestampOf(key));
+  const EntryVersion version = VersionOf(key);
+  absl::StrAppend(&out, "#", version.sequence, ".", version.ordinal, " ",
+                  kNames[static_cast<int>(kind)]);
+  return out;
+}
+
+}  // namespace bigtable

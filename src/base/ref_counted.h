@@ -1,0 +1,66 @@
+// An object that lives as long as somebody refers to it: the count is inside the object, so that a
+// reference is one pointer and taking one is one atomic addition.
+#ifndef BIGTABLE_BASE_REF_COUNTED_H_
+#define BIGTABLE_BASE_REF_COUNTED_H_
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace bigtable {
+
+// Thread-safe. A new object has no references; the first Ref to it makes one.
+class RefCounted {
+ public:
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+
+  void AddRef() const { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void Release() const {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ protected:
+  RefCounted() = default;
+  virtual ~RefCounted() = default;
+
+ private:
+  mutable std::atomic<uint32_t> refs_{0};
+};
+
+template <typename T>
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(T* object) : object_(object) {
+    if (object_ != nullptr) object_->AddRef();
+  }
+  Ref(const Ref& other) : Ref(other.object_) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <typename U>
+  Ref(const Ref<U>& other) : Ref(other.get()) {}  // NOLINT: as a pointer converts
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() {
+    if (object_ != nullptr) object_->Release();
+  }
+
+  T* get() const { return object_; }
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+template <typename T, typename... Args>
+Ref<T> MakeRef(Args&&... args) {
+  return Ref<T>(new T(std::forward<Args>(args)...));
+}
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BASE_REF_COUNTED_H_

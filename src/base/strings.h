@@ -1,0 +1,44 @@
+// The bridge between std::string_view, which this project uses throughout, and the string_view of
+// an Abseil that was built with a type of its own, as Debian's is.
+#ifndef BIGTABLE_BASE_STRINGS_H_
+#define BIGTABLE_BASE_STRINGS_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace bigtable {
+
+inline absl::string_view ToAbsl(std::string_view s) { return {s.data(), s.size()}; }
+inline std::string_view ToStd(absl::string_view s) { return {s.data(), s.size()}; }
+
+namespace strings_internal {
+inline absl::string_view Arg(std::string_view s) { return ToAbsl(s); }
+inline absl::string_view Arg(const std::string& s) { return s; }
+inline absl::string_view Arg(const char* s) { return s; }
+template <typename T>
+const T& Arg(const T& value) {
+  return value;
+}
+}  // namespace strings_internal
+
+// absl::StrCat that also takes std::string_view.
+template <typename... Args>
+std::string Cat(const Args&... args) {
+  return absl::StrCat(strings_internal::Arg(args)...);
+}
+
+// `bytes` in quotes, with what cannot be printed escaped and what is long cut: for messages.
+inline std::string Quoted(std::string_view bytes) {
+  constexpr size_t kMost = 80;
+  std::string out = Cat("\"", absl::CHexEscape(ToAbsl(bytes.substr(0, kMost))), "\"");
+  if (bytes.size() > kMost) absl::StrAppend(&out, "... (", bytes.size(), " bytes)");
+  return out;
+}
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BASE_STRINGS_H_
