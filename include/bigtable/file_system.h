@@ -16,7 +16,8 @@
 
 namespace bigtable {
 
-// A file that is written once, from its start to its end. One thread at a time.
+// A file that is written once, from its start to its end. One thread at a time. Once Append or Sync
+// has failed they fail for good: what the file holds is not known, and it is to be removed.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;  // closes; unsynced bytes may be lost with the machine
@@ -62,7 +63,8 @@ class LogFile {
   // Writes `data` at `offset`; requires that it fits into size(). Survives the process's death.
   virtual absl::Status Write(uint64_t offset, std::string_view data) = 0;
   // Everything stored or written before the call survives the death of the machine. After an error
-  // nothing is known about what was written since the last success.
+  // nothing is known about what was written since the last success, and every later Sync fails: a
+  // system that has failed once may say OK the next time and have lost the bytes.
   virtual absl::Status Sync() = 0;
 };
 
@@ -73,7 +75,8 @@ class FileLock {
 };
 
 // Thread-safe. Paths use '/'. Errors: NotFound, AlreadyExists, PermissionDenied,
-// ResourceExhausted (no space left, too many open files), Unavailable (an I/O error, which may
+// ResourceExhausted (no space left, too many open files), FailedPrecondition (a directory where a
+// file is meant or the reverse, or one that is not empty), Unavailable (an I/O error, which may
 // pass), each with the path and the system's reason.
 class FileSystem {
  public:
@@ -107,6 +110,7 @@ class FileSystem {
   virtual absl::Status CreateDirectory(std::string_view path) = 0;
   // The directory must be empty.
   virtual absl::Status RemoveDirectory(std::string_view path) = 0;
+  // Who has the file open or mapped keeps its bytes.
   virtual absl::Status RemoveFile(std::string_view path) = 0;
   // Atomic: whoever looks finds the old `to` or the new one. An open file keeps its bytes.
   virtual absl::Status RenameFile(std::string_view from, std::string_view to) = 0;

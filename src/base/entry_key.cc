@@ -41,7 +41,7 @@ std::string RowPrefix(std::string_view row) {
 }
 
 void StoreTrailer(char* to, int64_t timestamp, EntryVersion version, EntryKind kind) {
-  const bool has_timestamp = kind <= EntryKind::kGhost;
+  const bool has_timestamp = HasTimestamp(kind);
   StoreBigEndian64(to, has_timestamp ? ~static_cast<uint64_t>(timestamp) : 0);
   StoreBigEndian64(to + 8, ~(version.sequence << 8 | version.ordinal >> 16));
   to[16] = static_cast<char>(~(version.ordinal >> 8));
@@ -88,7 +88,7 @@ bool IsWellFormed(std::string_view key) {
   if (!IsKnownKind(kind_byte)) return false;
   const auto kind = static_cast<EntryKind>(kind_byte);
   const uint64_t timestamp_field = LoadBigEndian64(Trailer(key).data());
-  if (kind <= EntryKind::kGhost ? timestamp_field >> 63 == 0 : timestamp_field != 0) return false;
+  if (HasTimestamp(kind) ? timestamp_field >> 63 == 0 : timestamp_field != 0) return false;
 
   const std::string_view prefix = ColumnPrefix(key);
   const size_t row_end = FindEnd(prefix, 0);
@@ -122,7 +122,7 @@ std::string DebugString(std::string_view key) {
     const auto escaped = EscapedQualifierOf(key, row_size, family.size());
     absl::StrAppend(&out, absl::CHexEscape(ToAbsl(Unescape(escaped, &scratch))));
   }
-  if (kind <= EntryKind::kGhost) absl::StrAppend(&out, "@", TimestampOf(key));
+  if (HasTimestamp(kind)) absl::StrAppend(&out, "@", TimestampOf(key));
   const EntryVersion version = VersionOf(key);
   absl::StrAppend(&out, "#", version.sequence, ".", version.ordinal, " ",
                   kNames[static_cast<int>(kind)]);

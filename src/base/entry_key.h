@@ -35,15 +35,19 @@ namespace bigtable {
 
 // What an entry is. On disk: never renumber.
 enum class EntryKind : uint8_t {
-  kCell = 1,          // a value
-  kDeleteCell = 2,    // hides the older entries of exactly this timestamp
-  kGhost = 3,         // kDeleteCell, and a cell did stand here until then: MaxVersions counts it
-  kDeleteColumn = 4,  // hides every older entry of the column
-  kDeleteFamily = 5,
-  kDeleteRow = 6,
-  // 7: a time range of a column; 8: a range of rows. Reserved.
+  kCell = 1,        // a value
+  kDeleteCell = 2,  // hides the older entries of exactly this timestamp
+  kGhost = 3,       // kDeleteCell, and a cell did stand here until then: MaxVersions counts it
+  kShadow = 4,  // a cell that no read can see any more, without its value: MaxVersions counts it
+  kDeleteColumn = 5,  // hides every older entry of the column
+  kDeleteFamily = 6,
+  kDeleteRow = 7,
+  // 8: a time range of a column; 9: a range of rows. Reserved.
 };
-inline bool IsKnownKind(uint8_t kind) { return kind >= 1 && kind <= 6; }
+inline constexpr uint8_t kLastKind = 7;
+inline bool IsKnownKind(uint8_t kind) { return kind >= 1 && kind <= kLastKind; }
+// Whether an entry of this kind is of one timestamp, and not of a column or more.
+inline bool HasTimestamp(EntryKind kind) { return kind <= EntryKind::kShadow; }
 
 inline constexpr size_t kTrailerSize = 8 + 10 + 1;
 // A row of 64 KiB and a qualifier of 16 KiB, every byte of them escaped, fit with room to spare.

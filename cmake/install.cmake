@@ -1,0 +1,38 @@
+# `cmake --install`: headers, both libraries, a CMake package and a pkg-config file, all of which
+# can be moved to another prefix afterwards.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(targets bigtable)
+if(TARGET bigtable_shared)
+  list(APPEND targets bigtable_shared)
+endif()
+install(TARGETS ${targets} EXPORT bigtableTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/bigtable DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bigtable)
+install(EXPORT bigtableTargets NAMESPACE bigtable:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/bigtableConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/bigtableConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/bigtableConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/bigtableConfig.cmake
+  ${PROJECT_BINARY_DIR}/bigtableConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# From the .pc file's folder back to the prefix.
+file(RELATIVE_PATH pkgconfig_prefix /prefix/${pkgconfig_dir} /prefix)
+string(REGEX REPLACE "/$" "" pkgconfig_prefix "${pkgconfig_prefix}")
+list(TRANSFORM BIGTABLE_PUBLIC_ABSL PREPEND absl_ OUTPUT_VARIABLE pkgconfig_requires)
+list(JOIN pkgconfig_requires ", " pkgconfig_requires)
+list(TRANSFORM BIGTABLE_PRIVATE_ABSL PREPEND absl_ OUTPUT_VARIABLE pkgconfig_requires_private)
+list(APPEND pkgconfig_requires_private libzstd libxxhash re2)
+list(JOIN pkgconfig_requires_private ", " pkgconfig_requires_private)
+configure_file(cmake/bigtable.pc.in ${PROJECT_BINARY_DIR}/bigtable.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/bigtable.pc DESTINATION ${pkgconfig_dir})

@@ -1,0 +1,23 @@
+// Everything a user of the library needs. See database.h for where to begin.
+#ifndef BIGTABLE_BIGTABLE_H_
+#define BIGTABLE_BIGTABLE_H_
+
+#include "bigtable/clock.h"
+#include "bigtable/database.h"
+#include "bigtable/file_system.h"
+#include "bigtable/filter.h"
+#include "bigtable/log_sink.h"
+#include "bigtable/memory_budget.h"
+#include "bigtable/operation.h"
+#include "bigtable/options.h"
+#include "bigtable/row.h"
+#include "bigtable/row_mutation.h"
+#include "bigtable/row_range.h"
+#include "bigtable/scanner.h"
+#include "bigtable/schema.h"
+#include "bigtable/snapshot.h"
+#include "bigtable/statistics.h"
+#include "bigtable/table.h"
+#include "bigtable/timestamp.h"
+
+#endif  // BIGTABLE_BIGTABLE_H_

@@ -1,0 +1,22 @@
+// The time by which timestamps are assigned and old cells expire, for programs and tests that bring
+// their own.
+#ifndef BIGTABLE_CLOCK_H_
+#define BIGTABLE_CLOCK_H_
+
+#include "absl/time/time.h"
+
+namespace bigtable {
+
+// Thread-safe. May jump: the engine's own timestamps increase all the same.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual absl::Time Now() = 0;
+
+  // The machine's clock. Lives for ever.
+  static Clock* System();
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLOCK_H_

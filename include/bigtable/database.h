@@ -1,0 +1,119 @@
+// A database: a directory that this library owns, and the tables in it.
+#ifndef BIGTABLE_DATABASE_H_
+#define BIGTABLE_DATABASE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/options.h"
+#include "bigtable/schema.h"
+#include "bigtable/snapshot.h"
+#include "bigtable/statistics.h"
+#include "bigtable/table.h"
+
+namespace bigtable {
+
+class DatabaseImpl;
+
+// Thread-safe. One process at a time has a directory open for writing.
+class Database {
+ public:
+  // Opens the database in directory `path`, or creates one.
+  //
+  // InvalidArgument: an option out of range. NotFound, AlreadyExists: see create_if_missing and
+  // error_if_exists. FailedPrecondition: another process or Database has it open, or it was written
+  // by a newer version. DataLoss: a file that is needed is missing or damaged.
+  //
+  // Cost: reads the indexes of all SSTables, and the commit log, which holds what was not yet
+  // written out.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(std::string_view path,
+                                                        const DatabaseOptions& options = {});
+  // Closes, if Close was not called; an error goes to the info log.
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // Waits for calls under way, refuses new ones with FailedPrecondition, writes the memtables out,
+  // and gives the directory free. Tables must not be used beside or after the destructor; rows,
+  // scanners and snapshots may outlive the database. A second call returns what the first did.
+  [[nodiscard]] absl::Status Close();
+
+  // --- Tables. Changes are atomic, also across a crash, and durable when the call returns. ---
+
+  // A name is 1 to 128 characters of [A-Za-z0-9_.-] and does not begin with a dot.
+  // InvalidArgument, AlreadyExists.
+  [[nodiscard]] absl::Status CreateTable(std::string_view name, const TableSchema& schema,
+                                         const CallOptions& options = {});
+  // The data is gone at once, and its space once no reader holds it. NotFound.
+  [[nodiscard]] absl::Status DeleteTable(std::string_view name, const CallOptions& options = {});
+  // NotFound. The table is the database's: the same one each time.
+  [[nodiscard]] absl::StatusOr<Table*> OpenTable(std::string_view name);
+  absl::StatusOr<std::vector<std::string>> ListTables();  // sorted
+  absl::StatusOr<TableSchema> GetSchema(std::string_view table);
+
+  // NotFound: the table, or the locality group. AlreadyExists: the family.
+  [[nodiscard]] absl::Status AddFamily(std::string_view table, std::string_view name,
+                                       const Family& family, const CallOptions& options = {});
+  // The family's data is gone at once; adding a family of this name later begins with none.
+  [[nodiscard]] absl::Status DropFamily(std::string_view table, std::string_view name,
+                                        const CallOptions& options = {});
+  // Changes the rule by which versions go; the locality group must stay as it is.
+  [[nodiscard]] absl::Status UpdateFamily(std::string_view table, std::string_view name,
+                                          const Family& family, const CallOptions& options = {});
+  // Adds a locality group, for families to come, or changes how the next SSTables of one are
+  // written.
+  [[nodiscard]] absl::Status SetLocalityGroup(std::string_view table, std::string_view name,
+                                              const LocalityGroup& group,
+                                              const CallOptions& options = {});
+
+  // --- Time ---
+
+  // Everything acknowledged before the call is in the snapshot, and nothing that begins after it.
+  [[nodiscard]] absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot();
+
+  // --- Background work ---
+
+  // Minor compaction: everything written to the table before the call is in SSTables, durably.
+  [[nodiscard]] absl::Status Flush(std::string_view table, const CallOptions& options = {});
+  // Major compaction of every locality group of the table: what is deleted and collected is gone
+  // from disk, as far as no snapshot sees it. Works while compactions are paused.
+  [[nodiscard]] absl::Status Compact(std::string_view table, const CallOptions& options = {});
+  // Waits until no compaction is running or due. Returns the background error, if there is one, and
+  // DeadlineExceeded. While compactions are paused, waits for minor ones only.
+  [[nodiscard]] absl::Status WaitUntilQuiet(const CallOptions& options = {});
+  // Lets merging compactions under way finish and starts no more, until ContinueCompactions().
+  // Calls nest.
+  void PauseCompactions();
+  void ContinueCompactions();
+  // Gives up the merging compactions under way, and what they wrote; a Compact() call returns
+  // Cancelled. Waits until they have ended.
+  void CancelCompactions();
+  // DatabaseOptions::compaction_rate from now on.
+  void SetCompactionRate(uint64_t bytes_per_second);
+
+  // After a background error (a full disk, an I/O error) writes return it. Once the cause is gone,
+  // this writes out what is in memory, starts a fresh log and goes on; otherwise it returns the
+  // error.
+  [[nodiscard]] absl::Status Resume();
+
+  DatabaseStatistics Statistics();
+
+ private:
+  explicit Database(std::shared_ptr<DatabaseImpl> impl);
+  std::shared_ptr<DatabaseImpl> impl_;
+  // The tables that were opened, by their number: one that was deleted and made anew is another.
+  std::map<uint64_t, std::unique_ptr<Table>> tables_;
+  std::mutex tables_mutex_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_DATABASE_H_

@@ -1,0 +1,38 @@
+// The paper's own way to say it (Figure 2), for programs that read like the paper.
+#ifndef BIGTABLE_OPERATION_H_
+#define BIGTABLE_OPERATION_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+
+#include "bigtable/row_mutation.h"
+#include "bigtable/table.h"
+
+namespace bigtable {
+
+// Opens the database in the directory that `path` is in, with default options, and in it the table
+// that `path` ends with. Databases opened this way are shared by the whole process and closed when
+// it exits. Ends the process with a message if there is no such table. Thread-safe.
+//
+//   Table* T = OpenOrDie("/bigtable/web/webtable");
+Table* OpenOrDie(std::string_view path);
+
+// The outcome of an Apply.
+class Operation {
+ public:
+  bool ok() const { return status_.ok(); }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  friend void Apply(Operation* operation, const RowMutation* mutation);
+  absl::Status status_;
+};
+
+// Applies a mutation that was made for a table: RowMutation(table, row). InvalidArgument in the
+// operation if it was not.
+void Apply(Operation* operation, const RowMutation* mutation);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_OPERATION_H_

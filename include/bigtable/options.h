@@ -1,0 +1,131 @@
+// The options of a database, of a read and of a write. Each says what it does and what it costs;
+// the defaults are good without reading this. Database::Open checks them all and names the one
+// that is out of range.
+#ifndef BIGTABLE_OPTIONS_H_
+#define BIGTABLE_OPTIONS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/time/time.h"
+
+#include "bigtable/clock.h"
+#include "bigtable/file_system.h"
+#include "bigtable/log_sink.h"
+#include "bigtable/memory_budget.h"
+
+namespace bigtable {
+
+class Snapshot;
+
+// What an acknowledged write survives.
+enum class Durability : uint8_t {
+  // Nothing: it is not logged. For data that can be loaded again; Flush makes it durable.
+  kNone = 0,
+  // The death of the process, as a write() without fsync() would. Not that of the machine.
+  kBuffered = 1,
+  // The death of the machine: the log is synced before the write is acknowledged. Writers that wait
+  // at the same time share one sync.
+  kSync = 2,
+};
+
+// Lets one thread end the calls of another: they return Cancelled soon after Cancel(). Thread-safe;
+// outlives the calls it is given to.
+class Cancellation {
+ public:
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> cancelled_{false};
+};
+
+struct DatabaseOptions {
+  // Creates the directory (its parent must exist) when there is no database in it; otherwise that
+  // is NotFound. And AlreadyExists when there is one, with `error_if_exists`.
+  bool create_if_missing = true;
+  bool error_if_exists = false;
+
+  // Opens without writing a byte, beside other read-only users. What the log holds is read into
+  // memory. Every write, and every change of a schema, is FailedPrecondition.
+  bool read_only = false;
+
+  // What a write survives when WriteOptions say nothing.
+  Durability durability = Durability::kBuffered;
+
+  // Bytes of memory for memtables, the log they pin, indexes, filters and caches together, at least
+  // 8 MiB. Ignored when `shared_memory_budget` is set, which several databases may share.
+  uint64_t memory_budget = uint64_t{512} << 20;
+  std::shared_ptr<MemoryBudget> shared_memory_budget;
+
+  // Bytes, log included, at which a memtable is frozen and written out, at least 64 KiB. 0 takes an
+  // eighth of the memory budget, and 64 MiB at most. Larger ones are compacted less often; smaller
+  // ones stay in the processor's cache and recover sooner.
+  uint64_t memtable_size = 0;
+
+  // Bytes of a segment of the commit log, 64 KiB to 1 GiB. Segments are preallocated and reused.
+  uint64_t log_segment_size = 16 << 20;
+
+  // Bytes at which a compaction starts its next output file, at least 1 MiB.
+  uint64_t target_file_size = 64 << 20;
+
+  // Threads that merge SSTables, 1 to 64; one more writes memtables out.
+  int compaction_threads = 1;
+
+  // Bytes a second that compactions read and write together; 0 is no limit. Minor compactions, for
+  // which writers wait, are not limited. Database::SetCompactionRate changes it.
+  uint64_t compaction_rate = 0;
+
+  // How SSTables are read: kMapped serves uncompressed blocks in place, kPositional reads every
+  // block into the block cache.
+  FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
+
+  // Not owned; null takes the machine's own. They must outlive the database and all that came
+  // from it.
+  FileSystem* file_system = nullptr;
+  Clock* clock = nullptr;
+
+  // Null writes to the file LOG in the database's directory (to nowhere if read_only).
+  std::shared_ptr<LogSink> log_sink;
+};
+
+// Of calls that neither read nor write cells.
+struct CallOptions {
+  // Past it a call returns DeadlineExceeded; a change that has begun is finished.
+  absl::Time deadline = absl::InfiniteFuture();
+  const Cancellation* cancellation = nullptr;
+};
+
+struct ReadOptions {
+  // Reads the database as it was when the snapshot was taken; null: as it is when the call begins.
+  std::shared_ptr<const Snapshot> snapshot;
+
+  // Verifies each block whenever it is read from its file, not only at first touch.
+  bool verify_checksums = false;
+  // Whether blocks that this read brings in stay in the block cache. Turn off for one large scan.
+  bool fill_cache = true;
+
+  // For reads of several rows: from the last to the first (the cells of a row keep their order),
+  // and how many rows with cells at most (0: all).
+  bool reverse = false;
+  int64_t row_limit = 0;
+
+  // Past it a call returns DeadlineExceeded. Looked at between rows and blocks.
+  absl::Time deadline = absl::InfiniteFuture();
+  const Cancellation* cancellation = nullptr;
+};
+
+struct WriteOptions {
+  // Unset: DatabaseOptions::durability.
+  std::optional<Durability> durability;
+
+  // A write that is not in the log by then is not applied and returns DeadlineExceeded.
+  absl::Time deadline = absl::InfiniteFuture();
+  const Cancellation* cancellation = nullptr;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_OPTIONS_H_

@@ -1,0 +1,52 @@
+// What a read returns.
+#ifndef BIGTABLE_ROW_H_
+#define BIGTABLE_ROW_H_
+
+#include <memory>
+#include <string_view>
+
+#include "absl/types/span.h"
+
+#include "bigtable/timestamp.h"
+
+namespace bigtable {
+
+// One version of one column. A view: it lives as long as the Row (or the cursor position) it came
+// from.
+struct Cell {
+  std::string_view family;
+  std::string_view qualifier;
+  Timestamp timestamp;
+  std::string_view value;
+  // What filters attached to the cell.
+  absl::Span<const std::string_view> labels = {};
+};
+
+class RowStorage;
+
+// The cells of one row that a read let through, ordered by family, qualifier, and timestamp from
+// new to old. Values are views of where the engine has them, which the Row keeps in place, also
+// after its database is closed: hold rows briefly, or copy what is needed. Movable; one thread at a
+// time.
+class Row {
+ public:
+  Row();
+  Row(Row&&) noexcept;
+  Row& operator=(Row&&) noexcept;
+  ~Row();
+
+  // The row's key. For a row without cells it is the one that was asked for.
+  std::string_view key() const { return key_; }
+  bool empty() const { return cells_.empty(); }
+  absl::Span<const Cell> cells() const { return cells_; }
+
+ private:
+  friend class RowBuilder;
+  std::unique_ptr<RowStorage> storage_;
+  std::string_view key_;
+  absl::Span<const Cell> cells_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_ROW_H_

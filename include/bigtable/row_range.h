@@ -1,0 +1,78 @@
+// Which rows a read covers.
+#ifndef BIGTABLE_ROW_RANGE_H_
+#define BIGTABLE_ROW_RANGE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigtable {
+
+// The rows from begin() on and before end(). Every kind of interval can be said that way, since
+// row + '\0' is the next possible row. Plain value.
+class RowRange {
+ public:
+  RowRange() = default;  // all rows
+
+  static RowRange All() { return RowRange(); }
+  static RowRange Single(std::string_view row) { return Closed(row, row); }
+  // The rows whose keys begin with `prefix`.
+  static RowRange Prefix(std::string_view prefix);
+  static RowRange StartingAt(std::string_view begin) { return RowRange(begin, std::nullopt); }
+  static RowRange EndingAt(std::string_view last) { return Closed("", last); }
+  // [begin, end), [begin, last], (begin, end), (begin, last]
+  static RowRange RightOpen(std::string_view begin, std::string_view end) {
+    return RowRange(begin, std::string(end));
+  }
+  static RowRange Closed(std::string_view begin, std::string_view last) {
+    return RowRange(begin, Next(last));
+  }
+  static RowRange Open(std::string_view begin, std::string_view end) {
+    return RowRange(Next(begin), std::string(end));
+  }
+  static RowRange LeftOpen(std::string_view begin, std::string_view last) {
+    return RowRange(Next(begin), Next(last));
+  }
+
+  const std::string& begin() const { return begin_; }
+  // No end: to the last row of the table.
+  const std::optional<std::string>& end() const { return end_; }
+
+  bool empty() const { return end_.has_value() && *end_ <= begin_; }
+  bool Contains(std::string_view row) const {
+    return row >= begin_ && (!end_.has_value() || row < *end_);
+  }
+
+  friend bool operator==(const RowRange&, const RowRange&) = default;
+
+ private:
+  RowRange(std::string_view begin, std::optional<std::string> end)
+      : begin_(begin), end_(std::move(end)) {}
+  static std::string Next(std::string_view row) { return std::string(row).append(1, '\0'); }
+
+  std::string begin_;
+  std::optional<std::string> end_;
+};
+
+// Rows and ranges, in any order and overlapping as they like: a read returns each row once, in key
+// order. An empty set has no rows. Plain value.
+class RowSet {
+ public:
+  RowSet() = default;
+  RowSet(RowRange range) { Append(std::move(range)); }  // NOLINT: a range is a set
+
+  void Append(std::string_view row) { ranges_.push_back(RowRange::Single(row)); }
+  void Append(RowRange range) { ranges_.push_back(std::move(range)); }
+
+  const std::vector<RowRange>& ranges() const { return ranges_; }
+  // The same rows as ranges that are sorted, do not touch, and are not empty.
+  std::vector<RowRange> Normalized() const;
+
+ private:
+  std::vector<RowRange> ranges_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_ROW_RANGE_H_

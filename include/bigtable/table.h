@@ -1,0 +1,132 @@
+// A table: the sparse, sorted, multidimensional map of the paper's section 2.
+#ifndef BIGTABLE_TABLE_H_
+#define BIGTABLE_TABLE_H_
+
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+#include "bigtable/filter.h"
+#include "bigtable/options.h"
+#include "bigtable/row.h"
+#include "bigtable/row_mutation.h"
+#include "bigtable/row_range.h"
+
+namespace bigtable {
+
+class TableImpl;
+class RowReaderImpl;
+
+// A stream of rows, in key order: what Table::ReadRows returns. It sees one moment, however long it
+// runs, and holds on to the memory and files of that moment: do not keep it longer than needed. A
+// row is built in memory whole; rows too large for that are read with a Scanner. One thread at a
+// time.
+//
+//   RowReader reader = table->ReadRows(RowRange::Prefix("com.cnn"));
+//   for (const Row& row : reader) { ... }
+//   if (!reader.status().ok()) ...
+class RowReader {
+ public:
+  RowReader(RowReader&&) noexcept;
+  RowReader& operator=(RowReader&&) noexcept;
+  ~RowReader();
+
+  // Goes to the next row that has cells: the first at the first call. False at the end or after an
+  // error: ask status().
+  bool Next();
+  // The row; its views stay valid until the next call of Next().
+  const Row& row() const { return row_; }
+  // The row as the caller's own.
+  Row TakeRow() { return std::move(row_); }
+
+  // OK, or why the stream ended early: DataLoss, DeadlineExceeded, Cancelled, InvalidArgument,
+  // FailedPrecondition once the database is closed.
+  const absl::Status& status() const;
+
+  // An input iterator: one pass.
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Row;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Row*;
+    using reference = const Row&;
+
+    iterator() = default;
+    const Row& operator*() const { return reader_->row(); }
+    const Row* operator->() const { return &reader_->row(); }
+    iterator& operator++() {
+      if (!reader_->Next()) reader_ = nullptr;
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator&, const iterator&) = default;
+
+   private:
+    friend class RowReader;
+    explicit iterator(RowReader* reader) : reader_(reader) {}
+    RowReader* reader_ = nullptr;
+  };
+  iterator begin() { return Next() ? iterator(this) : iterator(); }
+  iterator end() { return iterator(); }
+
+ private:
+  friend class Table;
+  explicit RowReader(std::unique_ptr<RowReaderImpl> impl);
+  std::unique_ptr<RowReaderImpl> impl_;
+  Row row_;
+};
+
+// Lives as long as the Database it came from. Thread-safe. Calls return FailedPrecondition after
+// Database::Close and NotFound after the table was deleted.
+class Table {
+ public:
+  ~Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  const std::string& name() const;
+
+  // Applies the mutation atomically: every reader sees all of it or nothing. When it returns OK the
+  // write survives what its durability says.
+  //
+  // InvalidArgument: an empty or too long row, a column without a colon, a negative timestamp, a
+  // mutation without operations or beyond the limits of RowMutation. NotFound: a family that the
+  // table does not have. FailedPrecondition: a read-only database. ResourceExhausted, Unavailable:
+  // the log cannot be written. After an error nothing was changed; after one of the log's own it is
+  // unknown what a later opening finds, as it is after a crash.
+  //
+  // Cost: one copy of the values into the log, and no system call at kBuffered. Waits when memory
+  // or compactions are behind: see DatabaseStatistics::stall_reason.
+  [[nodiscard]] absl::Status Apply(const RowMutation& mutation, const WriteOptions& options = {});
+
+  // Each mutation by itself as Apply would, in one go through the log; a status for each.
+  [[nodiscard]] std::vector<absl::Status> ApplyBatch(absl::Span<const RowMutation> mutations,
+                                                     const WriteOptions& options = {});
+
+  // The cells of one row that the filter lets through. A row without cells is an empty Row, not an
+  // error.
+  [[nodiscard]] absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter = {},
+                                            const ReadOptions& options = {});
+
+  // The rows of the set that have cells, as a stream.
+  [[nodiscard]] RowReader ReadRows(const RowSet& rows, const ReadOptions& options = {});
+  [[nodiscard]] RowReader ReadRows(const RowSet& rows, const Filter& filter,
+                                   const ReadOptions& options = {});
+
+ private:
+  friend class Database;
+  friend class Scanner;
+  explicit Table(std::shared_ptr<TableImpl> impl);
+  std::shared_ptr<TableImpl> impl_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLE_H_

@@ -1,0 +1,35 @@
+// A block of an SSTable in memory: immutable bytes that live as long as somebody refers to them,
+// whether or not the block cache still does. Thread-safe, because nothing in it changes.
+#ifndef BIGTABLE_CACHE_BLOCK_H_
+#define BIGTABLE_CACHE_BLOCK_H_
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/ref_counted.h"
+
+namespace bigtable {
+
+class Block final : public RefCounted {
+ public:
+  // Takes `buffer` of `allocated` bytes, the first `size` of which are the block.
+  Block(std::unique_ptr<char[]> buffer, size_t size, size_t allocated)
+      : buffer_(std::move(buffer)), data_(buffer_.get(), size), allocated_(allocated) {}
+  // A view of `bytes`, which outlive the block.
+  explicit Block(std::string_view bytes) : data_(bytes) {}
+
+  std::string_view data() const { return data_; }
+  // The memory that goes when the block goes.
+  size_t charge() const { return allocated_ + sizeof(Block); }
+
+ private:
+  const std::unique_ptr<char[]> buffer_;
+  const std::string_view data_;
+  const size_t allocated_ = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CACHE_BLOCK_H_

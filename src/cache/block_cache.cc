@@ -1,0 +1,241 @@
+#include "cache/block_cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <list>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+
+#include "base/mutex.h"
+
+namespace bigtable {
+namespace {
+
+// A shard holds at least this much of the limit, so that large blocks find room; and there are no
+// more of them than this.
+constexpr uint64_t kSmallestShard = 16 << 20;
+constexpr uint64_t kMostShards = 64;
+// The cache may have this part of the limit, whatever the other uses take.
+constexpr uint64_t kFloorPart = 16;
+// Of a shard, for what was not asked for again yet.
+constexpr uint64_t kSmallPart = 10;
+// A ghost, the hash of a key that has left the small queue, for each so many bytes.
+constexpr uint64_t kBytesPerGhost = 8 << 10;
+constexpr uint8_t kMostHits = 3;
+// What an entry takes beside its block: two pointers of the list, a slot of the hash table.
+constexpr size_t kEntryOverhead = 64;
+
+size_t ShardBits(uint64_t limit) {
+  return static_cast<size_t>(
+      std::bit_width(std::clamp<uint64_t>(limit / kSmallestShard, 1, kMostShards)) - 1);
+}
+
+}  // namespace
+
+// Invariant: bytes_ and small_bytes_ are the charges of what stands in both lists and in the small
+// one; index_ has all of it; the budget is charged with bytes_. (Not with the ghosts, which take a
+// thousandth of the limit and never change.)
+class alignas(64) BlockCache::Shard {
+ public:
+  void Init(MemoryBudget* budget, size_t ghosts) {
+    budget_ = budget;
+    ghosts_.resize(ghosts);
+  }
+
+  Ref<Block> Lookup(const Key& key, size_t hash) {
+    MutexLock lock(&mutex_);
+    const auto found = index_.find(key, hash);
+    if (found == index_.end()) {
+      ++misses_;
+      return {};
+    }
+    ++hits_;
+    Entry& entry = *found->second;
+    if (entry.hits < kMostHits) ++entry.hits;
+    return entry.block;
+  }
+
+  void Insert(const Key& key, size_t hash, Ref<Block> block, uint64_t capacity) {
+    const uint64_t charge = block->charge() + kEntryOverhead;
+    if (charge > capacity) return;
+    List evicted;  // freed after the lock is
+    MutexLock lock(&mutex_);
+    if (index_.contains(key)) return;
+    EvictTo(capacity - charge, capacity, &evicted);
+    uint64_t& ghost = GhostOf(hash);
+    const bool returns = ghost == hash;
+    if (returns) ghost = 0;
+    List& list = returns ? main_ : small_;
+    list.push_back({key, std::move(block), charge, hash, 0, !returns});
+    index_.emplace(key, std::prev(list.end()));
+    Charge(static_cast<int64_t>(charge), !returns);
+  }
+
+  void EvictDownTo(uint64_t capacity) {
+    List evicted;
+    MutexLock lock(&mutex_);
+    EvictTo(capacity, capacity, &evicted);
+  }
+
+  void EraseFile(uint64_t file_id) {
+    List evicted;
+    MutexLock lock(&mutex_);
+    for (List* list : {&small_, &main_}) {
+      for (auto at = list->begin(); at != list->end();) {
+        const auto next = std::next(at);
+        if (at->key.file_id == file_id) Evict(list, at, &evicted);
+        at = next;
+      }
+    }
+  }
+
+  uint64_t hits() {
+    MutexLock lock(&mutex_);
+    return hits_;
+  }
+  uint64_t misses() {
+    MutexLock lock(&mutex_);
+    return misses_;
+  }
+
+ private:
+  struct Entry {
+    Key key;
+    Ref<Block> block;
+    uint64_t charge;
+    size_t hash;
+    uint8_t hits;  // since it entered its queue or was passed over, up to kMostHits
+    bool is_small;
+  };
+  using List = std::list<Entry>;  // the oldest first
+
+  void Charge(int64_t bytes, bool is_small) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    bytes_ += static_cast<uint64_t>(bytes);
+    if (is_small) small_bytes_ += static_cast<uint64_t>(bytes);
+    budget_->Charge(MemoryBudget::Use::kBlockCache, bytes);
+  }
+
+  uint64_t& GhostOf(size_t hash) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return ghosts_[hash % ghosts_.size()];
+  }
+
+  void Evict(List* list, List::iterator at, List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    index_.erase(at->key);
+    Charge(-static_cast<int64_t>(at->charge), at->is_small);
+    evicted->splice(evicted->end(), *list, at);
+  }
+
+  // Until no more than `bytes` are left in a shard of `capacity`.
+  void EvictTo(uint64_t bytes, uint64_t capacity, List* evicted)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    while (bytes_ > bytes && bytes_ > 0) {
+      if (main_.empty() || (!small_.empty() && small_bytes_ > capacity / kSmallPart)) {
+        TakeFromSmall(evicted);
+      } else {
+        TakeFromMain(evicted);
+      }
+    }
+  }
+
+  // The oldest of the small queue goes on to the main one, or goes and leaves a ghost.
+  void TakeFromSmall(List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto oldest = small_.begin();
+    if (oldest->hits > 1) {
+      small_bytes_ -= oldest->charge;
+      oldest->is_small = false;
+      oldest->hits = 0;
+      main_.splice(main_.end(), small_, oldest);
+      return;
+    }
+    GhostOf(oldest->hash) = oldest->hash;
+    Evict(&small_, oldest, evicted);
+  }
+
+  // The oldest of the main queue goes to its end once for each hit, and then goes.
+  void TakeFromMain(List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto oldest = main_.begin();
+    if (oldest->hits > 0) {
+      --oldest->hits;
+      main_.splice(main_.end(), main_, oldest);
+      return;
+    }
+    Evict(&main_, oldest, evicted);
+  }
+
+  Mutex mutex_;
+  MemoryBudget* budget_ = nullptr;
+  absl::flat_hash_map<Key, List::iterator> index_ ABSL_GUARDED_BY(mutex_);
+  List small_ ABSL_GUARDED_BY(mutex_);
+  List main_ ABSL_GUARDED_BY(mutex_);
+  uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t small_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<uint64_t> ghosts_;  // by hash; a newer one takes the place of an older one
+  uint64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t misses_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+BlockCache::BlockCache(MemoryBudget* budget)
+    : budget_(budget),
+      shard_bits_(ShardBits(budget->limit())),
+      shards_(std::make_unique<Shard[]>(size_t{1} << shard_bits_)) {
+  const size_t count = size_t{1} << shard_bits_;
+  for (size_t i = 0; i < count; ++i) {
+    shards_[i].Init(budget, budget->limit() / count / kBytesPerGhost);
+  }
+}
+
+BlockCache::~BlockCache() {
+  for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].EvictDownTo(0);
+}
+
+// The hash table takes a hash's lower bits; the shards take its upper ones.
+BlockCache::Shard& BlockCache::ShardOf(size_t hash) const {
+  return shards_[shard_bits_ == 0 ? 0 : hash >> (64 - shard_bits_)];
+}
+
+uint64_t BlockCache::capacity() const {
+  uint64_t others = 0;  // not used() less the cache's own part, which may grow between the two
+  for (const auto use : {MemoryBudget::Use::kMemtables, MemoryBudget::Use::kLog,
+                         MemoryBudget::Use::kIndexes, MemoryBudget::Use::kInMemoryGroups}) {
+    others += budget_->used(use);
+  }
+  const uint64_t limit = budget_->limit();
+  return std::max(limit / kFloorPart, limit - std::min(limit, others));
+}
+
+Ref<Block> BlockCache::Lookup(const Key& key) {
+  const size_t hash = absl::HashOf(key);
+  return ShardOf(hash).Lookup(key, hash);
+}
+
+void BlockCache::Insert(const Key& key, Ref<Block> block) {
+  const size_t hash = absl::HashOf(key);
+  ShardOf(hash).Insert(key, hash, std::move(block), capacity() >> shard_bits_);
+}
+
+void BlockCache::Shrink() {
+  const uint64_t capacity_of_shard = capacity() >> shard_bits_;
+  for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) {
+    shards_[i].EvictDownTo(capacity_of_shard);
+  }
+}
+
+void BlockCache::EraseFile(uint64_t file_id) {
+  for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].EraseFile(file_id);
+}
+
+uint64_t BlockCache::hits() const {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) sum += shards_[i].hits();
+  return sum;
+}
+
+uint64_t BlockCache::misses() const {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) sum += shards_[i].misses();
+  return sum;
+}
+
+}  // namespace bigtable

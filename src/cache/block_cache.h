@@ -1,0 +1,82 @@
+// The blocks that were read from files and may be read again. All databases of a MemoryBudget share
+// one. It takes what the budget's other uses leave, and gives it back when they grow.
+//
+// Replacement is S3-FIFO: a new block enters a small queue of a tenth of the space and is passed on
+// to the main queue only if it was asked for more than once while it was there, or if it had left
+// the small queue a short while ago. So a scan, which asks for each block once, flows through the
+// tenth and leaves the rest alone. Rather than an LRU of segments, because a hit only raises a
+// number in the entry, where an LRU moves it to the front of a list: the lock is held shorter and
+// fewer cache lines are written.
+//
+// Thread-safe. The cache is divided into shards by the key's hash, each with a mutex of its own
+// that is held for a search in a hash table.
+#ifndef BIGTABLE_CACHE_BLOCK_CACHE_H_
+#define BIGTABLE_CACHE_BLOCK_CACHE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+
+#include "bigtable/memory_budget.h"
+
+#include "base/ref_counted.h"
+#include "cache/block.h"
+
+namespace bigtable {
+
+class BlockCache {
+ public:
+  struct Key {
+    uint64_t file_id = 0;  // of NewFileId()
+    uint64_t offset = 0;   // of the block in the file
+
+    friend bool operator==(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.file_id, key.offset);
+    }
+  };
+
+  // Charges `budget`, which owns the cache and outlives it.
+  explicit BlockCache(MemoryBudget* budget);
+  ~BlockCache();
+  BlockCache(const BlockCache&) = delete;
+  BlockCache& operator=(const BlockCache&) = delete;
+
+  // An id that no other file of this cache has or had.
+  uint64_t NewFileId() { return last_file_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+  // Null when the block is not here.
+  Ref<Block> Lookup(const Key& key);
+  // Keeps `block`, unless one with this key is here already or it is larger than a shard. Makes
+  // room first, so that the cache never holds more than capacity().
+  void Insert(const Key& key, Ref<Block> block);
+  // Evicts until the cache fits capacity(): for those who charged the budget with much.
+  void Shrink();
+  // Forgets all blocks of a file that is gone. Looks at every entry.
+  void EraseFile(uint64_t file_id);
+
+  // What the cache may hold now: the budget's limit less its other uses, and at least a sixteenth
+  // of the limit.
+  uint64_t capacity() const;
+  uint64_t hits() const;
+  uint64_t misses() const;
+
+ private:
+  class Shard;
+
+  Shard& ShardOf(size_t hash) const;
+
+  MemoryBudget* const budget_;
+  const size_t shard_bits_;
+  const std::unique_ptr<Shard[]> shards_;
+  std::atomic<uint64_t> last_file_id_{0};
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CACHE_BLOCK_CACHE_H_

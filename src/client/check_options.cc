@@ -1,0 +1,46 @@
+#include "client/check_options.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "client/file_log_sink.h"
+
+namespace bigtable {
+namespace {
+
+absl::Status CheckRange(std::string_view option, uint64_t value, uint64_t least, uint64_t most) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat("DatabaseOptions::", option, " must be from ", least, " to ", most, ", and is ", value));
+}
+
+}  // namespace
+
+absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
+                                               const DatabaseOptions& options) {
+  constexpr uint64_t kMost = uint64_t{1} << 50;
+  if (path.empty()) return absl::InvalidArgumentError("the path of a database must not be empty");
+  DatabaseOptions checked = options;
+  if (checked.shared_memory_budget == nullptr) {
+    BT_RETURN_IF_ERROR(
+        CheckRange("memory_budget", options.memory_budget, MemoryBudget::kMinimum, kMost));
+    checked.shared_memory_budget = std::make_shared<MemoryBudget>(options.memory_budget);
+  }
+  if (options.memtable_size != 0) {
+    BT_RETURN_IF_ERROR(CheckRange("memtable_size", options.memtable_size, 64 << 10, kMost));
+  }
+  BT_RETURN_IF_ERROR(
+      CheckRange("log_segment_size", options.log_segment_size, 64 << 10, uint64_t{1} << 30));
+  BT_RETURN_IF_ERROR(CheckRange("target_file_size", options.target_file_size, 1 << 20, kMost));
+  BT_RETURN_IF_ERROR(
+      CheckRange("compaction_threads", static_cast<uint64_t>(options.compaction_threads), 1, 64));
+  BT_RETURN_IF_ERROR(CheckRange("durability", static_cast<uint64_t>(options.durability), 0,
+                                static_cast<uint64_t>(Durability::kSync)));
+  if (checked.file_system == nullptr) checked.file_system = FileSystem::Posix();
+  if (checked.clock == nullptr) checked.clock = Clock::System();
+  if (checked.log_sink == nullptr && !options.read_only) {
+    checked.log_sink = std::make_shared<FileLogSink>(checked.file_system, Cat(path, "/LOG"));
+  }
+  return checked;
+}
+
+}  // namespace bigtable

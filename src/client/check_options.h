@@ -1,0 +1,19 @@
+// The bounds of DatabaseOptions, and what stands for values that are not set.
+#ifndef BIGTABLE_CLIENT_CHECK_OPTIONS_H_
+#define BIGTABLE_CLIENT_CHECK_OPTIONS_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+#include "bigtable/options.h"
+
+namespace bigtable {
+
+// The options with every pointer set. InvalidArgument names the option that is out of range.
+absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
+                                               const DatabaseOptions& options);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_CHECK_OPTIONS_H_

@@ -1,0 +1,235 @@
+#include "bigtable/database.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "client/check_options.h"
+#include "client/database_impl.h"
+
+namespace bigtable {
+namespace {
+
+absl::Status CheckWritable(const Master& master, const CallOptions& options) {
+  BT_RETURN_IF_ERROR(CheckCall(options.deadline, options.cancellation));
+  if (!master.options().read_only) return absl::OkStatus();
+  return absl::FailedPreconditionError("the database was opened read-only");
+}
+
+absl::Status NoFamily(const TableLayout& layout, std::string_view name) {
+  return absl::NotFoundError(Cat("table ", layout.name, " has no column family ", Quoted(name),
+                                 "; it has: ", layout.FamilyNames()));
+}
+
+absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& family) {
+  const std::string_view name =
+      family.locality_group.empty() ? "default" : std::string_view(family.locality_group);
+  if (const GroupLayout* group = layout.FindGroup(name)) return group->id;
+  return absl::NotFoundError(Cat("table ", layout.name, " has no locality group ", Quoted(name)));
+}
+
+}  // namespace
+
+// Where each call begins: inside the gate, or not at all.
+#define BT_ENTER()                                  \
+  const CallGate::Pass bt_pass(&impl_->gate);       \
+  if (!bt_pass) return DatabaseImpl::ClosedError(); \
+  Master& master = *impl_->master
+
+Database::Database(std::shared_ptr<DatabaseImpl> impl) : impl_(std::move(impl)) {}
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
+                                                         const DatabaseOptions& options) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  BT_ASSIGN_OR_RETURN(const DatabaseOptions checked, CheckedOptions(path, options));
+  BT_ASSIGN_OR_RETURN(std::unique_ptr<Master> master, Master::Start(path, checked));
+  return std::unique_ptr<Database>(new Database(std::make_shared<DatabaseImpl>(std::move(master))));
+}
+
+Database::~Database() { Close().IgnoreError(); }
+
+absl::Status Database::Close() {
+  MutexLock lock(&impl_->mutex);
+  if (impl_->closed) return impl_->close_status;
+  impl_->closed = true;
+  impl_->gate.CloseAndWait();
+  impl_->close_status = impl_->master->Shutdown();
+  if (!impl_->close_status.ok()) {
+    impl_->master->info_log()->Error("closing: ", ToStd(impl_->close_status.message()));
+  }
+  impl_->master.reset();
+  return impl_->close_status;
+}
+
+// --- Tables ---
+
+absl::Status Database::CreateTable(std::string_view name, const TableSchema& schema,
+                                   const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  return master.CreateTable(name, schema);
+}
+
+absl::Status Database::DeleteTable(std::string_view name, const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  return master.DeleteTable(name);
+}
+
+absl::StatusOr<Table*> Database::OpenTable(std::string_view name) {
+  BT_ENTER();
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(name));
+  const std::lock_guard<std::mutex> lock(tables_mutex_);
+  std::unique_ptr<Table>& table = tables_[tablet->table_id()];
+  if (table == nullptr) {
+    table.reset(new Table(std::make_shared<TableImpl>(impl_, tablet, std::string(name))));
+  }
+  return table.get();
+}
+
+absl::StatusOr<std::vector<std::string>> Database::ListTables() {
+  BT_ENTER();
+  return master.TableNames();
+}
+
+absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
+  BT_ENTER();
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(table));
+  return tablet->Layout()->ToSchema();
+}
+
+absl::Status Database::AddFamily(std::string_view table, std::string_view name,
+                                 const Family& family, const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_RETURN_IF_ERROR(CheckFamily(name, family));
+  return master.ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
+    if (layout->FindFamily(name) != nullptr) {
+      return absl::AlreadyExistsError(
+          Cat("table ", layout->name, " has a column family ", Quoted(name), " already"));
+    }
+    BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
+    layout->families.push_back({std::string(name), group_id, family.gc, master.TakeSequence()});
+    std::sort(layout->families.begin(), layout->families.end(),
+              [](const FamilyLayout& a, const FamilyLayout& b) { return a.name < b.name; });
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Database::DropFamily(std::string_view table, std::string_view name,
+                                  const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  return master.ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
+    const FamilyLayout* found = layout->FindFamily(name);
+    if (found == nullptr) return NoFamily(*layout, name);
+    layout->families.erase(layout->families.begin() + (found - layout->families.data()));
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Database::UpdateFamily(std::string_view table, std::string_view name,
+                                    const Family& family, const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_RETURN_IF_ERROR(CheckFamily(name, family));
+  return master.ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
+    FamilyLayout* found = layout->FindFamily(name);
+    if (found == nullptr) return NoFamily(*layout, name);
+    BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
+    if (group_id != found->group_id) {
+      return absl::InvalidArgumentError(
+          Cat("column family ", Quoted(name), " must stay in its locality group ",
+              Quoted(layout->groups[layout->GroupIndex(found->group_id)].name)));
+    }
+    found->gc = family.gc;
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Database::SetLocalityGroup(std::string_view table, std::string_view name,
+                                        const LocalityGroup& group, const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_RETURN_IF_ERROR(CheckLocalityGroup(name, group));
+  return master.ChangeTable(table, [&](TableLayout* layout) {
+    if (const GroupLayout* found = layout->FindGroup(name)) {
+      layout->groups[layout->GroupIndex(found->id)].options = group;
+    } else {
+      layout->groups.push_back({layout->next_group_id++, std::string(name), group});
+    }
+    return absl::OkStatus();
+  });
+}
+
+// --- Time ---
+
+absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
+  BT_ENTER();
+  auto snapshot =
+      std::make_shared<const SnapshotImpl>(master.snapshots(), master.snapshots()->Take());
+  master.server()->WaitForWrites();
+  return std::shared_ptr<const Snapshot>(std::move(snapshot));
+}
+
+// --- Background work ---
+
+absl::Status Database::Flush(std::string_view table, const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(table));
+  return master.background()->FlushTablet(master.server(), tablet,
+                                          {options.deadline, options.cancellation});
+}
+
+absl::Status Database::Compact(std::string_view table, const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(table));
+  return master.background()->CompactTablet(master.server(), tablet,
+                                            {options.deadline, options.cancellation});
+}
+
+absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
+  BT_ENTER();
+  return master.background()->WaitUntilQuiet({options.deadline, options.cancellation});
+}
+
+void Database::PauseCompactions() {
+  const CallGate::Pass pass(&impl_->gate);
+  if (pass) impl_->master->background()->PauseCompactions();
+}
+
+void Database::ContinueCompactions() {
+  const CallGate::Pass pass(&impl_->gate);
+  if (pass) impl_->master->background()->ContinueCompactions();
+}
+
+void Database::CancelCompactions() {
+  const CallGate::Pass pass(&impl_->gate);
+  if (pass) impl_->master->background()->CancelCompactions();
+}
+
+void Database::SetCompactionRate(uint64_t bytes_per_second) {
+  const CallGate::Pass pass(&impl_->gate);
+  if (pass) impl_->master->rate_limiter()->SetRate(bytes_per_second);
+}
+
+absl::Status Database::Resume() {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, {}));
+  return master.Resume();
+}
+
+DatabaseStatistics Database::Statistics() {
+  const CallGate::Pass pass(&impl_->gate);
+  if (!pass) {
+    DatabaseStatistics closed;
+    closed.background_error = DatabaseImpl::ClosedError();
+    return closed;
+  }
+  return impl_->master->Statistics();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,77 @@
+// What is behind a Database and its Tables. Readers, scanners and tables share it, so that it
+// outlives the Database object; after Close only the gate answers.
+#ifndef BIGTABLE_CLIENT_DATABASE_IMPL_H_
+#define BIGTABLE_CLIENT_DATABASE_IMPL_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/filter.h"
+#include "bigtable/snapshot.h"
+#include "bigtable/options.h"
+#include "bigtable/table.h"
+
+#include "base/call_gate.h"
+#include "base/mutex.h"
+#include "master/master.h"
+#include "tablet/cell_cursor.h"
+
+namespace bigtable {
+
+// A snapshot, which releases itself.
+class SnapshotImpl final : public Snapshot {
+ public:
+  SnapshotImpl(std::shared_ptr<SnapshotList> list, SequenceNumber sequence)
+      : Snapshot(sequence), list_(std::move(list)) {}
+  ~SnapshotImpl() override { list_->Release(sequence()); }
+
+  bool IsOf(const SnapshotList* list) const { return list_.get() == list; }
+
+ private:
+  const std::shared_ptr<SnapshotList> list_;
+};
+
+class DatabaseImpl {
+ public:
+  explicit DatabaseImpl(std::unique_ptr<Master> m) : master(std::move(m)) {}
+
+  static absl::Status ClosedError() {
+    return absl::FailedPreconditionError("the database is closed");
+  }
+
+  // Null once closed. Used only inside the gate.
+  std::unique_ptr<Master> master;
+  CallGate gate;
+
+  Mutex mutex;
+  bool closed ABSL_GUARDED_BY(mutex) = false;
+  absl::Status close_status ABSL_GUARDED_BY(mutex);
+};
+
+// The view of a table that reads need.
+class TableImpl {
+ public:
+  TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<Tablet> t, std::string n)
+      : database(std::move(d)), tablet(std::move(t)), name(std::move(n)) {}
+
+  // Inside the gate. Checks what a read is given, pins the tablet's version and fixes the moment.
+  absl::Status BeginRead(const Filter& filter, const ReadOptions& options,
+                         Pin<TabletVersion>* version, ReadSpec* spec) const;
+
+  const std::shared_ptr<DatabaseImpl> database;
+  const std::shared_ptr<Tablet> tablet;
+  const std::string name;
+};
+
+// OK, Cancelled or DeadlineExceeded.
+absl::Status CheckCall(absl::Time deadline, const Cancellation* cancellation);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_DATABASE_IMPL_H_

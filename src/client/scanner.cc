@@ -1,0 +1,208 @@
+#include "bigtable/scanner.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "client/database_impl.h"
+
+namespace bigtable {
+
+// The scanner: what its streams share. The moment is fixed when the first of them begins.
+class ScannerImpl {
+ public:
+  ScannerImpl(std::shared_ptr<TableImpl> table, ReadOptions options)
+      : table_(std::move(table)), options_(std::move(options)) {}
+
+  void SetRange(const RowRange& range);
+  ScanStream* FetchColumnFamily(std::string_view family);
+  std::string_view RowName() const;
+
+  // The moment's version and what a stream reads from it. Inside the gate.
+  absl::Status Begin(Pin<TabletVersion>* version, ReadSpec* spec);
+  void Fail(const absl::Status& status) {
+    if (status_.ok()) status_ = status;
+  }
+  void Moved(ScanStream* stream) { moved_last_ = stream; }
+
+  const absl::Status& status() const { return status_; }
+  const RowRange& range() const { return range_; }
+  int64_t row_limit() const { return options_.row_limit; }
+  CallGate* gate() const { return &table_->database->gate; }
+
+ private:
+  const std::shared_ptr<TableImpl> table_;
+  const ReadOptions options_;
+  RowRange range_;
+  Pin<TabletVersion> version_;
+  ReadSpec spec_;
+  std::vector<std::unique_ptr<ScanStream>> streams_;
+  ScanStream* moved_last_ = nullptr;
+  absl::Status status_;
+};
+
+// One stream: a cursor of its own over its family.
+class ScanStreamImpl {
+ public:
+  ScanStreamImpl(ScannerImpl* scanner, std::string_view family)
+      : scanner_(scanner), family_(family) {}
+
+  bool Done() {
+    if (!begun_) Begin();
+    return !has_cell_;
+  }
+  void Next(bool skip_row) {
+    const CallGate::Pass pass(scanner_->gate());
+    if (!pass) return Fail(DatabaseImpl::ClosedError());
+    if (!has_cell_) return;
+    if (skip_row) cursor_->SkipRow();
+    Move();
+  }
+  // The range was set anew.
+  void Restart() {
+    begun_ = false;
+    has_cell_ = false;
+    rows_ = 0;
+  }
+
+  const CellCursor& cursor() const { return *cursor_; }
+  bool has_cell() const { return has_cell_; }
+  std::string_view ColumnName() {
+    column_name_ = Cat(family_, ":", cursor_->qualifier());
+    return column_name_;
+  }
+
+  std::optional<int64_t> max_versions = 1;
+  std::vector<Filter> columns;  // which columns
+  std::optional<Filter> timestamps;
+  std::optional<Filter> filter;
+  const std::string& family() const { return family_; }
+  ScanStream* stream = nullptr;
+
+ private:
+  void Begin() {
+    begun_ = true;
+    const CallGate::Pass pass(scanner_->gate());
+    if (!pass) return Fail(DatabaseImpl::ClosedError());
+    if (!scanner_->status().ok()) return;
+    std::vector<Filter> chain{Filter::Family(family_)};
+    chain.insert(chain.end(), columns.begin(), columns.end());
+    if (timestamps.has_value()) chain.push_back(*timestamps);
+    if (max_versions.has_value()) chain.push_back(Filter::Latest(*max_versions));
+    if (filter.has_value()) chain.push_back(*filter);
+    chain_ = Filter::Chain(std::move(chain));
+    if (const absl::Status status = chain_.status(); !status.ok()) return Fail(status);
+    ReadSpec spec;
+    if (const absl::Status status = scanner_->Begin(&version_, &spec); !status.ok()) {
+      return Fail(status);
+    }
+    if (version_->layout().FindFamily(family_) == nullptr) {
+      return Fail(absl::NotFoundError(Cat("table ", version_->layout().name,
+                                          " has no column family ", Quoted(family_),
+                                          "; it has: ", version_->layout().FamilyNames())));
+    }
+    spec.filter = chain_.node();
+    cursor_.emplace(version_.get(), spec);
+    cursor_->ReadRange(scanner_->range());
+    Move();
+  }
+  void Move() {
+    has_cell_ = cursor_->Next();
+    if (!cursor_->status().ok()) return Fail(cursor_->status());
+    if (has_cell_ && cursor_->is_new_row() && scanner_->row_limit() > 0 &&
+        rows_++ == scanner_->row_limit()) {
+      has_cell_ = false;
+    }
+    if (has_cell_) scanner_->Moved(stream);
+  }
+  void Fail(const absl::Status& status) {
+    has_cell_ = false;
+    scanner_->Fail(status);
+  }
+
+  ScannerImpl* const scanner_;
+  const std::string family_;
+  Filter chain_;
+  Pin<TabletVersion> version_;
+  std::optional<CellCursor> cursor_;
+  bool begun_ = false;
+  bool has_cell_ = false;
+  int64_t rows_ = 0;
+  std::string column_name_;
+};
+
+void ScannerImpl::SetRange(const RowRange& range) {
+  range_ = range;
+  moved_last_ = nullptr;
+  for (const auto& stream : streams_) stream->impl_->Restart();
+}
+
+ScanStream* ScannerImpl::FetchColumnFamily(std::string_view family) {
+  auto impl = std::make_unique<ScanStreamImpl>(this, family);
+  ScanStreamImpl* const stream = impl.get();
+  streams_.push_back(std::unique_ptr<ScanStream>(new ScanStream(std::move(impl))));
+  stream->stream = streams_.back().get();
+  return stream->stream;
+}
+
+std::string_view ScannerImpl::RowName() const {
+  if (moved_last_ == nullptr || !moved_last_->impl_->has_cell()) return {};
+  return moved_last_->impl_->cursor().row();
+}
+
+absl::Status ScannerImpl::Begin(Pin<TabletVersion>* version, ReadSpec* spec) {
+  if (!version_) {
+    const absl::Status status = table_->BeginRead(Filter(), options_, &version_, &spec_);
+    if (!status.ok()) {
+      version_ = {};
+      return status;
+    }
+  }
+  *version = version_.Clone();
+  *spec = spec_;
+  return absl::OkStatus();
+}
+
+ScanStream::ScanStream(std::unique_ptr<ScanStreamImpl> impl) : impl_(std::move(impl)) {}
+ScanStream::~ScanStream() = default;
+
+void ScanStream::SetReturnAllVersions() { impl_->max_versions.reset(); }
+void ScanStream::SetMaxVersions(int64_t n) { impl_->max_versions = n; }
+void ScanStream::SetColumnRegex(std::string_view qualifier_regex) {
+  impl_->columns.push_back(Filter::ColumnRegex(qualifier_regex));
+}
+void ScanStream::SetColumnPrefix(std::string_view qualifier_prefix) {
+  impl_->columns.push_back(Filter::ColumnPrefix(impl_->family(), qualifier_prefix));
+}
+void ScanStream::SetColumnRange(std::string_view begin, std::string_view end) {
+  impl_->columns.push_back(Filter::ColumnRange(impl_->family(), begin, end));
+}
+void ScanStream::SetTimestampRange(Timestamp begin, Timestamp end) {
+  impl_->timestamps = Filter::TimestampRange(begin, end);
+}
+void ScanStream::SetFilter(Filter filter) { impl_->filter = std::move(filter); }
+
+bool ScanStream::Done() { return impl_->Done(); }
+void ScanStream::Next() { impl_->Next(false); }
+void ScanStream::NextRow() { impl_->Next(true); }
+std::string_view ScanStream::RowName() { return impl_->cursor().row(); }
+std::string_view ScanStream::ColumnName() { return impl_->ColumnName(); }
+std::string_view ScanStream::Qualifier() { return impl_->cursor().qualifier(); }
+int64_t ScanStream::MicroTimestamp() { return impl_->cursor().timestamp(); }
+std::string_view ScanStream::Value() { return impl_->cursor().value(); }
+
+Scanner::Scanner(Table* table, ReadOptions options)
+    : impl_(std::make_unique<ScannerImpl>(table->impl_, std::move(options))) {}
+Scanner::~Scanner() = default;
+
+void Scanner::SetRange(const RowRange& range) { impl_->SetRange(range); }
+void Scanner::Lookup(std::string_view row) { impl_->SetRange(RowRange::Single(row)); }
+ScanStream* Scanner::FetchColumnFamily(std::string_view family) {
+  return impl_->FetchColumnFamily(family);
+}
+std::string_view Scanner::RowName() const { return impl_->RowName(); }
+absl::Status Scanner::status() const { return impl_->status(); }
+
+}  // namespace bigtable

@@ -1,0 +1,234 @@
+#include "bigtable/table.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "client/database_impl.h"
+#include "client/row_storage.h"
+
+namespace bigtable {
+namespace {
+
+absl::Status CheckRow(std::string_view row) {
+  if (row.empty()) return absl::InvalidArgumentError("a row key must not be empty");
+  if (row.size() <= RowMutation::kMaxRowSize) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("a row key must be at most ", RowMutation::kMaxRowSize,
+                                        " bytes, and ", Quoted(row), " has ", row.size()));
+}
+
+}  // namespace
+
+absl::Status CheckCall(absl::Time deadline, const Cancellation* cancellation) {
+  if (cancellation != nullptr && cancellation->cancelled()) {
+    return absl::CancelledError("the call was cancelled");
+  }
+  if (deadline != absl::InfiniteFuture() && absl::Now() >= deadline) {
+    return absl::DeadlineExceededError("the call ran into its deadline");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TableImpl::BeginRead(const Filter& filter, const ReadOptions& options,
+                                  Pin<TabletVersion>* version, ReadSpec* spec) const {
+  if (filter.node() != nullptr) BT_RETURN_IF_ERROR(filter.status());
+  if (options.row_limit < 0) {
+    return absl::InvalidArgumentError(
+        Cat("row_limit must not be negative, and is ", options.row_limit));
+  }
+  BT_RETURN_IF_ERROR(CheckCall(options.deadline, options.cancellation));
+  if (tablet->removed()) return absl::NotFoundError(Cat("table ", name, " was deleted"));
+  Master& master = *database->master;
+  *version = tablet->Version();
+  if (options.snapshot == nullptr) {
+    // In this order: see TabletVersion::sealed_at.
+    const SequenceNumber visible = master.server()->visible();
+    spec->sequence = std::min(visible, (*version)->sealed_at());
+  } else {
+    const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
+    if (!snapshot->IsOf(master.snapshots().get())) {
+      return absl::InvalidArgumentError("the snapshot is of another database");
+    }
+    spec->sequence = snapshot->sequence();
+  }
+  spec->now = absl::InfinitePast();
+  for (const FamilyLayout& family : (*version)->layout().families) {
+    if (family.gc.max_age().has_value()) {
+      spec->now = master.options().clock->Now();
+      break;
+    }
+  }
+  spec->filter = filter.node();
+  spec->settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache};
+  spec->reverse = options.reverse;
+  spec->deadline = options.deadline;
+  spec->cancellation = options.cancellation;
+  return absl::OkStatus();
+}
+
+Table::Table(std::shared_ptr<TableImpl> impl) : impl_(std::move(impl)) {}
+Table::~Table() = default;
+
+const std::string& Table::name() const { return impl_->name; }
+
+// --- Writes ---
+
+absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
+  return std::move(ApplyBatch(absl::MakeConstSpan(&mutation, 1), options)[0]);
+}
+
+std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
+                                            const WriteOptions& options) {
+  std::vector<absl::Status> statuses(mutations.size());
+  const auto refuse = [&](const absl::Status& status) {
+    std::fill(statuses.begin(), statuses.end(), status);
+    return std::move(statuses);
+  };
+  DatabaseImpl& database = *impl_->database;
+  const CallGate::Pass pass(&database.gate);
+  if (!pass) return refuse(DatabaseImpl::ClosedError());
+  Master& master = *database.master;
+  if (master.options().read_only) {
+    return refuse(absl::FailedPreconditionError("the database was opened read-only"));
+  }
+  const absl::Status call = CheckCall(options.deadline, options.cancellation);
+  if (!call.ok()) return refuse(call);
+
+  const std::shared_ptr<const TableLayout> layout = impl_->tablet->Layout();
+  absl::InlinedVector<MutationView, 1> views;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    views.push_back({mutations[i].row(), mutations[i].encoded_operations()});
+    statuses[i] = mutations[i].status();
+    if (statuses[i].ok()) statuses[i] = TabletServer::Check(*layout, views[i]);
+    bytes += mutations[i].byte_size();
+  }
+  const absl::Status admitted =
+      master.write_controller()->Admit(bytes, {options.deadline, options.cancellation});
+  if (!admitted.ok()) return refuse(admitted);
+  master.server()->Apply(impl_->tablet.get(), layout, views,
+                         options.durability.value_or(master.options().durability),
+                         absl::MakeSpan(statuses));
+  return statuses;
+}
+
+// --- Reads ---
+
+absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
+                                   const ReadOptions& options) {
+  const CallGate::Pass pass(&impl_->database->gate);
+  if (!pass) return DatabaseImpl::ClosedError();
+  BT_RETURN_IF_ERROR(CheckRow(row));
+  Pin<TabletVersion> version;
+  ReadSpec spec;
+  BT_RETURN_IF_ERROR(impl_->BeginRead(filter, options, &version, &spec));
+  spec.reverse = false;
+  Row result;
+  RowBuilder builder(&result);
+  builder.Start(row, version);
+  CellCursor cells(version.get(), spec);
+  for (cells.ReadRow(row); cells.Next();) builder.Add(cells);
+  BT_RETURN_IF_ERROR(cells.status());
+  builder.Finish();
+  return result;
+}
+
+// A stream of rows: its ranges one after another, with one cursor.
+class RowReaderImpl {
+ public:
+  RowReaderImpl(std::shared_ptr<TableImpl> table, const RowSet& rows, Filter filter,
+                const ReadOptions& options)
+      : table_(std::move(table)),
+        ranges_(rows.Normalized()),
+        filter_(std::move(filter)),
+        options_(options) {
+    if (options.reverse) std::reverse(ranges_.begin(), ranges_.end());
+  }
+
+  bool Next(Row* row) {
+    const CallGate::Pass pass(&table_->database->gate);
+    if (!pass) return Fail(DatabaseImpl::ClosedError());
+    if (done_ || !status_.ok()) return false;
+    if (!cursor_.has_value()) {
+      ReadSpec spec;
+      const absl::Status status = table_->BeginRead(filter_, options_, &version_, &spec);
+      if (!status.ok()) return Fail(status);
+      cursor_.emplace(version_.get(), spec);
+    }
+    if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
+    if (!at_row_ && !NextRange()) return false;
+    RowBuilder builder(row);
+    builder.Start(cursor_->row(), version_);
+    do {
+      builder.Add(*cursor_);
+      at_row_ = cursor_->Next();
+    } while (at_row_ && !cursor_->is_new_row());
+    if (!cursor_->status().ok()) return Fail(cursor_->status());
+    builder.Finish();
+    ++rows_;
+    return true;
+  }
+
+  const absl::Status& status() const { return status_; }
+
+ private:
+  // Goes to the first cell of the next range that has one.
+  bool NextRange() {
+    while (next_range_ < ranges_.size()) {
+      const RowRange& range = ranges_[next_range_++];
+      const bool one_row = range.end().has_value() &&
+                           range.end()->size() == range.begin().size() + 1 &&
+                           range.end()->back() == '\0' && range.end()->starts_with(range.begin());
+      if (one_row && !options_.reverse) {
+        cursor_->ReadRow(range.begin());
+      } else {
+        cursor_->ReadRange(range);
+      }
+      if (cursor_->Next()) return true;
+      if (!cursor_->status().ok()) return Fail(cursor_->status());
+    }
+    return Finish();
+  }
+  bool Finish() {
+    done_ = true;
+    return false;
+  }
+  bool Fail(absl::Status status) {
+    if (status_.ok()) status_ = std::move(status);
+    return Finish();
+  }
+
+  const std::shared_ptr<TableImpl> table_;
+  std::vector<RowRange> ranges_;
+  const Filter filter_;
+  const ReadOptions options_;
+  Pin<TabletVersion> version_;
+  std::optional<CellCursor> cursor_;
+  size_t next_range_ = 0;
+  bool at_row_ = false;  // the cursor stands at the first cell of a row
+  bool done_ = false;
+  int64_t rows_ = 0;
+  absl::Status status_;
+};
+
+RowReader::RowReader(std::unique_ptr<RowReaderImpl> impl) : impl_(std::move(impl)) {}
+RowReader::RowReader(RowReader&&) noexcept = default;
+RowReader& RowReader::operator=(RowReader&&) noexcept = default;
+RowReader::~RowReader() = default;
+
+bool RowReader::Next() { return impl_->Next(&row_); }
+const absl::Status& RowReader::status() const { return impl_->status(); }
+
+RowReader Table::ReadRows(const RowSet& rows, const ReadOptions& options) {
+  return ReadRows(rows, Filter(), options);
+}
+
+RowReader Table::ReadRows(const RowSet& rows, const Filter& filter, const ReadOptions& options) {
+  return RowReader(std::make_unique<RowReaderImpl>(impl_, rows, filter, options));
+}
+
+}  // namespace bigtable

@@ -1,0 +1,284 @@
+#include "commitlog/commit_log.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/random/random.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "commitlog/log_directory.h"
+
+namespace bigtable {
+namespace {
+
+// What only one thread adds to and others look at: no locked addition.
+void Add(std::atomic<uint64_t>* counter, uint64_t n) {
+  counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+
+// The size of a file that holds one record of `record_size` bytes.
+uint64_t SizeFor(uint64_t record_size) {
+  return (record_size + kSealRecordSize + 4095) & ~uint64_t{4095};
+}
+
+uint64_t RandomSecret() {
+  absl::BitGen random;
+  return absl::Uniform<uint64_t>(random);
+}
+
+}  // namespace
+
+CommitLog::CommitLog(FileSystem* file_system, std::string directory, CommitLogOptions options)
+    : file_system_(file_system),
+      directory_(std::move(directory)),
+      options_(std::move(options)),
+      secret_(RandomSecret()),
+      returns_(MakeRef<SegmentReturns>()),
+      store_(file_system, directory_, secret_, options_.segment_size, options_.max_free_segments,
+             options_.budget, returns_),
+      state_file_(file_system, directory_) {}
+
+CommitLog::~CommitLog() { returns_->Close(); }
+
+absl::StatusOr<std::unique_ptr<CommitLog>> CommitLog::Create(FileSystem* file_system,
+                                                             std::string directory,
+                                                             CommitLogOptions options) {
+  if (options.segment_size < 16384 || options.segment_size % 4096 != 0) {
+    return absl::InvalidArgumentError(Cat("segment_size is ", options.segment_size,
+                                          "; it must be a multiple of 4096 and at least 16384"));
+  }
+  std::unique_ptr<CommitLog> log(
+      new CommitLog(file_system, std::move(directory), std::move(options)));
+  BT_RETURN_IF_ERROR(log->Start());
+  return log;
+}
+
+absl::Status CommitLog::Start() {
+  BT_RETURN_IF_ERROR(CreateLogDirectory(file_system_, directory_));
+  MutexLock prepare(&prepare_mutex_);
+  BT_RETURN_IF_ERROR(state_file_.Write({.secret = secret_}));
+  Ref<LogSegment> first;
+  BT_RETURN_IF_ERROR(store_.Make(1, options_.segment_size, &first));
+  MutexLock lock(&mutex_);
+  Activate(std::move(first));
+  synced_ = end_.load();
+  return absl::OkStatus();
+}
+
+// --- Appending ---
+
+absl::Status CommitLog::CheckAppend(RecordType type, SequenceNumber sequence,
+                                    uint64_t payload_size) const {
+  if (failed_.load(std::memory_order_acquire)) return failure();
+  if (closed_) return absl::FailedPreconditionError(Cat("the log ", directory_, " is closed"));
+  if (type != RecordType::kMutation && type != RecordType::kBatch) {
+    return absl::InvalidArgumentError(
+        Cat("record type ", static_cast<int>(type), " is reserved; kMutation and kBatch are not"));
+  }
+  const SequenceNumber last = std::max(last_sequence_.load(std::memory_order_relaxed),
+                                       released_.load(std::memory_order_relaxed));
+  if (sequence <= last || sequence > kMaxSequence) {
+    return absl::InvalidArgumentError(Cat("sequence number ", sequence, " must be above ", last,
+                                          ", the last one in the log ", directory_,
+                                          ", and at most ", kMaxSequence));
+  }
+  if (payload_size > kMaxPayloadSize) {
+    return absl::InvalidArgumentError(Cat("a record's payload has ", payload_size,
+                                          " bytes; at most ", kMaxPayloadSize, " are allowed"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommitLog::Append(RecordType type, SequenceNumber sequence,
+                               std::span<const std::string_view> parts, AppendedRecord* out) {
+  uint64_t payload_size = 0;
+  for (const std::string_view part : parts) payload_size += part.size();
+  BT_RETURN_IF_ERROR(CheckAppend(type, sequence, payload_size));
+  const uint64_t record_size = RecordSize(payload_size);
+  if (position_ + record_size + kSealRecordSize > active_->size()) [[unlikely]] {
+    BT_RETURN_IF_ERROR(NextSegment(record_size));
+  }
+  if (absl::Status status = Write(type, sequence, payload_size, parts, out); !status.ok()) {
+    return Fail(std::move(status));
+  }
+  if (active_->first_sequence_.load(std::memory_order_relaxed) == 0) {
+    active_->first_sequence_.store(sequence, std::memory_order_relaxed);
+  }
+  last_sequence_.store(sequence, std::memory_order_release);
+  Add(&records_, 1);
+  Add(&bytes_, record_size);
+  return absl::OkStatus();
+}
+
+absl::Status CommitLog::Write(RecordType type, SequenceNumber sequence, uint64_t payload_size,
+                              std::span<const std::string_view> parts, AppendedRecord* out) {
+  const uint64_t record_size = RecordSize(payload_size);
+  const uint64_t offset = active_->base() + position_;
+  char* at = mapping_ + position_;
+  if (mapping_ == nullptr) {
+    buffer_.assign(record_size, '\0');
+    at = buffer_.data();
+  }
+  char* to = at + kRecordHeaderSize;
+  for (const std::string_view part : parts) {
+    std::memcpy(to, part.data(), part.size());
+    to += part.size();
+  }
+  FinishRecord(at,
+               {.payload_size = static_cast<uint32_t>(payload_size),
+                .type = static_cast<uint8_t>(type),
+                .sequence = sequence,
+                .synced = synced_.load(std::memory_order_relaxed)},
+               RecordSeed(active_->salt_, position_));
+  if (mapping_ == nullptr) BT_RETURN_IF_ERROR(active_->file().Write(position_, buffer_));
+  if (out != nullptr && mapping_ == nullptr) *out = AppendedRecord{};
+  if (out != nullptr && mapping_ != nullptr) {
+    *out = {.payload = {at + kRecordHeaderSize, payload_size}, .segment = active_};
+  }
+  position_ += record_size;
+  end_.store(offset + record_size, std::memory_order_release);
+  return absl::OkStatus();
+}
+
+absl::Status CommitLog::WriteSeal(uint64_t next_number) {
+  char payload[kSealPayloadSize];
+  StoreFixed64(payload, next_number);
+  const std::string_view part(payload, sizeof payload);
+  return Write(RecordType::kSeal, last_sequence_.load(std::memory_order_relaxed), part.size(),
+               {&part, 1}, nullptr);
+}
+
+absl::Status CommitLog::NextSegment(uint64_t record_size) {
+  const uint64_t least_size = SizeFor(record_size);
+  bool switched = false;
+  BT_RETURN_IF_ERROR(SwitchToSpare(least_size, &switched));
+  if (switched) return absl::OkStatus();
+  // Nobody has prepared one, or PrepareSpare on another thread has it in its hands: then this
+  // waits.
+  MutexLock prepare(&prepare_mutex_);
+  const absl::Status status = Prepare(std::max(least_size, options_.segment_size));
+  BT_RETURN_IF_ERROR(SwitchToSpare(least_size, &switched));
+  return switched ? absl::OkStatus() : status;
+}
+
+absl::Status CommitLog::SwitchToSpare(uint64_t least_size, bool* switched) {
+  absl::Status status;
+  {
+    MutexLock lock(&mutex_);
+    if (!spare_ || spare_->size() < least_size) return absl::OkStatus();
+    status = WriteSeal(spare_->number());
+    if (status.ok()) {
+      active_->last_sequence_ = last_sequence_.load(std::memory_order_relaxed);
+      Activate(std::exchange(spare_, {}));
+    }
+  }
+  if (!status.ok()) return Fail(std::move(status));
+  *switched = true;
+  return absl::OkStatus();
+}
+
+void CommitLog::Activate(Ref<LogSegment> segment) {
+  segment->Use();
+  active_ = segment.get();
+  mapping_ = segment->file().mapping();
+  position_ = 0;
+  end_.store(segment->base(), std::memory_order_release);
+  live_.push_back(std::move(segment));
+  needs_upkeep_ = true;
+}
+
+// --- Durability ---
+
+absl::Status CommitLog::Sync() {
+  if (failed_.load(std::memory_order_acquire)) return failure();
+  const uint64_t target = end_offset();
+  if (synced_offset() >= target) return absl::OkStatus();
+  MutexLock sync(&sync_mutex_);
+  if (failed_.load(std::memory_order_acquire)) return failure();
+  const uint64_t synced = synced_offset();
+  if (synced >= target) return absl::OkStatus();  // another Sync has done it meanwhile
+  std::vector<Ref<LogSegment>> segments;
+  uint64_t end;
+  {
+    MutexLock lock(&mutex_);
+    end = end_offset();
+    for (const auto* list : {&retired_, &live_}) {
+      for (const Ref<LogSegment>& segment : *list) {
+        if (segment->base() + segment->size() > synced && segment->base() < end) {
+          segments.push_back(segment);
+        }
+      }
+    }
+  }
+  syncs_.fetch_add(1, std::memory_order_relaxed);
+  for (const Ref<LogSegment>& segment : segments) {
+    if (absl::Status status = segment->file().Sync(); !status.ok()) return Fail(std::move(status));
+  }
+  synced_.store(end, std::memory_order_release);
+  return absl::OkStatus();
+}
+
+absl::Status CommitLog::Close() {
+  if (closed_) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(Sync());
+  if (absl::Status status = WriteSeal(0); !status.ok()) return Fail(std::move(status));
+  closed_ = true;
+  return Sync();
+}
+
+absl::Status CommitLog::failure() const {
+  MutexLock lock(&mutex_);
+  return failure_;
+}
+
+absl::Status CommitLog::Fail(absl::Status status) {
+  MutexLock lock(&mutex_);
+  if (failure_.ok()) failure_ = status;
+  failed_.store(true, std::memory_order_release);
+  return status;
+}
+
+absl::Status CommitLog::StartNewSegment() {
+  MutexLock prepare(&prepare_mutex_);
+  MutexLock sync(&sync_mutex_);
+  LogState state;
+  {
+    MutexLock lock(&mutex_);
+    if (failure_.ok()) return absl::OkStatus();
+    if (released_ < last_sequence_) {
+      return absl::FailedPreconditionError(
+          Cat("the log ", directory_, " failed (", failure_.ToString(), "): records up to ",
+              last_sequence_.load(), " must be written out and released first; ", released_.load(),
+              " are"));
+    }
+    state = State();
+  }
+  state.low = active_->number() + 1;
+  BT_RETURN_IF_ERROR(MakeSpare(options_.segment_size));
+  BT_RETURN_IF_ERROR(state_file_.Write(state));
+  std::deque<Ref<LogSegment>> old;  // let go of outside the lock
+  MutexLock lock(&mutex_);
+  old.swap(live_);
+  std::move(retired_.begin(), retired_.end(), std::back_inserter(old));
+  retired_.clear();
+  for (const Ref<LogSegment>& segment : old) segment->reusable_ = false;
+  Activate(std::exchange(spare_, {}));
+  synced_ = end_.load();
+  failure_ = absl::OkStatus();
+  failed_.store(false, std::memory_order_release);
+  return absl::OkStatus();
+}
+
+// A lock would keep a caller waiting behind I/O; the store's counters are atomic.
+CommitLog::Statistics CommitLog::statistics() const ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  return {.records = records_.load(std::memory_order_relaxed),
+          .bytes = bytes_.load(std::memory_order_relaxed),
+          .syncs = syncs_.load(std::memory_order_relaxed),
+          .segments_created = store_.created(),
+          .segments_reused = store_.reused()};
+}
+
+}  // namespace bigtable

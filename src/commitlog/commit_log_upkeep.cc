@@ -1,0 +1,87 @@
+// CommitLog's background side: what is released, and where the next segment comes from.
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "commitlog/commit_log.h"
+
+namespace bigtable {
+
+void CommitLog::ReleaseThrough(SequenceNumber sequence) {
+  MutexLock lock(&mutex_);
+  if (sequence <= released_) return;
+  released_ = sequence;
+  while (live_.size() > 1 && live_.front()->last_sequence_ <= sequence) {
+    retired_.push_back(std::move(live_.front()));
+    live_.pop_front();
+    needs_upkeep_ = true;
+  }
+}
+
+SequenceNumber CommitLog::OldestNeeded() const {
+  MutexLock lock(&mutex_);
+  if (last_sequence_ <= released_) return 0;
+  for (const Ref<LogSegment>& segment : live_) {
+    const SequenceNumber first = segment->first_sequence_.load(std::memory_order_relaxed);
+    if (first != 0) return first;
+  }
+  return 0;
+}
+
+absl::Status CommitLog::PrepareSpare() {
+  MutexLock prepare(&prepare_mutex_);
+  return Prepare(options_.segment_size);
+}
+
+absl::Status CommitLog::Prepare(uint64_t least_size) {
+  needs_upkeep_ = false;
+  // In this order: on a full disk the released files are what the spare is made of.
+  absl::Status status = StateReleased();
+  status.Update(store_.TakeBack());
+  status.Update(MakeSpare(least_size));
+  if (!status.ok()) needs_upkeep_ = true;
+  return status;
+}
+
+LogState CommitLog::State() const {
+  return {.secret = secret_,
+          .low = live_.front()->number(),
+          .released = released_,
+          .synced = synced_offset()};
+}
+
+absl::Status CommitLog::StateReleased() {
+  LogState state;
+  size_t retired;
+  {
+    MutexLock lock(&mutex_);
+    retired = retired_.size();
+    if (retired == 0) return absl::OkStatus();
+    state = State();
+  }
+  BT_RETURN_IF_ERROR(state_file_.Write(state));
+  std::vector<Ref<LogSegment>> forgotten;  // let go of outside the lock
+  MutexLock lock(&mutex_);
+  for (; retired > 0; --retired) {
+    forgotten.push_back(std::move(retired_.front()));
+    retired_.pop_front();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommitLog::MakeSpare(uint64_t least_size) {
+  Ref<LogSegment> spare;
+  uint64_t number;
+  {
+    MutexLock lock(&mutex_);
+    if (spare_ && spare_->size() >= least_size) return absl::OkStatus();
+    number = live_.back()->number() + 1;
+    spare = std::exchange(spare_, {});
+  }
+  const absl::Status status = store_.Make(number, least_size, &spare);
+  MutexLock lock(&mutex_);
+  spare_ = std::move(spare);
+  return status;
+}
+
+}  // namespace bigtable

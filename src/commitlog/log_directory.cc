@@ -1,0 +1,51 @@
+#include "commitlog/log_directory.h"
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "commitlog/log_format.h"
+
+namespace bigtable {
+namespace {
+
+std::string_view ParentOf(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+}  // namespace
+
+absl::Status CreateLogDirectory(FileSystem* file_system, std::string_view directory) {
+  BT_RETURN_IF_ERROR(file_system->CreateDirectory(directory));
+  BT_ASSIGN_OR_RETURN(const auto names, file_system->ListDirectory(directory));
+  for (const std::string& name : names) {
+    if (ParseSegmentName(name).has_value() || name == kRemovedMarker) {
+      return absl::AlreadyExistsError(Cat("there is a commit log in ", directory, " already"));
+    }
+  }
+  return file_system->SyncDirectory(ParentOf(directory));
+}
+
+absl::Status RemoveLog(FileSystem* file_system, std::string_view directory) {
+  auto names = file_system->ListDirectory(directory);
+  if (absl::IsNotFound(names.status())) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(names.status());
+  const std::string marker = Cat(directory, "/", kRemovedMarker);
+  BT_ASSIGN_OR_RETURN(auto file, file_system->NewWritableFile(marker));
+  BT_RETURN_IF_ERROR(file->Close());
+  BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory));
+  for (const std::string& name : *names) {
+    if (name == kRemovedMarker) continue;
+    BT_RETURN_IF_ERROR(file_system->RemoveFile(Cat(directory, "/", name)));
+  }
+  BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory));  // the marker goes last
+  BT_RETURN_IF_ERROR(file_system->RemoveFile(marker));
+  BT_RETURN_IF_ERROR(file_system->RemoveDirectory(directory));
+  return file_system->SyncDirectory(ParentOf(directory));
+}
+
+}  // namespace bigtable

@@ -1,0 +1,72 @@
+#include "commitlog/log_format.h"
+
+#include <atomic>
+
+#include "base/strings.h"
+
+namespace bigtable {
+
+uint64_t SegmentSalt(uint64_t secret, uint64_t number) {
+  char bytes[8];
+  StoreFixed64(bytes, number);
+  return Checksum({bytes, sizeof bytes}, secret);
+}
+
+std::string SegmentName(uint64_t number) {
+  std::string digits = Cat(number);
+  if (digits.size() < 8) digits.insert(0, 8 - digits.size(), '0');
+  return Cat(digits, ".log");
+}
+
+std::optional<uint64_t> ParseSegmentName(std::string_view name) {
+  constexpr std::string_view kExtension = ".log";
+  if (name.size() < 8 + kExtension.size() || name.size() > 19 + kExtension.size()) return {};
+  if (!name.ends_with(kExtension)) return {};
+  uint64_t number = 0;
+  for (const char c : name.substr(0, name.size() - kExtension.size())) {
+    if (c < '0' || c > '9') return {};
+    number = number * 10 + static_cast<uint64_t>(c - '0');
+  }
+  if (SegmentName(number) != name) return {};  // a second spelling of the same number
+  return number;
+}
+
+namespace {
+
+uint32_t HeaderCheck(const char* at, uint64_t seed) {
+  return static_cast<uint32_t>(Checksum({at + 12, kRecordHeaderSize - 12}, seed));
+}
+
+uint64_t RecordChecksum(const char* at, uint32_t payload_size, uint64_t seed) {
+  return Checksum({at + 8, kRecordHeaderSize - 8 + payload_size}, seed);
+}
+
+}  // namespace
+
+void FinishRecord(char* at, const RecordHeader& header, uint64_t seed) {
+  StoreFixed32(at + 12, header.payload_size);
+  StoreFixed64(at + 16, uint64_t{header.type} << 56 | header.sequence);
+  StoreFixed64(at + 24, header.synced);
+  StoreFixed32(at + 8, HeaderCheck(at, seed));
+  const uint64_t checksum = RecordChecksum(at, header.payload_size, seed);
+  // A signal may kill the process between any two stores: keep the compiler from moving this one.
+  std::atomic_signal_fence(std::memory_order_release);
+  StoreFixed64(at, checksum);
+}
+
+bool DecodeRecordHeader(const char* at, uint64_t seed, RecordHeader* header) {
+  const uint64_t type_and_sequence = LoadFixed64(at + 16);
+  header->type = static_cast<uint8_t>(type_and_sequence >> 56);
+  if (header->type == 0) return false;  // the common case: zeros behind the end
+  if (LoadFixed32(at + 8) != HeaderCheck(at, seed)) return false;
+  header->payload_size = LoadFixed32(at + 12);
+  header->sequence = type_and_sequence & kMaxSequence;
+  header->synced = LoadFixed64(at + 24);
+  return true;
+}
+
+bool IsRecordIntact(const char* at, const RecordHeader& header, uint64_t seed) {
+  return LoadFixed64(at) == RecordChecksum(at, header.payload_size, seed);
+}
+
+}  // namespace bigtable

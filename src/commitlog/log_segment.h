@@ -1,0 +1,105 @@
+// One use of a segment file by a log, and the way the file takes back when nobody needs it.
+//
+// The log refers to a segment until its records are released; a memtable, cursor or row view that
+// points into the segment's bytes refers to it too. When the last reference goes, on whatever
+// thread, the file is put on a list (SegmentReturns), from where the log takes it in its background
+// work to use it again. So the bytes of a segment never change while anybody refers to it.
+#ifndef BIGTABLE_COMMITLOG_LOG_SEGMENT_H_
+#define BIGTABLE_COMMITLOG_LOG_SEGMENT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+
+#include "bigtable/file_system.h"
+#include "bigtable/memory_budget.h"
+
+#include "base/mutex.h"
+#include "base/ref_counted.h"
+#include "base/sequence.h"
+#include "commitlog/log_format.h"
+
+namespace bigtable {
+
+// An open log file whose mapped bytes are charged to a budget for as long as it lives.
+class SegmentFile {
+ public:
+  // `budget` may be null.
+  SegmentFile(std::unique_ptr<LogFile> file, std::shared_ptr<MemoryBudget> budget);
+  ~SegmentFile();
+  SegmentFile(const SegmentFile&) = delete;
+  SegmentFile& operator=(const SegmentFile&) = delete;
+
+  LogFile& file() { return *file_; }
+
+ private:
+  std::unique_ptr<LogFile> file_;
+  std::shared_ptr<MemoryBudget> budget_;
+};
+
+// Where segments go when nobody refers to them. Thread-safe; outlives the log while segments do.
+class SegmentReturns : public RefCounted {
+ public:
+  struct Returned {
+    uint64_t number = 0;
+    bool reusable = false;
+    std::unique_ptr<SegmentFile> file;
+  };
+
+  std::vector<Returned> Take();
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+  // The log is gone: files that come back from now on are closed.
+  void Close();
+  // The bytes of all segments that are in use: live ones, and released ones that are still pinned.
+  uint64_t bytes_in_use() const { return bytes_in_use_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class LogSegment;
+
+  Mutex mutex_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<Returned> returned_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> any_{false};
+  std::atomic<uint64_t> bytes_in_use_{0};
+};
+
+// Thread-safe but for what is marked as the log's own.
+class LogSegment : public RefCounted {
+ public:
+  uint64_t number() const { return number_; }
+  uint64_t size() const { return size_; }
+  // The log offset of the file's first byte.
+  uint64_t base() const { return LogOffset(number_, 0); }
+
+ private:
+  friend class CommitLog;
+  friend class SegmentStore;
+
+  LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFile> file,
+             Ref<SegmentReturns> returns);
+  ~LogSegment() override;
+
+  LogFile& file() { return file_->file(); }
+  // From now on the segment counts as used, and its file comes back.
+  void Use();
+
+  const uint64_t number_;
+  const uint64_t size_;
+  const uint64_t salt_;
+  std::unique_ptr<SegmentFile> file_;
+  const Ref<SegmentReturns> returns_;
+
+  // The log's own.
+  bool in_use_ = false;  // set once, before anybody else sees the segment
+  std::atomic<bool> reusable_{true};
+  std::atomic<SequenceNumber> first_sequence_{0};  // 0: no record yet
+  std::atomic<SequenceNumber> last_sequence_{0};
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMMITLOG_LOG_SEGMENT_H_

@@ -1,0 +1,86 @@
+// The file STATE of a commit log: what recovery has to know about the log as a whole.
+//
+// It is a log file of two slots, at 0 and 4096, and is written in place, first one slot, synced,
+// then the other, synced: one of them is always valid, no space is needed on a full disk, and a
+// flipped bit harms nothing. The valid slot with the higher generation counts. After an error in
+// writing it a new file takes its place.
+//
+//    0  u64  checksum of the bytes [8, 64)
+//    8  u64  magic, "BTLOGSTA"
+//   16  u64  format version of the log. Every version keeps the fields so far, and the 64 bytes
+//   24  u64  generation: how often the state was written
+//   32  u64  secret: random, one for each log; the segments' salts are made of it
+//   40  u64  low: the lowest segment that is needed
+//   48  u64  released: no record up to this sequence number is needed
+//   56  u64  synced: the log was known to be durable up to this log offset
+//
+// Worked example: the state of a new log with the secret 0; log_format_test.cc holds these bytes.
+//
+//   ad c4 2b 74 86 7d eb 97   checksum
+//   42 54 4c 4f 47 53 54 41   "BTLOGSTA"
+//   01 00 00 00 00 00 00 00   version 1
+//   01 00 00 00 00 00 00 00   generation 1
+//   00 00 00 00 00 00 00 00   secret
+//   01 00 00 00 00 00 00 00   segment 1 is the lowest
+//   00 00 00 00 00 00 00 00   nothing is released
+//   00 00 00 00 00 00 00 00   nothing is known to be synced
+#ifndef BIGTABLE_COMMITLOG_LOG_STATE_H_
+#define BIGTABLE_COMMITLOG_LOG_STATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/file_system.h"
+
+#include "base/sequence.h"
+
+namespace bigtable {
+
+inline constexpr uint64_t kLogFormatVersion = 1;
+inline constexpr std::string_view kLogStateName = "STATE";
+
+struct LogState {
+  uint64_t version = kLogFormatVersion;
+  uint64_t generation = 0;
+  uint64_t secret = 0;
+  uint64_t low = 1;
+  SequenceNumber released = 0;
+  uint64_t synced = 0;
+};
+
+std::string EncodeLogState(const LogState& state);
+// Nothing unless the bytes are a valid slot, of whatever version.
+std::optional<LogState> DecodeLogState(std::string_view bytes);
+
+// Writes the state of one log. One thread at a time.
+class LogStateFile {
+ public:
+  LogStateFile(FileSystem* file_system, std::string directory);
+
+  // When this returns OK the state is durable. After an error the state before holds, or this one.
+  // The generation is filled in.
+  absl::Status Write(LogState state);
+
+ private:
+  absl::Status WriteSlots(const LogState& state);
+  absl::Status Replace(const LogState& state);
+
+  FileSystem* const file_system_;
+  const std::string directory_;
+  std::unique_ptr<LogFile> file_;  // null before the first time, and after an error
+  uint64_t generation_ = 0;
+};
+
+// NotFound if there is no such file; DataLoss if it has no valid slot; FailedPrecondition if its
+// format is newer than this program.
+absl::StatusOr<LogState> ReadLogState(FileSystem* file_system, std::string_view directory);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMMITLOG_LOG_STATE_H_

@@ -1,0 +1,77 @@
+#include "commitlog/segment_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+
+namespace bigtable {
+namespace {
+
+constexpr uint64_t kWindow = uint64_t{256} << 10;
+
+}  // namespace
+
+SegmentReader::SegmentReader(std::string path, uint64_t number, uint64_t salt,
+                             std::unique_ptr<RandomAccessFile> file)
+    : path_(std::move(path)), number_(number), salt_(salt), file_(std::move(file)) {}
+
+absl::StatusOr<std::unique_ptr<SegmentReader>> SegmentReader::Open(FileSystem* file_system,
+                                                                   std::string path,
+                                                                   uint64_t number, uint64_t salt,
+                                                                   FileSystem::ReadMode mode) {
+  BT_ASSIGN_OR_RETURN(auto file, file_system->NewRandomAccessFile(path, mode));
+  return std::unique_ptr<SegmentReader>(
+      new SegmentReader(std::move(path), number, salt, std::move(file)));
+}
+
+absl::Status SegmentReader::Load(uint64_t position, uint64_t n, const char** bytes) {
+  const uint64_t end = position + n;
+  if (const char* mapping = file_->mapping(); mapping != nullptr) {
+    if (end > populated_) {
+      const uint64_t to = std::min(std::max(end, populated_ + kWindow), file_->size());
+      BT_RETURN_IF_ERROR(file_->Populate(populated_, to - populated_));
+      populated_ = to;
+    }
+    *bytes = mapping + position;
+    return absl::OkStatus();
+  }
+  if (position < window_start_ || end > window_start_ + window_.size()) {
+    const uint64_t size = std::max(n, std::min(kWindow, file_->size() - position));
+    window_.resize(size);
+    window_start_ = position;
+    const absl::Status status = file_->Read(position, size, window_.data());
+    if (!status.ok()) {
+      window_.clear();
+      return status;
+    }
+  }
+  *bytes = window_.data() + (position - window_start_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> SegmentReader::ReadAt(uint64_t position, Record* record) {
+  if (position + kRecordHeaderSize > file_->size()) return false;
+  const uint64_t seed = RecordSeed(salt_, position);
+  const char* at;
+  BT_RETURN_IF_ERROR(Load(position, kRecordHeaderSize, &at));
+  if (!DecodeRecordHeader(at, seed, &record->header)) return false;
+  const uint64_t size = kRecordHeaderSize + uint64_t{record->header.payload_size};
+  if (position + size > file_->size()) return false;
+  BT_RETURN_IF_ERROR(Load(position, size, &at));
+  if (!IsRecordIntact(at, record->header, seed)) return false;
+  record->position = position;
+  record->payload = {at + kRecordHeaderSize, record->header.payload_size};
+  return true;
+}
+
+absl::StatusOr<bool> SegmentReader::FindFrom(uint64_t position, Record* record) {
+  for (; position + kRecordHeaderSize <= file_->size(); position += 8) {
+    BT_ASSIGN_OR_RETURN(const bool found, ReadAt(position, record));
+    if (found) return true;
+  }
+  return false;
+}
+
+}  // namespace bigtable

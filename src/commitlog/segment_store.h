@@ -1,0 +1,66 @@
+// The files behind a log's segments: makes them, and keeps released ones, mapped and warm, to use
+// them again, which saves creating, zeroing and faulting in.
+//
+// Not thread-safe: CommitLog guards it.
+#ifndef BIGTABLE_COMMITLOG_SEGMENT_STORE_H_
+#define BIGTABLE_COMMITLOG_SEGMENT_STORE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/file_system.h"
+#include "bigtable/memory_budget.h"
+
+#include "base/ref_counted.h"
+#include "commitlog/log_segment.h"
+
+namespace bigtable {
+
+class SegmentStore {
+ public:
+  // Files of `segment_size` bytes are kept, at most `max_free`.
+  SegmentStore(FileSystem* file_system, std::string directory, uint64_t secret,
+               uint64_t segment_size, size_t max_free, std::shared_ptr<MemoryBudget> budget,
+               Ref<SegmentReturns> returns);
+
+  // Puts into `*spare` a segment of `size` bytes whose name in the directory is durable; its bytes
+  // are old ones, none of which is a record of this segment. It replaces the one in `*spare`, which
+  // has the same number and no records. After an error `*spare` is as it was, or null if its file
+  // may be gone.
+  absl::Status Make(uint64_t number, uint64_t size, Ref<LogSegment>* spare);
+  // Takes the files of segments that nobody refers to: keeps them, or removes them.
+  absl::Status TakeBack();
+
+  // Thread-safe.
+  uint64_t created() const { return created_.load(std::memory_order_relaxed); }
+  uint64_t reused() const { return reused_.load(std::memory_order_relaxed); }
+
+ private:
+  struct NamedFile {
+    std::string path;
+    std::unique_ptr<SegmentFile> file;
+  };
+
+  absl::StatusOr<NamedFile> GetFile(uint64_t size);
+
+  FileSystem* const file_system_;
+  const std::string directory_;
+  const uint64_t secret_;
+  const uint64_t segment_size_;
+  const size_t max_free_;
+  const std::shared_ptr<MemoryBudget> budget_;
+  const Ref<SegmentReturns> returns_;
+  std::vector<NamedFile> free_;  // under their old names, which are below `low`
+  std::atomic<uint64_t> created_{0};
+  std::atomic<uint64_t> reused_{0};
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMMITLOG_SEGMENT_STORE_H_

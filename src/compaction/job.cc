@@ -1,0 +1,116 @@
+#include "compaction/job.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "absl/time/clock.h"
+
+#include "base/entry_key.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "compaction/collecting_cursor.h"
+#include "sstable/sstable_writer.h"
+
+namespace bigtable {
+namespace {
+
+// The files of one run of a job, removed again unless it ends well.
+class Outputs {
+ public:
+  explicit Outputs(const CompactionJob* job) : job_(job) {}
+  ~Outputs() {
+    if (finished_) return;
+    writer_.reset();
+    for (const std::string& path : paths_) job_->file_system->RemoveFile(path).IgnoreError();
+  }
+
+  absl::Status Add(std::string_view key, std::string_view value) {
+    if (writer_.has_value() && IsPlaceToSplit(key)) BT_RETURN_IF_ERROR(FinishFile());
+    if (!writer_.has_value()) BT_RETURN_IF_ERROR(StartFile());
+    last_key_.assign(key);
+    return writer_->Add(key, value);
+  }
+
+  absl::StatusOr<std::vector<SSTableInfo>> Finish() {
+    if (writer_.has_value()) BT_RETURN_IF_ERROR(FinishFile());
+    if (!paths_.empty()) {
+      const std::string& path = paths_.front();
+      BT_RETURN_IF_ERROR(job_->file_system->SyncDirectory(path.substr(0, path.rfind('/'))));
+    }
+    finished_ = true;
+    return std::move(infos_);
+  }
+
+ private:
+  bool IsPlaceToSplit(std::string_view key) const {
+    const uint64_t size = writer_->EstimatedSize();
+    if (size < job_->target_file_size) return false;
+    if (size >= 4 * job_->target_file_size) return true;
+    const std::string_view same =
+        size >= 2 * job_->target_file_size
+            ? ColumnPrefix(last_key_)
+            : std::string_view(last_key_).substr(0, RowPrefixSize(last_key_));
+    return !key.starts_with(same);
+  }
+
+  absl::Status StartFile() {
+    const uint64_t number = job_->new_file_number();
+    std::string path = job_->path_of(number);
+    BT_ASSIGN_OR_RETURN(auto file, job_->file_system->NewWritableFile(path));
+    paths_.push_back(path);
+    writer_.emplace(std::move(file), std::move(path), number, job_->group);
+    return absl::OkStatus();
+  }
+
+  absl::Status FinishFile() {
+    BT_ASSIGN_OR_RETURN(SSTableInfo info, writer_->Finish());
+    infos_.push_back(std::move(info));
+    writer_.reset();
+    return absl::OkStatus();
+  }
+
+  const CompactionJob* const job_;
+  std::optional<SSTableWriter> writer_;
+  std::string last_key_;
+  std::vector<std::string> paths_;
+  std::vector<SSTableInfo> infos_;
+  bool finished_ = false;
+};
+
+// Waits as long as the rate limit asks for, unless cancelled.
+absl::Status PayFor(const CompactionJob& job, uint64_t bytes) {
+  absl::Duration wait =
+      job.rate_limiter == nullptr ? absl::ZeroDuration() : job.rate_limiter->Use(bytes);
+  while (true) {
+    if (job.cancelled != nullptr && job.cancelled->load(std::memory_order_relaxed)) {
+      return absl::CancelledError("the compaction was cancelled");
+    }
+    if (wait <= absl::ZeroDuration()) return absl::OkStatus();
+    const absl::Duration nap = std::min(wait, absl::Milliseconds(20));
+    absl::SleepFor(nap);
+    wait -= nap;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SSTableInfo>> CompactionJob::Run(EntryCursor* input) const {
+  constexpr uint64_t kPayEvery = 256 << 10;
+  Outputs outputs(this);
+  CollectingCursor entries(input, &retention, major);
+  uint64_t unpaid = 0;
+  BT_RETURN_IF_ERROR(PayFor(*this, 0));
+  for (entries.SeekToFirst(); entries.valid(); entries.Next()) {
+    BT_RETURN_IF_ERROR(outputs.Add(entries.key(), entries.value()));
+    unpaid += 2 * (entries.key().size() + entries.value().size());
+    if (unpaid >= kPayEvery) {
+      BT_RETURN_IF_ERROR(PayFor(*this, unpaid));
+      unpaid = 0;
+    }
+  }
+  BT_RETURN_IF_ERROR(entries.status());
+  return outputs.Finish();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,50 @@
+// A compaction: reads sorted entries, drops what nobody can see any more, and writes SSTables. The
+// same job is a minor compaction when its input is a memtable, a merging or a major one when it is
+// sorted runs. It changes nothing but the files that it creates.
+#ifndef BIGTABLE_COMPACTION_JOB_H_
+#define BIGTABLE_COMPACTION_JOB_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "bigtable/file_system.h"
+#include "bigtable/schema.h"
+
+#include "base/entry_cursor.h"
+#include "compaction/rate_limiter.h"
+#include "compaction/retention.h"
+#include "sstable/sstable_info.h"
+
+namespace bigtable {
+
+struct CompactionJob {
+  FileSystem* file_system = nullptr;
+  // A number that no other file has, and the path of the SSTable with a number.
+  std::function<uint64_t()> new_file_number;
+  std::function<std::string(uint64_t)> path_of;
+
+  LocalityGroup group;
+  Retention retention;
+  bool major = false;
+  // A file ends at a row's end once it is as large as this, at a column's end at twice the size,
+  // and anywhere at four times.
+  uint64_t target_file_size = 64 << 20;
+
+  // Null: no limit, cannot be cancelled.
+  RateLimiter* rate_limiter = nullptr;
+  const std::atomic<bool>* cancelled = nullptr;
+
+  // Writes the files, synced each and with their directory, and returns them in key order; none
+  // when nothing is left. After an error (of input, of the file system, Cancelled) it removes what
+  // it wrote.
+  absl::StatusOr<std::vector<SSTableInfo>> Run(EntryCursor* input) const;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMPACTION_JOB_H_

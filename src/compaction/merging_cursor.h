@@ -1,0 +1,54 @@
+// Several sorted sequences read as one: memtables and sorted runs, of one locality group or of
+// several, merged by key. One thread at a time.
+//
+// The cursors that have an entry stand in a binary heap with the smallest key at the top, and the
+// top's entry is shown. Moving on moves the top and lets it sink to its place; with one cursor
+// left, which is the common case of a scan over compacted data, there is nothing to compare.
+#ifndef BIGTABLE_COMPACTION_MERGING_CURSOR_H_
+#define BIGTABLE_COMPACTION_MERGING_CURSOR_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/container/inlined_vector.h"
+
+#include "base/entry_cursor.h"
+
+namespace bigtable {
+
+class MergingCursor final : public EntryCursor {
+ public:
+  // The children outlive this cursor. No two of them have the same key.
+  void Add(EntryCursor* child) { children_.push_back(child); }
+  size_t children() const { return children_.size(); }
+  // Without children, as new.
+  void Clear();
+
+  void Seek(std::string_view target) override;
+  void SeekBefore(std::string_view target) override;
+  void SeekToFirst() override;
+  void SeekToLast() override;
+  void Next() override;
+  // Seek for a target that is after the shown entry: children that are there already stay.
+  // Requires valid().
+  void SeekForward(std::string_view target);
+
+ private:
+  // Shows the only or the smallest of the children as they stand.
+  void Rebuild();
+  // Shows the child that has the largest key, all of which are before a target.
+  void ShowLargest();
+  void Show(const EntryCursor* child);
+  // Lets the heap's element at `i` sink to its place.
+  void SiftDown(size_t i);
+
+  absl::InlinedVector<EntryCursor*, 8> children_;
+  absl::InlinedVector<EntryCursor*, 8> heap_;
+  // Whether the children stand at or after the shown entry, as Next() needs. After SeekBefore and
+  // SeekToLast only the shown one is of use.
+  bool forward_ = true;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMPACTION_MERGING_CURSOR_H_

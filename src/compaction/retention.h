@@ -1,0 +1,51 @@
+// What a compaction needs to know to tell what may go: the families with their rules, and who may
+// still look. Plain value.
+#ifndef BIGTABLE_COMPACTION_RETENTION_H_
+#define BIGTABLE_COMPACTION_RETENTION_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sequence.h"
+
+namespace bigtable {
+
+struct RetainedFamily {
+  std::string name;
+  // Entries that were written before are of an earlier family of this name, and gone.
+  SequenceNumber created = 0;
+  std::optional<int64_t> max_versions;
+  // Cells with older timestamps are past their age.
+  int64_t min_timestamp = std::numeric_limits<int64_t>::min();
+};
+
+struct Retention {
+  std::vector<RetainedFamily> families;  // by name; entries of others are gone
+  // The moments that are read: those of the snapshots, ascending. The present is always read.
+  std::vector<SequenceNumber> snapshots;
+  // Everything that the compaction reads was visible when it began.
+  SequenceNumber present = kMaxSequence;
+
+  const RetainedFamily* Find(std::string_view name) const {
+    const auto family =
+        std::lower_bound(families.begin(), families.end(), name,
+                         [](const RetainedFamily& f, std::string_view n) { return f.name < n; });
+    return family != families.end() && family->name == name ? &*family : nullptr;
+  }
+  // Whether some snapshot sees the moment from `from` up to, but without, `to`.
+  bool SeenBetween(SequenceNumber from, SequenceNumber to) const {
+    const auto snapshot = std::lower_bound(snapshots.begin(), snapshots.end(), from);
+    return snapshot != snapshots.end() && *snapshot < to;
+  }
+  // What was written up to here looks the same to everybody who still reads.
+  SequenceNumber horizon() const { return snapshots.empty() ? present : snapshots.front(); }
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMPACTION_RETENTION_H_

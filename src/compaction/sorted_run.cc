@@ -1,0 +1,123 @@
+#include "compaction/sorted_run.h"
+
+#include <algorithm>
+
+namespace bigtable {
+namespace {
+
+template <typename F>
+uint64_t Sum(const std::vector<Ref<SSTable>>& files, F f) {
+  uint64_t sum = 0;
+  for (const Ref<SSTable>& file : files) sum += f(file->info());
+  return sum;
+}
+
+bool KeyOrder(const Ref<SSTable>& a, const Ref<SSTable>& b) {
+  return a->info().smallest_key < b->info().smallest_key;
+}
+
+}  // namespace
+
+uint64_t SortedRun::bytes() const {
+  return Sum(files, [](const SSTableInfo& info) { return info.size; });
+}
+uint64_t SortedRun::entries() const {
+  return Sum(files, [](const SSTableInfo& info) { return info.entries; });
+}
+uint64_t SortedRun::deletions() const {
+  return Sum(files, [](const SSTableInfo& info) { return info.deletions(); });
+}
+
+size_t SortedRun::FindFile(std::string_view key) const {
+  const auto file = std::partition_point(files.begin(), files.end(), [&](const Ref<SSTable>& f) {
+    return f->info().largest_key < key;
+  });
+  return static_cast<size_t>(file - files.begin());
+}
+
+bool AreDisjoint(const SortedRun& a, const SortedRun& b) {
+  size_t i = 0, j = 0;
+  while (i < a.files.size() && j < b.files.size()) {
+    const SSTableInfo& x = a.files[i]->info();
+    const SSTableInfo& y = b.files[j]->info();
+    if (x.largest_key < y.smallest_key) {
+      ++i;
+    } else if (y.largest_key < x.smallest_key) {
+      ++j;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+SortedRun Joined(const SortedRun& a, const SortedRun& b) {
+  SortedRun joined;
+  joined.files.reserve(a.files.size() + b.files.size());
+  std::merge(a.files.begin(), a.files.end(), b.files.begin(), b.files.end(),
+             std::back_inserter(joined.files), KeyOrder);
+  return joined;
+}
+
+void RunCursor::Seek(std::string_view target) {
+  if (!Open(run_->files.size() == 1 ? 0 : run_->FindFile(target))) return;
+  cursor_->Seek(target);
+  Show();
+}
+
+void RunCursor::SeekBefore(std::string_view target) {
+  size_t index = run_->FindFile(target);
+  // The file that could hold the target may hold nothing before it: then the one before ends so.
+  if (index == run_->files.size() || run_->files[index]->info().smallest_key >= target) {
+    if (!Open(index - 1)) return;  // SIZE_MAX before the first
+    cursor_->SeekToLast();
+  } else {
+    if (!Open(index)) return;
+    cursor_->SeekBefore(target);
+  }
+  Show();
+}
+
+void RunCursor::SeekToFirst() {
+  if (!Open(0)) return;
+  cursor_->SeekToFirst();
+  Show();
+}
+
+void RunCursor::SeekToLast() {
+  if (!Open(run_->files.size() - 1)) return;
+  cursor_->SeekToLast();
+  Show();
+}
+
+void RunCursor::Next() {
+  cursor_->Next();
+  if (!cursor_->valid() && cursor_->status().ok() && index_ + 1 < run_->files.size()) {
+    Open(index_ + 1);
+    cursor_->SeekToFirst();
+  }
+  Show();
+}
+
+bool RunCursor::Open(size_t index) {
+  valid_ = false;
+  if (index >= run_->files.size()) return false;
+  if (index != index_) {
+    cursor_.emplace(run_->files[index].get(), settings_);
+    index_ = index;
+  }
+  return true;
+}
+
+void RunCursor::Show() {
+  valid_ = cursor_->valid();
+  if (!valid_) {
+    if (!cursor_->status().ok()) Fail(cursor_->status());
+    return;
+  }
+  key_ = cursor_->key();
+  value_ = cursor_->value();
+  value_owner_ = cursor_->value_owner();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,60 @@
+// A row of SSTables whose key ranges do not overlap, in key order: it is read like one SSTable, and
+// counts as one. Plain value; the cursor is for one thread at a time.
+#ifndef BIGTABLE_COMPACTION_SORTED_RUN_H_
+#define BIGTABLE_COMPACTION_SORTED_RUN_H_
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/entry_cursor.h"
+#include "base/ref_counted.h"
+#include "sstable/sstable.h"
+#include "sstable/sstable_cursor.h"
+
+namespace bigtable {
+
+struct SortedRun {
+  std::vector<Ref<SSTable>> files;  // not empty
+
+  std::string_view smallest_key() const { return files.front()->info().smallest_key; }
+  std::string_view largest_key() const { return files.back()->info().largest_key; }
+  uint64_t bytes() const;
+  uint64_t entries() const;
+  uint64_t deletions() const;
+
+  // The index of the first file whose largest key is at or after `key`; files.size() if none is.
+  size_t FindFile(std::string_view key) const;
+};
+
+// Whether the key ranges of no file of `a` and no file of `b` overlap.
+bool AreDisjoint(const SortedRun& a, const SortedRun& b);
+// One run of the files of both, which must be disjoint.
+SortedRun Joined(const SortedRun& a, const SortedRun& b);
+
+class RunCursor final : public EntryCursor {
+ public:
+  // `run` outlives the cursor.
+  RunCursor(const SortedRun* run, ReadSettings settings) : run_(run), settings_(settings) {}
+
+  void Seek(std::string_view target) override;
+  void SeekBefore(std::string_view target) override;
+  void SeekToFirst() override;
+  void SeekToLast() override;
+  void Next() override;
+
+ private:
+  // Puts the cursor into file `index`; false, and invalid, if there is no such file.
+  bool Open(size_t index);
+  // Shows what the file's cursor stands at.
+  void Show();
+
+  const SortedRun* const run_;
+  const ReadSettings settings_;
+  size_t index_ = SIZE_MAX;
+  std::optional<SSTableCursor> cursor_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMPACTION_SORTED_RUN_H_

@@ -1,0 +1,102 @@
+// The bytes of a file of the in-memory file system, and which of them a power loss would spare. Two
+// kinds: what is appended, and what is stored into a log file's mapping.
+//
+// Everything is called under the disk's lock (in_memory_disk.h), but a log file's memory is written
+// by the engine without any.
+#ifndef BIGTABLE_FILESYSTEM_IN_MEMORY_BYTES_H_
+#define BIGTABLE_FILESYSTEM_IN_MEMORY_BYTES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+
+namespace bigtable {
+
+// What a simulated power loss leaves of what was not synced.
+enum class Unsynced {
+  kNothing,
+  kRandomPart,
+  kEverything,  // as after the death of the process alone
+};
+
+// The choices of one simulated power loss. The same seed makes the same choices everywhere, which
+// the standard library's distributions do not promise.
+class CrashRandom {
+ public:
+  explicit CrashRandom(uint64_t seed) : engine_(seed) {}
+  uint64_t Below(uint64_t n) { return engine_() % n; }
+  bool OneIn(uint64_t n) { return Below(n) == 0; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// The unit in which a disk writes: all of it or nothing.
+inline constexpr size_t kSectorBytes = 512;
+
+class InMemoryBytes {
+ public:
+  virtual ~InMemoryBytes() = default;
+
+  virtual uint64_t size() const = 0;
+  // Requires that the range lies in the file.
+  virtual void Read(uint64_t offset, size_t n, char* to) const = 0;
+  // The bytes as they are now, in memory that never changes, or null of an empty file.
+  virtual std::shared_ptr<const char> Map() = 0;
+  // What is there now becomes durable.
+  virtual void Sync() = 0;
+  // What is there after a power loss at this moment.
+  virtual std::string AfterCrash(CrashRandom* random, Unsynced survives) const = 0;
+
+  // What is there now.
+  std::string Copy() const;
+};
+
+// Grows at its end.
+class AppendedBytes final : public InMemoryBytes {
+ public:
+  AppendedBytes() : AppendedBytes(std::string()) {}
+  // `durable` is as if synced.
+  explicit AppendedBytes(std::string durable);
+
+  void Append(std::string_view data);
+
+  uint64_t size() const override { return bytes_->size(); }
+  void Read(uint64_t offset, size_t n, char* to) const override;
+  std::shared_ptr<const char> Map() override;
+  void Sync() override { synced_ = bytes_->size(); }
+  std::string AfterCrash(CrashRandom* random, Unsynced survives) const override;
+
+ private:
+  std::shared_ptr<std::string> bytes_;
+  bool mapped_ = false;  // somebody may look at *bytes_ without the lock: it must not change
+  size_t synced_ = 0;    // the bytes before here are durable
+};
+
+// Has one size and is written anywhere.
+class LogBytes final : public InMemoryBytes {
+ public:
+  explicit LogBytes(uint64_t size);
+
+  // Stays where it is.
+  char* memory() { return reinterpret_cast<char*>(words_.get()); }
+
+  uint64_t size() const override { return size_; }
+  void Read(uint64_t offset, size_t n, char* to) const override;
+  std::shared_ptr<const char> Map() override;
+  void Sync() override;
+  std::string AfterCrash(CrashRandom* random, Unsynced survives) const override;
+
+ private:
+  const uint64_t size_;
+  const std::unique_ptr<uint64_t[]> words_;
+  std::optional<std::string> synced_;  // the content at the last Sync
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_FILESYSTEM_IN_MEMORY_BYTES_H_

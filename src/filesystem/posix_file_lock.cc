@@ -1,0 +1,89 @@
+#include "filesystem/posix_file_lock.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "filesystem/posix_io.h"
+
+namespace bigtable {
+namespace {
+
+class PosixFileLock final : public FileLock {
+ public:
+  PosixFileLock(Fd fd, bool exclusive) : fd_(std::move(fd)), exclusive_(exclusive) {}
+  ~PosixFileLock() override {
+    // Before the close that gives the lock up. If it fails, a stale number is all that stays.
+    if (exclusive_ && ::ftruncate(fd_.get(), 0) != 0) return;
+  }
+
+  // Leaves this process's number for those whom the lock keeps out.
+  absl::Status WriteOwner(const std::string& path) {
+    if (::ftruncate(fd_.get(), 0) != 0) return PosixError(path, "ftruncate", errno);
+    return WriteFullyAt(fd_, path, 0, Cat(::getpid()));
+  }
+
+ private:
+  const Fd fd_;
+  const bool exclusive_;
+};
+
+// Whom the file names as its holder, if that process lives: "held by process 42".
+std::string DescribeHolder(const Fd& fd) {
+  char digits[24];
+  const ssize_t n =
+      RetryInterrupted([&] { return ::pread(fd.get(), digits, sizeof digits, off_t{0}); });
+  int pid = 0;
+  // SimpleAtoi wants digits and spaces only, and a holder may be about to write: then 0.
+  if (n <= 0 || !absl::SimpleAtoi(absl::string_view(digits, static_cast<size_t>(n)), &pid) ||
+      pid <= 0 || (::kill(pid, 0) != 0 && errno == ESRCH)) {
+    return "held by somebody else";
+  }
+  return Cat("held by process ", pid, pid == ::getpid() ? " (this one)" : "");
+}
+
+// Whether `path` still names the file that is open as `fd`.
+absl::StatusOr<bool> StillNamed(const Fd& fd, const std::string& path) {
+  struct stat open_file, named_file;
+  if (::fstat(fd.get(), &open_file) != 0) return PosixError(path, "fstat", errno);
+  if (::stat(path.c_str(), &named_file) != 0) {
+    if (errno == ENOENT) return false;
+    return PosixError(path, "stat", errno);
+  }
+  return open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino;
+}
+
+absl::Status Lock(const Fd& fd, const std::string& path, bool exclusive) {
+  const int how = (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
+  if (RetryInterrupted([&] { return ::flock(fd.get(), how); }) == 0) return absl::OkStatus();
+  if (errno != EWOULDBLOCK) return PosixError(path, "flock", errno);
+  return absl::FailedPreconditionError(Cat(path, ": lock: ", DescribeHolder(fd)));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const std::string& path,
+                                                        FileSystem::LockMode mode) {
+  const bool exclusive = mode == FileSystem::LockMode::kExclusive;
+  while (true) {
+    uint64_t size = 0;
+    BT_ASSIGN_OR_RETURN(Fd fd,
+                        OpenRegularFile(path, exclusive ? O_RDWR | O_CREAT : O_RDONLY, &size));
+    BT_RETURN_IF_ERROR(Lock(fd, path, exclusive));
+    // Somebody may have removed the file between open and lock: then this locks what nobody finds.
+    BT_ASSIGN_OR_RETURN(const bool named, StillNamed(fd, path));
+    if (!named) continue;
+    auto lock = std::make_unique<PosixFileLock>(std::move(fd), exclusive);
+    if (exclusive) BT_RETURN_IF_ERROR(lock->WriteOwner(path));
+    return lock;
+  }
+}
+
+}  // namespace bigtable

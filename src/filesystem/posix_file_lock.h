@@ -1,0 +1,23 @@
+// FileLock by flock(2): it keeps out every other holder in this process and in others, and goes
+// with the process that holds it. Any thread.
+//
+// While an exclusive lock is held, its file holds the process's number in decimal, for the message
+// to whom it is refused; a released one leaves the file empty.
+#ifndef BIGTABLE_FILESYSTEM_POSIX_FILE_LOCK_H_
+#define BIGTABLE_FILESYSTEM_POSIX_FILE_LOCK_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "bigtable/file_system.h"
+
+namespace bigtable {
+
+absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const std::string& path,
+                                                        FileSystem::LockMode mode);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_FILESYSTEM_POSIX_FILE_LOCK_H_

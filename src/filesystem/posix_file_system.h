@@ -1,0 +1,55 @@
+// The machine's own file system. Thread-safe; FileSystem::Posix() is the one that databases use,
+// and tests make their own to have it under other limits. Outlives its files.
+#ifndef BIGTABLE_FILESYSTEM_POSIX_FILE_SYSTEM_H_
+#define BIGTABLE_FILESYSTEM_POSIX_FILE_SYSTEM_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/file_system.h"
+
+#include "filesystem/posix_files.h"
+
+namespace bigtable {
+
+struct PosixFileSystemOptions {
+  // Files beyond these are read without a mapping.
+  int max_mappings = 30000;
+  // False: log files are written as on a file system that cannot reserve space, without a mapping.
+  bool reserve_log_files = true;
+};
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  explicit PosixFileSystem(const PosixFileSystemOptions& options = {})
+      : reserve_log_files_(options.reserve_log_files), mappings_(options.max_mappings) {}
+
+  absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) override;
+  absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(std::string_view path,
+                                                                        ReadMode mode) override;
+  absl::StatusOr<std::unique_ptr<LogFile>> NewLogFile(std::string_view path,
+                                                      uint64_t size) override;
+  absl::StatusOr<std::string> ReadFile(std::string_view path) override;
+  absl::StatusOr<uint64_t> FileSize(std::string_view path) override;
+  bool FileExists(std::string_view path) override;
+  absl::StatusOr<std::vector<std::string>> ListDirectory(std::string_view path) override;
+  absl::Status CreateDirectory(std::string_view path) override;
+  absl::Status RemoveDirectory(std::string_view path) override;
+  absl::Status RemoveFile(std::string_view path) override;
+  absl::Status RenameFile(std::string_view from, std::string_view to) override;
+  absl::Status SyncDirectory(std::string_view path) override;
+  absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path, LockMode mode) override;
+
+ private:
+  const bool reserve_log_files_;
+  MappingLimit mappings_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_FILESYSTEM_POSIX_FILE_SYSTEM_H_

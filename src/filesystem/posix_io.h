@@ -1,0 +1,72 @@
+// System calls on file descriptors as the POSIX file system needs them: interrupted calls are made
+// again, short reads and writes go on, and errno becomes an absl::Status. Any thread; nothing here
+// has state but Fd, which one thread owns.
+#ifndef BIGTABLE_FILESYSTEM_POSIX_IO_H_
+#define BIGTABLE_FILESYSTEM_POSIX_IO_H_
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace bigtable {
+
+// "path: operation: reason", with the code that include/bigtable/file_system.h promises for the
+// errno value `error`.
+absl::Status PosixError(std::string_view path, std::string_view operation, int error);
+
+// Calls `call` until it is not interrupted by a signal. It returns -1 and sets errno on errors.
+template <typename Call>
+auto RetryInterrupted(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
+
+// An open file descriptor, closed when this goes.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd() { Close(); }
+
+  int get() const { return fd_; }
+  bool is_open() const { return fd_ >= 0; }
+  // Returns 0 or the errno value. An interrupted close has closed on Linux: not an error.
+  int Close();
+
+ private:
+  int fd_ = -1;
+};
+
+// open(2) with O_CLOEXEC; what it creates is rw-r--r-- less the umask.
+absl::StatusOr<Fd> OpenFd(const std::string& path, int flags);
+// The same for what must be a regular file; `*size` is its length.
+absl::StatusOr<Fd> OpenRegularFile(const std::string& path, int flags, uint64_t* size);
+
+// FailedPrecondition unless `info` is that of a regular file.
+absl::Status RequireRegularFile(std::string_view path, const struct stat& info);
+
+// Writes all of `data` at the descriptor's position. After an error a part of it may be written.
+absl::Status WriteFully(const Fd& fd, std::string_view path, std::string_view data);
+// Writes all of `data` at `offset`.
+absl::Status WriteFullyAt(const Fd& fd, std::string_view path, uint64_t offset,
+                          std::string_view data);
+// Reads exactly `n` bytes at `offset`; DataLoss when the file ends before.
+absl::Status ReadFullyAt(const Fd& fd, std::string_view path, uint64_t offset, size_t n,
+                         char* buffer);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_FILESYSTEM_POSIX_IO_H_

@@ -1,0 +1,127 @@
+#include "filesystem/posix_log_file.h"
+
+#include <fcntl.h>
+#include <limits>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include <utility>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "filesystem/file_errors.h"
+#include "filesystem/posix_io.h"
+
+namespace bigtable {
+namespace {
+
+class PosixLogFile final : public LogFile {
+ public:
+  // `mapping` is null or `size` bytes, which this object unmaps.
+  PosixLogFile(std::string path, Fd fd, uint64_t size, char* mapping)
+      : path_(std::move(path)), fd_(std::move(fd)), size_(size), mapping_(mapping) {}
+
+  ~PosixLogFile() override {
+    if (mapping_ != nullptr) ::munmap(mapping_, static_cast<size_t>(size_));
+  }
+
+  uint64_t size() const override { return size_; }
+  char* mapping() override { return mapping_; }
+
+  absl::Status Write(uint64_t offset, std::string_view data) override {
+    BT_RETURN_IF_ERROR(CheckLogWrite(path_, offset, data.size(), size_));
+    return WriteFullyAt(fd_, path_, offset, data);
+  }
+
+  // fdatasync on Linux writes back every dirty page of the file, also those that stores into a
+  // shared mapping have made dirty: no msync is needed. A failed one is not tried again: the kernel
+  // reports an error once and marks the pages clean.
+  absl::Status Sync() override {
+    // One at a time: of two syncs side by side the kernel would tell only one of an error.
+    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(usable_);
+    if (RetryInterrupted([&] { return ::fdatasync(fd_.get()); }) != 0) {
+      usable_ = PosixError(path_, "fdatasync", errno);
+    }
+    return usable_;
+  }
+
+ private:
+  const std::string path_;
+  const Fd fd_;
+  const uint64_t size_;
+  char* const mapping_;
+  Mutex mutex_;
+  absl::Status usable_ ABSL_GUARDED_BY(mutex_);
+};
+
+// File systems whose fallocate does not promise that a later write finds room: those that never
+// write in place take new space for every write, and behind a network or a user's daemon stands
+// somebody else's promise. (The numbers are the kernel's, from linux/magic.h and from the sources
+// of those that are not in it.)
+bool ReservationHolds(const Fd& fd) {
+  struct statfs info;
+  if (::fstatfs(fd.get(), &info) != 0) return false;
+  switch (static_cast<uint32_t>(info.f_type)) {
+    case 0x9123683e:  // btrfs
+    case 0x2fc12fc1:  // ZFS
+    case 0xca451a4e:  // bcachefs
+    case 0x3434:      // nilfs2
+    case 0x6969:      // NFS
+    case 0xff534d42:  // CIFS
+    case 0xfe534d42:  // SMB2
+    case 0x65735546:  // FUSE
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Gives the empty file its length, and its space if `reserve`. `*reserved` says whether it got it.
+absl::Status Allocate(const Fd& fd, std::string_view path, uint64_t size, bool reserve,
+                      bool* reserved) {
+  *reserved = false;
+  if (size > static_cast<uint64_t>(std::numeric_limits<off_t>::max())) {
+    return PosixError(path, Cat("fallocate of ", size, " bytes"), EFBIG);
+  }
+  const off_t length = static_cast<off_t>(size);
+  if (reserve && size > 0) {
+    if (RetryInterrupted([&] { return ::fallocate(fd.get(), 0, 0, length); }) == 0) {
+      *reserved = ReservationHolds(fd);
+      return absl::OkStatus();
+    }
+    if (errno != EOPNOTSUPP && errno != ENOSYS) {
+      return PosixError(path, Cat("fallocate of ", size, " bytes"), errno);
+    }
+  }
+  if (RetryInterrupted([&] { return ::ftruncate(fd.get(), length); }) != 0) {
+    return PosixError(path, Cat("ftruncate to ", size, " bytes"), errno);
+  }
+  return absl::OkStatus();
+}
+
+// Null where memory for it cannot be had: the file is written then.
+char* MapForWriting(const Fd& fd, uint64_t size) {
+  if (size > std::numeric_limits<size_t>::max()) return nullptr;
+  void* const memory = ::mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_POPULATE, fd.get(), 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LogFile>> NewPosixLogFile(std::string path, uint64_t size,
+                                                         bool reserve) {
+  BT_ASSIGN_OR_RETURN(Fd fd, OpenFd(path, O_RDWR | O_CREAT | O_TRUNC));
+  bool reserved = false;
+  const absl::Status allocated = Allocate(fd, path, size, reserve, &reserved);
+  if (!allocated.ok()) {
+    ::unlink(path.c_str());
+    return allocated;
+  }
+  char* const mapping = reserved ? MapForWriting(fd, size) : nullptr;
+  return std::make_unique<PosixLogFile>(std::move(path), std::move(fd), size, mapping);
+}
+
+}  // namespace bigtable

@@ -1,0 +1,42 @@
+// Where things are in a database's directory:
+//
+//   LOCK                        held by the process that has the database open
+//   LOG, LOG.old                the info log (client/file_log_sink.h)
+//   lockservice/root            the state of METADATA's own tablet (metadata/root_tablet.h)
+//   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
+//   lockservice/servers/NAME    a tablet server that has a log (master/server_directory.h)
+//   log/NAME/                   its commit log (commitlog/)
+//   sst/NUMBER.sst              the SSTables of all tables (sstable/)
+#ifndef BIGTABLE_MASTER_DIRECTORY_H_
+#define BIGTABLE_MASTER_DIRECTORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bigtable {
+
+// Plain value.
+class DatabaseDirectory {
+ public:
+  explicit DatabaseDirectory(std::string_view path) : path_(path) {}
+
+  const std::string& path() const { return path_; }
+  std::string lock_file() const { return path_ + "/LOCK"; }
+  std::string lock_service() const { return path_ + "/lockservice"; }
+  std::string logs() const { return path_ + "/log"; }
+  std::string log_of(std::string_view server) const;
+  std::string sstables() const { return path_ + "/sst"; }
+  std::string sstable(uint64_t number) const;
+
+  // The number of an SSTable's file name; nothing for other names.
+  static std::optional<uint64_t> SSTableNumber(std::string_view name);
+
+ private:
+  std::string path_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MASTER_DIRECTORY_H_

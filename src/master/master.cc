@@ -1,0 +1,396 @@
+#include "master/master.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "commitlog/log_replay.h"
+#include "metadata/metadata_format.h"
+#include "tablet/mutation_format.h"
+
+namespace bigtable {
+namespace {
+
+// The largest power of two that is not larger.
+uint64_t PowerOfTwo(uint64_t n) { return uint64_t{1} << (63 - __builtin_clzll(n)); }
+
+absl::Status Annotate(const absl::Status& status, std::string_view what) {
+  return absl::Status(status.code(), Cat(what, ": ", ToStd(status.message())));
+}
+
+}  // namespace
+
+Master::Master(std::string_view path, const DatabaseOptions& options)
+    : directory_(path),
+      options_(options),
+      file_system_(options.file_system),
+      info_log_(options.log_sink),
+      rate_limiter_(options.compaction_rate),
+      snapshots_(std::make_shared<SnapshotList>(&sequences_)),
+      small_files_(file_system_, directory_.lock_service()),
+      schemas_(&small_files_),
+      servers_(file_system_, &small_files_, directory_),
+      root_(&small_files_),
+      background_(&info_log_) {}
+
+Master::~Master() { background_.Stop(); }
+
+// --- Starting ---
+
+absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
+                                                      const DatabaseOptions& options) {
+  std::unique_ptr<Master> master(new Master(path, options));
+  BT_RETURN_IF_ERROR(master->LockAndCreate());
+  BT_RETURN_IF_ERROR(master->StartFileNumbers());
+  BT_RETURN_IF_ERROR(master->servers_.Load());
+  BT_RETURN_IF_ERROR(master->OpenMetadata());
+  BT_RETURN_IF_ERROR(master->OpenTables());
+  if (!options.read_only) {
+    BT_RETURN_IF_ERROR(master->SweepFiles());
+    master->background_.Start({master->metadata_server_.get(), master->user_server_.get()},
+                              options.compaction_threads, nullptr);
+  }
+  master->info_log_.Info("opened ", path, " with ", master->TableNames().size(), " tables",
+                         options.read_only ? ", read-only" : "");
+  return master;
+}
+
+absl::Status Master::LockAndCreate() {
+  const std::string& path = directory_.path();
+  const absl::Status missing = absl::NotFoundError(Cat(path, ": there is no database here"));
+  if (options_.read_only) {
+    if (!root_.Exists()) return missing;
+    BT_ASSIGN_OR_RETURN(
+        lock_, file_system_->LockFile(directory_.lock_file(), FileSystem::LockMode::kShared));
+    return absl::OkStatus();
+  }
+  if (!file_system_->FileExists(path)) {
+    if (!options_.create_if_missing) return missing;
+    BT_RETURN_IF_ERROR(file_system_->CreateDirectory(path));
+    const size_t slash = path.rfind('/');
+    const std::string parent = slash == std::string::npos ? "."
+                               : slash == 0               ? "/"
+                                                          : path.substr(0, slash);
+    BT_RETURN_IF_ERROR(file_system_->SyncDirectory(parent));
+  }
+  BT_ASSIGN_OR_RETURN(
+      lock_, file_system_->LockFile(directory_.lock_file(), FileSystem::LockMode::kExclusive));
+  if (root_.Exists()) {
+    if (!options_.error_if_exists) return absl::OkStatus();
+    return absl::AlreadyExistsError(Cat(path, ": there is a database here already"));
+  }
+  if (!options_.create_if_missing) return missing;
+  // An SSTable without a root would be swept as something that nothing names.
+  if (file_system_->FileExists(directory_.sstables())) {
+    BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                        file_system_->ListDirectory(directory_.sstables()));
+    if (!names.empty()) {
+      return absl::DataLossError(Cat(directory_.lock_service(), "/", RootTablet::kFile,
+                                     ": missing, but there are SSTables"));
+    }
+  }
+  for (const std::string& directory :
+       {directory_.lock_service(), directory_.logs(), directory_.sstables()}) {
+    BT_RETURN_IF_ERROR(file_system_->CreateDirectory(directory));
+  }
+  BT_RETURN_IF_ERROR(file_system_->SyncDirectory(path));
+  return root_.Create();
+}
+
+absl::Status Master::StartFileNumbers() {
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                      file_system_->ListDirectory(directory_.sstables()));
+  for (const std::string& name : names) {
+    if (const auto number = DatabaseDirectory::SSTableNumber(name)) {
+      last_file_number_ = std::max(last_file_number_.load(), *number);
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<TabletServer> Master::MakeServer(ServerDirectory::Kind kind, TabletStore* store) {
+  const bool metadata = kind == ServerDirectory::Kind::kMetadata;
+  const uint64_t budget = options_.shared_memory_budget->limit();
+  TabletServerOptions options;
+  options.name = servers_.NewName(kind);
+  options.log_directory = directory_.log_of(options.name);
+  options.read_only = options_.read_only;
+  options.memtable_size = options_.memtable_size != 0
+                              ? options_.memtable_size
+                              : std::clamp<uint64_t>(budget / 8, 64 << 10, 64 << 20);
+  // A budget is worth some dozens of segments.
+  options.log_segment_size =
+      std::clamp<uint64_t>(PowerOfTwo(budget / 32), 64 << 10, options_.log_segment_size);
+  if (metadata) {
+    options.memtable_size = std::min<uint64_t>(options.memtable_size, 1 << 20);
+    options.log_segment_size = std::min<uint64_t>(options.log_segment_size, 256 << 10);
+  }
+  options.log_segment_size &= ~uint64_t{4095};
+  options.max_log_bytes =
+      metadata ? 4 * options.log_segment_size : std::max(budget / 4, 4 * options.log_segment_size);
+
+  TabletEnvironment environment;
+  environment.file_system = file_system_;
+  environment.clock = options_.clock;
+  environment.budget = options_.shared_memory_budget;
+  environment.store = store;
+  environment.snapshots = snapshots_.get();
+  environment.rate_limiter = &rate_limiter_;
+  environment.read_mode = options_.read_mode;
+  environment.target_file_size = options_.target_file_size;
+  environment.new_file_number = [this] { return ++last_file_number_; };
+  environment.path_of = [this](uint64_t number) { return directory_.sstable(number); };
+  environment.remove_file = [this](const std::string& path) {
+    if (const absl::Status status = file_system_->RemoveFile(path); !status.ok()) {
+      info_log_.Warning("an SSTable that is not needed stays: ", ToStd(status.message()));
+    }
+  };
+  return std::make_unique<TabletServer>(std::move(options), std::move(environment), &sequences_,
+                                        &info_log_, [this] { background_.Wake(); });
+}
+
+absl::Status Master::OpenMetadata() {
+  BT_RETURN_IF_ERROR(root_.Load());
+  const TabletState state = root_.state();
+  NoteSequences(state);
+  metadata_server_ = MakeServer(ServerDirectory::Kind::kMetadata, &root_);
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
+                      Tablet::Open(metadata_server_->environment(), MetadataLayout(), state));
+  metadata_server_->AddTablet(std::move(tablet));
+  metadata_ = std::make_unique<MetadataTable>(metadata_server_.get());
+  std::map<std::string, SequenceNumber> must_reach;
+  for (const auto& [id, group] : state.groups) {
+    SequenceNumber& reach = must_reach[group.redo.server];
+    reach = std::max(reach, group.redo.log_synced);
+  }
+  return TakeOver(ServerDirectory::Kind::kMetadata, metadata_server_.get(), must_reach);
+}
+
+absl::Status Master::OpenTables() {
+  user_server_ = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
+  write_controller_ = std::make_unique<WriteController>(options_.shared_memory_budget.get(),
+                                                        user_server_.get(), &background_);
+  BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, schemas_.ReadAll());
+  std::map<std::string, SequenceNumber> must_reach;
+  for (const TableLayout& layout : layouts) {
+    BT_ASSIGN_OR_RETURN(const TabletState state, metadata_->ReadTablet(layout.table_id));
+    NoteSequences(state);
+    sequences_.AdvanceTo(layout.table_id);
+    for (const FamilyLayout& family : layout.families) sequences_.AdvanceTo(family.created);
+    for (const auto& [id, group] : state.groups) {
+      SequenceNumber& reach = must_reach[group.redo.server];
+      reach = std::max(reach, group.redo.log_synced);
+    }
+    absl::StatusOr<std::shared_ptr<Tablet>> tablet =
+        Tablet::Open(user_server_->environment(), layout, state);
+    if (!tablet.ok()) return Annotate(tablet.status(), Cat("table ", layout.name));
+    user_server_->AddTablet(*tablet);
+    MutexLock lock(&mutex_);
+    tables_[layout.name] = *std::move(tablet);
+  }
+  if (!options_.read_only) BT_RETURN_IF_ERROR(SweepTables(layouts));
+  return TakeOver(ServerDirectory::Kind::kUser, user_server_.get(), must_reach);
+}
+
+void Master::NoteSequences(const TabletState& state) {
+  for (const auto& [id, group] : state.groups) {
+    sequences_.AdvanceTo(std::max(group.redo.sequence, group.redo.log_synced));
+    for (const TabletFile& file : group.files) sequences_.AdvanceTo(file.info.max_sequence);
+  }
+}
+
+absl::Status Master::TakeOver(ServerDirectory::Kind kind, TabletServer* server,
+                              const std::map<std::string, SequenceNumber>& must_reach) {
+  const std::vector<std::string> dead = servers_.Servers(kind);
+  for (const std::string& name : dead) {
+    const auto reach = must_reach.find(name);
+    BT_RETURN_IF_ERROR(Replay(name, server, reach == must_reach.end() ? 0 : reach->second));
+  }
+  server->SetVisible(sequences_.last());
+  if (options_.read_only) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(FlushAll(server));
+  BT_RETURN_IF_ERROR(server->StartLog());
+  BT_RETURN_IF_ERROR(servers_.Add(server->name()));
+  for (const std::string& name : dead) BT_RETURN_IF_ERROR(servers_.Remove(name));
+  return absl::OkStatus();
+}
+
+absl::Status Master::Replay(const std::string& dead_server, TabletServer* server,
+                            SequenceNumber must_reach) {
+  const uint64_t most_memory = options_.shared_memory_budget->limit() / 4;
+  const std::string log = directory_.log_of(dead_server);
+  const auto replay = [&](RecordType type, SequenceNumber sequence,
+                          std::string_view payload) -> absl::Status {
+    MutationRecord record;
+    if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
+      return absl::DataLossError(
+          Cat(log, ": the record with sequence number ", sequence, " is no mutation"));
+    }
+    sequences_.AdvanceTo(sequence);
+    const std::shared_ptr<Tablet> tablet = server->FindTablet(record.table_id);
+    if (tablet == nullptr) return absl::OkStatus();  // the table was deleted
+    tablet->Replay(record.row, record.operations, sequence, record.server_timestamp);
+    const bool full =
+        options_.shared_memory_budget->used(MemoryBudget::Use::kMemtables) > most_memory;
+    if (!full || options_.read_only) return absl::OkStatus();
+    server->SetVisible(sequences_.last());
+    return FlushAll(server);
+  };
+  ReplayOptions replay_options;
+  replay_options.must_reach = must_reach;
+  replay_options.read_mode = options_.read_mode;
+  BT_ASSIGN_OR_RETURN(const LogEnd end, ReplayLog(file_system_, log, replay_options, replay));
+  sequences_.AdvanceTo(end.last_sequence);
+  info_log_.Info("recovered ", end.records, " records of server ", dead_server);
+  return absl::OkStatus();
+}
+
+absl::Status Master::FlushAll(TabletServer* server) {
+  server->FreezeEverything();
+  return background_.FlushNow(server);
+}
+
+// Rows of METADATA without a schema are of tables whose creation or deletion was cut short.
+absl::Status Master::SweepTables(const std::vector<TableLayout>& layouts) {
+  BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> tables, metadata_->Tables());
+  for (const uint64_t table_id : tables) {
+    const bool known = std::any_of(layouts.begin(), layouts.end(), [&](const TableLayout& layout) {
+      return layout.table_id == table_id;
+    });
+    if (!known) BT_RETURN_IF_ERROR(metadata_->RemoveTablet(table_id));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Master::SweepFiles() {
+  std::set<uint64_t> named;
+  for (TabletServer* server : {metadata_server_.get(), user_server_.get()}) {
+    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      const Pin<TabletVersion> version = tablet->Version();
+      for (const GroupVersion& group : version->groups()) {
+        for (const SortedRun& run : group.runs) {
+          for (const Ref<SSTable>& file : run.files) named.insert(file->info().file_number);
+        }
+      }
+    }
+  }
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                      file_system_->ListDirectory(directory_.sstables()));
+  for (const std::string& name : names) {
+    const auto number = DatabaseDirectory::SSTableNumber(name);
+    if (!number.has_value() || named.contains(*number)) continue;
+    info_log_.Info("removing ", name, ", which no table names");
+    BT_RETURN_IF_ERROR(file_system_->RemoveFile(directory_.sstable(*number)));
+  }
+  return servers_.SweepLogs();
+}
+
+// --- Ending ---
+
+absl::Status Master::Shutdown() {
+  background_.Stop();
+  if (options_.read_only) return absl::OkStatus();
+  // User tablets first: writing them out writes to METADATA.
+  for (TabletServer* server : {user_server_.get(), metadata_server_.get()}) {
+    BT_RETURN_IF_ERROR(server->error());
+    BT_RETURN_IF_ERROR(FlushAll(server));
+    BT_RETURN_IF_ERROR(server->CloseLog());
+    BT_RETURN_IF_ERROR(servers_.Remove(server->name()));
+  }
+  info_log_.Info("closed ", directory_.path());
+  return absl::OkStatus();
+}
+
+// --- Tables ---
+
+absl::StatusOr<std::shared_ptr<Tablet>> Master::FindTable(std::string_view name) const {
+  MutexLock lock(&mutex_);
+  const auto found = tables_.find(name);
+  if (found != tables_.end()) return found->second;
+  std::string names;
+  for (const auto& [other, tablet] : tables_) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", other);
+  }
+  return absl::NotFoundError(
+      Cat("there is no table ", Quoted(name), "; there are: ", names.empty() ? "none" : names));
+}
+
+std::vector<std::string> Master::TableNames() const {
+  MutexLock lock(&mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, tablet] : tables_) names.push_back(name);
+  return names;
+}
+
+absl::Status Master::CreateTable(std::string_view name, const TableSchema& schema) {
+  MutexLock schema_lock(&schema_mutex_);
+  BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout(name, 0, schema));
+  if (FindTable(name).ok()) {
+    return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
+  }
+  // Never used before: what the log may still hold of deleted tables is not this table's. The
+  // sequence numbers that METADATA's mutation takes are larger, so neither will it be used again.
+  layout.table_id = sequences_.Take(1);
+  BT_RETURN_IF_ERROR(metadata_->AddTablet(layout.table_id));
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
+                      Tablet::Open(user_server_->environment(), layout, {}));
+  BT_RETURN_IF_ERROR(schemas_.Write(layout));
+  user_server_->AddTablet(tablet);
+  info_log_.Info("created table ", name, " as ", layout.table_id);
+  MutexLock lock(&mutex_);
+  tables_[std::string(name)] = std::move(tablet);
+  return absl::OkStatus();
+}
+
+absl::Status Master::DeleteTable(std::string_view name) {
+  MutexLock schema_lock(&schema_mutex_);
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTable(name));
+  BT_RETURN_IF_ERROR(schemas_.Remove(name));
+  // From here on the table is deleted; what is left to do, the next opening does if this fails.
+  {
+    MutexLock lock(&mutex_);
+    tables_.erase(tables_.find(name));
+  }
+  user_server_->RemoveTablet(tablet->table_id());
+  background_.ForgetTablet(tablet.get());
+  BT_RETURN_IF_ERROR(metadata_->RemoveTablet(tablet->table_id()));
+  tablet->RemoveFiles();
+  info_log_.Info("deleted table ", name);
+  return absl::OkStatus();
+}
+
+absl::Status Master::ChangeTable(std::string_view name,
+                                 absl::FunctionRef<absl::Status(TableLayout*)> change) {
+  MutexLock schema_lock(&schema_mutex_);
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTable(name));
+  return user_server_->ChangeLayout(tablet.get(), [&](TableLayout* layout) -> absl::Status {
+    BT_RETURN_IF_ERROR(change(layout));
+    return schemas_.Write(*layout);
+  });
+}
+
+// --- Errors ---
+
+absl::Status Master::Resume() {
+  MutexLock schema_lock(&schema_mutex_);
+  // METADATA first: the others write to it.
+  for (TabletServer* server : {metadata_server_.get(), user_server_.get()}) {
+    if (server->error().ok()) continue;
+    server->BeginResume();
+    BT_RETURN_IF_ERROR(background_.FlushNow(server));
+    BT_RETURN_IF_ERROR(server->FinishResume());
+    info_log_.Info("server ", server->name(), " takes writes again");
+  }
+  background_.ClearError();
+  return absl::OkStatus();
+}
+
+absl::Status Master::background_error() const {
+  for (TabletServer* server : {metadata_server_.get(), user_server_.get()}) {
+    BT_RETURN_IF_ERROR(server->error());
+  }
+  return background_.compaction_error();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,79 @@
+#include "master/server_directory.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "commitlog/log_directory.h"
+
+namespace bigtable {
+namespace {
+
+constexpr std::string_view kDirectory = "servers";
+constexpr std::string_view kMetadataPrefix = "metadata-";
+constexpr std::string_view kUserPrefix = "server-";
+
+std::string_view PrefixOf(ServerDirectory::Kind kind) {
+  return kind == ServerDirectory::Kind::kMetadata ? kMetadataPrefix : kUserPrefix;
+}
+
+std::string FileOf(std::string_view name) { return Cat(kDirectory, "/", name); }
+
+uint64_t NumberOf(std::string_view name) {
+  uint64_t number = 0;
+  const size_t dash = name.rfind('-');
+  if (dash != std::string_view::npos) {
+    std::from_chars(name.data() + dash + 1, name.data() + name.size(), number);
+  }
+  return number;
+}
+
+}  // namespace
+
+absl::Status ServerDirectory::Load() {
+  BT_ASSIGN_OR_RETURN(servers_, files_->List(kDirectory));
+  for (const std::string& name : servers_) {
+    BT_RETURN_IF_ERROR(files_->Read(FileOf(name)).status());  // damaged ones are not passed over
+    last_number_ = std::max(last_number_, NumberOf(name));
+  }
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
+                      file_system_->ListDirectory(directory_.logs()));
+  for (const std::string& name : logs) last_number_ = std::max(last_number_, NumberOf(name));
+  std::sort(servers_.begin(), servers_.end(),
+            [](const std::string& a, const std::string& b) { return NumberOf(a) < NumberOf(b); });
+  return absl::OkStatus();
+}
+
+std::vector<std::string> ServerDirectory::Servers(Kind kind) const {
+  std::vector<std::string> servers = servers_;
+  std::erase_if(servers,
+                [&](const std::string& name) { return !name.starts_with(PrefixOf(kind)); });
+  return servers;
+}
+
+std::string ServerDirectory::NewName(Kind kind) { return Cat(PrefixOf(kind), ++last_number_); }
+
+absl::Status ServerDirectory::Add(std::string_view name) {
+  BT_RETURN_IF_ERROR(files_->Write(FileOf(name), ""));
+  servers_.emplace_back(name);
+  return absl::OkStatus();
+}
+
+absl::Status ServerDirectory::Remove(std::string_view name) {
+  BT_RETURN_IF_ERROR(files_->Remove(FileOf(name)));
+  std::erase(servers_, name);
+  return RemoveLog(file_system_, directory_.log_of(name));
+}
+
+absl::Status ServerDirectory::SweepLogs() {
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
+                      file_system_->ListDirectory(directory_.logs()));
+  for (const std::string& name : logs) {
+    if (std::find(servers_.begin(), servers_.end(), name) != servers_.end()) continue;
+    BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(name)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,56 @@
+// The tablet servers that have a log: a small file of the lock service for each, "servers/NAME"
+// (section 5.2 of the paper). A server's file is written after its log was created and removed
+// after everything in its log was written out; so as long as the file is there, the log has to be
+// read when the database is opened, and must be there. Every opening starts new servers, with names
+// that were never used before, and takes over from all earlier ones.
+#ifndef BIGTABLE_MASTER_SERVER_DIRECTORY_H_
+#define BIGTABLE_MASTER_SERVER_DIRECTORY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/file_system.h"
+
+#include "lockservice/small_files.h"
+#include "master/directory.h"
+
+namespace bigtable {
+
+// One thread at a time.
+class ServerDirectory {
+ public:
+  // The servers of METADATA's tablet, whose log is recovered first, and those of user tablets.
+  enum class Kind { kMetadata, kUser };
+
+  // `files` outlives this.
+  ServerDirectory(FileSystem* file_system, SmallFiles* files, const DatabaseDirectory& directory)
+      : file_system_(file_system), files_(files), directory_(directory) {}
+
+  // Reads the names that there are; NewName() is for names after it.
+  absl::Status Load();
+  // The servers whose logs have to be recovered, from old to new.
+  std::vector<std::string> Servers(Kind kind) const;
+  std::string NewName(Kind kind);
+  // After the server's log was created.
+  absl::Status Add(std::string_view name);
+  // Nothing in the server's log is needed: forgets the server, then removes its log.
+  absl::Status Remove(std::string_view name);
+  // Removes logs without a server: what is left of a creation or a removal that was cut short.
+  absl::Status SweepLogs();
+
+ private:
+  FileSystem* const file_system_;
+  SmallFiles* const files_;
+  const DatabaseDirectory directory_;
+  std::vector<std::string> servers_;
+  uint64_t last_number_ = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MASTER_SERVER_DIRECTORY_H_

@@ -1,0 +1,67 @@
+// What the parts of a database count, put together.
+
+#include "cache/block_cache.h"
+#include "master/master.h"
+
+namespace bigtable {
+namespace {
+
+LocalityGroupStatistics GroupStatistics(const GroupVersion& group) {
+  LocalityGroupStatistics statistics;
+  statistics.memtable_bytes = group.active->bytes();
+  statistics.memtables = 1 + group.frozen.size();
+  for (const Ref<Memtable>& memtable : group.frozen) statistics.memtable_bytes += memtable->bytes();
+  statistics.sorted_runs = group.runs.size();
+  for (const SortedRun& run : group.runs) {
+    statistics.files += run.files.size();
+    statistics.file_bytes += run.bytes();
+    statistics.entries += run.entries();
+    statistics.deletions += run.deletions();
+  }
+  return statistics;
+}
+
+}  // namespace
+
+DatabaseStatistics Master::Statistics() const {
+  DatabaseStatistics statistics;
+  const CommitLog::Statistics log = user_server_->LogStatistics();
+  statistics.rows_written = user_server_->rows_written();
+  statistics.log_bytes_written = log.bytes;
+  statistics.log_syncs = log.syncs;
+
+  const BackgroundWork::Counters counters = background_.counters();
+  statistics.minor_compactions = counters.minor_compactions;
+  statistics.minor_compaction_bytes_written = counters.minor_bytes_written;
+  statistics.merging_compactions = counters.merging_compactions;
+  statistics.merging_compaction_bytes_read = counters.merging_bytes_read;
+  statistics.merging_compaction_bytes_written = counters.merging_bytes_written;
+  statistics.major_compactions = counters.major_compactions;
+
+  MemoryBudget& budget = *options_.shared_memory_budget;
+  statistics.block_cache_hits = budget.block_cache().hits();
+  statistics.block_cache_misses = budget.block_cache().misses();
+  statistics.memory_limit = budget.limit();
+  statistics.memory_memtables = budget.used(MemoryBudget::Use::kMemtables);
+  statistics.memory_log = budget.used(MemoryBudget::Use::kLog);
+  statistics.memory_indexes = budget.used(MemoryBudget::Use::kIndexes);
+  statistics.memory_in_memory_groups = budget.used(MemoryBudget::Use::kInMemoryGroups);
+  statistics.memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);
+
+  statistics.stall_reason = write_controller_->reason();
+  statistics.write_delay = write_controller_->delay();
+  statistics.total_write_delay = write_controller_->total_delay();
+  statistics.background_error = background_error();
+
+  MutexLock lock(&mutex_);
+  for (const auto& [name, tablet] : tables_) {
+    const Pin<TabletVersion> version = tablet->Version();
+    for (size_t i = 0; i < version->groups().size(); ++i) {
+      statistics.tables[name][version->layout().groups[i].name] =
+          GroupStatistics(version->groups()[i]);
+    }
+  }
+  return statistics;
+}
+
+}  // namespace bigtable

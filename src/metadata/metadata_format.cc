@@ -1,0 +1,190 @@
+#include "metadata/metadata_format.h"
+
+#include <charconv>
+
+#include "base/coding.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "tablet/mutation_format.h"
+
+namespace bigtable {
+namespace {
+
+constexpr char kVersion = 1;
+constexpr char kLastTablet = '\xff';
+constexpr std::string_view kFile = "file";
+constexpr std::string_view kRedo = "redo";
+constexpr std::string_view kInfo = "info";
+constexpr std::string_view kLocation = "location";
+constexpr std::string_view kLastTimestamp = "last_timestamp";
+
+std::string FileColumn(uint32_t group_id, uint64_t number) { return Cat(group_id, "/", number); }
+
+void AppendSet(std::string* out, std::string_view family, std::string_view qualifier,
+               std::string_view value) {
+  AppendOperation(out, {.kind = EntryKind::kCell,
+                        .has_timestamp = true,
+                        .family = family,
+                        .qualifier = qualifier,
+                        .value = value});
+}
+
+// A decimal number at the front of `text`, which is taken off.
+bool TakeNumber(std::string_view* text, uint64_t* number) {
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *number);
+  text->remove_prefix(static_cast<size_t>(end - text->data()));
+  return error == std::errc();
+}
+
+void AppendFile(std::string* out, const TabletFile& file) {
+  AppendVarint64(out, file.order);
+  std::string info;
+  file.info.EncodeTo(&info);
+  AppendLengthPrefixed(out, info);
+}
+
+absl::StatusOr<TabletFile> TakeFile(Decoder* in) {
+  TabletFile file;
+  file.order = in->Varint();
+  const std::string_view info = in->LengthPrefixed();
+  if (!in->ok()) return absl::DataLossError("a file's description is cut");
+  BT_ASSIGN_OR_RETURN(file.info, SSTableInfo::Decode(info));
+  return file;
+}
+
+absl::Status CheckVersion(Decoder* in) {
+  const uint8_t version = in->Byte();
+  if (!in->ok()) return absl::DataLossError("no version");
+  if (version == kVersion) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      Cat("format version ", version, "; this program knows ", static_cast<int>(kVersion)));
+}
+
+}  // namespace
+
+TableLayout MetadataLayout() {
+  TableLayout layout;
+  layout.table_id = kMetadataTableId;
+  layout.name = "METADATA";
+  LocalityGroup state;
+  state.compression = Compression::kZstd;
+  LocalityGroup location;
+  location.in_memory = true;
+  layout.groups = {{0, "default", state}, {1, "location", location}};
+  layout.next_group_id = 2;
+  for (std::string_view name : {kFile, kInfo, kLocation, kRedo}) {
+    layout.families.push_back({std::string(name), name == kLocation ? 1u : 0u, {}, 0});
+  }
+  return layout;
+}
+
+std::string MetadataRow(uint64_t table_id) {
+  std::string row(8, '\0');
+  StoreBigEndian64(row.data(), table_id);
+  row.push_back(kLastTablet);
+  return row;
+}
+
+RowRange MetadataRows(uint64_t table_id) {
+  return RowRange::Prefix(MetadataRow(table_id).substr(0, 8));
+}
+
+absl::StatusOr<uint64_t> TableOfMetadataRow(std::string_view row) {
+  if (row.size() < 9) return absl::DataLossError(Cat("METADATA has a row ", Quoted(row)));
+  return LoadBigEndian64(row.data());
+}
+
+std::string EncodeChange(const TabletChange& change) {
+  std::string operations;
+  for (const uint64_t number : change.removed) {
+    AppendOperation(&operations, {.kind = EntryKind::kDeleteColumn,
+                                  .family = kFile,
+                                  .qualifier = FileColumn(change.group_id, number)});
+  }
+  for (const TabletFile& file : change.added) {
+    std::string value(1, kVersion);
+    AppendFile(&value, file);
+    AppendSet(&operations, kFile, FileColumn(change.group_id, file.info.file_number), value);
+  }
+  if (change.redo.has_value()) {
+    std::string value(1, kVersion);
+    AppendVarint64(&value, change.redo->sequence);
+    AppendLengthPrefixed(&value, change.redo->server);
+    AppendVarint64(&value, change.redo->log_synced);
+    AppendSet(&operations, kRedo, Cat(change.group_id), value);
+  }
+  if (change.last_timestamp > 0) {
+    std::string value(1, kVersion);
+    AppendVarint64(&value, static_cast<uint64_t>(change.last_timestamp));
+    AppendSet(&operations, kInfo, kLastTimestamp, value);
+  }
+  return operations;
+}
+
+absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std::string_view value,
+                        TabletState* state) {
+  const auto bad = [&](std::string_view why) {
+    return absl::DataLossError(Cat("METADATA, column ", family, ":", qualifier, ": ", why));
+  };
+  Decoder in(value);
+  if (const absl::Status version = CheckVersion(&in); !version.ok()) {
+    return absl::Status(version.code(), Cat("METADATA, column ", family, ":", qualifier, ": ",
+                                            ToStd(version.message())));
+  }
+  uint64_t group_id = 0, number = 0;
+  if (family == kFile) {
+    std::string_view text = qualifier;
+    if (!TakeNumber(&text, &group_id) || !text.starts_with('/')) return bad("no group");
+    text.remove_prefix(1);
+    if (!TakeNumber(&text, &number) || !text.empty()) return bad("no file number");
+    BT_ASSIGN_OR_RETURN(TabletFile file, TakeFile(&in));
+    if (file.info.file_number != number) return bad("names another file");
+    state->groups[static_cast<uint32_t>(group_id)].files.push_back(std::move(file));
+  } else if (family == kRedo) {
+    std::string_view text = qualifier;
+    if (!TakeNumber(&text, &group_id) || !text.empty()) return bad("no group");
+    RedoPoint& redo = state->groups[static_cast<uint32_t>(group_id)].redo;
+    redo.sequence = in.Varint();
+    redo.server = in.LengthPrefixed();
+    redo.log_synced = in.Varint();
+  } else if (family == kInfo && qualifier == kLastTimestamp) {
+    state->last_timestamp = static_cast<int64_t>(in.Varint());
+  }
+  return in.ok() ? absl::OkStatus() : bad("the value is cut");
+}
+
+std::string EncodeTabletState(const TabletState& state) {
+  std::string out(1, kVersion);
+  AppendVarint64(&out, static_cast<uint64_t>(state.last_timestamp));
+  AppendVarint64(&out, state.groups.size());
+  for (const auto& [id, group] : state.groups) {
+    AppendVarint64(&out, id);
+    AppendVarint64(&out, group.redo.sequence);
+    AppendLengthPrefixed(&out, group.redo.server);
+    AppendVarint64(&out, group.redo.log_synced);
+    AppendVarint64(&out, group.files.size());
+    for (const TabletFile& file : group.files) AppendFile(&out, file);
+  }
+  return out;
+}
+
+absl::StatusOr<TabletState> DecodeTabletState(std::string_view bytes) {
+  Decoder in(bytes);
+  BT_RETURN_IF_ERROR(CheckVersion(&in));
+  TabletState state;
+  state.last_timestamp = static_cast<int64_t>(in.Varint());
+  for (uint64_t groups = in.Varint(); in.ok() && groups > 0; --groups) {
+    GroupState& group = state.groups[static_cast<uint32_t>(in.Varint())];
+    group.redo.sequence = in.Varint();
+    group.redo.server = in.LengthPrefixed();
+    group.redo.log_synced = in.Varint();
+    for (uint64_t files = in.Varint(); in.ok() && files > 0; --files) {
+      BT_ASSIGN_OR_RETURN(TabletFile file, TakeFile(&in));
+      group.files.push_back(std::move(file));
+    }
+  }
+  if (!in.ok() || !in.at_end()) return absl::DataLossError("a tablet's state cannot be read");
+  return state;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,62 @@
+// METADATA: a table of this very engine, with a row for each tablet (section 5.1 of the paper).
+//
+// Row key: the table's id and the tablet's end row, so that the tablets of a table stand together
+// and the one for a row is found by a seek:
+//
+//   | table id, 8 bytes big-endian | 01 | end row |      a tablet that ends before that row
+//   | table id, 8 bytes big-endian | FF |                the last tablet of the table
+//
+// Columns, all at timestamp 0:
+//
+//   file:<group>/<number>   an SSTable: version 1 | order | SSTableInfo       (group, number:
+//   decimal) redo:<group>            the group's redo point: version 1 | sequence | server | log
+//   synced info:last_timestamp     version 1 | the largest server timestamp in SSTables
+//   location:server         the server that has the tablet (reserved)
+//
+// `location` is in a locality group of its own, which is in memory.
+//
+// The METADATA table's own tablet has no row: its state is the file "root" of the lock service
+// (root_tablet.h), in the encoding of EncodeTabletState: version 1 | last timestamp | groups:
+// count, then each: id, redo point, files: count, then each: order, SSTableInfo.
+//
+// Numbers are varints; texts and SSTableInfos have their length before them.
+#ifndef BIGTABLE_METADATA_METADATA_FORMAT_H_
+#define BIGTABLE_METADATA_METADATA_FORMAT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/row_range.h"
+
+#include "tablet/table_layout.h"
+#include "tablet/tablet_state.h"
+
+namespace bigtable {
+
+inline constexpr uint64_t kMetadataTableId = 1;
+
+// The schema of METADATA, which is the same in every database.
+TableLayout MetadataLayout();
+
+// The row of the last (so far: only) tablet of a table, and the rows of all its tablets.
+std::string MetadataRow(uint64_t table_id);
+RowRange MetadataRows(uint64_t table_id);
+// The table of a row. DataLoss if it is no row of METADATA.
+absl::StatusOr<uint64_t> TableOfMetadataRow(std::string_view row);
+
+// A change as operations on the tablet's row (tablet/mutation_format.h).
+std::string EncodeChange(const TabletChange& change);
+// Adds what one cell of the row says to `state`. DataLoss; FailedPrecondition for a later version.
+absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std::string_view value,
+                        TabletState* state);
+
+std::string EncodeTabletState(const TabletState& state);
+absl::StatusOr<TabletState> DecodeTabletState(std::string_view bytes);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_METADATA_METADATA_FORMAT_H_

@@ -1,0 +1,43 @@
+// The state of METADATA's first tablet, the root, which is never split: a small file of the lock
+// service that is replaced whole (section 5.1 of the paper). It is where everything begins.
+#ifndef BIGTABLE_METADATA_ROOT_TABLET_H_
+#define BIGTABLE_METADATA_ROOT_TABLET_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+
+#include "base/mutex.h"
+#include "lockservice/small_files.h"
+#include "tablet/tablet_state.h"
+
+namespace bigtable {
+
+// Thread-safe.
+class RootTablet final : public TabletStore {
+ public:
+  static constexpr std::string_view kFile = "root";
+
+  // `files` outlives this.
+  explicit RootTablet(SmallFiles* files) : files_(files) {}
+
+  bool Exists() const { return files_->Exists(kFile); }
+  // Begins with nothing, durably.
+  absl::Status Create();
+  // Errors of SmallFiles::Read; DataLoss.
+  absl::Status Load();
+  TabletState state() const;
+
+  absl::Status Commit(uint64_t table_id, const TabletChange& change) override;
+
+ private:
+  SmallFiles* const files_;
+  mutable Mutex mutex_;
+  TabletState state_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_METADATA_ROOT_TABLET_H_

@@ -1,0 +1,55 @@
+// What a tablet server does for others: the seam across which they could be on other machines.
+// Requests and responses are plain values; rows stream into a sink.
+//
+// So far it carries what METADATA needs: its tablet is read and written through this interface by
+// everybody but the server that has it.
+#ifndef BIGTABLE_RPC_TABLET_SERVICE_H_
+#define BIGTABLE_RPC_TABLET_SERVICE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+
+#include "bigtable/options.h"
+#include "bigtable/row_range.h"
+
+namespace bigtable {
+
+struct ApplyRequest {
+  uint64_t table_id = 0;
+  std::string_view row;
+  std::string_view operations;  // tablet/mutation_format.h
+  Durability durability = Durability::kSync;
+};
+
+struct ReadRequest {
+  uint64_t table_id = 0;
+  RowRange range;
+};
+
+// Good until the sink returns.
+struct ReadCell {
+  std::string_view row;
+  std::string_view family;
+  std::string_view qualifier;
+  int64_t timestamp = 0;
+  std::string_view value;
+};
+
+// Thread-safe.
+class TabletService {
+ public:
+  virtual ~TabletService() = default;
+  // NotFound: no such tablet here.
+  virtual absl::Status ApplyMutation(const ApplyRequest& request) = 0;
+  // The newest version of each column, in order; an error of the sink ends the read.
+  virtual absl::Status Read(const ReadRequest& request,
+                            absl::FunctionRef<absl::Status(const ReadCell&)> sink) = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_RPC_TABLET_SERVICE_H_

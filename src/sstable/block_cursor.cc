@@ -1,0 +1,225 @@
+#include "sstable/block_cursor.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/coding.h"
+#include "base/entry_key.h"
+#include "sstable/block_builder.h"
+#include "sstable/common_prefix.h"
+
+namespace bigtable {
+
+bool BlockCursor::Open(std::string_view block) {
+  valid_ = false;
+  damaged_ = false;
+  if (block.size() >= kBlockHeaderSize) [[likely]] {
+    const char* const p = block.data();
+    entries_ = LoadFixed32(p);
+    restart_count_ = LoadFixed32(p + 4);
+    const uint64_t keys_size = LoadFixed32(p + 8);
+    const uint64_t head = kBlockHeaderSize + uint64_t{restart_count_} * kRestartSize + keys_size;
+    const bool counts_agree =
+        restart_count_ <= entries_ && (restart_count_ == 0) == (entries_ == 0);
+    if (head <= block.size() && counts_agree) [[likely]] {
+      restarts_ = p + kBlockHeaderSize;
+      keys_ = restarts_ + uint64_t{restart_count_} * kRestartSize;
+      keys_end_ = keys_ + keys_size;
+      values_end_ = p + block.size();
+      return true;
+    }
+  }
+  Damage();
+  return false;
+}
+
+void BlockCursor::Damage() {
+  valid_ = false;
+  damaged_ = true;
+  entries_ = restart_count_ = 0;
+  next_key_ = keys_end_ = nullptr;
+}
+
+// Takes the entry at next_key_ and steps behind it. False at the end, or at damage.
+inline bool BlockCursor::Parse(Entry* entry) {
+  const char* p = next_key_;
+  if (p == keys_end_) return false;
+  uint32_t unshared;
+  uint32_t value_size;
+  if (keys_end_ - p >= 4 && ((p[0] | p[1]) & 0x80) == 0 && (p[2] & p[3] & 0x80) == 0) {
+    // The usual lengths, without a loop: values of up to 16 KiB.
+    entry->shared = static_cast<unsigned char>(p[0]);
+    unshared = static_cast<unsigned char>(p[1]);
+    value_size = static_cast<unsigned char>(p[2]);
+    const bool two = value_size >= 0x80;
+    if (two)
+      value_size = (value_size & 0x7f) | static_cast<uint32_t>(static_cast<unsigned char>(p[3]))
+                                             << 7;
+    p += two ? 4 : 3;
+  } else {
+    p = ParseVarint32(p, keys_end_, &entry->shared);
+    if (p != nullptr) p = ParseVarint32(p, keys_end_, &unshared);
+    if (p != nullptr) p = ParseVarint32(p, keys_end_, &value_size);
+  }
+  if (p == nullptr || unshared > static_cast<uint64_t>(keys_end_ - p) ||
+      uint64_t{entry->shared} + unshared > kMaxEntryKeySize ||
+      value_size > static_cast<uint64_t>(values_end_ - next_value_)) [[unlikely]] {
+    Damage();
+    return false;
+  }
+  entry->suffix = {p, unshared};
+  next_key_ = p + unshared;
+  value_ = {next_value_, value_size};
+  next_value_ += value_size;
+  return true;
+}
+
+// The next Parse() takes the entry of `restart`.
+inline void BlockCursor::GoTo(size_t restart) {
+  const uint32_t key = LoadFixed32(restarts_ + restart * kRestartSize);
+  const uint32_t value = LoadFixed32(restarts_ + restart * kRestartSize + 4);
+  if (key >= static_cast<uint64_t>(keys_end_ - keys_) ||
+      value > static_cast<uint64_t>(values_end_ - keys_end_)) [[unlikely]] {
+    Damage();
+    return;
+  }
+  next_key_ = keys_ + key;
+  next_value_ = keys_end_ + value;
+}
+
+inline bool BlockCursor::ParseAt(size_t restart, Entry* entry) {
+  GoTo(restart);
+  if (!Parse(entry)) return false;
+  if (entry->shared != 0) [[unlikely]] {
+    Damage();
+    return false;
+  }
+  return true;
+}
+
+// The last restart whose key is before `target`, or the first of all. Requires that there are any.
+size_t BlockCursor::FindRestart(std::string_view target) {
+  size_t low = 0;                // before `target`, or the first
+  size_t high = restart_count_;  // not before it, or behind the end
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    Entry entry;
+    if (!ParseAt(middle, &entry)) return 0;
+    if (entry.suffix < target) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// Makes room for `size` bytes and keeps the first `keep`.
+char* BlockCursor::GrowBuffer(size_t size, size_t keep) {
+  const size_t capacity = std::max(size, capacity_ * 2);
+  auto grown = std::make_unique_for_overwrite<char[]>(capacity);
+  std::memcpy(grown.get(), buffer_, keep);
+  heap_buffer_ = std::move(grown);
+  buffer_ = heap_buffer_.get();
+  capacity_ = capacity;
+  return buffer_;
+}
+
+// key_ = the first entry.shared bytes of `previous`, then the suffix.
+inline void BlockCursor::SetKey(std::string_view previous, const Entry& entry) {
+  if (entry.shared == 0) {
+    key_ = entry.suffix;
+    return;
+  }
+  const size_t size = entry.shared + entry.suffix.size();
+  const bool in_place = previous.data() == buffer_;
+  if (size > capacity_) [[unlikely]] {
+    GrowBuffer(size, in_place ? entry.shared : 0);
+  }
+  if (!in_place) std::memcpy(buffer_, previous.data(), entry.shared);
+  std::memcpy(buffer_ + entry.shared, entry.suffix.data(), entry.suffix.size());
+  key_ = {buffer_, size};
+}
+
+// Walks along one run without putting keys together. `matched` bytes are common to `target` and
+// the entry before, which is before `target`. Then an entry that shares more than that with it
+// compares as it does; one that shares less is behind `target`, because keys ascend; and only one
+// that shares exactly that, or is a restart, must be looked at. Where the walk ends, what the entry
+// shares with its predecessor it shares with `target`, from where its key is put together.
+void BlockCursor::Seek(std::string_view target) {
+  valid_ = false;
+  if (restart_count_ == 0) return;
+  const size_t restart = FindRestart(target);
+  if (damaged_) return;
+  GoTo(restart);
+  size_t matched = 0;
+  for (Entry entry; Parse(&entry);) {
+    if (entry.shared > matched) continue;
+    if (entry.shared == matched || entry.shared == 0) {
+      const std::string_view rest = target.substr(entry.shared);
+      const size_t common = CommonPrefix(entry.suffix, rest);
+      if (LessBehind(entry.suffix, rest, common)) {
+        matched = entry.shared + common;
+        continue;
+      }
+    }
+    SetKey(target, entry);
+    valid_ = true;
+    return;
+  }
+}
+
+void BlockCursor::SeekBefore(std::string_view target) {
+  valid_ = false;
+  if (restart_count_ == 0) return;
+  const size_t restart = FindRestart(target);
+  if (damaged_) return;
+  // Twice along the run: once to count the entries before `target`, once to stand at the last one.
+  auto start = [&] {
+    GoTo(restart);
+    key_ = {};
+    valid_ = !damaged_;
+  };
+  start();
+  size_t before = 0;
+  for (Next(); valid_ && key_ < target; Next()) ++before;
+  if (damaged_ || before == 0) {
+    valid_ = false;
+    return;
+  }
+  start();
+  for (; before > 0; --before) Next();
+}
+
+void BlockCursor::SeekToFirst() {
+  valid_ = false;
+  if (restart_count_ == 0) return;
+  GoTo(0);
+  key_ = {};
+  valid_ = !damaged_;
+  if (valid_) Next();
+}
+
+void BlockCursor::SeekToLast() {
+  valid_ = false;
+  if (restart_count_ == 0) return;
+  GoTo(restart_count_ - 1);
+  key_ = {};
+  valid_ = !damaged_;
+  while (valid_ && next_key_ != keys_end_) Next();
+}
+
+void BlockCursor::Next() {
+  Entry entry;
+  if (!Parse(&entry)) {
+    valid_ = false;
+    return;
+  }
+  if (entry.shared > key_.size()) [[unlikely]] {
+    Damage();
+    return;
+  }
+  SetKey(key_, entry);
+}
+
+}  // namespace bigtable

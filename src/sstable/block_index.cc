@@ -1,0 +1,130 @@
+#include "sstable/block_index.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/status/status.h"
+
+#include "base/coding.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "sstable/block_cursor.h"
+#include "sstable/common_prefix.h"
+
+namespace bigtable {
+namespace {
+
+uint64_t NumberOf(std::string_view rest) {
+  if (rest.size() >= 8) [[likely]]
+    return LoadBigEndian64(rest.data());
+  char bytes[8] = {};
+  if (!rest.empty()) std::memcpy(bytes, rest.data(), rest.size());
+  return LoadBigEndian64(bytes);
+}
+
+absl::Status Damaged(std::string_view what) {
+  return absl::DataLossError(Cat("the index is damaged: ", what));
+}
+
+}  // namespace
+
+absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t data_size) {
+  BlockCursor cursor;
+  if (!cursor.Open(block)) return Damaged("it is not a block");
+  BlockIndex index;
+  cursor.SeekToLast();
+  std::string largest(cursor.valid() ? cursor.key() : std::string_view());
+  cursor.SeekToFirst();
+  if (cursor.valid()) index.prefix_ = largest.substr(0, CommonPrefix(cursor.key(), largest));
+
+  uint64_t offset = 0;
+  std::string last;
+  for (; cursor.valid(); cursor.Next()) {
+    const std::string_view key = cursor.key();
+    if (!index.entries_.empty() && key <= last) return Damaged("its keys do not ascend");
+    if (!key.starts_with(index.prefix_)) return Damaged("its keys do not ascend");
+    last = key;
+    Decoder decoder(cursor.value());
+    const uint64_t size = decoder.Varint();
+    if (!decoder.ok() || !decoder.at_end() || size > data_size ||
+        offset + size + kSealSize > data_size) {
+      return Damaged(Cat("block ", index.entries_.size(), " is not among the data"));
+    }
+    index.entries_.push_back({offset, index.keys_.size()});
+    index.keys_.append(key.substr(index.prefix_.size()));
+    offset += size + kSealSize;
+  }
+  if (cursor.damaged()) return Damaged("it does not decode");
+  if (offset != data_size) return Damaged("its blocks are not all of the data");
+  index.entries_.push_back({offset, index.keys_.size()});
+  index.keys_.shrink_to_fit();
+  index.entries_.shrink_to_fit();
+  index.BuildLevels();
+  return index;
+}
+
+// Each level has, of every line of the level below, the largest number. The gaps at the end of a
+// level are filled with a number that is below none.
+void BlockIndex::BuildLevels() {
+  std::vector<std::vector<uint64_t>> levels(1);
+  for (size_t i = 0; i < size(); ++i) levels[0].push_back(NumberOf(KeyRest(i)));
+  if (levels[0].empty()) return;
+  largest_ = levels[0].back();
+  while (levels.back().size() > kFanOut) {
+    const std::vector<uint64_t>& below = levels.back();
+    std::vector<uint64_t> level;
+    for (size_t end = kFanOut; end < below.size() + kFanOut; end += kFanOut) {
+      level.push_back(below[std::min(end, below.size()) - 1]);
+    }
+    levels.push_back(std::move(level));
+  }
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    levels_.push_back(static_cast<uint32_t>(lines_.size()));
+    for (size_t i = 0; i < level->size(); ++i) {
+      if (i % kFanOut == 0) lines_.emplace_back().numbers.fill(UINT64_MAX);
+      lines_.back().numbers[i % kFanOut] = (*level)[i];
+    }
+  }
+  lines_.shrink_to_fit();
+}
+
+inline size_t BlockIndex::LowerBound(uint64_t number) const {
+  size_t position = 0;
+  for (const uint32_t level : levels_) {
+    const Line& line = lines_[level + position];
+    size_t below = 0;
+    for (const uint64_t other : line.numbers) below += other < number ? 1 : 0;
+    position = position * kFanOut + below;
+  }
+  return position;
+}
+
+size_t BlockIndex::Find(std::string_view target) const {
+  const size_t common = CommonPrefix(prefix_, target);
+  if (common < prefix_.size()) return LessBehind(prefix_, target, common) ? size() : 0;
+  const std::string_view rest = target.substr(common);
+  const uint64_t number = NumberOf(rest);
+  if (number > largest_ || lines_.empty()) return size();
+  const size_t first = LowerBound(number);
+  if (NumberAt(first) != number || KeyRest(first) >= rest) return first;
+  // Behind the first of those with its number, or right behind all of them.
+  const size_t end = number == largest_ ? size() : LowerBound(number + 1);
+  size_t low = first + 1;
+  for (size_t high = end; low < high;) {
+    const size_t middle = low + (high - low) / 2;
+    if (KeyRest(middle) < rest) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+size_t BlockIndex::memory() const {
+  return sizeof *this + prefix_.capacity() + keys_.capacity() +
+         entries_.capacity() * sizeof(Entry) + lines_.capacity() * sizeof(Line) +
+         levels_.capacity() * sizeof(uint32_t);
+}
+
+}  // namespace bigtable

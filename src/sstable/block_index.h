@@ -1,0 +1,74 @@
+// The index of an open SSTable: which data block a key belongs to, and where it stands. Pinned in
+// memory, immutable, thread-safe.
+//
+// The last keys of all blocks lose the prefix that they have in common; the next eight bytes of
+// each, as a big-endian number, stand in a sorted array. Above it are arrays of every eighth,
+// sixty-fourth, ... number, so that a search takes one cache line a level and counts in it what is
+// smaller than the target, without branches. Whole keys are compared only among equal numbers.
+// Because last keys are exact, the block that is found is the one that has the first entry at or
+// after the target, and never one that ends before it.
+#ifndef BIGTABLE_SSTABLE_BLOCK_INDEX_H_
+#define BIGTABLE_SSTABLE_BLOCK_INDEX_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "sstable/stored_block.h"
+
+namespace bigtable {
+
+class BlockIndex {
+ public:
+  // From the index block (sstable_writer.h) of a file whose data blocks take `data_size` bytes,
+  // seals included. DataLoss, without saying in which file, when it cannot be one.
+  static absl::StatusOr<BlockIndex> Load(std::string_view block, uint64_t data_size);
+
+  // How many data blocks there are.
+  size_t size() const { return entries_.size() - 1; }
+  // The first block whose last key is at or after `target`; size() if there is none.
+  size_t Find(std::string_view target) const;
+  BlockHandle handle(size_t i) const {
+    const uint64_t offset = entries_[i].offset;
+    return {offset, entries_[i + 1].offset - offset - kSealSize};
+  }
+  size_t memory() const;
+
+ private:
+  struct Entry {
+    uint64_t offset;  // of the block in the file
+    uint64_t key;     // offset of the rest of its last key in keys_
+  };
+  static constexpr size_t kFanOut = 8;
+  struct alignas(64) Line {
+    std::array<uint64_t, kFanOut> numbers;
+  };
+
+  BlockIndex() = default;
+  void BuildLevels();
+  // The first position whose number is not below `number`; requires that there is one.
+  size_t LowerBound(uint64_t number) const;
+  uint64_t NumberAt(size_t i) const {
+    return lines_[levels_.back() + i / kFanOut].numbers[i % kFanOut];
+  }
+  std::string_view KeyRest(size_t i) const {
+    return std::string_view(keys_).substr(entries_[i].key, entries_[i + 1].key - entries_[i].key);
+  }
+
+  std::string prefix_;            // of all last keys
+  std::string keys_;              // what follows it, one after another
+  std::vector<Entry> entries_;    // one a block, and one for the end
+  std::vector<Line> lines_;       // the levels, from the highest, which is one line, to the lowest
+  std::vector<uint32_t> levels_;  // where in lines_ each begins
+  uint64_t largest_ = 0;          // of the numbers
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_SSTABLE_BLOCK_INDEX_H_

@@ -1,0 +1,285 @@
+#include "sstable/block_reader.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "cache/block_cache.h"
+
+namespace bigtable {
+namespace {
+
+std::unique_ptr<std::atomic<uint64_t>[]> MakeBits(size_t n) {
+  return std::make_unique<std::atomic<uint64_t>[]>((n + 63) / 64);
+}
+
+// Memory for a table's blocks: from a certain size in huge pages, where the system has them, so
+// that a random read does not wait for the page table too.
+std::unique_ptr<char[], void (*)(char*)> AllocateBlocks(size_t size, size_t* allocated) {
+  constexpr size_t kHugePage = 2 << 20;
+  constexpr size_t kWorthwhile = 8 * kHugePage;
+  const size_t alignment = size >= kWorthwhile ? kHugePage : 64;
+  *allocated = (size + alignment - 1) / alignment * alignment;
+  char* const bytes = static_cast<char*>(std::aligned_alloc(alignment, *allocated));
+  if (bytes != nullptr && alignment == kHugePage) madvise(bytes, *allocated, MADV_HUGEPAGE);
+  return {bytes, [](char* p) { std::free(p); }};
+}
+
+}  // namespace
+
+BlockReader::BlockReader(Source source, const BlockIndex* index, MemoryBudget* budget)
+    : source_(std::move(source)),
+      index_(index),
+      budget_(budget),
+      cache_id_(budget->block_cache().NewFileId()),
+      mapping_(source_.in_memory ? nullptr : source_.file->mapping()),
+      verified_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
+      in_place_(mapping_ == nullptr ? nullptr : MakeBits(index->size())) {}
+
+BlockReader::~BlockReader() {
+  const bool uses_cache = !source_.in_memory && (mapping_ == nullptr || source_.compressed);
+  if (uses_cache) budget_->block_cache().EraseFile(cache_id_);
+  if (const auto* dictionary = shared_dictionary_.load()) {
+    budget_->Charge(MemoryBudget::Use::kIndexes, -static_cast<int64_t>(dictionary->memory()));
+  }
+  if (const auto* loaded = shared_loaded_.load()) {
+    budget_->Charge(MemoryBudget::Use::kInMemoryGroups, -static_cast<int64_t>(loaded->charge));
+  }
+}
+
+absl::Status BlockReader::DamagedBlock(size_t i, std::string_view what) const {
+  return absl::DataLossError(
+      Cat(source_.path, ": the block at offset ", index_->handle(i).offset, " ", what));
+}
+
+absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings,
+                                     std::string_view* block, Ref<Block>* owner) {
+  if (source_.in_memory) {
+    const Loaded* loaded;
+    BT_RETURN_IF_ERROR(Load(&loaded));
+    *block = loaded->block(i);
+    *owner = {};
+    return absl::OkStatus();
+  }
+  // Of a mapped file only compressed blocks are in the cache.
+  const bool in_cache = mapping_ == nullptr || (source_.compressed && !Test(in_place_, i));
+  if (in_cache) {
+    *owner = budget_->block_cache().Lookup({cache_id_, index_->handle(i).offset});
+    if (*owner) {
+      *block = (*owner)->data();
+      return absl::OkStatus();
+    }
+  }
+  BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, block, owner)
+                                         : ReadByPosition(i, block, owner));
+  if (settings.fill_cache && *owner) {
+    budget_->block_cache().Insert({cache_id_, index_->handle(i).offset}, *owner);
+  }
+  return absl::OkStatus();
+}
+
+// Two threads may do this at once for the same block; both then find the same.
+absl::Status BlockReader::VerifyMapped(size_t i, bool again) {
+  const bool is_first = !Test(verified_, i);
+  if (!is_first && !again) return absl::OkStatus();
+  const BlockHandle handle = index_->handle(i);
+  if (is_first) {
+    BT_RETURN_IF_ERROR(source_.file->Populate(handle.offset, handle.size + kSealSize));
+  }
+  const char* const bytes = mapping_ + handle.offset;
+  if (!SealHolds(bytes, handle.size, source_.identity, handle.offset)) {
+    return DamagedBlock(i, "has a wrong checksum");
+  }
+  if (is_first) {
+    if (EncodingOf(bytes, handle.size) == BlockEncoding::kRaw) Set(in_place_, i);
+    Set(verified_, i);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings,
+                                     std::string_view* block, Ref<Block>* owner) {
+  BT_RETURN_IF_ERROR(VerifyMapped(i, settings.verify_checksums));
+  const BlockHandle handle = index_->handle(i);
+  const std::string_view stored(mapping_ + handle.offset, handle.size);
+  if (Test(in_place_, i)) {
+    *block = stored;
+    *owner = {};
+    return absl::OkStatus();
+  }
+  BT_RETURN_IF_ERROR(Decode(i, stored, EncodingOf(stored.data(), stored.size()), owner));
+  *block = (*owner)->data();
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<Block>* owner) {
+  const BlockHandle handle = index_->handle(i);
+  const size_t size = handle.size + kSealSize;
+  std::unique_ptr<char[]> heap;
+  char* buffer;
+  // What will be decoded passes through the thread's buffer; what will not becomes the block.
+  constexpr size_t kMostForThread = 1 << 20;
+  if (source_.compressed && size <= kMostForThread) {
+    std::string* const mine = ThreadBuffer();
+    if (mine->size() < size) mine->resize(size);
+    buffer = mine->data();
+  } else {
+    heap = std::make_unique_for_overwrite<char[]>(size);
+    buffer = heap.get();
+  }
+  BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, size, buffer));
+  if (!SealHolds(buffer, handle.size, source_.identity, handle.offset)) {
+    return DamagedBlock(i, "has a wrong checksum");
+  }
+  const BlockEncoding encoding = EncodingOf(buffer, handle.size);
+  if (heap != nullptr && encoding == BlockEncoding::kRaw) {
+    *owner = MakeRef<Block>(std::move(heap), handle.size, size);
+  } else {
+    BT_RETURN_IF_ERROR(Decode(i, {buffer, handle.size}, encoding, owner));
+  }
+  *block = (*owner)->data();
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,
+                                      uint64_t* size) const {
+  *size = encoding == BlockEncoding::kRaw ? stored.size() : DecompressedSize(stored);
+  if (*size > source_.largest_block) {
+    return DamagedBlock(i, "decodes to more than the largest block of the file");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::DecodeTo(size_t i, std::string_view stored, BlockEncoding encoding,
+                                   char* to, size_t size) {
+  if (encoding == BlockEncoding::kRaw) {
+    std::memcpy(to, stored.data(), size);
+    return absl::OkStatus();
+  }
+  const DecodingDictionary* dictionary = nullptr;
+  if (encoding == BlockEncoding::kZstdDictionary) BT_RETURN_IF_ERROR(FindDictionary(&dictionary));
+  if (!Decompress(stored, dictionary, to, size)) return DamagedBlock(i, "does not decompress");
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::Decode(size_t i, std::string_view stored, BlockEncoding encoding,
+                                 Ref<Block>* owner) {
+  uint64_t size;
+  BT_RETURN_IF_ERROR(DecodedSize(i, stored, encoding, &size));
+  auto buffer = std::make_unique_for_overwrite<char[]>(size);
+  BT_RETURN_IF_ERROR(DecodeTo(i, stored, encoding, buffer.get(), size));
+  *owner = MakeRef<Block>(std::move(buffer), size, size);
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::FindDictionary(const DecodingDictionary** dictionary) {
+  *dictionary = shared_dictionary_.load(std::memory_order_acquire);
+  if (*dictionary != nullptr) return absl::OkStatus();
+  MutexLock lock(&mutex_);
+  if (dictionary_ == nullptr) {
+    BT_RETURN_IF_ERROR(ReadDictionary(&dictionary_));
+    budget_->Charge(MemoryBudget::Use::kIndexes, static_cast<int64_t>(dictionary_->memory()));
+    shared_dictionary_.store(dictionary_.get(), std::memory_order_release);
+  }
+  *dictionary = dictionary_.get();
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::ReadDictionary(std::unique_ptr<DecodingDictionary>* dictionary) const {
+  const BlockHandle& handle = source_.dictionary;
+  const auto damaged = [&](std::string_view what) {
+    return absl::DataLossError(
+        Cat(source_.path, ": the dictionary at offset ", handle.offset, " ", what));
+  };
+  if (handle.size == 0) return damaged("is missing");
+  // Not the thread's buffer: a compressed block may be in it.
+  const auto stored = std::make_unique_for_overwrite<char[]>(handle.size + kSealSize);
+  BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, handle.size + kSealSize, stored.get()));
+  if (!SealHolds(stored.get(), handle.size, source_.identity, handle.offset)) {
+    return damaged("has a wrong checksum");
+  }
+  const std::string_view bytes(stored.get(), handle.size);
+  const bool is_raw = EncodingOf(stored.get(), handle.size) == BlockEncoding::kRaw;
+  const uint64_t size = is_raw ? handle.size : DecompressedSize(bytes);
+  if (size != source_.dictionary_size) return damaged("has another size than it should");
+  auto content = std::make_unique_for_overwrite<char[]>(size);
+  if (is_raw) {
+    std::memcpy(content.get(), bytes.data(), size);
+  } else if (!Decompress(bytes, nullptr, content.get(), size)) {
+    return damaged("does not decompress");
+  }
+  *dictionary = std::make_unique<DecodingDictionary>(std::move(content), size);
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::Load(const Loaded** loaded) {
+  *loaded = shared_loaded_.load(std::memory_order_acquire);
+  if (*loaded != nullptr) [[likely]]
+    return absl::OkStatus();
+  // Threads that come meanwhile wait: they need the same. LoadBlocks takes mutex_ for the
+  // dictionary, so loading has a lock of its own.
+  MutexLock lock(&load_mutex_);
+  if (loaded_ == nullptr) {
+    auto fresh = std::make_unique<Loaded>();
+    BT_RETURN_IF_ERROR(LoadBlocks(fresh.get()));
+    budget_->Charge(MemoryBudget::Use::kInMemoryGroups, static_cast<int64_t>(fresh->charge));
+    budget_->block_cache().Shrink();
+    loaded_ = std::move(fresh);
+    shared_loaded_.store(loaded_.get(), std::memory_order_release);
+  }
+  *loaded = loaded_.get();
+  return absl::OkStatus();
+}
+
+// Twice over the file: compressed blocks say how large they are only when they are looked at.
+absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
+  const size_t count = index_->size();
+  std::string stored;
+  const auto read = [&](size_t i, std::string_view* block, BlockEncoding* encoding) {
+    const BlockHandle handle = index_->handle(i);
+    stored.resize(handle.size + kSealSize);
+    BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, stored.size(), stored.data()));
+    if (!SealHolds(stored.data(), handle.size, source_.identity, handle.offset)) {
+      return DamagedBlock(i, "has a wrong checksum");
+    }
+    *block = std::string_view(stored).substr(0, handle.size);
+    *encoding = EncodingOf(stored.data(), handle.size);
+    return absl::OkStatus();
+  };
+  std::string_view block;
+  BlockEncoding encoding;
+  uint64_t end = 0;
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t size = index_->handle(i).size;
+    if (source_.compressed) {
+      BT_RETURN_IF_ERROR(read(i, &block, &encoding));
+      BT_RETURN_IF_ERROR(DecodedSize(i, block, encoding, &size));
+    }
+    loaded->offsets.push_back(end);
+    end += size;
+  }
+  loaded->offsets.push_back(end);
+  size_t allocated;
+  loaded->bytes = AllocateBlocks(end, &allocated);
+  if (loaded->bytes == nullptr && end > 0) {
+    return absl::ResourceExhaustedError(
+        Cat(source_.path, ": no memory for the ", end, " bytes of this in-memory table"));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    BT_RETURN_IF_ERROR(read(i, &block, &encoding));
+    uint64_t size;
+    BT_RETURN_IF_ERROR(DecodedSize(i, block, encoding, &size));
+    if (size != loaded->offsets[i + 1] - loaded->offsets[i]) {
+      return DamagedBlock(i, "has another size than it should");
+    }
+    BT_RETURN_IF_ERROR(
+        DecodeTo(i, block, encoding, loaded->bytes.get() + loaded->offsets[i], size));
+  }
+  loaded->charge = allocated + loaded->offsets.capacity() * sizeof(uint64_t) + sizeof(Loaded);
+  return absl::OkStatus();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,139 @@
+#include "sstable/block_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/coding.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "sstable/dictionary.h"
+
+namespace bigtable {
+namespace {
+
+constexpr size_t kAppendSize = 256 << 10;
+// The dictionary is small and written once, and each of its bytes counts.
+constexpr int kDictionaryLevel = 19;
+// A buffer that a huge value blew up is given back.
+constexpr size_t kKeepBuffer = 4 << 20;
+
+}  // namespace
+
+BlockWriter::BlockWriter(std::unique_ptr<WritableFile> file, const LocalityGroup& group,
+                         uint64_t identity)
+    : file_(std::move(file)),
+      group_(group),
+      identity_(identity),
+      holds_back_(group.compression == Compression::kZstdLongWindow) {
+  if (group.compression != Compression::kNone) compressor_.emplace(group.compression_level);
+}
+
+absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder) {
+  largest_block_ = std::max<uint64_t>(largest_block_, builder->size());
+  ++blocks_;
+  if (holds_back_) {
+    builder->FinishTo(&held_);
+    held_blocks_.push_back({held_.size(), builder->last_key()});
+    return held_.size() >= kDictionarySample ? WriteHeld() : absl::OkStatus();
+  }
+  if (!compressor_) {
+    const size_t begin = pending_.size();
+    builder->FinishTo(&pending_);
+    return SealBlock(begin, BlockEncoding::kRaw, builder->last_key());
+  }
+  scratch_.clear();
+  builder->FinishTo(&scratch_);
+  return WriteBlock(scratch_, builder->last_key());
+}
+
+absl::Status BlockWriter::WriteBlock(std::string_view block, std::string_view last_key) {
+  const size_t begin = pending_.size();
+  const BlockEncoding encoding = compressor_->AppendTo(&pending_, block);
+  return SealBlock(begin, encoding, last_key);
+}
+
+absl::Status BlockWriter::SealBlock(size_t begin, BlockEncoding encoding,
+                                    std::string_view last_key) {
+  const size_t size = pending_.size() - begin;
+  AppendSeal(&pending_, begin, encoding, identity_, offset_ + begin);
+  std::string value;
+  AppendVarint64(&value, size);
+  size_t shared;
+  if (!index_.Fits(last_key, value)) {
+    return absl::InternalError("the index of an SSTable grew beyond 4 GiB: the file is too large");
+  }
+  if (!index_.Add(last_key, value, &shared)) {
+    return absl::InternalError(Cat("last keys do not ascend at ", Quoted(last_key)));
+  }
+  return FlushIfLarge();
+}
+
+absl::Status BlockWriter::WriteHeld() {
+  holds_back_ = false;
+  std::vector<size_t> ends;
+  for (const Held& block : held_blocks_) ends.push_back(block.end);
+  dictionary_ = ChooseDictionary(held_, ends);
+  if (!dictionary_.empty()) compressor_->UseDictionary(dictionary_);
+  size_t begin = 0;
+  for (const Held& block : held_blocks_) {
+    BT_RETURN_IF_ERROR(
+        WriteBlock(std::string_view(held_).substr(begin, block.end - begin), block.last_key));
+    begin = block.end;
+  }
+  std::string().swap(held_);
+  held_blocks_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status BlockWriter::FinishData() { return holds_back_ ? WriteHeld() : absl::OkStatus(); }
+
+absl::StatusOr<BlockHandle> BlockWriter::SealSection(size_t begin, BlockEncoding encoding) {
+  const BlockHandle handle{offset_ + begin, pending_.size() - begin};
+  AppendSeal(&pending_, begin, encoding, identity_, handle.offset);
+  BT_RETURN_IF_ERROR(FlushIfLarge());
+  return handle;
+}
+
+absl::StatusOr<BlockHandle> BlockWriter::AddIndex() {
+  scratch_.clear();
+  index_.FinishTo(&scratch_);
+  const size_t begin = pending_.size();
+  if (group_.compression == Compression::kNone) return AddSection(scratch_);
+  const BlockEncoding encoding =
+      BlockCompressor(group_.compression_level).AppendTo(&pending_, scratch_);
+  return SealSection(begin, encoding);
+}
+
+absl::StatusOr<BlockHandle> BlockWriter::AddDictionary() {
+  if (dictionary_.empty()) return BlockHandle{};
+  const size_t begin = pending_.size();
+  const BlockEncoding encoding = BlockCompressor(kDictionaryLevel).AppendTo(&pending_, dictionary_);
+  return SealSection(begin, encoding);
+}
+
+absl::StatusOr<BlockHandle> BlockWriter::AddSection(std::string_view bytes) {
+  const size_t begin = pending_.size();
+  pending_.append(bytes);
+  return SealSection(begin, BlockEncoding::kRaw);
+}
+
+absl::Status BlockWriter::Finish(std::string_view footer) {
+  pending_.append(footer);
+  BT_RETURN_IF_ERROR(Flush());
+  BT_RETURN_IF_ERROR(file_->Sync());
+  return file_->Close();
+}
+
+absl::Status BlockWriter::FlushIfLarge() {
+  return pending_.size() >= kAppendSize ? Flush() : absl::OkStatus();
+}
+
+absl::Status BlockWriter::Flush() {
+  BT_RETURN_IF_ERROR(file_->Append(pending_));
+  offset_ += pending_.size();
+  pending_.clear();
+  if (pending_.capacity() > kKeepBuffer) pending_.shrink_to_fit();
+  return absl::OkStatus();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,81 @@
+// Puts finished blocks into the file: compresses and seals them, remembers them in the index, and
+// gathers what is written into large appends. With kZstdLongWindow it holds the first blocks back
+// until it has seen enough content to choose a dictionary. One thread at a time.
+#ifndef BIGTABLE_SSTABLE_BLOCK_WRITER_H_
+#define BIGTABLE_SSTABLE_BLOCK_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/file_system.h"
+#include "bigtable/schema.h"
+
+#include "sstable/block_builder.h"
+#include "sstable/compression.h"
+#include "sstable/stored_block.h"
+
+namespace bigtable {
+
+class BlockWriter {
+ public:
+  BlockWriter(std::unique_ptr<WritableFile> file, const LocalityGroup& group, uint64_t identity);
+
+  // Writes the block that `builder` has gathered, and empties it.
+  absl::Status AddDataBlock(BlockBuilder* builder);
+  // After the last data block: writes those that were held back.
+  absl::Status FinishData();
+
+  // These write sections behind the data.
+  absl::StatusOr<BlockHandle> AddIndex();
+  absl::StatusOr<BlockHandle> AddDictionary();
+  absl::StatusOr<BlockHandle> AddSection(std::string_view bytes);
+  // Writes the footer, syncs and closes the file.
+  absl::Status Finish(std::string_view footer);
+
+  uint64_t offset() const { return offset_ + pending_.size(); }  // of what comes next
+  uint64_t held_bytes() const { return held_.size(); }
+  uint64_t index_size() const { return index_.size(); }
+  uint64_t dictionary_size() const { return dictionary_.size(); }
+  uint64_t blocks() const { return blocks_; }
+  uint64_t largest_block() const { return largest_block_; }
+
+ private:
+  struct Held {
+    size_t end;
+    std::string last_key;
+  };
+
+  absl::Status WriteBlock(std::string_view block, std::string_view last_key);
+  absl::Status WriteHeld();
+  absl::Status SealBlock(size_t begin, BlockEncoding encoding, std::string_view last_key);
+  absl::StatusOr<BlockHandle> SealSection(size_t begin, BlockEncoding encoding);
+  absl::Status FlushIfLarge();
+  absl::Status Flush();
+
+  const std::unique_ptr<WritableFile> file_;
+  const LocalityGroup group_;
+  const uint64_t identity_;
+  std::string dictionary_;                     // before the compressor, which refers to it
+  std::optional<BlockCompressor> compressor_;  // none: kNone
+  BlockBuilder index_;
+  std::string pending_;  // not yet appended to the file
+  uint64_t offset_ = 0;  // of pending_ in the file
+  uint64_t blocks_ = 0;
+  uint64_t largest_block_ = 0;
+  std::string scratch_;  // a block before compression
+
+  bool holds_back_;  // kZstdLongWindow, and the dictionary is not chosen yet
+  std::string held_;
+  std::vector<Held> held_blocks_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_SSTABLE_BLOCK_WRITER_H_

@@ -1,0 +1,71 @@
+// zstd as the blocks of a file use it. Every block is decoded alone; with kZstdLongWindow, matches
+// may also lie in the file's dictionary (dictionary.h).
+#ifndef BIGTABLE_SSTABLE_COMPRESSION_H_
+#define BIGTABLE_SSTABLE_COMPRESSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sstable/stored_block.h"
+
+typedef struct ZSTD_CCtx_s ZSTD_CCtx;    // NOLINT: as zstd declares them
+typedef struct ZSTD_CDict_s ZSTD_CDict;  // NOLINT
+typedef struct ZSTD_DDict_s ZSTD_DDict;  // NOLINT
+
+namespace bigtable {
+
+// Compresses the blocks of one file. One thread at a time.
+class BlockCompressor {
+ public:
+  explicit BlockCompressor(int level);
+  ~BlockCompressor();
+  BlockCompressor(const BlockCompressor&) = delete;
+  BlockCompressor& operator=(const BlockCompressor&) = delete;
+
+  // From now on matches may lie in `dictionary`, which outlives the compressor.
+  void UseDictionary(std::string_view dictionary);
+  // Appends `block` to `out`, compressed if that takes at least a sixteenth off it, else as it is.
+  BlockEncoding AppendTo(std::string* out, std::string_view block);
+
+ private:
+  const int level_;
+  ZSTD_CCtx* const context_;
+  ZSTD_CDict* dictionary_ = nullptr;
+};
+
+// The dictionary of a file, as its readers share it. Immutable and thread-safe.
+class DecodingDictionary {
+ public:
+  explicit DecodingDictionary(std::unique_ptr<char[]> content, size_t size);
+  ~DecodingDictionary();
+  DecodingDictionary(const DecodingDictionary&) = delete;
+  DecodingDictionary& operator=(const DecodingDictionary&) = delete;
+
+  size_t memory() const;
+  const ZSTD_DDict* get() const { return dictionary_; }
+
+ private:
+  const std::unique_ptr<char[]> content_;
+  const size_t size_;
+  ZSTD_DDict* const dictionary_;
+};
+
+inline constexpr uint64_t kUnknownSize = UINT64_MAX;
+// What the zstd frame `compressed` says it decodes to; kUnknownSize when that is no frame. Bound it
+// before memory is taken for it.
+uint64_t DecompressedSize(std::string_view compressed);
+// Decodes `compressed` into exactly `size` bytes at `out`, with `dictionary` if that is not null.
+// False when it does not decode to that. Thread-safe: each thread has a context of its own.
+bool Decompress(std::string_view compressed, const DecodingDictionary* dictionary, char* out,
+                size_t size);
+
+// Bytes of the calling thread's own, for a compressed block on its way from the file. Good until
+// the thread asks again.
+std::string* ThreadBuffer();
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_SSTABLE_COMPRESSION_H_

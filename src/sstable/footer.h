@@ -1,0 +1,52 @@
+// The last bytes of a file, from which all else in it is found.
+//
+//   +-------+--------+------------+------------+----------+---------+------+----------+---------+
+//   | index | filter | dictionary | properties | identity | version | size | checksum | magic   |
+//   | u64   | u64    | u64 offset | u64 offset | u64      | u32     | u32  | u64      | 8 bytes |
+//   | twice | twice  | u64 size   | u64 size   |          |         | = 96 |          |         |
+//   +-------+--------+------------+------------+----------+---------+------+----------+---------+
+//                                              |<- the last 32 bytes of every version --------->|
+//
+// * Sections are given as offset and size without seal; 0 and 0: there is none.
+// * The checksum is that of all bytes of the footer before it; `size` is that of the whole footer.
+//   Every later version ends in the same 32 bytes, so that an old reader can tell a newer format
+//   from a damaged file.
+// * Version 1 is the only one.
+//
+// Worked example: a file of 84 bytes of data begins its footer with 54 00 00 00 00 00 00 00, where
+// the index is, and ends it with the letters "BTsstabl".
+//
+// Plain values and pure functions.
+#ifndef BIGTABLE_SSTABLE_FOOTER_H_
+#define BIGTABLE_SSTABLE_FOOTER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+#include "sstable/stored_block.h"
+
+namespace bigtable {
+
+struct Footer {
+  static constexpr size_t kSize = 96;
+  static constexpr uint32_t kFormatVersion = 1;
+
+  BlockHandle index;
+  BlockHandle filter;
+  BlockHandle dictionary;
+  BlockHandle properties;
+  uint64_t identity = 0;
+
+  void EncodeTo(std::string* out) const;
+  // From the last kSize bytes of the file `path` of `file_size` bytes. DataLoss or, when the format
+  // is newer, FailedPrecondition.
+  static absl::StatusOr<Footer> Decode(std::string_view bytes, std::string_view path,
+                                       uint64_t file_size);
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_SSTABLE_FOOTER_H_

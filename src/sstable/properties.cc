@@ -1,0 +1,184 @@
+#include "sstable/properties.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+
+#include "base/coding.h"
+#include "base/status.h"
+#include "base/strings.h"
+
+namespace bigtable {
+namespace {
+
+enum Tag : uint64_t {
+  kInfo = 1,
+  kCompression = 2,
+  kDataSize = 3,
+  kBlocks = 4,
+  kLargestBlock = 5,
+  kFamily = 6,
+  kFilter = 7,
+  kIndexSize = 8,
+  kDictionarySize = 9,
+  kBytes = 10,
+  kKindCounts = 11,
+};
+
+void AppendField(std::string* out, Tag tag, std::string_view bytes) {
+  AppendVarint64(out, tag);
+  AppendLengthPrefixed(out, bytes);
+}
+
+void AppendNumber(std::string* out, Tag tag, uint64_t number) {
+  std::string bytes;
+  AppendVarint64(&bytes, number);
+  AppendField(out, tag, bytes);
+}
+
+// Reads one field; false when its bytes cannot be right.
+bool DecodeField(uint64_t tag, Decoder* field, SSTableProperties* to) {
+  switch (tag) {
+    case kCompression:
+      to->compression = static_cast<Compression>(field->Byte());
+      return to->compression <= Compression::kZstdLongWindow;
+    case kDataSize:
+      to->data_size = field->Varint();
+      return true;
+    case kBlocks:
+      to->blocks = field->Varint();
+      return true;
+    case kLargestBlock:
+      to->largest_block = field->Varint();
+      return to->largest_block <= UINT32_MAX;
+    case kFamily: {
+      const std::string_view name = field->LengthPrefixed();
+      auto& family = to->families[std::string(name)];
+      family.entries = field->Varint();
+      family.bytes = field->Varint();
+      return true;
+    }
+    case kFilter:
+      to->filter = static_cast<FilterKind>(field->Byte());
+      to->filter_probes = field->Varint();
+      return to->filter <= FilterKind::kRowAndColumn;
+    case kIndexSize:
+      to->index_size = field->Varint();
+      return to->index_size <= UINT32_MAX;
+    case kDictionarySize:
+      to->dictionary_size = field->Varint();
+      return to->dictionary_size <= UINT32_MAX;
+    case kBytes:
+      to->key_bytes = field->Varint();
+      to->value_bytes = field->Varint();
+      return true;
+    case kKindCounts:
+      for (size_t kind = 1; kind < to->kinds.size() && !field->at_end(); ++kind) {
+        to->kinds[kind] = field->Varint();
+      }
+      return true;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+void SSTableProperties::EncodeTo(std::string* out) const {
+  std::string bytes;
+  info.EncodeTo(&bytes);
+  AppendField(out, kInfo, bytes);
+  AppendField(out, kCompression, std::string(1, static_cast<char>(compression)));
+  AppendNumber(out, kDataSize, data_size);
+  AppendNumber(out, kBlocks, blocks);
+  AppendNumber(out, kLargestBlock, largest_block);
+  for (const auto& [name, counts] : families) {
+    bytes.clear();
+    AppendLengthPrefixed(&bytes, name);
+    AppendVarint64(&bytes, counts.entries);
+    AppendVarint64(&bytes, counts.bytes);
+    AppendField(out, kFamily, bytes);
+  }
+  bytes.assign(1, static_cast<char>(filter));
+  AppendVarint64(&bytes, filter_probes);
+  AppendField(out, kFilter, bytes);
+  AppendNumber(out, kIndexSize, index_size);
+  AppendNumber(out, kDictionarySize, dictionary_size);
+  bytes.clear();
+  AppendVarint64(&bytes, key_bytes);
+  AppendVarint64(&bytes, value_bytes);
+  AppendField(out, kBytes, bytes);
+  bytes.clear();
+  for (size_t kind = 1; kind < kinds.size(); ++kind) AppendVarint64(&bytes, kinds[kind]);
+  AppendField(out, kKindCounts, bytes);
+}
+
+absl::StatusOr<SSTableProperties> SSTableProperties::Decode(std::string_view bytes) {
+  SSTableProperties properties;
+  bool has_info = false;
+  Decoder decoder(bytes);
+  while (decoder.ok() && !decoder.at_end()) {
+    const uint64_t tag = decoder.Varint();
+    const std::string_view value = decoder.LengthPrefixed();
+    if (!decoder.ok()) break;
+    if (tag == kInfo) {
+      BT_ASSIGN_OR_RETURN(properties.info, SSTableInfo::Decode(value));
+      has_info = true;
+      continue;
+    }
+    Decoder field(value);
+    if (!DecodeField(tag, &field, &properties) || !field.ok()) {
+      return absl::DataLossError(Cat("the properties are damaged at tag ", tag));
+    }
+  }
+  if (!decoder.ok() || !has_info) return absl::DataLossError("the properties are damaged");
+  return properties;
+}
+
+void PropertiesCollector::Add(std::string_view key, size_t value_size, size_t row_prefix_size) {
+  SSTableInfo& info = properties_.info;
+  const SequenceNumber sequence = VersionOf(key).sequence;
+  if (info.entries == 0) {
+    info.smallest_key = key;
+    info.min_sequence = info.max_sequence = sequence;
+  }
+  ++info.entries;
+  info.min_sequence = std::min(info.min_sequence, sequence);
+  info.max_sequence = std::max(info.max_sequence, sequence);
+  const EntryKind kind = KindOf(key);
+  if (HasTimestamp(kind)) {
+    const int64_t timestamp = TimestampOf(key);
+    info.min_timestamp = std::min(info.min_timestamp, timestamp);
+    info.max_timestamp = std::max(info.max_timestamp, timestamp);
+  }
+  ++properties_.kinds[static_cast<size_t>(kind)];
+  properties_.key_bytes += key.size();
+  properties_.value_bytes += value_size;
+
+  const std::string_view family = FamilyOf(key, row_prefix_size);
+  if (family_counts_ == nullptr || family != family_) {
+    if (family.empty()) return;  // a deletion of the row belongs to none
+    const auto at = properties_.families.try_emplace(std::string(family)).first;
+    family_ = at->first;
+    family_counts_ = &at->second;
+  }
+  ++family_counts_->entries;
+  family_counts_->bytes += key.size() + value_size;
+}
+
+SSTableProperties PropertiesCollector::Finish(std::string_view last_key) {
+  SSTableInfo& info = properties_.info;
+  const auto count = [this](EntryKind kind) {
+    return properties_.kinds[static_cast<size_t>(kind)];
+  };
+  info.largest_key = last_key;
+  info.cell_deletions = count(EntryKind::kDeleteCell) + count(EntryKind::kGhost);
+  info.column_deletions = count(EntryKind::kDeleteColumn);
+  info.row_deletions = count(EntryKind::kDeleteFamily) + count(EntryKind::kDeleteRow);
+  info.raw_bytes = properties_.key_bytes + properties_.value_bytes;
+  family_counts_ = nullptr;
+  return std::move(properties_);
+}
+
+}  // namespace bigtable

@@ -1,0 +1,85 @@
+// What a file says of itself: a list of (varint tag, varint length, bytes), in any order, in a
+// sealed block. Tags that a reader does not know are skipped; what must not be skipped raises the
+// format version (footer.h).
+//
+//   tag | bytes
+//     1 | SSTableInfo (sstable_info.h), with size 0
+//     2 | Compression, u8
+//     3 | varint: bytes of all data blocks with their seals
+//     4 | varint: number of data blocks
+//     5 | varint: size of the largest data block before compression
+//     6 | once for each family: its name, length first, varint entries, varint bytes of keys and
+//       | values
+//     7 | FilterKind, u8; varint probes (bloom_filter.h)
+//     8 | varint: size of the index before compression
+//     9 | varint: size of the dictionary before compression
+//    10 | varint: bytes of all keys; varint: bytes of all values
+//    11 | for each EntryKind from 1 on, a varint: how many entries are of it
+//    12 | reserved: where the block of range deletions is
+//
+// Worked example, tag 2 for kZstd: 02 01 01.
+#ifndef BIGTABLE_SSTABLE_PROPERTIES_H_
+#define BIGTABLE_SSTABLE_PROPERTIES_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+#include "bigtable/schema.h"
+
+#include "base/entry_key.h"
+#include "sstable/sstable_info.h"
+
+namespace bigtable {
+
+// Plain value.
+struct SSTableProperties {
+  struct FamilyCounts {
+    uint64_t entries = 0;
+    uint64_t bytes = 0;  // of keys and values
+
+    friend bool operator==(const FamilyCounts&, const FamilyCounts&) = default;
+  };
+  static constexpr size_t kKinds = size_t{kLastKind} + 1;
+
+  SSTableInfo info;  // without the size
+  Compression compression = Compression::kNone;
+  FilterKind filter = FilterKind::kNone;
+  uint64_t filter_probes = 0;
+  uint64_t data_size = 0;
+  uint64_t blocks = 0;
+  uint64_t largest_block = 0;
+  uint64_t index_size = 0;
+  uint64_t dictionary_size = 0;
+  uint64_t key_bytes = 0;
+  uint64_t value_bytes = 0;
+  std::array<uint64_t, kKinds> kinds{};  // by EntryKind
+  std::map<std::string, FamilyCounts, std::less<>> families;
+
+  void EncodeTo(std::string* out) const;
+  // DataLoss, without saying in which file, when `bytes` are not properties.
+  static absl::StatusOr<SSTableProperties> Decode(std::string_view bytes);
+};
+
+// Counts entries as they are written. One thread at a time.
+class PropertiesCollector {
+ public:
+  // `key` is well formed and its row prefix has `row_prefix_size` bytes.
+  void Add(std::string_view key, size_t value_size, size_t row_prefix_size);
+  // Everything but what the file's layout determines.
+  SSTableProperties Finish(std::string_view last_key);
+
+ private:
+  SSTableProperties properties_;
+  // The family of the last entry, and its counts.
+  std::string_view family_;
+  SSTableProperties::FamilyCounts* family_counts_ = nullptr;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_SSTABLE_PROPERTIES_H_

@@ -1,0 +1,145 @@
+#include "sstable/sstable.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "cache/block_cache.h"
+#include "sstable/compression.h"
+#include "sstable/footer.h"
+#include "sstable/stored_block.h"
+
+namespace bigtable {
+namespace {
+
+// Reads the sections of one file, and says in which file an error was.
+class SectionReader {
+ public:
+  SectionReader(const RandomAccessFile& file, const std::string& path) : file_(file), path_(path) {}
+
+  absl::StatusOr<Footer> ReadFooter() {
+    if (file_.size() < Footer::kSize) {
+      return absl::DataLossError(
+          Cat(path_, ": too short for an SSTable: ", file_.size(), " bytes"));
+    }
+    char bytes[Footer::kSize];
+    BT_RETURN_IF_ERROR(file_.Read(file_.size() - sizeof bytes, sizeof bytes, bytes));
+    BT_ASSIGN_OR_RETURN(Footer footer, Footer::Decode({bytes, sizeof bytes}, path_, file_.size()));
+    identity_ = footer.identity;
+    return footer;
+  }
+
+  // A section, verified and decoded; `decoded_size` is what that must give, if it is compressed.
+  absl::StatusOr<std::string> Read(const BlockHandle& handle, std::string_view name,
+                                   uint64_t decoded_size) {
+    std::string bytes(handle.size + kSealSize, '\0');
+    BT_RETURN_IF_ERROR(file_.Read(handle.offset, bytes.size(), bytes.data()));
+    if (!SealHolds(bytes.data(), handle.size, identity_, handle.offset)) {
+      return Damaged(handle, name, "it has a wrong checksum");
+    }
+    const BlockEncoding encoding = EncodingOf(bytes.data(), handle.size);
+    bytes.resize(handle.size);
+    if (encoding == BlockEncoding::kRaw) return bytes;
+    std::string decoded;
+    if (encoding == BlockEncoding::kZstd && DecompressedSize(bytes) == decoded_size) {
+      decoded.resize(decoded_size);
+      if (Decompress(bytes, nullptr, decoded.data(), decoded.size())) return decoded;
+    }
+    return Damaged(handle, name, "it does not decompress");
+  }
+
+  absl::Status Damaged(const BlockHandle& handle, std::string_view name,
+                       std::string_view what) const {
+    return absl::DataLossError(
+        Cat(path_, ": the ", name, " at offset ", handle.offset, " cannot be read: ", what));
+  }
+  absl::Status Damaged(const BlockHandle& handle, std::string_view name,
+                       const absl::Status& why) const {
+    return absl::Status(why.code(), ToAbsl(Cat(path_, ": the ", name, " at offset ", handle.offset,
+                                               " cannot be read: ", ToStd(why.message()))));
+  }
+
+ private:
+  const RandomAccessFile& file_;
+  const std::string& path_;
+  uint64_t identity_ = 0;
+};
+
+absl::Status CheckExpected(const std::string& path, const SSTableInfo& found,
+                           const SSTableInfo& expected) {
+  if (found.identity == expected.identity && found.file_number == expected.file_number) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(Cat(path, ": another SSTable than expected: number ",
+                                 found.file_number, ", identity ", found.identity, " instead of ",
+                                 expected.file_number, ", ", expected.identity));
+}
+
+}  // namespace
+
+absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string path,
+                                           const SSTableInfo& expected, const Options& options) {
+  BlockReader::Source source;
+  BT_ASSIGN_OR_RETURN(source.file, file_system->NewRandomAccessFile(path, options.read_mode));
+  if (source.file->size() != expected.size) {
+    return absl::DataLossError(
+        Cat(path, ": has ", source.file->size(), " bytes instead of ", expected.size));
+  }
+  SectionReader sections(*source.file, path);
+  BT_ASSIGN_OR_RETURN(const Footer footer, sections.ReadFooter());
+  BT_ASSIGN_OR_RETURN(std::string bytes, sections.Read(footer.properties, "list of properties", 0));
+  auto properties = SSTableProperties::Decode(bytes);
+  if (!properties.ok()) {
+    return sections.Damaged(footer.properties, "list of properties", properties.status());
+  }
+  properties->info.size = source.file->size();
+  if (properties->info.identity != footer.identity) {
+    return sections.Damaged(footer.properties, "list of properties", "it is of another file");
+  }
+  BT_RETURN_IF_ERROR(CheckExpected(path, properties->info, expected));
+
+  BT_ASSIGN_OR_RETURN(bytes, sections.Read(footer.index, "index", properties->index_size));
+  auto index = BlockIndex::Load(bytes, properties->data_size);
+  if (!index.ok()) return sections.Damaged(footer.index, "index", index.status());
+  BloomFilter filter;
+  if (footer.filter.size > 0) {
+    BT_ASSIGN_OR_RETURN(bytes, sections.Read(footer.filter, "filter", 0));
+    if (!BloomFilter::IsWellFormed(bytes, properties->filter_probes)) {
+      return sections.Damaged(footer.filter, "filter",
+                              "its size or number of probes is impossible");
+    }
+    filter = BloomFilter(bytes, static_cast<int>(properties->filter_probes));
+  }
+
+  source.path = std::move(path);
+  source.identity = footer.identity;
+  source.compressed = properties->compression != Compression::kNone;
+  source.largest_block = properties->largest_block;
+  source.dictionary = footer.dictionary;
+  source.dictionary_size = properties->dictionary_size;
+  source.in_memory = options.in_memory;
+  SSTableInfo info = properties->info;
+  return Ref<SSTable>(new SSTable(std::move(info), *std::move(properties), *std::move(index),
+                                  std::move(filter), std::move(source), options.budget));
+}
+
+SSTable::SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex index,
+                 BloomFilter filter, BlockReader::Source source,
+                 std::shared_ptr<MemoryBudget> budget)
+    : info_(std::move(info)),
+      properties_(std::move(properties)),
+      index_(std::move(index)),
+      filter_(std::move(filter)),
+      filter_has_columns_(properties_.filter == FilterKind::kRowAndColumn &&
+                          info_.row_deletions == 0),
+      budget_(std::move(budget)),
+      charged_(static_cast<int64_t>(sizeof(SSTable) + index_.memory() + filter_.memory())),
+      blocks_(std::move(source), &index_, budget_.get()) {
+  budget_->Charge(MemoryBudget::Use::kIndexes, charged_);
+}
+
+SSTable::~SSTable() { budget_->Charge(MemoryBudget::Use::kIndexes, -charged_); }
+
+}  // namespace bigtable

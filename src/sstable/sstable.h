@@ -1,0 +1,75 @@
+// An open SSTable: index and filter in memory, data blocks read as they are asked for. Immutable
+// and thread-safe; it lives as long as somebody refers to it, and so do the bytes that its cursors
+// show without an owner. To read it, see sstable_cursor.h.
+#ifndef BIGTABLE_SSTABLE_SSTABLE_H_
+#define BIGTABLE_SSTABLE_SSTABLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "bigtable/file_system.h"
+#include "bigtable/memory_budget.h"
+
+#include "base/ref_counted.h"
+#include "sstable/block_index.h"
+#include "sstable/block_reader.h"
+#include "sstable/bloom_filter.h"
+#include "sstable/properties.h"
+#include "sstable/sstable_info.h"
+
+namespace bigtable {
+
+class SSTable final : public RefCounted {
+ public:
+  struct Options {
+    FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
+    // Charged with what the table keeps in memory; its block cache is used. Not null.
+    std::shared_ptr<MemoryBudget> budget = nullptr;
+    // All blocks are loaded into memory when the first is read; from then on the file is not read.
+    bool in_memory = false;
+  };
+
+  // Opens the file and reads everything but its data blocks. `expected` is what METADATA says of
+  // it. DataLoss when the file is damaged, or is another one than expected (size, number,
+  // identity); FailedPrecondition when its format is newer than this program.
+  static absl::StatusOr<Ref<SSTable>> Open(FileSystem* file_system, std::string path,
+                                           const SSTableInfo& expected, const Options& options);
+
+  const SSTableInfo& info() const { return info_; }
+  const SSTableProperties& properties() const { return properties_; }
+  const std::string& path() const { return blocks_.path(); }
+
+  // Whether there may be an entry of the row whose prefix (base/entry_key.h) has this Checksum.
+  // False is certain.
+  bool MayContainRow(uint64_t row_hash) const { return filter_.MayContain(row_hash); }
+  // Whether there may be an entry that concerns this column: of the column itself, whose column
+  // prefix has the Checksum `column_hash`, or a deletion of its family or row. False is certain.
+  bool MayContainColumn(uint64_t row_hash, uint64_t column_hash) const {
+    return filter_.MayContain(filter_has_columns_ ? column_hash : row_hash);
+  }
+
+ private:
+  friend class SSTableCursor;
+
+  SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex index, BloomFilter filter,
+          BlockReader::Source source, std::shared_ptr<MemoryBudget> budget);
+  ~SSTable() override;
+
+  const SSTableInfo info_;
+  const SSTableProperties properties_;
+  const BlockIndex index_;
+  const BloomFilter filter_;
+  // Columns are in the filter, and no deletion of a family or row, which would concern columns that
+  // are not.
+  const bool filter_has_columns_;
+  const std::shared_ptr<MemoryBudget> budget_;
+  const int64_t charged_;
+  mutable BlockReader blocks_;  // has memory of what was verified and loaded; thread-safe
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_SSTABLE_SSTABLE_H_

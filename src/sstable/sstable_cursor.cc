@@ -1,0 +1,110 @@
+#include "sstable/sstable_cursor.h"
+
+#include <utility>
+
+namespace bigtable {
+
+void SSTableCursor::Reset() {
+  valid_ = false;
+  if (!status_.ok()) [[unlikely]] {
+    status_ = absl::OkStatus();
+    index_ = kNoBlock;
+  }
+}
+
+// A block that is at hand already is not read again, unless checksums are to be verified each time.
+bool SSTableCursor::Load(size_t block) {
+  if (block == index_ && !settings_.verify_checksums) return true;
+  std::string_view bytes;
+  index_ = kNoBlock;
+  absl::Status status = table_->blocks_.Read(block, settings_, &bytes, &owner_);
+  if (!status.ok()) [[unlikely]] {
+    Fail(std::move(status));
+    return false;
+  }
+  index_ = block;
+  if (!block_.Open(bytes)) [[unlikely]] {
+    FailDamaged();
+    return false;
+  }
+  return true;
+}
+
+inline void SSTableCursor::Show() {
+  if (block_.valid()) [[likely]] {
+    key_ = block_.key();
+    value_ = block_.value();
+    value_owner_ = owner_.get();
+    valid_ = true;
+  } else if (block_.damaged()) {
+    FailDamaged();
+  } else {
+    valid_ = false;
+  }
+}
+
+void SSTableCursor::FailDamaged() { Fail(table_->blocks_.DamagedBlock(index_, "does not decode")); }
+
+void SSTableCursor::Seek(std::string_view target) {
+  Reset();
+  const size_t block = table_->index_.Find(target);
+  if (block == table_->index_.size()) return;
+  table_->blocks_.Prefetch(block);
+  if (!Load(block)) return;
+  block_.Seek(target);
+  Show();
+  // The index says that the block's last key is not before the target.
+  if (!valid_ && status_.ok()) [[unlikely]] {
+    FailDamaged();
+  }
+}
+
+void SSTableCursor::SeekBefore(std::string_view target) {
+  Reset();
+  const size_t block = table_->index_.Find(target);
+  if (block == table_->index_.size()) {
+    SeekToLast();
+    return;
+  }
+  if (!Load(block)) return;
+  block_.SeekBefore(target);
+  Show();
+  if (valid_ || !status_.ok() || block == 0) return;
+  if (!Load(block - 1)) return;
+  block_.SeekToLast();
+  Show();
+}
+
+void SSTableCursor::SeekToFirst() {
+  Reset();
+  if (table_->index_.size() == 0 || !Load(0)) return;
+  block_.SeekToFirst();
+  Show();
+}
+
+void SSTableCursor::SeekToLast() {
+  Reset();
+  const size_t blocks = table_->index_.size();
+  if (blocks == 0 || !Load(blocks - 1)) return;
+  block_.SeekToLast();
+  Show();
+}
+
+void SSTableCursor::Next() {
+  block_.Next();
+  if (block_.valid()) [[likely]] {
+    key_ = block_.key();
+    value_ = block_.value();
+    return;
+  }
+  if (block_.damaged()) [[unlikely]] {
+    FailDamaged();
+    return;
+  }
+  valid_ = false;
+  if (index_ + 1 == table_->index_.size() || !Load(index_ + 1)) return;
+  block_.SeekToFirst();
+  Show();
+}
+
+}  // namespace bigtable

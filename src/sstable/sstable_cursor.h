@@ -1,0 +1,54 @@
+// A position in an SSTable. One thread uses it at a time; it is cheap to make, needs no heap as
+// long as keys are short, and may be used for any number of seeks.
+//
+// * A Seek reads at most one data block: the index knows the last key of each. A SeekBefore may
+//   read two.
+// * value_owner() is the block when the value is in one of the block cache or of the cursor's own;
+//   null when it is in the mapped file or in a table in memory, which live as long as the SSTable.
+#ifndef BIGTABLE_SSTABLE_SSTABLE_CURSOR_H_
+#define BIGTABLE_SSTABLE_SSTABLE_CURSOR_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/entry_cursor.h"
+#include "base/ref_counted.h"
+#include "cache/block.h"
+#include "sstable/block_cursor.h"
+#include "sstable/read_settings.h"
+#include "sstable/sstable.h"
+
+namespace bigtable {
+
+class SSTableCursor final : public EntryCursor {
+ public:
+  // `table` outlives the cursor, and the values that it shows without an owner.
+  explicit SSTableCursor(const SSTable* table, ReadSettings settings = {})
+      : table_(table), settings_(settings) {}
+
+  // `target` must not be a view into this cursor's own key.
+  void Seek(std::string_view target) override;
+  void SeekBefore(std::string_view target) override;
+  void SeekToFirst() override;
+  void SeekToLast() override;
+  void Next() override;
+
+ private:
+  static constexpr size_t kNoBlock = SIZE_MAX;
+
+  bool Load(size_t block);
+  // Shows what block_ stands at, or fails if it met a damaged block.
+  void Show();
+  void FailDamaged();
+  void Reset();
+
+  const SSTable* const table_;
+  const ReadSettings settings_;
+  size_t index_ = kNoBlock;  // of the block in block_
+  Ref<Block> owner_;         // of its bytes; null when they live as long as the table
+  BlockCursor block_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_SSTABLE_SSTABLE_CURSOR_H_

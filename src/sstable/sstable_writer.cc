@@ -1,0 +1,164 @@
+#include "sstable/sstable_writer.h"
+
+#include <utility>
+
+#include "absl/random/random.h"
+
+#include "base/checksum.h"
+#include "base/entry_key.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "sstable/block_builder.h"
+#include "sstable/block_writer.h"
+#include "sstable/bloom_filter.h"
+#include "sstable/footer.h"
+#include "sstable/properties.h"
+
+namespace bigtable {
+namespace {
+
+uint64_t RandomIdentity() {
+  absl::BitGen random;
+  return absl::Uniform<uint64_t>(random);
+}
+
+}  // namespace
+
+class SSTableWriter::Impl {
+ public:
+  Impl(std::unique_ptr<WritableFile> file, std::string path, uint64_t file_number,
+       const LocalityGroup& group, uint64_t identity)
+      : path_(std::move(path)),
+        file_number_(file_number),
+        group_(group),
+        identity_(identity),
+        blocks_(std::move(file), group, identity),
+        filter_(group.filter_bits) {}
+
+  absl::Status Add(std::string_view key, std::string_view value) {
+    if (status_.ok()) status_ = AddEntry(key, value);
+    return status_;
+  }
+
+  uint64_t EstimatedSize() const {
+    // Properties are small but for two keys; the dictionary is among the held bytes' quarter.
+    constexpr uint64_t kRest = 512 + Footer::kSize;
+    return blocks_.offset() + blocks_.held_bytes() / 4 + (block_.empty() ? 0 : block_.size()) +
+           blocks_.index_size() + filter_.size() + blocks_.dictionary_size() / 4 +
+           2 * block_.last_key().size() + kRest;
+  }
+
+  absl::StatusOr<SSTableInfo> Finish() {
+    BT_RETURN_IF_ERROR(status_);
+    absl::StatusOr<SSTableInfo> info = WriteRest();
+    status_ = info.ok() ? absl::FailedPreconditionError(Cat(path_, " is already finished"))
+                        : info.status();
+    return info;
+  }
+
+ private:
+  absl::Status AddEntry(std::string_view key, std::string_view value) {
+    if (!IsWellFormed(key)) {
+      return absl::InternalError(Cat(path_, ": not a well-formed entry key: ", Quoted(key)));
+    }
+    // A value that fills a block has it for itself.
+    const bool is_large = key.size() + value.size() >= group_.block_size;
+    if (!block_.empty() && (is_large || !block_.Fits(key, value))) {
+      BT_RETURN_IF_ERROR(blocks_.AddDataBlock(&block_));
+    }
+    if (!block_.Fits(key, value)) {
+      return absl::InternalError(Cat(path_, ": a value of ", value.size(), " bytes for ",
+                                     DebugString(key), " does not fit into a block of 4 GiB"));
+    }
+    const size_t last_size = block_.last_key().size();
+    size_t shared;
+    if (!block_.Add(key, value, &shared)) {
+      return absl::InternalError(
+          Cat(path_, ": ", DebugString(key), " was added behind ", DebugString(block_.last_key())));
+    }
+    AddToFilter(key, shared, last_size);
+    properties_.Add(key, value.size(), row_prefix_size_);
+    return block_.size() >= group_.block_size ? blocks_.AddDataBlock(&block_) : absl::OkStatus();
+  }
+
+  // `shared` bytes of the key are those of the key before it, which had `last_size`: rows and
+  // columns that go on are seen without looking at them again.
+  void AddToFilter(std::string_view key, size_t shared, size_t last_size) {
+    const bool same_row = last_size > 0 && shared >= row_prefix_size_;
+    if (!same_row) {
+      row_prefix_size_ = RowPrefixSize(key);
+      if (group_.filter != FilterKind::kNone) {
+        filter_.Add(Checksum(key.substr(0, row_prefix_size_)));
+      }
+    }
+    if (group_.filter != FilterKind::kRowAndColumn) return;
+    const bool same_column = same_row && shared >= last_size - kTrailerSize;
+    if (!same_column) filter_.Add(Checksum(ColumnPrefix(key)));
+  }
+
+  absl::StatusOr<SSTableInfo> WriteRest() {
+    if (!block_.empty()) BT_RETURN_IF_ERROR(blocks_.AddDataBlock(&block_));
+    BT_RETURN_IF_ERROR(blocks_.FinishData());
+    SSTableProperties properties = properties_.Finish(block_.last_key());
+    properties.info.file_number = file_number_;
+    properties.info.identity = identity_;
+    properties.compression = group_.compression;
+    properties.data_size = blocks_.offset();
+    properties.blocks = blocks_.blocks();
+    properties.largest_block = blocks_.largest_block();
+    properties.index_size = blocks_.index_size();
+    properties.dictionary_size = blocks_.dictionary_size();
+
+    Footer footer;
+    footer.identity = identity_;
+    BT_ASSIGN_OR_RETURN(footer.index, blocks_.AddIndex());
+    if (!filter_.empty()) {
+      properties.filter = group_.filter;
+      properties.filter_probes = static_cast<uint64_t>(filter_.probes());
+      std::string lines;
+      filter_.AppendTo(&lines);
+      BT_ASSIGN_OR_RETURN(footer.filter, blocks_.AddSection(lines));
+    }
+    BT_ASSIGN_OR_RETURN(footer.dictionary, blocks_.AddDictionary());
+    std::string bytes;
+    properties.EncodeTo(&bytes);
+    BT_ASSIGN_OR_RETURN(footer.properties, blocks_.AddSection(bytes));
+    properties.info.size = blocks_.offset() + Footer::kSize;
+    bytes.clear();
+    footer.EncodeTo(&bytes);
+    BT_RETURN_IF_ERROR(blocks_.Finish(bytes));
+    return properties.info;
+  }
+
+  const std::string path_;
+  const uint64_t file_number_;
+  const LocalityGroup group_;
+  const uint64_t identity_;
+  BlockWriter blocks_;
+  BlockBuilder block_;
+  BloomFilterBuilder filter_;
+  PropertiesCollector properties_;
+  size_t row_prefix_size_ = 0;  // of the last key
+  absl::Status status_;
+};
+
+SSTableWriter::SSTableWriter(std::unique_ptr<WritableFile> file, std::string path,
+                             uint64_t file_number, const LocalityGroup& group)
+    : SSTableWriter(std::move(file), std::move(path), file_number, group, RandomIdentity()) {}
+
+SSTableWriter::SSTableWriter(std::unique_ptr<WritableFile> file, std::string path,
+                             uint64_t file_number, const LocalityGroup& group, uint64_t identity)
+    : impl_(
+          std::make_unique<Impl>(std::move(file), std::move(path), file_number, group, identity)) {}
+
+SSTableWriter::~SSTableWriter() = default;
+
+absl::Status SSTableWriter::Add(std::string_view key, std::string_view value) {
+  return impl_->Add(key, value);
+}
+
+uint64_t SSTableWriter::EstimatedSize() const { return impl_->EstimatedSize(); }
+
+absl::StatusOr<SSTableInfo> SSTableWriter::Finish() { return impl_->Finish(); }
+
+}  // namespace bigtable

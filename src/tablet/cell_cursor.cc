@@ -1,0 +1,397 @@
+#include "tablet/cell_cursor.h"
+
+#include <algorithm>
+
+#include "absl/time/clock.h"
+
+#include "base/checksum.h"
+#include "base/strings.h"
+
+namespace bigtable {
+
+CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
+    : version_(version),
+      spec_(spec),
+      has_limits_(spec.deadline != absl::InfiniteFuture() || spec.cancellation != nullptr),
+      filter_(spec.filter) {}
+
+// --- Choosing what to read ---
+
+void CellCursor::Reset() {
+  pool_.Clear();
+  input_.Clear();
+  status_ = absl::OkStatus();
+  fresh_ = true;
+  has_cell_ = false;
+  skip_row_ = false;
+  reverse_row_.clear();
+  row_prefix_.clear();
+  column_prefix_.clear();
+}
+
+void CellCursor::ReadRow(std::string_view row) {
+  Reset();
+  begin_.clear();
+  AppendRowPrefix(&begin_, row);
+  end_ = begin_;
+  ++end_.back();  // the end mark 00 01 becomes 00 02, which no key of the row reaches
+  for (size_t i = 0; i < version_->groups().size(); ++i) {
+    if (GroupIsWanted(i)) AddRowSources(version_->groups()[i], begin_);
+  }
+}
+
+void CellCursor::ReadRange(const RowRange& range) {
+  Reset();
+  begin_.clear();
+  end_.clear();
+  if (range.empty()) return;
+  if (!range.begin().empty()) AppendRowPrefix(&begin_, range.begin());
+  if (range.end().has_value()) AppendRowPrefix(&end_, *range.end());
+  for (size_t i = 0; i < version_->groups().size(); ++i) {
+    if (GroupIsWanted(i)) AddRangeSources(version_->groups()[i]);
+  }
+}
+
+bool CellCursor::GroupIsWanted(size_t group) const {
+  const TableLayout& layout = version_->layout();
+  const uint32_t id = layout.groups[group].id;
+  return std::any_of(layout.families.begin(), layout.families.end(), [&](const FamilyLayout& f) {
+    return f.group_id == id && (filter_.passes_everything() || filter_.MayPassFamily(f.name));
+  });
+}
+
+void CellCursor::AddMemtables(const GroupVersion& group) {
+  if (!group.active->empty()) input_.Add(pool_.Make<MemtableCursor>(group.active.get()));
+  for (const Ref<Memtable>& memtable : group.frozen) {
+    input_.Add(pool_.Make<MemtableCursor>(memtable.get()));
+  }
+}
+
+void CellCursor::AddRowSources(const GroupVersion& group, std::string_view row_prefix) {
+  AddMemtables(group);
+  if (group.runs.empty()) return;
+  const uint64_t row_hash = Checksum(row_prefix);
+  std::string_view family, qualifier;
+  const bool one_column = filter_.IsOneColumn(&family, &qualifier);
+  uint64_t column_hash = 0;
+  if (one_column) {
+    std::string column(row_prefix);
+    AppendColumn(&column, family, qualifier);
+    column_hash = Checksum(column);
+  }
+  for (const SortedRun& run : group.runs) {
+    const size_t i = run.FindFile(row_prefix);
+    if (i == run.files.size() || run.files[i]->info().smallest_key >= end_) continue;
+    if (i + 1 < run.files.size() && run.files[i + 1]->info().smallest_key < end_) {
+      input_.Add(pool_.Make<RunCursor>(&run, spec_.settings));  // the row goes on in another file
+      continue;
+    }
+    const SSTable& file = *run.files[i];
+    if (!(one_column ? file.MayContainColumn(row_hash, column_hash)
+                     : file.MayContainRow(row_hash))) {
+      continue;
+    }
+    if (!MayHaveTimestamps(file.info())) continue;
+    input_.Add(pool_.Make<SSTableCursor>(&file, spec_.settings));
+  }
+}
+
+void CellCursor::AddRangeSources(const GroupVersion& group) {
+  AddMemtables(group);
+  for (const SortedRun& run : group.runs) {
+    if (run.largest_key() < begin_ || (!end_.empty() && run.smallest_key() >= end_)) continue;
+    if (run.files.size() == 1) {
+      if (MayHaveTimestamps(run.files[0]->info())) {
+        input_.Add(pool_.Make<SSTableCursor>(run.files[0].get(), spec_.settings));
+      }
+    } else {
+      input_.Add(pool_.Make<RunCursor>(&run, spec_.settings));
+    }
+  }
+}
+
+bool CellCursor::MayHaveTimestamps(const SSTableInfo& info) const {
+  int64_t first, last;
+  if (!filter_.BoundsTimestamps(&first, &last) || info.ConcernsTimestamps(first, last)) return true;
+  // Cells outside the range count for MaxVersions all the same.
+  const TableLayout& layout = version_->layout();
+  return std::any_of(layout.families.begin(), layout.families.end(),
+                     [](const FamilyLayout& f) { return f.gc.max_versions().has_value(); });
+}
+
+// --- Going through it ---
+
+bool CellCursor::Next() {
+  if (!status_.ok() || input_.children() == 0) return false;
+  is_new_row_ = false;
+  if (fresh_) {
+    fresh_ = false;
+    if (!spec_.reverse) {
+      input_.Seek(begin_);
+    } else if (!StartPreviousRow()) {
+      return false;
+    }
+  } else if (skip_row_ && !row_prefix_.empty()) {
+    Take(Step::kSkipRow);
+  } else if (has_cell_) {
+    Take(filter_.done_with_column() ? Step::kSkipColumn : Step::kNext);
+  }
+  skip_row_ = false;
+  has_cell_ = Find();
+  return has_cell_;
+}
+
+bool CellCursor::Find() {
+  while (true) {
+    if (!input_.valid() || AtEnd()) {
+      if (!input_.status().ok()) return Fail(input_.status());
+      if (!spec_.reverse || !StartPreviousRow()) return false;
+      continue;
+    }
+    if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return false;
+    const std::string_view key = input_.key();
+    Step step = Step::kNext;
+    if (VersionOf(key).sequence <= spec_.sequence) {
+      step = Enter(key);
+      if (step == Step::kStay) step = Look(key);
+      if (step == Step::kStay) return true;
+      if (!status_.ok()) return false;
+    }
+    Take(step);
+  }
+}
+
+bool CellCursor::AtEnd() {
+  const std::string_view key = input_.key();
+  if (spec_.reverse) return !key.starts_with(reverse_row_);
+  // Within a row that has begun, the end was looked at already.
+  if (!row_prefix_.empty() && key.starts_with(row_prefix_)) return false;
+  return !end_.empty() && key >= end_;
+}
+
+// For a reverse read: puts the input at the beginning of the last row before the current one, or of
+// the range.
+bool CellCursor::StartPreviousRow() {
+  if (!reverse_row_.empty()) {
+    input_.SeekBefore(reverse_row_);
+  } else if (end_.empty()) {
+    input_.SeekToLast();
+  } else {
+    input_.SeekBefore(end_);
+  }
+  row_prefix_.clear();
+  column_prefix_.clear();
+  if (!input_.valid()) return input_.status().ok() ? false : Fail(input_.status());
+  if (input_.key() < begin_) return false;
+  reverse_row_.assign(input_.key().substr(0, RowPrefixSize(input_.key())));
+  input_.Seek(reverse_row_);
+  return true;
+}
+
+// Sees to it that the cursor is in the row and column of `key`; kStay if the column is to be read.
+CellCursor::Step CellCursor::Enter(std::string_view key) {
+  if (key.size() == column_prefix_.size() + kTrailerSize && key.starts_with(column_prefix_)) {
+    return Step::kStay;
+  }
+  return EnterColumn(key);
+}
+
+CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
+  if (row_prefix_.empty() || !key.starts_with(row_prefix_)) {
+    if (!CheckLimits()) return Step::kAgain;
+    row_prefix_.assign(key.substr(0, RowPrefixSize(key)));
+    std::string scratch;
+    row_.assign(Unescape(row_prefix_, &scratch));
+    row_has_cells_ = false;
+    row_deletions_.clear();
+    row_hidden_before_ = {};
+    filter_.StartRow(row_);
+    in_family_ = false;
+  }
+  column_prefix_.assign(ColumnPrefix(key));
+  const std::string_view name = FamilyOf(column_prefix_, row_prefix_.size());
+  if (name.empty()) return Step::kStay;  // a deletion of the row
+  if (!in_family_ || family_->name != name) {
+    if (family_ == nullptr || family_->name != name) {
+      in_family_ = false;
+      family_ = version_->layout().FindFamily(name);
+      if (family_ == nullptr) return Step::kSkipFamily;  // it was dropped
+      min_timestamp_ = MinTimestamp(family_->gc, spec_.now);
+    }
+    in_family_ = true;
+    family_deletions_.clear();
+    family_hidden_before_ = row_hidden_before_;
+  }
+  hidden_before_ = family_hidden_before_;
+  in_timestamp_ = false;
+  alive_ = 0;
+  saw_dead_ = false;
+  played_ = false;
+
+  const std::string_view escaped =
+      std::string_view(column_prefix_).substr(row_prefix_.size() + name.size() + 1);
+  if (escaped[0] == '\0' && escaped[1] == '\0') return Step::kStay;  // a deletion of the family
+  qualifier_ = Unescape(escaped, &qualifier_scratch_);
+  switch (filter_.StartColumn(family_->name, qualifier_)) {
+    case FilterProgram::Verdict::kPass:
+      return Step::kStay;
+    case FilterProgram::Verdict::kNextRow:
+      return Step::kSkipRow;
+    case FilterProgram::Verdict::kNextFamily:
+      return Step::kSkipFamily;
+    case FilterProgram::Verdict::kSeekColumn: {
+      std::string target = row_prefix_;
+      AppendFamily(&target, family_->name);
+      AppendEscaped(&target, filter_.seek_qualifier());
+      target.resize(target.size() - 2);  // without the end mark: before every such qualifier
+      input_.SeekForward(target);
+      return Step::kAgain;
+    }
+    default:
+      return Step::kSkipColumn;
+  }
+}
+
+// Looks at an entry of the current column.
+CellCursor::Step CellCursor::Look(std::string_view key) {
+  const EntryKind kind = KindOf(key);
+  const EntryVersion version = VersionOf(key);
+  switch (kind) {
+    case EntryKind::kDeleteRow:
+      row_deletions_.push_back(version);
+      row_hidden_before_ = std::max(row_hidden_before_, version);
+      return Step::kNext;
+    case EntryKind::kDeleteFamily:
+      if (version.sequence > family_->created) {
+        family_deletions_.push_back(version);
+        family_hidden_before_ = std::max(family_hidden_before_, version);
+      }
+      return Step::kNext;
+    case EntryKind::kDeleteColumn:
+      if (version.sequence > family_->created) hidden_before_ = std::max(hidden_before_, version);
+      return Step::kNext;
+    default:
+      return LookAtCell(key, version);
+  }
+}
+
+CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion version) {
+  if (version.sequence <= family_->created) return Step::kNext;
+  const int64_t timestamp = TimestampOf(key);
+  if (in_timestamp_ && timestamp == timestamp_) return Step::kNext;  // overwritten
+  in_timestamp_ = true;
+  timestamp_ = timestamp;
+  if (timestamp < min_timestamp_) return Step::kSkipColumn;
+
+  const bool alive = KindOf(key) == EntryKind::kCell && version > hidden_before_;
+  Step step = Step::kNext;
+  if (!IsKept(version, alive, &step)) return step;
+
+  value_ = input_.value();
+  switch (filter_.passes_everything() ? FilterProgram::Verdict::kPass
+                                      : filter_.Judge(timestamp, &value_)) {
+    case FilterProgram::Verdict::kPass:
+      is_new_row_ = !row_has_cells_;
+      row_has_cells_ = true;
+      return Step::kStay;
+    case FilterProgram::Verdict::kNextColumn:
+      return Step::kSkipColumn;
+    case FilterProgram::Verdict::kNextRow:
+      return Step::kSkipRow;
+    default:
+      return Step::kNext;
+  }
+}
+
+// Whether the last write at its timestamp is a cell that is not deleted (`alive`) and that
+// MaxVersions keeps; and if not, where to go on.
+bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
+  const auto max_versions = family_->gc.max_versions();
+  if (!max_versions.has_value()) return alive;
+  if (alive_ >= *max_versions) {
+    *otherwise = Step::kSkipColumn;
+    return false;
+  }
+  if (!alive) {
+    saw_dead_ = true;
+    return false;
+  }
+  if (saw_dead_) {
+    if (!played_ && !PlayColumn()) return false;
+    const auto life = std::partition_point(
+        lives_->begin(), lives_->end(),
+        [&](const ColumnHistory::Life& l) { return l.timestamp > timestamp_; });
+    if (life == lives_->end() || life->birth != version || life->death != ColumnHistory::kAlive) {
+      return false;
+    }
+  }
+  ++alive_;
+  return true;
+}
+
+void CellCursor::Take(Step step) {
+  // Neighbours are near: a few steps are cheaper than a seek.
+  constexpr int kStepsBeforeSeek = 4;
+  switch (step) {
+    case Step::kStay:
+    case Step::kAgain:
+      return;
+    case Step::kNext:
+      input_.Next();
+      return;
+    case Step::kSkipColumn:
+      for (int i = 0; i < kStepsBeforeSeek; ++i) {
+        input_.Next();
+        if (!input_.valid() || !input_.key().starts_with(column_prefix_)) return;
+      }
+      input_.SeekForward(PrefixSuccessor(column_prefix_));
+      return;
+    case Step::kSkipFamily: {
+      const std::string_view name = FamilyOf(column_prefix_, row_prefix_.size());
+      input_.SeekForward(
+          PrefixSuccessor(column_prefix_.substr(0, row_prefix_.size() + name.size() + 1)));
+      return;
+    }
+    case Step::kSkipRow:
+      for (int i = 0; i < kStepsBeforeSeek; ++i) {
+        input_.Next();
+        if (!input_.valid() || !input_.key().starts_with(row_prefix_)) return;
+      }
+      input_.SeekForward(PrefixSuccessor(row_prefix_));
+      return;
+  }
+}
+
+bool CellCursor::PlayColumn() {
+  const std::string here(input_.key());
+  const ColumnHistory::Bounds bounds{.written_after = family_->created,
+                                     .written_by = spec_.sequence,
+                                     .min_timestamp = min_timestamp_};
+  history_.Clear();
+  history_.AddWideDeletions(row_deletions_, bounds);
+  history_.AddWideDeletions(family_deletions_, bounds);
+  history_.AddColumn(&input_, column_prefix_, bounds);
+  lives_ = &history_.Play(*family_->gc.max_versions());
+  played_ = true;
+  if (input_.status().ok()) input_.Seek(here);
+  return input_.valid() ? true : Fail(input_.status());
+}
+
+bool CellCursor::CheckLimits() {
+  if (!has_limits_) return true;
+  if (spec_.cancellation != nullptr && spec_.cancellation->cancelled()) {
+    return Fail(absl::CancelledError("the read was cancelled"));
+  }
+  if (spec_.deadline != absl::InfiniteFuture() && absl::Now() > spec_.deadline) {
+    return Fail(absl::DeadlineExceededError("the read ran into its deadline"));
+  }
+  return true;
+}
+
+bool CellCursor::Fail(absl::Status status) {
+  status_ = std::move(status);
+  has_cell_ = false;
+  return false;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,153 @@
+// The cells of a tablet that a read returns, in order: its memtables and sorted runs are merged,
+// what is newer than the read's moment or hidden by a deletion is left out, garbage is collected,
+// and then the filter is asked. One thread at a time.
+//
+// For each column the entries come as deletions that are wider than a cell, then timestamps from
+// new to old, and at a timestamp from the last write to the first. So the first entry at a
+// timestamp decides: it is a cell that no wider deletion is later than, or there is nothing.
+// MaxVersions(n) takes the first n of these, as long as nothing was deleted in the column; when a
+// cell turns up behind something deleted, the column's history is played through
+// (column_history.h).
+#ifndef BIGTABLE_TABLET_CELL_CURSOR_H_
+#define BIGTABLE_TABLET_CELL_CURSOR_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+#include "bigtable/options.h"
+#include "bigtable/row_range.h"
+
+#include "base/entry_key.h"
+#include "base/sequence.h"
+#include "compaction/column_history.h"
+#include "compaction/merging_cursor.h"
+#include "sstable/read_settings.h"
+#include "tablet/cursor_pool.h"
+#include "tablet/filter_program.h"
+#include "tablet/tablet_version.h"
+
+namespace bigtable {
+
+// What a read asks for, besides rows. Plain value.
+struct ReadSpec {
+  SequenceNumber sequence = kMaxSequence;  // the moment
+  absl::Time now;                          // for MaxAge
+  const FilterNode* filter = nullptr;      // outlives the read; null passes everything
+  ReadSettings settings;
+  bool reverse = false;
+  absl::Time deadline = absl::InfiniteFuture();
+  const Cancellation* cancellation = nullptr;
+};
+
+class CellCursor {
+ public:
+  // `version` outlives the cursor.
+  CellCursor(const TabletVersion* version, const ReadSpec& spec);
+  CellCursor(const CellCursor&) = delete;
+  CellCursor& operator=(const CellCursor&) = delete;
+
+  // Both begin a new read: Next() goes to its first cell.
+  void ReadRow(std::string_view row);
+  void ReadRange(const RowRange& range);
+
+  // False at the end, or after an error: status().
+  bool Next();
+  // Next() will go to the following row.
+  void SkipRow() { skip_row_ = true; }
+
+  // Whether this cell is in another row than the one before it, or is the first.
+  bool is_new_row() const { return is_new_row_; }
+  // The cell, until Next().
+  std::string_view row() const { return row_; }
+  const FamilyLayout& family() const { return *family_; }
+  std::string_view qualifier() const { return qualifier_; }
+  int64_t timestamp() const { return timestamp_; }
+  std::string_view value() const { return value_; }
+  // Who keeps the value when the cursor moves on; null: the version does.
+  const RefCounted* value_owner() const { return input_.value_owner(); }
+
+  const absl::Status& status() const { return status_; }
+
+ private:
+  // kStay: the cursor stands right; kAgain: it was moved, look again.
+  enum class Step { kStay, kAgain, kNext, kSkipColumn, kSkipFamily, kSkipRow };
+
+  // Choosing what to read.
+  void Reset();
+  bool GroupIsWanted(size_t group) const;
+  void AddRowSources(const GroupVersion& group, std::string_view row_prefix);
+  void AddRangeSources(const GroupVersion& group);
+  void AddMemtables(const GroupVersion& group);
+  bool MayHaveTimestamps(const SSTableInfo& info) const;
+
+  // Going through it.
+  bool Find();
+  bool AtEnd();
+  bool StartPreviousRow();
+  Step Enter(std::string_view key);
+  Step EnterColumn(std::string_view key);
+  Step Look(std::string_view key);
+  Step LookAtCell(std::string_view key, EntryVersion version);
+  bool IsKept(EntryVersion version, bool alive, Step* otherwise);
+  void Take(Step step);
+  bool PlayColumn();
+  bool CheckLimits();
+  bool Fail(absl::Status status);
+
+  const TabletVersion* const version_;
+  const ReadSpec spec_;
+  const bool has_limits_;
+  FilterProgram filter_;
+  CursorPool pool_;
+  MergingCursor input_;
+  absl::Status status_;
+
+  // The range: encoded keys; an empty end is none.
+  std::string begin_;
+  std::string end_;
+  bool fresh_ = false;     // nothing was read yet
+  bool has_cell_ = false;  // the cursor stands at a cell
+  bool skip_row_ = false;
+  uint32_t steps_ = 0;
+
+  std::string reverse_row_;  // the prefix of the row that a reverse read is in
+
+  // The current row and column.
+  std::string row_prefix_;
+  std::string row_;
+  bool is_new_row_ = false;
+  bool row_has_cells_ = false;
+  std::string column_prefix_;
+  bool in_family_ = false;                // family_ is of the current row
+  const FamilyLayout* family_ = nullptr;  // of this row or one before
+  int64_t min_timestamp_ = 0;
+  std::string qualifier_scratch_;
+  std::string_view qualifier_;
+  std::vector<EntryVersion> row_deletions_;  // from new to old, as the others
+  std::vector<EntryVersion> family_deletions_;
+  EntryVersion hidden_before_;  // the last of all deletions that cover the column
+  EntryVersion row_hidden_before_;
+  EntryVersion family_hidden_before_;
+
+  // The current cell.
+  bool in_timestamp_ = false;
+  int64_t timestamp_ = 0;
+  std::string_view value_;
+
+  // For MaxVersions.
+  int64_t alive_ = 0;
+  bool saw_dead_ = false;
+  bool played_ = false;
+  ColumnHistory history_;
+  const std::vector<ColumnHistory::Life>* lives_ = nullptr;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_CELL_CURSOR_H_

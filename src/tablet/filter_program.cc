@@ -1,0 +1,175 @@
+#include "tablet/filter_program.h"
+
+#include <algorithm>
+
+namespace bigtable {
+namespace {
+
+using Kind = FilterNode::Kind;
+
+bool Matches(const FilterNode& node, std::string_view text) {
+  return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *node.regex);
+}
+
+bool CountsRow(Kind kind) { return kind == Kind::kCellsRowLimit || kind == Kind::kCellsRowOffset; }
+
+bool IsOfColumn(Kind kind) {
+  return kind == Kind::kBlockAll || kind == Kind::kFamily || kind == Kind::kFamilyRegex ||
+         kind == Kind::kColumnRange || kind == Kind::kColumnRegex;
+}
+
+}  // namespace
+
+FilterProgram::FilterProgram(const FilterNode* filter) {
+  if (filter != nullptr) Append(filter);
+  const auto counting = std::find_if(steps_.begin(), steps_.end(),
+                                     [](const Step& step) { return CountsRow(step.node->kind); });
+  first_counting_ = static_cast<size_t>(counting - steps_.begin());
+}
+
+void FilterProgram::Append(const FilterNode* node) {
+  if (node->kind != Kind::kChain) {
+    steps_.push_back({node});
+    return;
+  }
+  for (const Filter& filter : node->chain) {
+    if (filter.node() != nullptr) Append(filter.node());
+  }
+}
+
+bool FilterProgram::MayPassFamily(std::string_view family) const {
+  return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+    const FilterNode& node = *step.node;
+    switch (node.kind) {
+      case Kind::kBlockAll:
+        return false;
+      case Kind::kFamily:
+      case Kind::kColumnRange:
+        return node.text == family;
+      case Kind::kFamilyRegex:
+        return Matches(node, family);
+      default:
+        return true;
+    }
+  });
+}
+
+bool FilterProgram::IsOneColumn(std::string_view* family, std::string_view* qualifier) const {
+  for (size_t i = 0; i < first_counting_; ++i) {
+    const FilterNode& node = *steps_[i].node;
+    if (node.kind != Kind::kColumnRange || node.end.size() != node.begin.size() + 1 ||
+        node.end.back() != '\0' || !node.end.starts_with(node.begin)) {
+      continue;
+    }
+    *family = node.text;
+    *qualifier = node.begin;
+    return true;
+  }
+  return false;
+}
+
+bool FilterProgram::BoundsTimestamps(int64_t* first, int64_t* last) const {
+  for (size_t i = 0; i < first_counting_; ++i) {
+    const FilterNode& node = *steps_[i].node;
+    // Behind Latest the range chooses among the newest, so the others must be read to know them.
+    if (node.kind == Kind::kLatest) return false;
+    if (node.kind != Kind::kTimestamps) continue;
+    *first = node.low;
+    *last = node.high - 1;
+    return true;
+  }
+  return false;
+}
+
+void FilterProgram::StartRow(std::string_view row) {
+  row_passes_ = true;
+  for (Step& step : steps_) {
+    step.count = 0;
+    if (step.node->kind == Kind::kRowRegex) row_passes_ &= Matches(*step.node, row);
+  }
+}
+
+FilterProgram::Verdict FilterProgram::StartColumn(std::string_view family,
+                                                  std::string_view qualifier) {
+  if (!row_passes_) return Verdict::kNextRow;
+  family_ = family;
+  qualifier_ = qualifier;
+  done_with_column_ = false;
+  Verdict verdict = Verdict::kPass;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    Step& step = steps_[i];
+    if (step.node->kind == Kind::kLatest) step.count = 0;
+    if (i < first_counting_) {
+      verdict = std::max(verdict, JudgeColumn(*step.node, family, qualifier));
+    }
+  }
+  return verdict;
+}
+
+FilterProgram::Verdict FilterProgram::JudgeColumn(const FilterNode& node, std::string_view family,
+                                                  std::string_view qualifier) {
+  switch (node.kind) {
+    case Kind::kBlockAll:
+      return Verdict::kNextRow;
+    case Kind::kFamily:
+      return node.text == family ? Verdict::kPass : Verdict::kNextFamily;
+    case Kind::kFamilyRegex:
+      return Matches(node, family) ? Verdict::kPass : Verdict::kNextFamily;
+    case Kind::kColumnRange:
+      if (node.text != family) return Verdict::kNextFamily;
+      if (!node.end.empty() && qualifier >= node.end) return Verdict::kNextFamily;
+      if (qualifier >= node.begin) return Verdict::kPass;
+      seek_qualifier_ = node.begin;
+      return Verdict::kSeekColumn;
+    case Kind::kColumnRegex:
+      return Matches(node, qualifier) ? Verdict::kPass : Verdict::kNextColumn;
+    default:
+      return Verdict::kPass;
+  }
+}
+
+FilterProgram::Verdict FilterProgram::Judge(int64_t timestamp, std::string_view* value) {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    Step& step = steps_[i];
+    if (IsOfColumn(step.node->kind)) {
+      if (i < first_counting_) continue;  // asked in StartColumn
+      if (JudgeColumn(*step.node, family_, qualifier_) != Verdict::kPass) {
+        return Verdict::kNextCell;  // the cells of the column still count in the steps before
+      }
+      continue;
+    }
+    const Verdict verdict = JudgeStep(step, timestamp, value);
+    if (verdict == Verdict::kPass) continue;
+    // What comes to a step after one that counts must not be left out for this step's sake.
+    return i < first_counting_ || CountsRow(step.node->kind) ? verdict : Verdict::kNextCell;
+  }
+  return Verdict::kPass;
+}
+
+FilterProgram::Verdict FilterProgram::JudgeStep(Step& step, int64_t timestamp,
+                                                std::string_view* value) {
+  const FilterNode& node = *step.node;
+  switch (node.kind) {
+    case Kind::kTimestamps:
+      if (timestamp >= node.high) return Verdict::kNextCell;
+      return timestamp >= node.low ? Verdict::kPass : Verdict::kNextColumn;
+    case Kind::kLatest:
+      if (step.count == node.low) return Verdict::kNextColumn;
+      // The last one that passes here ends the column, unless a step before counts the row's cells.
+      if (++step.count == node.low && first_counting_ >= steps_.size()) done_with_column_ = true;
+      return Verdict::kPass;
+    case Kind::kCellsRowLimit:
+      return step.count++ < node.low ? Verdict::kPass : Verdict::kNextRow;
+    case Kind::kCellsRowOffset:
+      return step.count++ < node.low ? Verdict::kNextCell : Verdict::kPass;
+    case Kind::kValueRegex:
+      return Matches(node, *value) ? Verdict::kPass : Verdict::kNextCell;
+    case Kind::kStripValue:
+      *value = {};
+      return Verdict::kPass;
+    default:
+      return Verdict::kPass;
+  }
+}
+
+}  // namespace bigtable

@@ -1,0 +1,69 @@
+// A filter made ready for one read: a list of steps that each visible cell passes in order. What
+// can be told from the column alone is asked first, so that columns, families and locality groups
+// that cannot pass are not read. One thread at a time.
+#ifndef BIGTABLE_TABLET_FILTER_PROGRAM_H_
+#define BIGTABLE_TABLET_FILTER_PROGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/container/inlined_vector.h"
+
+#include "bigtable/filter.h"
+
+#include "tablet/filter_node.h"
+
+namespace bigtable {
+
+class FilterProgram {
+ public:
+  // `filter` outlives the program, and is OK. Null passes everything.
+  explicit FilterProgram(const FilterNode* filter);
+
+  // What to read next. The later ones leave out more.
+  enum class Verdict { kPass, kNextCell, kSeekColumn, kNextColumn, kNextFamily, kNextRow };
+
+  bool passes_everything() const { return steps_.empty(); }
+  // Whether a cell of this family can pass at all.
+  bool MayPassFamily(std::string_view family) const;
+
+  // The one column that can pass, if the filter names one.
+  bool IsOneColumn(std::string_view* family, std::string_view* qualifier) const;
+  // The timestamps [first, last] that can pass, if the filter bounds them.
+  bool BoundsTimestamps(int64_t* first, int64_t* last) const;
+
+  void StartRow(std::string_view row);
+  // For each column before its cells. kSeekColumn: nothing before seek_qualifier() passes.
+  Verdict StartColumn(std::string_view family, std::string_view qualifier);
+  std::string_view seek_qualifier() const { return seek_qualifier_; }
+  // For each visible cell of a column that passed, newest first. May clear the value. After a
+  // verdict other than kPass the cell is not returned; kPass may come with done_with_column().
+  Verdict Judge(int64_t timestamp, std::string_view* value);
+  // Whether no further cell of the column can pass after the one that just did.
+  bool done_with_column() const { return done_with_column_; }
+
+ private:
+  struct Step {
+    const FilterNode* node;
+    int64_t count = 0;  // kLatest: of the column; kCellsRow...: of the row
+  };
+
+  void Append(const FilterNode* node);
+  Verdict JudgeColumn(const FilterNode& node, std::string_view family, std::string_view qualifier);
+  Verdict JudgeStep(Step& step, int64_t timestamp, std::string_view* value);
+
+  absl::InlinedVector<Step, 4> steps_;
+  // Steps before this one do not count cells of a row: column tests among them can be asked early.
+  size_t first_counting_ = 0;
+  bool row_passes_ = true;
+  std::string_view family_;
+  std::string_view qualifier_;
+  std::string_view seek_qualifier_;
+  bool done_with_column_ = false;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_FILTER_PROGRAM_H_

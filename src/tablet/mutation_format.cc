@@ -1,0 +1,60 @@
+#include "tablet/mutation_format.h"
+
+namespace bigtable {
+namespace {
+
+constexpr uint8_t kServerTime = 0x80;
+
+bool HasColumn(EntryKind kind) {
+  return kind == EntryKind::kCell || kind == EntryKind::kDeleteCell ||
+         kind == EntryKind::kDeleteColumn;
+}
+
+}  // namespace
+
+void AppendOperation(std::string* out, const MutationOperation& operation) {
+  const EntryKind kind = operation.kind;
+  const bool server_time = kind == EntryKind::kCell && !operation.has_timestamp;
+  out->push_back(static_cast<char>(static_cast<uint8_t>(kind) | (server_time ? kServerTime : 0)));
+  if (kind != EntryKind::kDeleteRow) AppendLengthPrefixed(out, operation.family);
+  if (HasColumn(kind)) AppendLengthPrefixed(out, operation.qualifier);
+  if (operation.has_timestamp) AppendVarint64(out, static_cast<uint64_t>(operation.timestamp));
+  if (kind == EntryKind::kCell) AppendLengthPrefixed(out, operation.value);
+}
+
+bool OperationReader::Next(MutationOperation* operation) {
+  if (decoder_.at_end() || !ok_) return false;
+  const uint8_t first = decoder_.Byte();
+  const uint8_t kind_byte = first & ~kServerTime;
+  operation->kind = static_cast<EntryKind>(kind_byte);
+  const EntryKind kind = operation->kind;
+  ok_ = IsKnownKind(kind_byte) && kind != EntryKind::kGhost && kind != EntryKind::kShadow &&
+        (first == kind_byte || kind == EntryKind::kCell);
+  operation->has_timestamp =
+      kind == EntryKind::kDeleteCell || (kind == EntryKind::kCell && first == kind_byte);
+  operation->family = kind == EntryKind::kDeleteRow ? "" : decoder_.LengthPrefixed();
+  operation->qualifier = HasColumn(kind) ? decoder_.LengthPrefixed() : "";
+  operation->timestamp =
+      operation->has_timestamp ? static_cast<int64_t>(decoder_.Varint()) : int64_t{0};
+  operation->value = kind == EntryKind::kCell ? decoder_.LengthPrefixed() : "";
+  ok_ = ok_ && decoder_.ok() && operation->timestamp >= 0 &&
+        (kind == EntryKind::kDeleteRow || !operation->family.empty());
+  return ok_;
+}
+
+void AppendMutationHeader(std::string* out, const MutationRecord& record) {
+  AppendVarint64(out, record.table_id);
+  AppendVarint64(out, static_cast<uint64_t>(record.server_timestamp));
+  AppendLengthPrefixed(out, record.row);
+}
+
+bool ParseMutationRecord(std::string_view payload, MutationRecord* record) {
+  Decoder decoder(payload);
+  record->table_id = decoder.Varint();
+  record->server_timestamp = static_cast<int64_t>(decoder.Varint());
+  record->row = decoder.LengthPrefixed();
+  record->operations = decoder.rest();
+  return decoder.ok() && record->server_timestamp >= 0 && !record->row.empty();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,336 @@
+#include "tablet/tablet.h"
+
+#include <algorithm>
+
+#include "base/entry_key.h"
+#include "base/status.h"
+#include "compaction/merging_cursor.h"
+#include "tablet/cursor_pool.h"
+#include "tablet/mutation_format.h"
+
+namespace bigtable {
+
+Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout)
+    : environment_(environment),
+      table_id_(layout->table_id),
+      layout_(std::move(layout)),
+      version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>())) {}
+
+absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* environment,
+                                                     TableLayout layout, const TabletState& state) {
+  auto shared = std::make_shared<const TableLayout>(std::move(layout));
+  std::unique_ptr<Tablet> tablet(new Tablet(environment, shared));
+  tablet->last_timestamp_ = state.last_timestamp;
+  std::vector<GroupVersion> versions;
+  MutexLock lock(&tablet->mutex_);
+  for (const GroupLayout& group : shared->groups) {
+    const auto found = state.groups.find(group.id);
+    const GroupState group_state = found == state.groups.end() ? GroupState() : found->second;
+    BT_ASSIGN_OR_RETURN(std::vector<OpenFile> files, tablet->OpenFiles(group, group_state.files));
+    versions.push_back({tablet->NewMemtable(), {}, RunsOf(files)});
+    tablet->groups_.push_back({std::move(files), group_state.redo.sequence});
+    tablet->replay_after_.push_back(group_state.redo.sequence);
+  }
+  tablet->Publish(shared, std::move(versions), MakeRef<VersionSeal>());
+  return tablet;
+}
+
+absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
+    const GroupLayout& group, const std::vector<TabletFile>& files) const {
+  std::vector<OpenFile> open;
+  const SSTable::Options options{environment_->read_mode, environment_->budget,
+                                 group.options.in_memory};
+  for (const TabletFile& file : files) {
+    BT_ASSIGN_OR_RETURN(
+        Ref<SSTable> table,
+        SSTable::Open(environment_->file_system, environment_->path_of(file.info.file_number),
+                      file.info, options));
+    open.push_back({file.order, std::move(table)});
+  }
+  return open;
+}
+
+// --- For the writer ---
+
+void Tablet::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
+                   int64_t server_timestamp, const Ref<const RefCounted>& owner) {
+  Insert(row, operations, sequence, server_timestamp, owner, false);
+}
+
+void Tablet::Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
+                    int64_t server_timestamp) {
+  last_timestamp_ = std::max(last_timestamp_.load(), server_timestamp);
+  Insert(row, operations, sequence, server_timestamp, {}, true);
+}
+
+void Tablet::Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
+                    int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay) {
+  key_.clear();
+  AppendRowPrefix(&key_, row);
+  const size_t row_size = key_.size();
+  OperationReader reader(operations);
+  MutationOperation operation;
+  for (uint32_t ordinal = 0; reader.Next(&operation); ++ordinal) {
+    const EntryVersion version{sequence, ordinal};
+    key_.resize(row_size);
+    if (operation.kind == EntryKind::kDeleteRow) {
+      AppendNoColumn(&key_, "");
+      AppendTrailer(&key_, 0, version, operation.kind);
+      for (size_t group = 0; group < active_.size(); ++group) {
+        if (!replay || sequence > replay_after_[group]) Add(group, sequence, {}, owner);
+      }
+      continue;
+    }
+    const FamilyLayout* family = layout_->FindFamily(operation.family);
+    if (family == nullptr) continue;
+    const size_t group = layout_->GroupIndex(family->group_id);
+    if (replay && sequence <= replay_after_[group]) continue;
+    if (operation.kind == EntryKind::kDeleteFamily) {
+      AppendNoColumn(&key_, operation.family);
+    } else {
+      AppendColumn(&key_, operation.family, operation.qualifier);
+    }
+    const int64_t timestamp = operation.has_timestamp ? operation.timestamp : server_timestamp;
+    AppendTrailer(&key_, timestamp, version, operation.kind);
+    Add(group, sequence, operation.value, owner);
+  }
+}
+
+// Adds the entry with key_.
+void Tablet::Add(size_t group, SequenceNumber sequence, std::string_view value,
+                 const Ref<const RefCounted>& owner) {
+  Memtable* const memtable = active_[group];
+  memtable->SetLastSequence(sequence);
+  if (owner && !value.empty()) {
+    memtable->AddPinned(key_, value, owner);
+  } else {
+    memtable->Add(key_, value);
+  }
+}
+
+int64_t Tablet::NextTimestamp() {
+  const int64_t now = absl::ToUnixMicros(environment_->clock->Now());
+  const int64_t next = std::max(now, last_timestamp_.load(std::memory_order_relaxed) + 1);
+  last_timestamp_.store(next, std::memory_order_relaxed);
+  return next;
+}
+
+void Tablet::Freeze(size_t group, SequenceNumber last) {
+  if (active_[group]->empty()) return;
+  MutexLock lock(&mutex_);
+  const Pin<TabletVersion> current = version_.Get();
+  std::vector<GroupVersion> groups = current->groups();
+  groups[group].frozen.insert(groups[group].frozen.begin(), groups[group].active);
+  groups[group].active = NewMemtable();
+  current->seal()->sealed_at.store(last, std::memory_order_release);
+  Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
+}
+
+void Tablet::SetLayout(TableLayout layout, SequenceNumber last) {
+  auto shared = std::make_shared<const TableLayout>(std::move(layout));
+  MutexLock lock(&mutex_);
+  const Pin<TabletVersion> current = version_.Get();
+  std::vector<GroupVersion> groups = current->groups();
+  while (groups.size() < shared->groups.size()) {
+    groups.push_back({NewMemtable(), {}, {}});
+    groups_.emplace_back();
+    replay_after_.push_back(0);
+  }
+  current->seal()->sealed_at.store(last, std::memory_order_release);
+  Publish(std::move(shared), std::move(groups), MakeRef<VersionSeal>());
+}
+
+void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
+                     Ref<VersionSeal> seal) {
+  const bool memtables_changed = version_.Get()->seal().get() != seal.get();
+  if (memtables_changed) {
+    layout_ = layout;
+    active_.clear();
+    for (const GroupVersion& group : groups) active_.push_back(group.active.get());
+  }
+  version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(seal)));
+}
+
+Ref<Memtable> Tablet::NewMemtable() const { return MakeRef<Memtable>(environment_->budget); }
+
+// --- For background work ---
+
+CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool major) const {
+  CompactionJob job;
+  job.file_system = environment_->file_system;
+  job.new_file_number = environment_->new_file_number;
+  job.path_of = environment_->path_of;
+  job.group = layout.groups[group].options;
+  job.retention = layout.RetentionOf(layout.groups[group].id, environment_->clock->Now());
+  job.retention.snapshots =
+      environment_->snapshots->List(environment_->visible, &job.retention.present);
+  job.major = major;
+  job.target_file_size = environment_->target_file_size;
+  return job;
+}
+
+absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
+    const TableLayout& layout, size_t group, const std::vector<SSTableInfo>& written,
+    uint64_t order, TabletChange change) {
+  change.group_id = layout.groups[group].id;
+  for (const SSTableInfo& info : written) change.added.push_back({order, info});
+  absl::StatusOr<std::vector<OpenFile>> open = OpenFiles(layout.groups[group], change.added);
+  absl::Status status = open.status();
+  if (status.ok()) status = environment_->store->Commit(table_id_, change);
+  if (status.ok()) return open;
+  // After a failed commit it is unknown what METADATA will say, so files that it may name stay;
+  // the next opening sweeps them if it does not.
+  return status;
+}
+
+absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
+  const Pin<TabletVersion> version = Version();
+  const std::vector<Ref<Memtable>>& frozen = version->groups()[group].frozen;
+  if (frozen.empty()) return absl::OkStatus();
+  const SequenceNumber last = frozen.front()->last_sequence();
+
+  MergingCursor input;
+  CursorPool pool;
+  for (const Ref<Memtable>& memtable : frozen) {
+    input.Add(pool.Make<MemtableCursor>(memtable.get()));
+  }
+  const CompactionJob job = MakeJob(version->layout(), group, false);
+  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, job.Run(&input));
+  for (const SSTableInfo& info : written) outcome->bytes_written += info.size;
+  outcome->files_written = written.size();
+
+  // Other groups and tablets have mutations in the log that came before the last one that is now in
+  // an SSTable: none may be lost while this one is kept.
+  BT_ASSIGN_OR_RETURN(const SequenceNumber log_synced, environment_->sync_log());
+  TabletChange change;
+  change.redo = RedoPoint{last, environment_->server, log_synced};
+  change.last_timestamp = last_timestamp_.load();
+  BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
+                      CommitOutput(version->layout(), group, written, last, std::move(change)));
+
+  MutexLock lock(&mutex_);
+  std::vector<OpenFile>& files = groups_[group].files;
+  files.insert(files.end(), opened.begin(), opened.end());
+  groups_[group].flushed = last;
+  const Pin<TabletVersion> current = version_.Get();
+  std::vector<GroupVersion> groups = current->groups();
+  // What was frozen since stands before what was written.
+  groups[group].frozen.resize(groups[group].frozen.size() - frozen.size());
+  groups[group].runs = RunsOf(files);
+  Publish(current->shared_layout(), std::move(groups), current->seal());
+  return absl::OkStatus();
+}
+
+absl::Status Tablet::Compact(size_t group, const CompactionPick& pick,
+                             const std::atomic<bool>* cancelled, CompactionOutcome* outcome) {
+  const Pin<TabletVersion> version = Version();
+  const std::vector<SortedRun>& runs = version->groups()[group].runs;
+  const size_t count = std::min(pick.count, runs.size() - std::min(pick.first, runs.size()));
+  if (count == 0) return absl::OkStatus();
+
+  MergingCursor input;
+  CursorPool pool;
+  TabletChange change;
+  std::vector<std::string> inputs;
+  for (size_t i = pick.first; i < pick.first + count; ++i) {
+    input.Add(pool.Make<RunCursor>(&runs[i], ReadSettings{.fill_cache = false}));
+    outcome->bytes_read += runs[i].bytes();
+    for (const Ref<SSTable>& file : runs[i].files) {
+      change.removed.push_back(file->info().file_number);
+      inputs.push_back(file->path());
+    }
+  }
+  const auto is_removed = [&](const OpenFile& file) {
+    const auto& numbers = change.removed;
+    return std::find(numbers.begin(), numbers.end(), file.table->info().file_number) !=
+           numbers.end();
+  };
+  uint64_t order = 0;
+  {
+    MutexLock lock(&mutex_);
+    for (const OpenFile& file : groups_[group].files) {
+      if (is_removed(file)) order = std::max(order, file.order);
+    }
+  }
+
+  // With the oldest run among them, nothing that is older is hidden by their deletions.
+  CompactionJob job = MakeJob(version->layout(), group, pick.first + count == runs.size());
+  job.rate_limiter = environment_->rate_limiter;
+  job.cancelled = cancelled;
+  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, job.Run(&input));
+  for (const SSTableInfo& info : written) outcome->bytes_written += info.size;
+  outcome->files_written = written.size();
+  BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
+                      CommitOutput(version->layout(), group, written, order, change));
+  {
+    MutexLock lock(&mutex_);
+    std::vector<OpenFile>& files = groups_[group].files;
+    std::erase_if(files, is_removed);
+    files.insert(files.end(), opened.begin(), opened.end());
+    const Pin<TabletVersion> current = version_.Get();
+    std::vector<GroupVersion> groups = current->groups();
+    groups[group].runs = RunsOf(files);
+    Publish(current->shared_layout(), std::move(groups), current->seal());
+  }
+  for (const std::string& path : inputs) environment_->remove_file(path);
+  return absl::OkStatus();
+}
+
+// The files grouped by order, from new to old; neighbours that do not overlap are one run.
+std::vector<SortedRun> Tablet::RunsOf(const std::vector<OpenFile>& files) {
+  std::vector<OpenFile> sorted = files;
+  std::sort(sorted.begin(), sorted.end(), [](const OpenFile& a, const OpenFile& b) {
+    return a.order != b.order ? a.order > b.order
+                              : a.table->info().smallest_key < b.table->info().smallest_key;
+  });
+  std::vector<SortedRun> runs;
+  for (size_t i = 0; i < sorted.size();) {
+    SortedRun run;
+    const uint64_t order = sorted[i].order;
+    for (; i < sorted.size() && sorted[i].order == order; ++i) run.files.push_back(sorted[i].table);
+    if (!runs.empty() && AreDisjoint(runs.back(), run)) {
+      runs.back() = Joined(runs.back(), run);
+    } else {
+      runs.push_back(std::move(run));
+    }
+  }
+  return runs;
+}
+
+std::vector<RunSummary> Tablet::Runs(size_t group) const {
+  const Pin<TabletVersion> version = Version();
+  std::vector<RunSummary> summaries;
+  for (const SortedRun& run : version->groups()[group].runs) {
+    summaries.push_back({run.bytes(), run.entries(), run.deletions()});
+  }
+  return summaries;
+}
+
+SequenceNumber Tablet::FirstUnflushed() const {
+  const Pin<TabletVersion> version = Version();
+  SequenceNumber first = kMaxSequence;
+  const auto look = [&](const Ref<Memtable>& memtable) {
+    if (const SequenceNumber s = memtable->first_sequence(); s != 0) first = std::min(first, s);
+  };
+  for (const GroupVersion& group : version->groups()) {
+    look(group.active);
+    for (const Ref<Memtable>& memtable : group.frozen) look(memtable);
+  }
+  return first;
+}
+
+SequenceNumber Tablet::FlushedThrough(size_t group) const {
+  MutexLock lock(&mutex_);
+  return groups_[group].flushed;
+}
+
+void Tablet::RemoveFiles() {
+  const Pin<TabletVersion> version = Version();
+  for (const GroupVersion& group : version->groups()) {
+    for (const SortedRun& run : group.runs) {
+      for (const Ref<SSTable>& file : run.files) environment_->remove_file(file->path());
+    }
+  }
+}
+
+}  // namespace bigtable

@@ -1,0 +1,192 @@
+// One tablet: the rows of a table (all of them, as long as tablets are not split), served by one
+// tablet server (sections 5.3 and 5.4 of the paper).
+//
+// Threads:
+// * Anybody reads: Pin() a version, choose the moment, use a CellCursor.
+// * One thread at a time writes, which is whoever leads the server's group commit: Apply, Freeze,
+//   SetLayout. It is called the writer here.
+// * Background threads write memtables out and merge runs: Flush and Compact, one of each for a
+//   locality group at a time. The caller sees to that.
+//
+// What always holds:
+// 1. The versions of a tablet follow one another; each has all that was acknowledged before it was
+//    published. A version with a new memtable seals the one before at the last visible mutation.
+// 2. Of a locality group, the active memtable is newer than the frozen ones, these from new to old,
+//    and all are newer than the runs, these from new to old by their order.
+// 3. An SSTable is in a version only after METADATA names it, and METADATA forgets it before its
+//    file is removed. Versions that are pinned keep its bytes.
+#ifndef BIGTABLE_TABLET_TABLET_H_
+#define BIGTABLE_TABLET_TABLET_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "bigtable/clock.h"
+#include "bigtable/file_system.h"
+#include "bigtable/memory_budget.h"
+
+#include "base/mutex.h"
+#include "base/published.h"
+#include "base/sequence.h"
+#include "compaction/job.h"
+#include "compaction/policy.h"
+#include "compaction/rate_limiter.h"
+#include "tablet/snapshot_list.h"
+#include "tablet/table_layout.h"
+#include "tablet/tablet_state.h"
+#include "tablet/tablet_version.h"
+
+namespace bigtable {
+
+// What a tablet needs of the server it is on. Outlives the tablet.
+struct TabletEnvironment {
+  FileSystem* file_system = nullptr;
+  Clock* clock = nullptr;
+  std::shared_ptr<MemoryBudget> budget;
+  TabletStore* store = nullptr;
+  const SnapshotList* snapshots = nullptr;
+  RateLimiter* rate_limiter = nullptr;
+  FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
+  uint64_t target_file_size = 64 << 20;
+
+  std::string server;  // its name, for redo points
+  std::function<uint64_t()> new_file_number;
+  std::function<std::string(uint64_t)> path_of;
+  // The last mutation that readers see.
+  std::function<SequenceNumber()> visible;
+  // Makes the server's log durable up to its end, and says which sequence number that is.
+  std::function<absl::StatusOr<SequenceNumber>()> sync_log;
+  // Told of files that no METADATA row names any more.
+  std::function<void(const std::string& path)> remove_file;
+};
+
+// What a compaction did.
+struct CompactionOutcome {
+  uint64_t bytes_read = 0;  // from SSTables
+  uint64_t bytes_written = 0;
+  uint64_t files_written = 0;
+};
+
+class Tablet {
+ public:
+  Tablet(const Tablet&) = delete;
+  Tablet& operator=(const Tablet&) = delete;
+
+  // Opens the SSTables of `state`. Errors of SSTable::Open.
+  static absl::StatusOr<std::unique_ptr<Tablet>> Open(const TabletEnvironment* environment,
+                                                      TableLayout layout, const TabletState& state);
+
+  uint64_t table_id() const { return table_id_; }
+  // Pins what the tablet consists of now.
+  Pin<TabletVersion> Version() const { return version_.Get(); }
+  std::shared_ptr<const TableLayout> Layout() const { return Version()->shared_layout(); }
+
+  // --- For the writer ---
+
+  // Adds the operations (tablet/mutation_format.h), which are well formed, to the memtables.
+  // Families that the layout does not have are passed over. If `owner` is not null the values lie
+  // in it and stay there, otherwise they are copied.
+  void Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
+             int64_t server_timestamp, const Ref<const RefCounted>& owner);
+  // The same for a record of the log, for the groups whose redo point is before it.
+  // The mutation may be of a table that had other families then.
+  void Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
+              int64_t server_timestamp);
+  // A server's timestamp for a mutation that comes now: larger than all before.
+  int64_t NextTimestamp();
+
+  // The table was deleted: the tablet takes no more writes.
+  void MarkRemoved() { removed_.store(true, std::memory_order_release); }
+  bool removed() const { return removed_.load(std::memory_order_acquire); }
+  // The schema that Apply goes by.
+  const TableLayout* WriterLayout() const { return layout_.get(); }
+  // Bytes in the active memtable of a group, and the sequence number of its first entry (0: empty).
+  uint64_t ActiveBytes(size_t group) const { return active_[group]->bytes(); }
+  SequenceNumber ActiveFirstSequence(size_t group) const {
+    return active_[group]->first_sequence();
+  }
+  size_t active_groups() const { return active_.size(); }
+  // Replaces the active memtable of a group by an empty one, to be written out. `last` is the last
+  // mutation that is complete. Does nothing if the memtable is empty.
+  void Freeze(size_t group, SequenceNumber last);
+  // From now on the tablet has this schema. Groups are only ever added.
+  void SetLayout(TableLayout layout, SequenceNumber last);
+
+  // --- For background work ---
+
+  // Minor compaction: writes the frozen memtables of a group to an SSTable.
+  absl::Status Flush(size_t group, CompactionOutcome* outcome);
+  // Merges the picked runs of a group; all of them is a major compaction.
+  absl::Status Compact(size_t group, const CompactionPick& pick, const std::atomic<bool>* cancelled,
+                       CompactionOutcome* outcome);
+  // The runs of a group, for a policy.
+  std::vector<RunSummary> Runs(size_t group) const;
+  bool HasFrozen(size_t group) const { return !Version()->groups()[group].frozen.empty(); }
+  // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
+  // there is none.
+  SequenceNumber FirstUnflushed() const;
+  // The redo point of a group.
+  SequenceNumber FlushedThrough(size_t group) const;
+
+  // The files of all groups are forgotten: for a table that is deleted. Tells remove_file of each.
+  void RemoveFiles();
+
+ private:
+  // A file of a group with its place among the runs.
+  struct OpenFile {
+    uint64_t order;
+    Ref<SSTable> table;
+  };
+  struct Group {
+    std::vector<OpenFile> files;
+    SequenceNumber flushed = 0;  // the redo point
+  };
+
+  Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout);
+
+  absl::StatusOr<std::vector<OpenFile>> OpenFiles(const GroupLayout& group,
+                                                  const std::vector<TabletFile>& files) const;
+  CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major) const;
+  static std::vector<SortedRun> RunsOf(const std::vector<OpenFile>& files);
+  // Commits what a compaction wrote in place of `removed`, and opens it.
+  absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
+                                                     const std::vector<SSTableInfo>& written,
+                                                     uint64_t order, TabletChange change);
+  // Publishes a version with these groups; `seal` is a new one if memtables changed.
+  void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
+               Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
+              int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
+  void Add(size_t group, SequenceNumber sequence, std::string_view value,
+           const Ref<const RefCounted>& owner);
+  Ref<Memtable> NewMemtable() const;
+
+  const TabletEnvironment* const environment_;
+  const uint64_t table_id_;
+
+  // The writer's own.
+  std::shared_ptr<const TableLayout> layout_;  // of the current version
+  std::vector<Memtable*> active_;              // the same
+  std::vector<SequenceNumber> replay_after_;   // redo points as they were when it was opened
+  std::string key_;
+  std::atomic<int64_t> last_timestamp_{0};
+  std::atomic<bool> removed_{false};
+
+  mutable Mutex mutex_;  // held while a version is replaced, and shortly
+  std::vector<Group> groups_ ABSL_GUARDED_BY(mutex_);  // as the layout's
+  Published<TabletVersion> version_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_TABLET_H_

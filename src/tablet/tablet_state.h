@@ -1,0 +1,72 @@
+// What is durable of a tablet, apart from its bytes: the SSTables of each locality group and the
+// redo points. A row of METADATA holds it (metadata/), and one mutation of that row is what makes a
+// compaction happen.
+#ifndef BIGTABLE_TABLET_TABLET_STATE_H_
+#define BIGTABLE_TABLET_TABLET_STATE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "base/sequence.h"
+#include "sstable/sstable_info.h"
+
+namespace bigtable {
+
+struct TabletFile {
+  // Files with the same order are one sorted run; runs with a larger order are newer.
+  uint64_t order = 0;
+  SSTableInfo info;
+
+  friend bool operator==(const TabletFile&, const TabletFile&) = default;
+};
+
+// Everything that was written to the locality group up to `sequence` is in its SSTables; what came
+// later must be looked for in the log. The log of `server` was durable up to `log_synced` then: if
+// it is ever found to end before, it has lost something.
+struct RedoPoint {
+  SequenceNumber sequence = 0;
+  std::string server;
+  SequenceNumber log_synced = 0;
+
+  friend bool operator==(const RedoPoint&, const RedoPoint&) = default;
+};
+
+struct GroupState {
+  RedoPoint redo;
+  std::vector<TabletFile> files;
+};
+
+struct TabletState {
+  std::map<uint32_t, GroupState> groups;  // by the group's id
+  // No server time that was given to the tablet's cells is larger, as far as they are in SSTables.
+  int64_t last_timestamp = 0;
+};
+
+// A step from one state to the next.
+struct TabletChange {
+  uint32_t group_id = 0;
+  std::vector<TabletFile> added;
+  std::vector<uint64_t> removed;  // file numbers
+  std::optional<RedoPoint> redo;
+  int64_t last_timestamp = 0;
+};
+
+void ApplyChange(const TabletChange& change, TabletState* state);
+
+// How a tablet's changes are committed. Thread-safe.
+class TabletStore {
+ public:
+  virtual ~TabletStore() = default;
+  // Atomic, and durable when it returns OK. After an error it is unknown whether the change will be
+  // found after a crash.
+  virtual absl::Status Commit(uint64_t table_id, const TabletChange& change) = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_TABLET_STATE_H_

@@ -1,0 +1,57 @@
+// What a tablet consists of at one moment: for each locality group its memtables and its sorted
+// runs. A reader pins a version and sees all of it, whatever happens meanwhile. Immutable, except
+// that the active memtables grow, and for the seal.
+#ifndef BIGTABLE_TABLET_TABLET_VERSION_H_
+#define BIGTABLE_TABLET_TABLET_VERSION_H_
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/published.h"
+#include "base/ref_counted.h"
+#include "base/sequence.h"
+#include "compaction/sorted_run.h"
+#include "memtable/memtable.h"
+#include "tablet/table_layout.h"
+
+namespace bigtable {
+
+struct GroupVersion {
+  Ref<Memtable> active;
+  std::vector<Ref<Memtable>> frozen;  // from new to old
+  std::vector<SortedRun> runs;        // from new to old
+};
+
+// The last mutation that is whole in the versions which share this seal, because they share their
+// active memtables: later ones were written, at least in part, to memtables that they do not have.
+struct VersionSeal final : public RefCounted {
+  std::atomic<SequenceNumber> sealed_at{kMaxSequence};
+};
+
+class TabletVersion final : public Publishable {
+ public:
+  TabletVersion(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
+                Ref<VersionSeal> seal)
+      : layout_(std::move(layout)), groups_(std::move(groups)), seal_(std::move(seal)) {}
+
+  const TableLayout& layout() const { return *layout_; }
+  const std::shared_ptr<const TableLayout>& shared_layout() const { return layout_; }
+  const std::vector<GroupVersion>& groups() const { return groups_; }  // as layout().groups
+
+  // A reader that reads the latest must not read beyond this. It has to look at the server's
+  // visible sequence number first, and then here: the seal is set before anything is written to a
+  // memtable of the next version.
+  SequenceNumber sealed_at() const { return seal_->sealed_at.load(std::memory_order_acquire); }
+  const Ref<VersionSeal>& seal() const { return seal_; }
+
+ private:
+  const std::shared_ptr<const TableLayout> layout_;
+  const std::vector<GroupVersion> groups_;
+  const Ref<VersionSeal> seal_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_TABLET_VERSION_H_

@@ -1,0 +1,362 @@
+#include "tabletserver/background_work.h"
+
+#include <algorithm>
+
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+
+namespace bigtable {
+
+void BackgroundWork::Start(std::vector<TabletServer*> servers, int compaction_threads,
+                           std::function<void()> on_progress) {
+  on_progress_ = std::move(on_progress);
+  {
+    MutexLock lock(&mutex_);
+    servers_ = std::move(servers);
+  }
+  CountRuns();
+  threads_.emplace_back([this] { FlushLoop(); });
+  threads_.emplace_back([this] { UpkeepLoop(); });
+  for (int i = 0; i < compaction_threads; ++i) threads_.emplace_back([this] { CompactLoop(); });
+}
+
+void BackgroundWork::Stop() {
+  {
+    MutexLock lock(&mutex_);
+    stopping_ = true;
+    cancel_.store(true);
+    changed_.SignalAll();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void BackgroundWork::Wake() {
+  MutexLock lock(&mutex_);
+  ++wakes_;
+  changed_.SignalAll();
+}
+
+// --- Threads ---
+
+void BackgroundWork::FlushLoop() {
+  while (true) {
+    Work work;
+    {
+      MutexLock lock(&mutex_);
+      while (!stopping_ && !FindFlush(&work)) changed_.Wait(&mutex_);
+      if (stopping_) return;
+      flushing_.insert(work.id());
+    }
+    const absl::Status status = RunFlush(work);
+    if (!status.ok()) work.server->SetError(status);
+    Finished(&flushing_, work);
+  }
+}
+
+void BackgroundWork::CompactLoop() {
+  while (true) {
+    Work work;
+    {
+      MutexLock lock(&mutex_);
+      while (!stopping_ && !FindCompaction(&work)) changed_.Wait(&mutex_);
+      if (stopping_) return;
+      compacting_.insert(work.id());
+    }
+    const absl::Status status = RunCompaction(work, false);
+    if (!status.ok() && !absl::IsCancelled(status)) {
+      info_log_->Error("compactions have stopped: ", ToStd(status.message()));
+      MutexLock lock(&mutex_);
+      compaction_error_ = status;
+    }
+    Finished(&compacting_, work);
+  }
+}
+
+void BackgroundWork::UpkeepLoop() {
+  // Also without being asked, for logs whose segments were pinned by a reader until now.
+  constexpr absl::Duration kInterval = absl::Milliseconds(500);
+  uint64_t seen = 0;
+  while (true) {
+    std::vector<TabletServer*> servers;
+    {
+      MutexLock lock(&mutex_);
+      if (!stopping_ && wakes_ == seen) changed_.WaitFor(&mutex_, kInterval);
+      if (stopping_) return;
+      seen = wakes_;
+      servers = servers_;
+    }
+    for (TabletServer* server : servers) {
+      if (!server->LogNeedsUpkeep()) continue;
+      if (const absl::Status status = server->MaintainLog(); !status.ok()) {
+        info_log_->Warning("server ", server->name(),
+                           ": the next log segment is not ready: ", ToStd(status.message()));
+        absl::SleepFor(absl::Milliseconds(10));
+      }
+    }
+  }
+}
+
+// --- Choosing ---
+
+bool BackgroundWork::FindFlush(Work* work) {
+  for (TabletServer* server : servers_) {
+    if (!server->error().ok()) continue;
+    for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      if (forgotten_.contains(tablet.get())) continue;
+      const size_t groups = tablet->Version()->groups().size();
+      for (size_t group = 0; group < groups; ++group) {
+        if (!tablet->HasFrozen(group) || flushing_.contains({tablet.get(), group})) continue;
+        *work = {server, std::move(tablet), group, {}};
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool BackgroundWork::FindCompaction(Work* work) {
+  if (pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok()) return false;
+  for (TabletServer* server : servers_) {
+    for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      if (forgotten_.contains(tablet.get())) continue;
+      const size_t groups = tablet->Version()->groups().size();
+      for (size_t group = 0; group < groups; ++group) {
+        if (compacting_.contains({tablet.get(), group})) continue;
+        const auto pick = policy_.Pick(tablet->Runs(group));
+        if (!pick.has_value()) continue;
+        *work = {server, std::move(tablet), group, *pick};
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// --- Working ---
+
+absl::Status BackgroundWork::RunFlush(const Work& work) {
+  CompactionOutcome outcome;
+  const absl::Time start = absl::Now();
+  BT_RETURN_IF_ERROR(work.tablet->Flush(work.group, &outcome));
+  if (const absl::Status status = work.server->MaintainLog(); !status.ok()) {
+    info_log_->Warning("server ", work.server->name(), ": ", ToStd(status.message()));
+  }
+  info_log_->Info("minor compaction of table ", work.tablet->table_id(), ", group ", work.group,
+                  ": ", outcome.bytes_written, " bytes in ",
+                  absl::FormatDuration(absl::Now() - start));
+  MutexLock lock(&mutex_);
+  ++counters_.minor_compactions;
+  counters_.minor_bytes_written += outcome.bytes_written;
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::RunCompaction(const Work& work, bool major) {
+  CompactionOutcome outcome;
+  const absl::Time start = absl::Now();
+  BT_RETURN_IF_ERROR(work.tablet->Compact(work.group, work.pick, &cancel_, &outcome));
+  if (outcome.bytes_read == 0) return absl::OkStatus();
+  info_log_->Info(major ? "major" : "merging", " compaction of table ", work.tablet->table_id(),
+                  ", group ", work.group, ": ", outcome.bytes_read, " bytes to ",
+                  outcome.bytes_written, " in ", outcome.files_written, " files, ",
+                  absl::FormatDuration(absl::Now() - start));
+  MutexLock lock(&mutex_);
+  ++counters_.merging_compactions;
+  if (major) ++counters_.major_compactions;
+  counters_.merging_bytes_read += outcome.bytes_read;
+  counters_.merging_bytes_written += outcome.bytes_written;
+  return absl::OkStatus();
+}
+
+void BackgroundWork::Finished(WorkSet* set, const Work& work) {
+  CountRuns();
+  {
+    MutexLock lock(&mutex_);
+    set->erase(work.id());
+    ++wakes_;
+    changed_.SignalAll();
+  }
+  if (on_progress_) on_progress_();
+}
+
+void BackgroundWork::CountRuns() {
+  std::vector<TabletServer*> servers;
+  {
+    MutexLock lock(&mutex_);
+    servers = servers_;
+  }
+  size_t most = 0;
+  for (TabletServer* server : servers) {
+    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      const Pin<TabletVersion> version = tablet->Version();
+      for (const GroupVersion& group : version->groups()) {
+        most = std::max(most, group.runs.size());
+      }
+    }
+  }
+  most_runs_.store(most, std::memory_order_relaxed);
+}
+
+// --- Waiting ---
+
+absl::Status BackgroundWork::CheckLimits(const WaitLimits& limits) const {
+  if (limits.cancellation != nullptr && limits.cancellation->cancelled()) {
+    return absl::CancelledError("the call was cancelled");
+  }
+  if (absl::Now() >= limits.deadline) {
+    return absl::DeadlineExceededError("the call ran into its deadline");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::WaitForChange(const WaitLimits& limits) {
+  BT_RETURN_IF_ERROR(CheckLimits(limits));
+  // A cancellation is not announced, so it is looked for.
+  const absl::Duration most =
+      limits.cancellation != nullptr ? absl::Milliseconds(20) : absl::Seconds(1);
+  changed_.WaitFor(&mutex_, std::min(most, limits.deadline - absl::Now()));
+  return absl::OkStatus();
+}
+
+void BackgroundWork::WaitForProgress(absl::Duration most) {
+  MutexLock lock(&mutex_);
+  if (!stopping_) changed_.WaitFor(&mutex_, most);
+}
+
+bool BackgroundWork::HasFlushes() const {
+  std::vector<TabletServer*> servers;
+  {
+    MutexLock lock(&mutex_);
+    servers = servers_;
+  }
+  return std::any_of(servers.begin(), servers.end(),
+                     [](TabletServer* server) { return server->HasFrozen(); });
+}
+
+absl::Status BackgroundWork::FlushTablet(TabletServer* server,
+                                         const std::shared_ptr<Tablet>& tablet,
+                                         const WaitLimits& limits) {
+  BT_RETURN_IF_ERROR(CheckLimits(limits));
+  server->FreezeAll(tablet.get());
+  // What was frozen by now is what the call is for; what is frozen later is not waited for.
+  const Pin<TabletVersion> version = tablet->Version();
+  std::vector<SequenceNumber> frozen;
+  for (const GroupVersion& group : version->groups()) {
+    frozen.push_back(group.frozen.empty() ? 0 : group.frozen.front()->last_sequence());
+  }
+  MutexLock lock(&mutex_);
+  for (size_t group = 0; group < frozen.size(); ++group) {
+    while (tablet->FlushedThrough(group) < frozen[group]) {
+      if (stopping_) return absl::FailedPreconditionError("the database is closed");
+      if (tablet->removed()) return absl::NotFoundError("the table was deleted");
+      BT_RETURN_IF_ERROR(server->error());
+      BT_RETURN_IF_ERROR(WaitForChange(limits));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::FlushNow(TabletServer* server) {
+  for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+    const size_t groups = tablet->Version()->groups().size();
+    for (size_t group = 0; group < groups; ++group) {
+      const Work work{server, tablet, group, {}};
+      {
+        MutexLock lock(&mutex_);
+        while (flushing_.contains(work.id())) changed_.Wait(&mutex_);
+        flushing_.insert(work.id());
+      }
+      const absl::Status status = tablet->HasFrozen(group) ? RunFlush(work) : absl::OkStatus();
+      Finished(&flushing_, work);
+      BT_RETURN_IF_ERROR(status);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::CompactTablet(TabletServer* server,
+                                           const std::shared_ptr<Tablet>& tablet,
+                                           const WaitLimits& limits) {
+  BT_RETURN_IF_ERROR(FlushTablet(server, tablet, limits));
+  const size_t groups = tablet->Version()->groups().size();
+  for (size_t group = 0; group < groups; ++group) {
+    const Work work{server, tablet, group, {0, SIZE_MAX}};
+    {
+      MutexLock lock(&mutex_);
+      while (compacting_.contains(work.id()) || cancelling_ > 0) {
+        if (stopping_) break;
+        BT_RETURN_IF_ERROR(WaitForChange(limits));
+      }
+      if (stopping_) return absl::FailedPreconditionError("the database is closed");
+      if (tablet->removed()) return absl::NotFoundError("the table was deleted");
+      compacting_.insert(work.id());
+    }
+    const absl::Status status = RunCompaction(work, true);
+    Finished(&compacting_, work);
+    BT_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+void BackgroundWork::ForgetTablet(Tablet* tablet) {
+  MutexLock lock(&mutex_);
+  forgotten_.insert(tablet);
+  const auto is_worked_on = [&](const WorkSet& set) {
+    return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
+  };
+  while (is_worked_on(flushing_) || is_worked_on(compacting_)) changed_.Wait(&mutex_);
+}
+
+absl::Status BackgroundWork::WaitUntilQuiet(const WaitLimits& limits) {
+  MutexLock lock(&mutex_);
+  while (true) {
+    for (TabletServer* server : servers_) BT_RETURN_IF_ERROR(server->error());
+    BT_RETURN_IF_ERROR(compaction_error_);
+    if (stopping_) return absl::FailedPreconditionError("the database is closed");
+    Work work;
+    if (flushing_.empty() && compacting_.empty() && !FindFlush(&work) && !FindCompaction(&work)) {
+      return absl::OkStatus();
+    }
+    BT_RETURN_IF_ERROR(WaitForChange(limits));
+  }
+}
+
+void BackgroundWork::PauseCompactions() {
+  MutexLock lock(&mutex_);
+  ++pauses_;
+}
+
+void BackgroundWork::ContinueCompactions() {
+  MutexLock lock(&mutex_);
+  if (pauses_ > 0) --pauses_;
+  changed_.SignalAll();
+}
+
+void BackgroundWork::CancelCompactions() {
+  MutexLock lock(&mutex_);
+  ++cancelling_;
+  cancel_.store(true);
+  while (!compacting_.empty()) changed_.Wait(&mutex_);
+  if (--cancelling_ == 0 && !stopping_) cancel_.store(false);
+  changed_.SignalAll();
+}
+
+absl::Status BackgroundWork::compaction_error() const {
+  MutexLock lock(&mutex_);
+  return compaction_error_;
+}
+
+void BackgroundWork::ClearError() {
+  MutexLock lock(&mutex_);
+  compaction_error_ = absl::OkStatus();
+  changed_.SignalAll();
+}
+
+BackgroundWork::Counters BackgroundWork::counters() const {
+  MutexLock lock(&mutex_);
+  return counters_;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,143 @@
+// The threads that write memtables out, merge runs and look after the logs, for all servers of a
+// database (section 5.4 of the paper).
+//
+// Nobody queues work: each thread looks at the tablets for something to do, and sleeps when there
+// is nothing. So nothing is forgotten when a compaction fails or a thread is late, and what is most
+// needed is done first. One minor and one other compaction of a locality group run at a time.
+#ifndef BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_
+#define BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+#include "bigtable/options.h"
+
+#include "base/info_log.h"
+#include "base/mutex.h"
+#include "compaction/policy.h"
+#include "tabletserver/tablet_server.h"
+
+namespace bigtable {
+
+// How long a call may wait for background work.
+struct WaitLimits {
+  absl::Time deadline = absl::InfiniteFuture();
+  const Cancellation* cancellation = nullptr;
+};
+
+// Thread-safe.
+class BackgroundWork {
+ public:
+  struct Counters {
+    uint64_t minor_compactions = 0;
+    uint64_t minor_bytes_written = 0;
+    uint64_t merging_compactions = 0;
+    uint64_t merging_bytes_read = 0;
+    uint64_t merging_bytes_written = 0;
+    uint64_t major_compactions = 0;
+  };
+
+  // `info_log` outlives this.
+  explicit BackgroundWork(InfoLog* info_log) : info_log_(info_log) {}
+  ~BackgroundWork() { Stop(); }
+  BackgroundWork(const BackgroundWork&) = delete;
+  BackgroundWork& operator=(const BackgroundWork&) = delete;
+
+  // The servers, which outlive this, in the order in which their memtables are most urgent.
+  // `on_progress` is called after each compaction.
+  void Start(std::vector<TabletServer*> servers, int compaction_threads,
+             std::function<void()> on_progress);
+  // Cancels merging compactions, and returns when all threads have ended. What is frozen stays.
+  void Stop();
+  // There may be something to do. Cheap; from any thread.
+  void Wake();
+
+  // Freezes the tablet's memtables and waits until all is written out.
+  absl::Status FlushTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
+                           const WaitLimits& limits);
+  // Writes out everything that is frozen on a server, on this thread, even if the server has an
+  // error.
+  absl::Status FlushNow(TabletServer* server);
+  // Major compaction of each group, on this thread.
+  absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
+                             const WaitLimits& limits);
+  // No work on the tablet is begun any more, and none is under way.
+  void ForgetTablet(Tablet* tablet);
+
+  absl::Status WaitUntilQuiet(const WaitLimits& limits);
+  // Whether there are memtables to write out.
+  bool HasFlushes() const;
+  // Waits for progress of some kind, for `most` at most.
+  void WaitForProgress(absl::Duration most);
+  // The most sorted runs that a group has.
+  size_t MostRuns() const { return most_runs_.load(std::memory_order_relaxed); }
+
+  void PauseCompactions();
+  void ContinueCompactions();
+  void CancelCompactions();
+
+  // What stopped the merging compactions, if anything did.
+  absl::Status compaction_error() const;
+  void ClearError();
+  Counters counters() const;
+
+ private:
+  // A locality group of a tablet that can be worked on.
+  struct Work {
+    TabletServer* server = nullptr;
+    std::shared_ptr<Tablet> tablet;
+    size_t group = 0;
+    CompactionPick pick;
+
+    std::pair<const Tablet*, size_t> id() const { return {tablet.get(), group}; }
+  };
+  using WorkSet = std::set<std::pair<const Tablet*, size_t>>;
+
+  void FlushLoop();
+  void CompactLoop();
+  void UpkeepLoop();
+  bool FindFlush(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool FindCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status RunFlush(const Work& work);
+  absl::Status RunCompaction(const Work& work, bool major);
+  absl::Status CheckLimits(const WaitLimits& limits) const;
+  // Waits for a change; false when the limits are reached.
+  absl::Status WaitForChange(const WaitLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Finished(WorkSet* set, const Work& work);
+  void CountRuns();
+
+  InfoLog* const info_log_;
+  const SizeTieredPolicy policy_;
+  std::function<void()> on_progress_;
+  std::atomic<size_t> most_runs_{0};
+  std::atomic<bool> cancel_{false};
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  uint64_t wakes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<TabletServer*> servers_ ABSL_GUARDED_BY(mutex_);
+  WorkSet flushing_ ABSL_GUARDED_BY(mutex_);
+  WorkSet compacting_ ABSL_GUARDED_BY(mutex_);
+  std::set<const Tablet*> forgotten_ ABSL_GUARDED_BY(mutex_);
+  int pauses_ ABSL_GUARDED_BY(mutex_) = 0;
+  int cancelling_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status compaction_error_ ABSL_GUARDED_BY(mutex_);
+  Counters counters_ ABSL_GUARDED_BY(mutex_);
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_

@@ -1,0 +1,366 @@
+#include "tabletserver/tablet_server.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "tablet/cell_cursor.h"
+#include "tablet/mutation_format.h"
+
+namespace bigtable {
+
+// A caller's write in the queue.
+struct TabletServer::Write final : GroupCommit::Request {
+  Write(Tablet* t, const std::shared_ptr<const TableLayout>& l, absl::Span<const MutationView> m,
+        Durability d, absl::Span<absl::Status> s)
+      : tablet(t), layout(l), mutations(m), durability(d), statuses(s) {
+    for (const MutationView& mutation : m)
+      bytes += mutation.row.size() + mutation.operations.size();
+  }
+
+  Tablet* const tablet;
+  const std::shared_ptr<const TableLayout>& layout;
+  const absl::Span<const MutationView> mutations;
+  const Durability durability;
+  const absl::Span<absl::Status> statuses;
+};
+
+TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment environment,
+                           SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake)
+    : options_(std::move(options)),
+      environment_(std::move(environment)),
+      sequences_(sequences),
+      info_log_(info_log),
+      wake_(std::move(wake)),
+      queue_([this](std::span<GroupCommit::Request* const> group) { CommitGroup(group); }) {
+  environment_.visible = [this] { return visible(); };
+  environment_.sync_log = [this] { return SyncLog(); };
+}
+
+TabletServer::~TabletServer() = default;
+
+absl::Status TabletServer::StartLog() {
+  CommitLogOptions options;
+  options.segment_size = options_.log_segment_size;
+  options.max_free_segments = 2;
+  options.budget = environment_.budget;
+  BT_ASSIGN_OR_RETURN(log_,
+                      CommitLog::Create(environment_.file_system, options_.log_directory, options));
+  return absl::OkStatus();
+}
+
+// --- Tablets ---
+
+void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
+  MutexLock lock(&mutex_);
+  tablets_[tablet->table_id()] = std::move(tablet);
+}
+
+void TabletServer::RemoveTablet(uint64_t table_id) {
+  queue_.RunExclusive([&] {
+    MutexLock lock(&mutex_);
+    const auto found = tablets_.find(table_id);
+    if (found == tablets_.end()) return;
+    found->second->MarkRemoved();
+    tablets_.erase(found);
+  });
+}
+
+std::shared_ptr<Tablet> TabletServer::FindTablet(uint64_t table_id) const {
+  MutexLock lock(&mutex_);
+  const auto found = tablets_.find(table_id);
+  return found == tablets_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<Tablet>> TabletServer::Tablets() const {
+  MutexLock lock(&mutex_);
+  std::vector<std::shared_ptr<Tablet>> tablets;
+  for (const auto& [id, tablet] : tablets_) tablets.push_back(tablet);
+  return tablets;
+}
+
+bool TabletServer::HasFrozen() const {
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    const Pin<TabletVersion> version = tablet->Version();
+    for (const GroupVersion& group : version->groups()) {
+      if (!group.frozen.empty()) return true;
+    }
+  }
+  return false;
+}
+
+// --- Writes ---
+
+absl::Status TabletServer::Check(const TableLayout& layout, const MutationView& mutation) {
+  OperationReader reader(mutation.operations);
+  MutationOperation operation;
+  uint32_t count = 0;
+  for (; reader.Next(&operation); ++count) {
+    if (operation.kind == EntryKind::kDeleteRow) continue;
+    if (layout.FindFamily(operation.family) == nullptr) {
+      return absl::NotFoundError(Cat("table ", layout.name, " has no column family ",
+                                     Quoted(operation.family), "; it has: ", layout.FamilyNames()));
+    }
+  }
+  if (!reader.ok()) return absl::InvalidArgumentError("the mutation is not well formed");
+  if (count == 0) return absl::InvalidArgumentError("the mutation has no operations");
+  return absl::OkStatus();
+}
+
+void TabletServer::Apply(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout,
+                         absl::Span<const MutationView> mutations, Durability durability,
+                         absl::Span<absl::Status> statuses) {
+  if (has_error_.load(std::memory_order_relaxed)) [[unlikely]] {
+    std::fill(statuses.begin(), statuses.end(), error());
+    return;
+  }
+  Write write(tablet, layout, mutations, durability, statuses);
+  queue_.Commit(&write);
+}
+
+void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
+  absl::Status status = has_error_.load(std::memory_order_relaxed) ? error() : absl::OkStatus();
+  bool sync = false;
+  logged_.clear();
+  next_logged_ = 0;
+  for (GroupCommit::Request* request : group) {
+    Write* const write = static_cast<Write*>(request);
+    if (status.ok()) status = LogWrite(write);
+    sync |= write->durability == Durability::kSync;
+  }
+  if (status.ok() && sync) status = log_->Sync();
+  if (!status.ok()) {
+    SetError(status);
+    for (GroupCommit::Request* request : group) {
+      for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
+    }
+    return;
+  }
+  for (GroupCommit::Request* request : group) ApplyToMemtables(static_cast<Write*>(request));
+  if (!logged_.empty()) visible_.store(logged_.back().sequence, std::memory_order_release);
+  for (GroupCommit::Request* request : group) FreezeFull(static_cast<Write*>(request)->tablet);
+  if (log_->LiveBytes() > options_.max_log_bytes) FreezeForLog();
+  if (log_->NeedsUpkeep() && !std::exchange(upkeep_asked_, true)) wake_();
+  if (!log_->NeedsUpkeep()) upkeep_asked_ = false;
+}
+
+// An error is one of the log, which concerns the whole group; what is wrong with a single mutation
+// is in its own status.
+absl::Status TabletServer::LogWrite(Write* write) {
+  const bool removed = write->tablet->removed();
+  const bool recheck = write->tablet->WriterLayout() != write->layout.get();
+  for (size_t i = 0; i < write->mutations.size(); ++i) {
+    absl::Status& status = write->statuses[i];
+    if (!status.ok()) continue;
+    if (removed) {
+      status = absl::NotFoundError(Cat("table ", write->layout->name, " was deleted"));
+    } else if (recheck) {
+      status = Check(*write->tablet->WriterLayout(), write->mutations[i]);
+    }
+    if (status.ok()) BT_RETURN_IF_ERROR(LogMutation(write, i));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TabletServer::LogMutation(Write* write, size_t i) {
+  const MutationView& mutation = write->mutations[i];
+  Logged logged{sequences_->Take(1), write->tablet->NextTimestamp(), mutation.operations, nullptr};
+  if (write->durability != Durability::kNone) {
+    header_.clear();
+    AppendMutationHeader(
+        &header_, {write->tablet->table_id(), logged.timestamp, mutation.row, mutation.operations});
+    const std::array<std::string_view, 2> parts{header_, mutation.operations};
+    AppendedRecord record;
+    BT_RETURN_IF_ERROR(log_->Append(RecordType::kMutation, logged.sequence, parts, &record));
+    if (record.segment != nullptr) {
+      // The operations' values can stay where the log has them.
+      logged.operations = record.payload.substr(header_.size());
+      logged.segment = record.segment;
+    }
+  }
+  logged_.push_back(logged);
+  return absl::OkStatus();
+}
+
+void TabletServer::ApplyToMemtables(Write* write) {
+  for (size_t i = 0; i < write->mutations.size(); ++i) {
+    if (!write->statuses[i].ok()) continue;
+    const Logged& logged = logged_[next_logged_++];
+    write->tablet->Apply(write->mutations[i].row, logged.operations, logged.sequence,
+                         logged.timestamp, Ref<const RefCounted>(logged.segment));
+    rows_written_.store(rows_written_.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
+  }
+}
+
+void TabletServer::FreezeFull(Tablet* tablet) {
+  for (size_t group = 0; group < tablet->active_groups(); ++group) {
+    if (tablet->ActiveBytes(group) < options_.memtable_size) continue;
+    tablet->Freeze(group, visible());
+    wake_();
+  }
+}
+
+// The log is too long: what needs its oldest segment is written out.
+void TabletServer::FreezeForLog() {
+  const SequenceNumber oldest = log_->OldestNeeded();
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    for (size_t group = 0; group < tablet->active_groups(); ++group) {
+      const SequenceNumber first = tablet->ActiveFirstSequence(group);
+      if (first == 0 || oldest == 0) continue;
+      // What begins in the older half of the log.
+      if (first > oldest + (visible() - std::min(visible(), oldest)) / 2) continue;
+      tablet->Freeze(group, visible());
+      wake_();
+    }
+  }
+}
+
+// --- TabletService ---
+
+absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
+  const std::shared_ptr<Tablet> tablet = FindTablet(request.table_id);
+  if (tablet == nullptr) return absl::NotFoundError(Cat("no tablet of table ", request.table_id));
+  const std::shared_ptr<const TableLayout> layout = tablet->Layout();
+  const MutationView mutation{request.row, request.operations};
+  BT_RETURN_IF_ERROR(Check(*layout, mutation));
+  absl::Status status;
+  Apply(tablet.get(), layout, absl::MakeConstSpan(&mutation, 1), request.durability,
+        absl::MakeSpan(&status, 1));
+  return status;
+}
+
+absl::Status TabletServer::Read(const ReadRequest& request,
+                                absl::FunctionRef<absl::Status(const ReadCell&)> sink) {
+  const std::shared_ptr<Tablet> tablet = FindTablet(request.table_id);
+  if (tablet == nullptr) return absl::NotFoundError(Cat("no tablet of table ", request.table_id));
+  const Pin<TabletVersion> version = tablet->Version();
+  const Filter latest = Filter::Latest(1);
+  ReadSpec spec;
+  spec.sequence = std::min(visible(), version->sealed_at());
+  spec.now = environment_.clock->Now();
+  spec.filter = latest.node();
+  CellCursor cells(version.get(), spec);
+  for (cells.ReadRange(request.range); cells.Next();) {
+    BT_RETURN_IF_ERROR(sink(
+        {cells.row(), cells.family().name, cells.qualifier(), cells.timestamp(), cells.value()}));
+  }
+  return cells.status();
+}
+
+// --- Schema and memtables ---
+
+absl::Status TabletServer::ChangeLayout(Tablet* tablet,
+                                        absl::FunctionRef<absl::Status(TableLayout*)> change) {
+  absl::Status status;
+  queue_.RunExclusive([&] {
+    TableLayout layout = *tablet->WriterLayout();
+    status = change(&layout);
+    if (status.ok()) tablet->SetLayout(std::move(layout), visible());
+  });
+  return status;
+}
+
+void TabletServer::FreezeAll(Tablet* tablet) {
+  queue_.RunExclusive([&] {
+    for (size_t group = 0; group < tablet->active_groups(); ++group) {
+      tablet->Freeze(group, visible());
+    }
+  });
+  wake_();
+}
+
+// After a failure of the log, memtables are written out although it cannot be synced: this is how
+// what they hold becomes durable again.
+absl::StatusOr<SequenceNumber> TabletServer::SyncLog() {
+  if (log_ == nullptr || resuming_.load()) return SequenceNumber{0};
+  const SequenceNumber last = log_->last_sequence();
+  BT_RETURN_IF_ERROR(log_->Sync());
+  return last;
+}
+
+void TabletServer::BeginResume() {
+  resuming_.store(true);
+  FreezeEverything();
+}
+
+void TabletServer::FreezeEverything() {
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) FreezeAll(tablet.get());
+}
+
+void TabletServer::FreezeLargest() {
+  queue_.RunExclusive([&] {
+    const std::vector<std::shared_ptr<Tablet>> tablets = Tablets();
+    Tablet* largest = nullptr;
+    size_t largest_group = 0;
+    uint64_t bytes = options_.memtable_size / 8;
+    for (const std::shared_ptr<Tablet>& tablet : tablets) {
+      for (size_t group = 0; group < tablet->active_groups(); ++group) {
+        if (tablet->ActiveFirstSequence(group) == 0 || tablet->ActiveBytes(group) <= bytes)
+          continue;
+        bytes = tablet->ActiveBytes(group);
+        largest = tablet.get();
+        largest_group = group;
+      }
+    }
+    if (largest != nullptr) largest->Freeze(largest_group, visible());
+  });
+  wake_();
+}
+
+// --- Upkeep ---
+
+absl::Status TabletServer::MaintainLog() {
+  if (log_ == nullptr) return absl::OkStatus();
+  // First the visible number: what is written after it is not looked for.
+  SequenceNumber needed = visible() + 1;
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    needed = std::min(needed, tablet->FirstUnflushed());
+  }
+  log_->ReleaseThrough(needed - 1);
+  return log_->PrepareSpare();
+}
+
+CommitLog::Statistics TabletServer::LogStatistics() const {
+  return log_ == nullptr ? CommitLog::Statistics() : log_->statistics();
+}
+
+// --- Errors ---
+
+void TabletServer::SetError(const absl::Status& status) {
+  MutexLock lock(&mutex_);
+  if (!error_.ok()) return;
+  error_ = status;
+  has_error_.store(true);
+  info_log_->Error("server ", options_.name, ": writes are refused: ", ToStd(status.message()));
+}
+
+absl::Status TabletServer::error() const {
+  MutexLock lock(&mutex_);
+  return error_;
+}
+
+absl::Status TabletServer::FinishResume() {
+  absl::Status status;
+  queue_.RunExclusive([&] {
+    if (log_ != nullptr) {
+      // Nothing of the log is needed: everything that was applied is in SSTables, and what was not
+      // was never acknowledged.
+      log_->ReleaseThrough(log_->last_sequence());
+      status = log_->StartNewSegment();
+      if (status.ok()) status = log_->Sync();
+    }
+    if (!status.ok()) return;
+    resuming_.store(false);
+    MutexLock lock(&mutex_);
+    error_ = absl::OkStatus();
+    has_error_.store(false);
+  });
+  return status;
+}
+
+absl::Status TabletServer::CloseLog() { return log_ == nullptr ? absl::OkStatus() : log_->Close(); }
+
+}  // namespace bigtable

@@ -1,0 +1,186 @@
+// A tablet server: its tablets, the commit log that they share, and the way of a write through both
+// (sections 5.3 and 6 of the paper).
+//
+// A write runs on the caller's thread. Callers that come at the same time form a group
+// (commitlog/group_commit.h), and one of them, the leader, does for all: sequence numbers, one
+// record each into the log, one sync if any asks for it, the memtables, and then the visible
+// sequence number. So there is one writer at a time, and readers see a group only when it is whole.
+// Changes of a tablet's memtables and schema run in the same queue.
+//
+// When the log or a sync fails, the write and all later ones return the error until Resume(): what
+// is in memory is sound, but what the log holds is not known.
+#ifndef BIGTABLE_TABLETSERVER_TABLET_SERVER_H_
+#define BIGTABLE_TABLETSERVER_TABLET_SERVER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+#include "bigtable/options.h"
+
+#include "base/info_log.h"
+#include "base/mutex.h"
+#include "base/sequence.h"
+#include "commitlog/commit_log.h"
+#include "commitlog/group_commit.h"
+#include "rpc/tablet_service.h"
+#include "tablet/tablet.h"
+
+namespace bigtable {
+
+// One mutation of a write: views of what the caller holds.
+struct MutationView {
+  std::string_view row;
+  std::string_view operations;
+};
+
+struct TabletServerOptions {
+  std::string name;
+  std::string log_directory;
+  // Bytes at which a memtable is frozen, and of a log segment.
+  uint64_t memtable_size = 0;
+  uint64_t log_segment_size = 0;
+  // The log is kept shorter than this by writing out the memtables that need its oldest segments.
+  uint64_t max_log_bytes = 0;
+  // A server that never writes: it has no log.
+  bool read_only = false;
+};
+
+class TabletServer final : public TabletService {
+ public:
+  // `environment` is the base of the tablets' own; name, visible and sync_log are filled in here.
+  // `sequences` and `info_log` outlive the server. `wake` is called when there is background work.
+  TabletServer(TabletServerOptions options, TabletEnvironment environment,
+               SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake);
+  ~TabletServer() override;
+
+  // Starts the log. Before it the server can only read and replay.
+  absl::Status StartLog();
+
+  const std::string& name() const { return options_.name; }
+  const TabletEnvironment* environment() const { return &environment_; }
+  TabletEnvironment* mutable_environment() { return &environment_; }
+
+  // --- Tablets ---
+
+  void AddTablet(std::shared_ptr<Tablet> tablet);
+  // The tablet takes no more writes.
+  void RemoveTablet(uint64_t table_id);
+  std::shared_ptr<Tablet> FindTablet(uint64_t table_id) const;
+  std::vector<std::shared_ptr<Tablet>> Tablets() const;
+
+  // --- Writes ---
+
+  // Applies each mutation by itself, which must be well formed, and returns a status for each in
+  // `statuses`. `layout` is the schema that they were checked against: if the tablet has another
+  // one by then, they are checked against that.
+  void Apply(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout,
+             absl::Span<const MutationView> mutations, Durability durability,
+             absl::Span<absl::Status> statuses);
+  // The families that the mutation names must be there: NotFound, with those that are.
+  // InvalidArgument if it is not well formed, or empty.
+  static absl::Status Check(const TableLayout& layout, const MutationView& mutation);
+
+  // The last mutation that readers see.
+  SequenceNumber visible() const { return visible_.load(std::memory_order_acquire); }
+  // Recovery has brought the tablets up to here.
+  void SetVisible(SequenceNumber sequence) { visible_.store(sequence, std::memory_order_release); }
+  // Waits until everything that was given a sequence number before the call is visible.
+  void WaitForWrites() {
+    queue_.RunExclusive([] {});
+  }
+
+  // TabletService.
+  absl::Status ApplyMutation(const ApplyRequest& request) override;
+  absl::Status Read(const ReadRequest& request,
+                    absl::FunctionRef<absl::Status(const ReadCell&)> sink) override;
+
+  // --- Schema and memtables; these wait for their turn among the writes. ---
+
+  // Replaces the schema: the new one is what `change` makes of it, if that succeeds.
+  absl::Status ChangeLayout(Tablet* tablet, absl::FunctionRef<absl::Status(TableLayout*)> change);
+  // Freezes the active memtables of the tablet, so that background work writes them out.
+  void FreezeAll(Tablet* tablet);
+  void FreezeEverything();
+  // Freezes the largest active memtable, if there is one of some size.
+  void FreezeLargest();
+
+  // --- Upkeep, from background threads ---
+
+  // Gives back log segments that no memtable needs, and has the next one ready.
+  absl::Status MaintainLog();
+  bool LogNeedsUpkeep() const { return log_ != nullptr && log_->NeedsUpkeep(); }
+  bool HasFrozen() const;
+  // Bytes of memtables and of the log that they pin.
+  uint64_t LogBytes() const { return log_ == nullptr ? 0 : log_->LiveBytes(); }
+  CommitLog::Statistics LogStatistics() const;
+  uint64_t rows_written() const { return rows_written_.load(std::memory_order_relaxed); }
+
+  // --- Errors ---
+
+  // From now on writes return this; the first one stays.
+  void SetError(const absl::Status& status);
+  absl::Status error() const;
+  // The first half of Resume: everything in memory is to be written out. The second, once it was:
+  // a fresh segment, and writes are allowed again.
+  void BeginResume();
+  absl::Status FinishResume();
+
+  // Every record is written out: ends the log.
+  absl::Status CloseLog();
+
+ private:
+  struct Write;
+  // What the leader keeps of a mutation between the log and the memtables.
+  struct Logged {
+    SequenceNumber sequence;
+    int64_t timestamp;
+    std::string_view operations;
+    LogSegment* segment;
+  };
+
+  void CommitGroup(std::span<GroupCommit::Request* const> group);
+  absl::Status LogWrite(Write* write);
+  absl::Status LogMutation(Write* write, size_t i);
+  void ApplyToMemtables(Write* write);
+  absl::StatusOr<SequenceNumber> SyncLog();
+  void FreezeFull(Tablet* tablet);
+  void FreezeForLog();
+
+  const TabletServerOptions options_;
+  TabletEnvironment environment_;
+  SequenceSource* const sequences_;
+  InfoLog* const info_log_;
+  const std::function<void()> wake_;
+
+  std::unique_ptr<CommitLog> log_;
+  GroupCommit queue_;
+  std::atomic<SequenceNumber> visible_{0};
+  std::atomic<uint64_t> rows_written_{0};
+
+  // The leader's own.
+  std::string header_;
+  std::vector<Logged> logged_;
+  size_t next_logged_ = 0;
+  bool upkeep_asked_ = false;
+
+  mutable Mutex mutex_;
+  std::map<uint64_t, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);
+  absl::Status error_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> has_error_{false};
+  std::atomic<bool> resuming_{false};
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLETSERVER_TABLET_SERVER_H_

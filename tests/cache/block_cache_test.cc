@@ -1,0 +1,204 @@
+#include "cache/block_cache.h"
+
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "bigtable/memory_budget.h"
+
+#include "cache/block.h"
+#include "support/random.h"
+
+namespace bigtable {
+namespace {
+
+using Use = MemoryBudget::Use;
+constexpr size_t kBlockBytes = 4096;
+
+Ref<Block> NewBlock(uint64_t mark, size_t size = kBlockBytes) {
+  auto bytes = std::make_unique<char[]>(size);
+  std::memcpy(bytes.get(), &mark, sizeof mark);
+  return MakeRef<Block>(std::move(bytes), size, size);
+}
+
+uint64_t MarkOf(const Block& block) {
+  uint64_t mark;
+  std::memcpy(&mark, block.data().data(), sizeof mark);
+  return mark;
+}
+
+TEST(BlockCacheTest, FindsWhatWasInsertedUnderItsKeyOnly) {
+  MemoryBudget budget(32 << 20);
+  BlockCache& cache = budget.block_cache();
+  const uint64_t file = cache.NewFileId();
+  const uint64_t other = cache.NewFileId();
+  EXPECT_NE(file, other);
+  cache.Insert({file, 0}, NewBlock(1));
+  cache.Insert({file, 100}, NewBlock(2));
+  EXPECT_EQ(MarkOf(*cache.Lookup({file, 0})), 1u);
+  EXPECT_EQ(MarkOf(*cache.Lookup({file, 100})), 2u);
+  EXPECT_FALSE(cache.Lookup({other, 0}));
+  EXPECT_EQ(cache.hits(), 2u);
+  EXPECT_EQ(cache.misses(), 1u);
+}
+
+TEST(BlockCacheTest, KeepsTheFirstBlockOfAKey) {
+  MemoryBudget budget(32 << 20);
+  BlockCache& cache = budget.block_cache();
+  cache.Insert({1, 0}, NewBlock(1));
+  cache.Insert({1, 0}, NewBlock(2));
+  EXPECT_EQ(MarkOf(*cache.Lookup({1, 0})), 1u);
+}
+
+TEST(BlockCacheTest, StaysWithinTheBudgetAndChargesIt) {
+  MemoryBudget budget(MemoryBudget::kMinimum);
+  BlockCache& cache = budget.block_cache();
+  for (uint64_t i = 0; i < 10000; ++i) {
+    cache.Insert({1, i}, NewBlock(i));
+    ASSERT_LE(budget.used(Use::kBlockCache), cache.capacity());
+  }
+  EXPECT_GT(budget.used(Use::kBlockCache), cache.capacity() * 9 / 10);
+}
+
+TEST(BlockCacheTest, TakesWhatOthersLeaveAndGivesItBack) {
+  MemoryBudget budget(64 << 20);
+  BlockCache& cache = budget.block_cache();
+  for (uint64_t i = 0; i < 20000; ++i) cache.Insert({1, i}, NewBlock(i));
+  EXPECT_GT(budget.used(Use::kBlockCache), uint64_t{50} << 20);
+
+  budget.Charge(Use::kMemtables, 48 << 20);
+  EXPECT_EQ(cache.capacity(), uint64_t{16} << 20);
+  cache.Shrink();
+  EXPECT_LE(budget.used(), budget.limit());
+
+  budget.Charge(Use::kMemtables, 48 << 20);  // more than there is
+  cache.Shrink();
+  EXPECT_EQ(cache.capacity(), budget.limit() / 16);
+  EXPECT_LE(budget.used(Use::kBlockCache), budget.limit() / 16);
+  EXPECT_GT(budget.used(Use::kBlockCache), 0u);
+}
+
+TEST(BlockCacheTest, InsertEvictsWhenOthersHaveGrown) {
+  MemoryBudget budget(16 << 20);
+  BlockCache& cache = budget.block_cache();
+  for (uint64_t i = 0; i < 5000; ++i) cache.Insert({1, i}, NewBlock(i));
+  budget.Charge(Use::kLog, 12 << 20);
+  cache.Insert({2, 0}, NewBlock(0));
+  EXPECT_LE(budget.used(), budget.limit());
+  EXPECT_TRUE(cache.Lookup({2, 0}));
+}
+
+TEST(BlockCacheTest, AScanLeavesWhatIsUsedAgainInPlace) {
+  MemoryBudget budget(8 << 20);
+  BlockCache& cache = budget.block_cache();
+  const auto read = [&cache](uint64_t file, uint64_t offset) {
+    if (cache.Lookup({file, offset})) return true;
+    cache.Insert({file, offset}, NewBlock(offset));
+    return false;
+  };
+  constexpr uint64_t kHot = 1000;  // half of the cache
+  for (int round = 0; round < 4; ++round) {
+    for (uint64_t i = 0; i < kHot; ++i) read(1, i);
+  }
+  for (uint64_t i = 0; i < 20000; ++i) read(2, i);  // ten times the cache
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < kHot; ++i) found += read(1, i) ? 1 : 0;
+  EXPECT_GT(found, kHot * 95 / 100);
+}
+
+TEST(BlockCacheTest, WhatIsAskedForAgainSoonAfterEvictionIsKept) {
+  MemoryBudget budget(8 << 20);
+  BlockCache& cache = budget.block_cache();
+  cache.Insert({1, 0}, NewBlock(7));
+  for (uint64_t i = 0; i < 2100; ++i) cache.Insert({2, i}, NewBlock(i));
+  cache.Insert({1, 0}, NewBlock(7));  // remembered: goes to the main queue
+  for (uint64_t i = 0; i < 2100; ++i) cache.Insert({3, i}, NewBlock(i));
+  EXPECT_TRUE(cache.Lookup({1, 0}));
+}
+
+TEST(BlockCacheTest, EvictedBlocksLiveAsLongAsTheirReaders) {
+  MemoryBudget budget(MemoryBudget::kMinimum);
+  BlockCache& cache = budget.block_cache();
+  cache.Insert({1, 0}, NewBlock(42));
+  const Ref<Block> mine = cache.Lookup({1, 0});
+  cache.EraseFile(1);
+  EXPECT_FALSE(cache.Lookup({1, 0}));
+  EXPECT_EQ(MarkOf(*mine), 42u);
+  EXPECT_EQ(budget.used(Use::kBlockCache), 0u);
+}
+
+TEST(BlockCacheTest, EraseFileForgetsThatFileOnly) {
+  MemoryBudget budget(64 << 20);
+  BlockCache& cache = budget.block_cache();
+  for (uint64_t i = 0; i < 100; ++i) {
+    cache.Insert({1, i}, NewBlock(i));
+    cache.Insert({2, i}, NewBlock(i));
+  }
+  cache.EraseFile(1);
+  for (uint64_t i = 0; i < 100; ++i) {
+    EXPECT_FALSE(cache.Lookup({1, i}));
+    EXPECT_TRUE(cache.Lookup({2, i}));
+  }
+}
+
+TEST(BlockCacheTest, ABlockLargerThanAShardIsNotKept) {
+  MemoryBudget budget(8 << 20);
+  BlockCache& cache = budget.block_cache();
+  cache.Insert({1, 0}, NewBlock(1));
+  cache.Insert({1, 1}, NewBlock(2, 9 << 20));
+  EXPECT_FALSE(cache.Lookup({1, 1}));
+  EXPECT_TRUE(cache.Lookup({1, 0}));
+}
+
+TEST(BlockCacheTest, GivesTheWholeChargeBack) {
+  auto budget = std::make_unique<MemoryBudget>(uint64_t{256} << 20);
+  {
+    BlockCache cache(budget.get());
+    for (uint64_t i = 0; i < 1000; ++i) cache.Insert({1, i}, NewBlock(i));
+    EXPECT_GT(budget->used(Use::kBlockCache), uint64_t{1000} * kBlockBytes);
+  }
+  EXPECT_EQ(budget->used(Use::kBlockCache), 0u);
+}
+
+TEST(BlockCacheTest, ServesManyThreadsTheRightBlocks) {
+  MemoryBudget budget(MemoryBudget::kMinimum);
+  BlockCache& cache = budget.block_cache();
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&cache, &budget, t] {
+      Random random(t);
+      for (int i = 0; i < 20000; ++i) {
+        const uint64_t offset = random.Below(4000);
+        if (const Ref<Block> block = cache.Lookup({1, offset})) {
+          ASSERT_EQ(MarkOf(*block), offset);
+        } else {
+          cache.Insert({1, offset}, NewBlock(offset));
+        }
+        if (random.OneIn(1000)) {
+          budget.Charge(Use::kMemtables, 4 << 20);
+          cache.Shrink();
+          budget.Charge(Use::kMemtables, -(4 << 20));
+        }
+        if (random.OneIn(5000)) cache.EraseFile(1);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_LE(budget.used(Use::kBlockCache), budget.limit());
+}
+
+TEST(MemoryBudgetTest, AddsUpItsUses) {
+  MemoryBudget budget(100 << 20);
+  budget.Charge(Use::kMemtables, 1000);
+  budget.Charge(Use::kIndexes, 500);
+  budget.Charge(Use::kIndexes, -200);
+  EXPECT_EQ(budget.used(Use::kIndexes), 300u);
+  EXPECT_EQ(budget.used(), 1300u);
+}
+
+}  // namespace
+}  // namespace bigtable

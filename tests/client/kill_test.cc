@@ -1,0 +1,329 @@
+// The death of the process. A child writes to a database on disk and tells through a pipe what was
+// acknowledged; the parent kills it at a random moment, opens the database and looks: everything
+// acknowledged is there, what is there is a prefix of what was written, and no write is there in
+// part.
+//
+// The child is this program again, run with KillTestChild alone: a process that has had databases
+// open is no process to fork.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <signal.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "bigtable/bigtable.h"
+
+#include "support/expect_status.h"
+#include "support/numbered_writes.h"
+#include "support/random.h"
+#include "support/seeds.h"
+#include "support/temp_directory.h"
+
+namespace bigtable {
+namespace {
+
+constexpr const char* kChildVariable = "BIGTABLE_KILL_TEST_CHILD";
+
+// What the child is to do, as it travels through its environment.
+struct Order {
+  std::string path;
+  uint64_t options_seed = 0;
+  Durability durability = Durability::kBuffered;
+  uint64_t writes = 0;           // of each writer
+  std::vector<uint64_t> starts;  // the first write of each writer
+  int pipe = -1;
+
+  std::string Encode() const {
+    return absl::StrCat(path, ";", options_seed, ";", static_cast<int>(durability), ";", writes,
+                        ";", absl::StrJoin(starts, ","), ";", pipe);
+  }
+  static Order Decode(const std::string& text) {
+    const std::vector<std::string> fields = absl::StrSplit(text, ';');
+    Order order;
+    order.path = fields.at(0);
+    order.options_seed = std::stoull(fields.at(1));
+    order.durability = static_cast<Durability>(std::stoi(fields.at(2)));
+    order.writes = std::stoull(fields.at(3));
+    for (const auto& start : absl::StrSplit(fields.at(4), ',')) {
+      order.starts.push_back(std::stoull(std::string(start)));
+    }
+    order.pipe = std::stoi(fields.at(5));
+    return order;
+  }
+
+  DatabaseOptions Options() const {
+    Random random(options_seed);
+    DatabaseOptions options = SmallOptions(random);
+    options.durability = durability;
+    return options;
+  }
+};
+
+// Travels through the pipe when a write was acknowledged. Smaller than what a pipe takes at once.
+struct Acknowledgement {
+  uint64_t writer;
+  uint64_t number;
+};
+
+// --- The child ---
+
+[[noreturn]] void Die(const std::string& why) {
+  std::fprintf(stderr, "KillTestChild: %s\n", why.c_str());
+  std::_Exit(1);
+}
+
+void Write(const Order& order, Database* database, Table* table, int writer) {
+  const uint64_t start = order.starts[static_cast<size_t>(writer)];
+  for (uint64_t k = start; k < start + order.writes; ++k) {
+    const absl::Status status = table->Apply(NumberedWrite(writer, k));
+    if (!status.ok()) Die(absl::StrCat("write ", k, ": ", status.ToString()));
+    // Without a log there is nothing to promise before the flush.
+    if (order.durability == Durability::kNone) {
+      if (k + 1 < start + order.writes) continue;
+      if (const absl::Status flushed = database->Flush(kNumberedTable); !flushed.ok()) {
+        Die(flushed.ToString());
+      }
+    }
+    const Acknowledgement acknowledgement{static_cast<uint64_t>(writer), k};
+    if (write(order.pipe, &acknowledgement, sizeof acknowledgement) != sizeof acknowledgement) {
+      Die("the parent is gone");
+    }
+  }
+}
+
+[[noreturn]] void RunChild(const Order& order) {
+  absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(order.path, order.Options());
+  if (!database.ok()) Die(database.status().ToString());
+  absl::StatusOr<Table*> table = (*database)->OpenTable(kNumberedTable);
+  if (absl::IsNotFound(table.status())) {
+    const absl::Status created = (*database)->CreateTable(kNumberedTable, NumberedSchema());
+    if (!created.ok()) Die(created.ToString());
+    table = (*database)->OpenTable(kNumberedTable);
+  }
+  if (!table.ok()) Die(table.status().ToString());
+
+  std::vector<std::thread> writers;
+  for (size_t i = 1; i < order.starts.size(); ++i) {
+    writers.emplace_back(Write, order, database->get(), *table, static_cast<int>(i));
+  }
+  Write(order, database->get(), *table, 0);
+  for (std::thread& writer : writers) writer.join();
+  while (true) pause();
+}
+
+TEST(KillTestChild, WritesUntilItIsKilled) {
+  const char* const order = std::getenv(kChildVariable);
+  if (order == nullptr) GTEST_SKIP() << "only as a child of KillTest";
+  RunChild(Order::Decode(order));
+}
+
+// --- The parent ---
+
+class Child {
+ public:
+  explicit Child(Order order) : acknowledged_(order.starts) {
+    std::array<int, 2> ends;
+    if (pipe(ends.data()) != 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0) std::abort();
+    pipe_ = ends[0];
+    order.pipe = ends[1];
+    // Everything that allocates comes before the fork.
+    const std::string variable = absl::StrCat(kChildVariable, "=", order.Encode());
+    std::string filter = "--gtest_filter=KillTestChild.*";
+    std::string name = "/proc/self/exe";
+    std::vector<char*> arguments = {name.data(), filter.data(), nullptr};
+    std::vector<char*> environment;
+    for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
+    environment.push_back(const_cast<char*>(variable.c_str()));
+    environment.push_back(nullptr);
+    id_ = fork();
+    if (id_ == 0) {
+      dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+      execve("/proc/self/exe", arguments.data(), environment.data());
+      _exit(127);
+    }
+    close(ends[1]);
+    if (id_ < 0) std::abort();
+  }
+  ~Child() {
+    Kill();
+    close(pipe_);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // Until so many writes were acknowledged, or the child is dead.
+  void WaitForWrites(uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+      if (!ReadOne()) return;
+    }
+  }
+  // Kills it, and reads what it had said before. False if it had died by itself.
+  bool Kill() {
+    if (id_ < 0) return true;
+    kill(id_, SIGKILL);
+    while (ReadOne()) {
+    }
+    int status = 0;
+    waitpid(id_, &status, 0);
+    id_ = -1;
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  }
+  // By writer: the number after that of the last acknowledged write.
+  const std::vector<uint64_t>& acknowledged() const { return acknowledged_; }
+
+ private:
+  bool ReadOne() {
+    Acknowledgement acknowledgement;
+    ssize_t n = 0;
+    do {
+      n = read(pipe_, &acknowledgement, sizeof acknowledgement);
+    } while (n < 0 && errno == EINTR);
+    if (n != sizeof acknowledgement) return false;
+    acknowledged_.at(acknowledgement.writer) = acknowledgement.number + 1;
+    return true;
+  }
+
+  pid_t id_ = -1;
+  int pipe_ = -1;
+  std::vector<uint64_t> acknowledged_;
+};
+
+// What the database has, by writer.
+absl::StatusOr<std::vector<uint64_t>> Recover(const Order& order, bool read_only) {
+  DatabaseOptions options = order.Options();
+  options.read_only = read_only;
+  absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(order.path, options);
+  if (!database.ok()) return database.status();
+  absl::StatusOr<Table*> table = (*database)->OpenTable(kNumberedTable);
+  if (absl::IsNotFound(table.status())) return std::vector<uint64_t>(order.starts.size());
+  if (!table.ok()) return table.status();
+  return CountNumberedWrites(*table, static_cast<int>(order.starts.size()));
+}
+
+// Kills a child that follows `order`, and holds what is left against what was acknowledged.
+// Afterwards the order's starts are where the next child goes on.
+void RunRound(Random& random, Order* order) {
+  order->options_seed = random.Next();
+  Child child(*order);
+  if (random.OneIn(5)) {  // also while the database is opened
+    absl::SleepFor(absl::Microseconds(random.Below(30'000)));
+  } else {
+    child.WaitForWrites(random.Below(order->writes * order->starts.size()));
+    absl::SleepFor(absl::Microseconds(random.Below(100)));
+  }
+  ASSERT_TRUE(child.Kill()) << "the child died by itself: see above";
+
+  if (random.OneIn(4) && std::filesystem::exists(order->path + "/LOG")) {
+    const absl::StatusOr<std::vector<uint64_t>> seen = Recover(*order, /*read_only=*/true);
+    ASSERT_TRUE(seen.ok() || absl::IsNotFound(seen.status())) << seen.status();
+  }
+  ASSERT_OK_AND_ASSIGN(const std::vector<uint64_t> found, Recover(*order, /*read_only=*/false));
+  for (size_t writer = 0; writer < found.size(); ++writer) {
+    EXPECT_GE(found[writer], child.acknowledged()[writer]) << "an acknowledged write is lost";
+    EXPECT_LE(found[writer], child.acknowledged()[writer] + 1) << "a write that nobody made";
+  }
+  order->starts = found;
+}
+
+void ForgetAll(Order* order) {
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database,
+                       Database::Open(order->path, order->Options()));
+  ASSERT_OK(database->DeleteTable(kNumberedTable));
+  ASSERT_OK(database->Close());
+  order->starts.assign(order->starts.size(), 0);
+}
+
+// Rounds in one directory, or each in a fresh one.
+void RunRounds(uint64_t seed, int rounds, Durability durability, uint64_t writes, bool fresh) {
+  Random random(seed);
+  std::optional<TempDirectory> directory;
+  Order order;
+  for (int round = 0; round < rounds && !testing::Test::HasFailure(); ++round) {
+    SCOPED_TRACE(absl::StrCat("round ", round));
+    if (round == 0 || fresh) {
+      directory.emplace();
+      order = Order{};
+      order.path = directory->database();
+      order.durability = durability;
+      order.starts.assign(random.OneIn(3) ? 3 : 1, 0);
+      order.writes = writes / order.starts.size();
+    }
+    RunRound(random, &order);
+    // Looking at everything again each time must not take longer than writing it.
+    if (*std::max_element(order.starts.begin(), order.starts.end()) > 2 * writes) {
+      ForgetAll(&order);
+    }
+  }
+}
+
+// Five seeds: fifty kills.
+TEST(KillTest, RandomKillsLoseNothingAcknowledgedAndKeepAPrefix) {
+  ForEachSeed(kSanitized ? 2 : 5, [](uint64_t seed) {
+    RunRounds(seed, kSanitized ? 4 : 10, Durability::kBuffered, kSanitized ? 2'000 : 10'000,
+              /*fresh=*/seed % 2 == 0);
+  });
+}
+
+TEST(KillTest, RandomKillsLoseNothingSynced) {
+  ForEachSeed(2, [](uint64_t seed) {
+    RunRounds(seed, 5, Durability::kSync, 200, /*fresh=*/seed % 2 == 0);
+  });
+}
+
+TEST(KillTest, WhatWasFlushedNeedsNoLog) {
+  const TempDirectory directory;
+  Order order;
+  order.path = directory.database();
+  order.durability = Durability::kNone;
+  order.writes = 1'000;
+  order.starts = {0};
+  Child child(order);
+  child.WaitForWrites(1);  // says so once, after the flush
+  ASSERT_TRUE(child.Kill());
+
+  ASSERT_OK_AND_ASSIGN(const std::vector<uint64_t> found, Recover(order, /*read_only=*/false));
+
+  EXPECT_EQ(found[0], 1'000u);
+}
+
+// A lock that died with its holder is no lock.
+TEST(KillTest, AKilledProcessLeavesTheDirectoryFree) {
+  const TempDirectory directory;
+  Order order;
+  order.path = directory.database();
+  order.writes = 10;
+  order.starts = {0};
+  Child child(order);
+  child.WaitForWrites(10);
+
+  const absl::Status beside = Database::Open(order.path, order.Options()).status();
+  ASSERT_TRUE(child.Kill());
+  const absl::Status after = Database::Open(order.path, order.Options()).status();
+
+  EXPECT_STATUS(kFailedPrecondition, order.path, beside);
+  EXPECT_OK(after);
+}
+
+}  // namespace
+}  // namespace bigtable

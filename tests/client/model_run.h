@@ -1,0 +1,679 @@
+// Runs the steps of a plan on a fresh database and on the model, and tells the first difference.
+#ifndef BIGTABLE_TESTS_CLIENT_MODEL_RUN_H_
+#define BIGTABLE_TESTS_CLIENT_MODEL_RUN_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+#include "bigtable/bigtable.h"
+
+#include "base/strings.h"
+#include "client/model_cursors.h"
+#include "client/model_plan.h"
+#include "filesystem/in_memory_file_system.h"
+#include "support/model.h"
+#include "support/model_filter.h"
+#include "support/random.h"
+#include "support/temp_directory.h"
+#include "support/test_clock.h"
+
+namespace bigtable {
+
+class ModelRun {
+ public:
+  explicit ModelRun(const ModelPlan& plan) : plan_(plan) {
+    Random random(plan.seed);
+    if (plan.settings.crashes == ModelSettings::Crashes::kNever) {
+      directory_.emplace();
+      path_ = directory_->database();
+    } else {
+      memory_ = std::make_unique<InMemoryFileSystem>();
+      path_ = "/db";
+    }
+    Open(random);
+    if (ok()) CreateTable("t0", RandomSchema(random, plan.settings));
+  }
+  ~ModelRun() { Drop(); }
+  ModelRun(const ModelRun&) = delete;
+  ModelRun& operator=(const ModelRun&) = delete;
+
+  // Does the step; false when something was wrong.
+  bool Do(const ModelStep& step) {
+    Random random(step.seed);
+    switch (step.kind) {
+      case StepKind::kApply:
+        Apply(random);
+        break;
+      case StepKind::kApplyBatch:
+        ApplyBatch(random);
+        break;
+      case StepKind::kFill:
+        Fill(random);
+        break;
+      case StepKind::kReadRow:
+        ReadRow(random);
+        break;
+      case StepKind::kReadRows:
+      case StepKind::kOpenReader:
+        ReadRows(random, step.kind == StepKind::kOpenReader);
+        break;
+      case StepKind::kScan:
+      case StepKind::kOpenScan:
+        Scan(random, step.kind == StepKind::kOpenScan);
+        break;
+      case StepKind::kAdvanceCursor:
+        AdvanceCursor(random);
+        break;
+      case StepKind::kTakeSnapshot:
+        TakeSnapshot();
+        break;
+      case StepKind::kReleaseSnapshot:
+        ReleaseSnapshot(random);
+        break;
+      case StepKind::kCompareAll:
+        CompareAll();
+        break;
+      case StepKind::kAdvanceClock:
+      case StepKind::kJumpBack:
+        MoveClock(random, step.kind == StepKind::kJumpBack);
+        break;
+      case StepKind::kFlush:
+      case StepKind::kCompact:
+        Rewrite(random, step.kind == StepKind::kCompact);
+        break;
+      case StepKind::kWaitUntilQuiet:
+        Log("WaitUntilQuiet");
+        Check(database_->WaitUntilQuiet(), "WaitUntilQuiet");
+        Check(database_->Statistics().background_error, "background_error");
+        break;
+      case StepKind::kPauseOrContinue:
+        PauseOrContinue(random);
+        break;
+      case StepKind::kCreateTable:
+        CreateTable(RandomTableName(random), RandomSchema(random, plan_.settings));
+        break;
+      case StepKind::kDeleteTable:
+        DeleteTable(RandomTableName(random));
+        break;
+      case StepKind::kAddFamily:
+        AddFamily(random);
+        break;
+      case StepKind::kDropFamily:
+        DropFamily(random);
+        break;
+      case StepKind::kUpdateFamily:
+        UpdateFamily(random);
+        break;
+      case StepKind::kSetLocalityGroup:
+        SetLocalityGroup(random);
+        break;
+      case StepKind::kReopen:
+        Reopen(random);
+        break;
+      case StepKind::kReopenReadOnly:
+        ReopenReadOnly(random);
+        break;
+      case StepKind::kCrash:
+        Crash(random);
+        break;
+    }
+    return ok();
+  }
+
+  // What must hold in the end.
+  bool Finish() {
+    Random random(plan_.seed);
+    CompareAll();
+    for (size_t i = 0; ok() && i < snapshots_.size(); ++i) CompareAll(&snapshots_[i]);
+    if (ok() && cursor_ != nullptr) Check(cursor_->Finish(random));
+    if (ok()) Reopen(random);
+    return ok();
+  }
+
+  const std::string& failure() const { return failure_; }
+  // What was done, a line each.
+  const std::vector<std::string>& script() const { return script_; }
+
+ private:
+  struct Taken {
+    std::shared_ptr<const Snapshot> snapshot;
+    uint64_t sequence;  // the model's
+  };
+  // Where a read looks, in the engine and in the model.
+  struct Moment {
+    ReadOptions options;
+    uint64_t sequence;
+  };
+
+  bool ok() const { return failure_.empty(); }
+  void Log(std::string line) { script_.push_back(std::move(line)); }
+  void Check(const std::string& wrong) {
+    if (ok() && !wrong.empty()) failure_ = wrong;
+  }
+  bool Check(const absl::Status& status, std::string_view what) {
+    if (!status.ok()) Check(Cat(what, ": ", status.ToString()));
+    return status.ok();
+  }
+  void Expect(absl::StatusCode code, const absl::Status& status, std::string_view what) {
+    if (status.code() != code) {
+      Check(Cat(what, ": ", status.ToString(), "\n  expected: ", absl::StatusCodeToString(code)));
+    }
+  }
+
+  // --- Opening and closing ---
+
+  void Open(Random& random, bool read_only = false) {
+    DatabaseOptions options = RandomOptions(random);
+    options.read_only = read_only;
+    options.clock = &clock_;
+    options.file_system = memory_.get();
+    if (plan_.settings.crashes == ModelSettings::Crashes::kMachine) {
+      options.durability = Durability::kSync;
+    }
+    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path_, options);
+    if (!Check(opened.status(), "Open")) return;
+    database_ = *std::move(opened);
+    pauses_ = 0;
+  }
+  // Lets go of all that depends on the database.
+  void Forget() {
+    cursor_.reset();
+    snapshots_.clear();
+  }
+  void Drop() {
+    Forget();
+    database_.reset();
+  }
+  bool Close(Random& random) {
+    Forget();
+    if (random.OneIn(2) && !Check(database_->Close(), "Close")) return false;
+    database_.reset();
+    return true;
+  }
+  void CompareSchemas() {
+    absl::StatusOr<std::vector<std::string>> tables = database_->ListTables();
+    if (!Check(tables.status(), "ListTables")) return;
+    std::vector<std::string> expected;
+    for (const auto& [name, table] : model_.tables) expected.push_back(name);
+    if (*tables != expected) return Check("ListTables: not the tables that there are");
+    for (const auto& [name, table] : model_.tables) {
+      absl::StatusOr<TableSchema> schema = database_->GetSchema(name);
+      if (!Check(schema.status(), "GetSchema")) return;
+      // The group "default" is there, too, when nobody defined it.
+      TableSchema set = table.schema();
+      set.locality_groups.try_emplace("default");
+      for (auto& [family, settings] : set.families) {
+        if (settings.locality_group.empty()) settings.locality_group = "default";
+      }
+      if (*schema != set) Check(Cat("GetSchema of ", name, ": not what was set"));
+    }
+  }
+  void Reopen(Random& random) {
+    Log("Reopen");
+    if (!Close(random)) return;
+    Open(random);
+    if (ok()) CompareAll();
+  }
+  void ReopenReadOnly(Random& random) {
+    Log("Reopen, read-only at first");
+    if (!Close(random)) return;
+    LookReadOnly(random);
+    if (ok()) Open(random);
+  }
+  void LookReadOnly(Random& random) {
+    Open(random, /*read_only=*/true);
+    if (!ok()) return;
+    CompareAll();
+    if (!model_.tables.empty()) {
+      const std::string& name = model_.tables.begin()->first;
+      const absl::Status status = TableOf(name)->Apply(RowMutation("a").DeleteRow());
+      Expect(absl::StatusCode::kFailedPrecondition, status, "Apply, read-only");
+    }
+    database_.reset();
+  }
+  void Crash(Random& random) {
+    if (memory_ == nullptr) return Log("(no crashes here)");
+    const uint64_t seed = random.Next();
+    Log("Crash");
+    std::unique_ptr<InMemoryFileSystem> clone = memory_->CrashClone(
+        seed, plan_.settings.crashes == ModelSettings::Crashes::kMachine ? Unsynced::kRandomPart
+                                                                         : Unsynced::kEverything);
+    Drop();
+    memory_ = std::move(clone);
+    if (random.OneIn(4)) LookReadOnly(random);
+    if (ok()) Open(random);
+    if (ok()) CompareAll();
+  }
+
+  // --- Schemas ---
+
+  Table* TableOf(const std::string& name) {
+    absl::StatusOr<Table*> table = database_->OpenTable(name);
+    return Check(table.status(), "OpenTable") ? *table : nullptr;
+  }
+  // A table that there is; empty if there is none.
+  std::string AnyTable(Random& random) {
+    const std::string name = RandomTableName(random);
+    if (model_.tables.contains(name)) return name;
+    return model_.tables.empty() ? "" : model_.tables.begin()->first;
+  }
+  void CreateTable(const std::string& name, const TableSchema& schema) {
+    Log(Cat("CreateTable ", name));
+    for (const auto& [family, settings] : schema.families) {
+      const GcRule& gc = settings.gc;
+      script_.back() += Cat(
+          " ", family, "(", settings.locality_group,
+          gc.max_versions() ? Cat(" versions ", *gc.max_versions()) : std::string(),
+          gc.max_age() ? Cat(" age ", absl::FormatDuration(*gc.max_age())) : std::string(), ")");
+    }
+    const absl::Status status = database_->CreateTable(name, schema);
+    if (model_.tables.contains(name)) {
+      return Expect(absl::StatusCode::kAlreadyExists, status, "CreateTable");
+    }
+    if (Check(status, "CreateTable")) model_.tables.emplace(name, ModelTable(schema));
+  }
+  void DeleteTable(const std::string& name) {
+    Log(Cat("DeleteTable ", name));
+    cursor_.reset();
+    const absl::Status status = database_->DeleteTable(name);
+    if (!model_.tables.contains(name)) {
+      return Expect(absl::StatusCode::kNotFound, status, "DeleteTable");
+    }
+    if (Check(status, "DeleteTable")) model_.tables.erase(name);
+  }
+  void AddFamily(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    cursor_.reset();
+    ModelTable& model = model_.tables.at(table);
+    const std::string name = RandomFamilyName(random);
+    Family family = RandomFamily(random, model.schema(), plan_.settings);
+    if (random.OneIn(10)) family.locality_group = "nowhere";
+    Log(Cat("AddFamily ", table, " ", name, " in \"", family.locality_group, "\""));
+    const absl::Status status = database_->AddFamily(table, name, family);
+    if (family.locality_group == "nowhere") {
+      if (status.ok()) Check("AddFamily to a group that is not there: OK");
+    } else if (model.schema().families.contains(name)) {
+      Expect(absl::StatusCode::kAlreadyExists, status, "AddFamily");
+    } else if (Check(status, "AddFamily")) {
+      model.AddFamily(name, family);
+    }
+  }
+  void DropFamily(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    cursor_.reset();
+    ModelTable& model = model_.tables.at(table);
+    const std::string name = RandomFamilyName(random);
+    const bool there = model.schema().families.contains(name);
+    if (there && model.schema().families.size() == 1) return Log("(the last family stays)");
+    Log(Cat("DropFamily ", table, " ", name));
+    const absl::Status status = database_->DropFamily(table, name);
+    if (!there) return Expect(absl::StatusCode::kNotFound, status, "DropFamily");
+    if (Check(status, "DropFamily")) model.DropFamily(name);
+  }
+  // A rule that is changed says nothing of what the old one let go and what was deleted before. So
+  // here it gets only stricter, and only by age, unless the family is new.
+  void UpdateFamily(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    cursor_.reset();
+    ModelTable& model = model_.tables.at(table);
+    const std::string name = ExistingFamily(random, model);
+    Family family = model.schema().families.at(name);
+    if (!model.WasWritten(name)) {
+      family.gc = RandomGcRule(random, plan_.settings);
+    } else if (plan_.settings.expiry) {
+      family.gc =
+          GcRule::Union(family.gc, GcRule::MaxAge(absl::Microseconds(random.Between(1000, 6000))));
+    }
+    Log(Cat("UpdateFamily ", table, " ", name));
+    if (Check(database_->UpdateFamily(table, name, family), "UpdateFamily")) {
+      model.UpdateFamily(name, family);
+    }
+  }
+  void SetLocalityGroup(Random& random) {
+    static const std::vector<std::string> kNames = {"default", "g1", "g2", "g3"};
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const std::string name = random.Pick(kNames);
+    const LocalityGroup group = RandomLocalityGroup(random);
+    Log(Cat("SetLocalityGroup ", table, " ", name));
+    if (Check(database_->SetLocalityGroup(table, name, group), "SetLocalityGroup")) {
+      model_.tables.at(table).SetLocalityGroup(name, group);
+    }
+  }
+
+  // --- Writes ---
+
+  WriteOptions RandomWriteOptions(Random& random) {
+    WriteOptions options;
+    switch (plan_.settings.crashes) {
+      case ModelSettings::Crashes::kNever:
+        if (random.OneIn(10)) options.durability = Durability::kNone;
+        break;
+      case ModelSettings::Crashes::kProcess:
+        if (random.OneIn(4)) options.durability = Durability::kSync;
+        break;
+      case ModelSettings::Crashes::kMachine:
+        break;
+    }
+    return options;
+  }
+  static std::string Describe(const ModelMutation& mutation) {
+    using Kind = ModelOperation::Kind;
+    std::string text = Quoted(std::string_view(mutation.row).substr(0, 20));
+    for (const ModelOperation& op : mutation.operations) {
+      const std::string column = Cat(op.family, ":", absl::CHexEscape(op.qualifier.substr(0, 20)),
+                                     "@", op.timestamp ? Cat(*op.timestamp) : std::string("now"));
+      switch (op.kind) {
+        case Kind::kSet:
+          absl::StrAppend(&text, " Set ", column, "=",
+                          Quoted(std::string_view(op.value).substr(0, 12)), "/", op.value.size());
+          break;
+        case Kind::kDeleteColumn:
+          absl::StrAppend(&text, " Delete ", op.family, ":",
+                          absl::CHexEscape(op.qualifier.substr(0, 20)));
+          break;
+        case Kind::kDeleteCell:
+          absl::StrAppend(&text, " DeleteCell ", column);
+          break;
+        case Kind::kDeleteFamily:
+          absl::StrAppend(&text, " DeleteFamily ", op.family);
+          break;
+        case Kind::kDeleteRow:
+          absl::StrAppend(&text, " DeleteRow");
+          break;
+      }
+    }
+    return text;
+  }
+  void Applied(const std::string& table, const ModelMutation& mutation,
+               const absl::Status& status) {
+    if (model_.Apply(table, clock_.micros(), mutation)) {
+      Check(status, "Apply");
+    } else {
+      Expect(absl::StatusCode::kNotFound, status, "Apply to a family that is not there");
+    }
+  }
+  void Apply(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const ModelMutation mutation = RandomMutation(random, model_.tables.at(table), clock_.micros());
+    Log(Cat("Apply ", table, " ", Describe(mutation)));
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    Applied(table, mutation, engine->Apply(mutation.Make(), RandomWriteOptions(random)));
+  }
+  void ApplyBatch(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    std::vector<ModelMutation> mutations;
+    for (int64_t i = random.Between(1, 30); i > 0; --i) {
+      mutations.push_back(RandomMutation(random, model_.tables.at(table), clock_.micros()));
+    }
+    ApplyTogether(table, mutations, RandomWriteOptions(random));
+  }
+  // Enough to fill a memtable or two.
+  void Fill(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    std::vector<ModelMutation> mutations;
+    for (int64_t i = random.Between(20, 80); i > 0; --i) {
+      ModelOperation op;
+      op.family = ExistingFamily(random, model_.tables.at(table));
+      op.qualifier = RandomQualifier(random);
+      op.timestamp = RandomTimestamp(random, clock_.micros());
+      op.value = random.Bytes(random.Below(2 << 10));
+      mutations.push_back({RandomRow(random), {std::move(op)}});
+    }
+    ApplyTogether(table, mutations, RandomWriteOptions(random));
+  }
+  void ApplyTogether(const std::string& table, const std::vector<ModelMutation>& mutations,
+                     const WriteOptions& options) {
+    Log(Cat("ApplyBatch ", table, ":"));
+    std::vector<RowMutation> made;
+    for (const ModelMutation& mutation : mutations) {
+      script_.back() += "\n    " + Describe(mutation);
+      made.push_back(mutation.Make());
+    }
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    const std::vector<absl::Status> statuses = engine->ApplyBatch(made, options);
+    if (statuses.size() != mutations.size()) return Check("ApplyBatch: not a status for each");
+    for (size_t i = 0; i < mutations.size(); ++i) Applied(table, mutations[i], statuses[i]);
+  }
+
+  // --- Reads ---
+
+  Moment RandomMoment(Random& random) {
+    Moment moment;
+    moment.options.verify_checksums = random.OneIn(4);
+    moment.options.fill_cache = !random.OneIn(4);
+    moment.sequence = model_.sequence;
+    if (!snapshots_.empty() && random.OneIn(3)) {
+      const Taken& taken = random.Pick(snapshots_);
+      moment.options.snapshot = taken.snapshot;
+      moment.sequence = taken.sequence;
+    }
+    return moment;
+  }
+  static std::string Describe(const Moment& moment) {
+    return Cat(
+        moment.options.snapshot != nullptr ? " at snapshot" : "",
+        moment.options.reverse ? " reverse" : "",
+        moment.options.row_limit > 0 ? Cat(" limit ", moment.options.row_limit) : std::string());
+  }
+  // The rows that a read of these ranges must bring, without limit.
+  std::vector<ModelRow> Expected(const std::string& table, const std::vector<RowRange>& ranges,
+                                 const ModelFilter& filter, const Moment& moment) {
+    const ModelTable& model = model_.tables.at(table);
+    std::vector<ModelRow> rows;
+    for (const std::string& key : model.RowKeys()) {
+      const bool asked = std::any_of(ranges.begin(), ranges.end(),
+                                     [&key](const RowRange& range) { return range.Contains(key); });
+      if (!asked) continue;
+      ModelRow row{key, filter.Apply(key, model.Read(key, moment.sequence, clock_.micros()))};
+      if (!row.cells.empty()) rows.push_back(std::move(row));
+    }
+    if (moment.options.reverse) std::reverse(rows.begin(), rows.end());
+    return rows;
+  }
+
+  void ReadRow(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const ModelTable& model = model_.tables.at(table);
+    const std::string key = RandomRow(random);
+    const ModelFilter filter = RandomFilter(random, model);
+    const Moment moment = RandomMoment(random);
+    Log(Cat("ReadRow ", table, " ", Quoted(key.substr(0, 20)), " ", filter.DebugString(),
+            Describe(moment)));
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    const absl::StatusOr<Row> row = engine->ReadRow(key, filter.Make(), moment.options);
+    if (!Check(row.status(), "ReadRow")) return;
+    Check(Difference({key, filter.Apply(key, model.Read(key, moment.sequence, clock_.micros()))},
+                     ToModel(*row)));
+  }
+  void ReadRows(Random& random, bool hold) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const RowSet rows = RandomRowSet(random);
+    const ModelFilter filter = RandomFilter(random, model_.tables.at(table));
+    Moment moment = RandomMoment(random);
+    moment.options.reverse = random.OneIn(2);
+    if (random.OneIn(3)) moment.options.row_limit = random.Between(1, 8);
+    Log(Cat(hold ? "Open ReadRows " : "ReadRows ", table, bigtable::Describe(rows.ranges()), " ",
+            filter.DebugString(), Describe(moment)));
+    std::vector<ModelRow> expected = Expected(table, rows.ranges(), filter, moment);
+    if (moment.options.row_limit > 0 && std::ssize(expected) > moment.options.row_limit) {
+      expected.resize(static_cast<size_t>(moment.options.row_limit));
+    }
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    Keep(random, hold,
+         std::make_unique<ReaderCursor>(engine->ReadRows(rows, filter.Make(), moment.options),
+                                        std::move(expected)));
+  }
+  void Scan(Random& random, bool hold) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    const RowRange range = random.OneIn(3) ? RowRange::All() : RandomRowRange(random);
+    Moment moment = RandomMoment(random);
+    moment.options.reverse = random.OneIn(3);
+    Log(Cat(hold ? "Open Scan " : "Scan ", table, bigtable::Describe({range}), Describe(moment)));
+    auto cursor = std::make_unique<ScanCursor>(engine, range, moment.options);
+    for (int64_t i = random.Between(1, 3); i > 0; --i) {
+      AddStream(random, table, range, moment, cursor.get());
+    }
+    Check(cursor->Begin());
+    if (ok()) Keep(random, hold, std::move(cursor));
+  }
+  void AddStream(Random& random, const std::string& table, const RowRange& range,
+                 const Moment& moment, ScanCursor* cursor) {
+    using Kind = ModelFilter::Kind;
+    const ModelTable& model = model_.tables.at(table);
+    const std::string family = ExistingFamily(random, model);
+    ScanStream* const stream = cursor->AddStream(family);
+
+    ModelFilter chain{.kind = Kind::kChain};
+    chain.filters.push_back({.kind = Kind::kFamily, .family = family});
+    ModelFilter columns = RandomFilter(random, model);
+    columns.family = family;
+    if (columns.kind == Kind::kColumnPrefix) {
+      stream->SetColumnPrefix(columns.begin);
+      chain.filters.push_back(columns);
+    } else if (columns.kind == Kind::kColumnRange) {
+      stream->SetColumnRange(columns.begin, columns.end);
+      chain.filters.push_back(columns);
+    } else if (columns.kind == Kind::kColumnRegex) {
+      stream->SetColumnRegex(ModelRegexes()[columns.regex].text);
+      chain.filters.push_back(columns);
+    }
+    if (random.OneIn(4)) {
+      stream->SetTimestampRange(Timestamp(columns.from_micros), Timestamp(columns.to_micros));
+      columns.kind = Kind::kTimestampRange;
+      chain.filters.push_back(columns);
+    }
+    if (random.OneIn(2)) {
+      stream->SetReturnAllVersions();
+    } else {
+      const int64_t versions = random.Between(1, 3);
+      if (versions > 1) stream->SetMaxVersions(versions);
+      chain.filters.push_back({.kind = Kind::kLatest, .n = versions});
+    }
+    if (random.OneIn(4)) {
+      chain.filters.push_back(RandomFilter(random, model));
+      stream->SetFilter(chain.filters.back().Make());
+    }
+    Log("    stream: " + chain.DebugString());
+    cursor->Expect(Expected(table, {range}, chain, moment));
+  }
+
+  // Reads the stream to its end, or keeps it, to be read later.
+  void Keep(Random& random, bool hold, std::unique_ptr<ModelCursor> cursor) {
+    // What a stream that is held shows of cells that expire meanwhile is not defined.
+    if (!hold || plan_.settings.expiry) return Check(cursor->Finish(random));
+    cursor_ = std::move(cursor);
+  }
+  void AdvanceCursor(Random& random) {
+    if (cursor_ == nullptr) return Log("(no cursor)");
+    Log("Read on");
+    Check(cursor_->Advance(random, random.Between(1, 8)));
+  }
+
+  void CompareAll(const Taken* taken = nullptr) {
+    CompareSchemas();
+    for (const auto& [name, table] : model_.tables) {
+      if (!ok()) return;
+      Table* const engine = TableOf(name);
+      if (engine == nullptr) return;
+      Moment moment{{}, model_.sequence};
+      if (taken != nullptr) {
+        moment.options.snapshot = taken->snapshot;
+        moment.sequence = taken->sequence;
+      }
+      ReaderCursor cursor(engine->ReadRows(RowRange::All(), moment.options),
+                          Expected(name, {RowRange::All()}, ModelFilter{}, moment));
+      Random random(plan_.seed);
+      const std::string wrong = cursor.Finish(random);
+      if (!wrong.empty()) Check(Cat("All of ", name, ": ", wrong));
+    }
+  }
+
+  // --- Time and background work ---
+
+  void TakeSnapshot() {
+    Log("TakeSnapshot");
+    absl::StatusOr<std::shared_ptr<const Snapshot>> snapshot = database_->TakeSnapshot();
+    if (Check(snapshot.status(), "TakeSnapshot")) {
+      snapshots_.push_back({*std::move(snapshot), model_.sequence});
+    }
+  }
+  void ReleaseSnapshot(Random& random) {
+    if (snapshots_.empty()) return Log("(no snapshot)");
+    Log("Release a snapshot");
+    snapshots_.erase(snapshots_.begin() + random.Between(0, std::ssize(snapshots_) - 1));
+  }
+  void MoveClock(Random& random, bool back) {
+    const int64_t by = random.Between(0, 2500);
+    if (!back) {
+      clock_.Set(clock_.micros() + by);
+    } else if (!plan_.settings.expiry) {
+      clock_.Set(std::max<int64_t>(0, clock_.micros() - by));
+    }
+    Log(Cat("The clock is ", clock_.micros()));
+  }
+  void Rewrite(Random& random, bool compact) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    Log(Cat(compact ? "Compact " : "Flush ", table));
+    Check(compact ? database_->Compact(table) : database_->Flush(table),
+          compact ? "Compact" : "Flush");
+  }
+  void PauseOrContinue(Random& random) {
+    if (pauses_ > 0 && !random.OneIn(3)) {
+      Log("ContinueCompactions");
+      database_->ContinueCompactions();
+      --pauses_;
+    } else if (random.OneIn(2)) {
+      Log("CancelCompactions");
+      database_->CancelCompactions();
+    } else if (pauses_ < 2) {
+      Log("PauseCompactions");
+      database_->PauseCompactions();
+      ++pauses_;
+    }
+  }
+
+  const ModelPlan& plan_;
+  TestClock clock_{10};
+  std::optional<TempDirectory> directory_;  // one of the two
+  std::unique_ptr<InMemoryFileSystem> memory_;
+  std::string path_;
+  std::unique_ptr<Database> database_;
+  int pauses_ = 0;
+  ModelDatabase model_;
+  std::vector<Taken> snapshots_;
+  std::unique_ptr<ModelCursor> cursor_;
+  std::vector<std::string> script_;
+  std::string failure_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CLIENT_MODEL_RUN_H_

@@ -1,0 +1,183 @@
+// Random operations of the whole public interface, on the engine and on a model: the answers must
+// be the same. See tests/support/model.h for what is right, model_plan.h for what is done.
+//
+// A failure prints its seed, and a shortened list of the steps that lead to it. To see it again:
+//
+//   BIGTABLE_TEST_SEED=7 BIGTABLE_TEST_STEPS=3,17,40 bigtable_client_test
+//   --gtest_filter='ModelTest.*'
+#include "support/model.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "client/model_plan.h"
+#include "client/model_run.h"
+#include "support/seeds.h"
+
+namespace bigtable {
+namespace {
+
+struct Outcome {
+  std::string failure;  // empty: all was well
+  std::vector<std::string> script;
+  size_t steps_done = 0;
+};
+
+Outcome RunSteps(const ModelPlan& plan, const std::vector<size_t>& steps) {
+  ModelRun run(plan);
+  Outcome outcome;
+  bool ok = run.failure().empty();
+  for (size_t i = 0; ok && i < steps.size(); ++i) {
+    ok = run.Do(plan.steps[steps[i]]);
+    outcome.steps_done = i + 1;
+  }
+  if (ok) run.Finish();
+  outcome.failure = run.failure();
+  outcome.script = run.script();
+  return outcome;
+}
+
+// Leaves steps out as long as the rest still fails: first many together, then one by one.
+std::vector<size_t> Shrink(const ModelPlan& plan, std::vector<size_t> steps, absl::Time deadline) {
+  for (size_t chunk = std::max<size_t>(1, steps.size() / 2);; chunk /= 2) {
+    for (size_t start = 0; start < steps.size() && absl::Now() < deadline;) {
+      const auto first = steps.begin() + static_cast<ptrdiff_t>(start);
+      const auto last =
+          steps.begin() + static_cast<ptrdiff_t>(std::min(start + chunk, steps.size()));
+      std::vector<size_t> fewer(steps.begin(), first);
+      fewer.insert(fewer.end(), last, steps.end());
+      if (RunSteps(plan, fewer).failure.empty()) {
+        start += chunk;
+      } else {
+        steps = std::move(fewer);
+      }
+    }
+    if (chunk <= 1) return steps;
+  }
+}
+
+std::vector<size_t> ChosenSteps(const ModelPlan& plan) {
+  std::vector<size_t> steps;
+  if (const char* chosen = std::getenv("BIGTABLE_TEST_STEPS")) {
+    for (const auto& text : absl::StrSplit(chosen, ',', absl::SkipEmpty())) {
+      uint64_t step = 0;
+      if (absl::SimpleAtoi(text, &step) && step < plan.steps.size()) steps.push_back(step);
+    }
+  } else {
+    steps.resize(plan.steps.size());
+    std::iota(steps.begin(), steps.end(), size_t{0});
+  }
+  return steps;
+}
+
+TEST(ModelTest, RandomOperationsHaveTheModelsAnswers) {
+  ForEachSeed(kSanitized ? 4 : 12, [](uint64_t seed) {
+    const ModelPlan plan = MakeModelPlan(seed, 500);
+    std::vector<size_t> steps = ChosenSteps(plan);
+    const Outcome first = RunSteps(plan, steps);
+    if (first.failure.empty()) return;
+
+    steps.resize(first.steps_done);
+    steps = Shrink(plan, steps, absl::Now() + absl::Seconds(60));
+    const Outcome shrunk = RunSteps(plan, steps);
+    ADD_FAILURE() << "Seed " << seed << ": " << first.failure << "\n\nTo see it again:\n"
+                  << "BIGTABLE_TEST_SEED=" << seed
+                  << " BIGTABLE_TEST_STEPS=" << absl::StrJoin(steps, ",") << "\n"
+                  << absl::StrJoin(shrunk.script, "\n") << "\n"
+                  << (shrunk.failure.empty() ? "(does not fail each time)" : shrunk.failure);
+  });
+}
+
+// --- The model's own answers, by hand ---
+
+using Cells = std::vector<std::pair<int64_t, std::string>>;
+
+TEST(ModelColumnTest, OverwritingReplacesTheValueFromThenOn) {
+  ModelColumn column;
+  column.Set({1, 0}, 5, "old");
+  column.Set({2, 0}, 5, "new");
+
+  EXPECT_EQ(column.Read(1, GcRule(), 0, {}), (Cells{{5, "old"}}));
+  EXPECT_EQ(column.Read(2, GcRule(), 0, {}), (Cells{{5, "new"}}));
+}
+
+TEST(ModelColumnTest, DeletionsHideOnlyWhatWasWrittenBefore) {
+  ModelColumn column;
+  column.Set({1, 0}, 5, "a");
+  column.Delete({2, 0});
+  column.Set({2, 1}, 4, "b");
+  column.DeleteCell({3, 0}, 5);
+  column.Set({4, 0}, 5, "c");
+
+  EXPECT_EQ(column.Read(1, GcRule(), 0, {}), (Cells{{5, "a"}}));
+  EXPECT_EQ(column.Read(3, GcRule(), 0, {}), (Cells{{4, "b"}}));
+  EXPECT_EQ(column.Read(4, GcRule(), 0, {}), (Cells{{5, "c"}, {4, "b"}}));
+  EXPECT_EQ(column.Read(4, GcRule(), 0, {{4, 1}}), Cells{});
+}
+
+TEST(ModelColumnTest, MaxVersionsCountsNewerCellsThatWereDeletedLater) {
+  ModelColumn column;
+  column.Set({1, 0}, 1, "a");
+  column.Set({2, 0}, 2, "b");
+  column.DeleteCell({3, 0}, 2);
+
+  EXPECT_EQ(column.Read(3, GcRule::MaxVersions(1), 0, {}), Cells{});
+  EXPECT_EQ(column.Read(3, GcRule::MaxVersions(2), 0, {}), (Cells{{1, "a"}}));
+  EXPECT_EQ(column.Read(1, GcRule::MaxVersions(1), 0, {}), (Cells{{1, "a"}}));
+}
+
+TEST(ModelColumnTest, MaxVersionsDoesNotCountWhatWasGoneBeforeTheCellWasWritten) {
+  ModelColumn column;
+  column.Set({1, 0}, 2, "b");
+  column.DeleteCell({2, 0}, 2);
+  column.Set({3, 0}, 1, "a");
+
+  EXPECT_EQ(column.Read(3, GcRule::MaxVersions(1), 0, {}), (Cells{{1, "a"}}));
+}
+
+TEST(ModelColumnTest, MaxVersionsCountsATimestampOnce) {
+  ModelColumn column;
+  column.Set({1, 0}, 1, "a");
+  column.Set({2, 0}, 2, "b");
+  column.DeleteCell({3, 0}, 2);
+  column.Set({4, 0}, 2, "b again");
+  column.Set({5, 0}, 2, "b once more");
+
+  EXPECT_EQ(column.Read(5, GcRule::MaxVersions(2), 0, {}), (Cells{{2, "b once more"}, {1, "a"}}));
+}
+
+TEST(ModelColumnTest, MaxVersionsGivesAnOverwrittenCellANewLife) {
+  ModelColumn column;
+  column.Set({1, 0}, 1, "a");
+  column.Set({2, 0}, 2, "b");
+  column.DeleteCell({3, 0}, 2);
+  column.Set({4, 0}, 1, "a again");
+
+  EXPECT_EQ(column.Read(3, GcRule::MaxVersions(1), 0, {}), Cells{});
+  EXPECT_EQ(column.Read(4, GcRule::MaxVersions(1), 0, {}), (Cells{{1, "a again"}}));
+}
+
+TEST(ModelColumnTest, MaxAgeKeepsWhatIsExactlyThatOld) {
+  ModelColumn column;
+  column.Set({1, 0}, 3999, "expired");
+  column.Set({2, 0}, 4000, "kept");
+
+  EXPECT_EQ(column.Read(2, GcRule::MaxAge(absl::Milliseconds(1)), 5000, {}),
+            (Cells{{4000, "kept"}}));
+}
+
+}  // namespace
+}  // namespace bigtable

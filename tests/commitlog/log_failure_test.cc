@@ -1,0 +1,159 @@
+// What a log does when the file system says no.
+#include "commitlog/log_test_util.h"
+#include "filesystem/faulty_file_system.h"
+
+namespace bigtable {
+namespace {
+
+using testing::HasSubstr;
+
+class LogFailureTest : public testing::TestWithParam<bool> {
+ protected:
+  bool mapped() const { return GetParam(); }
+  void BreakSync() {
+    fs_.FailCalls({.kinds = {FileCall::kLogSync}, .path_contains = ""},
+                  absl::UnavailableError("injected"));
+  }
+
+  InMemoryFileSystem memory_;
+  FaultyFileSystem fs_{&memory_, {.hide_log_mappings = !GetParam()}};
+};
+INSTANTIATE_TEST_SUITE_P(Ways, LogFailureTest, testing::Bool(), [](const auto& param_info) {
+  return param_info.param ? "Mapped" : "Written";
+});
+
+TEST_P(LogFailureTest, FailedSyncIsNotForgottenWhenTheFaultIsOver) {
+  auto log = NewLog(&fs_);
+  ASSERT_OK(Add(log.get(), 1, "x"));
+  BreakSync();
+  EXPECT_THAT(log->Sync().ToString(), HasSubstr("injected"));
+  fs_.ClearFaults();
+  EXPECT_THAT(log->Sync().ToString(), HasSubstr("injected"));
+  EXPECT_THAT(Add(log.get(), 2, "y").ToString(), HasSubstr("injected"));
+  EXPECT_THAT(log->Close().ToString(), HasSubstr("injected"));
+  EXPECT_LT(log->synced_offset(), log->end_offset());
+}
+
+TEST_P(LogFailureTest, LogGoesOnInANewSegmentOnceEverythingIsReleased) {
+  auto log = NewLog(&fs_);
+  for (SequenceNumber s = 1; s <= 20; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 3000)));
+  BreakSync();
+  EXPECT_FALSE(log->Sync().ok());
+  fs_.ClearFaults();
+  log->ReleaseThrough(19);
+  const absl::Status refused = log->StartNewSegment();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(refused.ToString(), HasSubstr("20"));
+  EXPECT_FALSE(Add(log.get(), 21, "y").ok());
+  log->ReleaseThrough(20);
+  ASSERT_OK(log->StartNewSegment());
+  ASSERT_OK(Add(log.get(), 21, "y"));
+  ASSERT_OK(log->Sync());
+  ASSERT_OK(log->PrepareSpare());
+  EXPECT_EQ(log->LiveBytes(), kSmallSegment);
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    auto clone = memory_.CrashClone(seed);
+    const Replayed read = ReplayAll(clone.get(), {.must_reach = 21});
+    ASSERT_OK(read.status);
+    EXPECT_EQ(read.sequences, Range(21, 21));
+  }
+}
+
+TEST_P(LogFailureTest, NewSegmentIsStartedOnlyWhenThatIsDurable) {
+  auto log = NewLog(&fs_);
+  ASSERT_OK(Add(log.get(), 1, "x"));
+  BreakSync();
+  EXPECT_FALSE(log->Sync().ok());
+  log->ReleaseThrough(1);
+  EXPECT_FALSE(log->StartNewSegment().ok());
+  EXPECT_FALSE(Add(log.get(), 2, "y").ok());
+  fs_.ClearFaults();
+  EXPECT_OK(log->StartNewSegment());
+  EXPECT_OK(log->StartNewSegment());  // nothing to do
+  ASSERT_OK(Add(log.get(), 2, "y"));
+  EXPECT_EQ(ReplayAll(&fs_).sequences, Range(2, 2));
+}
+
+TEST_P(LogFailureTest, FailedWriteMakesTheLogFailAndIsNeverARecord) {
+  if (mapped()) return;  // stores do not fail
+  for (const auto done : {FaultyFileSystem::Done::kNothing, FaultyFileSystem::Done::kHalf}) {
+    InMemoryFileSystem memory;
+    FaultyFileSystem fs(&memory, {.hide_log_mappings = true});
+    auto log = NewLog(&fs);
+    ASSERT_OK(Add(log.get(), 1, Payload(1, 500)));
+    fs.CountCalls({.kinds = {FileCall::kLogWrite}, .path_contains = ""});
+    fs.FailCall(1, absl::UnavailableError("injected"), FaultyFileSystem::Repeat::kOnce, done);
+    EXPECT_FALSE(Add(log.get(), 2, Payload(2, 500)).ok());
+    EXPECT_FALSE(Add(log.get(), 2, Payload(2, 500)).ok());
+    EXPECT_EQ(ReplayAll(&fs).sequences, Range(1, 1));
+    log->ReleaseThrough(1);
+    ASSERT_OK(log->StartNewSegment());
+    ASSERT_OK(Add(log.get(), 2, Payload(2, 500)));
+    EXPECT_EQ(ReplayAll(&fs).sequences, Range(2, 2));
+  }
+}
+
+TEST_P(LogFailureTest, NoNextSegmentLeavesTheLogAsItWas) {
+  auto log = NewLog(&fs_);
+  ASSERT_OK(Add(log.get(), 1, Payload(1, 16000)));
+  for (const FileCall kind :
+       {FileCall::kNewLogFile, FileCall::kRenameFile, FileCall::kSyncDirectory}) {
+    fs_.FailCalls({.kinds = {kind}, .path_contains = ""}, absl::ResourceExhaustedError("full"));
+    EXPECT_EQ(Add(log.get(), 2, Payload(2, 16000)).code(), absl::StatusCode::kResourceExhausted);
+    fs_.ClearFaults();
+  }
+  ASSERT_OK(Add(log.get(), 2, Payload(2, 16000)));
+  ASSERT_OK(log->Sync());
+  const Replayed read = ReplayAll(memory_.CrashClone(1).get());
+  ASSERT_OK(read.status);
+  EXPECT_EQ(read.sequences, Range(1, 2));
+}
+
+TEST_P(LogFailureTest, LargeRecordThatFindsNoRoomLeavesTheSpareForOthers) {
+  auto log = NewLog(&fs_);
+  ASSERT_OK(Add(log.get(), 1, Payload(1, 16000)));
+  ASSERT_OK(log->PrepareSpare());
+  memory_.set_max_total_bytes(memory_.total_bytes());
+  EXPECT_EQ(Add(log.get(), 2, Payload(2, 100000)).code(), absl::StatusCode::kResourceExhausted);
+  ASSERT_OK(Add(log.get(), 2, Payload(2, 16000)));
+  EXPECT_EQ(ReplayAll(&fs_).sequences, Range(1, 2));
+}
+
+// Every call fails once, whatever it is; what was acknowledged is found again.
+TEST_P(LogFailureTest, AnyCallMayFailOnceAndNothingAcknowledgedIsLost) {
+  for (uint64_t call = 1;; ++call) {
+    InMemoryFileSystem memory;
+    FaultyFileSystem fs(&memory, {.hide_log_mappings = !mapped()});
+    auto log = NewLog(&fs);
+    fs.CountCalls();
+    fs.FailCall(call, absl::UnavailableError("injected"), FaultyFileSystem::Repeat::kOnce,
+                call % 2 == 0 ? FaultyFileSystem::Done::kHalf : FaultyFileSystem::Done::kNothing);
+    SequenceNumber released = 0;
+    SequenceNumber last = 0;
+    for (int i = 1; i <= 30; ++i) {
+      absl::Status status = Add(log.get(), last + 1, Payload(last + 1, 3000));
+      if (status.ok()) ++last;
+      if (status.ok() && i % 4 == 0) status = log->Sync();
+      if (!status.ok()) {
+        released = last;
+        log->ReleaseThrough(released);  // written out
+        ASSERT_OK(log->StartNewSegment());
+      } else if (i % 9 == 0) {
+        released = std::max(released, last - 5);
+        log->ReleaseThrough(released);
+        (void)log->PrepareSpare();
+      }
+    }
+    const bool over = fs.faults() == 0;
+    fs.ClearFaults();
+    const Replayed read = ReplayAll(&fs, {.must_reach = last});
+    ASSERT_OK(read.status);
+    const SequenceNumber first = read.sequences.empty() ? last + 1 : read.sequences.front();
+    ASSERT_LE(first, released + 1) << call;
+    ASSERT_EQ(read.sequences, Range(first, last)) << call;
+    if (over) return;
+  }
+}
+
+}  // namespace
+}  // namespace bigtable

@@ -1,0 +1,95 @@
+// What the tests of the commit log have in common.
+#ifndef BIGTABLE_TESTS_COMMITLOG_LOG_TEST_UTIL_H_
+#define BIGTABLE_TESTS_COMMITLOG_LOG_TEST_UTIL_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "bigtable/file_system.h"
+
+#include "base/strings.h"
+#include "commitlog/commit_log.h"
+#include "commitlog/log_replay.h"
+#include "filesystem/in_memory_file_system.h"
+
+namespace bigtable {
+
+#define EXPECT_OK(expression) EXPECT_EQ((expression), absl::OkStatus())
+#define ASSERT_OK(expression) ASSERT_EQ((expression), absl::OkStatus())
+
+inline constexpr uint64_t kSmallSegment = 16384;
+
+inline std::unique_ptr<CommitLog> NewLog(FileSystem* fs, uint64_t segment_size = kSmallSegment,
+                                         std::string directory = "log") {
+  CommitLogOptions options;
+  options.segment_size = segment_size;
+  auto log = CommitLog::Create(fs, std::move(directory), options);
+  EXPECT_EQ(log.status(), absl::OkStatus());
+  return log.ok() ? *std::move(log) : nullptr;
+}
+
+inline absl::Status Add(CommitLog* log, SequenceNumber sequence, std::string_view payload,
+                        AppendedRecord* out = nullptr) {
+  return log->Append(RecordType::kMutation, sequence, {&payload, 1}, out);
+}
+
+// A payload that says which one it is.
+inline std::string Payload(SequenceNumber sequence, size_t size) {
+  std::string out;
+  while (out.size() < size) out += Cat("<", sequence, ">");
+  out.resize(size);
+  return out;
+}
+
+struct Replayed {
+  absl::Status status;
+  LogEnd end;
+  std::vector<SequenceNumber> sequences;
+  std::vector<std::string> payloads;
+};
+
+inline Replayed ReplayAll(FileSystem* fs, ReplayOptions options = {},
+                          std::string_view directory = "log") {
+  Replayed out;
+  auto end = ReplayLog(fs, directory, options,
+                       [&](RecordType, SequenceNumber sequence, std::string_view payload) {
+                         out.sequences.push_back(sequence);
+                         out.payloads.emplace_back(payload);
+                         return absl::OkStatus();
+                       });
+  out.status = end.status();
+  if (end.ok()) out.end = *end;
+  return out;
+}
+
+// first, first + 1, ..., last.
+inline std::vector<SequenceNumber> Range(SequenceNumber first, SequenceNumber last) {
+  std::vector<SequenceNumber> out;
+  for (; first <= last; ++first) out.push_back(first);
+  return out;
+}
+
+inline std::string SegmentPath(uint64_t number) { return Cat("log/", SegmentName(number)); }
+
+// Only the paths of the segments themselves.
+inline std::vector<uint64_t> SegmentNumbers(FileSystem* fs) {
+  std::vector<uint64_t> out;
+  auto names = fs->ListDirectory("log");
+  if (!names.ok()) return out;
+  for (const std::string& name : *names) {
+    if (auto number = ParseSegmentName(name)) out.push_back(*number);
+  }
+  return out;
+}
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_COMMITLOG_LOG_TEST_UTIL_H_

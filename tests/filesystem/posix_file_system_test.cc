@@ -1,0 +1,239 @@
+// What only the machine's own file system has: mappings that are limited, errors of the system, and
+// locks that other processes see.
+#include "filesystem/posix_file_system.h"
+
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <signal.h>
+#include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "filesystem/posix_io.h"
+#include "temporary_directory.h"
+
+namespace bigtable {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using LockMode = FileSystem::LockMode;
+using ReadMode = FileSystem::ReadMode;
+
+class PosixFileSystemTest : public ::testing::Test {
+ protected:
+  std::string Path(std::string_view name) const {
+    return directory_.path() + "/" + std::string(name);
+  }
+  void Put(std::string_view name, std::string_view contents) {
+    auto file = fs_.NewWritableFile(Path(name));
+    ASSERT_TRUE(file.ok() && (*file)->Append(contents).ok());
+  }
+
+  TemporaryDirectory directory_;
+  PosixFileSystem fs_;
+};
+
+TEST_F(PosixFileSystemTest, ErrnoBecomesTheCodeThatTheInterfacePromises) {
+  const auto code = [](int error) { return PosixError("/p", "op", error).code(); };
+  EXPECT_EQ(code(ENOENT), absl::StatusCode::kNotFound);
+  EXPECT_EQ(code(EEXIST), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(code(EACCES), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(code(EROFS), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(code(ENOSPC), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(EDQUOT), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(EMFILE), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(EIO), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(PosixError("/p", "op", ENOENT).message(), "/p: op: No such file or directory");
+}
+
+TEST_F(PosixFileSystemTest,
+       AWriteBeyondTheLimitOfTheFileSizeIsResourceExhaustedAndTheFileIsSpoilt) {
+  const pid_t child = ::fork();
+  if (child == 0) {  // the limit and the signal's handler are the process's
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    auto file = fs_.NewWritableFile(Path("f"));
+    if (!file.ok()) ::_exit(1);
+    const absl::Status status = (*file)->Append(std::string(2000, 'x'));  // a short write first
+    if (status.code() != absl::StatusCode::kResourceExhausted) ::_exit(2);
+    if ((*file)->Sync() != status) ::_exit(3);
+    if ((*file)->Append("") != status) ::_exit(4);
+    if (fs_.NewLogFile(Path("log"), 2000).status().code() != absl::StatusCode::kResourceExhausted) {
+      ::_exit(5);
+    }
+    ::_exit(fs_.FileExists(Path("log")) ? 6 : 0);
+  }
+  int result = -1;
+  ASSERT_EQ(::waitpid(child, &result, 0), child);
+  EXPECT_EQ(WEXITSTATUS(result), 0);
+  EXPECT_EQ(*fs_.FileSize(Path("f")), 1000u);
+}
+
+TEST_F(PosixFileSystemTest, FilesBeyondTheLimitOfMappingsAreReadWithoutOne) {
+  PosixFileSystemOptions options;
+  options.max_mappings = 2;
+  PosixFileSystem few(options);
+  Put("f", "abc");
+  auto one = *few.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
+  auto two = *few.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
+  auto three = *few.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
+  EXPECT_NE(one->mapping(), nullptr);
+  EXPECT_NE(two->mapping(), nullptr);
+  EXPECT_EQ(three->mapping(), nullptr);
+  char buffer[3];
+  EXPECT_TRUE(three->Read(0, 3, buffer).ok());
+  EXPECT_EQ(std::string_view(buffer, 3), "abc");
+  one.reset();
+  EXPECT_NE((*few.NewRandomAccessFile(Path("f"), ReadMode::kMapped))->mapping(), nullptr);
+}
+
+TEST_F(PosixFileSystemTest, PopulatingWhatWasCutOffIsAnErrorAndNotASignal) {
+  Put("f", std::string(3 << 20, 'x'));
+  auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
+  ASSERT_NE(file->mapping(), nullptr);
+  ASSERT_EQ(::truncate(Path("f").c_str(), 4096), 0);
+  EXPECT_TRUE(file->Populate(0, 4096).ok());
+  const absl::Status status = file->Populate(2 << 20, 1 << 20);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Path("f")));
+}
+
+TEST_F(PosixFileSystemTest, AReservedLogFileIsMappedAndItsSpaceIsTaken) {
+  auto log = *fs_.NewLogFile(Path("log"), 1 << 20);
+  if (log->mapping() == nullptr) GTEST_SKIP() << "no space is reserved here";
+  struct stat info;
+  ASSERT_EQ(::stat(Path("log").c_str(), &info), 0);
+  EXPECT_GE(info.st_blocks * 512, 1 << 20);
+}
+
+TEST_F(PosixFileSystemTest, ALogFileForWhichThereIsNoRoomLeavesNoFile) {
+  for (const bool reserve : {true, false}) {
+    PosixFileSystemOptions options;
+    options.reserve_log_files = reserve;
+    PosixFileSystem fs(options);
+    for (const uint64_t size : {uint64_t{1} << 62, UINT64_MAX}) {
+      const absl::Status status = fs.NewLogFile(Path("log"), size).status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+      EXPECT_THAT(std::string(status.message()), HasSubstr(Path("log")));
+      EXPECT_FALSE(fs.FileExists(Path("log")));
+    }
+  }
+}
+
+TEST_F(PosixFileSystemTest, StoresIntoALogFileOutliveTheProcess) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto log = fs_.NewLogFile(Path("log"), 4096);
+    if (!log.ok()) ::_exit(1);
+    if (char* mapping = (*log)->mapping()) {
+      std::memcpy(mapping + 100, "stored", 6);
+    } else if (!(*log)->Write(100, "stored").ok()) {
+      ::_exit(2);
+    }
+    ::kill(::getpid(), SIGKILL);
+  }
+  int result = -1;
+  ASSERT_EQ(::waitpid(child, &result, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(result)) << WEXITSTATUS(result);
+  EXPECT_EQ(fs_.ReadFile(Path("log"))->substr(100, 6), "stored");
+}
+
+TEST_F(PosixFileSystemTest, WhatMayNotBeTouchedIsPermissionDenied) {
+  Put("f", "x");
+  ASSERT_EQ(::chmod(Path("f").c_str(), 0), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // Nothing is denied to root.
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(1);
+    const absl::Status status = fs_.ReadFile(Path("f")).status();
+    ::_exit(status.code() == absl::StatusCode::kPermissionDenied ? 0 : 2);
+  }
+  int result = -1;
+  ASSERT_EQ(::waitpid(child, &result, 0), child);
+  EXPECT_EQ(WEXITSTATUS(result), 0);
+}
+
+TEST_F(PosixFileSystemTest, InterruptedCallsAreMadeAgain) {
+  int interruptions = 3;
+  const int result = RetryInterrupted([&] {
+    if (interruptions-- == 0) return 7;
+    errno = EINTR;
+    return -1;
+  });
+  EXPECT_EQ(result, 7);
+  int calls = 0;
+  EXPECT_EQ(RetryInterrupted([&] {
+              ++calls;
+              errno = EIO;
+              return -1;
+            }),
+            -1);
+  EXPECT_EQ(calls, 1);
+}
+
+// Holds `path` in another process until it goes.
+class OtherProcess {
+ public:
+  OtherProcess(FileSystem* fs, const std::string& path, LockMode mode) {
+    int ready[2];
+    if (::pipe(ready) != 0) std::abort();
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      auto lock = fs->LockFile(path, mode);
+      const char answer = lock.ok() ? 'y' : 'n';
+      if (::write(ready[1], &answer, 1) != 1) ::_exit(1);
+      while (true) ::pause();
+    }
+    char answer = 'n';
+    locked_ = ::read(ready[0], &answer, 1) == 1 && answer == 'y';
+    ::close(ready[0]);
+    ::close(ready[1]);
+  }
+  ~OtherProcess() { Kill(); }
+
+  void Kill() {
+    if (pid_ == 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  bool locked() const { return locked_; }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = 0;
+  bool locked_ = false;
+};
+
+TEST_F(PosixFileSystemTest, AnotherProcessThatHoldsTheLockIsNamedAndItsDeathFreesIt) {
+  OtherProcess other(&fs_, Path("LOCK"), LockMode::kExclusive);
+  ASSERT_TRUE(other.locked());
+  for (const LockMode mode : {LockMode::kExclusive, LockMode::kShared}) {
+    const absl::Status refused = fs_.LockFile(Path("LOCK"), mode).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+    EXPECT_THAT(std::string(refused.message()),
+                HasSubstr("process " + std::to_string(other.pid())));
+  }
+  other.Kill();
+  EXPECT_TRUE(fs_.LockFile(Path("LOCK"), LockMode::kExclusive).ok());
+}
+
+TEST_F(PosixFileSystemTest, ReadersOfSeveralProcessesShareTheLockAndNobodyDeadIsNamed) {
+  Put("LOCK", "999999999");  // what a process that was killed may have left
+  OtherProcess other(&fs_, Path("LOCK"), LockMode::kShared);
+  ASSERT_TRUE(other.locked());
+  EXPECT_TRUE(fs_.LockFile(Path("LOCK"), LockMode::kShared).ok());
+  const absl::Status refused = fs_.LockFile(Path("LOCK"), LockMode::kExclusive).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), Not(HasSubstr("999999999")));
+}
+
+}  // namespace
+}  // namespace bigtable

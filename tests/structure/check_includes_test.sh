@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# check_includes.sh finds every violation in a small house, with file and line, and nothing else.
+set -euo pipefail
+
+check=$(cd "$(dirname "$0")" && pwd)/check_includes.sh
+house=$(mktemp -d)
+trap 'rm -rf "$house"' EXIT
+
+# file PATH, contents on stdin
+file() {
+  mkdir -p "$house/$(dirname "$1")"
+  cat > "$house/$1"
+}
+
+# What is allowed.
+file include/bigtable/row.h << 'END'
+#ifndef BIGTABLE_ROW_H_
+#define BIGTABLE_ROW_H_
+#include <string_view>
+#include "absl/status/status.h"
+#include "bigtable/cell.h"
+#endif
+END
+file src/base/coding.h << 'END'
+#ifndef BIGTABLE_BASE_CODING_H_
+#define BIGTABLE_BASE_CODING_H_
+#include <sys/mman.h>
+#include <zstd.h>
+#include "re2/re2.h"
+#include "bigtable/row.h"
+#endif
+END
+file src/sstable/block.cc << 'END'
+#include "sstable/block.h"
+#include "base/coding.h"
+// #include "client/table.h"
+END
+bash "$check" "$house" base sstable client
+
+# What is not.
+file include/bigtable/cell.h << 'END'
+#ifndef BIGTABLE_BIGTABLE_CELL_H_
+#include <zstd.h>
+#include <sys/types.h>
+#include "base/coding.h"
+#endif
+END
+file src/base/upwards.cc << 'END'
+#include "base/coding.h"
+  #  include "sstable/block.h"
+#include <client/table.h>
+#include "coding.h"
+END
+file src/cellar/wine.cc << 'END'
+END
+file src/stray.cc << 'END'
+END
+cat > "$house/expected" << 'END'
+src/cellar:1: no such room; BIGTABLE_ROOMS in src/CMakeLists.txt says where it stands
+src/stray.cc:1: belongs in a room, src/<room>/
+include/bigtable/cell.h:2: <zstd.h> in a public header; of system headers only the standard library
+include/bigtable/cell.h:3: <sys/types.h> in a public header; of system headers only the standard library
+include/bigtable/cell.h:4: "base/coding.h" in a public header; only "bigtable/..." and Abseil
+include/bigtable/cell.h:1: include guard should be BIGTABLE_CELL_H_
+src/base/upwards.cc:2: room base includes "sstable/block.h", but sstable is above it
+src/base/upwards.cc:3: room base includes "client/table.h", but client is above it
+src/base/upwards.cc:4: "coding.h" names no room; includes are written from src/ or include/
+END
+if bash "$check" "$house" base sstable client > "$house/found"; then
+  echo "check_includes.sh called a house with violations sound" >&2
+  exit 1
+fi
+diff "$house/expected" "$house/found"

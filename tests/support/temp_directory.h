@@ -1,0 +1,57 @@
+// A directory of the machine's own that is removed, with all that is in it, when this object goes.
+#ifndef BIGTABLE_TESTS_SUPPORT_TEMP_DIRECTORY_H_
+#define BIGTABLE_TESTS_SUPPORT_TEMP_DIRECTORY_H_
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <system_error>
+
+namespace bigtable {
+
+class TempDirectory {
+ public:
+  TempDirectory() {
+    const char* parent = std::getenv("TMPDIR");
+    path_ = std::string(parent != nullptr ? parent : "/tmp") + "/bigtable_test.XXXXXX";
+    if (mkdtemp(path_.data()) == nullptr) {
+      std::perror(path_.c_str());
+      std::abort();
+    }
+  }
+  ~TempDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempDirectory(const TempDirectory&) = delete;
+  TempDirectory& operator=(const TempDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  // Where a database can be created.
+  std::string database() const { return path_ + "/db"; }
+
+  // Every file below, by its path, with its bytes; directories with an empty text.
+  std::map<std::string, std::string> Contents() const {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+      std::string bytes;
+      if (entry.is_regular_file()) {
+        std::ifstream file(entry.path(), std::ios::binary);
+        bytes.assign(std::istreambuf_iterator<char>(file), {});
+      }
+      contents[entry.path().string()] = std::move(bytes);
+    }
+    return contents;
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_SUPPORT_TEMP_DIRECTORY_H_
