@@ -7,7 +7,6 @@
 #ifndef BIGTABLE_SSTABLE_BLOCK_CURSOR_H_
 #define BIGTABLE_SSTABLE_BLOCK_CURSOR_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,11 +66,11 @@ class BlockCursor {
 
   std::string_view key_;  // in the block or in the buffer
   std::string_view value_;
-  char* buffer_ = inline_buffer_.data();
-  size_t capacity_ = kInlineBuffer;
-  std::unique_ptr<char[]> heap_buffer_;
   static constexpr size_t kInlineBuffer = 160;
-  std::array<char, kInlineBuffer> inline_buffer_;
+  char inline_buffer_[kInlineBuffer];
+  std::unique_ptr<char[]> heap_buffer_;
+  char* buffer_ = inline_buffer_;
+  size_t capacity_ = kInlineBuffer;
 };
 
 }  // namespace bigtable

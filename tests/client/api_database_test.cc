@@ -278,6 +278,33 @@ TEST_F(DatabaseTest, CallsWithoutAStatusDoNoHarmAfterClose) {
   (void)database_->Statistics();
 }
 
+TEST_F(DatabaseTest, CallsObserveTheirDeadlineAndCancellation) {
+  Open();
+  CreateTable("t", {"f"});
+  Cancellation cancellation;
+  cancellation.Cancel();
+  const CallOptions late = {.deadline = absl::InfinitePast()};
+  const CallOptions cancelled = {.cancellation = &cancellation};
+
+  EXPECT_STATUS(kDeadlineExceeded, "", database_->CreateTable("u", TableSchema{}, late));
+  EXPECT_STATUS(kDeadlineExceeded, "", database_->DeleteTable("t", late));
+  EXPECT_STATUS(kDeadlineExceeded, "", database_->AddFamily("t", "g", {}, late));
+  EXPECT_STATUS(kDeadlineExceeded, "", database_->DropFamily("t", "f", late));
+  EXPECT_STATUS(kDeadlineExceeded, "", database_->UpdateFamily("t", "f", {}, late));
+  EXPECT_STATUS(kDeadlineExceeded, "", database_->SetLocalityGroup("t", "g", {}, late));
+  EXPECT_STATUS(kDeadlineExceeded, "", database_->Flush("t", late));
+  EXPECT_STATUS(kDeadlineExceeded, "", database_->Compact("t", late));
+  EXPECT_STATUS(kCancelled, "", database_->CreateTable("u", TableSchema{}, cancelled));
+  EXPECT_STATUS(kCancelled, "", database_->DeleteTable("t", cancelled));
+  EXPECT_STATUS(kCancelled, "", database_->Compact("t", cancelled));
+
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::string> tables, database_->ListTables());
+  EXPECT_EQ(tables, std::vector<std::string>{"t"});
+  ASSERT_OK_AND_ASSIGN(const TableSchema schema, database_->GetSchema("t"));
+  EXPECT_EQ(schema.families.size(), 1u);
+  EXPECT_TRUE(schema.families.contains("f"));
+}
+
 TEST_F(DatabaseTest, CloseWhileCompactionsArePausedReturns) {
   Open();
   CreateTable("t", {"f"});

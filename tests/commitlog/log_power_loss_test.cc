@@ -51,8 +51,8 @@ void LoseNowAndThen(uint32_t seed, bool mapped) {
       ASSERT_OK(log->Sync());
       history.synced = history.appended;
     } else if (what < 84) {
-      // What was written out is durable elsewhere, and the log with it.
-      history.released = std::max(history.released, random() % (history.synced + 1));
+      // What was written out is durable elsewhere, whether the log is or not.
+      history.released = std::max(history.released, random() % (history.appended + 1));
       log->ReleaseThrough(history.released);
     } else if (what < 90) {
       ASSERT_OK(log->PrepareSpare());

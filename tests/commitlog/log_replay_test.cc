@@ -140,6 +140,18 @@ TEST(LogReplayTest, MissingSegmentIsDataLossByName) {
   }
 }
 
+TEST(LogReplayTest, MissingSegmentIsDataLossAlsoWhereTheSealThatNamesItIsBroken) {
+  InMemoryFileSystem fs;
+  auto log = NewLog(&fs);
+  for (SequenceNumber s = 1; s <= 3; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 16000)));
+  std::string broken = fs.Contents(SegmentPath(1));
+  broken[RecordSize(16000)] ^= 1;
+  fs.SetContents(SegmentPath(1), broken);
+  EXPECT_OK(ReplayAll(&fs).status);  // nothing was synced
+  ASSERT_OK(fs.RemoveFile(SegmentPath(2)));
+  EXPECT_THAT(ReplayAll(&fs).status.ToString(), HasSubstr(SegmentName(2)));
+}
+
 TEST(LogReplayTest, LogThatShouldExistAndDoesNotIsDataLoss) {
   InMemoryFileSystem fs;
   EXPECT_EQ(ReplayAll(&fs).status.code(), absl::StatusCode::kDataLoss);
