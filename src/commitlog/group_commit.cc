@@ -91,7 +91,7 @@ void GroupCommit::Lead(Request* first) {
 
 // Makes every request from `until` to `newest` know the one that came after it.
 void GroupCommit::LinkNewer(Request* newest, Request* until) {
-  for (Request* r = newest; r != until && r->older_ != nullptr; r = r->older_) {
+  for (Request* r = newest; r != until; r = r->older_) {
     if (r->older_->newer_ == r) break;  // linked by an earlier look
     r->older_->newer_ = r;
   }
@@ -120,9 +120,7 @@ GroupCommit::Request* GroupCommit::NextLeader(Request* last) {
     return nullptr;
   }
   LinkNewer(newest, last);
-  Request* const next = last->newer_;
-  next->older_ = nullptr;
-  return next;
+  return last->newer_;
 }
 
 void GroupCommit::Tell(Request* request, uint32_t state) {

@@ -50,8 +50,12 @@ void CollectingCursor::Find() {
       made_key_ = input_->key();
       made_key_.back() = static_cast<char>(EntryKind::kShadow);
     }
+    if (verdict == Verdict::kKeep && major_ && kind == EntryKind::kCell &&
+        version.sequence <= horizon_) {
+      Settle(key, version);
+    }
     key_ = made_key_.empty() ? input_->key() : made_key_;
-    value_ = made_key_.empty() ? input_->value() : std::string_view();
+    value_ = verdict == Verdict::kKeep ? input_->value() : std::string_view();
     valid_ = true;
     return;
   }
@@ -198,6 +202,13 @@ CollectingCursor::Verdict CollectingCursor::JudgeResolved(std::string_view key, 
   made_key_ = ColumnPrefix(key);
   AppendTrailer(&made_key_, timestamp, ghost->death, EntryKind::kGhost);
   return Verdict::kShadow;
+}
+
+void CollectingCursor::Settle(std::string_view key, EntryVersion version) {
+  const EntryVersion settled{family_->created + 1, 0};
+  if (version == settled || (played_ && !ghosts_.empty())) return;
+  made_key_ = ColumnPrefix(key);
+  AppendTrailer(&made_key_, timestamp_, settled, EntryKind::kCell);
 }
 
 bool CollectingCursor::FindHider(EntryVersion version, EntryVersion* hider) const {

@@ -17,6 +17,11 @@
 //   the present). Cells that live then stay; of the others, those that count against one that
 //   stays leave a ghost: a deletion that says that a cell was here until then. No more than
 //   MaxVersions of them are needed, those that lived longest.
+//
+// What a major compaction keeps of the time before its horizon is seen by everybody, and nothing
+// older is left that it could hide. So when it was written does not matter any more, unless ghosts
+// are to be counted against it: its version becomes the smallest that its family has, which takes
+// less space, since all are the same.
 #ifndef BIGTABLE_COMPACTION_COLLECTING_CURSOR_H_
 #define BIGTABLE_COMPACTION_COLLECTING_CURSOR_H_
 
@@ -72,6 +77,8 @@ class CollectingCursor {
   void CountNewer(EntryVersion version);
   // Reads the whole column ahead, plays its history, and returns the input to where it stood.
   bool PlayColumn();
+  // Makes the key of a cell that stays for everybody.
+  void Settle(std::string_view key, EntryVersion version);
 
   EntryCursor* const input_;
   const Retention* const retention_;

@@ -66,7 +66,8 @@ class DatabaseFixture : public testing::Test {
     options.clock = &clock_;
     return options;
   }
-  void Open(const DatabaseOptions& options) {
+  void Open(DatabaseOptions options) {
+    options.file_system = file_system_.get();  // another one after Kill()
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
     ASSERT_OK(opened);
     database_ = *std::move(opened);

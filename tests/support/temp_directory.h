@@ -10,14 +10,22 @@
 #include <map>
 #include <string>
 #include <system_error>
+#include <unistd.h>
 
 namespace bigtable {
 
 class TempDirectory {
  public:
-  TempDirectory() {
+  enum class Where {
+    kDisk,    // $TMPDIR or /tmp
+    kMemory,  // where the system keeps files in memory, if it does: for tests that need no disk
+  };
+
+  explicit TempDirectory(Where where = Where::kDisk) {
     const char* parent = std::getenv("TMPDIR");
-    path_ = std::string(parent != nullptr ? parent : "/tmp") + "/bigtable_test.XXXXXX";
+    if (parent == nullptr) parent = "/tmp";
+    if (where == Where::kMemory && access("/dev/shm", W_OK) == 0) parent = "/dev/shm";
+    path_ = std::string(parent) + "/bigtable_test.XXXXXX";
     if (mkdtemp(path_.data()) == nullptr) {
       std::perror(path_.c_str());
       std::abort();
