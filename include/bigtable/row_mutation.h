@@ -56,9 +56,10 @@ class RowMutation {
   uint32_t operation_count() const { return operation_count_; }
   size_t byte_size() const { return row_.size() + operations_.size(); }
 
-  // For the engine: the operations as the commit log has them (tablet/mutation_format.h), and the
-  // first thing that was wrong with them.
+  // For the engine: the operations as the commit log has them (tablet/mutation_format.h), whether a
+  // cell among them takes the server's time, and the first thing that was wrong with them.
   std::string_view encoded_operations() const { return operations_; }
+  bool takes_server_time() const { return takes_server_time_; }
   const absl::Status& status() const { return status_; }
 
  private:
@@ -72,6 +73,7 @@ class RowMutation {
   std::string row_;
   std::string operations_;
   uint32_t operation_count_ = 0;
+  bool takes_server_time_ = false;
   absl::Status status_;
 };
 

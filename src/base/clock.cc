@@ -13,8 +13,8 @@ class SystemClock final : public Clock {
 }  // namespace
 
 Clock* Clock::System() {
-  static SystemClock clock;
-  return &clock;
+  static SystemClock* const clock = new SystemClock();
+  return clock;
 }
 
 }  // namespace bigtable

@@ -1,6 +1,7 @@
 #include "base/entry_key.h"
 
 #include <cstring>
+#include <iterator>
 
 #include "base/strings.h"
 
@@ -61,6 +62,20 @@ void AppendTimestamp(std::string* out, int64_t timestamp) {
   out->append(field, sizeof field);
 }
 
+void AppendNoFamily(std::string* out, uint32_t group_id) {
+  AppendFamily(out, "");
+  // One more than the number, seven bits a byte: without a zero byte.
+  AppendVarint64(out, uint64_t{group_id} + 1);
+  out->push_back('\0');
+  out->push_back(kEnd);
+}
+
+uint32_t GroupOfRowDeletion(std::string_view key, size_t row_prefix_size) {
+  uint64_t number = 0;
+  ParseVarint64(key.data() + row_prefix_size + 1, key.data() + key.size() - kTrailerSize, &number);
+  return static_cast<uint32_t>(number - 1);
+}
+
 std::string PrefixSuccessor(std::string_view prefix) {
   while (!prefix.empty() && prefix.back() == '\xff') prefix.remove_suffix(1);
   std::string out(prefix);
@@ -99,8 +114,14 @@ bool IsWellFormed(std::string_view key) {
   const std::string_view qualifier = prefix.substr(family_end + 1);
   const bool has_family = family_end > family;
   switch (kind) {
-    case EntryKind::kDeleteRow:
-      return !has_family && qualifier == std::string_view("\0\0", 2);
+    case EntryKind::kDeleteRow: {
+      uint64_t group = 0;
+      const char* const end = qualifier.data() + qualifier.size();
+      const char* const behind = ParseVarint64(qualifier.data(), end, &group);
+      return !has_family && behind != nullptr && group - 1 <= UINT32_MAX &&
+             std::string_view(behind, static_cast<size_t>(end - behind)) ==
+                 std::string_view("\0\x01", 2);
+    }
     case EntryKind::kDeleteFamily:
       return has_family && qualifier == std::string_view("\0\0", 2);
     default:
@@ -111,7 +132,9 @@ bool IsWellFormed(std::string_view key) {
 std::string DebugString(std::string_view key) {
   if (!IsWellFormed(key)) return Cat("malformed ", Quoted(key));
   static constexpr const char* kNames[] = {
-      "?", "cell", "delete-cell", "ghost", "delete-column", "delete-family", "delete-row"};
+      "?",      "cell",          "delete-cell",   "ghost",
+      "shadow", "delete-column", "delete-family", "delete-row"};
+  static_assert(std::size(kNames) == kLastKind + 1);
   const size_t row_size = RowPrefixSize(key);
   const std::string_view family = FamilyOf(key, row_size);
   const EntryKind kind = KindOf(key);
@@ -121,6 +144,9 @@ std::string DebugString(std::string_view key) {
   if (kind <= EntryKind::kDeleteColumn) {
     const auto escaped = EscapedQualifierOf(key, row_size, family.size());
     absl::StrAppend(&out, absl::CHexEscape(ToAbsl(Unescape(escaped, &scratch))));
+  }
+  if (kind == EntryKind::kDeleteRow) {
+    absl::StrAppend(&out, "(group ", GroupOfRowDeletion(key, row_size), ")");
   }
   if (HasTimestamp(kind)) absl::StrAppend(&out, "@", TimestampOf(key));
   const EntryVersion version = VersionOf(key);

@@ -13,7 +13,10 @@
 //
 // * Escaped: a zero byte becomes 00 FF, so that the end mark 00 01 sorts before every continuation.
 // * The qualifier is escaped and ended by 00 01 as a row is. A deletion of the whole family has 00
-//   00 instead, which sorts before every qualifier; a deletion of the row has an empty family too.
+//   00 instead, which sorts before every qualifier.
+// * A deletion of the row has an empty family, and in place of the qualifier the number of the
+//   locality group that it is for: every group has an entry of its own, and one group may have
+//   settled what it deleted while another has not.
 // * The timestamp is inverted (all bits), so that newer ones come first. A deletion of a column has
 //   the field all zero, which no cell has, since timestamps are not negative: it comes first.
 // * The version is the sequence number (7 bytes) and the ordinal (3 bytes), inverted.
@@ -68,11 +71,13 @@ inline void AppendColumn(std::string* out, std::string_view family, std::string_
   AppendFamily(out, family);
   AppendEscaped(out, qualifier);
 }
-// Where a deletion of a whole family stands (`family` not empty), or of the row (`family` empty).
+// Where a deletion of a whole family stands.
 inline void AppendNoColumn(std::string* out, std::string_view family) {
   AppendFamily(out, family);
   out->append(2, '\0');
 }
+// Where the deletion of the row stands, for one locality group.
+void AppendNoFamily(std::string* out, uint32_t group_id);
 // The trailer, into kTrailerSize bytes. `timestamp` is ignored for deletions of more than a cell.
 void StoreTrailer(char* to, int64_t timestamp, EntryVersion version, EntryKind kind);
 void AppendTrailer(std::string* out, int64_t timestamp, EntryVersion version, EntryKind kind);
@@ -116,6 +121,8 @@ inline std::string_view EscapedQualifierOf(std::string_view key, size_t row_pref
   const size_t begin = row_prefix_size + family_size + 1;
   return key.substr(begin, key.size() - kTrailerSize - begin);
 }
+// The locality group of a deletion of the row.
+uint32_t GroupOfRowDeletion(std::string_view key, size_t row_prefix_size);
 // Undoes AppendEscaped. Without a zero byte inside this is `escaped` less its end mark, and nothing
 // is copied; otherwise the bytes are built in `scratch`.
 std::string_view Unescape(std::string_view escaped, std::string* scratch);

@@ -1,6 +1,7 @@
 #include "bigtable/database.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/status.h"
@@ -54,7 +55,11 @@ absl::Status Database::Close() {
   if (impl_->closed) return impl_->close_status;
   impl_->closed = true;
   impl_->gate.CloseAndWait();
-  impl_->close_status = impl_->master->Shutdown();
+  // On a thread of its own: a database that is a static object is closed when the main thread's
+  // thread-local objects, compression contexts among them, are gone already.
+  std::thread([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    impl_->close_status = impl_->master->Shutdown();
+  }).join();
   if (!impl_->close_status.ok()) {
     impl_->master->info_log()->Error("closing: ", ToStd(impl_->close_status.message()));
   }

@@ -86,6 +86,7 @@ void RowMutation::Add(uint8_t kind, std::string_view family, std::string_view qu
   }
   AppendOperation(&operations_, operation);
   ++operation_count_;
+  takes_server_time_ |= operation.kind == EntryKind::kCell && timestamp == nullptr;
 }
 
 void RowMutation::Refuse(std::string message) {

@@ -102,7 +102,8 @@ std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutati
   absl::InlinedVector<MutationView, 1> views;
   uint64_t bytes = 0;
   for (size_t i = 0; i < mutations.size(); ++i) {
-    views.push_back({mutations[i].row(), mutations[i].encoded_operations()});
+    views.push_back({mutations[i].row(), mutations[i].encoded_operations(),
+                     mutations[i].takes_server_time()});
     statuses[i] = mutations[i].status();
     if (statuses[i].ok()) statuses[i] = TabletServer::Check(*layout, views[i]);
     bytes += mutations[i].byte_size();

@@ -142,10 +142,11 @@ inline void BlockCursor::SetKey(std::string_view previous, const Entry& entry) {
 }
 
 // Walks along one run without putting keys together. `matched` bytes are common to `target` and
-// the entry before, which is before `target`. Then an entry that shares more than that with it
-// compares as it does; one that shares less is behind `target`, because keys ascend; and only one
-// that shares exactly that, or is a restart, must be looked at. Where the walk ends, what the entry
-// shares with its predecessor it shares with `target`, from where its key is put together.
+// the entry before, which is before `target`. An entry that shares more than that with it compares
+// as it does. One that shares less is behind `target`, because keys ascend; or it is the restart
+// behind the run, which is not before `target` because the search of the restarts said so. Only one
+// that shares exactly that must be looked at. Where the walk ends, what the entry shares with its
+// predecessor it shares with `target`, from where its key is put together.
 void BlockCursor::Seek(std::string_view target) {
   valid_ = false;
   if (restart_count_ == 0) return;
@@ -155,7 +156,7 @@ void BlockCursor::Seek(std::string_view target) {
   size_t matched = 0;
   for (Entry entry; Parse(&entry);) {
     if (entry.shared > matched) continue;
-    if (entry.shared == matched || entry.shared == 0) {
+    if (entry.shared == matched) {
       const std::string_view rest = target.substr(entry.shared);
       const size_t common = CommonPrefix(entry.suffix, rest);
       if (LessBehind(entry.suffix, rest, common)) {

@@ -1,6 +1,7 @@
 #include "tablet/cell_cursor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/time/clock.h"
 
@@ -203,8 +204,7 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
     std::string scratch;
     row_.assign(Unescape(row_prefix_, &scratch));
     row_has_cells_ = false;
-    row_deletions_.clear();
-    row_hidden_before_ = {};
+    if (std::exchange(has_row_deletions_, false)) row_deletions_.clear();
     filter_.StartRow(row_);
     in_family_ = false;
   }
@@ -220,7 +220,8 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
     }
     in_family_ = true;
     family_deletions_.clear();
-    family_hidden_before_ = row_hidden_before_;
+    const std::vector<EntryVersion>& row_deletions = RowDeletions();
+    family_hidden_before_ = row_deletions.empty() ? EntryVersion() : row_deletions.front();
   }
   hidden_before_ = family_hidden_before_;
   in_timestamp_ = false;
@@ -258,8 +259,7 @@ CellCursor::Step CellCursor::Look(std::string_view key) {
   const EntryVersion version = VersionOf(key);
   switch (kind) {
     case EntryKind::kDeleteRow:
-      row_deletions_.push_back(version);
-      row_hidden_before_ = std::max(row_hidden_before_, version);
+      AddRowDeletion(key, version);
       return Step::kNext;
     case EntryKind::kDeleteFamily:
       if (version.sequence > family_->created) {
@@ -362,13 +362,28 @@ void CellCursor::Take(Step step) {
   }
 }
 
+void CellCursor::AddRowDeletion(std::string_view key, EntryVersion version) {
+  const TableLayout& layout = version_->layout();
+  const size_t group = layout.GroupIndex(GroupOfRowDeletion(key, row_prefix_.size()));
+  if (group == layout.groups.size()) return;
+  has_row_deletions_ = true;
+  row_deletions_.resize(layout.groups.size());
+  row_deletions_[group].push_back(version);
+}
+
+const std::vector<EntryVersion>& CellCursor::RowDeletions() const {
+  static const auto* const kNone = new std::vector<EntryVersion>();
+  if (!has_row_deletions_) return *kNone;
+  return row_deletions_[version_->layout().GroupIndex(family_->group_id)];
+}
+
 bool CellCursor::PlayColumn() {
   const std::string here(input_.key());
   const ColumnHistory::Bounds bounds{.written_after = family_->created,
                                      .written_by = spec_.sequence,
                                      .min_timestamp = min_timestamp_};
   history_.Clear();
-  history_.AddWideDeletions(row_deletions_, bounds);
+  history_.AddWideDeletions(RowDeletions(), bounds);
   history_.AddWideDeletions(family_deletions_, bounds);
   history_.AddColumn(&input_, column_prefix_, bounds);
   lives_ = &history_.Play(*family_->gc.max_versions());

@@ -96,6 +96,9 @@ class CellCursor {
   Step LookAtCell(std::string_view key, EntryVersion version);
   bool IsKept(EntryVersion version, bool alive, Step* otherwise);
   void Take(Step step);
+  void AddRowDeletion(std::string_view key, EntryVersion version);
+  // Those that concern the current family.
+  const std::vector<EntryVersion>& RowDeletions() const;
   bool PlayColumn();
   bool CheckLimits();
   bool Fail(absl::Status status);
@@ -129,11 +132,12 @@ class CellCursor {
   int64_t min_timestamp_ = 0;
   std::string qualifier_scratch_;
   std::string_view qualifier_;
-  std::vector<EntryVersion> row_deletions_;  // from new to old, as the others
+  // Deletions of the row, for each locality group, and of the family; from new to old.
+  std::vector<std::vector<EntryVersion>> row_deletions_;
+  bool has_row_deletions_ = false;
   std::vector<EntryVersion> family_deletions_;
-  EntryVersion hidden_before_;  // the last of all deletions that cover the column
-  EntryVersion row_hidden_before_;
-  EntryVersion family_hidden_before_;
+  EntryVersion hidden_before_;         // the last of all deletions that cover the column,
+  EntryVersion family_hidden_before_;  // or the family
 
   // The current cell.
   bool in_timestamp_ = false;

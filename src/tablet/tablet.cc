@@ -74,10 +74,12 @@ void Tablet::Insert(std::string_view row, std::string_view operations, SequenceN
     const EntryVersion version{sequence, ordinal};
     key_.resize(row_size);
     if (operation.kind == EntryKind::kDeleteRow) {
-      AppendNoColumn(&key_, "");
-      AppendTrailer(&key_, 0, version, operation.kind);
       for (size_t group = 0; group < active_.size(); ++group) {
-        if (!replay || sequence > replay_after_[group]) Add(group, sequence, {}, owner);
+        if (replay && sequence <= replay_after_[group]) continue;
+        key_.resize(row_size);
+        AppendNoFamily(&key_, layout_->groups[group].id);
+        AppendTrailer(&key_, 0, version, operation.kind);
+        Add(group, sequence, {}, owner);
       }
       continue;
     }

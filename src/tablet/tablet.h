@@ -104,6 +104,8 @@ class Tablet {
               int64_t server_timestamp);
   // A server's timestamp for a mutation that comes now: larger than all before.
   int64_t NextTimestamp();
+  // The last one that was given out.
+  int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_relaxed); }
 
   // The table was deleted: the tablet takes no more writes.
   void MarkRemoved() { removed_.store(true, std::memory_order_release); }

@@ -166,7 +166,9 @@ absl::Status TabletServer::LogWrite(Write* write) {
 
 absl::Status TabletServer::LogMutation(Write* write, size_t i) {
   const MutationView& mutation = write->mutations[i];
-  Logged logged{sequences_->Take(1), write->tablet->NextTimestamp(), mutation.operations, nullptr};
+  const int64_t timestamp = mutation.takes_server_time ? write->tablet->NextTimestamp()
+                                                       : write->tablet->last_timestamp();
+  Logged logged{sequences_->Take(1), timestamp, mutation.operations, nullptr};
   if (write->durability != Durability::kNone) {
     header_.clear();
     AppendMutationHeader(

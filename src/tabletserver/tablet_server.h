@@ -42,6 +42,7 @@ namespace bigtable {
 struct MutationView {
   std::string_view row;
   std::string_view operations;
+  bool takes_server_time = true;  // some cell has no timestamp of its own
 };
 
 struct TabletServerOptions {

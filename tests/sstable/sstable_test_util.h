@@ -34,7 +34,7 @@ inline std::string CellKey(std::string_view row, std::string_view family,
                            EntryKind kind = EntryKind::kCell) {
   std::string key = RowPrefix(row);
   if (kind >= EntryKind::kDeleteFamily) {
-    AppendNoColumn(&key, kind == EntryKind::kDeleteRow ? std::string_view() : family);
+    kind == EntryKind::kDeleteRow ? AppendNoFamily(&key, 0) : AppendNoColumn(&key, family);
   } else {
     AppendColumn(&key, family, qualifier);
   }

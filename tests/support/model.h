@@ -9,6 +9,8 @@
 //     since it was written, deleted later or not. A cell that a Set replaced counts as written by
 //     that Set. Cells with one timestamp count once.
 //   * MaxAge: a cell is gone when its timestamp is less than the present minus the age.
+//   * The server's time of a mutation is the clock's, or one more than the last that was taken,
+//     whichever is larger. A mutation without a Set that asks for it takes none.
 //   * A read at a sequence number sees what happened up to and with the mutation of that number.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_H_
 #define BIGTABLE_TESTS_SUPPORT_MODEL_H_
@@ -214,11 +216,11 @@ class ModelTable {
 
   // Requires Accepts(mutation). `sequence` is larger than all before.
   void Apply(uint64_t sequence, int64_t now_micros, const ModelMutation& mutation) {
-    const bool server_time = std::any_of(
+    const bool takes_server_time = std::any_of(
         mutation.operations.begin(), mutation.operations.end(), [](const ModelOperation& op) {
           return op.kind == ModelOperation::Kind::kSet && !op.timestamp;
         });
-    if (server_time) last_server_time_ = std::max(now_micros, last_server_time_ + 1);
+    if (takes_server_time) last_server_time_ = std::max(now_micros, last_server_time_ + 1);
 
     RowHistory& row = rows_[mutation.row];
     uint32_t ordinal = 0;
