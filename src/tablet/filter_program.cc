@@ -38,20 +38,16 @@ void FilterProgram::Append(const FilterNode* node) {
 }
 
 bool FilterProgram::MayPassFamily(std::string_view family) const {
-  return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
-    const FilterNode& node = *step.node;
-    switch (node.kind) {
-      case Kind::kBlockAll:
-        return false;
-      case Kind::kFamily:
-      case Kind::kColumnRange:
-        return node.text == family;
-      case Kind::kFamilyRegex:
-        return Matches(node, family);
-      default:
-        return true;
+  // Behind a step that counts the cells of a row, those of all families count.
+  for (size_t i = 0; i < first_counting_; ++i) {
+    const FilterNode& node = *steps_[i].node;
+    const bool is_named = node.kind == Kind::kFamily || node.kind == Kind::kColumnRange;
+    if (node.kind == Kind::kBlockAll || (is_named && node.text != family) ||
+        (node.kind == Kind::kFamilyRegex && !Matches(node, family))) {
+      return false;
     }
-  });
+  }
+  return true;
 }
 
 bool FilterProgram::IsOneColumn(std::string_view* family, std::string_view* qualifier) const {

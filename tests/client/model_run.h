@@ -634,7 +634,7 @@ class ModelRun {
     if (!back) {
       clock_.Set(clock_.micros() + by);
     } else if (!plan_.settings.expiry) {
-      clock_.Set(std::max<int64_t>(0, clock_.micros() - by));
+      clock_.Set(std::max(kFirstMicros, clock_.micros() - by));
     }
     Log(Cat("The clock is ", clock_.micros()));
   }
@@ -661,7 +661,9 @@ class ModelRun {
   }
 
   const ModelPlan& plan_;
-  TestClock clock_{10};
+  // Not at the very beginning of time, where a new table may have used the first instant itself.
+  static constexpr int64_t kFirstMicros = 10;
+  TestClock clock_{kFirstMicros};
   std::optional<TempDirectory> directory_;  // one of the two
   std::unique_ptr<InMemoryFileSystem> memory_;
   std::string path_;

@@ -99,7 +99,7 @@ std::vector<size_t> ChosenSteps(const ModelPlan& plan) {
 }
 
 TEST(ModelTest, RandomOperationsHaveTheModelsAnswers) {
-  ForEachSeed(kSanitized ? 4 : 12, [](uint64_t seed) {
+  ForEachSeed(kSanitized ? 6 : 30, [](uint64_t seed) {
     const ModelPlan plan = MakeModelPlan(seed, 500);
     const std::vector<size_t> steps = ChosenSteps(plan);
     Failing failing{steps, RunSteps(plan, steps)};
