@@ -23,10 +23,10 @@ namespace bigtable {
 class TableImpl;
 class RowReaderImpl;
 
-// A stream of rows, in key order: what Table::ReadRows returns. It sees one moment, however long it
-// runs, and holds on to the memory and files of that moment: do not keep it longer than needed. A
-// row is built in memory whole; rows too large for that are read with a Scanner. One thread at a
-// time.
+// A stream of rows, in key order: what Table::ReadRows returns. It sees one moment, that of the
+// call of ReadRows or of its snapshot, however long it runs, and holds on to the memory and files
+// of that moment: do not keep it longer than needed. A row is built in memory whole; rows too large
+// for that are read with a Scanner. One thread at a time.
 //
 //   RowReader reader = table->ReadRows(RowRange::Prefix("com.cnn"));
 //   for (const Row& row : reader) { ... }

@@ -102,8 +102,8 @@ std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutati
   absl::InlinedVector<MutationView, 1> views;
   uint64_t bytes = 0;
   for (size_t i = 0; i < mutations.size(); ++i) {
-    views.push_back({mutations[i].row(), mutations[i].encoded_operations(),
-                     mutations[i].takes_server_time()});
+    views.push_back(
+        {mutations[i].row(), mutations[i].encoded_operations(), mutations[i].takes_server_time()});
     statuses[i] = mutations[i].status();
     if (statuses[i].ok()) statuses[i] = TabletServer::Check(*layout, views[i]);
     bytes += mutations[i].byte_size();
@@ -148,18 +148,13 @@ class RowReaderImpl {
         filter_(std::move(filter)),
         options_(options) {
     if (options.reverse) std::reverse(ranges_.begin(), ranges_.end());
+    Begin();
   }
 
   bool Next(Row* row) {
     const CallGate::Pass pass(&table_->database->gate);
     if (!pass) return Fail(DatabaseImpl::ClosedError());
     if (done_ || !status_.ok()) return false;
-    if (!cursor_.has_value()) {
-      ReadSpec spec;
-      const absl::Status status = table_->BeginRead(filter_, options_, &version_, &spec);
-      if (!status.ok()) return Fail(status);
-      cursor_.emplace(version_.get(), spec);
-    }
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
     if (!at_row_ && !NextRange()) return false;
     RowBuilder builder(row);
@@ -177,6 +172,18 @@ class RowReaderImpl {
   const absl::Status& status() const { return status_; }
 
  private:
+  // Fixes the moment, which is that of the call of ReadRows.
+  void Begin() {
+    const CallGate::Pass pass(&table_->database->gate);
+    ReadSpec spec;
+    const absl::Status status =
+        pass ? table_->BeginRead(filter_, options_, &version_, &spec) : DatabaseImpl::ClosedError();
+    if (status.ok()) {
+      cursor_.emplace(version_.get(), spec);
+    } else {
+      Fail(status);
+    }
+  }
   // Goes to the first cell of the next range that has one.
   bool NextRange() {
     while (next_range_ < ranges_.size()) {

@@ -298,6 +298,16 @@ TEST_F(ReadTest, AReaderSeesOneMoment) {
   EXPECT_EQ(rows, 500);
 }
 
+TEST_F(ReadTest, AReadersMomentIsThatOfTheCallNotOfTheFirstRow) {
+  WriteRows({"a", "b"});
+  RowReader reader = table_->ReadRows(RowRange::All());
+
+  WriteRows({"aa"});
+  ASSERT_OK(table_->Apply(RowMutation("b").DeleteRow()));
+
+  EXPECT_EQ(ShowKeys(std::move(reader)), "a b");
+}
+
 TEST_F(ReadTest, ADeadlineInThePastIsDeadlineExceeded) {
   WriteRows({"a"});
   const ReadOptions options = {.deadline = absl::InfinitePast()};

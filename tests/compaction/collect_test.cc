@@ -1,0 +1,83 @@
+// What a compaction writes of what it reads: testdata/collect.txt.
+//
+//   families                  those of the locality group, from now on, one a line:
+//                             NAME [max_versions=] [min_timestamp=] [created=]
+//   collect merging|major [snapshots=1,2] [present=]
+//                             the entries (support/entry_text.h), in any order; without any, those
+//                             of the collect before it
+
+#include <string>
+#include <utility>
+
+#include "gtest/gtest.h"
+
+#include "compaction/collecting_cursor.h"
+#include "support/entry_text.h"
+#include "support/text_driven.h"
+
+namespace bigtable {
+namespace {
+
+class Collect {
+ public:
+  std::string Run(const TextCommand& command) {
+    if (command.name == "families") return Families(command);
+    if (command.name == "collect") return Entries(command);
+    return "unknown command";
+  }
+
+ private:
+  std::string Families(const TextCommand& command) {
+    families_.clear();
+    for (const std::string& line : command.input) {
+      const TextArguments arguments(SplitWords(line));
+      RetainedFamily family{.name = arguments.Word(0), .created = 0, .max_versions = {}};
+      family.created = static_cast<SequenceNumber>(arguments.Number("created"));
+      if (arguments.HasValue("max_versions")) {
+        family.max_versions = arguments.Number("max_versions");
+      }
+      family.min_timestamp = arguments.Number("min_timestamp", family.min_timestamp);
+      if (!arguments.NotAskedFor().empty()) return "what is " + arguments.NotAskedFor();
+      families_.push_back(std::move(family));
+    }
+    return "";
+  }
+
+  std::string Entries(const TextCommand& command) {
+    const bool major = command.Has("major");
+    if (major == command.Has("merging")) return "major or merging?";
+    if (!command.input.empty()) {
+      entries_ = NewTestMemtable();
+      for (const std::string& line : command.input) {
+        const std::optional<TextEntry> entry = ParseEntry(line);
+        if (!entry.has_value()) return "not an entry: " + line;
+        entries_->Add(entry->key, entry->value);
+      }
+    }
+    Retention retention;
+    retention.families = families_;
+    retention.snapshots = command.Numbers("snapshots");
+    retention.present = static_cast<SequenceNumber>(
+        command.Number("present", static_cast<int64_t>(kMaxSequence)));
+    MemtableCursor input(entries_.get());
+    CollectingCursor collected(&input, &retention, major);
+    std::string out;
+    for (collected.SeekToFirst(); collected.valid(); collected.Next()) {
+      out += EntryText(collected.key(), collected.value()) + "\n";
+    }
+    if (!collected.status().ok()) out += std::string(collected.status().ToString());
+    return out.empty() ? "nothing\n" : out;
+  }
+
+  std::vector<RetainedFamily> families_;
+  Ref<Memtable> entries_ = NewTestMemtable();
+};
+
+TEST(CollectTest, CompactionsKeepWhatSomebodyReads) {
+  Collect collect;
+  RunTextFile(BIGTABLE_TESTDATA "/collect.txt",
+              [&](const TextCommand& command) { return collect.Run(command); });
+}
+
+}  // namespace
+}  // namespace bigtable

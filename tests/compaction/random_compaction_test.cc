@@ -1,0 +1,367 @@
+// Whatever is compacted, and in whatever order: everybody who still reads, which is the snapshots
+// that are held and the present, reads what the history of the writes says, and a major compaction
+// leaves nothing that nobody needs.
+//
+// A run is a memtable here, and the tablet's version has them in place of sorted runs. What is
+// expected is computed from the list of all writes, in another way than the engine does it.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "base/entry_key.h"
+#include "base/strings.h"
+#include "compaction/collecting_cursor.h"
+#include "compaction/merging_cursor.h"
+#include "support/entry_text.h"
+#include "support/random.h"
+#include "support/seeds.h"
+#include "tablet/cell_cursor.h"
+#include "tablet/table_layout.h"
+#include "tablet/tablet_version.h"
+
+namespace bigtable {
+namespace {
+
+struct Write {
+  EntryVersion version;
+  EntryKind kind = EntryKind::kCell;
+  std::string row;
+  std::string family;
+  std::string qualifier;
+  int64_t timestamp = 0;
+  std::string value;
+
+  // Whether it ends what is at the timestamp of this column.
+  bool Hides(const Write& cell) const {
+    if (row != cell.row) return false;
+    if (kind == EntryKind::kDeleteRow) return true;
+    if (family != cell.family) return false;
+    if (kind == EntryKind::kDeleteFamily) return true;
+    if (qualifier != cell.qualifier) return false;
+    return kind == EntryKind::kDeleteColumn || timestamp == cell.timestamp;
+  }
+};
+
+// When a cell was there: from `from` on, up to but without `to`.
+struct Span {
+  EntryVersion from;
+  EntryVersion to;
+};
+constexpr EntryVersion kForever{kMaxSequence, kMaxOrdinal};
+
+// When the rule ends a cell that was written at `birth`: as soon as cells at `n` of the newer
+// timestamps have been there since.
+EntryVersion EndByRule(EntryVersion birth, const std::map<int64_t, std::vector<Span>>& newer,
+                       int64_t n) {
+  std::vector<EntryVersion> counted;
+  for (const auto& [timestamp, spans] : newer) {
+    EntryVersion first = kForever;
+    for (const Span& span : spans) {
+      if (span.to > birth) first = std::min(first, std::max(span.from, birth));
+    }
+    if (first != kForever) counted.push_back(first);
+  }
+  if (std::ssize(counted) < n) return kForever;
+  std::sort(counted.begin(), counted.end());
+  return counted[static_cast<size_t>(n - 1)];
+}
+
+// What a read at `moment` returns, a line for each cell.
+std::string Expected(const std::vector<Write>& writes, const TableLayout& layout,
+                     SequenceNumber moment, absl::Time now) {
+  // Cells of each column, by timestamp from new to old, and then as they were written.
+  std::map<std::tuple<std::string, std::string, std::string>,
+           std::map<int64_t, std::vector<size_t>, std::greater<>>>
+      columns;
+  for (size_t i = 0; i < writes.size(); ++i) {
+    const Write& write = writes[i];
+    if (write.kind != EntryKind::kCell || write.version.sequence > moment) continue;
+    const FamilyLayout* family = layout.FindFamily(write.family);
+    if (write.version.sequence <= family->created) continue;
+    if (write.timestamp < MinTimestamp(family->gc, now)) continue;
+    columns[{write.row, write.family, write.qualifier}][write.timestamp].push_back(i);
+  }
+  std::string out;
+  for (const auto& [column, cells] : columns) {
+    const int64_t n = layout.FindFamily(std::get<1>(column))
+                          ->gc.max_versions()
+                          .value_or(std::numeric_limits<int64_t>::max());
+    std::map<int64_t, std::vector<Span>> spans;  // of the newer timestamps
+    for (const auto& [timestamp, indexes] : cells) {
+      std::vector<Span> here;
+      for (const size_t i : indexes) {
+        Span span{writes[i].version, kForever};
+        for (size_t j = i + 1; j < writes.size() && writes[j].version.sequence <= moment; ++j) {
+          if (!writes[j].Hides(writes[i])) continue;
+          span.to = writes[j].version;
+          break;
+        }
+        span.to = std::min(span.to, EndByRule(span.from, spans, n));
+        here.push_back(span);
+        if (span.to != kForever) continue;
+        absl::StrAppend(&out, writes[i].row, "/", writes[i].family, ":", writes[i].qualifier, "@",
+                        timestamp, "=", writes[i].value, "\n");
+      }
+      spans[timestamp] = std::move(here);
+    }
+  }
+  return out;
+}
+
+class History {
+ public:
+  explicit History(uint64_t seed) : random_(seed) {
+    layout_.groups = {{.id = 0, .name = "default", .options = {}}};
+    for (const char* name : {"a", "b", "c"}) {
+      layout_.families.push_back({name, 0, RandomRule(), 0});
+    }
+    rows_ = 1 + random_.Below(2);
+    columns_ = 1 + random_.Below(2);
+    timestamps_ = 1 + random_.Below(8);
+    out_of_order_ = random_.OneIn(2);
+    runs_ = {NewTestMemtable()};
+  }
+
+  void Step() {
+    switch (random_.Below(12)) {
+      case 0:
+        snapshots_.insert(last_);
+        break;
+      case 1:
+        if (!snapshots_.empty()) {
+          snapshots_.erase(std::next(snapshots_.begin(),
+                                     static_cast<ptrdiff_t>(random_.Below(snapshots_.size()))));
+        }
+        break;
+      case 2:
+        if (!runs_[0]->empty()) runs_.insert(runs_.begin(), NewTestMemtable());
+        break;
+      case 3:
+      case 4:
+        CompactSome();
+        break;
+      case 5:
+        if (random_.OneIn(4)) {
+          // Dropped and made anew, which takes a sequence number.
+          layout_.families[random_.Below(layout_.families.size())].created = ++last_;
+        } else {
+          now_ += random_.Below(3);
+        }
+        break;
+      default:
+        Mutate();
+    }
+  }
+  // Runs [first, first + count) become one.
+  void Compact(size_t first, size_t count) {
+    const bool major = first + count == runs_.size();
+    MergingCursor input;
+    std::vector<std::unique_ptr<MemtableCursor>> cursors;
+    for (size_t i = first; i < first + count; ++i) {
+      cursors.push_back(std::make_unique<MemtableCursor>(runs_[i].get()));
+      input.Add(cursors.back().get());
+    }
+    Retention retention = layout_.RetentionOf(0, Now());
+    retention.snapshots.assign(snapshots_.begin(), snapshots_.end());
+    retention.present = last_;
+    const Ref<Memtable> output = NewTestMemtable();
+    CollectingCursor entries(&input, &retention, major);
+    std::string last_key;
+    for (entries.SeekToFirst(); entries.valid(); entries.Next()) {
+      ASSERT_TRUE(IsWellFormed(entries.key()));
+      ASSERT_LT(last_key, entries.key()) << "out of order: " << DebugString(entries.key());
+      last_key = entries.key();
+      output->Add(entries.key(), entries.value());
+    }
+    ASSERT_TRUE(entries.status().ok());
+    absl::StrAppend(&script_, major ? "major" : "merging", " compaction of runs ", first, " to ",
+                    first + count - 1, "; the snapshots are");
+    for (const SequenceNumber s : snapshots_) absl::StrAppend(&script_, " ", s);
+    absl::StrAppend(&script_, ", the present ", last_, ", the time ", now_, "\n");
+    runs_.erase(runs_.begin() + static_cast<ptrdiff_t>(first),
+                runs_.begin() + static_cast<ptrdiff_t>(first + count));
+    runs_.insert(runs_.begin() + static_cast<ptrdiff_t>(first), output);
+  }
+  void CompactAll() {
+    snapshots_.clear();
+    Compact(0, runs_.size());
+    runs_.insert(runs_.begin(), NewTestMemtable());
+  }
+
+  // Reads at every moment that is still read.
+  void Check() {
+    std::set<SequenceNumber> moments = snapshots_;
+    moments.insert(last_);
+    for (const SequenceNumber moment : moments) {
+      ASSERT_EQ(Read(moment), Expected(writes_, layout_, moment, Now()))
+          << "at " << moment << ", after:\n"
+          << Rules() << script_ << "there are now:\n"
+          << EntriesText();
+    }
+  }
+  // After a major compaction without snapshots: the cells that are read, and ghosts.
+  void CheckNothingIsLeftOver() {
+    std::map<std::string, int64_t> ghosts;  // of a column
+    std::string cells;
+    MemtableCursor cursor(runs_.back().get());
+    for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
+      const std::string_view key = cursor.key();
+      if (KindOf(key) == EntryKind::kCell) {
+        absl::StrAppend(&cells, CellText(key, cursor.value()));
+        continue;
+      }
+      ASSERT_EQ(KindOf(key), EntryKind::kGhost) << DebugString(key) << "\n" << script_;
+      const FamilyLayout* family =
+          layout_.FindFamily(ToStd(ToAbsl(FamilyOf(key, RowPrefixSize(key)))));
+      ASSERT_LE(++ghosts[std::string(ColumnPrefix(key))], family->gc.max_versions().value_or(0))
+          << DebugString(key) << "\n"
+          << script_;
+    }
+    ASSERT_EQ(cells, Expected(writes_, layout_, last_, Now())) << Rules() << script_;
+  }
+
+ private:
+  GcRule RandomRule() {
+    GcRule rule;
+    if (!random_.OneIn(3)) rule = GcRule::MaxVersions(random_.Between(1, 3));
+    if (random_.OneIn(4)) {
+      rule = GcRule::Union(rule, GcRule::MaxAge(absl::Microseconds(random_.Between(1, 9))));
+    }
+    return rule;
+  }
+  absl::Time Now() const { return absl::FromUnixMicros(static_cast<int64_t>(now_)); }
+
+  void CompactSome() {
+    if (runs_[0]->empty()) {
+      if (runs_.size() == 1) return;
+    } else {
+      runs_.insert(runs_.begin(), NewTestMemtable());  // what is merged is frozen
+    }
+    const size_t first = 1 + random_.Below(runs_.size() - 1);
+    Compact(first, 1 + random_.Below(runs_.size() - first));
+  }
+  void Mutate() {
+    ++last_;
+    const std::string row = absl::StrCat("r", random_.Below(rows_));
+    const uint64_t operations = random_.OneIn(3) ? 1 + random_.Below(4) : 1;
+    for (uint32_t ordinal = 0; ordinal < operations; ++ordinal) Add(row, {last_, ordinal});
+  }
+  void Add(const std::string& row, EntryVersion version) {
+    static constexpr EntryKind kKinds[] = {
+        EntryKind::kCell,       EntryKind::kCell,         EntryKind::kCell,
+        EntryKind::kCell,       EntryKind::kCell,         EntryKind::kDeleteCell,
+        EntryKind::kDeleteCell, EntryKind::kDeleteColumn, EntryKind::kDeleteFamily,
+        EntryKind::kDeleteRow};
+    Write write{version, kKinds[random_.Below(std::size(kKinds))], row, {}, {}, 0, {}};
+    std::string key = RowPrefix(row);
+    if (write.kind == EntryKind::kDeleteRow) {
+      AppendNoFamily(&key, 0);
+    } else {
+      write.family = layout_.families[random_.Below(layout_.families.size())].name;
+    }
+    if (write.kind == EntryKind::kDeleteFamily) AppendNoColumn(&key, write.family);
+    if (write.kind < EntryKind::kDeleteFamily) {
+      write.qualifier = absl::StrCat(random_.Below(columns_));
+      AppendColumn(&key, write.family, write.qualifier);
+    }
+    if (HasTimestamp(write.kind)) {
+      write.timestamp = static_cast<int64_t>(random_.Below(timestamps_));
+      if (!out_of_order_) write.timestamp += static_cast<int64_t>(version.sequence);
+    }
+    if (write.kind == EntryKind::kCell) {
+      write.value = absl::StrCat("v", version.sequence, ".", version.ordinal);
+    }
+    AppendTrailer(&key, write.timestamp, version, write.kind);
+    runs_[0]->Add(key, write.value);
+    absl::StrAppend(&script_, EntryText(key, write.value), "\n");
+    writes_.push_back(std::move(write));
+  }
+
+  std::string Read(SequenceNumber moment) {
+    // As the engine has them: the active memtable, the frozen ones from new to old, and the runs.
+    GroupVersion group{runs_[0], {runs_.begin() + 1, runs_.end()}, {}};
+    const TabletVersion version(std::make_shared<const TableLayout>(layout_), {group},
+                                MakeRef<VersionSeal>());
+    ReadSpec spec;
+    spec.sequence = moment;
+    spec.now = Now();
+    CellCursor cells(&version, spec);
+    cells.ReadRange(RowRange::All());
+    std::string out;
+    while (cells.Next()) {
+      absl::StrAppend(&out, Cat(cells.row(), "/", cells.family().name, ":", cells.qualifier(), "@",
+                                cells.timestamp(), "=", cells.value(), "\n"));
+    }
+    EXPECT_TRUE(cells.status().ok());
+    return out;
+  }
+  static std::string CellText(std::string_view key, std::string_view value) {
+    const std::string name = DebugString(key);
+    return Cat(std::string_view(name).substr(0, name.find('#')), "=", value, "\n");
+  }
+  std::string Rules() const {
+    std::string out;
+    for (const FamilyLayout& family : layout_.families) {
+      absl::StrAppend(&out, "family ", family.name, ", created ", family.created);
+      if (const auto n = family.gc.max_versions()) absl::StrAppend(&out, ", MaxVersions ", *n);
+      if (const auto age = family.gc.max_age()) {
+        absl::StrAppend(&out, ", MaxAge ", absl::FormatDuration(*age));
+      }
+      out += "\n";
+    }
+    return out;
+  }
+  std::string EntriesText() const {
+    std::string out;
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      absl::StrAppend(&out, "run ", i, ":\n");
+      MemtableCursor cursor(runs_[i].get());
+      cursor.SeekToFirst();
+      out += RestText(&cursor);
+    }
+    return out;
+  }
+
+  Random random_;
+  TableLayout layout_;
+  uint64_t rows_ = 1;
+  uint64_t columns_ = 1;
+  uint64_t timestamps_ = 1;
+  bool out_of_order_ = true;  // timestamps have nothing to do with when a cell is written
+  uint64_t now_ = 5;
+  SequenceNumber last_ = 0;
+  std::set<SequenceNumber> snapshots_;
+  std::vector<Ref<Memtable>> runs_;  // from new to old; the first is written to
+  std::vector<Write> writes_;
+  std::string script_;
+};
+
+TEST(RandomCompactionTest, NobodySeesThatACompactionTookPlace) {
+  ForEachSeed(kSanitized ? 300 : 3000, [](uint64_t seed) {
+    History history(seed);
+    for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
+      history.Step();
+      history.Check();
+    }
+    if (testing::Test::HasFailure()) return;
+    history.CompactAll();
+    history.Check();
+    history.CheckNothingIsLeftOver();
+  });
+}
+
+}  // namespace
+}  // namespace bigtable
