@@ -52,7 +52,7 @@ void CollectingCursor::Find() {
     }
     if (verdict == Verdict::kKeep && major_ && kind == EntryKind::kCell &&
         version.sequence <= horizon_) {
-      Settle(key, version);
+      Settle(version);
     }
     key_ = made_key_.empty() ? input_->key() : made_key_;
     value_ = verdict == Verdict::kKeep ? input_->value() : std::string_view();
@@ -130,7 +130,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeTimestamped(std::string_view ke
   if (!family_->max_versions.has_value()) {
     verdict = JudgeSimple(kind, version, hidden);
   } else if (major_ && version.sequence <= horizon_) {
-    verdict = JudgeResolved(key, kind, version);
+    verdict = JudgeResolved(kind, version);
   } else {
     verdict = JudgeMerging(kind, version, hidden);
   }
@@ -172,8 +172,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVe
   return Verdict::kKeep;
 }
 
-CollectingCursor::Verdict CollectingCursor::JudgeResolved(std::string_view key, EntryKind kind,
-                                                          EntryVersion version) {
+CollectingCursor::Verdict CollectingCursor::JudgeResolved(EntryKind kind, EntryVersion version) {
   if (resolved_timestamp_) return Verdict::kDrop;  // overwritten or deleted before the horizon
   resolved_timestamp_ = true;
   if (!played_) {
@@ -199,15 +198,15 @@ CollectingCursor::Verdict CollectingCursor::JudgeResolved(std::string_view key, 
   }
   const auto ghost = std::find_if(ghosts_.begin(), ghosts_.end(), is_here);
   if (ghost == ghosts_.end()) return Verdict::kDrop;
-  made_key_ = ColumnPrefix(key);
+  made_key_ = column_prefix_;
   AppendTrailer(&made_key_, timestamp, ghost->death, EntryKind::kGhost);
   return Verdict::kShadow;
 }
 
-void CollectingCursor::Settle(std::string_view key, EntryVersion version) {
+void CollectingCursor::Settle(EntryVersion version) {
   const EntryVersion settled{family_->created + 1, 0};
   if (version == settled || (played_ && !ghosts_.empty())) return;
-  made_key_ = ColumnPrefix(key);
+  made_key_ = column_prefix_;
   AppendTrailer(&made_key_, timestamp_, settled, EntryKind::kCell);
 }
 
@@ -260,7 +259,8 @@ bool CollectingCursor::PlayColumn() {
   lives_ = history_.Play(*family_->max_versions);
   played_ = true;
 
-  // Ghosts are what died after an older cell that lives was written.
+  // Ghosts are what died after an older cell that lives was written: it counts against that one
+  // for ever, so none of them may go.
   ghosts_.clear();
   EntryVersion earliest_birth = ColumnHistory::kAlive;
   for (auto life = lives_.rbegin(); life != lives_.rend(); ++life) {
@@ -269,12 +269,6 @@ bool CollectingCursor::PlayColumn() {
     } else if (life->death > earliest_birth) {
       ghosts_.push_back(*life);
     }
-  }
-  const size_t enough = static_cast<size_t>(*family_->max_versions);
-  if (ghosts_.size() > enough) {
-    std::nth_element(ghosts_.begin(), ghosts_.begin() + static_cast<ptrdiff_t>(enough),
-                     ghosts_.end(), [](const auto& a, const auto& b) { return a.death > b.death; });
-    ghosts_.resize(enough);
   }
   input_->Seek(here);
   return input_->valid();

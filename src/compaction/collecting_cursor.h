@@ -13,10 +13,9 @@
 //   the column was deleted: then the versions that stay are enough to tell that they are gone.
 //   (For MaxVersions(1) an overwritten cell needs no shadow: the overwriting one counts as well.)
 // * A major compaction plays the column's history through up to its horizon (the oldest snapshot,
-// or
-//   the present). Cells that live then stay; of the others, those that count against one that
-//   stays leave a ghost: a deletion that says that a cell was here until then. No more than
-//   MaxVersions of them are needed, those that lived longest.
+//   or the present). Cells that live then stay; of the others, those that count against one that
+//   stays leave a ghost: a deletion that says that a cell was here until then. Against the i-th
+//   newest of them n - i can count, or it would be gone: that is n * (n - 1) / 2 ghosts at most.
 //
 // What a major compaction keeps of the time before its horizon is seen by everybody, and nothing
 // older is left that it could hide. So when it was written does not matter any more, unless ghosts
@@ -67,7 +66,8 @@ class CollectingCursor {
   Verdict JudgeSimple(EntryKind kind, EntryVersion version, bool hidden);
   Verdict JudgeMerging(EntryKind kind, EntryVersion version, bool hidden);
   // For what a major compaction finds at or before its horizon, in a column with MaxVersions.
-  Verdict JudgeResolved(std::string_view key, EntryKind kind, EntryVersion version);
+  // May move the input away and back: views of its key do not stay.
+  Verdict JudgeResolved(EntryKind kind, EntryVersion version);
 
   // The first later entry that hides what was written at `version`; nothing: returns false.
   bool FindHider(EntryVersion version, EntryVersion* hider) const;
@@ -78,7 +78,7 @@ class CollectingCursor {
   // Reads the whole column ahead, plays its history, and returns the input to where it stood.
   bool PlayColumn();
   // Makes the key of a cell that stays for everybody.
-  void Settle(std::string_view key, EntryVersion version);
+  void Settle(EntryVersion version);
 
   EntryCursor* const input_;
   const Retention* const retention_;

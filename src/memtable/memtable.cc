@@ -13,7 +13,7 @@ namespace {
 uint64_t KeyPrefix(std::string_view key) {
   if (key.size() >= 8) return LoadBigEndian64(key.data());
   char padded[8] = {};
-  std::memcpy(padded, key.data(), key.size());
+  if (!key.empty()) std::memcpy(padded, key.data(), key.size());
   return LoadBigEndian64(padded);
 }
 
@@ -96,7 +96,7 @@ Memtable::Node* Memtable::NewNode(std::string_view key, const char* value, size_
   Node* const node =
       new (memory + links) Node{KeyPrefix(key), value, static_cast<uint32_t>(value_size),
                                 static_cast<uint32_t>(key.size()), nullptr};
-  std::memcpy(memory + links + sizeof(Node), key.data(), key.size());
+  if (!key.empty()) std::memcpy(memory + links + sizeof(Node), key.data(), key.size());
   return node;
 }
 

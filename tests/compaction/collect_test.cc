@@ -57,8 +57,8 @@ class Collect {
     Retention retention;
     retention.families = families_;
     retention.snapshots = command.Numbers("snapshots");
-    retention.present = static_cast<SequenceNumber>(
-        command.Number("present", static_cast<int64_t>(kMaxSequence)));
+    retention.present =
+        static_cast<SequenceNumber>(command.Number("present", static_cast<int64_t>(kMaxSequence)));
     MemtableCursor input(entries_.get());
     CollectingCursor collected(&input, &retention, major);
     std::string out;

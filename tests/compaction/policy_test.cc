@@ -2,12 +2,13 @@
 //
 //   pick SIZE...      runs from new to old; 3x10 is three of size 10
 
+#include "compaction/policy.h"
+
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "compaction/policy.h"
 #include "support/text_driven.h"
 
 namespace bigtable {

@@ -128,11 +128,22 @@ class History {
     for (const char* name : {"a", "b", "c"}) {
       layout_.families.push_back({name, 0, RandomRule(), 0});
     }
-    rows_ = 1 + random_.Below(2);
-    columns_ = 1 + random_.Below(2);
-    timestamps_ = 1 + random_.Below(8);
+    one_column_ = random_.OneIn(2);
+    rows_ = 1 + random_.Below(one_column_ ? 1 : 2);
+    columns_ = 1 + random_.Below(one_column_ ? 1 : 2);
+    timestamps_ = 1 + random_.Below(random_.OneIn(2) ? 25 : 8);
     out_of_order_ = random_.OneIn(2);
     runs_ = {NewTestMemtable()};
+  }
+
+  // A history of one column, a:0 of r0.
+  static History OfOneColumn(int64_t max_versions) {
+    History history(0);
+    history.layout_.families[0].gc = GcRule::MaxVersions(max_versions);
+    return history;
+  }
+  void Put(EntryKind kind, int64_t timestamp) {
+    Store({{++last_, 0}, kind, "r0", "a", "0", timestamp, {}});
   }
 
   void Step() {
@@ -226,7 +237,10 @@ class History {
       ASSERT_EQ(KindOf(key), EntryKind::kGhost) << DebugString(key) << "\n" << script_;
       const FamilyLayout* family =
           layout_.FindFamily(ToStd(ToAbsl(FamilyOf(key, RowPrefixSize(key)))));
-      ASSERT_LE(++ghosts[std::string(ColumnPrefix(key))], family->gc.max_versions().value_or(0))
+      // Of n cells that live, the i-th from new to old has i - 1 living ones and at most n - i
+      // ghosts before it.
+      const int64_t n = family->gc.max_versions().value_or(0);
+      ASSERT_LE(++ghosts[std::string(ColumnPrefix(key))], n * (n - 1) / 2)
           << DebugString(key) << "\n"
           << script_;
     }
@@ -236,7 +250,7 @@ class History {
  private:
   GcRule RandomRule() {
     GcRule rule;
-    if (!random_.OneIn(3)) rule = GcRule::MaxVersions(random_.Between(1, 3));
+    if (!random_.OneIn(3)) rule = GcRule::MaxVersions(random_.Between(1, random_.OneIn(2) ? 6 : 3));
     if (random_.OneIn(4)) {
       rule = GcRule::Union(rule, GcRule::MaxAge(absl::Microseconds(random_.Between(1, 9))));
     }
@@ -260,31 +274,37 @@ class History {
     for (uint32_t ordinal = 0; ordinal < operations; ++ordinal) Add(row, {last_, ordinal});
   }
   void Add(const std::string& row, EntryVersion version) {
-    static constexpr EntryKind kKinds[] = {
-        EntryKind::kCell,       EntryKind::kCell,         EntryKind::kCell,
-        EntryKind::kCell,       EntryKind::kCell,         EntryKind::kDeleteCell,
-        EntryKind::kDeleteCell, EntryKind::kDeleteColumn, EntryKind::kDeleteFamily,
-        EntryKind::kDeleteRow};
-    Write write{version, kKinds[random_.Below(std::size(kKinds))], row, {}, {}, 0, {}};
-    std::string key = RowPrefix(row);
-    if (write.kind == EntryKind::kDeleteRow) {
-      AppendNoFamily(&key, 0);
-    } else {
-      write.family = layout_.families[random_.Below(layout_.families.size())].name;
+    static constexpr EntryKind kKinds[] = {EntryKind::kCell,         EntryKind::kCell,
+                                           EntryKind::kCell,         EntryKind::kCell,
+                                           EntryKind::kCell,         EntryKind::kDeleteCell,
+                                           EntryKind::kDeleteCell,   EntryKind::kDeleteColumn,
+                                           EntryKind::kDeleteFamily, EntryKind::kDeleteRow};
+    const size_t kinds = std::size(kKinds) - (one_column_ && !random_.OneIn(8) ? 3 : 0);
+    Write write{version, kKinds[random_.Below(kinds)], row, {}, {}, 0, {}};
+    if (write.kind != EntryKind::kDeleteRow) {
+      write.family = layout_.families[random_.Below(one_column_ ? 1 : 3)].name;
     }
-    if (write.kind == EntryKind::kDeleteFamily) AppendNoColumn(&key, write.family);
-    if (write.kind < EntryKind::kDeleteFamily) {
+    if (write.kind < EntryKind::kDeleteFamily)
       write.qualifier = absl::StrCat(random_.Below(columns_));
-      AppendColumn(&key, write.family, write.qualifier);
-    }
     if (HasTimestamp(write.kind)) {
       write.timestamp = static_cast<int64_t>(random_.Below(timestamps_));
       if (!out_of_order_) write.timestamp += static_cast<int64_t>(version.sequence);
     }
-    if (write.kind == EntryKind::kCell) {
-      write.value = absl::StrCat("v", version.sequence, ".", version.ordinal);
+    Store(std::move(write));
+  }
+  void Store(Write write) {
+    std::string key = RowPrefix(write.row);
+    if (write.kind == EntryKind::kDeleteRow) {
+      AppendNoFamily(&key, 0);
+    } else if (write.kind == EntryKind::kDeleteFamily) {
+      AppendNoColumn(&key, write.family);
+    } else {
+      AppendColumn(&key, write.family, write.qualifier);
     }
-    AppendTrailer(&key, write.timestamp, version, write.kind);
+    if (write.kind == EntryKind::kCell) {
+      write.value = absl::StrCat("v", write.version.sequence, ".", write.version.ordinal);
+    }
+    AppendTrailer(&key, write.timestamp, write.version, write.kind);
     runs_[0]->Add(key, write.value);
     absl::StrAppend(&script_, EntryText(key, write.value), "\n");
     writes_.push_back(std::move(write));
@@ -337,6 +357,7 @@ class History {
 
   Random random_;
   TableLayout layout_;
+  bool one_column_ = false;  // a long history of a single column, mostly of single cells
   uint64_t rows_ = 1;
   uint64_t columns_ = 1;
   uint64_t timestamps_ = 1;
@@ -348,6 +369,27 @@ class History {
   std::vector<Write> writes_;
   std::string script_;
 };
+
+// Each of the cells that live here has deleted ones of its own that count against it.
+TEST(CompactionTest, EveryLivingCellKeepsTheGhostsThatCountAgainstIt) {
+  constexpr EntryKind kCell = EntryKind::kCell;
+  constexpr EntryKind kDelete = EntryKind::kDeleteCell;
+  History history = History::OfOneColumn(4);
+  history.Put(kCell, 20);
+  for (const int64_t deleted : {21, 22, 23}) history.Put(kCell, deleted);
+  for (const int64_t deleted : {21, 22, 23}) history.Put(kDelete, deleted);
+  history.Put(kCell, 10);
+  for (const int64_t deleted : {11, 12}) history.Put(kCell, deleted);
+  for (const int64_t deleted : {11, 12}) history.Put(kDelete, deleted);
+  history.Put(kCell, 1);
+  history.Put(kCell, 2);
+  history.Put(kDelete, 2);
+  history.Check();
+  history.CompactAll();
+  history.Check();
+  history.Put(kCell, 30);  // the fourth for each of them
+  history.Check();
+}
 
 TEST(RandomCompactionTest, NobodySeesThatACompactionTookPlace) {
   ForEachSeed(kSanitized ? 300 : 3000, [](uint64_t seed) {

@@ -59,14 +59,14 @@ inline std::optional<TextEntry> ParseEntry(const std::string& line) {
   static const RE2 kEntry(
       R"((?:([^/(]+)/([^:]+):([^@#]*)|([^/(]+)\(group (\d+)\))(?:@(\d+))?#(\d+)(?:\.(\d+))?)"
       R"( ([a-z-]+)(?: (.*))?)");
-  static const auto* const kKinds = new std::map<std::string, EntryKind>{
-      {"cell", EntryKind::kCell},
-      {"delete-cell", EntryKind::kDeleteCell},
-      {"ghost", EntryKind::kGhost},
-      {"shadow", EntryKind::kShadow},
-      {"delete-column", EntryKind::kDeleteColumn},
-      {"delete-family", EntryKind::kDeleteFamily},
-      {"delete-row", EntryKind::kDeleteRow}};
+  static const auto* const kKinds =
+      new std::map<std::string, EntryKind>{{"cell", EntryKind::kCell},
+                                           {"delete-cell", EntryKind::kDeleteCell},
+                                           {"ghost", EntryKind::kGhost},
+                                           {"shadow", EntryKind::kShadow},
+                                           {"delete-column", EntryKind::kDeleteColumn},
+                                           {"delete-family", EntryKind::kDeleteFamily},
+                                           {"delete-row", EntryKind::kDeleteRow}};
   std::string row, family, qualifier, whole_row, group, timestamp, sequence, ordinal, name, value;
   if (!RE2::FullMatch(line, kEntry, &row, &family, &qualifier, &whole_row, &group, &timestamp,
                       &sequence, &ordinal, &name, &value)) {

@@ -3,7 +3,7 @@
 //
 //   # A comment: which rule is shown.
 //   command argument name=value
-//   lines of input
+//   lines of input, and comments: "# " and a text
 //   ----
 //   what the command puts out, up to an empty line
 //
@@ -146,7 +146,7 @@ inline void RunTextFile(const std::string& path,
   int commands = 0;
 
   for (size_t i = 0; i < lines.size();) {
-    if (lines[i].empty() || lines[i].starts_with("#")) {
+    if (lines[i].empty() || lines[i].starts_with("# ")) {
       rewritten += lines[i++] + "\n";
       continue;
     }
@@ -162,7 +162,7 @@ inline void RunTextFile(const std::string& path,
         ADD_FAILURE_AT(path.c_str(), static_cast<int>(i + 1)) << "---- is missing";
         return;
       }
-      if (!lines[i].starts_with("#")) command.input.push_back(lines[i]);
+      if (!lines[i].starts_with("# ")) command.input.push_back(lines[i]);
     }
     rewritten += "----\n";
     std::vector<std::string> expected;

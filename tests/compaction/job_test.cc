@@ -1,0 +1,163 @@
+// Compaction jobs: which files they write (testdata/job.txt), and that they leave none when they
+// end early.
+//
+//   compact [major] [family=NAME] target=BYTES [max_bytes=] [cancel_at=] [cancelled]
+//              generates rows x columns x versions cells with values of `value` bytes, as the lines
+//              of input say: PREFIX rows= columns= versions= value=
+//              cancel_at: at this entry; max_bytes: of the disk
+
+#include "compaction/job.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "compaction/merging_cursor.h"
+#include "compaction/rate_limiter.h"
+#include "support/entry_text.h"
+#include "support/expect_status.h"
+#include "support/random.h"
+#include "support/test_sstables.h"
+#include "support/text_driven.h"
+
+namespace bigtable {
+namespace {
+
+// A memtable's cursor that says when it has come to an entry.
+class CancellingCursor final : public EntryCursor {
+ public:
+  CancellingCursor(const Memtable* memtable, int64_t at, std::atomic<bool>* cancelled)
+      : cursor_(memtable), left_(at), cancelled_(cancelled) {}
+  void Seek(std::string_view target) override {
+    cursor_.Seek(target);
+    Show();
+  }
+  void SeekBefore(std::string_view target) override {
+    cursor_.SeekBefore(target);
+    Show();
+  }
+  void SeekToFirst() override {
+    cursor_.SeekToFirst();
+    Show();
+  }
+  void SeekToLast() override {
+    cursor_.SeekToLast();
+    Show();
+  }
+  void Next() override {
+    if (--left_ == 0) cancelled_->store(true);
+    cursor_.Next();
+    Show();
+  }
+
+ private:
+  void Show() {
+    valid_ = cursor_.valid();
+    if (!valid_) return;
+    key_ = cursor_.key();
+    value_ = cursor_.value();
+  }
+  MemtableCursor cursor_;
+  int64_t left_;
+  std::atomic<bool>* const cancelled_;
+};
+
+Ref<Memtable> Generate(const TextCommand& command) {
+  const Ref<Memtable> memtable = NewTestMemtable();
+  Random random(1);
+  for (const std::string& line : command.input) {
+    const TextArguments arguments(SplitWords(line));
+    for (int64_t row = 0; row < arguments.Number("rows", 1); ++row) {
+      for (int64_t column = 0; column < arguments.Number("columns", 1); ++column) {
+        for (int64_t version = 1; version <= arguments.Number("versions", 1); ++version) {
+          std::string key = RowPrefix(arguments.Word(0) + std::to_string(row));
+          AppendColumn(&key, "f", std::to_string(column));
+          AppendTrailer(&key, version, {1, 0}, EntryKind::kCell);
+          memtable->Add(key, random.Bytes(static_cast<size_t>(arguments.Number("value"))));
+        }
+      }
+    }
+  }
+  return memtable;
+}
+
+std::string Compact(const TextCommand& command) {
+  if (command.name != "compact") return "unknown command";
+  InMemoryFileSystem file_system;
+  file_system.set_max_total_bytes(
+      static_cast<uint64_t>(command.Number("max_bytes", int64_t{1} << 40)));
+  uint64_t last_number = 0;
+  std::atomic<bool> cancelled{command.Has("cancelled")};
+  CompactionJob job;
+  job.file_system = &file_system;
+  job.new_file_number = [&] { return ++last_number; };
+  job.path_of = TestSSTables::PathOf;
+  job.retention.families = {{.name = command.Value("family", "f"), .max_versions = {}}};
+  job.major = command.Has("major");
+  job.target_file_size = static_cast<uint64_t>(command.Number("target"));
+  job.cancelled = &cancelled;
+
+  const Ref<Memtable> memtable = Generate(command);
+  CancellingCursor input(memtable.get(), command.Number("cancel_at", -1), &cancelled);
+  const absl::StatusOr<std::vector<SSTableInfo>> written = job.Run(&input);
+  std::string out;
+  if (!written.ok()) {
+    absl::StrAppend(&out, absl::StatusCodeToString(written.status().code()), " after file ",
+                    last_number, " was begun\n");
+  } else {
+    for (const SSTableInfo& info : *written) {
+      absl::StrAppend(&out, "file ", info.file_number, ", ", info.entries,
+                      " entries: ", DebugString(info.smallest_key), " to ",
+                      DebugString(info.largest_key), "\n");
+    }
+    // They survive the loss of power.
+    for (const std::string& path : file_system.AllFiles()) {
+      if (!file_system.CrashClone(1)->FileExists(path)) absl::StrAppend(&out, path, " is lost\n");
+    }
+  }
+  const size_t files = file_system.AllFiles().size();
+  if (written.ok() ? files != written->size() : true) {
+    absl::StrAppend(&out, files, " files are left\n");
+  }
+  return out.empty() ? "no file\n" : out;
+}
+
+TEST(JobTest, FilesEndAtRowsAndNoneIsLeftBehind) {
+  RunTextFile(BIGTABLE_TESTDATA "/job.txt", Compact);
+}
+
+TEST(RateLimiterTest, MakesTheCallerWaitForWhatItUsed) {
+  RateLimiter limiter(1000);
+  EXPECT_EQ(limiter.Use(50), absl::ZeroDuration());  // less than a tenth of a second
+  const absl::Duration wait = limiter.Use(10000);
+  EXPECT_GT(wait, absl::Seconds(8));
+  EXPECT_LT(wait, absl::Seconds(11));
+  EXPECT_GT(limiter.Use(10000), wait);  // debts add up
+}
+
+TEST(RateLimiterTest, ForgetsTheDebtWhenTheRateChanges) {
+  RateLimiter limiter(1);
+  EXPECT_GT(limiter.Use(1000), absl::Seconds(100));
+  limiter.SetRate(1000000);
+  EXPECT_EQ(limiter.Use(1000), absl::ZeroDuration());
+  limiter.SetRate(0);
+  EXPECT_EQ(limiter.Use(uint64_t{1} << 40), absl::ZeroDuration());
+}
+
+TEST(RateLimiterTest, ACancelledJobDoesNotWaitForIt) {
+  RateLimiter limiter(1);
+  limiter.Use(1 << 20);
+  const std::atomic<bool> cancelled{true};
+  CompactionJob job;
+  job.rate_limiter = &limiter;
+  job.cancelled = &cancelled;
+  MergingCursor nothing;
+  EXPECT_STATUS(kCancelled, "cancelled", job.Run(&nothing));
+}
+
+}  // namespace
+}  // namespace bigtable

@@ -1,0 +1,186 @@
+// A small file is there whole, old or new, or it is said what is wrong with it.
+#include "lockservice/small_files.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/checksum.h"
+#include "base/coding.h"
+#include "base/strings.h"
+#include "filesystem/faulty_file_system.h"
+#include "filesystem/in_memory_file_system.h"
+#include "support/expect_status.h"
+
+namespace bigtable {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::string ReadOrWhy(FileSystem* file_system, std::string_view name) {
+  const absl::StatusOr<std::string> contents = SmallFiles(file_system, "/ls").Read(name);
+  return contents.ok() ? *contents : std::string(contents.status().ToString());
+}
+
+class SmallFilesTest : public testing::Test {
+ protected:
+  InMemoryFileSystem file_system_;
+  SmallFiles files_{&file_system_, "/ls"};
+};
+
+TEST_F(SmallFilesTest, WhatIsWrittenIsRead) {
+  const std::string bytes("zero\0byte", 9);
+  EXPECT_OK(files_.Write("root", "first"));
+  EXPECT_OK(files_.Write("schema/web", bytes));
+  EXPECT_OK(files_.Write("empty", ""));
+  EXPECT_OK(files_.Write("root", "second"));
+  EXPECT_EQ(ReadOrWhy(&file_system_, "root"), "second");
+  EXPECT_EQ(ReadOrWhy(&file_system_, "schema/web"), bytes);
+  EXPECT_EQ(ReadOrWhy(&file_system_, "empty"), "");
+  EXPECT_TRUE(files_.Exists("schema/web"));
+}
+
+TEST_F(SmallFilesTest, TheWorkedExampleIsByteForByteTheHeaders) {
+  ASSERT_OK(files_.Write("root", "x"));
+  std::string expected("BTSMALLF\x01\0\0\0", 12);
+  AppendFixed64(&expected, Checksum(std::string_view("root\0x", 6)));
+  expected += "x";
+  EXPECT_EQ(file_system_.Contents("/ls/root"), expected);
+  EXPECT_EQ(expected.size(), 21u);
+}
+
+TEST_F(SmallFilesTest, NothingIsCreatedBeforeTheFirstWrite) {
+  EXPECT_STATUS(kNotFound, "/ls/root", files_.Read("root"));
+  EXPECT_STATUS(kNotFound, "/ls/root", files_.Remove("root"));
+  EXPECT_FALSE(files_.Exists("root"));
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::string> names, files_.List("schema"));
+  EXPECT_THAT(names, IsEmpty());
+  EXPECT_FALSE(file_system_.FileExists("/ls"));
+}
+
+TEST_F(SmallFilesTest, ARemovedFileIsGoneAlsoAfterAPowerLoss) {
+  ASSERT_OK(files_.Write("root", "x"));
+  ASSERT_OK(files_.Remove("root"));
+  EXPECT_STATUS(kNotFound, "/ls/root", files_.Read("root"));
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_FALSE(SmallFiles(file_system_.CrashClone(seed).get(), "/ls").Exists("root"));
+  }
+}
+
+TEST_F(SmallFilesTest, AListHasFilesOnlyAndNoTemporaries) {
+  ASSERT_OK(files_.Write("b", ""));
+  ASSERT_OK(files_.Write("a", ""));
+  ASSERT_OK(files_.Write("schema/web", ""));
+  ASSERT_OK(files_.Write("schema/user.tmp.web", ""));
+  file_system_.SetContents("/ls/c.tmp", "what a crash left");
+  file_system_.SetContents("/ls/schema/web.tmp", "what a crash left");
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::string> top, files_.List(""));
+  EXPECT_THAT(top, ElementsAre("a", "b"));
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::string> schemas, files_.List("schema"));
+  EXPECT_THAT(schemas, ElementsAre("user.tmp.web", "web"));
+}
+
+TEST_F(SmallFilesTest, ATemporaryThatACrashLeftIsNoHindrance) {
+  file_system_.SetContents("/ls/root.tmp", std::string(100, 'x'));
+  EXPECT_OK(files_.Write("root", "new"));
+  EXPECT_EQ(ReadOrWhy(&file_system_, "root"), "new");
+}
+
+TEST_F(SmallFilesTest, EveryFlippedBitIsDataLossThatNamesTheFile) {
+  ASSERT_OK(files_.Write("schema/web", "contents"));
+  const std::string sound = file_system_.Contents("/ls/schema/web");
+  for (size_t i = 0; i < sound.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = sound;
+      damaged[i] = static_cast<char>(damaged[i] ^ 1 << bit);
+      file_system_.SetContents("/ls/schema/web", damaged);
+      const absl::Status status = files_.Read("schema/web").status();
+      // A wrong version cannot be told from another program's.
+      const bool version = i >= 8 && i < 12;
+      EXPECT_TRUE(
+          IsStatus(version ? absl::StatusCode::kFailedPrecondition : absl::StatusCode::kDataLoss,
+                   status, "/ls/schema/web"))
+          << "byte " << i << " bit " << bit;
+    }
+  }
+}
+
+TEST_F(SmallFilesTest, ACutOrGrownFileIsDataLoss) {
+  ASSERT_OK(files_.Write("root", "contents"));
+  const std::string sound = file_system_.Contents("/ls/root");
+  for (size_t n = 0; n < sound.size(); ++n) {
+    file_system_.SetContents("/ls/root", sound.substr(0, n));
+    EXPECT_STATUS(kDataLoss, "/ls/root", files_.Read("root"));
+  }
+  file_system_.SetContents("/ls/root", sound + '\0');
+  EXPECT_STATUS(kDataLoss, "/ls/root", files_.Read("root"));
+}
+
+TEST_F(SmallFilesTest, AFileUnderAnothersNameIsDataLoss) {
+  ASSERT_OK(files_.Write("schema/a", "contents"));
+  ASSERT_OK(files_.Write("schema/b", "contents"));
+  file_system_.SetContents("/ls/schema/b", file_system_.Contents("/ls/schema/a"));
+  file_system_.SetContents("/ls/a", file_system_.Contents("/ls/schema/a"));
+  EXPECT_OK(files_.Read("schema/a"));
+  EXPECT_STATUS(kDataLoss, "/ls/schema/b", files_.Read("schema/b"));
+  EXPECT_STATUS(kDataLoss, "/ls/a", files_.Read("a"));
+}
+
+TEST_F(SmallFilesTest, ALaterFormatIsFailedPreconditionThatNamesBothVersions) {
+  ASSERT_OK(files_.Write("root", "contents"));
+  std::string later = file_system_.Contents("/ls/root");
+  StoreFixed32(later.data() + 8, 7);
+  file_system_.SetContents("/ls/root", later);
+  EXPECT_TRUE(IsStatus(absl::StatusCode::kFailedPrecondition, files_.Read("root").status(),
+                       "/ls/root", "version 7", "knows 1"));
+}
+
+// A write of a file that has an old version, or none, or not even a directory, with the power lost
+// before each call of the file system and behind the last.
+TEST_F(SmallFilesTest, AfterAPowerLossAFileIsTheOldOneOrTheNewOne) {
+  int finds_old = 0, finds_new = 0;
+  for (const std::string old : {"old", "none"}) {
+    for (uint64_t call = 1, last = 100; call <= last; ++call) {
+      InMemoryFileSystem memory;
+      if (old == "old") {
+        ASSERT_OK(SmallFiles(&memory, "/ls").Write("schema/web", old));
+      }
+      FaultyFileSystem faulty(&memory);
+      faulty.CountCalls();
+      faulty.FailCall(
+          call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn,
+          call % 2 == 0 ? FaultyFileSystem::Done::kHalf : FaultyFileSystem::Done::kNothing);
+      const bool written =
+          SmallFiles(&faulty, "/ls").Write("schema/web", std::string(2000, 'n')).ok();
+      if (written) last = call;
+      for (uint64_t seed = 0; seed < 30; ++seed) {
+        const auto found =
+            memory.CrashClone(seed, seed == 0 ? Unsynced::kEverything : Unsynced::kRandomPart);
+        SCOPED_TRACE(Cat(old, ", call ", call, ", seed ", seed));
+        SmallFiles files(found.get(), "/ls");
+        const std::string contents =
+            files.Exists("schema/web") ? ReadOrWhy(found.get(), "schema/web") : "none";
+        if (written || contents != old) {
+          ASSERT_EQ(contents, std::string(2000, 'n'));
+          ++finds_new;
+        } else {
+          ++finds_old;
+        }
+        // And it can be written again.
+        ASSERT_OK(files.Write("schema/web", "again"));
+        ASSERT_EQ(ReadOrWhy(found.get(), "schema/web"), "again");
+      }
+      ASSERT_LT(call, 50u);
+    }
+  }
+  EXPECT_GT(finds_old, 100);
+  EXPECT_GT(finds_new, 50);
+}
+
+}  // namespace
+}  // namespace bigtable

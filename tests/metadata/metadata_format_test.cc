@@ -1,0 +1,217 @@
+// What METADATA says of a tablet, as bytes and back.
+#include "metadata/metadata_format.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "base/coding.h"
+#include "base/strings.h"
+#include "support/expect_status.h"
+#include "support/random.h"
+#include "support/seeds.h"
+#include "tablet/mutation_format.h"
+
+namespace bigtable {
+
+static bool operator==(const GroupState& a, const GroupState& b) {
+  return a.redo == b.redo && a.files == b.files;
+}
+static bool operator==(const TabletState& a, const TabletState& b) {
+  return a.groups == b.groups && a.last_timestamp == b.last_timestamp;
+}
+
+namespace {
+
+TabletFile File(uint64_t order, uint64_t number, Random& random) {
+  TabletFile file{order, {}};
+  file.info.file_number = number;
+  file.info.size = random.Next() >> random.Below(64);
+  file.info.identity = random.Next();
+  file.info.smallest_key = random.Bytes(random.Below(20));
+  file.info.largest_key = random.Bytes(random.Below(200));
+  file.info.max_sequence = random.Below(kMaxSequence);
+  file.info.min_timestamp = random.OneIn(2) ? 0 : file.info.min_timestamp;
+  file.info.max_timestamp = random.OneIn(2) ? -1 : 1 << 20;
+  file.info.entries = random.Below(1000);
+  return file;
+}
+RedoPoint Redo(Random& random) {
+  return {random.Below(kMaxSequence), Cat("server-", random.Below(100)),
+          random.Below(kMaxSequence)};
+}
+
+TabletState RandomState(Random& random) {
+  TabletState state;
+  state.last_timestamp = static_cast<int64_t>(random.Next() >> 1);
+  for (uint64_t n = random.Below(4); n > 0; --n) {
+    GroupState& group = state.groups[static_cast<uint32_t>(random.Next())];
+    group.redo = Redo(random);
+    for (uint64_t k = random.Below(4); k > 0; --k) {
+      group.files.push_back(File(random.Below(300), random.Next(), random));
+    }
+  }
+  return state;
+}
+
+// METADATA's row for one tablet: what a database does with the operations, in its simplest form.
+class MetadataCells {
+ public:
+  void Apply(std::string_view operations) {
+    OperationReader reader(operations);
+    MutationOperation operation;
+    while (reader.Next(&operation)) {
+      const std::pair column(std::string(operation.family), std::string(operation.qualifier));
+      ASSERT_NE(MetadataLayout().FindFamily(column.first), nullptr) << column.first;
+      if (operation.kind == EntryKind::kDeleteColumn) {
+        cells_.erase(column);
+      } else {
+        ASSERT_EQ(operation.kind, EntryKind::kCell);
+        ASSERT_TRUE(operation.has_timestamp);
+        ASSERT_EQ(operation.timestamp, 0);
+        cells_[column] = operation.value;
+      }
+    }
+    ASSERT_TRUE(reader.ok());
+  }
+  TabletState Decode() const {
+    TabletState state;
+    for (const auto& [column, value] : cells_) {
+      EXPECT_OK(DecodeCell(column.first, column.second, value, &state));
+    }
+    return state;
+  }
+  const std::map<std::pair<std::string, std::string>, std::string>& cells() const { return cells_; }
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::string> cells_;
+};
+
+// Files come in the order of their columns' names, not of their numbers.
+TabletState Sorted(TabletState state) {
+  for (auto& [id, group] : state.groups) {
+    std::sort(group.files.begin(), group.files.end(), [](const TabletFile& a, const TabletFile& b) {
+      return a.info.file_number < b.info.file_number;
+    });
+  }
+  // A group that has nothing has no cells either.
+  std::erase_if(state.groups, [](const auto& group) { return group.second == GroupState(); });
+  return state;
+}
+
+TEST(MetadataFormatTest, ChangesMadeByCellsAreThoseMadeByApplyChangeRandom) {
+  ForEachSeed(20, [](uint64_t seed) {
+    Random random(seed);
+    MetadataCells cells;
+    TabletState state;
+    uint64_t number = 0;
+    for (int step = 0; step < 60; ++step) {
+      TabletChange change;
+      change.group_id = static_cast<uint32_t>(random.Below(3)) * 1000;
+      for (const TabletFile& file : state.groups[change.group_id].files) {
+        if (random.OneIn(3)) change.removed.push_back(file.info.file_number);
+      }
+      for (uint64_t n = random.Below(3); n > 0; --n) {
+        change.added.push_back(File(random.Below(300), ++number, random));
+      }
+      if (random.OneIn(2)) change.redo = Redo(random);
+      // Of a tablet's changes none says less than those before.
+      if (random.OneIn(2)) change.last_timestamp = state.last_timestamp + 1;
+      ASSERT_NO_FATAL_FAILURE(cells.Apply(EncodeChange(change)));
+      ApplyChange(change, &state);
+      ASSERT_TRUE(Sorted(cells.Decode()) == Sorted(state)) << step;
+    }
+  });
+}
+
+TEST(MetadataFormatTest, EveryCutCellIsDataLossThatNamesItsColumn) {
+  Random random(1);
+  TabletChange change;
+  change.group_id = 7;
+  change.added = {File(3, 12, random)};
+  change.redo = RedoPoint{1 << 20, "server-1", 1 << 21};
+  change.last_timestamp = 1 << 20;
+  MetadataCells row;
+  ASSERT_NO_FATAL_FAILURE(row.Apply(EncodeChange(change)));
+  ASSERT_EQ(row.cells().size(), 3u);
+  for (const auto& [column, value] : row.cells()) {
+    for (size_t n = 0; n < value.size(); ++n) {
+      TabletState state;
+      const auto status = DecodeCell(column.first, column.second, value.substr(0, n), &state);
+      EXPECT_TRUE(IsStatus(absl::StatusCode::kDataLoss, status, "")) << column.first << " " << n;
+    }
+    std::string later = value;
+    later[0] = 2;
+    TabletState state;
+    EXPECT_STATUS(kFailedPrecondition, Cat(column.first, ":", column.second),
+                  DecodeCell(column.first, column.second, later, &state));
+  }
+}
+
+TEST(MetadataFormatTest, AColumnThatIsNoneIsDataLoss) {
+  Random random(1);
+  TabletChange change;
+  change.added = {File(3, 12, random)};
+  MetadataCells row;
+  ASSERT_NO_FATAL_FAILURE(row.Apply(EncodeChange(change)));
+  const std::string& value = row.cells().begin()->second;
+  TabletState state;
+  for (const std::string qualifier : {"", "0", "0/", "/12", "x/12", "0/12x", "0/12/", "0/13"}) {
+    EXPECT_STATUS(kDataLoss, "file:" + qualifier, DecodeCell("file", qualifier, value, &state));
+  }
+  for (const std::string qualifier : {"", "x", "0x"}) {
+    EXPECT_STATUS(kDataLoss, "redo:" + qualifier, DecodeCell("redo", qualifier, "\x01", &state));
+  }
+  EXPECT_OK(DecodeCell("file", "0/12", value, &state));
+}
+
+TEST(MetadataFormatTest, AStateComesBackRandom) {
+  ForEachSeed(20, [](uint64_t seed) {
+    Random random(seed);
+    for (int i = 0; i < 50; ++i) {
+      const TabletState state = RandomState(random);
+      ASSERT_OK_AND_ASSIGN(const TabletState back, DecodeTabletState(EncodeTabletState(state)));
+      ASSERT_TRUE(back == state);
+    }
+  });
+}
+
+TEST(MetadataFormatTest, EveryCutOrGrownStateIsDataLoss) {
+  Random random(1);
+  for (int i = 0; i < 20; ++i) {
+    const std::string bytes = EncodeTabletState(RandomState(random));
+    for (size_t n = 0; n < bytes.size(); ++n) {
+      EXPECT_TRUE(
+          IsStatus(absl::StatusCode::kDataLoss, DecodeTabletState(bytes.substr(0, n)).status(), ""))
+          << n << " of " << bytes.size();
+    }
+    EXPECT_STATUS(kDataLoss, "", DecodeTabletState(bytes + '\0'));
+  }
+}
+
+TEST(MetadataFormatTest, AStateOfALaterVersionIsFailedPrecondition) {
+  std::string bytes = EncodeTabletState({});
+  bytes[0] = 2;
+  EXPECT_STATUS(kFailedPrecondition, "version 2", DecodeTabletState(bytes));
+}
+
+TEST(MetadataFormatTest, RowsOfATableStandTogetherInTheOrderOfTheTables) {
+  for (const uint64_t id : {uint64_t{1}, uint64_t{255}, uint64_t{256}, kMaxSequence}) {
+    const std::string row = MetadataRow(id);
+    ASSERT_OK_AND_ASSIGN(const uint64_t back, TableOfMetadataRow(row));
+    EXPECT_EQ(back, id);
+    EXPECT_LT(row, MetadataRow(id + 1));
+    EXPECT_TRUE(MetadataRows(id).Contains(row));
+    EXPECT_FALSE(MetadataRows(id).Contains(MetadataRow(id + 1)));
+    EXPECT_FALSE(MetadataRows(id).Contains(MetadataRow(id - 1)));
+    EXPECT_STATUS(kDataLoss, "row", TableOfMetadataRow(row.substr(0, 8)));
+  }
+}
+
+}  // namespace
+}  // namespace bigtable

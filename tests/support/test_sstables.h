@@ -1,0 +1,47 @@
+// SSTables and sorted runs of given entries, in memory. One thread at a time.
+#ifndef BIGTABLE_TESTS_SUPPORT_TEST_SSTABLES_H_
+#define BIGTABLE_TESTS_SUPPORT_TEST_SSTABLES_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "bigtable/schema.h"
+
+#include "base/entry_cursor.h"
+#include "filesystem/in_memory_file_system.h"
+#include "sstable/sstable.h"
+#include "sstable/sstable_writer.h"
+#include "support/entry_text.h"
+
+namespace bigtable {
+
+class TestSSTables {
+ public:
+  static std::string PathOf(uint64_t number) { return absl::StrCat("/", number, ".sst"); }
+
+  // Writes what the cursor shows from its first entry on; dies if that cannot be.
+  SSTableInfo Write(EntryCursor* entries, uint64_t number, const LocalityGroup& group = {}) {
+    SSTableWriter writer(file_system_.NewWritableFile(PathOf(number)).value(), PathOf(number),
+                         number, group, /*identity=*/number);
+    for (entries->SeekToFirst(); entries->valid(); entries->Next()) {
+      writer.Add(entries->key(), entries->value()).IgnoreError();  // Finish() says it again
+    }
+    return writer.Finish().value();
+  }
+  Ref<SSTable> Open(const SSTableInfo& info) {
+    return SSTable::Open(&file_system_, PathOf(info.file_number), info,
+                         {.read_mode = FileSystem::ReadMode::kMapped, .budget = TestBudget()})
+        .value();
+  }
+  InMemoryFileSystem* file_system() { return &file_system_; }
+
+ private:
+  InMemoryFileSystem file_system_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_SUPPORT_TEST_SSTABLES_H_

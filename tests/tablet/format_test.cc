@@ -1,0 +1,155 @@
+// Mutations and schemas as bytes: testdata/format.txt.
+//
+//   encode-record table= time= row=   lines: set f q [@TIMESTAMP] VALUE; delete-cell f q
+//   @TIMESTAMP;
+//                                     delete-column f q; delete-family f; delete-row
+//   decode-record                     lines of hexadecimal bytes
+//   encode-layout table= name=        lines: group NAME; family NAME [group=] [max_versions=] ...
+//   decode-layout                     lines of hexadecimal bytes
+
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "gtest/gtest.h"
+
+#include "base/strings.h"
+#include "support/entry_text.h"
+#include "support/text_driven.h"
+#include "tablet/mutation_format.h"
+#include "tablet/table_layout.h"
+
+namespace bigtable {
+namespace {
+
+std::string HexText(std::string_view bytes) {
+  std::string out;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    absl::StrAppendFormat(&out, "%02x%s", static_cast<unsigned char>(bytes[i]),
+                          i % 32 == 31 || i + 1 == bytes.size() ? "\n" : " ");
+  }
+  return out;
+}
+std::string BytesOf(const TextCommand& command) {
+  std::string bytes;
+  for (const std::string& line : command.input) {
+    for (const std::string& word : SplitWords(line)) {
+      if (word != "|") bytes += absl::HexStringToBytes(word);
+    }
+  }
+  return bytes;
+}
+
+std::string EncodeRecord(const TextCommand& command) {
+  MutationRecord record;
+  record.table_id = static_cast<uint64_t>(command.Number("table"));
+  record.server_timestamp = command.Number("time");
+  const std::string row = command.Value("row");
+  record.row = row;
+  std::string out;
+  AppendMutationHeader(&out, record);
+  for (const std::string& line : command.input) {
+    const TextArguments a(SplitWords(line));
+    const std::string verb = a.Word(0), family = a.Word(1), qualifier = a.Word(2);
+    MutationOperation operation;
+    operation.kind = verb == "set"             ? EntryKind::kCell
+                     : verb == "delete-cell"   ? EntryKind::kDeleteCell
+                     : verb == "delete-column" ? EntryKind::kDeleteColumn
+                     : verb == "delete-family" ? EntryKind::kDeleteFamily
+                                               : EntryKind::kDeleteRow;
+    operation.family = family;
+    operation.qualifier = qualifier;
+    std::string value = a.Word(3);
+    if (value.starts_with("@")) {
+      operation.has_timestamp = true;
+      operation.timestamp = static_cast<int64_t>(NumberOf(value.substr(1)));
+      value = a.Word(4);
+    }
+    operation.value = value;
+    AppendOperation(&out, operation);
+  }
+  return HexText(out);
+}
+
+std::string DecodeRecord(const TextCommand& command) {
+  const std::string bytes = BytesOf(command);
+  MutationRecord record;
+  if (!ParseMutationRecord(bytes, &record)) return "refused: no record\n";
+  std::string out = Cat("table ", record.table_id, ", time ", record.server_timestamp, ", row ",
+                        Quoted(record.row), "\n");
+  OperationReader reader(record.operations);
+  MutationOperation operation;
+  while (reader.Next(&operation)) {
+    absl::StrAppend(&out, "kind ", static_cast<int>(operation.kind));
+    if (operation.kind != EntryKind::kDeleteRow) absl::StrAppend(&out, Cat(" ", operation.family));
+    if (operation.kind <= EntryKind::kDeleteColumn) out += Cat(":", operation.qualifier);
+    if (operation.has_timestamp) absl::StrAppend(&out, " @", operation.timestamp);
+    if (operation.kind == EntryKind::kCell) out += Cat(" = ", Quoted(operation.value));
+    out += "\n";
+  }
+  if (!reader.ok()) out += "refused: no operation\n";
+  return out;
+}
+
+std::string EncodeLayout(const TextCommand& command) {
+  TableLayout layout;
+  layout.table_id = static_cast<uint64_t>(command.Number("table"));
+  layout.name = command.Value("name");
+  for (const std::string& line : command.input) {
+    const TextArguments a(SplitWords(line));
+    if (a.Word(0) == "group") {
+      layout.groups.push_back({layout.next_group_id++, a.Word(1), {}});
+      continue;
+    }
+    GcRule rule;
+    if (a.HasValue("max_versions")) rule = GcRule::MaxVersions(a.Number("max_versions"));
+    if (a.HasValue("max_age")) {
+      rule = GcRule::Union(rule, GcRule::MaxAge(absl::Microseconds(a.Number("max_age"))));
+    }
+    layout.families.push_back({a.Word(1), static_cast<uint32_t>(a.Number("group")), rule,
+                               static_cast<SequenceNumber>(a.Number("created"))});
+  }
+  const std::string bytes = layout.Encode();
+  const absl::StatusOr<TableLayout> decoded = TableLayout::Decode(bytes);
+  for (size_t cut = 0; cut < bytes.size(); ++cut) {
+    if (TableLayout::Decode(std::string_view(bytes).substr(0, cut)).ok()) {
+      return absl::StrCat("its first ", cut, " bytes are taken for a whole\n");
+    }
+  }
+  return HexText(bytes) + (decoded.ok() && *decoded == layout ? "" : "comes back different\n");
+}
+
+std::string DecodeLayout(const TextCommand& command) {
+  const absl::StatusOr<TableLayout> layout = TableLayout::Decode(BytesOf(command));
+  if (!layout.ok()) return std::string(layout.status().ToString()) + "\n";
+  std::string out = absl::StrCat("table ", layout->table_id, " ", layout->name, ", next group ",
+                                 layout->next_group_id, "\n");
+  for (const GroupLayout& group : layout->groups) {
+    absl::StrAppend(&out, "group ", group.id, " ", group.name, ", blocks of ",
+                    group.options.block_size, "\n");
+  }
+  for (const FamilyLayout& family : layout->families) {
+    absl::StrAppend(&out, "family ", family.name, " in group ", family.group_id, ", created ",
+                    family.created);
+    if (const auto n = family.gc.max_versions()) absl::StrAppend(&out, ", MaxVersions ", *n);
+    if (const auto age = family.gc.max_age()) {
+      absl::StrAppend(&out, ", MaxAge ", absl::FormatDuration(*age));
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+TEST(FormatTest, MutationsAndSchemasAreWhatTheirHeadersSay) {
+  RunTextFile(BIGTABLE_TESTDATA "/format.txt", [](const TextCommand& command) -> std::string {
+    if (command.name == "encode-record") return EncodeRecord(command);
+    if (command.name == "decode-record") return DecodeRecord(command);
+    if (command.name == "encode-layout") return EncodeLayout(command);
+    if (command.name == "decode-layout") return DecodeLayout(command);
+    return "unknown command";
+  });
+}
+
+}  // namespace
+}  // namespace bigtable

@@ -1,0 +1,159 @@
+// Background work as the users of a database see it: what is due is done, and can be waited for,
+// paused and cancelled.
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+
+#include "filesystem/faulty_file_system.h"
+#include "support/database_fixture.h"
+
+namespace bigtable {
+namespace {
+
+class BackgroundWorkTest : public DatabaseFixture {
+ protected:
+  void SetUp() override {
+    DatabaseOptions options = Options();
+    options.memory_budget = MemoryBudget::kMinimum;
+    options.memtable_size = 64 << 10;
+    options.log_segment_size = 64 << 10;
+    options.file_system = &faulty_;
+    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+    ASSERT_OK(opened);
+    database_ = *std::move(opened);
+    table_ = CreateTable("t", {"f"});
+  }
+  void TearDown() override {
+    faulty_.ReleaseCalls();
+    database_.reset();  // before the file systems
+  }
+
+  // Twelve of these fill a memtable. What is frozen meanwhile is written out together.
+  void WriteSome(int n) {
+    for (int i = 0; i < n; ++i) {
+      Set(table_, absl::StrCat("row", next_++), "f:q", 1, std::string(6000, 'v'));
+    }
+  }
+  // The same, a run at a time.
+  void WriteRuns(int n) {
+    for (int i = 0; i < n; ++i) {
+      WriteSome(12);
+      ASSERT_OK(database_->WaitUntilQuiet());
+    }
+  }
+  LocalityGroupStatistics Group() { return database_->Statistics().tables.at("t").at("default"); }
+  CallOptions Soon() { return {.deadline = absl::Now() + absl::Milliseconds(50)}; }
+
+  FaultyFileSystem faulty_{file_system_.get()};
+  Table* table_ = nullptr;
+  int next_ = 0;
+};
+
+TEST_F(BackgroundWorkTest, QuietIsWhenNothingIsLeftToWriteOutOrToMerge) {
+  WriteRuns(20);
+  const DatabaseStatistics statistics = database_->Statistics();
+  EXPECT_GT(statistics.minor_compactions, 5u);
+  EXPECT_GT(statistics.merging_compactions, 0u);
+  EXPECT_EQ(Group().memtables, 1u);  // the active one
+  const uint64_t runs = Group().sorted_runs;
+  EXPECT_LT(runs, statistics.minor_compactions);
+  absl::SleepFor(absl::Milliseconds(50));
+  EXPECT_EQ(database_->Statistics().merging_compactions, statistics.merging_compactions);
+  for (int i = 0; i < next_; ++i) {
+    ASSERT_OK_AND_ASSIGN(const Row row, table_->ReadRow(absl::StrCat("row", i)));
+    ASSERT_FALSE(row.empty()) << i;
+  }
+}
+
+TEST_F(BackgroundWorkTest, WhilePausedNothingIsMergedAndMemtablesAreWrittenOut) {
+  database_->PauseCompactions();
+  database_->PauseCompactions();
+  WriteRuns(10);
+  EXPECT_EQ(database_->Statistics().merging_compactions, 0u);
+  const uint64_t runs = Group().sorted_runs;
+  EXPECT_EQ(runs, database_->Statistics().minor_compactions);
+  EXPECT_GT(runs, 5u);
+  database_->ContinueCompactions();
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Group().sorted_runs, runs);  // pauses nest
+  database_->ContinueCompactions();
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_LT(Group().sorted_runs, runs);
+  EXPECT_GT(database_->Statistics().merging_compactions, 0u);
+}
+
+TEST_F(BackgroundWorkTest, AMajorCompactionWorksWhilePausedAndLeavesOneRun) {
+  database_->PauseCompactions();
+  WriteRuns(10);
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(Group().sorted_runs, 1u);
+  EXPECT_EQ(database_->Statistics().major_compactions, 1u);
+}
+
+TEST_F(BackgroundWorkTest, WaitingEndsWithTheDeadlineOrTheCancellation) {
+  faulty_.StallCalls({{FileCall::kNewWritableFile}, ".sst"});
+  WriteSome(12);
+  ASSERT_TRUE(faulty_.WaitUntilStalled(1));
+  EXPECT_STATUS(kDeadlineExceeded, "deadline", database_->WaitUntilQuiet(Soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "deadline", database_->Flush("t", Soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "deadline", database_->Compact("t", Soon()));
+  Cancellation cancellation;
+  std::thread canceller([&] {
+    absl::SleepFor(absl::Milliseconds(30));
+    cancellation.Cancel();
+  });
+  EXPECT_STATUS(kCancelled, "cancelled",
+                database_->WaitUntilQuiet({.cancellation = &cancellation}));
+  canceller.join();
+  faulty_.ReleaseCalls();
+  EXPECT_OK(database_->WaitUntilQuiet());
+}
+
+TEST_F(BackgroundWorkTest, AFlushIsDoneOnlyWhenEverythingBeforeItIsInSSTables) {
+  WriteSome(3);
+  ASSERT_OK(database_->Flush("t"));
+  EXPECT_EQ(Group().entries, 3u);
+  EXPECT_EQ(Group().memtables, 1u);
+  ASSERT_OK(database_->Flush("t"));  // nothing to do
+  EXPECT_EQ(Group().sorted_runs, 1u);
+  EXPECT_STATUS(kNotFound, "other", database_->Flush("other"));
+}
+
+TEST_F(BackgroundWorkTest, ATableThatIsDeletedMeanwhileEndsTheWaitForIt) {
+  faulty_.StallCalls({{FileCall::kNewWritableFile}, ".sst"});
+  WriteSome(3);
+  absl::Status flushed;
+  std::thread flusher([&] { flushed = database_->Flush("t"); });
+  ASSERT_TRUE(faulty_.WaitUntilStalled(1));
+  std::thread deleter([&] { EXPECT_OK(database_->DeleteTable("t")); });
+  while (database_->ListTables()->size() == 1) absl::SleepFor(absl::Milliseconds(1));
+  absl::SleepFor(absl::Milliseconds(10));
+  faulty_.ReleaseCalls();
+  flusher.join();
+  deleter.join();
+  // It was written out just in time, or it was not.
+  EXPECT_TRUE(flushed.ok() || absl::IsNotFound(flushed)) << flushed.ToString();
+  EXPECT_OK(database_->WaitUntilQuiet());
+}
+
+TEST_F(BackgroundWorkTest, AFailedMinorCompactionStopsWritesUntilResume) {
+  WriteSome(3);
+  faulty_.FailCalls({{FileCall::kAppend}, ".sst"}, absl::ResourceExhaustedError("disk full"));
+  EXPECT_STATUS(kResourceExhausted, "disk full", database_->Flush("t"));
+  EXPECT_STATUS(kResourceExhausted, "disk full", database_->WaitUntilQuiet());
+  EXPECT_STATUS(kResourceExhausted, "disk full",
+                table_->Apply(RowMutation("r").Set("f:q", Timestamp(1), "v")));
+  EXPECT_STATUS(kResourceExhausted, "disk full", database_->Resume());
+  faulty_.ClearFaults();
+  EXPECT_OK(database_->Resume());
+  WriteSome(3);
+  EXPECT_OK(database_->Flush("t"));
+  EXPECT_EQ(Group().entries, 6u);
+}
+
+}  // namespace
+}  // namespace bigtable
