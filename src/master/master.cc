@@ -353,7 +353,7 @@ absl::Status Master::DeleteTable(std::string_view name) {
     tables_.erase(tables_.find(name));
   }
   user_server_->RemoveTablet(tablet->table_id());
-  background_.ForgetTablet(tablet.get());
+  background_.WaitForTablet(tablet.get());
   BT_RETURN_IF_ERROR(metadata_->RemoveTablet(tablet->table_id()));
   tablet->RemoveFiles();
   info_log_.Info("deleted table ", name);

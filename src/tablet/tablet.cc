@@ -41,11 +41,15 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
   const SSTable::Options options{environment_->read_mode, environment_->budget,
                                  group.options.in_memory};
   for (const TabletFile& file : files) {
-    BT_ASSIGN_OR_RETURN(
-        Ref<SSTable> table,
+    absl::StatusOr<Ref<SSTable>> table =
         SSTable::Open(environment_->file_system, environment_->path_of(file.info.file_number),
-                      file.info, options));
-    open.push_back({file.order, std::move(table)});
+                      file.info, options);
+    if (absl::IsNotFound(table.status())) {
+      // METADATA names it, so it was there.
+      return absl::DataLossError(table.status().message());
+    }
+    BT_RETURN_IF_ERROR(table.status());
+    open.push_back({file.order, *std::move(table)});
   }
   return open;
 }

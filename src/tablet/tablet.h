@@ -82,7 +82,7 @@ class Tablet {
   Tablet(const Tablet&) = delete;
   Tablet& operator=(const Tablet&) = delete;
 
-  // Opens the SSTables of `state`. Errors of SSTable::Open.
+  // Opens the SSTables of `state`. Errors of SSTable::Open; DataLoss when one is missing.
   static absl::StatusOr<std::unique_ptr<Tablet>> Open(const TabletEnvironment* environment,
                                                       TableLayout layout, const TabletState& state);
 

@@ -105,7 +105,6 @@ bool BackgroundWork::FindFlush(Work* work) {
   for (TabletServer* server : servers_) {
     if (!server->error().ok()) continue;
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
-      if (forgotten_.contains(tablet.get())) continue;
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
         if (!tablet->HasFrozen(group) || flushing_.contains({tablet.get(), group})) continue;
@@ -121,7 +120,6 @@ bool BackgroundWork::FindCompaction(Work* work) {
   if (pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok()) return false;
   for (TabletServer* server : servers_) {
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
-      if (forgotten_.contains(tablet.get())) continue;
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
         if (compacting_.contains({tablet.get(), group})) continue;
@@ -268,7 +266,8 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server) {
         while (flushing_.contains(work.id())) changed_.Wait(&mutex_);
         flushing_.insert(work.id());
       }
-      const absl::Status status = tablet->HasFrozen(group) ? RunFlush(work) : absl::OkStatus();
+      const bool due = !tablet->removed() && tablet->HasFrozen(group);
+      const absl::Status status = due ? RunFlush(work) : absl::OkStatus();
       Finished(&flushing_, work);
       BT_RETURN_IF_ERROR(status);
     }
@@ -300,9 +299,9 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
   return absl::OkStatus();
 }
 
-void BackgroundWork::ForgetTablet(Tablet* tablet) {
+void BackgroundWork::WaitForTablet(const Tablet* tablet) {
+  // What a thread finds to do it looks for and claims under the lock.
   MutexLock lock(&mutex_);
-  forgotten_.insert(tablet);
   const auto is_worked_on = [&](const WorkSet& set) {
     return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
   };

@@ -71,8 +71,9 @@ class BackgroundWork {
   // Major compaction of each group, on this thread.
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                              const WaitLimits& limits);
-  // No work on the tablet is begun any more, and none is under way.
-  void ForgetTablet(Tablet* tablet);
+  // Waits until no work on a tablet is under way. None is begun any more, because its server does
+  // not have it any more.
+  void WaitForTablet(const Tablet* tablet);
 
   absl::Status WaitUntilQuiet(const WaitLimits& limits);
   // Whether there are memtables to write out.
@@ -128,7 +129,6 @@ class BackgroundWork {
   std::vector<TabletServer*> servers_ ABSL_GUARDED_BY(mutex_);
   WorkSet flushing_ ABSL_GUARDED_BY(mutex_);
   WorkSet compacting_ ABSL_GUARDED_BY(mutex_);
-  std::set<const Tablet*> forgotten_ ABSL_GUARDED_BY(mutex_);
   int pauses_ ABSL_GUARDED_BY(mutex_) = 0;
   int cancelling_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

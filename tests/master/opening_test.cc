@@ -1,0 +1,255 @@
+// What opening does with what is left over, and that what is missing or damaged is an error that
+// names it, and never a smaller database.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/info_log.h"
+#include "lockservice/small_files.h"
+#include "master/directory.h"
+#include "master/schema_store.h"
+#include "metadata/metadata_format.h"
+#include "metadata/metadata_table.h"
+#include "metadata/root_tablet.h"
+#include "support/database_fixture.h"
+#include "tabletserver/tablet_server.h"
+
+namespace bigtable {
+namespace {
+
+class OpeningTest : public DatabaseFixture {
+ protected:
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(Open());
+    Table* const table = CreateTable("t", {"f"});
+    Set(table, "row", "f:q", 1, "flushed");
+    ASSERT_OK(database_->Flush("t"));
+    Set(table, "row", "f:q", 2, "logged");
+  }
+  void Close() {
+    ASSERT_OK(database_->Close());
+    database_.reset();
+  }
+  void ExpectWhole() { EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), kWhole); }
+  // Opening again, for writing and read-only, must fail with this.
+  void ExpectRefused(absl::StatusCode code, std::string_view part) {
+    for (const bool read_only : {true, false}) {
+      DatabaseOptions options = Options();
+      options.read_only = read_only;
+      const absl::Status status = Database::Open(kPath, options).status();
+      EXPECT_TRUE(IsStatus(code, status, part)) << (read_only ? "read-only" : "");
+    }
+  }
+  std::vector<std::string> Files(std::string_view part) {
+    std::vector<std::string> files;
+    for (const std::string& file : file_system_->AllFiles()) {
+      if (file.find(part) != std::string::npos) files.push_back(file);
+    }
+    return files;
+  }
+  void Damage(const std::string& path) {
+    std::string bytes = file_system_->Contents(path);
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    file_system_->SetContents(path, bytes);
+  }
+
+  // The tables that METADATA of a closed database has rows of.
+  std::vector<uint64_t> TablesOfMetadata() {
+    SmallFiles files(file_system_.get(), "/db/lockservice");
+    RootTablet root(&files);
+    EXPECT_OK(root.Load());
+    SequenceSource sequences(kMaxSequence);
+    InfoLog info_log(nullptr);
+    TabletEnvironment environment;
+    environment.file_system = file_system_.get();
+    environment.clock = &clock_;
+    environment.budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
+    environment.path_of = [](uint64_t number) { return DatabaseDirectory(kPath).sstable(number); };
+    TabletServer server({}, environment, &sequences, &info_log, [] {});
+    server.SetVisible(kMaxSequence);
+    auto tablet = Tablet::Open(server.environment(), MetadataLayout(), root.state());
+    EXPECT_OK(tablet);
+    server.AddTablet(*std::move(tablet));
+    const absl::StatusOr<std::vector<uint64_t>> tables = MetadataTable(&server).Tables();
+    EXPECT_OK(tables);
+    return tables.value_or(std::vector<uint64_t>());
+  }
+
+  static constexpr const char* kWhole = "f:q@2=logged f:q@1=flushed";
+};
+
+// --- What is left over ---
+
+TEST_F(OpeningTest, SSTablesThatNothingNamesAreSwept) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  const std::vector<std::string> before = Files("/sst/");
+  file_system_->SetContents("/db/sst/00000099.sst", "what a crash left");
+  file_system_->SetContents("/db/sst/notes.txt", "not ours");
+  Open();
+  EXPECT_EQ(file_system_->Contents("/db/sst/00000099.sst"), "");
+  EXPECT_FALSE(file_system_->FileExists("/db/sst/00000099.sst"));
+  EXPECT_TRUE(file_system_->FileExists("/db/sst/notes.txt"));
+  for (const std::string& file : before) EXPECT_TRUE(file_system_->FileExists(file)) << file;
+  ExpectWhole();
+}
+
+TEST_F(OpeningTest, ATableOfMetadataWithoutASchemaIsSweptWithItsSSTables) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  std::vector<std::string> of_table = Files("/sst/");
+  of_table.pop_back();  // METADATA's, which was written last
+  ASSERT_EQ(of_table.size(), 2u);
+  EXPECT_EQ(TablesOfMetadata().size(), 1u);
+  // Where a deletion was cut short.
+  ASSERT_OK(SmallFiles(file_system_.get(), "/db/lockservice").Remove("schema/t"));
+  Open();
+  EXPECT_STATUS(kNotFound, "there is no table \"t\"", database_->OpenTable("t"));
+  ASSERT_NO_FATAL_FAILURE(Close());
+  for (const std::string& file : of_table) EXPECT_FALSE(file_system_->FileExists(file)) << file;
+  EXPECT_TRUE(TablesOfMetadata().empty());
+  Open();
+  // A table of that name begins with nothing.
+  Table* const table = CreateTable("t", {"f"});
+  EXPECT_EQ(Show(table->ReadRow("row")), "");
+  Reopen();
+  EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "");
+}
+
+TEST_F(OpeningTest, LogsWithoutAServerAreSweptAndTheirNamesNotUsedAgain) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  file_system_->SetContents("/db/log/server-77/rest", "what a crash left");
+  Open();
+  EXPECT_TRUE(Files("/log/server-77").empty());
+  EXPECT_FALSE(Files("servers/server-79").empty());  // 78 is METADATA's
+  ExpectWhole();
+}
+
+TEST_F(OpeningTest, AClosedDatabaseHasNoServersAndNoLogs) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  EXPECT_TRUE(Files("/log/").empty());
+  EXPECT_TRUE(Files("/servers/").empty());
+}
+
+TEST_F(OpeningTest, AnOpeningTakesOverFromServersThatDied) {
+  for (int i = 0; i < 3; ++i) {
+    Kill();
+    ASSERT_NO_FATAL_FAILURE(Open());
+    ExpectWhole();
+    EXPECT_EQ(Files("/servers/").size(), 2u);
+  }
+}
+
+// --- What is missing ---
+
+TEST_F(OpeningTest, EveryMissingSSTableIsDataLossThatNamesIt) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  const std::vector<std::string> files = Files("/sst/");
+  ASSERT_GE(files.size(), 3u);  // two of the table, and METADATA's
+  for (const std::string& file : files) {
+    const std::string bytes = file_system_->Contents(file);
+    ASSERT_OK(file_system_->RemoveFile(file));
+    ExpectRefused(absl::StatusCode::kDataLoss, file);
+    file_system_->SetContents(file, bytes);
+  }
+  Open();
+  ExpectWhole();
+}
+
+TEST_F(OpeningTest, AnSSTableInAnothersPlaceIsDataLossThatNamesIt) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  const std::vector<std::string> files = Files("/sst/");
+  ASSERT_GE(files.size(), 2u);
+  file_system_->SetContents(files[0], file_system_->Contents(files[1]));
+  ExpectRefused(absl::StatusCode::kDataLoss, files[0]);
+}
+
+TEST_F(OpeningTest, AMissingLogOfAServerThatDiedIsDataLossThatNamesIt) {
+  for (const std::string kind : {"metadata-", "server-"}) {
+    Kill();
+    const std::vector<std::string> servers = Files("/servers/" + kind);
+    ASSERT_EQ(servers.size(), 1u);
+    const std::string log = "/db/log/" + servers[0].substr(servers[0].rfind('/') + 1);
+    const std::unique_ptr<InMemoryFileSystem> sound =
+        file_system_->CrashClone(1, Unsynced::kEverything);
+    for (const std::string& file : Files(log)) ASSERT_OK(file_system_->RemoveFile(file));
+    ExpectRefused(absl::StatusCode::kDataLoss, log);  // an empty directory
+    ASSERT_OK(file_system_->RemoveDirectory(log));
+    ExpectRefused(absl::StatusCode::kDataLoss, log);  // and none
+    file_system_ = sound->CrashClone(1, Unsynced::kEverything);
+    Open();
+    ExpectWhole();
+  }
+}
+
+TEST_F(OpeningTest, ATableWithoutARowInMetadataIsDataLoss) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  SmallFiles files(file_system_.get(), "/db/lockservice");
+  TableSchema schema;
+  schema.families["f"] = {};
+  ASSERT_OK_AND_ASSIGN(const TableLayout layout, MakeTableLayout("u", 12345, schema));
+  ASSERT_OK(SchemaStore(&files).Write(layout));
+  ExpectRefused(absl::StatusCode::kDataLoss, "no row for table 12345");
+}
+
+TEST_F(OpeningTest, AMissingRootIsDataLossThatNamesItAndSweepsNothing) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  ASSERT_OK(file_system_->RemoveFile("/db/lockservice/root"));
+  const std::vector<std::string> before = file_system_->AllFiles();
+  EXPECT_STATUS(kDataLoss, "/db/lockservice/root", Database::Open(kPath, Options()));
+  EXPECT_EQ(file_system_->AllFiles(), before);
+}
+
+// --- What is damaged ---
+
+TEST_F(OpeningTest, EveryDamagedSmallFileIsDataLossThatNamesIt) {
+  Kill();
+  const std::vector<std::string> files = Files("/lockservice/");
+  ASSERT_EQ(files.size(), 4u);  // the root, a schema, two servers
+  const std::unique_ptr<InMemoryFileSystem> sound =
+      file_system_->CrashClone(1, Unsynced::kEverything);
+  for (const std::string& file : files) {
+    // A fresh one each time: a refused opening may have taken over from METADATA's old server.
+    file_system_ = sound->CrashClone(1, Unsynced::kEverything);
+    Damage(file);
+    ExpectRefused(absl::StatusCode::kDataLoss, file);
+  }
+  file_system_ = sound->CrashClone(1, Unsynced::kEverything);
+  Open();
+  ExpectWhole();
+}
+
+TEST_F(OpeningTest, ARefusedOpeningLeavesEverythingForTheNext) {
+  Kill();
+  Damage("/db/lockservice/schema/t");
+  for (int i = 0; i < 3; ++i) ExpectRefused(absl::StatusCode::kDataLoss, "schema/t");
+  Damage("/db/lockservice/schema/t");  // the same bit again
+  Open();
+  ExpectWhole();
+}
+
+// --- Two at a time ---
+
+TEST_F(OpeningTest, WhoHasItOpenForWritingKeepsAllOthersOut) {
+  ExpectRefused(absl::StatusCode::kFailedPrecondition, "/db/LOCK");
+  ASSERT_NO_FATAL_FAILURE(Close());
+  Open();
+  ExpectWhole();
+}
+
+TEST_F(OpeningTest, ReadersKeepOnlyTheWriterOut) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  DatabaseOptions options = Options();
+  options.read_only = true;
+  ASSERT_OK_AND_ASSIGN(auto first, Database::Open(kPath, options));
+  ASSERT_OK_AND_ASSIGN(auto second, Database::Open(kPath, options));
+  EXPECT_STATUS(kFailedPrecondition, "/db/LOCK", Database::Open(kPath, Options()));
+  first.reset();
+  second.reset();
+  Open();
+  ExpectWhole();
+}
+
+}  // namespace
+}  // namespace bigtable

@@ -1,0 +1,128 @@
+// Which tablet servers there were, and that no two ever have the same name.
+#include "master/server_directory.h"
+
+#include <memory>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "commitlog/commit_log.h"
+#include "filesystem/in_memory_file_system.h"
+#include "support/expect_status.h"
+
+namespace bigtable {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Kind = ServerDirectory::Kind;
+
+class ServerDirectoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_OK(file_system_.CreateDirectory("/db"));
+    ASSERT_OK(file_system_.CreateDirectory(directory_.logs()));
+    ASSERT_OK(file_system_.SyncDirectory("/db"));
+    ASSERT_OK(file_system_.SyncDirectory("/"));
+    ASSERT_OK(Open());
+  }
+  // As a new process would.
+  absl::Status Open() {
+    servers_ = std::make_unique<ServerDirectory>(&file_system_, &files_, directory_);
+    return servers_->Load();
+  }
+  void CreateLog(const std::string& name) {
+    ASSERT_OK(
+        CommitLog::Create(&file_system_, directory_.log_of(name), {.segment_size = 64 << 10}));
+  }
+  std::string AddServer(Kind kind) {
+    const std::string name = servers_->NewName(kind);
+    CreateLog(name);
+    EXPECT_OK(servers_->Add(name));
+    return name;
+  }
+
+  const DatabaseDirectory directory_{"/db"};
+  InMemoryFileSystem file_system_;
+  SmallFiles files_{&file_system_, "/db/lockservice"};
+  std::unique_ptr<ServerDirectory> servers_;
+};
+
+TEST_F(ServerDirectoryTest, AtFirstThereAreNone) {
+  EXPECT_THAT(servers_->Servers(Kind::kMetadata), IsEmpty());
+  EXPECT_THAT(servers_->Servers(Kind::kUser), IsEmpty());
+}
+
+TEST_F(ServerDirectoryTest, ServersAreFoundAgainByKindFromOldToNew) {
+  for (int i = 0; i < 11; ++i) AddServer(i % 4 == 0 ? Kind::kMetadata : Kind::kUser);
+  ASSERT_OK(Open());
+  EXPECT_THAT(servers_->Servers(Kind::kMetadata),
+              ElementsAre("metadata-1", "metadata-5", "metadata-9"));
+  EXPECT_THAT(servers_->Servers(Kind::kUser),
+              ElementsAre("server-2", "server-3", "server-4", "server-6", "server-7", "server-8",
+                          "server-10", "server-11"));
+}
+
+TEST_F(ServerDirectoryTest, NamesOfServersThatAreThereAreNotUsedAgain) {
+  EXPECT_EQ(servers_->NewName(Kind::kUser), "server-1");
+  EXPECT_EQ(servers_->NewName(Kind::kMetadata), "metadata-2");
+  ASSERT_OK(servers_->Add("metadata-2"));
+  ASSERT_OK(Open());
+  EXPECT_EQ(servers_->NewName(Kind::kUser), "server-3");
+}
+
+TEST_F(ServerDirectoryTest, NamesOfLogsThatAreThereAreNotUsedAgain) {
+  CreateLog("server-41");  // its server was not added, or is removed already
+  ASSERT_OK(Open());
+  EXPECT_EQ(servers_->NewName(Kind::kMetadata), "metadata-42");
+}
+
+TEST_F(ServerDirectoryTest, ARemovedServerAndItsLogAreGone) {
+  const std::string first = AddServer(Kind::kUser), second = AddServer(Kind::kUser);
+  ASSERT_OK(servers_->Remove(first));
+  EXPECT_THAT(servers_->Servers(Kind::kUser), ElementsAre(second));
+  EXPECT_FALSE(file_system_.FileExists(directory_.log_of(first)));
+  EXPECT_TRUE(file_system_.FileExists(directory_.log_of(second)));
+  ASSERT_OK(Open());
+  EXPECT_THAT(servers_->Servers(Kind::kUser), ElementsAre(second));
+}
+
+TEST_F(ServerDirectoryTest, OnlyLogsWithoutAServerAreSwept) {
+  const std::string user = AddServer(Kind::kUser), metadata = AddServer(Kind::kMetadata);
+  CreateLog("server-41");
+  ASSERT_OK(Open());
+  ASSERT_OK(servers_->SweepLogs());
+  ASSERT_OK_AND_ASSIGN(const auto logs, file_system_.ListDirectory(directory_.logs()));
+  EXPECT_THAT(logs, ElementsAre(metadata, user));
+}
+
+// The server's file is there as long as its log is needed: it comes last and goes first.
+TEST_F(ServerDirectoryTest, AfterAPowerLossAServerThatIsThereHasItsLog) {
+  const std::string name = AddServer(Kind::kUser);
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto found = file_system_.CrashClone(seed);
+    SmallFiles files(found.get(), "/db/lockservice");
+    ServerDirectory servers(found.get(), &files, directory_);
+    ASSERT_OK(servers.Load());
+    ASSERT_THAT(servers.Servers(Kind::kUser), ElementsAre(name));
+    ASSERT_TRUE(found->FileExists(directory_.log_of(name)));
+  }
+  ASSERT_OK(servers_->Remove(name));
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto found = file_system_.CrashClone(seed);
+    SmallFiles files(found.get(), "/db/lockservice");
+    ServerDirectory servers(found.get(), &files, directory_);
+    ASSERT_OK(servers.Load());
+    ASSERT_THAT(servers.Servers(Kind::kUser), IsEmpty());
+  }
+}
+
+TEST_F(ServerDirectoryTest, ADamagedServerIsNotPassedOver) {
+  const std::string path = "/db/lockservice/servers/" + AddServer(Kind::kUser);
+  file_system_.SetContents(path, "rubbish");
+  EXPECT_STATUS(kDataLoss, path, Open());
+}
+
+}  // namespace
+}  // namespace bigtable

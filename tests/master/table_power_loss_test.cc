@@ -1,0 +1,178 @@
+// A table is created, deleted or changed, or it is not: the power is lost before each call of the
+// file system that such a change makes.
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "base/strings.h"
+#include "filesystem/faulty_file_system.h"
+#include "support/database_fixture.h"
+
+namespace bigtable {
+namespace {
+
+constexpr const char* kPath = "/db";
+
+std::unique_ptr<Database> OpenOn(FileSystem* file_system) {
+  DatabaseOptions options;
+  options.memory_budget = MemoryBudget::kMinimum;
+  options.log_segment_size = 64 << 10;
+  options.file_system = file_system;
+  absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+  EXPECT_OK(opened);
+  return opened.ok() ? *std::move(opened) : nullptr;
+}
+
+TableSchema Schema(bool changed = false) {
+  TableSchema schema;
+  schema.locality_groups["default"] = {};
+  schema.locality_groups["other"] = {.compression = Compression::kZstd};
+  schema.families["f"] = {.locality_group = "default"};
+  schema.families["g"] = {.locality_group = "other", .gc = GcRule::MaxVersions(2)};
+  if (changed) schema.families["h"] = {.locality_group = "default"};
+  return schema;
+}
+
+std::string ReadRow(Database* database, std::string_view table) {
+  absl::StatusOr<Table*> opened = database->OpenTable(table);
+  return opened.ok() ? Show((*opened)->ReadRow("row")) : std::string(opened.status().ToString());
+}
+
+constexpr const char* kRow = "f:q@2=logged f:q@1=flushed";
+
+// A row of which a part is in SSTables.
+void Fill(Database* database, const std::string& name) {
+  ASSERT_OK_AND_ASSIGN(Table * table, database->OpenTable(name));
+  ASSERT_OK(table->Apply(RowMutation("row").Set("f:q", Timestamp(1), "flushed")));
+  ASSERT_OK(database->Flush(name));
+  ASSERT_OK(table->Apply(RowMutation("row").Set("f:q", Timestamp(2), "logged"),
+                         {.durability = Durability::kSync}));
+}
+
+// Makes a change of table "t", beside which there is a table "bystander", and loses power at each
+// call in turn. `check` is told whether the change was acknowledged, and looks at what is found.
+void LosePowerAtEachCall(bool table_exists, const std::function<absl::Status(Database*)>& change,
+                         const std::function<void(Database*, bool done)>& check) {
+  const auto run = [&](uint64_t call, bool mapped) {
+    InMemoryFileSystem memory;
+    FaultyFileSystem faulty(&memory, {.hide_log_mappings = !mapped});
+    std::unique_ptr<Database> database = OpenOn(&faulty);
+    ASSERT_OK(database->CreateTable("bystander", Schema()));
+    ASSERT_NO_FATAL_FAILURE(Fill(database.get(), "bystander"));
+    if (table_exists) {
+      ASSERT_OK(database->CreateTable("t", Schema()));
+      ASSERT_NO_FATAL_FAILURE(Fill(database.get(), "t"));
+    }
+    ASSERT_OK(database->WaitUntilQuiet());
+    faulty.CountCalls();
+    faulty.FailCall(
+        call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn,
+        call % 2 == 0 ? FaultyFileSystem::Done::kHalf : FaultyFileSystem::Done::kNothing);
+    const bool done = change(database.get()).ok();
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+      SCOPED_TRACE(Cat("call ", call, mapped ? " mapped" : "", ", seed ", seed));
+      const auto found =
+          memory.CrashClone(seed, seed == 0 ? Unsynced::kEverything : Unsynced::kRandomPart);
+      std::unique_ptr<Database> after = OpenOn(found.get());
+      ASSERT_NE(after, nullptr);
+      ASSERT_EQ(ReadRow(after.get(), "bystander"), kRow);
+      ASSERT_NO_FATAL_FAILURE(check(after.get(), done));
+      ASSERT_OK(after->Close());
+    }
+    database.reset();  // cannot close in order any more
+  };
+  for (const bool mapped : {true, false}) {
+    // The calls of the change, and some more, since the first that comes too late is not known:
+    // background threads make calls too.
+    for (uint64_t call = 1; call <= 25; ++call) ASSERT_NO_FATAL_FAILURE(run(call, mapped));
+  }
+}
+
+bool IsThere(Database* database) {
+  return database->ListTables().value() == std::vector<std::string>{"bystander", "t"};
+}
+
+TEST(TablePowerLossTest, ACreatedTableIsThereWholeOrNotAtAll) {
+  int there = 0, missing = 0;
+  LosePowerAtEachCall(
+      false, [](Database* database) { return database->CreateTable("t", Schema()); },
+      [&](Database* database, bool done) {
+        ++(IsThere(database) ? there : missing);
+        if (done) {
+          ASSERT_TRUE(IsThere(database));
+        }
+        if (!IsThere(database)) {
+          ASSERT_OK(database->CreateTable("t", Schema()));
+        }
+        ASSERT_TRUE(database->GetSchema("t").value() == Schema());
+        ASSERT_EQ(ReadRow(database, "t"), "");
+        ASSERT_NO_FATAL_FAILURE(Fill(database, "t"));
+        ASSERT_EQ(ReadRow(database, "t"), kRow);
+      });
+  EXPECT_GT(there, 10);
+  EXPECT_GT(missing, 10);
+}
+
+TEST(TablePowerLossTest, ADeletedTableIsGoneOrAsItWas) {
+  int there = 0, missing = 0;
+  LosePowerAtEachCall(
+      true, [](Database* database) { return database->DeleteTable("t"); },
+      [&](Database* database, bool done) {
+        ++(IsThere(database) ? there : missing);
+        if (IsThere(database)) {
+          ASSERT_FALSE(done);
+          ASSERT_TRUE(database->GetSchema("t").value() == Schema());
+          ASSERT_EQ(ReadRow(database, "t"), kRow);
+          ASSERT_OK(database->DeleteTable("t"));
+        }
+        // What is left of it in the log or in METADATA is not the new table's.
+        ASSERT_OK(database->CreateTable("t", Schema()));
+        ASSERT_EQ(ReadRow(database, "t"), "");
+      });
+  EXPECT_GT(there, 10);
+  EXPECT_GT(missing, 10);
+}
+
+TEST(TablePowerLossTest, AChangedSchemaIsTheOldOneOrTheNewOne) {
+  int changed = 0, unchanged = 0;
+  LosePowerAtEachCall(
+      true, [](Database* database) { return database->AddFamily("t", "h", {}); },
+      [&](Database* database, bool done) {
+        const bool is_changed = database->GetSchema("t").value() == Schema(true);
+        ++(is_changed ? changed : unchanged);
+        ASSERT_TRUE(is_changed || (!done && database->GetSchema("t").value() == Schema()));
+        ASSERT_EQ(ReadRow(database, "t"), kRow);
+      });
+  EXPECT_GT(changed, 10);
+  EXPECT_GT(unchanged, 10);
+}
+
+// Creating the database itself: the last step is the root.
+TEST(TablePowerLossTest, ADatabaseIsThereOrCanBeCreated) {
+  for (uint64_t call = 1, last = 100; call <= last; ++call) {
+    InMemoryFileSystem memory;
+    FaultyFileSystem faulty(&memory);
+    faulty.FailCall(call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn);
+    DatabaseOptions options;
+    options.memory_budget = MemoryBudget::kMinimum;
+    options.file_system = &faulty;
+    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+    if (opened.ok()) last = call;
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+      SCOPED_TRACE(Cat("call ", call, ", seed ", seed));
+      const auto found =
+          memory.CrashClone(seed, seed == 0 ? Unsynced::kEverything : Unsynced::kRandomPart);
+      std::unique_ptr<Database> after = OpenOn(found.get());
+      ASSERT_NE(after, nullptr);
+      ASSERT_OK(after->CreateTable("t", Schema()));
+      ASSERT_NO_FATAL_FAILURE(Fill(after.get(), "t"));
+    }
+    ASSERT_LT(call, 90u);
+  }
+}
+
+}  // namespace
+}  // namespace bigtable
