@@ -239,6 +239,7 @@ absl::Status Master::Replay(const std::string& dead_server, TabletServer* server
   };
   ReplayOptions replay_options;
   replay_options.must_reach = must_reach;
+  replay_options.must_exist = servers_.HasFile(dead_server);
   replay_options.read_mode = options_.read_mode;
   BT_ASSIGN_OR_RETURN(const LogEnd end, ReplayLog(file_system_, log, replay_options, replay));
   sequences_.AdvanceTo(end.last_sequence);

@@ -39,17 +39,25 @@ absl::Status ServerDirectory::Load() {
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
                       file_system_->ListDirectory(directory_.logs()));
-  for (const std::string& name : logs) last_number_ = std::max(last_number_, NumberOf(name));
-  std::sort(servers_.begin(), servers_.end(),
-            [](const std::string& a, const std::string& b) { return NumberOf(a) < NumberOf(b); });
+  for (const std::string& name : logs) {
+    last_number_ = std::max(last_number_, NumberOf(name));
+    if (!HasFile(name)) strays_.push_back(name);
+  }
   return absl::OkStatus();
 }
 
 std::vector<std::string> ServerDirectory::Servers(Kind kind) const {
   std::vector<std::string> servers = servers_;
+  servers.insert(servers.end(), strays_.begin(), strays_.end());
   std::erase_if(servers,
                 [&](const std::string& name) { return !name.starts_with(PrefixOf(kind)); });
+  std::sort(servers.begin(), servers.end(),
+            [](const std::string& a, const std::string& b) { return NumberOf(a) < NumberOf(b); });
   return servers;
+}
+
+bool ServerDirectory::HasFile(std::string_view name) const {
+  return std::find(servers_.begin(), servers_.end(), name) != servers_.end();
 }
 
 std::string ServerDirectory::NewName(Kind kind) { return Cat(PrefixOf(kind), ++last_number_); }
@@ -61,8 +69,9 @@ absl::Status ServerDirectory::Add(std::string_view name) {
 }
 
 absl::Status ServerDirectory::Remove(std::string_view name) {
-  BT_RETURN_IF_ERROR(files_->Remove(FileOf(name)));
+  if (HasFile(name)) BT_RETURN_IF_ERROR(files_->Remove(FileOf(name)));
   std::erase(servers_, name);
+  std::erase(strays_, name);
   return RemoveLog(file_system_, directory_.log_of(name));
 }
 
@@ -70,7 +79,7 @@ absl::Status ServerDirectory::SweepLogs() {
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
                       file_system_->ListDirectory(directory_.logs()));
   for (const std::string& name : logs) {
-    if (std::find(servers_.begin(), servers_.end(), name) != servers_.end()) continue;
+    if (HasFile(name)) continue;
     BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(name)));
   }
   return absl::OkStatus();

@@ -1,7 +1,9 @@
 // The tablet servers that have a log: a small file of the lock service for each, "servers/NAME"
 // (section 5.2 of the paper). A server's file is written after its log was created and removed
 // after everything in its log was written out; so as long as the file is there, the log has to be
-// read when the database is opened, and must be there. Every opening starts new servers, with names
+// read when the database is opened, and must be there. A log without a server's file is what is
+// left of a creation or a removal that was cut short; it is read too, and then says nothing that is
+// not in SSTables already, unless the file was lost. Every opening starts new servers, with names
 // that were never used before, and takes over from all earlier ones.
 #ifndef BIGTABLE_MASTER_SERVER_DIRECTORY_H_
 #define BIGTABLE_MASTER_SERVER_DIRECTORY_H_
@@ -33,21 +35,24 @@ class ServerDirectory {
 
   // Reads the names that there are; NewName() is for names after it.
   absl::Status Load();
-  // The servers whose logs have to be recovered, from old to new.
+  // The servers whose logs have to be read, from old to new; those without a file too.
   std::vector<std::string> Servers(Kind kind) const;
+  // Whether the server has a file, and so must have a log.
+  bool HasFile(std::string_view name) const;
   std::string NewName(Kind kind);
   // After the server's log was created.
   absl::Status Add(std::string_view name);
   // Nothing in the server's log is needed: forgets the server, then removes its log.
   absl::Status Remove(std::string_view name);
-  // Removes logs without a server: what is left of a creation or a removal that was cut short.
+  // Removes what else is where the logs are.
   absl::Status SweepLogs();
 
  private:
   FileSystem* const file_system_;
   SmallFiles* const files_;
   const DatabaseDirectory directory_;
-  std::vector<std::string> servers_;
+  std::vector<std::string> servers_;  // that have a file
+  std::vector<std::string> strays_;   // that have only a log
   uint64_t last_number_ = 0;
 };
 

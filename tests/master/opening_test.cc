@@ -143,6 +143,13 @@ TEST_F(OpeningTest, AnOpeningTakesOverFromServersThatDied) {
 
 // --- What is missing ---
 
+TEST_F(OpeningTest, ALogWhoseServerFileIsLostIsReadAllTheSame) {
+  Kill();
+  for (const std::string& file : Files("/servers/")) ASSERT_OK(file_system_->RemoveFile(file));
+  ASSERT_NO_FATAL_FAILURE(Open());
+  ExpectWhole();
+}
+
 TEST_F(OpeningTest, EveryMissingSSTableIsDataLossThatNamesIt) {
   ASSERT_NO_FATAL_FAILURE(Close());
   const std::vector<std::string> files = Files("/sst/");
