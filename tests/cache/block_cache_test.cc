@@ -113,11 +113,18 @@ TEST(BlockCacheTest, AScanLeavesWhatIsUsedAgainInPlace) {
 TEST(BlockCacheTest, WhatIsAskedForAgainSoonAfterEvictionIsKept) {
   MemoryBudget budget(8 << 20);
   BlockCache& cache = budget.block_cache();
-  cache.Insert({1, 0}, NewBlock(7));
-  for (uint64_t i = 0; i < 2100; ++i) cache.Insert({2, i}, NewBlock(i));
-  cache.Insert({1, 0}, NewBlock(7));  // remembered: goes to the main queue
-  for (uint64_t i = 0; i < 2100; ++i) cache.Insert({3, i}, NewBlock(i));
-  EXPECT_TRUE(cache.Lookup({1, 0}));
+  // What is remembered has one place for several keys, so a few are forgotten.
+  constexpr uint64_t kAgain = 100;
+  const auto insert = [&cache](uint64_t file, uint64_t blocks) {
+    for (uint64_t i = 0; i < blocks; ++i) cache.Insert({file, i}, NewBlock(i));
+  };
+  insert(1, kAgain);
+  insert(2, 2100);
+  insert(1, kAgain);  // remembered: goes to the main queue
+  insert(3, 2100);
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < kAgain; ++i) found += cache.Lookup({1, i}) ? 1 : 0;
+  EXPECT_GT(found, kAgain / 2);
 }
 
 TEST(BlockCacheTest, EvictedBlocksLiveAsLongAsTheirReaders) {
