@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 namespace bigtable {
 
 class BlockCache;
+class MemtableHolder;
 
 // Memtables, the log bytes they pin, indexes and filters, and the block cache share the limit. The
 // cache takes what the others leave, and gives it back when they grow; memtables are written out
@@ -20,8 +23,10 @@ class BlockCache;
 // Databases that are opened with the same budget share it, cache included. Thread-safe.
 class MemoryBudget {
  public:
-  enum class Use { kMemtables, kLog, kIndexes, kInMemoryGroups, kBlockCache };
-  static constexpr size_t kUses = 5;
+  // kLog is of mapped log segments that recovery, memtables or readers need, kSpareLog of those that
+  // wait to be used.
+  enum class Use { kMemtables, kLog, kSpareLog, kIndexes, kInMemoryGroups, kBlockCache };
+  static constexpr size_t kUses = 6;
 
   // `limit` in bytes, at least kMinimum.
   static constexpr uint64_t kMinimum = 8 << 20;
@@ -42,12 +47,21 @@ class MemoryBudget {
     used_[static_cast<size_t>(use)].fetch_add(static_cast<uint64_t>(bytes),
                                               std::memory_order_relaxed);
   }
+  // For the engine: the databases of this budget, while they are open. WriteOutLargest has the
+  // largest memtable of all written out in the background, unless something is being written out
+  // already; false if there is nothing to write out.
+  void AddHolder(MemtableHolder* holder);
+  void RemoveHolder(MemtableHolder* holder);
+  bool WriteOutLargest();
+
   // For the engine: the cache that all databases of this budget share.
   BlockCache& block_cache() { return *block_cache_; }
 
  private:
   const uint64_t limit_;
   std::array<std::atomic<uint64_t>, kUses> used_{};
+  std::mutex holders_mutex_;
+  std::vector<MemtableHolder*> holders_;
   std::unique_ptr<BlockCache> block_cache_;
 };
 

@@ -22,7 +22,8 @@ class Snapshot;
 
 // What an acknowledged write survives.
 enum class Durability : uint8_t {
-  // Nothing: it is not logged. For data that can be loaded again; Flush makes it durable.
+  // Nothing: it is not logged. For data that can be loaded again; Flush makes it durable. After a
+  // crash a mutation of several locality groups may be there in some of them only.
   kNone = 0,
   // The death of the process, as a write() without fsync() would. Not that of the machine.
   kBuffered = 1,
@@ -61,7 +62,7 @@ struct DatabaseOptions {
   std::shared_ptr<MemoryBudget> shared_memory_budget;
 
   // Bytes, log included, at which a memtable is frozen and written out, at least 64 KiB. 0 takes an
-  // eighth of the memory budget, and 64 MiB at most. Larger ones are compacted less often; smaller
+  // eighth of the memory budget, and 64 MiB at most; a quarter of the budget is the most. Larger ones are compacted less often; smaller
   // ones stay in the processor's cache and recover sooner.
   uint64_t memtable_size = 0;
 

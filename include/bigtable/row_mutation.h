@@ -30,7 +30,8 @@ class RowMutation {
   static constexpr size_t kMaxQualifierSize = 16 << 10;
   static constexpr size_t kMaxValueSize = 256 << 20;
   static constexpr uint32_t kMaxOperations = 1 << 20;
-  static constexpr uint64_t kMaxSize = uint64_t{1} << 30;  // all operations together
+  // Of the row and all operations as they are encoded: byte_size(). A little less than 1 GiB.
+  static constexpr uint64_t kMaxSize = (uint64_t{1} << 30) - (1 << 12);
 
   explicit RowMutation(std::string_view row);
   // As in the paper, for bigtable::Apply(Operation*, RowMutation*).

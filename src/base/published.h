@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/pause.h"
 #include "base/stripe.h"
 
 namespace bigtable {
@@ -141,7 +142,7 @@ class Published {
   struct alignas(kCacheLine) Slot {
     // Held for a few instructions; spins, because its owner is never waiting for anything.
     void Lock() {
-      while (locked.exchange(true, std::memory_order_acquire)) __builtin_ia32_pause();
+      while (locked.exchange(true, std::memory_order_acquire)) Pause();
     }
     void Unlock() { locked.store(false, std::memory_order_release); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cache/block_cache.h"
+#include "cache/memtable_holder.h"
 
 namespace bigtable {
 
@@ -15,6 +16,33 @@ uint64_t MemoryBudget::used() const {
   uint64_t sum = 0;
   for (const auto& use : used_) sum += use.load(std::memory_order_relaxed);
   return sum;
+}
+
+void MemoryBudget::AddHolder(MemtableHolder* holder) {
+  const std::lock_guard lock(holders_mutex_);
+  holders_.push_back(holder);
+}
+
+void MemoryBudget::RemoveHolder(MemtableHolder* holder) {
+  const std::lock_guard lock(holders_mutex_);
+  std::erase(holders_, holder);
+}
+
+bool MemoryBudget::WriteOutLargest() {
+  const std::lock_guard lock(holders_mutex_);
+  MemtableHolder* largest = nullptr;
+  uint64_t most = 0;
+  for (MemtableHolder* holder : holders_) {
+    if (holder->IsWritingOut()) return true;
+    const uint64_t bytes = holder->LargestMemtable();
+    if (bytes > most) {
+      most = bytes;
+      largest = holder;
+    }
+  }
+  if (largest == nullptr) return false;
+  largest->WriteOutLargest();
+  return true;
 }
 
 }  // namespace bigtable

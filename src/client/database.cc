@@ -13,7 +13,7 @@ namespace bigtable {
 namespace {
 
 absl::Status CheckWritable(const Master& master, const CallOptions& options) {
-  BT_RETURN_IF_ERROR(CheckCall(options.deadline, options.cancellation));
+  BT_RETURN_IF_ERROR(LimitsOf(options).Check());
   if (!master.options().read_only) return absl::OkStatus();
   return absl::FailedPreconditionError("the database was opened read-only");
 }
@@ -184,21 +184,19 @@ absl::Status Database::Flush(std::string_view table, const CallOptions& options)
   BT_ENTER();
   BT_RETURN_IF_ERROR(CheckWritable(master, options));
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(table));
-  return master.background()->FlushTablet(master.server(), tablet,
-                                          {options.deadline, options.cancellation});
+  return master.background()->FlushTablet(master.server(), tablet, LimitsOf(options));
 }
 
 absl::Status Database::Compact(std::string_view table, const CallOptions& options) {
   BT_ENTER();
   BT_RETURN_IF_ERROR(CheckWritable(master, options));
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(table));
-  return master.background()->CompactTablet(master.server(), tablet,
-                                            {options.deadline, options.cancellation});
+  return master.background()->CompactTablet(master.server(), tablet, LimitsOf(options));
 }
 
 absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
   BT_ENTER();
-  return master.background()->WaitUntilQuiet({options.deadline, options.cancellation});
+  return master.background()->WaitUntilQuiet(LimitsOf(options));
 }
 
 void Database::PauseCompactions() {

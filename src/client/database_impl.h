@@ -18,6 +18,7 @@
 #include "bigtable/table.h"
 
 #include "base/call_gate.h"
+#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "master/master.h"
 #include "tablet/cell_cursor.h"
@@ -54,7 +55,7 @@ class DatabaseImpl {
   absl::Status close_status ABSL_GUARDED_BY(mutex);
 };
 
-// The view of a table that reads need.
+// A table as its users share it.
 class TableImpl {
  public:
   TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<Tablet> t, std::string n)
@@ -64,13 +65,20 @@ class TableImpl {
   absl::Status BeginRead(const Filter& filter, const ReadOptions& options,
                          Pin<TabletVersion>* version, ReadSpec* spec) const;
 
+  // Table::Apply and ApplyBatch: a status for each mutation.
+  void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
+             absl::Span<absl::Status> statuses) const;
+
   const std::shared_ptr<DatabaseImpl> database;
   const std::shared_ptr<Tablet> tablet;
   const std::string name;
 };
 
-// OK, Cancelled or DeadlineExceeded.
-absl::Status CheckCall(absl::Time deadline, const Cancellation* cancellation);
+// Of Call-, Read- or WriteOptions.
+template <typename Options>
+CallLimits LimitsOf(const Options& options) {
+  return {options.deadline, options.cancellation};
+}
 
 }  // namespace bigtable
 

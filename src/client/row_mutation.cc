@@ -81,10 +81,12 @@ void RowMutation::Add(uint8_t kind, std::string_view family, std::string_view qu
   operation.family = family;
   operation.qualifier = qualifier;
   if (value != nullptr) operation.value = *value;
-  if (byte_size() + family.size() + qualifier.size() + operation.value.size() > kMaxSize) {
+  const size_t size = operations_.size();
+  AppendOperation(&operations_, operation);
+  if (byte_size() > kMaxSize) {
+    operations_.resize(size);
     return Refuse(Cat("a mutation must be at most ", kMaxSize, " bytes"));
   }
-  AppendOperation(&operations_, operation);
   ++operation_count_;
   takes_server_time_ |= operation.kind == EntryKind::kCell && timestamp == nullptr;
 }

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/time/clock.h"
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -23,16 +22,6 @@ absl::Status CheckRow(std::string_view row) {
 
 }  // namespace
 
-absl::Status CheckCall(absl::Time deadline, const Cancellation* cancellation) {
-  if (cancellation != nullptr && cancellation->cancelled()) {
-    return absl::CancelledError("the call was cancelled");
-  }
-  if (deadline != absl::InfiniteFuture() && absl::Now() >= deadline) {
-    return absl::DeadlineExceededError("the call ran into its deadline");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status TableImpl::BeginRead(const Filter& filter, const ReadOptions& options,
                                   Pin<TabletVersion>* version, ReadSpec* spec) const {
   if (filter.node() != nullptr) BT_RETURN_IF_ERROR(filter.status());
@@ -40,10 +29,11 @@ absl::Status TableImpl::BeginRead(const Filter& filter, const ReadOptions& optio
     return absl::InvalidArgumentError(
         Cat("row_limit must not be negative, and is ", options.row_limit));
   }
-  BT_RETURN_IF_ERROR(CheckCall(options.deadline, options.cancellation));
-  if (tablet->removed()) return absl::NotFoundError(Cat("table ", name, " was deleted"));
+  BT_RETURN_IF_ERROR(LimitsOf(options).Check());
   Master& master = *database->master;
+  // In this order: a removed tablet is emptied.
   *version = tablet->Version();
+  if (tablet->removed()) return absl::NotFoundError(Cat("table ", name, " was deleted"));
   if (options.snapshot == nullptr) {
     // In this order: see TabletVersion::sealed_at.
     const SequenceNumber visible = master.server()->visible();
@@ -65,8 +55,7 @@ absl::Status TableImpl::BeginRead(const Filter& filter, const ReadOptions& optio
   spec->filter = filter.node();
   spec->settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache};
   spec->reverse = options.reverse;
-  spec->deadline = options.deadline;
-  spec->cancellation = options.cancellation;
+  spec->limits = LimitsOf(options);
   return absl::OkStatus();
 }
 
@@ -78,43 +67,53 @@ const std::string& Table::name() const { return impl_->name; }
 // --- Writes ---
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
-  return std::move(ApplyBatch(absl::MakeConstSpan(&mutation, 1), options)[0]);
+  absl::Status status;
+  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, absl::MakeSpan(&status, 1));
+  return status;
 }
 
 std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
                                             const WriteOptions& options) {
   std::vector<absl::Status> statuses(mutations.size());
+  impl_->Apply(mutations, options, absl::MakeSpan(statuses));
+  return statuses;
+}
+
+void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
+                      absl::Span<absl::Status> statuses) const {
   const auto refuse = [&](const absl::Status& status) {
     std::fill(statuses.begin(), statuses.end(), status);
-    return std::move(statuses);
   };
-  DatabaseImpl& database = *impl_->database;
-  const CallGate::Pass pass(&database.gate);
+  const CallGate::Pass pass(&database->gate);
   if (!pass) return refuse(DatabaseImpl::ClosedError());
-  Master& master = *database.master;
+  Master& master = *database->master;
   if (master.options().read_only) {
     return refuse(absl::FailedPreconditionError("the database was opened read-only"));
   }
-  const absl::Status call = CheckCall(options.deadline, options.cancellation);
-  if (!call.ok()) return refuse(call);
+  const CallLimits limits = LimitsOf(options);
+  absl::Status admitted = limits.Check();
+  if (admitted.ok()) {
+    uint64_t bytes = 0;
+    for (const RowMutation& mutation : mutations) bytes += mutation.byte_size();
+    admitted = master.write_controller()->Admit(bytes, limits);
+  }
+  if (!admitted.ok()) return refuse(admitted);
 
-  const std::shared_ptr<const TableLayout> layout = impl_->tablet->Layout();
+  // Pinned after the wait, so that no memtable is kept that the wait is for.
+  const Pin<TabletVersion> version = tablet->Version();
   absl::InlinedVector<MutationView, 1> views;
-  uint64_t bytes = 0;
   for (size_t i = 0; i < mutations.size(); ++i) {
     views.push_back(
         {mutations[i].row(), mutations[i].encoded_operations(), mutations[i].takes_server_time()});
     statuses[i] = mutations[i].status();
-    if (statuses[i].ok()) statuses[i] = TabletServer::Check(*layout, views[i]);
-    bytes += mutations[i].byte_size();
+    if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), views[i]);
   }
-  const absl::Status admitted =
-      master.write_controller()->Admit(bytes, {options.deadline, options.cancellation});
-  if (!admitted.ok()) return refuse(admitted);
-  master.server()->Apply(impl_->tablet.get(), layout, views,
-                         options.durability.value_or(master.options().durability),
-                         absl::MakeSpan(statuses));
-  return statuses;
+  master.server()->Apply({.tablet = tablet.get(),
+                          .layout = &version->layout(),
+                          .mutations = views,
+                          .durability = options.durability.value_or(master.options().durability),
+                          .limits = limits},
+                         statuses);
 }
 
 // --- Reads ---

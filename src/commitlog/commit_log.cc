@@ -102,7 +102,7 @@ absl::Status CommitLog::Append(RecordType type, SequenceNumber sequence,
     BT_RETURN_IF_ERROR(NextSegment(record_size));
   }
   if (absl::Status status = Write(type, sequence, payload_size, parts, out); !status.ok()) {
-    return Fail(std::move(status));
+    return Failed(std::move(status));
   }
   if (active_->first_sequence_.load(std::memory_order_relaxed) == 0) {
     active_->first_sequence_.store(sequence, std::memory_order_relaxed);
@@ -175,7 +175,7 @@ absl::Status CommitLog::SwitchToSpare(uint64_t least_size, bool* switched) {
       Activate(std::exchange(spare_, {}));
     }
   }
-  if (!status.ok()) return Fail(std::move(status));
+  if (!status.ok()) return Failed(std::move(status));
   *switched = true;
   return absl::OkStatus();
 }
@@ -186,6 +186,7 @@ void CommitLog::Activate(Ref<LogSegment> segment) {
   mapping_ = segment->file().mapping();
   position_ = 0;
   end_.store(segment->base(), std::memory_order_release);
+  needed_bytes_ += segment->size();
   live_.push_back(std::move(segment));
   needs_upkeep_ = true;
 }
@@ -215,7 +216,7 @@ absl::Status CommitLog::Sync() {
   }
   syncs_.fetch_add(1, std::memory_order_relaxed);
   for (const Ref<LogSegment>& segment : segments) {
-    if (absl::Status status = segment->file().Sync(); !status.ok()) return Fail(std::move(status));
+    if (absl::Status status = segment->file().Sync(); !status.ok()) return Failed(std::move(status));
   }
   synced_.store(end, std::memory_order_release);
   return absl::OkStatus();
@@ -224,7 +225,7 @@ absl::Status CommitLog::Sync() {
 absl::Status CommitLog::Close() {
   if (closed_) return absl::OkStatus();
   BT_RETURN_IF_ERROR(Sync());
-  if (absl::Status status = WriteSeal(0); !status.ok()) return Fail(std::move(status));
+  if (absl::Status status = WriteSeal(0); !status.ok()) return Failed(std::move(status));
   closed_ = true;
   return Sync();
 }
@@ -234,11 +235,10 @@ absl::Status CommitLog::failure() const {
   return failure_;
 }
 
-absl::Status CommitLog::Fail(absl::Status status) {
+void CommitLog::Fail(const absl::Status& status) {
   MutexLock lock(&mutex_);
   if (failure_.ok()) failure_ = status;
   failed_.store(true, std::memory_order_release);
-  return status;
 }
 
 absl::Status CommitLog::StartNewSegment() {
@@ -262,6 +262,7 @@ absl::Status CommitLog::StartNewSegment() {
   std::deque<Ref<LogSegment>> old;  // let go of outside the lock
   MutexLock lock(&mutex_);
   old.swap(live_);
+  needed_bytes_ = 0;
   std::move(retired_.begin(), retired_.end(), std::back_inserter(old));
   retired_.clear();
   for (const Ref<LogSegment>& segment : old) segment->reusable_ = false;

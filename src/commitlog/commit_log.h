@@ -122,6 +122,10 @@ class CommitLog {
   // out the root tablet's memtable too. Does nothing to a log that has not failed.
   absl::Status StartNewSegment();
 
+  // Makes the log fail with `status`, which is not OK: its user cannot stand by a record that was
+  // appended, and takes the way out above. The first failure stays.
+  void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Syncs everything and marks the end, so that replay knows that nothing is missing. Then only
   // queries and ReleaseThrough are allowed.
   absl::Status Close();
@@ -140,6 +144,8 @@ class CommitLog {
 
   // Bytes of the segments that are neither spare nor free: live, or released and still pinned.
   uint64_t LiveBytes() const { return returns_->bytes_in_use(); }
+  // Bytes of the segments that are not released: what recovery would read.
+  uint64_t NeededBytes() const { return needed_bytes_.load(std::memory_order_relaxed); }
   // The smallest sequence number in the oldest segment that is not released, 0 if no record is
   // needed: what to write out first to make the log shorter.
   SequenceNumber OldestNeeded() const;
@@ -170,7 +176,10 @@ class CommitLog {
   LogState State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Status failure() const ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Status Fail(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Failed(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_) {
+    Fail(status);
+    return status;
+  }
 
   FileSystem* const file_system_;
   const std::string directory_;
@@ -196,6 +205,7 @@ class CommitLog {
   std::atomic<SequenceNumber> released_{0};
   std::atomic<bool> failed_{false};
   std::atomic<bool> needs_upkeep_{true};
+  std::atomic<uint64_t> needed_bytes_{0};  // of live_
 
   // Locks are taken in this order. Who needs a spare and finds none waits for prepare_mutex_.
   Mutex prepare_mutex_ ABSL_ACQUIRED_BEFORE(sync_mutex_);

@@ -12,6 +12,7 @@ void CommitLog::ReleaseThrough(SequenceNumber sequence) {
   if (sequence <= released_) return;
   released_ = sequence;
   while (live_.size() > 1 && live_.front()->last_sequence_ <= sequence) {
+    needed_bytes_ -= live_.front()->size();
     retired_.push_back(std::move(live_.front()));
     live_.pop_front();
     needs_upkeep_ = true;

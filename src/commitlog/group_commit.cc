@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/pause.h"
 
 namespace bigtable {
 namespace {
@@ -20,14 +21,6 @@ constexpr int kMostSpins = 300;
 constexpr int kLeastSpins = 10;
 // How many groups a leader serves at most for others who sleep.
 constexpr int kMostExtraGroups = 4;
-
-inline void Pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace
 

@@ -6,13 +6,20 @@ SegmentFile::SegmentFile(std::unique_ptr<LogFile> file, std::shared_ptr<MemoryBu
     : file_(std::move(file)), budget_(std::move(budget)) {
   if (file_->mapping() == nullptr) budget_ = nullptr;
   if (budget_ != nullptr) {
-    budget_->Charge(MemoryBudget::Use::kLog, static_cast<int64_t>(file_->size()));
+    budget_->Charge(use_, static_cast<int64_t>(file_->size()));
   }
+}
+
+void SegmentFile::ChargeAs(MemoryBudget::Use use) {
+  if (budget_ == nullptr) return;
+  budget_->Charge(use, static_cast<int64_t>(file_->size()));
+  budget_->Charge(use_, -static_cast<int64_t>(file_->size()));
+  use_ = use;
 }
 
 SegmentFile::~SegmentFile() {
   if (budget_ != nullptr) {
-    budget_->Charge(MemoryBudget::Use::kLog, -static_cast<int64_t>(file_->size()));
+    budget_->Charge(use_, -static_cast<int64_t>(file_->size()));
   }
 }
 
@@ -39,12 +46,14 @@ LogSegment::LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFi
 
 void LogSegment::Use() {
   in_use_ = true;
+  file_->ChargeAs(MemoryBudget::Use::kLog);
   returns_->bytes_in_use_.fetch_add(size_, std::memory_order_relaxed);
 }
 
 LogSegment::~LogSegment() {
   if (!in_use_) return;  // a spare that was dropped: its file has no name any more
   returns_->bytes_in_use_.fetch_sub(size_, std::memory_order_relaxed);
+  file_->ChargeAs(MemoryBudget::Use::kSpareLog);
   MutexLock lock(&returns_->mutex_);
   if (returns_->closed_) return;
   returns_->returned_.push_back({number_, reusable_.load(), std::move(file_)});

@@ -25,7 +25,8 @@
 
 namespace bigtable {
 
-// An open log file whose mapped bytes are charged to a budget for as long as it lives.
+// An open log file whose mapped bytes are charged to a budget for as long as it lives, as spare ones
+// at first.
 class SegmentFile {
  public:
   // `budget` may be null.
@@ -35,10 +36,12 @@ class SegmentFile {
   SegmentFile& operator=(const SegmentFile&) = delete;
 
   LogFile& file() { return *file_; }
+  void ChargeAs(MemoryBudget::Use use);
 
  private:
   std::unique_ptr<LogFile> file_;
   std::shared_ptr<MemoryBudget> budget_;
+  MemoryBudget::Use use_ = MemoryBudget::Use::kSpareLog;
 };
 
 // Where segments go when nobody refers to them. Thread-safe; outlives the log while segments do.

@@ -78,18 +78,21 @@ class Outputs {
   bool finished_ = false;
 };
 
-// Waits as long as the rate limit asks for, unless cancelled.
+bool IsSet(const std::atomic<bool>* flag) {
+  return flag != nullptr && flag->load(std::memory_order_relaxed);
+}
+
+// Waits as long as the rate limit asks for, which may change meanwhile, unless cancelled.
 absl::Status PayFor(const CompactionJob& job, uint64_t bytes) {
-  absl::Duration wait =
-      job.rate_limiter == nullptr ? absl::ZeroDuration() : job.rate_limiter->Use(bytes);
+  if (job.rate_limiter != nullptr) job.rate_limiter->Use(bytes);
   while (true) {
-    if (job.cancelled != nullptr && job.cancelled->load(std::memory_order_relaxed)) {
+    if (IsSet(job.cancelled) || IsSet(job.abandoned)) {
       return absl::CancelledError("the compaction was cancelled");
     }
+    if (job.rate_limiter == nullptr) return absl::OkStatus();
+    const absl::Duration wait = job.rate_limiter->Wait();
     if (wait <= absl::ZeroDuration()) return absl::OkStatus();
-    const absl::Duration nap = std::min(wait, absl::Milliseconds(20));
-    absl::SleepFor(nap);
-    wait -= nap;
+    absl::SleepFor(std::min(wait, absl::Milliseconds(20)));
   }
 }
 

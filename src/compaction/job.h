@@ -35,9 +35,10 @@ struct CompactionJob {
   // and anywhere at four times.
   uint64_t target_file_size = 64 << 20;
 
-  // Null: no limit, cannot be cancelled.
+  // Null: no limit, cannot be cancelled. Either of the two flags cancels.
   RateLimiter* rate_limiter = nullptr;
   const std::atomic<bool>* cancelled = nullptr;
+  const std::atomic<bool>* abandoned = nullptr;
 
   // Writes the files, synced each and with their directory, and returns them in key order; none
   // when nothing is left. After an error (of input, of the file system, Cancelled) it removes what

@@ -1,7 +1,8 @@
 // Holds compactions to a number of bytes a second. Thread-safe.
 //
 // Bytes are paid for after they were used: Use() adds them to a debt that the rate works off, and
-// says how long the caller has to wait until less than a tenth of a second of it is left.
+// Wait() says how long it takes until less than a tenth of a second of it is left. A new rate
+// forgives the debt.
 #ifndef BIGTABLE_COMPACTION_RATE_LIMITER_H_
 #define BIGTABLE_COMPACTION_RATE_LIMITER_H_
 
@@ -26,13 +27,16 @@ class RateLimiter {
     paid_until_ = absl::InfinitePast();
   }
 
-  absl::Duration Use(uint64_t bytes) {
+  void Use(uint64_t bytes) {
     MutexLock lock(&mutex_);
-    if (rate_ == 0) return absl::ZeroDuration();
-    const absl::Time now = absl::Now();
-    paid_until_ = std::max(paid_until_, now) +
+    if (rate_ == 0) return;
+    paid_until_ = std::max(paid_until_, absl::Now()) +
                   absl::Seconds(static_cast<double>(bytes) / static_cast<double>(rate_));
-    return std::max(paid_until_ - now - absl::Milliseconds(100), absl::ZeroDuration());
+  }
+
+  absl::Duration Wait() {
+    MutexLock lock(&mutex_);
+    return std::max(paid_until_ - absl::Now() - absl::Milliseconds(100), absl::ZeroDuration());
   }
 
  private:

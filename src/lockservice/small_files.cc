@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kMagic = "BTSMALLF";
 constexpr uint32_t kFormatVersion = 1;
 constexpr size_t kHeaderSize = 8 + 4 + 8;
-constexpr std::string_view kTemporary = ".tmp";
+constexpr std::string_view kTemporary = "~";
 
 uint64_t ChecksumOf(std::string_view name, std::string_view contents) {
   std::string covered(name);

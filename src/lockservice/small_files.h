@@ -10,7 +10,8 @@
 //   +----------+----------------+----------+-----------+
 //
 // The checksum is of the file's name and its contents, so that a file in the wrong place is not
-// taken for another. A new version is written beside the old one as NAME.tmp, synced, and renamed.
+// taken for another. A new version is written beside the old one as NAME~, synced, and renamed; no
+// file's own name ends so.
 //
 // Worked example: "root" with contents "x" is 21 bytes: "BTSMALLF", 01 00 00 00, XXH3 of
 // "root\0x", 78.

@@ -34,7 +34,10 @@ Master::Master(std::string_view path, const DatabaseOptions& options)
       root_(&small_files_),
       background_(&info_log_) {}
 
-Master::~Master() { background_.Stop(); }
+Master::~Master() {
+  options_.shared_memory_budget->RemoveHolder(write_controller_.get());
+  background_.Stop();
+}
 
 // --- Starting ---
 
@@ -50,6 +53,7 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
     BT_RETURN_IF_ERROR(master->SweepFiles());
     master->background_.Start({master->metadata_server_.get(), master->user_server_.get()},
                               options.compaction_threads, nullptr);
+    options.shared_memory_budget->AddHolder(master->write_controller_.get());
   }
   master->info_log_.Info("opened ", path, " with ", master->TableNames().size(), " tables",
                          options.read_only ? ", read-only" : "");
@@ -113,12 +117,11 @@ std::unique_ptr<TabletServer> Master::MakeServer(ServerDirectory::Kind kind, Tab
   const bool metadata = kind == ServerDirectory::Kind::kMetadata;
   const uint64_t budget = options_.shared_memory_budget->limit();
   TabletServerOptions options;
-  options.name = servers_.NewName(kind);
-  options.log_directory = directory_.log_of(options.name);
   options.read_only = options_.read_only;
   options.memtable_size = options_.memtable_size != 0
                               ? options_.memtable_size
                               : std::clamp<uint64_t>(budget / 8, 64 << 10, 64 << 20);
+  options.memtable_size = std::min(options.memtable_size, budget / 4);
   // A budget is worth some dozens of segments.
   options.log_segment_size =
       std::clamp<uint64_t>(PowerOfTwo(budget / 32), 64 << 10, options_.log_segment_size);
@@ -210,8 +213,9 @@ absl::Status Master::TakeOver(ServerDirectory::Kind kind, TabletServer* server,
   server->SetVisible(sequences_.last());
   if (options_.read_only) return absl::OkStatus();
   BT_RETURN_IF_ERROR(FlushAll(server));
-  BT_RETURN_IF_ERROR(server->StartLog());
-  BT_RETURN_IF_ERROR(servers_.Add(server->name()));
+  const std::string new_name = servers_.NewName(kind, sequences_.last());
+  BT_RETURN_IF_ERROR(server->StartLog(new_name, directory_.log_of(new_name)));
+  BT_RETURN_IF_ERROR(servers_.Add(new_name));
   for (const std::string& name : dead) BT_RETURN_IF_ERROR(servers_.Remove(name));
   return absl::OkStatus();
 }
@@ -219,6 +223,7 @@ absl::Status Master::TakeOver(ServerDirectory::Kind kind, TabletServer* server,
 absl::Status Master::Replay(const std::string& dead_server, TabletServer* server,
                             SequenceNumber must_reach) {
   const uint64_t most_memory = options_.shared_memory_budget->limit() / 4;
+  uint64_t memory = 0;
   const std::string log = directory_.log_of(dead_server);
   const auto replay = [&](RecordType type, SequenceNumber sequence,
                           std::string_view payload) -> absl::Status {
@@ -230,10 +235,11 @@ absl::Status Master::Replay(const std::string& dead_server, TabletServer* server
     sequences_.AdvanceTo(sequence);
     const std::shared_ptr<Tablet> tablet = server->FindTablet(record.table_id);
     if (tablet == nullptr) return absl::OkStatus();  // the table was deleted
+    const uint64_t before = tablet->ActiveBytes();
     tablet->Replay(record.row, record.operations, sequence, record.server_timestamp);
-    const bool full =
-        options_.shared_memory_budget->used(MemoryBudget::Use::kMemtables) > most_memory;
-    if (!full || options_.read_only) return absl::OkStatus();
+    memory += tablet->ActiveBytes() - before;
+    if (memory <= most_memory || options_.read_only) return absl::OkStatus();
+    memory = 0;
     server->SetVisible(sequences_.last());
     return FlushAll(server);
   };
@@ -290,6 +296,7 @@ absl::Status Master::SweepFiles() {
 // --- Ending ---
 
 absl::Status Master::Shutdown() {
+  options_.shared_memory_budget->RemoveHolder(write_controller_.get());
   background_.Stop();
   if (options_.read_only) return absl::OkStatus();
   // User tablets first: writing them out writes to METADATA.
@@ -347,7 +354,10 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
 absl::Status Master::DeleteTable(std::string_view name) {
   MutexLock schema_lock(&schema_mutex_);
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTable(name));
-  BT_RETURN_IF_ERROR(schemas_.Remove(name));
+  if (const absl::Status removed = schemas_.Remove(name); !removed.ok()) {
+    RestoreSchema(*tablet->Layout());
+    return removed;
+  }
   // From here on the table is deleted; what is left to do, the next opening does if this fails.
   {
     MutexLock lock(&mutex_);
@@ -355,8 +365,11 @@ absl::Status Master::DeleteTable(std::string_view name) {
   }
   user_server_->RemoveTablet(tablet->table_id());
   background_.WaitForTablet(tablet.get());
-  BT_RETURN_IF_ERROR(metadata_->RemoveTablet(tablet->table_id()));
-  tablet->RemoveFiles();
+  const absl::Status forgotten = metadata_->RemoveTablet(tablet->table_id());
+  if (forgotten.ok()) tablet->RemoveFiles();
+  // Tables that users hold keep the tablet, but not what was in it.
+  user_server_->Empty(tablet.get());
+  BT_RETURN_IF_ERROR(forgotten);
   info_log_.Info("deleted table ", name);
   return absl::OkStatus();
 }
@@ -367,14 +380,29 @@ absl::Status Master::ChangeTable(std::string_view name,
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTable(name));
   return user_server_->ChangeLayout(tablet.get(), [&](TableLayout* layout) -> absl::Status {
     BT_RETURN_IF_ERROR(change(layout));
-    return schemas_.Write(*layout);
+    const absl::Status written = schemas_.Write(*layout);
+    if (!written.ok()) RestoreSchema(*tablet->WriterLayout());
+    return written;
   });
+}
+
+void Master::RestoreSchema(const TableLayout& layout) {
+  const absl::Status status = schemas_.Write(layout);
+  if (status.ok()) return;
+  user_server_->SetError(Annotate(
+      status, Cat("the schema of table ", layout.name, " cannot be written, and may be changed")));
 }
 
 // --- Errors ---
 
 absl::Status Master::Resume() {
   MutexLock schema_lock(&schema_mutex_);
+  // What RestoreSchema could not do.
+  if (!user_server_->error().ok()) {
+    for (const std::shared_ptr<Tablet>& tablet : user_server_->Tablets()) {
+      BT_RETURN_IF_ERROR(schemas_.Write(*tablet->Layout()));
+    }
+  }
   // METADATA first: the others write to it.
   for (TabletServer* server : {metadata_server_.get(), user_server_.get()}) {
     if (server->error().ok()) continue;

@@ -104,6 +104,9 @@ class Master {
   absl::Status Replay(const std::string& dead_server, TabletServer* server,
                       SequenceNumber must_reach);
   absl::Status FlushAll(TabletServer* server);
+  // Brings the lock service back to the schema that is served, after a change that may or may not
+  // have reached it. If it cannot, writes are refused until Resume() succeeds with it.
+  void RestoreSchema(const TableLayout& layout);
   absl::Status SweepTables(const std::vector<TableLayout>& layouts);
   absl::Status SweepFiles();
   void NoteSequences(const TabletState& state);

@@ -60,7 +60,10 @@ bool ServerDirectory::HasFile(std::string_view name) const {
   return std::find(servers_.begin(), servers_.end(), name) != servers_.end();
 }
 
-std::string ServerDirectory::NewName(Kind kind) { return Cat(PrefixOf(kind), ++last_number_); }
+std::string ServerDirectory::NewName(Kind kind, SequenceNumber last) {
+  last_number_ = std::max(last_number_, last) + 1;
+  return Cat(PrefixOf(kind), last_number_);
+}
 
 absl::Status ServerDirectory::Add(std::string_view name) {
   BT_RETURN_IF_ERROR(files_->Write(FileOf(name), ""));

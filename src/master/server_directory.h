@@ -18,6 +18,7 @@
 
 #include "bigtable/file_system.h"
 
+#include "base/sequence.h"
 #include "lockservice/small_files.h"
 #include "master/directory.h"
 
@@ -33,13 +34,15 @@ class ServerDirectory {
   ServerDirectory(FileSystem* file_system, SmallFiles* files, const DatabaseDirectory& directory)
       : file_system_(file_system), files_(files), directory_(directory) {}
 
-  // Reads the names that there are; NewName() is for names after it.
+  // Reads the names that there are.
   absl::Status Load();
   // The servers whose logs have to be read, from old to new; those without a file too.
   std::vector<std::string> Servers(Kind kind) const;
   // Whether the server has a file, and so must have a log.
   bool HasFile(std::string_view name) const;
-  std::string NewName(Kind kind);
+  // A name that no server has or had whose redo points METADATA may still have: `last` is the
+  // database's last sequence number, which is larger than the number of any such server.
+  std::string NewName(Kind kind, SequenceNumber last);
   // After the server's log was created.
   absl::Status Add(std::string_view name);
   // Nothing in the server's log is needed: forgets the server, then removes its log.

@@ -43,7 +43,8 @@ DatabaseStatistics Master::Statistics() const {
   statistics.block_cache_misses = budget.block_cache().misses();
   statistics.memory_limit = budget.limit();
   statistics.memory_memtables = budget.used(MemoryBudget::Use::kMemtables);
-  statistics.memory_log = budget.used(MemoryBudget::Use::kLog);
+  statistics.memory_log =
+      budget.used(MemoryBudget::Use::kLog) + budget.used(MemoryBudget::Use::kSpareLog);
   statistics.memory_indexes = budget.used(MemoryBudget::Use::kIndexes);
   statistics.memory_in_memory_groups = budget.used(MemoryBudget::Use::kInMemoryGroups);
   statistics.memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);

@@ -13,7 +13,8 @@ namespace bigtable {
 CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
     : version_(version),
       spec_(spec),
-      has_limits_(spec.deadline != absl::InfiniteFuture() || spec.cancellation != nullptr),
+      has_limits_(spec.limits.deadline != absl::InfiniteFuture() ||
+                  spec.limits.cancellation != nullptr),
       filter_(spec.filter) {}
 
 // --- Choosing what to read ---
@@ -394,13 +395,8 @@ bool CellCursor::PlayColumn() {
 
 bool CellCursor::CheckLimits() {
   if (!has_limits_) return true;
-  if (spec_.cancellation != nullptr && spec_.cancellation->cancelled()) {
-    return Fail(absl::CancelledError("the read was cancelled"));
-  }
-  if (spec_.deadline != absl::InfiniteFuture() && absl::Now() > spec_.deadline) {
-    return Fail(absl::DeadlineExceededError("the read ran into its deadline"));
-  }
-  return true;
+  absl::Status status = spec_.limits.Check("the read");
+  return status.ok() || Fail(std::move(status));
 }
 
 bool CellCursor::Fail(absl::Status status) {

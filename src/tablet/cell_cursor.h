@@ -23,6 +23,7 @@
 #include "bigtable/options.h"
 #include "bigtable/row_range.h"
 
+#include "base/call_limits.h"
 #include "base/entry_key.h"
 #include "base/sequence.h"
 #include "compaction/column_history.h"
@@ -41,8 +42,7 @@ struct ReadSpec {
   const FilterNode* filter = nullptr;      // outlives the read; null passes everything
   ReadSettings settings;
   bool reverse = false;
-  absl::Time deadline = absl::InfiniteFuture();
-  const Cancellation* cancellation = nullptr;
+  CallLimits limits;
 };
 
 class CellCursor {

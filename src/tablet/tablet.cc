@@ -102,6 +102,12 @@ void Tablet::Insert(std::string_view row, std::string_view operations, SequenceN
   }
 }
 
+uint64_t Tablet::ActiveBytes() const {
+  uint64_t bytes = 0;
+  for (const Memtable* memtable : active_) bytes += memtable->bytes();
+  return bytes;
+}
+
 // Adds the entry with key_.
 void Tablet::Add(size_t group, SequenceNumber sequence, std::string_view value,
                  const Ref<const RefCounted>& owner) {
@@ -128,6 +134,18 @@ void Tablet::Freeze(size_t group, SequenceNumber last) {
   std::vector<GroupVersion> groups = current->groups();
   groups[group].frozen.insert(groups[group].frozen.begin(), groups[group].active);
   groups[group].active = NewMemtable();
+  current->seal()->sealed_at.store(last, std::memory_order_release);
+  Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
+}
+
+void Tablet::Clear(SequenceNumber last) {
+  MutexLock lock(&mutex_);
+  const Pin<TabletVersion> current = version_.Get();
+  std::vector<GroupVersion> groups;
+  for (Group& group : groups_) {
+    group.files.clear();
+    groups.push_back({NewMemtable(), {}, {}});
+  }
   current->seal()->sealed_at.store(last, std::memory_order_release);
   Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
 }
@@ -172,7 +190,14 @@ CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool majo
       environment_->snapshots->List(environment_->visible, &job.retention.present);
   job.major = major;
   job.target_file_size = environment_->target_file_size;
+  job.abandoned = &removed_;
   return job;
+}
+
+void Tablet::RemoveWritten(const std::vector<SSTableInfo>& written) const {
+  for (const SSTableInfo& info : written) {
+    environment_->remove_file(environment_->path_of(info.file_number));
+  }
 }
 
 absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
@@ -181,12 +206,14 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
   change.group_id = layout.groups[group].id;
   for (const SSTableInfo& info : written) change.added.push_back({order, info});
   absl::StatusOr<std::vector<OpenFile>> open = OpenFiles(layout.groups[group], change.added);
-  absl::Status status = open.status();
-  if (status.ok()) status = environment_->store->Commit(table_id_, change);
-  if (status.ok()) return open;
+  if (!open.ok()) {
+    RemoveWritten(written);
+    return open.status();
+  }
   // After a failed commit it is unknown what METADATA will say, so files that it may name stay;
   // the next opening sweeps them if it does not.
-  return status;
+  BT_RETURN_IF_ERROR(environment_->store->Commit(table_id_, change));
+  return open;
 }
 
 absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
@@ -207,9 +234,13 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
 
   // Other groups and tablets have mutations in the log that came before the last one that is now in
   // an SSTable: none may be lost while this one is kept.
-  BT_ASSIGN_OR_RETURN(const SequenceNumber log_synced, environment_->sync_log());
+  const absl::StatusOr<SequenceNumber> log_synced = environment_->sync_log();
+  if (!log_synced.ok()) {
+    RemoveWritten(written);
+    return log_synced.status();
+  }
   TabletChange change;
-  change.redo = RedoPoint{last, environment_->server, log_synced};
+  change.redo = RedoPoint{last, environment_->server, *log_synced};
   change.last_timestamp = last_timestamp_.load();
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
                       CommitOutput(version->layout(), group, written, last, std::move(change)));

@@ -107,11 +107,12 @@ class Tablet {
   // The last one that was given out.
   int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_relaxed); }
 
-  // The table was deleted: the tablet takes no more writes.
+  // The table was deleted: the tablet takes no more writes, and compactions of it end early.
   void MarkRemoved() { removed_.store(true, std::memory_order_release); }
   bool removed() const { return removed_.load(std::memory_order_acquire); }
   // The schema that Apply goes by.
   const TableLayout* WriterLayout() const { return layout_.get(); }
+  uint64_t ActiveBytes() const;  // in all active memtables
   // Bytes in the active memtable of a group, and the sequence number of its first entry (0: empty).
   uint64_t ActiveBytes(size_t group) const { return active_[group]->bytes(); }
   SequenceNumber ActiveFirstSequence(size_t group) const {
@@ -121,12 +122,16 @@ class Tablet {
   // Replaces the active memtable of a group by an empty one, to be written out. `last` is the last
   // mutation that is complete. Does nothing if the memtable is empty.
   void Freeze(size_t group, SequenceNumber last);
+  // Lets go of all memtables and SSTables, as far as no reader has them pinned: for a tablet that
+  // was removed and is not worked on any more. `last` as in Freeze.
+  void Clear(SequenceNumber last);
   // From now on the tablet has this schema. Groups are only ever added.
   void SetLayout(TableLayout layout, SequenceNumber last);
 
   // --- For background work ---
 
-  // Minor compaction: writes the frozen memtables of a group to an SSTable.
+  // Minor compaction: writes the frozen memtables of a group to an SSTable. Cancelled if the tablet
+  // was removed meanwhile, as Compact.
   absl::Status Flush(size_t group, CompactionOutcome* outcome);
   // Merges the picked runs of a group; all of them is a major compaction.
   absl::Status Compact(size_t group, const CompactionPick& pick, const std::atomic<bool>* cancelled,
@@ -160,10 +165,12 @@ class Tablet {
                                                   const std::vector<TabletFile>& files) const;
   CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major) const;
   static std::vector<SortedRun> RunsOf(const std::vector<OpenFile>& files);
-  // Commits what a compaction wrote in place of `removed`, and opens it.
+  // Commits what a compaction wrote in place of `removed`, and opens it. What was written is removed
+  // again if METADATA cannot have heard of it.
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
                                                      uint64_t order, TabletChange change);
+  void RemoveWritten(const std::vector<SSTableInfo>& written) const;
   // Publishes a version with these groups; `seal` is a new one if memtables changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -51,7 +51,7 @@ void BackgroundWork::FlushLoop() {
       flushing_.insert(work.id());
     }
     const absl::Status status = RunFlush(work);
-    if (!status.ok()) work.server->SetError(status);
+    if (!status.ok() && !work.tablet->removed()) work.server->SetError(status);
     Finished(&flushing_, work);
   }
 }
@@ -66,7 +66,7 @@ void BackgroundWork::CompactLoop() {
       compacting_.insert(work.id());
     }
     const absl::Status status = RunCompaction(work, false);
-    if (!status.ok() && !absl::IsCancelled(status)) {
+    if (!status.ok() && !absl::IsCancelled(status) && !work.tablet->removed()) {
       info_log_->Error("compactions have stopped: ", ToStd(status.message()));
       MutexLock lock(&mutex_);
       compaction_error_ = status;
@@ -199,18 +199,8 @@ void BackgroundWork::CountRuns() {
 
 // --- Waiting ---
 
-absl::Status BackgroundWork::CheckLimits(const WaitLimits& limits) const {
-  if (limits.cancellation != nullptr && limits.cancellation->cancelled()) {
-    return absl::CancelledError("the call was cancelled");
-  }
-  if (absl::Now() >= limits.deadline) {
-    return absl::DeadlineExceededError("the call ran into its deadline");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status BackgroundWork::WaitForChange(const WaitLimits& limits) {
-  BT_RETURN_IF_ERROR(CheckLimits(limits));
+absl::Status BackgroundWork::WaitForChange(const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(limits.Check());
   // A cancellation is not announced, so it is looked for.
   const absl::Duration most =
       limits.cancellation != nullptr ? absl::Milliseconds(20) : absl::Seconds(1);
@@ -229,19 +219,20 @@ bool BackgroundWork::HasFlushes() const {
     MutexLock lock(&mutex_);
     servers = servers_;
   }
-  return std::any_of(servers.begin(), servers.end(),
-                     [](TabletServer* server) { return server->HasFrozen(); });
+  return std::any_of(servers.begin(), servers.end(), [](TabletServer* server) {
+    return server->error().ok() && server->HasFrozen();
+  });
 }
 
 absl::Status BackgroundWork::FlushTablet(TabletServer* server,
                                          const std::shared_ptr<Tablet>& tablet,
-                                         const WaitLimits& limits) {
-  BT_RETURN_IF_ERROR(CheckLimits(limits));
+                                         const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(limits.Check());
   server->FreezeAll(tablet.get());
   // What was frozen by now is what the call is for; what is frozen later is not waited for.
-  const Pin<TabletVersion> version = tablet->Version();
   std::vector<SequenceNumber> frozen;
-  for (const GroupVersion& group : version->groups()) {
+  for (Pin<TabletVersion> version = tablet->Version();
+       const GroupVersion& group : version->groups()) {
     frozen.push_back(group.frozen.empty() ? 0 : group.frozen.front()->last_sequence());
   }
   MutexLock lock(&mutex_);
@@ -277,7 +268,7 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server) {
 
 absl::Status BackgroundWork::CompactTablet(TabletServer* server,
                                            const std::shared_ptr<Tablet>& tablet,
-                                           const WaitLimits& limits) {
+                                           const CallLimits& limits) {
   BT_RETURN_IF_ERROR(FlushTablet(server, tablet, limits));
   const size_t groups = tablet->Version()->groups().size();
   for (size_t group = 0; group < groups; ++group) {
@@ -308,7 +299,7 @@ void BackgroundWork::WaitForTablet(const Tablet* tablet) {
   while (is_worked_on(flushing_) || is_worked_on(compacting_)) changed_.Wait(&mutex_);
 }
 
-absl::Status BackgroundWork::WaitUntilQuiet(const WaitLimits& limits) {
+absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
   MutexLock lock(&mutex_);
   while (true) {
     for (TabletServer* server : servers_) BT_RETURN_IF_ERROR(server->error());

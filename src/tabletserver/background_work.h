@@ -22,18 +22,13 @@
 
 #include "bigtable/options.h"
 
+#include "base/call_limits.h"
 #include "base/info_log.h"
 #include "base/mutex.h"
 #include "compaction/policy.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
-
-// How long a call may wait for background work.
-struct WaitLimits {
-  absl::Time deadline = absl::InfiniteFuture();
-  const Cancellation* cancellation = nullptr;
-};
 
 // Thread-safe.
 class BackgroundWork {
@@ -64,19 +59,19 @@ class BackgroundWork {
 
   // Freezes the tablet's memtables and waits until all is written out.
   absl::Status FlushTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
-                           const WaitLimits& limits);
+                           const CallLimits& limits);
   // Writes out everything that is frozen on a server, on this thread, even if the server has an
   // error.
   absl::Status FlushNow(TabletServer* server);
   // Major compaction of each group, on this thread.
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
-                             const WaitLimits& limits);
+                             const CallLimits& limits);
   // Waits until no work on a tablet is under way. None is begun any more, because its server does
   // not have it any more.
   void WaitForTablet(const Tablet* tablet);
 
-  absl::Status WaitUntilQuiet(const WaitLimits& limits);
-  // Whether there are memtables to write out.
+  absl::Status WaitUntilQuiet(const CallLimits& limits);
+  // Whether there are memtables that are going to be written out.
   bool HasFlushes() const;
   // Waits for progress of some kind, for `most` at most.
   void WaitForProgress(absl::Duration most);
@@ -111,9 +106,8 @@ class BackgroundWork {
   bool FindCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RunFlush(const Work& work);
   absl::Status RunCompaction(const Work& work, bool major);
-  absl::Status CheckLimits(const WaitLimits& limits) const;
   // Waits for a change; false when the limits are reached.
-  absl::Status WaitForChange(const WaitLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WaitForChange(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finished(WorkSet* set, const Work& work);
   void CountRuns();
 

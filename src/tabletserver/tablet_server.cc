@@ -13,17 +13,12 @@ namespace bigtable {
 
 // A caller's write in the queue.
 struct TabletServer::Write final : GroupCommit::Request {
-  Write(Tablet* t, const std::shared_ptr<const TableLayout>& l, absl::Span<const MutationView> m,
-        Durability d, absl::Span<absl::Status> s)
-      : tablet(t), layout(l), mutations(m), durability(d), statuses(s) {
-    for (const MutationView& mutation : m)
+  Write(const WriteRequest& r, absl::Span<absl::Status> s) : request(r), statuses(s) {
+    for (const MutationView& mutation : r.mutations)
       bytes += mutation.row.size() + mutation.operations.size();
   }
 
-  Tablet* const tablet;
-  const std::shared_ptr<const TableLayout>& layout;
-  const absl::Span<const MutationView> mutations;
-  const Durability durability;
+  const WriteRequest& request;
   const absl::Span<absl::Status> statuses;
 };
 
@@ -41,13 +36,15 @@ TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment enviro
 
 TabletServer::~TabletServer() = default;
 
-absl::Status TabletServer::StartLog() {
+absl::Status TabletServer::StartLog(std::string name, std::string directory) {
   CommitLogOptions options;
   options.segment_size = options_.log_segment_size;
   options.max_free_segments = 2;
   options.budget = environment_.budget;
   BT_ASSIGN_OR_RETURN(log_,
-                      CommitLog::Create(environment_.file_system, options_.log_directory, options));
+                      CommitLog::Create(environment_.file_system, std::move(directory), options));
+  // Only now: what is written out before is of other servers' logs, and no redo point in this one.
+  environment_.server = std::move(name);
   return absl::OkStatus();
 }
 
@@ -66,6 +63,10 @@ void TabletServer::RemoveTablet(uint64_t table_id) {
     found->second->MarkRemoved();
     tablets_.erase(found);
   });
+}
+
+void TabletServer::Empty(Tablet* tablet) {
+  queue_.RunExclusive([&] { tablet->Clear(visible()); });
 }
 
 std::shared_ptr<Tablet> TabletServer::FindTablet(uint64_t table_id) const {
@@ -109,14 +110,14 @@ absl::Status TabletServer::Check(const TableLayout& layout, const MutationView& 
   return absl::OkStatus();
 }
 
-void TabletServer::Apply(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout,
-                         absl::Span<const MutationView> mutations, Durability durability,
-                         absl::Span<absl::Status> statuses) {
+void TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> statuses) {
   if (has_error_.load(std::memory_order_relaxed)) [[unlikely]] {
-    std::fill(statuses.begin(), statuses.end(), error());
-    return;
+    if (const absl::Status refused = error(); !refused.ok()) {
+      std::fill(statuses.begin(), statuses.end(), refused);
+      return;
+    }
   }
-  Write write(tablet, layout, mutations, durability, statuses);
+  Write write(request, statuses);
   queue_.Commit(&write);
 }
 
@@ -128,10 +129,13 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   for (GroupCommit::Request* request : group) {
     Write* const write = static_cast<Write*>(request);
     if (status.ok()) status = LogWrite(write);
-    sync |= write->durability == Durability::kSync;
+    sync |= write->request.durability == Durability::kSync;
   }
   if (status.ok() && sync) status = log_->Sync();
   if (!status.ok()) {
+    // What the log has of the group must never come back: nobody sees it from now on, and later
+    // writes do.
+    if (!logged_.empty()) log_->Fail(status);
     SetError(status);
     for (GroupCommit::Request* request : group) {
       for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
@@ -140,8 +144,13 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   }
   for (GroupCommit::Request* request : group) ApplyToMemtables(static_cast<Write*>(request));
   if (!logged_.empty()) visible_.store(logged_.back().sequence, std::memory_order_release);
-  for (GroupCommit::Request* request : group) FreezeFull(static_cast<Write*>(request)->tablet);
-  if (log_->LiveBytes() > options_.max_log_bytes) FreezeForLog();
+  for (GroupCommit::Request* request : group) {
+    FreezeFull(static_cast<Write*>(request)->request.tablet);
+  }
+  if (const uint64_t bytes = log_->NeededBytes();
+      bytes > options_.max_log_bytes && bytes != std::exchange(frozen_for_log_bytes_, bytes)) {
+    FreezeForLog();
+  }
   if (log_->NeedsUpkeep() && !std::exchange(upkeep_asked_, true)) wake_();
   if (!log_->NeedsUpkeep()) upkeep_asked_ = false;
 }
@@ -149,15 +158,19 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
 // An error is one of the log, which concerns the whole group; what is wrong with a single mutation
 // is in its own status.
 absl::Status TabletServer::LogWrite(Write* write) {
-  const bool removed = write->tablet->removed();
-  const bool recheck = write->tablet->WriterLayout() != write->layout.get();
-  for (size_t i = 0; i < write->mutations.size(); ++i) {
+  const WriteRequest& request = write->request;
+  absl::Status refused = request.limits.Check("the write");
+  if (request.tablet->removed()) {
+    refused = absl::NotFoundError(Cat("table ", request.layout->name, " was deleted"));
+  }
+  const bool recheck = request.tablet->WriterLayout() != request.layout;
+  for (size_t i = 0; i < request.mutations.size(); ++i) {
     absl::Status& status = write->statuses[i];
     if (!status.ok()) continue;
-    if (removed) {
-      status = absl::NotFoundError(Cat("table ", write->layout->name, " was deleted"));
+    if (!refused.ok()) {
+      status = refused;
     } else if (recheck) {
-      status = Check(*write->tablet->WriterLayout(), write->mutations[i]);
+      status = Check(*request.tablet->WriterLayout(), request.mutations[i]);
     }
     if (status.ok()) BT_RETURN_IF_ERROR(LogMutation(write, i));
   }
@@ -165,14 +178,15 @@ absl::Status TabletServer::LogWrite(Write* write) {
 }
 
 absl::Status TabletServer::LogMutation(Write* write, size_t i) {
-  const MutationView& mutation = write->mutations[i];
-  const int64_t timestamp = mutation.takes_server_time ? write->tablet->NextTimestamp()
-                                                       : write->tablet->last_timestamp();
+  Tablet& tablet = *write->request.tablet;
+  const MutationView& mutation = write->request.mutations[i];
+  const int64_t timestamp =
+      mutation.takes_server_time ? tablet.NextTimestamp() : tablet.last_timestamp();
   Logged logged{sequences_->Take(1), timestamp, mutation.operations, nullptr};
-  if (write->durability != Durability::kNone) {
+  if (write->request.durability != Durability::kNone) {
     header_.clear();
-    AppendMutationHeader(
-        &header_, {write->tablet->table_id(), logged.timestamp, mutation.row, mutation.operations});
+    AppendMutationHeader(&header_,
+                         {tablet.table_id(), logged.timestamp, mutation.row, mutation.operations});
     const std::array<std::string_view, 2> parts{header_, mutation.operations};
     AppendedRecord record;
     BT_RETURN_IF_ERROR(log_->Append(RecordType::kMutation, logged.sequence, parts, &record));
@@ -187,11 +201,12 @@ absl::Status TabletServer::LogMutation(Write* write, size_t i) {
 }
 
 void TabletServer::ApplyToMemtables(Write* write) {
-  for (size_t i = 0; i < write->mutations.size(); ++i) {
+  const WriteRequest& request = write->request;
+  for (size_t i = 0; i < request.mutations.size(); ++i) {
     if (!write->statuses[i].ok()) continue;
     const Logged& logged = logged_[next_logged_++];
-    write->tablet->Apply(write->mutations[i].row, logged.operations, logged.sequence,
-                         logged.timestamp, Ref<const RefCounted>(logged.segment));
+    request.tablet->Apply(request.mutations[i].row, logged.operations, logged.sequence,
+                          logged.timestamp, Ref<const RefCounted>(logged.segment));
     rows_written_.store(rows_written_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
   }
@@ -211,7 +226,7 @@ void TabletServer::FreezeForLog() {
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
     for (size_t group = 0; group < tablet->active_groups(); ++group) {
       const SequenceNumber first = tablet->ActiveFirstSequence(group);
-      if (first == 0 || oldest == 0) continue;
+      if (first == 0 || oldest == 0 || tablet->HasFrozen(group)) continue;
       // What begins in the older half of the log.
       if (first > oldest + (visible() - std::min(visible(), oldest)) / 2) continue;
       tablet->Freeze(group, visible());
@@ -225,11 +240,14 @@ void TabletServer::FreezeForLog() {
 absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
   const std::shared_ptr<Tablet> tablet = FindTablet(request.table_id);
   if (tablet == nullptr) return absl::NotFoundError(Cat("no tablet of table ", request.table_id));
-  const std::shared_ptr<const TableLayout> layout = tablet->Layout();
+  const Pin<TabletVersion> version = tablet->Version();
   const MutationView mutation{request.row, request.operations};
-  BT_RETURN_IF_ERROR(Check(*layout, mutation));
+  BT_RETURN_IF_ERROR(Check(version->layout(), mutation));
   absl::Status status;
-  Apply(tablet.get(), layout, absl::MakeConstSpan(&mutation, 1), request.durability,
+  Apply({.tablet = tablet.get(),
+         .layout = &version->layout(),
+         .mutations = absl::MakeConstSpan(&mutation, 1),
+         .durability = request.durability},
         absl::MakeSpan(&status, 1));
   return status;
 }
@@ -297,7 +315,7 @@ void TabletServer::FreezeLargest() {
     const std::vector<std::shared_ptr<Tablet>> tablets = Tablets();
     Tablet* largest = nullptr;
     size_t largest_group = 0;
-    uint64_t bytes = options_.memtable_size / 8;
+    uint64_t bytes = 0;
     for (const std::shared_ptr<Tablet>& tablet : tablets) {
       for (size_t group = 0; group < tablet->active_groups(); ++group) {
         if (tablet->ActiveFirstSequence(group) == 0 || tablet->ActiveBytes(group) <= bytes)
@@ -332,11 +350,13 @@ CommitLog::Statistics TabletServer::LogStatistics() const {
 // --- Errors ---
 
 void TabletServer::SetError(const absl::Status& status) {
-  MutexLock lock(&mutex_);
-  if (!error_.ok()) return;
-  error_ = status;
-  has_error_.store(true);
-  info_log_->Error("server ", options_.name, ": writes are refused: ", ToStd(status.message()));
+  {
+    MutexLock lock(&mutex_);
+    if (!error_.ok()) return;
+    error_ = status;
+    has_error_.store(true);
+  }
+  info_log_->Error("server ", name(), ": writes are refused: ", ToStd(status.message()));
 }
 
 absl::Status TabletServer::error() const {

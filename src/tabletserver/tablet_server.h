@@ -28,6 +28,7 @@
 
 #include "bigtable/options.h"
 
+#include "base/call_limits.h"
 #include "base/info_log.h"
 #include "base/mutex.h"
 #include "base/sequence.h"
@@ -45,9 +46,17 @@ struct MutationView {
   bool takes_server_time = true;  // some cell has no timestamp of its own
 };
 
+// Mutations of one tablet that go to the log together.
+struct WriteRequest {
+  Tablet* tablet = nullptr;
+  // The schema that they were checked against, which lives as long as the call.
+  const TableLayout* layout = nullptr;
+  absl::Span<const MutationView> mutations;
+  Durability durability = Durability::kBuffered;
+  CallLimits limits;  // looked at once more before they go to the log
+};
+
 struct TabletServerOptions {
-  std::string name;
-  std::string log_directory;
   // Bytes at which a memtable is frozen, and of a log segment.
   uint64_t memtable_size = 0;
   uint64_t log_segment_size = 0;
@@ -65,10 +74,11 @@ class TabletServer final : public TabletService {
                SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake);
   ~TabletServer() override;
 
-  // Starts the log. Before it the server can only read and replay.
-  absl::Status StartLog();
+  // Starts the log in `directory` as the server `name`, which no other had before. Until then the
+  // server has no name, and can only read and replay.
+  absl::Status StartLog(std::string name, std::string directory);
 
-  const std::string& name() const { return options_.name; }
+  const std::string& name() const { return environment_.server; }
   const TabletEnvironment* environment() const { return &environment_; }
   TabletEnvironment* mutable_environment() { return &environment_; }
 
@@ -77,17 +87,17 @@ class TabletServer final : public TabletService {
   void AddTablet(std::shared_ptr<Tablet> tablet);
   // The tablet takes no more writes.
   void RemoveTablet(uint64_t table_id);
+  // Lets go of what a removed tablet holds, once no work on it is under way.
+  void Empty(Tablet* tablet);
   std::shared_ptr<Tablet> FindTablet(uint64_t table_id) const;
   std::vector<std::shared_ptr<Tablet>> Tablets() const;
 
   // --- Writes ---
 
   // Applies each mutation by itself, which must be well formed, and returns a status for each in
-  // `statuses`. `layout` is the schema that they were checked against: if the tablet has another
-  // one by then, they are checked against that.
-  void Apply(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout,
-             absl::Span<const MutationView> mutations, Durability durability,
-             absl::Span<absl::Status> statuses);
+  // `statuses`; those that are not OK before are passed over. If the tablet has another schema than
+  // `request.layout` by then, the mutations are checked against that.
+  void Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
   // The families that the mutation names must be there: NotFound, with those that are.
   // InvalidArgument if it is not well formed, or empty.
   static absl::Status Check(const TableLayout& layout, const MutationView& mutation);
@@ -113,7 +123,7 @@ class TabletServer final : public TabletService {
   // Freezes the active memtables of the tablet, so that background work writes them out.
   void FreezeAll(Tablet* tablet);
   void FreezeEverything();
-  // Freezes the largest active memtable, if there is one of some size.
+  // Freezes the largest active memtable.
   void FreezeLargest();
 
   // --- Upkeep, from background threads ---
@@ -122,7 +132,7 @@ class TabletServer final : public TabletService {
   absl::Status MaintainLog();
   bool LogNeedsUpkeep() const { return log_ != nullptr && log_->NeedsUpkeep(); }
   bool HasFrozen() const;
-  // Bytes of memtables and of the log that they pin.
+  // Bytes of the log's segments that are needed or pinned.
   uint64_t LogBytes() const { return log_ == nullptr ? 0 : log_->LiveBytes(); }
   CommitLog::Statistics LogStatistics() const;
   uint64_t rows_written() const { return rows_written_.load(std::memory_order_relaxed); }
@@ -174,6 +184,7 @@ class TabletServer final : public TabletService {
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;
   bool upkeep_asked_ = false;
+  uint64_t frozen_for_log_bytes_ = 0;  // the log's length when FreezeForLog was last called
 
   mutable Mutex mutex_;
   std::map<uint64_t, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);

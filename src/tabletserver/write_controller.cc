@@ -7,19 +7,6 @@
 #include "base/status.h"
 
 namespace bigtable {
-namespace {
-
-absl::Status CheckLimits(const WaitLimits& limits) {
-  if (limits.cancellation != nullptr && limits.cancellation->cancelled()) {
-    return absl::CancelledError("the write was cancelled while it was held back");
-  }
-  if (limits.deadline != absl::InfiniteFuture() && absl::Now() >= limits.deadline) {
-    return absl::DeadlineExceededError("the write ran into its deadline while it was held back");
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
 
 double WriteController::MemoryPressure() const {
   const double soft = static_cast<double>(budget_->limit()) * 3 / 8;
@@ -51,7 +38,7 @@ absl::Duration WriteController::delay() const {
   return absl::Seconds(1000 / Rate());
 }
 
-absl::Status WriteController::AdmitSlowly(uint64_t bytes, const WaitLimits& limits) {
+absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limits) {
   const absl::Time start = absl::Now();
   absl::Duration wait;
   {
@@ -60,27 +47,40 @@ absl::Status WriteController::AdmitSlowly(uint64_t bytes, const WaitLimits& limi
     paid_until_ = std::max(paid_until_, start) + absl::Seconds(static_cast<double>(bytes) / Rate());
     wait = paid_until_ - start;
   }
+  if (MemoryPressure() > 0) budget_->WriteOutLargest();
   absl::Status status;
   while (wait >= absl::Milliseconds(1) && status.ok()) {
     const absl::Duration nap = std::min(wait, absl::Milliseconds(10));
     absl::SleepFor(nap);
     wait -= nap;
-    status = CheckLimits(limits);
+    status = limits.Check("the write, which was held back,");
   }
   if (status.ok() && WriteMemory() >= budget_->limit() / 2) status = WaitForMemory(limits);
   total_delay_.fetch_add(absl::ToInt64Nanoseconds(absl::Now() - start));
   return status;
 }
 
-absl::Status WriteController::WaitForMemory(const WaitLimits& limits) {
-  server_->FreezeLargest();
+absl::Status WriteController::WaitForMemory(const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(server_->error());
   // Once nothing is left to write out, readers hold the memory: waiting would not help.
-  while (WriteMemory() >= budget_->limit() / 2 && background_->HasFlushes()) {
+  while (WriteMemory() >= budget_->limit() / 2 && budget_->WriteOutLargest()) {
     BT_RETURN_IF_ERROR(server_->error());
-    BT_RETURN_IF_ERROR(CheckLimits(limits));
+    BT_RETURN_IF_ERROR(limits.Check("the write, which was held back,"));
     background_->WaitForProgress(absl::Milliseconds(5));
   }
   return absl::OkStatus();
+}
+
+uint64_t WriteController::LargestMemtable() const {
+  if (!server_->error().ok()) return 0;
+  uint64_t largest = 0;
+  for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
+    const Pin<TabletVersion> version = tablet->Version();
+    for (const GroupVersion& group : version->groups()) {
+      if (!group.active->empty()) largest = std::max(largest, group.active->bytes());
+    }
+  }
+  return largest;
 }
 
 }  // namespace bigtable

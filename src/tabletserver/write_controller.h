@@ -21,31 +21,39 @@
 #include "bigtable/statistics.h"
 
 #include "base/mutex.h"
+#include "cache/memtable_holder.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
 
 // Thread-safe. One for each server.
-class WriteController {
+class WriteController final : public MemtableHolder {
  public:
   // Memtables and the log that they pin may take half of the budget; from three eighths on,
   // writers are slowed. So they are from this many sorted runs in a group on, most at the last.
   static constexpr size_t kSlowRuns = 20;
   static constexpr size_t kMostRuns = 40;
 
-  WriteController(const MemoryBudget* budget, TabletServer* server, BackgroundWork* background)
+  WriteController(MemoryBudget* budget, TabletServer* server, BackgroundWork* background)
       : budget_(budget), server_(server), background_(background) {}
+  WriteController(const WriteController&) = delete;
+  WriteController& operator=(const WriteController&) = delete;
 
   // Before a write of `bytes`: waits as long as it has to. DeadlineExceeded, Cancelled, or the
   // server's error. Costs a few loads when there is no reason to wait.
-  absl::Status Admit(uint64_t bytes, const WaitLimits& limits) {
+  absl::Status Admit(uint64_t bytes, const CallLimits& limits) {
     if (WriteMemory() < budget_->limit() / 8 * 3 && background_->MostRuns() < kSlowRuns)
         [[likely]] {
       return absl::OkStatus();
     }
     return AdmitSlowly(bytes, limits);
   }
+
+  // MemtableHolder.
+  bool IsWritingOut() const override { return background_->HasFlushes(); }
+  uint64_t LargestMemtable() const override;
+  void WriteOutLargest() override { server_->FreezeLargest(); }
 
   // Why a write that comes now would be delayed, and for how long for a thousand bytes.
   StallReason reason() const;
@@ -54,7 +62,7 @@ class WriteController {
 
  private:
   uint64_t WriteMemory() const {
-    return budget_->used(MemoryBudget::Use::kMemtables) + server_->LogBytes();
+    return budget_->used(MemoryBudget::Use::kMemtables) + budget_->used(MemoryBudget::Use::kLog);
   }
   // How near memory and runs are to their limits: 0 is far, 1 is there.
   double MemoryPressure() const;
@@ -62,10 +70,10 @@ class WriteController {
   // Bytes a second that are let through.
   double Rate() const;
 
-  absl::Status AdmitSlowly(uint64_t bytes, const WaitLimits& limits);
-  absl::Status WaitForMemory(const WaitLimits& limits);
+  absl::Status AdmitSlowly(uint64_t bytes, const CallLimits& limits);
+  absl::Status WaitForMemory(const CallLimits& limits);
 
-  const MemoryBudget* const budget_;
+  MemoryBudget* const budget_;
   TabletServer* const server_;
   BackgroundWork* const background_;
   std::atomic<int64_t> total_delay_{0};

@@ -132,20 +132,25 @@ TEST(JobTest, FilesEndAtRowsAndNoneIsLeftBehind) {
 
 TEST(RateLimiterTest, MakesTheCallerWaitForWhatItUsed) {
   RateLimiter limiter(1000);
-  EXPECT_EQ(limiter.Use(50), absl::ZeroDuration());  // less than a tenth of a second
-  const absl::Duration wait = limiter.Use(10000);
+  limiter.Use(50);
+  EXPECT_EQ(limiter.Wait(), absl::ZeroDuration());  // less than a tenth of a second
+  limiter.Use(10000);
+  const absl::Duration wait = limiter.Wait();
   EXPECT_GT(wait, absl::Seconds(8));
   EXPECT_LT(wait, absl::Seconds(11));
-  EXPECT_GT(limiter.Use(10000), wait);  // debts add up
+  limiter.Use(10000);
+  EXPECT_GT(limiter.Wait(), wait);  // debts add up
 }
 
 TEST(RateLimiterTest, ForgetsTheDebtWhenTheRateChanges) {
   RateLimiter limiter(1);
-  EXPECT_GT(limiter.Use(1000), absl::Seconds(100));
+  limiter.Use(1000);
+  EXPECT_GT(limiter.Wait(), absl::Seconds(100));
   limiter.SetRate(1000000);
-  EXPECT_EQ(limiter.Use(1000), absl::ZeroDuration());
+  EXPECT_EQ(limiter.Wait(), absl::ZeroDuration());
   limiter.SetRate(0);
-  EXPECT_EQ(limiter.Use(uint64_t{1} << 40), absl::ZeroDuration());
+  limiter.Use(uint64_t{1} << 40);
+  EXPECT_EQ(limiter.Wait(), absl::ZeroDuration());
 }
 
 TEST(RateLimiterTest, ACancelledJobDoesNotWaitForIt) {
@@ -156,6 +161,9 @@ TEST(RateLimiterTest, ACancelledJobDoesNotWaitForIt) {
   job.rate_limiter = &limiter;
   job.cancelled = &cancelled;
   MergingCursor nothing;
+  EXPECT_STATUS(kCancelled, "cancelled", job.Run(&nothing));
+  job.cancelled = nullptr;
+  job.abandoned = &cancelled;
   EXPECT_STATUS(kCancelled, "cancelled", job.Run(&nothing));
 }
 

@@ -76,17 +76,17 @@ TEST_F(SmallFilesTest, AListHasFilesOnlyAndNoTemporaries) {
   ASSERT_OK(files_.Write("b", ""));
   ASSERT_OK(files_.Write("a", ""));
   ASSERT_OK(files_.Write("schema/web", ""));
-  ASSERT_OK(files_.Write("schema/user.tmp.web", ""));
-  file_system_.SetContents("/ls/c.tmp", "what a crash left");
-  file_system_.SetContents("/ls/schema/web.tmp", "what a crash left");
+  ASSERT_OK(files_.Write("schema/user.web.tmp", ""));
+  file_system_.SetContents("/ls/c~", "what a crash left");
+  file_system_.SetContents("/ls/schema/web~", "what a crash left");
   ASSERT_OK_AND_ASSIGN(const std::vector<std::string> top, files_.List(""));
   EXPECT_THAT(top, ElementsAre("a", "b"));
   ASSERT_OK_AND_ASSIGN(const std::vector<std::string> schemas, files_.List("schema"));
-  EXPECT_THAT(schemas, ElementsAre("user.tmp.web", "web"));
+  EXPECT_THAT(schemas, ElementsAre("user.web.tmp", "web"));
 }
 
 TEST_F(SmallFilesTest, ATemporaryThatACrashLeftIsNoHindrance) {
-  file_system_.SetContents("/ls/root.tmp", std::string(100, 'x'));
+  file_system_.SetContents("/ls/root~", std::string(100, 'x'));
   EXPECT_OK(files_.Write("root", "new"));
   EXPECT_EQ(ReadOrWhy(&file_system_, "root"), "new");
 }

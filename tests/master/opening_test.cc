@@ -190,6 +190,21 @@ TEST_F(OpeningTest, AMissingLogOfAServerThatDiedIsDataLossThatNamesIt) {
   }
 }
 
+// Nothing in the log itself says how far it was synced, but METADATA does.
+TEST_F(OpeningTest, ALogThatEndsBeforeWhatWasSyncedIsDataLossThatNamesIt) {
+  Set(OpenTable("t"), "other", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  Kill();
+  bool found = false;
+  for (const std::string& file : Files("/log/server-")) {
+    if (!file.ends_with(".log")) continue;
+    file_system_->SetContents(file, std::string(file_system_->Contents(file).size(), '\0'));
+    found = true;
+  }
+  ASSERT_TRUE(found);
+  ExpectRefused(absl::StatusCode::kDataLoss, "is known to have been durable");
+}
+
 TEST_F(OpeningTest, ATableWithoutARowInMetadataIsDataLoss) {
   ASSERT_NO_FATAL_FAILURE(Close());
   SmallFiles files(file_system_.get(), "/db/lockservice");

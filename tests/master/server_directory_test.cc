@@ -37,7 +37,7 @@ class ServerDirectoryTest : public testing::Test {
         CommitLog::Create(&file_system_, directory_.log_of(name), {.segment_size = 64 << 10}));
   }
   std::string AddServer(Kind kind) {
-    const std::string name = servers_->NewName(kind);
+    const std::string name = servers_->NewName(kind, 0);
     CreateLog(name);
     EXPECT_OK(servers_->Add(name));
     return name;
@@ -65,17 +65,22 @@ TEST_F(ServerDirectoryTest, ServersAreFoundAgainByKindFromOldToNew) {
 }
 
 TEST_F(ServerDirectoryTest, NamesOfServersThatAreThereAreNotUsedAgain) {
-  EXPECT_EQ(servers_->NewName(Kind::kUser), "server-1");
-  EXPECT_EQ(servers_->NewName(Kind::kMetadata), "metadata-2");
+  EXPECT_EQ(servers_->NewName(Kind::kUser, 0), "server-1");
+  EXPECT_EQ(servers_->NewName(Kind::kMetadata, 0), "metadata-2");
   ASSERT_OK(servers_->Add("metadata-2"));
   ASSERT_OK(Open());
-  EXPECT_EQ(servers_->NewName(Kind::kUser), "server-3");
+  EXPECT_EQ(servers_->NewName(Kind::kUser, 0), "server-3");
+}
+
+TEST_F(ServerDirectoryTest, NamesAreAboveWhatTheDatabaseHasUsed) {
+  EXPECT_EQ(servers_->NewName(Kind::kUser, 100), "server-101");
+  EXPECT_EQ(servers_->NewName(Kind::kUser, 100), "server-102");
 }
 
 TEST_F(ServerDirectoryTest, NamesOfLogsThatAreThereAreNotUsedAgain) {
   CreateLog("server-41");  // its server was not added, or is removed already
   ASSERT_OK(Open());
-  EXPECT_EQ(servers_->NewName(Kind::kMetadata), "metadata-42");
+  EXPECT_EQ(servers_->NewName(Kind::kMetadata, 0), "metadata-42");
 }
 
 TEST_F(ServerDirectoryTest, ARemovedServerAndItsLogAreGone) {

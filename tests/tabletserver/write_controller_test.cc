@@ -3,48 +3,25 @@
 #include "tabletserver/write_controller.h"
 
 #include <cstdint>
-#include <memory>
 #include <thread>
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-#include "bigtable/clock.h"
-
-#include "filesystem/in_memory_file_system.h"
-#include "metadata/root_tablet.h"
 #include "support/expect_status.h"
-#include "tablet/mutation_format.h"
+#include "support/server_fixture.h"
 
 namespace bigtable {
 namespace {
 
-constexpr uint64_t kLimit = 8 << 20;
+constexpr uint64_t kLimit = ServerFixture::kLimit;
 constexpr int64_t kSoft = kLimit / 8 * 3;
 constexpr int64_t kHard = kLimit / 2;
 
-class WriteControllerTest : public testing::Test {
+class WriteControllerTest : public ServerFixture {
  protected:
-  std::unique_ptr<TabletServer> MakeServer() {
-    TabletServerOptions options;
-    options.name = "server-1";
-    options.log_directory = "/log";
-    options.memtable_size = 1 << 20;
-    options.log_segment_size = 64 << 10;
-    options.max_log_bytes = 1 << 20;
-    TabletEnvironment environment;
-    environment.file_system = &file_system_;
-    environment.clock = &clock_;
-    environment.budget = budget_;
-    environment.store = &root_;
-    environment.snapshots = &snapshots_;
-    environment.rate_limiter = &rate_limiter_;
-    environment.new_file_number = [this] { return ++last_file_; };
-    environment.path_of = [](uint64_t number) { return Cat("/", number, ".sst"); };
-    environment.remove_file = [](const std::string&) {};
-    return std::make_unique<TabletServer>(options, environment, &sequences_, &info_log_,
-                                          [this] { background_.Wake(); });
-  }
+  void SetUp() override { budget_->AddHolder(&controller_); }
+  void TearDown() override { budget_->RemoveHolder(&controller_); }
 
   void SetMemory(int64_t bytes) {
     budget_->Charge(MemoryBudget::Use::kMemtables,
@@ -52,37 +29,13 @@ class WriteControllerTest : public testing::Test {
   }
   // A tablet with something to write out, which nobody does as long as background_ is not started.
   void AddFrozenTablet() {
-    TableSchema schema;
-    schema.families["f"] = {};
-    ASSERT_OK_AND_ASSIGN(const TableLayout layout, MakeTableLayout("t", 5, schema));
-    ASSERT_OK_AND_ASSIGN(std::shared_ptr<Tablet> tablet,
-                         Tablet::Open(server_->environment(), layout, {}));
-    server_->AddTablet(tablet);
-    ASSERT_OK(server_->StartLog());
-    std::string operations;
-    AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = "v"});
-    ASSERT_OK(server_->ApplyMutation({5, "row", operations, Durability::kBuffered}));
-    server_->FreezeAll(tablet.get());
+    ASSERT_NO_FATAL_FAILURE(AddTablet());
+    ASSERT_OK(server_->StartLog("server-1", "/log"));
+    ASSERT_OK(Write("row"));
+    server_->FreezeAll(tablet_.get());
     ASSERT_TRUE(server_->HasFrozen());
   }
 
-  class WallClock final : public Clock {
-   public:
-    absl::Time Now() override { return absl::Now(); }
-  };
-
-  WallClock clock_;
-  InMemoryFileSystem file_system_;
-  SmallFiles files_{&file_system_, "/ls"};
-  RootTablet root_{&files_};
-  std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(kLimit);
-  SequenceSource sequences_;
-  SnapshotList snapshots_{&sequences_};
-  RateLimiter rate_limiter_{0};
-  InfoLog info_log_{nullptr};
-  uint64_t last_file_ = 0;
-  std::unique_ptr<TabletServer> server_ = MakeServer();
-  BackgroundWork background_{&info_log_};
   WriteController controller_{budget_.get(), server_.get(), &background_};
 };
 

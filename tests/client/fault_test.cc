@@ -1,0 +1,201 @@
+// What the users of a database see when single calls of the file system fail, and what a crash
+// after it leaves.
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+
+#include "filesystem/faulty_file_system.h"
+#include "support/database_fixture.h"
+
+namespace bigtable {
+namespace {
+
+class FaultTest : public DatabaseFixture {
+ protected:
+  void SetUp() override { OpenFaulty(); }
+  void TearDown() override {
+    faulty_->ReleaseCalls();
+    database_.reset();  // before the file systems
+  }
+  void OpenFaulty() {
+    faulty_ = std::make_unique<FaultyFileSystem>(file_system_.get());
+    DatabaseOptions options = Options();
+    options.log_segment_size = 64 << 10;
+    options.file_system = faulty_.get();
+    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+    ASSERT_OK(opened);
+    database_ = *std::move(opened);
+  }
+  // The process dies, or the machine with all that was not synced; what is left is opened again.
+  void CrashAndOpen(Unsynced unsynced) {
+    std::unique_ptr<InMemoryFileSystem> clone = file_system_->CrashClone(1, unsynced);
+    database_.reset();
+    file_system_ = std::move(clone);
+    OpenFaulty();
+  }
+
+  std::unique_ptr<FaultyFileSystem> faulty_;
+};
+
+TEST_F(FaultTest, AGroupOfWhichTheLogHasOnlyAPartNeverComesBackAfterResume) {
+  Table* table = CreateTable("t", {"f"});
+  Set(table, "before", "f:q", 1, "v");
+  faulty_->FailCalls({{FileCall::kNewLogFile}, {}}, absl::ResourceExhaustedError("disk full"));
+  std::vector<RowMutation> batch;
+  for (int i = 0; i < 300; ++i) {
+    batch.emplace_back(absl::StrCat("batch", i));
+    batch.back().Set("f:q", Timestamp(1), std::string(1000, 'v'));
+  }
+  for (const absl::Status& status : table->ApplyBatch(batch)) {
+    EXPECT_STATUS(kResourceExhausted, "disk full", status);
+  }
+  EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "before");
+  faulty_->ClearFaults();
+  ASSERT_OK(database_->Resume());
+  Set(table, "later", "f:q", 1, "v");
+  CrashAndOpen(Unsynced::kEverything);
+  EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), "before later");
+}
+
+TEST_F(FaultTest, ADeletionThatFailsLeavesTheTableAlsoAfterACrash) {
+  Table* table = CreateTable("t", {"f"});
+  Set(table, "row", "f:q", 1, "v");
+  faulty_->CountCalls({{FileCall::kSyncDirectory}, "/schema"});
+  faulty_->FailCall(1, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync", database_->DeleteTable("t"));
+  WriteOptions sync;
+  sync.durability = Durability::kSync;
+  ASSERT_OK(table->Apply(RowMutation("row").Set("f:q", Timestamp(2), "w"), sync));
+  CrashAndOpen(Unsynced::kEverything);
+  EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "f:q@2=w f:q@1=v");
+}
+
+TEST_F(FaultTest, AChangeOfTheSchemaThatFailsLeavesTheOldOneAlsoAfterACrash) {
+  Table* table = CreateTable("t", {"f", "g"});
+  faulty_->CountCalls({{FileCall::kSyncDirectory}, "/schema"});
+  faulty_->FailCall(1, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync", database_->DropFamily("t", "g"));
+  WriteOptions sync;
+  sync.durability = Durability::kSync;
+  ASSERT_OK(table->Apply(RowMutation("row").Set("g:q", Timestamp(2), "w"), sync));
+  CrashAndOpen(Unsynced::kEverything);
+  EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "g:q@2=w");
+}
+
+TEST_F(FaultTest, ASchemaThatCannotBeBroughtBackStopsWritesUntilResume) {
+  Table* table = CreateTable("t", {"f"});
+  faulty_->FailCalls({{FileCall::kSyncDirectory}, "/schema"}, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync", database_->DeleteTable("t"));
+  EXPECT_STATUS(kUnavailable, "schema of table t",
+                table->Apply(RowMutation("row").Set("f:q", Timestamp(1), "v")));
+  EXPECT_STATUS(kUnavailable, "no sync", database_->Resume());
+  faulty_->ClearFaults();
+  ASSERT_OK(database_->Resume());
+  WriteOptions sync;
+  sync.durability = Durability::kSync;
+  ASSERT_OK(table->Apply(RowMutation("row").Set("f:q", Timestamp(1), "v"), sync));
+  CrashAndOpen(Unsynced::kNothing);
+  EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "f:q@1=v");
+}
+
+TEST_F(FaultTest, AWriteWhoseTimeIsUpBeforeItsTurnIsNotApplied) {
+  Table* table = CreateTable("t", {"f"});
+  faulty_->StallCalls({{FileCall::kLogSync}, {}});
+  std::thread first([&] {
+    WriteOptions sync;
+    sync.durability = Durability::kSync;
+    EXPECT_OK(table->Apply(RowMutation("first").Set("f:q", "v"), sync));
+  });
+  ASSERT_TRUE(faulty_->WaitUntilStalled(1));
+  absl::Status late;
+  absl::Status cancelled;
+  Cancellation cancellation;
+  std::thread second([&] {
+    WriteOptions options;
+    options.deadline = absl::Now() + absl::Milliseconds(20);
+    late = table->Apply(RowMutation("late").Set("f:q", "v"), options);
+  });
+  std::thread third([&] {
+    WriteOptions options;
+    options.cancellation = &cancellation;
+    cancelled = table->Apply(RowMutation("cancelled").Set("f:q", "v"), options);
+  });
+  absl::SleepFor(absl::Milliseconds(50));
+  cancellation.Cancel();
+  faulty_->ReleaseCalls();
+  first.join();
+  second.join();
+  third.join();
+  EXPECT_STATUS(kDeadlineExceeded, "deadline", late);
+  EXPECT_STATUS(kCancelled, "cancelled", cancelled);
+  EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "first");
+}
+
+// --- What deleting a table lets go of, and does not wait for ---
+
+TEST_F(FaultTest, ADeletedTableKeepsNoMemory) {
+  Table* const table = CreateTable("t", {"f"});
+  const auto memory = [&] {
+    const DatabaseStatistics s = database_->Statistics();
+    return s.memory_memtables + s.memory_log + s.memory_indexes;
+  };
+  const uint64_t before = memory();
+  Set(table, "row", "f:q", 1, std::string(50000, 'v'));
+  ASSERT_OK(database_->Flush("t"));
+  for (int i = 0; i < 100; ++i) {
+    Set(table, absl::StrCat("row", i), "f:q", 1, std::string(50000, 'v'));
+  }
+  ASSERT_OK(database_->DeleteTable("t"));
+  // The log keeps a segment or two to use again.
+  const absl::Time end = absl::Now() + absl::Seconds(10);
+  uint64_t after = UINT64_MAX;
+  while (after > before + (1 << 20) && absl::Now() < end) {
+    absl::SleepFor(absl::Milliseconds(10));
+    after = memory();
+  }
+  EXPECT_LE(after, before + (1 << 20));
+  EXPECT_STATUS(kNotFound, "deleted", table->ReadRow("row"));
+}
+
+TEST_F(FaultTest, DeletingATableDoesNotWaitForItsCompactions) {
+  Table* const table = CreateTable("t", {"f"});
+  database_->SetCompactionRate(1);
+  faulty_->CountCalls({{FileCall::kNewWritableFile}, ".sst"});
+  constexpr int kFlushes = 12;
+  for (int i = 0; i < kFlushes; ++i) {
+    for (const char* row : {"a", "z"}) Set(table, row, "f:q", i, std::string(100000, 'v'));
+    ASSERT_OK(database_->Flush("t"));
+  }
+  while (faulty_->calls() == kFlushes) absl::SleepFor(absl::Milliseconds(1));
+  const absl::Time start = absl::Now();
+  EXPECT_OK(database_->DeleteTable("t"));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(30));
+  EXPECT_OK(database_->WaitUntilQuiet());
+  EXPECT_OK(database_->Statistics().background_error);
+}
+
+// --- Names ---
+
+TEST_F(FaultTest, NoTablesNameIsTakenForATemporaryFile) {
+  for (const char* name : {"x", "x.tmp", "tmp", "y.tmp", "schema", "x.~"}) {
+    if (!database_->CreateTable(name, TableSchema{.families = {{"f", {}}}}).ok()) continue;
+    Set(OpenTable(name), name, "f:q", 1, "v");
+  }
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::string> before, database_->ListTables());
+  EXPECT_GE(before.size(), 5u);
+  ASSERT_OK(database_->AddFamily("x", "g", {}));
+  CrashAndOpen(Unsynced::kEverything);
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::string> after, database_->ListTables());
+  EXPECT_EQ(after, before);
+  for (const std::string& name : after) {
+    EXPECT_EQ(ShowKeys(OpenTable(name)->ReadRows(RowRange::All())), name);
+  }
+}
+
+}  // namespace
+}  // namespace bigtable

@@ -1,0 +1,93 @@
+// A test with one tablet server on a file system in memory, without a master: its tablets' state is
+// kept in a root file.
+#ifndef BIGTABLE_TESTS_SUPPORT_SERVER_FIXTURE_H_
+#define BIGTABLE_TESTS_SUPPORT_SERVER_FIXTURE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+
+#include "bigtable/clock.h"
+
+#include "base/strings.h"
+#include "filesystem/faulty_file_system.h"
+#include "filesystem/in_memory_file_system.h"
+#include "metadata/root_tablet.h"
+#include "support/expect_status.h"
+#include "tablet/mutation_format.h"
+#include "tabletserver/background_work.h"
+#include "tabletserver/tablet_server.h"
+#include "tabletserver/write_controller.h"
+
+namespace bigtable {
+
+class ServerFixture : public testing::Test {
+ public:
+  static constexpr uint64_t kLimit = 8 << 20;
+
+ protected:
+  static constexpr uint64_t kTableId = 5;
+
+  std::unique_ptr<TabletServer> MakeServer() {
+    TabletServerOptions options;
+    options.memtable_size = 1 << 20;
+    options.log_segment_size = 64 << 10;
+    options.max_log_bytes = 1 << 20;
+    TabletEnvironment environment;
+    environment.file_system = &faulty_;
+    environment.clock = &clock_;
+    environment.budget = budget_;
+    environment.store = &root_;
+    environment.snapshots = &snapshots_;
+    environment.rate_limiter = &rate_limiter_;
+    environment.new_file_number = [this] { return ++last_file_; };
+    environment.path_of = [](uint64_t number) { return Cat("/", number, ".sst"); };
+    environment.remove_file = [this](const std::string& path) {
+      faulty_.RemoveFile(path).IgnoreError();
+    };
+    return std::make_unique<TabletServer>(options, environment, &sequences_, &info_log_,
+                                          [this] { background_.Wake(); });
+  }
+  // tablet_, with the family "f".
+  void AddTablet() {
+    ASSERT_OK(root_.Create());
+    TableSchema schema;
+    schema.families["f"] = {};
+    ASSERT_OK_AND_ASSIGN(const TableLayout layout, MakeTableLayout("t", kTableId, schema));
+    ASSERT_OK_AND_ASSIGN(tablet_, Tablet::Open(server_->environment(), layout, {}));
+    server_->AddTablet(tablet_);
+  }
+  absl::Status Write(std::string_view row, std::string_view value = "v") {
+    std::string operations;
+    AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = value});
+    return server_->ApplyMutation({kTableId, row, operations, Durability::kBuffered});
+  }
+
+  class WallClock final : public Clock {
+   public:
+    absl::Time Now() override { return absl::Now(); }
+  };
+
+  WallClock clock_;
+  InMemoryFileSystem file_system_;
+  FaultyFileSystem faulty_{&file_system_};
+  SmallFiles files_{&file_system_, "/ls"};
+  RootTablet root_{&files_};
+  std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(kLimit);
+  SequenceSource sequences_;
+  SnapshotList snapshots_{&sequences_};
+  RateLimiter rate_limiter_{0};
+  InfoLog info_log_{nullptr};
+  uint64_t last_file_ = 0;
+  std::unique_ptr<TabletServer> server_ = MakeServer();
+  std::shared_ptr<Tablet> tablet_;
+  BackgroundWork background_{&info_log_};
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_SUPPORT_SERVER_FIXTURE_H_
