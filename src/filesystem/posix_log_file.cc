@@ -104,9 +104,14 @@ absl::Status Allocate(const Fd& fd, std::string_view path, uint64_t size, bool r
 // Null where memory for it cannot be had: the file is written then.
 char* MapForWriting(const Fd& fd, uint64_t size) {
   if (size > std::numeric_limits<size_t>::max()) return nullptr;
-  void* const memory = ::mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_POPULATE, fd.get(), 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
+  const size_t length = static_cast<size_t>(size);
+  void* const memory = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (memory == MAP_FAILED) return nullptr;
+#ifdef MADV_POPULATE_WRITE
+  // Ready for stores, so that those who append do not fault; a kernel before 5.14 refuses.
+  ::madvise(memory, length, MADV_POPULATE_WRITE);
+#endif
+  return static_cast<char*>(memory);
 }
 
 }  // namespace

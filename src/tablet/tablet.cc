@@ -232,9 +232,9 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
   for (const SSTableInfo& info : written) outcome->bytes_written += info.size;
   outcome->files_written = written.size();
 
-  // Other groups and tablets have mutations in the log that came before the last one that is now in
-  // an SSTable: none may be lost while this one is kept.
-  const absl::StatusOr<SequenceNumber> log_synced = environment_->sync_log();
+  // Other groups and tablets may have mutations in the log that came before the last one that is
+  // now in an SSTable: none may be lost while this one is kept.
+  const absl::StatusOr<SequenceNumber> log_synced = environment_->sync_log(*this, group, last);
   if (!log_synced.ok()) {
     RemoveWritten(written);
     return log_synced.status();

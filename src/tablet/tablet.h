@@ -48,6 +48,8 @@
 
 namespace bigtable {
 
+class Tablet;
+
 // What a tablet needs of the server it is on. Outlives the tablet.
 struct TabletEnvironment {
   FileSystem* file_system = nullptr;
@@ -64,8 +66,11 @@ struct TabletEnvironment {
   std::function<std::string(uint64_t)> path_of;
   // The last mutation that readers see.
   std::function<SequenceNumber()> visible;
-  // Makes the server's log durable up to its end, and says which sequence number that is.
-  std::function<absl::StatusOr<SequenceNumber>()> sync_log;
+  // Before a group's memtables up to `last` count as written out: makes the server's log durable if
+  // it has mutations up to `last` that are still needed for other groups or tablets, and says up to
+  // which one it is then; 0 if there are none.
+  std::function<absl::StatusOr<SequenceNumber>(const Tablet&, size_t group, SequenceNumber last)>
+      sync_log;
   // Told of files that no METADATA row names any more.
   std::function<void(const std::string& path)> remove_file;
 };
@@ -165,8 +170,8 @@ class Tablet {
                                                   const std::vector<TabletFile>& files) const;
   CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major) const;
   static std::vector<SortedRun> RunsOf(const std::vector<OpenFile>& files);
-  // Commits what a compaction wrote in place of `removed`, and opens it. What was written is removed
-  // again if METADATA cannot have heard of it.
+  // Commits what a compaction wrote in place of `removed`, and opens it. What was written is
+  // removed again if METADATA cannot have heard of it.
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
                                                      uint64_t order, TabletChange change);

@@ -31,7 +31,9 @@ TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment enviro
       wake_(std::move(wake)),
       queue_([this](std::span<GroupCommit::Request* const> group) { CommitGroup(group); }) {
   environment_.visible = [this] { return visible(); };
-  environment_.sync_log = [this] { return SyncLog(); };
+  environment_.sync_log = [this](const Tablet& tablet, size_t group, SequenceNumber last) {
+    return SyncLog(tablet, group, last);
+  };
 }
 
 TabletServer::~TabletServer() = default;
@@ -39,7 +41,8 @@ TabletServer::~TabletServer() = default;
 absl::Status TabletServer::StartLog(std::string name, std::string directory) {
   CommitLogOptions options;
   options.segment_size = options_.log_segment_size;
-  options.max_free_segments = 2;
+  // What a memtable that was written out gives back serves the next one, without new pages.
+  options.max_free_segments = options_.memtable_size / options_.log_segment_size + 2;
   options.budget = environment_.budget;
   BT_ASSIGN_OR_RETURN(log_,
                       CommitLog::Create(environment_.file_system, std::move(directory), options));
@@ -294,11 +297,33 @@ void TabletServer::FreezeAll(Tablet* tablet) {
 
 // After a failure of the log, memtables are written out although it cannot be synced: this is how
 // what they hold becomes durable again.
-absl::StatusOr<SequenceNumber> TabletServer::SyncLog() {
-  if (log_ == nullptr || resuming_.load()) return SequenceNumber{0};
+absl::StatusOr<SequenceNumber> TabletServer::SyncLog(const Tablet& tablet, size_t group,
+                                                     SequenceNumber last_written_out) {
+  if (log_ == nullptr || resuming_.load() || !IsLogNeeded(tablet, group, last_written_out)) {
+    return SequenceNumber{0};
+  }
   const SequenceNumber last = log_->last_sequence();
   BT_RETURN_IF_ERROR(log_->Sync());
   return last;
+}
+
+// Whether there are mutations up to `last` in other memtables than those of the group.
+bool TabletServer::IsLogNeeded(const Tablet& tablet, size_t group, SequenceNumber last) const {
+  const auto needs = [&](const Ref<Memtable>& memtable) {
+    return memtable->first_sequence() != 0 && memtable->first_sequence() <= last;
+  };
+  for (const std::shared_ptr<Tablet>& other : Tablets()) {
+    const Pin<TabletVersion> version = other->Version();
+    for (size_t i = 0; i < version->groups().size(); ++i) {
+      if (other.get() == &tablet && i == group) continue;
+      const GroupVersion& memtables = version->groups()[i];
+      if (needs(memtables.active) ||
+          std::any_of(memtables.frozen.begin(), memtables.frozen.end(), needs)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 void TabletServer::BeginResume() {

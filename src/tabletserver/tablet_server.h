@@ -164,7 +164,8 @@ class TabletServer final : public TabletService {
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
   void ApplyToMemtables(Write* write);
-  absl::StatusOr<SequenceNumber> SyncLog();
+  absl::StatusOr<SequenceNumber> SyncLog(const Tablet& tablet, size_t group, SequenceNumber last);
+  bool IsLogNeeded(const Tablet& tablet, size_t group, SequenceNumber last) const;
   void FreezeFull(Tablet* tablet);
   void FreezeForLog();
 

@@ -31,6 +31,7 @@ class ServerFixture : public testing::Test {
 
  protected:
   static constexpr uint64_t kTableId = 5;
+  static constexpr uint64_t kOtherTableId = 6;
 
   std::unique_ptr<TabletServer> MakeServer() {
     TabletServerOptions options;
@@ -61,10 +62,22 @@ class ServerFixture : public testing::Test {
     ASSERT_OK_AND_ASSIGN(tablet_, Tablet::Open(server_->environment(), layout, {}));
     server_->AddTablet(tablet_);
   }
-  absl::Status Write(std::string_view row, std::string_view value = "v") {
+  // One more tablet of the same kind. The root has room for the state of one, so nothing of both
+  // can be opened again.
+  std::shared_ptr<Tablet> AddOtherTablet() {
+    TableLayout layout = *tablet_->Layout();
+    layout.table_id = kOtherTableId;
+    absl::StatusOr<std::shared_ptr<Tablet>> tablet =
+        Tablet::Open(server_->environment(), layout, {});
+    EXPECT_OK(tablet);
+    server_->AddTablet(*tablet);
+    return *std::move(tablet);
+  }
+  absl::Status Write(std::string_view row, std::string_view value = "v",
+                     uint64_t table_id = kTableId) {
     std::string operations;
     AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = value});
-    return server_->ApplyMutation({kTableId, row, operations, Durability::kBuffered});
+    return server_->ApplyMutation({table_id, row, operations, Durability::kBuffered});
   }
 
   class WallClock final : public Clock {

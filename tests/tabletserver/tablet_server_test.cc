@@ -43,7 +43,24 @@ TEST_F(TabletServerTest, AWriteIsAcknowledgedOnlyIfItWasAppliedWhateverErrorsCom
   EXPECT_EQ(server_->rows_written(), acknowledged);
 }
 
+TEST_F(TabletServerTest, TheLogIsSyncedOnlyForOlderMutationsThatAreStillNeeded) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  const auto flush = [&](Tablet* tablet) {
+    server_->FreezeAll(tablet);
+    EXPECT_OK(background_.FlushNow(server_.get()));
+    return server_->LogStatistics().syncs;
+  };
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  EXPECT_EQ(flush(tablet_.get()), 0u);  // the other tablet's is younger
+  ASSERT_OK(Write("row"));
+  EXPECT_EQ(flush(tablet_.get()), 1u);
+  EXPECT_EQ(flush(other.get()), 1u);  // nothing else is left
+}
+
 TEST_F(TabletServerTest, ASyncThatFailsLeavesNothingOfWhatWasWrittenOut) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(Write("row"));
   server_->FreezeAll(tablet_.get());
   faulty_.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("no sync"));
