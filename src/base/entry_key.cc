@@ -85,6 +85,12 @@ std::string PrefixSuccessor(std::string_view prefix) {
 
 size_t RowPrefixSize(std::string_view key) { return FindEnd(key, 0) + 2; }
 
+size_t RowPrefixSize(std::string_view key, bool* plain) {
+  const size_t zero = key.find('\0');
+  *plain = zero + 1 < key.size() && key[zero + 1] == kEnd;
+  return *plain ? zero + 2 : RowPrefixSize(key);
+}
+
 std::string_view Unescape(std::string_view escaped, std::string* scratch) {
   escaped.remove_suffix(2);
   if (std::memchr(escaped.data(), 0, escaped.size()) == nullptr) [[likely]]

@@ -108,8 +108,10 @@ inline EntryVersion VersionOf(std::string_view key) {
                        static_cast<uint32_t>(static_cast<unsigned char>(~p[9]));
   return {high >> 8, static_cast<uint32_t>(high & 0xff) << 16 | low};
 }
-// How long the row prefix of `key` is. Costs a scan of the row for its end mark.
+// How long the row prefix of `key` is. Costs a scan of the row for its end mark. `*plain` says
+// whether nothing in it is escaped.
 size_t RowPrefixSize(std::string_view key);
+size_t RowPrefixSize(std::string_view key, bool* plain);
 // The family's name, given the size of the row prefix; empty for a deletion of the row.
 inline std::string_view FamilyOf(std::string_view key, size_t row_prefix_size) {
   const char* begin = key.data() + row_prefix_size;

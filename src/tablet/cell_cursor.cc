@@ -27,16 +27,23 @@ void CellCursor::Reset() {
   has_cell_ = false;
   skip_row_ = false;
   reverse_row_.clear();
-  row_prefix_.clear();
+  row_prefix_size_ = 0;
   column_prefix_.clear();
+  begin_.clear();
+  end_.clear();
+  single_row_ = false;
+}
+
+// Whether `key`, which is not before the range, is behind it.
+inline bool CellCursor::IsBehindRange(std::string_view key) const {
+  if (single_row_) return !key.starts_with(begin_) && key > begin_;
+  return !end_.empty() && key >= end_;
 }
 
 void CellCursor::ReadRow(std::string_view row) {
   Reset();
-  begin_.clear();
+  single_row_ = true;
   AppendRowPrefix(&begin_, row);
-  end_ = begin_;
-  ++end_.back();  // the end mark 00 01 becomes 00 02, which no key of the row reaches
   for (size_t i = 0; i < version_->groups().size(); ++i) {
     if (GroupIsWanted(i)) AddRowSources(version_->groups()[i], begin_);
   }
@@ -44,8 +51,6 @@ void CellCursor::ReadRow(std::string_view row) {
 
 void CellCursor::ReadRange(const RowRange& range) {
   Reset();
-  begin_.clear();
-  end_.clear();
   if (range.empty()) return;
   if (!range.begin().empty()) AppendRowPrefix(&begin_, range.begin());
   if (range.end().has_value()) AppendRowPrefix(&end_, *range.end());
@@ -83,8 +88,8 @@ void CellCursor::AddRowSources(const GroupVersion& group, std::string_view row_p
   }
   for (const SortedRun& run : group.runs) {
     const size_t i = run.FindFile(row_prefix);
-    if (i == run.files.size() || run.files[i]->info().smallest_key >= end_) continue;
-    if (i + 1 < run.files.size() && run.files[i + 1]->info().smallest_key < end_) {
+    if (i == run.files.size() || IsBehindRange(run.files[i]->info().smallest_key)) continue;
+    if (i + 1 < run.files.size() && !IsBehindRange(run.files[i + 1]->info().smallest_key)) {
       input_.Add(pool_.Make<RunCursor>(&run, spec_.settings));  // the row goes on in another file
       continue;
     }
@@ -133,7 +138,7 @@ bool CellCursor::Next() {
     } else if (!StartPreviousRow()) {
       return false;
     }
-  } else if (skip_row_ && !row_prefix_.empty()) {
+  } else if (skip_row_ && row_prefix_size_ > 0) {
     Take(Step::kSkipRow);
   } else if (has_cell_) {
     Take(filter_.done_with_column() ? Step::kSkipColumn : Step::kNext);
@@ -167,8 +172,9 @@ bool CellCursor::AtEnd() {
   const std::string_view key = input_.key();
   if (spec_.reverse) return !key.starts_with(reverse_row_);
   // Within a row that has begun, the end was looked at already.
-  if (!row_prefix_.empty() && key.starts_with(row_prefix_)) return false;
-  return !end_.empty() && key >= end_;
+  if (single_row_) return !key.starts_with(begin_);
+  if (end_.empty() || (row_prefix_size_ > 0 && key.starts_with(row_prefix()))) return false;
+  return key >= end_;
 }
 
 // For a reverse read: puts the input at the beginning of the last row before the current one, or of
@@ -181,7 +187,7 @@ bool CellCursor::StartPreviousRow() {
   } else {
     input_.SeekBefore(end_);
   }
-  row_prefix_.clear();
+  row_prefix_size_ = 0;
   column_prefix_.clear();
   if (!input_.valid()) return input_.status().ok() ? false : Fail(input_.status());
   if (input_.key() < begin_) return false;
@@ -198,40 +204,49 @@ CellCursor::Step CellCursor::Enter(std::string_view key) {
   return EnterColumn(key);
 }
 
-CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
-  if (row_prefix_.empty() || !key.starts_with(row_prefix_)) {
-    if (!CheckLimits()) return Step::kAgain;
-    row_prefix_.assign(key.substr(0, RowPrefixSize(key)));
-    std::string scratch;
-    row_.assign(Unescape(row_prefix_, &scratch));
-    row_has_cells_ = false;
-    if (std::exchange(has_row_deletions_, false)) row_deletions_.clear();
-    filter_.StartRow(row_);
+// Takes the row of `key`, which column_prefix_ is of, as the current one.
+bool CellCursor::EnterRow(std::string_view key) {
+  if (!CheckLimits()) return false;
+  row_prefix_size_ = RowPrefixSize(key, &row_is_plain_);
+  if (!row_is_plain_) row_.assign(Unescape(row_prefix(), &qualifier_scratch_));
+  row_has_cells_ = false;
+  if (std::exchange(has_row_deletions_, false)) row_deletions_.clear();
+  if (!filter_.passes_everything()) filter_.StartRow(row());
+  in_family_ = false;
+  return true;
+}
+
+// Sees to it that family_ is the one that `rest`, a column prefix less the row's, begins with.
+bool CellCursor::EnterFamily(std::string_view rest) {
+  if (family_ == nullptr || !rest.starts_with(family_->name) ||
+      rest[family_->name.size()] != '\0') {
     in_family_ = false;
+    family_ = version_->layout().FindFamily(FamilyOf(rest, 0));
+    if (family_ == nullptr) return false;
+    min_timestamp_ = MinTimestamp(family_->gc, spec_.now);
   }
+  if (in_family_) return true;
+  in_family_ = true;
+  family_deletions_.clear();
+  const std::vector<EntryVersion>& row_deletions = RowDeletions();
+  family_hidden_before_ = row_deletions.empty() ? EntryVersion() : row_deletions.front();
+  return true;
+}
+
+CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
+  const bool same_row = row_prefix_size_ > 0 && key.starts_with(row_prefix());
   column_prefix_.assign(ColumnPrefix(key));
-  const std::string_view name = FamilyOf(column_prefix_, row_prefix_.size());
-  if (name.empty()) return Step::kStay;  // a deletion of the row
-  if (!in_family_ || family_->name != name) {
-    if (family_ == nullptr || family_->name != name) {
-      in_family_ = false;
-      family_ = version_->layout().FindFamily(name);
-      if (family_ == nullptr) return Step::kSkipFamily;  // it was dropped
-      min_timestamp_ = MinTimestamp(family_->gc, spec_.now);
-    }
-    in_family_ = true;
-    family_deletions_.clear();
-    const std::vector<EntryVersion>& row_deletions = RowDeletions();
-    family_hidden_before_ = row_deletions.empty() ? EntryVersion() : row_deletions.front();
-  }
+  if (!same_row && !EnterRow(key)) return Step::kAgain;
+  const std::string_view rest = std::string_view(column_prefix_).substr(row_prefix_size_);
+  if (rest[0] == '\0') return Step::kStay;           // a deletion of the row
+  if (!EnterFamily(rest)) return Step::kSkipFamily;  // it was dropped
   hidden_before_ = family_hidden_before_;
   in_timestamp_ = false;
   alive_ = 0;
   saw_dead_ = false;
   played_ = false;
 
-  const std::string_view escaped =
-      std::string_view(column_prefix_).substr(row_prefix_.size() + name.size() + 1);
+  const std::string_view escaped = rest.substr(family_->name.size() + 1);
   if (escaped[0] == '\0' && escaped[1] == '\0') return Step::kStay;  // a deletion of the family
   qualifier_ = Unescape(escaped, &qualifier_scratch_);
   switch (filter_.StartColumn(family_->name, qualifier_)) {
@@ -242,7 +257,7 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
     case FilterProgram::Verdict::kNextFamily:
       return Step::kSkipFamily;
     case FilterProgram::Verdict::kSeekColumn: {
-      std::string target = row_prefix_;
+      std::string target(row_prefix());
       AppendFamily(&target, family_->name);
       AppendEscaped(&target, filter_.seek_qualifier());
       target.resize(target.size() - 2);  // without the end mark: before every such qualifier
@@ -348,24 +363,24 @@ void CellCursor::Take(Step step) {
       input_.SeekForward(PrefixSuccessor(column_prefix_));
       return;
     case Step::kSkipFamily: {
-      const std::string_view name = FamilyOf(column_prefix_, row_prefix_.size());
+      const std::string_view name = FamilyOf(column_prefix_, row_prefix_size_);
       input_.SeekForward(
-          PrefixSuccessor(column_prefix_.substr(0, row_prefix_.size() + name.size() + 1)));
+          PrefixSuccessor(column_prefix_.substr(0, row_prefix_size_ + name.size() + 1)));
       return;
     }
     case Step::kSkipRow:
       for (int i = 0; i < kStepsBeforeSeek; ++i) {
         input_.Next();
-        if (!input_.valid() || !input_.key().starts_with(row_prefix_)) return;
+        if (!input_.valid() || !input_.key().starts_with(row_prefix())) return;
       }
-      input_.SeekForward(PrefixSuccessor(row_prefix_));
+      input_.SeekForward(PrefixSuccessor(row_prefix()));
       return;
   }
 }
 
 void CellCursor::AddRowDeletion(std::string_view key, EntryVersion version) {
   const TableLayout& layout = version_->layout();
-  const size_t group = layout.GroupIndex(GroupOfRowDeletion(key, row_prefix_.size()));
+  const size_t group = layout.GroupIndex(GroupOfRowDeletion(key, row_prefix_size_));
   if (group == layout.groups.size()) return;
   has_row_deletions_ = true;
   row_deletions_.resize(layout.groups.size());

@@ -64,7 +64,9 @@ class CellCursor {
   // Whether this cell is in another row than the one before it, or is the first.
   bool is_new_row() const { return is_new_row_; }
   // The cell, until Next().
-  std::string_view row() const { return row_; }
+  std::string_view row() const {
+    return row_is_plain_ ? row_prefix().substr(0, row_prefix_size_ - 2) : row_;
+  }
   const FamilyLayout& family() const { return *family_; }
   std::string_view qualifier() const { return qualifier_; }
   int64_t timestamp() const { return timestamp_; }
@@ -78,8 +80,13 @@ class CellCursor {
   // kStay: the cursor stands right; kAgain: it was moved, look again.
   enum class Step { kStay, kAgain, kNext, kSkipColumn, kSkipFamily, kSkipRow };
 
+  std::string_view row_prefix() const {
+    return std::string_view(column_prefix_).substr(0, row_prefix_size_);
+  }
+
   // Choosing what to read.
   void Reset();
+  bool IsBehindRange(std::string_view key) const;
   bool GroupIsWanted(size_t group) const;
   void AddRowSources(const GroupVersion& group, std::string_view row_prefix);
   void AddRangeSources(const GroupVersion& group);
@@ -92,6 +99,8 @@ class CellCursor {
   bool StartPreviousRow();
   Step Enter(std::string_view key);
   Step EnterColumn(std::string_view key);
+  bool EnterRow(std::string_view key);
+  bool EnterFamily(std::string_view rest);
   Step Look(std::string_view key);
   Step LookAtCell(std::string_view key, EntryVersion version);
   bool IsKept(EntryVersion version, bool alive, Step* otherwise);
@@ -111,9 +120,11 @@ class CellCursor {
   MergingCursor input_;
   absl::Status status_;
 
-  // The range: encoded keys; an empty end is none.
+  // The range: encoded keys; an empty end is none. Of a single row, `begin_` is its prefix, and it
+  // has no end.
   std::string begin_;
   std::string end_;
+  bool single_row_ = false;
   bool fresh_ = false;     // nothing was read yet
   bool has_cell_ = false;  // the cursor stands at a cell
   bool skip_row_ = false;
@@ -121,12 +132,13 @@ class CellCursor {
 
   std::string reverse_row_;  // the prefix of the row that a reverse read is in
 
-  // The current row and column.
-  std::string row_prefix_;
-  std::string row_;
+  // The current row and column. What the column's keys begin with begins with what the row's do.
+  std::string column_prefix_;
+  size_t row_prefix_size_ = 0;  // 0: in no row
+  bool row_is_plain_ = true;    // nothing in it is escaped
+  std::string row_;             // only if it is not plain
   bool is_new_row_ = false;
   bool row_has_cells_ = false;
-  std::string column_prefix_;
   bool in_family_ = false;                // family_ is of the current row
   const FamilyLayout* family_ = nullptr;  // of this row or one before
   int64_t min_timestamp_ = 0;
