@@ -11,6 +11,9 @@ TEST_PACKAGES=(libbenchmark-dev libgmock-dev libgtest-dev)
 # examples/. The pages are what the webtable example reads when it is given no others.
 EXAMPLE_PACKAGES=(libgumbo-dev zlib1g-dev)
 EXAMPLE_PAGES_PACKAGE=postgresql-doc-15
+# bench/: the engines to compare with, and what draws the charts.
+BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
+PLOT_PACKAGES=(gnuplot-nox)
 
 # install_packages PACKAGE...: installs those that are missing, and only those. Needs root, or sudo,
 # only if there are any.

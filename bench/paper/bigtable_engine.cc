@@ -1,0 +1,151 @@
+// Ours, through the public interface alone.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "bigtable/bigtable.h"
+
+#include "engine.h"
+#include "strings.h"
+
+namespace bench {
+namespace {
+
+constexpr std::string_view kTable = "paper";
+constexpr std::string_view kColumn = "f:q";
+constexpr std::string_view kGroup = "default";
+
+bigtable::LocalityGroup Group(const OpenOptions& options) {
+  return {.compression = bigtable::Compression::kNone,
+          .in_memory = options.purpose == Purpose::kReadsFromMemory};
+}
+
+// The peers keep the newest value of a key and let the others go: so does this table.
+bigtable::TableSchema Schema(const OpenOptions& options) {
+  bigtable::TableSchema schema;
+  schema.locality_groups[std::string(kGroup)] = Group(options);
+  schema.families["f"] = {.gc = bigtable::GcRule::MaxVersions(1)};
+  return schema;
+}
+
+bigtable::ReadOptions ToReadOptions(Checking checking) {
+  bigtable::ReadOptions options;
+  options.verify_checksums = checking == Checking::kEveryRead;
+  return options;
+}
+
+class BigtableReader final : public Reader {
+ public:
+  BigtableReader(bigtable::Table* table, Checking checking)
+      : table_(table), options_(ToReadOptions(checking)), row_(bigtable::Row()) {}
+
+  absl::Status Read(std::string_view key) override {
+    row_ = table_->ReadRow(key, filter_, options_);
+    if (!row_.ok()) return row_.status();
+    if (row_->empty()) return absl::NotFoundError(ToAbsl(key));
+    value_ = row_->cells().front().value;
+    return absl::OkStatus();
+  }
+
+ private:
+  bigtable::Table* const table_;
+  const bigtable::Filter filter_;
+  const bigtable::ReadOptions options_;
+  absl::StatusOr<bigtable::Row> row_;
+};
+
+class BigtableCursor final : public Cursor {
+ public:
+  BigtableCursor(bigtable::Table* table, Checking checking)
+      : rows_(table->ReadRows(bigtable::RowRange::All(), ToReadOptions(checking))) {}
+
+  bool Next() override {
+    if (!rows_.Next()) return false;
+    key_ = rows_.row().key();
+    value_ = rows_.row().cells().front().value;
+    return true;
+  }
+  absl::Status status() const override { return rows_.status(); }
+
+ private:
+  bigtable::RowReader rows_;
+};
+
+class Bigtable final : public Engine {
+ public:
+  static absl::StatusOr<std::unique_ptr<Engine>> Open(const OpenOptions& options) {
+    auto engine = absl::WrapUnique(new Bigtable(options));
+    if (absl::Status s = engine->OpenDatabase(); !s.ok()) return s;
+    if (absl::Status s = engine->ApplySchema(); !s.ok()) return s;
+    return engine;
+  }
+
+  absl::Status Write(std::string_view key, std::string_view value) override {
+    bigtable::RowMutation mutation(key);
+    mutation.Set(kColumn, value);
+    return table_->Apply(mutation);
+  }
+  std::unique_ptr<Reader> NewReader(Checking checking) override {
+    return std::make_unique<BigtableReader>(table_, checking);
+  }
+  std::unique_ptr<Cursor> NewCursor(Checking checking) override {
+    return std::make_unique<BigtableCursor>(table_, checking);
+  }
+  absl::StatusOr<absl::Time> WaitUntilQuiet() override {
+    if (absl::Status s = database_->WaitUntilQuiet(); !s.ok()) return s;
+    return absl::Now();
+  }
+  absl::Status Close() override { return database_->Close(); }
+  // The log is written through a mapping.
+  uint64_t MappedBytesWritten() override { return database_->Statistics().log_bytes_written; }
+
+ private:
+  explicit Bigtable(const OpenOptions& options) : options_(options) {}
+
+  absl::Status OpenDatabase() {
+    bigtable::DatabaseOptions options;
+    options.memory_budget = options_.memory_limit;
+    absl::StatusOr<std::unique_ptr<bigtable::Database>> database =
+        bigtable::Database::Open(options_.directory, options);
+    if (!database.ok()) return database.status();
+    database_ = *std::move(database);
+    absl::StatusOr<bigtable::Table*> table = database_->OpenTable(kTable);
+    if (absl::IsNotFound(table.status())) {
+      if (absl::Status s = database_->CreateTable(kTable, Schema(options_)); !s.ok()) return s;
+      table = database_->OpenTable(kTable);
+    }
+    if (!table.ok()) return table.status();
+    table_ = *table;
+    return absl::OkStatus();
+  }
+
+  // Makes the table be in memory, or not, as the purpose of this opening has it.
+  absl::Status ApplySchema() {
+    absl::StatusOr<bigtable::TableSchema> schema = database_->GetSchema(kTable);
+    if (!schema.ok()) return schema.status();
+    if (schema->locality_groups[std::string(kGroup)] == Group(options_)) return absl::OkStatus();
+    if (absl::Status s = database_->SetLocalityGroup(kTable, kGroup, Group(options_)); !s.ok()) {
+      return s;
+    }
+    if (absl::Status s = database_->Close(); !s.ok()) return s;
+    return OpenDatabase();
+  }
+
+  const OpenOptions options_;
+  std::unique_ptr<bigtable::Database> database_;
+  bigtable::Table* table_ = nullptr;  // the database's
+};
+
+}  // namespace
+
+EngineKind BigtableEngine() { return {"bigtable", BENCH_BIGTABLE_VERSION, Bigtable::Open}; }
+
+}  // namespace bench

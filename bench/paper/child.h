@@ -1,0 +1,43 @@
+// One step of one engine's round, which has a process to itself: so the memory, the CPU time and
+// the bytes written that the kernel counts are those of the step.
+#ifndef BIGTABLE_BENCH_PAPER_CHILD_H_
+#define BIGTABLE_BENCH_PAPER_CHILD_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "engine.h"
+#include "result.h"
+
+namespace bench {
+
+// In the order in which a round takes them. A step that writes to a fresh directory is named after
+// its benchmark; the others take what random_writes left.
+inline constexpr std::array<std::string_view, 6> kSteps = {
+    "sequential_writes", "writes_2", "random_writes", "reads", "reads_mem", "read_while_writing"};
+
+// The benchmarks of a step.
+std::vector<std::string_view> BenchmarksOf(std::string_view step);
+
+struct StepOptions {
+  EngineKind engine;
+  std::string step;
+  std::vector<std::string> benchmarks;  // those that are wanted; others of the step are left out
+  std::string directory;
+  uint64_t rows = 0;
+  uint64_t memory_limit = 0;
+};
+
+// Runs the step and calls `report` after each benchmark. An error of the engine, a row that is not
+// found, or a value that is not what was written ends it.
+absl::Status RunStep(const StepOptions& options, const std::function<void(const Result&)>& report);
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_PAPER_CHILD_H_

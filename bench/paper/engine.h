@@ -1,0 +1,102 @@
+// What each engine does for the benchmark. An implementation takes the cheapest way through the
+// engine's public interface that its experts would take.
+#ifndef BIGTABLE_BENCH_PAPER_ENGINE_H_
+#define BIGTABLE_BENCH_PAPER_ENGINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace bench {
+
+enum class Checking {
+  kDefault,    // what the engine does when it is told nothing
+  kEveryRead,  // each block is verified whenever it is read from the file or the mapping
+};
+
+// What the database is opened for: engines may be set up for it, as their experts would.
+enum class Purpose {
+  kWrites,
+  kReads,
+  kReadsFromMemory,  // all data is to be in the engine's own memory
+  kReadsAndWrites,
+};
+
+struct OpenOptions {
+  std::string directory;
+  Purpose purpose = Purpose::kWrites;
+  // For caches, write buffers, indexes and filters together.
+  uint64_t memory_limit = 0;
+};
+
+// Point reads. One thread at a time.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  // NotFound if the row is not there.
+  virtual absl::Status Read(std::string_view key) = 0;
+  // The value of the last row read, until the next Read.
+  std::string_view value() const { return value_; }
+
+ protected:
+  std::string_view value_;
+};
+
+// All rows, in order. One thread at a time.
+class Cursor {
+ public:
+  virtual ~Cursor() = default;
+  // Goes to the next row, the first at the first call. False at the end and after an error.
+  virtual bool Next() = 0;
+  virtual absl::Status status() const = 0;
+  // Of the row, until the next call of Next.
+  std::string_view key() const { return key_; }
+  std::string_view value() const { return value_; }
+
+ protected:
+  std::string_view key_;
+  std::string_view value_;
+};
+
+// An open database. Readers and cursors go before it. Thread-safe.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // What returned OK survives the death of the process.
+  virtual absl::Status Write(std::string_view key, std::string_view value) = 0;
+  virtual std::unique_ptr<Reader> NewReader(Checking checking) = 0;
+  virtual std::unique_ptr<Cursor> NewCursor(Checking checking) = 0;
+
+  // Waits until nothing is flushed or compacted, nor due to be, and returns since when that is so.
+  virtual absl::StatusOr<absl::Time> WaitUntilQuiet() = 0;
+  virtual absl::Status Close() = 0;
+
+  // Bytes stored into mapped files since the database was opened: writes that the kernel does not
+  // count.
+  virtual uint64_t MappedBytesWritten() = 0;
+};
+
+struct EngineKind {
+  std::string name;
+  std::string version;
+  // Creates the database if the directory is empty.
+  absl::StatusOr<std::unique_ptr<Engine>> (*open)(const OpenOptions& options);
+};
+
+// The engines of this build, ours first.
+std::vector<EngineKind> BuiltEngines();
+
+EngineKind BigtableEngine();
+EngineKind RocksDBEngine();  // only where it was found
+EngineKind LevelDBEngine();  // the same
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_PAPER_ENGINE_H_

@@ -1,0 +1,14 @@
+// Where the figures were measured.
+#ifndef BIGTABLE_BENCH_PAPER_MACHINE_H_
+#define BIGTABLE_BENCH_PAPER_MACHINE_H_
+
+#include <string>
+
+namespace bench {
+
+// CPU, cores, memory, kernel and compiler, on one line without its end.
+std::string DescribeMachine();
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_PAPER_MACHINE_H_

@@ -1,0 +1,166 @@
+// The benchmarks of the paper's section 7, of this library and of others, as its section
+// "Performance Evaluation" has them but in one process on one machine. bench/run builds and starts
+// it.
+//
+//   workload   what is written and read
+//   engine     what an engine does; *_engine.cc are ours and the peers
+//   peer_settings   how the peers are set up, and why
+//   measure, quiet  CPU, memory, disk, latencies, and whether anything is still at work
+//   child      one step of one engine's round
+//   runner     the rounds, each step in a process of its own
+//   result, summary, report, plot, machine   what is told about it
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+#include "engine.h"
+#include "machine.h"
+#include "plot.h"
+#include "report.h"
+#include "result.h"
+#include "runner.h"
+#include "strings.h"
+#include "summary.h"
+
+ABSL_FLAG(bool, quick, false, "100,000 rows and three rounds, instead of 1,000,000 and five");
+ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 100,000,000; 0: as --quick says");
+ABSL_FLAG(uint64_t, rounds, 0, "how many rounds, 1 to 100; 0: as --quick says");
+ABSL_FLAG(std::string, engines, "", "names between commas; none: all that were built");
+ABSL_FLAG(std::string, benchmarks, "", "names between commas; none: all");
+ABSL_FLAG(std::string, json, "", "file to which the results go, one JSON object a line");
+ABSL_FLAG(std::string, plot, "", "directory to which SVG charts go");
+ABSL_FLAG(std::string, directory, "", "directory on the file system to measure");
+
+namespace bench {
+namespace {
+
+constexpr uint64_t kMebibyte = 1 << 20;
+
+absl::Status CheckRange(std::string_view flag, uint64_t value, uint64_t least, uint64_t most) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("--%s %d: must be %d to %d", flag, value, least, most));
+}
+
+// The names in `list`, each of which must be one of `known`; all of those if there are none.
+absl::StatusOr<std::vector<std::string>> Names(std::string_view flag, const std::string& list,
+                                               const std::vector<std::string>& known,
+                                               std::string_view rule) {
+  if (list.empty()) return known;
+  std::vector<std::string> names = Split(list, ',');
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return absl::InvalidArgumentError(absl::StrFormat("--%s: \"%s\" is not %s: %s", flag, name,
+                                                        rule, absl::StrJoin(known, ", ")));
+    }
+    if (std::count(names.begin(), names.end(), name) > 1) {
+      return absl::InvalidArgumentError(absl::StrFormat("--%s: %s is there twice", flag, name));
+    }
+  }
+  return names;
+}
+
+// 256 MiB for a million rows, and at least the 64 MiB that engines need to be themselves.
+uint64_t MemoryLimit(uint64_t rows) {
+  return std::max(64 * kMebibyte, 256 * kMebibyte * rows / 1'000'000);
+}
+
+absl::StatusOr<RunOptions> OptionsFromFlags() {
+  const bool quick = absl::GetFlag(FLAGS_quick);
+  RunOptions options;
+  options.rows = absl::GetFlag(FLAGS_rows);
+  if (options.rows == 0) options.rows = quick ? 100'000 : 1'000'000;
+  options.rounds = absl::GetFlag(FLAGS_rounds);
+  if (options.rounds == 0) options.rounds = quick ? 3 : 5;
+  if (absl::Status s = CheckRange("rows", options.rows, 1'000, 100'000'000); !s.ok()) return s;
+  if (absl::Status s = CheckRange("rounds", options.rounds, 1, 100); !s.ok()) return s;
+  options.memory_limit = MemoryLimit(options.rows);
+
+  std::vector<std::string> built;
+  for (const EngineKind& engine : BuiltEngines()) built.push_back(engine.name);
+  absl::StatusOr<std::vector<std::string>> engines =
+      Names("engines", absl::GetFlag(FLAGS_engines), built, "an engine that this build has");
+  if (!engines.ok()) return engines.status();
+  options.engines = *std::move(engines);
+
+  std::vector<std::string> known(kPaperBenchmarks.begin(), kPaperBenchmarks.end());
+  known.insert(known.end(), kExtraBenchmarks.begin(), kExtraBenchmarks.end());
+  absl::StatusOr<std::vector<std::string>> benchmarks =
+      Names("benchmarks", absl::GetFlag(FLAGS_benchmarks), known, "a benchmark");
+  if (!benchmarks.ok()) return benchmarks.status();
+  options.benchmarks = *std::move(benchmarks);
+
+  options.directory = absl::GetFlag(FLAGS_directory);
+  if (options.directory.empty()) {
+    return absl::InvalidArgumentError("--directory: must name a directory");
+  }
+  return options;
+}
+
+std::string EngineVersions(const std::vector<std::string>& names) {
+  std::vector<std::string> versions;
+  for (const EngineKind& engine : BuiltEngines()) {
+    if (std::find(names.begin(), names.end(), engine.name) != names.end()) {
+      versions.push_back(Concat(engine.name, " ", engine.version));
+    }
+  }
+  return absl::StrJoin(versions, ", ");
+}
+
+absl::Status Run(const RunOptions& options) {
+  absl::StatusOr<std::vector<EngineResult>> results = RunRounds(options);
+  if (!results.ok()) return results.status();
+  const std::vector<Summary> summaries = Summarize(*results, options.engines);
+  PrintTable(summaries);
+  absl::PrintF("\n%d rows of %d + %d bytes, %d rounds, %d MiB of memory for each engine\n",
+               options.rows, 16, 1000, options.rounds, options.memory_limit / kMebibyte);
+  absl::PrintF("%s\n%s\n", EngineVersions(options.engines), DescribeMachine());
+  const std::string json = absl::GetFlag(FLAGS_json);
+  if (!json.empty()) {
+    if (absl::Status s = WriteJson(summaries, json); !s.ok()) return s;
+  }
+  const std::string plot = absl::GetFlag(FLAGS_plot);
+  return plot.empty() ? absl::OkStatus() : WriteCharts(summaries, plot);
+}
+
+int Main(const std::vector<std::string>& command) {
+  constexpr int kBadUsage = 2;
+  absl::StatusOr<RunOptions> options = OptionsFromFlags();
+  if (!options.ok()) {
+    std::cerr << "bench/run: " << options.status().message() << "\n";
+    return kBadUsage;
+  }
+  if (absl::Status s = Run(*options); !s.ok()) {
+    std::cerr << "bench/run: " << s << "\n";
+    return EXIT_FAILURE;
+  }
+  absl::PrintF("bench/run%s%s\n", command.size() > 1 ? " " : "",
+               absl::StrJoin(command.begin() + 1, command.end(), " "));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> command(argv, argv + argc);
+  if (command.size() > 1 && command[1] == bench::kChildArgument) {
+    return bench::ChildMain({command.begin() + 2, command.end()});
+  }
+  absl::SetProgramUsageMessage("The paper's benchmarks. See bench/run --help.");
+  absl::ParseCommandLine(argc, argv);
+  return bench::Main(command);
+}

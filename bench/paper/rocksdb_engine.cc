@@ -1,0 +1,139 @@
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "engine.h"
+#include "peer_settings.h"
+#include "rocksdb/db.h"
+#include "rocksdb/version.h"
+#include "strings.h"
+
+namespace bench {
+namespace {
+
+absl::Status ToStatus(const rocksdb::Status& s) {
+  if (s.ok()) return absl::OkStatus();
+  if (s.IsNotFound()) return absl::NotFoundError(s.ToString());
+  return absl::InternalError(Concat("RocksDB: ", s.ToString()));
+}
+
+rocksdb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }
+
+class RocksDBReader final : public Reader {
+ public:
+  RocksDBReader(rocksdb::DB* db, Checking checking)
+      : db_(db), family_(db->DefaultColumnFamily()), options_(RocksDBReadSettings(checking)) {}
+
+  absl::Status Read(std::string_view key) override {
+    slice_.Reset();
+    const rocksdb::Status s = db_->Get(options_, family_, ToSlice(key), &slice_);
+    if (!s.ok()) return ToStatus(s);
+    value_ = {slice_.data(), slice_.size()};
+    return absl::OkStatus();
+  }
+
+ private:
+  rocksdb::DB* const db_;
+  rocksdb::ColumnFamilyHandle* const family_;
+  const rocksdb::ReadOptions options_;
+  rocksdb::PinnableSlice slice_;  // where the value is: in the cache or the mapping, not a copy
+};
+
+class RocksDBCursor final : public Cursor {
+ public:
+  RocksDBCursor(rocksdb::DB* db, Checking checking)
+      : iterator_(db->NewIterator(RocksDBScanSettings(checking))) {}
+
+  bool Next() override {
+    if (begun_) {
+      iterator_->Next();
+    } else {
+      iterator_->SeekToFirst();
+      begun_ = true;
+    }
+    if (!iterator_->Valid()) return false;
+    const rocksdb::Slice key = iterator_->key();
+    const rocksdb::Slice value = iterator_->value();
+    key_ = {key.data(), key.size()};
+    value_ = {value.data(), value.size()};
+    return true;
+  }
+  absl::Status status() const override { return ToStatus(iterator_->status()); }
+
+ private:
+  const std::unique_ptr<rocksdb::Iterator> iterator_;
+  bool begun_ = false;
+};
+
+class RocksDB final : public Engine {
+ public:
+  static absl::StatusOr<std::unique_ptr<Engine>> Open(const OpenOptions& options) {
+    rocksdb::DB* db = nullptr;
+    const rocksdb::Status s = rocksdb::DB::Open(RocksDBSettings(options), options.directory, &db);
+    if (!s.ok()) return ToStatus(s);
+    return absl::WrapUnique(new RocksDB(db));
+  }
+
+  absl::Status Write(std::string_view key, std::string_view value) override {
+    return ToStatus(db_->Put(write_options_, ToSlice(key), ToSlice(value)));
+  }
+  std::unique_ptr<Reader> NewReader(Checking checking) override {
+    return std::make_unique<RocksDBReader>(db_.get(), checking);
+  }
+  std::unique_ptr<Cursor> NewCursor(Checking checking) override {
+    return std::make_unique<RocksDBCursor>(db_.get(), checking);
+  }
+
+  absl::StatusOr<absl::Time> WaitUntilQuiet() override {
+    // What is due is queued by the thread that ends the work before it: a moment's rest is enough.
+    constexpr absl::Duration kRest = absl::Milliseconds(20);
+    constexpr absl::Duration kStep = absl::Milliseconds(1);
+    absl::Time last_busy = absl::Now();
+    while (absl::Now() - last_busy < kRest) {
+      absl::StatusOr<bool> busy = IsBusy();
+      if (!busy.ok()) return busy.status();
+      if (*busy) last_busy = absl::Now();
+      absl::SleepFor(kStep);
+    }
+    return last_busy;
+  }
+
+  absl::Status Close() override { return ToStatus(db_->Close()); }
+  uint64_t MappedBytesWritten() override { return 0; }
+
+ private:
+  explicit RocksDB(rocksdb::DB* db) : db_(db) {}
+
+  absl::StatusOr<bool> IsBusy() {
+    for (const std::string& property :
+         {rocksdb::DB::Properties::kMemTableFlushPending,
+          rocksdb::DB::Properties::kCompactionPending, rocksdb::DB::Properties::kNumRunningFlushes,
+          rocksdb::DB::Properties::kNumRunningCompactions}) {
+      uint64_t value = 0;
+      if (!db_->GetIntProperty(property, &value)) {
+        return absl::InternalError(Concat("RocksDB has no property ", property));
+      }
+      if (value != 0) return true;
+    }
+    return false;
+  }
+
+  const std::unique_ptr<rocksdb::DB> db_;
+  const rocksdb::WriteOptions write_options_ = RocksDBWriteSettings();
+};
+
+}  // namespace
+
+EngineKind RocksDBEngine() {
+  return {"rocksdb", rocksdb::GetRocksVersionAsString(), RocksDB::Open};
+}
+
+}  // namespace bench

@@ -1,0 +1,43 @@
+// Rounds of steps, each step in a child process.
+#ifndef BIGTABLE_BENCH_PAPER_RUNNER_H_
+#define BIGTABLE_BENCH_PAPER_RUNNER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "result.h"
+
+namespace bench {
+
+struct RunOptions {
+  std::vector<std::string> engines;
+  std::vector<std::string> benchmarks;
+  uint64_t rounds = 0;
+  uint64_t rows = 0;
+  uint64_t memory_limit = 0;
+  std::string directory;  // where databases go, each run's in a directory of its own
+};
+
+struct EngineResult {
+  std::string engine;
+  Result result;
+};
+
+// Runs it all, one child at a time, and tells on stderr how it goes. Each round takes the engines
+// in another order. What was written to disk is gone afterwards, also after an error or SIGINT.
+absl::StatusOr<std::vector<EngineResult>> RunRounds(const RunOptions& options);
+
+// The arguments by which main() knows that it is a child.
+inline constexpr std::string_view kChildArgument = "--as_child_of_the_runner";
+
+// The child's main(), with the arguments after kChildArgument. Prints results to stdout.
+int ChildMain(const std::vector<std::string>& arguments);
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_PAPER_RUNNER_H_

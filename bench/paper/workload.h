@@ -1,0 +1,97 @@
+// What is written and read: keys, values, and the order of both. The same for every engine.
+#ifndef BIGTABLE_BENCH_PAPER_WORKLOAD_H_
+#define BIGTABLE_BENCH_PAPER_WORKLOAD_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+constexpr size_t kKeySize = 16;
+constexpr size_t kValueSize = 1000;
+
+// SplitMix64: a few cycles a number, so that drawing one does not show beside an operation.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  static uint64_t Mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  uint64_t Next() { return Mix(state_ += 0x9e3779b97f4a7c15); }
+  // Below `n`, which is at most 2^32.
+  uint64_t Below(uint64_t n) { return ((Next() >> 32) * n) >> 32; }
+
+ private:
+  uint64_t state_;
+};
+
+// Row number `n` as sixteen decimal digits, so that keys sort as their numbers do.
+class Key {
+ public:
+  explicit Key(uint64_t n) {
+    for (size_t i = kKeySize; i-- > 0; n /= 10) digits_[i] = static_cast<char>('0' + n % 10);
+  }
+  std::string_view view() const { return {digits_.data(), digits_.size()}; }
+
+ private:
+  std::array<char, kKeySize> digits_;
+};
+
+// The value of each row: a slice of one buffer of random bytes, so that no compressor gains and
+// making a value costs nothing but the copy that the engine makes of it. Thread-safe once made.
+class Values {
+ public:
+  Values() : bytes_(kBufferSize, '\0') {
+    Random random(1);
+    for (size_t i = 0; i < kBufferSize; i += sizeof(uint64_t)) {
+      const uint64_t word = random.Next();
+      std::memcpy(&bytes_[i], &word, sizeof(word));
+    }
+  }
+  std::string_view Of(uint64_t row) const {
+    return {bytes_.data() + Random::Mix(row) % (kBufferSize - kValueSize), kValueSize};
+  }
+
+ private:
+  static constexpr size_t kBufferSize = 4 << 20;
+  std::string bytes_;
+};
+
+// The rows 0 to `rows` - 1, each once, in a pseudo-random order.
+inline std::vector<uint32_t> Permutation(uint64_t rows, uint64_t seed) {
+  std::vector<uint32_t> order(rows);
+  std::iota(order.begin(), order.end(), 0);
+  Random random(seed);
+  for (uint64_t i = rows; i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
+  return order;
+}
+
+// Reads a word of every cache line of `value`, so that an engine that returns a view has delivered
+// its bytes as one that copies them has.
+inline void Touch(std::string_view value) {
+  constexpr size_t kCacheLine = 64;
+  uint64_t sum = 0;
+  uint64_t word = 0;
+  for (size_t i = 0; i + sizeof(word) <= value.size(); i += kCacheLine) {
+    std::memcpy(&word, value.data() + i, sizeof(word));
+    sum += word;
+  }
+  if (value.size() >= sizeof(word)) {  // the last line, where the value is not aligned
+    std::memcpy(&word, value.data() + value.size() - sizeof(word), sizeof(word));
+    sum += word;
+  }
+  asm volatile("" : : "r"(sum));  // the sum counts as used
+}
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_PAPER_WORKLOAD_H_
