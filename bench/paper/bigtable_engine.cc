@@ -24,7 +24,9 @@ constexpr std::string_view kColumn = "f:q";
 constexpr std::string_view kGroup = "default";
 
 bigtable::LocalityGroup Group(const OpenOptions& options) {
-  return {.compression = bigtable::Compression::kNone,
+  // Blocks as large as the peers': checking every read costs by the block.
+  return {.block_size = 4096,
+          .compression = bigtable::Compression::kNone,
           .in_memory = options.purpose == Purpose::kReadsFromMemory};
 }
 

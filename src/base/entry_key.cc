@@ -8,8 +8,8 @@
 namespace bigtable {
 namespace {
 
-constexpr char kEnd = '\x01';
-constexpr char kEscapedZero = '\xff';
+constexpr char kEnd = kEscapeEnd;
+constexpr char kEscapedZero = kEscapeZero;
 
 // Finds the 00 01 that ends an escaped text; npos if there is none or an escape is broken.
 size_t FindEnd(std::string_view text, size_t from) {
@@ -23,17 +23,6 @@ size_t FindEnd(std::string_view text, size_t from) {
 }
 
 }  // namespace
-
-void AppendEscaped(std::string* out, std::string_view text) {
-  size_t from = 0;
-  for (size_t zero; (zero = text.find('\0', from)) != std::string_view::npos; from = zero + 1) {
-    out->append(text.substr(from, zero + 1 - from));
-    out->push_back(kEscapedZero);
-  }
-  out->append(text.substr(from));
-  out->push_back('\0');
-  out->push_back(kEnd);
-}
 
 std::string RowPrefix(std::string_view row) {
   std::string out;

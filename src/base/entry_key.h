@@ -58,9 +58,27 @@ inline constexpr size_t kMaxEntryKeySize = size_t{1} << 20;
 
 // --- Building ---
 
-void AppendEscaped(std::string* out, std::string_view text);  // with the end mark
+// What follows a zero byte: it is one of the text, or the end mark.
+inline constexpr char kEscapeZero = '\xff';
+inline constexpr char kEscapeEnd = '\x01';
+
+// To a std::string or KeyBuffer; with the end mark.
+template <typename Out>
+void AppendEscaped(Out* out, std::string_view text) {
+  size_t from = 0;
+  for (size_t zero; (zero = text.find('\0', from)) != std::string_view::npos; from = zero + 1) {
+    out->append(text.substr(from, zero + 1 - from));
+    out->push_back(kEscapeZero);
+  }
+  out->append(text.substr(from));
+  constexpr char kEndMark[] = {'\0', kEscapeEnd};
+  out->append(std::string_view(kEndMark, sizeof kEndMark));
+}
 // The row prefix: what all keys of a row begin with, and no key of another row does.
-inline void AppendRowPrefix(std::string* out, std::string_view row) { AppendEscaped(out, row); }
+template <typename Out>
+void AppendRowPrefix(Out* out, std::string_view row) {
+  AppendEscaped(out, row);
+}
 std::string RowPrefix(std::string_view row);
 // These continue a row prefix.
 inline void AppendFamily(std::string* out, std::string_view family) {

@@ -7,8 +7,9 @@
 
 #include "absl/time/clock.h"
 
-#include "base/strings.h"
 #include "bigtable/log_sink.h"
+
+#include "base/strings.h"
 
 namespace bigtable {
 

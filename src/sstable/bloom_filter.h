@@ -47,6 +47,11 @@ class BloomFilter {
     return true;
   }
 
+  // Begins to bring what MayContain(hash) will look at from memory.
+  void Prefetch(uint64_t hash) const {
+    if (line_count_ > 0) __builtin_prefetch(lines_ + LineOf(hash, line_count_) * kLineSize);
+  }
+
   size_t memory() const { return line_count_ == 0 ? 0 : (line_count_ + 1) * kLineSize; }
 
   static size_t LineOf(uint64_t hash, uint64_t line_count) {

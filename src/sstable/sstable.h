@@ -51,6 +51,11 @@ class SSTable final : public RefCounted {
     return filter_.MayContain(filter_has_columns_ ? column_hash : row_hash);
   }
 
+  // Begins to bring what one of these two will look at from memory.
+  void PrefetchFilter(bool column, uint64_t row_hash, uint64_t column_hash) const {
+    filter_.Prefetch(column && filter_has_columns_ ? column_hash : row_hash);
+  }
+
  private:
   friend class SSTableCursor;
 

@@ -36,8 +36,8 @@ void CellCursor::Reset() {
 
 // Whether `key`, which is not before the range, is behind it.
 inline bool CellCursor::IsBehindRange(std::string_view key) const {
-  if (single_row_) return !key.starts_with(begin_) && key > begin_;
-  return !end_.empty() && key >= end_;
+  if (single_row_) return !key.starts_with(begin_.view()) && key > begin_.view();
+  return !end_.empty() && key >= end_.view();
 }
 
 void CellCursor::ReadRow(std::string_view row) {
@@ -45,7 +45,7 @@ void CellCursor::ReadRow(std::string_view row) {
   single_row_ = true;
   AppendRowPrefix(&begin_, row);
   for (size_t i = 0; i < version_->groups().size(); ++i) {
-    if (GroupIsWanted(i)) AddRowSources(version_->groups()[i], begin_);
+    if (GroupIsWanted(i)) AddRowSources(version_->groups()[i], begin_.view());
   }
 }
 
@@ -86,6 +86,8 @@ void CellCursor::AddRowSources(const GroupVersion& group, std::string_view row_p
     AppendColumn(&column, family, qualifier);
     column_hash = Checksum(column);
   }
+  // First all filters are asked for, then looked at: they come from memory at the same time.
+  absl::InlinedVector<const SSTable*, 8> files;
   for (const SortedRun& run : group.runs) {
     const size_t i = run.FindFile(row_prefix);
     if (i == run.files.size() || IsBehindRange(run.files[i]->info().smallest_key)) continue;
@@ -93,20 +95,23 @@ void CellCursor::AddRowSources(const GroupVersion& group, std::string_view row_p
       input_.Add(pool_.Make<RunCursor>(&run, spec_.settings));  // the row goes on in another file
       continue;
     }
-    const SSTable& file = *run.files[i];
-    if (!(one_column ? file.MayContainColumn(row_hash, column_hash)
-                     : file.MayContainRow(row_hash))) {
-      continue;
+    const SSTable* const file = run.files[i].get();
+    file->PrefetchFilter(one_column, row_hash, column_hash);
+    files.push_back(file);
+  }
+  for (const SSTable* file : files) {
+    const bool may_contain =
+        one_column ? file->MayContainColumn(row_hash, column_hash) : file->MayContainRow(row_hash);
+    if (may_contain && MayHaveTimestamps(file->info())) {
+      input_.Add(pool_.Make<SSTableCursor>(file, spec_.settings));
     }
-    if (!MayHaveTimestamps(file.info())) continue;
-    input_.Add(pool_.Make<SSTableCursor>(&file, spec_.settings));
   }
 }
 
 void CellCursor::AddRangeSources(const GroupVersion& group) {
   AddMemtables(group);
   for (const SortedRun& run : group.runs) {
-    if (run.largest_key() < begin_ || (!end_.empty() && run.smallest_key() >= end_)) continue;
+    if (run.largest_key() < begin_.view() || IsBehindRange(run.smallest_key())) continue;
     if (run.files.size() == 1) {
       if (MayHaveTimestamps(run.files[0]->info())) {
         input_.Add(pool_.Make<SSTableCursor>(run.files[0].get(), spec_.settings));
@@ -134,7 +139,7 @@ bool CellCursor::Next() {
   if (fresh_) {
     fresh_ = false;
     if (!spec_.reverse) {
-      input_.Seek(begin_);
+      input_.Seek(begin_.view());
     } else if (!StartPreviousRow()) {
       return false;
     }
@@ -170,35 +175,36 @@ bool CellCursor::Find() {
 
 bool CellCursor::AtEnd() {
   const std::string_view key = input_.key();
-  if (spec_.reverse) return !key.starts_with(reverse_row_);
+  if (spec_.reverse) return !key.starts_with(reverse_row_.view());
   // Within a row that has begun, the end was looked at already.
-  if (single_row_) return !key.starts_with(begin_);
+  if (single_row_) return !key.starts_with(begin_.view());
   if (end_.empty() || (row_prefix_size_ > 0 && key.starts_with(row_prefix()))) return false;
-  return key >= end_;
+  return key >= end_.view();
 }
 
 // For a reverse read: puts the input at the beginning of the last row before the current one, or of
 // the range.
 bool CellCursor::StartPreviousRow() {
   if (!reverse_row_.empty()) {
-    input_.SeekBefore(reverse_row_);
+    input_.SeekBefore(reverse_row_.view());
   } else if (end_.empty()) {
     input_.SeekToLast();
   } else {
-    input_.SeekBefore(end_);
+    input_.SeekBefore(end_.view());
   }
   row_prefix_size_ = 0;
   column_prefix_.clear();
   if (!input_.valid()) return input_.status().ok() ? false : Fail(input_.status());
-  if (input_.key() < begin_) return false;
+  if (input_.key() < begin_.view()) return false;
   reverse_row_.assign(input_.key().substr(0, RowPrefixSize(input_.key())));
-  input_.Seek(reverse_row_);
+  input_.Seek(reverse_row_.view());
   return true;
 }
 
 // Sees to it that the cursor is in the row and column of `key`; kStay if the column is to be read.
 CellCursor::Step CellCursor::Enter(std::string_view key) {
-  if (key.size() == column_prefix_.size() + kTrailerSize && key.starts_with(column_prefix_)) {
+  if (key.size() == column_prefix_.size() + kTrailerSize &&
+      key.starts_with(column_prefix_.view())) {
     return Step::kStay;
   }
   return EnterColumn(key);
@@ -237,7 +243,7 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
   const bool same_row = row_prefix_size_ > 0 && key.starts_with(row_prefix());
   column_prefix_.assign(ColumnPrefix(key));
   if (!same_row && !EnterRow(key)) return Step::kAgain;
-  const std::string_view rest = std::string_view(column_prefix_).substr(row_prefix_size_);
+  const std::string_view rest = column_prefix_.view().substr(row_prefix_size_);
   if (rest[0] == '\0') return Step::kStay;           // a deletion of the row
   if (!EnterFamily(rest)) return Step::kSkipFamily;  // it was dropped
   hidden_before_ = family_hidden_before_;
@@ -358,14 +364,14 @@ void CellCursor::Take(Step step) {
     case Step::kSkipColumn:
       for (int i = 0; i < kStepsBeforeSeek; ++i) {
         input_.Next();
-        if (!input_.valid() || !input_.key().starts_with(column_prefix_)) return;
+        if (!input_.valid() || !input_.key().starts_with(column_prefix_.view())) return;
       }
-      input_.SeekForward(PrefixSuccessor(column_prefix_));
+      input_.SeekForward(PrefixSuccessor(column_prefix_.view()));
       return;
     case Step::kSkipFamily: {
-      const std::string_view name = FamilyOf(column_prefix_, row_prefix_size_);
+      const std::string_view name = FamilyOf(column_prefix_.view(), row_prefix_size_);
       input_.SeekForward(
-          PrefixSuccessor(column_prefix_.substr(0, row_prefix_size_ + name.size() + 1)));
+          PrefixSuccessor(column_prefix_.view().substr(0, row_prefix_size_ + name.size() + 1)));
       return;
     }
     case Step::kSkipRow:
@@ -401,7 +407,7 @@ bool CellCursor::PlayColumn() {
   history_.Clear();
   history_.AddWideDeletions(RowDeletions(), bounds);
   history_.AddWideDeletions(family_deletions_, bounds);
-  history_.AddColumn(&input_, column_prefix_, bounds);
+  history_.AddColumn(&input_, column_prefix_.view(), bounds);
   lives_ = &history_.Play(*family_->gc.max_versions());
   played_ = true;
   if (input_.status().ok()) input_.Seek(here);

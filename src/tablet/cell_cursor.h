@@ -25,6 +25,7 @@
 
 #include "base/call_limits.h"
 #include "base/entry_key.h"
+#include "base/key_buffer.h"
 #include "base/sequence.h"
 #include "compaction/column_history.h"
 #include "compaction/merging_cursor.h"
@@ -80,9 +81,7 @@ class CellCursor {
   // kStay: the cursor stands right; kAgain: it was moved, look again.
   enum class Step { kStay, kAgain, kNext, kSkipColumn, kSkipFamily, kSkipRow };
 
-  std::string_view row_prefix() const {
-    return std::string_view(column_prefix_).substr(0, row_prefix_size_);
-  }
+  std::string_view row_prefix() const { return column_prefix_.view().substr(0, row_prefix_size_); }
 
   // Choosing what to read.
   void Reset();
@@ -122,18 +121,18 @@ class CellCursor {
 
   // The range: encoded keys; an empty end is none. Of a single row, `begin_` is its prefix, and it
   // has no end.
-  std::string begin_;
-  std::string end_;
+  KeyBuffer begin_;
+  KeyBuffer end_;
   bool single_row_ = false;
   bool fresh_ = false;     // nothing was read yet
   bool has_cell_ = false;  // the cursor stands at a cell
   bool skip_row_ = false;
   uint32_t steps_ = 0;
 
-  std::string reverse_row_;  // the prefix of the row that a reverse read is in
+  KeyBuffer reverse_row_;  // the prefix of the row that a reverse read is in
 
   // The current row and column. What the column's keys begin with begins with what the row's do.
-  std::string column_prefix_;
+  KeyBuffer column_prefix_;
   size_t row_prefix_size_ = 0;  // 0: in no row
   bool row_is_plain_ = true;    // nothing in it is escaped
   std::string row_;             // only if it is not plain

@@ -1,0 +1,61 @@
+// A string for keys in the making, which lies in its owner until it is longer than usual: so a read
+// takes no memory from the heap for the keys that it works with.
+#ifndef BIGTABLE_BASE_KEY_BUFFER_H_
+#define BIGTABLE_BASE_KEY_BUFFER_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace bigtable {
+
+class KeyBuffer {
+ public:
+  KeyBuffer() = default;
+  KeyBuffer(const KeyBuffer&) = delete;
+  KeyBuffer& operator=(const KeyBuffer&) = delete;
+
+  std::string_view view() const { return {data_, size_}; }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+  void clear() { size_ = 0; }
+  // `text` must not lie in this buffer.
+  void assign(std::string_view text) {
+    size_ = 0;
+    append(text);
+  }
+  void append(std::string_view text) {
+    if (size_ + text.size() > capacity_) [[unlikely]] {
+      Grow(size_ + text.size());
+    }
+    std::memcpy(data_ + size_, text.data(), text.size());
+    size_ += text.size();
+  }
+  void push_back(char c) { append({&c, 1}); }
+
+ private:
+  static constexpr size_t kInside = 112;
+
+  void Grow(size_t least) {
+    const size_t capacity = std::max(least, 2 * capacity_);
+    auto grown = std::make_unique_for_overwrite<char[]>(capacity);
+    std::memcpy(grown.get(), data_, size_);
+    outside_ = std::move(grown);
+    data_ = outside_.get();
+    capacity_ = capacity;
+  }
+
+  char* data_ = inside_;
+  size_t size_ = 0;
+  size_t capacity_ = kInside;
+  std::unique_ptr<char[]> outside_;
+  char inside_[kInside];
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BASE_KEY_BUFFER_H_
