@@ -25,8 +25,8 @@ constexpr std::string_view kGroup = "default";
 
 bigtable::LocalityGroup Group(const OpenOptions& options) {
   // Blocks as large as the peers': checking every read costs by the block.
-  return {.block_size = 4096,
-          .compression = bigtable::Compression::kNone,
+  return {.compression = bigtable::Compression::kNone,
+          .block_size = 4096,
           .in_memory = options.purpose == Purpose::kReadsFromMemory};
 }
 

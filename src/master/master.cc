@@ -370,6 +370,9 @@ absl::Status Master::DeleteTable(std::string_view name) {
   // Tables that users hold keep the tablet, but not what was in it.
   user_server_->Empty(tablet.get());
   BT_RETURN_IF_ERROR(forgotten);
+  if (const absl::Status status = user_server_->MaintainLog(); !status.ok()) {
+    info_log_.Warning("after table ", name, " was deleted: ", ToStd(status.message()));
+  }
   info_log_.Info("deleted table ", name);
   return absl::OkStatus();
 }
