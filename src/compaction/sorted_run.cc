@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sstable/common_prefix.h"
+
 namespace bigtable {
 namespace {
 
@@ -30,7 +32,8 @@ uint64_t SortedRun::deletions() const {
 
 size_t SortedRun::FindFile(std::string_view key) const {
   const auto file = std::partition_point(files.begin(), files.end(), [&](const Ref<SSTable>& f) {
-    return f->info().largest_key < key;
+    const std::string_view largest = f->info().largest_key;
+    return LessBehind(largest, key, CommonPrefix(largest, key));
   });
   return static_cast<size_t>(file - files.begin());
 }

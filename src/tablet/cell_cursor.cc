@@ -34,12 +34,6 @@ void CellCursor::Reset() {
   single_row_ = false;
 }
 
-// Whether `key`, which is not before the range, is behind it.
-inline bool CellCursor::IsBehindRange(std::string_view key) const {
-  if (single_row_) return !key.starts_with(begin_.view()) && key > begin_.view();
-  return !end_.empty() && key >= end_.view();
-}
-
 void CellCursor::ReadRow(std::string_view row) {
   Reset();
   single_row_ = true;
@@ -90,8 +84,9 @@ void CellCursor::AddRowSources(const GroupVersion& group, std::string_view row_p
   absl::InlinedVector<const SSTable*, 8> files;
   for (const SortedRun& run : group.runs) {
     const size_t i = run.FindFile(row_prefix);
-    if (i == run.files.size() || IsBehindRange(run.files[i]->info().smallest_key)) continue;
-    if (i + 1 < run.files.size() && !IsBehindRange(run.files[i + 1]->info().smallest_key)) {
+    if (i == run.files.size()) continue;
+    if (i + 1 < run.files.size() && run.files[i]->info().largest_key.starts_with(row_prefix) &&
+        run.files[i + 1]->info().smallest_key.starts_with(row_prefix)) {
       input_.Add(pool_.Make<RunCursor>(&run, spec_.settings));  // the row goes on in another file
       continue;
     }
@@ -111,7 +106,9 @@ void CellCursor::AddRowSources(const GroupVersion& group, std::string_view row_p
 void CellCursor::AddRangeSources(const GroupVersion& group) {
   AddMemtables(group);
   for (const SortedRun& run : group.runs) {
-    if (run.largest_key() < begin_.view() || IsBehindRange(run.smallest_key())) continue;
+    if (run.largest_key() < begin_.view() || (!end_.empty() && run.smallest_key() >= end_.view())) {
+      continue;
+    }
     if (run.files.size() == 1) {
       if (MayHaveTimestamps(run.files[0]->info())) {
         input_.Add(pool_.Make<SSTableCursor>(run.files[0].get(), spec_.settings));

@@ -85,7 +85,6 @@ class CellCursor {
 
   // Choosing what to read.
   void Reset();
-  bool IsBehindRange(std::string_view key) const;
   bool GroupIsWanted(size_t group) const;
   void AddRowSources(const GroupVersion& group, std::string_view row_prefix);
   void AddRangeSources(const GroupVersion& group);

@@ -1,0 +1,75 @@
+// The memtable, with 100,000 entries of 1000-byte values that lie in the log, as the engine's do.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "benchmark/benchmark.h"
+
+#include "bigtable/memory_budget.h"
+
+#include "base/ref_counted.h"
+#include "common.h"
+#include "memtable/memtable.h"
+
+namespace bigtable {
+namespace {
+
+constexpr uint32_t kEntries = 100'000;
+constexpr size_t kTargets = 1 << 16;
+
+// In place of a segment of the log.
+class ValueOwner final : public RefCounted {};
+
+Ref<Memtable> NewMemtable() {
+  return MakeRef<Memtable>(std::make_shared<MemoryBudget>(uint64_t{1} << 30));
+}
+
+void Insert(benchmark::State& state, const std::vector<uint32_t>& rows) {
+  const KeyList keys(rows, EntryKeyOf);
+  const std::string_view value = ValueOf(0, kLargeValue);
+  const Ref<const RefCounted> owner = MakeRef<ValueOwner>();
+  Ref<Memtable> memtable = NewMemtable();
+  size_t i = 0;
+  for (auto _ : state) {
+    if (i == keys.size()) [[unlikely]] {
+      state.PauseTiming();
+      memtable = NewMemtable();
+      i = 0;
+      state.ResumeTiming();
+    }
+    memtable->AddPinned(keys[i++], value, owner);
+  }
+  benchmark::DoNotOptimize(memtable->bytes());
+  state.SetItemsProcessed(state.iterations());
+}
+
+// Inserting an entry, each key above the one before: no search.
+void BM_MemtableInsertAscending(benchmark::State& state) { Insert(state, AscendingRows(kEntries)); }
+BENCHMARK(BM_MemtableInsertAscending);
+
+// Inserting an entry at a random place, on average of memtables from none to 100,000 entries.
+void BM_MemtableInsertRandom(benchmark::State& state) { Insert(state, ShuffledRows(kEntries)); }
+BENCHMARK(BM_MemtableInsertRandom);
+
+// Seeking a random row that is there.
+void BM_MemtableSeek(benchmark::State& state) {
+  const Ref<const RefCounted> owner = MakeRef<ValueOwner>();
+  const Ref<Memtable> memtable = NewMemtable();
+  for (const uint32_t row : ShuffledRows(kEntries)) {
+    memtable->AddPinned(EntryKeyOf(row), ValueOf(row, kLargeValue), owner);
+  }
+  KeyList targets(DrawnRows(kEntries, kTargets), SeekTargetOf);
+  MemtableCursor cursor(memtable.get());
+  for (auto _ : state) {
+    cursor.Seek(targets.Next());
+    if (Missed(state, cursor)) break;
+    benchmark::DoNotOptimize(cursor.value());
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_MemtableSeek);
+
+}  // namespace
+}  // namespace bigtable
