@@ -92,6 +92,8 @@ inline size_t BlockIndex::LowerBound(uint64_t number) const {
   size_t position = 0;
   for (const uint32_t level : levels_) {
     const Line& line = lines_[level + position];
+    // On the lowest level, what the caller looks at next comes from memory together with the line.
+    if (level == levels_.back()) PrefetchEntries(position * kFanOut);
     size_t below = 0;
     for (const uint64_t other : line.numbers) below += other < number ? 1 : 0;
     position = position * kFanOut + below;

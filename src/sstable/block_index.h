@@ -54,6 +54,11 @@ class BlockIndex {
   void BuildLevels();
   // The first position whose number is not below `number`; requires that there is one.
   size_t LowerBound(uint64_t number) const;
+  void PrefetchEntries(size_t first) const {
+    const char* const entries = reinterpret_cast<const char*>(entries_.data() + first);
+    __builtin_prefetch(entries);
+    __builtin_prefetch(entries + kFanOut * sizeof(Entry));
+  }
   uint64_t NumberAt(size_t i) const {
     return lines_[levels_.back() + i / kFanOut].numbers[i % kFanOut];
   }
