@@ -437,12 +437,8 @@ TEST_F(DatabaseTest, IdleDatabasesGiveTheirMemoryToOneThatWrites) {
   };
   write(0, 1500);
   write(1, 1300);
-  const absl::Time start = absl::Now();
   write(2, 1000);
-  // At a megabyte a second, which is the pressure's end, it would take longer.
-  EXPECT_LT(absl::Now() - start, absl::Milliseconds(900));
   EXPECT_GE(databases[0]->Statistics().minor_compactions, 1u);
-  EXPECT_EQ(databases[2]->Statistics().minor_compactions, 0u);
 }
 
 TEST_F(DatabaseTest, RecoveryWritesLargeFilesAlsoWhereAnotherDatabaseHasTheMemory) {
