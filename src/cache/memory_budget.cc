@@ -29,7 +29,8 @@ void MemoryBudget::RemoveHolder(MemtableHolder* holder) {
 }
 
 bool MemoryBudget::WriteOutLargest() {
-  const std::lock_guard lock(holders_mutex_);
+  const std::unique_lock lock(holders_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return true;  // somebody sees to it
   MemtableHolder* largest = nullptr;
   uint64_t most = 0;
   for (MemtableHolder* holder : holders_) {

@@ -12,7 +12,8 @@ class MemtableHolder {
  public:
   // Whether memtables are on their way to SSTables.
   virtual bool IsWritingOut() const = 0;
-  // The bytes of the largest memtable that could be; 0 if all are empty, or nothing can be written.
+  // The bytes of the largest memtable that could be; 0 if that would free nothing of note, or if
+  // nothing can be written.
   virtual uint64_t LargestMemtable() const = 0;
   virtual void WriteOutLargest() = 0;
 

@@ -182,6 +182,7 @@ absl::Status CommitLog::SwitchToSpare(uint64_t least_size, bool* switched) {
 
 void CommitLog::Activate(Ref<LogSegment> segment) {
   segment->Use();
+  if (active_ != nullptr) active_->ChargeAsNeeded();
   active_ = segment.get();
   mapping_ = segment->file().mapping();
   position_ = 0;

@@ -46,9 +46,10 @@ LogSegment::LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFi
 
 void LogSegment::Use() {
   in_use_ = true;
-  file_->ChargeAs(MemoryBudget::Use::kLog);
   returns_->bytes_in_use_.fetch_add(size_, std::memory_order_relaxed);
 }
+
+void LogSegment::ChargeAsNeeded() { file_->ChargeAs(MemoryBudget::Use::kLog); }
 
 LogSegment::~LogSegment() {
   if (!in_use_) return;  // a spare that was dropped: its file has no name any more

@@ -89,6 +89,8 @@ class LogSegment : public RefCounted {
   LogFile& file() { return file_->file(); }
   // From now on the segment counts as used, and its file comes back.
   void Use();
+  // It is full: from now on its memory is what memtables and recovery keep.
+  void ChargeAsNeeded();
 
   const uint64_t number_;
   const uint64_t size_;

@@ -214,6 +214,7 @@ absl::Status Master::TakeOver(ServerDirectory::Kind kind, TabletServer* server,
   if (options_.read_only) return absl::OkStatus();
   BT_RETURN_IF_ERROR(FlushAll(server));
   const std::string new_name = servers_.NewName(kind, sequences_.last());
+  sequences_.AdvanceTo(servers_.last_number());
   BT_RETURN_IF_ERROR(server->StartLog(new_name, directory_.log_of(new_name)));
   BT_RETURN_IF_ERROR(servers_.Add(new_name));
   for (const std::string& name : dead) BT_RETURN_IF_ERROR(servers_.Remove(name));

@@ -43,6 +43,8 @@ class ServerDirectory {
   // A name that no server has or had whose redo points METADATA may still have: `last` is the
   // database's last sequence number, which is larger than the number of any such server.
   std::string NewName(Kind kind, SequenceNumber last);
+  // The number in the name that was given last: the database's sequence numbers go on above it.
+  uint64_t last_number() const { return last_number_; }
   // After the server's log was created.
   absl::Status Add(std::string_view name);
   // Nothing in the server's log is needed: forgets the server, then removes its log.

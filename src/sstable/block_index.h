@@ -10,6 +10,7 @@
 #ifndef BIGTABLE_SSTABLE_BLOCK_INDEX_H_
 #define BIGTABLE_SSTABLE_BLOCK_INDEX_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -55,9 +56,8 @@ class BlockIndex {
   // The first position whose number is not below `number`; requires that there is one.
   size_t LowerBound(uint64_t number) const;
   void PrefetchEntries(size_t first) const {
-    const char* const entries = reinterpret_cast<const char*>(entries_.data() + first);
-    __builtin_prefetch(entries);
-    __builtin_prefetch(entries + kFanOut * sizeof(Entry));
+    __builtin_prefetch(entries_.data() + first);
+    __builtin_prefetch(entries_.data() + std::min(first + kFanOut, entries_.size() - 1));
   }
   uint64_t NumberAt(size_t i) const {
     return lines_[levels_.back() + i / kFanOut].numbers[i % kFanOut];

@@ -68,7 +68,7 @@ struct TabletEnvironment {
   std::function<SequenceNumber()> visible;
   // Before a group's memtables up to `last` count as written out: makes the server's log durable if
   // it has mutations up to `last` that are still needed for other groups or tablets, and says up to
-  // which one it is then; 0 if there are none.
+  // which one this has made it durable by now.
   std::function<absl::StatusOr<SequenceNumber>(const Tablet&, size_t group, SequenceNumber last)>
       sync_log;
   // Told of files that no METADATA row names any more.

@@ -299,12 +299,17 @@ void TabletServer::FreezeAll(Tablet* tablet) {
 // what they hold becomes durable again.
 absl::StatusOr<SequenceNumber> TabletServer::SyncLog(const Tablet& tablet, size_t group,
                                                      SequenceNumber last_written_out) {
-  if (log_ == nullptr || resuming_.load() || !IsLogNeeded(tablet, group, last_written_out)) {
-    return SequenceNumber{0};
+  if (log_ != nullptr && IsLogNeeded(tablet, group, last_written_out)) {
+    const SequenceNumber last = log_->last_sequence();
+    const absl::Status status = log_->Sync();
+    if (!status.ok() && !resuming_.load()) return status;
+    if (status.ok()) {
+      MutexLock lock(&mutex_);
+      log_synced_ = std::max(log_synced_, last);
+    }
   }
-  const SequenceNumber last = log_->last_sequence();
-  BT_RETURN_IF_ERROR(log_->Sync());
-  return last;
+  MutexLock lock(&mutex_);
+  return log_synced_;
 }
 
 // Whether there are mutations up to `last` in other memtables than those of the group.

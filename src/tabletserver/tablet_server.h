@@ -190,6 +190,7 @@ class TabletServer final : public TabletService {
   mutable Mutex mutex_;
   std::map<uint64_t, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
+  SequenceNumber log_synced_ ABSL_GUARDED_BY(mutex_) = 0;  // what SyncLog made durable
   std::atomic<bool> has_error_{false};
   std::atomic<bool> resuming_{false};
 };

@@ -72,15 +72,21 @@ absl::Status WriteController::WaitForMemory(const CallLimits& limits) {
 }
 
 uint64_t WriteController::LargestMemtable() const {
+  // Where readers keep most of the memory, small memtables are left to grow: to write them out
+  // would free next to nothing.
+  constexpr uint64_t kWorthwhilePart = 32;
   if (!server_->error().ok()) return 0;
   uint64_t largest = 0;
+  uint64_t sum = 0;
   for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
     const Pin<TabletVersion> version = tablet->Version();
     for (const GroupVersion& group : version->groups()) {
-      if (!group.active->empty()) largest = std::max(largest, group.active->bytes());
+      if (group.active->empty()) continue;
+      largest = std::max(largest, group.active->bytes());
+      sum += group.active->bytes();
     }
   }
-  return largest;
+  return sum >= WriteMemory() / kWorthwhilePart ? largest : 0;
 }
 
 }  // namespace bigtable

@@ -143,11 +143,14 @@ TEST_P(CommitLogTest, BudgetIsChargedWhatIsMapped) {
   auto log = CommitLog::Create(fs(), "log", {.segment_size = kSmallSegment, .budget = budget});
   ASSERT_OK(log.status());
   const uint64_t one = mapped() ? kSmallSegment : 0;
-  EXPECT_EQ(budget->used(MemoryBudget::Use::kLog), one);
-  ASSERT_OK((*log)->PrepareSpare());
-  EXPECT_EQ(budget->used(MemoryBudget::Use::kLog), one);
   EXPECT_EQ(budget->used(MemoryBudget::Use::kSpareLog), one);
+  ASSERT_OK((*log)->PrepareSpare());
+  EXPECT_EQ(budget->used(MemoryBudget::Use::kSpareLog), 2 * one);
+  EXPECT_EQ(budget->used(MemoryBudget::Use::kLog), 0u);
   EXPECT_EQ((*log)->LiveBytes(), kSmallSegment);
+  for (SequenceNumber s = 1; s <= 2; ++s) ASSERT_OK(Add(log->get(), s, Payload(s, 9000)));
+  EXPECT_EQ(budget->used(MemoryBudget::Use::kLog), one);  // the full one
+  EXPECT_EQ(budget->used(MemoryBudget::Use::kSpareLog), one);
   log->reset();
   EXPECT_EQ(budget->used(), 0u);
 }
