@@ -61,9 +61,9 @@ struct DatabaseOptions {
   uint64_t memory_budget = uint64_t{512} << 20;
   std::shared_ptr<MemoryBudget> shared_memory_budget;
 
-  // Bytes, log included, at which a memtable is frozen and written out, at least 64 KiB. 0 takes an
-  // eighth of the memory budget, and 64 MiB at most; a quarter of the budget is the most. Larger
-  // ones are compacted less often; smaller ones stay in the processor's cache and recover sooner.
+  // Bytes, log included, at which a memtable is frozen and written out, at least 64 KiB. 0 takes a
+  // quarter of the memory budget, which is the most, and 64 MiB at most. Larger ones are compacted
+  // less often; smaller ones stay in the processor's cache and recover sooner.
   uint64_t memtable_size = 0;
 
   // Bytes of a segment of the commit log, 64 KiB to 1 GiB. Segments are preallocated and reused.

@@ -33,6 +33,22 @@ enum class FilterKind : uint8_t {
   kRowAndColumn = 2,  // that, and "... anything of this column of this row?"
 };
 
+// How the SSTables of a locality group, which minor compactions leave one after another, are kept
+// few and free of what nobody sees. None of them changes what a read returns.
+enum class CompactionStyle : uint8_t {
+  // Runs of similar size are merged, `compaction_factor` (5) of them at a time. The fewest bytes
+  // are written; hidden entries take at most about as much space as the others.
+  kSizeTiered = 0,
+  // Levels, each `compaction_factor` (10) times as large as the one above. The fewest runs to read
+  // and a tenth of the space for hidden entries; several times the bytes are written.
+  kLeveled = 1,
+  // Nothing is merged; a file is dropped once all of it is older than the MaxAge of every family
+  // of the group. For data in the order of time. A read may have to ask every file.
+  kFifo = 2,
+  // Nothing is done, until Database::Compact. For loading. A read may have to ask every file.
+  kNone = 3,
+};
+
 // A set of families that are stored together, in memtables and SSTables of their own: who reads
 // one group does not read past the others (section 6). Plain value.
 struct LocalityGroup {
@@ -50,6 +66,9 @@ struct LocalityGroup {
   // SSTables are loaded into memory when they are first read, and then served without the file.
   // For small data that is read often.
   bool in_memory = false;
+  // How its SSTables are compacted, and by which factor: 2 to 100, or 0 for what the style says.
+  CompactionStyle compaction = CompactionStyle::kSizeTiered;
+  int compaction_factor = 0;
 
   friend bool operator==(const LocalityGroup&, const LocalityGroup&) = default;
 };

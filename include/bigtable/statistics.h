@@ -40,6 +40,8 @@ struct DatabaseStatistics {
   uint64_t merging_compaction_bytes_read = 0;
   uint64_t merging_compaction_bytes_written = 0;
   uint64_t major_compactions = 0;
+  uint64_t compaction_bytes_moved = 0;    // to another run, without being read or written
+  uint64_t compaction_bytes_dropped = 0;  // CompactionStyle::kFifo: with their files, unread
 
   uint64_t block_cache_hits = 0;
   uint64_t block_cache_misses = 0;

@@ -26,14 +26,16 @@ class Outputs {
   }
 
   absl::Status Add(std::string_view key, std::string_view value) {
-    if (writer_.has_value() && IsPlaceToSplit(key)) BT_RETURN_IF_ERROR(FinishFile());
+    if (PassesSplit(key) || (writer_.has_value() && IsPlaceToSplit(key))) {
+      BT_RETURN_IF_ERROR(FinishFile());
+    }
     if (!writer_.has_value()) BT_RETURN_IF_ERROR(StartFile());
     last_key_.assign(key);
     return writer_->Add(key, value);
   }
 
   absl::StatusOr<std::vector<SSTableInfo>> Finish() {
-    if (writer_.has_value()) BT_RETURN_IF_ERROR(FinishFile());
+    BT_RETURN_IF_ERROR(FinishFile());
     if (!paths_.empty()) {
       const std::string& path = paths_.front();
       BT_RETURN_IF_ERROR(job_->file_system->SyncDirectory(path.substr(0, path.rfind('/'))));
@@ -43,6 +45,12 @@ class Outputs {
   }
 
  private:
+  // Whether `key` is behind one of the job's splits, and the key before was not.
+  bool PassesSplit(std::string_view key) {
+    const size_t before = next_split_;
+    while (next_split_ < job_->split_at.size() && job_->split_at[next_split_] <= key) ++next_split_;
+    return next_split_ > before;
+  }
   bool IsPlaceToSplit(std::string_view key) const {
     const uint64_t size = writer_->EstimatedSize();
     if (size < job_->target_file_size) return false;
@@ -64,6 +72,7 @@ class Outputs {
   }
 
   absl::Status FinishFile() {
+    if (!writer_.has_value()) return absl::OkStatus();
     BT_ASSIGN_OR_RETURN(SSTableInfo info, writer_->Finish());
     infos_.push_back(std::move(info));
     writer_.reset();
@@ -72,6 +81,7 @@ class Outputs {
 
   const CompactionJob* const job_;
   std::optional<SSTableWriter> writer_;
+  size_t next_split_ = 0;
   std::string last_key_;
   std::vector<std::string> paths_;
   std::vector<SSTableInfo> infos_;

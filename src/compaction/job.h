@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -34,6 +35,9 @@ struct CompactionJob {
   // A file ends at a row's end once it is as large as this, at a column's end at twice the size,
   // and anywhere at four times.
   uint64_t target_file_size = 64 << 20;
+  // Keys, ascending: a file ends before each, so that another can stand between. Views of keys that
+  // outlive the run.
+  std::vector<std::string_view> split_at;
 
   // Null: no limit, cannot be cancelled. Either of the two flags cancels.
   RateLimiter* rate_limiter = nullptr;

@@ -2,25 +2,21 @@
 
 namespace bigtable {
 
-std::optional<CompactionPick> SizeTieredPolicy::Pick(const std::vector<RunSummary>& runs) const {
-  if (runs.size() < kMinMerge) return std::nullopt;
-
-  uint64_t above_oldest = 0;
-  for (size_t i = 0; i + 1 < runs.size(); ++i) above_oldest += runs[i].bytes;
-  if (above_oldest >= runs.back().bytes) return CompactionPick{0, runs.size()};
-
-  for (size_t first = 0; first + kMinMerge <= runs.size(); ++first) {
-    uint64_t bytes = runs[first].bytes;
-    size_t count = 1;
-    while (first + count < runs.size() && runs[first + count].bytes <= bytes * kRatio) {
-      bytes += runs[first + count].bytes;
-      ++count;
-    }
-    if (count >= kMinMerge) return CompactionPick{first, count};
+std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group) {
+  const auto factor_or = [&](int standard) {
+    return group.compaction_factor != 0 ? group.compaction_factor : standard;
+  };
+  switch (group.compaction) {
+    case CompactionStyle::kSizeTiered:
+      return std::make_unique<SizeTieredPolicy>(factor_or(SizeTieredPolicy::kDefaultWidth));
+    case CompactionStyle::kLeveled:
+      return std::make_unique<LeveledPolicy>(factor_or(LeveledPolicy::kDefaultFanout));
+    case CompactionStyle::kFifo:
+      return std::make_unique<FifoPolicy>();
+    case CompactionStyle::kNone:
+      break;
   }
-
-  if (runs.size() > kMaxRuns) return CompactionPick{0, runs.size() - kMaxRuns + 1};
-  return std::nullopt;
+  return std::make_unique<NoCompactionPolicy>();
 }
 
 }  // namespace bigtable

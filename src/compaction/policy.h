@@ -1,26 +1,65 @@
-// Which sorted runs of a locality group to merge next. A policy has no state: it looks at the runs
-// and decides, so that the same runs always give the same answer.
+// Which SSTables of a locality group to compact next, and how: one interface, and the four policies
+// that a locality group can choose from (bigtable::CompactionStyle). A policy has no state: it
+// looks at the sorted runs and decides, so that the same runs always give the same answer, also
+// after a restart.
 #ifndef BIGTABLE_COMPACTION_POLICY_H_
 #define BIGTABLE_COMPACTION_POLICY_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
+
+#include "bigtable/schema.h"
 
 namespace bigtable {
 
-struct RunSummary {
+struct FileSummary {
+  uint64_t number = 0;
   uint64_t bytes = 0;
-  uint64_t entries = 0;
-  uint64_t deletions = 0;
+  // Views of the encoded keys: they live as long as the version that was summarised.
+  std::string_view smallest_key;
+  std::string_view largest_key;
+  // The largest timestamp among its entries; -1 if none has one.
+  int64_t max_timestamp = -1;
+  // It has deletions of columns, families or rows: they concern cells of any age, in older files.
+  bool has_wide_deletions = false;
 };
 
-// The runs [first, first + count) of a list from new to old. Only neighbours may be merged: what
-// lies between two runs in age may hide what is in the older one.
+struct RunSummary {
+  uint64_t bytes = 0;
+  // An estimate: of how many of these bytes the row is also in an older run, which can make up to
+  // as many bytes there superfluous.
+  uint64_t overwriting_bytes = 0;
+  std::vector<FileSummary> files;  // in key order
+};
+
+struct GroupSummary {
+  std::vector<RunSummary> runs;  // from new to old
+  // A cell with a timestamp before this one is past the age that its family allows, whichever of
+  // the group's families it is in. The smallest number if one of them has no such rule.
+  int64_t expired_before = 0;
+  // What a minor compaction writes, usually.
+  uint64_t flush_size = 0;
+};
+
+// What to do. Only neighbours may be merged: what lies between two runs in age may hide what is in
+// the older one.
 struct CompactionPick {
+  enum class Kind : uint8_t {
+    // Merges the runs [first, first + count) into one.
+    kMerge,
+    // Takes some files of run `first`, and merges them into run first + 1.
+    kPush,
+    // Removes some files, unread.
+    kDrop,
+  };
+  Kind kind = Kind::kMerge;
   size_t first = 0;
   size_t count = 0;
+  std::vector<uint64_t> files = {};  // numbers, for kPush and kDrop
 
   friend bool operator==(const CompactionPick&, const CompactionPick&) = default;
 };
@@ -28,26 +67,74 @@ struct CompactionPick {
 class CompactionPolicy {
  public:
   virtual ~CompactionPolicy() = default;
-  // `runs` from new to old. Nothing: they are good as they are.
-  virtual std::optional<CompactionPick> Pick(const std::vector<RunSummary>& runs) const = 0;
+  // Nothing: the runs are good as they are.
+  virtual std::optional<CompactionPick> Pick(const GroupSummary& group) const = 0;
+  // Whether the number of runs is kept low, so that writers should wait where it is not.
+  virtual bool BoundsRuns() const { return true; }
 };
 
-// Merges runs of similar size, so that an entry is rewritten about once for each fourfold growth of
-// the data, and the number of runs grows with its logarithm.
+// The policy of a locality group. One for each of its options; costs an allocation.
+std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group);
+
+// Merges runs of similar size, `width` of them at a time: an entry is rewritten about once for each
+// `width`-fold growth of the data, and there are up to `width` - 1 runs of each size. The fewest
+// bytes written; good for reads as long as filters say which run has the row.
 //
-// Fewer than kMinMerge runs are good as they are. Otherwise, the first of these that applies:
-// 1. When the runs above the oldest hold as much as the oldest, all are merged into one: that
-//    bounds the space that hidden entries take to that of the live ones.
+// The first of these that applies:
+// 1. When what is in other runs may have made half of everything superfluous, all are merged into
+//    one: that bounds the space which hidden entries take to that of the live ones. Runs that only
+//    add rows are left alone.
 // 2. From the new end on, a run joins its newer neighbours if it is not more than kRatio times as
-//    large as they are together. Where kMinMerge or more come together, they are merged.
-// 3. With more than kMaxRuns runs, the newest are merged, as many as it takes.
+//    large as they are on average. Where `width` or more come together, they are merged.
+// 3. With more than kMaxRuns runs, the `width` newest are merged.
 class SizeTieredPolicy final : public CompactionPolicy {
  public:
-  static constexpr size_t kMinMerge = 4;
-  static constexpr size_t kMaxRuns = 12;
+  static constexpr int kDefaultWidth = 5;
+  static constexpr size_t kMaxRuns = 20;
   static constexpr uint64_t kRatio = 2;
 
-  std::optional<CompactionPick> Pick(const std::vector<RunSummary>& runs) const override;
+  explicit SizeTieredPolicy(int width) : width_(static_cast<size_t>(width)) {}
+  std::optional<CompactionPick> Pick(const GroupSummary& group) const override;
+
+ private:
+  const size_t width_;
+};
+
+// Keeps a few large runs, the levels, each up to `fanout` times as large as the one above it, and
+// above them a few runs as minor compactions leave them. The fewest runs to read and little space
+// for hidden entries, at up to `fanout` rewrites of an entry for each level.
+//
+// A run that is not much larger than a minor compaction's, and has no larger one above it, is
+// fresh; the others are levels. The first of these that applies:
+// 1. kMaxFresh fresh runs are merged, together with the newest level unless that is more than
+//    `fanout` times as large as they are.
+// 2. A level that is larger than its part of the next one pushes the file down that overlaps the
+//    least there.
+class LeveledPolicy final : public CompactionPolicy {
+ public:
+  static constexpr int kDefaultFanout = 10;
+  static constexpr size_t kMaxFresh = 4;
+
+  explicit LeveledPolicy(int fanout) : fanout_(static_cast<uint64_t>(fanout)) {}
+  std::optional<CompactionPick> Pick(const GroupSummary& group) const override;
+
+ private:
+  const uint64_t fanout_;
+};
+
+// Merges nothing. Drops a file, unread, once everything in it is past the age that the families
+// allow. For data that comes in the order of time and is read by recent time ranges or not at all.
+class FifoPolicy final : public CompactionPolicy {
+ public:
+  std::optional<CompactionPick> Pick(const GroupSummary& group) const override;
+  bool BoundsRuns() const override { return false; }
+};
+
+// Leaves everything as it was written, until somebody calls Database::Compact: to load data.
+class NoCompactionPolicy final : public CompactionPolicy {
+ public:
+  std::optional<CompactionPick> Pick(const GroupSummary&) const override { return std::nullopt; }
+  bool BoundsRuns() const override { return false; }
 };
 
 }  // namespace bigtable

@@ -120,7 +120,7 @@ std::unique_ptr<TabletServer> Master::MakeServer(ServerDirectory::Kind kind, Tab
   options.read_only = options_.read_only;
   options.memtable_size = options_.memtable_size != 0
                               ? options_.memtable_size
-                              : std::clamp<uint64_t>(budget / 8, 64 << 10, 64 << 20);
+                              : std::clamp<uint64_t>(budget / 4, 64 << 10, 64 << 20);
   options.memtable_size = std::min(options.memtable_size, budget / 4);
   // A budget is worth some dozens of segments.
   options.log_segment_size =
@@ -142,6 +142,7 @@ std::unique_ptr<TabletServer> Master::MakeServer(ServerDirectory::Kind kind, Tab
   environment.rate_limiter = &rate_limiter_;
   environment.read_mode = options_.read_mode;
   environment.target_file_size = options_.target_file_size;
+  environment.memtable_size = options.memtable_size;
   environment.new_file_number = [this] { return ++last_file_number_; };
   environment.path_of = [this](uint64_t number) { return directory_.sstable(number); };
   environment.remove_file = [this](const std::string& path) {

@@ -36,6 +36,8 @@ DatabaseStatistics Master::Statistics() const {
   statistics.merging_compactions = counters.merging_compactions;
   statistics.merging_compaction_bytes_read = counters.merging_bytes_read;
   statistics.merging_compaction_bytes_written = counters.merging_bytes_written;
+  statistics.compaction_bytes_moved = counters.moved_bytes;
+  statistics.compaction_bytes_dropped = counters.dropped_bytes;
   statistics.major_compactions = counters.major_compactions;
 
   MemoryBudget& budget = *options_.shared_memory_budget;

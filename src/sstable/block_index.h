@@ -39,6 +39,8 @@ class BlockIndex {
     const uint64_t offset = entries_[i].offset;
     return {offset, entries_[i + 1].offset - offset - kSealSize};
   }
+  // The last key of block `i`. Costs an allocation.
+  std::string LastKey(size_t i) const { return prefix_ + std::string(KeyRest(i)); }
   size_t memory() const;
 
  private:

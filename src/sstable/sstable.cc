@@ -1,5 +1,6 @@
 #include "sstable/sstable.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -141,5 +142,14 @@ SSTable::SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex inde
 }
 
 SSTable::~SSTable() { budget_->Charge(MemoryBudget::Use::kIndexes, -charged_); }
+
+std::vector<std::string> SSTable::SampleKeys(size_t n) const {
+  const size_t blocks = index_.size();
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < std::min(n, blocks); ++i) {
+    keys.push_back(index_.LastKey(blocks <= n ? i : i * blocks / n));
+  }
+  return keys;
+}
 
 }  // namespace bigtable

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -41,6 +42,9 @@ class SSTable final : public RefCounted {
   const SSTableInfo& info() const { return info_; }
   const SSTableProperties& properties() const { return properties_; }
   const std::string& path() const { return blocks_.path(); }
+
+  // Up to `n` of its keys, evenly spread over its blocks.
+  std::vector<std::string> SampleKeys(size_t n) const;
 
   // Whether there may be an entry of the row whose prefix (base/entry_key.h) has this Checksum.
   // False is certain.

@@ -71,7 +71,11 @@ absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& grou
       CheckRange<size_t>(Cat("block_size", of), group.block_size, 1 << 10, 16 << 20));
   BT_RETURN_IF_ERROR(CheckRange<int>(Cat("filter", of), static_cast<int>(group.filter), 0,
                                      static_cast<int>(FilterKind::kRowAndColumn)));
-  return CheckRange(Cat("filter_bits", of), group.filter_bits, 1, 32);
+  BT_RETURN_IF_ERROR(CheckRange(Cat("filter_bits", of), group.filter_bits, 1, 32));
+  BT_RETURN_IF_ERROR(CheckRange<int>(Cat("compaction", of), static_cast<int>(group.compaction), 0,
+                                     static_cast<int>(CompactionStyle::kNone)));
+  if (group.compaction_factor == 0) return absl::OkStatus();
+  return CheckRange(Cat("compaction_factor", of), group.compaction_factor, 2, 100);
 }
 
 const FamilyLayout* TableLayout::FindFamily(std::string_view family) const {
@@ -173,6 +177,8 @@ std::string TableLayout::Encode() const {
     out.push_back(static_cast<char>(group.options.filter));
     AppendVarint64(&out, static_cast<uint64_t>(group.options.filter_bits));
     out.push_back(group.options.in_memory ? 1 : 0);
+    out.push_back(static_cast<char>(group.options.compaction));
+    AppendVarint64(&out, static_cast<uint64_t>(group.options.compaction_factor));
   }
   AppendVarint64(&out, families.size());
   for (const FamilyLayout& family : families) {
@@ -211,6 +217,8 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
     group.options.filter = static_cast<FilterKind>(in.Byte());
     group.options.filter_bits = static_cast<int>(in.Varint());
     group.options.in_memory = in.Byte() != 0;
+    group.options.compaction = static_cast<CompactionStyle>(in.Byte());
+    group.options.compaction_factor = static_cast<int>(in.Varint());
     if (in.ok()) BT_RETURN_IF_ERROR(CheckLocalityGroup(group.name, group.options));
     layout.groups.push_back(std::move(group));
   }

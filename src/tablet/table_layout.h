@@ -5,7 +5,8 @@
 // As bytes (what the schema file of a table holds, and all of its meaning):
 //
 //   format version 1 | table id | name | next group id
-//   | groups:   count, then each: id, name, compression, level, block size, filter, bits, in memory
+//   | groups:   count, then each: id, name, compression, level, block size, filter, bits, in memory,
+//   compaction, factor
 //   | families: count, then each: name, group id, created, has max versions [, n], has max age [,
 //   µs]
 //

@@ -1,6 +1,7 @@
 #include "tablet/tablet.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/entry_key.h"
 #include "base/status.h"
@@ -204,8 +205,10 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
     const TableLayout& layout, size_t group, const std::vector<SSTableInfo>& written,
     uint64_t order, TabletChange change) {
   change.group_id = layout.groups[group].id;
-  for (const SSTableInfo& info : written) change.added.push_back({order, info});
-  absl::StatusOr<std::vector<OpenFile>> open = OpenFiles(layout.groups[group], change.added);
+  std::vector<TabletFile> added;
+  for (const SSTableInfo& info : written) added.push_back({order, info});
+  change.added.insert(change.added.end(), added.begin(), added.end());
+  absl::StatusOr<std::vector<OpenFile>> open = OpenFiles(layout.groups[group], added);
   if (!open.ok()) {
     RemoveWritten(written);
     return open.status();
@@ -217,8 +220,13 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
 }
 
 absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
-  const Pin<TabletVersion> version = Version();
-  const std::vector<Ref<Memtable>>& frozen = version->groups()[group].frozen;
+  std::shared_ptr<const TableLayout> layout;
+  std::vector<Ref<Memtable>> frozen;
+  {
+    const Pin<TabletVersion> version = Version();
+    layout = version->shared_layout();
+    frozen = version->groups()[group].frozen;
+  }
   if (frozen.empty()) return absl::OkStatus();
   const SequenceNumber last = frozen.front()->last_sequence();
 
@@ -227,7 +235,7 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
   for (const Ref<Memtable>& memtable : frozen) {
     input.Add(pool.Make<MemtableCursor>(memtable.get()));
   }
-  const CompactionJob job = MakeJob(version->layout(), group, false);
+  const CompactionJob job = MakeJob(*layout, group, false);
   BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, job.Run(&input));
   for (const SSTableInfo& info : written) outcome->bytes_written += info.size;
   outcome->files_written = written.size();
@@ -243,7 +251,7 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
   change.redo = RedoPoint{last, environment_->server, *log_synced};
   change.last_timestamp = last_timestamp_.load();
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
-                      CommitOutput(version->layout(), group, written, last, std::move(change)));
+                      CommitOutput(*layout, group, written, last, std::move(change)));
 
   MutexLock lock(&mutex_);
   std::vector<OpenFile>& files = groups_[group].files;
@@ -258,59 +266,76 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
   return absl::OkStatus();
 }
 
-absl::Status Tablet::Compact(size_t group, const CompactionPick& pick,
+absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
                              const std::atomic<bool>* cancelled, CompactionOutcome* outcome) {
-  const Pin<TabletVersion> version = Version();
-  const std::vector<SortedRun>& runs = version->groups()[group].runs;
-  const size_t count = std::min(pick.count, runs.size() - std::min(pick.first, runs.size()));
-  if (count == 0) return absl::OkStatus();
+  // The version is not pinned for long: it would keep memtables that are written out meanwhile.
+  std::shared_ptr<const TableLayout> layout;
+  CompactionInputs inputs;
+  {
+    const Pin<TabletVersion> version = Version();
+    layout = version->shared_layout();
+    inputs = ChooseInputs(version->groups()[group].runs, pick, rewrite_all);
+  }
+  if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
+    return absl::OkStatus();
+  }
+  return RunCompaction(*layout, group, inputs, cancelled, outcome);
+}
 
+absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
+                                   const CompactionInputs& inputs,
+                                   const std::atomic<bool>* cancelled, CompactionOutcome* outcome) {
   MergingCursor input;
   CursorPool pool;
   TabletChange change;
-  std::vector<std::string> inputs;
-  for (size_t i = pick.first; i < pick.first + count; ++i) {
-    input.Add(pool.Make<RunCursor>(&runs[i], ReadSettings{.fill_cache = false}));
-    outcome->bytes_read += runs[i].bytes();
-    for (const Ref<SSTable>& file : runs[i].files) {
-      change.removed.push_back(file->info().file_number);
-      inputs.push_back(file->path());
-    }
+  std::vector<Ref<SSTable>> replaced = inputs.dropped;
+  for (const SortedRun& run : inputs.merged) {
+    input.Add(pool.Make<RunCursor>(&run, ReadSettings{.fill_cache = false}));
+    outcome->bytes_read += run.bytes();
+    replaced.insert(replaced.end(), run.files.begin(), run.files.end());
   }
-  const auto is_removed = [&](const OpenFile& file) {
-    const auto& numbers = change.removed;
-    return std::find(numbers.begin(), numbers.end(), file.table->info().file_number) !=
-           numbers.end();
-  };
-  uint64_t order = 0;
-  {
-    MutexLock lock(&mutex_);
-    for (const OpenFile& file : groups_[group].files) {
-      if (is_removed(file)) order = std::max(order, file.order);
-    }
+  for (const Ref<SSTable>& file : inputs.dropped) outcome->bytes_dropped += file->info().size;
+  for (const Ref<SSTable>& file : replaced) change.removed.push_back(file->info().file_number);
+
+  const uint64_t order = OldestOrder(group, inputs.target);
+  for (const Ref<SSTable>& file : inputs.moved) {
+    change.added.push_back({order, file->info()});
+    outcome->bytes_moved += file->info().size;
   }
 
-  // With the oldest run among them, nothing that is older is hidden by their deletions.
-  CompactionJob job = MakeJob(version->layout(), group, pick.first + count == runs.size());
+  CompactionJob job = MakeJob(layout, group, inputs.is_major);
   job.rate_limiter = environment_->rate_limiter;
   job.cancelled = cancelled;
+  for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);
   BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, job.Run(&input));
   for (const SSTableInfo& info : written) outcome->bytes_written += info.size;
   outcome->files_written = written.size();
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
-                      CommitOutput(version->layout(), group, written, order, change));
+                      CommitOutput(layout, group, written, order, std::move(change)));
   {
     MutexLock lock(&mutex_);
     std::vector<OpenFile>& files = groups_[group].files;
-    std::erase_if(files, is_removed);
+    std::erase_if(files, [&](const OpenFile& file) { return file.IsAmong(replaced); });
+    for (OpenFile& file : files) {
+      if (file.IsAmong(inputs.moved)) file.order = order;
+    }
     files.insert(files.end(), opened.begin(), opened.end());
     const Pin<TabletVersion> current = version_.Get();
     std::vector<GroupVersion> groups = current->groups();
     groups[group].runs = RunsOf(files);
     Publish(current->shared_layout(), std::move(groups), current->seal());
   }
-  for (const std::string& path : inputs) environment_->remove_file(path);
+  for (const Ref<SSTable>& file : replaced) environment_->remove_file(file->path());
   return absl::OkStatus();
+}
+
+uint64_t Tablet::OldestOrder(size_t group, const std::vector<Ref<SSTable>>& tables) const {
+  uint64_t order = std::numeric_limits<uint64_t>::max();
+  MutexLock lock(&mutex_);
+  for (const OpenFile& file : groups_[group].files) {
+    if (file.IsAmong(tables)) order = std::min(order, file.order);
+  }
+  return order;
 }
 
 // The files grouped by order, from new to old; neighbours that do not overlap are one run.
@@ -334,13 +359,65 @@ std::vector<SortedRun> Tablet::RunsOf(const std::vector<OpenFile>& files) {
   return runs;
 }
 
-std::vector<RunSummary> Tablet::Runs(size_t group) const {
+std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
   const Pin<TabletVersion> version = Version();
-  std::vector<RunSummary> summaries;
-  for (const SortedRun& run : version->groups()[group].runs) {
-    summaries.push_back({run.bytes(), run.entries(), run.deletions()});
+  if (version->groups()[group].runs.empty()) return std::nullopt;
+  const LocalityGroup& options = version->layout().groups[group].options;
+  return MakePolicy(options)->Pick(Summarize(*version, group));
+}
+
+size_t Tablet::MostRuns() const {
+  const Pin<TabletVersion> version = Version();
+  size_t most = 0;
+  for (size_t i = 0; i < version->groups().size(); ++i) {
+    const size_t runs = version->groups()[i].runs.size();
+    if (runs > most && MakePolicy(version->layout().groups[i].options)->BoundsRuns()) most = runs;
   }
-  return summaries;
+  return most;
+}
+
+GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group) const {
+  const TableLayout& layout = version.layout();
+  GroupSummary summary;
+  summary.flush_size = environment_->memtable_size;
+  summary.expired_before = std::numeric_limits<int64_t>::max();
+  const Retention retention =
+      layout.RetentionOf(layout.groups[group].id, environment_->clock->Now());
+  for (const RetainedFamily& family : retention.families) {
+    summary.expired_before = std::min(summary.expired_before, family.min_timestamp);
+  }
+  const std::vector<SortedRun>& runs = version.groups()[group].runs;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    RunSummary& run = summary.runs.emplace_back();
+    for (const Ref<SSTable>& file : runs[i].files) {
+      const SSTableInfo& info = file->info();
+      run.bytes += info.size;
+      run.overwriting_bytes += static_cast<uint64_t>(static_cast<double>(info.size) *
+                                                     Overwriting(group, *file, runs, i));
+      run.files.push_back({.number = info.file_number,
+                           .bytes = info.size,
+                           .smallest_key = info.smallest_key,
+                           .largest_key = info.largest_key,
+                           .max_timestamp = info.max_timestamp,
+                           .has_wide_deletions = info.column_deletions + info.row_deletions > 0});
+    }
+  }
+  return summary;
+}
+
+double Tablet::Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
+                           size_t run) const {
+  if (run + 1 == runs.size()) return 0;
+  MutexLock lock(&mutex_);
+  for (const OpenFile& open : groups_[group].files) {
+    if (open.table.get() != &file) continue;
+    // What is older is merged now and then, but stays about the same.
+    if (!open.overwriting.has_value()) {
+      open.overwriting = EstimateOverwriting(file, runs, run + 1);
+    }
+    return *open.overwriting;
+  }
+  return 0;  // it was compacted meanwhile
 }
 
 SequenceNumber Tablet::FirstUnflushed() const {

@@ -18,10 +18,12 @@
 #ifndef BIGTABLE_TABLET_TABLET_H_
 #define BIGTABLE_TABLET_TABLET_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,7 @@
 #include "base/mutex.h"
 #include "base/published.h"
 #include "base/sequence.h"
+#include "compaction/compaction_inputs.h"
 #include "compaction/job.h"
 #include "compaction/policy.h"
 #include "compaction/rate_limiter.h"
@@ -60,6 +63,7 @@ struct TabletEnvironment {
   RateLimiter* rate_limiter = nullptr;
   FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
   uint64_t target_file_size = 64 << 20;
+  uint64_t memtable_size = 64 << 20;
 
   std::string server;  // its name, for redo points
   std::function<uint64_t()> new_file_number;
@@ -80,6 +84,8 @@ struct CompactionOutcome {
   uint64_t bytes_read = 0;  // from SSTables
   uint64_t bytes_written = 0;
   uint64_t files_written = 0;
+  uint64_t bytes_moved = 0;    // became a part of another run, untouched
+  uint64_t bytes_dropped = 0;  // removed, unread
 };
 
 class Tablet {
@@ -138,11 +144,14 @@ class Tablet {
   // Minor compaction: writes the frozen memtables of a group to an SSTable. Cancelled if the tablet
   // was removed meanwhile, as Compact.
   absl::Status Flush(size_t group, CompactionOutcome* outcome);
-  // Merges the picked runs of a group; all of them is a major compaction.
-  absl::Status Compact(size_t group, const CompactionPick& pick, const std::atomic<bool>* cancelled,
-                       CompactionOutcome* outcome);
-  // The runs of a group, for a policy.
-  std::vector<RunSummary> Runs(size_t group) const;
+  // Does to the runs of a group what was picked. With `rewrite_all`, and all runs, this is a major
+  // compaction: nothing moves unread.
+  absl::Status Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
+                       const std::atomic<bool>* cancelled, CompactionOutcome* outcome);
+  // What the policy of the group would do now.
+  std::optional<CompactionPick> PickCompaction(size_t group) const;
+  // The most runs in a group that has a policy which bounds them.
+  size_t MostRuns() const;
   bool HasFrozen(size_t group) const { return !Version()->groups()[group].frozen.empty(); }
   // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
   // there is none.
@@ -158,6 +167,13 @@ class Tablet {
   struct OpenFile {
     uint64_t order;
     Ref<SSTable> table;
+    // EstimateOverwriting, once somebody asked.
+    mutable std::optional<double> overwriting = std::nullopt;
+
+    bool IsAmong(const std::vector<Ref<SSTable>>& tables) const {
+      return std::any_of(tables.begin(), tables.end(),
+                         [this](const Ref<SSTable>& t) { return t.get() == table.get(); });
+    }
   };
   struct Group {
     std::vector<OpenFile> files;
@@ -170,11 +186,21 @@ class Tablet {
                                                   const std::vector<TabletFile>& files) const;
   CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major) const;
   static std::vector<SortedRun> RunsOf(const std::vector<OpenFile>& files);
+  // The order of the oldest among these files of a group.
+  uint64_t OldestOrder(size_t group, const std::vector<Ref<SSTable>>& tables) const;
+  // The runs of a group, for its policy.
+  GroupSummary Summarize(const TabletVersion& version, size_t group) const;
+  double Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
+                     size_t run) const;
   // Commits what a compaction wrote in place of `removed`, and opens it. What was written is
   // removed again if METADATA cannot have heard of it.
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
                                                      uint64_t order, TabletChange change);
+  // Does what was chosen: writes, commits and publishes.
+  absl::Status RunCompaction(const TableLayout& layout, size_t group,
+                             const CompactionInputs& inputs, const std::atomic<bool>* cancelled,
+                             CompactionOutcome* outcome);
   void RemoveWritten(const std::vector<SSTableInfo>& written) const;
   // Publishes a version with these groups; `seal` is a new one if memtables changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,

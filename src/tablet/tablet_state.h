@@ -50,7 +50,7 @@ struct TabletState {
 // A step from one state to the next.
 struct TabletChange {
   uint32_t group_id = 0;
-  std::vector<TabletFile> added;
+  std::vector<TabletFile> added;  // or with another order than so far
   std::vector<uint64_t> removed;  // file numbers
   std::optional<RedoPoint> redo;
   int64_t last_timestamp = 0;

@@ -61,7 +61,8 @@ void BackgroundWork::CompactLoop() {
     Work work;
     {
       MutexLock lock(&mutex_);
-      while (!stopping_ && !FindCompaction(&work)) changed_.Wait(&mutex_);
+      // Also without a change: files grow too old.
+      while (!stopping_ && !FindCompaction(&work)) changed_.WaitFor(&mutex_, absl::Seconds(10));
       if (stopping_) return;
       compacting_.insert(work.id());
     }
@@ -123,7 +124,7 @@ bool BackgroundWork::FindCompaction(Work* work) {
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
         if (compacting_.contains({tablet.get(), group})) continue;
-        const auto pick = policy_.Pick(tablet->Runs(group));
+        const auto pick = tablet->PickCompaction(group);
         if (!pick.has_value()) continue;
         *work = {server, std::move(tablet), group, *pick};
         return true;
@@ -154,17 +155,22 @@ absl::Status BackgroundWork::RunFlush(const Work& work) {
 absl::Status BackgroundWork::RunCompaction(const Work& work, bool major) {
   CompactionOutcome outcome;
   const absl::Time start = absl::Now();
-  BT_RETURN_IF_ERROR(work.tablet->Compact(work.group, work.pick, &cancel_, &outcome));
-  if (outcome.bytes_read == 0) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(work.tablet->Compact(work.group, work.pick, major, &cancel_, &outcome));
+  if (outcome.bytes_read + outcome.bytes_moved + outcome.bytes_dropped == 0) {
+    return absl::OkStatus();
+  }
   info_log_->Info(major ? "major" : "merging", " compaction of table ", work.tablet->table_id(),
                   ", group ", work.group, ": ", outcome.bytes_read, " bytes to ",
                   outcome.bytes_written, " in ", outcome.files_written, " files, ",
+                  outcome.bytes_moved, " moved, ", outcome.bytes_dropped, " dropped, ",
                   absl::FormatDuration(absl::Now() - start));
   MutexLock lock(&mutex_);
   ++counters_.merging_compactions;
   if (major) ++counters_.major_compactions;
   counters_.merging_bytes_read += outcome.bytes_read;
   counters_.merging_bytes_written += outcome.bytes_written;
+  counters_.moved_bytes += outcome.bytes_moved;
+  counters_.dropped_bytes += outcome.bytes_dropped;
   return absl::OkStatus();
 }
 
@@ -188,10 +194,7 @@ void BackgroundWork::CountRuns() {
   size_t most = 0;
   for (TabletServer* server : servers) {
     for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
-      const Pin<TabletVersion> version = tablet->Version();
-      for (const GroupVersion& group : version->groups()) {
-        most = std::max(most, group.runs.size());
-      }
+      most = std::max(most, tablet->MostRuns());
     }
   }
   most_runs_.store(most, std::memory_order_relaxed);
@@ -272,7 +275,7 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
   BT_RETURN_IF_ERROR(FlushTablet(server, tablet, limits));
   const size_t groups = tablet->Version()->groups().size();
   for (size_t group = 0; group < groups; ++group) {
-    const Work work{server, tablet, group, {0, SIZE_MAX}};
+    const Work work{server, tablet, group, {.first = 0, .count = SIZE_MAX}};
     {
       MutexLock lock(&mutex_);
       while (compacting_.contains(work.id()) || cancelling_ > 0) {

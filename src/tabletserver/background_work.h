@@ -40,6 +40,8 @@ class BackgroundWork {
     uint64_t merging_bytes_read = 0;
     uint64_t merging_bytes_written = 0;
     uint64_t major_compactions = 0;
+    uint64_t moved_bytes = 0;
+    uint64_t dropped_bytes = 0;
   };
 
   // `info_log` outlives this.
@@ -112,7 +114,6 @@ class BackgroundWork {
   void CountRuns();
 
   InfoLog* const info_log_;
-  const SizeTieredPolicy policy_;
   std::function<void()> on_progress_;
   std::atomic<size_t> most_runs_{0};
   std::atomic<bool> cancel_{false};

@@ -9,8 +9,8 @@
 namespace bigtable {
 
 double WriteController::MemoryPressure() const {
-  const double soft = static_cast<double>(budget_->limit()) * 3 / 8;
-  const double hard = static_cast<double>(budget_->limit()) / 2;
+  const double soft = static_cast<double>(budget_->limit()) / 2;
+  const double hard = static_cast<double>(MostWriteMemory());
   return std::clamp((static_cast<double>(WriteMemory()) - soft) / (hard - soft), 0.0, 1.0);
 }
 
@@ -55,7 +55,7 @@ absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limi
     wait -= nap;
     status = limits.Check("the write, which was held back,");
   }
-  if (status.ok() && WriteMemory() >= budget_->limit() / 2) status = WaitForMemory(limits);
+  if (status.ok() && WriteMemory() >= MostWriteMemory()) status = WaitForMemory(limits);
   total_delay_.fetch_add(absl::ToInt64Nanoseconds(absl::Now() - start));
   return status;
 }
@@ -63,7 +63,7 @@ absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limi
 absl::Status WriteController::WaitForMemory(const CallLimits& limits) {
   BT_RETURN_IF_ERROR(server_->error());
   // Once nothing is left to write out, readers hold the memory: waiting would not help.
-  while (WriteMemory() >= budget_->limit() / 2 && budget_->WriteOutLargest()) {
+  while (WriteMemory() >= MostWriteMemory() && budget_->WriteOutLargest()) {
     BT_RETURN_IF_ERROR(server_->error());
     BT_RETURN_IF_ERROR(limits.Check("the write, which was held back,"));
     background_->WaitForProgress(absl::Milliseconds(5));

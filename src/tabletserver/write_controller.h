@@ -30,10 +30,11 @@ namespace bigtable {
 // Thread-safe. One for each server.
 class WriteController final : public MemtableHolder {
  public:
-  // Memtables and the log that they pin may take half of the budget; from three eighths on,
-  // writers are slowed. So they are from this many sorted runs in a group on, most at the last.
-  static constexpr size_t kSlowRuns = 20;
-  static constexpr size_t kMostRuns = 40;
+  // Memtables and the log that they pin may take five eighths of the budget: two memtables of a
+  // quarter, and some room. From a half on, writers are slowed. So they are from this many sorted
+  // runs in a group on, most at the last.
+  static constexpr size_t kSlowRuns = 24;
+  static constexpr size_t kMostRuns = 48;
 
   WriteController(MemoryBudget* budget, TabletServer* server, BackgroundWork* background)
       : budget_(budget), server_(server), background_(background) {}
@@ -43,8 +44,7 @@ class WriteController final : public MemtableHolder {
   // Before a write of `bytes`: waits as long as it has to. DeadlineExceeded, Cancelled, or the
   // server's error. Costs a few loads when there is no reason to wait.
   absl::Status Admit(uint64_t bytes, const CallLimits& limits) {
-    if (WriteMemory() < budget_->limit() / 8 * 3 && background_->MostRuns() < kSlowRuns)
-        [[likely]] {
+    if (WriteMemory() < budget_->limit() / 2 && background_->MostRuns() < kSlowRuns) [[likely]] {
       return absl::OkStatus();
     }
     return AdmitSlowly(bytes, limits);
@@ -64,6 +64,7 @@ class WriteController final : public MemtableHolder {
   uint64_t WriteMemory() const {
     return budget_->used(MemoryBudget::Use::kMemtables) + budget_->used(MemoryBudget::Use::kLog);
   }
+  uint64_t MostWriteMemory() const { return budget_->limit() / 8 * 5; }
   // How near memory and runs are to their limits: 0 is far, 1 is there.
   double MemoryPressure() const;
   double RunPressure() const;

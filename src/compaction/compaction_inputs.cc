@@ -1,0 +1,158 @@
+#include "compaction/compaction_inputs.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/checksum.h"
+#include "base/entry_key.h"
+
+namespace bigtable {
+namespace {
+
+// The rows from the first to the last of some keys.
+struct RowSpan {
+  std::string_view first;  // row prefixes
+  std::string_view last;
+
+  static RowSpan Of(const SSTable& file) {
+    const std::string_view smallest = file.info().smallest_key;
+    const std::string_view largest = file.info().largest_key;
+    return {smallest.substr(0, RowPrefixSize(smallest)), largest.substr(0, RowPrefixSize(largest))};
+  }
+  bool Overlaps(const RowSpan& other) const { return first <= other.last && other.first <= last; }
+};
+
+bool Contains(const std::vector<Ref<SSTable>>& files, const SSTable* file) {
+  return std::any_of(files.begin(), files.end(),
+                     [&](const Ref<SSTable>& f) { return f.get() == file; });
+}
+
+// The files of a run that share a row with one of `others`, or with one another that does.
+std::vector<Ref<SSTable>> Overlapping(const SortedRun& run, std::vector<Ref<SSTable>> chosen,
+                                      const std::vector<Ref<SSTable>>& others) {
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const Ref<SSTable>& file : run.files) {
+      if (Contains(chosen, file.get())) continue;
+      const auto shares_row = [rows = RowSpan::Of(*file)](const Ref<SSTable>& other) {
+        return rows.Overlaps(RowSpan::Of(*other));
+      };
+      if (std::any_of(others.begin(), others.end(), shares_row) ||
+          std::any_of(chosen.begin(), chosen.end(), shares_row)) {
+        chosen.push_back(file);
+        grown = true;
+      }
+    }
+  }
+  // In the run's order again.
+  std::vector<Ref<SSTable>> ordered;
+  for (const Ref<SSTable>& file : run.files) {
+    if (Contains(chosen, file.get())) ordered.push_back(file);
+  }
+  return ordered;
+}
+
+std::vector<Ref<SSTable>> Named(const SortedRun& run, const std::vector<uint64_t>& numbers) {
+  std::vector<Ref<SSTable>> files;
+  for (const Ref<SSTable>& file : run.files) {
+    if (std::count(numbers.begin(), numbers.end(), file->info().file_number) > 0) {
+      files.push_back(file);
+    }
+  }
+  return files;
+}
+
+// Whether a file may become a part of the output as it is.
+bool CanMove(const SSTable& file, bool is_major) {
+  // At the bottom, deletions and what only helps to count versions would stay for ever.
+  const auto& kinds = file.properties().kinds;
+  return !is_major ||
+         (file.info().deletions() == 0 && kinds[static_cast<size_t>(EntryKind::kShadow)] == 0);
+}
+
+// Takes the files out of `merged` that share no row with any other.
+void TakeMoved(CompactionInputs* inputs) {
+  struct Span {
+    RowSpan rows;
+    const SSTable* file;
+    bool alone = true;
+  };
+  std::vector<Span> spans;
+  for (const SortedRun& run : inputs->merged) {
+    for (const Ref<SSTable>& file : run.files) spans.push_back({RowSpan::Of(*file), file.get()});
+  }
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.rows.first < b.rows.first; });
+  std::string_view last;  // the last row so far
+  for (size_t i = 0; i < spans.size(); ++i) {
+    if (i > 0 && spans[i].rows.first <= last) spans[i].alone = false;
+    if (i + 1 < spans.size() && spans[i + 1].rows.first <= spans[i].rows.last) {
+      spans[i].alone = false;
+    }
+    last = i == 0 ? spans[i].rows.last : std::max(last, spans[i].rows.last);
+  }
+  for (const Span& span : spans) {
+    if (!span.alone || !CanMove(*span.file, inputs->is_major)) continue;
+    for (SortedRun& run : inputs->merged) {
+      const auto found = std::find_if(run.files.begin(), run.files.end(),
+                                      [&](const auto& file) { return file.get() == span.file; });
+      if (found == run.files.end()) continue;
+      inputs->moved.push_back(*found);
+      run.files.erase(found);
+      break;
+    }
+  }
+  std::erase_if(inputs->merged, [](const SortedRun& run) { return run.files.empty(); });
+}
+
+}  // namespace
+
+CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const CompactionPick& pick,
+                              bool rewrite_all) {
+  CompactionInputs inputs;
+  if (pick.kind == CompactionPick::Kind::kDrop) {
+    for (const SortedRun& run : runs) {
+      for (Ref<SSTable>& file : Named(run, pick.files)) inputs.dropped.push_back(std::move(file));
+    }
+    return inputs;
+  }
+  if (pick.first >= runs.size()) return inputs;
+  const size_t count = std::min(pick.count, runs.size() - pick.first);
+  inputs.target = runs[pick.first + count - 1].files;
+  inputs.is_major = pick.first + count == runs.size();
+  if (pick.kind == CompactionPick::Kind::kMerge) {
+    inputs.merged.assign(runs.begin() + static_cast<std::ptrdiff_t>(pick.first),
+                         runs.begin() + static_cast<std::ptrdiff_t>(pick.first + count));
+  } else {
+    const SortedRun& from = runs[pick.first];
+    SortedRun pushed{Overlapping(from, Named(from, pick.files), {})};
+    if (count < 2 || pushed.files.empty()) return inputs;
+    SortedRun below{Overlapping(runs[pick.first + 1], {}, pushed.files)};
+    inputs.merged.push_back(std::move(pushed));
+    if (!below.files.empty()) inputs.merged.push_back(std::move(below));
+  }
+  if (!rewrite_all) TakeMoved(&inputs);
+  return inputs;
+}
+
+double EstimateOverwriting(const SSTable& file, const std::vector<SortedRun>& runs,
+                           size_t first_older) {
+  constexpr size_t kSamples = 64;
+  const std::vector<std::string> keys = file.SampleKeys(kSamples);
+  size_t there = 0;
+  for (const std::string& key : keys) {
+    const std::string_view row = std::string_view(key).substr(0, RowPrefixSize(key));
+    const uint64_t hash = Checksum(row);
+    const bool is_older = std::any_of(runs.begin() + static_cast<std::ptrdiff_t>(first_older),
+                                      runs.end(), [&](const SortedRun& run) {
+                                        const size_t i = run.FindFile(row);
+                                        return i < run.files.size() &&
+                                               RowSpan::Of(*run.files[i]).first <= row &&
+                                               run.files[i]->MayContainRow(hash);
+                                      });
+    there += is_older ? 1 : 0;
+  }
+  return keys.empty() ? 0 : static_cast<double>(there) / static_cast<double>(keys.size());
+}
+
+}  // namespace bigtable

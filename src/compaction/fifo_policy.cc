@@ -1,0 +1,28 @@
+#include <algorithm>
+
+#include "compaction/policy.h"
+
+namespace bigtable {
+
+std::optional<CompactionPick> FifoPolicy::Pick(const GroupSummary& group) const {
+  const auto is_expired = [&](const FileSummary& file) {
+    return file.max_timestamp < group.expired_before;
+  };
+  CompactionPick drop{.kind = CompactionPick::Kind::kDrop};
+  for (size_t i = 0; i < group.runs.size(); ++i) {
+    const std::vector<FileSummary>& files = group.runs[i].files;
+    // What deletes more than single cells may hide cells that are not expired, in older files or
+    // beside it.
+    const bool hides_nothing_else =
+        i + 1 == group.runs.size() && std::all_of(files.begin(), files.end(), is_expired);
+    for (const FileSummary& file : files) {
+      if (is_expired(file) && (!file.has_wide_deletions || hides_nothing_else)) {
+        drop.files.push_back(file.number);
+      }
+    }
+  }
+  if (drop.files.empty()) return std::nullopt;
+  return drop;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,55 @@
+#include <algorithm>
+
+#include "compaction/policy.h"
+
+namespace bigtable {
+namespace {
+
+// The file of `from` with the fewest bytes below it for each of its own.
+size_t CheapestToPush(const RunSummary& from, const RunSummary& to) {
+  size_t cheapest = 0;
+  double least = 0;
+  auto below = to.files.begin();
+  for (size_t i = 0; i < from.files.size(); ++i) {
+    const FileSummary& file = from.files[i];
+    while (below != to.files.end() && below->largest_key < file.smallest_key) ++below;
+    uint64_t overlap = 0;
+    for (auto f = below; f != to.files.end() && f->smallest_key <= file.largest_key; ++f) {
+      overlap += f->bytes;
+    }
+    const double cost = static_cast<double>(overlap) / static_cast<double>(file.bytes + 1);
+    if (i == 0 || cost < least) {
+      cheapest = i;
+      least = cost;
+    }
+  }
+  return cheapest;
+}
+
+}  // namespace
+
+std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) const {
+  const std::vector<RunSummary>& runs = group.runs;
+  size_t fresh = 0;
+  uint64_t fresh_bytes = 0;
+  while (fresh < runs.size() && runs[fresh].bytes <= group.flush_size * 3 / 2) {
+    fresh_bytes += runs[fresh++].bytes;
+  }
+  if (fresh >= kMaxFresh) {
+    const bool with_level = fresh < runs.size() && runs[fresh].bytes <= fanout_ * fresh_bytes;
+    return CompactionPick{.first = 0, .count = fresh + (with_level ? 1 : 0)};
+  }
+  // A level should have so many bytes at most, and not be divided to nothing.
+  for (size_t level = fresh; level + 1 < runs.size(); ++level) {
+    const uint64_t most = std::max(runs[level + 1].bytes / fanout_, 2 * group.flush_size);
+    if (runs[level].bytes <= most) continue;
+    const size_t file = CheapestToPush(runs[level], runs[level + 1]);
+    return CompactionPick{.kind = CompactionPick::Kind::kPush,
+                          .first = level,
+                          .count = 2,
+                          .files = {runs[level].files[file].number}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace bigtable
