@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/short_copy.h"
+
 namespace bigtable {
 
 class KeyBuffer {
@@ -32,7 +34,7 @@ class KeyBuffer {
     if (size_ + text.size() > capacity_) [[unlikely]] {
       Grow(size_ + text.size());
     }
-    std::memcpy(data_ + size_, text.data(), text.size());
+    CopyShort(data_ + size_, text.data(), text.size());
     size_ += text.size();
   }
   void push_back(char c) { append({&c, 1}); }

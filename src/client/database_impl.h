@@ -13,8 +13,8 @@
 #include "absl/status/statusor.h"
 
 #include "bigtable/filter.h"
-#include "bigtable/snapshot.h"
 #include "bigtable/options.h"
+#include "bigtable/snapshot.h"
 #include "bigtable/table.h"
 
 #include "base/call_gate.h"

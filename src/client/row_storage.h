@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_CLIENT_ROW_STORAGE_H_
 #define BIGTABLE_CLIENT_ROW_STORAGE_H_
 
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -12,8 +13,10 @@
 
 #include "bigtable/row.h"
 
+#include "base/key_buffer.h"
 #include "base/published.h"
 #include "base/ref_counted.h"
+#include "sstable/common_prefix.h"
 #include "tablet/cell_cursor.h"
 #include "tablet/tablet_version.h"
 
@@ -24,11 +27,33 @@ namespace bigtable {
 class RowStorage {
  public:
   Pin<TabletVersion> version;
+  KeyBuffer key;
   absl::InlinedVector<Cell, 2> cells;
   absl::InlinedVector<Ref<const RefCounted>, 2> owners;
 
-  // A copy of `text` that stays in place.
-  std::string_view Keep(std::string_view text) {
+  // A copy of the qualifier that stays in place as long as the cells. Cells of one column share it,
+  // and so do rows of one column that are read into this storage one after another.
+  std::string_view Keep(std::string_view qualifier) {
+    const std::string_view last = cells.empty() ? last_ : cells.back().qualifier;
+    if (last.size() == qualifier.size() && last.data() != nullptr &&
+        SameBytes(last.data(), qualifier.data(), qualifier.size())) {
+      return last;
+    }
+    return Copy(qualifier);
+  }
+  // Forgets everything but the version.
+  void Clear() {
+    // A first qualifier stays, as long as it is alone.
+    const bool alone = used_ <= sizeof(inside_) / 2 && outside_.empty() && !cells.empty();
+    last_ = alone ? cells.back().qualifier : std::string_view();
+    if (!alone) used_ = 0;
+    cells.clear();
+    if (!owners.empty()) owners.clear();
+    if (!outside_.empty()) outside_.clear();
+  }
+
+ private:
+  std::string_view Copy(std::string_view text) {
     char* to = inside_ + used_;
     if (text.size() > sizeof(inside_) - used_) {
       outside_.push_back(std::make_unique_for_overwrite<char[]>(text.size()));
@@ -39,55 +64,50 @@ class RowStorage {
     if (!text.empty()) std::memcpy(to, text.data(), text.size());
     return {to, text.size()};
   }
-  // Forgets everything but the version.
-  void Clear() {
-    cells.clear();
-    owners.clear();
-    outside_.clear();
-    used_ = 0;
-  }
 
- private:
+  std::string_view last_;  // the qualifier that stayed
   size_t used_ = 0;
-  char inside_[128];
+  char inside_[96];
   std::vector<std::unique_ptr<char[]>> outside_;
 };
 
 // Fills a Row with cells from a cursor. Reuses what the Row has.
 class RowBuilder {
  public:
-  explicit RowBuilder(Row* row) : row_(row) {}
-
-  void Start(std::string_view key, const Pin<TabletVersion>& version) {
+  RowBuilder(Row* row, std::string_view key, const Pin<TabletVersion>& version) : row_(row) {
     if (row_->storage_ == nullptr) {
       row_->storage_ = std::make_unique<RowStorage>();
       row_->storage_->version = version.Clone();
     } else {
       row_->storage_->Clear();
     }
-    row_->key_ = row_->storage_->Keep(key);
+    storage_ = row_->storage_.get();
+    storage_->key.assign(key);
   }
+  RowBuilder(const RowBuilder&) = delete;
+  RowBuilder& operator=(const RowBuilder&) = delete;
+  // The row is whole.
+  ~RowBuilder() {
+    row_->key_ = storage_->key.view();
+    row_->cells_ = absl::MakeConstSpan(storage_->cells);
+  }
+
   void Add(const CellCursor& cursor) {
-    RowStorage& storage = *row_->storage_;
-    // Cells of one column share its name.
-    std::string_view qualifier = cursor.qualifier();
-    if (storage.cells.empty() || storage.cells.back().qualifier != qualifier) {
-      qualifier = storage.Keep(qualifier);
-    } else {
-      qualifier = storage.cells.back().qualifier;
-    }
-    storage.cells.push_back(
-        {cursor.family().name, qualifier, Timestamp(cursor.timestamp()), cursor.value(), {}});
+    storage_->cells.push_back({cursor.family().name,
+                               storage_->Keep(cursor.qualifier()),
+                               Timestamp(cursor.timestamp()),
+                               cursor.value(),
+                               {}});
     const RefCounted* const owner = cursor.value_owner();
     if (owner != nullptr && !cursor.value().empty() &&
-        (storage.owners.empty() || storage.owners.back().get() != owner)) {
-      storage.owners.emplace_back(owner);
+        (storage_->owners.empty() || storage_->owners.back().get() != owner)) {
+      storage_->owners.emplace_back(owner);
     }
   }
-  void Finish() { row_->cells_ = absl::MakeConstSpan(row_->storage_->cells); }
 
  private:
   Row* const row_;
+  RowStorage* storage_;
 };
 
 }  // namespace bigtable

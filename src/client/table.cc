@@ -128,12 +128,12 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
   BT_RETURN_IF_ERROR(impl_->BeginRead(filter, options, &version, &spec));
   spec.reverse = false;
   Row result;
-  RowBuilder builder(&result);
-  builder.Start(row, version);
   CellCursor cells(version.get(), spec);
-  for (cells.ReadRow(row); cells.Next();) builder.Add(cells);
+  {
+    RowBuilder builder(&result, row, version);
+    for (cells.ReadRow(row); cells.Next();) builder.Add(cells);
+  }
   BT_RETURN_IF_ERROR(cells.status());
-  builder.Finish();
   return result;
 }
 
@@ -151,19 +151,19 @@ class RowReaderImpl {
   }
 
   bool Next(Row* row) {
-    const CallGate::Pass pass(&table_->database->gate);
-    if (!pass) return Fail(DatabaseImpl::ClosedError());
-    if (done_ || !status_.ok()) return false;
+    // What is pinned can be read without the database, so that closing it need not wait.
+    if (table_->database->gate.closed()) return Fail(DatabaseImpl::ClosedError());
+    if (done_) return false;
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
     if (!at_row_ && !NextRange()) return false;
-    RowBuilder builder(row);
-    builder.Start(cursor_->row(), version_);
-    do {
-      builder.Add(*cursor_);
-      at_row_ = cursor_->Next();
-    } while (at_row_ && !cursor_->is_new_row());
-    if (!cursor_->status().ok()) return Fail(cursor_->status());
-    builder.Finish();
+    {
+      RowBuilder builder(row, cursor_->row(), version_);
+      do {
+        builder.Add(*cursor_);
+        at_row_ = cursor_->Next();
+      } while (at_row_ && !cursor_->is_new_row());
+    }
+    if (!at_row_ && !cursor_->status().ok()) return Fail(cursor_->status());
     ++rows_;
     return true;
   }

@@ -1,7 +1,10 @@
 #include "compaction/merging_cursor.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+
+#include "sstable/common_prefix.h"
 
 namespace bigtable {
 
@@ -12,7 +15,7 @@ void MergingCursor::Seek(std::string_view target) {
 
 void MergingCursor::SeekForward(std::string_view target) {
   if (!forward_) return Seek(target);
-  for (EntryCursor* child : heap_) {
+  for (EntryCursor* child : order_) {
     if (child->key() < target) child->Seek(target);
   }
   Rebuild();
@@ -20,7 +23,7 @@ void MergingCursor::SeekForward(std::string_view target) {
 
 void MergingCursor::Clear() {
   children_.clear();
-  heap_.clear();
+  order_.clear();
   valid_ = false;
   status_ = absl::OkStatus();
 }
@@ -47,35 +50,57 @@ void MergingCursor::Next() {
     Seek(key);
     if (!valid_) return;
   }
-  EntryCursor* const top = heap_[0];
-  top->Next();
-  if (!top->valid()) [[unlikely]] {
-    if (!top->status().ok()) return Fail(top->status());
-    heap_[0] = heap_.back();
-    heap_.pop_back();
-    if (heap_.empty()) {
+  EntryCursor* const first = order_[0];
+  first->Next();
+  if (first->valid()) [[likely]] {
+    if (order_.size() > 1) SortIn();
+  } else {
+    if (!first->status().ok()) return Fail(first->status());
+    order_.erase(order_.begin());
+    if (order_.empty()) {
       valid_ = false;
       return;
     }
   }
-  if (heap_.size() > 1) SiftDown(0);
-  Show(heap_[0]);
+  Show(order_[0]);
+}
+
+// The first has moved on and the others are in order: brings it to its place.
+inline void MergingCursor::SortIn() {
+  EntryCursor* const moved = order_[0];
+  const std::string_view key = moved->key();
+  if (Less(key, order_[1]->key())) return;
+  // Behind the second; the others are searched by halves.
+  size_t low = 1;
+  for (size_t high = order_.size() - 1; low < high;) {
+    const size_t middle = low + (high - low + 1) / 2;
+    if (Less(key, order_[middle]->key())) {
+      high = middle - 1;
+    } else {
+      low = middle;
+    }
+  }
+  for (size_t i = 0; i < low; ++i) order_[i] = order_[i + 1];
+  order_[low] = moved;
 }
 
 void MergingCursor::Rebuild() {
   forward_ = true;
-  heap_.clear();
+  order_.clear();
   valid_ = false;
   for (EntryCursor* child : children_) {
     if (child->valid()) {
-      heap_.push_back(child);
+      order_.push_back(child);
     } else if (!child->status().ok()) {
       return Fail(child->status());
     }
   }
-  if (heap_.empty()) return;
-  for (size_t i = heap_.size() / 2; i-- > 0;) SiftDown(i);
-  Show(heap_[0]);
+  if (order_.empty()) return;
+  if (order_.size() > 1) {
+    std::sort(order_.begin(), order_.end(),
+              [](const EntryCursor* a, const EntryCursor* b) { return Less(a->key(), b->key()); });
+  }
+  Show(order_[0]);
 }
 
 void MergingCursor::ShowLargest() {
@@ -92,24 +117,11 @@ void MergingCursor::ShowLargest() {
   if (largest != nullptr) Show(largest);
 }
 
-void MergingCursor::Show(const EntryCursor* child) {
+inline void MergingCursor::Show(const EntryCursor* child) {
   key_ = child->key();
   value_ = child->value();
   value_owner_ = child->value_owner();
   valid_ = true;
-}
-
-void MergingCursor::SiftDown(size_t i) {
-  EntryCursor* const sinking = heap_[i];
-  while (true) {
-    size_t smaller = 2 * i + 1;
-    if (smaller >= heap_.size()) break;
-    if (smaller + 1 < heap_.size() && heap_[smaller + 1]->key() < heap_[smaller]->key()) ++smaller;
-    if (sinking->key() < heap_[smaller]->key()) break;
-    heap_[i] = heap_[smaller];
-    i = smaller;
-  }
-  heap_[i] = sinking;
 }
 
 }  // namespace bigtable

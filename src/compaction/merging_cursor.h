@@ -1,9 +1,11 @@
 // Several sorted sequences read as one: memtables and sorted runs, of one locality group or of
 // several, merged by key. One thread at a time.
 //
-// The cursors that have an entry stand in a binary heap with the smallest key at the top, and the
-// top's entry is shown. Moving on moves the top and lets it sink to its place; with one cursor
-// left, which is the common case of a scan over compacted data, there is nothing to compare.
+// The cursors that have an entry stand in a list in the order of their keys, and the first one's
+// entry is shown. Moving on moves the first and sorts it in again: where runs alternate in long
+// stretches that is one comparison, where they are shuffled the logarithm of their number, and with
+// one cursor left, which is the common case of a scan over compacted data, there is nothing to
+// compare.
 #ifndef BIGTABLE_COMPACTION_MERGING_CURSOR_H_
 #define BIGTABLE_COMPACTION_MERGING_CURSOR_H_
 
@@ -39,11 +41,10 @@ class MergingCursor final : public EntryCursor {
   // Shows the child that has the largest key, all of which are before a target.
   void ShowLargest();
   void Show(const EntryCursor* child);
-  // Lets the heap's element at `i` sink to its place.
-  void SiftDown(size_t i);
+  void SortIn();
 
   absl::InlinedVector<EntryCursor*, 8> children_;
-  absl::InlinedVector<EntryCursor*, 8> heap_;
+  absl::InlinedVector<EntryCursor*, 8> order_;
   // Whether the children stand at or after the shown entry, as Next() needs. After SeekBefore and
   // SeekToLast only the shown one is of use.
   bool forward_ = true;

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/coding.h"
+#include "base/prefetch.h"
 
 namespace bigtable {
 namespace {
@@ -162,7 +163,16 @@ Memtable::Node* Memtable::FindLast() const {
 
 void MemtableCursor::SeekToFirst() { Show(memtable_->head_->Next(0)); }
 
-void MemtableCursor::Next() { Show(node_->Next(0)); }
+// Neighbours in key order lie anywhere in memory: each is asked for two steps ahead, and its value
+// one step ahead, when it is known where that is.
+void MemtableCursor::Next() {
+  Show(node_->Next(0));
+  if (!valid_) return;
+  Memtable::Node* const following = node_->Next(0);
+  if (following == nullptr) return;
+  Prefetch(following->value_view());
+  __builtin_prefetch(following->Next(0));
+}
 
 void MemtableCursor::Show(Memtable::Node* node) {
   node_ = node;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/coding.h"
-#include "base/entry_key.h"
 #include "sstable/block_builder.h"
 #include "sstable/common_prefix.h"
 
@@ -38,40 +36,6 @@ void BlockCursor::Damage() {
   damaged_ = true;
   entries_ = restart_count_ = 0;
   next_key_ = keys_end_ = nullptr;
-}
-
-// Takes the entry at next_key_ and steps behind it. False at the end, or at damage.
-inline bool BlockCursor::Parse(Entry* entry) {
-  const char* p = next_key_;
-  if (p == keys_end_) return false;
-  uint32_t unshared;
-  uint32_t value_size;
-  if (keys_end_ - p >= 4 && ((p[0] | p[1]) & 0x80) == 0 && (p[2] & p[3] & 0x80) == 0) {
-    // The usual lengths, without a loop: values of up to 16 KiB.
-    entry->shared = static_cast<unsigned char>(p[0]);
-    unshared = static_cast<unsigned char>(p[1]);
-    value_size = static_cast<unsigned char>(p[2]);
-    const bool two = value_size >= 0x80;
-    if (two)
-      value_size = (value_size & 0x7f) | static_cast<uint32_t>(static_cast<unsigned char>(p[3]))
-                                             << 7;
-    p += two ? 4 : 3;
-  } else {
-    p = ParseVarint32(p, keys_end_, &entry->shared);
-    if (p != nullptr) p = ParseVarint32(p, keys_end_, &unshared);
-    if (p != nullptr) p = ParseVarint32(p, keys_end_, &value_size);
-  }
-  if (p == nullptr || unshared > static_cast<uint64_t>(keys_end_ - p) ||
-      uint64_t{entry->shared} + unshared > kMaxEntryKeySize ||
-      value_size > static_cast<uint64_t>(values_end_ - next_value_)) [[unlikely]] {
-    Damage();
-    return false;
-  }
-  entry->suffix = {p, unshared};
-  next_key_ = p + unshared;
-  value_ = {next_value_, value_size};
-  next_value_ += value_size;
-  return true;
 }
 
 // The next Parse() takes the entry of `restart`.
@@ -123,22 +87,6 @@ char* BlockCursor::GrowBuffer(size_t size, size_t keep) {
   buffer_ = heap_buffer_.get();
   capacity_ = capacity;
   return buffer_;
-}
-
-// key_ = the first entry.shared bytes of `previous`, then the suffix.
-inline void BlockCursor::SetKey(std::string_view previous, const Entry& entry) {
-  if (entry.shared == 0) {
-    key_ = entry.suffix;
-    return;
-  }
-  const size_t size = entry.shared + entry.suffix.size();
-  const bool in_place = previous.data() == buffer_;
-  if (size > capacity_) [[unlikely]] {
-    GrowBuffer(size, in_place ? entry.shared : 0);
-  }
-  if (!in_place) std::memcpy(buffer_, previous.data(), entry.shared);
-  std::memcpy(buffer_ + entry.shared, entry.suffix.data(), entry.suffix.size());
-  key_ = {buffer_, size};
 }
 
 // Walks along one run without putting keys together. `matched` bytes are common to `target` and
@@ -208,19 +156,6 @@ void BlockCursor::SeekToLast() {
   key_ = {};
   valid_ = !damaged_;
   while (valid_ && next_key_ != keys_end_) Next();
-}
-
-void BlockCursor::Next() {
-  Entry entry;
-  if (!Parse(&entry)) {
-    valid_ = false;
-    return;
-  }
-  if (entry.shared > key_.size()) [[unlikely]] {
-    Damage();
-    return;
-  }
-  SetKey(key_, entry);
 }
 
 }  // namespace bigtable

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/prefetch.h"
+
 namespace bigtable {
 
 void SSTableCursor::Reset() {
@@ -91,10 +93,13 @@ void SSTableCursor::SeekToLast() {
 }
 
 void SSTableCursor::Next() {
+  // Where sources are merged, it is often others' turn before this value is looked at: until then
+  // it is here.
   block_.Next();
   if (block_.valid()) [[likely]] {
     key_ = block_.key();
     value_ = block_.value();
+    Prefetch(value_);
     return;
   }
   if (block_.damaged()) [[unlikely]] {
@@ -105,6 +110,8 @@ void SSTableCursor::Next() {
   if (index_ + 1 == table_->index_.size() || !Load(index_ + 1)) return;
   block_.SeekToFirst();
   Show();
+  Prefetch(value_);
+  if (index_ + 1 < table_->index_.size()) table_->blocks_.Prefetch(index_ + 1);
 }
 
 }  // namespace bigtable

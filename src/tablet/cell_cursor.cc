@@ -1,12 +1,14 @@
 #include "tablet/cell_cursor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "absl/time/clock.h"
 
 #include "base/checksum.h"
 #include "base/strings.h"
+#include "sstable/common_prefix.h"
 
 namespace bigtable {
 
@@ -28,6 +30,7 @@ void CellCursor::Reset() {
   skip_row_ = false;
   reverse_row_.clear();
   row_prefix_size_ = 0;
+  alike_size_ = 0;
   column_prefix_.clear();
   begin_.clear();
   end_.clear();
@@ -157,8 +160,9 @@ bool CellCursor::Find() {
       if (!spec_.reverse || !StartPreviousRow()) return false;
       continue;
     }
-    if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return false;
     const std::string_view key = input_.key();
+    if (EnterAlike(key)) return true;
+    if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return false;
     Step step = Step::kNext;
     if (VersionOf(key).sequence <= spec_.sequence) {
       step = Enter(key);
@@ -195,6 +199,44 @@ bool CellCursor::StartPreviousRow() {
   if (input_.key() < begin_.view()) return false;
   reverse_row_.assign(input_.key().substr(0, RowPrefixSize(input_.key())));
   input_.Seek(reverse_row_.view());
+  return true;
+}
+
+// What a scan meets most: a cell of the same column as the last one's, in the next row, and nothing
+// to be left out. True if the cursor stands at it now.
+//
+// That the ends of two keys, from the row's end mark to the trailer, are the same, and that the
+// mark has the first zero byte, tells the row from the column without taking the key apart.
+inline bool CellCursor::EnterAlike(std::string_view key) {
+  if (alike_size_ == 0 || key.size() <= alike_size_ + kTrailerSize) return false;
+  const size_t row_size = key.size() - kTrailerSize - alike_size_;
+  const std::string_view column = column_prefix_.view();
+  if (!SameBytes(key.data() + row_size, column.data() + column.size() - alike_size_, alike_size_) ||
+      std::memchr(key.data(), 0, row_size) != nullptr) {
+    return false;
+  }
+  const bool same_row =
+      row_size + 2 == row_prefix_size_ && SameBytes(key.data(), column.data(), row_size);
+  const EntryVersion version = VersionOf(key);
+  const int64_t timestamp = TimestampOf(key);
+  if (same_row || KindOf(key) != EntryKind::kCell || version.sequence > spec_.sequence ||
+      version.sequence <= family_->created || timestamp < min_timestamp_ || has_row_deletions_ ||
+      !family_deletions_.empty()) {
+    return false;
+  }
+  column_prefix_.assign(ColumnPrefix(key));
+  row_prefix_size_ = row_size + 2;
+  const size_t column_end = column_prefix_.size() - 2;
+  qualifier_ = column_prefix_.view().substr(column_end - qualifier_.size(), qualifier_.size());
+  hidden_before_ = family_hidden_before_ = EntryVersion();
+  in_timestamp_ = true;
+  timestamp_ = timestamp;
+  alive_ = 1;
+  saw_dead_ = false;
+  played_ = false;
+  value_ = input_.value();
+  is_new_row_ = true;
+  row_has_cells_ = true;
   return true;
 }
 
@@ -238,6 +280,7 @@ bool CellCursor::EnterFamily(std::string_view rest) {
 
 CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
   const bool same_row = row_prefix_size_ > 0 && key.starts_with(row_prefix());
+  alike_size_ = 0;
   column_prefix_.assign(ColumnPrefix(key));
   if (!same_row && !EnterRow(key)) return Step::kAgain;
   const std::string_view rest = column_prefix_.view().substr(row_prefix_size_);
@@ -252,6 +295,10 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
   const std::string_view escaped = rest.substr(family_->name.size() + 1);
   if (escaped[0] == '\0' && escaped[1] == '\0') return Step::kStay;  // a deletion of the family
   qualifier_ = Unescape(escaped, &qualifier_scratch_);
+  const bool is_plain = row_is_plain_ && qualifier_.data() == escaped.data();
+  if (is_plain && filter_.passes_everything() && !has_limits_ && !spec_.reverse) {
+    alike_size_ = rest.size() + 2;
+  }
   switch (filter_.StartColumn(family_->name, qualifier_)) {
     case FilterProgram::Verdict::kPass:
       return Step::kStay;

@@ -95,6 +95,7 @@ class CellCursor {
   bool Find();
   bool AtEnd();
   bool StartPreviousRow();
+  bool EnterAlike(std::string_view key);
   Step Enter(std::string_view key);
   Step EnterColumn(std::string_view key);
   bool EnterRow(std::string_view key);
@@ -135,6 +136,9 @@ class CellCursor {
   size_t row_prefix_size_ = 0;  // 0: in no row
   bool row_is_plain_ = true;    // nothing in it is escaped
   std::string row_;             // only if it is not plain
+  // How much of the column prefix, from the row's end mark on, EnterAlike may look for in the next
+  // row; 0: nothing.
+  size_t alike_size_ = 0;
   bool is_new_row_ = false;
   bool row_has_cells_ = false;
   bool in_family_ = false;                // family_ is of the current row
