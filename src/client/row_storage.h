@@ -16,7 +16,7 @@
 #include "base/key_buffer.h"
 #include "base/published.h"
 #include "base/ref_counted.h"
-#include "sstable/common_prefix.h"
+#include "base/compare.h"
 #include "tablet/cell_cursor.h"
 #include "tablet/tablet_version.h"
 
@@ -74,16 +74,19 @@ class RowStorage {
 // Fills a Row with cells from a cursor. Reuses what the Row has.
 class RowBuilder {
  public:
-  RowBuilder(Row* row, std::string_view key, const Pin<TabletVersion>& version) : row_(row) {
-    if (row_->storage_ == nullptr) {
-      row_->storage_ = std::make_unique<RowStorage>();
-      row_->storage_->version = version.Clone();
-    } else {
-      row_->storage_->Clear();
-    }
+  // For a Row that has nothing yet: it keeps the version.
+  RowBuilder(Row* row, std::string_view key, Pin<TabletVersion> version) : row_(row) {
+    row_->storage_ = std::make_unique<RowStorage>();
     storage_ = row_->storage_.get();
+    storage_->version = std::move(version);
     storage_->key.assign(key);
   }
+  // For a Row that was read from the same version before.
+  RowBuilder(Row* row, std::string_view key) : row_(row), storage_(row->storage_.get()) {
+    storage_->Clear();
+    storage_->key.assign(key);
+  }
+  static bool HasStorage(const Row& row) { return row.storage_ != nullptr; }
   RowBuilder(const RowBuilder&) = delete;
   RowBuilder& operator=(const RowBuilder&) = delete;
   // The row is whole.

@@ -130,7 +130,7 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
   Row result;
   CellCursor cells(version.get(), spec);
   {
-    RowBuilder builder(&result, row, version);
+    RowBuilder builder(&result, row, std::move(version));
     for (cells.ReadRow(row); cells.Next();) builder.Add(cells);
   }
   BT_RETURN_IF_ERROR(cells.status());
@@ -157,7 +157,9 @@ class RowReaderImpl {
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
     if (!at_row_ && !NextRange()) return false;
     {
-      RowBuilder builder(row, cursor_->row(), version_);
+      RowBuilder builder = RowBuilder::HasStorage(*row)
+                               ? RowBuilder(row, cursor_->row())
+                               : RowBuilder(row, cursor_->row(), version_.Clone());
       do {
         builder.Add(*cursor_);
         at_row_ = cursor_->Next();

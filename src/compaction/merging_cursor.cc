@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "sstable/common_prefix.h"
+#include "base/compare.h"
 
 namespace bigtable {
 

@@ -31,6 +31,8 @@ class MergingCursor final : public EntryCursor {
   void SeekToFirst() override;
   void SeekToLast() override;
   void Next() override;
+  // Goes to the first entry at which a child stands: they were put there before they were added.
+  void Start() { Rebuild(); }
   // Seek for a target that is after the shown entry: children that are there already stay.
   // Requires valid().
   void SeekForward(std::string_view target);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sstable/common_prefix.h"
+#include "base/compare.h"
 
 namespace bigtable {
 namespace {

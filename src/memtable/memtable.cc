@@ -171,7 +171,7 @@ void MemtableCursor::Next() {
   Memtable::Node* const following = node_->Next(0);
   if (following == nullptr) return;
   Prefetch(following->value_view());
-  __builtin_prefetch(following->Next(0));
+  PrefetchLine(following->Next(0));
 }
 
 void MemtableCursor::Show(Memtable::Node* node) {

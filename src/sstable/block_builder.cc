@@ -1,7 +1,7 @@
 #include "sstable/block_builder.h"
 
 #include "base/coding.h"
-#include "sstable/common_prefix.h"
+#include "base/compare.h"
 
 namespace bigtable {
 namespace {

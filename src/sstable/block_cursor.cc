@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/compare.h"
 #include "sstable/block_builder.h"
-#include "sstable/common_prefix.h"
 
 namespace bigtable {
 

@@ -6,10 +6,10 @@
 #include "absl/status/status.h"
 
 #include "base/coding.h"
+#include "base/compare.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "sstable/block_cursor.h"
-#include "sstable/common_prefix.h"
 
 namespace bigtable {
 namespace {

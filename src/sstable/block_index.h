@@ -21,6 +21,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "base/prefetch.h"
 #include "sstable/stored_block.h"
 
 namespace bigtable {
@@ -57,9 +58,9 @@ class BlockIndex {
   void BuildLevels();
   // The first position whose number is not below `number`; requires that there is one.
   size_t LowerBound(uint64_t number) const;
-  void PrefetchEntries(size_t first) const {
-    __builtin_prefetch(entries_.data() + first);
-    __builtin_prefetch(entries_.data() + std::min(first + kFanOut, entries_.size() - 1));
+  BIGTABLE_ONLY_PREFETCHES void PrefetchEntries(size_t first) const {
+    PrefetchLine(entries_.data() + first);
+    PrefetchLine(entries_.data() + std::min(first + kFanOut, entries_.size() - 1));
   }
   uint64_t NumberAt(size_t i) const {
     return lines_[levels_.back() + i / kFanOut].numbers[i % kFanOut];

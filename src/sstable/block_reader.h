@@ -25,6 +25,7 @@
 #include "bigtable/memory_budget.h"
 
 #include "base/mutex.h"
+#include "base/prefetch.h"
 #include "base/ref_counted.h"
 #include "cache/block.h"
 #include "sstable/block_index.h"
@@ -74,9 +75,7 @@ class BlockReader {
     return ReadSlowly(i, settings, block, owner);
   }
   // Begins to bring the head of block `i` from memory, if it is likely to be shown in place.
-  void Prefetch(size_t i) const {
-    constexpr size_t kLine = 64;
-    constexpr size_t kLines = 4;
+  BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
     const char* head;
     if (mapping_ != nullptr) {
       head = mapping_ + index_->handle(i).offset;
@@ -85,7 +84,7 @@ class BlockReader {
     } else {
       return;
     }
-    for (size_t line = 0; line < kLines; ++line) __builtin_prefetch(head + line * kLine);
+    bigtable::Prefetch({head, 256});
   }
   absl::Status DamagedBlock(size_t i, std::string_view what) const;
 

@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/prefetch.h"
+
 namespace bigtable {
 
 // Immutable and thread-safe. A default one says maybe to everything.
@@ -48,8 +50,8 @@ class BloomFilter {
   }
 
   // Begins to bring what MayContain(hash) will look at from memory.
-  void Prefetch(uint64_t hash) const {
-    if (line_count_ > 0) __builtin_prefetch(lines_ + LineOf(hash, line_count_) * kLineSize);
+  BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const {
+    if (line_count_ > 0) PrefetchLine(lines_ + LineOf(hash, line_count_) * kLineSize);
   }
 
   size_t memory() const { return line_count_ == 0 ? 0 : (line_count_ + 1) * kLineSize; }

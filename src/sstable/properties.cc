@@ -62,7 +62,7 @@ bool DecodeField(uint64_t tag, Decoder* field, SSTableProperties* to) {
     case kFilter:
       to->filter = static_cast<FilterKind>(field->Byte());
       to->filter_probes = field->Varint();
-      return to->filter <= FilterKind::kRowAndColumn;
+      return to->filter <= FilterKind::kRowIndex;
     case kIndexSize:
       to->index_size = field->Varint();
       return to->index_size <= UINT32_MAX;

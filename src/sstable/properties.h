@@ -10,7 +10,7 @@
 //     5 | varint: size of the largest data block before compression
 //     6 | once for each family: its name, length first, varint entries, varint bytes of keys and
 //       | values
-//     7 | FilterKind, u8; varint probes (bloom_filter.h)
+//     7 | FilterKind, u8; varint probes (bloom_filter.h), or bits of a block (row_index.h)
 //     8 | varint: size of the index before compression
 //     9 | varint: size of the dictionary before compression
 //    10 | varint: bytes of all keys; varint: bytes of all values
@@ -49,7 +49,7 @@ struct SSTableProperties {
   SSTableInfo info;  // without the size
   Compression compression = Compression::kNone;
   FilterKind filter = FilterKind::kNone;
-  uint64_t filter_probes = 0;
+  uint64_t filter_probes = 0;  // of kRowIndex: block_bits
   uint64_t data_size = 0;
   uint64_t blocks = 0;
   uint64_t largest_block = 0;

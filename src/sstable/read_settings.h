@@ -11,6 +11,8 @@ struct ReadSettings {
   bool verify_checksums = false;
   // Leave the blocks that were read in the block cache. False for those who read everything once.
   bool fill_cache = true;
+  // What comes next is asked for from memory ahead of time. False for those who read one row.
+  bool read_ahead = true;
 };
 
 }  // namespace bigtable

@@ -105,13 +105,22 @@ absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string 
   auto index = BlockIndex::Load(bytes, properties->data_size);
   if (!index.ok()) return sections.Damaged(footer.index, "index", index.status());
   BloomFilter filter;
+  RowIndex row_index;
   if (footer.filter.size > 0) {
     BT_ASSIGN_OR_RETURN(bytes, sections.Read(footer.filter, "filter", 0));
-    if (!BloomFilter::IsWellFormed(bytes, properties->filter_probes)) {
+    const uint64_t probes = properties->filter_probes;
+    if (properties->filter == FilterKind::kRowIndex) {
+      if (!RowIndex::IsWellFormed(bytes, probes)) {
+        return sections.Damaged(footer.filter, "row index",
+                                "its size or number of bits is impossible");
+      }
+      row_index = RowIndex(bytes, static_cast<int>(probes), index->size());
+    } else if (!BloomFilter::IsWellFormed(bytes, probes)) {
       return sections.Damaged(footer.filter, "filter",
                               "its size or number of probes is impossible");
+    } else {
+      filter = BloomFilter(bytes, static_cast<int>(probes));
     }
-    filter = BloomFilter(bytes, static_cast<int>(properties->filter_probes));
   }
 
   source.path = std::move(path);
@@ -123,20 +132,23 @@ absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string 
   source.in_memory = options.in_memory;
   SSTableInfo info = properties->info;
   return Ref<SSTable>(new SSTable(std::move(info), *std::move(properties), *std::move(index),
-                                  std::move(filter), std::move(source), options.budget));
+                                  std::move(filter), std::move(row_index), std::move(source),
+                                  options.budget));
 }
 
 SSTable::SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex index,
-                 BloomFilter filter, BlockReader::Source source,
+                 BloomFilter filter, RowIndex row_index, BlockReader::Source source,
                  std::shared_ptr<MemoryBudget> budget)
     : info_(std::move(info)),
       properties_(std::move(properties)),
       index_(std::move(index)),
       filter_(std::move(filter)),
+      row_index_(std::move(row_index)),
       filter_has_columns_(properties_.filter == FilterKind::kRowAndColumn &&
                           info_.row_deletions == 0),
       budget_(std::move(budget)),
-      charged_(static_cast<int64_t>(sizeof(SSTable) + index_.memory() + filter_.memory())),
+      charged_(static_cast<int64_t>(sizeof(SSTable) + index_.memory() + filter_.memory() +
+                                    row_index_.memory())),
       blocks_(std::move(source), &index_, budget_.get()) {
   budget_->Charge(MemoryBudget::Use::kIndexes, charged_);
 }

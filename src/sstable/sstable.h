@@ -19,6 +19,7 @@
 #include "sstable/block_reader.h"
 #include "sstable/bloom_filter.h"
 #include "sstable/properties.h"
+#include "sstable/row_index.h"
 #include "sstable/sstable_info.h"
 
 namespace bigtable {
@@ -48,29 +49,40 @@ class SSTable final : public RefCounted {
 
   // Whether there may be an entry of the row whose prefix (base/entry_key.h) has this Checksum.
   // False is certain.
-  bool MayContainRow(uint64_t row_hash) const { return filter_.MayContain(row_hash); }
+  bool MayContainRow(uint64_t row_hash) const {
+    size_t block;
+    return LookUpRow(row_hash, &block) != RowIndex::Answer::kAbsent;
+  }
+  // The same, and where the row begins, for SSTableCursor::SeekRow.
+  RowIndex::Answer LookUpRow(uint64_t row_hash, size_t* block) const {
+    if (!row_index_.empty()) return row_index_.Find(row_hash, block);
+    return filter_.MayContain(row_hash) ? RowIndex::Answer::kUnknown : RowIndex::Answer::kAbsent;
+  }
   // Whether there may be an entry that concerns this column: of the column itself, whose column
   // prefix has the Checksum `column_hash`, or a deletion of its family or row. False is certain.
   bool MayContainColumn(uint64_t row_hash, uint64_t column_hash) const {
-    return filter_.MayContain(filter_has_columns_ ? column_hash : row_hash);
+    return filter_has_columns_ ? filter_.MayContain(column_hash) : MayContainRow(row_hash);
   }
 
   // Begins to bring what one of these two will look at from memory.
-  void PrefetchFilter(bool column, uint64_t row_hash, uint64_t column_hash) const {
+  BIGTABLE_ONLY_PREFETCHES void PrefetchFilter(bool column, uint64_t row_hash,
+                                               uint64_t column_hash) const {
     filter_.Prefetch(column && filter_has_columns_ ? column_hash : row_hash);
+    row_index_.Prefetch(row_hash);
   }
 
  private:
   friend class SSTableCursor;
 
   SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex index, BloomFilter filter,
-          BlockReader::Source source, std::shared_ptr<MemoryBudget> budget);
+          RowIndex row_index, BlockReader::Source source, std::shared_ptr<MemoryBudget> budget);
   ~SSTable() override;
 
   const SSTableInfo info_;
   const SSTableProperties properties_;
   const BlockIndex index_;
-  const BloomFilter filter_;
+  const BloomFilter filter_;  // empty if there is a row index
+  const RowIndex row_index_;
   // Columns are in the filter, and no deletion of a family or row, which would concern columns that
   // are not.
   const bool filter_has_columns_;

@@ -55,10 +55,20 @@ void SSTableCursor::Seek(std::string_view target) {
   if (!Load(block)) return;
   block_.Seek(target);
   Show();
+  Prefetch(value_);
   // The index says that the block's last key is not before the target.
   if (!valid_ && status_.ok()) [[unlikely]] {
     FailDamaged();
   }
+}
+
+void SSTableCursor::SeekRow(std::string_view row_prefix, size_t block) {
+  Reset();
+  table_->blocks_.Prefetch(block);
+  if (!Load(block)) return;
+  block_.Seek(row_prefix);
+  Show();
+  Prefetch(value_);
 }
 
 void SSTableCursor::SeekBefore(std::string_view target) {
@@ -99,7 +109,7 @@ void SSTableCursor::Next() {
   if (block_.valid()) [[likely]] {
     key_ = block_.key();
     value_ = block_.value();
-    Prefetch(value_);
+    if (settings_.read_ahead) Prefetch(value_);
     return;
   }
   if (block_.damaged()) [[unlikely]] {
@@ -110,6 +120,7 @@ void SSTableCursor::Next() {
   if (index_ + 1 == table_->index_.size() || !Load(index_ + 1)) return;
   block_.SeekToFirst();
   Show();
+  if (!settings_.read_ahead) return;
   Prefetch(value_);
   if (index_ + 1 < table_->index_.size()) table_->blocks_.Prefetch(index_ + 1);
 }

@@ -28,6 +28,9 @@ class SSTableCursor final : public EntryCursor {
 
   // `target` must not be a view into this cursor's own key.
   void Seek(std::string_view target) override;
+  // As Seek, for the prefix of a row of which SSTable::LookUpRow says that it begins in this block
+  // if it is in the table: if it is not, the cursor may be somewhere else, or not valid.
+  void SeekRow(std::string_view row_prefix, size_t block);
   void SeekBefore(std::string_view target) override;
   void SeekToFirst() override;
   void SeekToLast() override;

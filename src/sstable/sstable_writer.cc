@@ -13,6 +13,7 @@
 #include "sstable/bloom_filter.h"
 #include "sstable/footer.h"
 #include "sstable/properties.h"
+#include "sstable/row_index.h"
 
 namespace bigtable {
 namespace {
@@ -44,8 +45,8 @@ class SSTableWriter::Impl {
     // Properties are small but for two keys; the dictionary is among the held bytes' quarter.
     constexpr uint64_t kRest = 512 + Footer::kSize;
     return blocks_.offset() + blocks_.held_bytes() / 4 + (block_.empty() ? 0 : block_.size()) +
-           blocks_.index_size() + filter_.size() + blocks_.dictionary_size() / 4 +
-           2 * block_.last_key().size() + kRest;
+           blocks_.index_size() + filter_.size() + row_index_.size() +
+           blocks_.dictionary_size() / 4 + 2 * block_.last_key().size() + kRest;
   }
 
   absl::StatusOr<SSTableInfo> Finish() {
@@ -64,7 +65,7 @@ class SSTableWriter::Impl {
     // A value that fills a block has it for itself.
     const bool is_large = key.size() + value.size() >= group_.block_size;
     if (!block_.empty() && (is_large || !block_.Fits(key, value))) {
-      BT_RETURN_IF_ERROR(blocks_.AddDataBlock(&block_));
+      BT_RETURN_IF_ERROR(FinishBlock());
     }
     if (!block_.Fits(key, value)) {
       return absl::InternalError(Cat(path_, ": a value of ", value.size(), " bytes for ",
@@ -78,7 +79,12 @@ class SSTableWriter::Impl {
     }
     AddToFilter(key, shared, last_size);
     properties_.Add(key, value.size(), row_prefix_size_);
-    return block_.size() >= group_.block_size ? blocks_.AddDataBlock(&block_) : absl::OkStatus();
+    return block_.size() >= group_.block_size ? FinishBlock() : absl::OkStatus();
+  }
+
+  absl::Status FinishBlock() {
+    ++finished_blocks_;
+    return blocks_.AddDataBlock(&block_);
   }
 
   // `shared` bytes of the key are those of the key before it, which had `last_size`: rows and
@@ -88,7 +94,12 @@ class SSTableWriter::Impl {
     if (!same_row) {
       row_prefix_size_ = RowPrefixSize(key);
       if (group_.filter != FilterKind::kNone) {
-        filter_.Add(Checksum(key.substr(0, row_prefix_size_)));
+        const uint64_t hash = Checksum(key.substr(0, row_prefix_size_));
+        if (group_.filter == FilterKind::kRowIndex) {
+          row_index_.Add(hash, finished_blocks_);
+        } else {
+          filter_.Add(hash);
+        }
       }
     }
     if (group_.filter != FilterKind::kRowAndColumn) return;
@@ -97,7 +108,7 @@ class SSTableWriter::Impl {
   }
 
   absl::StatusOr<SSTableInfo> WriteRest() {
-    if (!block_.empty()) BT_RETURN_IF_ERROR(blocks_.AddDataBlock(&block_));
+    if (!block_.empty()) BT_RETURN_IF_ERROR(FinishBlock());
     BT_RETURN_IF_ERROR(blocks_.FinishData());
     SSTableProperties properties = properties_.Finish(block_.last_key());
     properties.info.file_number = file_number_;
@@ -112,11 +123,16 @@ class SSTableWriter::Impl {
     Footer footer;
     footer.identity = identity_;
     BT_ASSIGN_OR_RETURN(footer.index, blocks_.AddIndex());
+    std::string lines;
     if (!filter_.empty()) {
-      properties.filter = group_.filter;
       properties.filter_probes = static_cast<uint64_t>(filter_.probes());
-      std::string lines;
       filter_.AppendTo(&lines);
+    } else if (row_index_.CanBuild()) {
+      properties.filter_probes = static_cast<uint64_t>(row_index_.block_bits());
+      row_index_.AppendTo(&lines);
+    }
+    if (!lines.empty()) {
+      properties.filter = group_.filter;
       BT_ASSIGN_OR_RETURN(footer.filter, blocks_.AddSection(lines));
     }
     BT_ASSIGN_OR_RETURN(footer.dictionary, blocks_.AddDictionary());
@@ -136,7 +152,9 @@ class SSTableWriter::Impl {
   const uint64_t identity_;
   BlockWriter blocks_;
   BlockBuilder block_;
+  uint64_t finished_blocks_ = 0;
   BloomFilterBuilder filter_;
+  RowIndexBuilder row_index_;
   PropertiesCollector properties_;
   size_t row_prefix_size_ = 0;  // of the last key
   absl::Status status_;

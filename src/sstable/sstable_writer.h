@@ -10,7 +10,8 @@
 //   sealed as stored_block.h says. So are index, dictionary and properties; the filter is sealed.
 // * The index is a block as block_builder.h says: for each data block, its last key and, as a
 //   varint, how many bytes it takes in the file without its seal.
-// * Filter (bloom_filter.h) and dictionary (dictionary.h) may be absent. Properties: properties.h.
+// * Filter (bloom_filter.h, or row_index.h) and dictionary (dictionary.h) may be absent.
+// Properties: properties.h.
 //   Footer: footer.h.
 //
 // Worked example: a file of one small data block, no filter, no compression:

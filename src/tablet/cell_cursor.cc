@@ -7,8 +7,8 @@
 #include "absl/time/clock.h"
 
 #include "base/checksum.h"
+#include "base/compare.h"
 #include "base/strings.h"
-#include "sstable/common_prefix.h"
 
 namespace bigtable {
 
@@ -42,7 +42,7 @@ void CellCursor::ReadRow(std::string_view row) {
   single_row_ = true;
   AppendRowPrefix(&begin_, row);
   for (size_t i = 0; i < version_->groups().size(); ++i) {
-    if (GroupIsWanted(i)) AddRowSources(version_->groups()[i], begin_.view());
+    if (GroupIsWanted(i)) AddRowSources(version_->groups()[i]);
   }
 }
 
@@ -71,12 +71,31 @@ void CellCursor::AddMemtables(const GroupVersion& group) {
   }
 }
 
-void CellCursor::AddRowSources(const GroupVersion& group, std::string_view row_prefix) {
-  AddMemtables(group);
+// Adds a source that was put where the row begins, if it has the row.
+void CellCursor::AddIfInRow(EntryCursor* cursor) {
+  if (cursor->valid() ? BeginsWith(cursor->key(), begin_.view()) : !cursor->status().ok()) {
+    input_.Add(cursor);
+  }
+}
+
+// Sources that have nothing of the row are not added: most rows are in one place.
+void CellCursor::AddRowSources(const GroupVersion& group) {
+  const std::string_view row_prefix = begin_.view();
+  const auto add_memtable = [&](const Memtable* memtable) {
+    if (memtable->empty()) return;
+    auto* const cursor = pool_.Make<MemtableCursor>(memtable);
+    cursor->Seek(row_prefix);
+    AddIfInRow(cursor);
+  };
+  add_memtable(group.active.get());
+  for (const Ref<Memtable>& memtable : group.frozen) add_memtable(memtable.get());
   if (group.runs.empty()) return;
+
+  ReadSettings settings = spec_.settings;
+  settings.read_ahead = false;
   const uint64_t row_hash = Checksum(row_prefix);
   std::string_view family, qualifier;
-  const bool one_column = filter_.IsOneColumn(&family, &qualifier);
+  const bool one_column = !filter_.passes_everything() && filter_.IsOneColumn(&family, &qualifier);
   uint64_t column_hash = 0;
   if (one_column) {
     std::string column(row_prefix);
@@ -86,11 +105,13 @@ void CellCursor::AddRowSources(const GroupVersion& group, std::string_view row_p
   // First all filters are asked for, then looked at: they come from memory at the same time.
   absl::InlinedVector<const SSTable*, 8> files;
   for (const SortedRun& run : group.runs) {
-    const size_t i = run.FindFile(row_prefix);
+    const size_t i = run.files.size() == 1 ? 0 : run.FindFile(row_prefix);
     if (i == run.files.size()) continue;
-    if (i + 1 < run.files.size() && run.files[i]->info().largest_key.starts_with(row_prefix) &&
+    if (i + 1 < run.files.size() && BeginsWith(run.files[i]->info().largest_key, row_prefix) &&
         run.files[i + 1]->info().smallest_key.starts_with(row_prefix)) {
-      input_.Add(pool_.Make<RunCursor>(&run, spec_.settings));  // the row goes on in another file
+      auto* const cursor = pool_.Make<RunCursor>(&run, settings);
+      cursor->Seek(row_prefix);
+      AddIfInRow(cursor);  // the row goes on in another file
       continue;
     }
     const SSTable* const file = run.files[i].get();
@@ -98,11 +119,21 @@ void CellCursor::AddRowSources(const GroupVersion& group, std::string_view row_p
     files.push_back(file);
   }
   for (const SSTable* file : files) {
-    const bool may_contain =
-        one_column ? file->MayContainColumn(row_hash, column_hash) : file->MayContainRow(row_hash);
-    if (may_contain && MayHaveTimestamps(file->info())) {
-      input_.Add(pool_.Make<SSTableCursor>(file, spec_.settings));
+    size_t block;
+    RowIndex::Answer answer = RowIndex::Answer::kUnknown;
+    if (!one_column) {
+      answer = file->LookUpRow(row_hash, &block);
+    } else if (!file->MayContainColumn(row_hash, column_hash)) {
+      answer = RowIndex::Answer::kAbsent;
     }
+    if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
+    auto* const cursor = pool_.Make<SSTableCursor>(file, settings);
+    if (answer == RowIndex::Answer::kInBlock) {
+      cursor->SeekRow(row_prefix, block);
+    } else {
+      cursor->Seek(row_prefix);
+    }
+    AddIfInRow(cursor);
   }
 }
 
@@ -124,6 +155,7 @@ void CellCursor::AddRangeSources(const GroupVersion& group) {
 
 bool CellCursor::MayHaveTimestamps(const SSTableInfo& info) const {
   int64_t first, last;
+  if (filter_.passes_everything()) return true;
   if (!filter_.BoundsTimestamps(&first, &last) || info.ConcernsTimestamps(first, last)) return true;
   // Cells outside the range count for MaxVersions all the same.
   const TableLayout& layout = version_->layout();
@@ -138,7 +170,9 @@ bool CellCursor::Next() {
   is_new_row_ = false;
   if (fresh_) {
     fresh_ = false;
-    if (!spec_.reverse) {
+    if (single_row_) {
+      input_.Start();
+    } else if (!spec_.reverse) {
       input_.Seek(begin_.view());
     } else if (!StartPreviousRow()) {
       return false;
@@ -178,8 +212,8 @@ bool CellCursor::AtEnd() {
   const std::string_view key = input_.key();
   if (spec_.reverse) return !key.starts_with(reverse_row_.view());
   // Within a row that has begun, the end was looked at already.
-  if (single_row_) return !key.starts_with(begin_.view());
-  if (end_.empty() || (row_prefix_size_ > 0 && key.starts_with(row_prefix()))) return false;
+  if (single_row_) return !BeginsWith(key, begin_.view());
+  if (end_.empty() || (row_prefix_size_ > 0 && BeginsWith(key, row_prefix()))) return false;
   return key >= end_.view();
 }
 
@@ -243,7 +277,7 @@ inline bool CellCursor::EnterAlike(std::string_view key) {
 // Sees to it that the cursor is in the row and column of `key`; kStay if the column is to be read.
 CellCursor::Step CellCursor::Enter(std::string_view key) {
   if (key.size() == column_prefix_.size() + kTrailerSize &&
-      key.starts_with(column_prefix_.view())) {
+      BeginsWith(key, column_prefix_.view())) {
     return Step::kStay;
   }
   return EnterColumn(key);
@@ -263,7 +297,7 @@ bool CellCursor::EnterRow(std::string_view key) {
 
 // Sees to it that family_ is the one that `rest`, a column prefix less the row's, begins with.
 bool CellCursor::EnterFamily(std::string_view rest) {
-  if (family_ == nullptr || !rest.starts_with(family_->name) ||
+  if (family_ == nullptr || !BeginsWith(rest, family_->name) ||
       rest[family_->name.size()] != '\0') {
     in_family_ = false;
     family_ = version_->layout().FindFamily(FamilyOf(rest, 0));
@@ -279,7 +313,7 @@ bool CellCursor::EnterFamily(std::string_view rest) {
 }
 
 CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
-  const bool same_row = row_prefix_size_ > 0 && key.starts_with(row_prefix());
+  const bool same_row = row_prefix_size_ > 0 && BeginsWith(key, row_prefix());
   alike_size_ = 0;
   column_prefix_.assign(ColumnPrefix(key));
   if (!same_row && !EnterRow(key)) return Step::kAgain;

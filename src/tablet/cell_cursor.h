@@ -53,7 +53,8 @@ class CellCursor {
   CellCursor(const CellCursor&) = delete;
   CellCursor& operator=(const CellCursor&) = delete;
 
-  // Both begin a new read: Next() goes to its first cell.
+  // Both begin a new read: Next() goes to its first cell. ReadRow is for cursors that do not read in
+  // reverse, and goes to the row at once.
   void ReadRow(std::string_view row);
   void ReadRange(const RowRange& range);
 
@@ -86,7 +87,8 @@ class CellCursor {
   // Choosing what to read.
   void Reset();
   bool GroupIsWanted(size_t group) const;
-  void AddRowSources(const GroupVersion& group, std::string_view row_prefix);
+  void AddRowSources(const GroupVersion& group);
+  void AddIfInRow(EntryCursor* cursor);
   void AddRangeSources(const GroupVersion& group);
   void AddMemtables(const GroupVersion& group);
   bool MayHaveTimestamps(const SSTableInfo& info) const;

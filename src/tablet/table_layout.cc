@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/coding.h"
+#include "base/compare.h"
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -70,7 +71,7 @@ absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& grou
   BT_RETURN_IF_ERROR(
       CheckRange<size_t>(Cat("block_size", of), group.block_size, 1 << 10, 16 << 20));
   BT_RETURN_IF_ERROR(CheckRange<int>(Cat("filter", of), static_cast<int>(group.filter), 0,
-                                     static_cast<int>(FilterKind::kRowAndColumn)));
+                                     static_cast<int>(FilterKind::kRowIndex)));
   BT_RETURN_IF_ERROR(CheckRange(Cat("filter_bits", of), group.filter_bits, 1, 32));
   BT_RETURN_IF_ERROR(CheckRange<int>(Cat("compaction", of), static_cast<int>(group.compaction), 0,
                                      static_cast<int>(CompactionStyle::kNone)));
@@ -79,6 +80,17 @@ absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& grou
 }
 
 const FamilyLayout* TableLayout::FindFamily(std::string_view family) const {
+  // Most tables have one or a few.
+  constexpr size_t kFew = 4;
+  if (families.size() <= kFew) {
+    for (const FamilyLayout& f : families) {
+      if (f.name.size() == family.size() &&
+          SameBytes(f.name.data(), family.data(), family.size())) {
+        return &f;
+      }
+    }
+    return nullptr;
+  }
   const auto found =
       std::lower_bound(families.begin(), families.end(), family,
                        [](const FamilyLayout& f, std::string_view n) { return f.name < n; });

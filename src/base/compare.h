@@ -1,7 +1,8 @@
-// How many bytes two texts have in common at their start: what prefix compression and searches in
-// prefix-compressed keys are made of. Pure functions.
-#ifndef BIGTABLE_SSTABLE_COMMON_PREFIX_H_
-#define BIGTABLE_SSTABLE_COMMON_PREFIX_H_
+// Comparing keys: how many bytes two texts have in common at their start, which is what prefix
+// compression and searches in prefix-compressed keys are made of; and comparisons of short texts
+// without a call. Pure functions.
+#ifndef BIGTABLE_BASE_COMPARE_H_
+#define BIGTABLE_BASE_COMPARE_H_
 
 #include <algorithm>
 #include <bit>
@@ -63,6 +64,11 @@ inline bool SameBytes(const char* a, const char* b, size_t n) {
   return true;
 }
 
+// Whether `text` begins with `prefix`, without a call: for short prefixes.
+inline bool BeginsWith(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() && SameBytes(text.data(), prefix.data(), prefix.size());
+}
+
 }  // namespace bigtable
 
-#endif  // BIGTABLE_SSTABLE_COMMON_PREFIX_H_
+#endif  // BIGTABLE_BASE_COMPARE_H_

@@ -1,0 +1,99 @@
+// A hash table from the rows of a file to its data blocks (FilterKind::kRowIndex): it answers what
+// a Bloom filter does, and where the filter says maybe, it says in which block to look. A read of
+// one row takes one cache line of it in place of the filter's and of the search in the block index.
+// It is asked with the Checksum of a row prefix (base/entry_key.h).
+//
+// In the file: lines of sixteen slots, each a u32, little-endian; nothing else. `block_bits` is
+// among the properties.
+//
+//    31   30 ... block_bits   block_bits - 1 ... 0
+//   +---+-------------------+----------------------+
+//   | 1 | tag               | block                |      an empty slot is 0
+//   +---+-------------------+----------------------+
+//
+// * Tag: the lowest 31 - block_bits bits of the hash. Block: the one that the row begins in.
+// * Line: the upper 32 bits of the hash, times the number of lines, shifted down by 32. A row goes
+//   into the first free slot from there on, the first line following the last: so it is in a line
+//   that is reached over full ones only.
+//
+// Worked example: one line, 2 bits for the block, hash 5, block 3: the first slot is 17 00 00 80.
+#ifndef BIGTABLE_SSTABLE_ROW_INDEX_H_
+#define BIGTABLE_SSTABLE_ROW_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/prefetch.h"
+
+namespace bigtable {
+
+// Immutable and thread-safe. A default one knows nothing.
+class RowIndex {
+ public:
+  static constexpr size_t kSlots = 16;
+  static constexpr size_t kLineSize = kSlots * sizeof(uint32_t);
+  static constexpr int kMostBlockBits = 28;  // at least three are the tag's
+
+  enum class Answer : uint8_t {
+    kAbsent,   // the row is not in the file: certain
+    kInBlock,  // if it is in the file, then it begins in this block
+    kUnknown,  // look for it
+  };
+
+  RowIndex() = default;
+  // Requires IsWellFormed(lines, block_bits).
+  RowIndex(std::string_view lines, int block_bits, size_t blocks);
+  static bool IsWellFormed(std::string_view lines, uint64_t block_bits) {
+    return !lines.empty() && lines.size() % kLineSize == 0 &&
+           lines.size() / kLineSize <= UINT32_MAX && block_bits <= uint64_t{kMostBlockBits};
+  }
+
+  Answer Find(uint64_t hash, size_t* block) const;
+  bool empty() const { return line_count_ == 0; }
+  // Begins to bring what Find(hash) will look at from memory.
+  BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const {
+    if (line_count_ > 0) PrefetchLine(lines_ + LineOf(hash, line_count_) * kLineSize);
+  }
+  size_t memory() const { return line_count_ == 0 ? 0 : (line_count_ + 1) * kLineSize; }
+
+  static size_t LineOf(uint64_t hash, uint64_t line_count) {
+    return static_cast<size_t>((hash >> 32) * line_count >> 32);
+  }
+
+ private:
+  std::unique_ptr<char[]> buffer_;
+  const char* lines_ = nullptr;  // in the buffer, at the start of a cache line
+  uint64_t line_count_ = 0;
+  int block_bits_ = 0;
+  size_t blocks_ = 0;
+};
+
+// Gathers rows and builds the table from them. One thread at a time.
+class RowIndexBuilder {
+ public:
+  // `block`: the number of the data block that the row begins in.
+  void Add(uint64_t hash, uint64_t block) { rows_.push_back({hash, block}); }
+  // False if there is nothing to build, or so many blocks that they leave no room for tags.
+  bool CanBuild() const {
+    return !rows_.empty() && rows_.back().block < uint64_t{1} << RowIndex::kMostBlockBits;
+  }
+  size_t size() const;  // of the table
+  int block_bits() const;
+  // Requires CanBuild().
+  void AppendTo(std::string* out) const;
+
+ private:
+  struct Row {
+    uint64_t hash;
+    uint64_t block;
+  };
+  std::vector<Row> rows_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_SSTABLE_ROW_INDEX_H_
