@@ -222,7 +222,8 @@ TEST(SSTableTest, FiltersKnowEveryRowAndColumn) {
     InMemoryFileSystem files;
     const bool with_row_deletions = seed % 2 == 0;
     const Entries entries = RandomEntries(&random, 2000, with_row_deletions);
-    for (const FilterKind kind : {FilterKind::kNone, FilterKind::kRow, FilterKind::kRowAndColumn}) {
+    for (const FilterKind kind :
+         {FilterKind::kNone, FilterKind::kRow, FilterKind::kRowAndColumn, FilterKind::kRowIndex}) {
       TableSetup setup = AllSetups(1024)[0];
       setup.group.filter = kind;
       ASSERT_OK_AND_ASSIGN(const SSTableInfo info,
@@ -256,6 +257,46 @@ TEST(SSTableTest, FiltersKnowEveryRowAndColumn) {
         EXPECT_EQ(columns, 10000);
       }
     }
+  });
+}
+
+TEST(SSTableTest, RowIndexLeadsToWhereARowBegins) {
+  ForEachSeed(3, [](uint64_t seed) {
+    Random random(seed);
+    InMemoryFileSystem files;
+    const Entries entries = RandomEntries(&random, 2000, true);
+    TableSetup setup = AllSetups(1024)[seed % 3];
+    setup.group.filter = FilterKind::kRowIndex;
+    ASSERT_OK_AND_ASSIGN(const SSTableInfo info,
+                         WriteTable(&files, kTablePath, setup.group, entries));
+    ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, OpenTable(&files, info, setup));
+    ASSERT_GT(table->properties().blocks, 10u);
+    std::string last_row;
+    int found = 0;
+    for (const auto& [key, value] : entries) {
+      const std::string row = key.substr(0, RowPrefixSize(key));
+      if (row == last_row) continue;
+      last_row = row;
+      size_t block;
+      const auto answer = table->LookUpRow(Checksum(row), &block);
+      ASSERT_NE(answer, RowIndex::Answer::kAbsent);
+      if (answer == RowIndex::Answer::kUnknown) continue;
+      ++found;
+      SSTableCursor cursor(table.get());
+      cursor.SeekRow(row, block);
+      ASSERT_TRUE(cursor.valid()) << cursor.status();
+      ASSERT_EQ(cursor.key(), key);
+      ASSERT_EQ(cursor.value(), value);
+      // A row that is not there, of the same hash, is not found and no error.
+      const std::string other = RowPrefix(last_row.substr(0, last_row.size() - 2) + "~");
+      if (entries.lower_bound(other) == entries.end() ||
+          !entries.lower_bound(other)->first.starts_with(other)) {
+        cursor.SeekRow(other, block);
+        ASSERT_TRUE(cursor.status().ok()) << cursor.status();
+        ASSERT_FALSE(cursor.valid() && cursor.key().starts_with(other));
+      }
+    }
+    EXPECT_GT(found, 10);
   });
 }
 

@@ -112,6 +112,10 @@ inline std::vector<TableSetup> AllSetups(size_t block_size) {
         {std::string(name) + "Positional", group, FileSystem::ReadMode::kPositional, false});
     setups.push_back({std::string(name) + "InMemory", group, FileSystem::ReadMode::kMapped, true});
   }
+  TableSetup with_row_index = setups.front();
+  with_row_index.name = "RowIndex";
+  with_row_index.group.filter = FilterKind::kRowIndex;
+  setups.push_back(with_row_index);
   return setups;
 }
 
