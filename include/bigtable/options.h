@@ -79,6 +79,12 @@ struct DatabaseOptions {
   // which writers wait, are not limited. Database::SetCompactionRate changes it.
   uint64_t compaction_rate = 0;
 
+  // Keeps rows that Table::ReadRow has read whole, as they came out of the merge of memtables and
+  // SSTables, for those who read the same rows again; a write to the row invalidates it. Shares the
+  // memory of the block cache. For reads that go to some rows far more often than to others; costs
+  // half a megabyte, and otherwise a copy of each row that is read.
+  bool scan_cache = false;
+
   // How SSTables are read: kMapped serves uncompressed blocks in place, kPositional reads every
   // block into the block cache.
   FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;

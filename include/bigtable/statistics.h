@@ -45,6 +45,8 @@ struct DatabaseStatistics {
 
   uint64_t block_cache_hits = 0;
   uint64_t block_cache_misses = 0;
+  uint64_t scan_cache_hits = 0;
+  uint64_t scan_cache_misses = 0;
 
   // Bytes in use of the memory budget, and its limit.
   uint64_t memory_limit = 0;

@@ -57,12 +57,21 @@ class alignas(64) BlockCache::Shard {
     return entry.block;
   }
 
-  void Insert(const Key& key, size_t hash, Ref<Block> block, uint64_t capacity) {
+  void Insert(const Key& key, size_t hash, Ref<Block> block, uint64_t capacity, bool replace) {
     const uint64_t charge = block->charge() + kEntryOverhead;
     if (charge > capacity) return;
     List evicted;  // freed after the lock is
     MutexLock lock(&mutex_);
-    if (index_.contains(key)) return;
+    if (const auto found = index_.find(key, hash); found != index_.end()) {
+      if (!replace) return;
+      // In its place, so that it stays as hot as it was.
+      Entry& entry = *found->second;
+      Charge(static_cast<int64_t>(charge) - static_cast<int64_t>(entry.charge), entry.is_small);
+      entry.charge = charge;
+      std::swap(entry.block, block);
+      EvictTo(capacity, capacity, &evicted);
+      return;
+    }
     EvictTo(capacity - charge, capacity, &evicted);
     uint64_t& ghost = GhostOf(hash);
     const bool returns = ghost == hash;
@@ -213,7 +222,12 @@ Ref<Block> BlockCache::Lookup(const Key& key) {
 
 void BlockCache::Insert(const Key& key, Ref<Block> block) {
   const size_t hash = absl::HashOf(key);
-  ShardOf(hash).Insert(key, hash, std::move(block), capacity() >> shard_bits_);
+  ShardOf(hash).Insert(key, hash, std::move(block), capacity() >> shard_bits_, false);
+}
+
+void BlockCache::Replace(const Key& key, Ref<Block> block) {
+  const size_t hash = absl::HashOf(key);
+  ShardOf(hash).Insert(key, hash, std::move(block), capacity() >> shard_bits_, true);
 }
 
 void BlockCache::Shrink() {

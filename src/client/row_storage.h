@@ -13,10 +13,10 @@
 
 #include "bigtable/row.h"
 
+#include "base/compare.h"
 #include "base/key_buffer.h"
 #include "base/published.h"
 #include "base/ref_counted.h"
-#include "base/compare.h"
 #include "tablet/cell_cursor.h"
 #include "tablet/tablet_version.h"
 
@@ -89,12 +89,17 @@ class RowBuilder {
   static bool HasStorage(const Row& row) { return row.storage_ != nullptr; }
   RowBuilder(const RowBuilder&) = delete;
   RowBuilder& operator=(const RowBuilder&) = delete;
-  // The row is whole.
-  ~RowBuilder() {
+  // The row is whole, and the Row may be moved.
+  void Finish() {
     row_->key_ = storage_->key.view();
     row_->cells_ = absl::MakeConstSpan(storage_->cells);
   }
 
+  // A cell whose qualifier and value stay where they are as long as `owner`.
+  void AddInPlace(const Cell& cell, const Ref<const RefCounted>& owner) {
+    storage_->cells.push_back(cell);
+    if (storage_->owners.empty()) storage_->owners.push_back(owner);
+  }
   void Add(const CellCursor& cursor) {
     storage_->cells.push_back({cursor.family().name,
                                storage_->Keep(cursor.qualifier()),

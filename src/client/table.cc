@@ -118,6 +118,39 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
 
 // --- Reads ---
 
+namespace {
+
+// The cells of a row in the scan cache that the filter lets through.
+void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterNode* filter,
+               RowBuilder* builder) {
+  using Verdict = FilterProgram::Verdict;
+  CachedRow cached(block->data());
+  FilterProgram program(filter);
+  const bool everything = program.passes_everything();
+  if (!everything) program.StartRow(cached.row());
+  Cell cell;
+  Cell last;
+  bool has_column = false;
+  bool column_passes = false;
+  while (cached.Next(layout, &cell)) {
+    if (!everything) {
+      if (!has_column || cell.family != last.family || cell.qualifier != last.qualifier) {
+        column_passes = program.StartColumn(cell.family, cell.qualifier) == Verdict::kPass;
+        has_column = true;
+        last = cell;
+      }
+      if (!column_passes) continue;
+      const Verdict verdict = program.Judge(cell.timestamp.micros(), &cell.value);
+      if (verdict == Verdict::kNextRow) return;
+      if (verdict > Verdict::kNextCell || program.done_with_column()) column_passes = false;
+      if (verdict != Verdict::kPass) continue;
+    }
+    builder->AddInPlace(cell, block);
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
                                    const ReadOptions& options) {
   const CallGate::Pass pass(&impl_->database->gate);
@@ -128,12 +161,28 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
   BT_RETURN_IF_ERROR(impl_->BeginRead(filter, options, &version, &spec));
   spec.reverse = false;
   Row result;
-  CellCursor cells(version.get(), spec);
-  {
-    RowBuilder builder(&result, row, std::move(version));
-    for (cells.ReadRow(row); cells.Next();) builder.Add(cells);
+  // What is too old now was not yet when the row was cached, so tables with such a rule have none.
+  ScanCache* const cache = spec.now == absl::InfinitePast() ? impl_->tablet->scan_cache() : nullptr;
+  const TabletVersion& pinned = *version;  // by the row, from now on
+  if (cache != nullptr) {
+    const Ref<Block> cached =
+        cache->Lookup(pinned.scan_cache_id(), row, {spec.sequence, options.snapshot != nullptr});
+    if (cached) {
+      RowBuilder builder(&result, row, std::move(version));
+      AddCached(cached, pinned.layout(), spec.filter, &builder);
+      builder.Finish();
+      return result;
+    }
   }
+  CellCursor cells(version.get(), spec);
+  RowBuilder builder(&result, row, std::move(version));
+  for (cells.ReadRow(row); cells.Next();) builder.Add(cells);
+  builder.Finish();
   BT_RETURN_IF_ERROR(cells.status());
+  if (cache != nullptr && spec.filter == nullptr && options.fill_cache) {
+    cache->Insert(pinned.scan_cache_id(), row,
+                  MakeCachedRow(pinned.layout(), spec.sequence, row, result.cells()));
+  }
   return result;
 }
 
@@ -156,15 +205,14 @@ class RowReaderImpl {
     if (done_) return false;
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
     if (!at_row_ && !NextRange()) return false;
-    {
-      RowBuilder builder = RowBuilder::HasStorage(*row)
-                               ? RowBuilder(row, cursor_->row())
-                               : RowBuilder(row, cursor_->row(), version_.Clone());
-      do {
-        builder.Add(*cursor_);
-        at_row_ = cursor_->Next();
-      } while (at_row_ && !cursor_->is_new_row());
-    }
+    RowBuilder builder = RowBuilder::HasStorage(*row)
+                             ? RowBuilder(row, cursor_->row())
+                             : RowBuilder(row, cursor_->row(), version_.Clone());
+    do {
+      builder.Add(*cursor_);
+      at_row_ = cursor_->Next();
+    } while (at_row_ && !cursor_->is_new_row());
+    builder.Finish();
     if (!at_row_ && !cursor_->status().ok()) return Fail(cursor_->status());
     ++rows_;
     return true;

@@ -26,6 +26,8 @@ Master::Master(std::string_view path, const DatabaseOptions& options)
       options_(options),
       file_system_(options.file_system),
       info_log_(options.log_sink),
+      scan_cache_(options.scan_cache ? std::make_unique<ScanCache>(options.shared_memory_budget)
+                                     : nullptr),
       rate_limiter_(options.compaction_rate),
       snapshots_(std::make_shared<SnapshotList>(&sequences_)),
       small_files_(file_system_, directory_.lock_service()),
@@ -139,6 +141,8 @@ std::unique_ptr<TabletServer> Master::MakeServer(ServerDirectory::Kind kind, Tab
   environment.budget = options_.shared_memory_budget;
   environment.store = store;
   environment.snapshots = snapshots_.get();
+  // METADATA is read once.
+  if (!metadata) environment.scan_cache = scan_cache_.get();
   environment.rate_limiter = &rate_limiter_;
   environment.read_mode = options_.read_mode;
   environment.target_file_size = options_.target_file_size;

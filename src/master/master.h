@@ -115,6 +115,7 @@ class Master {
   const DatabaseOptions options_;
   FileSystem* const file_system_;
   InfoLog info_log_;
+  const std::unique_ptr<ScanCache> scan_cache_;  // null: off
   RateLimiter rate_limiter_;
   SequenceSource sequences_;
   const std::shared_ptr<SnapshotList> snapshots_;

@@ -43,6 +43,10 @@ DatabaseStatistics Master::Statistics() const {
   MemoryBudget& budget = *options_.shared_memory_budget;
   statistics.block_cache_hits = budget.block_cache().hits();
   statistics.block_cache_misses = budget.block_cache().misses();
+  if (scan_cache_ != nullptr) {
+    statistics.scan_cache_hits = scan_cache_->hits();
+    statistics.scan_cache_misses = scan_cache_->misses();
+  }
   statistics.memory_limit = budget.limit();
   statistics.memory_memtables = budget.used(MemoryBudget::Use::kMemtables);
   statistics.memory_log =

@@ -53,8 +53,8 @@ class CellCursor {
   CellCursor(const CellCursor&) = delete;
   CellCursor& operator=(const CellCursor&) = delete;
 
-  // Both begin a new read: Next() goes to its first cell. ReadRow is for cursors that do not read in
-  // reverse, and goes to the row at once.
+  // Both begin a new read: Next() goes to its first cell. ReadRow is for cursors that do not read
+  // in reverse, and goes to the row at once.
   void ReadRow(std::string_view row);
   void ReadRange(const RowRange& range);
 

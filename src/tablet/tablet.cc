@@ -15,7 +15,7 @@ Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const Table
     : environment_(environment),
       table_id_(layout->table_id),
       layout_(std::move(layout)),
-      version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>())) {}
+      version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>(), NewScanCacheId())) {}
 
 absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* environment,
                                                      TableLayout layout, const TabletState& state) {
@@ -59,6 +59,7 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
 
 void Tablet::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
                    int64_t server_timestamp, const Ref<const RefCounted>& owner) {
+  if (environment_->scan_cache != nullptr) environment_->scan_cache->NoteWrite(row, sequence);
   Insert(row, operations, sequence, server_timestamp, owner, false);
 }
 
@@ -167,13 +168,21 @@ void Tablet::SetLayout(TableLayout layout, SequenceNumber last) {
 
 void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                      Ref<VersionSeal> seal) {
-  const bool memtables_changed = version_.Get()->seal().get() != seal.get();
+  const Pin<TabletVersion> current = version_.Get();
+  const bool layout_changed = current->shared_layout() != layout;
+  const uint64_t scan_cache_id = layout_changed ? NewScanCacheId() : current->scan_cache_id();
+  const bool memtables_changed = current->seal().get() != seal.get();
   if (memtables_changed) {
     layout_ = layout;
     active_.clear();
     for (const GroupVersion& group : groups) active_.push_back(group.active.get());
   }
-  version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(seal)));
+  version_.Publish(
+      new TabletVersion(std::move(layout), std::move(groups), std::move(seal), scan_cache_id));
+}
+
+uint64_t Tablet::NewScanCacheId() const {
+  return environment_->scan_cache != nullptr ? environment_->scan_cache->NewId() : 0;
 }
 
 Ref<Memtable> Tablet::NewMemtable() const { return MakeRef<Memtable>(environment_->budget); }

@@ -44,6 +44,7 @@
 #include "compaction/job.h"
 #include "compaction/policy.h"
 #include "compaction/rate_limiter.h"
+#include "tablet/scan_cache.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/table_layout.h"
 #include "tablet/tablet_state.h"
@@ -60,6 +61,7 @@ struct TabletEnvironment {
   std::shared_ptr<MemoryBudget> budget;
   TabletStore* store = nullptr;
   const SnapshotList* snapshots = nullptr;
+  ScanCache* scan_cache = nullptr;  // may be null
   RateLimiter* rate_limiter = nullptr;
   FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
   uint64_t target_file_size = 64 << 20;
@@ -101,6 +103,8 @@ class Tablet {
   // Pins what the tablet consists of now.
   Pin<TabletVersion> Version() const { return version_.Get(); }
   std::shared_ptr<const TableLayout> Layout() const { return Version()->shared_layout(); }
+  // For rows of this tablet, with the id of the version they are read from; may be null.
+  ScanCache* scan_cache() const { return environment_->scan_cache; }
 
   // --- For the writer ---
 
@@ -210,6 +214,7 @@ class Tablet {
   void Add(size_t group, SequenceNumber sequence, std::string_view value,
            const Ref<const RefCounted>& owner);
   Ref<Memtable> NewMemtable() const;
+  uint64_t NewScanCacheId() const;
 
   const TabletEnvironment* const environment_;
   const uint64_t table_id_;

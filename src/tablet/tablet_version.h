@@ -33,8 +33,11 @@ struct VersionSeal final : public RefCounted {
 class TabletVersion final : public Publishable {
  public:
   TabletVersion(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-                Ref<VersionSeal> seal)
-      : layout_(std::move(layout)), groups_(std::move(groups)), seal_(std::move(seal)) {}
+                Ref<VersionSeal> seal, uint64_t scan_cache_id)
+      : layout_(std::move(layout)),
+        groups_(std::move(groups)),
+        seal_(std::move(seal)),
+        scan_cache_id_(scan_cache_id) {}
 
   const TableLayout& layout() const { return *layout_; }
   const std::shared_ptr<const TableLayout>& shared_layout() const { return layout_; }
@@ -45,11 +48,14 @@ class TabletVersion final : public Publishable {
   // memtable of the next version.
   SequenceNumber sealed_at() const { return seal_->sealed_at.load(std::memory_order_acquire); }
   const Ref<VersionSeal>& seal() const { return seal_; }
+  // The same for versions with the same layout (tablet/scan_cache.h).
+  uint64_t scan_cache_id() const { return scan_cache_id_; }
 
  private:
   const std::shared_ptr<const TableLayout> layout_;
   const std::vector<GroupVersion> groups_;
   const Ref<VersionSeal> seal_;
+  const uint64_t scan_cache_id_;
 };
 
 }  // namespace bigtable
