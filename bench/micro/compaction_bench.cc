@@ -25,7 +25,7 @@
 #include "compaction/sorted_run.h"
 #include "filesystem/in_memory_file_system.h"
 #include "memtable/memtable.h"
-#include "paper/workload.h"
+#include "common/workload.h"
 #include "sstable/read_settings.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_info.h"

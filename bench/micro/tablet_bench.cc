@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "common.h"
 #include "memtable/memtable.h"
-#include "paper/workload.h"
+#include "common/workload.h"
 #include "sstable/sstable.h"
 #include "table_file.h"
 #include "tablet/cell_cursor.h"

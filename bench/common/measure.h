@@ -1,6 +1,6 @@
 // What is measured beside the clock.
-#ifndef BIGTABLE_BENCH_PAPER_MEASURE_H_
-#define BIGTABLE_BENCH_PAPER_MEASURE_H_
+#ifndef BIGTABLE_BENCH_COMMON_MEASURE_H_
+#define BIGTABLE_BENCH_COMMON_MEASURE_H_
 
 #include <chrono>
 #include <cstdint>
@@ -68,4 +68,4 @@ class Latencies {
 
 }  // namespace bench
 
-#endif  // BIGTABLE_BENCH_PAPER_MEASURE_H_
+#endif  // BIGTABLE_BENCH_COMMON_MEASURE_H_

@@ -1,4 +1,4 @@
-#include "measure.h"
+#include "common/measure.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,7 +16,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 
-#include "strings.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {
