@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <system_error>
+#include <time.h>
 #include <unistd.h>
 
 #include "absl/status/status.h"
@@ -41,6 +42,12 @@ absl::StatusOr<absl::Duration> CpuTime() {
   rusage usage = {};
   if (getrusage(RUSAGE_SELF, &usage) != 0) return absl::ErrnoToStatus(errno, "getrusage");
   return absl::DurationFromTimeval(usage.ru_utime) + absl::DurationFromTimeval(usage.ru_stime);
+}
+
+absl::Duration ThreadCpuTime() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return absl::DurationFromTimespec(time);
 }
 
 absl::StatusOr<uint64_t> BytesWritten() { return NumberIn("/proc/self/io", "wchar"); }

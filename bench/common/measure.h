@@ -15,6 +15,8 @@ namespace bench {
 
 // CPU time of all threads of this process, those that have ended included, in user and system mode.
 absl::StatusOr<absl::Duration> CpuTime();
+// The same of the calling thread alone.
+absl::Duration ThreadCpuTime();
 
 // Bytes that this process has passed to write calls, of any kind and to anywhere.
 absl::StatusOr<uint64_t> BytesWritten();
