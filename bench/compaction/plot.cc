@@ -45,23 +45,36 @@ std::string Data(const RunResult& run, size_t number) {
   return data + "EOD\n";
 }
 
+std::string_view ColorOf(size_t run) { return kColors[run % std::size(kColors)]; }
+
+// The policies' names in the colours of their lines, where the page's title leaves a line empty.
+// A key would cover lines, or would be as narrow as a panel.
+std::string Legend(const std::vector<const RunResult*>& runs) {
+  std::string legend;
+  const double width = 1.0 / static_cast<double>(runs.size() + 1);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    absl::StrAppendFormat(
+        &legend, "set label \"%s\" at screen %.3f,0.935 center textcolor rgb '%s'\n",
+        ChartText(runs[i]->policy.Name()), width * static_cast<double>(i + 1), ColorOf(i));
+  }
+  return legend;
+}
+
 std::string Script(const std::vector<const RunResult*>& runs, const std::string& path) {
-  std::string script = BeginPage(
-      {.path = path,
-       .title = ChartText(runs.front()->workload) + ", by thousands of operations (less is better)",
-       .panels = std::size(kPanels),
-       .panel_width = 360});
+  std::string script = BeginPage({.path = path,
+                                  .title = ChartText(runs.front()->workload) +
+                                           ", by thousands of operations (less is better)\\n",
+                                  .panels = std::size(kPanels),
+                                  .panel_width = 360});
   for (size_t i = 0; i < runs.size(); ++i) script += Data(*runs[i], i);
+  script += Legend(runs);
   for (size_t panel = 0; panel < std::size(kPanels); ++panel) {
-    absl::StrAppendFormat(&script, "set title \"%s\"\n%s\nplot ", kPanels[panel].title,
-                          panel == 0 ? "set key left top" : "unset key");
+    absl::StrAppendFormat(&script, "set title \"%s\"\nplot ", kPanels[panel].title);
     for (size_t i = 0; i < runs.size(); ++i) {
-      absl::StrAppendFormat(
-          &script, "%s$r%d using 1:%d with lines linewidth 2 linecolor rgb '%s' title \"%s\"",
-          i == 0 ? "" : ", ", i, panel + 2, kColors[i % std::size(kColors)],
-          ChartText(runs[i]->policy.Name()));
+      absl::StrAppendFormat(&script, "%s$r%d using 1:%d with lines linewidth 2 linecolor rgb '%s'",
+                            i == 0 ? "" : ", ", i, panel + 2, ColorOf(i));
     }
-    script += "\n";
+    script += "\nunset label\n";
   }
   return Concat(script, kEndOfPage);
 }

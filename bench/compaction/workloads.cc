@@ -93,14 +93,14 @@ class ReadMix final : public FixedRows {
 // Deletes one of the rows that are there and writes one that was never there, in turn.
 class Deletes final : public Workload {
  public:
-  explicit Deletes(uint64_t rows) : rows_(rows), order_(Permutation(2 * rows, kPreparationSeed)) {
+  explicit Deletes(uint64_t rows) : rows_(rows), order_(Permutation(3 * rows, kPreparationSeed)) {
     live_.assign(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(rows));
   }
 
   std::vector<uint32_t> Preparation() const override {
     return {order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(rows_)};
   }
-  uint64_t operations() const override { return 2 * rows_; }
+  uint64_t operations() const override { return 4 * rows_; }
   Operation Next() override {
     if (done_++ % 2 == 0) {
       std::swap(live_[random_.Below(live_.size())], live_.back());

@@ -11,7 +11,7 @@
 //                    in proportion to r^-0.99
 //   read_mix         N rows are there; of 2 N operations a half overwrites a row at random, nine in
 //                    twenty read one, and one in twenty scans 50
-//   deletes          N rows are there; N times a row at random is deleted and a new one is written
+//   deletes          N rows are there; 2 N times one at random is deleted and a new one written
 //   time_series      3 N new rows in key order, which is that of time; a row expires when N more
 //                    have been written
 //   sensors          the same, but the key begins with one of 100 sources, which write in turn
