@@ -10,7 +10,7 @@
 
 #include "base/coding.h"
 #include "common.h"
-#include "paper/workload.h"
+#include "common/workload.h"
 #include "sstable/block_builder.h"
 #include "sstable/block_cursor.h"
 #include "sstable/block_index.h"

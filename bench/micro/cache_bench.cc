@@ -13,7 +13,7 @@
 #include "cache/block.h"
 #include "cache/block_cache.h"
 #include "common.h"
-#include "paper/workload.h"
+#include "common/workload.h"
 
 namespace bigtable {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
-#include "paper/workload.h"
+#include "common/workload.h"
 
 namespace bigtable {
 

@@ -13,8 +13,8 @@
 
 #include "bigtable/bigtable.h"
 
+#include "common/strings.h"
 #include "engine.h"
-#include "strings.h"
 
 namespace bench {
 namespace {

@@ -11,9 +11,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "measure.h"
-#include "strings.h"
-#include "workload.h"
+#include "common/measure.h"
+#include "common/strings.h"
+#include "common/workload.h"
 
 namespace bench {
 namespace {

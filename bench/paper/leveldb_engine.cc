@@ -9,11 +9,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "common/strings.h"
 #include "engine.h"
 #include "leveldb/db.h"
 #include "peer_settings.h"
 #include "quiet.h"
-#include "strings.h"
 
 namespace bench {
 namespace {

@@ -2,13 +2,15 @@
 // "Performance Evaluation" has them but in one process on one machine. bench/run builds and starts
 // it.
 //
-//   workload   what is written and read
 //   engine     what an engine does; *_engine.cc are ours and the peers
 //   peer_settings   how the peers are set up, and why
-//   measure, quiet  CPU, memory, disk, latencies, and whether anything is still at work
+//   quiet      whether anything is still at work
 //   child      one step of one engine's round
 //   runner     the rounds, each step in a process of its own
-//   result, summary, report, plot, machine   what is told about it
+//   result, summary, report, plot   what is told about it
+//
+// What is written and read, what is measured and what else other benchmarks need is in ../common.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,13 +28,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "common/flags.h"
+#include "common/machine.h"
+#include "common/strings.h"
 #include "engine.h"
-#include "machine.h"
 #include "plot.h"
 #include "report.h"
 #include "result.h"
 #include "runner.h"
-#include "strings.h"
 #include "summary.h"
 
 ABSL_FLAG(bool, quick, false, "100,000 rows and three rounds, instead of 1,000,000 and five");
@@ -48,30 +51,6 @@ namespace bench {
 namespace {
 
 constexpr uint64_t kMebibyte = 1 << 20;
-
-absl::Status CheckRange(std::string_view flag, uint64_t value, uint64_t least, uint64_t most) {
-  if (value >= least && value <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrFormat("--%s %d: must be %d to %d", flag, value, least, most));
-}
-
-// The names in `list`, each of which must be one of `known`; all of those if there are none.
-absl::StatusOr<std::vector<std::string>> Names(std::string_view flag, const std::string& list,
-                                               const std::vector<std::string>& known,
-                                               std::string_view rule) {
-  if (list.empty()) return known;
-  std::vector<std::string> names = Split(list, ',');
-  for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return absl::InvalidArgumentError(absl::StrFormat("--%s: \"%s\" is not %s: %s", flag, name,
-                                                        rule, absl::StrJoin(known, ", ")));
-    }
-    if (std::count(names.begin(), names.end(), name) > 1) {
-      return absl::InvalidArgumentError(absl::StrFormat("--%s: %s is there twice", flag, name));
-    }
-  }
-  return names;
-}
 
 // 256 MiB for a million rows, and at least the 64 MiB that engines need to be themselves.
 uint64_t MemoryLimit(uint64_t rows) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -10,12 +9,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 
-#include "strings.h"
+#include "common/gnuplot.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {
 
-constexpr size_t kColumns = 3;  // panels beside one another
 constexpr std::string_view kColors[] = {"#1a5fb4", "#c64600", "#9a9996"};
 
 struct Chart {
@@ -60,8 +59,7 @@ std::string Panel(const Chart& chart, const std::vector<Summary>& summaries,
   if (bar == 0) return "";
   std::string panel = absl::StrFormat("$p%d << EOD\n%sEOD\n", number, data);
   absl::StrAppendFormat(&panel, "set title \"%s\"\nset xtics (%s)\nset xrange [-0.6:%g]\n",
-                        absl::StrReplaceAll(benchmark, {{"_", " "}}), ticks,
-                        static_cast<double>(bar) - 0.4);
+                        ChartText(benchmark), ticks, static_cast<double>(bar) - 0.4);
   absl::StrAppendFormat(&panel, "plot $p%d using 1:2:5 with boxes linecolor rgb variable", number);
   if (chart.has_range) {
     absl::StrAppendFormat(&panel,
@@ -75,32 +73,15 @@ std::string Panel(const Chart& chart, const std::vector<Summary>& summaries,
 std::string Script(const Chart& chart, const std::vector<Summary>& summaries,
                    std::string_view checking, const std::string& path) {
   const std::vector<std::string> benchmarks = BenchmarksIn(summaries);
-  const size_t lines = (benchmarks.size() + kColumns - 1) / kColumns;
-  std::string script = absl::StrFormat(
-      "set terminal svg size %d,%d font 'sans-serif,12' background rgb 'white'\n"
-      "set output \"%s\"\n"
-      "set multiplot layout %d,%d title \"%s, checking: %s\"\n"
-      "set boxwidth 0.7\nset style fill solid noborder\nunset key\nset yrange [0:*]\n"
-      "set grid ytics linecolor rgb '#d0d0d0'\nset border 3\nset tics nomirror\n",
-      300 * std::min(benchmarks.size(), kColumns), 60 + 240 * lines,
-      absl::StrReplaceAll(path, {{"\\", "\\\\"}, {"\"", "\\\""}}), lines,
-      std::min(benchmarks.size(), kColumns), chart.title,
-      absl::StrReplaceAll(std::string(checking), {{"_", " "}}));
+  std::string script =
+      BeginPage({.path = path,
+                 .title = absl::StrFormat("%s, checking: %s", chart.title, ChartText(checking)),
+                 .panels = benchmarks.size()});
+  script += "set boxwidth 0.7\nset style fill solid noborder\n";
   for (size_t i = 0; i < benchmarks.size(); ++i) {
     script += Panel(chart, summaries, benchmarks[i], i);
   }
-  return script + "unset multiplot\n";
-}
-
-absl::Status RunGnuplot(const std::string& script) {
-  FILE* gnuplot = popen("gnuplot", "w");
-  if (gnuplot == nullptr) return absl::ErrnoToStatus(errno, "gnuplot");
-  const bool written = std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
-  const int status = pclose(gnuplot);
-  if (!written || status != 0) {
-    return absl::InternalError(Concat("gnuplot failed with status ", status));
-  }
-  return absl::OkStatus();
+  return Concat(script, kEndOfPage);
 }
 
 }  // namespace

@@ -10,11 +10,11 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
+#include "common/strings.h"
 #include "engine.h"
 #include "peer_settings.h"
 #include "rocksdb/db.h"
 #include "rocksdb/version.h"
-#include "strings.h"
 
 namespace bench {
 namespace {

@@ -14,43 +14,19 @@
 #include <unistd.h>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
 #include "child.h"
-#include "strings.h"
+#include "common/interrupt.h"
+#include "common/strings.h"
+#include "common/temporary_directory.h"
 
 extern char** environ;
 
 namespace bench {
 namespace {
-
-volatile sig_atomic_t interrupted = 0;
-void Interrupt(int) { interrupted = 1; }
-
-// While it lives, SIGINT and SIGTERM interrupt system calls instead of ending the process, which
-// has databases to remove.
-class InterruptHandler {
- public:
-  InterruptHandler() {
-    struct sigaction action = {};
-    action.sa_handler = Interrupt;  // without SA_RESTART
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~InterruptHandler() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-  }
-  InterruptHandler(const InterruptHandler&) = delete;
-  InterruptHandler& operator=(const InterruptHandler&) = delete;
-
- private:
-  struct sigaction old_int_ = {};
-  struct sigaction old_term_ = {};
-};
 
 // A run of this program in another process, whose stdout we read.
 class Child {
@@ -94,7 +70,7 @@ class Child {
     char buffer[4096];
     for (;;) {
       const ssize_t n = read(output_, buffer, sizeof(buffer));
-      if (interrupted) return absl::CancelledError("interrupted");
+      if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return absl::ErrnoToStatus(errno, "read");
       if (n == 0) break;
@@ -110,7 +86,7 @@ class Child {
   absl::Status Wait() {
     int status = 0;
     while (waitpid(process_, &status, 0) < 0) {
-      if (interrupted) return absl::CancelledError("interrupted");
+      if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
       if (errno != EINTR) return absl::ErrnoToStatus(errno, "waitpid");
     }
     process_ = -1;
@@ -132,8 +108,10 @@ class Runner {
   explicit Runner(const RunOptions& options) : options_(options) {}
 
   absl::StatusOr<std::vector<EngineResult>> Run() {
-    if (absl::Status s = MakeDirectory(); !s.ok()) return s;
-    const absl::Cleanup remove = [this] { Remove(directory_); };
+    absl::StatusOr<TemporaryDirectory> directory =
+        TemporaryDirectory::Make(options_.directory, "paper");
+    if (!directory.ok()) return directory.status();
+    directory_ = directory->path();
     for (round_ = 1; round_ <= options_.rounds; ++round_) {
       for (size_t i = 0; i < options_.engines.size(); ++i) {
         const std::string& engine = options_.engines[(i + round_ - 1) % options_.engines.size()];
@@ -144,23 +122,6 @@ class Runner {
   }
 
  private:
-  static void Remove(const std::string& directory) {
-    std::error_code error;
-    std::filesystem::remove_all(directory, error);
-    if (error) absl::FPrintF(stderr, "%s: %s\n", directory, error.message());
-  }
-
-  absl::Status MakeDirectory() {
-    std::error_code error;
-    std::filesystem::create_directories(options_.directory, error);
-    if (error) {
-      return absl::InvalidArgumentError(Concat(options_.directory, ": ", error.message()));
-    }
-    directory_ = Concat(options_.directory, "/paper-XXXXXX");
-    if (mkdtemp(directory_.data()) == nullptr) return absl::ErrnoToStatus(errno, directory_);
-    return absl::OkStatus();
-  }
-
   bool IsWanted(std::string_view step) const {
     const std::vector<std::string_view> of_step = BenchmarksOf(step);
     return std::any_of(options_.benchmarks.begin(), options_.benchmarks.end(),
@@ -184,9 +145,9 @@ class Runner {
       std::filesystem::create_directory(database, error);
       if (error) return absl::InternalError(Concat(database, ": ", error.message()));
       if (absl::Status s = RunChild(engine, step, database); !s.ok()) return s;
-      if (!is_shared) Remove(database);
+      if (!is_shared) RemoveAll(database);
     }
-    Remove(shared);
+    RemoveAll(shared);
     return absl::OkStatus();
   }
 

@@ -1,7 +1,7 @@
 // Abseil's functions for strings, also for std::string_view, which its builds for C++14 do not
 // know.
-#ifndef BIGTABLE_BENCH_PAPER_STRINGS_H_
-#define BIGTABLE_BENCH_PAPER_STRINGS_H_
+#ifndef BIGTABLE_BENCH_COMMON_STRINGS_H_
+#define BIGTABLE_BENCH_COMMON_STRINGS_H_
 
 #include <string>
 #include <string_view>
@@ -37,4 +37,4 @@ inline std::vector<std::string> Split(std::string_view text, char separator) {
 
 }  // namespace bench
 
-#endif  // BIGTABLE_BENCH_PAPER_STRINGS_H_
+#endif  // BIGTABLE_BENCH_COMMON_STRINGS_H_

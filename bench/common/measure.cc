@@ -1,4 +1,4 @@
-#include "measure.h"
+#include "common/measure.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,13 +10,14 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <system_error>
+#include <time.h>
 #include <unistd.h>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 
-#include "strings.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {
@@ -41,6 +42,12 @@ absl::StatusOr<absl::Duration> CpuTime() {
   rusage usage = {};
   if (getrusage(RUSAGE_SELF, &usage) != 0) return absl::ErrnoToStatus(errno, "getrusage");
   return absl::DurationFromTimeval(usage.ru_utime) + absl::DurationFromTimeval(usage.ru_stime);
+}
+
+absl::Duration ThreadCpuTime() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return absl::DurationFromTimespec(time);
 }
 
 absl::StatusOr<uint64_t> BytesWritten() { return NumberIn("/proc/self/io", "wchar"); }

@@ -1,6 +1,6 @@
 // What is written and read: keys, values, and the order of both. The same for every engine.
-#ifndef BIGTABLE_BENCH_PAPER_WORKLOAD_H_
-#define BIGTABLE_BENCH_PAPER_WORKLOAD_H_
+#ifndef BIGTABLE_BENCH_COMMON_WORKLOAD_H_
+#define BIGTABLE_BENCH_COMMON_WORKLOAD_H_
 
 #include <array>
 #include <cstddef>
@@ -94,4 +94,4 @@ inline void Touch(std::string_view value) {
 
 }  // namespace bench
 
-#endif  // BIGTABLE_BENCH_PAPER_WORKLOAD_H_
+#endif  // BIGTABLE_BENCH_COMMON_WORKLOAD_H_

@@ -1,4 +1,4 @@
-#include "machine.h"
+#include "common/machine.h"
 
 #include <fstream>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_format.h"
 
-#include "strings.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {

@@ -1,6 +1,6 @@
 // What is measured beside the clock.
-#ifndef BIGTABLE_BENCH_PAPER_MEASURE_H_
-#define BIGTABLE_BENCH_PAPER_MEASURE_H_
+#ifndef BIGTABLE_BENCH_COMMON_MEASURE_H_
+#define BIGTABLE_BENCH_COMMON_MEASURE_H_
 
 #include <chrono>
 #include <cstdint>
@@ -15,6 +15,8 @@ namespace bench {
 
 // CPU time of all threads of this process, those that have ended included, in user and system mode.
 absl::StatusOr<absl::Duration> CpuTime();
+// The same of the calling thread alone.
+absl::Duration ThreadCpuTime();
 
 // Bytes that this process has passed to write calls, of any kind and to anywhere.
 absl::StatusOr<uint64_t> BytesWritten();
@@ -68,4 +70,4 @@ class Latencies {
 
 }  // namespace bench
 
-#endif  // BIGTABLE_BENCH_PAPER_MEASURE_H_
+#endif  // BIGTABLE_BENCH_COMMON_MEASURE_H_

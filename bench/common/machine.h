@@ -1,6 +1,6 @@
 // Where the figures were measured.
-#ifndef BIGTABLE_BENCH_PAPER_MACHINE_H_
-#define BIGTABLE_BENCH_PAPER_MACHINE_H_
+#ifndef BIGTABLE_BENCH_COMMON_MACHINE_H_
+#define BIGTABLE_BENCH_COMMON_MACHINE_H_
 
 #include <string>
 
@@ -11,4 +11,4 @@ std::string DescribeMachine();
 
 }  // namespace bench
 
-#endif  // BIGTABLE_BENCH_PAPER_MACHINE_H_
+#endif  // BIGTABLE_BENCH_COMMON_MACHINE_H_

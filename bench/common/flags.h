@@ -1,0 +1,26 @@
+// Checks of what was given on the command line.
+#ifndef BIGTABLE_BENCH_COMMON_FLAGS_H_
+#define BIGTABLE_BENCH_COMMON_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace bench {
+
+// InvalidArgument unless `value` is from `least` to `most`.
+absl::Status CheckRange(std::string_view flag, uint64_t value, uint64_t least, uint64_t most);
+
+// The names between the commas of `list`, each of which must be one of `known`, and only once; all
+// of those if the list is empty. `rule` says what a name must be, as in "a benchmark".
+absl::StatusOr<std::vector<std::string>> Names(std::string_view flag, const std::string& list,
+                                               const std::vector<std::string>& known,
+                                               std::string_view rule);
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_COMMON_FLAGS_H_

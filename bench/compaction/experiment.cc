@@ -1,0 +1,256 @@
+#include "experiment.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "common/interrupt.h"
+#include "common/measure.h"
+#include "common/strings.h"
+#include "common/workload.h"
+#include "probe.h"
+#include "subject.h"
+#include "workloads.h"
+
+namespace bench {
+namespace {
+
+constexpr uint64_t kRowSize = kKeySize + kValueSize;
+// In lockstep, so many looks at whether something is to be done for each memtable that is filled.
+constexpr uint64_t kLooksPerMemtable = 16;
+
+// Time and CPU of the operations, that of samples left out.
+class Effort {
+ public:
+  struct Spent {
+    absl::Duration time;
+    absl::Duration cpu;
+  };
+
+  absl::Status Start() {
+    start_ = absl::Now();
+    return TakeCpu(&cpu_start_);
+  }
+  absl::StatusOr<Spent> SoFar() const {
+    absl::Duration cpu;
+    if (absl::Status s = TakeCpu(&cpu); !s.ok()) return s;
+    return Spent{absl::Now() - start_ - without_.time, cpu - cpu_start_ - without_.cpu};
+  }
+  // Runs `work`, whose time does not count, nor the CPU of the calling thread in it. Others' do:
+  // compactions go on.
+  template <typename Work>
+  absl::Status Without(Work&& work) {
+    const absl::Time start = absl::Now();
+    const absl::Duration cpu = ThreadCpuTime();
+    absl::Status s = work();
+    without_.time += absl::Now() - start;
+    without_.cpu += ThreadCpuTime() - cpu;
+    return s;
+  }
+
+ private:
+  static absl::Status TakeCpu(absl::Duration* cpu) {
+    absl::StatusOr<absl::Duration> now = CpuTime();
+    if (now.ok()) *cpu = *now;
+    return now.status();
+  }
+
+  absl::Time start_;
+  absl::Duration cpu_start_;
+  Spent without_;
+};
+
+class Experiment {
+ public:
+  Experiment(const ExperimentOptions& options, const std::function<void(const Sample&)>& report)
+      : options_(options),
+        report_(report),
+        workload_(MakeWorkload(options.workload, options.rows)),
+        operations_per_look_(
+            std::max<uint64_t>(1, options.memtable_size / kRowSize / kLooksPerMemtable)) {}
+
+  absl::Status Run() {
+    absl::StatusOr<std::unique_ptr<Subject>> subject =
+        Subject::Open({.directory = options_.directory,
+                       .policy = options_.policy,
+                       .memory_budget = options_.memory_budget,
+                       .memtable_size = options_.memtable_size,
+                       .lifetime = workload_->lifetime()});
+    if (!subject.ok()) return subject.status();
+    subject_ = *std::move(subject);
+    if (absl::Status s = Prepare(); !s.ok()) return s;
+    if (absl::Status s = Operate(); !s.ok()) return s;
+    if (absl::Status s = Verify(); !s.ok()) return s;
+    return subject_->Close();
+  }
+
+ private:
+  absl::Status Prepare() {
+    for (const uint32_t row : workload_->Preparation()) {
+      if (absl::Status s = Do({Operation::Kind::kWrite, row}); !s.ok()) return s;
+    }
+    done_ = 0;
+    user_bytes_ = 0;
+    if (absl::Status s = subject_->Settle(); !s.ok()) return s;
+    before_ = subject_->database().Statistics();
+    return absl::OkStatus();
+  }
+
+  absl::Status Operate() {
+    if (absl::Status s = effort_.Start(); !s.ok()) return s;
+    if (workload_->live_rows() > 0) {
+      if (absl::Status s = TakeSample(/*quiet=*/false); !s.ok()) return s;
+    }
+    const uint64_t operations = workload_->operations();
+    for (uint64_t sample = 1; sample <= options_.samples; ++sample) {
+      while (done_ < operations * sample / options_.samples) {
+        if (absl::Status s = Do(workload_->Next()); !s.ok()) return s;
+      }
+      if (absl::Status s = TakeSample(/*quiet=*/false); !s.ok()) return s;
+    }
+    if (absl::Status s = subject_->Settle(); !s.ok()) return s;
+    return TakeSample(/*quiet=*/true);
+  }
+
+  absl::Status Do(const Operation& operation) {
+    subject_->clock().Step();
+    absl::Status s = DoOnSubject(operation);
+    if (!s.ok()) return s;
+    ++done_;
+    if (done_ % operations_per_look_ != 0) return s;
+    if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
+    return options_.lockstep ? subject_->database().WaitUntilQuiet() : s;
+  }
+
+  absl::Status DoOnSubject(const Operation& operation) {
+    switch (operation.kind) {
+      case Operation::Kind::kWrite:
+        user_bytes_ += kRowSize;
+        return subject_->Write(operation.row);
+      case Operation::Kind::kDelete:
+        user_bytes_ += kKeySize;
+        return subject_->Delete(operation.row);
+      case Operation::Kind::kRead:
+        return subject_->Read(operation.row);
+      case Operation::Kind::kScan:
+        return subject_->Scan(operation.row, kScannedRows).status();
+    }
+    return absl::InternalError("an operation of no kind");
+  }
+
+  // --- Samples ---
+
+  absl::Status TakeSample(bool quiet) {
+    absl::StatusOr<Effort::Spent> spent = effort_.SoFar();
+    if (!spent.ok()) return spent.status();
+    return effort_.Without([&] {
+      Sample sample;
+      sample.operations = static_cast<double>(done_);
+      sample.quiet = quiet ? 1 : 0;
+      AddRates(*spent, quiet ? Mark() : last_, &sample);
+      AddStatistics(&sample);
+      if (absl::Status s = AddSpace(&sample); !s.ok()) return s;
+      if (absl::Status s = AddReads(&sample); !s.ok()) return s;
+      report_(sample);
+      last_ = {done_, *spent};
+      return absl::OkStatus();
+    });
+  }
+
+  struct Mark {
+    uint64_t operations = 0;
+    Effort::Spent spent;
+  };
+
+  void AddRates(const Effort::Spent& spent, const Mark& since, Sample* sample) const {
+    sample->seconds = absl::ToDoubleSeconds(spent.time);
+    if (done_ == since.operations) return;
+    const auto operations = static_cast<double>(done_ - since.operations);
+    sample->ops_per_second = operations / absl::ToDoubleSeconds(spent.time - since.spent.time);
+    sample->cpu_us_per_op = absl::ToDoubleMicroseconds(spent.cpu - since.spent.cpu) / operations;
+  }
+
+  void AddStatistics(Sample* sample) const {
+    const bigtable::DatabaseStatistics now = subject_->database().Statistics();
+    const auto since = [&](uint64_t bigtable::DatabaseStatistics::*counter) {
+      return static_cast<double>(now.*counter - before_.*counter);
+    };
+    using Statistics = bigtable::DatabaseStatistics;
+    sample->stall_seconds =
+        absl::ToDoubleSeconds(now.total_write_delay - before_.total_write_delay);
+    sample->user_bytes = static_cast<double>(user_bytes_);
+    sample->log_bytes = since(&Statistics::log_bytes_written);
+    sample->flush_bytes = since(&Statistics::minor_compaction_bytes_written);
+    sample->merge_read_bytes = since(&Statistics::merging_compaction_bytes_read);
+    sample->merge_bytes = since(&Statistics::merging_compaction_bytes_written);
+    sample->moved_bytes = since(&Statistics::compaction_bytes_moved);
+    sample->dropped_bytes = since(&Statistics::compaction_bytes_dropped);
+    if (user_bytes_ > 0) {
+      sample->write_amplification =
+          (sample->log_bytes + sample->flush_bytes + sample->merge_bytes) / sample->user_bytes;
+    }
+    const bigtable::LocalityGroupStatistics group = subject_->GroupStatistics(now);
+    sample->file_bytes = static_cast<double>(group.file_bytes);
+    sample->entries = static_cast<double>(group.entries);
+    sample->sorted_runs = static_cast<double>(group.sorted_runs);
+    sample->files = static_cast<double>(group.files);
+    sample->memtables = static_cast<double>(group.memtables);
+    sample->read_amplification = sample->sorted_runs + sample->memtables;
+  }
+
+  absl::Status AddSpace(Sample* sample) const {
+    absl::StatusOr<uint64_t> disk = SpaceUsed(options_.directory);
+    if (!disk.ok()) return disk.status();
+    sample->disk_bytes = static_cast<double>(*disk);
+    sample->live_bytes = static_cast<double>(workload_->live_rows() * kRowSize);
+    if (sample->live_bytes > 0)
+      sample->space_amplification = sample->file_bytes / sample->live_bytes;
+    return absl::OkStatus();
+  }
+
+  absl::Status AddReads(Sample* sample) {
+    absl::StatusOr<ReadCost> cost = ProbeReads(*subject_, *workload_, done_);
+    if (!cost.ok()) return cost.status();
+    sample->read_us = cost->read_us;
+    sample->missing_read_us = cost->missing_read_us;
+    sample->scan_row_us = cost->scan_row_us;
+    return absl::OkStatus();
+  }
+
+  // No row is lost, and none came back.
+  absl::Status Verify() {
+    absl::StatusOr<uint64_t> rows = subject_->Scan(0, 0);
+    if (!rows.ok()) return rows.status();
+    if (*rows != workload_->live_rows()) {
+      return absl::DataLossError(
+          Concat("a scan in the end saw ", *rows, " of ", workload_->live_rows(), " rows"));
+    }
+    return absl::OkStatus();
+  }
+
+  const ExperimentOptions& options_;
+  const std::function<void(const Sample&)>& report_;
+  const std::unique_ptr<Workload> workload_;
+  const uint64_t operations_per_look_;
+  std::unique_ptr<Subject> subject_;
+  bigtable::DatabaseStatistics before_;  // the measured operations
+  Effort effort_;
+  uint64_t done_ = 0;        // operations
+  uint64_t user_bytes_ = 0;  // of these
+  Mark last_;                // sample
+};
+
+}  // namespace
+
+absl::Status RunExperiment(const ExperimentOptions& options,
+                           const std::function<void(const Sample&)>& report) {
+  return Experiment(options, report).Run();
+}
+
+}  // namespace bench

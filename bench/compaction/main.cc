@@ -1,0 +1,213 @@
+// Compaction policies compared: workloads under each of them, and what they cost to write, to keep
+// and to read as the table grows and changes. bench/compaction/run builds and starts it.
+//
+//   policy      a compaction style with its factor
+//   workloads   what is done to the table
+//   subject     the table, in a database of its own
+//   probe       what reads cost at a moment
+//   sample      what is known at a moment, and its line of the CSV
+//   experiment  one workload under one policy
+//   summary, plot   what is told about them
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+#include "common/flags.h"
+#include "common/interrupt.h"
+#include "common/machine.h"
+#include "common/strings.h"
+#include "common/temporary_directory.h"
+#include "common/workload.h"
+#include "experiment.h"
+#include "plot.h"
+#include "policy.h"
+#include "sample.h"
+#include "summary.h"
+#include "workloads.h"
+
+ABSL_FLAG(bool, quick, false, "20,000 rows and 20 samples, instead of 200,000 and 50");
+ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 10,000,000; 0: as --quick says");
+ABSL_FLAG(uint64_t, samples, 0, "how many samples of each run, 1 to 1,000; 0: as --quick says");
+ABSL_FLAG(std::string, styles, "", "compaction styles between commas; none: all");
+ABSL_FLAG(std::string, workloads, "", "names between commas; none: all");
+ABSL_FLAG(uint64_t, memtable, 0, "KiB of a memtable; 0: a hundredth of the rows");
+ABSL_FLAG(uint64_t, memory, 0, "MiB of memory; 0: eight memtables, and at least 16");
+ABSL_FLAG(bool, lockstep, false, "the writer waits for compactions");
+ABSL_FLAG(std::string, csv, "", "file to which the samples go");
+ABSL_FLAG(std::string, plot, "", "directory to which SVG charts go");
+ABSL_FLAG(std::string, directory, "", "directory on the file system to use");
+
+namespace bench {
+namespace {
+
+constexpr uint64_t kKibibyte = 1 << 10;
+constexpr uint64_t kMebibyte = 1 << 20;
+
+struct RunOptions {
+  std::vector<Policy> policies;
+  std::vector<std::string> workloads;
+  // What all experiments have in common.
+  ExperimentOptions common;
+  std::string directory;
+};
+
+absl::Status SetSizes(ExperimentOptions* options) {
+  constexpr uint64_t kMemtablesOfRows = 100;
+  constexpr uint64_t kMemtablesOfMemory = 8;
+  constexpr uint64_t kLeastMemtable = 64 * kKibibyte;
+  constexpr uint64_t kLeastMemory = 16 * kMebibyte;
+  const bool quick = absl::GetFlag(FLAGS_quick);
+  options->rows = absl::GetFlag(FLAGS_rows);
+  if (options->rows == 0) options->rows = quick ? 20'000 : 200'000;
+  if (absl::Status s = CheckRange("rows", options->rows, 1'000, 10'000'000); !s.ok()) return s;
+  options->samples = absl::GetFlag(FLAGS_samples);
+  if (options->samples == 0) options->samples = quick ? 20 : 50;
+  if (absl::Status s = CheckRange("samples", options->samples, 1, 1'000); !s.ok()) return s;
+
+  const uint64_t memtable = absl::GetFlag(FLAGS_memtable);
+  if (memtable != 0) {
+    if (absl::Status s = CheckRange("memtable", memtable, 64, 1 << 20); !s.ok()) return s;
+  }
+  options->memtable_size =
+      memtable != 0
+          ? memtable * kKibibyte
+          : std::max(kLeastMemtable, options->rows * (kKeySize + kValueSize) / kMemtablesOfRows);
+  const uint64_t memory = absl::GetFlag(FLAGS_memory);
+  options->memory_budget =
+      memory != 0 ? memory * kMebibyte
+                  : std::max(kLeastMemory, kMemtablesOfMemory * options->memtable_size);
+  // A memtable may have a quarter of it.
+  const uint64_t least = std::max<uint64_t>(8, (4 * options->memtable_size - 1) / kMebibyte + 1);
+  if (memory == 0) return absl::OkStatus();
+  return CheckRange("memory", memory, least, 1 << 20);
+}
+
+absl::StatusOr<RunOptions> OptionsFromFlags() {
+  RunOptions options;
+  if (absl::Status s = SetSizes(&options.common); !s.ok()) return s;
+  options.common.lockstep = absl::GetFlag(FLAGS_lockstep);
+  absl::StatusOr<std::vector<Policy>> policies = ParsePolicies(absl::GetFlag(FLAGS_styles));
+  if (!policies.ok()) return policies.status();
+  options.policies = *std::move(policies);
+  absl::StatusOr<std::vector<std::string>> workloads =
+      Names("workloads", absl::GetFlag(FLAGS_workloads), WorkloadNames(), "a workload");
+  if (!workloads.ok()) return workloads.status();
+  options.workloads = *std::move(workloads);
+  options.directory = absl::GetFlag(FLAGS_directory);
+  if (options.directory.empty()) {
+    return absl::InvalidArgumentError("--directory: must name a directory");
+  }
+  return options;
+}
+
+// The file that --csv names; nothing is written if there is none.
+class CsvFile {
+ public:
+  absl::Status Open(const std::string& path) {
+    path_ = path;
+    if (path.empty()) return absl::OkStatus();
+    file_.open(path, std::ios::trunc);
+    file_ << CsvHeader();
+    return Flush();
+  }
+  void Write(const RunResult& run, const Sample& sample) {
+    if (!path_.empty()) file_ << CsvLine(run.workload, run.policy, sample);
+  }
+  absl::Status Flush() {
+    if (path_.empty() || file_.flush().good()) return absl::OkStatus();
+    return absl::UnavailableError(Concat(path_, ": cannot be written"));
+  }
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
+
+absl::StatusOr<RunResult> RunOne(const ExperimentOptions& options, CsvFile& csv) {
+  RunResult run{.workload = options.workload, .policy = options.policy, .samples = {}};
+  absl::Status s = RunExperiment(options, [&](const Sample& sample) {
+    csv.Write(run, sample);
+    run.samples.push_back(sample);
+  });
+  RemoveAll(options.directory);
+  if (!s.ok()) {
+    return absl::Status(s.code(), Concat(run.workload, ", ", run.policy.Name(), ": ", s.message()));
+  }
+  if (s = csv.Flush(); !s.ok()) return s;
+  const Sample& end = run.samples.back();
+  absl::FPrintF(stderr, "%-15s %-15s %7.1f s  %10.0f/s  write amplification %.2f\n", run.workload,
+                run.policy.Name(), end.seconds, end.ops_per_second, end.write_amplification);
+  return run;
+}
+
+absl::StatusOr<std::vector<RunResult>> RunAll(const RunOptions& options) {
+  const InterruptHandler handler;
+  CsvFile csv;
+  if (absl::Status s = csv.Open(absl::GetFlag(FLAGS_csv)); !s.ok()) return s;
+  absl::StatusOr<TemporaryDirectory> directory =
+      TemporaryDirectory::Make(options.directory, "compaction");
+  if (!directory.ok()) return directory.status();
+  std::vector<RunResult> runs;
+  for (const std::string& workload : options.workloads) {
+    for (const Policy& policy : options.policies) {
+      ExperimentOptions experiment = options.common;
+      experiment.workload = workload;
+      experiment.policy = policy;
+      experiment.directory = Concat(directory->path(), "/database");
+      absl::StatusOr<RunResult> run = RunOne(experiment, csv);
+      if (!run.ok()) return run.status();
+      runs.push_back(*std::move(run));
+    }
+  }
+  return runs;
+}
+
+absl::Status Run(const RunOptions& options) {
+  absl::StatusOr<std::vector<RunResult>> runs = RunAll(options);
+  if (!runs.ok()) return runs.status();
+  PrintSummary(*runs);
+  const ExperimentOptions& common = options.common;
+  absl::PrintF("\n%d rows of %d + %d bytes, memtables of %d KiB, %d MiB of memory%s\n%s\n",
+               common.rows, kKeySize, kValueSize, common.memtable_size / kKibibyte,
+               common.memory_budget / kMebibyte,
+               common.lockstep ? ", the writer waits for compactions" : "", DescribeMachine());
+  const std::string plot = absl::GetFlag(FLAGS_plot);
+  return plot.empty() ? absl::OkStatus() : WriteCharts(*runs, plot);
+}
+
+int Main(const std::vector<std::string>& command) {
+  constexpr int kBadUsage = 2;
+  absl::StatusOr<RunOptions> options = OptionsFromFlags();
+  if (!options.ok()) {
+    std::cerr << "bench/compaction/run: " << options.status().message() << "\n";
+    return kBadUsage;
+  }
+  if (absl::Status s = Run(*options); !s.ok()) {
+    std::cerr << "bench/compaction/run: " << s << "\n";
+    return EXIT_FAILURE;
+  }
+  absl::PrintF("bench/compaction/run%s%s\n", command.size() > 1 ? " " : "",
+               absl::StrJoin(command.begin() + 1, command.end(), " "));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("Compaction policies compared. See bench/compaction/run --help.");
+  absl::ParseCommandLine(argc, argv);
+  return bench::Main({argv, argv + argc});
+}

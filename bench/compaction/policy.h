@@ -1,0 +1,34 @@
+// A compaction policy as it is asked for: a style, and perhaps a factor.
+#ifndef BIGTABLE_BENCH_COMPACTION_POLICY_H_
+#define BIGTABLE_BENCH_COMPACTION_POLICY_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "bigtable/schema.h"
+
+namespace bench {
+
+// Plain value.
+struct Policy {
+  std::string style;  // as in the CSV
+  bigtable::CompactionStyle value = bigtable::CompactionStyle::kSizeTiered;
+  int factor = 0;  // 0: what the style says
+
+  // "leveled", or "leveled:4".
+  std::string Name() const;
+};
+
+// Each style once.
+std::vector<Policy> AllPolicies();
+
+// Names between commas, with factors as in "size_tiered,size_tiered:8"; all styles if there are
+// none.
+absl::StatusOr<std::vector<Policy>> ParsePolicies(std::string_view list);
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_COMPACTION_POLICY_H_

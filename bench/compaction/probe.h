@@ -1,0 +1,29 @@
+// What reads cost at a moment.
+#ifndef BIGTABLE_BENCH_COMPACTION_PROBE_H_
+#define BIGTABLE_BENCH_COMPACTION_PROBE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+#include "sample.h"
+#include "subject.h"
+#include "workloads.h"
+
+namespace bench {
+
+// Microseconds of the calling thread's CPU for a row, as in Sample.
+struct ReadCost {
+  double read_us = Sample::kNone;
+  double missing_read_us = Sample::kNone;
+  double scan_row_us = Sample::kNone;
+};
+
+// Reads a few hundred rows, drawn by `seed`, twice, and measures the second time: what the first
+// read of a block costs, checksum and page faults, depends on chance and not on the policy. Takes
+// some milliseconds. DataLoss if a read finds what it should not.
+absl::StatusOr<ReadCost> ProbeReads(Subject& subject, const Workload& workload, uint64_t seed);
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_COMPACTION_PROBE_H_

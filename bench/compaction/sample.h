@@ -1,0 +1,93 @@
+// What is known of a table at one moment of a workload, and its line of the CSV.
+#ifndef BIGTABLE_BENCH_COMPACTION_SAMPLE_H_
+#define BIGTABLE_BENCH_COMPACTION_SAMPLE_H_
+
+#include <array>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "policy.h"
+
+namespace bench {
+
+// Figures since the measured operations began, if nothing else is said. Bytes of the engine are
+// those of DatabaseStatistics. NaN: there is none. Plain value.
+struct Sample {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+  double operations = 0;
+  // 1 in the last sample of a run: everything is in SSTables, and no compaction is due. There the
+  // rates are those of the whole run.
+  double quiet = 0;
+  // Without what sampling takes.
+  double seconds = 0;
+  double ops_per_second = kNone;  // since the sample before
+  double cpu_us_per_op = kNone;   // the same; of all threads
+  double stall_seconds = 0;       // for which writers were held back
+
+  double user_bytes = 0;  // rows and values of the writes, rows of the deletions
+  double log_bytes = 0;
+  double flush_bytes = 0;       // written by minor compactions
+  double merge_read_bytes = 0;  // read by merging compactions
+  double merge_bytes = 0;       // written by merging compactions
+  double moved_bytes = 0;
+  double dropped_bytes = 0;
+  double write_amplification = kNone;  // log, flush and merge bytes for each of the user's
+
+  double live_bytes = 0;  // rows and values that a read of everything would return
+  double file_bytes = 0;  // of the SSTables that make up the table
+  double disk_bytes = 0;  // of the whole directory: log, files being written or removed
+  double space_amplification = kNone;  // file bytes for each live one
+  double entries = 0;                  // in these SSTables
+  double sorted_runs = 0;
+  double files = 0;
+  double memtables = 0;
+  double read_amplification = 0;  // what a read may have to ask: sorted runs and memtables
+  // Microseconds of CPU for a row that was read just before: one that is there, one that is not,
+  // and one of a scan.
+  double read_us = kNone;
+  double missing_read_us = kNone;
+  double scan_row_us = kNone;
+};
+
+struct Column {
+  std::string_view name;
+  double Sample::*figure;
+};
+inline constexpr std::array kColumns = {
+    Column{"operations", &Sample::operations},
+    Column{"quiet", &Sample::quiet},
+    Column{"seconds", &Sample::seconds},
+    Column{"ops_per_second", &Sample::ops_per_second},
+    Column{"cpu_us_per_op", &Sample::cpu_us_per_op},
+    Column{"stall_seconds", &Sample::stall_seconds},
+    Column{"user_bytes", &Sample::user_bytes},
+    Column{"log_bytes", &Sample::log_bytes},
+    Column{"flush_bytes", &Sample::flush_bytes},
+    Column{"merge_read_bytes", &Sample::merge_read_bytes},
+    Column{"merge_bytes", &Sample::merge_bytes},
+    Column{"moved_bytes", &Sample::moved_bytes},
+    Column{"dropped_bytes", &Sample::dropped_bytes},
+    Column{"write_amplification", &Sample::write_amplification},
+    Column{"live_bytes", &Sample::live_bytes},
+    Column{"file_bytes", &Sample::file_bytes},
+    Column{"disk_bytes", &Sample::disk_bytes},
+    Column{"space_amplification", &Sample::space_amplification},
+    Column{"entries", &Sample::entries},
+    Column{"sorted_runs", &Sample::sorted_runs},
+    Column{"files", &Sample::files},
+    Column{"memtables", &Sample::memtables},
+    Column{"read_amplification", &Sample::read_amplification},
+    Column{"read_us", &Sample::read_us},
+    Column{"missing_read_us", &Sample::missing_read_us},
+    Column{"scan_row_us", &Sample::scan_row_us},
+};
+
+// Lines with their ends. What there is none of is empty.
+std::string CsvHeader();
+std::string CsvLine(std::string_view workload, const Policy& policy, const Sample& sample);
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_COMPACTION_SAMPLE_H_
