@@ -86,7 +86,8 @@ std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group);
 //    add rows are left alone.
 // 2. From the new end on, a run joins its newer neighbours if it is not more than kRatio times as
 //    large as they are on average. Where `width` or more come together, they are merged.
-// 3. With more than kMaxRuns runs, the `width` newest are merged.
+// 3. With more than kMaxRuns runs, the most that come together in this way are merged, or else the
+//    two newest.
 class SizeTieredPolicy final : public CompactionPolicy {
  public:
   static constexpr int kDefaultWidth = 5;
