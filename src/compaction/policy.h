@@ -51,7 +51,8 @@ struct CompactionPick {
   enum class Kind : uint8_t {
     // Merges the runs [first, first + count) into one.
     kMerge,
-    // Takes some files of run `first`, and merges them into run first + 1.
+    // Takes one file of run `first`, and merges it into run first + 1. Not more: between two that
+    // are merged a file of that run could stand.
     kPush,
     // Removes some files, unread.
     kDrop,
