@@ -106,12 +106,12 @@ class SizeTieredPolicy final : public CompactionPolicy {
 // above them a few runs as minor compactions leave them. The fewest runs to read and little space
 // for hidden entries, at up to `fanout` rewrites of an entry for each level.
 //
-// A run that is not much larger than a minor compaction's, and has no larger one above it, is
+// A run that is at most twice as large as a minor compaction's, and has no larger one above it, is
 // fresh; the others are levels. The first of these that applies:
 // 1. kMaxFresh fresh runs are merged, together with the newest level unless that is more than
 //    `fanout` times as large as they are.
-// 2. A level that is larger than its part of the next one pushes the file down that overlaps the
-//    least there.
+// 2. A level that is larger than its part of the next one, and than what is fresh, pushes the file
+//    down that overlaps the least there.
 class LeveledPolicy final : public CompactionPolicy {
  public:
   static constexpr int kDefaultFanout = 10;

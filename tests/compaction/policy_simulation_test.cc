@@ -18,14 +18,14 @@
 namespace bigtable {
 namespace {
 
-constexpr size_t kFlush = 16;     // keys that a minor compaction writes
-constexpr size_t kFileKeys = 16;  // in a file
+constexpr size_t kFlush = 16;  // keys that a minor compaction writes, of one memtable
 
 class Simulation {
  public:
   // `overwrites`: the same key may come again. Otherwise nobody has to look for it.
-  explicit Simulation(const CompactionPolicy* policy, bool overwrites = false)
-      : policy_(policy), overwrites_(overwrites) {}
+  explicit Simulation(const CompactionPolicy* policy, bool overwrites = false,
+                      size_t file_keys = kFlush)
+      : policy_(policy), overwrites_(overwrites), file_keys_(file_keys) {}
 
   // A minor compaction of these keys, and then what the policy asks for, until that is nothing.
   // All of
@@ -38,7 +38,7 @@ class Simulation {
       most_runs_ = std::max(most_runs_, runs_.size());
       const std::optional<CompactionPick> pick = policy_->Pick(Summarize(expired_before));
       if (!pick.has_value()) break;
-      ASSERT_LT(picks, 100) << "there is no end to it";
+      ASSERT_LT(picks, 1000) << "there is no end to it";
       Do(*pick);
       if (testing::Test::HasFailure()) return;
     }
@@ -75,9 +75,9 @@ class Simulation {
   using Run = std::vector<File>;
 
   void AddFiles(const std::vector<std::string>& keys, int64_t time, Run* run) {
-    for (size_t i = 0; i < keys.size(); i += kFileKeys) {
+    for (size_t i = 0; i < keys.size(); i += file_keys_) {
       const auto begin = keys.begin() + static_cast<std::ptrdiff_t>(i);
-      const auto end = begin + static_cast<std::ptrdiff_t>(std::min(kFileKeys, keys.size() - i));
+      const auto end = begin + static_cast<std::ptrdiff_t>(std::min(file_keys_, keys.size() - i));
       run->push_back({++last_number_, {begin, end}, time});
     }
     std::sort(run->begin(), run->end(),
@@ -178,6 +178,7 @@ class Simulation {
 
   const CompactionPolicy* const policy_;
   const bool overwrites_;
+  const size_t file_keys_;
   std::vector<Run> runs_;  // from new to old
   uint64_t last_number_ = 0;
   uint64_t flushed_ = 0;
@@ -185,9 +186,9 @@ class Simulation {
   size_t most_runs_ = 0;
 };
 
-std::set<std::string> NewKeys(Random& random) {
+std::set<std::string> NewKeys(Random& random, size_t n = kFlush) {
   std::set<std::string> keys;
-  while (keys.size() < kFlush) keys.insert(random.Bytes(8));
+  while (keys.size() < n) keys.insert(random.Bytes(8));
   return keys;
 }
 // Of `n` that there are.
@@ -253,6 +254,28 @@ TEST(PolicySimulationTest, LeveledHasARunForEachLevelAndRewritesHalfItsFanoutInE
     EXPECT_GE(simulation.rewrites(), levels);
     EXPECT_LE(simulation.most_runs(),
               LeveledPolicy::kMaxFresh + static_cast<size_t>(std::ceil(levels)));
+  }
+}
+
+// Memtables that wait for one another are written out together.
+TEST(PolicySimulationTest, LeveledBoundsRunsOfWhateverSizeTheyCome) {
+  constexpr int kFlushes = 150;
+  for (const size_t file_keys : {kFlush, 16 * kFlush}) {
+    for (const double size : {0.01, 0.5, 1.4, 1.9, 2.0, 2.1, 3.0, 5.0, 0.0}) {
+      SCOPED_TRACE(size);
+      const LeveledPolicy policy(4);
+      Simulation simulation(&policy, /*overwrites=*/false, file_keys);
+      Random random(1);
+      for (int i = 0; i < kFlushes; ++i) {
+        // Of a size of its own each, in the last round.
+        const double memtables =
+            size != 0 ? size : 0.1 * static_cast<double>(random.Between(1, 50));
+        const auto n = static_cast<size_t>(memtables * kFlush);
+        ASSERT_NO_FATAL_FAILURE(simulation.Flush(NewKeys(random, std::max<size_t>(n, 1))));
+      }
+      EXPECT_LE(simulation.most_runs(), LeveledPolicy::kMaxFresh + 6);
+      EXPECT_LE(simulation.rewrites(), 12);
+    }
   }
 }
 
