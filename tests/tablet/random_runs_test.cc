@@ -132,7 +132,9 @@ class RandomRuns {
   void Reopen() {
     Flush();
     script_ += "reopen\n";
+    const std::string runs = RunsText();
     Open();
+    ASSERT_EQ(RunsText(), runs) << script_;
   }
   void CompactAll() {
     Flush();
@@ -171,6 +173,17 @@ class RandomRuns {
     tablet_ = *std::move(tablet);
   }
   std::vector<SortedRun> Runs() const { return tablet_->Version()->groups()[0].runs; }
+  std::string RunsText() const {
+    std::string out;
+    for (const SortedRun& run : Runs()) {
+      out += "run:";
+      for (const Ref<SSTable>& file : run.files) {
+        absl::StrAppend(&out, " ", file->info().file_number);
+      }
+      out += "\n";
+    }
+    return out;
+  }
 
   void Mutate() {
     using Kind = ModelOperation::Kind;
