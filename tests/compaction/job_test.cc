@@ -5,7 +5,7 @@
 //           [split_at=ROW,...]
 //              generates rows x columns x versions cells with values of `value` bytes, as the lines
 //              of input say: PREFIX rows= columns= versions= value=
-//              cancel_at: at this entry; max_bytes: of the disk; split_at: rows
+//              cancel_at: at this entry; max_bytes: of the disk; split_at: rows, or keys of cells
 
 #include "compaction/job.h"
 
@@ -103,8 +103,9 @@ std::string Compact(const TextCommand& command) {
   job.target_file_size = static_cast<uint64_t>(command.Number("target"));
   job.cancelled = &cancelled;
   std::vector<std::string> splits;
-  for (const auto row : absl::StrSplit(command.Value("split_at"), ',', absl::SkipEmpty())) {
-    splits.push_back(RowPrefix(ToStd(row)));
+  for (const auto split : absl::StrSplit(command.Value("split_at"), ',', absl::SkipEmpty())) {
+    const std::optional<TextEntry> entry = ParseEntry(std::string(split) + " cell");
+    splits.push_back(entry.has_value() ? entry->key : RowPrefix(ToStd(split)));
   }
   job.split_at.assign(splits.begin(), splits.end());
 
