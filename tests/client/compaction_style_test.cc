@@ -191,7 +191,8 @@ TEST_F(CompactionStyleTest, WhatIsDueByTimeAloneIsNotWaitedForLong) {
   ASSERT_OK(table_->Apply(RowMutation("r").Set("f:q", "v")));
   ASSERT_OK(database_->Flush("t"));
   ASSERT_OK(database_->WaitUntilQuiet());
-  clock_.Advance(absl::Hours(11));  // and nobody writes
+  absl::SleepFor(absl::Milliseconds(50));  // until the threads have seen that there is nothing
+  clock_.Advance(absl::Hours(11));         // and nobody writes
   EXPECT_OK(database_->WaitUntilQuiet({.deadline = absl::Now() + absl::Seconds(5)}));
   EXPECT_EQ(Group().files, 0u);
 }

@@ -3,7 +3,8 @@
 //
 //   size-tiered [width=] RUN...   10 is a run of ten bytes, 10/4 one of which four are estimated to
 //                                 overwrite something older, 3x10 three of ten bytes
-//   leveled [fanout=] flush=      a line a run: 10, or its files: NUMBER:BYTES:FIRST-LAST...
+//   leveled [fanout=] flush=      a line a run: 10, which is one file 0:10:a-z, or its files:
+//                                 NUMBER:BYTES:FIRST-LAST...
 //   fifo [expired_before=]        a line a run: NUMBER@TIMESTAMP..., its files with the largest
 //                                 timestamp in each, or NUMBER@none; "!" behind it says that the
 //                                 file deletes more than single cells
@@ -74,6 +75,7 @@ std::string PickLeveled(const TextCommand& command) {
     for (const std::string& word : SplitWords(line)) {
       if (word.find(':') == std::string::npos) {
         run.bytes = NumberFrom(word);
+        run.files = {{.number = 0, .bytes = run.bytes, .smallest_key = "a", .largest_key = "z"}};
         continue;
       }
       FileSummary file{.number = NumberFrom(word), .bytes = NumberFrom(Behind(word, ':'))};
