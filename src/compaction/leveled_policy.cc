@@ -30,18 +30,21 @@ size_t CheapestToPush(const RunSummary& from, const RunSummary& to) {
 
 std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) const {
   const std::vector<RunSummary>& runs = group.runs;
+  const uint64_t small = 2 * group.flush_size;
   size_t fresh = 0;
   uint64_t fresh_bytes = 0;
-  while (fresh < runs.size() && runs[fresh].bytes <= group.flush_size * 3 / 2) {
+  while (fresh < runs.size() && runs[fresh].bytes <= small) {
     fresh_bytes += runs[fresh++].bytes;
   }
   if (fresh >= kMaxFresh) {
     const bool with_level = fresh < runs.size() && runs[fresh].bytes <= fanout_ * fresh_bytes;
     return CompactionPick{.first = 0, .count = fresh + (with_level ? 1 : 0)};
   }
-  // A level should have so many bytes at most, and not be divided to nothing.
+  // A level should have so many bytes at most, and not be divided to nothing. What is small is all
+  // at the new end then: there is nothing that is neither fresh nor has to be smaller than the
+  // next.
   for (size_t level = fresh; level + 1 < runs.size(); ++level) {
-    const uint64_t most = std::max(runs[level + 1].bytes / fanout_, 2 * group.flush_size);
+    const uint64_t most = std::max(runs[level + 1].bytes / fanout_, small);
     if (runs[level].bytes <= most) continue;
     const size_t file = CheapestToPush(runs[level], runs[level + 1]);
     return CompactionPick{.kind = CompactionPick::Kind::kPush,

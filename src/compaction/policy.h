@@ -51,7 +51,8 @@ struct CompactionPick {
   enum class Kind : uint8_t {
     // Merges the runs [first, first + count) into one.
     kMerge,
-    // Takes some files of run `first`, and merges them into run first + 1.
+    // Takes one file of run `first`, and merges it into run first + 1. Not more: between two that
+    // are merged a file of that run could stand.
     kPush,
     // Removes some files, unread.
     kDrop,
@@ -86,7 +87,8 @@ std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group);
 //    add rows are left alone.
 // 2. From the new end on, a run joins its newer neighbours if it is not more than kRatio times as
 //    large as they are on average. Where `width` or more come together, they are merged.
-// 3. With more than kMaxRuns runs, the `width` newest are merged.
+// 3. With more than kMaxRuns runs, the most that come together in this way are merged, or else the
+//    two newest.
 class SizeTieredPolicy final : public CompactionPolicy {
  public:
   static constexpr int kDefaultWidth = 5;
@@ -104,12 +106,12 @@ class SizeTieredPolicy final : public CompactionPolicy {
 // above them a few runs as minor compactions leave them. The fewest runs to read and little space
 // for hidden entries, at up to `fanout` rewrites of an entry for each level.
 //
-// A run that is not much larger than a minor compaction's, and has no larger one above it, is
+// A run that is at most twice as large as a minor compaction's, and has no larger one above it, is
 // fresh; the others are levels. The first of these that applies:
 // 1. kMaxFresh fresh runs are merged, together with the newest level unless that is more than
 //    `fanout` times as large as they are.
-// 2. A level that is larger than its part of the next one pushes the file down that overlaps the
-//    least there.
+// 2. A level that is larger than its part of the next one, and than what is fresh, pushes the file
+//    down that overlaps the least there.
 class LeveledPolicy final : public CompactionPolicy {
  public:
   static constexpr int kDefaultFanout = 10;

@@ -3,6 +3,21 @@
 #include "compaction/policy.h"
 
 namespace bigtable {
+namespace {
+
+// How many runs come together from `first` on.
+size_t SimilarFrom(const std::vector<RunSummary>& runs, size_t first) {
+  uint64_t together = runs[first].bytes;
+  size_t count = 1;
+  while (first + count < runs.size() &&
+         runs[first + count].bytes * count <= together * SizeTieredPolicy::kRatio) {
+    together += runs[first + count].bytes;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
 
 std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) const {
   const std::vector<RunSummary>& runs = group.runs;
@@ -17,18 +32,16 @@ std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) 
     return CompactionPick{.first = 0, .count = runs.size()};
   }
 
-  for (size_t first = 0; first + width_ <= runs.size(); ++first) {
-    uint64_t together = runs[first].bytes;
-    size_t count = 1;
-    while (first + count < runs.size() && runs[first + count].bytes * count <= together * kRatio) {
-      together += runs[first + count].bytes;
-      ++count;
-    }
+  CompactionPick most{.first = 0, .count = 1};
+  for (size_t first = 0; first + most.count < runs.size(); ++first) {
+    const size_t count = SimilarFrom(runs, first);
     if (count >= width_) return CompactionPick{.first = first, .count = count};
+    if (count > most.count) most = {.first = first, .count = count};
   }
 
   if (runs.size() > kMaxRuns) {
-    return CompactionPick{.first = 0, .count = std::min(width_, runs.size())};
+    most.count = std::max<size_t>(most.count, 2);
+    return most;
   }
   return std::nullopt;
 }

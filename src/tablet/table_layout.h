@@ -5,9 +5,10 @@
 // As bytes (what the schema file of a table holds, and all of its meaning):
 //
 //   format version 1 | table id | name | next group id
-//   | groups:   count, then each: id, name, compression, level, block size, filter, bits, in
-//   memory, compaction, factor | families: count, then each: name, group id, created, has max
-//   versions [, n], has max age [, µs]
+//   | groups:   count, then each: id, name, compression, level, block size, filter, bits,
+//               in memory, compaction, factor
+//   | families: count, then each: name, group id, created, has max versions [, n],
+//               has max age [, µs]
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_

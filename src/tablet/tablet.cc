@@ -308,9 +308,12 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
 
   const uint64_t order = OldestOrder(group, inputs.target);
   for (const Ref<SSTable>& file : inputs.moved) {
+    // Many are where they should be, and METADATA is small.
+    if (OldestOrder(group, {file}) == order) continue;
     change.added.push_back({order, file->info()});
     outcome->bytes_moved += file->info().size;
   }
+  if (replaced.empty() && change.added.empty()) return absl::OkStatus();
 
   CompactionJob job = MakeJob(layout, group, inputs.is_major);
   job.rate_limiter = environment_->rate_limiter;

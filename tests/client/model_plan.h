@@ -207,6 +207,9 @@ inline LocalityGroup RandomLocalityGroup(Random& random) {
       Compression::kNone, Compression::kNone, Compression::kZstd, Compression::kZstdLongWindow};
   static const std::vector<FilterKind> kFilters = {FilterKind::kNone, FilterKind::kRow,
                                                    FilterKind::kRowAndColumn};
+  static const std::vector<CompactionStyle> kStyles = {
+      CompactionStyle::kSizeTiered, CompactionStyle::kLeveled, CompactionStyle::kFifo,
+      CompactionStyle::kNone};
   LocalityGroup group;
   group.compression = random.Pick(kCompressions);
   group.compression_level = static_cast<int>(random.Between(1, 4));
@@ -214,6 +217,8 @@ inline LocalityGroup RandomLocalityGroup(Random& random) {
   group.filter = random.Pick(kFilters);
   group.filter_bits = static_cast<int>(random.Between(1, 12));
   group.in_memory = random.OneIn(4);
+  group.compaction = random.Pick(kStyles);
+  if (random.OneIn(2)) group.compaction_factor = static_cast<int>(random.Between(2, 4));
   return group;
 }
 

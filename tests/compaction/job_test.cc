@@ -2,9 +2,10 @@
 // end early.
 //
 //   compact [major] [family=NAME] target=BYTES [max_bytes=] [cancel_at=] [cancelled]
+//           [split_at=ROW,...]
 //              generates rows x columns x versions cells with values of `value` bytes, as the lines
 //              of input say: PREFIX rows= columns= versions= value=
-//              cancel_at: at this entry; max_bytes: of the disk
+//              cancel_at: at this entry; max_bytes: of the disk; split_at: rows, or keys of cells
 
 #include "compaction/job.h"
 
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
@@ -100,6 +102,12 @@ std::string Compact(const TextCommand& command) {
   job.major = command.Has("major");
   job.target_file_size = static_cast<uint64_t>(command.Number("target"));
   job.cancelled = &cancelled;
+  std::vector<std::string> splits;
+  for (const auto split : absl::StrSplit(command.Value("split_at"), ',', absl::SkipEmpty())) {
+    const std::optional<TextEntry> entry = ParseEntry(std::string(split) + " cell");
+    splits.push_back(entry.has_value() ? entry->key : RowPrefix(ToStd(split)));
+  }
+  job.split_at.assign(splits.begin(), splits.end());
 
   const Ref<Memtable> memtable = Generate(command);
   CancellingCursor input(memtable.get(), command.Number("cancel_at", -1), &cancelled);

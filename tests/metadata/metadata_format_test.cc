@@ -114,7 +114,11 @@ TEST(MetadataFormatTest, ChangesMadeByCellsAreThoseMadeByApplyChangeRandom) {
       TabletChange change;
       change.group_id = static_cast<uint32_t>(random.Below(3)) * 1000;
       for (const TabletFile& file : state.groups[change.group_id].files) {
-        if (random.OneIn(3)) change.removed.push_back(file.info.file_number);
+        if (random.OneIn(3)) {
+          change.removed.push_back(file.info.file_number);
+        } else if (random.OneIn(3)) {
+          change.added.push_back({random.Below(300), file.info});  // it gets another order
+        }
       }
       for (uint64_t n = random.Below(3); n > 0; --n) {
         change.added.push_back(File(random.Below(300), ++number, random));

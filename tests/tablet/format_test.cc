@@ -4,7 +4,8 @@
 //   @TIMESTAMP;
 //                                     delete-column f q; delete-family f; delete-row
 //   decode-record                     lines of hexadecimal bytes
-//   encode-layout table= name=        lines: group NAME; family NAME [group=] [max_versions=] ...
+//   encode-layout table= name=        lines: group NAME [compaction=] [factor=];
+//                                     family NAME [group=] [max_versions=] ...
 //   decode-layout                     lines of hexadecimal bytes
 
 #include <string>
@@ -99,7 +100,10 @@ std::string EncodeLayout(const TextCommand& command) {
   for (const std::string& line : command.input) {
     const TextArguments a(SplitWords(line));
     if (a.Word(0) == "group") {
-      layout.groups.push_back({layout.next_group_id++, a.Word(1), {}});
+      LocalityGroup options;
+      options.compaction = static_cast<CompactionStyle>(a.Number("compaction"));
+      options.compaction_factor = static_cast<int>(a.Number("factor"));
+      layout.groups.push_back({layout.next_group_id++, a.Word(1), options});
       continue;
     }
     GcRule rule;
@@ -127,7 +131,9 @@ std::string DecodeLayout(const TextCommand& command) {
                                  layout->next_group_id, "\n");
   for (const GroupLayout& group : layout->groups) {
     absl::StrAppend(&out, "group ", group.id, " ", group.name, ", blocks of ",
-                    group.options.block_size, "\n");
+                    group.options.block_size, ", compaction ",
+                    static_cast<int>(group.options.compaction), " by ",
+                    group.options.compaction_factor, "\n");
   }
   for (const FamilyLayout& family : layout->families) {
     absl::StrAppend(&out, "family ", family.name, " in group ", family.group_id, ", created ",

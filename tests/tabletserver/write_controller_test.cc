@@ -15,8 +15,8 @@ namespace bigtable {
 namespace {
 
 constexpr uint64_t kLimit = ServerFixture::kLimit;
-constexpr int64_t kSoft = kLimit / 8 * 3;
-constexpr int64_t kHard = kLimit / 2;
+constexpr int64_t kSoft = kLimit / 2;
+constexpr int64_t kHard = kLimit / 8 * 5;
 
 class WriteControllerTest : public ServerFixture {
  protected:

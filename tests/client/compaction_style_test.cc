@@ -1,0 +1,258 @@
+// What each CompactionStyle does to the files of a locality group, and that no read can tell.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "support/database_fixture.h"
+#include "support/random.h"
+
+namespace bigtable {
+namespace {
+
+class CompactionStyleTest : public DatabaseFixture {
+ protected:
+  static DatabaseOptions Small(DatabaseOptions options) {
+    options.memory_budget = MemoryBudget::kMinimum;
+    options.memtable_size = 64 << 10;
+    options.log_segment_size = 64 << 10;
+    options.target_file_size = 1 << 20;
+    return options;
+  }
+  // A table "t" whose family "f" is in a group of this style.
+  void OpenWith(CompactionStyle style, int factor = 0, const GcRule& rule = {}) {
+    Open(Small(Options()));
+    TableSchema schema;
+    schema.locality_groups["default"] = {.compaction = style, .compaction_factor = factor};
+    schema.families["f"] = {.gc = rule};
+    table_ = CreateTable("t", schema);
+  }
+  void ReopenSmall() {
+    Reopen(Small(Options()));
+    table_ = OpenTable("t");
+  }
+  DatabaseStatistics Statistics() { return database_->Statistics(); }
+  LocalityGroupStatistics Group() { return Statistics().tables.at("t").at("default"); }
+
+  void SetRow(const std::string& row, const std::string& value) {
+    ASSERT_OK(table_->Apply(RowMutation(row).Set("f:q", Timestamp(1), value)));
+    rows_[row] = value;
+  }
+  void DeleteRow(const std::string& row) {
+    ASSERT_OK(table_->Apply(RowMutation(row).DeleteRow()));
+    rows_.erase(row);
+  }
+  // A few bytes at both ends of the table, written out: a run that cannot be one with another.
+  void WriteRun(int n) {
+    SetRow("a", absl::StrCat(n));
+    SetRow("z", absl::StrCat(n));
+    ASSERT_OK(database_->Flush("t"));
+  }
+  // Some kilobytes more; a memtable is written out whenever it is nearly full, and then everything
+  // is done that is due.
+  void SetLargeRow(int i, const std::string& row, Random& random) {
+    SetRow(row, random.Bytes(4000));
+    if (i % 14 == 13) {
+      ASSERT_OK(database_->Flush("t"));
+      ASSERT_OK(database_->WaitUntilQuiet());
+    }
+  }
+  // What is read is what rows_ says.
+  void CheckRows() {
+    std::map<std::string, std::string> found;
+    RowReader reader = table_->ReadRows(RowRange::All());
+    for (const Row& row : reader) {
+      ASSERT_EQ(row.cells().size(), 1u);
+      found.emplace(row.key(), row.cells()[0].value);
+    }
+    ASSERT_OK(reader.status());
+    ASSERT_TRUE(found == rows_) << found.size() << " rows, and not " << rows_.size();
+  }
+
+  Table* table_ = nullptr;
+  std::map<std::string, std::string> rows_;
+};
+
+class AnyCompactionStyleTest : public CompactionStyleTest,
+                               public testing::WithParamInterface<std::pair<CompactionStyle, int>> {
+};
+
+TEST_P(AnyCompactionStyleTest, WhatWasWrittenOverwrittenAndDeletedIsReadAsItShouldBe) {
+  OpenWith(GetParam().first, GetParam().second);
+  Random random(1);
+  for (int i = 0; i < 1500; ++i) {
+    const std::string row = absl::StrCat("row", random.Below(400));
+    if (random.OneIn(5)) {
+      DeleteRow(row);
+    } else {
+      SetRow(row, absl::StrCat(i, random.Bytes(random.Below(2000))));
+    }
+    if (i % 40 == 0) {
+      ASSERT_OK(database_->Flush("t"));
+    }
+    if (i % 300 == 0) {
+      ASSERT_OK(database_->WaitUntilQuiet());
+      ASSERT_NO_FATAL_FAILURE(CheckRows());
+    }
+  }
+  ASSERT_OK(database_->WaitUntilQuiet());
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+  ReopenSmall();
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(Group().sorted_runs, 1u);
+  EXPECT_EQ(Group().entries, rows_.size());
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+}
+
+INSTANTIATE_TEST_SUITE_P(Styles, AnyCompactionStyleTest,
+                         testing::Values(std::pair(CompactionStyle::kSizeTiered, 0),
+                                         std::pair(CompactionStyle::kSizeTiered, 2),
+                                         std::pair(CompactionStyle::kLeveled, 0),
+                                         std::pair(CompactionStyle::kLeveled, 2),
+                                         std::pair(CompactionStyle::kFifo, 0),
+                                         std::pair(CompactionStyle::kNone, 0)));
+
+// Twelve megabytes over all the table, of which the deeper level has several files.
+TEST_F(CompactionStyleTest, LeveledMakesLevelsAndPushesFilesDown) {
+  OpenWith(CompactionStyle::kLeveled, 3);
+  Random random(1);
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_NO_FATAL_FAILURE(SetLargeRow(i, absl::StrCat(random.Below(1'000'000'000)), random));
+  }
+  EXPECT_GE(Group().sorted_runs, 2u);
+  EXPECT_LE(Group().sorted_runs, 8u);
+  EXPECT_GT(Group().files, Group().sorted_runs);
+  const DatabaseStatistics statistics = Statistics();
+  const double rewrites = static_cast<double>(statistics.merging_compaction_bytes_written) /
+                          static_cast<double>(statistics.minor_compaction_bytes_written);
+  EXPECT_GT(rewrites, 2);
+  EXPECT_LT(rewrites, 12);
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+}
+
+// Two rising sequences: each run overlaps the one before, but only with its first files.
+TEST_F(CompactionStyleTest, LeveledMovesFilesThatShareNoRow) {
+  OpenWith(CompactionStyle::kLeveled, 2);
+  Random random(1);
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_NO_FATAL_FAILURE(
+        SetLargeRow(i, absl::StrCat(i % 14 == 0 ? "a" : "z", 10000 + i), random));
+  }
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_GT(Statistics().compaction_bytes_moved, 0u);
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+  const LocalityGroupStatistics before = Group();
+  ReopenSmall();
+  EXPECT_EQ(Group().sorted_runs, before.sorted_runs);
+  EXPECT_EQ(Group().files, before.files);
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+}
+
+TEST_F(CompactionStyleTest, FifoDropsFilesThatHaveExpiredAndNobodySeesIt) {
+  OpenWith(CompactionStyle::kFifo, 0, GcRule::MaxAge(absl::Hours(10)));
+  const auto show = [&] { return ShowKeys(table_->ReadRows(RowRange::All())); };
+  for (int hour = 0; hour < 20; ++hour) {
+    // At the server's time.
+    ASSERT_OK(table_->Apply(RowMutation(absl::StrCat("a", hour)).Set("f:q", "v")));
+    ASSERT_OK(table_->Apply(RowMutation(absl::StrCat("z", hour)).Set("f:q", "v")));
+    ASSERT_OK(database_->Flush("t"));
+    ASSERT_OK(database_->WaitUntilQuiet());
+    // Exactly ten hours old is not too old.
+    ASSERT_EQ(Group().files, std::min<uint64_t>(11, static_cast<uint64_t>(hour) + 1));
+    clock_.Advance(absl::Hours(1));
+  }
+  EXPECT_EQ(Statistics().merging_compaction_bytes_written, 0u);
+  EXPECT_GT(Statistics().compaction_bytes_dropped, 0u);
+
+  // Expired and still there, and then not there.
+  database_->PauseCompactions();
+  clock_.Advance(absl::Hours(5));
+  const std::string before = show();
+  EXPECT_EQ(before, "a15 a16 a17 a18 a19 z15 z16 z17 z18 z19");
+  EXPECT_EQ(Group().files, 11u);
+  database_->ContinueCompactions();
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Group().files, 5u);
+  EXPECT_EQ(show(), before);
+  ReopenSmall();
+  EXPECT_EQ(Group().files, 5u);
+  EXPECT_EQ(show(), before);
+}
+
+TEST_F(CompactionStyleTest, WhatIsDueByTimeAloneIsNotWaitedForLong) {
+  OpenWith(CompactionStyle::kFifo, 0, GcRule::MaxAge(absl::Hours(10)));
+  ASSERT_OK(table_->Apply(RowMutation("r").Set("f:q", "v")));
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  absl::SleepFor(absl::Milliseconds(50));  // until the threads have seen that there is nothing
+  clock_.Advance(absl::Hours(11));         // and nobody writes
+  EXPECT_OK(database_->WaitUntilQuiet({.deadline = absl::Now() + absl::Seconds(5)}));
+  EXPECT_EQ(Group().files, 0u);
+}
+
+TEST_F(CompactionStyleTest, FifoKeepsDeletionsAsLongAsThereIsSomethingToHide) {
+  OpenWith(CompactionStyle::kFifo, 0, GcRule::MaxAge(absl::Hours(10)));
+  const int64_t later = absl::ToUnixMicros(clock_.Now() + absl::Hours(100));
+  Set(table_, "r", "f:q", later, "deleted");  // written first, and expires last
+  Set(table_, "r2", "f:q", later, "kept");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(table_->Apply(RowMutation("r").DeleteRow()));
+  ASSERT_OK(table_->Apply(RowMutation("r").Set("f:other", "v")));
+  ASSERT_OK(table_->Apply(RowMutation("r3").Set("f:q", "v")));
+  ASSERT_OK(database_->Flush("t"));
+  clock_.Advance(absl::Hours(11));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(ShowKeys(table_->ReadRows(RowRange::All())), "r2");
+  EXPECT_EQ(Group().files, 2u);
+  clock_.Advance(absl::Hours(100));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Group().files, 0u);
+}
+
+TEST_F(CompactionStyleTest, NoneMergesNothingAndHoldsNobodyBack) {
+  OpenWith(CompactionStyle::kNone);
+  for (int i = 0; i < 60; ++i) ASSERT_NO_FATAL_FAILURE(WriteRun(i));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Group().sorted_runs, 60u);
+  EXPECT_EQ(Statistics().merging_compactions, 0u);
+  EXPECT_EQ(Statistics().stall_reason, StallReason::kNone);
+  EXPECT_EQ(Statistics().total_write_delay, absl::ZeroDuration());
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(Group().sorted_runs, 1u);
+  EXPECT_EQ(Statistics().major_compactions, 1u);
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+}
+
+TEST_F(CompactionStyleTest, AnotherStyleIsFollowedFromThenOn) {
+  OpenWith(CompactionStyle::kNone);
+  for (int i = 0; i < 12; ++i) ASSERT_NO_FATAL_FAILURE(WriteRun(i));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Group().sorted_runs, 12u);
+  ASSERT_OK(database_->SetLocalityGroup("t", "default", {.compaction = CompactionStyle::kLeveled}));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Group().sorted_runs, 1u);
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+  ReopenSmall();
+  ASSERT_OK_AND_ASSIGN(const TableSchema schema, database_->GetSchema("t"));
+  EXPECT_EQ(schema.locality_groups.at("default").compaction, CompactionStyle::kLeveled);
+}
+
+TEST_F(CompactionStyleTest, AFactorIsTwoToAHundredOrNone) {
+  Open();
+  for (const int factor : {-1, 1, 101}) {
+    TableSchema schema;
+    schema.locality_groups["default"].compaction_factor = factor;
+    EXPECT_STATUS(kInvalidArgument, "compaction_factor", database_->CreateTable("t", schema));
+  }
+}
+
+}  // namespace
+}  // namespace bigtable

@@ -1,0 +1,326 @@
+// Whatever is done to a tablet's runs, reads return what they should: random minor compactions,
+// merges of neighbouring runs, pushes of single files, what each policy asks for, and reopening,
+// with files so small that rows and columns are split over them. What is right is what the model
+// says (support/model.h); METADATA is a TabletState.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "base/strings.h"
+#include "filesystem/in_memory_file_system.h"
+#include "support/entry_text.h"
+#include "support/expect_status.h"
+#include "support/model.h"
+#include "support/random.h"
+#include "support/seeds.h"
+#include "support/test_clock.h"
+#include "tablet/cell_cursor.h"
+#include "tablet/mutation_format.h"
+#include "tablet/tablet.h"
+
+namespace bigtable {
+namespace {
+
+class StateStore final : public TabletStore {
+ public:
+  absl::Status Commit(uint64_t, const TabletChange& change) override {
+    ApplyChange(change, &state);
+    return absl::OkStatus();
+  }
+  TabletState state;
+};
+
+std::string OperationsOf(const ModelMutation& mutation) {
+  using Kind = ModelOperation::Kind;
+  static const std::map<Kind, EntryKind> kKinds = {{Kind::kSet, EntryKind::kCell},
+                                                   {Kind::kDeleteCell, EntryKind::kDeleteCell},
+                                                   {Kind::kDeleteColumn, EntryKind::kDeleteColumn},
+                                                   {Kind::kDeleteFamily, EntryKind::kDeleteFamily},
+                                                   {Kind::kDeleteRow, EntryKind::kDeleteRow}};
+  std::string out;
+  for (const ModelOperation& op : mutation.operations) {
+    AppendOperation(&out, {.kind = kKinds.at(op.kind),
+                           .has_timestamp = op.timestamp.has_value(),
+                           .timestamp = op.timestamp.value_or(0),
+                           .family = op.family,
+                           .qualifier = op.qualifier,
+                           .value = op.value});
+  }
+  return out;
+}
+
+class RandomRuns {
+ public:
+  explicit RandomRuns(uint64_t seed) : random_(seed), model_(RandomSchema()) {
+    environment_.file_system = &file_system_;
+    environment_.clock = &clock_;
+    environment_.budget = TestBudget();
+    environment_.store = &store_;
+    environment_.snapshots = &snapshots_;
+    environment_.target_file_size = static_cast<uint64_t>(random_.Between(200, 3000));
+    environment_.memtable_size = environment_.target_file_size;
+    environment_.server = "server-1";
+    environment_.new_file_number = [this] { return ++last_file_; };
+    environment_.path_of = [](uint64_t number) { return absl::StrCat("/", number, ".sst"); };
+    environment_.visible = [this] { return sequences_.last(); };
+    environment_.sync_log = [](const Tablet&, size_t, SequenceNumber last) { return last; };
+    environment_.remove_file = [this](const std::string& path) {
+      EXPECT_OK(file_system_.RemoveFile(path));
+    };
+    Open();
+  }
+
+  void Step() {
+    switch (random_.Below(10)) {
+      case 0:
+      case 1:
+        Flush();
+        break;
+      case 2:
+        Compact(RandomMerge());
+        break;
+      case 3:
+      case 4:
+        Compact(RandomPush());
+        break;
+      case 5:
+        Compact(tablet_->PickCompaction(0));
+        break;
+      case 6:
+        clock_.Advance(absl::Microseconds(random_.Between(0, 400)));
+        break;
+      case 7:
+        MoveSnapshots();
+        break;
+      case 8:
+        if (random_.OneIn(3)) Reopen();
+        break;
+      default:
+        for (int64_t i = random_.Between(1, 12); i > 0; --i) Mutate();
+    }
+  }
+  // Reads at every moment that is still read.
+  void Check() {
+    std::set<SequenceNumber> moments = held_;
+    moments.insert(sequences_.last());
+    for (const SequenceNumber moment : moments) {
+      ASSERT_EQ(Read(moment), Expected(moment)) << "at " << moment << "\n" << script_;
+    }
+    CheckFiles();
+  }
+  void ReleaseSnapshots() {
+    for (const SequenceNumber sequence : held_) snapshots_.Release(sequence);
+    held_.clear();
+  }
+  // What the policy asks for until that is nothing; fails if there is no end to it.
+  void CompactUntilQuiet() {
+    for (int picks = 0; const auto pick = tablet_->PickCompaction(0); ++picks) {
+      ASSERT_LT(picks, 200) << script_;
+      Compact(pick);
+    }
+  }
+  void Reopen() {
+    Flush();
+    script_ += "reopen\n";
+    const std::string runs = RunsText();
+    Open();
+    ASSERT_EQ(RunsText(), runs) << script_;
+  }
+  void CompactAll() {
+    Flush();
+    Compact(CompactionPick{.first = 0, .count = SIZE_MAX}, /*rewrite_all=*/true);
+    ASSERT_LE(Runs().size(), 1u);
+  }
+  uint64_t bytes_moved() const { return done_.bytes_moved; }
+  uint64_t bytes_dropped() const { return done_.bytes_dropped; }
+
+ private:
+  TableSchema RandomSchema() {
+    LocalityGroup group;
+    group.block_size = 1 << 10;
+    group.filter = static_cast<FilterKind>(random_.Below(3));
+    group.compaction = static_cast<CompactionStyle>(random_.Below(4));
+    if (random_.OneIn(2)) group.compaction_factor = static_cast<int>(random_.Between(2, 4));
+    TableSchema schema;
+    schema.locality_groups["default"] = group;
+    const bool expires = group.compaction == CompactionStyle::kFifo || random_.OneIn(4);
+    for (const char* name : {"f", "g"}) {
+      GcRule rule;
+      if (random_.OneIn(2)) rule = GcRule::MaxVersions(random_.Between(1, 3));
+      if (expires) rule = GcRule::Union(rule, GcRule::MaxAge(absl::Milliseconds(1)));
+      schema.families[name] = {.gc = rule};
+    }
+    rows_ = random_.OneIn(3) ? 3 : 30;
+    deletes_ = random_.OneIn(4) ? 1 : 8;
+    return schema;
+  }
+  void Open() {
+    absl::StatusOr<TableLayout> layout = MakeTableLayout("t", 1, model_.schema());
+    ASSERT_OK(layout);
+    absl::StatusOr<std::unique_ptr<Tablet>> tablet =
+        Tablet::Open(&environment_, *std::move(layout), store_.state);
+    ASSERT_OK(tablet);
+    tablet_ = *std::move(tablet);
+  }
+  std::vector<SortedRun> Runs() const { return tablet_->Version()->groups()[0].runs; }
+  std::string RunsText() const {
+    std::string out;
+    for (const SortedRun& run : Runs()) {
+      out += "run:";
+      for (const Ref<SSTable>& file : run.files) {
+        absl::StrAppend(&out, " ", file->info().file_number);
+      }
+      out += "\n";
+    }
+    return out;
+  }
+
+  void Mutate() {
+    using Kind = ModelOperation::Kind;
+    ModelMutation mutation{.row = absl::StrCat("r", random_.Below(rows_)), .operations = {}};
+    for (int64_t i = random_.Between(1, 4); i > 0; --i) {
+      ModelOperation op;
+      if (random_.OneIn(deletes_)) op.kind = static_cast<Kind>(random_.Below(5));
+      op.family = random_.OneIn(3) ? "g" : "f";
+      op.qualifier = absl::StrCat(random_.Below(6));
+      if (op.kind == Kind::kSet || op.kind == Kind::kDeleteCell) {
+        op.timestamp = std::max<int64_t>(0, clock_.micros() - random_.Between(0, 5));
+      }
+      if (op.kind == Kind::kSet) {
+        op.value = absl::StrCat("v", sequences_.last(), std::string(random_.Below(100), 'x'));
+      }
+      mutation.operations.push_back(std::move(op));
+    }
+    const SequenceNumber sequence = sequences_.Take(1);
+    tablet_->Apply(mutation.row, OperationsOf(mutation), sequence, clock_.micros(), {});
+    model_.Apply(sequence, clock_.micros(), mutation);
+  }
+  void Flush() {
+    script_ += "flush\n";
+    tablet_->Freeze(0, sequences_.last());
+    CompactionOutcome outcome;
+    ASSERT_OK(tablet_->Flush(0, &outcome));
+  }
+  void MoveSnapshots() {
+    if (held_.size() < 2 && random_.OneIn(2)) {
+      held_.insert(snapshots_.Take());
+    } else {
+      ReleaseSnapshots();
+    }
+  }
+
+  std::optional<CompactionPick> RandomMerge() {
+    const size_t runs = Runs().size();
+    if (runs == 0) return std::nullopt;
+    const size_t first = random_.Below(runs);
+    return CompactionPick{.first = first, .count = 1 + random_.Below(runs - first)};
+  }
+  std::optional<CompactionPick> RandomPush() {
+    const std::vector<SortedRun> runs = Runs();
+    if (runs.size() < 2) return std::nullopt;
+    const size_t first = random_.Below(runs.size() - 1);
+    const Ref<SSTable>& file = random_.Pick(runs[first].files);
+    return CompactionPick{.kind = CompactionPick::Kind::kPush,
+                          .first = first,
+                          .count = 2,
+                          .files = {file->info().file_number}};
+  }
+  void Compact(const std::optional<CompactionPick>& pick, bool rewrite_all = false) {
+    if (!pick.has_value()) return;
+    absl::StrAppend(&script_, "compact, kind ", static_cast<int>(pick->kind), ", runs ",
+                    pick->first, " + ", pick->count, "\n");
+    ASSERT_OK(tablet_->Compact(0, *pick, rewrite_all, nullptr, &done_));
+  }
+
+  std::string Read(SequenceNumber moment) {
+    const Pin<TabletVersion> version = tablet_->Version();
+    CellCursor cells(&*version, {.sequence = moment, .now = clock_.Now()});
+    cells.ReadRange(RowRange::All());
+    std::string out;
+    while (cells.Next()) {
+      absl::StrAppend(&out, Cat(cells.row(), "/", cells.family().name, ":", cells.qualifier(), "@",
+                                cells.timestamp(), "=", cells.value(), "\n"));
+    }
+    EXPECT_OK(cells.status());
+    return out;
+  }
+  std::string Expected(SequenceNumber moment) {
+    std::string out;
+    for (const std::string& row : model_.RowKeys()) {
+      for (const ModelCell& cell : model_.Read(row, moment, clock_.micros())) {
+        absl::StrAppend(&out, row, "/", cell.family, ":", cell.qualifier, "@", cell.timestamp, "=",
+                        cell.value, "\n");
+      }
+    }
+    return out;
+  }
+  // The runs are what METADATA says, and what is on disk.
+  void CheckFiles() {
+    std::set<uint64_t> in_runs, in_state;
+    for (const SortedRun& run : Runs()) {
+      for (size_t i = 0; i < run.files.size(); ++i) {
+        ASSERT_TRUE(in_runs.insert(run.files[i]->info().file_number).second) << script_;
+        if (i == 0) continue;
+        ASSERT_LT(run.files[i - 1]->info().largest_key, run.files[i]->info().smallest_key)
+            << script_;
+      }
+    }
+    for (const TabletFile& file : store_.state.groups[0].files) {
+      in_state.insert(file.info.file_number);
+    }
+    ASSERT_EQ(in_runs, in_state) << script_;
+    ASSERT_EQ(file_system_.AllFiles().size(), in_state.size()) << script_;
+  }
+
+  Random random_;
+  uint64_t rows_ = 1;
+  uint64_t deletes_ = 8;  // one operation in so many
+  ModelTable model_;
+  TestClock clock_{100};
+  InMemoryFileSystem file_system_;
+  StateStore store_;
+  SequenceSource sequences_;
+  SnapshotList snapshots_{&sequences_};
+  std::set<SequenceNumber> held_;
+  uint64_t last_file_ = 0;
+  TabletEnvironment environment_;
+  std::unique_ptr<Tablet> tablet_;
+  CompactionOutcome done_;
+  std::string script_;
+};
+
+TEST(RandomRunsTest, NobodySeesWhatIsDoneToTheRuns) {
+  uint64_t moved = 0, dropped = 0;
+  ForEachSeed(kSanitized ? 20 : 150, [&](uint64_t seed) {
+    RandomRuns tablet(seed);
+    for (int i = 0; i < 150 && !testing::Test::HasFailure(); ++i) {
+      tablet.Step();
+      tablet.Check();
+    }
+    if (testing::Test::HasFailure()) return;
+    tablet.CompactUntilQuiet();
+    tablet.Check();
+    tablet.Reopen();
+    tablet.Check();
+    tablet.ReleaseSnapshots();
+    tablet.CompactAll();
+    tablet.Check();
+    moved += tablet.bytes_moved();
+    dropped += tablet.bytes_dropped();
+  });
+  EXPECT_GT(moved, 0u);
+  EXPECT_GT(dropped, 0u);
+}
+
+}  // namespace
+}  // namespace bigtable
