@@ -30,19 +30,12 @@ size_t CheapestToPush(const RunSummary& from, const RunSummary& to) {
 
 std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) const {
   const std::vector<RunSummary>& runs = group.runs;
-  const uint64_t small = 2 * group.flush_size;
+  const uint64_t small = kMaxFresh * group.flush_size;
   size_t fresh = 0;
-  uint64_t fresh_bytes = 0;
-  while (fresh < runs.size() && runs[fresh].bytes <= small) {
-    fresh_bytes += runs[fresh++].bytes;
-  }
-  if (fresh >= kMaxFresh) {
-    const bool with_level = fresh < runs.size() && runs[fresh].bytes <= fanout_ * fresh_bytes;
-    return CompactionPick{.first = 0, .count = fresh + (with_level ? 1 : 0)};
-  }
-  // A level should have so many bytes at most, and not be divided to nothing. What is small is all
-  // at the new end then: there is nothing that is neither fresh nor has to be smaller than the
-  // next.
+  while (fresh < runs.size() && runs[fresh].bytes <= small) ++fresh;
+  if (fresh >= kMaxFresh) return CompactionPick{.first = 0, .count = fresh};
+  // What is small is all at the new end now, so that every level may become as small as that:
+  // nothing is neither fresh nor bound to be smaller than the next.
   for (size_t level = fresh; level + 1 < runs.size(); ++level) {
     const uint64_t most = std::max(runs[level + 1].bytes / fanout_, small);
     if (runs[level].bytes <= most) continue;

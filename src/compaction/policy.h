@@ -30,9 +30,9 @@ struct FileSummary {
 
 struct RunSummary {
   uint64_t bytes = 0;
-  // An estimate: of how many of these bytes the row is also in an older run, which can make up to
-  // as many bytes there superfluous.
-  uint64_t overwriting_bytes = 0;
+  // An estimate of the bytes that merging everything would free because of this run: what it
+  // overwrites and deletes in older runs, and what has expired in it.
+  uint64_t superfluous_bytes = 0;
   std::vector<FileSummary> files;  // in key order
 };
 
@@ -106,10 +106,10 @@ class SizeTieredPolicy final : public CompactionPolicy {
 // above them a few runs as minor compactions leave them. The fewest runs to read and little space
 // for hidden entries, at up to `fanout` rewrites of an entry for each level.
 //
-// A run that is at most twice as large as a minor compaction's, and has no larger one above it, is
-// fresh; the others are levels. The first of these that applies:
-// 1. kMaxFresh fresh runs are merged, together with the newest level unless that is more than
-//    `fanout` times as large as they are.
+// A run is fresh if it has no more than kMaxFresh minor compactions usually write and no larger one
+// above it; the others are levels. (Not by the minor compaction it came from: one that is late
+// writes several memtables at once, and a level may shrink.) The first of these that applies:
+// 1. kMaxFresh fresh runs are merged, and become a level if they are large enough together.
 // 2. A level that is larger than its part of the next one, and than what is fresh, pushes the file
 //    down that overlaps the least there.
 class LeveledPolicy final : public CompactionPolicy {

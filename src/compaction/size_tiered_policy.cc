@@ -23,12 +23,12 @@ std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) 
   const std::vector<RunSummary>& runs = group.runs;
   if (runs.size() < 2) return std::nullopt;
 
-  uint64_t bytes = 0, overwriting = 0;
+  uint64_t bytes = 0, superfluous = 0;
   for (const RunSummary& run : runs) {
     bytes += run.bytes;
-    overwriting += run.overwriting_bytes;
+    superfluous += run.superfluous_bytes;
   }
-  if (overwriting >= bytes - overwriting) {
+  if (superfluous >= bytes - std::min(bytes, superfluous)) {
     return CompactionPick{.first = 0, .count = runs.size()};
   }
 

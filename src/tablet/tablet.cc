@@ -11,6 +11,28 @@
 
 namespace bigtable {
 
+namespace {
+
+// Bytes of an entry in the runs from `first` on.
+double AverageEntry(const std::vector<SortedRun>& runs, size_t first) {
+  double bytes = 0, entries = 0;
+  for (size_t i = first; i < runs.size(); ++i) {
+    bytes += static_cast<double>(runs[i].bytes());
+    entries += static_cast<double>(runs[i].entries());
+  }
+  return entries == 0 ? 0 : bytes / entries;
+}
+
+// About which part of a file has timestamps before `expired_before`, if they are evenly spread.
+double ExpiredPart(const SSTableInfo& info, int64_t expired_before) {
+  if (info.max_timestamp < info.min_timestamp || expired_before <= info.min_timestamp) return 0;
+  const double from = static_cast<double>(info.min_timestamp);
+  const double span = static_cast<double>(info.max_timestamp) - from + 1;
+  return std::min(1.0, (static_cast<double>(expired_before) - from) / span);
+}
+
+}  // namespace
+
 Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout)
     : environment_(environment),
       table_id_(layout->table_id),
@@ -375,7 +397,12 @@ std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
   const Pin<TabletVersion> version = Version();
   if (version->groups()[group].runs.empty()) return std::nullopt;
   const LocalityGroup& options = version->layout().groups[group].options;
-  return MakePolicy(options)->Pick(Summarize(*version, group));
+  const GroupSummary summary = Summarize(*version, group);
+  // What has expired altogether goes unread, whatever the policy.
+  if (options.compaction != CompactionStyle::kNone) {
+    if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
+  }
+  return MakePolicy(options)->Pick(summary);
 }
 
 size_t Tablet::MostRuns() const {
@@ -401,11 +428,15 @@ GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group) const
   const std::vector<SortedRun>& runs = version.groups()[group].runs;
   for (size_t i = 0; i < runs.size(); ++i) {
     RunSummary& run = summary.runs.emplace_back();
+    run.bytes = runs[i].bytes();
+    const double older_entry = AverageEntry(runs, i + 1);
+    double superfluous = 0;
     for (const Ref<SSTable>& file : runs[i].files) {
       const SSTableInfo& info = file->info();
-      run.bytes += info.size;
-      run.overwriting_bytes += static_cast<uint64_t>(static_cast<double>(info.size) *
-                                                     Overwriting(group, *file, runs, i));
+      const double deletions = static_cast<double>(info.deletions());
+      const double others = static_cast<double>(info.entries) - deletions;
+      superfluous += older_entry * (deletions + others * Overwriting(group, *file, runs, i)) +
+                     ExpiredPart(info, summary.expired_before) * static_cast<double>(info.size);
       run.files.push_back({.number = info.file_number,
                            .bytes = info.size,
                            .smallest_key = info.smallest_key,
@@ -413,6 +444,7 @@ GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group) const
                            .max_timestamp = info.max_timestamp,
                            .has_wide_deletions = info.column_deletions + info.row_deletions > 0});
     }
+    run.superfluous_bytes = static_cast<uint64_t>(superfluous);
   }
   return summary;
 }

@@ -33,7 +33,7 @@ struct VersionSeal final : public RefCounted {
 class TabletVersion final : public Publishable {
  public:
   TabletVersion(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-                Ref<VersionSeal> seal, uint64_t scan_cache_id)
+                Ref<VersionSeal> seal, uint64_t scan_cache_id = 0)
       : layout_(std::move(layout)),
         groups_(std::move(groups)),
         seal_(std::move(seal)),

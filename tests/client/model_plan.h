@@ -205,8 +205,8 @@ inline std::string ExistingFamily(Random& random, const ModelTable& table) {
 inline LocalityGroup RandomLocalityGroup(Random& random) {
   static const std::vector<Compression> kCompressions = {
       Compression::kNone, Compression::kNone, Compression::kZstd, Compression::kZstdLongWindow};
-  static const std::vector<FilterKind> kFilters = {FilterKind::kNone, FilterKind::kRow,
-                                                   FilterKind::kRowAndColumn};
+  static const std::vector<FilterKind> kFilters = {
+      FilterKind::kNone, FilterKind::kRow, FilterKind::kRowIndex, FilterKind::kRowAndColumn};
   static const std::vector<CompactionStyle> kStyles = {
       CompactionStyle::kSizeTiered, CompactionStyle::kLeveled, CompactionStyle::kFifo,
       CompactionStyle::kNone};
@@ -268,6 +268,7 @@ inline DatabaseOptions RandomOptions(Random& random) {
   options.log_segment_size = random.Pick(kSizes);
   options.target_file_size = 1 << 20;
   options.compaction_threads = static_cast<int>(random.Between(1, 3));
+  options.scan_cache = random.OneIn(2);
   options.read_mode =
       random.OneIn(2) ? FileSystem::ReadMode::kMapped : FileSystem::ReadMode::kPositional;
   return options;
