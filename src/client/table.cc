@@ -175,8 +175,9 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
     }
   }
   CellCursor cells(version.get(), spec);
+  cells.ReadRow(row);
   RowBuilder builder(&result, row, std::move(version));
-  for (cells.ReadRow(row); cells.Next();) builder.Add(cells);
+  while (cells.Next()) builder.Add(cells);
   builder.Finish();
   BT_RETURN_IF_ERROR(cells.status());
   if (cache != nullptr && spec.filter == nullptr && options.fill_cache) {

@@ -33,45 +33,52 @@ class BlockIndex {
   static absl::StatusOr<BlockIndex> Load(std::string_view block, uint64_t data_size);
 
   // How many data blocks there are.
-  size_t size() const { return entries_.size() - 1; }
+  size_t size() const { return offsets_.size() - 1; }
   // The first block whose last key is at or after `target`; size() if there is none.
   size_t Find(std::string_view target) const;
   BlockHandle handle(size_t i) const {
-    const uint64_t offset = entries_[i].offset;
-    return {offset, entries_[i + 1].offset - offset - kSealSize};
+    const uint64_t offset = Offset(i);
+    return {offset, Offset(i + 1) - offset - kSealSize};
   }
   // The last key of block `i`. Costs an allocation.
   std::string LastKey(size_t i) const { return prefix_ + std::string(KeyRest(i)); }
   size_t memory() const;
 
  private:
-  struct Entry {
-    uint64_t offset;  // of the block in the file
-    uint64_t key;     // offset of the rest of its last key in keys_
-  };
   static constexpr size_t kFanOut = 8;
   struct alignas(64) Line {
     std::array<uint64_t, kFanOut> numbers;
   };
 
   BlockIndex() = default;
+  void AddOffsets(uint64_t offset, size_t key_begin);
   void BuildLevels();
   // The first position whose number is not below `number`; requires that there is one.
   size_t LowerBound(uint64_t number) const;
   BIGTABLE_ONLY_PREFETCHES void PrefetchEntries(size_t first) const {
-    PrefetchLine(entries_.data() + first);
-    PrefetchLine(entries_.data() + std::min(first + kFanOut, entries_.size() - 1));
+    PrefetchLine(offsets_.data() + first);
+    PrefetchLine(key_begins_.data() + first);
+    PrefetchLine(key_begins_.data() + std::min(first + kFanOut, key_begins_.size() - 1));
   }
   uint64_t NumberAt(size_t i) const {
     return lines_[levels_.back() + i / kFanOut].numbers[i % kFanOut];
   }
   std::string_view KeyRest(size_t i) const {
-    return std::string_view(keys_).substr(entries_[i].key, entries_[i + 1].key - entries_[i].key);
+    return std::string_view(keys_).substr(key_begins_[i], key_begins_[i + 1] - key_begins_[i]);
   }
+  uint64_t Offset(size_t i) const {
+    const uint64_t low = offsets_[i];
+    return wraps_.empty() ? low : low + (WrapsUpTo(i) << 32);
+  }
+  uint64_t WrapsUpTo(size_t i) const;
 
-  std::string prefix_;            // of all last keys
-  std::string keys_;              // what follows it, one after another
-  std::vector<Entry> entries_;    // one a block, and one for the end
+  std::string prefix_;  // of all last keys
+  std::string keys_;    // what follows it, one after another
+  // Where each block begins in the file, and the end of the last: the lower halves of the numbers,
+  // so that few cache lines have them all, and the blocks at which the upper half grows by one.
+  std::vector<uint32_t> offsets_;
+  std::vector<size_t> wraps_;
+  std::vector<size_t> key_begins_;  // of the rest of each last key in keys_, and the end
   std::vector<Line> lines_;       // the levels, from the highest, which is one line, to the lowest
   std::vector<uint32_t> levels_;  // where in lines_ each begins
   uint64_t largest_ = 0;          // of the numbers

@@ -62,10 +62,10 @@ void SSTableCursor::Seek(std::string_view target) {
   }
 }
 
-void SSTableCursor::SeekRow(std::string_view row_prefix, size_t block) {
+void SSTableCursor::SeekRow(std::string_view row_prefix) {
+  if (planned_ == kNoBlock) return Seek(row_prefix);
   Reset();
-  table_->blocks_.Prefetch(block);
-  if (!Load(block)) return;
+  if (!Load(std::exchange(planned_, kNoBlock))) return;
   block_.Seek(row_prefix);
   Show();
   Prefetch(value_);

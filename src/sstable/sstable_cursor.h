@@ -28,9 +28,15 @@ class SSTableCursor final : public EntryCursor {
 
   // `target` must not be a view into this cursor's own key.
   void Seek(std::string_view target) override;
-  // As Seek, for the prefix of a row of which SSTable::LookUpRow says that it begins in this block
-  // if it is in the table: if it is not, the cursor may be somewhere else, or not valid.
-  void SeekRow(std::string_view row_prefix, size_t block);
+  // For a row of which SSTable::LookUpRow says that it begins in this block if it is in the table:
+  // begins to bring the block from memory, for SeekRow.
+  void PlanRow(size_t block) {
+    planned_ = block;
+    table_->blocks_.Prefetch(block);
+  }
+  // As Seek, for the prefix of that row; without a plan the same as Seek. If the row is not in the
+  // table the cursor may be anywhere, or not valid.
+  void SeekRow(std::string_view row_prefix);
   void SeekBefore(std::string_view target) override;
   void SeekToFirst() override;
   void SeekToLast() override;
@@ -48,7 +54,8 @@ class SSTableCursor final : public EntryCursor {
   const SSTable* const table_;
   const ReadSettings settings_;
   size_t index_ = kNoBlock;  // of the block in block_
-  Ref<Block> owner_;         // of its bytes; null when they live as long as the table
+  size_t planned_ = kNoBlock;
+  Ref<Block> owner_;  // of its bytes; null when they live as long as the table
   BlockCursor block_;
 };
 

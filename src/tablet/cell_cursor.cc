@@ -24,6 +24,7 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
 void CellCursor::Reset() {
   pool_.Clear();
   input_.Clear();
+  planned_.clear();
   status_ = absl::OkStatus();
   fresh_ = true;
   has_cell_ = false;
@@ -78,7 +79,9 @@ void CellCursor::AddIfInRow(EntryCursor* cursor) {
   }
 }
 
-// Sources that have nothing of the row are not added: most rows are in one place.
+// Sources that have nothing of the row are not added: most rows are in one place. Where a block has
+// to be looked at, it is only asked for, so that it comes from memory while the caller does what
+// else there is to do.
 void CellCursor::AddRowSources(const GroupVersion& group) {
   const std::string_view row_prefix = begin_.view();
   const auto add_memtable = [&](const Memtable* memtable) {
@@ -128,13 +131,18 @@ void CellCursor::AddRowSources(const GroupVersion& group) {
     }
     if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
     auto* const cursor = pool_.Make<SSTableCursor>(file, settings);
-    if (answer == RowIndex::Answer::kInBlock) {
-      cursor->SeekRow(row_prefix, block);
-    } else {
-      cursor->Seek(row_prefix);
-    }
+    if (answer == RowIndex::Answer::kInBlock) cursor->PlanRow(block);
+    planned_.push_back(cursor);
+  }
+}
+
+// Goes to the row where it was found that it may be.
+void CellCursor::SeekPlanned() {
+  for (SSTableCursor* cursor : planned_) {
+    cursor->SeekRow(begin_.view());
     AddIfInRow(cursor);
   }
+  planned_.clear();
 }
 
 void CellCursor::AddRangeSources(const GroupVersion& group) {
@@ -166,11 +174,12 @@ bool CellCursor::MayHaveTimestamps(const SSTableInfo& info) const {
 // --- Going through it ---
 
 bool CellCursor::Next() {
-  if (!status_.ok() || input_.children() == 0) return false;
+  if (!status_.ok() || (input_.children() == 0 && planned_.empty())) return false;
   is_new_row_ = false;
   if (fresh_) {
     fresh_ = false;
     if (single_row_) {
+      SeekPlanned();
       input_.Start();
     } else if (!spec_.reverse) {
       input_.Seek(begin_.view());

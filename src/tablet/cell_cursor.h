@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
@@ -54,7 +55,7 @@ class CellCursor {
   CellCursor& operator=(const CellCursor&) = delete;
 
   // Both begin a new read: Next() goes to its first cell. ReadRow is for cursors that do not read
-  // in reverse, and goes to the row at once.
+  // in reverse; what it asks for from memory is best waited for with other work before Next().
   void ReadRow(std::string_view row);
   void ReadRange(const RowRange& range);
 
@@ -89,6 +90,7 @@ class CellCursor {
   bool GroupIsWanted(size_t group) const;
   void AddRowSources(const GroupVersion& group);
   void AddIfInRow(EntryCursor* cursor);
+  void SeekPlanned();
   void AddRangeSources(const GroupVersion& group);
   void AddMemtables(const GroupVersion& group);
   bool MayHaveTimestamps(const SSTableInfo& info) const;
@@ -119,6 +121,7 @@ class CellCursor {
   FilterProgram filter_;
   CursorPool pool_;
   MergingCursor input_;
+  absl::InlinedVector<SSTableCursor*, 8> planned_;  // of a single row: not yet in the input
   absl::Status status_;
 
   // The range: encoded keys; an empty end is none. Of a single row, `begin_` is its prefix, and it

@@ -283,7 +283,8 @@ TEST(SSTableTest, RowIndexLeadsToWhereARowBegins) {
       if (answer == RowIndex::Answer::kUnknown) continue;
       ++found;
       SSTableCursor cursor(table.get());
-      cursor.SeekRow(row, block);
+      cursor.PlanRow(block);
+      cursor.SeekRow(row);
       ASSERT_TRUE(cursor.valid()) << cursor.status();
       ASSERT_EQ(cursor.key(), key);
       ASSERT_EQ(cursor.value(), value);
@@ -291,7 +292,8 @@ TEST(SSTableTest, RowIndexLeadsToWhereARowBegins) {
       const std::string other = RowPrefix(last_row.substr(0, last_row.size() - 2) + "~");
       if (entries.lower_bound(other) == entries.end() ||
           !entries.lower_bound(other)->first.starts_with(other)) {
-        cursor.SeekRow(other, block);
+        cursor.PlanRow(block);
+        cursor.SeekRow(other);
         ASSERT_TRUE(cursor.status().ok()) << cursor.status();
         ASSERT_FALSE(cursor.valid() && cursor.key().starts_with(other));
       }
