@@ -33,6 +33,16 @@ inline bool LessBehind(std::string_view a, std::string_view b, size_t common) {
          static_cast<unsigned char>(a[common]) < static_cast<unsigned char>(b[common]);
 }
 
+// The first eight bytes as a number that compares as they do; a shorter text is filled up with
+// zeros. Equal numbers say nothing, unequal ones decide.
+inline uint64_t KeyNumber(std::string_view key) {
+  if (key.size() >= 8) [[likely]]
+    return LoadBigEndian64(key.data());
+  char padded[8] = {};
+  for (size_t i = 0; i < key.size(); ++i) padded[i] = key[i];
+  return LoadBigEndian64(padded);
+}
+
 // a < b, without a call: for keys that differ early.
 inline bool Less(std::string_view a, std::string_view b) {
   const size_t n = std::min(a.size(), b.size());

@@ -217,7 +217,8 @@ absl::Status CommitLog::Sync() {
   }
   syncs_.fetch_add(1, std::memory_order_relaxed);
   for (const Ref<LogSegment>& segment : segments) {
-    if (absl::Status status = segment->file().Sync(); !status.ok()) return Failed(std::move(status));
+    if (absl::Status status = segment->file().Sync(); !status.ok())
+      return Failed(std::move(status));
   }
   synced_.store(end, std::memory_order_release);
   return absl::OkStatus();

@@ -25,8 +25,8 @@
 
 namespace bigtable {
 
-// An open log file whose mapped bytes are charged to a budget for as long as it lives, as spare ones
-// at first.
+// An open log file whose mapped bytes are charged to a budget for as long as it lives, as spare
+// ones at first.
 class SegmentFile {
  public:
   // `budget` may be null.

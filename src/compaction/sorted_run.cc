@@ -30,11 +30,34 @@ uint64_t SortedRun::deletions() const {
   return Sum(files, [](const SSTableInfo& info) { return info.deletions(); });
 }
 
+void SortedRun::MakeFences() {
+  const std::string_view largest = largest_key();
+  fence_prefix_ = largest.substr(0, CommonPrefix(smallest_key(), largest));
+  fences_.clear();
+  for (const Ref<SSTable>& file : files) {
+    fences_.push_back(KeyNumber(file->info().largest_key.substr(fence_prefix_.size())));
+  }
+}
+
 size_t SortedRun::FindFile(std::string_view key) const {
-  const auto file = std::partition_point(files.begin(), files.end(), [&](const Ref<SSTable>& f) {
-    const std::string_view largest = f->info().largest_key;
-    return LessBehind(largest, key, CommonPrefix(largest, key));
-  });
+  size_t begin = 0;
+  size_t end = files.size();
+  if (fences_.size() == files.size()) {
+    const size_t common = CommonPrefix(fence_prefix_, key);
+    if (common < fence_prefix_.size()) {
+      return LessBehind(fence_prefix_, key, common) ? files.size() : 0;
+    }
+    const uint64_t number = KeyNumber(key.substr(common));
+    begin = static_cast<size_t>(std::lower_bound(fences_.begin(), fences_.end(), number) -
+                                fences_.begin());
+    if (begin == end || fences_[begin] != number) return begin;
+    end = static_cast<size_t>(std::upper_bound(fences_.begin(), fences_.end(), number) -
+                              fences_.begin());
+  }
+  const auto file =
+      std::partition_point(files.begin() + static_cast<std::ptrdiff_t>(begin),
+                           files.begin() + static_cast<std::ptrdiff_t>(end),
+                           [&](const Ref<SSTable>& f) { return Less(f->info().largest_key, key); });
   return static_cast<size_t>(file - files.begin());
 }
 

@@ -4,7 +4,9 @@
 #define BIGTABLE_COMPACTION_SORTED_RUN_H_
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/entry_cursor.h"
@@ -15,6 +17,9 @@
 namespace bigtable {
 
 struct SortedRun {
+  SortedRun() = default;
+  explicit SortedRun(std::vector<Ref<SSTable>> f) : files(std::move(f)) {}
+
   std::vector<Ref<SSTable>> files;  // not empty
 
   std::string_view smallest_key() const { return files.front()->info().smallest_key; }
@@ -25,6 +30,14 @@ struct SortedRun {
 
   // The index of the first file whose largest key is at or after `key`; files.size() if none is.
   size_t FindFile(std::string_view key) const;
+  // Makes FindFile fast, until `files` is changed: for runs that are searched often.
+  void MakeFences();
+
+ private:
+  // What all keys of the run begin with, and the eight bytes of each file's largest key that follow
+  // it, as numbers that compare as they do. As many as there are files, or not made.
+  std::string fence_prefix_;
+  std::vector<uint64_t> fences_;
 };
 
 // Whether the key ranges of no file of `a` and no file of `b` overlap.

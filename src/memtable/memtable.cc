@@ -3,22 +3,10 @@
 #include <cstring>
 #include <new>
 
-#include "base/coding.h"
+#include "base/compare.h"
 #include "base/prefetch.h"
 
 namespace bigtable {
-namespace {
-
-// The key's first eight bytes as a number that compares as they do; a shorter key is filled up with
-// zeros. Equal prefixes say nothing, unequal ones decide.
-uint64_t KeyPrefix(std::string_view key) {
-  if (key.size() >= 8) return LoadBigEndian64(key.data());
-  char padded[8] = {};
-  if (!key.empty()) std::memcpy(padded, key.data(), key.size());
-  return LoadBigEndian64(padded);
-}
-
-}  // namespace
 
 // The links of the levels above the lowest lie before the node, and its key behind it:
 //   next[height-1] ... next[1] | Node (next[0] last) | key
@@ -95,7 +83,7 @@ Memtable::Node* Memtable::NewNode(std::string_view key, const char* value, size_
     new (memory + (level - 1) * sizeof(std::atomic<Node*>)) std::atomic<Node*>(nullptr);
   }
   Node* const node =
-      new (memory + links) Node{KeyPrefix(key), value, static_cast<uint32_t>(value_size),
+      new (memory + links) Node{KeyNumber(key), value, static_cast<uint32_t>(value_size),
                                 static_cast<uint32_t>(key.size()), nullptr};
   if (!key.empty()) std::memcpy(memory + links + sizeof(Node), key.data(), key.size());
   return node;
@@ -131,7 +119,7 @@ void Memtable::FindPlace(std::string_view key, uint64_t prefix) {
 }
 
 Memtable::Node* Memtable::FindBefore(std::string_view key) const {
-  const uint64_t prefix = KeyPrefix(key);
+  const uint64_t prefix = KeyNumber(key);
   Node* node = head_;
   Node* known_after = nullptr;  // a node that is known to be at or after the key
   for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
@@ -146,7 +134,7 @@ Memtable::Node* Memtable::FindBefore(std::string_view key) const {
 }
 
 Memtable::Node* Memtable::FindAtOrAfter(std::string_view key) const {
-  const uint64_t prefix = KeyPrefix(key);
+  const uint64_t prefix = KeyNumber(key);
   // A node linked since FindBefore may come between: step over those before the key.
   Node* node = FindBefore(key)->Next(0);
   while (node != nullptr && node->Before(key, prefix)) node = node->Next(0);

@@ -14,14 +14,6 @@
 namespace bigtable {
 namespace {
 
-uint64_t NumberOf(std::string_view rest) {
-  if (rest.size() >= 8) [[likely]]
-    return LoadBigEndian64(rest.data());
-  char bytes[8] = {};
-  if (!rest.empty()) std::memcpy(bytes, rest.data(), rest.size());
-  return LoadBigEndian64(bytes);
-}
-
 absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(Cat("the index is damaged: ", what));
 }
@@ -78,7 +70,7 @@ uint64_t BlockIndex::WrapsUpTo(size_t i) const {
 // level are filled with a number that is below none.
 void BlockIndex::BuildLevels() {
   std::vector<std::vector<uint64_t>> levels(1);
-  for (size_t i = 0; i < size(); ++i) levels[0].push_back(NumberOf(KeyRest(i)));
+  for (size_t i = 0; i < size(); ++i) levels[0].push_back(KeyNumber(KeyRest(i)));
   if (levels[0].empty()) return;
   largest_ = levels[0].back();
   while (levels.back().size() > kFanOut) {
@@ -116,7 +108,7 @@ size_t BlockIndex::Find(std::string_view target) const {
   const size_t common = CommonPrefix(prefix_, target);
   if (common < prefix_.size()) return LessBehind(prefix_, target, common) ? size() : 0;
   const std::string_view rest = target.substr(common);
-  const uint64_t number = NumberOf(rest);
+  const uint64_t number = KeyNumber(rest);
   if (number > largest_ || lines_.empty()) return size();
   const size_t first = LowerBound(number);
   if (NumberAt(first) != number || KeyRest(first) >= rest) return first;

@@ -14,10 +14,12 @@ namespace {
 
 constexpr uint32_t kTaken = uint32_t{1} << 31;
 
-// What the slot of a row holds above the block.
+// What the slot of a row holds beside the place.
 uint32_t TagOf(uint64_t hash, int block_bits) {
-  return kTaken | (static_cast<uint32_t>(hash) << block_bits & ~kTaken);
+  return kTaken | (static_cast<uint32_t>(hash) << (block_bits + 1) & ~kTaken);
 }
+
+uint32_t SlotOf(const char* line, size_t i) { return LoadFixed32(line + i * sizeof(uint32_t)); }
 
 // A bit for each slot of a line that holds `value` where `mask` has bits.
 uint32_t Matches(const char* line, uint32_t mask, uint32_t value) {
@@ -34,7 +36,7 @@ uint32_t Matches(const char* line, uint32_t mask, uint32_t value) {
   matches = static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
 #else
   for (size_t i = 0; i < RowIndex::kSlots; ++i) {
-    const bool is_match = (LoadFixed32(line + i * sizeof(uint32_t)) & mask) == value;
+    const bool is_match = (SlotOf(line, i) & mask) == value;
     matches |= (is_match ? uint32_t{1} : 0) << i;
   }
 #endif
@@ -54,21 +56,23 @@ RowIndex::RowIndex(std::string_view lines, int block_bits, size_t blocks)
   lines_ = aligned;
 }
 
-RowIndex::Answer RowIndex::Find(uint64_t hash, size_t* block) const {
+RowIndex::Answer RowIndex::Find(uint64_t hash, Place* place) const {
   if (line_count_ == 0) return Answer::kUnknown;
-  const uint32_t block_mask = (uint32_t{1} << block_bits_) - 1;
+  const uint32_t goes_on = uint32_t{1} << block_bits_;
+  const uint32_t place_mask = 2 * goes_on - 1;
   const uint32_t tag = TagOf(hash, block_bits_);
   Answer answer = Answer::kAbsent;
   size_t number = LineOf(hash, line_count_);
   for (size_t looked_at = 0; looked_at < line_count_; ++looked_at) {
     const char* const line = lines_ + number * kLineSize;
-    if (const uint32_t matches = Matches(line, ~block_mask, tag); matches != 0) {
+    if (const uint32_t matches = Matches(line, ~place_mask, tag); matches != 0) {
       const bool is_only = answer == Answer::kAbsent && (matches & (matches - 1)) == 0;
-      const auto slot = static_cast<size_t>(std::countr_zero(matches));
-      *block = LoadFixed32(line + slot * sizeof(uint32_t)) & block_mask;
-      answer = is_only && *block < blocks_ ? Answer::kInBlock : Answer::kUnknown;
+      const uint32_t slot = SlotOf(line, static_cast<size_t>(std::countr_zero(matches)));
+      *place = {slot & (goes_on - 1), (slot & goes_on) != 0};
+      answer = is_only && place->block < blocks_ ? Answer::kFound : Answer::kUnknown;
     }
-    if (Matches(line, ~uint32_t{0}, 0) != 0) break;
+    // A line is filled from its first slot on.
+    if (SlotOf(line, kSlots - 1) == 0) break;
     number = number + 1 == line_count_ ? 0 : number + 1;
   }
   return answer;
@@ -91,11 +95,11 @@ void RowIndexBuilder::AppendTo(std::string* out) const {
   const int bits = block_bits();
   for (const Row& row : rows_) {
     size_t slot = RowIndex::LineOf(row.hash, line_count) * RowIndex::kSlots;
-    while (LoadFixed32(slots + slot * sizeof(uint32_t)) != 0) {
+    while (SlotOf(slots, slot) != 0) {
       slot = slot + 1 == slot_count ? 0 : slot + 1;
     }
-    StoreFixed32(slots + slot * sizeof(uint32_t),
-                 TagOf(row.hash, bits) | static_cast<uint32_t>(row.block));
+    const auto place = static_cast<uint32_t>(row.goes_on << bits | row.block);
+    StoreFixed32(slots + slot * sizeof(uint32_t), TagOf(row.hash, bits) | place);
   }
 }
 

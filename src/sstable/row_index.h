@@ -6,17 +6,19 @@
 // In the file: lines of sixteen slots, each a u32, little-endian; nothing else. `block_bits` is
 // among the properties.
 //
-//    31   30 ... block_bits   block_bits - 1 ... 0
-//   +---+-------------------+----------------------+
-//   | 1 | tag               | block                |      an empty slot is 0
-//   +---+-------------------+----------------------+
+//    31   30 ... block_bits + 1   block_bits   block_bits - 1 ... 0
+//   +---+-----------------------+------------+----------------------+
+//   | 1 | tag                   | goes on    | block                |      an empty slot is 0
+//   +---+-----------------------+------------+----------------------+
 //
-// * Tag: the lowest 31 - block_bits bits of the hash. Block: the one that the row begins in.
+// * Tag: the lowest 30 - block_bits bits of the hash. Block: the one that the row begins in. Goes
+//   on: the row has entries in the next block, too.
 // * Line: the upper 32 bits of the hash, times the number of lines, shifted down by 32. A row goes
 //   into the first free slot from there on, the first line following the last: so it is in a line
 //   that is reached over full ones only.
 //
-// Worked example: one line, 2 bits for the block, hash 5, block 3: the first slot is 17 00 00 80.
+// Worked example: one line, 2 bits for the block, hash 5, block 3, the row ends there: the first
+// slot is 2b 00 00 80.
 #ifndef BIGTABLE_SSTABLE_ROW_INDEX_H_
 #define BIGTABLE_SSTABLE_ROW_INDEX_H_
 
@@ -36,11 +38,11 @@ class RowIndex {
  public:
   static constexpr size_t kSlots = 16;
   static constexpr size_t kLineSize = kSlots * sizeof(uint32_t);
-  static constexpr int kMostBlockBits = 28;  // at least three are the tag's
+  static constexpr int kMostBlockBits = 27;  // at least three are the tag's
 
   enum class Answer : uint8_t {
     kAbsent,   // the row is not in the file: certain
-    kInBlock,  // if it is in the file, then it begins in this block
+    kFound,    // if it is in the file, then in this place
     kUnknown,  // look for it
   };
 
@@ -52,7 +54,12 @@ class RowIndex {
            lines.size() / kLineSize <= UINT32_MAX && block_bits <= uint64_t{kMostBlockBits};
   }
 
-  Answer Find(uint64_t hash, size_t* block) const;
+  struct Place {
+    size_t block = 0;
+    bool goes_on = false;  // into the next block
+  };
+
+  Answer Find(uint64_t hash, Place* place) const;
   bool empty() const { return line_count_ == 0; }
   // Begins to bring what Find(hash) will look at from memory.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const {
@@ -76,7 +83,9 @@ class RowIndex {
 class RowIndexBuilder {
  public:
   // `block`: the number of the data block that the row begins in.
-  void Add(uint64_t hash, uint64_t block) { rows_.push_back({hash, block}); }
+  void Add(uint64_t hash, uint64_t block) { rows_.push_back({hash, block, false}); }
+  // The row that was added last has an entry in this block.
+  void GoOn(uint64_t block) { rows_.back().goes_on |= block != rows_.back().block; }
   // False if there is nothing to build, or so many blocks that they leave no room for tags.
   bool CanBuild() const {
     return !rows_.empty() && rows_.back().block < uint64_t{1} << RowIndex::kMostBlockBits;
@@ -89,7 +98,8 @@ class RowIndexBuilder {
  private:
   struct Row {
     uint64_t hash;
-    uint64_t block;
+    uint64_t block : 63;
+    uint64_t goes_on : 1;
   };
   std::vector<Row> rows_;
 };

@@ -50,12 +50,12 @@ class SSTable final : public RefCounted {
   // Whether there may be an entry of the row whose prefix (base/entry_key.h) has this Checksum.
   // False is certain.
   bool MayContainRow(uint64_t row_hash) const {
-    size_t block;
-    return LookUpRow(row_hash, &block) != RowIndex::Answer::kAbsent;
+    RowIndex::Place place;
+    return LookUpRow(row_hash, &place) != RowIndex::Answer::kAbsent;
   }
-  // The same, and where the row begins, for SSTableCursor::SeekRow.
-  RowIndex::Answer LookUpRow(uint64_t row_hash, size_t* block) const {
-    if (!row_index_.empty()) return row_index_.Find(row_hash, block);
+  // The same, and where the row is, for SSTableCursor::PlanRow.
+  RowIndex::Answer LookUpRow(uint64_t row_hash, RowIndex::Place* place) const {
+    if (!row_index_.empty()) return row_index_.Find(row_hash, place);
     return filter_.MayContain(row_hash) ? RowIndex::Answer::kUnknown : RowIndex::Answer::kAbsent;
   }
   // Whether there may be an entry that concerns this column: of the column itself, whose column

@@ -8,6 +8,7 @@ namespace bigtable {
 
 void SSTableCursor::Reset() {
   valid_ = false;
+  row_prefix_size_ = 0;
   if (!status_.ok()) [[unlikely]] {
     status_ = absl::OkStatus();
     index_ = kNoBlock;
@@ -63,9 +64,10 @@ void SSTableCursor::Seek(std::string_view target) {
 }
 
 void SSTableCursor::SeekRow(std::string_view row_prefix) {
-  if (planned_ == kNoBlock) return Seek(row_prefix);
+  if (!std::exchange(has_plan_, false)) return Seek(row_prefix);
   Reset();
-  if (!Load(std::exchange(planned_, kNoBlock))) return;
+  if (!Load(planned_.block)) return;
+  if (!planned_.goes_on) row_prefix_size_ = row_prefix.size();
   block_.Seek(row_prefix);
   Show();
   Prefetch(value_);
@@ -103,6 +105,10 @@ void SSTableCursor::SeekToLast() {
 }
 
 void SSTableCursor::Next() {
+  if (row_prefix_size_ > 0 && !block_.MayShare(row_prefix_size_)) {
+    valid_ = false;  // the row has ended, and that is all this cursor is asked for
+    return;
+  }
   // Where sources are merged, it is often others' turn before this value is looked at: until then
   // it is here.
   block_.Next();

@@ -28,14 +28,16 @@ class SSTableCursor final : public EntryCursor {
 
   // `target` must not be a view into this cursor's own key.
   void Seek(std::string_view target) override;
-  // For a row of which SSTable::LookUpRow says that it begins in this block if it is in the table:
-  // begins to bring the block from memory, for SeekRow.
-  void PlanRow(size_t block) {
-    planned_ = block;
-    table_->blocks_.Prefetch(block);
+  // For a row of which SSTable::LookUpRow says that it is in this place, or not in the table:
+  // begins to bring its block from memory, for SeekRow.
+  void PlanRow(RowIndex::Place place) {
+    planned_ = place;
+    has_plan_ = true;
+    table_->blocks_.Prefetch(place.block);
   }
-  // As Seek, for the prefix of that row; without a plan the same as Seek. If the row is not in the
-  // table the cursor may be anywhere, or not valid.
+  // As Seek, for the prefix of that row; without a plan the same as Seek. The entries of the row
+  // are shown; behind them, or if the row is not in the table, the cursor may not be valid although
+  // there are others.
   void SeekRow(std::string_view row_prefix);
   void SeekBefore(std::string_view target) override;
   void SeekToFirst() override;
@@ -54,8 +56,10 @@ class SSTableCursor final : public EntryCursor {
   const SSTable* const table_;
   const ReadSettings settings_;
   size_t index_ = kNoBlock;  // of the block in block_
-  size_t planned_ = kNoBlock;
-  Ref<Block> owner_;  // of its bytes; null when they live as long as the table
+  RowIndex::Place planned_;
+  bool has_plan_ = false;
+  size_t row_prefix_size_ = 0;  // of the planned row, if it ends in this block; 0: go on
+  Ref<Block> owner_;            // of its bytes; null when they live as long as the table
   BlockCursor block_;
 };
 

@@ -102,6 +102,7 @@ class SSTableWriter::Impl {
         }
       }
     }
+    if (same_row && group_.filter == FilterKind::kRowIndex) row_index_.GoOn(finished_blocks_);
     if (group_.filter != FilterKind::kRowAndColumn) return;
     const bool same_column = same_row && shared >= last_size - kTrailerSize;
     if (!same_column) filter_.Add(Checksum(ColumnPrefix(key)));

@@ -42,6 +42,7 @@ void CellCursor::ReadRow(std::string_view row) {
   Reset();
   single_row_ = true;
   AppendRowPrefix(&begin_, row);
+  single_row_is_plain_ = begin_.size() == row.size() + 2;  // nothing but the end mark was added
   for (size_t i = 0; i < version_->groups().size(); ++i) {
     if (GroupIsWanted(i)) AddRowSources(version_->groups()[i]);
   }
@@ -122,16 +123,16 @@ void CellCursor::AddRowSources(const GroupVersion& group) {
     files.push_back(file);
   }
   for (const SSTable* file : files) {
-    size_t block;
+    RowIndex::Place place;
     RowIndex::Answer answer = RowIndex::Answer::kUnknown;
     if (!one_column) {
-      answer = file->LookUpRow(row_hash, &block);
+      answer = file->LookUpRow(row_hash, &place);
     } else if (!file->MayContainColumn(row_hash, column_hash)) {
       answer = RowIndex::Answer::kAbsent;
     }
     if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
     auto* const cursor = pool_.Make<SSTableCursor>(file, settings);
-    if (answer == RowIndex::Answer::kInBlock) cursor->PlanRow(block);
+    if (answer == RowIndex::Answer::kFound) cursor->PlanRow(place);
     planned_.push_back(cursor);
   }
 }
@@ -295,7 +296,12 @@ CellCursor::Step CellCursor::Enter(std::string_view key) {
 // Takes the row of `key`, which column_prefix_ is of, as the current one.
 bool CellCursor::EnterRow(std::string_view key) {
   if (!CheckLimits()) return false;
-  row_prefix_size_ = RowPrefixSize(key, &row_is_plain_);
+  if (single_row_) {
+    row_prefix_size_ = begin_.size();
+    row_is_plain_ = single_row_is_plain_;
+  } else {
+    row_prefix_size_ = RowPrefixSize(key, &row_is_plain_);
+  }
   if (!row_is_plain_) row_.assign(Unescape(row_prefix(), &qualifier_scratch_));
   row_has_cells_ = false;
   if (std::exchange(has_row_deletions_, false)) row_deletions_.clear();
@@ -309,7 +315,7 @@ bool CellCursor::EnterFamily(std::string_view rest) {
   if (family_ == nullptr || !BeginsWith(rest, family_->name) ||
       rest[family_->name.size()] != '\0') {
     in_family_ = false;
-    family_ = version_->layout().FindFamily(FamilyOf(rest, 0));
+    family_ = version_->layout().FamilyBefore(rest);
     if (family_ == nullptr) return false;
     min_timestamp_ = MinTimestamp(family_->gc, spec_.now);
   }
@@ -342,6 +348,7 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
   if (is_plain && filter_.passes_everything() && !has_limits_ && !spec_.reverse) {
     alike_size_ = rest.size() + 2;
   }
+  if (filter_.passes_everything()) return Step::kStay;
   switch (filter_.StartColumn(family_->name, qualifier_)) {
     case FilterProgram::Verdict::kPass:
       return Step::kStay;

@@ -129,8 +129,9 @@ class CellCursor {
   KeyBuffer begin_;
   KeyBuffer end_;
   bool single_row_ = false;
-  bool fresh_ = false;     // nothing was read yet
-  bool has_cell_ = false;  // the cursor stands at a cell
+  bool single_row_is_plain_ = false;  // as row_is_plain_
+  bool fresh_ = false;                // nothing was read yet
+  bool has_cell_ = false;             // the cursor stands at a cell
   bool skip_row_ = false;
   uint32_t steps_ = 0;
 

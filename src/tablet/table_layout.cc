@@ -80,21 +80,20 @@ absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& grou
 }
 
 const FamilyLayout* TableLayout::FindFamily(std::string_view family) const {
-  // Most tables have one or a few.
-  constexpr size_t kFew = 4;
-  if (families.size() <= kFew) {
-    for (const FamilyLayout& f : families) {
-      if (f.name.size() == family.size() &&
-          SameBytes(f.name.data(), family.data(), family.size())) {
-        return &f;
-      }
-    }
-    return nullptr;
-  }
   const auto found =
       std::lower_bound(families.begin(), families.end(), family,
                        [](const FamilyLayout& f, std::string_view n) { return f.name < n; });
   return found != families.end() && found->name == family ? &*found : nullptr;
+}
+
+const FamilyLayout* TableLayout::FamilyBefore(std::string_view text) const {
+  // Most tables have one or a few.
+  constexpr size_t kFew = 4;
+  if (families.size() > kFew) return FindFamily(text.substr(0, text.find('\0')));
+  for (const FamilyLayout& family : families) {
+    if (BeginsWith(text, family.name) && text[family.name.size()] == '\0') return &family;
+  }
+  return nullptr;
 }
 
 FamilyLayout* TableLayout::FindFamily(std::string_view family) {

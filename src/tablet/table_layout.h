@@ -57,6 +57,8 @@ struct TableLayout {
   // Null: no such family, or group.
   const FamilyLayout* FindFamily(std::string_view family) const;
   FamilyLayout* FindFamily(std::string_view family);
+  // The one whose name `text` begins with, and a zero byte behind it.
+  const FamilyLayout* FamilyBefore(std::string_view text) const;
   const GroupLayout* FindGroup(std::string_view group) const;
   // The place of a group in `groups`; groups.size() if there is none with this id.
   size_t GroupIndex(uint32_t group_id) const;

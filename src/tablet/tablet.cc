@@ -390,6 +390,7 @@ std::vector<SortedRun> Tablet::RunsOf(const std::vector<OpenFile>& files) {
       runs.push_back(std::move(run));
     }
   }
+  for (SortedRun& run : runs) run.MakeFences();
   return runs;
 }
 

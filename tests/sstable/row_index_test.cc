@@ -37,11 +37,11 @@ int FalseAnswers(size_t n, size_t rows_per_block, int asked) {
   const RowIndex index = Build(rows, rows.back().block + 1);
   int unknown = 0;
   for (const Row& row : rows) {
-    size_t block = 0;
-    const Answer answer = index.Find(row.hash, &block);
+    RowIndex::Place place;
+    const Answer answer = index.Find(row.hash, &place);
     EXPECT_NE(answer, Answer::kAbsent);
-    if (answer == Answer::kInBlock) {
-      EXPECT_EQ(block, row.block);
+    if (answer == Answer::kFound) {
+      EXPECT_EQ(place.block, row.block);
     } else {
       ++unknown;
     }
@@ -49,8 +49,8 @@ int FalseAnswers(size_t n, size_t rows_per_block, int asked) {
   EXPECT_LE(unknown, static_cast<int>(n / 50) + 1);
   int false_answers = 0;
   for (int i = 0; i < asked; ++i) {
-    size_t block;
-    false_answers += index.Find(random.Next(), &block) == Answer::kAbsent ? 0 : 1;
+    RowIndex::Place place;
+    false_answers += index.Find(random.Next(), &place) == Answer::kAbsent ? 0 : 1;
   }
   return false_answers;
 }
@@ -58,10 +58,10 @@ int FalseAnswers(size_t n, size_t rows_per_block, int asked) {
 TEST(RowIndexTest, FindsEveryRowAndHardlyAnyOther) {
   EXPECT_EQ(FalseAnswers(1, 1, 10000), 0);
   EXPECT_EQ(FalseAnswers(17, 4, 10000), 0);
-  // 14 bits are the block's, so 17 are the tag's: eleven rows a line, one in 131,072 by chance.
-  EXPECT_LE(FalseAnswers(65536, 4, 100000), 20);
-  // 17 and 14.
-  EXPECT_LE(FalseAnswers(100000, 1, 100000), 110);
+  // 14 bits are the block's, so 16 are the tag's: eleven rows a line, one in 65,536 by chance.
+  EXPECT_LE(FalseAnswers(65536, 4, 100000), 40);
+  // 17 and 13.
+  EXPECT_LE(FalseAnswers(100000, 1, 100000), 200);
 }
 
 TEST(RowIndexTest, TakesSixBytesARow) {
@@ -76,19 +76,20 @@ TEST(RowIndexTest, LinesThatAreFullGoOnInTheNextAndAtTheEndInTheFirst) {
   for (uint64_t i = 0; i < 20; ++i) rows.push_back({uint64_t{0xffffffff} << 32 | i, i});
   const RowIndex index = Build(rows, rows.size());
   for (const Row& row : rows) {
-    size_t block = 99;
-    ASSERT_EQ(index.Find(row.hash, &block), Answer::kInBlock);
-    EXPECT_EQ(block, row.block);
+    RowIndex::Place place{99, true};
+    ASSERT_EQ(index.Find(row.hash, &place), Answer::kFound);
+    EXPECT_EQ(place.block, row.block);
+    EXPECT_FALSE(place.goes_on);
   }
-  size_t block;
-  EXPECT_EQ(index.Find(uint64_t{0xffffffff} << 32 | 20, &block), Answer::kAbsent);
+  RowIndex::Place place;
+  EXPECT_EQ(index.Find(uint64_t{0xffffffff} << 32 | 20, &place), Answer::kAbsent);
 }
 
 TEST(RowIndexTest, DoesNotChooseBetweenRowsThatLookTheSame) {
   const RowIndex index = Build({{7, 0}, {7, 1}, {8, 2}}, 3);
-  size_t block;
-  EXPECT_EQ(index.Find(7, &block), Answer::kUnknown);
-  EXPECT_EQ(index.Find(8, &block), Answer::kInBlock);
+  RowIndex::Place place;
+  EXPECT_EQ(index.Find(7, &place), Answer::kUnknown);
+  EXPECT_EQ(index.Find(8, &place), Answer::kFound);
 }
 
 TEST(RowIndexTest, DoesNotChooseBetweenLinesThatLookTheSame) {
@@ -98,20 +99,42 @@ TEST(RowIndexTest, DoesNotChooseBetweenLinesThatLookTheSame) {
   rows.push_back({99, 15});
   rows.push_back({99, 16});
   const RowIndex index = Build(rows, rows.size());
-  size_t block;
-  EXPECT_EQ(index.Find(99, &block), Answer::kUnknown);
-  EXPECT_EQ(index.Find(3, &block), Answer::kInBlock);
+  RowIndex::Place place;
+  EXPECT_EQ(index.Find(99, &place), Answer::kUnknown);
+  EXPECT_EQ(index.Find(3, &place), Answer::kFound);
+}
+
+TEST(RowIndexTest, KnowsWhichRowsGoOnInTheNextBlock) {
+  RowIndexBuilder builder;
+  builder.Add(7, 0);
+  builder.GoOn(0);
+  builder.Add(8, 0);
+  builder.GoOn(1);
+  builder.GoOn(2);
+  builder.Add(9, 2);
+  std::string lines;
+  builder.AppendTo(&lines);
+  const RowIndex index(lines, builder.block_bits(), 3);
+  RowIndex::Place place;
+  ASSERT_EQ(index.Find(7, &place), Answer::kFound);
+  EXPECT_FALSE(place.goes_on);
+  ASSERT_EQ(index.Find(8, &place), Answer::kFound);
+  EXPECT_TRUE(place.goes_on);
+  EXPECT_EQ(place.block, 0u);
+  ASSERT_EQ(index.Find(9, &place), Answer::kFound);
+  EXPECT_FALSE(place.goes_on);
+  EXPECT_EQ(place.block, 2u);
 }
 
 TEST(RowIndexTest, SaysNothingOfBlocksThatAreNotThere) {
   const RowIndex index = Build({{7, 5}}, 5);
-  size_t block;
-  EXPECT_EQ(index.Find(7, &block), Answer::kUnknown);
+  RowIndex::Place place;
+  EXPECT_EQ(index.Find(7, &place), Answer::kUnknown);
 }
 
 TEST(RowIndexTest, WithoutLinesKnowsNothing) {
-  size_t block;
-  EXPECT_EQ(RowIndex().Find(1, &block), Answer::kUnknown);
+  RowIndex::Place place;
+  EXPECT_EQ(RowIndex().Find(1, &place), Answer::kUnknown);
 }
 
 TEST(RowIndexTest, IsNotBuiltOfNothingOrOfTooManyBlocks) {
@@ -130,15 +153,15 @@ TEST(RowIndexTest, IsLaidOutAsItsExampleSays) {
   builder.AppendTo(&lines);
   ASSERT_EQ(builder.block_bits(), 2);
   std::string expected(64, '\0');
-  expected.replace(0, 4, std::string("\x17\x00\x00\x80", 4));
+  expected.replace(0, 4, std::string("\x2b\x00\x00\x80", 4));
   EXPECT_EQ(lines, expected);
 }
 
 TEST(RowIndexTest, KnowsWhatCannotBeOne) {
   EXPECT_FALSE(RowIndex::IsWellFormed("", 6));
   EXPECT_FALSE(RowIndex::IsWellFormed(std::string(63, 'x'), 6));
-  EXPECT_FALSE(RowIndex::IsWellFormed(std::string(64, 'x'), 29));
-  EXPECT_TRUE(RowIndex::IsWellFormed(std::string(64, 'x'), 28));
+  EXPECT_FALSE(RowIndex::IsWellFormed(std::string(64, 'x'), 28));
+  EXPECT_TRUE(RowIndex::IsWellFormed(std::string(64, 'x'), 27));
 }
 
 }  // namespace

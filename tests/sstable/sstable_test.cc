@@ -277,22 +277,30 @@ TEST(SSTableTest, RowIndexLeadsToWhereARowBegins) {
       const std::string row = key.substr(0, RowPrefixSize(key));
       if (row == last_row) continue;
       last_row = row;
-      size_t block;
-      const auto answer = table->LookUpRow(Checksum(row), &block);
+      RowIndex::Place place;
+      const auto answer = table->LookUpRow(Checksum(row), &place);
       ASSERT_NE(answer, RowIndex::Answer::kAbsent);
       if (answer == RowIndex::Answer::kUnknown) continue;
       ++found;
       SSTableCursor cursor(table.get());
-      cursor.PlanRow(block);
+      cursor.PlanRow(place);
       cursor.SeekRow(row);
       ASSERT_TRUE(cursor.valid()) << cursor.status();
       ASSERT_EQ(cursor.key(), key);
       ASSERT_EQ(cursor.value(), value);
+      // And to all of it.
+      for (auto entry = entries.find(key); entry != entries.end() && entry->first.starts_with(row);
+           ++entry) {
+        ASSERT_TRUE(cursor.valid()) << cursor.status();
+        ASSERT_EQ(cursor.key(), entry->first);
+        cursor.Next();
+      }
+      ASSERT_FALSE(cursor.valid() && cursor.key().starts_with(row));
       // A row that is not there, of the same hash, is not found and no error.
       const std::string other = RowPrefix(last_row.substr(0, last_row.size() - 2) + "~");
       if (entries.lower_bound(other) == entries.end() ||
           !entries.lower_bound(other)->first.starts_with(other)) {
-        cursor.PlanRow(block);
+        cursor.PlanRow(place);
         cursor.SeekRow(other);
         ASSERT_TRUE(cursor.status().ok()) << cursor.status();
         ASSERT_FALSE(cursor.valid() && cursor.key().starts_with(other));
