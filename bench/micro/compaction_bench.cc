@@ -60,7 +60,7 @@ class Runs {
     for (const TableFile& file : files_) {
       BT_ASSIGN_OR_RETURN(Ref<SSTable> table, file.Open(Budget()));
       BT_RETURN_IF_ERROR(ReadThrough(*table));
-      runs_.push_back({.files = {std::move(table)}});
+      runs_.push_back(SortedRun({std::move(table)}));
     }
     return absl::OkStatus();
   }

@@ -138,6 +138,8 @@ class CommitLog {
   // back the files of segments that are released and unpinned. Call it when NeedsUpkeep(), after
   // ReleaseThrough, and now and then. An error harms nothing: call it again.
   absl::Status PrepareSpare();
+  // Gives back the space of free segments: for a log that is not written to for a while.
+  absl::Status RemoveFreeSegments();
   bool NeedsUpkeep() const {
     return needs_upkeep_.load(std::memory_order_relaxed) || returns_->any();
   }

@@ -34,6 +34,11 @@ absl::Status CommitLog::PrepareSpare() {
   return Prepare(options_.segment_size);
 }
 
+absl::Status CommitLog::RemoveFreeSegments() {
+  MutexLock prepare(&prepare_mutex_);
+  return store_.RemoveFree();
+}
+
 absl::Status CommitLog::Prepare(uint64_t least_size) {
   needs_upkeep_ = false;
   // In this order: on a full disk the released files are what the spare is made of.

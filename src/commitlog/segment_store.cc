@@ -65,4 +65,14 @@ absl::Status SegmentStore::TakeBack() {
   return status;
 }
 
+absl::Status SegmentStore::RemoveFree() {
+  absl::Status status;
+  for (NamedFile& free : free_) {
+    free.file.reset();
+    status.Update(file_system_->RemoveFile(free.path));
+  }
+  free_.clear();
+  return status;
+}
+
 }  // namespace bigtable

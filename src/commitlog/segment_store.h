@@ -36,6 +36,8 @@ class SegmentStore {
   absl::Status Make(uint64_t number, uint64_t size, Ref<LogSegment>* spare);
   // Takes the files of segments that nobody refers to: keeps them, or removes them.
   absl::Status TakeBack();
+  // Removes the files that are kept to be used again.
+  absl::Status RemoveFree();
 
   // Thread-safe.
   uint64_t created() const { return created_.load(std::memory_order_relaxed); }

@@ -90,6 +90,10 @@ void BackgroundWork::UpkeepLoop() {
       servers = servers_;
     }
     for (TabletServer* server : servers) {
+      if (const absl::Status status = server->TrimLogIfIdle(); !status.ok()) {
+        info_log_->Warning("server ", server->name(),
+                           ": a free log segment stays: ", ToStd(status.message()));
+      }
       if (!server->LogNeedsUpkeep()) continue;
       if (const absl::Status status = server->MaintainLog(); !status.ok()) {
         info_log_->Warning("server ", server->name(),
@@ -303,19 +307,31 @@ void BackgroundWork::WaitForTablet(const Tablet* tablet) {
 }
 
 absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
-  MutexLock lock(&mutex_);
-  while (true) {
-    for (TabletServer* server : servers_) BT_RETURN_IF_ERROR(server->error());
-    BT_RETURN_IF_ERROR(compaction_error_);
-    if (stopping_) return absl::FailedPreconditionError("the database is closed");
-    if (flushing_.empty() && compacting_.empty()) {
-      Work work;
-      if (!FindFlush(&work) && !FindCompaction(&work)) return absl::OkStatus();
-      // The threads may not know: files grow too old without a change.
-      changed_.SignalAll();
+  std::vector<TabletServer*> servers;
+  {
+    MutexLock lock(&mutex_);
+    while (true) {
+      for (TabletServer* server : servers_) BT_RETURN_IF_ERROR(server->error());
+      BT_RETURN_IF_ERROR(compaction_error_);
+      if (stopping_) return absl::FailedPreconditionError("the database is closed");
+      if (flushing_.empty() && compacting_.empty()) {
+        Work work;
+        if (!FindFlush(&work) && !FindCompaction(&work)) break;
+        // The threads may not know: files grow too old without a change.
+        changed_.SignalAll();
+      }
+      BT_RETURN_IF_ERROR(WaitForChange(limits));
     }
-    BT_RETURN_IF_ERROR(WaitForChange(limits));
+    servers = servers_;
   }
+  // Nor is space taken that only work would need.
+  for (TabletServer* server : servers) {
+    if (const absl::Status status = server->TrimLog(); !status.ok()) {
+      info_log_->Warning("server ", server->name(),
+                         ": a free log segment stays: ", ToStd(status.message()));
+    }
+  }
+  return absl::OkStatus();
 }
 
 void BackgroundWork::PauseCompactions() {

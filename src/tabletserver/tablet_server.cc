@@ -373,6 +373,27 @@ absl::Status TabletServer::MaintainLog() {
   return log_->PrepareSpare();
 }
 
+absl::Status TabletServer::TrimLog() {
+  if (log_ == nullptr) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(MaintainLog());
+  return log_->RemoveFreeSegments();
+}
+
+absl::Status TabletServer::TrimLogIfIdle() {
+  constexpr absl::Duration kIdle = absl::Seconds(5);
+  if (log_ == nullptr) return absl::OkStatus();
+  const uint64_t end = log_->end_offset();
+  const absl::Time now = absl::Now();
+  if (end != idle_log_end_) {
+    idle_log_end_ = end;
+    log_idle_since_ = now;
+    log_trimmed_ = false;
+  }
+  if (log_trimmed_ || now - log_idle_since_ < kIdle) return absl::OkStatus();
+  log_trimmed_ = true;
+  return TrimLog();
+}
+
 CommitLog::Statistics TabletServer::LogStatistics() const {
   return log_ == nullptr ? CommitLog::Statistics() : log_->statistics();
 }

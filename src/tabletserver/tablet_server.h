@@ -130,6 +130,10 @@ class TabletServer final : public TabletService {
 
   // Gives back log segments that no memtable needs, and has the next one ready.
   absl::Status MaintainLog();
+  // Gives back the space of the log segments that are kept to be used again.
+  absl::Status TrimLog();
+  // The same, if nothing was logged for some seconds; looked at now and then, from one thread.
+  absl::Status TrimLogIfIdle();
   bool LogNeedsUpkeep() const { return log_ != nullptr && log_->NeedsUpkeep(); }
   bool HasFrozen() const;
   // Bytes of the log's segments that are needed or pinned.
@@ -176,6 +180,11 @@ class TabletServer final : public TabletService {
   const std::function<void()> wake_;
 
   std::unique_ptr<CommitLog> log_;
+  // Of TrimLogIfIdle: the log's end when it was looked at last, since when it has been there, and
+  // whether free segments were removed since.
+  uint64_t idle_log_end_ = 0;
+  absl::Time log_idle_since_;
+  bool log_trimmed_ = false;
   GroupCommit queue_;
   std::atomic<SequenceNumber> visible_{0};
   std::atomic<uint64_t> rows_written_{0};

@@ -47,6 +47,19 @@ TEST_F(SegmentRecyclingTest, OnlyAFewFreeSegmentsAreKept) {
   EXPECT_EQ(ReplayAll(&fs_).sequences, Range(20, 20));
 }
 
+TEST_F(SegmentRecyclingTest, FreeSegmentsCanBeGivenBack) {
+  auto log = NewLog(&fs_);
+  Fill(log.get(), 20);
+  log->ReleaseThrough(19);
+  ASSERT_OK(log->PrepareSpare());
+  ASSERT_GT(memory_.total_bytes(), 4 * kSmallSegment);
+  ASSERT_OK(log->RemoveFreeSegments());
+  EXPECT_LE(memory_.total_bytes(), 3 * kSmallSegment);  // active, spare, STATE
+  EXPECT_EQ(ReplayAll(&fs_).sequences, Range(20, 20));
+  Fill(log.get(), 40);
+  EXPECT_EQ(ReplayAll(&fs_).sequences, Range(20, 40));
+}
+
 // Random sizes, so that old records end up at all kinds of places behind new ones; and what is
 // found is never old, at whatever place the log ends.
 TEST_F(SegmentRecyclingTest, StaleBytesAreNotTakenForRecords) {

@@ -90,7 +90,7 @@ class EstimateTest : public testing::Test {
     }
     MemtableCursor cursor(memtable.get());
     const LocalityGroup group{.block_size = 1 << 10, .filter = filter, .filter_bits = 20};
-    return {{tables_.Open(tables_.Write(&cursor, ++last_number_, group))}};
+    return SortedRun({tables_.Open(tables_.Write(&cursor, ++last_number_, group))});
   }
 
   TestSSTables tables_;
