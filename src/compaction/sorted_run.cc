@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/compare.h"
+#include "base/entry_key.h"
 
 namespace bigtable {
 namespace {
@@ -34,6 +35,12 @@ void SortedRun::MakeFences() {
   const std::string_view largest = largest_key();
   fence_prefix_ = largest.substr(0, CommonPrefix(smallest_key(), largest));
   fences_.clear();
+  splits_rows_ = false;
+  for (size_t i = 0; i + 1 < files.size(); ++i) {
+    const std::string_view last = files[i]->info().largest_key;
+    const std::string_view next = files[i + 1]->info().smallest_key;
+    splits_rows_ |= next.starts_with(last.substr(0, RowPrefixSize(last)));
+  }
   for (const Ref<SSTable>& file : files) {
     fences_.push_back(KeyNumber(file->info().largest_key.substr(fence_prefix_.size())));
   }
@@ -48,11 +55,16 @@ size_t SortedRun::FindFile(std::string_view key) const {
       return LessBehind(fence_prefix_, key, common) ? files.size() : 0;
     }
     const uint64_t number = KeyNumber(key.substr(common));
-    begin = static_cast<size_t>(std::lower_bound(fences_.begin(), fences_.end(), number) -
-                                fences_.begin());
+    constexpr size_t kFew = 16;
+    if (end <= kFew) {
+      for (const uint64_t fence : fences_) begin += fence < number ? 1 : 0;
+    } else {
+      const auto fence = std::lower_bound(fences_.begin(), fences_.end(), number);
+      begin = static_cast<size_t>(fence - fences_.begin());
+    }
     if (begin == end || fences_[begin] != number) return begin;
-    end = static_cast<size_t>(std::upper_bound(fences_.begin(), fences_.end(), number) -
-                              fences_.begin());
+    const auto behind = std::upper_bound(fences_.begin(), fences_.end(), number);
+    end = static_cast<size_t>(behind - fences_.begin());
   }
   const auto file =
       std::partition_point(files.begin() + static_cast<std::ptrdiff_t>(begin),

@@ -30,14 +30,18 @@ struct SortedRun {
 
   // The index of the first file whose largest key is at or after `key`; files.size() if none is.
   size_t FindFile(std::string_view key) const;
-  // Makes FindFile fast, until `files` is changed: for runs that are searched often.
+  // Makes FindFile fast and SplitsRows exact, until `files` is changed: for runs that are searched
+  // often.
   void MakeFences();
+  // Whether a row may go on from one file to the next.
+  bool SplitsRows() const { return splits_rows_; }
 
  private:
   // What all keys of the run begin with, and the eight bytes of each file's largest key that follow
   // it, as numbers that compare as they do. As many as there are files, or not made.
   std::string fence_prefix_;
   std::vector<uint64_t> fences_;
+  bool splits_rows_ = true;
 };
 
 // Whether the key ranges of no file of `a` and no file of `b` overlap.

@@ -29,6 +29,11 @@
 #include <string_view>
 #include <vector>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "base/coding.h"
 #include "base/prefetch.h"
 
 namespace bigtable {
@@ -59,7 +64,15 @@ class RowIndex {
     bool goes_on = false;  // into the next block
   };
 
-  Answer Find(uint64_t hash, Place* place) const;
+  Answer Find(uint64_t hash, Place* place) const {
+    if (line_count_ == 0) return Answer::kUnknown;
+    const size_t number = LineOf(hash, line_count_);
+    const uint32_t tag = TagOf(hash, block_bits_);
+    // Most files do not have the row, and say so at once.
+    const char* const line = lines_ + number * kLineSize;
+    if (Matches(line, tag_mask_, tag) == 0 && !IsFull(line)) return Answer::kAbsent;
+    return FindFrom(number, tag, place);
+  }
   bool empty() const { return line_count_ == 0; }
   // Begins to bring what Find(hash) will look at from memory.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const {
@@ -72,10 +85,46 @@ class RowIndex {
   }
 
  private:
+  friend class RowIndexBuilder;
+
+  // What the slot of a row holds beside the place.
+  static uint32_t TagOf(uint64_t hash, int block_bits) {
+    constexpr uint32_t kTaken = uint32_t{1} << 31;
+    return kTaken | (static_cast<uint32_t>(hash) << (block_bits + 1) & ~kTaken);
+  }
+  static uint32_t SlotOf(const char* line, size_t i) {
+    return LoadFixed32(line + i * sizeof(uint32_t));
+  }
+  // A line is filled from its first slot on.
+  static bool IsFull(const char* line) { return SlotOf(line, kSlots - 1) != 0; }
+  // A bit for each slot of a line that holds `value` where `mask` has bits.
+  static uint32_t Matches(const char* line, uint32_t mask, uint32_t value) {
+#ifdef __SSE2__
+    const __m128i masks = _mm_set1_epi32(static_cast<int>(mask));
+    const __m128i values = _mm_set1_epi32(static_cast<int>(value));
+    const auto equal = [&](size_t i) {
+      const __m128i four = _mm_load_si128(reinterpret_cast<const __m128i*>(line) + i);
+      return _mm_cmpeq_epi32(_mm_and_si128(four, masks), values);
+    };
+    const __m128i low = _mm_packs_epi32(equal(0), equal(1));
+    const __m128i high = _mm_packs_epi32(equal(2), equal(3));
+    return static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
+#else
+    uint32_t matches = 0;
+    for (size_t i = 0; i < kSlots; ++i) {
+      matches |= uint32_t{(SlotOf(line, i) & mask) == value} << i;
+    }
+    return matches;
+#endif
+  }
+
+  Answer FindFrom(size_t line, uint32_t tag, Place* place) const;
+
   std::unique_ptr<char[]> buffer_;
   const char* lines_ = nullptr;  // in the buffer, at the start of a cache line
   uint64_t line_count_ = 0;
   int block_bits_ = 0;
+  uint32_t tag_mask_ = 0;
   size_t blocks_ = 0;
 };
 

@@ -60,6 +60,7 @@ void CellCursor::ReadRange(const RowRange& range) {
 
 bool CellCursor::GroupIsWanted(size_t group) const {
   const TableLayout& layout = version_->layout();
+  if (layout.groups.size() == 1 && filter_.passes_everything()) return true;
   const uint32_t id = layout.groups[group].id;
   return std::any_of(layout.families.begin(), layout.families.end(), [&](const FamilyLayout& f) {
     return f.group_id == id && (filter_.passes_everything() || filter_.MayPassFamily(f.name));
@@ -111,7 +112,8 @@ void CellCursor::AddRowSources(const GroupVersion& group) {
   for (const SortedRun& run : group.runs) {
     const size_t i = run.files.size() == 1 ? 0 : run.FindFile(row_prefix);
     if (i == run.files.size()) continue;
-    if (i + 1 < run.files.size() && BeginsWith(run.files[i]->info().largest_key, row_prefix) &&
+    if (run.SplitsRows() && i + 1 < run.files.size() &&
+        BeginsWith(run.files[i]->info().largest_key, row_prefix) &&
         run.files[i + 1]->info().smallest_key.starts_with(row_prefix)) {
       auto* const cursor = pool_.Make<RunCursor>(&run, settings);
       cursor->Seek(row_prefix);
