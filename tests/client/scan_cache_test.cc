@@ -1,0 +1,218 @@
+// The scan cache: reads of the same rows are served from it, and no read can tell.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "support/database_fixture.h"
+#include "support/random.h"
+
+namespace bigtable {
+namespace {
+
+class ScanCacheTest : public DatabaseFixture {
+ protected:
+  void OpenWithCache(const GcRule& rule = {}) {
+    DatabaseOptions options = Options();
+    options.scan_cache = true;
+    Open(options);
+    TableSchema schema;
+    schema.families["f"] = {.gc = rule};
+    schema.families["g"] = {};
+    table_ = CreateTable("t", schema);
+  }
+  void SetCell(const std::string& row, const std::string& column, int64_t timestamp,
+               const std::string& value) {
+    ASSERT_OK(table_->Apply(RowMutation(row).Set(column, Timestamp(timestamp), value)));
+  }
+  std::string Read(const std::string& row, const Filter& filter = Filter(),
+                   const ReadOptions& options = {}) {
+    return Show(table_->ReadRow(row, filter, options));
+  }
+  // What reading did: "hit" or "miss".
+  std::string Hit(const std::string& row, const Filter& filter = Filter(),
+                  const ReadOptions& options = {}) {
+    const uint64_t before = database_->Statistics().scan_cache_hits;
+    Read(row, filter, options);
+    return database_->Statistics().scan_cache_hits > before ? "hit" : "miss";
+  }
+
+  Table* table_ = nullptr;
+};
+
+TEST_F(ScanCacheTest, ServesARowThatWasReadBefore) {
+  OpenWithCache();
+  SetCell("r", "f:a", 1, "one");
+  SetCell("r", "f:a", 2, "two");
+  SetCell("r", "g:", 3, "three");
+  const std::string expected = "f:a@2=two f:a@1=one g:@3=three";
+  EXPECT_EQ(Read("r"), expected);
+  EXPECT_EQ(Hit("r"), "hit");
+  EXPECT_EQ(Read("r"), expected);
+  // Rows that are not there are rows, too.
+  EXPECT_EQ(Hit("none"), "miss");
+  EXPECT_EQ(Hit("none"), "hit");
+  EXPECT_EQ(Read("none"), "");
+}
+
+TEST_F(ScanCacheTest, AWriteToTheRowInvalidatesIt) {
+  OpenWithCache();
+  SetCell("r", "f:a", 1, "one");
+  SetCell("s", "f:a", 1, "one");
+  Read("r");
+  Read("s");
+  SetCell("r", "f:a", 2, "two");
+  EXPECT_EQ(Hit("s"), "hit");
+  EXPECT_EQ(Hit("r"), "miss");
+  EXPECT_EQ(Hit("r"), "hit");
+  EXPECT_EQ(Read("r"), "f:a@2=two f:a@1=one");
+  ASSERT_OK(table_->Apply(RowMutation("r").DeleteRow()));
+  EXPECT_EQ(Read("r"), "");
+  EXPECT_EQ(Read("r"), "");
+  // Without the log, too.
+  ASSERT_OK(table_->Apply(RowMutation("r").Set("f:a", Timestamp(3), "three"),
+                          {.durability = Durability::kNone}));
+  EXPECT_EQ(Read("r"), "f:a@3=three");
+}
+
+TEST_F(ScanCacheTest, ASnapshotSeesItsOwnMoment) {
+  OpenWithCache();
+  SetCell("r", "f:a", 1, "one");
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<const Snapshot> before, database_->TakeSnapshot());
+  SetCell("r", "f:a", 2, "two");
+  EXPECT_EQ(Read("r"), "f:a@2=two f:a@1=one");
+  EXPECT_EQ(Read("r", Filter(), {.snapshot = before}), "f:a@1=one");
+  // Of what that has put there nobody else sees anything.
+  EXPECT_EQ(Read("r"), "f:a@2=two f:a@1=one");
+  EXPECT_EQ(Read("r", Filter(), {.snapshot = before}), "f:a@1=one");
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<const Snapshot> after, database_->TakeSnapshot());
+  EXPECT_EQ(Read("r"), "f:a@2=two f:a@1=one");
+  EXPECT_EQ(Hit("r", Filter(), {.snapshot = after}), "hit");
+}
+
+TEST_F(ScanCacheTest, FiltersSeeTheCachedRowAsAnyOther) {
+  OpenWithCache();
+  for (int column = 0; column < 3; ++column) {
+    for (int64_t timestamp = 1; timestamp <= 3; ++timestamp) {
+      SetCell("r", absl::StrCat("f:q", column), timestamp, absl::StrCat(column, "/", timestamp));
+      SetCell("r", absl::StrCat("g:q", column), timestamp, absl::StrCat(column, "/", timestamp));
+    }
+  }
+  const std::vector<Filter> filters = {
+      Filter::Latest(1),
+      Filter::Latest(2),
+      Filter::Family("g"),
+      Filter::ColumnRegex("q[02]"),
+      Filter::ColumnRange("f", "q1", "q2"),
+      Filter::ColumnPrefix("g", "q2"),
+      Filter::TimestampRange(Timestamp(2), Timestamp(3)),
+      Filter::Chain({Filter::Family("f"), Filter::Latest(1)}),
+  };
+  std::vector<std::string> uncached;
+  for (const Filter& filter : filters) uncached.push_back(Read("r", filter));
+  EXPECT_EQ(database_->Statistics().scan_cache_hits, 0u);  // a part of a row is not kept
+  Read("r");
+  for (size_t i = 0; i < filters.size(); ++i) {
+    EXPECT_EQ(Hit("r", filters[i]), "hit") << i;
+    EXPECT_EQ(Read("r", filters[i]), uncached[i]) << i;
+    EXPECT_NE(uncached[i], "") << i;
+  }
+}
+
+TEST_F(ScanCacheTest, AnotherSchemaIsAnotherRow) {
+  OpenWithCache();
+  SetCell("r", "f:a", 1, "one");
+  SetCell("r", "f:a", 2, "two");
+  SetCell("r", "g:", 3, "three");
+  Read("r");
+  ASSERT_OK(database_->DropFamily("t", "g"));
+  EXPECT_EQ(Read("r"), "f:a@2=two f:a@1=one");
+  ASSERT_OK(database_->UpdateFamily("t", "f", {.gc = GcRule::MaxVersions(1)}));
+  EXPECT_EQ(Read("r"), "f:a@2=two");
+  EXPECT_EQ(Read("r"), "f:a@2=two");
+}
+
+TEST_F(ScanCacheTest, WhatGetsTooOldIsNotKept) {
+  OpenWithCache(GcRule::MaxAge(absl::Seconds(1000)));
+  SetCell("r", "g:", 1, "one");
+  Read("r");
+  EXPECT_EQ(Hit("r"), "miss");
+}
+
+TEST_F(ScanCacheTest, LargeRowsAndReadsThatDoNotFillAreNotKept) {
+  OpenWithCache();
+  SetCell("large", "f:a", 1, std::string(1 << 20, 'x'));
+  SetCell("small", "f:a", 1, "x");
+  Read("large");
+  EXPECT_EQ(Hit("large"), "miss");
+  EXPECT_EQ(Hit("small", Filter(), {.fill_cache = false}), "miss");
+  EXPECT_EQ(Hit("small"), "miss");
+  EXPECT_EQ(Hit("small"), "hit");
+}
+
+TEST_F(ScanCacheTest, RowsStayInPlaceAfterTheyLeftTheCacheAndTheDatabaseIsClosed) {
+  OpenWithCache();
+  SetCell("r", "f:a", 1, "one");
+  Read("r");
+  ASSERT_OK_AND_ASSIGN(const Row row, table_->ReadRow("r"));
+  EXPECT_EQ(database_->Statistics().scan_cache_hits, 1u);
+  SetCell("r", "f:a", 2, "two");
+  Read("r");
+  ASSERT_OK(database_->Close());
+  ASSERT_EQ(row.cells().size(), 1u);
+  EXPECT_EQ(row.cells()[0].family, "f");
+  EXPECT_EQ(row.cells()[0].qualifier, "a");
+  EXPECT_EQ(row.cells()[0].value, "one");
+}
+
+TEST_F(ScanCacheTest, IsOffUnlessAskedFor) {
+  Open(Options());
+  table_ = CreateTable("t", {"f"});
+  SetCell("r", "f:a", 1, "one");
+  Read("r");
+  Read("r");
+  EXPECT_EQ(database_->Statistics().scan_cache_hits, 0u);
+  EXPECT_EQ(database_->Statistics().scan_cache_misses, 0u);
+}
+
+// A reader never sees less than what was acknowledged before its read began.
+TEST_F(ScanCacheTest, ConcurrentReadersSeeWhatWasAcknowledged) {
+  OpenWithCache();
+  constexpr int kRows = 4;
+  constexpr int kWrites = 20000;
+  std::vector<std::atomic<int64_t>> acknowledged(kRows);
+  std::atomic<bool> done = false;
+  std::atomic<int64_t> behind = 0;
+  std::vector<std::thread> readers;
+  for (int reader = 0; reader < 2; ++reader) {
+    readers.emplace_back([&, reader] {
+      Random random(reader);
+      while (!done) {
+        const size_t row = random.Below(kRows);
+        const int64_t least = acknowledged[row];
+        const absl::StatusOr<Row> read = table_->ReadRow(absl::StrCat(row), Filter::Latest(1));
+        const int64_t seen = read.ok() && !read->empty() ? read->cells()[0].timestamp.micros() : 0;
+        if (seen < least) ++behind;
+        if (random.OneIn(2)) table_->ReadRow(absl::StrCat(row)).IgnoreError();
+      }
+    });
+  }
+  for (int64_t i = 1; i <= kWrites; ++i) {
+    const size_t row = static_cast<size_t>(i) % kRows;
+    SetCell(absl::StrCat(row), "f:a", i, "v");
+    acknowledged[row] = i;
+  }
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(behind, 0);
+  EXPECT_GT(database_->Statistics().scan_cache_hits, 0u);
+}
+
+}  // namespace
+}  // namespace bigtable
