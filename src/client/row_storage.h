@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,11 @@ class RowStorage {
   absl::InlinedVector<Cell, 2> cells;
   absl::InlinedVector<Ref<const RefCounted>, 2> owners;
 
+  // A new one, or the one that this thread gave back last.
+  static std::unique_ptr<RowStorage> Take();
+  // Keeps one for the thread's next Row, without what it kept in place, and deletes the others.
+  static void GiveBack(std::unique_ptr<RowStorage> storage);
+
   // A copy of the qualifier that stays in place as long as the cells. Cells of one column share it,
   // and so do rows of one column that are read into this storage one after another.
   std::string_view Keep(std::string_view qualifier) {
@@ -43,16 +49,22 @@ class RowStorage {
   }
   // Forgets everything but the version.
   void Clear() {
-    // A first qualifier stays, as long as it is alone.
-    const bool alone = used_ <= sizeof(inside_) / 2 && outside_.empty() && !cells.empty();
-    last_ = alone ? cells.back().qualifier : std::string_view();
-    if (!alone) used_ = 0;
+    // A qualifier that lies here stays, as long as there is room for others.
+    const bool stays =
+        used_ <= sizeof(inside_) / 2 && !cells.empty() && IsInside(cells.back().qualifier);
+    last_ = stays ? cells.back().qualifier : std::string_view();
+    if (!stays) used_ = 0;
     cells.clear();
     if (!owners.empty()) owners.clear();
     if (!outside_.empty()) outside_.clear();
   }
 
  private:
+  bool IsInside(std::string_view text) const {
+    const std::less_equal<const char*> at_or_before;
+    return at_or_before(inside_, text.data()) &&
+           at_or_before(text.data() + text.size(), inside_ + sizeof(inside_));
+  }
   std::string_view Copy(std::string_view text) {
     char* to = inside_ + used_;
     if (text.size() > sizeof(inside_) - used_) {
@@ -76,7 +88,7 @@ class RowBuilder {
  public:
   // For a Row that has nothing yet: it keeps the version.
   RowBuilder(Row* row, std::string_view key, Pin<TabletVersion> version) : row_(row) {
-    row_->storage_ = std::make_unique<RowStorage>();
+    row_->storage_ = RowStorage::Take();
     storage_ = row_->storage_.get();
     storage_->version = std::move(version);
     storage_->key.assign(key);

@@ -43,7 +43,7 @@ void MergingCursor::SeekToLast() {
   ShowLargest();
 }
 
-void MergingCursor::Next() {
+void MergingCursor::NextOfMany() {
   if (!forward_) {
     // The others stand before the shown entry: bring them behind it.
     const std::string key(key_);
@@ -55,14 +55,16 @@ void MergingCursor::Next() {
   if (first->valid()) [[likely]] {
     if (order_.size() > 1) SortIn();
   } else {
-    if (!first->status().ok()) return Fail(first->status());
-    order_.erase(order_.begin());
-    if (order_.empty()) {
-      valid_ = false;
-      return;
-    }
+    return EndOf(first);
   }
   Show(order_[0]);
+}
+
+void MergingCursor::EndOf(const EntryCursor* first) {
+  valid_ = false;
+  if (!first->status().ok()) return Fail(first->status());
+  order_.erase(order_.begin());
+  if (!order_.empty()) Show(order_[0]);
 }
 
 // The first has moved on and the others are in order: brings it to its place.
@@ -115,13 +117,6 @@ void MergingCursor::ShowLargest() {
     }
   }
   if (largest != nullptr) Show(largest);
-}
-
-inline void MergingCursor::Show(const EntryCursor* child) {
-  key_ = child->key();
-  value_ = child->value();
-  value_owner_ = child->value_owner();
-  valid_ = true;
 }
 
 }  // namespace bigtable

@@ -30,7 +30,16 @@ class MergingCursor final : public EntryCursor {
   void SeekBefore(std::string_view target) override;
   void SeekToFirst() override;
   void SeekToLast() override;
-  void Next() override;
+  void Next() override {
+    if (order_.size() != 1 || !forward_) return NextOfMany();
+    EntryCursor* const only = order_[0];
+    only->Next();
+    if (only->valid()) {
+      Show(only);
+    } else {
+      EndOf(only);
+    }
+  }
   // Goes to the first entry at which a child stands: they were put there before they were added.
   void Start() { Rebuild(); }
   // Seek for a target that is after the shown entry: children that are there already stay.
@@ -42,7 +51,15 @@ class MergingCursor final : public EntryCursor {
   void Rebuild();
   // Shows the child that has the largest key, all of which are before a target.
   void ShowLargest();
-  void Show(const EntryCursor* child);
+  void Show(const EntryCursor* child) {
+    key_ = child->key();
+    value_ = child->value();
+    value_owner_ = child->value_owner();
+    valid_ = true;
+  }
+  void NextOfMany();
+  // The first child in order is not valid any more: shows the next one.
+  void EndOf(const EntryCursor* first);
   void SortIn();
 
   absl::InlinedVector<EntryCursor*, 8> children_;

@@ -36,6 +36,7 @@ void CellCursor::Reset() {
   begin_.clear();
   end_.clear();
   single_row_ = false;
+  single_row_is_plain_ = false;
 }
 
 void CellCursor::ReadRow(std::string_view row) {
@@ -207,7 +208,7 @@ bool CellCursor::Find() {
       continue;
     }
     const std::string_view key = input_.key();
-    if (EnterAlike(key)) return true;
+    if (row_prefix_size_ > 0 ? EnterAlike(key) : EnterFirst(key)) return true;
     if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return false;
     Step step = Step::kNext;
     if (VersionOf(key).sequence <= spec_.sequence) {
@@ -274,6 +275,43 @@ inline bool CellCursor::EnterAlike(std::string_view key) {
   row_prefix_size_ = row_size + 2;
   const size_t column_end = column_prefix_.size() - 2;
   qualifier_ = column_prefix_.view().substr(column_end - qualifier_.size(), qualifier_.size());
+  EnterCell(timestamp);
+  return true;
+}
+
+// What a read of a single row meets first, mostly: a cell before which nothing was deleted. True if
+// the cursor stands at it now.
+inline bool CellCursor::EnterFirst(std::string_view key) {
+  if (!single_row_is_plain_ || !filter_.passes_everything() || has_limits_ ||
+      KindOf(key) != EntryKind::kCell || has_row_deletions_ || !family_deletions_.empty()) {
+    return false;
+  }
+  const std::string_view rest = ColumnPrefix(key).substr(begin_.size());
+  const FamilyLayout* const family = version_->layout().FamilyBefore(rest);
+  if (family == nullptr) return false;
+  const std::string_view escaped = rest.substr(family->name.size() + 1);
+  const EntryVersion version = VersionOf(key);
+  const int64_t timestamp = TimestampOf(key);
+  min_timestamp_ = MinTimestamp(family->gc, spec_.now);
+  family_ = family;
+  if (std::memchr(escaped.data(), 0, escaped.size() - 2) != nullptr ||
+      version.sequence > spec_.sequence || version.sequence <= family->created ||
+      timestamp < min_timestamp_) {
+    return false;
+  }
+  column_prefix_.assign(ColumnPrefix(key));
+  row_prefix_size_ = begin_.size();
+  row_is_plain_ = true;
+  alike_size_ = rest.size() + 2;
+  in_family_ = true;
+  qualifier_ =
+      column_prefix_.view().substr(column_prefix_.size() - escaped.size(), escaped.size() - 2);
+  EnterCell(timestamp);
+  return true;
+}
+
+// Stands at the first entry of a column, a cell that is there.
+inline void CellCursor::EnterCell(int64_t timestamp) {
   hidden_before_ = family_hidden_before_ = EntryVersion();
   in_timestamp_ = true;
   timestamp_ = timestamp;
@@ -283,7 +321,6 @@ inline bool CellCursor::EnterAlike(std::string_view key) {
   value_ = input_.value();
   is_new_row_ = true;
   row_has_cells_ = true;
-  return true;
 }
 
 // Sees to it that the cursor is in the row and column of `key`; kStay if the column is to be read.

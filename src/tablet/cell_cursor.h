@@ -100,6 +100,8 @@ class CellCursor {
   bool AtEnd();
   bool StartPreviousRow();
   bool EnterAlike(std::string_view key);
+  bool EnterFirst(std::string_view key);
+  void EnterCell(int64_t timestamp);
   Step Enter(std::string_view key);
   Step EnterColumn(std::string_view key);
   bool EnterRow(std::string_view key);
