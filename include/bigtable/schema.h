@@ -38,7 +38,9 @@ enum class FilterKind : uint8_t {
 };
 
 // How the SSTables of a locality group, which minor compactions leave one after another, are kept
-// few and free of what nobody sees. None of them changes what a read returns.
+// few and free of what nobody sees. None of them changes what a read returns. A file of which
+// everything is older than the MaxAge of every family of the group is dropped unread, except by
+// kNone.
 enum class CompactionStyle : uint8_t {
   // Runs of similar size are merged, `compaction_factor` (5) of them at a time. The fewest bytes
   // are written; hidden entries take at most about as much space as the others.
@@ -46,8 +48,8 @@ enum class CompactionStyle : uint8_t {
   // Levels, each `compaction_factor` (10) times as large as the one above. The fewest runs to read
   // and a tenth of the space for hidden entries; several times the bytes are written.
   kLeveled = 1,
-  // Nothing is merged; a file is dropped once all of it is older than the MaxAge of every family
-  // of the group. For data in the order of time. A read may have to ask every file.
+  // Nothing is merged; expired files are dropped. For data in the order of time. A read may have to
+  // ask every file.
   kFifo = 2,
   // Nothing is done, until Database::Compact. For loading. A read may have to ask every file.
   kNone = 3,

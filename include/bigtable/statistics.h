@@ -41,8 +41,10 @@ struct DatabaseStatistics {
   uint64_t merging_compaction_bytes_written = 0;
   uint64_t major_compactions = 0;
   uint64_t compaction_bytes_moved = 0;    // to another run, without being read or written
-  uint64_t compaction_bytes_dropped = 0;  // CompactionStyle::kFifo: with their files, unread
+  uint64_t compaction_bytes_dropped = 0;  // with their files, unread, because all of it had expired
 
+  // Of the cache that databases with one memory budget share; rows of the scan cache are looked up
+  // in it, too, and count.
   uint64_t block_cache_hits = 0;
   uint64_t block_cache_misses = 0;
   uint64_t scan_cache_hits = 0;
