@@ -65,13 +65,13 @@ inline constexpr char kEscapeEnd = '\x01';
 // To a std::string or KeyBuffer; with the end mark.
 template <typename Out>
 void AppendEscaped(Out* out, std::string_view text) {
-  constexpr char kEndMark[] = {'\0', kEscapeEnd};
   size_t from = 0;
   for (size_t zero; (zero = text.find('\0', from)) != std::string_view::npos; from = zero + 1) {
     out->append(text.substr(from, zero + 1 - from));
     out->push_back(kEscapeZero);
   }
   out->append(text.substr(from));
+  constexpr char kEndMark[] = {'\0', kEscapeEnd};
   out->append(std::string_view(kEndMark, sizeof kEndMark));
 }
 // The row prefix: what all keys of a row begin with, and no key of another row does.

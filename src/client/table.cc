@@ -203,8 +203,8 @@ class RowReaderImpl {
   }
 
   bool Next(Row* row) {
-    // What is pinned can be read without the database, so that closing it need not wait.
-    if (table_->database->gate.closed()) return Fail(DatabaseImpl::ClosedError());
+    const CallGate::Pass pass(&table_->database->gate);
+    if (!pass) return Fail(DatabaseImpl::ClosedError());
     if (done_) return false;
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
     if (!at_row_ && !NextRange()) return false;

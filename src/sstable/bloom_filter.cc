@@ -1,25 +1,14 @@
 #include "sstable/bloom_filter.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace bigtable {
-
-BloomFilter::BloomFilter(std::string_view lines, int probes)
-    : buffer_(std::make_unique_for_overwrite<char[]>(lines.size() + kLineSize)),
-      line_count_(lines.size() / kLineSize),
-      probes_(probes) {
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(buffer_.get());
-  char* const aligned = buffer_.get() + (kLineSize - begin % kLineSize) % kLineSize;
-  std::memcpy(aligned, lines.data(), lines.size());
-  lines_ = aligned;
-}
 
 size_t BloomFilterBuilder::size() const {
   if (hashes_.empty()) return 0;
   const size_t bits = hashes_.size() * static_cast<size_t>(bits_per_hash_);
-  constexpr size_t kLineBits = BloomFilter::kLineSize * 8;
-  return (bits + kLineBits - 1) / kLineBits * BloomFilter::kLineSize;
+  constexpr size_t kLineBits = HashedLines::kLineSize * 8;
+  return (bits + kLineBits - 1) / kLineBits * HashedLines::kLineSize;
 }
 
 // The best number for a filter that is not divided into lines is ln 2 times the bits of each hash;
@@ -29,11 +18,11 @@ int BloomFilterBuilder::probes() const { return std::clamp(bits_per_hash_ * 65 /
 void BloomFilterBuilder::AppendTo(std::string* out) const {
   const size_t begin = out->size();
   out->resize(begin + size());
-  const uint64_t line_count = size() / BloomFilter::kLineSize;
+  const uint64_t line_count = size() / HashedLines::kLineSize;
   const int probe_count = probes();
   for (const uint64_t hash : hashes_) {
     char* const line =
-        out->data() + begin + BloomFilter::LineOf(hash, line_count) * BloomFilter::kLineSize;
+        out->data() + begin + HashedLines::NumberOf(hash, line_count) * HashedLines::kLineSize;
     uint32_t bits = static_cast<uint32_t>(hash);
     for (int i = 0; i < probe_count; ++i) {
       bits *= BloomFilter::kMultiplier;

@@ -3,7 +3,7 @@
 //
 // In the file: lines of 64 bytes, nothing else; the number of probes is among the properties.
 //
-// * Line: the upper 32 bits of the hash, times the number of lines, shifted down by 32.
+// * Line: as in hashed_lines.h.
 // * Probes in it: the lower 32 bits are multiplied by 0x9E3779B9 again and again (modulo 2^32); the
 //   upper nine bits of each product are the number of a bit, lowest bit of the first byte first.
 //
@@ -13,33 +13,31 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/prefetch.h"
+#include "sstable/hashed_lines.h"
 
 namespace bigtable {
 
 // Immutable and thread-safe. A default one says maybe to everything.
 class BloomFilter {
  public:
-  static constexpr size_t kLineSize = 64;
   static constexpr uint32_t kMultiplier = 0x9E3779B9;
 
   BloomFilter() = default;
   // Requires IsWellFormed(lines, probes).
-  BloomFilter(std::string_view lines, int probes);
+  BloomFilter(std::string_view lines, int probes) : lines_(lines), probes_(probes) {}
   static bool IsWellFormed(std::string_view lines, uint64_t probes) {
-    return !lines.empty() && lines.size() % kLineSize == 0 &&
-           lines.size() / kLineSize <= UINT32_MAX && probes >= 1 && probes <= 32;
+    return HashedLines::IsWellFormed(lines) && probes >= 1 && probes <= 32;
   }
 
   // False is certain.
   bool MayContain(uint64_t hash) const {
-    if (line_count_ == 0) return true;
-    const char* const line = lines_ + LineOf(hash, line_count_) * kLineSize;
+    if (lines_.empty()) return true;
+    const char* const line = lines_[lines_.NumberOf(hash)];
     uint32_t bits = static_cast<uint32_t>(hash);
     for (int i = 0; i < probes_; ++i) {
       bits *= kMultiplier;
@@ -50,20 +48,12 @@ class BloomFilter {
   }
 
   // Begins to bring what MayContain(hash) will look at from memory.
-  BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const {
-    if (line_count_ > 0) PrefetchLine(lines_ + LineOf(hash, line_count_) * kLineSize);
-  }
+  BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const { lines_.Prefetch(hash); }
 
-  size_t memory() const { return line_count_ == 0 ? 0 : (line_count_ + 1) * kLineSize; }
-
-  static size_t LineOf(uint64_t hash, uint64_t line_count) {
-    return static_cast<size_t>((hash >> 32) * line_count >> 32);
-  }
+  size_t memory() const { return lines_.memory(); }
 
  private:
-  std::unique_ptr<char[]> buffer_;
-  const char* lines_ = nullptr;  // in the buffer, at the start of a cache line
-  uint64_t line_count_ = 0;
+  HashedLines lines_;
   int probes_ = 0;
 };
 

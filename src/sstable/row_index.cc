@@ -1,28 +1,22 @@
 #include "sstable/row_index.h"
 
 #include <bit>
-#include <cstring>
 
 #include "base/coding.h"
 
 namespace bigtable {
+
 RowIndex::RowIndex(std::string_view lines, int block_bits, size_t blocks)
-    : buffer_(std::make_unique_for_overwrite<char[]>(lines.size() + kLineSize)),
-      line_count_(lines.size() / kLineSize),
+    : lines_(lines),
       block_bits_(block_bits),
       tag_mask_(~((uint32_t{2} << block_bits) - 1)),
-      blocks_(blocks) {
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(buffer_.get());
-  char* const aligned = buffer_.get() + (kLineSize - begin % kLineSize) % kLineSize;
-  std::memcpy(aligned, lines.data(), lines.size());
-  lines_ = aligned;
-}
+      blocks_(blocks) {}
 
 RowIndex::Answer RowIndex::FindFrom(size_t number, uint32_t tag, Place* place) const {
   const uint32_t goes_on = uint32_t{1} << block_bits_;
   Answer answer = Answer::kAbsent;
-  for (size_t looked_at = 0; looked_at < line_count_; ++looked_at) {
-    const char* const line = lines_ + number * kLineSize;
+  for (size_t looked_at = 0; looked_at < lines_.count(); ++looked_at) {
+    const char* const line = lines_[number];
     if (const uint32_t matches = Matches(line, tag_mask_, tag); matches != 0) {
       const bool is_only = answer == Answer::kAbsent && (matches & (matches - 1)) == 0;
       const uint32_t slot = SlotOf(line, static_cast<size_t>(std::countr_zero(matches)));
@@ -30,7 +24,7 @@ RowIndex::Answer RowIndex::FindFrom(size_t number, uint32_t tag, Place* place) c
       answer = is_only && place->block < blocks_ ? Answer::kFound : Answer::kUnknown;
     }
     if (!IsFull(line)) break;
-    number = number + 1 == line_count_ ? 0 : number + 1;
+    number = number + 1 == lines_.count() ? 0 : number + 1;
   }
   return answer;
 }
@@ -38,7 +32,7 @@ RowIndex::Answer RowIndex::FindFrom(size_t number, uint32_t tag, Place* place) c
 size_t RowIndexBuilder::size() const {
   // Two thirds of the slots are taken: more, and searches go on to a second line too often.
   constexpr size_t kRowsPerLine = RowIndex::kSlots * 2 / 3;
-  return (rows_.size() + kRowsPerLine - 1) / kRowsPerLine * RowIndex::kLineSize;
+  return (rows_.size() + kRowsPerLine - 1) / kRowsPerLine * HashedLines::kLineSize;
 }
 
 int RowIndexBuilder::block_bits() const { return std::bit_width(rows_.back().block); }
@@ -47,11 +41,11 @@ void RowIndexBuilder::AppendTo(std::string* out) const {
   const size_t begin = out->size();
   out->resize(begin + size());
   char* const slots = out->data() + begin;
-  const size_t line_count = size() / RowIndex::kLineSize;
+  const size_t line_count = size() / HashedLines::kLineSize;
   const size_t slot_count = line_count * RowIndex::kSlots;
   const int bits = block_bits();
   for (const Row& row : rows_) {
-    size_t slot = RowIndex::LineOf(row.hash, line_count) * RowIndex::kSlots;
+    size_t slot = HashedLines::NumberOf(row.hash, line_count) * RowIndex::kSlots;
     while (RowIndex::SlotOf(slots, slot) != 0) {
       slot = slot + 1 == slot_count ? 0 : slot + 1;
     }

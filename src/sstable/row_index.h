@@ -13,9 +13,8 @@
 //
 // * Tag: the lowest 30 - block_bits bits of the hash. Block: the one that the row begins in. Goes
 //   on: the row has entries in the next block, too.
-// * Line: the upper 32 bits of the hash, times the number of lines, shifted down by 32. A row goes
-//   into the first free slot from there on, the first line following the last: so it is in a line
-//   that is reached over full ones only.
+// * Line: as in hashed_lines.h. A row goes into the first free slot from there on, the first line
+//   following the last: so it is in a line that is reached over full ones only.
 //
 // Worked example: one line, 2 bits for the block, hash 5, block 3, the row ends there: the first
 // slot is 2b 00 00 80.
@@ -24,7 +23,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +33,7 @@
 
 #include "base/coding.h"
 #include "base/prefetch.h"
+#include "sstable/hashed_lines.h"
 
 namespace bigtable {
 
@@ -42,7 +41,7 @@ namespace bigtable {
 class RowIndex {
  public:
   static constexpr size_t kSlots = 16;
-  static constexpr size_t kLineSize = kSlots * sizeof(uint32_t);
+  static_assert(kSlots * sizeof(uint32_t) == HashedLines::kLineSize);
   static constexpr int kMostBlockBits = 27;  // at least three are the tag's
 
   enum class Answer : uint8_t {
@@ -55,8 +54,7 @@ class RowIndex {
   // Requires IsWellFormed(lines, block_bits).
   RowIndex(std::string_view lines, int block_bits, size_t blocks);
   static bool IsWellFormed(std::string_view lines, uint64_t block_bits) {
-    return !lines.empty() && lines.size() % kLineSize == 0 &&
-           lines.size() / kLineSize <= UINT32_MAX && block_bits <= uint64_t{kMostBlockBits};
+    return HashedLines::IsWellFormed(lines) && block_bits <= uint64_t{kMostBlockBits};
   }
 
   struct Place {
@@ -65,24 +63,18 @@ class RowIndex {
   };
 
   Answer Find(uint64_t hash, Place* place) const {
-    if (line_count_ == 0) return Answer::kUnknown;
-    const size_t number = LineOf(hash, line_count_);
+    if (lines_.empty()) return Answer::kUnknown;
+    const size_t number = lines_.NumberOf(hash);
     const uint32_t tag = TagOf(hash, block_bits_);
     // Most files do not have the row, and say so at once.
-    const char* const line = lines_ + number * kLineSize;
+    const char* const line = lines_[number];
     if (Matches(line, tag_mask_, tag) == 0 && !IsFull(line)) return Answer::kAbsent;
     return FindFrom(number, tag, place);
   }
-  bool empty() const { return line_count_ == 0; }
+  bool empty() const { return lines_.empty(); }
   // Begins to bring what Find(hash) will look at from memory.
-  BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const {
-    if (line_count_ > 0) PrefetchLine(lines_ + LineOf(hash, line_count_) * kLineSize);
-  }
-  size_t memory() const { return line_count_ == 0 ? 0 : (line_count_ + 1) * kLineSize; }
-
-  static size_t LineOf(uint64_t hash, uint64_t line_count) {
-    return static_cast<size_t>((hash >> 32) * line_count >> 32);
-  }
+  BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const { lines_.Prefetch(hash); }
+  size_t memory() const { return lines_.memory(); }
 
  private:
   friend class RowIndexBuilder;
@@ -120,9 +112,7 @@ class RowIndex {
 
   Answer FindFrom(size_t line, uint32_t tag, Place* place) const;
 
-  std::unique_ptr<char[]> buffer_;
-  const char* lines_ = nullptr;  // in the buffer, at the start of a cache line
-  uint64_t line_count_ = 0;
+  HashedLines lines_;
   int block_bits_ = 0;
   uint32_t tag_mask_ = 0;
   size_t blocks_ = 0;

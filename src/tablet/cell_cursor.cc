@@ -6,7 +6,6 @@
 
 #include "absl/time/clock.h"
 
-#include "base/checksum.h"
 #include "base/compare.h"
 #include "base/strings.h"
 
@@ -17,14 +16,11 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
       spec_(spec),
       has_limits_(spec.limits.deadline != absl::InfiniteFuture() ||
                   spec.limits.cancellation != nullptr),
-      filter_(spec.filter) {}
-
-// --- Choosing what to read ---
+      filter_(spec.filter),
+      sources_(version, spec.settings, &filter_, &input_) {}
 
 void CellCursor::Reset() {
-  pool_.Clear();
-  input_.Clear();
-  planned_.clear();
+  sources_.Clear();
   status_ = absl::OkStatus();
   fresh_ = true;
   has_cell_ = false;
@@ -44,9 +40,7 @@ void CellCursor::ReadRow(std::string_view row) {
   single_row_ = true;
   AppendRowPrefix(&begin_, row);
   single_row_is_plain_ = begin_.size() == row.size() + 2;  // nothing but the end mark was added
-  for (size_t i = 0; i < version_->groups().size(); ++i) {
-    if (GroupIsWanted(i)) AddRowSources(version_->groups()[i]);
-  }
+  sources_.AddRow(begin_.view());
 }
 
 void CellCursor::ReadRange(const RowRange& range) {
@@ -54,136 +48,16 @@ void CellCursor::ReadRange(const RowRange& range) {
   if (range.empty()) return;
   if (!range.begin().empty()) AppendRowPrefix(&begin_, range.begin());
   if (range.end().has_value()) AppendRowPrefix(&end_, *range.end());
-  for (size_t i = 0; i < version_->groups().size(); ++i) {
-    if (GroupIsWanted(i)) AddRangeSources(version_->groups()[i]);
-  }
+  sources_.AddRange(begin_.view(), end_.view());
 }
-
-bool CellCursor::GroupIsWanted(size_t group) const {
-  const TableLayout& layout = version_->layout();
-  if (layout.groups.size() == 1 && filter_.passes_everything()) return true;
-  const uint32_t id = layout.groups[group].id;
-  return std::any_of(layout.families.begin(), layout.families.end(), [&](const FamilyLayout& f) {
-    return f.group_id == id && (filter_.passes_everything() || filter_.MayPassFamily(f.name));
-  });
-}
-
-void CellCursor::AddMemtables(const GroupVersion& group) {
-  if (!group.active->empty()) input_.Add(pool_.Make<MemtableCursor>(group.active.get()));
-  for (const Ref<Memtable>& memtable : group.frozen) {
-    input_.Add(pool_.Make<MemtableCursor>(memtable.get()));
-  }
-}
-
-// Adds a source that was put where the row begins, if it has the row.
-void CellCursor::AddIfInRow(EntryCursor* cursor) {
-  if (cursor->valid() ? BeginsWith(cursor->key(), begin_.view()) : !cursor->status().ok()) {
-    input_.Add(cursor);
-  }
-}
-
-// Sources that have nothing of the row are not added: most rows are in one place. Where a block has
-// to be looked at, it is only asked for, so that it comes from memory while the caller does what
-// else there is to do.
-void CellCursor::AddRowSources(const GroupVersion& group) {
-  const std::string_view row_prefix = begin_.view();
-  const auto add_memtable = [&](const Memtable* memtable) {
-    if (memtable->empty()) return;
-    auto* const cursor = pool_.Make<MemtableCursor>(memtable);
-    cursor->Seek(row_prefix);
-    AddIfInRow(cursor);
-  };
-  add_memtable(group.active.get());
-  for (const Ref<Memtable>& memtable : group.frozen) add_memtable(memtable.get());
-  if (group.runs.empty()) return;
-
-  ReadSettings settings = spec_.settings;
-  settings.read_ahead = false;
-  const uint64_t row_hash = Checksum(row_prefix);
-  std::string_view family, qualifier;
-  const bool one_column = !filter_.passes_everything() && filter_.IsOneColumn(&family, &qualifier);
-  uint64_t column_hash = 0;
-  if (one_column) {
-    std::string column(row_prefix);
-    AppendColumn(&column, family, qualifier);
-    column_hash = Checksum(column);
-  }
-  // First all filters are asked for, then looked at: they come from memory at the same time.
-  absl::InlinedVector<const SSTable*, 8> files;
-  for (const SortedRun& run : group.runs) {
-    const size_t i = run.files.size() == 1 ? 0 : run.FindFile(row_prefix);
-    if (i == run.files.size()) continue;
-    if (run.SplitsRows() && i + 1 < run.files.size() &&
-        BeginsWith(run.files[i]->info().largest_key, row_prefix) &&
-        run.files[i + 1]->info().smallest_key.starts_with(row_prefix)) {
-      auto* const cursor = pool_.Make<RunCursor>(&run, settings);
-      cursor->Seek(row_prefix);
-      AddIfInRow(cursor);  // the row goes on in another file
-      continue;
-    }
-    const SSTable* const file = run.files[i].get();
-    file->PrefetchFilter(one_column, row_hash, column_hash);
-    files.push_back(file);
-  }
-  for (const SSTable* file : files) {
-    RowIndex::Place place;
-    RowIndex::Answer answer = RowIndex::Answer::kUnknown;
-    if (!one_column) {
-      answer = file->LookUpRow(row_hash, &place);
-    } else if (!file->MayContainColumn(row_hash, column_hash)) {
-      answer = RowIndex::Answer::kAbsent;
-    }
-    if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
-    auto* const cursor = pool_.Make<SSTableCursor>(file, settings);
-    if (answer == RowIndex::Answer::kFound) cursor->PlanRow(place);
-    planned_.push_back(cursor);
-  }
-}
-
-// Goes to the row where it was found that it may be.
-void CellCursor::SeekPlanned() {
-  for (SSTableCursor* cursor : planned_) {
-    cursor->SeekRow(begin_.view());
-    AddIfInRow(cursor);
-  }
-  planned_.clear();
-}
-
-void CellCursor::AddRangeSources(const GroupVersion& group) {
-  AddMemtables(group);
-  for (const SortedRun& run : group.runs) {
-    if (run.largest_key() < begin_.view() || (!end_.empty() && run.smallest_key() >= end_.view())) {
-      continue;
-    }
-    if (run.files.size() == 1) {
-      if (MayHaveTimestamps(run.files[0]->info())) {
-        input_.Add(pool_.Make<SSTableCursor>(run.files[0].get(), spec_.settings));
-      }
-    } else {
-      input_.Add(pool_.Make<RunCursor>(&run, spec_.settings));
-    }
-  }
-}
-
-bool CellCursor::MayHaveTimestamps(const SSTableInfo& info) const {
-  int64_t first, last;
-  if (filter_.passes_everything()) return true;
-  if (!filter_.BoundsTimestamps(&first, &last) || info.ConcernsTimestamps(first, last)) return true;
-  // Cells outside the range count for MaxVersions all the same.
-  const TableLayout& layout = version_->layout();
-  return std::any_of(layout.families.begin(), layout.families.end(),
-                     [](const FamilyLayout& f) { return f.gc.max_versions().has_value(); });
-}
-
-// --- Going through it ---
 
 bool CellCursor::Next() {
-  if (!status_.ok() || (input_.children() == 0 && planned_.empty())) return false;
+  if (!status_.ok() || sources_.empty()) return false;
   is_new_row_ = false;
   if (fresh_) {
     fresh_ = false;
     if (single_row_) {
-      SeekPlanned();
+      sources_.SeekPlanned(begin_.view());
       input_.Start();
     } else if (!spec_.reverse) {
       input_.Seek(begin_.view());

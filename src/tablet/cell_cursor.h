@@ -17,7 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
@@ -31,8 +30,8 @@
 #include "compaction/column_history.h"
 #include "compaction/merging_cursor.h"
 #include "sstable/read_settings.h"
-#include "tablet/cursor_pool.h"
 #include "tablet/filter_program.h"
+#include "tablet/read_sources.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
@@ -85,17 +84,7 @@ class CellCursor {
 
   std::string_view row_prefix() const { return column_prefix_.view().substr(0, row_prefix_size_); }
 
-  // Choosing what to read.
   void Reset();
-  bool GroupIsWanted(size_t group) const;
-  void AddRowSources(const GroupVersion& group);
-  void AddIfInRow(EntryCursor* cursor);
-  void SeekPlanned();
-  void AddRangeSources(const GroupVersion& group);
-  void AddMemtables(const GroupVersion& group);
-  bool MayHaveTimestamps(const SSTableInfo& info) const;
-
-  // Going through it.
   bool Find();
   bool AtEnd();
   bool StartPreviousRow();
@@ -121,9 +110,8 @@ class CellCursor {
   const ReadSpec spec_;
   const bool has_limits_;
   FilterProgram filter_;
-  CursorPool pool_;
   MergingCursor input_;
-  absl::InlinedVector<SSTableCursor*, 8> planned_;  // of a single row: not yet in the input
+  ReadSources sources_;  // after what it points to: the filter and the input
   absl::Status status_;
 
   // The range: encoded keys; an empty end is none. Of a single row, `begin_` is its prefix, and it

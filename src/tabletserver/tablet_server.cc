@@ -387,11 +387,8 @@ absl::Status TabletServer::TrimLogIfIdle() {
   if (end != idle_log_end_) {
     idle_log_end_ = end;
     log_idle_since_ = now;
-    log_trimmed_ = false;
   }
-  if (log_trimmed_ || now - log_idle_since_ < kIdle) return absl::OkStatus();
-  log_trimmed_ = true;
-  return TrimLog();
+  return now - log_idle_since_ < kIdle ? absl::OkStatus() : log_->RemoveFreeSegments();
 }
 
 CommitLog::Statistics TabletServer::LogStatistics() const {

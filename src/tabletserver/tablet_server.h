@@ -180,11 +180,9 @@ class TabletServer final : public TabletService {
   const std::function<void()> wake_;
 
   std::unique_ptr<CommitLog> log_;
-  // Of TrimLogIfIdle: the log's end when it was looked at last, since when it has been there, and
-  // whether free segments were removed since.
+  // Of TrimLogIfIdle: the log's end when it was looked at last, and since when it has been there.
   uint64_t idle_log_end_ = 0;
   absl::Time log_idle_since_;
-  bool log_trimmed_ = false;
   GroupCommit queue_;
   std::atomic<SequenceNumber> visible_{0};
   std::atomic<uint64_t> rows_written_{0};

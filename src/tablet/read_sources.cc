@@ -1,0 +1,140 @@
+#include "tablet/read_sources.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/checksum.h"
+#include "base/compare.h"
+#include "base/entry_key.h"
+#include "memtable/memtable.h"
+
+namespace bigtable {
+
+void ReadSources::Clear() {
+  planned_.clear();
+  input_->Clear();
+  pool_.Clear();
+}
+
+bool ReadSources::GroupIsWanted(size_t group) const {
+  const TableLayout& layout = version_->layout();
+  if (layout.groups.size() == 1 && filter_->passes_everything()) return true;
+  const uint32_t id = layout.groups[group].id;
+  return std::any_of(layout.families.begin(), layout.families.end(), [&](const FamilyLayout& f) {
+    return f.group_id == id && (filter_->passes_everything() || filter_->MayPassFamily(f.name));
+  });
+}
+
+bool ReadSources::MayHaveTimestamps(const SSTableInfo& info) const {
+  int64_t first, last;
+  if (filter_->passes_everything()) return true;
+  if (!filter_->BoundsTimestamps(&first, &last) || info.ConcernsTimestamps(first, last)) {
+    return true;
+  }
+  // Cells outside the range count for MaxVersions all the same.
+  const TableLayout& layout = version_->layout();
+  return std::any_of(layout.families.begin(), layout.families.end(),
+                     [](const FamilyLayout& f) { return f.gc.max_versions().has_value(); });
+}
+
+// --- One row ---
+
+void ReadSources::AddRow(std::string_view row_prefix) {
+  RowKey row = {row_prefix, Checksum(row_prefix), false, 0};
+  std::string_view family, qualifier;
+  if (!filter_->passes_everything() && filter_->IsOneColumn(&family, &qualifier)) {
+    std::string column(row_prefix);
+    AppendColumn(&column, family, qualifier);
+    row.one_column = true;
+    row.column_hash = Checksum(column);
+  }
+  for (size_t i = 0; i < version_->groups().size(); ++i) {
+    if (GroupIsWanted(i)) AddGroupOfRow(version_->groups()[i], row);
+  }
+}
+
+// Adds a source that was put where the row begins, if it has the row.
+void ReadSources::AddIfInRow(EntryCursor* cursor, std::string_view row_prefix) {
+  if (cursor->valid() ? BeginsWith(cursor->key(), row_prefix) : !cursor->status().ok()) {
+    input_->Add(cursor);
+  }
+}
+
+void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowKey& row) {
+  const auto add_memtable = [&](const Memtable* memtable) {
+    if (memtable->empty()) return;
+    auto* const cursor = pool_.Make<MemtableCursor>(memtable);
+    cursor->Seek(row.prefix);
+    AddIfInRow(cursor, row.prefix);
+  };
+  add_memtable(group.active.get());
+  for (const Ref<Memtable>& memtable : group.frozen) add_memtable(memtable.get());
+  if (group.runs.empty()) return;
+
+  ReadSettings settings = settings_;
+  settings.read_ahead = false;
+  // First all filters are asked for, then looked at: they come from memory at the same time.
+  absl::InlinedVector<const SSTable*, 8> files;
+  for (const SortedRun& run : group.runs) {
+    const size_t i = run.files.size() == 1 ? 0 : run.FindFile(row.prefix);
+    if (i == run.files.size()) continue;
+    if (run.SplitsRows() && i + 1 < run.files.size() &&
+        BeginsWith(run.files[i]->info().largest_key, row.prefix) &&
+        run.files[i + 1]->info().smallest_key.starts_with(row.prefix)) {
+      auto* const cursor = pool_.Make<RunCursor>(&run, settings);
+      cursor->Seek(row.prefix);
+      AddIfInRow(cursor, row.prefix);  // the row goes on in another file
+      continue;
+    }
+    const SSTable* const file = run.files[i].get();
+    file->PrefetchFilter(row.one_column, row.hash, row.column_hash);
+    files.push_back(file);
+  }
+  for (const SSTable* file : files) {
+    RowIndex::Place place;
+    RowIndex::Answer answer = RowIndex::Answer::kUnknown;
+    if (!row.one_column) {
+      answer = file->LookUpRow(row.hash, &place);
+    } else if (!file->MayContainColumn(row.hash, row.column_hash)) {
+      answer = RowIndex::Answer::kAbsent;
+    }
+    if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
+    auto* const cursor = pool_.Make<SSTableCursor>(file, settings);
+    if (answer == RowIndex::Answer::kFound) cursor->PlanRow(place);
+    planned_.push_back(cursor);
+  }
+}
+
+void ReadSources::SeekPlanned(std::string_view row_prefix) {
+  for (SSTableCursor* cursor : planned_) {
+    cursor->SeekRow(row_prefix);
+    AddIfInRow(cursor, row_prefix);
+  }
+  planned_.clear();
+}
+
+// --- A range ---
+
+void ReadSources::AddRange(std::string_view begin, std::string_view end) {
+  for (size_t i = 0; i < version_->groups().size(); ++i) {
+    if (GroupIsWanted(i)) AddGroupOfRange(version_->groups()[i], begin, end);
+  }
+}
+
+void ReadSources::AddGroupOfRange(const GroupVersion& group, std::string_view begin,
+                                  std::string_view end) {
+  if (!group.active->empty()) input_->Add(pool_.Make<MemtableCursor>(group.active.get()));
+  for (const Ref<Memtable>& memtable : group.frozen) {
+    input_->Add(pool_.Make<MemtableCursor>(memtable.get()));
+  }
+  for (const SortedRun& run : group.runs) {
+    if (run.largest_key() < begin || (!end.empty() && run.smallest_key() >= end)) continue;
+    if (run.files.size() > 1) {
+      input_->Add(pool_.Make<RunCursor>(&run, settings_));
+    } else if (MayHaveTimestamps(run.files[0]->info())) {
+      input_->Add(pool_.Make<SSTableCursor>(run.files[0].get(), settings_));
+    }
+  }
+}
+
+}  // namespace bigtable
