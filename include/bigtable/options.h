@@ -87,7 +87,7 @@ struct DatabaseOptions {
 
   // How SSTables are read: kMapped serves uncompressed blocks in place, kPositional reads every
   // block into the block cache.
-  FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
+  FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
 
   // Not owned; null takes the machine's own. They must outlive the database and all that came
   // from it.

@@ -27,7 +27,7 @@ namespace bigtable {
 class SSTable final : public RefCounted {
  public:
   struct Options {
-    FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
+    FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
     // Charged with what the table keeps in memory; its block cache is used. Not null.
     std::shared_ptr<MemoryBudget> budget = nullptr;
     // All blocks are loaded into memory when the first is read; from then on the file is not read.

@@ -63,7 +63,7 @@ struct TabletEnvironment {
   const SnapshotList* snapshots = nullptr;
   ScanCache* scan_cache = nullptr;  // may be null
   RateLimiter* rate_limiter = nullptr;
-  FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
+  FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
   uint64_t target_file_size = 64 << 20;
   uint64_t memtable_size = 64 << 20;
 

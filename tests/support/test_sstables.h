@@ -33,7 +33,7 @@ class TestSSTables {
   }
   Ref<SSTable> Open(const SSTableInfo& info) {
     return SSTable::Open(&file_system_, PathOf(info.file_number), info,
-                         {.read_mode = FileSystem::ReadMode::kMapped, .budget = TestBudget()})
+                         {.read_mode = FileSystem::kDefaultReadMode, .budget = TestBudget()})
         .value();
   }
   InMemoryFileSystem* file_system() { return &file_system_; }
