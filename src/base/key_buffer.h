@@ -30,7 +30,7 @@ class KeyBuffer {
     size_ = 0;
     append(text);
   }
-  void append(std::string_view text) {
+  [[gnu::always_inline]] void append(std::string_view text) {
     if (size_ + text.size() > capacity_) [[unlikely]] {
       Grow(size_ + text.size());
     }
@@ -42,7 +42,7 @@ class KeyBuffer {
  private:
   static constexpr size_t kInside = 112;
 
-  void Grow(size_t least) {
+  [[gnu::noinline]] void Grow(size_t least) {
     const size_t capacity = std::max(least, 2 * capacity_);
     auto grown = std::make_unique_for_overwrite<char[]>(capacity);
     std::memcpy(grown.get(), data_, size_);
