@@ -1,0 +1,225 @@
+// Which file of a run a key belongs to: with fences and without, what a look at every file says.
+#include "compaction/sorted_run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "base/entry_key.h"
+#include "base/strings.h"
+#include "support/entry_text.h"
+#include "support/random.h"
+#include "support/test_sstables.h"
+
+namespace bigtable {
+namespace {
+
+// The first and the last cell of a file, as ROW or ROW:QUALIFIER, escaped.
+using Bounds = std::pair<std::string, std::string>;
+
+std::string KeyOf(const std::string& cell) {
+  const size_t colon = cell.find(':');
+  const std::string qualifier = colon == cell.npos ? "q" : cell.substr(colon + 1);
+  return ParseEntry(absl::StrCat(cell.substr(0, colon), "/f:", qualifier, "@1#1 cell v"))->key;
+}
+
+class SortedRunTest : public testing::Test {
+ protected:
+  Ref<SSTable> FileOf(const Bounds& bounds) {
+    const Ref<Memtable> memtable = NewTestMemtable();
+    for (const std::string& key : std::set{KeyOf(bounds.first), KeyOf(bounds.second)}) {
+      memtable->Add(key, "v");
+    }
+    MemtableCursor cursor(memtable.get());
+    return tables_.Open(tables_.Write(&cursor, ++last_number_));
+  }
+  SortedRun RunOf(const std::vector<Bounds>& bounds) {
+    SortedRun run;
+    for (const Bounds& b : bounds) run.files.push_back(FileOf(b));
+    return run;
+  }
+  bool SplitsRows(const std::vector<Bounds>& bounds) {
+    SortedRun run = RunOf(bounds);
+    run.MakeFences();
+    return run.SplitsRows();
+  }
+
+  TestSSTables tables_;
+  uint64_t last_number_ = 0;
+};
+
+size_t FindByLooking(const SortedRun& run, std::string_view key) {
+  size_t i = 0;
+  while (i < run.files.size() && run.files[i]->info().largest_key < key) ++i;
+  return i;
+}
+
+// Everything that the files begin and end with, from nothing to the whole key, and right behind it
+// and before it.
+std::set<std::string> KeysAround(const SortedRun& run) {
+  std::set<std::string> keys;
+  for (const Ref<SSTable>& file : run.files) {
+    for (const std::string& bound : {file->info().smallest_key, file->info().largest_key}) {
+      for (size_t size = 0; size <= bound.size(); ++size) {
+        const std::string key = bound.substr(0, size);
+        keys.insert(key);
+        keys.insert(key + '\0');
+        keys.insert(key + '\xff');
+        keys.insert(key + std::string(9, '\0'));
+        keys.insert(key + std::string(9, '\xff'));
+        if (size == 0) continue;
+        std::string neighbour = key;
+        ++neighbour.back();
+        keys.insert(neighbour);
+        neighbour.back() = static_cast<char>(key.back() - 1);
+        keys.insert(neighbour);
+      }
+    }
+  }
+  return keys;
+}
+
+void CheckFinds(SortedRun run) {
+  const std::set<std::string> keys = KeysAround(run);
+  for (const std::string& key : keys) {
+    ASSERT_EQ(run.FindFile(key), FindByLooking(run, key)) << "without fences: " << Quoted(key);
+  }
+  run.MakeFences();
+  for (const std::string& key : keys) {
+    ASSERT_EQ(run.FindFile(key), FindByLooking(run, key)) << "with fences: " << Quoted(key);
+  }
+}
+
+TEST_F(SortedRunTest, FindsTheFirstFileThatEndsAtOrAfterTheKey) {
+  const SortedRun run = RunOf({{"b", "d"}, {"f", "f"}, {"h", "k"}});
+  for (const bool fences : {false, true}) {
+    SortedRun searched = run;
+    if (fences) searched.MakeFences();
+    const auto find = [&](const std::string& row) { return searched.FindFile(KeyOf(row)); };
+    EXPECT_EQ(find("a"), 0u);
+    EXPECT_EQ(find("b"), 0u);
+    EXPECT_EQ(find("c"), 0u);
+    EXPECT_EQ(find("d"), 0u);
+    EXPECT_EQ(find("e"), 1u);
+    EXPECT_EQ(find("f"), 1u);
+    EXPECT_EQ(find("g"), 2u);
+    EXPECT_EQ(find("k"), 2u);
+    EXPECT_EQ(find("l"), 3u);
+    EXPECT_EQ(searched.FindFile(""), 0u);
+  }
+}
+
+TEST_F(SortedRunTest, FindsInOneFile) {
+  CheckFinds(RunOf({{"b", "d"}}));
+  CheckFinds(RunOf({{"b", "b"}}));  // all of it is the prefix
+}
+
+TEST_F(SortedRunTest, FindsInFewFilesAndInMany) {
+  for (const int files : {2, 3, 15, 16, 17, 18, 40}) {
+    std::vector<Bounds> bounds;
+    for (int i = 0; i < files; ++i) {
+      bounds.emplace_back(absl::StrCat("row", 100 + i, "b"), absl::StrCat("row", 100 + i, "m"));
+    }
+    ASSERT_NO_FATAL_FAILURE(CheckFinds(RunOf(bounds))) << files;
+  }
+}
+
+// Their first eight bytes behind the prefix, which the fences are made of, are the same.
+TEST_F(SortedRunTest, FindsAmongFilesThatDifferLate) {
+  for (const int alike : {1, 2, 10, 30}) {
+    std::vector<Bounds> bounds = {{"aa", "ab"}};
+    for (int i = 0; i < alike; ++i) {
+      bounds.emplace_back(absl::StrCat("long-common-part", 100 + i, "b"),
+                          absl::StrCat("long-common-part", 100 + i, "m"));
+    }
+    bounds.emplace_back("x", "z");
+    ASSERT_NO_FATAL_FAILURE(CheckFinds(RunOf(bounds))) << alike;
+  }
+}
+
+TEST_F(SortedRunTest, FindsInsideOneRow) {
+  std::vector<Bounds> bounds;
+  for (int i = 0; i < 20; ++i) {
+    bounds.emplace_back(absl::StrCat("row:", 100 + i, "b"), absl::StrCat("row:", 100 + i, "m"));
+  }
+  CheckFinds(RunOf(bounds));
+}
+
+TEST_F(SortedRunTest, FindsAmongKeysOfZerosAndOfLargeBytes) {
+  CheckFinds(RunOf({{R"(\000)", R"(\000\000)"},
+                    {R"(\000\000\000)", R"(\000\001)"},
+                    {"a", R"(a\000)"},
+                    {R"(\177)", R"(\177\377)"},
+                    {R"(\200)", R"(\200\000)"},
+                    {R"(\377)", R"(\377\377\377\377\377\377\377\377\377)"}}));
+}
+
+TEST_F(SortedRunTest, FindsInRandomRuns) {
+  Random random(1);
+  for (int round = 0; round < 50; ++round) {
+    // Of few letters, so that much is alike; sorted as keys.
+    std::set<std::pair<std::string, std::string>> cells;
+    for (uint64_t i = random.Between(2, 60); i > 0; --i) {
+      std::string row;
+      for (uint64_t n = random.Between(1, 14); n > 0; --n) row += random.OneIn(3) ? 'b' : 'a';
+      cells.emplace(KeyOf(row), row);
+    }
+    std::vector<Bounds> bounds;
+    for (auto cell = cells.begin(); cell != cells.end(); ++cell) {
+      const std::string first = cell->second;
+      if (random.OneIn(2) && std::next(cell) != cells.end()) ++cell;
+      bounds.emplace_back(first, cell->second);
+    }
+    ASSERT_NO_FATAL_FAILURE(CheckFinds(RunOf(bounds))) << "round " << round;
+  }
+}
+
+TEST_F(SortedRunTest, FilesThatAreAddedAfterTheFencesAreFound) {
+  SortedRun run = RunOf({{"b", "d"}, {"f", "h"}});
+  run.MakeFences();
+  run.files.push_back(FileOf({"k", "m"}));
+  EXPECT_EQ(run.FindFile(KeyOf("g")), 1u);
+  EXPECT_EQ(run.FindFile(KeyOf("l")), 2u);
+  EXPECT_EQ(run.FindFile(KeyOf("n")), 3u);
+  CheckFinds(run);
+}
+
+TEST_F(SortedRunTest, SplitsARowThatOneFileEndsWithAndTheNextBeginsWith) {
+  EXPECT_TRUE(SplitsRows({{"a", "b:1"}, {"b:2", "c"}}));
+  EXPECT_TRUE(SplitsRows({{"a", "b"}, {"c", "d:1"}, {"d:2", "e"}, {"f", "g"}}));
+  EXPECT_TRUE(SplitsRows({{"a", "b"}, {"c", "d:1"}, {"d:2", "d:3"}}));
+  EXPECT_TRUE(SplitsRows({{"a:1", "a:2"}, {"a:3", "a:4"}}));
+  EXPECT_TRUE(SplitsRows({{R"(a\000)", R"(a\000:1)"}, {R"(a\000:2)", "b"}}));
+}
+
+TEST_F(SortedRunTest, SplitsNoRowWhereEachFileBeginsWithAnother) {
+  EXPECT_FALSE(SplitsRows({{"a:1", "a:9"}}));
+  EXPECT_FALSE(SplitsRows({{"a", "b:1"}, {"c:2", "c:3"}, {"d", "e"}}));
+  // A row that begins like the one before is another.
+  EXPECT_FALSE(SplitsRows({{"a", "b"}, {"bb", "c"}}));
+  EXPECT_FALSE(SplitsRows({{"a", "b"}, {R"(b\000)", "c"}}));
+  EXPECT_FALSE(SplitsRows({{"a", R"(b\000)"}, {R"(b\000\000)", "c"}}));
+}
+
+TEST_F(SortedRunTest, MaySplitRowsAsLongAsNobodyLooked) {
+  SortedRun run = RunOf({{"a", "b"}, {"c", "d"}});
+  EXPECT_TRUE(run.SplitsRows());
+  run.MakeFences();
+  EXPECT_FALSE(run.SplitsRows());
+  run.files.push_back(FileOf({"d:x", "e"}));
+  run.MakeFences();
+  EXPECT_TRUE(run.SplitsRows());
+  run.files.erase(run.files.begin() + 1);
+  run.MakeFences();
+  EXPECT_FALSE(run.SplitsRows());
+}
+
+}  // namespace
+}  // namespace bigtable
