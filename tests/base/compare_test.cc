@@ -66,17 +66,20 @@ void Check(std::string_view a, std::string_view b, size_t common) {
 }
 
 // Texts of these sizes that begin with the same `common` bytes, go on with these two, and then have
-// bytes that say nothing.
+// bytes that say nothing: other ones, and the same ones.
 void CheckPair(Random& random, size_t size_a, size_t size_b, size_t common,
                std::pair<unsigned char, unsigned char> differing, size_t start_a, size_t start_b) {
   std::string a = random.Bytes(size_a);
   std::string b = random.Bytes(size_b);
   if (random.OneIn(4)) a[random.Below(size_a)] = '\0';
-  b.replace(0, common, a, 0, common);
   a[common] = static_cast<char>(differing.first);
+  b.replace(0, common, a, 0, common);
   b[common] = static_cast<char>(differing.second);
-  const Placed placed_a(a, start_a), placed_b(b, start_b);
-  Check(placed_a.view(), placed_b.view(), common);
+  const Placed placed(a, start_a);
+  Check(placed.view(), Placed(b, start_b).view(), common);
+  const size_t rest = common + 1;
+  if (rest < size_a && rest < size_b) a.copy(b.data() + rest, size_b - rest, rest);
+  Check(placed.view(), Placed(b, start_b).view(), common);
 }
 
 TEST(CompareTest, TheFirstDifferenceDecidesAtEveryPlaceOfTextsOfAllSizes) {
