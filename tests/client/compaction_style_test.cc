@@ -118,6 +118,145 @@ INSTANTIATE_TEST_SUITE_P(Styles, AnyCompactionStyleTest,
                                          std::pair(CompactionStyle::kFifo, 0),
                                          std::pair(CompactionStyle::kNone, 0)));
 
+// One run with the rows 0 to 299, of a kilobyte each; and then what is written next is another run,
+// so that there are never runs enough to merge for their number.
+class SpaceTest : public CompactionStyleTest {
+ protected:
+  static constexpr int kRows = 300;
+
+  static std::string RowName(int i) { return absl::StrCat("row", 1000 + i); }
+  void WriteOneLargeRun(const GcRule& rule = {}) {
+    OpenWith(CompactionStyle::kSizeTiered, 0, rule);
+    for (int i = 0; i < kRows; ++i) SetRow(RowName(i), random_.Bytes(1000));
+    ASSERT_OK(database_->Compact("t"));
+    ASSERT_OK(database_->WaitUntilQuiet());
+    ASSERT_EQ(Group().sorted_runs, 1u);
+    before_ = Group();
+    merges_before_ = Statistics().merging_compactions;
+  }
+  void FlushAndWait() {
+    ASSERT_OK(database_->Flush("t"));
+    ASSERT_OK(database_->WaitUntilQuiet());
+  }
+  uint64_t Merges() { return Statistics().merging_compactions - merges_before_; }
+  // What the files of the table take, whatever the statistics say.
+  uint64_t BytesOnDisk() {
+    uint64_t bytes = 0;
+    for (const std::string& path : file_system_->AllFiles()) {
+      if (path.ends_with(".sst")) bytes += file_system_->Contents(path).size();
+    }
+    return bytes;
+  }
+
+  Random random_{1};
+  LocalityGroupStatistics before_;
+  uint64_t merges_before_ = 0;
+};
+
+TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfDeletedRowsBack) {
+  ASSERT_NO_FATAL_FAILURE(WriteOneLargeRun());
+  const uint64_t on_disk = BytesOnDisk();
+  for (int i = 0; i < kRows; ++i) {
+    if (i % 5 != 0) DeleteRow(RowName(i));
+  }
+  ASSERT_NO_FATAL_FAILURE(FlushAndWait());
+  EXPECT_EQ(Merges(), 1u);
+  EXPECT_EQ(Group().sorted_runs, 1u);
+  EXPECT_EQ(Group().entries, rows_.size());
+  EXPECT_EQ(Group().deletions, 0u);
+  EXPECT_LT(Group().file_bytes, before_.file_bytes * 3 / 10);
+  EXPECT_LT(BytesOnDisk(), on_disk / 2);
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+  ReopenSmall();
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+}
+
+TEST_F(SpaceTest, SizeTieredLeavesAFewDeletionsWhereTheyAre) {
+  ASSERT_NO_FATAL_FAILURE(WriteOneLargeRun());
+  for (int i = 0; i < kRows; i += 5) DeleteRow(RowName(i));
+  ASSERT_NO_FATAL_FAILURE(FlushAndWait());
+  EXPECT_EQ(Merges(), 0u);
+  EXPECT_EQ(Group().sorted_runs, 2u);
+  EXPECT_EQ(Group().deletions, uint64_t{kRows / 5});
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+}
+
+TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfColumnsAndCellsThatWereDeletedBack) {
+  ASSERT_NO_FATAL_FAILURE(WriteOneLargeRun());
+  for (int i = 0; i < kRows; ++i) {
+    if (i % 5 == 0) continue;
+    RowMutation mutation(RowName(i));
+    if (i % 2 == 0) {
+      mutation.Delete("f:q");
+    } else {
+      mutation.DeleteCell("f:q", Timestamp(1));
+    }
+    ASSERT_OK(table_->Apply(mutation));
+    rows_.erase(RowName(i));
+  }
+  ASSERT_NO_FATAL_FAILURE(FlushAndWait());
+  EXPECT_EQ(Merges(), 1u);
+  EXPECT_EQ(Group().sorted_runs, 1u);
+  EXPECT_LT(Group().file_bytes, before_.file_bytes * 3 / 10);
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+}
+
+// In the end each row has one version; until then there are two.
+TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfOverwrittenCellsBack) {
+  ASSERT_NO_FATAL_FAILURE(WriteOneLargeRun());
+  for (int i = 0; i < kRows; ++i) {
+    if (i % 10 != 0) SetRow(RowName(i), absl::StrCat("short", i));
+  }
+  ASSERT_NO_FATAL_FAILURE(FlushAndWait());
+  EXPECT_EQ(Merges(), 1u);
+  EXPECT_EQ(Group().sorted_runs, 1u);
+  EXPECT_EQ(Group().entries, uint64_t{kRows});
+  EXPECT_LT(Group().file_bytes, before_.file_bytes * 2 / 10);
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+}
+
+TEST_F(SpaceTest, SizeTieredDoesNotTakeNewRowsForOverwrittenOnes) {
+  ASSERT_NO_FATAL_FAILURE(WriteOneLargeRun());
+  for (int i = 0; i < 20; ++i) SetRow(RowName(i) + "new", random_.Bytes(1000));
+  ASSERT_NO_FATAL_FAILURE(FlushAndWait());
+  EXPECT_EQ(Merges(), 0u);
+  EXPECT_EQ(Group().sorted_runs, 2u);
+  ASSERT_NO_FATAL_FAILURE(CheckRows());
+}
+
+// A day's cells, of which a few are written once more at the end: not all of any file expires.
+TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfExpiredCellsBack) {
+  OpenWith(CompactionStyle::kSizeTiered, 0, GcRule::MaxAge(absl::Hours(24)));
+  const auto set = [&](const std::string& row, size_t bytes) {
+    ASSERT_OK(table_->Apply(RowMutation(row).Set("f:q", random_.Bytes(bytes))));  // now
+  };
+  for (int i = 0; i < 240; ++i) {
+    set(RowName(i), 1000);
+    clock_.Advance(absl::Minutes(6));
+  }
+  ASSERT_OK(database_->Compact("t"));
+  ASSERT_EQ(Group().sorted_runs, 1u);
+  set(RowName(0) + "late", 100);
+  set(RowName(239) + "late", 100);
+  ASSERT_NO_FATAL_FAILURE(FlushAndWait());
+  ASSERT_EQ(Group().sorted_runs, 2u);
+  const uint64_t before = Group().file_bytes;
+  const uint64_t merges = Statistics().merging_compactions;
+
+  clock_.Advance(absl::Hours(6));  // a quarter: not worth it
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Statistics().merging_compactions, merges);
+  EXPECT_EQ(Group().file_bytes, before);
+
+  clock_.Advance(absl::Hours(12));
+  const std::string rows = ShowKeys(table_->ReadRows(RowRange::All()));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Statistics().merging_compactions, merges + 1);
+  EXPECT_EQ(Group().sorted_runs, 1u);
+  EXPECT_LT(Group().file_bytes, before * 3 / 10);
+  EXPECT_EQ(ShowKeys(table_->ReadRows(RowRange::All())), rows);
+}
+
 // Twelve megabytes over all the table, of which the deeper level has several files.
 TEST_F(CompactionStyleTest, LeveledMakesLevelsAndPushesFilesDown) {
   OpenWith(CompactionStyle::kLeveled, 3);
