@@ -16,11 +16,13 @@ namespace {
 
 class BackgroundWorkTest : public DatabaseFixture {
  protected:
+  static constexpr uint64_t kSegmentSize = 64 << 10;
+
   void SetUp() override {
     DatabaseOptions options = Options();
     options.memory_budget = MemoryBudget::kMinimum;
     options.memtable_size = 64 << 10;
-    options.log_segment_size = 64 << 10;
+    options.log_segment_size = kSegmentSize;
     options.file_system = &faulty_;
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
     ASSERT_OK(opened);
@@ -48,6 +50,22 @@ class BackgroundWorkTest : public DatabaseFixture {
     }
   }
   LocalityGroupStatistics Group() { return database_->Statistics().tables.at("t").at("default"); }
+  // The segments of the log that the tables of users share, whatever they hold.
+  struct LogFiles {
+    size_t count = 0;
+    uint64_t bytes = 0;
+  };
+  LogFiles LogFilesOfTheUser() {
+    LogFiles files;
+    for (const std::string& path : file_system_->AllFiles()) {
+      if (!path.starts_with(absl::StrCat(kPath, "/log/server-")) || !path.ends_with(".log")) {
+        continue;
+      }
+      ++files.count;
+      files.bytes += file_system_->Contents(path).size();
+    }
+    return files;
+  }
   CallOptions Soon() { return {.deadline = absl::Now() + absl::Milliseconds(50)}; }
 
   FaultyFileSystem faulty_{file_system_.get()};
@@ -94,6 +112,52 @@ TEST_F(BackgroundWorkTest, AMajorCompactionWorksWhilePausedAndLeavesOneRun) {
   ASSERT_OK(database_->Compact("t"));
   EXPECT_EQ(Group().sorted_runs, 1u);
   EXPECT_EQ(database_->Statistics().major_compactions, 1u);
+}
+
+// For the writers to come segments are kept ready, which nobody needs once it is quiet: one is
+// written to and one is the next.
+TEST_F(BackgroundWorkTest, QuietIsWhenFreeLogSegmentsWereGivenBack) {
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 10; ++i) {
+      WriteSome(12);
+      ASSERT_OK(database_->Flush("t"));
+    }
+    const LogFiles before = LogFilesOfTheUser();
+    EXPECT_GT(before.count, 2u);
+    ASSERT_OK(database_->WaitUntilQuiet());
+    const LogFiles after = LogFilesOfTheUser();
+    EXPECT_LE(after.count, 2u);
+    EXPECT_LE(after.bytes, 2 * kSegmentSize);
+    EXPECT_LT(after.bytes, before.bytes);
+    ASSERT_OK(database_->WaitUntilQuiet());
+    EXPECT_EQ(LogFilesOfTheUser().count, after.count);
+  }
+  for (int i = 0; i < next_; ++i) {
+    ASSERT_OK_AND_ASSIGN(const Row row, table_->ReadRow(RowName(i)));
+    ASSERT_FALSE(row.empty()) << i;
+  }
+}
+
+TEST_F(BackgroundWorkTest, WhatIsStillNeededOfTheLogStaysWhenItIsQuiet) {
+  for (int i = 0; i < 5; ++i) {
+    WriteSome(12);
+    ASSERT_OK(database_->Flush("t"));
+  }
+  WriteSome(5);  // in the memtable alone
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Group().memtables, 1u);
+  EXPECT_GT(Group().memtable_bytes, 5u * 6000);
+  // What a process that is killed now leaves has them all.
+  const std::unique_ptr<InMemoryFileSystem> left =
+      file_system_->CrashClone(1, Unsynced::kEverything);
+  DatabaseOptions options = Options();
+  options.file_system = left.get();
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> opened, Database::Open(kPath, options));
+  ASSERT_OK_AND_ASSIGN(Table* const table, opened->OpenTable("t"));
+  for (int i = 0; i < next_; ++i) {
+    ASSERT_OK_AND_ASSIGN(const Row row, table->ReadRow(RowName(i)));
+    ASSERT_FALSE(row.empty()) << i;
+  }
 }
 
 TEST_F(BackgroundWorkTest, WaitingEndsWithTheDeadlineOrTheCancellation) {
