@@ -22,6 +22,7 @@ class KeyBuffer {
 
   std::string_view view() const { return {data_, size_}; }
   size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
 
   void clear() { size_ = 0; }

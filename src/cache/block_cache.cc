@@ -59,11 +59,14 @@ class alignas(64) BlockCache::Shard {
 
   void Insert(const Key& key, size_t hash, Ref<Block> block, uint64_t capacity, bool replace) {
     const uint64_t charge = block->charge() + kEntryOverhead;
-    if (charge > capacity) return;
     List evicted;  // freed after the lock is
     MutexLock lock(&mutex_);
     if (const auto found = index_.find(key, hash); found != index_.end()) {
       if (!replace) return;
+      if (charge > capacity) {
+        const List::iterator at = found->second;
+        return Evict(at->is_small ? &small_ : &main_, at, &evicted);
+      }
       // In its place, so that it stays as hot as it was.
       Entry& entry = *found->second;
       Charge(static_cast<int64_t>(charge) - static_cast<int64_t>(entry.charge), entry.is_small);
@@ -72,6 +75,7 @@ class alignas(64) BlockCache::Shard {
       EvictTo(capacity, capacity, &evicted);
       return;
     }
+    if (charge > capacity) return;
     EvictTo(capacity - charge, capacity, &evicted);
     uint64_t& ghost = GhostOf(hash);
     const bool returns = ghost == hash;

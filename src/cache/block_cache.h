@@ -55,7 +55,7 @@ class BlockCache {
   // Keeps `block`, unless one with this key is here already or it is larger than a shard. Makes
   // room first, so that the cache never holds more than capacity().
   void Insert(const Key& key, Ref<Block> block);
-  // The same, but one that is here already goes.
+  // The same, but one that is here already goes, whatever the size of the new one.
   void Replace(const Key& key, Ref<Block> block);
   // Evicts until the cache fits capacity(): for those who charged the budget with much.
   void Shrink();

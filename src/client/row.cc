@@ -30,6 +30,7 @@ std::unique_ptr<RowStorage> RowStorage::Take() {
 void RowStorage::GiveBack(std::unique_ptr<RowStorage> storage) {
   if (!keeps_spare || spare != nullptr) return;
   storage->Clear();
+  if (storage->heap_bytes() > kMostSpareBytes) return;
   storage->version = {};
   spare = storage.release();
 }
@@ -45,6 +46,7 @@ Row::Row(Row&& other) noexcept
       cells_(std::exchange(other.cells_, {})) {}
 
 Row& Row::operator=(Row&& other) noexcept {
+  if (this == &other) return *this;
   if (storage_ != nullptr) RowStorage::GiveBack(std::move(storage_));
   storage_ = std::move(other.storage_);
   key_ = std::exchange(other.key_, {});

@@ -34,7 +34,8 @@ class RowStorage {
 
   // A new one, or the one that this thread gave back last.
   static std::unique_ptr<RowStorage> Take();
-  // Keeps one for the thread's next Row, without what it kept in place, and deletes the others.
+  // Keeps one for the thread's next Row, without what it kept in place, and deletes the others, and
+  // those that a large row has blown up.
   static void GiveBack(std::unique_ptr<RowStorage> storage);
 
   // A copy of the qualifier that stays in place as long as the cells. Cells of one column share it,
@@ -60,6 +61,14 @@ class RowStorage {
   }
 
  private:
+  static constexpr size_t kMostSpareBytes = 64 << 10;
+
+  // What the emptied containers still have.
+  size_t heap_bytes() const {
+    return key.capacity() + cells.capacity() * sizeof(Cell) +
+           owners.capacity() * sizeof(Ref<const RefCounted>) +
+           outside_.capacity() * sizeof(std::unique_ptr<char[]>);
+  }
   bool IsInside(std::string_view text) const {
     const std::less_equal<const char*> at_or_before;
     return at_or_before(inside_, text.data()) &&

@@ -98,6 +98,18 @@ TEST(BlockCacheTest, ReplacingChargesTheDifferenceAndLettingGoGivesAllBack) {
   EXPECT_EQ(budget.used(Use::kBlockCache), 0u);
 }
 
+TEST(BlockCacheTest, ABlockGoesAlsoForOneThatIsTooLarge) {
+  MemoryBudget budget(32 << 20);
+  BlockCache& cache = budget.block_cache();
+  cache.Insert({1, 0}, NewBlock(1));
+  cache.Insert({1, 100}, NewBlock(2));
+  cache.Replace({1, 0}, MakeRef<Block>(std::make_unique<char[]>(16), 16, size_t{64} << 20));
+  EXPECT_FALSE(cache.Lookup({1, 0}));
+  EXPECT_TRUE(cache.Lookup({1, 100}));
+  cache.EraseFile(1);
+  EXPECT_EQ(budget.used(Use::kBlockCache), 0u);
+}
+
 TEST(BlockCacheTest, AReplacedBlockLivesAsLongAsItsReaders) {
   MemoryBudget budget(32 << 20);
   BlockCache& cache = budget.block_cache();

@@ -208,6 +208,13 @@ TEST_F(RowReuseTest, ARowMayBeTheLastThingThatAThreadDestroys) {
   }
 }
 
+TEST_F(RowReuseTest, ARowThatIsMovedToItselfStaysAsItIs) {
+  Row row = Read(rows_[0]);
+  Row& same = row;
+  row = std::move(same);
+  ASSERT_NO_FATAL_FAILURE(Check(row));
+}
+
 TEST_F(RowReuseTest, RowsOutliveTheDatabase) {
   std::vector<Row> held;
   for (const std::string& row : rows_) held.push_back(Read(row));
