@@ -71,7 +71,7 @@ struct DatabaseOptions {
 
   // Tablet servers that the tablets are spread over, up to 256; 0 takes the number of processors.
   // Each has a commit log of its own, so that writers of tablets on different servers do not wait
-  // for one another; one without tablets costs nothing. May differ from one opening to the next.
+  // for one another; one without tablets has no log yet. May differ from one opening to the next.
   int tablet_servers = 0;
 
   // Bytes at which a compaction starts its next output file, at least 1 MiB.

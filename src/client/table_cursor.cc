@@ -41,7 +41,7 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
     Master& master = *table.database->master;
     held_ = std::make_shared<const SnapshotImpl>(master.snapshots(), master.snapshots()->Take());
     spec_.sequence = held_->sequence();
-    for (TabletServer* server : served.Servers()) server->WaitForWrites();
+    for (TabletServer* server : served.servers()) server->WaitForWrites();
   }
   fixed_ = true;
   return absl::OkStatus();

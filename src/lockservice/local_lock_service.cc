@@ -141,8 +141,6 @@ void LocalLockService::Lose(LocalSessionState* session) {
   // Before anybody can have one of its locks, or write what it has in its cache.
   session->lost.store(true, std::memory_order_release);
   session->cache.DropAll();
-  session->watched_files.clear();
-  session->watched_directories.clear();
   Tell(session, LockEventKind::kSessionLost);
   Forget(session);
 }

@@ -455,7 +455,7 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   }
   BT_ASSIGN_OR_RETURN(std::shared_ptr<const ServedTable> table, OpenTable(layout, states));
   absl::Status created;
-  for (TabletServer* server : table->Servers()) {
+  for (TabletServer* server : table->servers()) {
     if (created.ok()) created = StartServer(ServerDirectory::Kind::kUser, server);
   }
   if (created.ok()) created = schemas_.Write(layout);
@@ -495,7 +495,7 @@ absl::Status Master::DeleteTable(std::string_view name) {
     served.server->Empty(served.tablet.get());
   }
   BT_RETURN_IF_ERROR(forgotten);
-  for (TabletServer* server : table->Servers()) {
+  for (TabletServer* server : table->servers()) {
     if (const absl::Status status = server->MaintainLog(); !status.ok()) {
       info_log_.Warning("after table ", name, " was deleted: ", ToStd(status.message()));
     }
@@ -547,7 +547,7 @@ absl::Status Master::Resume() {
   }
   for (const auto& [name, table] : tables) {
     const auto has_error = [](TabletServer* server) { return !server->error().ok(); };
-    const std::vector<TabletServer*> servers = table->Servers();
+    const std::vector<TabletServer*>& servers = table->servers();
     if (std::any_of(servers.begin(), servers.end(), has_error)) {
       BT_RETURN_IF_ERROR(schemas_.Write(*table->Layout()));
     }

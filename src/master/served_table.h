@@ -30,6 +30,9 @@ class ServedTable {
     for (size_t i = 0; i + 1 < tablets_.size(); ++i) {
       ends_.push_back(*tablets_[i].tablet->id().end_row);
     }
+    for (const ServedTablet& tablet : tablets_) servers_.push_back(tablet.server);
+    std::sort(servers_.begin(), servers_.end());
+    servers_.erase(std::unique(servers_.begin(), servers_.end()), servers_.end());
   }
 
   uint64_t table_id() const { return tablets_.front().tablet->table_id(); }
@@ -43,17 +46,12 @@ class ServedTable {
     return static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), row) - ends_.begin());
   }
   // The servers that have tablets of the table, each once.
-  std::vector<TabletServer*> Servers() const {
-    std::vector<TabletServer*> servers;
-    for (const ServedTablet& tablet : tablets_) servers.push_back(tablet.server);
-    std::sort(servers.begin(), servers.end());
-    servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
-    return servers;
-  }
+  const std::vector<TabletServer*>& servers() const { return servers_; }
 
  private:
   const std::vector<ServedTablet> tablets_;
   std::vector<std::string> ends_;  // of all tablets but the last
+  std::vector<TabletServer*> servers_;
 };
 
 }  // namespace bigtable

@@ -207,6 +207,48 @@ TEST_F(TabletsConcurrencyTest, AMomentIsTheSameOnAllServers) {
   writer.join();
 }
 
+// Two threads write n to both columns of their row at once. Two streams of a scanner, one for each
+// column, read the same moment, the second a little later: no write may come into the moment
+// between them because it had its number already when the moment was fixed, but was not visible
+// yet.
+TEST_F(TabletsConcurrencyTest, AMomentStaysAsItIs) {
+  Open(WithServers(Options(), 2));
+  TableSchema schema;
+  schema.families["f"] = schema.families["g"] = {.gc = GcRule::MaxVersions(1)};
+  ASSERT_OK(database_->CreateTable("t", schema, {.split_rows = {"m"}}));
+  Table* const table = OpenTable("t");
+  std::atomic<bool> done{false};
+  std::vector<std::thread> writers;
+  for (const char* row : {"a", "z"}) {
+    writers.emplace_back([&, row] {
+      for (int n = 1; !done; ++n) {
+        RowMutation mutation(row);
+        mutation.Set("f:", Timestamp(1), std::to_string(n));
+        mutation.Set("g:", Timestamp(1), std::to_string(n));
+        EXPECT_OK(table->Apply(mutation));
+      }
+    });
+  }
+  const auto values = [](ScanStream* stream) {
+    std::string text;
+    for (; !stream->Done(); stream->Next()) {
+      absl::StrAppend(&text, std::string(stream->RowName()), "=", std::string(stream->Value()),
+                      " ");
+    }
+    return text;
+  };
+  for (int i = 0; i < 3000 && !HasFailure(); ++i) {
+    Scanner scanner(table);
+    ScanStream* const first = scanner.FetchColumnFamily("f");
+    ScanStream* const second = scanner.FetchColumnFamily("g");
+    const std::string seen = values(first);
+    EXPECT_EQ(values(second), seen);
+    EXPECT_OK(scanner.status());
+  }
+  done = true;
+  for (std::thread& writer : writers) writer.join();
+}
+
 // A scan that was begun sees its moment in tablets that it comes to later, although they were
 // written to and compacted meanwhile.
 TEST_F(TabletsTest, AStreamSeesItsMomentInTabletsThatItHasNotReachedYet) {
