@@ -102,9 +102,7 @@ bool TableCursor::FindPart() {
   } else if (!range_->end().has_value()) {
     tablet_ = tablets.size() - 1;
   } else {
-    // The one that has the end may begin with it.
     tablet_ = table_->served->Find(*range_->end());
-    if (tablet_ > 0 && tablets[tablet_].tablet->rows().begin() == *range_->end()) --tablet_;
   }
   return true;
 }
