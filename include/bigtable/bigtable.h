@@ -18,6 +18,7 @@
 #include "bigtable/snapshot.h"
 #include "bigtable/statistics.h"
 #include "bigtable/table.h"
+#include "bigtable/tablet_info.h"
 #include "bigtable/timestamp.h"
 
 #endif  // BIGTABLE_BIGTABLE_H_
