@@ -133,6 +133,7 @@ class Database {
   DatabaseStatistics Statistics();
 
  private:
+  friend class DatabasePeer;  // of tests
   explicit Database(std::shared_ptr<DatabaseImpl> impl);
   std::shared_ptr<DatabaseImpl> impl_;
   // The tables that were opened, by their number: one that was deleted and made anew is another.

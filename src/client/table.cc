@@ -45,6 +45,10 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filt
   *version = tablet.tablet->Version();
   if (tablet.tablet->removed()) return DeletedError();
   *moved = tablet.tablet->moved();
+  if (!tablet.server->serving()) [[unlikely]] {
+    tablet.server->AskForLock();
+    *moved = true;
+  }
   if (options.snapshot == nullptr) {
     // In this order: see TabletVersion::sealed_at.
     const SequenceNumber visible = tablet.server->visible();

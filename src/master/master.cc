@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "bigtable/row_mutation.h"
 
@@ -31,14 +32,13 @@ Master::Master(std::string_view path, const DatabaseOptions& options, CallGate* 
       snapshots_(std::make_shared<SnapshotList>(&sequences_)),
       small_files_(file_system_, directory_.lock_service()),
       schemas_(&small_files_),
-      servers_(file_system_, &small_files_, directory_),
       root_(&small_files_),
       background_(&info_log_) {}
 
 Master::~Master() {
   StopUpkeep();
-  for (const UserServer& user : user_servers_) {
-    options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
+  for (const auto& user : Users()) {
+    options_.shared_memory_budget->RemoveHolder(user->write_controller.get());
   }
   background_.Stop();
 }
@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
   std::unique_ptr<Master> master(new Master(path, options, gate));
   BT_RETURN_IF_ERROR(master->LockAndCreate());
   BT_RETURN_IF_ERROR(master->StartFileNumbers());
-  BT_RETURN_IF_ERROR(master->servers_.Load());
+  BT_RETURN_IF_ERROR(master->OpenLockService());
   BT_RETURN_IF_ERROR(master->OpenMetadata());
   BT_RETURN_IF_ERROR(master->OpenTables());
   if (!options.read_only) {
@@ -59,8 +59,9 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
     master->background_.Start(master->AllServers(), options.compaction_threads,
                               [m = master.get()] { m->WakeUpkeep(); });
     master->upkeep_ = std::thread([m = master.get()] { m->UpkeepLoop(); });
-    for (const UserServer& user : master->user_servers_) {
-      options.shared_memory_budget->AddHolder(user.write_controller.get());
+    master->liveness_ = std::thread([m = master.get()] { m->LivenessLoop(); });
+    for (const auto& user : master->Users()) {
+      options.shared_memory_budget->AddHolder(user->write_controller.get());
     }
   }
   master->info_log_.Info("opened ", path, " with ", master->TableNames().size(), " tables",
@@ -108,6 +109,16 @@ absl::Status Master::LockAndCreate() {
   }
   BT_RETURN_IF_ERROR(file_system_->SyncDirectory(path));
   return root_.Create();
+}
+
+absl::Status Master::OpenLockService() {
+  BT_ASSIGN_OR_RETURN(lock_service_, LocalLockService::Open(file_system_, directory_.lock_service(),
+                                                            options_.clock));
+  // The service lives and dies with this process, so nobody needs a lease to know who is alive.
+  BT_ASSIGN_OR_RETURN(
+      session_, lock_service_->OpenSession({.owner = "master", .lease = absl::InfiniteDuration()}));
+  servers_ = std::make_unique<ServerDirectory>(file_system_, session_.get(), directory_);
+  return servers_->Load();
 }
 
 absl::Status Master::StartFileNumbers() {
@@ -175,20 +186,26 @@ absl::Status Master::OpenMetadata() {
                       Tablet::Open(metadata_server_->environment(), MetadataLayout(), state));
   metadata_server_->AddTablet(std::move(tablet));
   metadata_ = std::make_unique<MetadataTable>(metadata_server_.get());
-  std::map<std::string, SequenceNumber> must_reach;
+  Reach must_reach;
   NoteRedoPoints(state, &must_reach);
   return TakeOver(ServerDirectory::Kind::kMetadata, {metadata_server_.get()}, must_reach);
 }
 
+std::shared_ptr<Master::UserServer> Master::MakeUserServer() {
+  auto user = std::make_shared<UserServer>();
+  user->server = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
+  user->write_controller = std::make_unique<WriteController>(options_.shared_memory_budget.get(),
+                                                             user->server.get(), &background_);
+  return user;
+}
+
 absl::Status Master::OpenTables() {
   for (int i = 0; i < options_.tablet_servers; ++i) {
-    UserServer& user = user_servers_.emplace_back();
-    user.server = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
-    user.write_controller = std::make_unique<WriteController>(options_.shared_memory_budget.get(),
-                                                              user.server.get(), &background_);
+    MutexLock lock(&servers_mutex_);
+    user_servers_.push_back(MakeUserServer());
   }
   BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, schemas_.ReadAll());
-  std::map<std::string, SequenceNumber> must_reach;
+  Reach must_reach;
   for (const TableLayout& layout : layouts) {
     BT_ASSIGN_OR_RETURN(const std::vector<TabletState> tablets,
                         metadata_->ReadTable(layout.table_id));
@@ -214,12 +231,13 @@ absl::Status Master::OpenTables() {
 
 absl::StatusOr<std::shared_ptr<const ServedTable>> Master::OpenTable(
     const TableLayout& layout, const std::vector<TabletState>& tablets) {
+  const std::vector<std::shared_ptr<UserServer>> users = Users();
   std::vector<uint64_t> loads;
-  for (const UserServer& user : user_servers_) loads.push_back(LoadOf(*user.server));
+  for (const auto& user : users) loads.push_back(LoadOf(*user->server));
   std::vector<ServedTablet> served;
   for (const TabletState& state : tablets) {
     const auto least = std::min_element(loads.begin(), loads.end());
-    const UserServer& user = user_servers_[static_cast<size_t>(least - loads.begin())];
+    const UserServer& user = *users[static_cast<size_t>(least - loads.begin())];
     BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
                         Tablet::Open(user.server->environment(), layout, state));
     user.server->AddTablet(tablet);
@@ -242,101 +260,19 @@ uint64_t Master::LoadOf(const TabletServer& server) {
 
 std::vector<TabletServer*> Master::UserServers() const {
   std::vector<TabletServer*> servers;
-  for (const UserServer& user : user_servers_) servers.push_back(user.server.get());
+  for (const auto& user : Users()) servers.push_back(user->server.get());
   return servers;
+}
+
+std::vector<std::shared_ptr<Master::UserServer>> Master::Users() const {
+  MutexLock lock(&servers_mutex_);
+  return user_servers_;
 }
 
 std::vector<TabletServer*> Master::AllServers() const {
   std::vector<TabletServer*> servers = UserServers();
   servers.insert(servers.begin(), metadata_server_.get());
   return servers;
-}
-
-void Master::NoteRedoPoints(const TabletState& state,
-                            std::map<std::string, SequenceNumber>* must_reach) {
-  for (const auto& [id, group] : state.groups) {
-    SequenceNumber& reach = (*must_reach)[group.redo.server];
-    reach = std::max(reach, group.redo.log_synced);
-  }
-}
-
-void Master::NoteSequences(const TabletState& state) {
-  for (const auto& [id, group] : state.groups) {
-    sequences_.AdvanceTo(std::max(group.redo.sequence, group.redo.log_synced));
-    for (const TabletFile& file : group.files) sequences_.AdvanceTo(file.info.max_sequence);
-  }
-}
-
-absl::Status Master::TakeOver(ServerDirectory::Kind kind, const std::vector<TabletServer*>& servers,
-                              const std::map<std::string, SequenceNumber>& must_reach) {
-  const std::vector<std::string> dead = servers_.Servers(kind);
-  for (const std::string& name : dead) {
-    const auto reach = must_reach.find(name);
-    BT_RETURN_IF_ERROR(Replay(name, servers, reach == must_reach.end() ? 0 : reach->second));
-  }
-  for (TabletServer* server : servers) server->SetVisible(sequences_.last());
-  if (options_.read_only) return absl::OkStatus();
-  for (TabletServer* server : servers) {
-    BT_RETURN_IF_ERROR(FlushAll(server));
-    if (!server->Tablets().empty()) BT_RETURN_IF_ERROR(StartServer(kind, server));
-  }
-  for (const std::string& name : dead) BT_RETURN_IF_ERROR(servers_.Remove(name));
-  return absl::OkStatus();
-}
-
-absl::Status Master::StartServer(ServerDirectory::Kind kind, TabletServer* server) {
-  if (server->has_log()) return absl::OkStatus();
-  const std::string name = servers_.NewName(kind, sequences_.last());
-  sequences_.AdvanceTo(servers_.last_number());
-  BT_RETURN_IF_ERROR(server->StartLog(name, directory_.log_of(name)));
-  return servers_.Add(name);
-}
-
-absl::Status Master::Replay(const std::string& dead_server,
-                            const std::vector<TabletServer*>& servers, SequenceNumber must_reach) {
-  const uint64_t most_memory = options_.shared_memory_budget->limit() / 4;
-  uint64_t memory = 0;
-  const std::string log = directory_.log_of(dead_server);
-  const auto find = [&](uint64_t table_id, std::string_view row) -> std::shared_ptr<Tablet> {
-    for (const TabletServer* server : servers) {
-      if (auto tablet = server->FindTablet(table_id, row)) return tablet;
-    }
-    return nullptr;  // the table was deleted
-  };
-  const auto replay = [&](RecordType type, SequenceNumber sequence,
-                          std::string_view payload) -> absl::Status {
-    MutationRecord record;
-    if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
-      return absl::DataLossError(
-          Cat(log, ": the record with sequence number ", sequence, " is no mutation"));
-    }
-    sequences_.AdvanceTo(sequence);
-    const std::shared_ptr<Tablet> tablet = find(record.table_id, record.row);
-    if (tablet == nullptr) return absl::OkStatus();
-    const uint64_t before = tablet->ActiveBytes();
-    tablet->Replay(record.row, record.operations, sequence, record.server_timestamp);
-    memory += tablet->ActiveBytes() - before;
-    if (memory <= most_memory || options_.read_only) return absl::OkStatus();
-    memory = 0;
-    for (TabletServer* server : servers) {
-      server->SetVisible(sequences_.last());
-      BT_RETURN_IF_ERROR(FlushAll(server));
-    }
-    return absl::OkStatus();
-  };
-  ReplayOptions replay_options;
-  replay_options.must_reach = must_reach;
-  replay_options.must_exist = servers_.HasFile(dead_server);
-  replay_options.read_mode = options_.read_mode;
-  BT_ASSIGN_OR_RETURN(const LogEnd end, ReplayLog(file_system_, log, replay_options, replay));
-  sequences_.AdvanceTo(end.last_sequence);
-  info_log_.Info("recovered ", end.records, " records of server ", dead_server);
-  return absl::OkStatus();
-}
-
-absl::Status Master::FlushAll(TabletServer* server) {
-  server->FreezeEverything();
-  return background_.FlushNow(server);
 }
 
 // Rows of METADATA without a schema are of tables whose creation or deletion was cut short.
@@ -374,18 +310,23 @@ absl::Status Master::SweepFiles() {
     info_log_.Info("removing ", name, ", which no table names");
     BT_RETURN_IF_ERROR(file_system_->RemoveFile(directory_.sstable(*number)));
   }
-  return servers_.SweepLogs();
+  return servers_->SweepLogs();
 }
 
 // --- Ending ---
 
 absl::Status Master::Shutdown() {
   StopUpkeep();
-  for (const UserServer& user : user_servers_) {
-    options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
+  if (!options_.read_only) ReplaceLostServers();
+  for (const auto& user : Users()) {
+    options_.shared_memory_budget->RemoveHolder(user->write_controller.get());
   }
   background_.Stop();
   if (options_.read_only) return absl::OkStatus();
+  if (MutexLock lock(&schema_mutex_); !lost_servers_.empty()) {
+    return absl::UnavailableError(Cat("server ", lost_servers_.front()->server->name(),
+                                      " is lost and not replaced: the next opening does that"));
+  }
   // User tablets first: writing them out writes to METADATA.
   std::vector<TabletServer*> servers = UserServers();
   servers.push_back(metadata_server_.get());
@@ -394,7 +335,8 @@ absl::Status Master::Shutdown() {
     BT_RETURN_IF_ERROR(server->error());
     BT_RETURN_IF_ERROR(FlushAll(server));
     BT_RETURN_IF_ERROR(server->CloseLog());
-    BT_RETURN_IF_ERROR(servers_.Remove(server->name()));
+    BT_RETURN_IF_ERROR(server->ReleaseLock());
+    BT_RETURN_IF_ERROR(servers_->Remove(server->name()));
   }
   info_log_.Info("closed ", directory_.path());
   return absl::OkStatus();

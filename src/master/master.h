@@ -41,6 +41,7 @@
 #include "base/mutex.h"
 #include "base/sequence.h"
 #include "compaction/rate_limiter.h"
+#include "lockservice/local_lock_service.h"
 #include "lockservice/small_files.h"
 #include "master/directory.h"
 #include "master/schema_store.h"
@@ -113,6 +114,12 @@ class Master {
   const DatabaseOptions& options() const { return options_; }
   DatabaseStatistics Statistics() const;
 
+  // For tests: the lock service, all tablet servers that there were, the present ones first, and
+  // what the master's thread does when a server has lost its lock.
+  LocalLockService* lock_service() { return lock_service_.get(); }
+  std::vector<TabletServer*> ServersEver() const;
+  void ReplaceLostServers();
+
   absl::Status Resume();
   // What stopped writes or compactions, if anything did.
   absl::Status background_error() const;
@@ -130,31 +137,46 @@ class Master {
     std::unique_ptr<WriteController> write_controller;
   };
 
-  // Keeps background work away from tablets that are to be changed.
-  class TabletClaim;
-
   Master(std::string_view path, const DatabaseOptions& options, CallGate* gate);
 
   // Starting.
   absl::Status LockAndCreate();
+  absl::Status OpenLockService();
   absl::Status StartFileNumbers();
   std::unique_ptr<TabletServer> MakeServer(ServerDirectory::Kind kind, TabletStore* store);
   absl::Status OpenMetadata();
   absl::Status OpenTables();
   absl::StatusOr<std::shared_ptr<const ServedTable>> OpenTable(
       const TableLayout& layout, const std::vector<TabletState>& tablets);
+  std::shared_ptr<UserServer> MakeUserServer();
+
+  // Taking over (recovery.cc).
+  using FindTabletFunction =
+      absl::FunctionRef<std::shared_ptr<Tablet>(uint64_t table_id, std::string_view row)>;
+  // What is known to have been durable in the logs of servers, by their names.
+  using Reach = std::map<std::string, SequenceNumber>;
+  static void NoteRedoPoints(const TabletState& state, Reach* must_reach);
   // Reads the logs of earlier servers into the tablets of `servers`, which take their place.
   absl::Status TakeOver(ServerDirectory::Kind kind, const std::vector<TabletServer*>& servers,
-                        const std::map<std::string, SequenceNumber>& must_reach);
-  absl::Status Replay(const std::string& dead_server, const std::vector<TabletServer*>& servers,
-                      SequenceNumber must_reach);
-  // Gives the server a name and a log, if it has none.
+                        const Reach& must_reach);
+  // Reads a log up to the sequence number `last` into the tablets that `find` knows, and has
+  // `flush` write them out when they take too much memory.
+  absl::Status Replay(const std::string& dead_server, SequenceNumber must_reach,
+                      SequenceNumber last, FindTabletFunction find,
+                      absl::FunctionRef<absl::Status()> flush);
+  // Gives the server a name, a log and a lock, if it has none.
   absl::Status StartServer(ServerDirectory::Kind kind, TabletServer* server);
   absl::Status FlushAll(TabletServer* server);
+  absl::Status ReplaceServer(const UserServer& lost) ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  // A tablet of a lost server, and what will be served in its place.
+  struct Heir;
+  absl::StatusOr<std::vector<Heir>> OpenHeirs(const UserServer& lost, SequenceNumber* must_reach)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   // What a tablet asks of its server: its bytes on disk, and something for each, so that tablets
   // with nothing in them are spread, too; and what all tablets of a server ask.
   static uint64_t LoadOf(const Tablet& tablet);
   static uint64_t LoadOf(const TabletServer& server);
+  std::vector<std::shared_ptr<UserServer>> Users() const;
   std::vector<TabletServer*> UserServers() const;
   // METADATA's first: the others write to it.
   std::vector<TabletServer*> AllServers() const;
@@ -165,6 +187,8 @@ class Master {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   absl::Status Merge(TableRoute* route, const ServedTablet& left, const ServedTablet& right)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  // The server's place among them; none if it is lost.
+  std::optional<int> NumberOf(const TabletServer& server) const;
   // Stops a tablet and writes everything out; it takes writes again if that fails.
   absl::Status StopAndFlush(const ServedTablet& tablet);
   // Puts `tablets` in the place of `old` in what clients look at.
@@ -174,8 +198,9 @@ class Master {
   absl::Status ForEachTablet(std::string_view table,
                              absl::FunctionRef<absl::Status(const ServedTablet&)> function);
 
-  // The master's thread (upkeep.cc).
+  // The master's threads (upkeep.cc).
   void UpkeepLoop();
+  void LivenessLoop();
   void WakeUpkeep();
   void StopUpkeep();
   // Deletes what no call can look at any more.
@@ -186,8 +211,6 @@ class Master {
   bool MergeSmall(const std::string& name, const ServedTable& table);
   // Where a tablet that is too large is to be split, if it can be.
   std::optional<std::string> RowToSplitAt(const SplitRule& rule, const Tablet& tablet);
-  static void NoteRedoPoints(const TabletState& state,
-                             std::map<std::string, SequenceNumber>* must_reach);
   // Brings the lock service back to the schema that is served, after a change that may or may not
   // have reached it. If it cannot, writes are refused until Resume() succeeds with it.
   void RestoreSchema(const TableLayout& layout);
@@ -209,14 +232,22 @@ class Master {
   std::unique_ptr<FileLock> lock_;
   SmallFiles small_files_;
   SchemaStore schemas_;
-  ServerDirectory servers_;
   RootTablet root_;
+  std::unique_ptr<LocalLockService> lock_service_;
+  std::unique_ptr<LockSession> session_;  // the master's
+  std::unique_ptr<ServerDirectory> servers_;
 
   std::unique_ptr<TabletServer> metadata_server_;
   std::unique_ptr<MetadataTable> metadata_;
-  std::vector<UserServer> user_servers_;  // as many as there will be
+  // As many as the options say; each may be replaced by another. Those that were stay, empty, until
+  // the database is closed: calls may look at them.
+  mutable Mutex servers_mutex_;
+  std::vector<std::shared_ptr<UserServer>> user_servers_ ABSL_GUARDED_BY(servers_mutex_);
+  std::vector<std::shared_ptr<UserServer>> dead_servers_ ABSL_GUARDED_BY(servers_mutex_);
 
   Mutex schema_mutex_;  // one change of tables at a time
+  // That are sealed, and whose tablets are not all served by others yet.
+  std::vector<std::shared_ptr<UserServer>> lost_servers_ ABSL_GUARDED_BY(schema_mutex_);
   SharedFiles shared_files_;
   mutable Mutex mutex_;
   std::map<std::string, std::shared_ptr<TableRoute>, std::less<>> tables_ ABSL_GUARDED_BY(mutex_);
@@ -226,12 +257,14 @@ class Master {
   // Of the tablets that are too large and cannot be split: their bytes when that was found.
   std::map<TabletId, uint64_t> unsplittable_ ABSL_GUARDED_BY(mutex_);
 
-  // Of the master's thread.
+  // Of the master's threads.
   mutable Mutex upkeep_mutex_;
   CondVar upkeep_changed_;
   bool upkeep_due_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
+  bool liveness_due_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
-  std::thread upkeep_;
+  bool liveness_stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
+  std::thread upkeep_, liveness_;
 
   // Last: its threads use everything above.
   BackgroundWork background_;

@@ -25,16 +25,18 @@ void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics) {
 
 DatabaseStatistics Master::Statistics() const {
   DatabaseStatistics statistics;
-  for (const UserServer& user : user_servers_) {
-    const CommitLog::Statistics log = user.server->LogStatistics();
-    statistics.rows_written += user.server->rows_written();
+  for (const TabletServer* server : ServersEver()) {
+    const CommitLog::Statistics log = server->LogStatistics();
+    statistics.rows_written += server->rows_written();
     statistics.log_bytes_written += log.bytes;
     statistics.log_syncs += log.syncs;
-    statistics.total_write_delay += user.write_controller->total_delay();
+  }
+  for (const auto& user : Users()) {
+    statistics.total_write_delay += user->write_controller->total_delay();
     // Of the server whose writers wait longest.
-    const absl::Duration delay = user.write_controller->delay();
+    const absl::Duration delay = user->write_controller->delay();
     if (statistics.stall_reason == StallReason::kNone || delay > statistics.write_delay) {
-      statistics.stall_reason = user.write_controller->reason();
+      statistics.stall_reason = user->write_controller->reason();
       statistics.write_delay = delay;
     }
   }

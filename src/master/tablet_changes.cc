@@ -16,43 +16,9 @@
 #include "base/strings.h"
 #include "master/master.h"
 #include "master/split_rows.h"
+#include "master/tablet_claim.h"
 
 namespace bigtable {
-
-class Master::TabletClaim {
- public:
-  // Tablets in key order.
-  TabletClaim(BackgroundWork* background, std::vector<ServedTablet> tablets)
-      : background_(background), tablets_(std::move(tablets)) {
-    while (claimed_ < tablets_.size() &&
-           background_->ClaimTablet(tablets_[claimed_].tablet.get())) {
-      ++claimed_;
-    }
-  }
-  ~TabletClaim() {
-    while (claimed_ > 0) background_->ReleaseTablet(tablets_[--claimed_].tablet.get());
-  }
-  TabletClaim(const TabletClaim&) = delete;
-  TabletClaim& operator=(const TabletClaim&) = delete;
-
-  // FailedPrecondition if the database is being closed.
-  absl::Status status() const {
-    if (claimed_ == tablets_.size()) return absl::OkStatus();
-    return absl::FailedPreconditionError("the database is being closed");
-  }
-  // With the schema's mutex, without which tablets do not change: whether these are what they were
-  // when they were looked up.
-  bool AreServed() const {
-    return std::none_of(tablets_.begin(), tablets_.end(), [](const ServedTablet& served) {
-      return served.tablet->moved() || served.tablet->removed();
-    });
-  }
-
- private:
-  BackgroundWork* const background_;
-  const std::vector<ServedTablet> tablets_;
-  size_t claimed_ = 0;
-};
 
 // --- Splits ---
 
@@ -76,6 +42,9 @@ absl::Status Master::SplitTablet(std::string_view table, std::string_view row,
 }
 
 absl::Status Master::Split(TableRoute* route, const ServedTablet& tablet, std::string_view row) {
+  if (!tablet.server->serving()) {
+    return absl::UnavailableError(Cat("server ", tablet.server->name(), " has lost its lock"));
+  }
   const TabletState state = tablet.tablet->State();
   BT_RETURN_IF_ERROR(metadata_->SplitTablet(tablet.tablet->table_id(), state, row));
   for (const auto& [id, group] : state.groups) {
@@ -103,16 +72,26 @@ void Master::ReplaceInRoute(TableRoute* route, const std::vector<const Tablet*>&
   retired_.push_back({std::move(before), gate_->advances()});
 }
 
+std::optional<int> Master::NumberOf(const TabletServer& server) const {
+  for (int number = 0; const auto& user : Users()) {
+    if (user->server.get() == &server) return number;
+    ++number;
+  }
+  return std::nullopt;
+}
+
 // --- Moves ---
 
 absl::Status Master::MoveTablet(std::string_view table, std::string_view row, int server,
                                 const CallLimits& limits) {
-  if (server < 0 || static_cast<size_t>(server) >= user_servers_.size()) {
-    return absl::InvalidArgumentError(Cat("the number of a server must be from 0 to ",
-                                          user_servers_.size() - 1, ", and is ", server));
-  }
-  const UserServer& to = user_servers_[static_cast<size_t>(server)];
   while (true) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    const std::vector<std::shared_ptr<UserServer>> users = Users();
+    if (server < 0 || static_cast<size_t>(server) >= users.size()) {
+      return absl::InvalidArgumentError(
+          Cat("the number of a server must be from 0 to ", users.size() - 1, ", and is ", server));
+    }
+    const UserServer& to = *users[static_cast<size_t>(server)];
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, FindTable(table));
     const std::shared_ptr<const ServedTable> served = route->Share();
     const ServedTablet& tablet = served->tablets()[served->Find(row)];
@@ -121,7 +100,7 @@ absl::Status Master::MoveTablet(std::string_view table, std::string_view row, in
     const TabletClaim claim(&background_, {tablet});
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock schema_lock(&schema_mutex_);
-    if (claim.AreServed()) return Move(route.get(), tablet, to);
+    if (claim.AreServed() && NumberOf(*to.server) == server) return Move(route.get(), tablet, to);
   }
 }
 
@@ -148,6 +127,9 @@ absl::Status Master::Move(TableRoute* route, const ServedTablet& tablet, const U
 
 absl::Status Master::StopAndFlush(const ServedTablet& tablet) {
   BT_RETURN_IF_ERROR(tablet.server->error());
+  if (!tablet.server->serving()) {
+    return absl::UnavailableError(Cat("server ", tablet.server->name(), " has lost its lock"));
+  }
   tablet.server->StopTablet(tablet.tablet.get());
   absl::Status status = background_.FlushClaimed(tablet.server, tablet.tablet);
   if (!status.ok()) tablet.tablet->SetStopped(false);
@@ -159,6 +141,7 @@ absl::Status Master::StopAndFlush(const ServedTablet& tablet) {
 absl::Status Master::MergeTablets(std::string_view table, std::string_view row,
                                   const CallLimits& limits) {
   while (true) {
+    BT_RETURN_IF_ERROR(limits.Check());
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, FindTable(table));
     const std::shared_ptr<const ServedTable> served = route->Share();
     const size_t place = served->Find(row);
@@ -169,12 +152,11 @@ absl::Status Master::MergeTablets(std::string_view table, std::string_view row,
     }
     const ServedTablet& left = served->tablets()[place - 1];
     if (left.server != right.server) {
-      const auto is_right = [&](const UserServer& user) {
-        return user.server.get() == right.server;
-      };
-      const auto found = std::find_if(user_servers_.begin(), user_servers_.end(), is_right);
-      BT_RETURN_IF_ERROR(MoveTablet(table, left.tablet->rows().begin(),
-                                    static_cast<int>(found - user_servers_.begin()), limits));
+      if (const std::optional<int> number = NumberOf(*right.server)) {
+        BT_RETURN_IF_ERROR(MoveTablet(table, left.tablet->rows().begin(), *number, limits));
+      } else {
+        background_.WaitForProgress(absl::Milliseconds(1));  // it is being replaced
+      }
       continue;
     }
     for (const auto& [one, other] : {std::pair(&left, &right), std::pair(&right, &left)}) {
@@ -232,9 +214,7 @@ absl::StatusOr<std::vector<TabletInfo>> Master::Tablets(std::string_view table) 
        const ServedTablet& tablet : served->tablets()) {
     TabletInfo& info = tablets.emplace_back();
     info.rows = tablet.tablet->rows();
-    while (user_servers_[static_cast<size_t>(info.server)].server.get() != tablet.server) {
-      ++info.server;
-    }
+    info.server = NumberOf(*tablet.server).value_or(0);
     info.disk_bytes = tablet.tablet->DiskBytes();
   }
   return tablets;

@@ -1,5 +1,6 @@
-// The master's thread: splits tablets that have become too large, merges small ones, and deletes
-// what no call can look at any more.
+// The master's threads. One splits tablets that have become too large, merges small ones, and
+// deletes what no call can look at any more. The other looks after lost servers, and nothing else:
+// the first may wait for a server that is lost.
 #include <algorithm>
 #include <utility>
 
@@ -26,19 +27,38 @@ void Master::UpkeepLoop() {
   }
 }
 
+void Master::LivenessLoop() {
+  while (true) {
+    {
+      MutexLock lock(&upkeep_mutex_);
+      if (!liveness_stopping_ && !liveness_due_) {
+        upkeep_changed_.WaitFor(&upkeep_mutex_, absl::Milliseconds(500));
+      }
+      if (liveness_stopping_) return;
+      liveness_due_ = false;
+    }
+    ReplaceLostServers();
+  }
+}
+
 void Master::WakeUpkeep() {
   MutexLock lock(&upkeep_mutex_);
-  upkeep_due_ = true;
-  upkeep_changed_.Signal();
+  upkeep_due_ = liveness_due_ = true;
+  upkeep_changed_.SignalAll();
 }
 
 void Master::StopUpkeep() {
-  {
-    MutexLock lock(&upkeep_mutex_);
-    stopping_ = true;
-    upkeep_changed_.Signal();
-  }
-  if (upkeep_.joinable()) upkeep_.join();
+  const auto stop = [this](bool* flag, std::thread* thread) {
+    {
+      MutexLock lock(&upkeep_mutex_);
+      *flag = true;
+      upkeep_changed_.SignalAll();
+    }
+    if (thread->joinable()) thread->join();
+  };
+  stop(&stopping_, &upkeep_);
+  // Which the other may have waited for.
+  stop(&liveness_stopping_, &liveness_);
 }
 
 void Master::DeleteRetired() {

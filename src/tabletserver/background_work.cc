@@ -22,6 +22,11 @@ void BackgroundWork::Start(std::vector<TabletServer*> servers, int compaction_th
   for (int i = 0; i < compaction_threads; ++i) threads_.emplace_back([this] { CompactLoop(); });
 }
 
+void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {
+  MutexLock lock(&mutex_);
+  servers_ = std::move(servers);
+}
+
 void BackgroundWork::Stop() {
   {
     MutexLock lock(&mutex_);
@@ -90,6 +95,7 @@ void BackgroundWork::UpkeepLoop() {
       servers = servers_;
     }
     for (TabletServer* server : servers) {
+      if (server->RenewLock() != ServerLock::State::kHeld && on_progress_) on_progress_();
       if (const absl::Status status = server->TrimLogIfIdle(); !status.ok()) {
         info_log_->Warning("server ", server->name(),
                            ": a free log segment stays: ", ToStd(status.message()));
@@ -251,7 +257,8 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
       if (tablet->removed()) return absl::NotFoundError("the table was deleted");
       if (tablet->moved()) return absl::OkStatus();
-      BT_RETURN_IF_ERROR(server->error());
+      // A server that is lost will be replaced.
+      if (server->serving()) BT_RETURN_IF_ERROR(server->error());
       BT_RETURN_IF_ERROR(WaitForChange(limits));
     }
   }
@@ -286,8 +293,10 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
     const Work work{server, tablet, group, {.first = 0, .count = SIZE_MAX}};
     {
       MutexLock lock(&mutex_);
-      while (compacting_.contains(work.id()) || claims_.contains(tablet.get()) || cancelling_ > 0) {
-        if (stopping_ || tablet->moved()) break;
+      // One that is stopped is going to move, or goes on.
+      while (compacting_.contains(work.id()) || claims_.contains(tablet.get()) ||
+             tablet->stopped() || cancelling_ > 0) {
+        if (stopping_ || tablet->moved() || tablet->removed()) break;
         BT_RETURN_IF_ERROR(WaitForChange(limits));
       }
       if (stopping_) return absl::FailedPreconditionError("the database is closed");

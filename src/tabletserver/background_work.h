@@ -55,6 +55,8 @@ class BackgroundWork {
   // `on_progress` is called after each compaction.
   void Start(std::vector<TabletServer*> servers, int compaction_threads,
              std::function<void()> on_progress);
+  // The servers from now on; work on tablets of others is not begun any more.
+  void SetServers(std::vector<TabletServer*> servers);
   // Cancels merging compactions, and returns when all threads have ended. What is frozen stays.
   void Stop();
   // There may be something to do. Cheap; from any thread.

@@ -39,18 +39,59 @@ TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment enviro
 
 TabletServer::~TabletServer() = default;
 
-absl::Status TabletServer::StartLog(std::string name, std::string directory) {
+absl::Status TabletServer::StartLog(std::string name, std::string directory,
+                                    LockService* lock_service, absl::Duration lease) {
   CommitLogOptions options;
   options.segment_size = options_.log_segment_size;
   // What a memtable that was written out gives back serves the next one, without new pages.
   options.max_free_segments = options_.memtable_size / options_.log_segment_size + 2;
   options.budget = environment_.budget;
-  BT_ASSIGN_OR_RETURN(log_,
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<CommitLog> log,
                       CommitLog::Create(environment_.file_system, std::move(directory), options));
+  if (lock_service != nullptr) {
+    BT_ASSIGN_OR_RETURN(lock_, ServerLock::Create(lock_service, name, lease));
+  }
   // Only now: what is written out before is of other servers' logs, and no redo point in this one.
   environment_.server = std::move(name);
+  log_ = log.get();
+  {
+    MutexLock lock(&mutex_);
+    shared_log_ = std::move(log);
+  }
   has_log_.store(true, std::memory_order_release);
   return absl::OkStatus();
+}
+
+// --- Its life ---
+
+ServerLock::State TabletServer::RenewLock() {
+  return !has_log() || lock_ == nullptr ? ServerLock::State::kHeld : lock_->Renew();
+}
+
+void TabletServer::WaitForEnd() {
+  WaitForWrites();
+  MutexLock lock(&upkeep_mutex_);  // whoever is at work on the log's segments is done
+}
+
+void TabletServer::DropLog() {
+  std::shared_ptr<CommitLog> log;  // deleted after the lock is
+  MutexLock lock(&mutex_);
+  if (shared_log_ == nullptr) return;
+  log_statistics_ = shared_log_->statistics();
+  log = std::move(shared_log_);
+}
+
+bool TabletServer::AwaitLock() const {
+  while (!serving()) {
+    if (ended_) return false;
+    AskForLock();
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  return true;
+}
+
+absl::Status TabletServer::ReleaseLock() {
+  return lock_ == nullptr ? absl::OkStatus() : lock_->Release();
 }
 
 // --- Tablets ---
@@ -166,6 +207,11 @@ bool TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> s
 }
 
 void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
+  if (!serving()) [[unlikely]] {
+    AskForLock();
+    for (GroupCommit::Request* request : group) static_cast<Write*>(request)->moved = true;
+    return;
+  }
   absl::Status status = has_error_.load(std::memory_order_relaxed) ? error() : absl::OkStatus();
   bool sync = false;
   logged_.clear();
@@ -176,6 +222,10 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
     sync |= write->request.durability == Durability::kSync;
   }
   if (status.ok() && sync) status = log_->Sync();
+  if (status.ok() && !AwaitLock()) [[unlikely]] {
+    status = absl::UnavailableError(
+        Cat("server ", name(), " has lost its lock; whether the write will be found is not known"));
+  }
   if (!status.ok()) {
     // What the log has of the group must never come back: nobody sees it from now on, and later
     // writes do.
@@ -310,6 +360,7 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
 
 absl::Status TabletServer::Read(const ReadRequest& request,
                                 absl::FunctionRef<absl::Status(const ReadCell&)> sink) {
+  if (!serving()) return absl::UnavailableError(Cat("server ", name(), " has lost its lock"));
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet,
                       ServedTablet(request.table_id, request.range.begin()));
   const Pin<TabletVersion> version = tablet->Version();
@@ -409,36 +460,46 @@ void TabletServer::FreezeLargest() {
 // --- Upkeep ---
 
 absl::Status TabletServer::MaintainLog() {
-  if (!has_log()) return absl::OkStatus();
+  const std::shared_ptr<CommitLog> log = Log();
+  if (log == nullptr) return absl::OkStatus();
+  MutexLock lock(&upkeep_mutex_);
+  if (ended_) return absl::OkStatus();
   // First the visible number: what is written after it is not looked for.
   SequenceNumber needed = visible() + 1;
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
     needed = std::min(needed, tablet->FirstUnflushed());
   }
-  log_->ReleaseThrough(needed - 1);
-  return log_->PrepareSpare();
+  log->ReleaseThrough(needed - 1);
+  return log->PrepareSpare();
+}
+
+absl::Status TabletServer::RemoveFreeSegments() {
+  const std::shared_ptr<CommitLog> log = Log();
+  MutexLock lock(&upkeep_mutex_);
+  return log == nullptr || ended_ ? absl::OkStatus() : log->RemoveFreeSegments();
 }
 
 absl::Status TabletServer::TrimLog() {
-  if (!has_log()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(MaintainLog());
-  return log_->RemoveFreeSegments();
+  return RemoveFreeSegments();
 }
 
 absl::Status TabletServer::TrimLogIfIdle() {
   constexpr absl::Duration kIdle = absl::Seconds(5);
-  if (!has_log()) return absl::OkStatus();
-  const uint64_t end = log_->end_offset();
+  const std::shared_ptr<CommitLog> log = Log();
+  if (log == nullptr) return absl::OkStatus();
+  const uint64_t end = log->end_offset();
   const absl::Time now = absl::Now();
   if (end != idle_log_end_) {
     idle_log_end_ = end;
     log_idle_since_ = now;
   }
-  return now - log_idle_since_ < kIdle ? absl::OkStatus() : log_->RemoveFreeSegments();
+  return now - log_idle_since_ < kIdle ? absl::OkStatus() : RemoveFreeSegments();
 }
 
 CommitLog::Statistics TabletServer::LogStatistics() const {
-  return !has_log() ? CommitLog::Statistics() : log_->statistics();
+  MutexLock lock(&mutex_);
+  return shared_log_ == nullptr ? log_statistics_ : shared_log_->statistics();
 }
 
 // --- Errors ---

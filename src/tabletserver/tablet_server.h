@@ -7,6 +7,10 @@
 // sequence number. So there is one writer at a time, and readers see a group only when it is whole.
 // Changes of a tablet's memtables and schema run in the same queue.
 //
+// A server whose lock is lost acknowledges nothing: it looks at the lock before a group goes to the
+// log, and again after that, when it waits until it has the lock again, or has ended. What was
+// logged by a server that ended is Unavailable, and may be found by who replays the log.
+//
 // When the log or a sync fails, the write and all later ones return the error until Resume(): what
 // is in memory is sound, but what the log holds is not known.
 #ifndef BIGTABLE_TABLETSERVER_TABLET_SERVER_H_
@@ -36,6 +40,7 @@
 #include "commitlog/group_commit.h"
 #include "rpc/tablet_service.h"
 #include "tablet/tablet.h"
+#include "tabletserver/server_lock.h"
 
 namespace bigtable {
 
@@ -74,9 +79,26 @@ class TabletServer final : public TabletService {
                SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake);
   ~TabletServer() override;
 
-  // Starts the log in `directory` as the server `name`, which no other had before. Until then the
-  // server has no name, and can only read and replay. May be called while others read.
-  absl::Status StartLog(std::string name, std::string directory);
+  // Starts the log in `directory` as the server `name`, which no other had before, and takes the
+  // server's lock in `lock_service`, which outlives it (null: it needs none). Until then the server
+  // has no name, and can only read and replay. May be called while others read.
+  absl::Status StartLog(std::string name, std::string directory,
+                        LockService* lock_service = nullptr,
+                        absl::Duration lease = absl::InfiniteDuration());
+  // Whether it may serve: it has its lock, or needs none. Any thread.
+  bool serving() const { return !has_log() || lock_ == nullptr || lock_->held(); }
+  // Renews its lock, or tries to get it back. One thread at a time.
+  ServerLock::State RenewLock();
+  // Somebody has found that it is not serving: has the background look at that soon.
+  void AskForLock() const { wake_(); }
+  // Its file is sealed, so it will never serve again: whoever waits for its lock goes on.
+  void MarkEnded() { ended_ = true; }
+  bool ended() const { return ended_; }
+  // After that: whatever it has begun has ended when this returns, and it touches its log no more.
+  // visible() is final then.
+  void WaitForEnd();
+  // Of a server that has ended: nobody will read its log.
+  void DropLog();
 
   // Whether StartLog has succeeded. Before, nobody writes to the server.
   bool has_log() const { return has_log_.load(std::memory_order_acquire); }
@@ -112,8 +134,8 @@ class TabletServer final : public TabletService {
   // Applies each mutation by itself, which must be well formed, and returns a status for each in
   // `statuses`; those that are not OK before are passed over. If the tablet has another schema than
   // `request.layout` by then, the mutations are checked against that.
-  // False, and nothing is applied, if the tablet is stopped or has moved: then the rows are to be
-  // looked for again.
+  // False, and nothing is applied, if the tablet is stopped or has moved, or the server has lost
+  // its lock: then the rows are to be looked for again.
   [[nodiscard]] bool Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
   // The families that the mutation names must be there: NotFound, with those that are.
   // InvalidArgument if it is not well formed, or empty.
@@ -150,10 +172,16 @@ class TabletServer final : public TabletService {
   absl::Status TrimLog();
   // The same, if nothing was logged for some seconds; looked at now and then, from one thread.
   absl::Status TrimLogIfIdle();
-  bool LogNeedsUpkeep() const { return has_log() && log_->NeedsUpkeep(); }
+  bool LogNeedsUpkeep() const {
+    const std::shared_ptr<CommitLog> log = Log();
+    return log != nullptr && log->NeedsUpkeep();
+  }
   bool HasFrozen() const;
   // Bytes of the log's segments that are needed or pinned.
-  uint64_t LogBytes() const { return !has_log() ? 0 : log_->LiveBytes(); }
+  uint64_t LogBytes() const {
+    const std::shared_ptr<CommitLog> log = Log();
+    return log == nullptr ? 0 : log->LiveBytes();
+  }
   CommitLog::Statistics LogStatistics() const;
   uint64_t rows_written() const { return rows_written_.load(std::memory_order_relaxed); }
 
@@ -167,8 +195,12 @@ class TabletServer final : public TabletService {
   void BeginResume();
   absl::Status FinishResume();
 
-  // Every record is written out: ends the log.
+  // Every record is written out: ends the log. Then ReleaseLock gives the lock up, and removes the
+  // server's file.
   absl::Status CloseLog();
+  absl::Status ReleaseLock();
+  // For tests, as if the server's process had died: the lock is free.
+  void Abandon() { lock_->Abandon(); }
 
  private:
   struct Write;
@@ -184,6 +216,9 @@ class TabletServer final : public TabletService {
   absl::StatusOr<std::shared_ptr<Tablet>> ServedTablet(uint64_t table_id,
                                                        std::string_view row) const;
   void CommitGroup(std::span<GroupCommit::Request* const> group);
+  absl::Status RemoveFreeSegments();
+  // With the lock, or once it has it again; false when the server has ended.
+  bool AwaitLock() const;
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
   void ApplyToMemtables(Write* write);
@@ -198,8 +233,17 @@ class TabletServer final : public TabletService {
   InfoLog* const info_log_;
   const std::function<void()> wake_;
 
-  std::unique_ptr<CommitLog> log_;  // only with has_log()
+  // For all but the leader: null before there is a log, and after DropLog.
+  std::shared_ptr<CommitLog> Log() const {
+    MutexLock lock(&mutex_);
+    return shared_log_;
+  }
+
+  CommitLog* log_ = nullptr;  // shared_log_; only with has_log()
+  std::unique_ptr<ServerLock> lock_;
   std::atomic<bool> has_log_{false};
+  std::atomic<bool> ended_{false};
+  Mutex upkeep_mutex_;  // held while segments of the log are taken back
   // Of TrimLogIfIdle: the log's end when it was looked at last, and since when it has been there.
   uint64_t idle_log_end_ = 0;
   absl::Time log_idle_since_;
@@ -216,6 +260,8 @@ class TabletServer final : public TabletService {
 
   mutable Mutex mutex_;
   std::map<TabletId, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<CommitLog> shared_log_ ABSL_GUARDED_BY(mutex_);
+  CommitLog::Statistics log_statistics_ ABSL_GUARDED_BY(mutex_);  // after DropLog
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   SequenceNumber log_synced_ ABSL_GUARDED_BY(mutex_) = 0;  // what SyncLog made durable
   std::atomic<bool> has_error_{false};
