@@ -35,13 +35,7 @@ Master::Master(std::string_view path, const DatabaseOptions& options, CallGate* 
       root_(&small_files_),
       background_(&info_log_) {}
 
-Master::~Master() {
-  StopUpkeep();
-  for (const UserServer& user : user_servers_) {
-    options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
-  }
-  background_.Stop();
-}
+Master::~Master() { StopThreads(); }
 
 // --- Starting ---
 
@@ -56,8 +50,11 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
   BT_RETURN_IF_ERROR(master->OpenTables());
   if (!options.read_only) {
     BT_RETURN_IF_ERROR(master->SweepFiles());
-    master->background_.Start(master->AllServers(), options.compaction_threads,
-                              [m = master.get()] { m->WakeUpkeep(); });
+    master->background_.Start(master->AllServers(), options.compaction_threads, [m = master.get()] {
+      // Here, too: the master's thread may be waiting for something.
+      m->DeleteRetired();
+      m->WakeUpkeep();
+    });
     master->upkeep_ = std::thread([m = master.get()] { m->UpkeepLoop(); });
     for (const UserServer& user : master->user_servers_) {
       options.shared_memory_budget->AddHolder(user.write_controller.get());
@@ -380,11 +377,7 @@ absl::Status Master::SweepFiles() {
 // --- Ending ---
 
 absl::Status Master::Shutdown() {
-  StopUpkeep();
-  for (const UserServer& user : user_servers_) {
-    options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
-  }
-  background_.Stop();
+  StopThreads();
   if (options_.read_only) return absl::OkStatus();
   // User tablets first: writing them out writes to METADATA.
   std::vector<TabletServer*> servers = UserServers();

@@ -177,8 +177,10 @@ class Master {
   // The master's thread (upkeep.cc).
   void UpkeepLoop();
   void WakeUpkeep();
-  void StopUpkeep();
-  // Deletes what no call can look at any more.
+  // Ends this thread and those of background work. What they wait for ends early.
+  void StopThreads();
+  bool IsStopping() const;
+  // Deletes what no call can look at any more. Any thread.
   void DeleteRetired();
   // Splits and merges what the tables' rules ask for; says whether there was anything. Any thread.
   bool ChangeTablets();

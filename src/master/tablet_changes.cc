@@ -21,12 +21,13 @@ namespace bigtable {
 
 class Master::TabletClaim {
  public:
-  // Tablets in key order.
-  TabletClaim(BackgroundWork* background, std::vector<ServedTablet> tablets)
+  // Tablets in key order. Waits until no work on them is under way.
+  TabletClaim(BackgroundWork* background, std::vector<ServedTablet> tablets,
+              const CallLimits& limits)
       : background_(background), tablets_(std::move(tablets)) {
-    while (claimed_ < tablets_.size() &&
-           background_->ClaimTablet(tablets_[claimed_].tablet.get())) {
-      ++claimed_;
+    for (; claimed_ < tablets_.size(); ++claimed_) {
+      status_ = background_->ClaimTablet(tablets_[claimed_].tablet.get(), limits);
+      if (!status_.ok()) return;
     }
   }
   ~TabletClaim() {
@@ -35,11 +36,8 @@ class Master::TabletClaim {
   TabletClaim(const TabletClaim&) = delete;
   TabletClaim& operator=(const TabletClaim&) = delete;
 
-  // FailedPrecondition if the database is being closed.
-  absl::Status status() const {
-    if (claimed_ == tablets_.size()) return absl::OkStatus();
-    return absl::FailedPreconditionError("the database is being closed");
-  }
+  // Errors of BackgroundWork::ClaimTablet.
+  const absl::Status& status() const { return status_; }
   // With the schema's mutex, without which tablets do not change: whether these are what they were
   // when they were looked up.
   bool AreServed() const {
@@ -52,6 +50,7 @@ class Master::TabletClaim {
   BackgroundWork* const background_;
   const std::vector<ServedTablet> tablets_;
   size_t claimed_ = 0;
+  absl::Status status_;
 };
 
 // --- Splits ---
@@ -68,7 +67,7 @@ absl::Status Master::SplitTablet(std::string_view table, std::string_view row,
       return absl::AlreadyExistsError(
           Cat("table ", table, " has a tablet that begins with ", Quoted(row), " already"));
     }
-    const TabletClaim claim(&background_, {tablet});
+    const TabletClaim claim(&background_, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock schema_lock(&schema_mutex_);
     if (claim.AreServed()) return Split(route.get(), tablet, row);
@@ -118,7 +117,7 @@ absl::Status Master::MoveTablet(std::string_view table, std::string_view row, in
     const ServedTablet& tablet = served->tablets()[served->Find(row)];
     if (tablet.server == to.server.get()) return absl::OkStatus();
     BT_RETURN_IF_ERROR(background_.FlushTablet(tablet.server, tablet.tablet, limits));
-    const TabletClaim claim(&background_, {tablet});
+    const TabletClaim claim(&background_, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock schema_lock(&schema_mutex_);
     if (claim.AreServed()) return Move(route.get(), tablet, to);
@@ -184,7 +183,7 @@ absl::Status Master::MergeTablets(std::string_view table, std::string_view row,
         BT_RETURN_IF_ERROR(background_.CompactTablet(one->server, one->tablet, limits));
       }
     }
-    const TabletClaim claim(&background_, {left, right});
+    const TabletClaim claim(&background_, {left, right}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock schema_lock(&schema_mutex_);
     if (claim.AreServed() && !left.tablet->ReachesInto(*right.tablet) &&

@@ -32,12 +32,22 @@ void Master::WakeUpkeep() {
   upkeep_changed_.Signal();
 }
 
-void Master::StopUpkeep() {
+bool Master::IsStopping() const {
+  MutexLock lock(&upkeep_mutex_);
+  return stopping_;
+}
+
+void Master::StopThreads() {
   {
     MutexLock lock(&upkeep_mutex_);
     stopping_ = true;
     upkeep_changed_.Signal();
   }
+  for (const UserServer& user : user_servers_) {
+    options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
+  }
+  // Before the master's thread has ended, which may be waiting for a compaction.
+  background_.Stop();
   if (upkeep_.joinable()) upkeep_.join();
 }
 
@@ -86,9 +96,13 @@ bool Master::SplitLarge(const std::string& name, const ServedTable& table) {
     const std::optional<std::string> row = RowToSplitAt(rule, *served.tablet);
     if (!row.has_value()) continue;
     const absl::Status split = SplitTablet(name, *row, {});
-    changed |= split.ok();
-    // Or somebody was faster, or the table is gone.
-    if (split.ok() || absl::IsAlreadyExists(split) || absl::IsNotFound(split)) continue;
+    if (IsStopping()) return false;
+    // Or somebody was faster, or the table is gone: then there may be more to do than is known
+    // here.
+    if (split.ok() || absl::IsAlreadyExists(split) || absl::IsNotFound(split)) {
+      changed = true;
+      continue;
+    }
     info_log_.Warning("a tablet of table ", name, " is not split: ", ToStd(split.message()));
   }
   return changed;
@@ -123,9 +137,12 @@ bool Master::MergeSmall(const std::string& name, const ServedTable& table) {
     const Tablet& right = *tablets[i + 1].tablet;
     if (tablets[i].tablet->DiskBytes() + right.DiskBytes() >= rule.merge_size) continue;
     const absl::Status merged = MergeTablets(name, right.rows().begin(), {});
-    changed |= merged.ok();
+    if (IsStopping()) return false;
     ++i;  // which is another tablet now
-    if (merged.ok() || absl::IsNotFound(merged)) continue;
+    if (merged.ok() || absl::IsNotFound(merged)) {
+      changed = true;
+      continue;
+    }
     info_log_.Warning("two tablets of table ", name, " are not merged: ", ToStd(merged.message()));
   }
   return changed;
