@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "master/master.h"
 #include "master/split_rows.h"
+#include "tablet/halves.h"
 
 namespace bigtable {
 
@@ -77,8 +78,14 @@ absl::Status Master::SplitTablet(std::string_view table, std::string_view row,
 absl::Status Master::Split(TableRoute* route, const ServedTablet& tablet, std::string_view row) {
   const TabletState state = tablet.tablet->State();
   BT_RETURN_IF_ERROR(metadata_->SplitTablet(tablet.tablet->table_id(), state, row));
+  const RowRange left = RowRange::RightOpen(state.rows.begin(), row);
+  const RowRange right = RowRange::StartingAt(row);
   for (const auto& [id, group] : state.groups) {
-    for (const TabletFile& file : group.files) shared_files_.Share(file.info.file_number);
+    for (const TabletFile& file : group.files) {
+      if (MayHaveRowsOf(file.info, left) && MayHaveRowsOf(file.info, right)) {
+        shared_files_.Share(file.info.file_number);
+      }
+    }
   }
   tablet.server->SplitTablet(tablet.tablet, row, [&](const Tablet::Halves& halves) {
     ReplaceInRoute(route, {tablet.tablet.get()},
