@@ -130,6 +130,19 @@ TEST_F(TabletChangesTest, HalvesShareFilesUntilBothAreCompacted) {
   EXPECT_EQ(users, 2u);
 }
 
+TEST_F(TabletChangesTest, HalvesWriteOutTheirOwnRowsOnly) {
+  Open();
+  Table* const table = CreateStillTable();
+  Fill(table, 0, 100);
+  ASSERT_OK(database_->SplitTablet("t", RowOf(50)));
+  ASSERT_OK(database_->SplitTablet("t", RowOf(20)));
+  ASSERT_OK(database_->Flush("t"));
+  const DatabaseStatistics statistics = database_->Statistics();
+  EXPECT_EQ(statistics.tables.at("t").at("default").files, 3u);
+  EXPECT_EQ(statistics.tables.at("t").at("default").entries, 100u);
+  ExpectFilled(table, 0, 100);
+}
+
 // So a file is removed as soon as the half that has its rows has compacted it.
 TEST_F(TabletChangesTest, HalvesDoNotShareWhatLiesOnOneSide) {
   Open();
@@ -211,6 +224,27 @@ TEST_F(TabletChangesTest, ServerTimesIncreaseAcrossMoves) {
   ASSERT_OK(database_->MoveTablet("t", "a", 0));
   ASSERT_OK(table->Apply(RowMutation("a").Set("f:q", "2")));
   EXPECT_EQ(Show(table->ReadRow("a")), "f:q@1001=2 f:q@1000=1");
+}
+
+TEST_F(TabletChangesTest, ServerTimesIncreaseAcrossSplitsAndMerges) {
+  Open();
+  Table* const table = CreateStillTable();
+  clock_.Set(1000);
+  ASSERT_OK(table->Apply(RowMutation("a").Set("f:q", "1")));
+  clock_.Set(500);
+  ASSERT_OK(database_->SplitTablet("t", "m"));
+  ASSERT_OK(table->Apply(RowMutation("a").Set("f:q", "2")));
+  ASSERT_OK(table->Apply(RowMutation("z").Set("f:q", "3")));
+  EXPECT_EQ(Show(table->ReadRow("a")), "f:q@1001=2 f:q@1000=1");
+  EXPECT_EQ(Show(table->ReadRow("z")), "f:q@1001=3");
+  clock_.Set(3000);
+  ASSERT_OK(table->Apply(RowMutation("z").Set("f:q", "4")));
+  clock_.Set(2000);
+  ASSERT_OK(table->Apply(RowMutation("a").Set("f:q", "5")));
+  clock_.Set(500);
+  ASSERT_OK(database_->MergeTablets("t", "m"));
+  ASSERT_OK(table->Apply(RowMutation("a").Set("f:q", "6")));
+  EXPECT_EQ(Show(table->ReadRow("a", Filter::Latest(1))), "f:q@3001=6");
 }
 
 TEST_F(TabletChangesTest, AMergeUndoesASplit) {
