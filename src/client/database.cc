@@ -32,9 +32,10 @@ absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& fami
 
 }  // namespace
 
-// Where each call begins: inside the gate, or not at all.
+// Where each call begins: inside the gate, or not at all. Some take long; none looks at what is
+// only there for the time inside.
 #define BT_ENTER()                                  \
-  const CallGate::Pass bt_pass(&impl_->gate);       \
+  const CallGate::LongPass bt_pass(&impl_->gate);   \
   if (!bt_pass) return DatabaseImpl::ClosedError(); \
   Master& master = *impl_->master
 
@@ -87,7 +88,7 @@ absl::StatusOr<Table*> Database::OpenTable(std::string_view name) {
   BT_ENTER();
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, master.FindTable(name));
   const std::lock_guard<std::mutex> lock(tables_mutex_);
-  std::unique_ptr<Table>& table = tables_[route->Get()->table_id()];
+  std::unique_ptr<Table>& table = tables_[route->Share()->table_id()];
   if (table == nullptr) {
     table.reset(new Table(std::make_shared<TableImpl>(impl_, route, std::string(name))));
   }
@@ -102,7 +103,7 @@ absl::StatusOr<std::vector<std::string>> Database::ListTables() {
 absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
   BT_ENTER();
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, master.FindTable(table));
-  return route->Get()->Layout()->ToSchema();
+  return route->Share()->Layout()->ToSchema();
 }
 
 absl::Status Database::AddFamily(std::string_view table, std::string_view name,
@@ -238,22 +239,22 @@ absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
 }
 
 void Database::PauseCompactions() {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->master->background()->PauseCompactions();
 }
 
 void Database::ContinueCompactions() {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->master->background()->ContinueCompactions();
 }
 
 void Database::CancelCompactions() {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->master->background()->CancelCompactions();
 }
 
 void Database::SetCompactionRate(uint64_t bytes_per_second) {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->master->rate_limiter()->SetRate(bytes_per_second);
 }
 
@@ -264,7 +265,7 @@ absl::Status Database::Resume() {
 }
 
 DatabaseStatistics Database::Statistics() {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (!pass) {
     DatabaseStatistics closed;
     closed.background_error = DatabaseImpl::ClosedError();

@@ -35,13 +35,7 @@ Master::Master(std::string_view path, const DatabaseOptions& options, CallGate* 
       root_(&small_files_),
       background_(&info_log_) {}
 
-Master::~Master() {
-  StopUpkeep();
-  for (const auto& user : Users()) {
-    options_.shared_memory_budget->RemoveHolder(user->write_controller.get());
-  }
-  background_.Stop();
-}
+Master::~Master() { StopThreads(); }
 
 // --- Starting ---
 
@@ -56,8 +50,11 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
   BT_RETURN_IF_ERROR(master->OpenTables());
   if (!options.read_only) {
     BT_RETURN_IF_ERROR(master->SweepFiles());
-    master->background_.Start(master->AllServers(), options.compaction_threads,
-                              [m = master.get()] { m->WakeUpkeep(); });
+    master->background_.Start(master->AllServers(), options.compaction_threads, [m = master.get()] {
+      // Here, too: the master's thread may be waiting for something.
+      m->DeleteRetired();
+      m->WakeUpkeep();
+    });
     master->upkeep_ = std::thread([m = master.get()] { m->UpkeepLoop(); });
     master->liveness_ = std::thread([m = master.get()] { m->LivenessLoop(); });
     for (const auto& user : master->Users()) {
@@ -316,12 +313,8 @@ absl::Status Master::SweepFiles() {
 // --- Ending ---
 
 absl::Status Master::Shutdown() {
-  StopUpkeep();
+  StopThreads();
   if (!options_.read_only) ReplaceLostServers();
-  for (const auto& user : Users()) {
-    options_.shared_memory_budget->RemoveHolder(user->write_controller.get());
-  }
-  background_.Stop();
   if (options_.read_only) return absl::OkStatus();
   if (MutexLock lock(&schema_mutex_); !lost_servers_.empty()) {
     return absl::UnavailableError(Cat("server ", lost_servers_.front()->server->name(),

@@ -202,8 +202,11 @@ class Master {
   void UpkeepLoop();
   void LivenessLoop();
   void WakeUpkeep();
-  void StopUpkeep();
-  // Deletes what no call can look at any more.
+  // Ends this thread and those of background work. What they wait for ends early.
+  void StopThreads();
+  void RemoveHolders();
+  bool IsStopping() const;
+  // Deletes what no call can look at any more. Any thread.
   void DeleteRetired();
   // Splits and merges what the tables' rules ask for; says whether there was anything. Any thread.
   bool ChangeTablets();

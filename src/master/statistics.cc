@@ -1,12 +1,16 @@
 // What the parts of a database count, put together.
 
+#include <set>
+
 #include "cache/block_cache.h"
 #include "master/master.h"
 
 namespace bigtable {
 namespace {
 
-void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics) {
+// `counted`: the files of tablets before, which may share them with this one.
+void AddGroup(const GroupVersion& group, std::set<uint64_t>* counted,
+              LocalityGroupStatistics* statistics) {
   statistics->memtable_bytes += group.active->bytes();
   statistics->memtables += 1 + group.frozen.size();
   for (const Ref<Memtable>& memtable : group.frozen) {
@@ -14,10 +18,14 @@ void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics) {
   }
   statistics->sorted_runs += group.runs.size();
   for (const SortedRun& run : group.runs) {
-    statistics->files += run.files.size();
-    statistics->file_bytes += run.bytes();
-    statistics->entries += run.entries();
-    statistics->deletions += run.deletions();
+    for (const Ref<SSTable>& file : run.files) {
+      const SSTableInfo& info = file->info();
+      if (!counted->insert(info.file_number).second) continue;
+      ++statistics->files;
+      statistics->file_bytes += info.size;
+      statistics->entries += info.entries;
+      statistics->deletions += info.deletions();
+    }
   }
 }
 
@@ -70,11 +78,13 @@ DatabaseStatistics Master::Statistics() const {
 
   MutexLock lock(&mutex_);
   for (const auto& [name, route] : tables_) {
+    std::set<uint64_t> counted;
     for (const std::shared_ptr<const ServedTable> table = route->Share();
          const ServedTablet& served : table->tablets()) {
       const Pin<TabletVersion> version = served.tablet->Version();
       for (size_t i = 0; i < version->groups().size(); ++i) {
-        AddGroup(version->groups()[i], &statistics.tables[name][version->layout().groups[i].name]);
+        AddGroup(version->groups()[i], &counted,
+                 &statistics.tables[name][version->layout().groups[i].name]);
       }
     }
   }

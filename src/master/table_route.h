@@ -25,7 +25,7 @@ class TableRoute {
   TableRoute(const TableRoute&) = delete;
   TableRoute& operator=(const TableRoute&) = delete;
 
-  // Stays as long as the caller is inside the gate.
+  // Stays as long as the caller is inside the gate with a CallGate::Pass that is no LongPass.
   const ServedTable* Get() const { return current_.load(std::memory_order_seq_cst); }
   std::shared_ptr<const ServedTable> Share() const {
     MutexLock lock(&mutex_);

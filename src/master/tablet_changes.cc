@@ -17,6 +17,7 @@
 #include "master/master.h"
 #include "master/split_rows.h"
 #include "master/tablet_claim.h"
+#include "tablet/halves.h"
 
 namespace bigtable {
 
@@ -34,7 +35,7 @@ absl::Status Master::SplitTablet(std::string_view table, std::string_view row,
       return absl::AlreadyExistsError(
           Cat("table ", table, " has a tablet that begins with ", Quoted(row), " already"));
     }
-    const TabletClaim claim(&background_, {tablet});
+    const TabletClaim claim(&background_, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock schema_lock(&schema_mutex_);
     if (claim.AreServed()) return Split(route.get(), tablet, row);
@@ -47,8 +48,14 @@ absl::Status Master::Split(TableRoute* route, const ServedTablet& tablet, std::s
   }
   const TabletState state = tablet.tablet->State();
   BT_RETURN_IF_ERROR(metadata_->SplitTablet(tablet.tablet->table_id(), state, row));
+  const RowRange left = RowRange::RightOpen(state.rows.begin(), row);
+  const RowRange right = RowRange::StartingAt(row);
   for (const auto& [id, group] : state.groups) {
-    for (const TabletFile& file : group.files) shared_files_.Share(file.info.file_number);
+    for (const TabletFile& file : group.files) {
+      if (MayHaveRowsOf(file.info, left) && MayHaveRowsOf(file.info, right)) {
+        shared_files_.Share(file.info.file_number);
+      }
+    }
   }
   tablet.server->SplitTablet(tablet.tablet, row, [&](const Tablet::Halves& halves) {
     ReplaceInRoute(route, {tablet.tablet.get()},
@@ -97,7 +104,7 @@ absl::Status Master::MoveTablet(std::string_view table, std::string_view row, in
     const ServedTablet& tablet = served->tablets()[served->Find(row)];
     if (tablet.server == to.server.get()) return absl::OkStatus();
     BT_RETURN_IF_ERROR(background_.FlushTablet(tablet.server, tablet.tablet, limits));
-    const TabletClaim claim(&background_, {tablet});
+    const TabletClaim claim(&background_, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock schema_lock(&schema_mutex_);
     if (claim.AreServed() && NumberOf(*to.server) == server) return Move(route.get(), tablet, to);
@@ -166,7 +173,7 @@ absl::Status Master::MergeTablets(std::string_view table, std::string_view row,
         BT_RETURN_IF_ERROR(background_.CompactTablet(one->server, one->tablet, limits));
       }
     }
-    const TabletClaim claim(&background_, {left, right});
+    const TabletClaim claim(&background_, {left, right}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock schema_lock(&schema_mutex_);
     if (claim.AreServed() && !left.tablet->ReachesInto(*right.tablet) &&

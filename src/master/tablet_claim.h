@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 
+#include "base/call_limits.h"
 #include "master/served_table.h"
 #include "tabletserver/background_work.h"
 
@@ -16,12 +17,13 @@ namespace bigtable {
 
 class TabletClaim {
  public:
-  // Tablets in key order.
-  TabletClaim(BackgroundWork* background, std::vector<ServedTablet> tablets)
+  // Tablets in key order. Waits until no work on them is under way.
+  TabletClaim(BackgroundWork* background, std::vector<ServedTablet> tablets,
+              const CallLimits& limits)
       : background_(background), tablets_(std::move(tablets)) {
-    while (claimed_ < tablets_.size() &&
-           background_->ClaimTablet(tablets_[claimed_].tablet.get())) {
-      ++claimed_;
+    for (; claimed_ < tablets_.size(); ++claimed_) {
+      status_ = background_->ClaimTablet(tablets_[claimed_].tablet.get(), limits);
+      if (!status_.ok()) return;
     }
   }
   ~TabletClaim() {
@@ -30,11 +32,8 @@ class TabletClaim {
   TabletClaim(const TabletClaim&) = delete;
   TabletClaim& operator=(const TabletClaim&) = delete;
 
-  // FailedPrecondition if the database is being closed.
-  absl::Status status() const {
-    if (claimed_ == tablets_.size()) return absl::OkStatus();
-    return absl::FailedPreconditionError("the database is being closed");
-  }
+  // Errors of BackgroundWork::ClaimTablet.
+  const absl::Status& status() const { return status_; }
   // With the schema's mutex, without which tablets do not change: whether these are what they were
   // when they were looked up.
   bool AreServed() const {
@@ -47,6 +46,7 @@ class TabletClaim {
   BackgroundWork* const background_;
   const std::vector<ServedTablet> tablets_;
   size_t claimed_ = 0;
+  absl::Status status_;
 };
 
 }  // namespace bigtable

@@ -47,18 +47,32 @@ void Master::WakeUpkeep() {
   upkeep_changed_.SignalAll();
 }
 
-void Master::StopUpkeep() {
-  const auto stop = [this](bool* flag, std::thread* thread) {
-    {
-      MutexLock lock(&upkeep_mutex_);
-      *flag = true;
-      upkeep_changed_.SignalAll();
-    }
-    if (thread->joinable()) thread->join();
+bool Master::IsStopping() const {
+  MutexLock lock(&upkeep_mutex_);
+  return stopping_;
+}
+
+void Master::StopThreads() {
+  const auto stop = [this](bool* flag) {
+    MutexLock lock(&upkeep_mutex_);
+    *flag = true;
+    upkeep_changed_.SignalAll();
   };
-  stop(&stopping_, &upkeep_);
-  // Which the other may have waited for.
-  stop(&liveness_stopping_, &liveness_);
+  stop(&stopping_);
+  // Before the first of the master's threads has ended, which may be waiting for a compaction.
+  RemoveHolders();
+  background_.Stop();
+  if (upkeep_.joinable()) upkeep_.join();
+  // For which the first may have waited.
+  stop(&liveness_stopping_);
+  if (liveness_.joinable()) liveness_.join();
+  RemoveHolders();  // of servers that have taken the places of others meanwhile
+}
+
+void Master::RemoveHolders() {
+  for (const auto& user : Users()) {
+    options_.shared_memory_budget->RemoveHolder(user->write_controller.get());
+  }
 }
 
 void Master::DeleteRetired() {
@@ -106,9 +120,13 @@ bool Master::SplitLarge(const std::string& name, const ServedTable& table) {
     const std::optional<std::string> row = RowToSplitAt(rule, *served.tablet);
     if (!row.has_value()) continue;
     const absl::Status split = SplitTablet(name, *row, {});
-    changed |= split.ok();
-    // Or somebody was faster, or the table is gone.
-    if (split.ok() || absl::IsAlreadyExists(split) || absl::IsNotFound(split)) continue;
+    if (IsStopping()) return false;
+    // Or somebody was faster, or the table is gone: then there may be more to do than is known
+    // here.
+    if (split.ok() || absl::IsAlreadyExists(split) || absl::IsNotFound(split)) {
+      changed = true;
+      continue;
+    }
     info_log_.Warning("a tablet of table ", name, " is not split: ", ToStd(split.message()));
   }
   return changed;
@@ -143,9 +161,12 @@ bool Master::MergeSmall(const std::string& name, const ServedTable& table) {
     const Tablet& right = *tablets[i + 1].tablet;
     if (tablets[i].tablet->DiskBytes() + right.DiskBytes() >= rule.merge_size) continue;
     const absl::Status merged = MergeTablets(name, right.rows().begin(), {});
-    changed |= merged.ok();
+    if (IsStopping()) return false;
     ++i;  // which is another tablet now
-    if (merged.ok() || absl::IsNotFound(merged)) continue;
+    if (merged.ok() || absl::IsNotFound(merged)) {
+      changed = true;
+      continue;
+    }
     info_log_.Warning("two tablets of table ", name, " are not merged: ", ToStd(merged.message()));
   }
   return changed;

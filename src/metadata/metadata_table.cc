@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
+#include "tablet/halves.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -28,24 +29,38 @@ absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<RowRan
 
 absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& state,
                                         std::string_view row) {
-  TabletState left = state;
-  left.rows = RowRange::RightOpen(state.rows.begin(), row);
+  BT_RETURN_IF_ERROR(BeginSteps(table_id));
+  const TabletState left = HalfOf(state, RowRange::RightOpen(state.rows.begin(), row));
   const std::string left_row = MetadataRow({table_id, left.rows.end()});
   const std::string pending = EncodePendingTablet(left);
   BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, left_row, pending}));
   const std::string right_row = MetadataRow({table_id, state.rows.end()});
+  const RowRange right_rows = state.rows.end().has_value()
+                                  ? RowRange::RightOpen(row, *state.rows.end())
+                                  : RowRange::StartingAt(row);
+  std::string becomes_right = EncodeBeginRow(row);
+  for (const auto& [id, group] : state.groups) {
+    TabletChange change;
+    change.group_id = id;
+    for (const TabletFile& file : group.files) {
+      if (MayHaveRowsOf(file.info, right_rows)) continue;
+      change.removed.push_back(file.info.file_number);
+    }
+    becomes_right += EncodeChange(change);
+  }
   TabletChange change;
   change.last_timestamp = state.last_timestamp;
-  const std::string begins = EncodeBeginRow(row) + EncodeChange(change);
-  BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, right_row, begins}));
+  becomes_right += EncodeChange(change);
+  BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, right_row, becomes_right}));
   // Whoever reads the row knows without it.
   const std::string no_mark = EncodeNoMark();
-  service_->ApplyMutation({kMetadataTableId, left_row, no_mark}).IgnoreError();
+  EndSteps(table_id, service_->ApplyMutation({kMetadataTableId, left_row, no_mark}));
   return absl::OkStatus();
 }
 
 absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& right,
                                          const TabletState& merged) {
+  BT_RETURN_IF_ERROR(BeginSteps(left.table_id));
   const std::string left_row = MetadataRow(left);
   const std::string merging = EncodeMerging();
   BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, left_row, merging}));
@@ -55,8 +70,22 @@ absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& r
   // Whoever reads the row knows that it is gone.
   std::string removed;
   AppendOperation(&removed, {.kind = EntryKind::kDeleteRow});
-  service_->ApplyMutation({kMetadataTableId, left_row, removed}).IgnoreError();
+  EndSteps(left.table_id, service_->ApplyMutation({kMetadataTableId, left_row, removed}));
   return absl::OkStatus();
+}
+
+absl::Status MetadataTable::BeginSteps(uint64_t table_id) {
+  {
+    MutexLock lock(&mutex_);
+    if (unsettled_.insert(table_id).second) return absl::OkStatus();
+  }
+  return SettleTable(table_id);
+}
+
+void MetadataTable::EndSteps(uint64_t table_id, const absl::Status& last_step) {
+  if (!last_step.ok()) return;
+  MutexLock lock(&mutex_);
+  unsettled_.erase(table_id);
 }
 
 absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(uint64_t table_id) {
@@ -79,19 +108,23 @@ absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(uint64_t
 }
 
 bool MetadataTable::IsTablet(const std::vector<Row>& rows, const Row& row) {
-  const auto some_other_begins = [&](const std::string& with, const auto& counts) {
+  // A half that is none, because its split was cut short, begins somewhere, too. Whether it is one
+  // depends on rows behind it only.
+  const auto some_other_begins = [&](const std::string& with) {
     return std::any_of(rows.begin(), rows.end(), [&](const Row& other) {
-      return &other != &row && other.state.rows.begin() == with && counts(other);
+      return &other != &row && other.state.rows.begin() == with &&
+             (other.mark != TabletMark::kPending || IsTablet(rows, other));
     });
   };
-  if (row.mark == TabletMark::kPending) {
-    return some_other_begins(*row.state.rows.end(), [](const Row&) { return true; });
+  switch (row.mark) {
+    case TabletMark::kPending:
+      return some_other_begins(*row.state.rows.end());
+    case TabletMark::kMerging:
+      return !some_other_begins(row.state.rows.begin());
+    case TabletMark::kNone:
+      break;
   }
-  // A half of this tablet that a split has left begins there, too.
-  return row.mark != TabletMark::kMerging ||
-         !some_other_begins(row.state.rows.begin(), [&](const Row& other) {
-           return other.mark != TabletMark::kPending || IsTablet(rows, other);
-         });
+  return true;
 }
 
 absl::Status MetadataTable::RemoveTable(uint64_t table_id) {

@@ -8,6 +8,7 @@
 #include "compaction/clipped_cursor.h"
 #include "compaction/merging_cursor.h"
 #include "tablet/cursor_pool.h"
+#include "tablet/halves.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -190,7 +191,10 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
   for (size_t i = 0; i < groups.size(); ++i) {
     groups[i].active = NewMemtable();
     half->groups_[i].shared_memtables = groups[i].frozen.size();
-    for (OpenFile& file : half->groups_[i].files) file.bytes_within.reset();
+    std::vector<OpenFile>& files = half->groups_[i].files;
+    std::erase_if(files, [&](const OpenFile& f) { return !MayHaveRowsOf(f.table->info(), rows); });
+    for (OpenFile& file : files) file.bytes_within.reset();
+    groups[i].runs = RunsOf(files);
   }
   half->Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
   return half;

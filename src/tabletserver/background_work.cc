@@ -315,15 +315,25 @@ bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {
   return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
 }
 
-bool BackgroundWork::ClaimTablet(const Tablet* tablet) {
+absl::Status BackgroundWork::ClaimTablet(const Tablet* tablet, const CallLimits& limits) {
   MutexLock lock(&mutex_);
-  while (!stopping_ && claims_.contains(tablet)) changed_.Wait(&mutex_);
-  if (stopping_) return false;
+  while (claims_.contains(tablet)) BT_RETURN_IF_ERROR(WaitUnlessStopping(limits));
   claims_[tablet] = Claim::kMergingCompactions;
-  while (IsWorkedOn(compacting_, tablet)) changed_.Wait(&mutex_);
-  claims_[tablet] = Claim::kAll;
-  while (IsWorkedOn(flushing_, tablet)) changed_.Wait(&mutex_);
-  return true;
+  absl::Status status;
+  while (status.ok() && IsWorkedOn(compacting_, tablet)) status = WaitUnlessStopping(limits);
+  if (status.ok()) claims_[tablet] = Claim::kAll;
+  while (status.ok() && IsWorkedOn(flushing_, tablet)) status = WaitUnlessStopping(limits);
+  if (status.ok() && stopping_) status = WaitUnlessStopping(limits);
+  if (!status.ok()) {
+    claims_.erase(tablet);
+    changed_.SignalAll();
+  }
+  return status;
+}
+
+absl::Status BackgroundWork::WaitUnlessStopping(const CallLimits& limits) {
+  if (stopping_) return absl::FailedPreconditionError("the database is being closed");
+  return WaitForChange(limits);
 }
 
 void BackgroundWork::ReleaseTablet(const Tablet* tablet) {

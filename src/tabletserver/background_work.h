@@ -73,9 +73,10 @@ class BackgroundWork {
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                              const CallLimits& limits);
   // Waits until no work on a tablet is under way, and keeps the threads from beginning any until
-  // ReleaseTablet; memtables are still written out while it waits for a merging compaction. False
-  // if the database is being closed: then it is not claimed.
-  [[nodiscard]] bool ClaimTablet(const Tablet* tablet);
+  // ReleaseTablet; memtables are still written out while it waits for a merging compaction. After
+  // an error it is not claimed: those of the limits; FailedPrecondition if the database is being
+  // closed.
+  absl::Status ClaimTablet(const Tablet* tablet, const CallLimits& limits);
   void ReleaseTablet(const Tablet* tablet);
   // Writes out what is frozen of a tablet that the caller has claimed, on this thread.
   absl::Status FlushClaimed(TabletServer* server, const std::shared_ptr<Tablet>& tablet);
@@ -124,6 +125,7 @@ class BackgroundWork {
   absl::Status RunCompaction(const Work& work, bool major);
   // Waits for a change; false when the limits are reached.
   absl::Status WaitForChange(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WaitUnlessStopping(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finished(WorkSet* set, const Work& work);
   void CountRuns();
 

@@ -67,6 +67,23 @@ TEST(ConcurrentCallGateTest, NoCallIsInsideOnceClosingHasReturned) {
   }
 }
 
+TEST(CallGateTest, LongCallsDoNotKeepItFromAdvancingButFromClosing) {
+  CallGate gate;
+  auto inside = std::make_unique<CallGate::LongPass>(&gate);
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(gate.TryAdvance());
+  std::atomic<bool> closed{false};
+  std::thread closer([&] {
+    gate.CloseAndWait();
+    closed = true;
+  });
+  while (!gate.closed()) absl::SleepFor(absl::Microseconds(100));
+  EXPECT_FALSE(CallGate::LongPass(&gate));
+  absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_FALSE(closed);
+  inside.reset();
+  closer.join();
+}
+
 TEST(CallGateTest, TwoAdvancesAreNotPossibleWhileACallThatWasInsideStays) {
   CallGate gate;
   for (int start = 0; start < 2; ++start) {  // in either phase
