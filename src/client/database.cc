@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/check_options.h"
@@ -60,6 +62,11 @@ absl::Status Database::Close() {
   std::thread([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     impl_->close_status = impl_->master->Shutdown();
   }).join();
+  if (EventQueue* const events = impl_->master->events()) {
+    events->Push(
+        &EventListener::OnDatabaseClosed,
+        {.time = absl::Now(), .path = impl_->master->path(), .status = impl_->close_status});
+  }
   if (!impl_->close_status.ok()) {
     impl_->master->info_log()->Error("closing: ", ToStd(impl_->close_status.message()));
   }
@@ -232,7 +239,13 @@ DatabaseStatistics Database::Statistics() {
     closed.background_error = DatabaseImpl::ClosedError();
     return closed;
   }
-  return impl_->master->Statistics();
+  DatabaseStatistics statistics = impl_->master->Statistics();
+  const std::lock_guard<std::mutex> lock(tables_mutex_);
+  for (const auto& [id, table] : tables_) {
+    const TableImpl& impl = *table->impl_;
+    if (!impl.tablet->removed()) statistics.calls[impl.name] = impl.monitor.counters.Read();
+  }
+  return statistics;
 }
 
 }  // namespace bigtable

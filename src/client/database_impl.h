@@ -21,6 +21,9 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "master/master.h"
+#include "monitoring/call_counters.h"
+#include "monitoring/call_timer.h"
+#include "monitoring/tracer.h"
 #include "tablet/cell_cursor.h"
 
 namespace bigtable {
@@ -40,7 +43,9 @@ class SnapshotImpl final : public Snapshot {
 
 class DatabaseImpl {
  public:
-  explicit DatabaseImpl(std::unique_ptr<Master> m) : master(std::move(m)) {}
+  explicit DatabaseImpl(std::unique_ptr<Master> m)
+      : master(std::move(m)),
+        tracer(master->options().trace_sink, master->options().trace_one_of) {}
 
   static absl::Status ClosedError() {
     return absl::FailedPreconditionError("the database is closed");
@@ -49,6 +54,7 @@ class DatabaseImpl {
   // Null once closed. Used only inside the gate.
   std::unique_ptr<Master> master;
   CallGate gate;
+  Tracer tracer;
 
   Mutex mutex;
   bool closed ABSL_GUARDED_BY(mutex) = false;
@@ -59,7 +65,10 @@ class DatabaseImpl {
 class TableImpl {
  public:
   TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<Tablet> t, std::string n)
-      : database(std::move(d)), tablet(std::move(t)), name(std::move(n)) {}
+      : database(std::move(d)),
+        tablet(std::move(t)),
+        name(std::move(n)),
+        monitor(&database->tracer, name) {}
 
   // Inside the gate. Checks what a read is given, pins the tablet's version and fixes the moment.
   absl::Status BeginRead(const Filter& filter, const ReadOptions& options,
@@ -67,11 +76,12 @@ class TableImpl {
 
   // Table::Apply and ApplyBatch: a status for each mutation.
   void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-             absl::Span<absl::Status> statuses) const;
+             absl::Span<absl::Status> statuses, CallTimer* timer) const;
 
   const std::shared_ptr<DatabaseImpl> database;
   const std::shared_ptr<Tablet> tablet;
   const std::string name;
+  TableMonitor monitor;
 };
 
 // Of Call-, Read- or WriteOptions.

@@ -31,6 +31,7 @@ class ScannerImpl {
   const RowRange& range() const { return range_; }
   int64_t row_limit() const { return options_.row_limit; }
   CallGate* gate() const { return &table_->database->gate; }
+  TableMonitor* monitor() const { return &table_->monitor; }
 
  private:
   const std::shared_ptr<TableImpl> table_;
@@ -47,13 +48,16 @@ class ScannerImpl {
 class ScanStreamImpl {
  public:
   ScanStreamImpl(ScannerImpl* scanner, std::string_view family)
-      : scanner_(scanner), family_(family) {}
+      : scanner_(scanner),
+        family_(family),
+        calls_(scanner->monitor(), Call::kNextCell, RequestTrace::Request::kScan) {}
 
   bool Done() {
     if (!begun_) Begin();
     return !has_cell_;
   }
   void Next(bool skip_row) {
+    const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(DatabaseImpl::ClosedError());
     if (!has_cell_) return;
@@ -84,6 +88,7 @@ class ScanStreamImpl {
  private:
   void Begin() {
     begun_ = true;
+    const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(DatabaseImpl::ClosedError());
     if (!scanner_->status().ok()) return;
@@ -104,6 +109,7 @@ class ScanStreamImpl {
                                           "; it has: ", version_->layout().FamilyNames())));
     }
     spec.filter = chain_.node();
+    spec.settings.is_traced = calls_.is_traced();
     cursor_.emplace(version_.get(), spec);
     cursor_->ReadRange(scanner_->range());
     Move();
@@ -115,9 +121,13 @@ class ScanStreamImpl {
         rows_++ == scanner_->row_limit()) {
       has_cell_ = false;
     }
-    if (has_cell_) scanner_->Moved(stream);
+    if (!has_cell_) return;
+    calls_.CountCells(1);
+    if (cursor_->is_new_row()) calls_.CountRow();
+    scanner_->Moved(stream);
   }
   void Fail(const absl::Status& status) {
+    calls_.Failed(status);
     has_cell_ = false;
     scanner_->Fail(status);
   }
@@ -131,6 +141,7 @@ class ScanStreamImpl {
   bool has_cell_ = false;
   int64_t rows_ = 0;
   std::string column_name_;
+  StreamCalls calls_;
 };
 
 void ScannerImpl::SetRange(const RowRange& range) {

@@ -69,20 +69,30 @@ const std::string& Table::name() const { return impl_->name; }
 // --- Writes ---
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kApply, mutation.row());
   absl::Status status;
-  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, absl::MakeSpan(&status, 1));
+  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, absl::MakeSpan(&status, 1), &timer);
+  if (!status.ok()) [[unlikely]] {
+    timer.Failed(status);
+  }
   return status;
 }
 
 std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
                                             const WriteOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kApplyBatch,
+                  mutations.empty() ? std::string_view() : mutations.front().row());
+  impl_->monitor.counters.Count(CallCounters::Amount::kBatchMutations, mutations.size());
   std::vector<absl::Status> statuses(mutations.size());
-  impl_->Apply(mutations, options, absl::MakeSpan(statuses));
+  impl_->Apply(mutations, options, absl::MakeSpan(statuses), &timer);
+  const auto failed = std::find_if(statuses.begin(), statuses.end(),
+                                   [](const absl::Status& status) { return !status.ok(); });
+  if (failed != statuses.end()) timer.Failed(*failed);
   return statuses;
 }
 
 void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-                      absl::Span<absl::Status> statuses) const {
+                      absl::Span<absl::Status> statuses, CallTimer* timer) const {
   const auto refuse = [&](const absl::Status& status) {
     std::fill(statuses.begin(), statuses.end(), status);
   };
@@ -114,8 +124,13 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
                           .layout = &version->layout(),
                           .mutations = views,
                           .durability = options.durability.value_or(master.options().durability),
-                          .limits = limits},
+                          .limits = limits,
+                          .sample_weight = timer->weight(),
+                          .trace = timer->trace()},
                          statuses);
+  if (RequestTrace* const trace = timer->trace()) [[unlikely]] {
+    trace->mutations = mutations.size();
+  }
 }
 
 // --- Reads ---
@@ -151,25 +166,30 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   }
 }
 
-}  // namespace
-
-absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
-                                   const ReadOptions& options) {
-  const CallGate::Pass pass(&impl_->database->gate);
+// Table::ReadRow, which does the counting. `trace` is mostly null. Inlined by force: the call would
+// cost more than the counting.
+[[gnu::always_inline]] inline absl::StatusOr<Row> ReadOneRow(const TableImpl& table,
+                                                             std::string_view row,
+                                                             const Filter& filter,
+                                                             const ReadOptions& options,
+                                                             RequestTrace* trace) {
+  const CallGate::Pass pass(&table.database->gate);
   if (!pass) return DatabaseImpl::ClosedError();
   BT_RETURN_IF_ERROR(CheckRow(row));
   Pin<TabletVersion> version;
   ReadSpec spec;
-  BT_RETURN_IF_ERROR(impl_->BeginRead(filter, options, &version, &spec));
+  BT_RETURN_IF_ERROR(table.BeginRead(filter, options, &version, &spec));
   spec.reverse = false;
+  spec.settings.is_traced = trace != nullptr;
   Row result;
   // What is too old now was not yet when the row was cached, so tables with such a rule have none.
-  ScanCache* const cache = spec.now == absl::InfinitePast() ? impl_->tablet->scan_cache() : nullptr;
+  ScanCache* const cache = spec.now == absl::InfinitePast() ? table.tablet->scan_cache() : nullptr;
   const TabletVersion& pinned = *version;  // by the row, from now on
   if (cache != nullptr) {
     const Ref<Block> cached =
         cache->Lookup(pinned.scan_cache_id(), row, {spec.sequence, options.snapshot != nullptr});
     if (cached) {
+      if (trace != nullptr) trace->scan_cache_hit = true;
       RowBuilder builder(&result, row, std::move(version));
       AddCached(cached, pinned.layout(), spec.filter, &builder);
       builder.Finish();
@@ -189,6 +209,21 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
   return result;
 }
 
+}  // namespace
+
+absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
+                                   const ReadOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kReadRow, row);
+  absl::StatusOr<Row> result = ReadOneRow(*impl_, row, filter, options, timer.trace());
+  if (!result.ok()) [[unlikely]] {
+    timer.Failed(result.status());
+  } else if (RequestTrace* const trace = timer.trace()) [[unlikely]] {
+    trace->rows = result->empty() ? 0 : 1;
+    trace->cells = result->cells().size();
+  }
+  return result;
+}
+
 // A stream of rows: its ranges one after another, with one cursor.
 class RowReaderImpl {
  public:
@@ -197,12 +232,14 @@ class RowReaderImpl {
       : table_(std::move(table)),
         ranges_(rows.Normalized()),
         filter_(std::move(filter)),
-        options_(options) {
+        options_(options),
+        calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
     if (options.reverse) std::reverse(ranges_.begin(), ranges_.end());
     Begin();
   }
 
   bool Next(Row* row) {
+    const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(&table_->database->gate);
     if (!pass) return Fail(DatabaseImpl::ClosedError());
     if (done_) return false;
@@ -218,6 +255,8 @@ class RowReaderImpl {
     builder.Finish();
     if (!at_row_ && !cursor_->status().ok()) return Fail(cursor_->status());
     ++rows_;
+    calls_.CountRow();
+    calls_.CountCells(row->cells().size());
     return true;
   }
 
@@ -231,6 +270,7 @@ class RowReaderImpl {
     const absl::Status status =
         pass ? table_->BeginRead(filter_, options_, &version_, &spec) : DatabaseImpl::ClosedError();
     if (status.ok()) {
+      spec.settings.is_traced = calls_.is_traced();
       cursor_.emplace(version_.get(), spec);
     } else {
       Fail(status);
@@ -258,6 +298,7 @@ class RowReaderImpl {
     return false;
   }
   bool Fail(absl::Status status) {
+    calls_.Failed(status);
     if (status_.ok()) status_ = std::move(status);
     return Finish();
   }
@@ -273,6 +314,7 @@ class RowReaderImpl {
   bool done_ = false;
   int64_t rows_ = 0;
   absl::Status status_;
+  StreamCalls calls_;  // goes first: what it counts is of the table
 };
 
 RowReader::RowReader(std::unique_ptr<RowReaderImpl> impl) : impl_(std::move(impl)) {}

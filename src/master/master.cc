@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/log_replay.h"
@@ -25,6 +27,9 @@ Master::Master(std::string_view path, const DatabaseOptions& options)
     : directory_(path),
       options_(options),
       file_system_(options.file_system),
+      events_(options.event_listener != nullptr
+                  ? std::make_unique<EventQueue>(options.event_listener)
+                  : nullptr),
       info_log_(options.log_sink),
       scan_cache_(options.scan_cache ? std::make_unique<ScanCache>(options.shared_memory_budget)
                                      : nullptr),
@@ -53,12 +58,17 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
   BT_RETURN_IF_ERROR(master->OpenTables());
   if (!options.read_only) {
     BT_RETURN_IF_ERROR(master->SweepFiles());
-    master->background_.Start({master->metadata_server_.get(), master->user_server_.get()},
-                              options.compaction_threads, nullptr);
+    master->background_.Start(
+        {master->metadata_server_.get(), master->user_server_.get()}, options.compaction_threads,
+        [controller = master->write_controller_.get()] { controller->NoteReason(); });
     options.shared_memory_budget->AddHolder(master->write_controller_.get());
   }
   master->info_log_.Info("opened ", path, " with ", master->TableNames().size(), " tables",
                          options.read_only ? ", read-only" : "");
+  if (EventQueue* const events = master->events()) {
+    events->Push(&EventListener::OnDatabaseOpened,
+                 {.time = absl::Now(), .path = master->directory_.path()});
+  }
   return master;
 }
 
@@ -144,6 +154,7 @@ std::unique_ptr<TabletServer> Master::MakeServer(ServerDirectory::Kind kind, Tab
   // METADATA is read once.
   if (!metadata) environment.scan_cache = scan_cache_.get();
   environment.rate_limiter = &rate_limiter_;
+  environment.events = events_.get();
   environment.read_mode = options_.read_mode;
   environment.target_file_size = options_.target_file_size;
   environment.memtable_size = options.memtable_size;
@@ -177,8 +188,8 @@ absl::Status Master::OpenMetadata() {
 
 absl::Status Master::OpenTables() {
   user_server_ = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
-  write_controller_ = std::make_unique<WriteController>(options_.shared_memory_budget.get(),
-                                                        user_server_.get(), &background_);
+  write_controller_ = std::make_unique<WriteController>(
+      options_.shared_memory_budget.get(), user_server_.get(), &background_, events_.get());
   BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, schemas_.ReadAll());
   std::map<std::string, SequenceNumber> must_reach;
   for (const TableLayout& layout : layouts) {
@@ -352,6 +363,7 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   BT_RETURN_IF_ERROR(schemas_.Write(layout));
   user_server_->AddTablet(tablet);
   info_log_.Info("created table ", name, " as ", layout.table_id);
+  TellOfTable(&EventListener::OnTableCreated, name);
   MutexLock lock(&mutex_);
   tables_[std::string(name)] = std::move(tablet);
   return absl::OkStatus();
@@ -369,6 +381,7 @@ absl::Status Master::DeleteTable(std::string_view name) {
     MutexLock lock(&mutex_);
     tables_.erase(tables_.find(name));
   }
+  TellOfTable(&EventListener::OnTableDeleted, name);
   user_server_->RemoveTablet(tablet->table_id());
   background_.WaitForTablet(tablet.get());
   const absl::Status forgotten = metadata_->RemoveTablet(tablet->table_id());
@@ -387,12 +400,21 @@ absl::Status Master::ChangeTable(std::string_view name,
                                  absl::FunctionRef<absl::Status(TableLayout*)> change) {
   MutexLock schema_lock(&schema_mutex_);
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTable(name));
-  return user_server_->ChangeLayout(tablet.get(), [&](TableLayout* layout) -> absl::Status {
-    BT_RETURN_IF_ERROR(change(layout));
-    const absl::Status written = schemas_.Write(*layout);
-    if (!written.ok()) RestoreSchema(*tablet->WriterLayout());
-    return written;
-  });
+  const absl::Status changed =
+      user_server_->ChangeLayout(tablet.get(), [&](TableLayout* layout) -> absl::Status {
+        BT_RETURN_IF_ERROR(change(layout));
+        const absl::Status written = schemas_.Write(*layout);
+        if (!written.ok()) RestoreSchema(*tablet->WriterLayout());
+        return written;
+      });
+  BT_RETURN_IF_ERROR(changed);
+  TellOfTable(&EventListener::OnTableChanged, name);
+  return absl::OkStatus();
+}
+
+void Master::TellOfTable(void (EventListener::*function)(const TableEvent&),
+                         std::string_view table) {
+  if (events_ != nullptr) events_->Push(function, {absl::Now(), std::string(table)});
 }
 
 void Master::RestoreSchema(const TableLayout& layout) {
@@ -421,6 +443,9 @@ absl::Status Master::Resume() {
     info_log_.Info("server ", server->name(), " takes writes again");
   }
   background_.ClearError();
+  if (events_ != nullptr) {
+    events_->Push(&EventListener::OnResumed, {.time = absl::Now(), .path = directory_.path()});
+  }
   return absl::OkStatus();
 }
 

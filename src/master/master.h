@@ -42,6 +42,7 @@
 #include "master/server_directory.h"
 #include "metadata/metadata_table.h"
 #include "metadata/root_tablet.h"
+#include "monitoring/event_queue.h"
 #include "tablet/snapshot_list.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/tablet_server.h"
@@ -81,9 +82,11 @@ class Master {
   WriteController* write_controller() { return write_controller_.get(); }
   RateLimiter* rate_limiter() { return &rate_limiter_; }
   InfoLog* info_log() { return &info_log_; }
+  EventQueue* events() { return events_.get(); }  // null: nobody listens
   // Snapshots may outlive the master.
   const std::shared_ptr<SnapshotList>& snapshots() { return snapshots_; }
   const DatabaseOptions& options() const { return options_; }
+  const std::string& path() const { return directory_.path(); }
   DatabaseStatistics Statistics() const;
 
   absl::Status Resume();
@@ -110,10 +113,12 @@ class Master {
   absl::Status SweepTables(const std::vector<TableLayout>& layouts);
   absl::Status SweepFiles();
   void NoteSequences(const TabletState& state);
+  void TellOfTable(void (EventListener::*function)(const TableEvent&), std::string_view table);
 
   const DatabaseDirectory directory_;
   const DatabaseOptions options_;
   FileSystem* const file_system_;
+  const std::unique_ptr<EventQueue> events_;  // before everything that pushes
   InfoLog info_log_;
   const std::unique_ptr<ScanCache> scan_cache_;  // null: off
   RateLimiter rate_limiter_;

@@ -21,6 +21,11 @@ LocalityGroupStatistics GroupStatistics(const GroupVersion& group) {
   return statistics;
 }
 
+// A server of a database that is only read has no name but its `role`.
+std::string NameOf(const TabletServer& server, std::string_view role) {
+  return server.name().empty() ? std::string(role) : server.name();
+}
+
 }  // namespace
 
 DatabaseStatistics Master::Statistics() const {
@@ -59,6 +64,12 @@ DatabaseStatistics Master::Statistics() const {
   statistics.write_delay = write_controller_->delay();
   statistics.total_write_delay = write_controller_->total_delay();
   statistics.background_error = background_error();
+
+  statistics.servers[NameOf(*metadata_server_, "metadata")] = metadata_server_->Statistics();
+  statistics.servers[NameOf(*user_server_, "user")] = user_server_->Statistics();
+  for (const std::shared_ptr<Tablet>& tablet : user_server_->Tablets()) {
+    tablet->counters()->AddFamilies(&statistics.families[tablet->Layout()->name]);
+  }
 
   MutexLock lock(&mutex_);
   for (const auto& [name, tablet] : tables_) {

@@ -51,7 +51,7 @@ class BackgroundWork {
   BackgroundWork& operator=(const BackgroundWork&) = delete;
 
   // The servers, which outlive this, in the order in which their memtables are most urgent.
-  // `on_progress` is called after each compaction.
+  // `on_progress` is called after each compaction, and now and then.
   void Start(std::vector<TabletServer*> servers, int compaction_threads,
              std::function<void()> on_progress);
   // Cancels merging compactions, and returns when all threads have ended. What is frozen stays.
@@ -108,6 +108,10 @@ class BackgroundWork {
   bool FindCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RunFlush(const Work& work);
   absl::Status RunCompaction(const Work& work, bool major);
+  // Counts a compaction of either kind for the tablet and its server.
+  static void Count(CompactionCounters* tablet, CompactionCounters* server,
+                    LatencyRecorder* durations, const CompactionOutcome& outcome,
+                    const absl::Status& status, int64_t nanos);
   // Waits for a change; false when the limits are reached.
   absl::Status WaitForChange(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finished(WorkSet* set, const Work& work);

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "tablet/cell_cursor.h"
@@ -20,6 +22,7 @@ struct TabletServer::Write final : GroupCommit::Request {
 
   const WriteRequest& request;
   const absl::Span<absl::Status> statuses;
+  int64_t queued_at = 0;  // if it is measured
 };
 
 TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment environment,
@@ -121,6 +124,9 @@ void TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> s
     }
   }
   Write write(request, statuses);
+  if (request.sample_weight != 0) [[unlikely]] {
+    write.queued_at = NowNanos();
+  }
   queue_.Commit(&write);
 }
 
@@ -129,17 +135,34 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   bool sync = false;
   logged_.clear();
   next_logged_ = 0;
+  const bool is_sample = sampler_.Next();
+  bool is_measured = is_sample;
+  for (GroupCommit::Request* request : group) {
+    is_measured |= static_cast<Write*>(request)->queued_at != 0;
+  }
+  GroupTimes times;
+  if (is_measured) [[unlikely]] {
+    times.begin = NowNanos();
+  }
   for (GroupCommit::Request* request : group) {
     Write* const write = static_cast<Write*>(request);
     if (status.ok()) status = LogWrite(write);
     sync |= write->request.durability == Durability::kSync;
   }
-  if (status.ok() && sync) status = log_->Sync();
+  if (is_measured) [[unlikely]] {
+    times.logged = NowNanos();
+  }
+  if (status.ok() && sync) status = SyncForWrites();
+  if (is_measured) [[unlikely]] {
+    times.synced = NowNanos();
+  }
   if (!status.ok()) {
     // What the log has of the group must never come back: nobody sees it from now on, and later
     // writes do.
     if (!logged_.empty()) log_->Fail(status);
     SetError(status);
+    times.applied = times.synced;
+    if (is_measured) NoteTimes(group, times, false);
     for (GroupCommit::Request* request : group) {
       for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
     }
@@ -147,6 +170,10 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   }
   for (GroupCommit::Request* request : group) ApplyToMemtables(static_cast<Write*>(request));
   if (!logged_.empty()) visible_.store(logged_.back().sequence, std::memory_order_release);
+  if (is_measured) [[unlikely]] {
+    times.applied = NowNanos();
+    NoteTimes(group, times, is_sample);
+  }
   for (GroupCommit::Request* request : group) {
     FreezeFull(static_cast<Write*>(request)->request.tablet);
   }
@@ -156,6 +183,33 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   }
   if (log_->NeedsUpkeep() && !std::exchange(upkeep_asked_, true)) wake_();
   if (!log_->NeedsUpkeep()) upkeep_asked_ = false;
+}
+
+absl::Status TabletServer::SyncForWrites() {
+  const WaitTimer wait;
+  const absl::Status status = log_->Sync();
+  counters_.log_sync.Record(wait.nanos());
+  return status;
+}
+
+void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times,
+                             bool is_sample) {
+  if (is_sample) {
+    counters_.log_append.Record(times.logged - times.begin, SampleGaps::kMean);
+    counters_.memtable_apply.Record(times.applied - times.synced, SampleGaps::kMean);
+  }
+  for (GroupCommit::Request* request : group) {
+    const Write& write = *static_cast<Write*>(request);
+    if (write.queued_at == 0) continue;
+    counters_.queue_wait.Record(times.begin - write.queued_at, write.request.sample_weight);
+    RequestTrace* const trace = write.request.trace;
+    if (trace == nullptr) continue;
+    trace->queue = absl::Nanoseconds(times.begin - write.queued_at);
+    trace->group_size = group.size();
+    trace->log = absl::Nanoseconds(times.logged - times.begin);
+    trace->sync = absl::Nanoseconds(times.synced - times.logged);
+    trace->memtable = absl::Nanoseconds(times.applied - times.synced);
+  }
 }
 
 // An error is one of the log, which concerns the whole group; what is wrong with a single mutation
@@ -218,7 +272,7 @@ void TabletServer::ApplyToMemtables(Write* write) {
 void TabletServer::FreezeFull(Tablet* tablet) {
   for (size_t group = 0; group < tablet->active_groups(); ++group) {
     if (tablet->ActiveBytes(group) < options_.memtable_size) continue;
-    tablet->Freeze(group, visible());
+    tablet->Freeze(group, visible(), FreezeReason::kFull);
     wake_();
   }
 }
@@ -232,7 +286,7 @@ void TabletServer::FreezeForLog() {
       if (first == 0 || oldest == 0 || tablet->HasFrozen(group)) continue;
       // What begins in the older half of the log.
       if (first > oldest + (visible() - std::min(visible(), oldest)) / 2) continue;
-      tablet->Freeze(group, visible());
+      tablet->Freeze(group, visible(), FreezeReason::kLogLength);
       wake_();
     }
   }
@@ -355,7 +409,7 @@ void TabletServer::FreezeLargest() {
         largest_group = group;
       }
     }
-    if (largest != nullptr) largest->Freeze(largest_group, visible());
+    if (largest != nullptr) largest->Freeze(largest_group, visible(), FreezeReason::kMemory);
   });
   wake_();
 }
@@ -395,6 +449,32 @@ CommitLog::Statistics TabletServer::LogStatistics() const {
   return log_ == nullptr ? CommitLog::Statistics() : log_->statistics();
 }
 
+TabletServerStatistics TabletServer::Statistics() const {
+  TabletServerStatistics statistics;
+  statistics.rows_written = rows_written();
+  statistics.writes = queue_.requests();
+  statistics.write_groups = queue_.groups();
+  const CommitLog::Statistics log = LogStatistics();
+  statistics.log_records = log.records;
+  statistics.log_bytes_written = log.bytes;
+  statistics.log_syncs = log.syncs;
+  statistics.log_segments_created = log.segments_created;
+  statistics.log_segments_reused = log.segments_reused;
+  statistics.queue_wait = counters_.queue_wait.Read();
+  statistics.log_append = counters_.log_append.Read();
+  statistics.memtable_apply = counters_.memtable_apply.Read();
+  statistics.log_sync = counters_.log_sync.Read();
+  statistics.minor = counters_.minor.Read();
+  statistics.merging = counters_.merging.Read();
+  statistics.minor_compaction = counters_.minor_compaction.Read();
+  statistics.merging_compaction = counters_.merging_compaction.Read();
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    statistics.tablets.push_back({tablet->Layout()->name, tablet->counters()->minor.Read(),
+                                  tablet->counters()->merging.Read()});
+  }
+  return statistics;
+}
+
 // --- Errors ---
 
 void TabletServer::SetError(const absl::Status& status) {
@@ -403,6 +483,10 @@ void TabletServer::SetError(const absl::Status& status) {
     if (!error_.ok()) return;
     error_ = status;
     has_error_.store(true);
+  }
+  if (environment_.events != nullptr) {
+    environment_.events->Push(&EventListener::OnBackgroundError,
+                              {.time = absl::Now(), .server = name(), .status = status});
   }
   info_log_->Error("server ", name(), ": writes are refused: ", ToStd(status.message()));
 }

@@ -27,6 +27,8 @@
 #include "absl/types/span.h"
 
 #include "bigtable/options.h"
+#include "bigtable/statistics.h"
+#include "bigtable/trace.h"
 
 #include "base/call_limits.h"
 #include "base/info_log.h"
@@ -34,6 +36,7 @@
 #include "base/sequence.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/group_commit.h"
+#include "monitoring/server_counters.h"
 #include "rpc/tablet_service.h"
 #include "tablet/tablet.h"
 
@@ -54,6 +57,9 @@ struct WriteRequest {
   absl::Span<const MutationView> mutations;
   Durability durability = Durability::kBuffered;
   CallLimits limits;  // looked at once more before they go to the log
+  // How many writes this one stands for if its time in the queue is measured; 0: it is not.
+  uint32_t sample_weight = 0;
+  RequestTrace* trace = nullptr;  // of a write that is measured
 };
 
 struct TabletServerOptions {
@@ -140,6 +146,8 @@ class TabletServer final : public TabletService {
   uint64_t LogBytes() const { return log_ == nullptr ? 0 : log_->LiveBytes(); }
   CommitLog::Statistics LogStatistics() const;
   uint64_t rows_written() const { return rows_written_.load(std::memory_order_relaxed); }
+  ServerCounters* counters() { return &counters_; }
+  TabletServerStatistics Statistics() const;
 
   // --- Errors ---
 
@@ -164,7 +172,18 @@ class TabletServer final : public TabletService {
     LogSegment* segment;
   };
 
+  // When a group that is measured had got how far.
+  struct GroupTimes {
+    int64_t begin;
+    int64_t logged;
+    int64_t synced;
+    int64_t applied;
+  };
+
   void CommitGroup(std::span<GroupCommit::Request* const> group);
+  absl::Status SyncForWrites();
+  void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times,
+                 bool is_sample);
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
   void ApplyToMemtables(Write* write);
@@ -186,8 +205,10 @@ class TabletServer final : public TabletService {
   GroupCommit queue_;
   std::atomic<SequenceNumber> visible_{0};
   std::atomic<uint64_t> rows_written_{0};
+  ServerCounters counters_;
 
   // The leader's own.
+  Sampler sampler_;
   std::string header_;
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;
