@@ -93,9 +93,9 @@ struct TabletServerStatistics {
   uint64_t log_segments_created = 0;
   uint64_t log_segments_reused = 0;
 
-  // Of a write, how long it stood behind others; of one write in sixteen, each counted for sixteen.
+  // Of one write in sixteen, each counted for sixteen (of METADATA's, all): how long it stood
+  // behind others, and what the group took in which it went to the log and into the memtables.
   LatencyHistogram queue_wait;
-  // Of a group of writes: its records into the log, and it into the memtables. As above.
   LatencyHistogram log_append;
   LatencyHistogram memtable_apply;
   // Of each group that had to be synced.

@@ -76,7 +76,7 @@ class TableImpl {
 
   // Table::Apply and ApplyBatch: a status for each mutation.
   void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-             absl::Span<absl::Status> statuses, CallTimer* timer) const;
+             absl::Span<absl::Status> statuses, Call call);
 
   const std::shared_ptr<DatabaseImpl> database;
   const std::shared_ptr<Tablet> tablet;

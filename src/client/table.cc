@@ -69,31 +69,26 @@ const std::string& Table::name() const { return impl_->name; }
 // --- Writes ---
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
-  CallTimer timer(&impl_->monitor, Call::kApply, mutation.row());
   absl::Status status;
-  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, absl::MakeSpan(&status, 1), &timer);
-  if (!status.ok()) [[unlikely]] {
-    timer.Failed(status);
-  }
+  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, absl::MakeSpan(&status, 1),
+               Call::kApply);
   return status;
 }
 
 std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
                                             const WriteOptions& options) {
-  CallTimer timer(&impl_->monitor, Call::kApplyBatch,
-                  mutations.empty() ? std::string_view() : mutations.front().row());
   impl_->monitor.counters.Count(CallCounters::Amount::kBatchMutations, mutations.size());
   std::vector<absl::Status> statuses(mutations.size());
-  impl_->Apply(mutations, options, absl::MakeSpan(statuses), &timer);
-  const auto failed = std::find_if(statuses.begin(), statuses.end(),
-                                   [](const absl::Status& status) { return !status.ok(); });
-  if (failed != statuses.end()) timer.Failed(*failed);
+  impl_->Apply(mutations, options, absl::MakeSpan(statuses), Call::kApplyBatch);
   return statuses;
 }
 
 void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-                      absl::Span<absl::Status> statuses, CallTimer* timer) const {
+                      absl::Span<absl::Status> statuses, Call call) {
+  CallTimer timer(&monitor, call,
+                  [&] { return mutations.empty() ? std::string_view() : mutations.front().row(); });
   const auto refuse = [&](const absl::Status& status) {
+    timer.Failed(status);
     std::fill(statuses.begin(), statuses.end(), status);
   };
   const CallGate::Pass pass(&database->gate);
@@ -125,11 +120,16 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
                           .mutations = views,
                           .durability = options.durability.value_or(master.options().durability),
                           .limits = limits,
-                          .sample_weight = timer->weight(),
-                          .trace = timer->trace()},
+                          .sample_weight = timer.weight(),
+                          .trace = timer.trace()},
                          statuses);
-  if (RequestTrace* const trace = timer->trace()) [[unlikely]] {
+  if (RequestTrace* const trace = timer.trace()) [[unlikely]] {
     trace->mutations = mutations.size();
+  }
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) [[unlikely]] {
+      return timer.Failed(status);
+    }
   }
 }
 
@@ -213,7 +213,7 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
 
 absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
                                    const ReadOptions& options) {
-  CallTimer timer(&impl_->monitor, Call::kReadRow, row);
+  CallTimer timer(&impl_->monitor, Call::kReadRow, [&] { return row; });
   absl::StatusOr<Row> result = ReadOneRow(*impl_, row, filter, options, timer.trace());
   if (!result.ok()) [[unlikely]] {
     timer.Failed(result.status());

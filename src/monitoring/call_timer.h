@@ -19,15 +19,15 @@ namespace bigtable {
 // its destructor passes a trace to the user's sink.
 class CallTimer {
  public:
-  // `monitor` outlives the timer. `row` is for the trace.
-  CallTimer(TableMonitor* monitor, Call call, std::string_view row)
-      : monitor_(monitor), call_(call) {
+  // `monitor` outlives the timer. `row` returns the row for the trace, if there is one.
+  template <typename Row>
+  CallTimer(TableMonitor* monitor, Call call, const Row& row) : monitor_(monitor), call_(call) {
     monitor->counters.Count(call);
     ThreadCalls& calls = thread_calls;
     calls.waited = 0;
     calls.until_sample -= monitor->sample_step;
     if (calls.until_sample <= 0) [[unlikely]] {
-      BeginSample(row);
+      BeginSample(row());
     }
   }
   ~CallTimer() {

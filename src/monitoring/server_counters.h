@@ -1,28 +1,11 @@
-// What a tablet server counts and measures. Thread-safe, but for Sampler.
+// What a tablet server counts and measures. Thread-safe.
 #ifndef BIGTABLE_MONITORING_SERVER_COUNTERS_H_
 #define BIGTABLE_MONITORING_SERVER_COUNTERS_H_
 
-#include <cstdint>
-
 #include "monitoring/compaction_counters.h"
 #include "monitoring/latency_recorder.h"
-#include "monitoring/thread_calls.h"
 
 namespace bigtable {
-
-// Says whose turn it is to be measured, among things that come one after another.
-class Sampler {
- public:
-  bool Next() {
-    if (--until_sample_ > 0) return false;
-    until_sample_ = gaps_.Next();
-    return true;
-  }
-
- private:
-  SampleGaps gaps_;
-  int32_t until_sample_ = gaps_.Next();
-};
 
 // See TabletServerStatistics.
 struct ServerCounters {

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 

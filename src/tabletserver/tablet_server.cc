@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "monitoring/thread_calls.h"
 #include "tablet/cell_cursor.h"
 #include "tablet/mutation_format.h"
 
@@ -135,8 +136,7 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   bool sync = false;
   logged_.clear();
   next_logged_ = 0;
-  const bool is_sample = sampler_.Next();
-  bool is_measured = is_sample;
+  bool is_measured = false;
   for (GroupCommit::Request* request : group) {
     is_measured |= static_cast<Write*>(request)->queued_at != 0;
   }
@@ -154,7 +154,7 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   }
   if (status.ok() && sync) status = SyncForWrites();
   if (is_measured) [[unlikely]] {
-    times.synced = NowNanos();
+    times.synced = sync ? NowNanos() : times.logged;
   }
   if (!status.ok()) {
     // What the log has of the group must never come back: nobody sees it from now on, and later
@@ -162,7 +162,7 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
     if (!logged_.empty()) log_->Fail(status);
     SetError(status);
     times.applied = times.synced;
-    if (is_measured) NoteTimes(group, times, false);
+    if (is_measured) NoteTimes(group, times);
     for (GroupCommit::Request* request : group) {
       for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
     }
@@ -172,7 +172,7 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   if (!logged_.empty()) visible_.store(logged_.back().sequence, std::memory_order_release);
   if (is_measured) [[unlikely]] {
     times.applied = NowNanos();
-    NoteTimes(group, times, is_sample);
+    NoteTimes(group, times);
   }
   for (GroupCommit::Request* request : group) {
     FreezeFull(static_cast<Write*>(request)->request.tablet);
@@ -192,16 +192,15 @@ absl::Status TabletServer::SyncForWrites() {
   return status;
 }
 
-void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times,
-                             bool is_sample) {
-  if (is_sample) {
-    counters_.log_append.Record(times.logged - times.begin, SampleGaps::kMean);
-    counters_.memtable_apply.Record(times.applied - times.synced, SampleGaps::kMean);
-  }
+void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group,
+                             const GroupTimes& times) {
   for (GroupCommit::Request* request : group) {
     const Write& write = *static_cast<Write*>(request);
     if (write.queued_at == 0) continue;
-    counters_.queue_wait.Record(times.begin - write.queued_at, write.request.sample_weight);
+    const uint64_t weight = write.request.sample_weight;
+    counters_.queue_wait.Record(times.begin - write.queued_at, weight);
+    counters_.log_append.Record(times.logged - times.begin, weight);
+    counters_.memtable_apply.Record(times.applied - times.synced, weight);
     RequestTrace* const trace = write.request.trace;
     if (trace == nullptr) continue;
     trace->queue = absl::Nanoseconds(times.begin - write.queued_at);
@@ -304,7 +303,8 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
   Apply({.tablet = tablet.get(),
          .layout = &version->layout(),
          .mutations = absl::MakeConstSpan(&mutation, 1),
-         .durability = request.durability},
+         .durability = request.durability,
+         .sample_weight = 1},
         absl::MakeSpan(&status, 1));
   return status;
 }

@@ -57,7 +57,7 @@ struct WriteRequest {
   absl::Span<const MutationView> mutations;
   Durability durability = Durability::kBuffered;
   CallLimits limits;  // looked at once more before they go to the log
-  // How many writes this one stands for if its time in the queue is measured; 0: it is not.
+  // How many writes this one stands for if it is measured; 0: it is not.
   uint32_t sample_weight = 0;
   RequestTrace* trace = nullptr;  // of a write that is measured
 };
@@ -172,7 +172,7 @@ class TabletServer final : public TabletService {
     LogSegment* segment;
   };
 
-  // When a group that is measured had got how far.
+  // When a group had got how far, if one of its writes is measured.
   struct GroupTimes {
     int64_t begin;
     int64_t logged;
@@ -182,8 +182,7 @@ class TabletServer final : public TabletService {
 
   void CommitGroup(std::span<GroupCommit::Request* const> group);
   absl::Status SyncForWrites();
-  void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times,
-                 bool is_sample);
+  void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times);
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
   void ApplyToMemtables(Write* write);
@@ -208,7 +207,6 @@ class TabletServer final : public TabletService {
   ServerCounters counters_;
 
   // The leader's own.
-  Sampler sampler_;
   std::string header_;
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;

@@ -2,6 +2,7 @@
 // long wait is missing from the latencies.
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -29,6 +30,8 @@ TEST(SampleGapsTest, OneOfEachSixteenIsTakenAtChangingPlaces) {
   for (const int taken : taken_at_place) EXPECT_NEAR(taken, 1000, 150);
 }
 
+std::string_view NoRow() { return {}; }
+
 class CallTimerTest : public testing::Test {
  protected:
   LatencyHistogram Latency() const { return monitor_.counters.Read().read_row.latency; }
@@ -38,7 +41,7 @@ class CallTimerTest : public testing::Test {
 };
 
 TEST_F(CallTimerTest, CountsAreExactAndLatenciesStandForSixteenCalls) {
-  for (int i = 0; i < 1600; ++i) CallTimer(&monitor_, Call::kReadRow, "r");
+  for (int i = 0; i < 1600; ++i) CallTimer(&monitor_, Call::kReadRow, NoRow);
   EXPECT_EQ(monitor_.counters.Read().read_row.calls, 1600u);
   EXPECT_NEAR(static_cast<double>(Latency().count), 1600, 16);
   EXPECT_EQ(monitor_.counters.Read().apply.calls, 0u);
@@ -48,7 +51,7 @@ TEST_F(CallTimerTest, AThreadsFirstCallIsNotMeasuredMoreOftenThanOthers) {
   int measured = 0;
   for (int i = 0; i < 320; ++i) {
     std::thread([&] {
-      const CallTimer timer(&monitor_, Call::kReadRow, "r");
+      const CallTimer timer(&monitor_, Call::kReadRow, NoRow);
       measured += timer.weight() > 0 ? 1 : 0;
     }).join();
   }
@@ -58,7 +61,7 @@ TEST_F(CallTimerTest, AThreadsFirstCallIsNotMeasuredMoreOftenThanOthers) {
 TEST_F(CallTimerTest, EveryCallThatWaitsLongIsRecordedOnce) {
   constexpr int kLong = 100;
   for (int i = 0; i < kLong; ++i) {
-    const CallTimer timer(&monitor_, Call::kReadRow, "r");
+    const CallTimer timer(&monitor_, Call::kReadRow, NoRow);
     thread_calls.waited += 50 * ThreadCalls::kSlowNanos;
   }
   // Of the calls that were measured by the clock it says that they did not take that long.
@@ -73,7 +76,7 @@ TEST_F(CallTimerTest, EveryCallThatWaitsLongIsRecordedOnce) {
 
 TEST_F(CallTimerTest, AWaitOfOneCallIsNotThatOfTheNext) {
   for (int i = 0; i < 2; ++i) thread_calls.waited += 50 * ThreadCalls::kSlowNanos;
-  { const CallTimer timer(&monitor_, Call::kReadRow, "r"); }
+  { const CallTimer timer(&monitor_, Call::kReadRow, NoRow); }
   EXPECT_LT(Latency().max, absl::Milliseconds(40));
 }
 
