@@ -36,7 +36,7 @@ struct LocalityGroupStatistics {
 struct CallStatistics {
   uint64_t calls = 0;   // exactly
   uint64_t errors = 0;  // of them, that returned one; of ApplyBatch, for any mutation
-  // Of one call in sixteen, each counted for sixteen, and of every call that waited a millisecond
+  // Of one call in 64, each counted for 64, and of every call that waited a millisecond
   // or longer for something the engine knows of (the commit queue, a sync, a file, being held
   // back), each counted for one. So its count is about that of the calls, a percentile is that of
   // a large sample, and no long wait is missed; what a call that was not in the sample did besides
@@ -93,7 +93,7 @@ struct TabletServerStatistics {
   uint64_t log_segments_created = 0;
   uint64_t log_segments_reused = 0;
 
-  // Of one write in sixteen, each counted for sixteen (of METADATA's, all): how long it stood
+  // Of one write in 64, each counted for 64 (of METADATA's, all): how long it stood
   // behind others, and what the group took in which it went to the log and into the memtables.
   LatencyHistogram queue_wait;
   LatencyHistogram log_append;

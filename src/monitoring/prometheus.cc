@@ -123,7 +123,7 @@ void AddCalls(const DatabaseStatistics& statistics, Exposition* out) {
   out->Counter("call_errors_total", "Calls of a table that returned an error.");
   each([&](Labels labels, const CallStatistics& call) { out->Add(labels, call.errors); });
   out->Histogram("call_duration_seconds",
-                 "Duration of a table's calls: of a sample, each counted for sixteen, and of all "
+                 "Duration of a table's calls: of a sample, each counted for 64, and of all "
                  "that waited for a millisecond.");
   each([&](Labels labels, const CallStatistics& call) { out->Add(labels, call.latency); });
 

@@ -2,8 +2,8 @@
 // is measured, and whether it is traced.
 //
 // Not every call is measured, because two looks at the clock cost more than some calls: of each
-// sixteen calls of a thread one is, at a place that differs from one sixteen to the next, so that
-// no pattern of the caller's goes unseen. It stands for sixteen. So that slow calls are not left to
+// 64 calls of a thread one is, at a place that differs from one 64 to the next, so that
+// no pattern of the caller's goes unseen. It stands for 64. So that slow calls are not left to
 // chance, the places where a call may wait (the commit queue, a sync, a file, being held back) add
 // up for how long, and whoever has waited for kSlowNanos is counted as one call, measured or not.
 #ifndef BIGTABLE_MONITORING_THREAD_CALLS_H_
@@ -26,7 +26,7 @@ inline int64_t NowNanos() {
 // How many calls it is from one that is measured to the next: one in each kMean, at random.
 class SampleGaps {
  public:
-  static constexpr int32_t kMean = 16;
+  static constexpr int32_t kMean = 64;
 
   constexpr SampleGaps() = default;
   explicit constexpr SampleGaps(uint64_t seed) : group_(seed << 20) {}

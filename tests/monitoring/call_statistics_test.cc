@@ -18,7 +18,7 @@ namespace {
 
 // --- Sampling ---
 
-TEST(SampleGapsTest, OneOfEachSixteenIsTakenAtChangingPlaces) {
+TEST(SampleGapsTest, OneOfEachGroupIsTakenAtChangingPlaces) {
   SampleGaps gaps(7);
   std::vector<int> taken_at_place(SampleGaps::kMean);
   int64_t at = -1;
@@ -27,7 +27,7 @@ TEST(SampleGapsTest, OneOfEachSixteenIsTakenAtChangingPlaces) {
     ASSERT_EQ(at / SampleGaps::kMean, group);
     ++taken_at_place[static_cast<size_t>(at % SampleGaps::kMean)];
   }
-  for (const int taken : taken_at_place) EXPECT_NEAR(taken, 1000, 150);
+  for (const int taken : taken_at_place) EXPECT_NEAR(taken, 16000 / SampleGaps::kMean, 90);
 }
 
 std::string_view NoRow() { return {}; }
@@ -40,10 +40,10 @@ class CallTimerTest : public testing::Test {
   TableMonitor monitor_{&tracer_, "t"};
 };
 
-TEST_F(CallTimerTest, CountsAreExactAndLatenciesStandForSixteenCalls) {
+TEST_F(CallTimerTest, CountsAreExactAndLatenciesStandForAllCalls) {
   for (int i = 0; i < 1600; ++i) CallTimer(&monitor_, Call::kReadRow, NoRow);
   EXPECT_EQ(monitor_.counters.Read().read_row.calls, 1600u);
-  EXPECT_NEAR(static_cast<double>(Latency().count), 1600, 16);
+  EXPECT_NEAR(static_cast<double>(Latency().count), 1600, SampleGaps::kMean);
   EXPECT_EQ(monitor_.counters.Read().apply.calls, 0u);
 }
 
@@ -55,7 +55,7 @@ TEST_F(CallTimerTest, AThreadsFirstCallIsNotMeasuredMoreOftenThanOthers) {
       measured += timer.weight() > 0 ? 1 : 0;
     }).join();
   }
-  EXPECT_NEAR(measured, 20, 18);
+  EXPECT_NEAR(measured, 320 / SampleGaps::kMean, 15);
 }
 
 TEST_F(CallTimerTest, EveryCallThatWaitsLongIsRecordedOnce) {
@@ -94,7 +94,7 @@ TEST_F(CallTimerTest, StreamsOfAnyLengthAddEveryCall) {
   EXPECT_EQ(calls.next_row.calls, 780u);
   EXPECT_EQ(calls.stream_rows, 780u);
   EXPECT_EQ(calls.stream_cells, 2340u);
-  EXPECT_NEAR(static_cast<double>(calls.next_row.latency.count), 780, 400);
+  EXPECT_NEAR(static_cast<double>(calls.next_row.latency.count), 780, 700);
 }
 
 // --- A database ---
@@ -193,9 +193,9 @@ TEST_F(CallStatisticsTest, ConcurrentCallsAreAllCounted) {
   const FamilyStatistics& family = after.families.at("t").at("f");
   EXPECT_EQ(family.cells_written, uint64_t{kThreads} * kEach);
   EXPECT_EQ(family.bytes_written, uint64_t{kThreads} * kEach * 6);
-  // About one in sixteen of each thread's, each for sixteen; long waits by themselves.
+  // Of a sample, each for many; long waits by themselves.
   const auto measured = static_cast<double>(calls.read_row.latency.count);
-  EXPECT_NEAR(measured, kThreads * kEach, kThreads * kEach / 2.0);
+  EXPECT_NEAR(measured, kThreads * kEach, kThreads * kEach / 1.5);
 }
 
 TEST_F(CallStatisticsTest, FamiliesCountCellsDeletionsAndBytesAcrossAChangeOfTheSchema) {
@@ -253,9 +253,9 @@ TEST_F(CallStatisticsTest, ServersAndTabletsCountTheirWritesAndCompactions) {
   EXPECT_EQ(server.write_groups - before.write_groups, 324u);
   EXPECT_EQ(server.log_records - before.log_records, 324u);
   EXPECT_EQ(server.log_sync.count, 3u);
-  EXPECT_NEAR(static_cast<double>(server.log_append.count), 324, 32);
+  EXPECT_NEAR(static_cast<double>(server.log_append.count), 324, 2 * SampleGaps::kMean);
   EXPECT_EQ(server.memtable_apply.count, server.log_append.count);
-  EXPECT_NEAR(static_cast<double>(server.queue_wait.count), 324, 32);
+  EXPECT_NEAR(static_cast<double>(server.queue_wait.count), 324, 2 * SampleGaps::kMean);
   EXPECT_EQ(server.minor.finished, 2u);
   EXPECT_EQ(server.minor_compaction.count, 2u);
   EXPECT_EQ(server.merging.finished, 1u);
