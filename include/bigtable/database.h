@@ -51,7 +51,7 @@ class Database {
   // A name is 1 to 128 characters of [A-Za-z0-9_.-] and does not begin with a dot.
   // InvalidArgument, AlreadyExists.
   [[nodiscard]] absl::Status CreateTable(std::string_view name, const TableSchema& schema,
-                                         const CallOptions& options = {});
+                                         const CreateTableOptions& options = {});
   // The data is gone at once, and its space once no reader holds it. NotFound.
   [[nodiscard]] absl::Status DeleteTable(std::string_view name, const CallOptions& options = {});
   // NotFound. The table is the database's: the same one each time.

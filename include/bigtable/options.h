@@ -71,6 +71,11 @@ struct DatabaseOptions {
   // Bytes of a segment of the commit log, 64 KiB to 1 GiB. Segments are preallocated and reused.
   uint64_t log_segment_size = 16 << 20;
 
+  // Tablet servers that the tablets are spread over, up to 256; 0 takes the number of processors.
+  // Each has a commit log of its own, so that writers of tablets on different servers do not wait
+  // for one another; one without tablets has no log yet. May differ from one opening to the next.
+  int tablet_servers = 0;
+
   // Bytes at which a compaction starts its next output file, at least 1 MiB.
   uint64_t target_file_size = 64 << 20;
 
@@ -114,6 +119,17 @@ struct DatabaseOptions {
 // Of calls that neither read nor write cells.
 struct CallOptions {
   // Past it a call returns DeadlineExceeded; a change that has begun is finished.
+  absl::Time deadline = absl::InfiniteFuture();
+  const Cancellation* cancellation = nullptr;
+};
+
+// Of Database::CreateTable.
+struct CreateTableOptions {
+  // Rows at which the table is split from the start: each begins a tablet. For tables that many
+  // writers fill at once. In any order, not empty, each once.
+  std::vector<std::string> split_rows = {};
+
+  // As in CallOptions.
   absl::Time deadline = absl::InfiniteFuture();
   const Cancellation* cancellation = nullptr;
 };

@@ -59,7 +59,8 @@ struct RequestTrace {
   uint64_t mutations = 0;
   absl::Duration held_back;  // because memory or compactions were behind
   absl::Duration queue;      // behind the writes of others
-  // The group of writes that this one went to the log with, and what the group took.
+  // The group of writes that this one went to the log with, and what the group took. A batch is a
+  // write for each tablet that it goes to, one after another, and their figures are added up.
   uint64_t group_size = 0;
   absl::Duration log;       // its records into the log
   absl::Duration sync;      // of the log, if any of the group asked for it

@@ -1,5 +1,8 @@
 #include "client/check_options.h"
 
+#include <algorithm>
+#include <thread>
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/file_log_sink.h"
@@ -33,6 +36,12 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
   BT_RETURN_IF_ERROR(CheckRange("target_file_size", options.target_file_size, 1 << 20, kMost));
   BT_RETURN_IF_ERROR(
       CheckRange("compaction_threads", static_cast<uint64_t>(options.compaction_threads), 1, 64));
+  BT_RETURN_IF_ERROR(
+      CheckRange("tablet_servers", static_cast<uint64_t>(options.tablet_servers), 0, 256));
+  if (checked.tablet_servers == 0) {
+    const unsigned processors = std::thread::hardware_concurrency();
+    checked.tablet_servers = static_cast<int>(std::clamp(processors, 1u, 256u));
+  }
   BT_RETURN_IF_ERROR(CheckRange("durability", static_cast<uint64_t>(options.durability), 0,
                                 static_cast<uint64_t>(Durability::kSync)));
   if (options.trace_one_of > 0 && options.trace_sink == nullptr) {

@@ -77,10 +77,10 @@ absl::Status Database::Close() {
 // --- Tables ---
 
 absl::Status Database::CreateTable(std::string_view name, const TableSchema& schema,
-                                   const CallOptions& options) {
+                                   const CreateTableOptions& options) {
   BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  return master.CreateTable(name, schema);
+  BT_RETURN_IF_ERROR(CheckWritable(master, {options.deadline, options.cancellation}));
+  return master.CreateTable(name, schema, options.split_rows);
 }
 
 absl::Status Database::DeleteTable(std::string_view name, const CallOptions& options) {
@@ -91,11 +91,11 @@ absl::Status Database::DeleteTable(std::string_view name, const CallOptions& opt
 
 absl::StatusOr<Table*> Database::OpenTable(std::string_view name) {
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(name));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> served, master.FindTable(name));
   const std::lock_guard<std::mutex> lock(tables_mutex_);
-  std::unique_ptr<Table>& table = tables_[tablet->table_id()];
+  std::unique_ptr<Table>& table = tables_[served->table_id()];
   if (table == nullptr) {
-    table.reset(new Table(std::make_shared<TableImpl>(impl_, tablet, std::string(name))));
+    table.reset(new Table(std::make_shared<TableImpl>(impl_, served, std::string(name))));
   }
   return table.get();
 }
@@ -107,8 +107,8 @@ absl::StatusOr<std::vector<std::string>> Database::ListTables() {
 
 absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(table));
-  return tablet->Layout()->ToSchema();
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> served, master.FindTable(table));
+  return served->Layout()->ToSchema();
 }
 
 absl::Status Database::AddFamily(std::string_view table, std::string_view name,
@@ -181,7 +181,7 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
   BT_ENTER();
   auto snapshot =
       std::make_shared<const SnapshotImpl>(master.snapshots(), master.snapshots()->Take());
-  master.server()->WaitForWrites();
+  master.WaitForWrites();
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
@@ -190,15 +190,23 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
 absl::Status Database::Flush(std::string_view table, const CallOptions& options) {
   BT_ENTER();
   BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(table));
-  return master.background()->FlushTablet(master.server(), tablet, LimitsOf(options));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> served, master.FindTable(table));
+  for (const ServedTablet& tablet : served->tablets()) {
+    BT_RETURN_IF_ERROR(
+        master.background()->FlushTablet(tablet.server, tablet.tablet, LimitsOf(options)));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Database::Compact(std::string_view table, const CallOptions& options) {
   BT_ENTER();
   BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, master.FindTable(table));
-  return master.background()->CompactTablet(master.server(), tablet, LimitsOf(options));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> served, master.FindTable(table));
+  for (const ServedTablet& tablet : served->tablets()) {
+    BT_RETURN_IF_ERROR(
+        master.background()->CompactTablet(tablet.server, tablet.tablet, LimitsOf(options)));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
@@ -243,7 +251,8 @@ DatabaseStatistics Database::Statistics() {
   const std::lock_guard<std::mutex> lock(tables_mutex_);
   for (const auto& [id, table] : tables_) {
     const TableImpl& impl = *table->impl_;
-    if (!impl.tablet->removed()) statistics.calls[impl.name] = impl.monitor.counters.Read();
+    const bool is_deleted = impl.served->tablets().front().tablet->removed();
+    if (!is_deleted) statistics.calls[impl.name] = impl.monitor.counters.Read();
   }
   return statistics;
 }

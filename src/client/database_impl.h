@@ -64,22 +64,25 @@ class DatabaseImpl {
 // A table as its users share it.
 class TableImpl {
  public:
-  TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<Tablet> t, std::string n)
+  TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<const ServedTable> t, std::string n)
       : database(std::move(d)),
-        tablet(std::move(t)),
+        served(std::move(t)),
         name(std::move(n)),
         monitor(&database->tracer, name) {}
 
-  // Inside the gate. Checks what a read is given, pins the tablet's version and fixes the moment.
-  absl::Status BeginRead(const Filter& filter, const ReadOptions& options,
-                         Pin<TabletVersion>* version, ReadSpec* spec) const;
+  // Inside the gate. Checks what a read is given, pins the tablet's version and fixes the moment,
+  // which is good for this tablet alone unless it is a snapshot's.
+  absl::Status BeginRead(const ServedTablet& tablet, const Filter& filter,
+                         const ReadOptions& options, Pin<TabletVersion>* version,
+                         ReadSpec* spec) const;
+  absl::Status DeletedError() const;
 
   // Table::Apply and ApplyBatch: a status for each mutation.
   void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
              absl::Span<absl::Status> statuses, Call call);
 
   const std::shared_ptr<DatabaseImpl> database;
-  const std::shared_ptr<Tablet> tablet;
+  const std::shared_ptr<const ServedTable> served;
   const std::string name;
   TableMonitor monitor;
 };

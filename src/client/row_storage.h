@@ -96,18 +96,24 @@ class RowStorage {
 class RowBuilder {
  public:
   // For a Row that has nothing yet: it keeps the version.
-  RowBuilder(Row* row, std::string_view key, Pin<TabletVersion> version) : row_(row) {
+  RowBuilder(Row* row, std::string_view key, Pin<TabletVersion>&& version) : row_(row) {
     row_->storage_ = RowStorage::Take();
     storage_ = row_->storage_.get();
     storage_->version = std::move(version);
     storage_->key.assign(key);
   }
-  // For a Row that was read from the same version before.
-  RowBuilder(Row* row, std::string_view key) : row_(row), storage_(row->storage_.get()) {
-    storage_->Clear();
+  // For a Row that may have been read before: of the same version, mostly, which it then keeps.
+  RowBuilder(Row* row, std::string_view key, const Pin<TabletVersion>& version) : row_(row) {
+    if (row->storage_ != nullptr && row->storage_->version.get() == version.get()) {
+      row->storage_->Clear();
+    } else {
+      if (row->storage_ != nullptr) RowStorage::GiveBack(std::move(row->storage_));
+      row->storage_ = RowStorage::Take();
+      row->storage_->version = version.Clone();
+    }
+    storage_ = row_->storage_.get();
     storage_->key.assign(key);
   }
-  static bool HasStorage(const Row& row) { return row.storage_ != nullptr; }
   RowBuilder(const RowBuilder&) = delete;
   RowBuilder& operator=(const RowBuilder&) = delete;
   // The row is whole, and the Row may be moved.

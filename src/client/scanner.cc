@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/database_impl.h"
+#include "client/table_cursor.h"
 
 namespace bigtable {
 
@@ -20,8 +21,10 @@ class ScannerImpl {
   ScanStream* FetchColumnFamily(std::string_view family);
   std::string_view RowName() const;
 
-  // The moment's version and what a stream reads from it. Inside the gate.
-  absl::Status Begin(Pin<TabletVersion>* version, ReadSpec* spec);
+  // Fixes the moment, if that was not done yet. Inside the gate.
+  absl::Status Begin();
+  const TableImpl& table() const { return *table_; }
+  const ReadMoment& moment() const { return moment_; }
   void Fail(const absl::Status& status) {
     if (status_.ok()) status_ = status;
   }
@@ -37,8 +40,7 @@ class ScannerImpl {
   const std::shared_ptr<TableImpl> table_;
   const ReadOptions options_;
   RowRange range_;
-  Pin<TabletVersion> version_;
-  ReadSpec spec_;
+  ReadMoment moment_;
   std::vector<std::unique_ptr<ScanStream>> streams_;
   ScanStream* moved_last_ = nullptr;
   absl::Status status_;
@@ -71,10 +73,10 @@ class ScanStreamImpl {
     rows_ = 0;
   }
 
-  const CellCursor& cursor() const { return *cursor_; }
+  const CellCursor& cursor() const { return cursor_->cells(); }
   bool has_cell() const { return has_cell_; }
   std::string_view ColumnName() {
-    column_name_ = Cat(family_, ":", cursor_->qualifier());
+    column_name_ = Cat(family_, ":", cursor().qualifier());
     return column_name_;
   }
 
@@ -99,31 +101,30 @@ class ScanStreamImpl {
     if (filter.has_value()) chain.push_back(*filter);
     chain_ = Filter::Chain(std::move(chain));
     if (const absl::Status status = chain_.status(); !status.ok()) return Fail(status);
-    ReadSpec spec;
-    if (const absl::Status status = scanner_->Begin(&version_, &spec); !status.ok()) {
-      return Fail(status);
+    if (const absl::Status status = scanner_->Begin(); !status.ok()) return Fail(status);
+    const TableLayout& layout = scanner_->moment().layout();
+    if (layout.FindFamily(family_) == nullptr) {
+      return Fail(absl::NotFoundError(Cat("table ", layout.name, " has no column family ",
+                                          Quoted(family_), "; it has: ", layout.FamilyNames())));
     }
-    if (version_->layout().FindFamily(family_) == nullptr) {
-      return Fail(absl::NotFoundError(Cat("table ", version_->layout().name,
-                                          " has no column family ", Quoted(family_),
-                                          "; it has: ", version_->layout().FamilyNames())));
-    }
+    ReadSpec spec = scanner_->moment().spec();
     spec.filter = chain_.node();
     spec.settings.is_traced = calls_.is_traced();
-    cursor_.emplace(version_.get(), spec);
-    cursor_->ReadRange(scanner_->range());
+    std::vector<RowRange> ranges;
+    if (!scanner_->range().empty()) ranges.push_back(scanner_->range());
+    cursor_.emplace(&scanner_->table(), &scanner_->moment(), spec, std::move(ranges));
     Move();
   }
   void Move() {
     has_cell_ = cursor_->Next();
     if (!cursor_->status().ok()) return Fail(cursor_->status());
-    if (has_cell_ && cursor_->is_new_row() && scanner_->row_limit() > 0 &&
+    if (has_cell_ && cursor().is_new_row() && scanner_->row_limit() > 0 &&
         rows_++ == scanner_->row_limit()) {
       has_cell_ = false;
     }
     if (!has_cell_) return;
     calls_.CountCells(1);
-    if (cursor_->is_new_row()) calls_.CountRow();
+    if (cursor().is_new_row()) calls_.CountRow();
     scanner_->Moved(stream);
   }
   void Fail(const absl::Status& status) {
@@ -135,8 +136,7 @@ class ScanStreamImpl {
   ScannerImpl* const scanner_;
   const std::string family_;
   Filter chain_;
-  Pin<TabletVersion> version_;
-  std::optional<CellCursor> cursor_;
+  std::optional<TableCursor> cursor_;
   bool begun_ = false;
   bool has_cell_ = false;
   int64_t rows_ = 0;
@@ -163,17 +163,8 @@ std::string_view ScannerImpl::RowName() const {
   return moved_last_->impl_->cursor().row();
 }
 
-absl::Status ScannerImpl::Begin(Pin<TabletVersion>* version, ReadSpec* spec) {
-  if (!version_) {
-    const absl::Status status = table_->BeginRead(Filter(), options_, &version_, &spec_);
-    if (!status.ok()) {
-      version_ = {};
-      return status;
-    }
-  }
-  *version = version_.Clone();
-  *spec = spec_;
-  return absl::OkStatus();
+absl::Status ScannerImpl::Begin() {
+  return moment_.fixed() ? absl::OkStatus() : moment_.Fix(*table_, Filter(), options_);
 }
 
 ScanStream::ScanStream(std::unique_ptr<ScanStreamImpl> impl) : impl_(std::move(impl)) {}

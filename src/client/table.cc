@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "client/database_impl.h"
 #include "client/row_storage.h"
+#include "client/table_cursor.h"
 
 namespace bigtable {
 namespace {
@@ -22,8 +23,13 @@ absl::Status CheckRow(std::string_view row) {
 
 }  // namespace
 
-absl::Status TableImpl::BeginRead(const Filter& filter, const ReadOptions& options,
-                                  Pin<TabletVersion>* version, ReadSpec* spec) const {
+absl::Status TableImpl::DeletedError() const {
+  return absl::NotFoundError(Cat("table ", name, " was deleted"));
+}
+
+absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filter,
+                                  const ReadOptions& options, Pin<TabletVersion>* version,
+                                  ReadSpec* spec) const {
   if (filter.node() != nullptr) BT_RETURN_IF_ERROR(filter.status());
   if (options.row_limit < 0) {
     return absl::InvalidArgumentError(
@@ -34,11 +40,11 @@ absl::Status TableImpl::BeginRead(const Filter& filter, const ReadOptions& optio
   }
   Master& master = *database->master;
   // In this order: a removed tablet is emptied.
-  *version = tablet->Version();
-  if (tablet->removed()) return absl::NotFoundError(Cat("table ", name, " was deleted"));
+  *version = tablet.tablet->Version();
+  if (tablet.tablet->removed()) return DeletedError();
   if (options.snapshot == nullptr) {
     // In this order: see TabletVersion::sealed_at.
-    const SequenceNumber visible = master.server()->visible();
+    const SequenceNumber visible = tablet.server->visible();
     spec->sequence = std::min(visible, (*version)->sealed_at());
   } else {
     const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
@@ -83,46 +89,91 @@ std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutati
   return statuses;
 }
 
+namespace {
+
+// Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for.
+template <typename At>
+void ApplyTo(const ServedTablet& served, Durability durability, const CallLimits& limits,
+             const CallTimer& timer, const At& at, absl::Span<absl::Status> statuses) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < statuses.size(); ++i) bytes += at(i).byte_size();
+  const absl::Status admitted = served.write_controller->Admit(bytes, limits);
+  if (!admitted.ok()) {
+    std::fill(statuses.begin(), statuses.end(), admitted);
+    return;
+  }
+  // Pinned after the wait, so that no memtable is kept that the wait is for.
+  const Pin<TabletVersion> version = served.tablet->Version();
+  absl::InlinedVector<MutationView, 1> views;
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    const RowMutation& mutation = at(i);
+    views.push_back({mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()});
+    statuses[i] = mutation.status();
+    if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), views[i]);
+  }
+  served.server->Apply({.tablet = served.tablet.get(),
+                        .layout = &version->layout(),
+                        .mutations = views,
+                        .durability = durability,
+                        .limits = limits,
+                        .sample_weight = timer.weight(),
+                        .trace = timer.trace()},
+                       statuses);
+}
+
+// TableImpl::Apply, which does the counting. Inlined by force, as ReadOneRow.
+[[gnu::always_inline]] inline void ApplyToTablets(const TableImpl& table,
+                                                  absl::Span<const RowMutation> mutations,
+                                                  const WriteOptions& options,
+                                                  const CallTimer& timer,
+                                                  absl::Span<absl::Status> statuses) {
+  const auto refuse = [&](const absl::Status& status) {
+    std::fill(statuses.begin(), statuses.end(), status);
+  };
+  const CallGate::Pass pass(&table.database->gate);
+  if (!pass) return refuse(DatabaseImpl::ClosedError());
+  const DatabaseOptions& database_options = table.database->master->options();
+  if (database_options.read_only) {
+    return refuse(absl::FailedPreconditionError("the database was opened read-only"));
+  }
+  const CallLimits limits = LimitsOf(options);
+  if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
+  const Durability durability = options.durability.value_or(database_options.durability);
+
+  const ServedTable& served = *table.served;
+  if (mutations.size() == 1 || served.tablets().size() == 1) {
+    if (mutations.empty()) return;
+    return ApplyTo(
+        served.tablets()[served.Find(mutations[0].row())], durability, limits, timer,
+        [&](size_t i) -> const RowMutation& { return mutations[i]; }, statuses);
+  }
+  // Each tablet's together; those of a row stay in their order.
+  std::vector<std::pair<size_t, size_t>> places;  // tablet, mutation
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    places.emplace_back(served.Find(mutations[i].row()), i);
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<absl::Status> outcomes;
+  for (size_t begin = 0, end; begin < places.size(); begin = end) {
+    const size_t tablet = places[begin].first;
+    for (end = begin; end < places.size() && places[end].first == tablet; ++end) {
+    }
+    outcomes.assign(end - begin, absl::OkStatus());
+    const auto at = [&](size_t i) -> const RowMutation& {
+      return mutations[places[begin + i].second];
+    };
+    ApplyTo(served.tablets()[tablet], durability, limits, timer, at, absl::MakeSpan(outcomes));
+    for (size_t i = begin; i < end; ++i) statuses[places[i].second] = outcomes[i - begin];
+  }
+}
+
+}  // namespace
+
 void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
                       absl::Span<absl::Status> statuses, Call call) {
   CallTimer timer(&monitor, call,
                   [&] { return mutations.empty() ? std::string_view() : mutations.front().row(); });
-  const auto refuse = [&](const absl::Status& status) {
-    timer.Failed(status);
-    std::fill(statuses.begin(), statuses.end(), status);
-  };
-  const CallGate::Pass pass(&database->gate);
-  if (!pass) return refuse(DatabaseImpl::ClosedError());
-  Master& master = *database->master;
-  if (master.options().read_only) {
-    return refuse(absl::FailedPreconditionError("the database was opened read-only"));
-  }
-  const CallLimits limits = LimitsOf(options);
-  absl::Status admitted = limits.Check();
-  if (admitted.ok()) {
-    uint64_t bytes = 0;
-    for (const RowMutation& mutation : mutations) bytes += mutation.byte_size();
-    admitted = master.write_controller()->Admit(bytes, limits);
-  }
-  if (!admitted.ok()) return refuse(admitted);
-
-  // Pinned after the wait, so that no memtable is kept that the wait is for.
-  const Pin<TabletVersion> version = tablet->Version();
-  absl::InlinedVector<MutationView, 1> views;
-  for (size_t i = 0; i < mutations.size(); ++i) {
-    views.push_back(
-        {mutations[i].row(), mutations[i].encoded_operations(), mutations[i].takes_server_time()});
-    statuses[i] = mutations[i].status();
-    if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), views[i]);
-  }
-  master.server()->Apply({.tablet = tablet.get(),
-                          .layout = &version->layout(),
-                          .mutations = views,
-                          .durability = options.durability.value_or(master.options().durability),
-                          .limits = limits,
-                          .sample_weight = timer.weight(),
-                          .trace = timer.trace()},
-                         statuses);
+  ApplyToTablets(*this, mutations, options, timer, statuses);
   if (RequestTrace* const trace = timer.trace()) [[unlikely]] {
     trace->mutations = mutations.size();
   }
@@ -178,12 +229,13 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   BT_RETURN_IF_ERROR(CheckRow(row));
   Pin<TabletVersion> version;
   ReadSpec spec;
-  BT_RETURN_IF_ERROR(table.BeginRead(filter, options, &version, &spec));
+  const ServedTablet& served = table.served->tablets()[table.served->Find(row)];
+  BT_RETURN_IF_ERROR(table.BeginRead(served, filter, options, &version, &spec));
   spec.reverse = false;
   spec.settings.is_traced = trace != nullptr;
   Row result;
   // What is too old now was not yet when the row was cached, so tables with such a rule have none.
-  ScanCache* const cache = spec.now == absl::InfinitePast() ? table.tablet->scan_cache() : nullptr;
+  ScanCache* const cache = spec.now == absl::InfinitePast() ? served.tablet->scan_cache() : nullptr;
   const TabletVersion& pinned = *version;  // by the row, from now on
   if (cache != nullptr) {
     const Ref<Block> cached =
@@ -224,18 +276,26 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
   return result;
 }
 
-// A stream of rows: its ranges one after another, with one cursor.
+// A stream of rows, each put together from the cells of one cursor.
 class RowReaderImpl {
  public:
   RowReaderImpl(std::shared_ptr<TableImpl> table, const RowSet& rows, Filter filter,
                 const ReadOptions& options)
       : table_(std::move(table)),
-        ranges_(rows.Normalized()),
         filter_(std::move(filter)),
         options_(options),
         calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
-    if (options.reverse) std::reverse(ranges_.begin(), ranges_.end());
-    Begin();
+    // The moment is that of the call of ReadRows.
+    const CallGate::Pass pass(&table_->database->gate);
+    const absl::Status status =
+        pass ? moment_.Fix(*table_, filter_, options_) : DatabaseImpl::ClosedError();
+    if (!status.ok()) {
+      Fail(status);
+      return;
+    }
+    ReadSpec spec = moment_.spec();
+    spec.settings.is_traced = calls_.is_traced();
+    cursor_.emplace(table_.get(), &moment_, spec, rows.Normalized());
   }
 
   bool Next(Row* row) {
@@ -244,14 +304,14 @@ class RowReaderImpl {
     if (!pass) return Fail(DatabaseImpl::ClosedError());
     if (done_) return false;
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
-    if (!at_row_ && !NextRange()) return false;
-    RowBuilder builder = RowBuilder::HasStorage(*row)
-                             ? RowBuilder(row, cursor_->row())
-                             : RowBuilder(row, cursor_->row(), version_.Clone());
+    if (!at_row_ && !cursor_->Next()) {
+      return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
+    }
+    RowBuilder builder(row, cursor_->cells().row(), cursor_->version());
     do {
-      builder.Add(*cursor_);
+      builder.Add(cursor_->cells());
       at_row_ = cursor_->Next();
-    } while (at_row_ && !cursor_->is_new_row());
+    } while (at_row_ && !cursor_->cells().is_new_row());
     builder.Finish();
     if (!at_row_ && !cursor_->status().ok()) return Fail(cursor_->status());
     ++rows_;
@@ -263,36 +323,6 @@ class RowReaderImpl {
   const absl::Status& status() const { return status_; }
 
  private:
-  // Fixes the moment, which is that of the call of ReadRows.
-  void Begin() {
-    const CallGate::Pass pass(&table_->database->gate);
-    ReadSpec spec;
-    const absl::Status status =
-        pass ? table_->BeginRead(filter_, options_, &version_, &spec) : DatabaseImpl::ClosedError();
-    if (status.ok()) {
-      spec.settings.is_traced = calls_.is_traced();
-      cursor_.emplace(version_.get(), spec);
-    } else {
-      Fail(status);
-    }
-  }
-  // Goes to the first cell of the next range that has one.
-  bool NextRange() {
-    while (next_range_ < ranges_.size()) {
-      const RowRange& range = ranges_[next_range_++];
-      const bool one_row = range.end().has_value() &&
-                           range.end()->size() == range.begin().size() + 1 &&
-                           range.end()->back() == '\0' && range.end()->starts_with(range.begin());
-      if (one_row && !options_.reverse) {
-        cursor_->ReadRow(range.begin());
-      } else {
-        cursor_->ReadRange(range);
-      }
-      if (cursor_->Next()) return true;
-      if (!cursor_->status().ok()) return Fail(cursor_->status());
-    }
-    return Finish();
-  }
   bool Finish() {
     done_ = true;
     return false;
@@ -304,12 +334,10 @@ class RowReaderImpl {
   }
 
   const std::shared_ptr<TableImpl> table_;
-  std::vector<RowRange> ranges_;
   const Filter filter_;
   const ReadOptions options_;
-  Pin<TabletVersion> version_;
-  std::optional<CellCursor> cursor_;
-  size_t next_range_ = 0;
+  ReadMoment moment_;
+  std::optional<TableCursor> cursor_;
   bool at_row_ = false;  // the cursor stands at the first cell of a row
   bool done_ = false;
   int64_t rows_ = 0;

@@ -1,5 +1,7 @@
 #include "lockservice/small_files.h"
 
+#include <utility>
+
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "base/status.h"
@@ -9,14 +11,19 @@ namespace bigtable {
 namespace {
 
 constexpr std::string_view kMagic = "BTSMALLF";
-constexpr uint32_t kFormatVersion = 1;
-constexpr size_t kHeaderSize = 8 + 4 + 8;
+constexpr uint32_t kFormatVersion = 2;
+constexpr uint32_t kVersionWithoutGeneration = 1;
+constexpr size_t kChecksumOffset = 8 + 4;
+constexpr size_t kHeaderSize = kChecksumOffset + 8;  // what all versions have
 constexpr std::string_view kTemporary = "~";
 
-uint64_t ChecksumOf(std::string_view name, std::string_view contents) {
+// What the checksum is of. The version is covered so that a file of format 1 is not taken for one
+// of format 2, whose first bytes after the header mean something else.
+uint64_t ChecksumOf(std::string_view name, uint32_t version, std::string_view body) {
   std::string covered(name);
   covered.push_back('\0');
-  covered.append(contents);
+  if (version != kVersionWithoutGeneration) AppendFixed32(&covered, version);
+  covered.append(body);
   return Checksum(covered);
 }
 
@@ -29,28 +36,50 @@ std::string SmallFiles::PathOf(std::string_view name) const {
 }
 
 absl::StatusOr<std::string> SmallFiles::Read(std::string_view name) const {
+  BT_ASSIGN_OR_RETURN(SmallFile file, ReadWithGeneration(name));
+  return std::move(file.contents);
+}
+
+absl::StatusOr<SmallFile> SmallFiles::ReadWithGeneration(std::string_view name) const {
   const std::string path = PathOf(name);
-  BT_ASSIGN_OR_RETURN(std::string bytes, file_system_->ReadFile(path));
+  BT_ASSIGN_OR_RETURN(const std::string bytes, file_system_->ReadFile(path));
   if (bytes.size() < kHeaderSize || !bytes.starts_with(kMagic)) {
     return absl::DataLossError(Cat(path, ": at offset 0: not a file of the lock service"));
   }
-  if (const uint32_t version = LoadFixed32(bytes.data() + 8); version != kFormatVersion) {
-    return absl::FailedPreconditionError(
-        Cat(path, " has format version ", version, "; this program knows ", kFormatVersion));
+  const uint32_t version = LoadFixed32(bytes.data() + kMagic.size());
+  if (version != kFormatVersion && version != kVersionWithoutGeneration) {
+    return absl::FailedPreconditionError(Cat(path, " has format version ", version,
+                                             "; this program knows ", kVersionWithoutGeneration,
+                                             " to ", kFormatVersion));
   }
-  std::string contents = bytes.substr(kHeaderSize);
-  if (LoadFixed64(bytes.data() + 12) != ChecksumOf(name, contents)) {
-    return absl::DataLossError(Cat(path, ": at offset 12: the checksum does not fit"));
+  std::string_view body = std::string_view(bytes).substr(kHeaderSize);
+  if (LoadFixed64(bytes.data() + kChecksumOffset) != ChecksumOf(name, version, body)) {
+    return absl::DataLossError(
+        Cat(path, ": at offset ", kChecksumOffset, ": the checksum does not fit"));
   }
-  return contents;
+  SmallFile file{.generation = kUnknownGeneration};
+  if (version != kVersionWithoutGeneration) {
+    if (body.size() < sizeof(uint64_t)) {
+      return absl::DataLossError(
+          Cat(path, ": at offset ", kHeaderSize, ": there is no generation"));
+    }
+    file.generation = LoadFixed64(body.data());
+    body.remove_prefix(sizeof(uint64_t));
+  }
+  file.contents = body;
+  return file;
 }
 
-absl::Status SmallFiles::Write(std::string_view name, std::string_view contents) {
+absl::Status SmallFiles::Write(std::string_view name, std::string_view contents,
+                               uint64_t generation) {
   BT_RETURN_IF_ERROR(CreateDirectories(name));
+  std::string body;
+  AppendFixed64(&body, generation);
+  body.append(contents);
   std::string bytes(kMagic);
   AppendFixed32(&bytes, kFormatVersion);
-  AppendFixed64(&bytes, ChecksumOf(name, contents));
-  bytes.append(contents);
+  AppendFixed64(&bytes, ChecksumOf(name, kFormatVersion, body));
+  bytes.append(body);
 
   const std::string path = PathOf(name);
   const std::string temporary = Cat(path, kTemporary);
@@ -76,10 +105,16 @@ absl::StatusOr<std::vector<std::string>> SmallFiles::List(std::string_view direc
   const std::string path = PathOf(directory);
   if (!file_system_->FileExists(path)) return std::vector<std::string>();
   BT_ASSIGN_OR_RETURN(std::vector<std::string> names, file_system_->ListDirectory(path));
-  std::erase_if(names, [&](const std::string& name) {
-    return name.ends_with(kTemporary) || !file_system_->FileSize(Cat(path, "/", name)).ok();
-  });
-  return names;
+  std::vector<std::string> files;
+  for (std::string& child : names) {
+    if (child.ends_with(kTemporary)) continue;
+    const absl::Status status = file_system_->FileSize(Cat(path, "/", child)).status();
+    if (absl::IsFailedPrecondition(status) || absl::IsNotFound(status))
+      continue;  // a directory, or gone
+    BT_RETURN_IF_ERROR(status);
+    files.push_back(std::move(child));
+  }
+  return files;
 }
 
 absl::Status SmallFiles::CreateDirectories(std::string_view name) {

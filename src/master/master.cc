@@ -5,6 +5,8 @@
 
 #include "absl/time/clock.h"
 
+#include "bigtable/row_mutation.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/log_replay.h"
@@ -19,6 +21,39 @@ uint64_t PowerOfTwo(uint64_t n) { return uint64_t{1} << (63 - __builtin_clzll(n)
 
 absl::Status Annotate(const absl::Status& status, std::string_view what) {
   return absl::Status(status.code(), Cat(what, ": ", ToStd(status.message())));
+}
+
+// What a tablet asks of its server: its bytes on disk, and something for each, so that tablets with
+// nothing in them are spread, too.
+uint64_t LoadOf(const Tablet& tablet) {
+  uint64_t load = 1 << 20;
+  const Pin<TabletVersion> version = tablet.Version();
+  for (const GroupVersion& group : version->groups()) {
+    for (const SortedRun& run : group.runs) load += run.bytes();
+  }
+  return load;
+}
+
+// The tablets of a table that is split at these rows.
+absl::StatusOr<std::vector<RowRange>> SplitAt(std::vector<std::string> rows) {
+  std::sort(rows.begin(), rows.end());
+  std::vector<RowRange> ranges;
+  std::string begin;
+  for (const std::string& row : rows) {
+    if (row.empty()) return absl::InvalidArgumentError("a split row must not be empty");
+    if (row.size() > RowMutation::kMaxRowSize) {
+      return absl::InvalidArgumentError(Cat("a split row must be at most ",
+                                            RowMutation::kMaxRowSize, " bytes, and ", Quoted(row),
+                                            " has ", row.size()));
+    }
+    if (row == begin) {
+      return absl::InvalidArgumentError(Cat("the split row ", Quoted(row), " is there twice"));
+    }
+    ranges.push_back(RowRange::RightOpen(begin, row));
+    begin = row;
+  }
+  ranges.push_back(RowRange::StartingAt(begin));
+  return ranges;
 }
 
 }  // namespace
@@ -42,7 +77,9 @@ Master::Master(std::string_view path, const DatabaseOptions& options)
       background_(&info_log_) {}
 
 Master::~Master() {
-  options_.shared_memory_budget->RemoveHolder(write_controller_.get());
+  for (const UserServer& user : user_servers_) {
+    options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
+  }
   background_.Stop();
 }
 
@@ -58,10 +95,11 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
   BT_RETURN_IF_ERROR(master->OpenTables());
   if (!options.read_only) {
     BT_RETURN_IF_ERROR(master->SweepFiles());
-    master->background_.Start(
-        {master->metadata_server_.get(), master->user_server_.get()}, options.compaction_threads,
-        [controller = master->write_controller_.get()] { controller->NoteReason(); });
-    options.shared_memory_budget->AddHolder(master->write_controller_.get());
+    master->background_.Start(master->AllServers(), options.compaction_threads,
+                               [m = master.get()] { m->NoteStalls(); });
+    for (const UserServer& user : master->user_servers_) {
+      options.shared_memory_budget->AddHolder(user.write_controller.get());
+    }
   }
   master->info_log_.Info("opened ", path, " with ", master->TableNames().size(), " tables",
                          options.read_only ? ", read-only" : "");
@@ -179,37 +217,75 @@ absl::Status Master::OpenMetadata() {
   metadata_server_->AddTablet(std::move(tablet));
   metadata_ = std::make_unique<MetadataTable>(metadata_server_.get());
   std::map<std::string, SequenceNumber> must_reach;
-  for (const auto& [id, group] : state.groups) {
-    SequenceNumber& reach = must_reach[group.redo.server];
-    reach = std::max(reach, group.redo.log_synced);
-  }
-  return TakeOver(ServerDirectory::Kind::kMetadata, metadata_server_.get(), must_reach);
+  NoteRedoPoints(state, &must_reach);
+  return TakeOver(ServerDirectory::Kind::kMetadata, {metadata_server_.get()}, must_reach);
 }
 
 absl::Status Master::OpenTables() {
-  user_server_ = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
-  write_controller_ = std::make_unique<WriteController>(
-      options_.shared_memory_budget.get(), user_server_.get(), &background_, events_.get());
+  for (int i = 0; i < options_.tablet_servers; ++i) {
+    UserServer& user = user_servers_.emplace_back();
+    user.server = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
+    user.write_controller = std::make_unique<WriteController>(options_.shared_memory_budget.get(),
+                                                              user.server.get(), &background_, events_.get());
+  }
   BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, schemas_.ReadAll());
   std::map<std::string, SequenceNumber> must_reach;
   for (const TableLayout& layout : layouts) {
-    BT_ASSIGN_OR_RETURN(const TabletState state, metadata_->ReadTablet(layout.table_id));
-    NoteSequences(state);
+    BT_ASSIGN_OR_RETURN(const std::vector<TabletState> tablets,
+                        metadata_->ReadTable(layout.table_id));
     sequences_.AdvanceTo(layout.table_id);
     for (const FamilyLayout& family : layout.families) sequences_.AdvanceTo(family.created);
-    for (const auto& [id, group] : state.groups) {
-      SequenceNumber& reach = must_reach[group.redo.server];
-      reach = std::max(reach, group.redo.log_synced);
+    for (const TabletState& state : tablets) {
+      NoteSequences(state);
+      NoteRedoPoints(state, &must_reach);
     }
-    absl::StatusOr<std::shared_ptr<Tablet>> tablet =
-        Tablet::Open(user_server_->environment(), layout, state);
-    if (!tablet.ok()) return Annotate(tablet.status(), Cat("table ", layout.name));
-    user_server_->AddTablet(*tablet);
+    absl::StatusOr<std::shared_ptr<const ServedTable>> table = OpenTable(layout, tablets);
+    if (!table.ok()) return Annotate(table.status(), Cat("table ", layout.name));
     MutexLock lock(&mutex_);
-    tables_[layout.name] = *std::move(tablet);
+    tables_[layout.name] = *std::move(table);
   }
   if (!options_.read_only) BT_RETURN_IF_ERROR(SweepTables(layouts));
-  return TakeOver(ServerDirectory::Kind::kUser, user_server_.get(), must_reach);
+  return TakeOver(ServerDirectory::Kind::kUser, UserServers(), must_reach);
+}
+
+absl::StatusOr<std::shared_ptr<const ServedTable>> Master::OpenTable(
+    const TableLayout& layout, const std::vector<TabletState>& tablets) {
+  std::vector<ServedTablet> served;
+  for (const TabletState& state : tablets) {
+    UserServer* const user = LeastLoaded();
+    BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
+                        Tablet::Open(user->server->environment(), layout, state));
+    user->server->AddTablet(tablet);
+    user->load += LoadOf(*tablet);
+    served.push_back({std::move(tablet), user->server.get(), user->write_controller.get()});
+  }
+  return std::make_shared<const ServedTable>(std::move(served));
+}
+
+Master::UserServer* Master::LeastLoaded() {
+  return &*std::min_element(
+      user_servers_.begin(), user_servers_.end(),
+      [](const UserServer& a, const UserServer& b) { return a.load < b.load; });
+}
+
+std::vector<TabletServer*> Master::UserServers() const {
+  std::vector<TabletServer*> servers;
+  for (const UserServer& user : user_servers_) servers.push_back(user.server.get());
+  return servers;
+}
+
+std::vector<TabletServer*> Master::AllServers() const {
+  std::vector<TabletServer*> servers = UserServers();
+  servers.insert(servers.begin(), metadata_server_.get());
+  return servers;
+}
+
+void Master::NoteRedoPoints(const TabletState& state,
+                            std::map<std::string, SequenceNumber>* must_reach) {
+  for (const auto& [id, group] : state.groups) {
+    SequenceNumber& reach = (*must_reach)[group.redo.server];
+    reach = std::max(reach, group.redo.log_synced);
+  }
 }
 
 void Master::NoteSequences(const TabletState& state) {
@@ -219,29 +295,42 @@ void Master::NoteSequences(const TabletState& state) {
   }
 }
 
-absl::Status Master::TakeOver(ServerDirectory::Kind kind, TabletServer* server,
+absl::Status Master::TakeOver(ServerDirectory::Kind kind, const std::vector<TabletServer*>& servers,
                               const std::map<std::string, SequenceNumber>& must_reach) {
   const std::vector<std::string> dead = servers_.Servers(kind);
   for (const std::string& name : dead) {
     const auto reach = must_reach.find(name);
-    BT_RETURN_IF_ERROR(Replay(name, server, reach == must_reach.end() ? 0 : reach->second));
+    BT_RETURN_IF_ERROR(Replay(name, servers, reach == must_reach.end() ? 0 : reach->second));
   }
-  server->SetVisible(sequences_.last());
+  for (TabletServer* server : servers) server->SetVisible(sequences_.last());
   if (options_.read_only) return absl::OkStatus();
-  BT_RETURN_IF_ERROR(FlushAll(server));
-  const std::string new_name = servers_.NewName(kind, sequences_.last());
-  sequences_.AdvanceTo(servers_.last_number());
-  BT_RETURN_IF_ERROR(server->StartLog(new_name, directory_.log_of(new_name)));
-  BT_RETURN_IF_ERROR(servers_.Add(new_name));
+  for (TabletServer* server : servers) {
+    BT_RETURN_IF_ERROR(FlushAll(server));
+    if (!server->Tablets().empty()) BT_RETURN_IF_ERROR(StartServer(kind, server));
+  }
   for (const std::string& name : dead) BT_RETURN_IF_ERROR(servers_.Remove(name));
   return absl::OkStatus();
 }
 
-absl::Status Master::Replay(const std::string& dead_server, TabletServer* server,
-                            SequenceNumber must_reach) {
+absl::Status Master::StartServer(ServerDirectory::Kind kind, TabletServer* server) {
+  if (server->has_log()) return absl::OkStatus();
+  const std::string name = servers_.NewName(kind, sequences_.last());
+  sequences_.AdvanceTo(servers_.last_number());
+  BT_RETURN_IF_ERROR(server->StartLog(name, directory_.log_of(name)));
+  return servers_.Add(name);
+}
+
+absl::Status Master::Replay(const std::string& dead_server,
+                            const std::vector<TabletServer*>& servers, SequenceNumber must_reach) {
   const uint64_t most_memory = options_.shared_memory_budget->limit() / 4;
   uint64_t memory = 0;
   const std::string log = directory_.log_of(dead_server);
+  const auto find = [&](uint64_t table_id, std::string_view row) -> std::shared_ptr<Tablet> {
+    for (const TabletServer* server : servers) {
+      if (auto tablet = server->FindTablet(table_id, row)) return tablet;
+    }
+    return nullptr;  // the table was deleted
+  };
   const auto replay = [&](RecordType type, SequenceNumber sequence,
                           std::string_view payload) -> absl::Status {
     MutationRecord record;
@@ -250,15 +339,18 @@ absl::Status Master::Replay(const std::string& dead_server, TabletServer* server
           Cat(log, ": the record with sequence number ", sequence, " is no mutation"));
     }
     sequences_.AdvanceTo(sequence);
-    const std::shared_ptr<Tablet> tablet = server->FindTablet(record.table_id);
-    if (tablet == nullptr) return absl::OkStatus();  // the table was deleted
+    const std::shared_ptr<Tablet> tablet = find(record.table_id, record.row);
+    if (tablet == nullptr) return absl::OkStatus();
     const uint64_t before = tablet->ActiveBytes();
     tablet->Replay(record.row, record.operations, sequence, record.server_timestamp);
     memory += tablet->ActiveBytes() - before;
     if (memory <= most_memory || options_.read_only) return absl::OkStatus();
     memory = 0;
-    server->SetVisible(sequences_.last());
-    return FlushAll(server);
+    for (TabletServer* server : servers) {
+      server->SetVisible(sequences_.last());
+      BT_RETURN_IF_ERROR(FlushAll(server));
+    }
+    return absl::OkStatus();
   };
   ReplayOptions replay_options;
   replay_options.must_reach = must_reach;
@@ -282,14 +374,14 @@ absl::Status Master::SweepTables(const std::vector<TableLayout>& layouts) {
     const bool known = std::any_of(layouts.begin(), layouts.end(), [&](const TableLayout& layout) {
       return layout.table_id == table_id;
     });
-    if (!known) BT_RETURN_IF_ERROR(metadata_->RemoveTablet(table_id));
+    if (!known) BT_RETURN_IF_ERROR(metadata_->RemoveTable(table_id));
   }
   return absl::OkStatus();
 }
 
 absl::Status Master::SweepFiles() {
   std::set<uint64_t> named;
-  for (TabletServer* server : {metadata_server_.get(), user_server_.get()}) {
+  for (TabletServer* server : AllServers()) {
     for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
       const Pin<TabletVersion> version = tablet->Version();
       for (const GroupVersion& group : version->groups()) {
@@ -313,11 +405,16 @@ absl::Status Master::SweepFiles() {
 // --- Ending ---
 
 absl::Status Master::Shutdown() {
-  options_.shared_memory_budget->RemoveHolder(write_controller_.get());
+  for (const UserServer& user : user_servers_) {
+    options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
+  }
   background_.Stop();
   if (options_.read_only) return absl::OkStatus();
   // User tablets first: writing them out writes to METADATA.
-  for (TabletServer* server : {user_server_.get(), metadata_server_.get()}) {
+  std::vector<TabletServer*> servers = UserServers();
+  servers.push_back(metadata_server_.get());
+  for (TabletServer* server : servers) {
+    if (!server->has_log()) continue;
     BT_RETURN_IF_ERROR(server->error());
     BT_RETURN_IF_ERROR(FlushAll(server));
     BT_RETURN_IF_ERROR(server->CloseLog());
@@ -329,12 +426,12 @@ absl::Status Master::Shutdown() {
 
 // --- Tables ---
 
-absl::StatusOr<std::shared_ptr<Tablet>> Master::FindTable(std::string_view name) const {
+absl::StatusOr<std::shared_ptr<const ServedTable>> Master::FindTable(std::string_view name) const {
   MutexLock lock(&mutex_);
   const auto found = tables_.find(name);
   if (found != tables_.end()) return found->second;
   std::string names;
-  for (const auto& [other, tablet] : tables_) {
+  for (const auto& [other, table] : tables_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", other);
   }
   return absl::NotFoundError(
@@ -348,32 +445,50 @@ std::vector<std::string> Master::TableNames() const {
   return names;
 }
 
-absl::Status Master::CreateTable(std::string_view name, const TableSchema& schema) {
+absl::Status Master::CreateTable(std::string_view name, const TableSchema& schema,
+                                 const std::vector<std::string>& split_rows) {
   MutexLock schema_lock(&schema_mutex_);
   BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout(name, 0, schema));
+  BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, SplitAt(split_rows));
   if (FindTable(name).ok()) {
     return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
   }
   // Never used before: what the log may still hold of deleted tables is not this table's. The
   // sequence numbers that METADATA's mutation takes are larger, so neither will it be used again.
   layout.table_id = sequences_.Take(1);
-  BT_RETURN_IF_ERROR(metadata_->AddTablet(layout.table_id));
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
-                      Tablet::Open(user_server_->environment(), layout, {}));
-  BT_RETURN_IF_ERROR(schemas_.Write(layout));
-  user_server_->AddTablet(tablet);
-  info_log_.Info("created table ", name, " as ", layout.table_id);
+  BT_RETURN_IF_ERROR(metadata_->AddTable(layout.table_id, ranges));
+  std::vector<TabletState> states(ranges.size());
+  for (size_t i = 0; i < ranges.size(); ++i) states[i].rows = ranges[i];
+  for (UserServer& user : user_servers_) {
+    user.load = 0;
+    for (const std::shared_ptr<Tablet>& tablet : user.server->Tablets())
+      user.load += LoadOf(*tablet);
+  }
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<const ServedTable> table, OpenTable(layout, states));
+  absl::Status created;
+  for (TabletServer* server : table->servers()) {
+    if (created.ok()) created = StartServer(ServerDirectory::Kind::kUser, server);
+  }
+  if (created.ok()) created = schemas_.Write(layout);
+  if (!created.ok()) {
+    for (const ServedTablet& tablet : table->tablets()) {
+      tablet.server->RemoveTablet(tablet.tablet->id());
+    }
+    return created;
+  }
+  info_log_.Info("created table ", name, " as ", layout.table_id, " of ", ranges.size(),
+                 " tablets");
   TellOfTable(&EventListener::OnTableCreated, name);
   MutexLock lock(&mutex_);
-  tables_[std::string(name)] = std::move(tablet);
+  tables_[std::string(name)] = std::move(table);
   return absl::OkStatus();
 }
 
 absl::Status Master::DeleteTable(std::string_view name) {
   MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTable(name));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> table, FindTable(name));
   if (const absl::Status removed = schemas_.Remove(name); !removed.ok()) {
-    RestoreSchema(*tablet->Layout());
+    RestoreSchema(*table->Layout());
     return removed;
   }
   // From here on the table is deleted; what is left to do, the next opening does if this fails.
@@ -382,32 +497,41 @@ absl::Status Master::DeleteTable(std::string_view name) {
     tables_.erase(tables_.find(name));
   }
   TellOfTable(&EventListener::OnTableDeleted, name);
-  user_server_->RemoveTablet(tablet->table_id());
-  background_.WaitForTablet(tablet.get());
-  const absl::Status forgotten = metadata_->RemoveTablet(tablet->table_id());
-  if (forgotten.ok()) tablet->RemoveFiles();
-  // Tables that users hold keep the tablet, but not what was in it.
-  user_server_->Empty(tablet.get());
+  for (const ServedTablet& served : table->tablets()) {
+    served.server->RemoveTablet(served.tablet->id());
+    background_.WaitForTablet(served.tablet.get());
+  }
+  const absl::Status forgotten = metadata_->RemoveTable(table->table_id());
+  for (const ServedTablet& served : table->tablets()) {
+    if (forgotten.ok()) served.tablet->RemoveFiles();
+    // Tables that users hold keep the tablet, but not what was in it.
+    served.server->Empty(served.tablet.get());
+  }
   BT_RETURN_IF_ERROR(forgotten);
-  if (const absl::Status status = user_server_->MaintainLog(); !status.ok()) {
-    info_log_.Warning("after table ", name, " was deleted: ", ToStd(status.message()));
+  for (TabletServer* server : table->servers()) {
+    if (const absl::Status status = server->MaintainLog(); !status.ok()) {
+      info_log_.Warning("after table ", name, " was deleted: ", ToStd(status.message()));
+    }
   }
   info_log_.Info("deleted table ", name);
   return absl::OkStatus();
 }
 
+// The schema's file is what changes the table; then its tablets follow, one after the other.
 absl::Status Master::ChangeTable(std::string_view name,
                                  absl::FunctionRef<absl::Status(TableLayout*)> change) {
   MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTable(name));
-  const absl::Status changed =
-      user_server_->ChangeLayout(tablet.get(), [&](TableLayout* layout) -> absl::Status {
-        BT_RETURN_IF_ERROR(change(layout));
-        const absl::Status written = schemas_.Write(*layout);
-        if (!written.ok()) RestoreSchema(*tablet->WriterLayout());
-        return written;
-      });
-  BT_RETURN_IF_ERROR(changed);
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> table, FindTable(name));
+  const std::shared_ptr<const TableLayout> before = table->Layout();
+  TableLayout layout = *before;
+  BT_RETURN_IF_ERROR(change(&layout));
+  if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
+    RestoreSchema(*before);
+    return written;
+  }
+  for (const ServedTablet& served : table->tablets()) {
+    served.server->SetLayout(served.tablet.get(), layout);
+  }
   TellOfTable(&EventListener::OnTableChanged, name);
   return absl::OkStatus();
 }
@@ -417,11 +541,21 @@ void Master::TellOfTable(void (EventListener::*function)(const TableEvent&),
   if (events_ != nullptr) events_->Push(function, {absl::Now(), std::string(table)});
 }
 
+void Master::NoteStalls() {
+  for (const UserServer& user : user_servers_) user.write_controller->NoteReason();
+}
+
 void Master::RestoreSchema(const TableLayout& layout) {
   const absl::Status status = schemas_.Write(layout);
   if (status.ok()) return;
-  user_server_->SetError(Annotate(
-      status, Cat("the schema of table ", layout.name, " cannot be written, and may be changed")));
+  for (TabletServer* server : UserServers()) {
+    server->SetError(Annotate(status, Cat("the schema of table ", layout.name,
+                                          " cannot be written, and may be changed")));
+  }
+}
+
+void Master::WaitForWrites() {
+  for (TabletServer* server : UserServers()) server->WaitForWrites();
 }
 
 // --- Errors ---
@@ -429,13 +563,19 @@ void Master::RestoreSchema(const TableLayout& layout) {
 absl::Status Master::Resume() {
   MutexLock schema_lock(&schema_mutex_);
   // What RestoreSchema could not do.
-  if (!user_server_->error().ok()) {
-    for (const std::shared_ptr<Tablet>& tablet : user_server_->Tablets()) {
-      BT_RETURN_IF_ERROR(schemas_.Write(*tablet->Layout()));
+  std::map<std::string, std::shared_ptr<const ServedTable>, std::less<>> tables;
+  {
+    MutexLock lock(&mutex_);
+    tables = tables_;
+  }
+  for (const auto& [name, table] : tables) {
+    const auto has_error = [](TabletServer* server) { return !server->error().ok(); };
+    const std::vector<TabletServer*>& servers = table->servers();
+    if (std::any_of(servers.begin(), servers.end(), has_error)) {
+      BT_RETURN_IF_ERROR(schemas_.Write(*table->Layout()));
     }
   }
-  // METADATA first: the others write to it.
-  for (TabletServer* server : {metadata_server_.get(), user_server_.get()}) {
+  for (TabletServer* server : AllServers()) {
     if (server->error().ok()) continue;
     server->BeginResume();
     BT_RETURN_IF_ERROR(background_.FlushNow(server));
@@ -450,7 +590,7 @@ absl::Status Master::Resume() {
 }
 
 absl::Status Master::background_error() const {
-  for (TabletServer* server : {metadata_server_.get(), user_server_.get()}) {
+  for (TabletServer* server : AllServers()) {
     BT_RETURN_IF_ERROR(server->error());
   }
   return background_.compaction_error();

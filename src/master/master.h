@@ -39,6 +39,7 @@
 #include "lockservice/small_files.h"
 #include "master/directory.h"
 #include "master/schema_store.h"
+#include "master/served_table.h"
 #include "master/server_directory.h"
 #include "metadata/metadata_table.h"
 #include "metadata/root_tablet.h"
@@ -64,22 +65,24 @@ class Master {
 
   // --- Tables ---
 
-  absl::Status CreateTable(std::string_view name, const TableSchema& schema);
+  // With tablets that begin at `split_rows`, and one before.
+  absl::Status CreateTable(std::string_view name, const TableSchema& schema,
+                           const std::vector<std::string>& split_rows);
   absl::Status DeleteTable(std::string_view name);
   // Replaces the schema by what `change` makes of it.
   absl::Status ChangeTable(std::string_view name,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
   // NotFound.
-  absl::StatusOr<std::shared_ptr<Tablet>> FindTable(std::string_view name) const;
+  absl::StatusOr<std::shared_ptr<const ServedTable>> FindTable(std::string_view name) const;
   std::vector<std::string> TableNames() const;
   // Larger than every sequence number so far.
   SequenceNumber TakeSequence() { return sequences_.Take(1); }
 
   // --- The parts that clients use directly ---
 
-  TabletServer* server() { return user_server_.get(); }
+  // Waits until everything that was given a sequence number before the call is visible.
+  void WaitForWrites();
   BackgroundWork* background() { return &background_; }
-  WriteController* write_controller() { return write_controller_.get(); }
   RateLimiter* rate_limiter() { return &rate_limiter_; }
   InfoLog* info_log() { return &info_log_; }
   EventQueue* events() { return events_.get(); }  // null: nobody listens
@@ -94,6 +97,13 @@ class Master {
   absl::Status background_error() const;
 
  private:
+  // A tablet server of user tables. Its log is started when it gets its first tablet.
+  struct UserServer {
+    std::unique_ptr<TabletServer> server;
+    std::unique_ptr<WriteController> write_controller;
+    uint64_t load = 0;  // of its tablets, when a table was opened last
+  };
+
   Master(std::string_view path, const DatabaseOptions& options);
 
   // Starting.
@@ -102,11 +112,23 @@ class Master {
   std::unique_ptr<TabletServer> MakeServer(ServerDirectory::Kind kind, TabletStore* store);
   absl::Status OpenMetadata();
   absl::Status OpenTables();
-  absl::Status TakeOver(ServerDirectory::Kind kind, TabletServer* server,
+  absl::StatusOr<std::shared_ptr<const ServedTable>> OpenTable(
+      const TableLayout& layout, const std::vector<TabletState>& tablets);
+  // Reads the logs of earlier servers into the tablets of `servers`, which take their place.
+  absl::Status TakeOver(ServerDirectory::Kind kind, const std::vector<TabletServer*>& servers,
                         const std::map<std::string, SequenceNumber>& must_reach);
-  absl::Status Replay(const std::string& dead_server, TabletServer* server,
+  absl::Status Replay(const std::string& dead_server, const std::vector<TabletServer*>& servers,
                       SequenceNumber must_reach);
+  // Gives the server a name and a log, if it has none.
+  absl::Status StartServer(ServerDirectory::Kind kind, TabletServer* server);
   absl::Status FlushAll(TabletServer* server);
+  // The server that is to have the next tablet.
+  UserServer* LeastLoaded();
+  std::vector<TabletServer*> UserServers() const;
+  // METADATA's first: the others write to it.
+  std::vector<TabletServer*> AllServers() const;
+  static void NoteRedoPoints(const TabletState& state,
+                             std::map<std::string, SequenceNumber>* must_reach);
   // Brings the lock service back to the schema that is served, after a change that may or may not
   // have reached it. If it cannot, writes are refused until Resume() succeeds with it.
   void RestoreSchema(const TableLayout& layout);
@@ -114,6 +136,7 @@ class Master {
   absl::Status SweepFiles();
   void NoteSequences(const TabletState& state);
   void TellOfTable(void (EventListener::*function)(const TableEvent&), std::string_view table);
+  void NoteStalls();
 
   const DatabaseDirectory directory_;
   const DatabaseOptions options_;
@@ -134,12 +157,12 @@ class Master {
 
   std::unique_ptr<TabletServer> metadata_server_;
   std::unique_ptr<MetadataTable> metadata_;
-  std::unique_ptr<TabletServer> user_server_;
-  std::unique_ptr<WriteController> write_controller_;
+  std::vector<UserServer> user_servers_;  // as many as there will be
 
   Mutex schema_mutex_;  // one change of tables at a time
   mutable Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Tablet>, std::less<>> tables_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<const ServedTable>, std::less<>> tables_
+      ABSL_GUARDED_BY(mutex_);
 
   // Last: its threads use everything above.
   BackgroundWork background_;

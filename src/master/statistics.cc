@@ -1,39 +1,50 @@
 // What the parts of a database count, put together.
 
+#include "base/strings.h"
 #include "cache/block_cache.h"
 #include "master/master.h"
 
 namespace bigtable {
 namespace {
 
-LocalityGroupStatistics GroupStatistics(const GroupVersion& group) {
-  LocalityGroupStatistics statistics;
-  statistics.memtable_bytes = group.active->bytes();
-  statistics.memtables = 1 + group.frozen.size();
-  for (const Ref<Memtable>& memtable : group.frozen) statistics.memtable_bytes += memtable->bytes();
-  statistics.sorted_runs = group.runs.size();
-  for (const SortedRun& run : group.runs) {
-    statistics.files += run.files.size();
-    statistics.file_bytes += run.bytes();
-    statistics.entries += run.entries();
-    statistics.deletions += run.deletions();
+void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics) {
+  statistics->memtable_bytes += group.active->bytes();
+  statistics->memtables += 1 + group.frozen.size();
+  for (const Ref<Memtable>& memtable : group.frozen) {
+    statistics->memtable_bytes += memtable->bytes();
   }
-  return statistics;
+  statistics->sorted_runs += group.runs.size();
+  for (const SortedRun& run : group.runs) {
+    statistics->files += run.files.size();
+    statistics->file_bytes += run.bytes();
+    statistics->entries += run.entries();
+    statistics->deletions += run.deletions();
+  }
 }
 
-// A server of a database that is only read has no name but its `role`.
+// A server has a name as soon as it can be written to. Until then, and of a database that is only
+// read, it goes by its `role`.
 std::string NameOf(const TabletServer& server, std::string_view role) {
-  return server.name().empty() ? std::string(role) : server.name();
+  return server.has_log() ? server.name() : std::string(role);
 }
 
 }  // namespace
 
 DatabaseStatistics Master::Statistics() const {
   DatabaseStatistics statistics;
-  const CommitLog::Statistics log = user_server_->LogStatistics();
-  statistics.rows_written = user_server_->rows_written();
-  statistics.log_bytes_written = log.bytes;
-  statistics.log_syncs = log.syncs;
+  for (const UserServer& user : user_servers_) {
+    const CommitLog::Statistics log = user.server->LogStatistics();
+    statistics.rows_written += user.server->rows_written();
+    statistics.log_bytes_written += log.bytes;
+    statistics.log_syncs += log.syncs;
+    statistics.total_write_delay += user.write_controller->total_delay();
+    // Of the server whose writers wait longest.
+    const absl::Duration delay = user.write_controller->delay();
+    if (statistics.stall_reason == StallReason::kNone || delay > statistics.write_delay) {
+      statistics.stall_reason = user.write_controller->reason();
+      statistics.write_delay = delay;
+    }
+  }
 
   const BackgroundWork::Counters counters = background_.counters();
   statistics.minor_compactions = counters.minor_compactions;
@@ -60,23 +71,24 @@ DatabaseStatistics Master::Statistics() const {
   statistics.memory_in_memory_groups = budget.used(MemoryBudget::Use::kInMemoryGroups);
   statistics.memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);
 
-  statistics.stall_reason = write_controller_->reason();
-  statistics.write_delay = write_controller_->delay();
-  statistics.total_write_delay = write_controller_->total_delay();
   statistics.background_error = background_error();
 
   statistics.servers[NameOf(*metadata_server_, "metadata")] = metadata_server_->Statistics();
-  statistics.servers[NameOf(*user_server_, "user")] = user_server_->Statistics();
-  for (const std::shared_ptr<Tablet>& tablet : user_server_->Tablets()) {
-    tablet->counters()->AddFamilies(&statistics.families[tablet->Layout()->name]);
+  for (size_t i = 0; i < user_servers_.size(); ++i) {
+    const TabletServer& server = *user_servers_[i].server;
+    statistics.servers[NameOf(server, Cat("user-", i + 1))] = server.Statistics();
+    for (const std::shared_ptr<Tablet>& tablet : server.Tablets()) {
+      tablet->counters()->AddFamilies(&statistics.families[tablet->Layout()->name]);
+    }
   }
 
   MutexLock lock(&mutex_);
-  for (const auto& [name, tablet] : tables_) {
-    const Pin<TabletVersion> version = tablet->Version();
-    for (size_t i = 0; i < version->groups().size(); ++i) {
-      statistics.tables[name][version->layout().groups[i].name] =
-          GroupStatistics(version->groups()[i]);
+  for (const auto& [name, table] : tables_) {
+    for (const ServedTablet& served : table->tablets()) {
+      const Pin<TabletVersion> version = served.tablet->Version();
+      for (size_t i = 0; i < version->groups().size(); ++i) {
+        AddGroup(version->groups()[i], &statistics.tables[name][version->layout().groups[i].name]);
+      }
     }
   }
   return statistics;

@@ -11,11 +11,13 @@ namespace bigtable {
 namespace {
 
 constexpr char kVersion = 1;
+constexpr char kEndsBefore = '\x01';
 constexpr char kLastTablet = '\xff';
 constexpr std::string_view kFile = "file";
 constexpr std::string_view kRedo = "redo";
 constexpr std::string_view kInfo = "info";
 constexpr std::string_view kLocation = "location";
+constexpr std::string_view kBeginRow = "begin_row";
 constexpr std::string_view kLastTimestamp = "last_timestamp";
 
 std::string FileColumn(uint32_t group_id, uint64_t number) { return Cat(group_id, "/", number); }
@@ -78,20 +80,39 @@ TableLayout MetadataLayout() {
   return layout;
 }
 
-std::string MetadataRow(uint64_t table_id) {
+std::string MetadataRow(const TabletId& tablet) {
   std::string row(8, '\0');
-  StoreBigEndian64(row.data(), table_id);
-  row.push_back(kLastTablet);
+  StoreBigEndian64(row.data(), tablet.table_id);
+  row.push_back(tablet.end_row.has_value() ? kEndsBefore : kLastTablet);
+  if (tablet.end_row.has_value()) row.append(*tablet.end_row);
   return row;
 }
 
 RowRange MetadataRows(uint64_t table_id) {
-  return RowRange::Prefix(MetadataRow(table_id).substr(0, 8));
+  return RowRange::Prefix(MetadataRow({table_id}).substr(0, 8));
 }
 
-absl::StatusOr<uint64_t> TableOfMetadataRow(std::string_view row) {
-  if (row.size() < 9) return absl::DataLossError(Cat("METADATA has a row ", Quoted(row)));
-  return LoadBigEndian64(row.data());
+absl::StatusOr<TabletId> TabletOfMetadataRow(std::string_view row) {
+  const bool ends = row.size() > 9 && row[8] == kEndsBefore;
+  if (!ends && (row.size() != 9 || row[8] != kLastTablet)) {
+    return absl::DataLossError(Cat("METADATA has a row ", Quoted(row)));
+  }
+  TabletId tablet{LoadBigEndian64(row.data())};
+  if (ends) tablet.end_row = row.substr(9);
+  return tablet;
+}
+
+std::string EncodeNewTablet(const RowRange& rows) {
+  std::string operations;
+  if (!rows.begin().empty()) {
+    std::string value(1, kVersion);
+    AppendLengthPrefixed(&value, rows.begin());
+    AppendSet(&operations, kInfo, kBeginRow, value);
+  }
+  // A tablet has a row from the start, so that one without a row is known to be lost.
+  TabletChange change;
+  change.last_timestamp = 1;
+  return operations + EncodeChange(change);
 }
 
 std::string EncodeChange(const TabletChange& change) {
@@ -147,6 +168,11 @@ absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std
     redo.sequence = in.Varint();
     redo.server = in.LengthPrefixed();
     redo.log_synced = in.Varint();
+  } else if (family == kInfo && qualifier == kBeginRow) {
+    const std::string_view begin = in.LengthPrefixed();
+    const std::optional<std::string>& end = state->rows.end();
+    if (end.has_value() && begin >= *end) return bad("the tablet ends before it begins");
+    state->rows = end.has_value() ? RowRange::RightOpen(begin, *end) : RowRange::StartingAt(begin);
   } else if (family == kInfo && qualifier == kLastTimestamp) {
     state->last_timestamp = static_cast<int64_t>(in.Varint());
   }

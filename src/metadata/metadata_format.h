@@ -6,11 +6,13 @@
 //   | table id, 8 bytes big-endian | 01 | end row |      a tablet that ends before that row
 //   | table id, 8 bytes big-endian | FF |                the last tablet of the table
 //
-// Columns, all at timestamp 0:
+// Columns, all at timestamp 0; group and number are decimal:
 //
-//   file:<group>/<number>   an SSTable: version 1 | order | SSTableInfo       (group, number:
-//   decimal) redo:<group>            the group's redo point: version 1 | sequence | server | log
-//   synced info:last_timestamp     version 1 | the largest server timestamp in SSTables
+//   file:<group>/<number>   an SSTable: version 1 | order | SSTableInfo
+//   redo:<group>            the group's redo point: version 1 | sequence | server | log synced
+//   info:begin_row          version 1 | the tablet's first row; a tablet without it has all rows
+//                           before its end
+//   info:last_timestamp     version 1 | the largest server timestamp in SSTables
 //   location:server         the server that has the tablet (reserved)
 //
 // `location` is in a locality group of its own, which is in memory.
@@ -42,15 +44,17 @@ inline constexpr uint64_t kMetadataTableId = 1;
 // The schema of METADATA, which is the same in every database.
 TableLayout MetadataLayout();
 
-// The row of the last (so far: only) tablet of a table, and the rows of all its tablets.
-std::string MetadataRow(uint64_t table_id);
+// The row of a tablet, and the rows of all tablets of a table.
+std::string MetadataRow(const TabletId& tablet);
 RowRange MetadataRows(uint64_t table_id);
-// The table of a row. DataLoss if it is no row of METADATA.
-absl::StatusOr<uint64_t> TableOfMetadataRow(std::string_view row);
+// The tablet of a row. DataLoss if it is no row of METADATA.
+absl::StatusOr<TabletId> TabletOfMetadataRow(std::string_view row);
 
-// A change as operations on the tablet's row (tablet/mutation_format.h).
+// A new tablet, and a change, as operations on the tablet's row (tablet/mutation_format.h).
+std::string EncodeNewTablet(const RowRange& rows);
 std::string EncodeChange(const TabletChange& change);
-// Adds what one cell of the row says to `state`. DataLoss; FailedPrecondition for a later version.
+// Adds what one cell of the row says to `state`, whose rows end where the row's key says. DataLoss;
+// FailedPrecondition for a later version.
 absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std::string_view value,
                         TabletState* state);
 

@@ -19,13 +19,15 @@ class MetadataTable final : public TabletStore {
   // `service` outlives this.
   explicit MetadataTable(TabletService* service) : service_(service) {}
 
-  absl::Status Commit(uint64_t table_id, const TabletChange& change) override;
+  absl::Status Commit(const TabletId& tablet, const TabletChange& change) override;
 
-  // A row for the tablet of a new table.
-  absl::Status AddTablet(uint64_t table_id);
-  absl::Status RemoveTablet(uint64_t table_id);
-  // The state of a table's tablet. DataLoss if it has no row.
-  absl::StatusOr<TabletState> ReadTablet(uint64_t table_id);
+  // Rows for the tablets of a new table, one after the other: only when this returns OK the table
+  // has all of them.
+  absl::Status AddTable(uint64_t table_id, const std::vector<RowRange>& tablets);
+  // Removes the rows of all tablets of a table, one after the other.
+  absl::Status RemoveTable(uint64_t table_id);
+  // The tablets of a table in key order. DataLoss unless they have every row between them.
+  absl::StatusOr<std::vector<TabletState>> ReadTable(uint64_t table_id);
   // The tables that have rows.
   absl::StatusOr<std::vector<uint64_t>> Tables();
 

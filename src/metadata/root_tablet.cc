@@ -29,7 +29,7 @@ TabletState RootTablet::state() const {
   return state_;
 }
 
-absl::Status RootTablet::Commit(uint64_t /*table_id*/, const TabletChange& change) {
+absl::Status RootTablet::Commit(const TabletId& /*tablet*/, const TabletChange& change) {
   MutexLock lock(&mutex_);
   TabletState next = state_;
   ApplyChange(change, &next);

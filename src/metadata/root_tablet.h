@@ -30,7 +30,7 @@ class RootTablet final : public TabletStore {
   absl::Status Load();
   TabletState state() const;
 
-  absl::Status Commit(uint64_t table_id, const TabletChange& change) override;
+  absl::Status Commit(const TabletId& tablet, const TabletChange& change) override;
 
  private:
   SmallFiles* const files_;

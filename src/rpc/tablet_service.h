@@ -43,9 +43,10 @@ struct ReadCell {
 class TabletService {
  public:
   virtual ~TabletService() = default;
-  // NotFound: no such tablet here.
+  // NotFound: the tablet with this row is not here.
   virtual absl::Status ApplyMutation(const ApplyRequest& request) = 0;
-  // The newest version of each column, in order; an error of the sink ends the read.
+  // The newest version of each column, in order; an error of the sink ends the read. The range must
+  // not go beyond the tablet that has its first row.
   virtual absl::Status Read(const ReadRequest& request,
                             absl::FunctionRef<absl::Status(const ReadCell&)> sink) = 0;
 };

@@ -64,16 +64,18 @@ double ExpiredPart(const SSTableInfo& info, int64_t expired_before) {
 
 }  // namespace
 
-Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout)
+Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
+               const RowRange& rows)
     : environment_(environment),
-      table_id_(layout->table_id),
+      rows_(rows),
+      id_{layout->table_id, rows.end()},
       layout_(std::move(layout)),
       version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>(), NewScanCacheId())) {}
 
 absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* environment,
                                                      TableLayout layout, const TabletState& state) {
   auto shared = std::make_shared<const TableLayout>(std::move(layout));
-  std::unique_ptr<Tablet> tablet(new Tablet(environment, shared));
+  std::unique_ptr<Tablet> tablet(new Tablet(environment, shared, state.rows));
   tablet->last_timestamp_ = state.last_timestamp;
   std::vector<GroupVersion> versions;
   MutexLock lock(&tablet->mutex_);
@@ -306,7 +308,7 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
   }
   // After a failed commit it is unknown what METADATA will say, so files that it may name stay;
   // the next opening sweeps them if it does not.
-  BT_RETURN_IF_ERROR(environment_->store->Commit(table_id_, change));
+  BT_RETURN_IF_ERROR(environment_->store->Commit(id_, change));
   return open;
 }
 

@@ -1,5 +1,5 @@
-// One tablet: the rows of a table (all of them, as long as tablets are not split), served by one
-// tablet server (sections 5.3 and 5.4 of the paper).
+// One tablet: a range of a table's rows, served by one tablet server (sections 5.3 and 5.4 of the
+// paper).
 //
 // Threads:
 // * Anybody reads: Pin() a version, choose the moment, use a CellCursor.
@@ -104,7 +104,9 @@ class Tablet {
   static absl::StatusOr<std::unique_ptr<Tablet>> Open(const TabletEnvironment* environment,
                                                       TableLayout layout, const TabletState& state);
 
-  uint64_t table_id() const { return table_id_; }
+  const TabletId& id() const { return id_; }
+  uint64_t table_id() const { return id_.table_id; }
+  const RowRange& rows() const { return rows_; }
   // Pins what the tablet consists of now.
   Pin<TabletVersion> Version() const { return version_.Get(); }
   std::shared_ptr<const TableLayout> Layout() const { return Version()->shared_layout(); }
@@ -190,7 +192,8 @@ class Tablet {
     SequenceNumber flushed = 0;  // the redo point
   };
 
-  Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout);
+  Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
+         const RowRange& rows);
 
   absl::StatusOr<std::vector<OpenFile>> OpenFiles(const GroupLayout& group,
                                                   const std::vector<TabletFile>& files) const;
@@ -228,7 +231,8 @@ class Tablet {
   uint64_t NewScanCacheId() const;
 
   const TabletEnvironment* const environment_;
-  const uint64_t table_id_;
+  const RowRange rows_;
+  const TabletId id_;
   TabletCounters counters_;
 
   // The writer's own.

@@ -12,8 +12,11 @@
 
 #include "absl/status/status.h"
 
+#include "bigtable/row_range.h"
+
 #include "base/sequence.h"
 #include "sstable/sstable_info.h"
+#include "tablet/tablet_id.h"
 
 namespace bigtable {
 
@@ -42,6 +45,7 @@ struct GroupState {
 };
 
 struct TabletState {
+  RowRange rows;                          // whose tablet it is
   std::map<uint32_t, GroupState> groups;  // by the group's id
   // No server time that was given to the tablet's cells is larger, as far as they are in SSTables.
   int64_t last_timestamp = 0;
@@ -64,7 +68,7 @@ class TabletStore {
   virtual ~TabletStore() = default;
   // Atomic, and durable when it returns OK. After an error it is unknown whether the change will be
   // found after a crash.
-  virtual absl::Status Commit(uint64_t table_id, const TabletChange& change) = 0;
+  virtual absl::Status Commit(const TabletId& tablet, const TabletChange& change) = 0;
 };
 
 }  // namespace bigtable

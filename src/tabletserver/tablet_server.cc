@@ -52,6 +52,7 @@ absl::Status TabletServer::StartLog(std::string name, std::string directory) {
                       CommitLog::Create(environment_.file_system, std::move(directory), options));
   // Only now: what is written out before is of other servers' logs, and no redo point in this one.
   environment_.server = std::move(name);
+  has_log_.store(true, std::memory_order_release);
   return absl::OkStatus();
 }
 
@@ -59,13 +60,14 @@ absl::Status TabletServer::StartLog(std::string name, std::string directory) {
 
 void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
   MutexLock lock(&mutex_);
-  tablets_[tablet->table_id()] = std::move(tablet);
+  const TabletId id = tablet->id();
+  tablets_[id] = std::move(tablet);
 }
 
-void TabletServer::RemoveTablet(uint64_t table_id) {
+void TabletServer::RemoveTablet(const TabletId& id) {
   queue_.RunExclusive([&] {
     MutexLock lock(&mutex_);
-    const auto found = tablets_.find(table_id);
+    const auto found = tablets_.find(id);
     if (found == tablets_.end()) return;
     found->second->MarkRemoved();
     tablets_.erase(found);
@@ -76,10 +78,12 @@ void TabletServer::Empty(Tablet* tablet) {
   queue_.RunExclusive([&] { tablet->Clear(visible()); });
 }
 
-std::shared_ptr<Tablet> TabletServer::FindTablet(uint64_t table_id) const {
+std::shared_ptr<Tablet> TabletServer::FindTablet(uint64_t table_id, std::string_view row) const {
   MutexLock lock(&mutex_);
-  const auto found = tablets_.find(table_id);
-  return found == tablets_.end() ? nullptr : found->second;
+  // The first tablet that does not end before the row.
+  auto found = tablets_.upper_bound({table_id, std::string(row)});
+  if (found == tablets_.end() || found->first.table_id != table_id) return nullptr;
+  return found->second->rows().Contains(row) ? found->second : nullptr;
 }
 
 std::vector<std::shared_ptr<Tablet>> TabletServer::Tablets() const {
@@ -203,11 +207,12 @@ void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group,
     counters_.memtable_apply.Record(times.applied - times.synced, weight);
     RequestTrace* const trace = write.request.trace;
     if (trace == nullptr) continue;
-    trace->queue = absl::Nanoseconds(times.begin - write.queued_at);
-    trace->group_size = group.size();
-    trace->log = absl::Nanoseconds(times.logged - times.begin);
-    trace->sync = absl::Nanoseconds(times.synced - times.logged);
-    trace->memtable = absl::Nanoseconds(times.applied - times.synced);
+    // A batch writes to one tablet after another.
+    trace->queue += absl::Nanoseconds(times.begin - write.queued_at);
+    trace->group_size += group.size();
+    trace->log += absl::Nanoseconds(times.logged - times.begin);
+    trace->sync += absl::Nanoseconds(times.synced - times.logged);
+    trace->memtable += absl::Nanoseconds(times.applied - times.synced);
   }
 }
 
@@ -293,9 +298,16 @@ void TabletServer::FreezeForLog() {
 
 // --- TabletService ---
 
+absl::StatusOr<std::shared_ptr<Tablet>> TabletServer::ServedTablet(uint64_t table_id,
+                                                                   std::string_view row) const {
+  if (std::shared_ptr<Tablet> tablet = FindTablet(table_id, row)) return tablet;
+  return absl::NotFoundError(
+      Cat("server ", name(), " has no tablet of table ", table_id, " with the row ", Quoted(row)));
+}
+
 absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
-  const std::shared_ptr<Tablet> tablet = FindTablet(request.table_id);
-  if (tablet == nullptr) return absl::NotFoundError(Cat("no tablet of table ", request.table_id));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet,
+                      ServedTablet(request.table_id, request.row));
   const Pin<TabletVersion> version = tablet->Version();
   const MutationView mutation{request.row, request.operations};
   BT_RETURN_IF_ERROR(Check(version->layout(), mutation));
@@ -311,8 +323,8 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
 
 absl::Status TabletServer::Read(const ReadRequest& request,
                                 absl::FunctionRef<absl::Status(const ReadCell&)> sink) {
-  const std::shared_ptr<Tablet> tablet = FindTablet(request.table_id);
-  if (tablet == nullptr) return absl::NotFoundError(Cat("no tablet of table ", request.table_id));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet,
+                      ServedTablet(request.table_id, request.range.begin()));
   const Pin<TabletVersion> version = tablet->Version();
   const Filter latest = Filter::Latest(1);
   ReadSpec spec;
@@ -329,15 +341,8 @@ absl::Status TabletServer::Read(const ReadRequest& request,
 
 // --- Schema and memtables ---
 
-absl::Status TabletServer::ChangeLayout(Tablet* tablet,
-                                        absl::FunctionRef<absl::Status(TableLayout*)> change) {
-  absl::Status status;
-  queue_.RunExclusive([&] {
-    TableLayout layout = *tablet->WriterLayout();
-    status = change(&layout);
-    if (status.ok()) tablet->SetLayout(std::move(layout), visible());
-  });
-  return status;
+void TabletServer::SetLayout(Tablet* tablet, const TableLayout& layout) {
+  queue_.RunExclusive([&] { tablet->SetLayout(layout, visible()); });
 }
 
 void TabletServer::FreezeAll(Tablet* tablet) {
@@ -353,7 +358,7 @@ void TabletServer::FreezeAll(Tablet* tablet) {
 // what they hold becomes durable again.
 absl::StatusOr<SequenceNumber> TabletServer::SyncLog(const Tablet& tablet, size_t group,
                                                      SequenceNumber last_written_out) {
-  if (log_ != nullptr && IsLogNeeded(tablet, group, last_written_out)) {
+  if (has_log() && IsLogNeeded(tablet, group, last_written_out)) {
     const SequenceNumber last = log_->last_sequence();
     const absl::Status status = log_->Sync();
     if (!status.ok() && !resuming_.load()) return status;
@@ -417,7 +422,7 @@ void TabletServer::FreezeLargest() {
 // --- Upkeep ---
 
 absl::Status TabletServer::MaintainLog() {
-  if (log_ == nullptr) return absl::OkStatus();
+  if (!has_log()) return absl::OkStatus();
   // First the visible number: what is written after it is not looked for.
   SequenceNumber needed = visible() + 1;
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
@@ -428,14 +433,14 @@ absl::Status TabletServer::MaintainLog() {
 }
 
 absl::Status TabletServer::TrimLog() {
-  if (log_ == nullptr) return absl::OkStatus();
+  if (!has_log()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(MaintainLog());
   return log_->RemoveFreeSegments();
 }
 
 absl::Status TabletServer::TrimLogIfIdle() {
   constexpr absl::Duration kIdle = absl::Seconds(5);
-  if (log_ == nullptr) return absl::OkStatus();
+  if (!has_log()) return absl::OkStatus();
   const uint64_t end = log_->end_offset();
   const absl::Time now = absl::Now();
   if (end != idle_log_end_) {
@@ -446,7 +451,7 @@ absl::Status TabletServer::TrimLogIfIdle() {
 }
 
 CommitLog::Statistics TabletServer::LogStatistics() const {
-  return log_ == nullptr ? CommitLog::Statistics() : log_->statistics();
+  return !has_log() ? CommitLog::Statistics() : log_->statistics();
 }
 
 TabletServerStatistics TabletServer::Statistics() const {
@@ -499,7 +504,7 @@ absl::Status TabletServer::error() const {
 absl::Status TabletServer::FinishResume() {
   absl::Status status;
   queue_.RunExclusive([&] {
-    if (log_ != nullptr) {
+    if (has_log()) {
       // Nothing of the log is needed: everything that was applied is in SSTables, and what was not
       // was never acknowledged.
       log_->ReleaseThrough(log_->last_sequence());
@@ -515,6 +520,6 @@ absl::Status TabletServer::FinishResume() {
   return status;
 }
 
-absl::Status TabletServer::CloseLog() { return log_ == nullptr ? absl::OkStatus() : log_->Close(); }
+absl::Status TabletServer::CloseLog() { return !has_log() ? absl::OkStatus() : log_->Close(); }
 
 }  // namespace bigtable

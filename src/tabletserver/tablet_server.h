@@ -81,9 +81,12 @@ class TabletServer final : public TabletService {
   ~TabletServer() override;
 
   // Starts the log in `directory` as the server `name`, which no other had before. Until then the
-  // server has no name, and can only read and replay.
+  // server has no name, and can only read and replay. May be called while others read.
   absl::Status StartLog(std::string name, std::string directory);
 
+  // Whether StartLog has succeeded. Before, nobody writes to the server.
+  bool has_log() const { return has_log_.load(std::memory_order_acquire); }
+  // Only if it has a log, or on the thread that starts it.
   const std::string& name() const { return environment_.server; }
   const TabletEnvironment* environment() const { return &environment_; }
   TabletEnvironment* mutable_environment() { return &environment_; }
@@ -92,10 +95,11 @@ class TabletServer final : public TabletService {
 
   void AddTablet(std::shared_ptr<Tablet> tablet);
   // The tablet takes no more writes.
-  void RemoveTablet(uint64_t table_id);
+  void RemoveTablet(const TabletId& id);
   // Lets go of what a removed tablet holds, once no work on it is under way.
   void Empty(Tablet* tablet);
-  std::shared_ptr<Tablet> FindTablet(uint64_t table_id) const;
+  // The tablet of a table that has `row`; null if it is not on this server.
+  std::shared_ptr<Tablet> FindTablet(uint64_t table_id, std::string_view row) const;
   std::vector<std::shared_ptr<Tablet>> Tablets() const;
 
   // --- Writes ---
@@ -124,8 +128,7 @@ class TabletServer final : public TabletService {
 
   // --- Schema and memtables; these wait for their turn among the writes. ---
 
-  // Replaces the schema: the new one is what `change` makes of it, if that succeeds.
-  absl::Status ChangeLayout(Tablet* tablet, absl::FunctionRef<absl::Status(TableLayout*)> change);
+  void SetLayout(Tablet* tablet, const TableLayout& layout);
   // Freezes the active memtables of the tablet, so that background work writes them out.
   void FreezeAll(Tablet* tablet);
   void FreezeEverything();
@@ -140,10 +143,10 @@ class TabletServer final : public TabletService {
   absl::Status TrimLog();
   // The same, if nothing was logged for some seconds; looked at now and then, from one thread.
   absl::Status TrimLogIfIdle();
-  bool LogNeedsUpkeep() const { return log_ != nullptr && log_->NeedsUpkeep(); }
+  bool LogNeedsUpkeep() const { return has_log() && log_->NeedsUpkeep(); }
   bool HasFrozen() const;
   // Bytes of the log's segments that are needed or pinned.
-  uint64_t LogBytes() const { return log_ == nullptr ? 0 : log_->LiveBytes(); }
+  uint64_t LogBytes() const { return !has_log() ? 0 : log_->LiveBytes(); }
   CommitLog::Statistics LogStatistics() const;
   uint64_t rows_written() const { return rows_written_.load(std::memory_order_relaxed); }
   ServerCounters* counters() { return &counters_; }
@@ -180,6 +183,9 @@ class TabletServer final : public TabletService {
     int64_t applied;
   };
 
+  // As FindTablet, or NotFound.
+  absl::StatusOr<std::shared_ptr<Tablet>> ServedTablet(uint64_t table_id,
+                                                       std::string_view row) const;
   void CommitGroup(std::span<GroupCommit::Request* const> group);
   absl::Status SyncForWrites();
   void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times);
@@ -197,7 +203,8 @@ class TabletServer final : public TabletService {
   InfoLog* const info_log_;
   const std::function<void()> wake_;
 
-  std::unique_ptr<CommitLog> log_;
+  std::unique_ptr<CommitLog> log_;  // only with has_log()
+  std::atomic<bool> has_log_{false};
   // Of TrimLogIfIdle: the log's end when it was looked at last, and since when it has been there.
   uint64_t idle_log_end_ = 0;
   absl::Time log_idle_since_;
@@ -214,7 +221,7 @@ class TabletServer final : public TabletService {
   uint64_t frozen_for_log_bytes_ = 0;  // the log's length when FreezeForLog was last called
 
   mutable Mutex mutex_;
-  std::map<uint64_t, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);
+  std::map<TabletId, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   SequenceNumber log_synced_ ABSL_GUARDED_BY(mutex_) = 0;  // what SyncLog made durable
   std::atomic<bool> has_error_{false};

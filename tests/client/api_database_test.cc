@@ -286,7 +286,8 @@ TEST_F(DatabaseTest, CallsObserveTheirDeadlineAndCancellation) {
   const CallOptions late = {.deadline = absl::InfinitePast()};
   const CallOptions cancelled = {.cancellation = &cancellation};
 
-  EXPECT_STATUS(kDeadlineExceeded, "", database_->CreateTable("u", TableSchema{}, late));
+  EXPECT_STATUS(kDeadlineExceeded, "",
+                database_->CreateTable("u", TableSchema{}, {.deadline = late.deadline}));
   EXPECT_STATUS(kDeadlineExceeded, "", database_->DeleteTable("t", late));
   EXPECT_STATUS(kDeadlineExceeded, "", database_->AddFamily("t", "g", {}, late));
   EXPECT_STATUS(kDeadlineExceeded, "", database_->DropFamily("t", "f", late));
@@ -294,7 +295,8 @@ TEST_F(DatabaseTest, CallsObserveTheirDeadlineAndCancellation) {
   EXPECT_STATUS(kDeadlineExceeded, "", database_->SetLocalityGroup("t", "g", {}, late));
   EXPECT_STATUS(kDeadlineExceeded, "", database_->Flush("t", late));
   EXPECT_STATUS(kDeadlineExceeded, "", database_->Compact("t", late));
-  EXPECT_STATUS(kCancelled, "", database_->CreateTable("u", TableSchema{}, cancelled));
+  EXPECT_STATUS(kCancelled, "",
+                database_->CreateTable("u", TableSchema{}, {.cancellation = &cancellation}));
   EXPECT_STATUS(kCancelled, "", database_->DeleteTable("t", cancelled));
   EXPECT_STATUS(kCancelled, "", database_->Compact("t", cancelled));
 

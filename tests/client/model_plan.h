@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -260,6 +261,14 @@ inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
 }
 
 // Small, so that little data meets every machinery.
+// Where a new table is split: nowhere, often.
+inline std::vector<std::string> RandomSplitRows(Random& random) {
+  std::set<std::string> rows;
+  if (random.OneIn(2)) return {};
+  for (int64_t i = random.Between(1, 6); i > 0; --i) rows.insert(random.Pick(ModelRows()));
+  return {rows.begin(), rows.end()};
+}
+
 inline DatabaseOptions RandomOptions(Random& random) {
   static const std::vector<uint64_t> kSizes = {64 << 10, 64 << 10, 256 << 10, 1 << 20};
   DatabaseOptions options;
@@ -268,6 +277,7 @@ inline DatabaseOptions RandomOptions(Random& random) {
   options.log_segment_size = random.Pick(kSizes);
   options.target_file_size = 1 << 20;
   options.compaction_threads = static_cast<int>(random.Between(1, 3));
+  options.tablet_servers = static_cast<int>(random.Between(1, 3));
   options.scan_cache = random.OneIn(2);
   options.read_mode =
       random.OneIn(2) ? FileSystem::ReadMode::kMapped : FileSystem::ReadMode::kPositional;

@@ -42,7 +42,7 @@ class ModelRun {
       path_ = "/db";
     }
     Open(random);
-    if (ok()) CreateTable("t0", RandomSchema(random, plan.settings));
+    if (ok()) CreateTable(random, "t0", RandomSchema(random, plan.settings));
   }
   ~ModelRun() { Drop(); }
   ModelRun(const ModelRun&) = delete;
@@ -101,7 +101,7 @@ class ModelRun {
         PauseOrContinue(random);
         break;
       case StepKind::kCreateTable:
-        CreateTable(RandomTableName(random), RandomSchema(random, plan_.settings));
+        CreateTable(random, RandomTableName(random), RandomSchema(random, plan_.settings));
         break;
       case StepKind::kDeleteTable:
         DeleteTable(RandomTableName(random));
@@ -268,8 +268,10 @@ class ModelRun {
     if (model_.tables.contains(name)) return name;
     return model_.tables.empty() ? "" : model_.tables.begin()->first;
   }
-  void CreateTable(const std::string& name, const TableSchema& schema) {
+  void CreateTable(Random& random, const std::string& name, const TableSchema& schema) {
+    const std::vector<std::string> split_rows = RandomSplitRows(random);
     Log(Cat("CreateTable ", name));
+    for (const std::string& row : split_rows) script_.back() += Cat(" split at ", Quoted(row));
     for (const auto& [family, settings] : schema.families) {
       const GcRule& gc = settings.gc;
       script_.back() += Cat(
@@ -277,11 +279,11 @@ class ModelRun {
           gc.max_versions() ? Cat(" versions ", *gc.max_versions()) : std::string(),
           gc.max_age() ? Cat(" age ", absl::FormatDuration(*gc.max_age())) : std::string(), ")");
     }
-    const absl::Status status = database_->CreateTable(name, schema);
+    const absl::Status status = database_->CreateTable(name, schema, {.split_rows = split_rows});
     if (model_.tables.contains(name)) {
       return Expect(absl::StatusCode::kAlreadyExists, status, "CreateTable");
     }
-    if (Check(status, "CreateTable")) model_.tables.emplace(name, ModelTable(schema));
+    if (Check(status, "CreateTable")) model_.tables.emplace(name, ModelTable(schema, split_rows));
   }
   void DeleteTable(const std::string& name) {
     Log(Cat("DeleteTable ", name));

@@ -1,6 +1,7 @@
 // A small file is there whole, old or new, or it is said what is wrong with it.
 #include "lockservice/small_files.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,12 +47,67 @@ TEST_F(SmallFilesTest, WhatIsWrittenIsRead) {
 }
 
 TEST_F(SmallFilesTest, TheWorkedExampleIsByteForByteTheHeaders) {
-  ASSERT_OK(files_.Write("root", "x"));
-  std::string expected("BTSMALLF\x01\0\0\0", 12);
-  AppendFixed64(&expected, Checksum(std::string_view("root\0x", 6)));
-  expected += "x";
+  ASSERT_OK(files_.Write("root", "x", 7));
+  const std::string generation("\x07\0\0\0\0\0\0\0", 8);
+  std::string expected("BTSMALLF\x02\0\0\0", 12);
+  AppendFixed64(&expected, Checksum(std::string("root\0\x02\0\0\0", 9) + generation + "x"));
+  expected += generation + "x";
   EXPECT_EQ(file_system_.Contents("/ls/root"), expected);
-  EXPECT_EQ(expected.size(), 21u);
+  EXPECT_EQ(expected.size(), 29u);
+}
+
+TEST_F(SmallFilesTest, AFileKeepsTheGenerationItWasWrittenWith) {
+  EXPECT_OK(files_.Write("root", "contents", UINT64_MAX - 1));
+  ASSERT_OK_AND_ASSIGN(const SmallFile file, files_.ReadWithGeneration("root"));
+  EXPECT_EQ(file.contents, "contents");
+  EXPECT_EQ(file.generation, UINT64_MAX - 1);
+  EXPECT_OK(files_.Write("root", "contents"));
+  ASSERT_OK_AND_ASSIGN(const SmallFile again, files_.ReadWithGeneration("root"));
+  EXPECT_EQ(again.generation, SmallFiles::kUnknownGeneration);
+}
+
+// As files were written before they had generations.
+std::string InFormat1(std::string_view name, std::string_view contents) {
+  std::string bytes("BTSMALLF\x01\0\0\0", 12);
+  AppendFixed64(&bytes, Checksum(std::string(name) + '\0' + std::string(contents)));
+  return bytes + std::string(contents);
+}
+
+TEST_F(SmallFilesTest, FilesOfFormat1AreReadAndHaveTheSmallestGeneration) {
+  for (const std::string contents : {"", "x", "longer than a generation"}) {
+    file_system_.SetContents("/ls/schema/web", InFormat1("schema/web", contents));
+    ASSERT_OK_AND_ASSIGN(const SmallFile file, files_.ReadWithGeneration("schema/web"));
+    EXPECT_EQ(file.contents, contents);
+    EXPECT_EQ(file.generation, SmallFiles::kUnknownGeneration);
+  }
+}
+
+TEST_F(SmallFilesTest, AFileOfFormat1IsNotTakenForOneOfFormat2) {
+  std::string bytes = InFormat1("root", "longer than a generation");
+  bytes[8] = 2;
+  file_system_.SetContents("/ls/root", bytes);
+  EXPECT_STATUS(kDataLoss, "/ls/root", files_.Read("root"));
+}
+
+TEST_F(SmallFilesTest, EveryFlippedBitOfAFileOfFormat1IsAnErrorToo) {
+  const std::string sound = InFormat1("root", "contents");
+  for (size_t bit = 0; bit < sound.size() * 8; ++bit) {
+    std::string damaged = sound;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
+    file_system_.SetContents("/ls/root", damaged);
+    EXPECT_FALSE(files_.Read("root").ok()) << "bit " << bit;
+  }
+}
+
+TEST_F(SmallFilesTest, AListIsWholeOrAnError) {
+  ASSERT_OK(files_.Write("schema/a", ""));
+  ASSERT_OK(files_.Write("schema/b", ""));
+  FaultyFileSystem faulty(&file_system_);
+  for (uint64_t call = 1; call <= 3; ++call) {
+    faulty.CountCalls();
+    faulty.FailCall(call, absl::UnavailableError("disk"));
+    EXPECT_STATUS(kUnavailable, "disk", SmallFiles(&faulty, "/ls").List("schema"));
+  }
 }
 
 TEST_F(SmallFilesTest, NothingIsCreatedBeforeTheFirstWrite) {
@@ -137,7 +193,7 @@ TEST_F(SmallFilesTest, ALaterFormatIsFailedPreconditionThatNamesBothVersions) {
   StoreFixed32(later.data() + 8, 7);
   file_system_.SetContents("/ls/root", later);
   EXPECT_TRUE(IsStatus(absl::StatusCode::kFailedPrecondition, files_.Read("root").status(),
-                       "/ls/root", "version 7", "knows 1"));
+                       "/ls/root", "version 7", "knows 1 to 2"));
 }
 
 // A write of a file that has an old version, or none, or not even a directory, with the power lost

@@ -20,6 +20,7 @@ std::unique_ptr<Database> OpenOn(FileSystem* file_system) {
   DatabaseOptions options;
   options.memory_budget = MemoryBudget::kMinimum;
   options.log_segment_size = 64 << 10;
+  options.tablet_servers = 2;  // the second one is started for the second table
   options.file_system = file_system;
   absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
   EXPECT_OK(opened);
@@ -87,7 +88,7 @@ void LosePowerAtEachCall(bool table_exists, const std::function<absl::Status(Dat
   for (const bool mapped : {true, false}) {
     // The calls of the change, and some more, since the first that comes too late is not known:
     // background threads make calls too.
-    for (uint64_t call = 1; call <= 25; ++call) ASSERT_NO_FATAL_FAILURE(run(call, mapped));
+    for (uint64_t call = 1; call <= 45; ++call) ASSERT_NO_FATAL_FAILURE(run(call, mapped));
   }
 }
 

@@ -28,6 +28,8 @@ static bool operator==(const TabletState& a, const TabletState& b) {
 
 namespace {
 
+using namespace std::string_literals;
+
 TabletFile File(uint64_t order, uint64_t number, Random& random) {
   TabletFile file{order, {}};
   file.info.file_number = number;
@@ -206,14 +208,51 @@ TEST(MetadataFormatTest, AStateOfALaterVersionIsFailedPrecondition) {
 
 TEST(MetadataFormatTest, RowsOfATableStandTogetherInTheOrderOfTheTables) {
   for (const uint64_t id : {uint64_t{1}, uint64_t{255}, uint64_t{256}, kMaxSequence}) {
-    const std::string row = MetadataRow(id);
-    ASSERT_OK_AND_ASSIGN(const uint64_t back, TableOfMetadataRow(row));
-    EXPECT_EQ(back, id);
-    EXPECT_LT(row, MetadataRow(id + 1));
-    EXPECT_TRUE(MetadataRows(id).Contains(row));
-    EXPECT_FALSE(MetadataRows(id).Contains(MetadataRow(id + 1)));
-    EXPECT_FALSE(MetadataRows(id).Contains(MetadataRow(id - 1)));
-    EXPECT_STATUS(kDataLoss, "row", TableOfMetadataRow(row.substr(0, 8)));
+    std::string last;
+    const std::vector<TabletId> tablets = {
+        {id, "\0"s}, {id, "a"}, {id, "a\0"s}, {id, "\xff\xff"}, {id}};
+    for (const TabletId& tablet : tablets) {
+      const std::string row = MetadataRow(tablet);
+      EXPECT_LT(last, row);
+      last = row;
+      ASSERT_OK_AND_ASSIGN(const TabletId back, TabletOfMetadataRow(row));
+      EXPECT_EQ(back, tablet);
+      EXPECT_LT(row, MetadataRow({id + 1, "\0"s}));
+      EXPECT_TRUE(MetadataRows(id).Contains(row));
+      EXPECT_FALSE(MetadataRows(id + 1).Contains(row));
+      EXPECT_FALSE(MetadataRows(id - 1).Contains(row));
+    }
+    EXPECT_TRUE(std::is_sorted(tablets.begin(), tablets.end()));
+    EXPECT_STATUS(kDataLoss, "row", TabletOfMetadataRow(last.substr(0, 8)));
+    EXPECT_STATUS(kDataLoss, "row", TabletOfMetadataRow(last + "a"));
+    EXPECT_STATUS(kDataLoss, "row", TabletOfMetadataRow(last.substr(0, 8) + '\1'));
+    EXPECT_STATUS(kDataLoss, "row", TabletOfMetadataRow(last.substr(0, 8) + "\2a"));
+  }
+}
+
+TEST(MetadataFormatTest, ATabletsRowsComeBack) {
+  for (const RowRange& rows : {RowRange::All(), RowRange::StartingAt("m"),
+                               RowRange::RightOpen("", "m"), RowRange::RightOpen("\0"s, "m")}) {
+    MetadataCells cells;
+    ASSERT_NO_FATAL_FAILURE(cells.Apply(EncodeNewTablet(rows)));
+    ASSERT_FALSE(cells.cells().empty());
+    TabletState state;
+    if (rows.end().has_value()) state.rows = RowRange::RightOpen("", *rows.end());
+    for (const auto& [column, value] : cells.cells()) {
+      ASSERT_OK(DecodeCell(column.first, column.second, value, &state));
+    }
+    EXPECT_EQ(state.rows, rows);
+  }
+}
+
+TEST(MetadataFormatTest, ATabletThatEndsBeforeItBeginsIsDataLoss) {
+  MetadataCells cells;
+  ASSERT_NO_FATAL_FAILURE(cells.Apply(EncodeNewTablet(RowRange::StartingAt("m"))));
+  for (const std::string end : {"a", "m"}) {
+    TabletState state;
+    state.rows = RowRange::RightOpen("", end);
+    EXPECT_STATUS(kDataLoss, "info:begin_row",
+                  DecodeCell("info", "begin_row", cells.cells().at({"info", "begin_row"}), &state));
   }
 }
 

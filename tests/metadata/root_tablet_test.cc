@@ -49,7 +49,7 @@ TEST(RootTabletTest, BeginsWithNothingAndIsLoadedAsItWasCommitted) {
   ASSERT_OK(root.Create());
   ASSERT_NO_FATAL_FAILURE(ReadStep(&memory, &step));
   EXPECT_EQ(step, 0u);
-  for (uint64_t n = 1; n <= 3; ++n) ASSERT_OK(root.Commit(kMetadataTableId, Step(n)));
+  for (uint64_t n = 1; n <= 3; ++n) ASSERT_OK(root.Commit({kMetadataTableId}, Step(n)));
   EXPECT_EQ(root.state().last_timestamp, 3);
   ASSERT_NO_FATAL_FAILURE(ReadStep(&memory, &step));
   EXPECT_EQ(step, 3u);
@@ -71,12 +71,12 @@ TEST(RootTabletTest, AFailedCommitLeavesTheStateInMemoryAsItWas) {
   SmallFiles files(&faulty, "/ls");
   RootTablet root(&files);
   ASSERT_OK(root.Create());
-  ASSERT_OK(root.Commit(kMetadataTableId, Step(1)));
+  ASSERT_OK(root.Commit({kMetadataTableId}, Step(1)));
   faulty.FailCalls({{FileCall::kSync}, ""}, absl::UnavailableError("disk"));
-  EXPECT_STATUS(kUnavailable, "disk", root.Commit(kMetadataTableId, Step(2)));
+  EXPECT_STATUS(kUnavailable, "disk", root.Commit({kMetadataTableId}, Step(2)));
   EXPECT_EQ(root.state().last_timestamp, 1);
   faulty.ClearFaults();
-  EXPECT_OK(root.Commit(kMetadataTableId, Step(2)));
+  EXPECT_OK(root.Commit({kMetadataTableId}, Step(2)));
   uint64_t step = 0;
   ASSERT_NO_FATAL_FAILURE(ReadStep(&memory, &step));
   EXPECT_EQ(step, 2u);
@@ -89,12 +89,12 @@ TEST(RootTabletTest, AfterAPowerLossTheStateIsTheOneBeforeOrTheOneAfter) {
     SmallFiles files(&faulty, "/ls");
     RootTablet root(&files);
     ASSERT_OK(root.Create());
-    ASSERT_OK(root.Commit(kMetadataTableId, Step(1)));
+    ASSERT_OK(root.Commit({kMetadataTableId}, Step(1)));
     faulty.CountCalls();
     faulty.FailCall(
         call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn,
         call % 2 == 0 ? FaultyFileSystem::Done::kHalf : FaultyFileSystem::Done::kNothing);
-    const bool committed = root.Commit(kMetadataTableId, Step(2)).ok();
+    const bool committed = root.Commit({kMetadataTableId}, Step(2)).ok();
     if (committed) last = call;
     for (uint64_t seed = 0; seed < 30; ++seed) {
       SCOPED_TRACE(Cat("call ", call, ", seed ", seed));

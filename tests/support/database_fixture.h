@@ -62,6 +62,7 @@ class DatabaseFixture : public testing::Test {
     DatabaseOptions options;
     options.memory_budget = 32 << 20;
     options.log_segment_size = 256 << 10;
+    options.tablet_servers = 1;  // whatever the machine
     options.file_system = file_system_.get();
     options.clock = &clock_;
     return options;

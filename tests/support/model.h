@@ -184,7 +184,11 @@ class ModelColumn {
 
 class ModelTable {
  public:
-  explicit ModelTable(TableSchema schema) : schema_(std::move(schema)) {}
+  explicit ModelTable(TableSchema schema, const std::vector<std::string>& split_rows = {})
+      : schema_(std::move(schema)) {
+    last_server_times_[""] = 0;
+    for (const std::string& row : split_rows) last_server_times_[row] = 0;
+  }
 
   const TableSchema& schema() const { return schema_; }
 
@@ -220,7 +224,8 @@ class ModelTable {
         mutation.operations.begin(), mutation.operations.end(), [](const ModelOperation& op) {
           return op.kind == ModelOperation::Kind::kSet && !op.timestamp;
         });
-    if (takes_server_time) last_server_time_ = std::max(now_micros, last_server_time_ + 1);
+    int64_t& last_server_time = std::prev(last_server_times_.upper_bound(mutation.row))->second;
+    if (takes_server_time) last_server_time = std::max(now_micros, last_server_time + 1);
 
     RowHistory& row = rows_[mutation.row];
     uint32_t ordinal = 0;
@@ -233,7 +238,7 @@ class ModelTable {
       FamilyHistory& family = row.families[op.family];
       switch (op.kind) {
         case ModelOperation::Kind::kSet:
-          family.columns[op.qualifier].Set(version, op.timestamp.value_or(last_server_time_),
+          family.columns[op.qualifier].Set(version, op.timestamp.value_or(last_server_time),
                                            op.value);
           break;
         case ModelOperation::Kind::kDeleteColumn:
@@ -289,7 +294,7 @@ class ModelTable {
 
   TableSchema schema_;
   std::map<std::string, RowHistory> rows_;
-  int64_t last_server_time_ = 0;
+  std::map<std::string, int64_t> last_server_times_;  // of each tablet, by its first row
 };
 
 struct ModelDatabase {

@@ -33,7 +33,7 @@ namespace {
 
 class StateStore final : public TabletStore {
  public:
-  absl::Status Commit(uint64_t, const TabletChange& change) override {
+  absl::Status Commit(const TabletId&, const TabletChange& change) override {
     ApplyChange(change, &state);
     return absl::OkStatus();
   }

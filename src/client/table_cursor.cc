@@ -1,0 +1,129 @@
+#include "client/table_cursor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+
+namespace bigtable {
+namespace {
+
+// The rows that are in both.
+RowRange Intersection(const RowRange& a, const RowRange& b) {
+  const std::string& begin = std::max(a.begin(), b.begin());
+  if (!a.end().has_value() && !b.end().has_value()) return RowRange::StartingAt(begin);
+  if (!a.end().has_value()) return RowRange::RightOpen(begin, *b.end());
+  if (!b.end().has_value()) return RowRange::RightOpen(begin, *a.end());
+  return RowRange::RightOpen(begin, std::min(*a.end(), *b.end()));
+}
+
+bool IsSingleRow(const RowRange& range) {
+  return range.end().has_value() && range.end()->size() == range.begin().size() + 1 &&
+         range.end()->back() == '\0' && range.end()->starts_with(range.begin());
+}
+
+}  // namespace
+
+// --- The moment ---
+
+absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
+                             const ReadOptions& options) {
+  const ServedTable& served = *table.served;
+  // A deleted table is noticed here, too.
+  Pin<TabletVersion> first;
+  BT_RETURN_IF_ERROR(table.BeginRead(served.tablets().front(), filter, options, &first, &spec_));
+  layout_ = first->shared_layout();
+  if (served.tablets().size() == 1) {
+    only_ = std::move(first);
+  } else if (options.snapshot != nullptr) {
+    held_ = options.snapshot;
+  } else {
+    Master& master = *table.database->master;
+    held_ = std::make_shared<const SnapshotImpl>(master.snapshots(), master.snapshots()->Take());
+    spec_.sequence = held_->sequence();
+    for (TabletServer* server : served.servers()) server->WaitForWrites();
+  }
+  fixed_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status ReadMoment::PinVersion(const TableImpl& table, size_t i,
+                                    Pin<TabletVersion>* version) const {
+  if (only_) {
+    *version = only_.Clone();
+    return absl::OkStatus();
+  }
+  // In this order: a removed tablet is emptied.
+  const Tablet& tablet = *table.served->tablets()[i].tablet;
+  *version = tablet.Version();
+  return tablet.removed() ? table.DeletedError() : absl::OkStatus();
+}
+
+// --- The cursor ---
+
+TableCursor::TableCursor(const TableImpl* table, const ReadMoment* moment, const ReadSpec& spec,
+                         std::vector<RowRange> ranges)
+    : table_(table), moment_(moment), spec_(spec), ranges_(std::move(ranges)) {}
+
+bool TableCursor::NextPart() {
+  while (status_.ok()) {
+    if (in_part_ && !cells_->status().ok()) {
+      status_ = cells_->status();
+      break;
+    }
+    in_part_ = FindPart() && Open();
+    if (!in_part_) return false;
+    if (cells_->Next()) return true;
+  }
+  in_part_ = false;
+  return false;
+}
+
+bool TableCursor::FindPart() {
+  const std::vector<ServedTablet>& tablets = table_->served->tablets();
+  if (range_ != nullptr) {
+    if (spec_.reverse) {
+      if (tablet_ > 0 && range_->begin() < tablets[tablet_].tablet->rows().begin()) {
+        --tablet_;
+        return true;
+      }
+    } else if (tablet_ + 1 < tablets.size() &&
+               (!range_->end().has_value() ||
+                tablets[tablet_ + 1].tablet->rows().begin() < *range_->end())) {
+      ++tablet_;
+      return true;
+    }
+  }
+  if (ranges_begun_ == ranges_.size()) return false;
+  range_ = &ranges_[spec_.reverse ? ranges_.size() - 1 - ranges_begun_ : ranges_begun_];
+  ++ranges_begun_;
+  if (!spec_.reverse) {
+    tablet_ = table_->served->Find(range_->begin());
+  } else if (!range_->end().has_value()) {
+    tablet_ = tablets.size() - 1;
+  } else {
+    tablet_ = table_->served->Find(*range_->end());
+  }
+  return true;
+}
+
+bool TableCursor::Open() {
+  if (tablet_ != open_tablet_) {
+    open_tablet_ = SIZE_MAX;
+    cells_.reset();
+    status_ = moment_->PinVersion(*table_, tablet_, &version_);
+    if (!status_.ok()) return false;
+    cells_.emplace(version_.get(), spec_);
+    open_tablet_ = tablet_;
+  }
+  if (IsSingleRow(*range_) && !spec_.reverse) {
+    cells_->ReadRow(range_->begin());
+  } else if (table_->served->tablets().size() == 1) {
+    cells_->ReadRange(*range_);
+  } else {
+    cells_->ReadRange(Intersection(*range_, table_->served->tablets()[tablet_].tablet->rows()));
+  }
+  return true;
+}
+
+}  // namespace bigtable

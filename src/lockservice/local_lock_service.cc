@@ -1,0 +1,359 @@
+#include "lockservice/local_lock_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "lockservice/file_name.h"
+
+namespace bigtable {
+namespace {
+
+// For ever, within the range of clocks.
+constexpr absl::Duration kLongestLease = absl::Hours(24 * 365);
+
+absl::Status SessionIsLost(const LocalSessionState& session) {
+  return absl::FailedPreconditionError(
+      Cat("session ", session.id, " of ", Quoted(session.owner), " is lost: open another"));
+}
+
+absl::Status NoSuchFile(std::string_view name) {
+  return absl::NotFoundError(Cat("there is no file ", Quoted(name)));
+}
+
+absl::Status CheckExpected(std::string_view name, Generation expected, Generation found) {
+  if (expected == kAnyGeneration || expected == found) return absl::OkStatus();
+  if (expected == kNoFile) {
+    return absl::AlreadyExistsError(
+        Cat("there is a file ", Quoted(name), ", with generation ", found));
+  }
+  if (found == kNoFile) return NoSuchFile(name);
+  return absl::AbortedError(
+      Cat(Quoted(name), " has generation ", found, " where ", expected, " was expected"));
+}
+
+absl::Time LeaseEnd(const LocalSessionState& session) {
+  return absl::FromUnixNanos(session.lease_end.load(std::memory_order_relaxed));
+}
+
+absl::Time JeopardyBegin(const LocalSessionState& session) {
+  return LeaseEnd(session) - session.lease / 2;
+}
+
+}  // namespace
+
+// ---- Opening, and sessions.
+
+absl::StatusOr<std::unique_ptr<LocalLockService>> LocalLockService::Open(FileSystem* file_system,
+                                                                         std::string directory,
+                                                                         Clock* clock) {
+  std::unique_ptr<LocalLockService> service(
+      new LocalLockService(file_system, std::move(directory), clock));
+  MutexLock files(&service->files_mutex_);
+  BT_RETURN_IF_ERROR(service->files_.Load());
+  return service;
+}
+
+absl::StatusOr<std::unique_ptr<LockSession>> LocalLockService::OpenSession(
+    LockSessionOptions options) {
+  if (options.lease <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(
+        Cat("lease is ", absl::FormatDuration(options.lease), "; it must be more than zero"));
+  }
+  options.lease = std::min(options.lease, kLongestLease);
+  MutexLock lock(&mutex_);
+  LookAtLeases();
+  const auto session = std::make_shared<LocalSessionState>(++last_session_, std::move(options));
+  sessions_.emplace(session->id, session);
+  StartLease(session.get());
+  // Who sleeps until the next lease ends may have to wake for this one. (One that is renewed never
+  // ends, or comes into jeopardy, before it would have otherwise.)
+  for (const auto& [_, other] : sessions_) other->woken.SignalAll();
+  return std::make_unique<LocalLockSession>(this, clock_, session);
+}
+
+std::vector<LocalLockService::SessionInfo> LocalLockService::Sessions() {
+  MutexLock lock(&mutex_);
+  LookAtLeases();
+  std::vector<SessionInfo> infos;
+  for (const auto& [id, session] : sessions_) {
+    infos.push_back({id, session->owner, LeaseEnd(*session), locks_.HeldBy(id)});
+  }
+  return infos;
+}
+
+absl::Status LocalLockService::ExpireSession(uint64_t id) {
+  MutexLock lock(&mutex_);
+  LookAtLeases();
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return absl::NotFoundError(Cat("there is no session ", id));
+  const std::shared_ptr<LocalSessionState> session = found->second;
+  Lose(session.get());
+  return absl::OkStatus();
+}
+
+void LocalLockService::ExpireLapsedSessions() {
+  MutexLock lock(&mutex_);
+  LookAtLeases();
+}
+
+absl::Status LocalLockService::KeepAlive(LocalSessionState* session) {
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckLive(session));
+  StartLease(session);
+  if (std::exchange(session->in_jeopardy, false)) Tell(session, LockEventKind::kSessionSafe);
+  return absl::OkStatus();
+}
+
+void LocalLockService::Close(LocalSessionState* session) {
+  MutexLock lock(&mutex_);
+  if (!session->lost.load(std::memory_order_relaxed)) Forget(session);
+}
+
+absl::Status LocalLockService::CheckSession(LocalSessionState* session) {
+  MutexLock lock(&mutex_);
+  return CheckLive(session);
+}
+
+void LocalLockService::LookAtLeases() {
+  const absl::Time now = clock_->Now();
+  std::vector<std::shared_ptr<LocalSessionState>> lapsed;
+  for (const auto& [_, session] : sessions_) {
+    if (LeaseEnd(*session) <= now) {
+      lapsed.push_back(session);
+    } else if (!session->in_jeopardy && JeopardyBegin(*session) <= now) {
+      session->in_jeopardy = true;
+      Tell(session.get(), LockEventKind::kSessionInJeopardy);
+    }
+  }
+  for (const auto& session : lapsed) Lose(session.get());
+}
+
+absl::Status LocalLockService::CheckLive(LocalSessionState* session) {
+  LookAtLeases();
+  return session->lost.load(std::memory_order_relaxed) ? SessionIsLost(*session) : absl::OkStatus();
+}
+
+void LocalLockService::Lose(LocalSessionState* session) {
+  // Before anybody can have one of its locks, or write what it has in its cache.
+  session->lost.store(true, std::memory_order_release);
+  session->cache.DropAll();
+  Tell(session, LockEventKind::kSessionLost);
+  Forget(session);
+}
+
+void LocalLockService::Forget(LocalSessionState* session) {
+  for (const auto& [name, waiters] : locks_.ReleaseAll(session->id)) TellFree(name, waiters);
+  sessions_.erase(session->id);  // the owner's object has it still
+}
+
+void LocalLockService::StartLease(LocalSessionState* session) {
+  session->lease_end.store(absl::ToUnixNanos(clock_->Now() + session->lease),
+                           std::memory_order_release);
+}
+
+absl::Time LocalLockService::NextLeaseChange() const {
+  absl::Time next = absl::InfiniteFuture();
+  for (const auto& [_, session] : sessions_) {
+    next = std::min(next, session->in_jeopardy ? LeaseEnd(*session) : JeopardyBegin(*session));
+  }
+  return next;
+}
+
+// ---- Files.
+
+absl::StatusOr<FileCache::Entry> LocalLockService::Fetch(LocalSessionState* session,
+                                                         std::string_view name) {
+  MutexLock files(&files_mutex_);
+  BT_RETURN_IF_ERROR(CheckSession(session));
+  return files_.Find(name);
+}
+
+absl::StatusOr<std::vector<std::string>> LocalLockService::List(LocalSessionState* session,
+                                                                std::string_view directory) {
+  MutexLock files(&files_mutex_);
+  BT_RETURN_IF_ERROR(CheckSession(session));
+  return files_.List(directory);
+}
+
+absl::StatusOr<Generation> LocalLockService::Write(LocalSessionState* session,
+                                                   std::string_view name, std::string_view contents,
+                                                   Generation expected) {
+  MutexLock files(&files_mutex_);
+  BT_RETURN_IF_ERROR(CheckSession(session));
+  BT_ASSIGN_OR_RETURN(const Generation found, FindForChange(name, expected));
+  BT_RETURN_IF_ERROR(CheckExpected(name, expected, found));
+  if (found == kNoFile) BT_RETURN_IF_ERROR(files_.CheckPlace(name));
+  BT_ASSIGN_OR_RETURN(const Generation generation, files_.NextGeneration());
+  DropFromCaches(name);
+  const absl::Status written = files_.Write(name, contents, generation);
+  TellWatchers(name, LockEventKind::kFileChanged, written.ok() ? generation : 0,
+               /*names_changed=*/found == kNoFile);
+  BT_RETURN_IF_ERROR(written);
+  return generation;
+}
+
+absl::Status LocalLockService::Remove(LocalSessionState* session, std::string_view name,
+                                      Generation expected) {
+  MutexLock files(&files_mutex_);
+  BT_RETURN_IF_ERROR(CheckSession(session));
+  BT_ASSIGN_OR_RETURN(const Generation found, FindForChange(name, expected));
+  if (found == kNoFile) return NoSuchFile(name);
+  BT_RETURN_IF_ERROR(CheckExpected(name, expected, found));
+  DropFromCaches(name);
+  {
+    // Before the file is gone, so that nobody ever holds a lock on none; and whoever loses it for a
+    // removal that then fails may acquire it again.
+    MutexLock lock(&mutex_);
+    const LockTable::Dropped dropped = locks_.Drop(name);
+    for (const auto& [id, generation] : dropped.holders) {
+      Tell(sessions_.at(id).get(), LockEventKind::kLockLost, name, generation);
+    }
+    TellFree(name, dropped.waiters);
+  }
+  const absl::Status removed = files_.Remove(name);
+  TellWatchers(name, removed.ok() ? LockEventKind::kFileRemoved : LockEventKind::kFileChanged, 0,
+               /*names_changed=*/true);
+  return removed;
+}
+
+absl::StatusOr<Generation> LocalLockService::FindForChange(std::string_view name,
+                                                           Generation expected) {
+  const absl::StatusOr<FileCache::Entry> file = files_.Find(name);
+  if (absl::IsDataLoss(file.status()) && expected == kAnyGeneration) {
+    return SmallFiles::kUnknownGeneration;
+  }
+  BT_RETURN_IF_ERROR(file.status());
+  return file->has_value() ? (*file)->generation : kNoFile;
+}
+
+void LocalLockService::DropFromCaches(std::string_view name) {
+  MutexLock lock(&mutex_);
+  for (const auto& [_, session] : sessions_) session->cache.Drop(name);
+}
+
+// ---- Locks.
+
+absl::StatusOr<std::optional<LockSequencer>> LocalLockService::TryLock(LocalSessionState* session,
+                                                                       std::string_view name,
+                                                                       LockMode mode) {
+  MutexLock files(&files_mutex_);
+  {
+    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(CheckLive(session));
+    if (const std::optional<LockSequencer> held = locks_.Held(name, session->id)) {
+      if (held->mode == mode) return held;
+      return absl::InvalidArgumentError(
+          Cat("session ", session->id, " holds the lock of ", Quoted(name), " in the other mode"));
+    }
+    if (!locks_.IsFree(name, mode)) {
+      locks_.Wait(name, session->id);
+      return std::nullopt;
+    }
+  }
+  BT_ASSIGN_OR_RETURN(const FileCache::Entry file, files_.Find(name));
+  if (!file.has_value()) return NoSuchFile(name);
+  BT_ASSIGN_OR_RETURN(const Generation generation, files_.NextGeneration());
+
+  // Free still: nobody else acquires a lock meanwhile.
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckLive(session));
+  return locks_.Acquire(name, mode, session->id, generation);
+}
+
+absl::Status LocalLockService::Unlock(LocalSessionState* session, std::string_view name) {
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckLive(session));
+  std::set<LockTable::SessionId> waiters;
+  if (!locks_.Release(name, session->id, &waiters)) {
+    return absl::NotFoundError(
+        Cat("session ", session->id, " does not hold the lock of ", Quoted(name)));
+  }
+  TellFree(name, waiters);
+  return absl::OkStatus();
+}
+
+absl::Status LocalLockService::CheckLock(LocalSessionState* session, std::string_view name) {
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckLive(session));
+  if (locks_.Held(name, session->id).has_value()) return absl::OkStatus();
+  return absl::AbortedError(
+      Cat("session ", session->id, " does not hold the lock of ", Quoted(name)));
+}
+
+absl::Status LocalLockService::CheckSequencer(LocalSessionState* session,
+                                              const LockSequencer& sequencer) {
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckLive(session));
+  if (locks_.IsHeld(sequencer)) return absl::OkStatus();
+  return absl::AbortedError(Cat("the lock of ", Quoted(sequencer.name), " with generation ",
+                                sequencer.generation, " is not held any more"));
+}
+
+// ---- Events.
+
+absl::Status LocalLockService::Watch(LocalSessionState* session, std::string_view name,
+                                     NameSet LocalSessionState::*names) {
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckLive(session));
+  (session->*names).emplace(name);
+  return absl::OkStatus();
+}
+
+absl::Status LocalLockService::Unwatch(LocalSessionState* session, std::string_view name) {
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckLive(session));
+  session->watched_files.erase(std::string(name));
+  session->watched_directories.erase(std::string(name));
+  return absl::OkStatus();
+}
+
+std::vector<LockEvent> LocalLockService::TakeEvents(LocalSessionState* session) {
+  MutexLock lock(&mutex_);
+  LookAtLeases();
+  return session->events.Take();
+}
+
+bool LocalLockService::WaitForEvents(LocalSessionState* session, absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
+  MutexLock lock(&mutex_);
+  while (true) {
+    LookAtLeases();
+    if (!session->events.empty() || session->lost.load(std::memory_order_relaxed)) return true;
+    const absl::Duration left = deadline - absl::Now();
+    if (left <= absl::ZeroDuration()) return false;
+    // A clock that stands still just before the end of a lease must not make this spin.
+    const absl::Duration lease = std::max(NextLeaseChange() - clock_->Now(), absl::Milliseconds(1));
+    session->woken.WaitFor(&mutex_, std::min(left, lease));
+  }
+}
+
+void LocalLockService::TellWatchers(std::string_view name, LockEventKind kind,
+                                    Generation generation, bool names_changed) {
+  const std::string_view directory = LockDirectoryOf(name);
+  MutexLock lock(&mutex_);
+  for (const auto& [_, session] : sessions_) {
+    if (session->watched_files.contains(name)) Tell(session.get(), kind, name, generation);
+    if (names_changed && session->watched_directories.contains(directory)) {
+      Tell(session.get(), LockEventKind::kDirectoryChanged, directory);
+    }
+  }
+}
+
+void LocalLockService::TellFree(std::string_view name,
+                                const std::set<LockTable::SessionId>& waiters) {
+  for (const LockTable::SessionId id : waiters) {
+    Tell(sessions_.at(id).get(), LockEventKind::kLockFree, name);
+  }
+}
+
+void LocalLockService::Tell(LocalSessionState* session, LockEventKind kind, std::string_view name,
+                            Generation generation) {
+  session->events.Add(kind, name, generation);
+  session->woken.SignalAll();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,92 @@
+// A session of LocalLockService: what the service knows of it, and the object that its owner has.
+//
+// The two halves stand for server and client. The owner's object touches of LocalSessionState only
+// what is marked for it, and for the rest calls the service; what would be a message to a remote
+// service is a call there.
+#ifndef BIGTABLE_LOCKSERVICE_LOCAL_SESSION_H_
+#define BIGTABLE_LOCKSERVICE_LOCAL_SESSION_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bigtable/clock.h"
+
+#include "base/mutex.h"
+#include "lockservice/event_queue.h"
+#include "lockservice/file_cache.h"
+#include "lockservice/lock_service.h"
+
+namespace bigtable {
+
+class LocalLockService;
+
+struct LocalSessionState {
+  LocalSessionState(uint64_t its_id, LockSessionOptions options)
+      : id(its_id), owner(std::move(options.owner)), lease(options.lease) {}
+
+  const uint64_t id;
+  const std::string owner;
+  const absl::Duration lease;
+
+  // The owner's, without the service's lock. Written under it.
+  FileCache cache;
+  std::atomic<int64_t> lease_end{0};  // nanoseconds since 1970, by the service's clock
+  std::atomic<bool> lost{false};      // for ever
+
+  // Guarded by the service's `mutex_`.
+  EventQueue events;
+  CondVar woken;  // `events` or `lost` changed, or a lease began that may end before all others
+  bool in_jeopardy = false;
+  std::set<std::string, std::less<>> watched_files;
+  std::set<std::string, std::less<>> watched_directories;
+};
+
+// Thread-safe, but for the destructor.
+class LocalLockSession final : public LockSession {
+ public:
+  LocalLockSession(LocalLockService* service, Clock* clock,
+                   std::shared_ptr<LocalSessionState> state)
+      : service_(service), clock_(clock), state_(std::move(state)) {}
+  ~LocalLockSession() override;
+  LocalLockSession(const LocalLockSession&) = delete;
+  LocalLockSession& operator=(const LocalLockSession&) = delete;
+
+  uint64_t id() const override { return state_->id; }
+  absl::Status KeepAlive() override;
+  bool alive() const override;
+
+  absl::StatusOr<LockServiceFile> Read(std::string_view name) override;
+  absl::StatusOr<Generation> Write(std::string_view name, std::string_view contents,
+                                   Generation expected) override;
+  absl::Status Remove(std::string_view name, Generation expected) override;
+  absl::StatusOr<std::vector<std::string>> List(std::string_view directory) override;
+
+  absl::StatusOr<std::optional<LockSequencer>> TryLock(std::string_view name,
+                                                       LockMode mode) override;
+  absl::Status Unlock(std::string_view name) override;
+  absl::Status CheckLock(std::string_view name) override;
+  absl::Status CheckSequencer(const LockSequencer& sequencer) override;
+
+  absl::Status WatchFile(std::string_view name) override;
+  absl::Status WatchDirectory(std::string_view directory) override;
+  absl::Status Unwatch(std::string_view name) override;
+  std::vector<LockEvent> TakeEvents() override;
+  bool WaitForEvents(absl::Duration timeout) override;
+
+ private:
+  LocalLockService* const service_;
+  Clock* const clock_;
+  const std::shared_ptr<LocalSessionState> state_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_LOCKSERVICE_LOCAL_SESSION_H_
