@@ -4,6 +4,7 @@
 #define BIGTABLE_EVENT_LISTENER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct EventPlace {
   std::string server;
   std::string table;
   std::string locality_group;
+  std::optional<std::string> end_row;  // of the tablet; none: it is the table's last
 };
 
 // Why a memtable was frozen, to be written out.
@@ -82,10 +84,18 @@ struct CompactionEvent {
   uint64_t bytes_written = 0;
 };
 
-// Writers are slowed from now on, or for another reason, or (`now` is kNone) no more. A stall that
-// nobody writes into is noticed when somebody does; its end within half a second.
+// A segment of a tablet server's commit log. Segments are numbered from 1 on.
+struct LogSegmentEvent {
+  absl::Time time;
+  std::string server;
+  uint64_t number = 0;
+};
+
+// Writers to a server are slowed from now on, or for another reason, or (`now` is kNone) no more. A
+// stall that nobody writes into is noticed when somebody does; its end within half a second.
 struct StallEvent {
   absl::Time time;
+  std::string server;
   StallReason before = StallReason::kNone;
   StallReason now = StallReason::kNone;
   absl::Duration delay;  // as DatabaseStatistics::write_delay
@@ -142,6 +152,13 @@ class EventListener {
   virtual void OnMinorCompactionEnded(const MinorCompactionEvent& /*event*/) {}
   virtual void OnCompactionBegan(const CompactionEvent& /*event*/) {}
   virtual void OnCompactionEnded(const CompactionEvent& /*event*/) {}
+
+  // Writes go to this segment from now on; the one before was sealed, and the event of that comes
+  // first, or it was given up because the log had failed.
+  virtual void OnLogSegmentCreated(const LogSegmentEvent& /*event*/) {}
+  // The segment is full, or the log ends with it: nothing is written to it any more. It is needed
+  // as long as a memtable is.
+  virtual void OnLogSegmentSealed(const LogSegmentEvent& /*event*/) {}
 
   virtual void OnStallChanged(const StallEvent& /*event*/) {}
   virtual void OnBackgroundError(const BackgroundErrorEvent& /*event*/) {}

@@ -110,8 +110,9 @@ struct DatabaseOptions {
 
   // Traces one of so many requests (reads of a row, streams of rows or cells, applications of
   // mutations and batches) and gives the traces to `trace_sink`; 0 traces none, and costs nothing.
-  // From 64 on it costs next to nothing; below, every call is looked at by the clock, and its latency
-  // counted by itself. The sink is not owned and outlives the database and all that came from it.
+  // From 64 on it costs next to nothing; below, every call is looked at by the clock, and its
+  // latency counted by itself. The sink is not owned and outlives the database and all that came
+  // from it.
   uint64_t trace_one_of = 0;
   TraceSink* trace_sink = nullptr;
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,8 @@ struct TableCallStatistics {
   CallStatistics apply;        // Table::Apply
   CallStatistics apply_batch;  // Table::ApplyBatch
   uint64_t batch_mutations = 0;
-  // Streams begun, of both kinds, and what they returned. Streams under way lag behind by some
-  // calls.
+  // Streams begun, of both kinds, and what they returned. Streams under way lag behind by
+  // some thousand calls.
   uint64_t streams = 0;
   uint64_t stream_rows = 0;
   uint64_t stream_cells = 0;
@@ -78,11 +79,27 @@ struct CompactionStatistics {
 // One tablet, on the server that it is on.
 struct TabletStatistics {
   std::string table;
+  // The rows that it has, up to and without `end_row`. The table and the end name the tablet.
+  std::string begin_row;
+  std::optional<std::string> end_row;  // none: it is the table's last
+
+  LocalityGroupStatistics size;  // of all its locality groups together
+  uint64_t rows_written = 0;
+  // Of one call in 64, each counted for 64, those that this tablet has served alone: batches that
+  // went to several are in none. A step of a stream counts for the tablet in which it ends. So a
+  // count is about that of the calls, and unlike CallStatistics::latency, which has all long waits,
+  // this has those of the sample.
+  LatencyHistogram read_row;
+  LatencyHistogram next_row;
+  LatencyHistogram next_cell;
+  LatencyHistogram apply;
+  LatencyHistogram apply_batch;
   CompactionStatistics minor;
   CompactionStatistics merging;  // major ones included
 };
 
-// One tablet server. METADATA has one of its own.
+// One tablet server. METADATA has one of its own. What its tablets count is theirs: a server's
+// reads are those of its tablets together.
 struct TabletServerStatistics {
   uint64_t rows_written = 0;
   uint64_t writes = 0;        // calls that wrote
@@ -92,6 +109,12 @@ struct TabletServerStatistics {
   uint64_t log_syncs = 0;
   uint64_t log_segments_created = 0;
   uint64_t log_segments_reused = 0;
+  uint64_t log_bytes_live = 0;  // of segments that are needed or pinned, as it is now
+
+  // As of the whole database; METADATA's writers are never slowed.
+  StallReason stall_reason = StallReason::kNone;
+  absl::Duration write_delay;
+  absl::Duration total_write_delay;
 
   // Of one write in 64, each counted for 64 (of METADATA's, all): how long it stood
   // behind others, and what the group took in which it went to the log and into the memtables.
@@ -152,7 +175,8 @@ struct DatabaseStatistics {
   std::map<std::string, TableCallStatistics> calls;
   // By table, then by column family; those that were written to.
   std::map<std::string, std::map<std::string, FamilyStatistics>> families;
-  // By the server's name.
+  // By the server's name. One that has no tablet yet, or of a database that is only read, goes by
+  // its place: "user-1", "user-2", and so on, or "metadata".
   std::map<std::string, TabletServerStatistics> servers;
 };
 

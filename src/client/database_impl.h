@@ -77,9 +77,10 @@ class TableImpl {
                          ReadSpec* spec) const;
   absl::Status DeletedError() const;
 
-  // Table::Apply and ApplyBatch: a status for each mutation.
+  // Table::Apply and ApplyBatch: a status for each mutation. `sample` is null unless the call is
+  // measured.
   void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-             absl::Span<absl::Status> statuses, Call call);
+             CallSample* sample, absl::Span<absl::Status> statuses) const;
 
   const std::shared_ptr<DatabaseImpl> database;
   const std::shared_ptr<const ServedTable> served;

@@ -62,7 +62,7 @@ class ScanStreamImpl {
     const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(DatabaseImpl::ClosedError());
-    if (!has_cell_) return;
+    if (!has_cell_) return calls_.CountNone();
     if (skip_row) cursor_->SkipRow();
     Move();
   }
@@ -93,7 +93,7 @@ class ScanStreamImpl {
     const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(DatabaseImpl::ClosedError());
-    if (!scanner_->status().ok()) return;
+    if (!scanner_->status().ok()) return calls_.CountNone();
     std::vector<Filter> chain{Filter::Family(family_)};
     chain.insert(chain.end(), columns.begin(), columns.end());
     if (timestamps.has_value()) chain.push_back(*timestamps);
@@ -112,7 +112,7 @@ class ScanStreamImpl {
     spec.settings.is_traced = calls_.is_traced();
     std::vector<RowRange> ranges;
     if (!scanner_->range().empty()) ranges.push_back(scanner_->range());
-    cursor_.emplace(&scanner_->table(), &scanner_->moment(), spec, std::move(ranges));
+    cursor_.emplace(&scanner_->table(), &scanner_->moment(), spec, std::move(ranges), &calls_);
     Move();
   }
   void Move() {
@@ -122,13 +122,13 @@ class ScanStreamImpl {
         rows_++ == scanner_->row_limit()) {
       has_cell_ = false;
     }
-    if (!has_cell_) return;
-    calls_.CountCells(1);
-    if (cursor().is_new_row()) calls_.CountRow();
+    if (!has_cell_) return calls_.CountNone();
+    if (cursor().is_new_row()) calls_.CountPart();
     scanner_->Moved(stream);
   }
   void Fail(const absl::Status& status) {
     calls_.Failed(status);
+    calls_.CountNone();
     has_cell_ = false;
     scanner_->Fail(status);
   }

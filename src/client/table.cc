@@ -75,17 +75,34 @@ const std::string& Table::name() const { return impl_->name; }
 // --- Writes ---
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kApply, [&](RequestTrace* trace) {
+    trace->row = mutation.row();
+    trace->mutations = 1;
+  });
   absl::Status status;
-  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, absl::MakeSpan(&status, 1),
-               Call::kApply);
+  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, timer.sample(),
+               absl::MakeSpan(&status, 1));
+  if (!status.ok()) [[unlikely]] {
+    timer.Failed(status);
+  }
   return status;
 }
 
 std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
                                             const WriteOptions& options) {
   impl_->monitor.counters.Count(CallCounters::Amount::kBatchMutations, mutations.size());
+  CallTimer timer(&impl_->monitor, Call::kApplyBatch, [&](RequestTrace* trace) {
+    if (!mutations.empty()) trace->row = mutations.front().row();
+    trace->mutations = mutations.size();
+  });
   std::vector<absl::Status> statuses(mutations.size());
-  impl_->Apply(mutations, options, absl::MakeSpan(statuses), Call::kApplyBatch);
+  impl_->Apply(mutations, options, timer.sample(), absl::MakeSpan(statuses));
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) {
+      timer.Failed(status);
+      break;
+    }
+  }
   return statuses;
 }
 
@@ -94,7 +111,7 @@ namespace {
 // Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for.
 template <typename At>
 void ApplyTo(const ServedTablet& served, Durability durability, const CallLimits& limits,
-             const CallTimer& timer, const At& at, absl::Span<absl::Status> statuses) {
+             CallSample* sample, const At& at, absl::Span<absl::Status> statuses) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < statuses.size(); ++i) bytes += at(i).byte_size();
   const absl::Status admitted = served.write_controller->Admit(bytes, limits);
@@ -116,23 +133,20 @@ void ApplyTo(const ServedTablet& served, Durability durability, const CallLimits
                         .mutations = views,
                         .durability = durability,
                         .limits = limits,
-                        .sample_weight = timer.weight(),
-                        .trace = timer.trace()},
+                        .sample = sample},
                        statuses);
 }
 
-// TableImpl::Apply, which does the counting. Inlined by force, as ReadOneRow.
-[[gnu::always_inline]] inline void ApplyToTablets(const TableImpl& table,
-                                                  absl::Span<const RowMutation> mutations,
-                                                  const WriteOptions& options,
-                                                  const CallTimer& timer,
-                                                  absl::Span<absl::Status> statuses) {
+}  // namespace
+
+void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
+                      CallSample* sample, absl::Span<absl::Status> statuses) const {
   const auto refuse = [&](const absl::Status& status) {
     std::fill(statuses.begin(), statuses.end(), status);
   };
-  const CallGate::Pass pass(&table.database->gate);
+  const CallGate::Pass pass(&database->gate);
   if (!pass) return refuse(DatabaseImpl::ClosedError());
-  const DatabaseOptions& database_options = table.database->master->options();
+  const DatabaseOptions& database_options = database->master->options();
   if (database_options.read_only) {
     return refuse(absl::FailedPreconditionError("the database was opened read-only"));
   }
@@ -140,17 +154,20 @@ void ApplyTo(const ServedTablet& served, Durability durability, const CallLimits
   if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
   const Durability durability = options.durability.value_or(database_options.durability);
 
-  const ServedTable& served = *table.served;
-  if (mutations.size() == 1 || served.tablets().size() == 1) {
+  if (mutations.size() == 1 || served->tablets().size() == 1) {
     if (mutations.empty()) return;
+    const ServedTablet& tablet = served->tablets()[served->Find(mutations[0].row())];
+    if (sample != nullptr) [[unlikely]] {
+      sample->tablet = Ref<TabletCounters>(tablet.tablet->counters());
+    }
     return ApplyTo(
-        served.tablets()[served.Find(mutations[0].row())], durability, limits, timer,
+        tablet, durability, limits, sample,
         [&](size_t i) -> const RowMutation& { return mutations[i]; }, statuses);
   }
   // Each tablet's together; those of a row stay in their order.
   std::vector<std::pair<size_t, size_t>> places;  // tablet, mutation
   for (size_t i = 0; i < mutations.size(); ++i) {
-    places.emplace_back(served.Find(mutations[i].row()), i);
+    places.emplace_back(served->Find(mutations[i].row()), i);
   }
   std::sort(places.begin(), places.end());
   std::vector<absl::Status> outcomes;
@@ -162,25 +179,8 @@ void ApplyTo(const ServedTablet& served, Durability durability, const CallLimits
     const auto at = [&](size_t i) -> const RowMutation& {
       return mutations[places[begin + i].second];
     };
-    ApplyTo(served.tablets()[tablet], durability, limits, timer, at, absl::MakeSpan(outcomes));
+    ApplyTo(served->tablets()[tablet], durability, limits, sample, at, absl::MakeSpan(outcomes));
     for (size_t i = begin; i < end; ++i) statuses[places[i].second] = outcomes[i - begin];
-  }
-}
-
-}  // namespace
-
-void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-                      absl::Span<absl::Status> statuses, Call call) {
-  CallTimer timer(&monitor, call,
-                  [&] { return mutations.empty() ? std::string_view() : mutations.front().row(); });
-  ApplyToTablets(*this, mutations, options, timer, statuses);
-  if (RequestTrace* const trace = timer.trace()) [[unlikely]] {
-    trace->mutations = mutations.size();
-  }
-  for (const absl::Status& status : statuses) {
-    if (!status.ok()) [[unlikely]] {
-      return timer.Failed(status);
-    }
   }
 }
 
@@ -217,13 +217,13 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   }
 }
 
-// Table::ReadRow, which does the counting. `trace` is mostly null. Inlined by force: the call would
-// cost more than the counting.
+// Table::ReadRow, which does the counting. `sample` is mostly null. Inlined by force: the call
+// would cost more than the counting.
 [[gnu::always_inline]] inline absl::StatusOr<Row> ReadOneRow(const TableImpl& table,
                                                              std::string_view row,
                                                              const Filter& filter,
                                                              const ReadOptions& options,
-                                                             RequestTrace* trace) {
+                                                             CallSample* sample) {
   const CallGate::Pass pass(&table.database->gate);
   if (!pass) return DatabaseImpl::ClosedError();
   BT_RETURN_IF_ERROR(CheckRow(row));
@@ -232,7 +232,10 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   const ServedTablet& served = table.served->tablets()[table.served->Find(row)];
   BT_RETURN_IF_ERROR(table.BeginRead(served, filter, options, &version, &spec));
   spec.reverse = false;
-  spec.settings.is_traced = trace != nullptr;
+  if (sample != nullptr) [[unlikely]] {
+    sample->tablet = Ref<TabletCounters>(served.tablet->counters());
+    spec.settings.is_traced = sample->trace != nullptr;
+  }
   Row result;
   // What is too old now was not yet when the row was cached, so tables with such a rule have none.
   ScanCache* const cache = spec.now == absl::InfinitePast() ? served.tablet->scan_cache() : nullptr;
@@ -241,7 +244,7 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
     const Ref<Block> cached =
         cache->Lookup(pinned.scan_cache_id(), row, {spec.sequence, options.snapshot != nullptr});
     if (cached) {
-      if (trace != nullptr) trace->scan_cache_hit = true;
+      if (spec.settings.is_traced) sample->trace->scan_cache_hit = true;
       RowBuilder builder(&result, row, std::move(version));
       AddCached(cached, pinned.layout(), spec.filter, &builder);
       builder.Finish();
@@ -265,13 +268,14 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
 
 absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
                                    const ReadOptions& options) {
-  CallTimer timer(&impl_->monitor, Call::kReadRow, [&] { return row; });
-  absl::StatusOr<Row> result = ReadOneRow(*impl_, row, filter, options, timer.trace());
+  CallTimer timer(&impl_->monitor, Call::kReadRow, [&](RequestTrace* trace) { trace->row = row; });
+  CallSample* const sample = timer.sample();
+  absl::StatusOr<Row> result = ReadOneRow(*impl_, row, filter, options, sample);
   if (!result.ok()) [[unlikely]] {
     timer.Failed(result.status());
-  } else if (RequestTrace* const trace = timer.trace()) [[unlikely]] {
-    trace->rows = result->empty() ? 0 : 1;
-    trace->cells = result->cells().size();
+  } else if (sample != nullptr && sample->trace != nullptr) [[unlikely]] {
+    sample->trace->rows = result->empty() ? 0 : 1;
+    sample->trace->cells = result->cells().size();
   }
   return result;
 }
@@ -290,19 +294,19 @@ class RowReaderImpl {
     const absl::Status status =
         pass ? moment_.Fix(*table_, filter_, options_) : DatabaseImpl::ClosedError();
     if (!status.ok()) {
-      Fail(status);
+      Note(status);
       return;
     }
     ReadSpec spec = moment_.spec();
     spec.settings.is_traced = calls_.is_traced();
-    cursor_.emplace(table_.get(), &moment_, spec, rows.Normalized());
+    cursor_.emplace(table_.get(), &moment_, spec, rows.Normalized(), &calls_);
   }
 
   bool Next(Row* row) {
     const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(&table_->database->gate);
     if (!pass) return Fail(DatabaseImpl::ClosedError());
-    if (done_) return false;
+    if (done_) return Finish();
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
     if (!at_row_ && !cursor_->Next()) {
       return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
@@ -310,13 +314,15 @@ class RowReaderImpl {
     RowBuilder builder(row, cursor_->cells().row(), cursor_->version());
     do {
       builder.Add(cursor_->cells());
+      calls_.CountPart();
       at_row_ = cursor_->Next();
     } while (at_row_ && !cursor_->cells().is_new_row());
     builder.Finish();
-    if (!at_row_ && !cursor_->status().ok()) return Fail(cursor_->status());
+    if (!at_row_ && !cursor_->status().ok()) {
+      calls_.DropParts(row->cells().size());
+      return Fail(cursor_->status());
+    }
     ++rows_;
-    calls_.CountRow();
-    calls_.CountCells(row->cells().size());
     return true;
   }
 
@@ -324,13 +330,19 @@ class RowReaderImpl {
 
  private:
   bool Finish() {
+    calls_.CountNone();
     done_ = true;
     return false;
   }
-  bool Fail(absl::Status status) {
-    calls_.Failed(status);
-    if (status_.ok()) status_ = std::move(status);
+  bool Fail(const absl::Status& status) {
+    Note(status);
     return Finish();
+  }
+  // The stream ends with this error.
+  void Note(const absl::Status& status) {
+    calls_.Failed(status);
+    if (status_.ok()) status_ = status;
+    done_ = true;
   }
 
   const std::shared_ptr<TableImpl> table_;

@@ -3,24 +3,10 @@
 #include "base/strings.h"
 #include "cache/block_cache.h"
 #include "master/master.h"
+#include "tablet/group_statistics.h"
 
 namespace bigtable {
 namespace {
-
-void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics) {
-  statistics->memtable_bytes += group.active->bytes();
-  statistics->memtables += 1 + group.frozen.size();
-  for (const Ref<Memtable>& memtable : group.frozen) {
-    statistics->memtable_bytes += memtable->bytes();
-  }
-  statistics->sorted_runs += group.runs.size();
-  for (const SortedRun& run : group.runs) {
-    statistics->files += run.files.size();
-    statistics->file_bytes += run.bytes();
-    statistics->entries += run.entries();
-    statistics->deletions += run.deletions();
-  }
-}
 
 // A server has a name as soon as it can be written to. Until then, and of a database that is only
 // read, it goes by its `role`.
@@ -76,7 +62,12 @@ DatabaseStatistics Master::Statistics() const {
   statistics.servers[NameOf(*metadata_server_, "metadata")] = metadata_server_->Statistics();
   for (size_t i = 0; i < user_servers_.size(); ++i) {
     const TabletServer& server = *user_servers_[i].server;
-    statistics.servers[NameOf(server, Cat("user-", i + 1))] = server.Statistics();
+    const WriteController& controller = *user_servers_[i].write_controller;
+    TabletServerStatistics& of_server = statistics.servers[NameOf(server, Cat("user-", i + 1))];
+    of_server = server.Statistics();
+    of_server.stall_reason = controller.reason();
+    of_server.write_delay = controller.delay();
+    of_server.total_write_delay = controller.total_delay();
     for (const std::shared_ptr<Tablet>& tablet : server.Tablets()) {
       tablet->counters()->AddFamilies(&statistics.families[tablet->Layout()->name]);
     }

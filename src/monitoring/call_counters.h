@@ -17,13 +17,10 @@
 
 #include "base/stripe.h"
 #include "monitoring/latency_recorder.h"
+#include "monitoring/thread_calls.h"
 #include "monitoring/tracer.h"
 
 namespace bigtable {
-
-// What has latencies.
-enum class Call : uint8_t { kReadRow, kNextRow, kNextCell, kApply, kApplyBatch };
-inline constexpr size_t kCalls = 5;
 
 // Thread-safe.
 class CallCounters {

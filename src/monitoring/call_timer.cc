@@ -1,6 +1,7 @@
 #include "monitoring/call_timer.h"
 
 #include <atomic>
+#include <memory>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -13,6 +14,8 @@ uint64_t NextSeed() {
   static std::atomic<uint64_t> next{1};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
+
+constexpr uint64_t kCallsToFlush = 1000;
 
 RequestTrace::Request RequestOf(Call call) {
   switch (call) {
@@ -27,7 +30,7 @@ RequestTrace::Request RequestOf(Call call) {
 
 }  // namespace
 
-void CallTimer::BeginSample(std::string_view row) {
+void CallTimer::BeginSample() {
   ThreadCalls& calls = thread_calls;
   const bool always = monitor_->sample_step == TableMonitor::kAlways;
   if (!calls.has_gaps) {
@@ -37,35 +40,43 @@ void CallTimer::BeginSample(std::string_view row) {
     calls.until_sample = calls.gaps.Next() - monitor_->sample_step;
     if (calls.until_sample > 0) return;
   }
+  auto sample = std::make_unique<CallSample>();
   if (always) {
     calls.until_sample += monitor_->sample_step;  // others' turns are not touched
-    weight_ = 1;
+    sample->weight = 1;
   } else {
     calls.until_sample = calls.gaps.Next();
-    weight_ = SampleGaps::kMean;
+    sample->weight = SampleGaps::kMean;
   }
   // So that the destructor has one thing to look at; End takes it off again.
   calls.waited = ThreadCalls::kSlowNanos;
-  if (monitor_->tracer->Takes(weight_)) {
-    trace_ = monitor_->tracer->Begin(RequestOf(call_), monitor_->table, row);
-    calls.trace = trace_;
+  if (monitor_->tracer->Takes(sample->weight)) {
+    sample->trace = monitor_->tracer->Begin(RequestOf(call_), monitor_->table);
+    calls.trace = sample->trace;
   }
-  begin_ = NowNanos();
+  sample_ = sample.release();
+  sample_->begin = NowNanos();
 }
 
 void CallTimer::End() {
-  const bool is_sample = weight_ > 0;
-  const int64_t waited = thread_calls.waited - (is_sample ? ThreadCalls::kSlowNanos : 0);
-  // What a call did besides waiting for so long is next to nothing.
-  const int64_t nanos = is_sample ? NowNanos() - begin_ : waited;
-  // All that wait for long are recorded, so each stands for itself.
-  const bool is_slow = waited >= ThreadCalls::kSlowNanos;
-  monitor_->counters.Record(call_, nanos, is_slow ? 1 : weight_);
-  if (trace_ == nullptr) return;
+  const std::unique_ptr<CallSample> sample(std::exchange(sample_, nullptr));
+  if (sample == nullptr) {
+    // It waited for so long that it is recorded all the same, for itself; what it did besides is
+    // next to nothing.
+    monitor_->counters.Record(call_, thread_calls.waited, 1);
+    return;
+  }
+  const int64_t nanos = NowNanos() - sample->begin;
+  // All that wait for long are recorded.
+  const bool is_slow = thread_calls.waited - ThreadCalls::kSlowNanos >= ThreadCalls::kSlowNanos;
+  monitor_->counters.Record(call_, nanos, is_slow ? 1 : sample->weight);
+  if (sample->tablet) sample->tablet->Record(call_, nanos, sample->weight);
+  RequestTrace* const trace = sample->trace;
+  if (trace == nullptr) return;
   thread_calls.trace = nullptr;
-  trace_->duration = absl::Nanoseconds(nanos);
-  trace_->inside = trace_->duration;
-  monitor_->tracer->Finish(std::exchange(trace_, nullptr));
+  trace->duration = absl::Nanoseconds(nanos);
+  trace->inside = trace->duration;
+  monitor_->tracer->Finish(trace);
 }
 
 // --- Streams ---
@@ -73,45 +84,58 @@ void CallTimer::End() {
 StreamCalls::StreamCalls(TableMonitor* monitor, Call call, RequestTrace::Request request)
     : monitor_(monitor), call_(call), gaps_(NextSeed()) {
   monitor->counters.Count(CallCounters::Amount::kStreams, 1);
-  if (monitor->tracer->Takes(1)) trace_ = monitor->tracer->Begin(request, monitor->table, {});
+  if (monitor->tracer->Takes(1)) trace_ = monitor->tracer->Begin(request, monitor->table);
   gap_ = until_sample_ = trace_ != nullptr ? 1 : gaps_.Next();
 }
 
 StreamCalls::~StreamCalls() {
-  Flush(0);
+  StartGap(0);
+  Flush();
   if (trace_ == nullptr) return;
   trace_->duration = absl::Now() - trace_->begin;
   monitor_->tracer->Finish(trace_);
 }
 
-void StreamCalls::Flush(int32_t gap) {
-  monitor_->counters.Count(call_, static_cast<uint64_t>(gap_ - until_sample_));
+void StreamCalls::StartGap(int32_t gap) {
+  calls_ += static_cast<uint64_t>(gap_ - until_sample_);
   gap_ = until_sample_ = gap;
-  if (trace_ != nullptr) {
-    trace_->rows += rows_;
-    trace_->cells += cells_;
-  }
-  if (rows_ > 0) monitor_->counters.Count(CallCounters::Amount::kRows, std::exchange(rows_, 0));
-  if (cells_ > 0) monitor_->counters.Count(CallCounters::Amount::kCells, std::exchange(cells_, 0));
+}
+
+void StreamCalls::Flush() {
+  const uint64_t calls = std::exchange(calls_, 0);
+  const uint64_t results = calls - std::exchange(without_result_, 0);
+  const uint64_t parts = std::exchange(parts_, 0);
+  const uint64_t rows = call_ == Call::kNextRow ? results : parts;
+  const uint64_t cells = call_ == Call::kNextRow ? parts : results;
+  monitor_->counters.Count(call_, calls);
+  monitor_->counters.Count(CallCounters::Amount::kRows, rows);
+  monitor_->counters.Count(CallCounters::Amount::kCells, cells);
+  if (trace_ == nullptr) return;
+  trace_->rows += rows;
+  trace_->cells += cells;
 }
 
 void StreamCalls::BeginSample() {
-  Flush(trace_ != nullptr ? 1 : gaps_.Next());
   thread_calls.waited = ThreadCalls::kSlowNanos;  // as CallTimer::BeginSample
   thread_calls.trace = trace_;
   begin_ = NowNanos();
 }
 
 void StreamCalls::EndSample() {
-  const bool is_sample = begin_ != 0;
-  const int64_t waited = thread_calls.waited - (is_sample ? ThreadCalls::kSlowNanos : 0);
-  const int64_t nanos = is_sample ? NowNanos() - std::exchange(begin_, 0) : waited;
-  const bool is_slow = waited >= ThreadCalls::kSlowNanos;
+  if (begin_ == 0) {  // as CallTimer::End
+    monitor_->counters.Record(call_, thread_calls.waited, 1);
+    return;
+  }
+  const int64_t nanos = NowNanos() - std::exchange(begin_, 0);
+  const bool is_slow = thread_calls.waited - ThreadCalls::kSlowNanos >= ThreadCalls::kSlowNanos;
   // All calls of a traced stream are measured.
-  const uint64_t weight = is_slow || trace_ != nullptr ? 1 : SampleGaps::kMean;
-  monitor_->counters.Record(call_, nanos, weight);
+  const uint64_t weight = trace_ != nullptr ? 1 : SampleGaps::kMean;
+  monitor_->counters.Record(call_, nanos, is_slow ? 1 : weight);
+  if (tablet_) tablet_->Record(call_, nanos, weight);
   thread_calls.trace = nullptr;
   if (trace_ != nullptr) trace_->inside += absl::Nanoseconds(nanos);
+  StartGap(trace_ != nullptr ? 1 : gaps_.Next());
+  if (calls_ >= kCallsToFlush) Flush();
 }
 
 void StreamCalls::Failed(const absl::Status& status) {

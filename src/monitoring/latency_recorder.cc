@@ -17,10 +17,9 @@ LatencyRecorder::~LatencyRecorder() {
   for (const std::atomic<Block*>& block : blocks_) delete block.load(std::memory_order_relaxed);
 }
 
-LatencyRecorder::Block* LatencyRecorder::OwnBlock() {
+LatencyRecorder::Block* LatencyRecorder::MakeBlock() {
   std::atomic<Block*>& slot = blocks_[static_cast<size_t>(ThreadStripe())];
-  Block* block = slot.load(std::memory_order_acquire);
-  if (block != nullptr) return block;
+  Block* block = nullptr;
   auto fresh = std::make_unique<Block>();
   // If another thread of the stripe was first, its block it is.
   if (slot.compare_exchange_strong(block, fresh.get(), std::memory_order_acq_rel)) {

@@ -57,7 +57,12 @@ class LatencyRecorder {
 
  private:
   struct Block;
-  Block* OwnBlock();
+  Block* OwnBlock() {
+    Block* const block =
+        blocks_[static_cast<size_t>(ThreadStripe())].load(std::memory_order_acquire);
+    return block != nullptr ? block : MakeBlock();
+  }
+  Block* MakeBlock();
 
   std::array<std::atomic<Block*>, kStripes> blocks_{};
 };

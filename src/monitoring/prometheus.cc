@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "base/checksum.h"
 #include "base/strings.h"
 
 namespace bigtable {
@@ -15,21 +16,29 @@ namespace {
 
 using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-// What stands between a label's quotes. The format wants UTF-8, and escapes for three characters.
+// Keys may be long; Prometheus keeps every label of every line in memory.
+constexpr size_t kMostLabelBytes = 128;
+
+// What stands between a label's quotes. The format wants UTF-8, and escapes for three characters;
+// the value that it stands for is as in C, so that no two keys have the same.
 std::string EscapedLabel(std::string_view value) {
   std::string escaped;
-  for (const char c : value) {
+  for (const char c : value.substr(0, kMostLabelBytes)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '\\' || c == '"') {
-      absl::StrAppend(&escaped, "\\", std::string(1, c));
+    if (c == '\\') {
+      escaped += R"(\\\\)";
+    } else if (c == '"') {
+      escaped += R"(\")";
     } else if (c == '\n') {
-      escaped += "\\n";
+      escaped += R"(\n)";
     } else if (byte >= 0x20 && byte < 0x7f) {
       escaped += c;
     } else {
-      // A backslash itself, and then as in C.
-      absl::StrAppend(&escaped, "\\\\x", absl::Hex(byte, absl::kZeroPad2));
+      absl::StrAppend(&escaped, R"(\\x)", absl::Hex(byte, absl::kZeroPad2));
     }
+  }
+  if (value.size() > kMostLabelBytes) {
+    absl::StrAppend(&escaped, R"(\\#)", absl::Hex(Checksum(value), absl::kZeroPad16));
   }
   return escaped;
 }
@@ -100,15 +109,15 @@ class Exposition {
   std::string head_;  // of the metric that was begun, until its first line
 };
 
-struct NamedCall {
+struct CallOfTable {
   std::string_view name;
-  const CallStatistics TableCallStatistics::*call;
+  CallStatistics TableCallStatistics::*call;
 };
-constexpr NamedCall kCallsOfTable[] = {{"read_row", &TableCallStatistics::read_row},
-                                       {"next_row", &TableCallStatistics::next_row},
-                                       {"next_cell", &TableCallStatistics::next_cell},
-                                       {"apply", &TableCallStatistics::apply},
-                                       {"apply_batch", &TableCallStatistics::apply_batch}};
+constexpr CallOfTable kCallsOfTable[] = {{"read_row", &TableCallStatistics::read_row},
+                                         {"next_row", &TableCallStatistics::next_row},
+                                         {"next_cell", &TableCallStatistics::next_cell},
+                                         {"apply", &TableCallStatistics::apply},
+                                         {"apply_batch", &TableCallStatistics::apply_batch}};
 
 void AddCalls(const DatabaseStatistics& statistics, Exposition* out) {
   const auto each = [&](const auto& add) {
@@ -203,6 +212,9 @@ void AddCompactions(std::string_view of, const Each& each, Exposition* out) {
   metric("_seconds_total", "Time that compactions took.", &CompactionStatistics::time);
 }
 
+constexpr std::pair<std::string_view, StallReason> kStallReasons[] = {
+    {"memory", StallReason::kMemory}, {"sorted_runs", StallReason::kSortedRuns}};
+
 void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
   const auto each = [&](auto TabletServerStatistics::*member) {
     for (const auto& [name, server] : statistics.servers) {
@@ -225,6 +237,22 @@ void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
   each(&TabletServerStatistics::log_segments_created);
   out->Counter("server_log_segments_reused_total", "Files used again for a commit log.");
   each(&TabletServerStatistics::log_segments_reused);
+
+  out->Gauge("server_log_live_bytes", "Bytes of log segments that are needed or pinned.");
+  each(&TabletServerStatistics::log_bytes_live);
+  out->Gauge("server_write_stall",
+             "1 for the reason for which a tablet server's writers are slowed.");
+  for (const auto& [name, server] : statistics.servers) {
+    for (const auto& [reason_name, reason] : kStallReasons) {
+      out->Add({{"server", name}, {"reason", reason_name}},
+               uint64_t{server.stall_reason == reason});
+    }
+  }
+  out->Gauge("server_current_write_delay_seconds",
+             "The delay of a write of a thousand bytes to the server that comes now.");
+  each(&TabletServerStatistics::write_delay);
+  out->Counter("server_write_delay_seconds_total", "How long the server's writers were held back.");
+  each(&TabletServerStatistics::total_write_delay);
 
   out->Histogram("server_queue_wait_seconds", "How long writes stood behind others.");
   each(&TabletServerStatistics::queue_wait);
@@ -251,18 +279,77 @@ void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
         }
       },
       out);
+}
+
+// Which tablet.
+struct TabletLabels {
+  TabletLabels(std::string_view s, const TabletStatistics& tablet)
+      : server(s), table(tablet.table), end_row(tablet.end_row.value_or("")) {}
+
+  std::string_view server;
+  std::string_view table;
+  std::string end_row;  // empty, as none is: the table's last tablet
+};
+
+struct CallOfTablet {
+  std::string_view name;
+  LatencyHistogram TabletStatistics::*latency;
+};
+constexpr CallOfTablet kCallsOfTablet[] = {{"read_row", &TabletStatistics::read_row},
+                                           {"next_row", &TabletStatistics::next_row},
+                                           {"next_cell", &TabletStatistics::next_cell},
+                                           {"apply", &TabletStatistics::apply},
+                                           {"apply_batch", &TabletStatistics::apply_batch}};
+
+void AddTablets(const DatabaseStatistics& statistics, Exposition* out) {
+  const auto each_tablet = [&](const auto& add) {
+    for (const auto& [name, server] : statistics.servers) {
+      for (const TabletStatistics& tablet : server.tablets) add(TabletLabels(name, tablet), tablet);
+    }
+  };
+  const auto each = [&](const auto& value_of) {
+    each_tablet([&](const TabletLabels& of, const TabletStatistics& tablet) {
+      out->Add({{"server", of.server}, {"table", of.table}, {"end_row", of.end_row}},
+               value_of(tablet));
+    });
+  };
+  out->Counter("tablet_rows_written_total", "Row mutations applied to a tablet.");
+  each([](const TabletStatistics& tablet) { return tablet.rows_written; });
+  out->Gauge("tablet_memtable_bytes", "Bytes of a tablet's memtables.");
+  each([](const TabletStatistics& tablet) { return tablet.size.memtable_bytes; });
+  out->Gauge("tablet_sorted_runs", "Sorted runs of a tablet's locality groups.");
+  each([](const TabletStatistics& tablet) { return tablet.size.sorted_runs; });
+  out->Gauge("tablet_files", "SSTables of a tablet.");
+  each([](const TabletStatistics& tablet) { return tablet.size.files; });
+  out->Gauge("tablet_file_bytes", "Bytes of a tablet's SSTables.");
+  each([](const TabletStatistics& tablet) { return tablet.size.file_bytes; });
+
+  out->Histogram("tablet_call_duration_seconds",
+                 "Duration of the calls that a tablet alone has served: of a sample, each counted "
+                 "for 64.");
+  each_tablet([&](const TabletLabels& of, const TabletStatistics& tablet) {
+    for (const auto& [call, latency] : kCallsOfTablet) {
+      if ((tablet.*latency).count == 0) continue;
+      out->Add(
+          {{"server", of.server}, {"table", of.table}, {"end_row", of.end_row}, {"call", call}},
+          tablet.*latency);
+    }
+  });
+
   AddCompactions(
       "tablet",
       [&](const auto& add) {
-        for (const auto& [name, server] : statistics.servers) {
-          for (const TabletStatistics& tablet : server.tablets) {
-            add(
-                [&, &name = name](std::string_view kind, auto value) {
-                  out->Add({{"server", name}, {"table", tablet.table}, {"kind", kind}}, value);
-                },
-                tablet.minor, tablet.merging);
-          }
-        }
+        each_tablet([&](const TabletLabels& of, const TabletStatistics& tablet) {
+          add(
+              [&](std::string_view kind, auto value) {
+                out->Add({{"server", of.server},
+                          {"table", of.table},
+                          {"end_row", of.end_row},
+                          {"kind", kind}},
+                         value);
+              },
+              tablet.minor, tablet.merging);
+        });
       },
       out);
 }
@@ -293,11 +380,9 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   out->Add({{"use", "block_cache"}}, statistics.memory_block_cache);
 
   out->Gauge("write_stall", "1 for the reason for which writers are slowed.");
-  const auto stall = [&](std::string_view name, StallReason reason) {
+  for (const auto& [name, reason] : kStallReasons) {
     out->Add({{"reason", name}}, uint64_t{statistics.stall_reason == reason});
-  };
-  stall("memory", StallReason::kMemory);
-  stall("sorted_runs", StallReason::kSortedRuns);
+  }
   out->Gauge("current_write_delay_seconds",
              "The delay of a write of a thousand bytes that comes now.");
   out->Add({}, statistics.write_delay);
@@ -316,6 +401,7 @@ std::string ToPrometheusText(const DatabaseStatistics& statistics) {
   AddFamilies(statistics, &out);
   AddGroups(statistics, &out);
   AddServers(statistics, &out);
+  AddTablets(statistics, &out);
   return out.Take();
 }
 

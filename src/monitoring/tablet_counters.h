@@ -1,8 +1,11 @@
-// What a tablet counts: its compactions, and what is written to each of its families.
+// What a tablet counts: the calls that it serves, its compactions, and what is written to it and to
+// each of its families.
 #ifndef BIGTABLE_MONITORING_TABLET_COUNTERS_H_
 #define BIGTABLE_MONITORING_TABLET_COUNTERS_H_
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,40 +16,55 @@
 #include "bigtable/statistics.h"
 
 #include "base/mutex.h"
+#include "base/ref_counted.h"
 #include "monitoring/compaction_counters.h"
+#include "monitoring/latency_recorder.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 
-// Counted by the tablet's writer alone, so that no addition is a locked one; read by anybody.
+// A count that one thread at a time adds to, so that no addition is a locked one; read by anybody.
+class WriterCount {
+ public:
+  void Add(uint64_t n) {
+    count_.store(count_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  uint64_t Read() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> count_{0};
+};
+
+// Counted by the tablet's writer.
 class FamilyCounters {
  public:
-  void CountCell(uint64_t bytes) {
-    Add(&cells_, 1);
-    Add(&bytes_, bytes);
-  }
-  void CountDeletion(uint64_t bytes) {
-    Add(&deletions_, 1);
-    Add(&bytes_, bytes);
+  // A cell with so many bytes, or a deletion.
+  void Count(bool is_cell, uint64_t bytes) {
+    (is_cell ? cells_ : deletions_).Add(1);
+    bytes_.Add(bytes);
   }
   FamilyStatistics Read() const {
-    return {.cells_written = cells_.load(std::memory_order_relaxed),
-            .deletions_written = deletions_.load(std::memory_order_relaxed),
-            .bytes_written = bytes_.load(std::memory_order_relaxed)};
+    return {.cells_written = cells_.Read(),
+            .deletions_written = deletions_.Read(),
+            .bytes_written = bytes_.Read()};
   }
 
  private:
-  static void Add(std::atomic<uint64_t>* counter, uint64_t n) {
-    counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-  }
-
-  std::atomic<uint64_t> cells_{0};
-  std::atomic<uint64_t> deletions_{0};
-  std::atomic<uint64_t> bytes_{0};
+  WriterCount cells_;
+  WriterCount deletions_;
+  WriterCount bytes_;
 };
 
-// Thread-safe, but for what a family counts.
-class TabletCounters {
+// Thread-safe, but for what the writer counts. Calls that are measured, and streams, keep it while
+// they are under way, so that it may outlive the tablet.
+class TabletCounters : public RefCounted {
  public:
+  // The writer has applied a mutation.
+  void CountRow() { rows_written_.Add(1); }
+  // A call was measured that this tablet alone has served, and stands for `weight` calls.
+  void Record(Call call, int64_t nanos, uint64_t weight) {
+    latencies_[static_cast<size_t>(call)].Record(nanos, weight);
+  }
   // The counters of a family, also of one that was dropped and added again. They stay.
   FamilyCounters* Family(const std::string& name) {
     MutexLock lock(&mutex_);
@@ -66,10 +84,25 @@ class TabletCounters {
     }
   }
 
+  // All of it but the families'; what belongs to the tablet and is not counted is left as it is.
+  void Read(TabletStatistics* statistics) const {
+    statistics->rows_written = rows_written_.Read();
+    const auto latency = [&](Call call) { return latencies_[static_cast<size_t>(call)].Read(); };
+    statistics->read_row = latency(Call::kReadRow);
+    statistics->next_row = latency(Call::kNextRow);
+    statistics->next_cell = latency(Call::kNextCell);
+    statistics->apply = latency(Call::kApply);
+    statistics->apply_batch = latency(Call::kApplyBatch);
+    statistics->minor = minor.Read();
+    statistics->merging = merging.Read();
+  }
+
   CompactionCounters minor;
   CompactionCounters merging;
 
  private:
+  WriterCount rows_written_;
+  std::array<LatencyRecorder, kCalls> latencies_;
   mutable Mutex mutex_;
   std::map<std::string, std::unique_ptr<FamilyCounters>> families_ ABSL_GUARDED_BY(mutex_);
 };

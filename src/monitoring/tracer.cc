@@ -6,18 +6,19 @@
 
 namespace bigtable {
 
-RequestTrace* Tracer::Begin(RequestTrace::Request request, std::string_view table,
-                            std::string_view row) {
+RequestTrace* Tracer::Begin(RequestTrace::Request request, std::string_view table) {
   auto trace = std::make_unique<RequestTrace>();
   trace->request = request;
   trace->table = table;
-  trace->row = row.substr(0, RequestTrace::kMostRowBytes);
   trace->begin = absl::Now();
   return trace.release();
 }
 
 void Tracer::Finish(RequestTrace* trace) {
   const std::unique_ptr<RequestTrace> owned(trace);
+  if (owned->row.size() > RequestTrace::kMostRowBytes) {
+    owned->row.resize(RequestTrace::kMostRowBytes);
+  }
   sink_->OnTrace(*owned);
 }
 

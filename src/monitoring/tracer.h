@@ -30,7 +30,7 @@ class Tracer {
     return before / one_of_ != (before + weight) / one_of_;
   }
   // A trace of a request that begins now. The caller passes it to Finish.
-  RequestTrace* Begin(RequestTrace::Request request, std::string_view table, std::string_view row);
+  RequestTrace* Begin(RequestTrace::Request request, std::string_view table);
   // The request has ended. Nothing may be held.
   void Finish(RequestTrace* trace);
 

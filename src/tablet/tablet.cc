@@ -115,6 +115,7 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
 void Tablet::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
                    int64_t server_timestamp, const Ref<const RefCounted>& owner) {
   if (environment_->scan_cache != nullptr) environment_->scan_cache->NoteWrite(row, sequence);
+  counters_->CountRow();
   Insert(row, operations, sequence, server_timestamp, owner, false);
 }
 
@@ -146,18 +147,14 @@ void Tablet::Insert(std::string_view row, std::string_view operations, SequenceN
     }
     const FamilyLayout* family = layout_->FindFamily(operation.family);
     if (family == nullptr) continue;
+    const FamilyPlace& place = places_[static_cast<size_t>(family - layout_->families.data())];
+    const size_t group = place.group;
     if (!replay) {
-      FamilyCounters* const counters =
-          family_counters_[static_cast<size_t>(family - layout_->families.data())];
-      const uint64_t bytes = operation.qualifier.size() + operation.value.size();
-      if (operation.kind == EntryKind::kCell) {
-        counters->CountCell(bytes);
-      } else {
-        counters->CountDeletion(bytes);
-      }
+      place.counters->Count(operation.kind == EntryKind::kCell,
+                            operation.qualifier.size() + operation.value.size());
+    } else if (sequence <= replay_after_[group]) {
+      continue;
     }
-    const size_t group = layout_->GroupIndex(family->group_id);
-    if (replay && sequence <= replay_after_[group]) continue;
     if (operation.kind == EntryKind::kDeleteFamily) {
       AppendNoColumn(&key_, operation.family);
     } else {
@@ -248,16 +245,16 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
     layout_ = layout;
     active_.clear();
     for (const GroupVersion& group : groups) active_.push_back(group.active.get());
-    FindFamilyCounters();
+    FindPlaces();
   }
   version_.Publish(
       new TabletVersion(std::move(layout), std::move(groups), std::move(seal), scan_cache_id));
 }
 
-void Tablet::FindFamilyCounters() {
-  family_counters_.clear();
+void Tablet::FindPlaces() {
+  places_.clear();
   for (const FamilyLayout& family : layout_->families) {
-    family_counters_.push_back(counters_.Family(family.name));
+    places_.push_back({layout_->GroupIndex(family.group_id), counters_->Family(family.name)});
   }
 }
 
@@ -270,7 +267,7 @@ Ref<Memtable> Tablet::NewMemtable() const { return MakeRef<Memtable>(environment
 // --- For background work ---
 
 EventPlace Tablet::PlaceOf(const TableLayout& layout, size_t group) const {
-  return {environment_->server, layout.name, layout.groups[group].name};
+  return {environment_->server, layout.name, layout.groups[group].name, rows_.end()};
 }
 
 CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool major) const {

@@ -112,7 +112,7 @@ class Tablet {
   std::shared_ptr<const TableLayout> Layout() const { return Version()->shared_layout(); }
   // For rows of this tablet, with the id of the version they are read from; may be null.
   ScanCache* scan_cache() const { return environment_->scan_cache; }
-  TabletCounters* counters() { return &counters_; }
+  TabletCounters* counters() const { return counters_.get(); }
 
   // --- For the writer ---
 
@@ -192,6 +192,12 @@ class Tablet {
     SequenceNumber flushed = 0;  // the redo point
   };
 
+  // Where what is written to a family goes, and where it is counted.
+  struct FamilyPlace {
+    size_t group;
+    FamilyCounters* counters;
+  };
+
   Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
          const RowRange& rows);
 
@@ -222,7 +228,7 @@ class Tablet {
   // Publishes a version with these groups; `seal` is a new one if memtables changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void FindFamilyCounters();
+  void FindPlaces();
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
   void Add(size_t group, SequenceNumber sequence, std::string_view value,
@@ -233,13 +239,13 @@ class Tablet {
   const TabletEnvironment* const environment_;
   const RowRange rows_;
   const TabletId id_;
-  TabletCounters counters_;
+  const Ref<TabletCounters> counters_ = MakeRef<TabletCounters>();
 
   // The writer's own.
-  std::shared_ptr<const TableLayout> layout_;     // of the current version
-  std::vector<Memtable*> active_;                 // the same
-  std::vector<FamilyCounters*> family_counters_;  // as the layout's families
-  std::vector<SequenceNumber> replay_after_;      // redo points as they were when it was opened
+  std::shared_ptr<const TableLayout> layout_;  // of the current version
+  std::vector<Memtable*> active_;              // the same
+  std::vector<FamilyPlace> places_;            // of the layout's families
+  std::vector<SequenceNumber> replay_after_;   // redo points as they were when it was opened
   std::string key_;
   std::atomic<int64_t> last_timestamp_{0};
   std::atomic<bool> removed_{false};

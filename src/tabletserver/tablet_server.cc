@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "monitoring/thread_calls.h"
 #include "tablet/cell_cursor.h"
+#include "tablet/group_statistics.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -52,6 +53,7 @@ absl::Status TabletServer::StartLog(std::string name, std::string directory) {
                       CommitLog::Create(environment_.file_system, std::move(directory), options));
   // Only now: what is written out before is of other servers' logs, and no redo point in this one.
   environment_.server = std::move(name);
+  NoteLogSegment(true);
   has_log_.store(true, std::memory_order_release);
   return absl::OkStatus();
 }
@@ -129,8 +131,9 @@ void TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> s
     }
   }
   Write write(request, statuses);
-  if (request.sample_weight != 0) [[unlikely]] {
+  if (request.sample != nullptr) [[unlikely]] {
     write.queued_at = NowNanos();
+    measured_.fetch_add(1, std::memory_order_relaxed);
   }
   queue_.Commit(&write);
 }
@@ -140,10 +143,8 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   bool sync = false;
   logged_.clear();
   next_logged_ = 0;
-  bool is_measured = false;
-  for (GroupCommit::Request* request : group) {
-    is_measured |= static_cast<Write*>(request)->queued_at != 0;
-  }
+  // If one that is measured is in the queue, and perhaps in this group.
+  const bool is_measured = measured_.load(std::memory_order_relaxed) != 0;
   GroupTimes times;
   if (is_measured) [[unlikely]] {
     times.begin = NowNanos();
@@ -154,12 +155,13 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
     sync |= write->request.durability == Durability::kSync;
   }
   if (is_measured) [[unlikely]] {
-    times.logged = NowNanos();
+    times.logged = times.synced = NowNanos();
   }
-  if (status.ok() && sync) status = SyncForWrites();
-  if (is_measured) [[unlikely]] {
-    times.synced = sync ? NowNanos() : times.logged;
+  if (status.ok() && sync) {
+    status = SyncForWrites();
+    if (is_measured) times.synced = NowNanos();
   }
+  if (environment_.events != nullptr) NoteLogSegment(true);
   if (!status.ok()) {
     // What the log has of the group must never come back: nobody sees it from now on, and later
     // writes do.
@@ -185,8 +187,30 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
       bytes > options_.max_log_bytes && bytes != std::exchange(frozen_for_log_bytes_, bytes)) {
     FreezeForLog();
   }
-  if (log_->NeedsUpkeep() && !std::exchange(upkeep_asked_, true)) wake_();
-  if (!log_->NeedsUpkeep()) upkeep_asked_ = false;
+  if (!log_->NeedsUpkeep()) {
+    upkeep_asked_ = false;
+  } else if (!std::exchange(upkeep_asked_, true)) {
+    wake_();
+  }
+}
+
+void TabletServer::NoteLogSegment(bool was_sealed) {
+  if (environment_.events == nullptr) return;
+  const uint64_t segment = log_->end_offset() >> kSegmentShift;
+  // A group of writes may have filled several.
+  for (; told_segment_ < segment; ++told_segment_) {
+    if (told_segment_ > 0 && was_sealed) {
+      TellOfSegment(&EventListener::OnLogSegmentSealed, told_segment_);
+    }
+    TellOfSegment(&EventListener::OnLogSegmentCreated, told_segment_ + 1);
+  }
+}
+
+void TabletServer::TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&),
+                                 uint64_t number) {
+  if (environment_.events == nullptr) return;
+  environment_.events->Push(function,
+                            {.time = absl::Now(), .server = environment_.server, .number = number});
 }
 
 absl::Status TabletServer::SyncForWrites() {
@@ -201,11 +225,12 @@ void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group,
   for (GroupCommit::Request* request : group) {
     const Write& write = *static_cast<Write*>(request);
     if (write.queued_at == 0) continue;
-    const uint64_t weight = write.request.sample_weight;
+    measured_.fetch_sub(1, std::memory_order_relaxed);
+    const uint64_t weight = write.request.sample->weight;
     counters_.queue_wait.Record(times.begin - write.queued_at, weight);
     counters_.log_append.Record(times.logged - times.begin, weight);
     counters_.memtable_apply.Record(times.applied - times.synced, weight);
-    RequestTrace* const trace = write.request.trace;
+    RequestTrace* const trace = write.request.sample->trace;
     if (trace == nullptr) continue;
     // A batch writes to one tablet after another.
     trace->queue += absl::Nanoseconds(times.begin - write.queued_at);
@@ -311,12 +336,13 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
   const Pin<TabletVersion> version = tablet->Version();
   const MutationView mutation{request.row, request.operations};
   BT_RETURN_IF_ERROR(Check(version->layout(), mutation));
+  const CallSample sample{.weight = 1};
   absl::Status status;
   Apply({.tablet = tablet.get(),
          .layout = &version->layout(),
          .mutations = absl::MakeConstSpan(&mutation, 1),
          .durability = request.durability,
-         .sample_weight = 1},
+         .sample = &sample},
         absl::MakeSpan(&status, 1));
   return status;
 }
@@ -465,6 +491,7 @@ TabletServerStatistics TabletServer::Statistics() const {
   statistics.log_syncs = log.syncs;
   statistics.log_segments_created = log.segments_created;
   statistics.log_segments_reused = log.segments_reused;
+  statistics.log_bytes_live = LogBytes();
   statistics.queue_wait = counters_.queue_wait.Read();
   statistics.log_append = counters_.log_append.Read();
   statistics.memtable_apply = counters_.memtable_apply.Read();
@@ -474,8 +501,13 @@ TabletServerStatistics TabletServer::Statistics() const {
   statistics.minor_compaction = counters_.minor_compaction.Read();
   statistics.merging_compaction = counters_.merging_compaction.Read();
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
-    statistics.tablets.push_back({tablet->Layout()->name, tablet->counters()->minor.Read(),
-                                  tablet->counters()->merging.Read()});
+    TabletStatistics& of_tablet = statistics.tablets.emplace_back();
+    tablet->counters()->Read(&of_tablet);
+    const Pin<TabletVersion> version = tablet->Version();
+    of_tablet.table = version->layout().name;
+    of_tablet.begin_row = tablet->rows().begin();
+    of_tablet.end_row = tablet->rows().end();
+    for (const GroupVersion& group : version->groups()) AddGroup(group, &of_tablet.size);
   }
   return statistics;
 }
@@ -509,6 +541,7 @@ absl::Status TabletServer::FinishResume() {
       // was never acknowledged.
       log_->ReleaseThrough(log_->last_sequence());
       status = log_->StartNewSegment();
+      if (status.ok()) NoteLogSegment(false);
       if (status.ok()) status = log_->Sync();
     }
     if (!status.ok()) return;
@@ -520,6 +553,11 @@ absl::Status TabletServer::FinishResume() {
   return status;
 }
 
-absl::Status TabletServer::CloseLog() { return !has_log() ? absl::OkStatus() : log_->Close(); }
+absl::Status TabletServer::CloseLog() {
+  if (!has_log()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(log_->Close());
+  TellOfSegment(&EventListener::OnLogSegmentSealed, log_->end_offset() >> kSegmentShift);
+  return absl::OkStatus();
+}
 
 }  // namespace bigtable

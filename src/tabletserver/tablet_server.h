@@ -28,7 +28,6 @@
 
 #include "bigtable/options.h"
 #include "bigtable/statistics.h"
-#include "bigtable/trace.h"
 
 #include "base/call_limits.h"
 #include "base/info_log.h"
@@ -36,6 +35,7 @@
 #include "base/sequence.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/group_commit.h"
+#include "monitoring/call_timer.h"
 #include "monitoring/server_counters.h"
 #include "rpc/tablet_service.h"
 #include "tablet/tablet.h"
@@ -56,10 +56,8 @@ struct WriteRequest {
   const TableLayout* layout = nullptr;
   absl::Span<const MutationView> mutations;
   Durability durability = Durability::kBuffered;
-  CallLimits limits;  // looked at once more before they go to the log
-  // How many writes this one stands for if it is measured; 0: it is not.
-  uint32_t sample_weight = 0;
-  RequestTrace* trace = nullptr;  // of a write that is measured
+  CallLimits limits;                   // looked at once more before they go to the log
+  const CallSample* sample = nullptr;  // null: it is not measured
 };
 
 struct TabletServerOptions {
@@ -188,6 +186,10 @@ class TabletServer final : public TabletService {
                                                        std::string_view row) const;
   void CommitGroup(std::span<GroupCommit::Request* const> group);
   absl::Status SyncForWrites();
+  // Tells the listener if the log is in another segment than when it was last told, and that the
+  // one before `was_sealed`. The leader's.
+  void NoteLogSegment(bool was_sealed);
+  void TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
   void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times);
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
@@ -210,6 +212,7 @@ class TabletServer final : public TabletService {
   absl::Time log_idle_since_;
   GroupCommit queue_;
   std::atomic<SequenceNumber> visible_{0};
+  std::atomic<int> measured_{0};  // writes in the queue
   std::atomic<uint64_t> rows_written_{0};
   ServerCounters counters_;
 
@@ -218,6 +221,7 @@ class TabletServer final : public TabletService {
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;
   bool upkeep_asked_ = false;
+  uint64_t told_segment_ = 0;          // of NoteLogSegment
   uint64_t frozen_for_log_bytes_ = 0;  // the log's length when FreezeForLog was last called
 
   mutable Mutex mutex_;

@@ -41,13 +41,16 @@ absl::Duration WriteController::delay() const {
 }
 
 void WriteController::NoteReason() {
-  if (events_ == nullptr) return;
+  // Nobody writes to a server that has no log yet.
+  if (events_ == nullptr || !server_->has_log()) return;
   MutexLock lock(&mutex_);
   const StallReason now = reason();
   if (now == told_) return;
-  events_->Push(
-      &EventListener::OnStallChanged,
-      {.time = absl::Now(), .before = std::exchange(told_, now), .now = now, .delay = delay()});
+  events_->Push(&EventListener::OnStallChanged, {.time = absl::Now(),
+                                                 .server = server_->name(),
+                                                 .before = std::exchange(told_, now),
+                                                 .now = now,
+                                                 .delay = delay()});
 }
 
 absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limits) {

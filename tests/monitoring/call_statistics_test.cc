@@ -30,7 +30,7 @@ TEST(SampleGapsTest, OneOfEachGroupIsTakenAtChangingPlaces) {
   for (const int taken : taken_at_place) EXPECT_NEAR(taken, 16000 / SampleGaps::kMean, 90);
 }
 
-std::string_view NoRow() { return {}; }
+void Describe(RequestTrace* /*trace*/) {}
 
 class CallTimerTest : public testing::Test {
  protected:
@@ -41,7 +41,7 @@ class CallTimerTest : public testing::Test {
 };
 
 TEST_F(CallTimerTest, CountsAreExactAndLatenciesStandForAllCalls) {
-  for (int i = 0; i < 1600; ++i) CallTimer(&monitor_, Call::kReadRow, NoRow);
+  for (int i = 0; i < 1600; ++i) CallTimer(&monitor_, Call::kReadRow, Describe);
   EXPECT_EQ(monitor_.counters.Read().read_row.calls, 1600u);
   EXPECT_NEAR(static_cast<double>(Latency().count), 1600, SampleGaps::kMean);
   EXPECT_EQ(monitor_.counters.Read().apply.calls, 0u);
@@ -51,8 +51,8 @@ TEST_F(CallTimerTest, AThreadsFirstCallIsNotMeasuredMoreOftenThanOthers) {
   int measured = 0;
   for (int i = 0; i < 320; ++i) {
     std::thread([&] {
-      const CallTimer timer(&monitor_, Call::kReadRow, NoRow);
-      measured += timer.weight() > 0 ? 1 : 0;
+      const CallTimer timer(&monitor_, Call::kReadRow, Describe);
+      measured += timer.sample() != nullptr ? 1 : 0;
     }).join();
   }
   EXPECT_NEAR(measured, 320 / SampleGaps::kMean, 15);
@@ -61,7 +61,7 @@ TEST_F(CallTimerTest, AThreadsFirstCallIsNotMeasuredMoreOftenThanOthers) {
 TEST_F(CallTimerTest, EveryCallThatWaitsLongIsRecordedOnce) {
   constexpr int kLong = 100;
   for (int i = 0; i < kLong; ++i) {
-    const CallTimer timer(&monitor_, Call::kReadRow, NoRow);
+    const CallTimer timer(&monitor_, Call::kReadRow, Describe);
     thread_calls.waited += 50 * ThreadCalls::kSlowNanos;
   }
   // Of the calls that were measured by the clock it says that they did not take that long.
@@ -76,7 +76,7 @@ TEST_F(CallTimerTest, EveryCallThatWaitsLongIsRecordedOnce) {
 
 TEST_F(CallTimerTest, AWaitOfOneCallIsNotThatOfTheNext) {
   for (int i = 0; i < 2; ++i) thread_calls.waited += 50 * ThreadCalls::kSlowNanos;
-  { const CallTimer timer(&monitor_, Call::kReadRow, NoRow); }
+  { const CallTimer timer(&monitor_, Call::kReadRow, Describe); }
   EXPECT_LT(Latency().max, absl::Milliseconds(40));
 }
 
@@ -85,8 +85,7 @@ TEST_F(CallTimerTest, StreamsOfAnyLengthAddEveryCall) {
     StreamCalls stream(&monitor_, Call::kNextRow, RequestTrace::Request::kReadRows);
     for (int i = 0; i < length; ++i) {
       const StreamCalls::Timer timer(&stream);
-      stream.CountRow();
-      stream.CountCells(3);
+      for (int cell = 0; cell < 3; ++cell) stream.CountPart();
     }
   }
   const TableCallStatistics calls = monitor_.counters.Read();
@@ -95,6 +94,34 @@ TEST_F(CallTimerTest, StreamsOfAnyLengthAddEveryCall) {
   EXPECT_EQ(calls.stream_rows, 780u);
   EXPECT_EQ(calls.stream_cells, 2340u);
   EXPECT_NEAR(static_cast<double>(calls.next_row.latency.count), 780, 700);
+}
+
+TEST_F(CallTimerTest, CallsOfAStreamThatHaveNoResultAreNoRows) {
+  for (const Call call : {Call::kNextRow, Call::kNextCell}) {
+    const TableCallStatistics before = monitor_.counters.Read();
+    {
+      StreamCalls stream(&monitor_, call, RequestTrace::Request::kReadRows);
+      for (int i = 0; i < 2500; ++i) {
+        const StreamCalls::Timer timer(&stream);
+        if (i % 5 == 0) {
+          stream.CountNone();
+          continue;
+        }
+        for (int part = 0; part < 3; ++part) stream.CountPart();
+        if (i % 5 == 1) stream.DropParts(2);
+        // What other threads see is behind, but never ahead.
+        const TableCallStatistics now = monitor_.counters.Read();
+        EXPECT_LE(now.stream_rows - before.stream_rows, 3u * (i + 1));
+        EXPECT_LE(now.stream_cells - before.stream_cells, 3u * (i + 1));
+      }
+      EXPECT_GE(monitor_.counters.Read().stream_cells, before.stream_cells + 1000);
+    }
+    const TableCallStatistics after = monitor_.counters.Read();
+    const uint64_t rows = after.stream_rows - before.stream_rows;
+    const uint64_t cells = after.stream_cells - before.stream_cells;
+    EXPECT_EQ(call == Call::kNextRow ? rows : cells, 2000u);
+    EXPECT_EQ(call == Call::kNextRow ? cells : rows, 5000u);
+  }
 }
 
 // --- A database ---

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -16,6 +17,7 @@
 
 #include "base/mutex.h"
 #include "base/strings.h"
+#include "filesystem/faulty_file_system.h"
 #include "monitoring/event_queue.h"
 #include "support/database_fixture.h"
 #include "support/server_fixture.h"
@@ -65,7 +67,10 @@ class CapturingListener final : public EventListener {
     Add(Cat("compaction ended ", Show(e.place), " ", e.outputs.size(), " files ",
             e.bytes_read > 0 ? "read " : "", e.status.ToString()));
   }
+  void OnLogSegmentCreated(const LogSegmentEvent& e) override { AddSegment("created", e); }
+  void OnLogSegmentSealed(const LogSegmentEvent& e) override { AddSegment("sealed", e); }
   void OnStallChanged(const StallEvent& e) override {
+    EXPECT_FALSE(e.server.empty());
     Add(Cat("stall ", static_cast<int>(e.before), " to ", static_cast<int>(e.now),
             e.delay > absl::ZeroDuration() ? " delayed" : ""));
   }
@@ -100,13 +105,25 @@ class CapturingListener final : public EventListener {
     MutexLock lock(&mutex_);
     return inputs_;
   }
+  // By server, those of METADATA left out.
+  std::map<std::string, std::vector<std::string>> TakeSegments() {
+    MutexLock lock(&mutex_);
+    return std::exchange(segments_, {});
+  }
 
   std::function<void()> on_error;
 
  private:
   static bool IsOfUser(const EventPlace& place) { return place.table != "METADATA"; }
   static std::string Show(const EventPlace& place) {
-    return Cat(place.table, "/", place.locality_group);
+    return Cat(place.table, place.end_row.has_value() ? Cat("<", *place.end_row) : "", "/",
+               place.locality_group);
+  }
+  void AddSegment(std::string_view what, const LogSegmentEvent& e) {
+    EXPECT_FALSE(e.server.empty());
+    if (e.server.starts_with("metadata")) return;
+    MutexLock lock(&mutex_);
+    segments_[e.server].push_back(Cat(what, " ", e.number));
   }
   void Add(std::string event) {
     MutexLock lock(&mutex_);
@@ -117,6 +134,7 @@ class CapturingListener final : public EventListener {
   std::vector<std::string> events_ ABSL_GUARDED_BY(mutex_);
   std::vector<EventFile> written_ ABSL_GUARDED_BY(mutex_);
   std::vector<EventFile> inputs_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::vector<std::string>> segments_ ABSL_GUARDED_BY(mutex_);
 };
 
 using Events = std::vector<std::string>;
@@ -229,6 +247,69 @@ TEST_F(EventListenerTest, AListenerMayResumeTheDatabaseWhenItHearsOfAnError) {
   EXPECT_OK(resumed);
 }
 
+TEST_F(EventListenerTest, EventsOfATabletNameItsEnd) {
+  Open(ListeningOptions());
+  TableSchema schema;
+  schema.families["f"] = {};
+  ASSERT_OK(database_->CreateTable("t", schema, {.split_rows = {"m"}}));
+  Table* const table = OpenTable("t");
+  listener_.Take();
+  Set(table, "a", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  Set(table, "z", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->Close());
+  EXPECT_EQ(listener_.Take(), (Events{"frozen t<m/default 0", "minor began t<m/default of 1",
+                                      "minor ended t<m/default 1 files OK", "frozen t/default 0",
+                                      "minor began t/default of 1",
+                                      "minor ended t/default 1 files OK", "closed /db OK"}));
+}
+
+TEST_F(EventListenerTest, SegmentsOfALogAreCreatedAndSealedInTheirOrder) {
+  DatabaseOptions options = ListeningOptions();
+  options.log_segment_size = 64 << 10;
+  options.tablet_servers = 2;
+  Open(options);
+  Table* const table = CreateTable("t", {"f"});
+  for (int i = 0; i < 200; ++i) {
+    Set(table, absl::StrCat("row", i), "f:q", 1, std::string(1000, 'v'));
+  }
+  Set(table, "large", "f:q", 1, std::string(200'000, 'v'));
+  ASSERT_OK(database_->Close());
+  // The other server has no tablet, and so no log.
+  const auto segments = listener_.TakeSegments();
+  ASSERT_EQ(segments.size(), 1u);
+  const std::vector<std::string>& events = segments.begin()->second;
+  ASSERT_GE(events.size(), 8u);
+  for (size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(events[i], absl::StrCat(i % 2 == 0 ? "created " : "sealed ", i / 2 + 1));
+  }
+  EXPECT_TRUE(events.back().starts_with("sealed"));
+}
+
+TEST_F(EventListenerTest, ASegmentThatIsGivenUpAfterAnErrorIsNotSealed) {
+  FaultyFileSystem faulty(file_system_.get());
+  DatabaseOptions options = ListeningOptions();
+  options.file_system = &faulty;
+  absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+  ASSERT_OK(opened);
+  database_ = *std::move(opened);
+  Table* const table = CreateTable("t", {"f"});
+  Set(table, "r", "f:q", 1, "v");
+  faulty.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("cut"));
+  EXPECT_FALSE(
+      table->Apply(RowMutation("r").Set("f:q", "v"), {.durability = Durability::kSync}).ok());
+  faulty.ClearFaults();
+  ASSERT_OK(database_->Resume());
+  Set(table, "r", "f:q", 1, "v");
+  ASSERT_OK(database_->Close());
+  const auto segments = listener_.TakeSegments();
+  ASSERT_EQ(segments.size(), 1u);
+  EXPECT_EQ(segments.begin()->second,
+            (std::vector<std::string>{"created 1", "created 2", "sealed 2"}));
+  database_.reset();  // before its file system
+}
+
 // --- Stalls ---
 
 class StallEventTest : public ServerFixture {
@@ -246,6 +327,11 @@ TEST_F(StallEventTest, AStallIsToldWhenItBeginsAndWhenItEnds) {
   {
     EventQueue events(&listener_);
     WriteController controller(budget_.get(), server_.get(), &background_, &events);
+    // Nobody writes to a server without a log.
+    SetMemory(kLimit / 16 * 9);
+    controller.NoteReason();
+    SetMemory(0);
+    ASSERT_OK(server_->StartLog("server-1", "/log"));
     controller.NoteReason();
     EXPECT_OK(controller.Admit(1, {}));
     SetMemory(kLimit / 16 * 9);

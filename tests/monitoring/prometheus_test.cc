@@ -174,13 +174,78 @@ TEST(PrometheusTest, LabelsAreEscaped) {
   DatabaseStatistics statistics;
   statistics.families["quote\" back\\ line\n"]["caf\xc3\xa9"].cells_written = 3;
   const std::string text = ToPrometheusText(statistics);
-  EXPECT_NE(text.find("table=\"quote\\\" back\\\\ line\\n\",family=\"caf\\\\xc3\\\\xa9\"} 3\n"),
+  EXPECT_NE(text.find("table=\"quote\\\" back\\\\\\\\ line\\n\",family=\"caf\\\\xc3\\\\xa9\"} 3\n"),
             std::string::npos)
       << text;
   const Scrape scrape(text);
   EXPECT_EQ(scrape.Value("bigtable_family_cells_written_total",
-                         {{"table", "quote\" back\\ line\n"}, {"family", "caf\\xc3\\xa9"}}),
+                         {{"table", "quote\" back\\\\ line\n"}, {"family", "caf\\xc3\\xa9"}}),
             3);
+}
+
+TEST(PrometheusTest, TabletsWithDifferentEndsHaveDifferentLabels) {
+  const std::string long_key(60'000, 'k');
+  const std::vector<std::string> ends = {"\xe9",
+                                         "\\xe9",
+                                         "\\\\xe9",
+                                         "\\",
+                                         "\\\\",
+                                         "\n",
+                                         "\\n",
+                                         "\"",
+                                         "\\\"",
+                                         "a,table=\"",
+                                         long_key + "one",
+                                         long_key,
+                                         long_key + "two",
+                                         std::string(128, 'k'),
+                                         std::string("\0", 1)};
+  DatabaseStatistics statistics;
+  TabletServerStatistics& server = statistics.servers["s"];
+  for (size_t i = 0; i < ends.size(); ++i) {
+    TabletStatistics& tablet = server.tablets.emplace_back();
+    tablet.table = "t";
+    tablet.end_row = ends[i];
+    tablet.rows_written = i + 1;
+  }
+  server.tablets.emplace_back().table = "t";
+  // Which fails if a line is there twice, or cannot be parsed.
+  const Scrape scrape(ToPrometheusText(statistics));
+  const auto rows_of = [&](const std::string& label) {
+    return scrape.Value("bigtable_tablet_rows_written_total",
+                        {{"server", "s"}, {"table", "t"}, {"end_row", label}});
+  };
+  EXPECT_EQ(rows_of(""), 0);
+  EXPECT_EQ(rows_of("\\xe9"), 1);
+  EXPECT_EQ(rows_of("\\\\xe9"), 2);
+  EXPECT_EQ(rows_of(std::string(128, 'k')), 14);
+  EXPECT_EQ(rows_of("\\x00"), 15);
+}
+
+TEST(PrometheusTest, OfATabletsCallsThoseThatWereMadeHaveAHistogram) {
+  LatencyRecorder recorder;
+  recorder.Record(1024, 64);
+  DatabaseStatistics statistics;
+  TabletServerStatistics& server = statistics.servers["s"];
+  server.stall_reason = StallReason::kMemory;
+  server.write_delay = absl::Seconds(2);
+  server.log_bytes_live = 77;
+  TabletStatistics& tablet = server.tablets.emplace_back();
+  tablet.table = "t";
+  tablet.end_row = "m";
+  tablet.apply = recorder.Read();
+  tablet.size.file_bytes = 5;
+  const std::string text = ToPrometheusText(statistics);
+  const Scrape scrape(text);
+  Labels labels = {{"server", "s"}, {"table", "t"}, {"end_row", "m"}};
+  EXPECT_EQ(scrape.Value("bigtable_tablet_file_bytes", labels), 5);
+  labels["call"] = "apply";
+  EXPECT_EQ(scrape.Value("bigtable_tablet_call_duration_seconds_count", labels), 64);
+  EXPECT_EQ(text.find("call=\"read_row\""), std::string::npos);
+  EXPECT_EQ(scrape.Value("bigtable_server_write_stall", {{"server", "s"}, {"reason", "memory"}}),
+            1);
+  EXPECT_EQ(scrape.Value("bigtable_server_current_write_delay_seconds", {{"server", "s"}}), 2);
+  EXPECT_EQ(scrape.Value("bigtable_server_log_live_bytes", {{"server", "s"}}), 77);
 }
 
 TEST(PrometheusTest, StallsAndErrorsAreGauges) {
@@ -228,8 +293,11 @@ TEST_F(PrometheusDatabaseTest, ADatabasesOwnTextIsWellFormedAndSaysWhatItsStatis
         scrape.Value("bigtable_server_compactions_total", {{"server", name}, {"kind", kinds[0]}}),
         static_cast<double>(server.minor.finished));
     for (const TabletStatistics& tablet : server.tablets) {
-      EXPECT_EQ(scrape.Value("bigtable_tablet_compaction_read_bytes_total",
-                             {{"server", name}, {"table", tablet.table}, {"kind", kinds[1]}}),
+      const Labels labels = {{"server", name},
+                             {"table", tablet.table},
+                             {"end_row", tablet.end_row.value_or("")},
+                             {"kind", kinds[1]}};
+      EXPECT_EQ(scrape.Value("bigtable_tablet_compaction_read_bytes_total", labels),
                 static_cast<double>(tablet.merging.bytes_read));
     }
   }

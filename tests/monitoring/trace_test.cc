@@ -285,5 +285,41 @@ TEST_F(TraceTest, ConcurrentRequestsHaveEachTheirOwnTrace) {
   EXPECT_EQ(writes, kThreads * kEach);
 }
 
+TEST_F(TraceTest, ABatchAddsUpItsWritesToEachTablet) {
+  DatabaseOptions options = TracingOptions(1);
+  options.tablet_servers = 2;
+  Open(options);
+  TableSchema schema;
+  schema.families["f"] = {};
+  ASSERT_OK(database_->CreateTable("t", schema, {.split_rows = {"h", "p"}}));
+  Table* const table = OpenTable("t");
+  std::vector<RowMutation> batch;
+  for (const char* row : {"z", "a", "b", "i"}) batch.push_back(RowMutation(row).Set("f:q", "v"));
+  for (const absl::Status& status : table->ApplyBatch(batch)) EXPECT_OK(status);
+  const RequestTrace trace = TakeOne();
+  EXPECT_EQ(trace.request, Request::kApplyBatch);
+  EXPECT_EQ(trace.row, "z");
+  EXPECT_EQ(trace.mutations, 4u);
+  EXPECT_EQ(trace.group_size, 3u);
+  EXPECT_GT(trace.log, absl::ZeroDuration());
+  EXPECT_LE(trace.queue + trace.log + trace.sync + trace.memtable, trace.duration);
+}
+
+TEST_F(TraceTest, AStreamThroughSeveralTabletsIsOneTraceWithTheFilesOfAll) {
+  Open(TracingOptions(1));
+  TableSchema schema;
+  schema.families["f"] = {};
+  ASSERT_OK(database_->CreateTable("t", schema, {.split_rows = {"m"}}));
+  Table* const table = OpenTable("t");
+  for (const char* row : {"a", "b", "x"}) Set(table, row, "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  sink_.Take();
+  EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "a b x");
+  const RequestTrace trace = TakeOne();
+  EXPECT_EQ(trace.rows, 3u);
+  EXPECT_EQ(trace.cells, 3u);
+  EXPECT_EQ(trace.files.size(), 2u);
+}
+
 }  // namespace
 }  // namespace bigtable
