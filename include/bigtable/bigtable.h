@@ -21,6 +21,7 @@
 #include "bigtable/snapshot.h"
 #include "bigtable/statistics.h"
 #include "bigtable/table.h"
+#include "bigtable/tablet_info.h"
 #include "bigtable/timestamp.h"
 #include "bigtable/trace.h"
 

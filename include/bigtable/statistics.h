@@ -84,6 +84,8 @@ struct TabletStatistics {
   std::optional<std::string> end_row;  // none: it is the table's last
 
   LocalityGroupStatistics size;  // of all its locality groups together
+  // With those of the tablet that it came from: of a split the left half goes on counting, of a
+  // merge the merged one from both. Nothing else is taken over.
   uint64_t rows_written = 0;
   // Of one call in 64, each counted for 64, those that this tablet has served alone: batches that
   // went to several are in none. A step of a stream counts for the tablet in which it ends. So a

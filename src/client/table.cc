@@ -1,6 +1,7 @@
 #include "bigtable/table.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
@@ -8,6 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/database_impl.h"
+#include "client/move_wait.h"
 #include "client/row_storage.h"
 #include "client/table_cursor.h"
 
@@ -29,7 +31,7 @@ absl::Status TableImpl::DeletedError() const {
 
 absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filter,
                                   const ReadOptions& options, Pin<TabletVersion>* version,
-                                  ReadSpec* spec) const {
+                                  ReadSpec* spec, bool* moved) const {
   if (filter.node() != nullptr) BT_RETURN_IF_ERROR(filter.status());
   if (options.row_limit < 0) {
     return absl::InvalidArgumentError(
@@ -42,6 +44,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filt
   // In this order: a removed tablet is emptied.
   *version = tablet.tablet->Version();
   if (tablet.tablet->removed()) return DeletedError();
+  *moved = tablet.tablet->moved();
   if (options.snapshot == nullptr) {
     // In this order: see TabletVersion::sealed_at.
     const SequenceNumber visible = tablet.server->visible();
@@ -108,16 +111,24 @@ std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutati
 
 namespace {
 
-// Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for.
+// The call is served by this tablet alone.
+void NoteTablet(const ServedTablet& served, CallSample* sample) {
+  if (sample == nullptr) [[likely]]
+    return;
+  sample->tablet = Ref<TabletCounters>(served.tablet->counters());
+}
+
+// Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for. False if the
+// tablet has moved, and then nothing was applied.
 template <typename At>
-void ApplyTo(const ServedTablet& served, Durability durability, const CallLimits& limits,
+bool ApplyTo(const ServedTablet& served, Durability durability, const CallLimits& limits,
              CallSample* sample, const At& at, absl::Span<absl::Status> statuses) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < statuses.size(); ++i) bytes += at(i).byte_size();
   const absl::Status admitted = served.write_controller->Admit(bytes, limits);
   if (!admitted.ok()) {
     std::fill(statuses.begin(), statuses.end(), admitted);
-    return;
+    return true;
   }
   // Pinned after the wait, so that no memtable is kept that the wait is for.
   const Pin<TabletVersion> version = served.tablet->Version();
@@ -128,13 +139,13 @@ void ApplyTo(const ServedTablet& served, Durability durability, const CallLimits
     statuses[i] = mutation.status();
     if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), views[i]);
   }
-  served.server->Apply({.tablet = served.tablet.get(),
-                        .layout = &version->layout(),
-                        .mutations = views,
-                        .durability = durability,
-                        .limits = limits,
-                        .sample = sample},
-                       statuses);
+  return served.server->Apply({.tablet = served.tablet.get(),
+                               .layout = &version->layout(),
+                               .mutations = views,
+                               .durability = durability,
+                               .limits = limits,
+                               .sample = sample},
+                              statuses);
 }
 
 }  // namespace
@@ -154,33 +165,60 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
   const Durability durability = options.durability.value_or(database_options.durability);
 
-  if (mutations.size() == 1 || served->tablets().size() == 1) {
-    if (mutations.empty()) return;
-    const ServedTablet& tablet = served->tablets()[served->Find(mutations[0].row())];
-    if (sample != nullptr) [[unlikely]] {
-      sample->tablet = Ref<TabletCounters>(tablet.tablet->counters());
+  if (mutations.size() == 1) [[likely]] {
+    const auto at = [&](size_t) -> const RowMutation& { return mutations[0]; };
+    for (MoveWait wait;;) {
+      const ServedTable& table = *route->Get();
+      const ServedTablet& tablet = table.tablets()[table.Find(mutations[0].row())];
+      NoteTablet(tablet, sample);
+      if (ApplyTo(tablet, durability, limits, sample, at, statuses)) return;
+      if (const absl::Status status = wait.Wait(limits); !status.ok()) return refuse(status);
     }
-    return ApplyTo(
-        tablet, durability, limits, sample,
-        [&](size_t i) -> const RowMutation& { return mutations[i]; }, statuses);
   }
-  // Each tablet's together; those of a row stay in their order.
+  ApplyMany(mutations, durability, limits, sample, statuses);
+}
+
+// Each tablet's together; those of a row stay in their order.
+void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability durability,
+                          const CallLimits& limits, CallSample* sample,
+                          absl::Span<absl::Status> statuses) const {
+  std::vector<size_t> left(mutations.size());
+  std::iota(left.begin(), left.end(), size_t{0});
   std::vector<std::pair<size_t, size_t>> places;  // tablet, mutation
-  for (size_t i = 0; i < mutations.size(); ++i) {
-    places.emplace_back(served->Find(mutations[i].row()), i);
-  }
-  std::sort(places.begin(), places.end());
   std::vector<absl::Status> outcomes;
-  for (size_t begin = 0, end; begin < places.size(); begin = end) {
-    const size_t tablet = places[begin].first;
-    for (end = begin; end < places.size() && places[end].first == tablet; ++end) {
+  MoveWait wait;
+  while (!left.empty()) {
+    const ServedTable& table = *route->Get();
+    places.clear();
+    for (const size_t i : left) places.emplace_back(table.Find(mutations[i].row()), i);
+    std::sort(places.begin(), places.end());
+    const bool is_one =
+        left.size() == mutations.size() && places.front().first == places.back().first;
+    if (is_one) NoteTablet(table.tablets()[places.front().first], sample);
+    left.clear();
+    for (size_t begin = 0, end; begin < places.size(); begin = end) {
+      const size_t tablet = places[begin].first;
+      for (end = begin; end < places.size() && places[end].first == tablet; ++end) {
+      }
+      outcomes.assign(end - begin, absl::OkStatus());
+      const auto at = [&](size_t i) -> const RowMutation& {
+        return mutations[places[begin + i].second];
+      };
+      const bool applied = ApplyTo(table.tablets()[tablet], durability, limits, sample, at,
+                                   absl::MakeSpan(outcomes));
+      for (size_t i = begin; i < end; ++i) {
+        if (applied) {
+          statuses[places[i].second] = outcomes[i - begin];
+        } else {
+          left.push_back(places[i].second);
+        }
+      }
     }
-    outcomes.assign(end - begin, absl::OkStatus());
-    const auto at = [&](size_t i) -> const RowMutation& {
-      return mutations[places[begin + i].second];
-    };
-    ApplyTo(served->tablets()[tablet], durability, limits, sample, at, absl::MakeSpan(outcomes));
-    for (size_t i = begin; i < end; ++i) statuses[places[i].second] = outcomes[i - begin];
+    if (left.empty()) return;
+    if (const absl::Status status = wait.Wait(limits); !status.ok()) {
+      for (const size_t i : left) statuses[i] = status;
+      return;
+    }
   }
 }
 
@@ -229,16 +267,25 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   BT_RETURN_IF_ERROR(CheckRow(row));
   Pin<TabletVersion> version;
   ReadSpec spec;
-  const ServedTablet& served = table.served->tablets()[table.served->Find(row)];
-  BT_RETURN_IF_ERROR(table.BeginRead(served, filter, options, &version, &spec));
+  const ServedTablet* served;
+  for (MoveWait wait;;) {
+    const ServedTable& tablets = *table.route->Get();
+    served = &tablets.tablets()[tablets.Find(row)];
+    bool moved = false;
+    BT_RETURN_IF_ERROR(table.BeginRead(*served, filter, options, &version, &spec, &moved));
+    if (!moved) [[likely]]
+      break;
+    BT_RETURN_IF_ERROR(wait.Wait(spec.limits));
+  }
   spec.reverse = false;
   if (sample != nullptr) [[unlikely]] {
-    sample->tablet = Ref<TabletCounters>(served.tablet->counters());
+    sample->tablet = Ref<TabletCounters>(served->tablet->counters());
     spec.settings.is_traced = sample->trace != nullptr;
   }
   Row result;
   // What is too old now was not yet when the row was cached, so tables with such a rule have none.
-  ScanCache* const cache = spec.now == absl::InfinitePast() ? served.tablet->scan_cache() : nullptr;
+  ScanCache* const cache =
+      spec.now == absl::InfinitePast() ? served->tablet->scan_cache() : nullptr;
   const TabletVersion& pinned = *version;  // by the row, from now on
   if (cache != nullptr) {
     const Ref<Block> cached =

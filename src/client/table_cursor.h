@@ -36,12 +36,16 @@ class ReadMoment {
   const ReadSpec& spec() const { return spec_; }
   // The table's schema at the moment.
   const TableLayout& layout() const { return *layout_; }
-  // Inside the gate. What tablet number `i` of the table is read from. NotFound: it was deleted.
+  // The table's tablets at the moment. They may have been split since: what they had then they show
+  // all the same.
+  const ServedTable& table() const { return *table_; }
+  // Inside the gate. What tablet number `i` of these is read from. NotFound: the table was deleted.
   absl::Status PinVersion(const TableImpl& table, size_t i, Pin<TabletVersion>* version) const;
 
  private:
   bool fixed_ = false;
   ReadSpec spec_;
+  std::shared_ptr<const ServedTable> table_;
   std::shared_ptr<const TableLayout> layout_;
   Pin<TabletVersion> only_;               // of a table with one tablet
   std::shared_ptr<const Snapshot> held_;  // of others: keeps what the moment sees

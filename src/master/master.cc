@@ -19,49 +19,13 @@ namespace {
 // The largest power of two that is not larger.
 uint64_t PowerOfTwo(uint64_t n) { return uint64_t{1} << (63 - __builtin_clzll(n)); }
 
-absl::Status Annotate(const absl::Status& status, std::string_view what) {
-  return absl::Status(status.code(), Cat(what, ": ", ToStd(status.message())));
-}
-
-// What a tablet asks of its server: its bytes on disk, and something for each, so that tablets with
-// nothing in them are spread, too.
-uint64_t LoadOf(const Tablet& tablet) {
-  uint64_t load = 1 << 20;
-  const Pin<TabletVersion> version = tablet.Version();
-  for (const GroupVersion& group : version->groups()) {
-    for (const SortedRun& run : group.runs) load += run.bytes();
-  }
-  return load;
-}
-
-// The tablets of a table that is split at these rows.
-absl::StatusOr<std::vector<RowRange>> SplitAt(std::vector<std::string> rows) {
-  std::sort(rows.begin(), rows.end());
-  std::vector<RowRange> ranges;
-  std::string begin;
-  for (const std::string& row : rows) {
-    if (row.empty()) return absl::InvalidArgumentError("a split row must not be empty");
-    if (row.size() > RowMutation::kMaxRowSize) {
-      return absl::InvalidArgumentError(Cat("a split row must be at most ",
-                                            RowMutation::kMaxRowSize, " bytes, and ", Quoted(row),
-                                            " has ", row.size()));
-    }
-    if (row == begin) {
-      return absl::InvalidArgumentError(Cat("the split row ", Quoted(row), " is there twice"));
-    }
-    ranges.push_back(RowRange::RightOpen(begin, row));
-    begin = row;
-  }
-  ranges.push_back(RowRange::StartingAt(begin));
-  return ranges;
-}
-
 }  // namespace
 
-Master::Master(std::string_view path, const DatabaseOptions& options)
+Master::Master(std::string_view path, const DatabaseOptions& options, CallGate* gate)
     : directory_(path),
       options_(options),
       file_system_(options.file_system),
+      gate_(gate),
       events_(options.event_listener != nullptr
                   ? std::make_unique<EventQueue>(options.event_listener)
                   : nullptr),
@@ -77,6 +41,7 @@ Master::Master(std::string_view path, const DatabaseOptions& options)
       background_(&info_log_) {}
 
 Master::~Master() {
+  StopUpkeep();
   for (const UserServer& user : user_servers_) {
     options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
   }
@@ -86,8 +51,9 @@ Master::~Master() {
 // --- Starting ---
 
 absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
-                                                      const DatabaseOptions& options) {
-  std::unique_ptr<Master> master(new Master(path, options));
+                                                      const DatabaseOptions& options,
+                                                      CallGate* gate) {
+  std::unique_ptr<Master> master(new Master(path, options, gate));
   BT_RETURN_IF_ERROR(master->LockAndCreate());
   BT_RETURN_IF_ERROR(master->StartFileNumbers());
   BT_RETURN_IF_ERROR(master->servers_.Load());
@@ -96,7 +62,8 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
   if (!options.read_only) {
     BT_RETURN_IF_ERROR(master->SweepFiles());
     master->background_.Start(master->AllServers(), options.compaction_threads,
-                               [m = master.get()] { m->NoteStalls(); });
+                              [m = master.get()] { m->WakeUpkeep(); });
+    master->upkeep_ = std::thread([m = master.get()] { m->UpkeepLoop(); });
     for (const UserServer& user : master->user_servers_) {
       options.shared_memory_budget->AddHolder(user.write_controller.get());
     }
@@ -198,8 +165,10 @@ std::unique_ptr<TabletServer> Master::MakeServer(ServerDirectory::Kind kind, Tab
   environment.memtable_size = options.memtable_size;
   environment.new_file_number = [this] { return ++last_file_number_; };
   environment.path_of = [this](uint64_t number) { return directory_.sstable(number); };
-  environment.remove_file = [this](const std::string& path) {
-    if (const absl::Status status = file_system_->RemoveFile(path); !status.ok()) {
+  environment.remove_file = [this](uint64_t number) {
+    if (!shared_files_.Release(number)) return;
+    if (const absl::Status status = file_system_->RemoveFile(directory_.sstable(number));
+        !status.ok()) {
       info_log_.Warning("an SSTable that is not needed stays: ", ToStd(status.message()));
     }
   };
@@ -225,8 +194,8 @@ absl::Status Master::OpenTables() {
   for (int i = 0; i < options_.tablet_servers; ++i) {
     UserServer& user = user_servers_.emplace_back();
     user.server = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
-    user.write_controller = std::make_unique<WriteController>(options_.shared_memory_budget.get(),
-                                                              user.server.get(), &background_, events_.get());
+    user.write_controller = std::make_unique<WriteController>(
+        options_.shared_memory_budget.get(), user.server.get(), &background_, events_.get());
   }
   BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, schemas_.ReadAll());
   std::map<std::string, SequenceNumber> must_reach;
@@ -242,30 +211,43 @@ absl::Status Master::OpenTables() {
     absl::StatusOr<std::shared_ptr<const ServedTable>> table = OpenTable(layout, tablets);
     if (!table.ok()) return Annotate(table.status(), Cat("table ", layout.name));
     MutexLock lock(&mutex_);
-    tables_[layout.name] = *std::move(table);
+    tables_[layout.name] = std::make_shared<TableRoute>(*std::move(table));
   }
-  if (!options_.read_only) BT_RETURN_IF_ERROR(SweepTables(layouts));
+  if (!options_.read_only) {
+    for (const TableLayout& layout : layouts) {
+      BT_RETURN_IF_ERROR(metadata_->SettleTable(layout.table_id));
+    }
+    BT_RETURN_IF_ERROR(SweepTables(layouts));
+  }
   return TakeOver(ServerDirectory::Kind::kUser, UserServers(), must_reach);
 }
 
 absl::StatusOr<std::shared_ptr<const ServedTable>> Master::OpenTable(
     const TableLayout& layout, const std::vector<TabletState>& tablets) {
+  std::vector<uint64_t> loads;
+  for (const UserServer& user : user_servers_) loads.push_back(LoadOf(*user.server));
   std::vector<ServedTablet> served;
   for (const TabletState& state : tablets) {
-    UserServer* const user = LeastLoaded();
+    const auto least = std::min_element(loads.begin(), loads.end());
+    const UserServer& user = user_servers_[static_cast<size_t>(least - loads.begin())];
     BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
-                        Tablet::Open(user->server->environment(), layout, state));
-    user->server->AddTablet(tablet);
-    user->load += LoadOf(*tablet);
-    served.push_back({std::move(tablet), user->server.get(), user->write_controller.get()});
+                        Tablet::Open(user.server->environment(), layout, state));
+    user.server->AddTablet(tablet);
+    *least += LoadOf(*tablet);
+    served.push_back({std::move(tablet), user.server.get(), user.write_controller.get()});
   }
   return std::make_shared<const ServedTable>(std::move(served));
 }
 
-Master::UserServer* Master::LeastLoaded() {
-  return &*std::min_element(
-      user_servers_.begin(), user_servers_.end(),
-      [](const UserServer& a, const UserServer& b) { return a.load < b.load; });
+uint64_t Master::LoadOf(const Tablet& tablet) {
+  constexpr uint64_t kForEach = 1 << 20;
+  return kForEach + tablet.DiskBytes();
+}
+
+uint64_t Master::LoadOf(const TabletServer& server) {
+  uint64_t load = 0;
+  for (const std::shared_ptr<Tablet>& tablet : server.Tablets()) load += LoadOf(*tablet);
+  return load;
 }
 
 std::vector<TabletServer*> Master::UserServers() const {
@@ -386,7 +368,10 @@ absl::Status Master::SweepFiles() {
       const Pin<TabletVersion> version = tablet->Version();
       for (const GroupVersion& group : version->groups()) {
         for (const SortedRun& run : group.runs) {
-          for (const Ref<SSTable>& file : run.files) named.insert(file->info().file_number);
+          for (const Ref<SSTable>& file : run.files) {
+            const uint64_t number = file->info().file_number;
+            if (!named.insert(number).second) shared_files_.Share(number);
+          }
         }
       }
     }
@@ -405,6 +390,7 @@ absl::Status Master::SweepFiles() {
 // --- Ending ---
 
 absl::Status Master::Shutdown() {
+  StopUpkeep();
   for (const UserServer& user : user_servers_) {
     options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
   }
@@ -424,136 +410,6 @@ absl::Status Master::Shutdown() {
   return absl::OkStatus();
 }
 
-// --- Tables ---
-
-absl::StatusOr<std::shared_ptr<const ServedTable>> Master::FindTable(std::string_view name) const {
-  MutexLock lock(&mutex_);
-  const auto found = tables_.find(name);
-  if (found != tables_.end()) return found->second;
-  std::string names;
-  for (const auto& [other, table] : tables_) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", other);
-  }
-  return absl::NotFoundError(
-      Cat("there is no table ", Quoted(name), "; there are: ", names.empty() ? "none" : names));
-}
-
-std::vector<std::string> Master::TableNames() const {
-  MutexLock lock(&mutex_);
-  std::vector<std::string> names;
-  for (const auto& [name, tablet] : tables_) names.push_back(name);
-  return names;
-}
-
-absl::Status Master::CreateTable(std::string_view name, const TableSchema& schema,
-                                 const std::vector<std::string>& split_rows) {
-  MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout(name, 0, schema));
-  BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, SplitAt(split_rows));
-  if (FindTable(name).ok()) {
-    return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
-  }
-  // Never used before: what the log may still hold of deleted tables is not this table's. The
-  // sequence numbers that METADATA's mutation takes are larger, so neither will it be used again.
-  layout.table_id = sequences_.Take(1);
-  BT_RETURN_IF_ERROR(metadata_->AddTable(layout.table_id, ranges));
-  std::vector<TabletState> states(ranges.size());
-  for (size_t i = 0; i < ranges.size(); ++i) states[i].rows = ranges[i];
-  for (UserServer& user : user_servers_) {
-    user.load = 0;
-    for (const std::shared_ptr<Tablet>& tablet : user.server->Tablets())
-      user.load += LoadOf(*tablet);
-  }
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<const ServedTable> table, OpenTable(layout, states));
-  absl::Status created;
-  for (TabletServer* server : table->servers()) {
-    if (created.ok()) created = StartServer(ServerDirectory::Kind::kUser, server);
-  }
-  if (created.ok()) created = schemas_.Write(layout);
-  if (!created.ok()) {
-    for (const ServedTablet& tablet : table->tablets()) {
-      tablet.server->RemoveTablet(tablet.tablet->id());
-    }
-    return created;
-  }
-  info_log_.Info("created table ", name, " as ", layout.table_id, " of ", ranges.size(),
-                 " tablets");
-  TellOfTable(&EventListener::OnTableCreated, name);
-  MutexLock lock(&mutex_);
-  tables_[std::string(name)] = std::move(table);
-  return absl::OkStatus();
-}
-
-absl::Status Master::DeleteTable(std::string_view name) {
-  MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> table, FindTable(name));
-  if (const absl::Status removed = schemas_.Remove(name); !removed.ok()) {
-    RestoreSchema(*table->Layout());
-    return removed;
-  }
-  // From here on the table is deleted; what is left to do, the next opening does if this fails.
-  {
-    MutexLock lock(&mutex_);
-    tables_.erase(tables_.find(name));
-  }
-  TellOfTable(&EventListener::OnTableDeleted, name);
-  for (const ServedTablet& served : table->tablets()) {
-    served.server->RemoveTablet(served.tablet->id());
-    background_.WaitForTablet(served.tablet.get());
-  }
-  const absl::Status forgotten = metadata_->RemoveTable(table->table_id());
-  for (const ServedTablet& served : table->tablets()) {
-    if (forgotten.ok()) served.tablet->RemoveFiles();
-    // Tables that users hold keep the tablet, but not what was in it.
-    served.server->Empty(served.tablet.get());
-  }
-  BT_RETURN_IF_ERROR(forgotten);
-  for (TabletServer* server : table->servers()) {
-    if (const absl::Status status = server->MaintainLog(); !status.ok()) {
-      info_log_.Warning("after table ", name, " was deleted: ", ToStd(status.message()));
-    }
-  }
-  info_log_.Info("deleted table ", name);
-  return absl::OkStatus();
-}
-
-// The schema's file is what changes the table; then its tablets follow, one after the other.
-absl::Status Master::ChangeTable(std::string_view name,
-                                 absl::FunctionRef<absl::Status(TableLayout*)> change) {
-  MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> table, FindTable(name));
-  const std::shared_ptr<const TableLayout> before = table->Layout();
-  TableLayout layout = *before;
-  BT_RETURN_IF_ERROR(change(&layout));
-  if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
-    RestoreSchema(*before);
-    return written;
-  }
-  for (const ServedTablet& served : table->tablets()) {
-    served.server->SetLayout(served.tablet.get(), layout);
-  }
-  TellOfTable(&EventListener::OnTableChanged, name);
-  return absl::OkStatus();
-}
-
-void Master::TellOfTable(void (EventListener::*function)(const TableEvent&),
-                         std::string_view table) {
-  if (events_ != nullptr) events_->Push(function, {absl::Now(), std::string(table)});
-}
-
-void Master::NoteStalls() {
-  for (const UserServer& user : user_servers_) user.write_controller->NoteReason();
-}
-
-void Master::RestoreSchema(const TableLayout& layout) {
-  const absl::Status status = schemas_.Write(layout);
-  if (status.ok()) return;
-  for (TabletServer* server : UserServers()) {
-    server->SetError(Annotate(status, Cat("the schema of table ", layout.name,
-                                          " cannot be written, and may be changed")));
-  }
-}
-
 void Master::WaitForWrites() {
   for (TabletServer* server : UserServers()) server->WaitForWrites();
 }
@@ -563,12 +419,12 @@ void Master::WaitForWrites() {
 absl::Status Master::Resume() {
   MutexLock schema_lock(&schema_mutex_);
   // What RestoreSchema could not do.
-  std::map<std::string, std::shared_ptr<const ServedTable>, std::less<>> tables;
+  std::vector<std::shared_ptr<const ServedTable>> tables;
   {
     MutexLock lock(&mutex_);
-    tables = tables_;
+    for (const auto& [name, route] : tables_) tables.push_back(route->Share());
   }
-  for (const auto& [name, table] : tables) {
+  for (const std::shared_ptr<const ServedTable>& table : tables) {
     const auto has_error = [](TabletServer* server) { return !server->error().ok(); };
     const std::vector<TabletServer*>& servers = table->servers();
     if (std::any_of(servers.begin(), servers.end(), has_error)) {

@@ -74,8 +74,9 @@ DatabaseStatistics Master::Statistics() const {
   }
 
   MutexLock lock(&mutex_);
-  for (const auto& [name, table] : tables_) {
-    for (const ServedTablet& served : table->tablets()) {
+  for (const auto& [name, route] : tables_) {
+    for (const std::shared_ptr<const ServedTable> table = route->Share();
+         const ServedTablet& served : table->tablets()) {
       const Pin<TabletVersion> version = served.tablet->Version();
       for (size_t i = 0; i < version->groups().size(); ++i) {
         AddGroup(version->groups()[i], &statistics.tables[name][version->layout().groups[i].name]);

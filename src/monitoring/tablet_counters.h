@@ -43,6 +43,11 @@ class FamilyCounters {
     (is_cell ? cells_ : deletions_).Add(1);
     bytes_.Add(bytes);
   }
+  void Add(const FamilyStatistics& family) {
+    cells_.Add(family.cells_written);
+    deletions_.Add(family.deletions_written);
+    bytes_.Add(family.bytes_written);
+  }
   FamilyStatistics Read() const {
     return {.cells_written = cells_.Read(),
             .deletions_written = deletions_.Read(),
@@ -71,6 +76,15 @@ class TabletCounters : public RefCounted {
     std::unique_ptr<FamilyCounters>& counters = families_[name];
     if (counters == nullptr) counters = std::make_unique<FamilyCounters>();
     return counters.get();
+  }
+  // What another tablet has counted as written goes on here, where its rows, or a part of them, are
+  // now: so the sums over a table's tablets never become less. Before anything is written to this
+  // one, and when nothing is written to the other any more.
+  void Inherit(const TabletCounters& other) {
+    rows_written_.Add(other.rows_written_.Read());
+    std::map<std::string, FamilyStatistics> families;
+    other.AddFamilies(&families);
+    for (const auto& [name, family] : families) Family(name)->Add(family);
   }
   // Adds what each family has counted to `sums`.
   void AddFamilies(std::map<std::string, FamilyStatistics>* sums) const {

@@ -8,6 +8,7 @@
 
 #include "base/entry_key.h"
 #include "base/status.h"
+#include "compaction/clipped_cursor.h"
 #include "compaction/merging_cursor.h"
 #include "tablet/cursor_pool.h"
 #include "tablet/mutation_format.h"
@@ -69,6 +70,8 @@ Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const Table
     : environment_(environment),
       rows_(rows),
       id_{layout->table_id, rows.end()},
+      begin_key_(rows.begin().empty() ? std::string() : RowPrefix(rows.begin())),
+      end_key_(rows.end().has_value() ? RowPrefix(*rows.end()) : std::string()),
       layout_(std::move(layout)),
       version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>(), NewScanCacheId())) {}
 
@@ -84,7 +87,7 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
     const GroupState group_state = found == state.groups.end() ? GroupState() : found->second;
     BT_ASSIGN_OR_RETURN(std::vector<OpenFile> files, tablet->OpenFiles(group, group_state.files));
     versions.push_back({tablet->NewMemtable(), {}, RunsOf(files)});
-    tablet->groups_.push_back({std::move(files), group_state.redo.sequence});
+    tablet->groups_.push_back({std::move(files), group_state.redo});
     tablet->replay_after_.push_back(group_state.redo.sequence);
   }
   tablet->Publish(shared, std::move(versions), MakeRef<VersionSeal>());
@@ -209,6 +212,35 @@ void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
   Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
 }
 
+Tablet::Halves Tablet::Split(std::string_view row, SequenceNumber last) {
+  for (size_t group = 0; group < active_.size(); ++group) Freeze(group, last);
+  MutexLock lock(&mutex_);
+  const std::optional<std::string>& end = rows_.end();
+  Halves halves{
+      MakeHalf(RowRange::RightOpen(rows_.begin(), row)),
+      MakeHalf(end.has_value() ? RowRange::RightOpen(row, *end) : RowRange::StartingAt(row))};
+  SetStopped(true);
+  MarkMoved();
+  return halves;
+}
+
+std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
+  const Pin<TabletVersion> current = version_.Get();
+  std::unique_ptr<Tablet> half(new Tablet(environment_, current->shared_layout(), rows));
+  half->last_timestamp_ = last_timestamp_.load();
+  half->replay_after_ = replay_after_;
+  std::vector<GroupVersion> groups = current->groups();
+  MutexLock lock(&half->mutex_);
+  half->groups_ = groups_;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    groups[i].active = NewMemtable();
+    half->groups_[i].shared_memtables = groups[i].frozen.size();
+    for (OpenFile& file : half->groups_[i].files) file.bytes_within.reset();
+  }
+  half->Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
+  return half;
+}
+
 void Tablet::Clear(SequenceNumber last) {
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
@@ -287,7 +319,7 @@ CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool majo
 
 void Tablet::RemoveWritten(const std::vector<SSTableInfo>& written) const {
   for (const SSTableInfo& info : written) {
-    environment_->remove_file(environment_->path_of(info.file_number));
+    environment_->remove_file(info.file_number);
   }
 }
 
@@ -343,8 +375,15 @@ absl::Status Tablet::WriteOut(const TableLayout& layout, size_t group,
   for (const Ref<Memtable>& memtable : frozen) {
     input.Add(pool.Make<MemtableCursor>(memtable.get()));
   }
+  bool shared;
+  {
+    MutexLock lock(&mutex_);
+    shared = groups_[group].shared_memtables > 0;
+  }
+  ClippedCursor clipped(&input, begin_key_, end_key_);
   const CompactionJob job = MakeJob(layout, group, false);
-  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, job.Run(&input));
+  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
+                      job.Run(shared ? static_cast<EntryCursor*>(&clipped) : &input));
   NoteWritten(written, outcome);
 
   // Other groups and tablets may have mutations in the log that came before the last one that is
@@ -355,7 +394,8 @@ absl::Status Tablet::WriteOut(const TableLayout& layout, size_t group,
     return log_synced.status();
   }
   TabletChange change;
-  change.redo = RedoPoint{last, environment_->server, *log_synced};
+  const RedoPoint redo{last, environment_->server, *log_synced};
+  change.redo = redo;
   change.last_timestamp = last_timestamp_.load();
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
                       CommitOutput(layout, group, written, last, std::move(change)));
@@ -363,7 +403,8 @@ absl::Status Tablet::WriteOut(const TableLayout& layout, size_t group,
   MutexLock lock(&mutex_);
   std::vector<OpenFile>& files = groups_[group].files;
   files.insert(files.end(), opened.begin(), opened.end());
-  groups_[group].flushed = last;
+  groups_[group].redo = redo;
+  groups_[group].shared_memtables = 0;
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
   // What was frozen since stands before what was written.
@@ -438,7 +479,11 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   job.rate_limiter = environment_->rate_limiter;
   job.cancelled = cancelled;
   for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);
-  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, job.Run(&input));
+  ClippedCursor clipped(&input, begin_key_, end_key_);
+  const bool within = std::all_of(replaced.begin(), replaced.end(),
+                                  [&](const Ref<SSTable>& file) { return IsWithin(file->info()); });
+  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
+                      job.Run(within ? static_cast<EntryCursor*>(&input) : &clipped));
   NoteWritten(written, outcome);
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
                       CommitOutput(layout, group, written, order, std::move(change)));
@@ -455,7 +500,7 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
     groups[group].runs = RunsOf(files);
     Publish(current->shared_layout(), std::move(groups), current->seal());
   }
-  for (const Ref<SSTable>& file : replaced) environment_->remove_file(file->path());
+  for (const Ref<SSTable>& file : replaced) environment_->remove_file(file->info().file_number);
   return absl::OkStatus();
 }
 
@@ -576,14 +621,115 @@ SequenceNumber Tablet::FirstUnflushed() const {
 
 SequenceNumber Tablet::FlushedThrough(size_t group) const {
   MutexLock lock(&mutex_);
-  return groups_[group].flushed;
+  return groups_[group].redo.sequence;
+}
+
+// --- For splits ---
+
+TabletState Tablet::State() const {
+  const std::shared_ptr<const TableLayout> layout = Layout();
+  TabletState state;
+  state.rows = rows_;
+  state.last_timestamp = last_timestamp_.load();
+  MutexLock lock(&mutex_);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    GroupState& group = state.groups[layout->groups[i].id];
+    group.redo = groups_[i].redo;
+    for (const OpenFile& file : groups_[i].files) {
+      group.files.push_back({file.order, file.table->info()});
+    }
+  }
+  return state;
+}
+
+std::vector<Tablet::Sample> Tablet::SampleFile(const SSTable& file) const {
+  constexpr size_t kSamples = 256;
+  std::vector<Sample> samples;
+  std::vector<std::string> keys = file.SampleKeys(kSamples);
+  for (std::string& key : keys) {
+    if (key < begin_key_ || (!end_key_.empty() && key >= end_key_)) continue;
+    samples.push_back({std::move(key), file.info().size / keys.size()});
+  }
+  return samples;
+}
+
+uint64_t Tablet::DiskBytes() const {
+  uint64_t bytes = 0;
+  MutexLock lock(&mutex_);
+  for (const Group& group : groups_) {
+    for (const OpenFile& file : group.files) {
+      if (!file.bytes_within.has_value()) {
+        file.bytes_within = 0;
+        if (IsWithin(file.table->info())) {
+          file.bytes_within = file.table->info().size;
+        } else {
+          for (const Sample& sample : SampleFile(*file.table)) *file.bytes_within += sample.bytes;
+        }
+      }
+      bytes += *file.bytes_within;
+    }
+  }
+  return bytes;
+}
+
+std::optional<std::string> Tablet::MiddleRow(size_t prefix_length) const {
+  std::vector<Sample> samples;
+  const Pin<TabletVersion> version = Version();
+  for (const GroupVersion& group : version->groups()) {
+    for (const SortedRun& run : group.runs) {
+      for (const Ref<SSTable>& file : run.files) {
+        for (Sample& sample : SampleFile(*file)) samples.push_back(std::move(sample));
+      }
+    }
+  }
+  std::sort(samples.begin(), samples.end(),
+            [](const Sample& a, const Sample& b) { return a.key < b.key; });
+  uint64_t bytes = 0;
+  for (const Sample& sample : samples) bytes += sample.bytes;
+  std::string scratch;
+  const auto row_of = [&](const Sample& sample) {
+    return std::string(RowOf(sample.key, &scratch));
+  };
+  uint64_t before = 0;
+  for (const Sample& sample : samples) {
+    before += sample.bytes;
+    if (before < bytes / 2) continue;
+    std::string row = row_of(sample);
+    if (prefix_length != 0 && row.size() > prefix_length) row.resize(prefix_length);
+    if (row > row_of(samples.front())) return row;
+  }
+  return std::nullopt;
+}
+
+bool Tablet::ReachesInto(const Tablet& other) const {
+  const auto has = [](const std::vector<OpenFile>& files, const OpenFile& file) {
+    return std::any_of(files.begin(), files.end(), [&](const OpenFile& f) {
+      return f.order == file.order && f.table->info().file_number == file.table->info().file_number;
+    });
+  };
+  std::vector<Group> others;
+  {
+    MutexLock lock(&other.mutex_);
+    others = other.groups_;
+  }
+  MutexLock lock(&mutex_);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    for (const OpenFile& file : groups_[i].files) {
+      const SSTableInfo& info = file.table->info();
+      const bool reaches = info.largest_key >= other.begin_key_ &&
+                           (other.end_key_.empty() || info.smallest_key < other.end_key_);
+      if (reaches && !(i < others.size() && has(others[i].files, file))) return true;
+    }
+  }
+  return false;
 }
 
 void Tablet::RemoveFiles() {
   const Pin<TabletVersion> version = Version();
   for (const GroupVersion& group : version->groups()) {
     for (const SortedRun& run : group.runs) {
-      for (const Ref<SSTable>& file : run.files) environment_->remove_file(file->path());
+      for (const Ref<SSTable>& file : run.files)
+        environment_->remove_file(file->info().file_number);
     }
   }
 }

@@ -81,8 +81,8 @@ struct TabletEnvironment {
   // which one this has made it durable by now.
   std::function<absl::StatusOr<SequenceNumber>(const Tablet&, size_t group, SequenceNumber last)>
       sync_log;
-  // Told of files that no METADATA row names any more.
-  std::function<void(const std::string& path)> remove_file;
+  // Told of files that the tablet's METADATA row does not name any more.
+  std::function<void(uint64_t number)> remove_file;
 };
 
 // What a compaction did.
@@ -130,6 +130,24 @@ class Tablet {
   // The last one that was given out.
   int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_relaxed); }
 
+  // Splits the tablet: what it has, two others have from now on, each the rows on its side of
+  // `row`, which the right one begins with. They share its frozen memtables and SSTables; the
+  // latter until they are compacted. This one takes no more writes, and what has it pinned or pins
+  // it sees what it had until now. No background work on it is under way. `last` as in Freeze.
+  struct Halves {
+    std::shared_ptr<Tablet> left;
+    std::shared_ptr<Tablet> right;
+  };
+  Halves Split(std::string_view row, SequenceNumber last);
+  // The tablet takes no more writes, in the turn of the writer, so that everything can be written
+  // out before it is served elsewhere; or takes them again, because it is not.
+  void SetStopped(bool stopped) { stopped_.store(stopped, std::memory_order_release); }
+  bool stopped() const { return stopped_.load(std::memory_order_acquire); }
+  // The rows are served elsewhere from now on: said before anybody can write to them there. Whoever
+  // pins a version and then finds that the tablet has not moved may read it, and it was the latest.
+  void MarkMoved() { moved_.store(true, std::memory_order_release); }
+  bool moved() const { return moved_.load(std::memory_order_acquire); }
+
   // The table was deleted: the tablet takes no more writes, and compactions of it end early.
   void MarkRemoved() { removed_.store(true, std::memory_order_release); }
   bool removed() const { return removed_.load(std::memory_order_acquire); }
@@ -171,6 +189,17 @@ class Tablet {
   // The redo point of a group.
   SequenceNumber FlushedThrough(size_t group) const;
 
+  // What METADATA has of the tablet. No background work on it is under way.
+  TabletState State() const;
+  // Bytes of its rows on disk: of files that reach beyond them, an estimate.
+  uint64_t DiskBytes() const;
+  // A row to split the tablet at, that about as many of these bytes are before as behind, cut to
+  // `prefix_length` bytes if that is not 0; nothing if that leaves a side without rows.
+  std::optional<std::string> MiddleRow(size_t prefix_length) const;
+  // Whether files of this tablet have rows that are `other`'s by now, as far as `other` does not
+  // have the file in the same place: before the two are merged, such files have to be rewritten.
+  bool ReachesInto(const Tablet& other) const;
+
   // The files of all groups are forgotten: for a table that is deleted. Tells remove_file of each.
   void RemoveFiles();
 
@@ -181,6 +210,8 @@ class Tablet {
     Ref<SSTable> table;
     // EstimateOverwriting, once somebody asked.
     mutable std::optional<double> overwriting = std::nullopt;
+    // Of the tablet's rows, once somebody asked: all of a file that does not reach beyond them.
+    mutable std::optional<uint64_t> bytes_within = std::nullopt;
 
     bool IsAmong(const std::vector<Ref<SSTable>>& tables) const {
       return std::any_of(tables.begin(), tables.end(),
@@ -189,7 +220,15 @@ class Tablet {
   };
   struct Group {
     std::vector<OpenFile> files;
-    SequenceNumber flushed = 0;  // the redo point
+    RedoPoint redo;
+    // Of the oldest frozen memtables: how many another tablet has, too, so that they hold rows of
+    // its.
+    size_t shared_memtables = 0;
+  };
+  // A key, and the bytes of its file that it stands for.
+  struct Sample {
+    std::string key;
+    uint64_t bytes;
   };
 
   // Where what is written to a family goes, and where it is counted.
@@ -235,11 +274,21 @@ class Tablet {
            const Ref<const RefCounted>& owner);
   Ref<Memtable> NewMemtable() const;
   uint64_t NewScanCacheId() const;
+  std::unique_ptr<Tablet> MakeHalf(const RowRange& rows) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether all keys of the file are of this tablet.
+  bool IsWithin(const SSTableInfo& info) const {
+    return info.smallest_key >= begin_key_ && (end_key_.empty() || info.largest_key < end_key_);
+  }
+  // Of the tablet's rows in the file.
+  std::vector<Sample> SampleFile(const SSTable& file) const;
 
   const TabletEnvironment* const environment_;
   const RowRange rows_;
   const TabletId id_;
   const Ref<TabletCounters> counters_ = MakeRef<TabletCounters>();
+  const std::string begin_key_;  // what keys of the rows are not before,
+  const std::string end_key_;    // and are before; empty: no end
 
   // The writer's own.
   std::shared_ptr<const TableLayout> layout_;  // of the current version
@@ -249,6 +298,8 @@ class Tablet {
   std::string key_;
   std::atomic<int64_t> last_timestamp_{0};
   std::atomic<bool> removed_{false};
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> moved_{false};
 
   mutable Mutex mutex_;  // held while a version is replaced, and shortly
   std::vector<Group> groups_ ABSL_GUARDED_BY(mutex_);  // as the layout's

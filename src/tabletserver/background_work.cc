@@ -97,7 +97,6 @@ void BackgroundWork::UpkeepLoop() {
       seen = wakes_;
       servers = servers_;
     }
-    if (on_progress_) on_progress_();
     for (TabletServer* server : servers) {
       if (const absl::Status status = server->TrimLogIfIdle(); !status.ok()) {
         info_log_->Warning("server ", server->name(),
@@ -119,6 +118,8 @@ bool BackgroundWork::FindFlush(Work* work) {
   for (TabletServer* server : servers_) {
     if (!server->error().ok()) continue;
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      const auto claim = claims_.find(tablet.get());
+      if (claim != claims_.end() && claim->second == Claim::kAll) continue;
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
         if (!tablet->HasFrozen(group) || flushing_.contains({tablet.get(), group})) continue;
@@ -134,6 +135,7 @@ bool BackgroundWork::FindCompaction(Work* work) {
   if (pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok()) return false;
   for (TabletServer* server : servers_) {
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      if (claims_.contains(tablet.get())) continue;
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
         if (compacting_.contains({tablet.get(), group})) continue;
@@ -283,6 +285,7 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
     while (tablet->FlushedThrough(group) < frozen[group]) {
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
       if (tablet->removed()) return absl::NotFoundError("the table was deleted");
+      if (tablet->moved()) return absl::OkStatus();
       BT_RETURN_IF_ERROR(server->error());
       BT_RETURN_IF_ERROR(WaitForChange(limits));
     }
@@ -318,12 +321,13 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
     const Work work{server, tablet, group, {.first = 0, .count = SIZE_MAX}};
     {
       MutexLock lock(&mutex_);
-      while (compacting_.contains(work.id()) || cancelling_ > 0) {
-        if (stopping_) break;
+      while (compacting_.contains(work.id()) || claims_.contains(tablet.get()) || cancelling_ > 0) {
+        if (stopping_ || tablet->moved()) break;
         BT_RETURN_IF_ERROR(WaitForChange(limits));
       }
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
       if (tablet->removed()) return absl::NotFoundError("the table was deleted");
+      if (tablet->moved()) return absl::OkStatus();
       compacting_.insert(work.id());
     }
     const absl::Status status = RunCompaction(work, true);
@@ -333,13 +337,40 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
   return absl::OkStatus();
 }
 
+bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {
+  return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
+}
+
+bool BackgroundWork::ClaimTablet(const Tablet* tablet) {
+  MutexLock lock(&mutex_);
+  while (!stopping_ && claims_.contains(tablet)) changed_.Wait(&mutex_);
+  if (stopping_) return false;
+  claims_[tablet] = Claim::kMergingCompactions;
+  while (IsWorkedOn(compacting_, tablet)) changed_.Wait(&mutex_);
+  claims_[tablet] = Claim::kAll;
+  while (IsWorkedOn(flushing_, tablet)) changed_.Wait(&mutex_);
+  return true;
+}
+
+void BackgroundWork::ReleaseTablet(const Tablet* tablet) {
+  MutexLock lock(&mutex_);
+  claims_.erase(tablet);
+  ++wakes_;
+  changed_.SignalAll();
+}
+
+absl::Status BackgroundWork::FlushClaimed(TabletServer* server,
+                                          const std::shared_ptr<Tablet>& tablet) {
+  for (size_t group = 0; group < tablet->Version()->groups().size(); ++group) {
+    if (tablet->HasFrozen(group)) BT_RETURN_IF_ERROR(RunFlush({server, tablet, group, {}}));
+  }
+  return absl::OkStatus();
+}
+
 void BackgroundWork::WaitForTablet(const Tablet* tablet) {
   // What a thread finds to do it looks for and claims under the lock.
   MutexLock lock(&mutex_);
-  const auto is_worked_on = [&](const WorkSet& set) {
-    return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
-  };
-  while (is_worked_on(flushing_) || is_worked_on(compacting_)) changed_.Wait(&mutex_);
+  while (IsWorkedOn(flushing_, tablet) || IsWorkedOn(compacting_, tablet)) changed_.Wait(&mutex_);
 }
 
 absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
@@ -350,7 +381,7 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
       for (TabletServer* server : servers_) BT_RETURN_IF_ERROR(server->error());
       BT_RETURN_IF_ERROR(compaction_error_);
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
-      if (flushing_.empty() && compacting_.empty()) {
+      if (flushing_.empty() && compacting_.empty() && claims_.empty()) {
         Work work;
         if (!FindFlush(&work) && !FindCompaction(&work)) break;
         // The threads may not know: files grow too old without a change.

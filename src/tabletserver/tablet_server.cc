@@ -25,6 +25,7 @@ struct TabletServer::Write final : GroupCommit::Request {
   const WriteRequest& request;
   const absl::Span<absl::Status> statuses;
   int64_t queued_at = 0;  // if it is measured
+  bool moved = false;     // the tablet was, before the write's turn
 };
 
 TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment environment,
@@ -76,6 +77,42 @@ void TabletServer::RemoveTablet(const TabletId& id) {
   });
 }
 
+void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::string_view row,
+                               absl::FunctionRef<void(const Tablet::Halves&)> publish) {
+  queue_.RunExclusive([&] {
+    const Tablet::Halves halves = tablet->Split(row, visible());
+    halves.left->counters()->Inherit(*tablet->counters());
+    {
+      MutexLock lock(&mutex_);
+      tablets_.erase(tablet->id());
+      for (const std::shared_ptr<Tablet>& half : {halves.left, halves.right}) {
+        tablets_[half->id()] = half;
+      }
+    }
+    publish(halves);
+  });
+  wake_();
+}
+
+void TabletServer::StopTablet(Tablet* tablet) {
+  queue_.RunExclusive([&] {
+    tablet->SetStopped(true);
+    for (size_t group = 0; group < tablet->active_groups(); ++group) {
+      tablet->Freeze(group, visible());
+    }
+  });
+}
+
+void TabletServer::ForgetTablet(const Tablet& tablet) {
+  MutexLock lock(&mutex_);
+  const auto found = tablets_.find(tablet.id());
+  if (found != tablets_.end() && found->second.get() == &tablet) tablets_.erase(found);
+}
+
+void TabletServer::AdvanceVisible(SequenceNumber sequence) {
+  queue_.RunExclusive([&] { SetVisible(std::max(visible(), sequence)); });
+}
+
 void TabletServer::Empty(Tablet* tablet) {
   queue_.RunExclusive([&] { tablet->Clear(visible()); });
 }
@@ -123,11 +160,11 @@ absl::Status TabletServer::Check(const TableLayout& layout, const MutationView& 
   return absl::OkStatus();
 }
 
-void TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> statuses) {
+bool TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> statuses) {
   if (has_error_.load(std::memory_order_relaxed)) [[unlikely]] {
     if (const absl::Status refused = error(); !refused.ok()) {
       std::fill(statuses.begin(), statuses.end(), refused);
-      return;
+      return true;
     }
   }
   Write write(request, statuses);
@@ -136,6 +173,7 @@ void TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> s
     measured_.fetch_add(1, std::memory_order_relaxed);
   }
   queue_.Commit(&write);
+  return !write.moved;
 }
 
 void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
@@ -245,6 +283,8 @@ void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group,
 // is in its own status.
 absl::Status TabletServer::LogWrite(Write* write) {
   const WriteRequest& request = write->request;
+  write->moved = request.tablet->stopped();
+  if (write->moved) return absl::OkStatus();
   absl::Status refused = request.limits.Check("the write");
   if (request.tablet->removed()) {
     refused = absl::NotFoundError(Cat("table ", request.layout->name, " was deleted"));
@@ -288,6 +328,7 @@ absl::Status TabletServer::LogMutation(Write* write, size_t i) {
 
 void TabletServer::ApplyToMemtables(Write* write) {
   const WriteRequest& request = write->request;
+  if (write->moved) return;
   for (size_t i = 0; i < request.mutations.size(); ++i) {
     if (!write->statuses[i].ok()) continue;
     const Logged& logged = logged_[next_logged_++];
@@ -338,13 +379,15 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
   BT_RETURN_IF_ERROR(Check(version->layout(), mutation));
   const CallSample sample{.weight = 1};
   absl::Status status;
-  Apply({.tablet = tablet.get(),
-         .layout = &version->layout(),
-         .mutations = absl::MakeConstSpan(&mutation, 1),
-         .durability = request.durability,
-         .sample = &sample},
-        absl::MakeSpan(&status, 1));
-  return status;
+  if (Apply({.tablet = tablet.get(),
+             .layout = &version->layout(),
+             .mutations = absl::MakeConstSpan(&mutation, 1),
+             .durability = request.durability,
+             .sample = &sample},
+            absl::MakeSpan(&status, 1))) {
+    return status;
+  }
+  return absl::UnavailableError(Cat("the tablet with row ", Quoted(request.row), " is moving"));
 }
 
 absl::Status TabletServer::Read(const ReadRequest& request,

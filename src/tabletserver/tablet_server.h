@@ -94,6 +94,17 @@ class TabletServer final : public TabletService {
   void AddTablet(std::shared_ptr<Tablet> tablet);
   // The tablet takes no more writes.
   void RemoveTablet(const TabletId& id);
+  // Replaces a tablet by two, in its turn among the writes (Tablet::Split), and calls `publish`
+  // before anybody writes to them.
+  void SplitTablet(const std::shared_ptr<Tablet>& tablet, std::string_view row,
+                   absl::FunctionRef<void(const Tablet::Halves&)> publish);
+  // The tablet takes no more writes, and its memtables are frozen, so that it can be served by
+  // another server, or as another tablet.
+  void StopTablet(Tablet* tablet);
+  // Has nothing to do any more with a tablet that has moved.
+  void ForgetTablet(const Tablet& tablet);
+  // Before a tablet that was elsewhere, with mutations up to `sequence`, is read here.
+  void AdvanceVisible(SequenceNumber sequence);
   // Lets go of what a removed tablet holds, once no work on it is under way.
   void Empty(Tablet* tablet);
   // The tablet of a table that has `row`; null if it is not on this server.
@@ -105,7 +116,9 @@ class TabletServer final : public TabletService {
   // Applies each mutation by itself, which must be well formed, and returns a status for each in
   // `statuses`; those that are not OK before are passed over. If the tablet has another schema than
   // `request.layout` by then, the mutations are checked against that.
-  void Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
+  // False, and nothing is applied, if the tablet is stopped or has moved: then the rows are to be
+  // looked for again.
+  [[nodiscard]] bool Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
   // The families that the mutation names must be there: NotFound, with those that are.
   // InvalidArgument if it is not well formed, or empty.
   static absl::Status Check(const TableLayout& layout, const MutationView& mutation);
