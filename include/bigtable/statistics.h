@@ -175,7 +175,7 @@ struct DatabaseStatistics {
   std::map<std::string, std::map<std::string, LocalityGroupStatistics>> tables;
   // By table; those that were opened with Database::OpenTable.
   std::map<std::string, TableCallStatistics> calls;
-  // By table, then by column family; those that were written to.
+  // By table, then by column family; those that were dropped are still in it.
   std::map<std::string, std::map<std::string, FamilyStatistics>> families;
   // By the server's name. One that has no tablet yet, or of a database that is only read, goes by
   // its place: "user-1", "user-2", and so on, or "metadata".

@@ -68,15 +68,14 @@ DatabaseStatistics Master::Statistics() const {
     of_server.stall_reason = controller.reason();
     of_server.write_delay = controller.delay();
     of_server.total_write_delay = controller.total_delay();
-    for (const std::shared_ptr<Tablet>& tablet : server.Tablets()) {
-      tablet->counters()->AddFamilies(&statistics.families[tablet->Layout()->name]);
-    }
   }
 
   MutexLock lock(&mutex_);
   for (const auto& [name, route] : tables_) {
     for (const std::shared_ptr<const ServedTable> table = route->Share();
          const ServedTablet& served : table->tablets()) {
+      // Of the route, which always has all tablets, and each once.
+      served.tablet->counters()->AddFamilies(&statistics.families[name]);
       const Pin<TabletVersion> version = served.tablet->Version();
       for (size_t i = 0; i < version->groups().size(); ++i) {
         AddGroup(version->groups()[i], &statistics.tables[name][version->layout().groups[i].name]);

@@ -157,6 +157,64 @@ TEST_F(TabletStatisticsTest, ServersWithoutALogGoByTheirPlace) {
   EXPECT_TRUE(servers.contains("user-2"));
 }
 
+TEST_F(TabletStatisticsTest, WhatWasWrittenStaysCountedWhenTabletsAreSplitMovedAndMerged) {
+  Open(MeasuringOptions(2));
+  Table* const table = CreateTable("t", {"f"});
+  for (const char* row : {"a", "b", "x"}) Set(table, row, "f:q", 1, "v");
+  const auto rows_by_end = [&] {
+    std::map<std::string, uint64_t> rows;
+    for (const auto& [name, server] : database_->Statistics().servers) {
+      for (const TabletStatistics& tablet : server.tablets) {
+        if (tablet.table == "t") rows[tablet.end_row.value_or("")] = tablet.rows_written;
+      }
+    }
+    EXPECT_EQ(database_->Statistics().families.at("t").at("f").cells_written,
+              database_->Statistics().calls.at("t").apply.calls);
+    return rows;
+  };
+  using Rows = std::map<std::string, uint64_t>;
+  ASSERT_OK(database_->SplitTablet("t", "m"));
+  EXPECT_EQ(rows_by_end(), (Rows{{"m", 3}, {"", 0}}));
+  Set(table, "z", "f:q", 1, "v");
+  EXPECT_EQ(rows_by_end(), (Rows{{"m", 3}, {"", 1}}));
+  for (const int server : {0, 1}) ASSERT_OK(database_->MoveTablet("t", "a", server));
+  EXPECT_EQ(rows_by_end(), (Rows{{"m", 3}, {"", 1}}));
+  Set(table, "c", "f:q", 1, "v");
+  ASSERT_OK(database_->MergeTablets("t", "m"));
+  EXPECT_EQ(rows_by_end(), (Rows{{"", 5}}));
+  EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "a b c x z");
+}
+
+TEST_F(TabletStatisticsTest, CallsAreCountedOnceWhileTheirTabletsAreSplitAndMerged) {
+  constexpr uint64_t kEach = 400;
+  Open(MeasuringOptions(2));
+  Table* const table = CreateTable("t", {"f"});
+  std::vector<std::thread> threads;
+  for (const char* row : {"a", "z"}) {
+    threads.emplace_back([&, row] {
+      for (uint64_t i = 0; i < kEach; ++i) {
+        Set(table, row, "f:q", 1, "v");
+        EXPECT_OK(table->ReadRow(row));
+        RowReader reader = table->ReadRows(RowRange::All());
+        EXPECT_TRUE(reader.Next());
+      }
+    });
+  }
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_OK(database_->SplitTablet("t", "m"));
+    EXPECT_LE(database_->Statistics().families.at("t")["f"].cells_written, 2 * kEach);
+    EXPECT_OK(database_->MoveTablet("t", "a", i % 2));
+    EXPECT_OK(database_->MergeTablets("t", "m"));
+  }
+  for (std::thread& thread : threads) thread.join();
+  DatabaseStatistics statistics = database_->Statistics();
+  EXPECT_EQ(statistics.families["t"]["f"].cells_written, 2 * kEach);
+  EXPECT_EQ(statistics.calls["t"].apply.calls, 2 * kEach);
+  EXPECT_EQ(statistics.calls["t"].apply.errors, 0u);
+  EXPECT_EQ(statistics.calls["t"].read_row.calls, 2 * kEach);
+  EXPECT_EQ(statistics.calls["t"].stream_rows, 2 * kEach);
+}
+
 // For the sanitizers: calls keep what they count in while tablets go.
 TEST_F(TabletStatisticsTest, StatisticsMayBeReadWhileTablesAreMadeUsedAndDeleted) {
   Open(MeasuringOptions(2));
