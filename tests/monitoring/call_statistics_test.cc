@@ -181,6 +181,46 @@ TEST_F(CallStatisticsTest, AStreamThatIsNotReadToItsEndIsCountedToo) {
   EXPECT_EQ(Calls().next_row.calls, 20u);
 }
 
+TEST_F(CallStatisticsTest, OfAStreamThatFailsWhatItReturnedIsCounted) {
+  FaultyFileSystem faulty(file_system_.get());
+  DatabaseOptions options = Options();
+  options.file_system = &faulty;
+  options.read_mode = FileSystem::ReadMode::kPositional;
+  absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+  ASSERT_OK(opened);
+  database_ = *std::move(opened);
+  Table* const table = CreateTable("t", {"f"});
+  for (const char* row : {"a", "b", "c"}) {
+    RowMutation mutation(row);
+    for (int i = 0; i < 60; ++i) mutation.Set(absl::StrCat("f:", i), std::string(1000, 'v'));
+    ASSERT_OK(table->Apply(mutation));
+  }
+  ASSERT_OK(database_->Flush("t"));
+
+  bool failed = true;
+  uint64_t rows = 0;
+  uint64_t cells = 0;
+  uint64_t errors = 0;
+  for (uint64_t n = 1; failed; ++n) {
+    faulty.CountCalls({{FileCall::kRead}, {}});
+    faulty.FailCall(n, absl::UnavailableError("no"));
+    {
+      RowReader reader = table->ReadRows(RowRange::All(), {.fill_cache = false});
+      for (const Row& row : reader) {
+        ++rows;
+        cells += row.cells().size();
+      }
+      failed = !reader.status().ok();
+    }
+    if (failed) ++errors;
+    ASSERT_EQ(Calls().stream_rows, rows);
+    ASSERT_EQ(Calls().stream_cells, cells);
+    ASSERT_EQ(Calls().next_row.errors, errors);
+  }
+  EXPECT_GT(errors, 5u);
+  database_.reset();  // before its file system
+}
+
 TEST_F(CallStatisticsTest, ATableThatWasDeletedAndMadeAnewBeginsWithNone) {
   Open();
   Set(CreateTable("t", {"f"}), "r", "f:q", 1, "v");

@@ -253,16 +253,16 @@ TEST_F(EventListenerTest, EventsOfATabletNameItsEnd) {
   schema.families["f"] = {};
   ASSERT_OK(database_->CreateTable("t", schema, {.split_rows = {"m"}}));
   Table* const table = OpenTable("t");
-  listener_.Take();
   Set(table, "a", "f:q", 1, "v");
   ASSERT_OK(database_->Flush("t"));
   Set(table, "z", "f:q", 1, "v");
   ASSERT_OK(database_->Flush("t"));
   ASSERT_OK(database_->Close());
-  EXPECT_EQ(listener_.Take(), (Events{"frozen t<m/default 0", "minor began t<m/default of 1",
-                                      "minor ended t<m/default 1 files OK", "frozen t/default 0",
-                                      "minor began t/default of 1",
-                                      "minor ended t/default 1 files OK", "closed /db OK"}));
+  EXPECT_EQ(
+      listener_.Take(),
+      (Events{"opened /db", "created t", "frozen t<m/default 0", "minor began t<m/default of 1",
+              "minor ended t<m/default 1 files OK", "frozen t/default 0",
+              "minor began t/default of 1", "minor ended t/default 1 files OK", "closed /db OK"}));
 }
 
 TEST_F(EventListenerTest, SegmentsOfALogAreCreatedAndSealedInTheirOrder) {
@@ -311,6 +311,29 @@ TEST_F(EventListenerTest, ASegmentThatIsGivenUpAfterAnErrorIsNotSealed) {
 }
 
 // --- Stalls ---
+
+TEST_F(EventListenerTest, TheEndOfAStallIsToldThoughNobodyWrites) {
+  DatabaseOptions options = ListeningOptions();
+  options.shared_memory_budget = std::make_shared<MemoryBudget>(32 << 20);
+  MemoryBudget* const budget = options.shared_memory_budget.get();
+  Open(options);
+  Table* const table = CreateTable("t", {"f"});
+  const int64_t much = (32 << 20) / 16 * 9;
+  budget->Charge(MemoryBudget::Use::kMemtables, much);
+  Set(table, "r", "f:q", 1, "v");
+  int stalled_servers = 0;
+  for (const auto& [name, server] : database_->Statistics().servers) {
+    if (server.stall_reason != StallReason::kMemory) continue;
+    ++stalled_servers;
+    EXPECT_FALSE(server.tablets.empty());
+    EXPECT_GT(server.write_delay, absl::ZeroDuration());
+    EXPECT_GT(server.total_write_delay, absl::ZeroDuration());
+  }
+  EXPECT_EQ(stalled_servers, 1);
+  budget->Charge(MemoryBudget::Use::kMemtables, -much);
+  EXPECT_TRUE(listener_.WaitFor("stall 0 to 1 delayed"));
+  EXPECT_TRUE(listener_.WaitFor("stall 1 to 0"));
+}
 
 class StallEventTest : public ServerFixture {
  protected:
