@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/check_options.h"
@@ -45,7 +47,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
                                                          const DatabaseOptions& options) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   BT_ASSIGN_OR_RETURN(const DatabaseOptions checked, CheckedOptions(path, options));
-  auto impl = std::make_shared<DatabaseImpl>();
+  auto impl = std::make_shared<DatabaseImpl>(checked);
   BT_ASSIGN_OR_RETURN(impl->master, Master::Start(path, checked, &impl->gate));
   return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
@@ -62,6 +64,11 @@ absl::Status Database::Close() {
   std::thread([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     impl_->close_status = impl_->master->Shutdown();
   }).join();
+  if (EventQueue* const events = impl_->master->events()) {
+    events->Push(
+        &EventListener::OnDatabaseClosed,
+        {.time = absl::Now(), .path = impl_->master->path(), .status = impl_->close_status});
+  }
   if (!impl_->close_status.ok()) {
     impl_->master->info_log()->Error("closing: ", ToStd(impl_->close_status.message()));
   }
@@ -271,7 +278,14 @@ DatabaseStatistics Database::Statistics() {
     closed.background_error = DatabaseImpl::ClosedError();
     return closed;
   }
-  return impl_->master->Statistics();
+  DatabaseStatistics statistics = impl_->master->Statistics();
+  const std::lock_guard<std::mutex> lock(tables_mutex_);
+  for (const auto& [id, table] : tables_) {
+    const TableImpl& impl = *table->impl_;
+    const bool is_deleted = impl.route->Get()->tablets().front().tablet->removed();
+    if (!is_deleted) statistics.calls[impl.name] = impl.monitor.counters.Read();
+  }
+  return statistics;
 }
 
 }  // namespace bigtable

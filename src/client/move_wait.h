@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 
 #include "base/call_limits.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 
@@ -20,6 +21,7 @@ class MoveWait {
   // Waits a little, longer each time. Errors of the limits.
   absl::Status Wait(const CallLimits& limits) {
     constexpr int kYields = 20;
+    const WaitTimer timer;
     if (waits_++ < kYields) {
       std::this_thread::yield();
     } else {

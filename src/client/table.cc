@@ -82,25 +82,51 @@ const std::string& Table::name() const { return impl_->name; }
 // --- Writes ---
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kApply, [&](RequestTrace* trace) {
+    trace->row = mutation.row();
+    trace->mutations = 1;
+  });
   absl::Status status;
-  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, absl::MakeSpan(&status, 1));
+  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, timer.sample(),
+               absl::MakeSpan(&status, 1));
+  if (!status.ok()) [[unlikely]] {
+    timer.Failed(status);
+  }
   return status;
 }
 
 std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
                                             const WriteOptions& options) {
+  impl_->monitor.counters.Count(CallCounters::Amount::kBatchMutations, mutations.size());
+  CallTimer timer(&impl_->monitor, Call::kApplyBatch, [&](RequestTrace* trace) {
+    if (!mutations.empty()) trace->row = mutations.front().row();
+    trace->mutations = mutations.size();
+  });
   std::vector<absl::Status> statuses(mutations.size());
-  impl_->Apply(mutations, options, absl::MakeSpan(statuses));
+  impl_->Apply(mutations, options, timer.sample(), absl::MakeSpan(statuses));
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) {
+      timer.Failed(status);
+      break;
+    }
+  }
   return statuses;
 }
 
 namespace {
 
+// The call is served by this tablet alone.
+void NoteTablet(const ServedTablet& served, CallSample* sample) {
+  if (sample == nullptr) [[likely]]
+    return;
+  sample->tablet = Ref<TabletCounters>(served.tablet->counters());
+}
+
 // Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for. False if the
 // tablet has moved, and then nothing was applied.
 template <typename At>
 bool ApplyTo(const ServedTablet& served, Durability durability, const CallLimits& limits,
-             const At& at, absl::Span<absl::Status> statuses) {
+             CallSample* sample, const At& at, absl::Span<absl::Status> statuses) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < statuses.size(); ++i) bytes += at(i).byte_size();
   const absl::Status admitted = served.write_controller->Admit(bytes, limits);
@@ -121,14 +147,15 @@ bool ApplyTo(const ServedTablet& served, Durability durability, const CallLimits
                                .layout = &version->layout(),
                                .mutations = views,
                                .durability = durability,
-                               .limits = limits},
+                               .limits = limits,
+                               .sample = sample},
                               statuses);
 }
 
 }  // namespace
 
 void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-                      absl::Span<absl::Status> statuses) const {
+                      CallSample* sample, absl::Span<absl::Status> statuses) const {
   const auto refuse = [&](const absl::Status& status) {
     std::fill(statuses.begin(), statuses.end(), status);
   };
@@ -147,16 +174,18 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
     for (MoveWait wait;;) {
       const ServedTable& table = *route->Get();
       const ServedTablet& tablet = table.tablets()[table.Find(mutations[0].row())];
-      if (ApplyTo(tablet, durability, limits, at, statuses)) return;
+      NoteTablet(tablet, sample);
+      if (ApplyTo(tablet, durability, limits, sample, at, statuses)) return;
       if (const absl::Status status = wait.Wait(limits); !status.ok()) return refuse(status);
     }
   }
-  ApplyMany(mutations, durability, limits, statuses);
+  ApplyMany(mutations, durability, limits, sample, statuses);
 }
 
 // Each tablet's together; those of a row stay in their order.
 void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability durability,
-                          const CallLimits& limits, absl::Span<absl::Status> statuses) const {
+                          const CallLimits& limits, CallSample* sample,
+                          absl::Span<absl::Status> statuses) const {
   std::vector<size_t> left(mutations.size());
   std::iota(left.begin(), left.end(), size_t{0});
   std::vector<std::pair<size_t, size_t>> places;  // tablet, mutation
@@ -167,6 +196,9 @@ void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability du
     places.clear();
     for (const size_t i : left) places.emplace_back(table.Find(mutations[i].row()), i);
     std::sort(places.begin(), places.end());
+    const bool is_one =
+        left.size() == mutations.size() && places.front().first == places.back().first;
+    if (is_one) NoteTablet(table.tablets()[places.front().first], sample);
     left.clear();
     for (size_t begin = 0, end; begin < places.size(); begin = end) {
       const size_t tablet = places[begin].first;
@@ -176,8 +208,8 @@ void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability du
       const auto at = [&](size_t i) -> const RowMutation& {
         return mutations[places[begin + i].second];
       };
-      const bool applied =
-          ApplyTo(table.tablets()[tablet], durability, limits, at, absl::MakeSpan(outcomes));
+      const bool applied = ApplyTo(table.tablets()[tablet], durability, limits, sample, at,
+                                   absl::MakeSpan(outcomes));
       for (size_t i = begin; i < end; ++i) {
         if (applied) {
           statuses[places[i].second] = outcomes[i - begin];
@@ -227,26 +259,33 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   }
 }
 
-}  // namespace
-
-absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
-                                   const ReadOptions& options) {
-  const CallGate::Pass pass(&impl_->database->gate);
+// Table::ReadRow, which does the counting. `sample` is mostly null. Inlined by force: the call
+// would cost more than the counting.
+[[gnu::always_inline]] inline absl::StatusOr<Row> ReadOneRow(const TableImpl& table,
+                                                             std::string_view row,
+                                                             const Filter& filter,
+                                                             const ReadOptions& options,
+                                                             CallSample* sample) {
+  const CallGate::Pass pass(&table.database->gate);
   if (!pass) return DatabaseImpl::ClosedError();
   BT_RETURN_IF_ERROR(CheckRow(row));
   Pin<TabletVersion> version;
   ReadSpec spec;
   const ServedTablet* served;
   for (MoveWait wait;;) {
-    const ServedTable& table = *impl_->route->Get();
-    served = &table.tablets()[table.Find(row)];
+    const ServedTable& tablets = *table.route->Get();
+    served = &tablets.tablets()[tablets.Find(row)];
     bool moved = false;
-    BT_RETURN_IF_ERROR(impl_->BeginRead(*served, filter, options, &version, &spec, &moved));
+    BT_RETURN_IF_ERROR(table.BeginRead(*served, filter, options, &version, &spec, &moved));
     if (!moved) [[likely]]
       break;
     BT_RETURN_IF_ERROR(wait.Wait(spec.limits));
   }
   spec.reverse = false;
+  if (sample != nullptr) [[unlikely]] {
+    sample->tablet = Ref<TabletCounters>(served->tablet->counters());
+    spec.settings.is_traced = sample->trace != nullptr;
+  }
   Row result;
   // What is too old now was not yet when the row was cached, so tables with such a rule have none.
   ScanCache* const cache =
@@ -256,6 +295,7 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
     const Ref<Block> cached =
         cache->Lookup(pinned.scan_cache_id(), row, {spec.sequence, options.snapshot != nullptr});
     if (cached) {
+      if (spec.settings.is_traced) sample->trace->scan_cache_hit = true;
       RowBuilder builder(&result, row, std::move(version));
       AddCached(cached, pinned.layout(), spec.filter, &builder);
       builder.Finish();
@@ -275,27 +315,49 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
   return result;
 }
 
+}  // namespace
+
+absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
+                                   const ReadOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kReadRow, [&](RequestTrace* trace) { trace->row = row; });
+  CallSample* const sample = timer.sample();
+  absl::StatusOr<Row> result = ReadOneRow(*impl_, row, filter, options, sample);
+  if (!result.ok()) [[unlikely]] {
+    timer.Failed(result.status());
+  } else if (sample != nullptr && sample->trace != nullptr) [[unlikely]] {
+    sample->trace->rows = result->empty() ? 0 : 1;
+    sample->trace->cells = result->cells().size();
+  }
+  return result;
+}
+
 // A stream of rows, each put together from the cells of one cursor.
 class RowReaderImpl {
  public:
   RowReaderImpl(std::shared_ptr<TableImpl> table, const RowSet& rows, Filter filter,
                 const ReadOptions& options)
-      : table_(std::move(table)), filter_(std::move(filter)), options_(options) {
+      : table_(std::move(table)),
+        filter_(std::move(filter)),
+        options_(options),
+        calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
     // The moment is that of the call of ReadRows.
     const CallGate::Pass pass(&table_->database->gate);
     const absl::Status status =
         pass ? moment_.Fix(*table_, filter_, options_) : DatabaseImpl::ClosedError();
     if (!status.ok()) {
-      Fail(status);
+      Note(status);
       return;
     }
-    cursor_.emplace(table_.get(), &moment_, moment_.spec(), rows.Normalized());
+    ReadSpec spec = moment_.spec();
+    spec.settings.is_traced = calls_.is_traced();
+    cursor_.emplace(table_.get(), &moment_, spec, rows.Normalized(), &calls_);
   }
 
   bool Next(Row* row) {
+    const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(&table_->database->gate);
     if (!pass) return Fail(DatabaseImpl::ClosedError());
-    if (done_) return false;
+    if (done_) return Finish();
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
     if (!at_row_ && !cursor_->Next()) {
       return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
@@ -303,10 +365,14 @@ class RowReaderImpl {
     RowBuilder builder(row, cursor_->cells().row(), cursor_->version());
     do {
       builder.Add(cursor_->cells());
+      calls_.CountPart();
       at_row_ = cursor_->Next();
     } while (at_row_ && !cursor_->cells().is_new_row());
     builder.Finish();
-    if (!at_row_ && !cursor_->status().ok()) return Fail(cursor_->status());
+    if (!at_row_ && !cursor_->status().ok()) {
+      calls_.DropParts(row->cells().size());
+      return Fail(cursor_->status());
+    }
     ++rows_;
     return true;
   }
@@ -315,12 +381,19 @@ class RowReaderImpl {
 
  private:
   bool Finish() {
+    calls_.CountNone();
     done_ = true;
     return false;
   }
-  bool Fail(absl::Status status) {
-    if (status_.ok()) status_ = std::move(status);
+  bool Fail(const absl::Status& status) {
+    Note(status);
     return Finish();
+  }
+  // The stream ends with this error.
+  void Note(const absl::Status& status) {
+    calls_.Failed(status);
+    if (status_.ok()) status_ = status;
+    done_ = true;
   }
 
   const std::shared_ptr<TableImpl> table_;
@@ -332,6 +405,7 @@ class RowReaderImpl {
   bool done_ = false;
   int64_t rows_ = 0;
   absl::Status status_;
+  StreamCalls calls_;  // goes first: what it counts is of the table
 };
 
 RowReader::RowReader(std::unique_ptr<RowReaderImpl> impl) : impl_(std::move(impl)) {}

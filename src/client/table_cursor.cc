@@ -70,8 +70,8 @@ absl::Status ReadMoment::PinVersion(const TableImpl& table, size_t i,
 // --- The cursor ---
 
 TableCursor::TableCursor(const TableImpl* table, const ReadMoment* moment, const ReadSpec& spec,
-                         std::vector<RowRange> ranges)
-    : table_(table), moment_(moment), spec_(spec), ranges_(std::move(ranges)) {}
+                         std::vector<RowRange> ranges, StreamCalls* calls)
+    : table_(table), moment_(moment), spec_(spec), ranges_(std::move(ranges)), calls_(calls) {}
 
 bool TableCursor::NextPart() {
   while (status_.ok()) {
@@ -123,6 +123,7 @@ bool TableCursor::Open() {
     if (!status_.ok()) return false;
     cells_.emplace(version_.get(), spec_);
     open_tablet_ = tablet_;
+    calls_->EnterTablet(moment_->table().tablets()[tablet_].tablet->counters());
   }
   if (IsSingleRow(*range_) && !spec_.reverse) {
     cells_->ReadRow(range_->begin());

@@ -55,9 +55,10 @@ class ReadMoment {
 class TableCursor {
  public:
   // All outlive the cursor. `spec` is the moment's, perhaps with another filter. `ranges` are as
-  // RowSet::Normalized() has them, and read from the last to the first if the spec says so.
+  // RowSet::Normalized() has them, and read from the last to the first if the spec says so. `calls`
+  // are told which tablet is read.
   TableCursor(const TableImpl* table, const ReadMoment* moment, const ReadSpec& spec,
-              std::vector<RowRange> ranges);
+              std::vector<RowRange> ranges, StreamCalls* calls);
   TableCursor(const TableCursor&) = delete;
   TableCursor& operator=(const TableCursor&) = delete;
 
@@ -85,6 +86,7 @@ class TableCursor {
   const ReadMoment* const moment_;
   const ReadSpec spec_;
   const std::vector<RowRange> ranges_;
+  StreamCalls* const calls_;
   size_t ranges_begun_ = 0;
   const RowRange* range_ = nullptr;  // the current one
   size_t tablet_ = 0;                // the one of its tablets that is read

@@ -6,6 +6,7 @@
 
 #include "base/mutex.h"
 #include "base/pause.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 namespace {
@@ -151,6 +152,7 @@ uint32_t GroupCommit::Await(Request* request) {
 }
 
 uint32_t GroupCommit::Sleep(Request* request) {
+  const WaitTimer wait;
   Request::Sleeper sleeper;
   request->sleeper_ = &sleeper;
   uint32_t state = kWaits;

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "bigtable/row_mutation.h"
 
 #include "base/status.h"
@@ -25,6 +27,9 @@ Master::Master(std::string_view path, const DatabaseOptions& options, CallGate* 
       options_(options),
       file_system_(options.file_system),
       gate_(gate),
+      events_(options.event_listener != nullptr
+                  ? std::make_unique<EventQueue>(options.event_listener)
+                  : nullptr),
       info_log_(options.log_sink),
       scan_cache_(options.scan_cache ? std::make_unique<ScanCache>(options.shared_memory_budget)
                                      : nullptr),
@@ -63,6 +68,10 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
   }
   master->info_log_.Info("opened ", path, " with ", master->TableNames().size(), " tables",
                          options.read_only ? ", read-only" : "");
+  if (EventQueue* const events = master->events()) {
+    events->Push(&EventListener::OnDatabaseOpened,
+                 {.time = absl::Now(), .path = master->directory_.path()});
+  }
   return master;
 }
 
@@ -158,6 +167,7 @@ std::unique_ptr<TabletServer> Master::MakeServer(ServerDirectory::Kind kind, Tab
   // METADATA is read once.
   if (!metadata) environment.scan_cache = scan_cache_.get();
   environment.rate_limiter = &rate_limiter_;
+  environment.events = events_.get();
   environment.read_mode = options_.read_mode;
   environment.target_file_size = options_.target_file_size;
   environment.memtable_size = options.memtable_size;
@@ -191,8 +201,8 @@ absl::Status Master::OpenMetadata() {
 std::shared_ptr<Master::UserServer> Master::MakeUserServer() {
   auto user = std::make_shared<UserServer>();
   user->server = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
-  user->write_controller = std::make_unique<WriteController>(options_.shared_memory_budget.get(),
-                                                             user->server.get(), &background_);
+  user->write_controller = std::make_unique<WriteController>(
+      options_.shared_memory_budget.get(), user->server.get(), &background_, events_.get());
   return user;
 }
 
@@ -364,6 +374,9 @@ absl::Status Master::Resume() {
     info_log_.Info("server ", server->name(), " takes writes again");
   }
   background_.ClearError();
+  if (events_ != nullptr) {
+    events_->Push(&EventListener::OnResumed, {.time = absl::Now(), .path = directory_.path()});
+  }
   return absl::OkStatus();
 }
 

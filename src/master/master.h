@@ -50,6 +50,7 @@
 #include "master/table_route.h"
 #include "metadata/metadata_table.h"
 #include "metadata/root_tablet.h"
+#include "monitoring/event_queue.h"
 #include "tablet/snapshot_list.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/tablet_server.h"
@@ -109,9 +110,11 @@ class Master {
   BackgroundWork* background() { return &background_; }
   RateLimiter* rate_limiter() { return &rate_limiter_; }
   InfoLog* info_log() { return &info_log_; }
+  EventQueue* events() { return events_.get(); }  // null: nobody listens
   // Snapshots may outlive the master.
   const std::shared_ptr<SnapshotList>& snapshots() { return snapshots_; }
   const DatabaseOptions& options() const { return options_; }
+  const std::string& path() const { return directory_.path(); }
   DatabaseStatistics Statistics() const;
 
   // For tests: the lock service, all tablet servers that there were, the present ones first, and
@@ -220,11 +223,13 @@ class Master {
   absl::Status SweepTables(const std::vector<TableLayout>& layouts);
   absl::Status SweepFiles();
   void NoteSequences(const TabletState& state);
+  void TellOfTable(void (EventListener::*function)(const TableEvent&), std::string_view table);
 
   const DatabaseDirectory directory_;
   const DatabaseOptions options_;
   FileSystem* const file_system_;
   CallGate* const gate_;
+  const std::unique_ptr<EventQueue> events_;  // before everything that pushes
   InfoLog info_log_;
   const std::unique_ptr<ScanCache> scan_cache_;  // null: off
   RateLimiter rate_limiter_;

@@ -246,6 +246,7 @@ absl::Status Master::ReplaceServer(const UserServer& lost) {
   }
   for (const Heir& heir : heirs) {
     heir.heir.server->AdvanceVisible(last);
+    heir.heir.tablet->counters()->Inherit(*heir.lost.tablet->counters());
     heir.lost.tablet->MarkMoved();
     lost.server->ForgetTablet(*heir.lost.tablet);
     heir.heir.server->AddTablet(heir.heir.tablet);

@@ -2,31 +2,18 @@
 
 #include <set>
 
+#include "base/strings.h"
 #include "cache/block_cache.h"
 #include "master/master.h"
+#include "tablet/group_statistics.h"
 
 namespace bigtable {
 namespace {
 
-// `counted`: the files of tablets before, which may share them with this one.
-void AddGroup(const GroupVersion& group, std::set<uint64_t>* counted,
-              LocalityGroupStatistics* statistics) {
-  statistics->memtable_bytes += group.active->bytes();
-  statistics->memtables += 1 + group.frozen.size();
-  for (const Ref<Memtable>& memtable : group.frozen) {
-    statistics->memtable_bytes += memtable->bytes();
-  }
-  statistics->sorted_runs += group.runs.size();
-  for (const SortedRun& run : group.runs) {
-    for (const Ref<SSTable>& file : run.files) {
-      const SSTableInfo& info = file->info();
-      if (!counted->insert(info.file_number).second) continue;
-      ++statistics->files;
-      statistics->file_bytes += info.size;
-      statistics->entries += info.entries;
-      statistics->deletions += info.deletions();
-    }
-  }
+// A server has a name as soon as it can be written to. Until then, and of a database that is only
+// read, it goes by its `role`.
+std::string NameOf(const TabletServer& server, std::string_view role) {
+  return server.has_log() ? server.name() : std::string(role);
 }
 
 }  // namespace
@@ -76,15 +63,28 @@ DatabaseStatistics Master::Statistics() const {
 
   statistics.background_error = background_error();
 
+  statistics.servers[NameOf(*metadata_server_, "metadata")] = metadata_server_->Statistics();
+  for (int number = 1; const auto& user : Users()) {
+    const TabletServer& server = *user->server;
+    const WriteController& controller = *user->write_controller;
+    TabletServerStatistics& of_server = statistics.servers[NameOf(server, Cat("user-", number++))];
+    of_server = server.Statistics();
+    of_server.stall_reason = controller.reason();
+    of_server.write_delay = controller.delay();
+    of_server.total_write_delay = controller.total_delay();
+  }
+
   MutexLock lock(&mutex_);
   for (const auto& [name, route] : tables_) {
     std::set<uint64_t> counted;
     for (const std::shared_ptr<const ServedTable> table = route->Share();
          const ServedTablet& served : table->tablets()) {
+      // Of the route, which always has all tablets, and each once.
+      served.tablet->counters()->AddFamilies(&statistics.families[name]);
       const Pin<TabletVersion> version = served.tablet->Version();
       for (size_t i = 0; i < version->groups().size(); ++i) {
-        AddGroup(version->groups()[i], &counted,
-                 &statistics.tables[name][version->layout().groups[i].name]);
+        AddGroup(version->groups()[i], &statistics.tables[name][version->layout().groups[i].name],
+                 &counted);
       }
     }
   }

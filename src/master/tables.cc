@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "master/master.h"
@@ -56,6 +58,7 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   }
   info_log_.Info("created table ", name, " as ", layout.table_id, " of ", ranges.size(),
                  " tablets");
+  TellOfTable(&EventListener::OnTableCreated, name);
   MutexLock lock(&mutex_);
   tables_[std::string(name)] = std::make_shared<TableRoute>(std::move(table));
   return absl::OkStatus();
@@ -74,6 +77,7 @@ absl::Status Master::DeleteTable(std::string_view name) {
     MutexLock lock(&mutex_);
     tables_.erase(tables_.find(name));
   }
+  TellOfTable(&EventListener::OnTableDeleted, name);
   for (const ServedTablet& served : table->tablets()) {
     served.server->RemoveTablet(served.tablet->id());
     background_.WaitForTablet(served.tablet.get());
@@ -111,7 +115,13 @@ absl::Status Master::ChangeTable(std::string_view name,
     served.server->SetLayout(served.tablet.get(), layout);
   }
   WakeUpkeep();  // for another rule of splits
+  TellOfTable(&EventListener::OnTableChanged, name);
   return absl::OkStatus();
+}
+
+void Master::TellOfTable(void (EventListener::*function)(const TableEvent&),
+                         std::string_view table) {
+  if (events_ != nullptr) events_->Push(function, {absl::Now(), std::string(table)});
 }
 
 void Master::RestoreSchema(const TableLayout& layout) {

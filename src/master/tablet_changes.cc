@@ -124,6 +124,7 @@ absl::Status Master::Move(TableRoute* route, const ServedTablet& tablet, const U
   to.server->AdvanceVisible(tablet.server->visible());
   tablet.tablet->MarkMoved();
   tablet.server->ForgetTablet(*tablet.tablet);
+  (*moved)->counters()->Inherit(*tablet.tablet->counters());
   to.server->AddTablet(*moved);
   ReplaceInRoute(route, {tablet.tablet.get()},
                  {{*moved, to.server.get(), to.write_controller.get()}});
@@ -201,6 +202,7 @@ absl::Status Master::Merge(TableRoute* route, const ServedTablet& left, const Se
   // Of the two that have named such a file one is left.
   for (const uint64_t number : shared) static_cast<void>(shared_files_.Release(number));
   for (const ServedTablet& tablet : {left, right}) {
+    (*merged)->counters()->Inherit(*tablet.tablet->counters());
     tablet.tablet->MarkMoved();
     tablet.server->ForgetTablet(*tablet.tablet);
   }

@@ -1,6 +1,6 @@
 // The master's threads. One splits tablets that have become too large, merges small ones, and
-// deletes what no call can look at any more. The other looks after lost servers, and nothing else:
-// the first may wait for a server that is lost.
+// deletes what no call can look at any more; and it notices that writers are slowed no more. The
+// other looks after lost servers, and nothing else: the first may wait for a server that is lost.
 #include <algorithm>
 #include <utility>
 
@@ -23,6 +23,7 @@ void Master::UpkeepLoop() {
       due = std::exchange(upkeep_due_, false);
     }
     DeleteRetired();
+    for (const auto& user : Users()) user->write_controller->NoteReason();
     if (due && ChangeTablets()) WakeUpkeep();  // the halves may be too large, too
   }
 }

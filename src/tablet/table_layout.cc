@@ -221,7 +221,8 @@ std::string TableLayout::Encode() const {
       AppendVarint64(&out, static_cast<uint64_t>(absl::ToInt64Microseconds(*age)));
     }
   }
-  for (const uint64_t value : {split.tablet_size, split.merge_size, uint64_t{split.prefix_length}}) {
+  for (const uint64_t value :
+       {split.tablet_size, split.merge_size, uint64_t{split.prefix_length}}) {
     AppendVarint64(&out, value);
   }
   return out;

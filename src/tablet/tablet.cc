@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+
+#include "absl/time/clock.h"
 
 #include "base/entry_key.h"
 #include "base/status.h"
@@ -23,6 +26,34 @@ double AverageEntry(const std::vector<SortedRun>& runs, size_t first) {
     entries += static_cast<double>(runs[i].entries());
   }
   return entries == 0 ? 0 : bytes / entries;
+}
+
+std::vector<EventFile> EventFiles(const std::vector<Ref<SSTable>>& files) {
+  std::vector<EventFile> events;
+  for (const Ref<SSTable>& file : files) {
+    events.push_back({file->info().file_number, file->info().size});
+  }
+  return events;
+}
+
+void NoteWritten(const std::vector<SSTableInfo>& written, CompactionOutcome* outcome) {
+  for (const SSTableInfo& info : written) {
+    outcome->bytes_written += info.size;
+    outcome->outputs.push_back({info.file_number, info.size});
+  }
+  outcome->files_written = written.size();
+}
+
+CompactionReason ReasonOf(const CompactionPick& pick, bool rewrite_all) {
+  if (rewrite_all) return CompactionReason::kMajor;
+  switch (pick.kind) {
+    case CompactionPick::Kind::kPush:
+      return CompactionReason::kPush;
+    case CompactionPick::Kind::kDrop:
+      return CompactionReason::kDrop;
+    default:
+      return CompactionReason::kMerge;
+  }
 }
 
 // About which part of a file has timestamps before `expired_before`, if they are evenly spread.
@@ -88,6 +119,7 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
 void Tablet::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
                    int64_t server_timestamp, const Ref<const RefCounted>& owner) {
   if (environment_->scan_cache != nullptr) environment_->scan_cache->NoteWrite(row, sequence);
+  counters_->CountRow();
   Insert(row, operations, sequence, server_timestamp, owner, false);
 }
 
@@ -119,8 +151,14 @@ void Tablet::Insert(std::string_view row, std::string_view operations, SequenceN
     }
     const FamilyLayout* family = layout_->FindFamily(operation.family);
     if (family == nullptr) continue;
-    const size_t group = layout_->GroupIndex(family->group_id);
-    if (replay && sequence <= replay_after_[group]) continue;
+    const FamilyPlace& place = places_[static_cast<size_t>(family - layout_->families.data())];
+    const size_t group = place.group;
+    if (!replay) {
+      place.counters->Count(operation.kind == EntryKind::kCell,
+                            operation.qualifier.size() + operation.value.size());
+    } else if (sequence <= replay_after_[group]) {
+      continue;
+    }
     if (operation.kind == EntryKind::kDeleteFamily) {
       AppendNoColumn(&key_, operation.family);
     } else {
@@ -157,8 +195,15 @@ int64_t Tablet::NextTimestamp() {
   return next;
 }
 
-void Tablet::Freeze(size_t group, SequenceNumber last) {
+void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
   if (active_[group]->empty()) return;
+  if (environment_->events != nullptr) {
+    environment_->events->Push(&EventListener::OnMemtableFrozen,
+                               {.time = absl::Now(),
+                                .place = PlaceOf(*layout_, group),
+                                .reason = reason,
+                                .bytes = active_[group]->bytes()});
+  }
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
@@ -236,9 +281,17 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
     layout_ = layout;
     active_.clear();
     for (const GroupVersion& group : groups) active_.push_back(group.active.get());
+    FindPlaces();
   }
   version_.Publish(
       new TabletVersion(std::move(layout), std::move(groups), std::move(seal), scan_cache_id));
+}
+
+void Tablet::FindPlaces() {
+  places_.clear();
+  for (const FamilyLayout& family : layout_->families) {
+    places_.push_back({layout_->GroupIndex(family.group_id), counters_->Family(family.name)});
+  }
 }
 
 uint64_t Tablet::NewScanCacheId() const {
@@ -248,6 +301,10 @@ uint64_t Tablet::NewScanCacheId() const {
 Ref<Memtable> Tablet::NewMemtable() const { return MakeRef<Memtable>(environment_->budget); }
 
 // --- For background work ---
+
+EventPlace Tablet::PlaceOf(const TableLayout& layout, size_t group) const {
+  return {environment_->server, layout.name, layout.groups[group].name, rows_.end()};
+}
 
 CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool major) const {
   CompactionJob job;
@@ -297,8 +354,26 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
     frozen = version->groups()[group].frozen;
   }
   if (frozen.empty()) return absl::OkStatus();
-  const SequenceNumber last = frozen.front()->last_sequence();
+  EventQueue* const events = environment_->events;
+  if (events == nullptr) return WriteOut(*layout, group, frozen, outcome);
 
+  MinorCompactionEvent event;
+  event.time = absl::Now();
+  event.place = PlaceOf(*layout, group);
+  event.memtables = frozen.size();
+  events->Push(&EventListener::OnMinorCompactionBegan, event);
+  event.status = WriteOut(*layout, group, frozen, outcome);
+  event.duration = absl::Now() - std::exchange(event.time, absl::Now());
+  event.outputs = outcome->outputs;
+  event.bytes_written = outcome->bytes_written;
+  events->Push(&EventListener::OnMinorCompactionEnded, event);
+  return event.status;
+}
+
+absl::Status Tablet::WriteOut(const TableLayout& layout, size_t group,
+                              const std::vector<Ref<Memtable>>& frozen,
+                              CompactionOutcome* outcome) {
+  const SequenceNumber last = frozen.front()->last_sequence();
   MergingCursor input;
   CursorPool pool;
   for (const Ref<Memtable>& memtable : frozen) {
@@ -310,11 +385,10 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
     shared = groups_[group].shared_memtables > 0;
   }
   ClippedCursor clipped(&input, begin_key_, end_key_);
-  const CompactionJob job = MakeJob(*layout, group, false);
+  const CompactionJob job = MakeJob(layout, group, false);
   BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
                       job.Run(shared ? static_cast<EntryCursor*>(&clipped) : &input));
-  for (const SSTableInfo& info : written) outcome->bytes_written += info.size;
-  outcome->files_written = written.size();
+  NoteWritten(written, outcome);
 
   // Other groups and tablets may have mutations in the log that came before the last one that is
   // now in an SSTable: none may be lost while this one is kept.
@@ -328,7 +402,7 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
   change.redo = redo;
   change.last_timestamp = last_timestamp_.load();
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
-                      CommitOutput(*layout, group, written, last, std::move(change)));
+                      CommitOutput(layout, group, written, last, std::move(change)));
 
   MutexLock lock(&mutex_);
   std::vector<OpenFile>& files = groups_[group].files;
@@ -357,7 +431,28 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
     return absl::OkStatus();
   }
-  return RunCompaction(*layout, group, inputs, cancelled, outcome);
+  EventQueue* const events = environment_->events;
+  if (events == nullptr) return RunCompaction(*layout, group, inputs, cancelled, outcome);
+
+  CompactionEvent event;
+  event.time = absl::Now();
+  event.place = PlaceOf(*layout, group);
+  event.reason = ReasonOf(pick, rewrite_all);
+  event.is_major = inputs.is_major;
+  for (const SortedRun& run : inputs.merged) {
+    const std::vector<EventFile> files = EventFiles(run.files);
+    event.inputs.insert(event.inputs.end(), files.begin(), files.end());
+  }
+  event.moved = EventFiles(inputs.moved);
+  event.dropped = EventFiles(inputs.dropped);
+  events->Push(&EventListener::OnCompactionBegan, event);
+  event.status = RunCompaction(*layout, group, inputs, cancelled, outcome);
+  event.duration = absl::Now() - std::exchange(event.time, absl::Now());
+  event.outputs = outcome->outputs;
+  event.bytes_read = outcome->bytes_read;
+  event.bytes_written = outcome->bytes_written;
+  events->Push(&EventListener::OnCompactionEnded, event);
+  return event.status;
 }
 
 absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
@@ -393,8 +488,7 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
                                   [&](const Ref<SSTable>& file) { return IsWithin(file->info()); });
   BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
                       job.Run(within ? static_cast<EntryCursor*>(&input) : &clipped));
-  for (const SSTableInfo& info : written) outcome->bytes_written += info.size;
-  outcome->files_written = written.size();
+  NoteWritten(written, outcome);
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
                       CommitOutput(layout, group, written, order, std::move(change)));
   {

@@ -34,6 +34,7 @@
 #include "absl/time/time.h"
 
 #include "bigtable/clock.h"
+#include "bigtable/event_listener.h"
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
@@ -44,6 +45,8 @@
 #include "compaction/job.h"
 #include "compaction/policy.h"
 #include "compaction/rate_limiter.h"
+#include "monitoring/event_queue.h"
+#include "monitoring/tablet_counters.h"
 #include "tablet/scan_cache.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/table_layout.h"
@@ -63,6 +66,7 @@ struct TabletEnvironment {
   const SnapshotList* snapshots = nullptr;
   ScanCache* scan_cache = nullptr;  // may be null
   RateLimiter* rate_limiter = nullptr;
+  EventQueue* events = nullptr;  // null: nobody listens
   FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
   uint64_t target_file_size = 64 << 20;
   uint64_t memtable_size = 64 << 20;
@@ -86,8 +90,9 @@ struct CompactionOutcome {
   uint64_t bytes_read = 0;  // from SSTables
   uint64_t bytes_written = 0;
   uint64_t files_written = 0;
-  uint64_t bytes_moved = 0;    // became a part of another run, untouched
-  uint64_t bytes_dropped = 0;  // removed, unread
+  uint64_t bytes_moved = 0;        // became a part of another run, untouched
+  uint64_t bytes_dropped = 0;      // removed, unread
+  std::vector<EventFile> outputs;  // what was written
 };
 
 class Tablet {
@@ -107,6 +112,7 @@ class Tablet {
   std::shared_ptr<const TableLayout> Layout() const { return Version()->shared_layout(); }
   // For rows of this tablet, with the id of the version they are read from; may be null.
   ScanCache* scan_cache() const { return environment_->scan_cache; }
+  TabletCounters* counters() const { return counters_.get(); }
 
   // --- For the writer ---
 
@@ -156,7 +162,7 @@ class Tablet {
   size_t active_groups() const { return active_.size(); }
   // Replaces the active memtable of a group by an empty one, to be written out. `last` is the last
   // mutation that is complete. Does nothing if the memtable is empty.
-  void Freeze(size_t group, SequenceNumber last);
+  void Freeze(size_t group, SequenceNumber last, FreezeReason reason = FreezeReason::kRequested);
   // Lets go of all memtables and SSTables, as far as no reader has them pinned: for a tablet that
   // was removed and is not worked on any more. `last` as in Freeze.
   void Clear(SequenceNumber last);
@@ -225,6 +231,12 @@ class Tablet {
     uint64_t bytes;
   };
 
+  // Where what is written to a family goes, and where it is counted.
+  struct FamilyPlace {
+    size_t group;
+    FamilyCounters* counters;
+  };
+
   Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
          const RowRange& rows);
 
@@ -243,14 +255,19 @@ class Tablet {
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
                                                      uint64_t order, TabletChange change);
+  // The work of Flush.
+  absl::Status WriteOut(const TableLayout& layout, size_t group,
+                        const std::vector<Ref<Memtable>>& frozen, CompactionOutcome* outcome);
   // Does what was chosen: writes, commits and publishes.
   absl::Status RunCompaction(const TableLayout& layout, size_t group,
                              const CompactionInputs& inputs, const std::atomic<bool>* cancelled,
                              CompactionOutcome* outcome);
+  EventPlace PlaceOf(const TableLayout& layout, size_t group) const;
   void RemoveWritten(const std::vector<SSTableInfo>& written) const;
   // Publishes a version with these groups; `seal` is a new one if memtables changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FindPlaces();
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
   void Add(size_t group, SequenceNumber sequence, std::string_view value,
@@ -269,12 +286,14 @@ class Tablet {
   const TabletEnvironment* const environment_;
   const RowRange rows_;
   const TabletId id_;
+  const Ref<TabletCounters> counters_ = MakeRef<TabletCounters>();
   const std::string begin_key_;  // what keys of the rows are not before,
   const std::string end_key_;    // and are before; empty: no end
 
   // The writer's own.
   std::shared_ptr<const TableLayout> layout_;  // of the current version
   std::vector<Memtable*> active_;              // the same
+  std::vector<FamilyPlace> places_;            // of the layout's families
   std::vector<SequenceNumber> replay_after_;   // redo points as they were when it was opened
   std::string key_;
   std::atomic<int64_t> last_timestamp_{0};

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 
@@ -74,6 +75,13 @@ void BackgroundWork::CompactLoop() {
     const absl::Status status = RunCompaction(work, false);
     if (!status.ok() && !absl::IsCancelled(status) && !work.tablet->removed()) {
       info_log_->Error("compactions have stopped: ", ToStd(status.message()));
+      if (EventQueue* const events = work.server->environment()->events) {
+        events->Push(&EventListener::OnBackgroundError,
+                     {.time = absl::Now(),
+                      .server = work.server->name(),
+                      .stops = BackgroundErrorEvent::Stops::kCompactions,
+                      .status = status});
+      }
       MutexLock lock(&mutex_);
       compaction_error_ = status;
     }
@@ -149,10 +157,32 @@ bool BackgroundWork::FindCompaction(Work* work) {
 
 // --- Working ---
 
+void BackgroundWork::Count(CompactionCounters* tablet, CompactionCounters* server,
+                           LatencyRecorder* durations, const CompactionOutcome& outcome,
+                           const absl::Status& status, int64_t nanos) {
+  if (absl::IsCancelled(status)) return;
+  if (!status.ok()) {
+    tablet->Failed(nanos);
+    server->Failed(nanos);
+    return;
+  }
+  if (outcome.bytes_read + outcome.bytes_written + outcome.bytes_moved + outcome.bytes_dropped ==
+      0) {
+    return;  // there was nothing to do
+  }
+  tablet->Finished(outcome.bytes_read, outcome.bytes_written, nanos);
+  server->Finished(outcome.bytes_read, outcome.bytes_written, nanos);
+  durations->Record(nanos);
+}
+
 absl::Status BackgroundWork::RunFlush(const Work& work) {
   CompactionOutcome outcome;
   const absl::Time start = absl::Now();
-  BT_RETURN_IF_ERROR(work.tablet->Flush(work.group, &outcome));
+  const int64_t begin = NowNanos();
+  const absl::Status flushed = work.tablet->Flush(work.group, &outcome);
+  Count(&work.tablet->counters()->minor, &work.server->counters()->minor,
+        &work.server->counters()->minor_compaction, outcome, flushed, NowNanos() - begin);
+  BT_RETURN_IF_ERROR(flushed);
   if (const absl::Status status = work.server->MaintainLog(); !status.ok()) {
     info_log_->Warning("server ", work.server->name(), ": ", ToStd(status.message()));
   }
@@ -168,7 +198,12 @@ absl::Status BackgroundWork::RunFlush(const Work& work) {
 absl::Status BackgroundWork::RunCompaction(const Work& work, bool major) {
   CompactionOutcome outcome;
   const absl::Time start = absl::Now();
-  BT_RETURN_IF_ERROR(work.tablet->Compact(work.group, work.pick, major, &cancel_, &outcome));
+  const int64_t begin = NowNanos();
+  const absl::Status compacted =
+      work.tablet->Compact(work.group, work.pick, major, &cancel_, &outcome);
+  Count(&work.tablet->counters()->merging, &work.server->counters()->merging,
+        &work.server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
+  BT_RETURN_IF_ERROR(compacted);
   if (outcome.bytes_read + outcome.bytes_moved + outcome.bytes_dropped == 0) {
     return absl::OkStatus();
   }

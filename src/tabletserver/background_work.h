@@ -123,6 +123,10 @@ class BackgroundWork {
   bool FindCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RunFlush(const Work& work);
   absl::Status RunCompaction(const Work& work, bool major);
+  // Counts a compaction of either kind for the tablet and its server.
+  static void Count(CompactionCounters* tablet, CompactionCounters* server,
+                    LatencyRecorder* durations, const CompactionOutcome& outcome,
+                    const absl::Status& status, int64_t nanos);
   // Waits for a change; false when the limits are reached.
   absl::Status WaitForChange(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status WaitUnlessStopping(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -4,9 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
+#include "monitoring/thread_calls.h"
 #include "tablet/cell_cursor.h"
+#include "tablet/group_statistics.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -20,7 +24,8 @@ struct TabletServer::Write final : GroupCommit::Request {
 
   const WriteRequest& request;
   const absl::Span<absl::Status> statuses;
-  bool moved = false;  // the tablet was, before the write's turn
+  int64_t queued_at = 0;  // if it is measured
+  bool moved = false;     // the tablet was, before the write's turn
 };
 
 TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment environment,
@@ -58,6 +63,7 @@ absl::Status TabletServer::StartLog(std::string name, std::string directory,
     MutexLock lock(&mutex_);
     shared_log_ = std::move(log);
   }
+  NoteLogSegment(true);
   has_log_.store(true, std::memory_order_release);
   return absl::OkStatus();
 }
@@ -116,6 +122,7 @@ void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::strin
                                absl::FunctionRef<void(const Tablet::Halves&)> publish) {
   queue_.RunExclusive([&] {
     const Tablet::Halves halves = tablet->Split(row, visible());
+    halves.left->counters()->Inherit(*tablet->counters());
     {
       MutexLock lock(&mutex_);
       tablets_.erase(tablet->id());
@@ -202,6 +209,10 @@ bool TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> s
     }
   }
   Write write(request, statuses);
+  if (request.sample != nullptr) [[unlikely]] {
+    write.queued_at = NowNanos();
+    measured_.fetch_add(1, std::memory_order_relaxed);
+  }
   queue_.Commit(&write);
   return !write.moved;
 }
@@ -210,27 +221,43 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   if (!serving()) [[unlikely]] {
     AskForLock();
     for (GroupCommit::Request* request : group) static_cast<Write*>(request)->moved = true;
-    return;
+    const int64_t now = NowNanos();
+    return NoteTimes(group, {.begin = now, .logged = now, .synced = now, .applied = now});
   }
   absl::Status status = has_error_.load(std::memory_order_relaxed) ? error() : absl::OkStatus();
   bool sync = false;
   logged_.clear();
   next_logged_ = 0;
+  // If one that is measured is in the queue, and perhaps in this group.
+  const bool is_measured = measured_.load(std::memory_order_relaxed) != 0;
+  GroupTimes times;
+  if (is_measured) [[unlikely]] {
+    times.begin = NowNanos();
+  }
   for (GroupCommit::Request* request : group) {
     Write* const write = static_cast<Write*>(request);
     if (status.ok()) status = LogWrite(write);
     sync |= write->request.durability == Durability::kSync;
   }
-  if (status.ok() && sync) status = log_->Sync();
+  if (is_measured) [[unlikely]] {
+    times.logged = times.synced = NowNanos();
+  }
+  if (status.ok() && sync) {
+    status = SyncForWrites();
+    if (is_measured) times.synced = NowNanos();
+  }
   if (status.ok() && !AwaitLock()) [[unlikely]] {
     status = absl::UnavailableError(
         Cat("server ", name(), " has lost its lock; whether the write will be found is not known"));
   }
+  if (environment_.events != nullptr) NoteLogSegment(true);
   if (!status.ok()) {
     // What the log has of the group must never come back: nobody sees it from now on, and later
     // writes do.
     if (!logged_.empty()) log_->Fail(status);
     SetError(status);
+    times.applied = times.synced;
+    if (is_measured) NoteTimes(group, times);
     for (GroupCommit::Request* request : group) {
       for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
     }
@@ -238,6 +265,10 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   }
   for (GroupCommit::Request* request : group) ApplyToMemtables(static_cast<Write*>(request));
   if (!logged_.empty()) visible_.store(logged_.back().sequence, std::memory_order_release);
+  if (is_measured) [[unlikely]] {
+    times.applied = NowNanos();
+    NoteTimes(group, times);
+  }
   for (GroupCommit::Request* request : group) {
     FreezeFull(static_cast<Write*>(request)->request.tablet);
   }
@@ -245,8 +276,58 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
       bytes > options_.max_log_bytes && bytes != std::exchange(frozen_for_log_bytes_, bytes)) {
     FreezeForLog();
   }
-  if (log_->NeedsUpkeep() && !std::exchange(upkeep_asked_, true)) wake_();
-  if (!log_->NeedsUpkeep()) upkeep_asked_ = false;
+  if (!log_->NeedsUpkeep()) {
+    upkeep_asked_ = false;
+  } else if (!std::exchange(upkeep_asked_, true)) {
+    wake_();
+  }
+}
+
+void TabletServer::NoteLogSegment(bool was_sealed) {
+  if (environment_.events == nullptr) return;
+  const uint64_t segment = log_->end_offset() >> kSegmentShift;
+  // A group of writes may have filled several.
+  for (; told_segment_ < segment; ++told_segment_) {
+    if (told_segment_ > 0 && was_sealed) {
+      TellOfSegment(&EventListener::OnLogSegmentSealed, told_segment_);
+    }
+    TellOfSegment(&EventListener::OnLogSegmentCreated, told_segment_ + 1);
+  }
+}
+
+void TabletServer::TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&),
+                                 uint64_t number) {
+  if (environment_.events == nullptr) return;
+  environment_.events->Push(function,
+                            {.time = absl::Now(), .server = environment_.server, .number = number});
+}
+
+absl::Status TabletServer::SyncForWrites() {
+  const WaitTimer wait;
+  const absl::Status status = log_->Sync();
+  counters_.log_sync.Record(wait.nanos());
+  return status;
+}
+
+void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group,
+                             const GroupTimes& times) {
+  for (GroupCommit::Request* request : group) {
+    const Write& write = *static_cast<Write*>(request);
+    if (write.queued_at == 0) continue;
+    measured_.fetch_sub(1, std::memory_order_relaxed);
+    const uint64_t weight = write.request.sample->weight;
+    counters_.queue_wait.Record(times.begin - write.queued_at, weight);
+    counters_.log_append.Record(times.logged - times.begin, weight);
+    counters_.memtable_apply.Record(times.applied - times.synced, weight);
+    RequestTrace* const trace = write.request.sample->trace;
+    if (trace == nullptr) continue;
+    // A batch writes to one tablet after another.
+    trace->queue += absl::Nanoseconds(times.begin - write.queued_at);
+    trace->group_size += group.size();
+    trace->log += absl::Nanoseconds(times.logged - times.begin);
+    trace->sync += absl::Nanoseconds(times.synced - times.logged);
+    trace->memtable += absl::Nanoseconds(times.applied - times.synced);
+  }
 }
 
 // An error is one of the log, which concerns the whole group; what is wrong with a single mutation
@@ -312,7 +393,7 @@ void TabletServer::ApplyToMemtables(Write* write) {
 void TabletServer::FreezeFull(Tablet* tablet) {
   for (size_t group = 0; group < tablet->active_groups(); ++group) {
     if (tablet->ActiveBytes(group) < options_.memtable_size) continue;
-    tablet->Freeze(group, visible());
+    tablet->Freeze(group, visible(), FreezeReason::kFull);
     wake_();
   }
 }
@@ -326,7 +407,7 @@ void TabletServer::FreezeForLog() {
       if (first == 0 || oldest == 0 || tablet->HasFrozen(group)) continue;
       // What begins in the older half of the log.
       if (first > oldest + (visible() - std::min(visible(), oldest)) / 2) continue;
-      tablet->Freeze(group, visible());
+      tablet->Freeze(group, visible(), FreezeReason::kLogLength);
       wake_();
     }
   }
@@ -347,11 +428,13 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
   const Pin<TabletVersion> version = tablet->Version();
   const MutationView mutation{request.row, request.operations};
   BT_RETURN_IF_ERROR(Check(version->layout(), mutation));
+  const CallSample sample{.weight = 1};
   absl::Status status;
   if (Apply({.tablet = tablet.get(),
              .layout = &version->layout(),
              .mutations = absl::MakeConstSpan(&mutation, 1),
-             .durability = request.durability},
+             .durability = request.durability,
+             .sample = &sample},
             absl::MakeSpan(&status, 1))) {
     return status;
   }
@@ -452,7 +535,7 @@ void TabletServer::FreezeLargest() {
         largest_group = group;
       }
     }
-    if (largest != nullptr) largest->Freeze(largest_group, visible());
+    if (largest != nullptr) largest->Freeze(largest_group, visible(), FreezeReason::kMemory);
   });
   wake_();
 }
@@ -502,6 +585,38 @@ CommitLog::Statistics TabletServer::LogStatistics() const {
   return shared_log_ == nullptr ? log_statistics_ : shared_log_->statistics();
 }
 
+TabletServerStatistics TabletServer::Statistics() const {
+  TabletServerStatistics statistics;
+  statistics.rows_written = rows_written();
+  statistics.writes = queue_.requests();
+  statistics.write_groups = queue_.groups();
+  const CommitLog::Statistics log = LogStatistics();
+  statistics.log_records = log.records;
+  statistics.log_bytes_written = log.bytes;
+  statistics.log_syncs = log.syncs;
+  statistics.log_segments_created = log.segments_created;
+  statistics.log_segments_reused = log.segments_reused;
+  statistics.log_bytes_live = LogBytes();
+  statistics.queue_wait = counters_.queue_wait.Read();
+  statistics.log_append = counters_.log_append.Read();
+  statistics.memtable_apply = counters_.memtable_apply.Read();
+  statistics.log_sync = counters_.log_sync.Read();
+  statistics.minor = counters_.minor.Read();
+  statistics.merging = counters_.merging.Read();
+  statistics.minor_compaction = counters_.minor_compaction.Read();
+  statistics.merging_compaction = counters_.merging_compaction.Read();
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    TabletStatistics& of_tablet = statistics.tablets.emplace_back();
+    tablet->counters()->Read(&of_tablet);
+    const Pin<TabletVersion> version = tablet->Version();
+    of_tablet.table = version->layout().name;
+    of_tablet.begin_row = tablet->rows().begin();
+    of_tablet.end_row = tablet->rows().end();
+    for (const GroupVersion& group : version->groups()) AddGroup(group, &of_tablet.size);
+  }
+  return statistics;
+}
+
 // --- Errors ---
 
 void TabletServer::SetError(const absl::Status& status) {
@@ -510,6 +625,10 @@ void TabletServer::SetError(const absl::Status& status) {
     if (!error_.ok()) return;
     error_ = status;
     has_error_.store(true);
+  }
+  if (environment_.events != nullptr) {
+    environment_.events->Push(&EventListener::OnBackgroundError,
+                              {.time = absl::Now(), .server = name(), .status = status});
   }
   info_log_->Error("server ", name(), ": writes are refused: ", ToStd(status.message()));
 }
@@ -527,6 +646,7 @@ absl::Status TabletServer::FinishResume() {
       // was never acknowledged.
       log_->ReleaseThrough(log_->last_sequence());
       status = log_->StartNewSegment();
+      if (status.ok()) NoteLogSegment(false);
       if (status.ok()) status = log_->Sync();
     }
     if (!status.ok()) return;
@@ -538,6 +658,11 @@ absl::Status TabletServer::FinishResume() {
   return status;
 }
 
-absl::Status TabletServer::CloseLog() { return !has_log() ? absl::OkStatus() : log_->Close(); }
+absl::Status TabletServer::CloseLog() {
+  if (!has_log()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(log_->Close());
+  TellOfSegment(&EventListener::OnLogSegmentSealed, log_->end_offset() >> kSegmentShift);
+  return absl::OkStatus();
+}
 
 }  // namespace bigtable

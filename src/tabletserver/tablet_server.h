@@ -31,6 +31,7 @@
 #include "absl/types/span.h"
 
 #include "bigtable/options.h"
+#include "bigtable/statistics.h"
 
 #include "base/call_limits.h"
 #include "base/info_log.h"
@@ -38,6 +39,8 @@
 #include "base/sequence.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/group_commit.h"
+#include "monitoring/call_timer.h"
+#include "monitoring/server_counters.h"
 #include "rpc/tablet_service.h"
 #include "tablet/tablet.h"
 #include "tabletserver/server_lock.h"
@@ -58,7 +61,8 @@ struct WriteRequest {
   const TableLayout* layout = nullptr;
   absl::Span<const MutationView> mutations;
   Durability durability = Durability::kBuffered;
-  CallLimits limits;  // looked at once more before they go to the log
+  CallLimits limits;                   // looked at once more before they go to the log
+  const CallSample* sample = nullptr;  // null: it is not measured
 };
 
 struct TabletServerOptions {
@@ -184,6 +188,8 @@ class TabletServer final : public TabletService {
   }
   CommitLog::Statistics LogStatistics() const;
   uint64_t rows_written() const { return rows_written_.load(std::memory_order_relaxed); }
+  ServerCounters* counters() { return &counters_; }
+  TabletServerStatistics Statistics() const;
 
   // --- Errors ---
 
@@ -212,6 +218,14 @@ class TabletServer final : public TabletService {
     LogSegment* segment;
   };
 
+  // When a group had got how far, if one of its writes is measured.
+  struct GroupTimes {
+    int64_t begin;
+    int64_t logged;
+    int64_t synced;
+    int64_t applied;
+  };
+
   // As FindTablet, or NotFound.
   absl::StatusOr<std::shared_ptr<Tablet>> ServedTablet(uint64_t table_id,
                                                        std::string_view row) const;
@@ -219,6 +233,12 @@ class TabletServer final : public TabletService {
   absl::Status RemoveFreeSegments();
   // With the lock, or once it has it again; false when the server has ended.
   bool AwaitLock() const;
+  absl::Status SyncForWrites();
+  // Tells the listener if the log is in another segment than when it was last told, and that the
+  // one before `was_sealed`. The leader's.
+  void NoteLogSegment(bool was_sealed);
+  void TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
+  void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times);
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
   void ApplyToMemtables(Write* write);
@@ -249,13 +269,16 @@ class TabletServer final : public TabletService {
   absl::Time log_idle_since_;
   GroupCommit queue_;
   std::atomic<SequenceNumber> visible_{0};
+  std::atomic<int> measured_{0};  // writes in the queue
   std::atomic<uint64_t> rows_written_{0};
+  ServerCounters counters_;
 
   // The leader's own.
   std::string header_;
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;
   bool upkeep_asked_ = false;
+  uint64_t told_segment_ = 0;          // of NoteLogSegment
   uint64_t frozen_for_log_bytes_ = 0;  // the log's length when FreezeForLog was last called
 
   mutable Mutex mutex_;
