@@ -64,7 +64,7 @@ absl::Status Database::Close() {
   std::thread([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     impl_->close_status = impl_->master->Shutdown();
   }).join();
-  if (EventQueue* const events = impl_->master->events()) {
+  if (ListenerQueue* const events = impl_->master->events()) {
     events->Push(
         &EventListener::OnDatabaseClosed,
         {.time = absl::Now(), .path = impl_->master->path(), .status = impl_->close_status});

@@ -28,7 +28,7 @@ Master::Master(std::string_view path, const DatabaseOptions& options, CallGate* 
       file_system_(options.file_system),
       gate_(gate),
       events_(options.event_listener != nullptr
-                  ? std::make_unique<EventQueue>(options.event_listener)
+                  ? std::make_unique<ListenerQueue>(options.event_listener)
                   : nullptr),
       info_log_(options.log_sink),
       scan_cache_(options.scan_cache ? std::make_unique<ScanCache>(options.shared_memory_budget)
@@ -68,7 +68,7 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
   }
   master->info_log_.Info("opened ", path, " with ", master->TableNames().size(), " tables",
                          options.read_only ? ", read-only" : "");
-  if (EventQueue* const events = master->events()) {
+  if (ListenerQueue* const events = master->events()) {
     events->Push(&EventListener::OnDatabaseOpened,
                  {.time = absl::Now(), .path = master->directory_.path()});
   }

@@ -50,7 +50,7 @@
 #include "master/table_route.h"
 #include "metadata/metadata_table.h"
 #include "metadata/root_tablet.h"
-#include "monitoring/event_queue.h"
+#include "monitoring/listener_queue.h"
 #include "tablet/snapshot_list.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/tablet_server.h"
@@ -110,7 +110,7 @@ class Master {
   BackgroundWork* background() { return &background_; }
   RateLimiter* rate_limiter() { return &rate_limiter_; }
   InfoLog* info_log() { return &info_log_; }
-  EventQueue* events() { return events_.get(); }  // null: nobody listens
+  ListenerQueue* events() { return events_.get(); }  // null: nobody listens
   // Snapshots may outlive the master.
   const std::shared_ptr<SnapshotList>& snapshots() { return snapshots_; }
   const DatabaseOptions& options() const { return options_; }
@@ -229,7 +229,7 @@ class Master {
   const DatabaseOptions options_;
   FileSystem* const file_system_;
   CallGate* const gate_;
-  const std::unique_ptr<EventQueue> events_;  // before everything that pushes
+  const std::unique_ptr<ListenerQueue> events_;  // before everything that pushes
   InfoLog info_log_;
   const std::unique_ptr<ScanCache> scan_cache_;  // null: off
   RateLimiter rate_limiter_;

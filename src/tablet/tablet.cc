@@ -354,7 +354,7 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
     frozen = version->groups()[group].frozen;
   }
   if (frozen.empty()) return absl::OkStatus();
-  EventQueue* const events = environment_->events;
+  ListenerQueue* const events = environment_->events;
   if (events == nullptr) return WriteOut(*layout, group, frozen, outcome);
 
   MinorCompactionEvent event;
@@ -431,7 +431,7 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
     return absl::OkStatus();
   }
-  EventQueue* const events = environment_->events;
+  ListenerQueue* const events = environment_->events;
   if (events == nullptr) return RunCompaction(*layout, group, inputs, cancelled, outcome);
 
   CompactionEvent event;

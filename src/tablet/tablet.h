@@ -45,7 +45,7 @@
 #include "compaction/job.h"
 #include "compaction/policy.h"
 #include "compaction/rate_limiter.h"
-#include "monitoring/event_queue.h"
+#include "monitoring/listener_queue.h"
 #include "monitoring/tablet_counters.h"
 #include "tablet/scan_cache.h"
 #include "tablet/snapshot_list.h"
@@ -66,7 +66,7 @@ struct TabletEnvironment {
   const SnapshotList* snapshots = nullptr;
   ScanCache* scan_cache = nullptr;  // may be null
   RateLimiter* rate_limiter = nullptr;
-  EventQueue* events = nullptr;  // null: nobody listens
+  ListenerQueue* events = nullptr;  // null: nobody listens
   FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
   uint64_t target_file_size = 64 << 20;
   uint64_t memtable_size = 64 << 20;

@@ -75,7 +75,7 @@ void BackgroundWork::CompactLoop() {
     const absl::Status status = RunCompaction(work, false);
     if (!status.ok() && !absl::IsCancelled(status) && !work.tablet->removed()) {
       info_log_->Error("compactions have stopped: ", ToStd(status.message()));
-      if (EventQueue* const events = work.server->environment()->events) {
+      if (ListenerQueue* const events = work.server->environment()->events) {
         events->Push(&EventListener::OnBackgroundError,
                      {.time = absl::Now(),
                       .server = work.server->name(),

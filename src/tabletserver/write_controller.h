@@ -22,7 +22,7 @@
 
 #include "base/mutex.h"
 #include "cache/memtable_holder.h"
-#include "monitoring/event_queue.h"
+#include "monitoring/listener_queue.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/tablet_server.h"
 
@@ -39,7 +39,7 @@ class WriteController final : public MemtableHolder {
 
   // `events` may be null: nobody listens.
   WriteController(MemoryBudget* budget, TabletServer* server, BackgroundWork* background,
-                  EventQueue* events = nullptr)
+                  ListenerQueue* events = nullptr)
       : budget_(budget), server_(server), background_(background), events_(events) {}
   WriteController(const WriteController&) = delete;
   WriteController& operator=(const WriteController&) = delete;
@@ -83,7 +83,7 @@ class WriteController final : public MemtableHolder {
   MemoryBudget* const budget_;
   TabletServer* const server_;
   BackgroundWork* const background_;
-  EventQueue* const events_;
+  ListenerQueue* const events_;
   std::atomic<int64_t> total_delay_{0};
 
   Mutex mutex_;

@@ -52,7 +52,7 @@ class MapCursor final : public EntryCursor {
 class ClippedCursorTest : public testing::Test {
  protected:
   static std::string Show(const EntryCursor& cursor) {
-    if (!cursor.status().ok()) return ToStd(cursor.status().message());
+    if (!cursor.status().ok()) return std::string(cursor.status().message());
     return cursor.valid() ? Cat(cursor.key(), "=", cursor.value()) : "-";
   }
 

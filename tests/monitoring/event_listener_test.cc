@@ -18,7 +18,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "filesystem/faulty_file_system.h"
-#include "monitoring/event_queue.h"
+#include "monitoring/listener_queue.h"
 #include "support/database_fixture.h"
 #include "support/server_fixture.h"
 
@@ -348,7 +348,7 @@ class StallEventTest : public ServerFixture {
 
 TEST_F(StallEventTest, AStallIsToldWhenItBeginsAndWhenItEnds) {
   {
-    EventQueue events(&listener_);
+    ListenerQueue events(&listener_);
     WriteController controller(budget_.get(), server_.get(), &background_, &events);
     // Nobody writes to a server without a log.
     SetMemory(kLimit / 16 * 9);
@@ -386,11 +386,11 @@ class CountingListener final : public EventListener {
   std::vector<int> next_ = std::vector<int>(8);
 };
 
-TEST(EventQueueTest, ConcurrentPushesAreAllDeliveredInTheOrderOfEachThread) {
+TEST(ListenerQueueTest, ConcurrentPushesAreAllDeliveredInTheOrderOfEachThread) {
   constexpr int kEach = 1000;
   CountingListener listener;
   {
-    EventQueue events(&listener);
+    ListenerQueue events(&listener);
     std::vector<std::thread> threads;
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&, t] {

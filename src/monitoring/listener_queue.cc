@@ -1,11 +1,11 @@
-#include "monitoring/event_queue.h"
+#include "monitoring/listener_queue.h"
 
 namespace bigtable {
 
-EventQueue::EventQueue(EventListener* listener)
+ListenerQueue::ListenerQueue(EventListener* listener)
     : listener_(listener), thread_([this] { DeliverLoop(); }) {}
 
-EventQueue::~EventQueue() {
+ListenerQueue::~ListenerQueue() {
   {
     MutexLock lock(&mutex_);
     stopping_ = true;
@@ -14,13 +14,13 @@ EventQueue::~EventQueue() {
   thread_.join();
 }
 
-void EventQueue::Push(Delivery delivery) {
+void ListenerQueue::Push(Delivery delivery) {
   MutexLock lock(&mutex_);
   deliveries_.push_back(std::move(delivery));
   changed_.Signal();
 }
 
-void EventQueue::DeliverLoop() {
+void ListenerQueue::DeliverLoop() {
   while (true) {
     std::deque<Delivery> taken;
     {

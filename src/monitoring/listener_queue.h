@@ -1,7 +1,7 @@
 // Brings events to the user's EventListener, on a thread of its own, in the order in which they
 // were pushed. Whoever pushes may hold any lock and waits for nobody. Thread-safe.
-#ifndef BIGTABLE_MONITORING_EVENT_QUEUE_H_
-#define BIGTABLE_MONITORING_EVENT_QUEUE_H_
+#ifndef BIGTABLE_MONITORING_LISTENER_QUEUE_H_
+#define BIGTABLE_MONITORING_LISTENER_QUEUE_H_
 
 #include <deque>
 #include <functional>
@@ -16,14 +16,14 @@
 
 namespace bigtable {
 
-class EventQueue {
+class ListenerQueue {
  public:
   // `listener` outlives the queue.
-  explicit EventQueue(EventListener* listener);
+  explicit ListenerQueue(EventListener* listener);
   // Delivers what is left.
-  ~EventQueue();
-  EventQueue(const EventQueue&) = delete;
-  EventQueue& operator=(const EventQueue&) = delete;
+  ~ListenerQueue();
+  ListenerQueue(const ListenerQueue&) = delete;
+  ListenerQueue& operator=(const ListenerQueue&) = delete;
 
   // `function` is the listener's member for this kind of event.
   template <typename Event>
@@ -49,4 +49,4 @@ class EventQueue {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_MONITORING_EVENT_QUEUE_H_
+#endif  // BIGTABLE_MONITORING_LISTENER_QUEUE_H_
