@@ -1,7 +1,5 @@
 #include "lockservice/local_session.h"
 
-#include <limits>
-
 #include "base/status.h"
 #include "base/strings.h"
 #include "lockservice/file_name.h"
@@ -24,7 +22,7 @@ absl::Status LocalLockSession::KeepAlive() { return service_->KeepAlive(state_.g
 bool LocalLockSession::alive() const {
   if (state_->lost.load(std::memory_order_acquire)) return false;
   const int64_t lease_end = state_->lease_end.load(std::memory_order_acquire);
-  if (lease_end == std::numeric_limits<int64_t>::max()) return true;  // without a look at the clock
+  if (lease_end == LocalSessionState::kForEver) return true;  // without a look at the clock
   if (absl::ToUnixNanos(clock_->Now()) < lease_end) return true;
   // Perhaps another thread renews at this moment: the service decides, and for ever.
   return service_->CheckSession(state_.get()).ok();
