@@ -58,6 +58,7 @@ absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
     master->background_.Start(master->AllServers(), options.compaction_threads, [m = master.get()] {
       // Here, too: the master's thread may be waiting for something.
       m->DeleteRetired();
+      m->SealLostServers();
       m->WakeUpkeep();
     });
     master->upkeep_ = std::thread([m = master.get()] { m->UpkeepLoop(); });

@@ -122,6 +122,10 @@ class Master {
   LocalLockService* lock_service() { return lock_service_.get(); }
   std::vector<TabletServer*> ServersEver() const;
   void ReplaceLostServers();
+  // The first step of that. Waits for nothing, and is taken on a thread that waits for nothing: who
+  // has the schema's mutex may wait for writes that wait for this, the thread that replaces servers
+  // as well as others.
+  void SealLostServers();
 
   absl::Status Resume();
   // What stopped writes or compactions, if anything did.

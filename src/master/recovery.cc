@@ -128,8 +128,7 @@ absl::Status Master::FlushAll(TabletServer* server) {
 
 // --- Of a server that is lost ---
 
-void Master::ReplaceLostServers() {
-  // Without the schema's mutex: who has that may wait for writes which wait for this.
+void Master::SealLostServers() {
   for (TabletServer* server : UserServers()) {
     if (server->serving()) continue;
     if (const absl::Status sealed = servers_->Seal(server->name()); sealed.ok()) {
@@ -140,6 +139,10 @@ void Master::ReplaceLostServers() {
                         " has lost its lock and is not replaced: ", ToStd(sealed.message()));
     }
   }
+}
+
+void Master::ReplaceLostServers() {
+  SealLostServers();
   MutexLock schema_lock(&schema_mutex_);
   for (const std::shared_ptr<UserServer>& user : Users()) {
     if (!user->server->ended()) continue;

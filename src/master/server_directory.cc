@@ -72,7 +72,14 @@ absl::Status ServerDirectory::Seal(std::string_view name) {
   if (absl::IsNotFound(sequencer.status())) return absl::OkStatus();
   BT_RETURN_IF_ERROR(sequencer.status());
   if (!sequencer->has_value()) return absl::UnavailableError(Cat("server ", name, " is locked"));
-  return session_->Write(file, ServerLock::kSealed).status();
+  // A file that was removed meanwhile must not come back.
+  const absl::StatusOr<LockServiceFile> found = session_->Read(file);
+  if (absl::IsNotFound(found.status())) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(found.status());
+  if (found->contents == ServerLock::kSealed) return absl::OkStatus();
+  const absl::Status sealed =
+      session_->Write(file, ServerLock::kSealed, found->generation).status();
+  return absl::IsNotFound(sealed) ? absl::OkStatus() : sealed;
 }
 
 absl::Status ServerDirectory::Remove(std::string_view name) {
