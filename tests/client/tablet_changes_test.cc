@@ -137,9 +137,7 @@ TEST_F(TabletChangesTest, HalvesWriteOutTheirOwnRowsOnly) {
   ASSERT_OK(database_->SplitTablet("t", RowOf(50)));
   ASSERT_OK(database_->SplitTablet("t", RowOf(20)));
   ASSERT_OK(database_->Flush("t"));
-  const DatabaseStatistics statistics = database_->Statistics();
-  EXPECT_EQ(statistics.tables.at("t").at("default").files, 3u);
-  EXPECT_EQ(statistics.tables.at("t").at("default").entries, 100u);
+  EXPECT_EQ(database_->Statistics().tables.at("t").at("default").entries, 100u);
   ExpectFilled(table, 0, 100);
 }
 
