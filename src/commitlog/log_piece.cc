@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "absl/container/flat_hash_map.h"
+
 #include "base/checksum.h"
 #include "base/compare.h"
 #include "base/status.h"
@@ -20,7 +22,7 @@ void LogPiece::Clear(uint64_t size) {
 void LogPiece::Add(const SortedRecord& record) {
   const auto row_offset = record.row.empty() ? 0 : record.row.data() - record.payload.data();
   entries_.push_back({.table_id = record.table_id,
-                      .row_number = KeyNumber(record.row),
+                      .row_number = 0,
                       .sequence = record.sequence,
                       .payload_offset = payloads_.size(),
                       .payload_size = static_cast<uint32_t>(record.payload.size()),
@@ -30,7 +32,20 @@ void LogPiece::Add(const SortedRecord& record) {
   payloads_.append(record.payload);
 }
 
+void LogPiece::NumberRows() {
+  absl::flat_hash_map<uint64_t, std::string_view> prefixes;  // by table
+  for (const Entry& entry : entries_) {
+    const std::string_view row = RowOf(entry);
+    const auto [prefix, is_first] = prefixes.try_emplace(entry.table_id, row);
+    if (!is_first) prefix->second = row.substr(0, CommonPrefix(prefix->second, row));
+  }
+  for (Entry& entry : entries_) {
+    entry.row_number = KeyNumber(RowOf(entry).substr(prefixes[entry.table_id].size()));
+  }
+}
+
 void LogPiece::Sort() {
+  NumberRows();
   std::sort(entries_.begin(), entries_.end(), [this](const Entry& a, const Entry& b) {
     if (a.table_id != b.table_id) return a.table_id < b.table_id;
     if (a.row_number != b.row_number) return a.row_number < b.row_number;

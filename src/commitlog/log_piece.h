@@ -45,7 +45,7 @@ class LogPiece {
   // What sorting looks at, so that payloads are not touched before they are written.
   struct Entry {
     uint64_t table_id;
-    uint64_t row_number;  // KeyNumber of the row
+    uint64_t row_number;  // see NumberRows
     SequenceNumber sequence;
     uint64_t payload_offset;  // in payloads_
     uint32_t payload_size;
@@ -54,6 +54,9 @@ class LogPiece {
     RecordType type;
   };
 
+  // Gives each row the KeyNumber of what follows the prefix that all rows of its table have in
+  // common, so that few comparisons have to look at the row itself.
+  void NumberRows();
   void Sort();
   SortedRecord RecordOf(const Entry& entry) const;
   std::string_view RowOf(const Entry& entry) const {
