@@ -88,19 +88,19 @@ class LogSorter {
   static constexpr size_t kRememberedNumbers = size_t{1} << 20;
 
   // `directory` exists and has no sorted log in it, nor parts of one. `key_of` lives as long as
-  // this.
+  // this. The options are within their bounds.
   LogSorter(FileSystem* file_system, std::string directory, RecordKeyFunction key_of,
             const SortLogOptions& options);
   ~LogSorter();
   LogSorter(const LogSorter&) = delete;
   LogSorter& operator=(const LogSorter&) = delete;
 
-  // Waits if all threads are behind. Also returns an error of writing an earlier piece. An error is
-  // for good.
+  // Waits if all threads are behind. Also returns an error of writing an earlier piece. After any
+  // error the sort is over: nothing but the destructor is to be called.
   absl::Status Add(RecordType type, SequenceNumber sequence, std::string_view payload);
 
-  // Writes what is left, and the manifest. `end` is what ReplayLog said of the log. Not to be
-  // called after an error.
+  // Writes what is left, and the manifest. `end` is what ReplayLog said of the log. Called once,
+  // and last.
   absl::StatusOr<SortLogStatistics> Finish(const LogEnd& end);
 
  private:

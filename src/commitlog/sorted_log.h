@@ -88,9 +88,10 @@ class SortedLog {
   mutable std::atomic<uint64_t> bytes_read_{0};
 };
 
-// Removes the sorted log in `directory`, or what is left of one, and nothing else. If this is cut
-// short, by the loss of power too, Open does not take what is left for a whole one, and another
-// call goes on. OK if there is none. Nobody opens it meanwhile; who has it open can go on reading.
+// Removes the sorted log in `directory`, or what is left of one, and nothing else. OK if there is
+// none. After OK the loss of power does not bring it back. If this is cut short, Open finds none or
+// says DataLoss, or the power was lost before anything was durably gone and it is whole; another
+// call goes on. Nobody opens it meanwhile; who has it open can go on reading.
 absl::Status RemoveSortedLog(FileSystem* file_system, std::string_view directory);
 
 }  // namespace bigtable

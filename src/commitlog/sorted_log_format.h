@@ -52,9 +52,9 @@
 //   48  u64  checksum of the bytes [0, 48)
 //   56       "BTsorted"
 //
-// Worked example: a piece with one record, the mutation of tablet/mutation_format.h, which is the
-// eight bytes 05 07 01 72 81 01 66 01 and three more, 71 01 76: table 5, row "r" at offset 3 of the
-// payload, sequence number 9. sorted_log_format_test.cc holds these bytes.
+// Worked example: a piece with one record, whose payload is the 11 bytes of the example in
+// tablet/mutation_format.h: table 5, row "r" at offset 3. Its sequence number is 9. CC are bytes of
+// checksums. sorted_log_format_test.cc holds all of it.
 //
 //   01 09 05 03 01 0b                        type 1, sequence 9, table 5, row at 3 of size 1, 11
 //   05 07 01 72 81 01 66 01 71 01 76         the payload
