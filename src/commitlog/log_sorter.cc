@@ -182,7 +182,7 @@ void LogSorter::Work() {
 bool LogSorter::TakeJob(Job* job) {
   MutexLock lock(&mutex_);
   while (jobs_.empty() && !stopping_) changed_.Wait(&mutex_);
-  if (jobs_.empty() || !failure_.ok()) return false;
+  if (jobs_.empty()) return false;
   *job = std::move(jobs_.front());
   jobs_.pop_front();
   return true;

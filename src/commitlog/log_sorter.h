@@ -13,8 +13,9 @@
 // not, or so long ago that this is not known any more (kRememberedNumbers records at least). So
 // each number is in the sorted log once, and pieces do not overlap in sequence numbers.
 //
-// Memory: `threads` + 1 pieces, each of `piece_size` or of a single record that is larger; 8 bytes
-// for each remembered number; a block for each thread.
+// Memory: `threads` + 1 pieces, each of `piece_size` or of a single record that is larger; for each
+// thread the block that it writes, of 64 KiB or such a record; for remembered numbers at most 16
+// MiB.
 //
 // Nothing is synced: if the machine dies, the log is still there and is sorted again.
 #ifndef BIGTABLE_COMMITLOG_LOG_SORTER_H_
