@@ -134,8 +134,18 @@ struct TabletServerStatistics {
   std::vector<TabletStatistics> tablets;
 };
 
+// How tablets were found (section 5.1 of the paper). A client remembers where a tablet is; only
+// what it does not know it looks up in METADATA.
+struct LocationStatistics {
+  uint64_t lookups = 0;    // in METADATA
+  uint64_t found = 0;      // tablets that these lookups found: a lookup brings neighbours, too
+  uint64_t forgotten = 0;  // because the tablet was split, merged or moved, or its server was lost
+};
+
 // A moment's figures; counters count since the database was opened. Plain value.
 struct DatabaseStatistics {
+  LocationStatistics locations;
+
   uint64_t rows_written = 0;
   uint64_t log_bytes_written = 0;
   uint64_t log_syncs = 0;

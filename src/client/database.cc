@@ -14,12 +14,6 @@
 namespace bigtable {
 namespace {
 
-absl::Status CheckWritable(const Master& master, const CallOptions& options) {
-  BT_RETURN_IF_ERROR(LimitsOf(options).Check());
-  if (!master.options().read_only) return absl::OkStatus();
-  return absl::FailedPreconditionError("the database was opened read-only");
-}
-
 absl::Status NoFamily(const TableLayout& layout, std::string_view name) {
   return absl::NotFoundError(Cat("table ", layout.name, " has no column family ", Quoted(name),
                                  "; it has: ", layout.FamilyNames()));
@@ -36,10 +30,15 @@ absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& fami
 
 // Where each call begins: inside the gate, or not at all. Some take long; none looks at what is
 // only there for the time inside.
-#define BT_ENTER()                                  \
-  const CallGate::LongPass bt_pass(&impl_->gate);   \
-  if (!bt_pass) return DatabaseImpl::ClosedError(); \
-  Master& master = *impl_->master
+#define BT_ENTER()                                \
+  const CallGate::LongPass bt_pass(&impl_->gate); \
+  if (!bt_pass) return DatabaseImpl::ClosedError()
+
+// The master, for what it alone may change.
+#define BT_ENTER_MASTER(options)                     \
+  BT_ENTER();                                        \
+  BT_RETURN_IF_ERROR(impl_->CheckWritable(options)); \
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(LimitsOf(options)))
 
 Database::Database(std::shared_ptr<DatabaseImpl> impl) : impl_(std::move(impl)) {}
 
@@ -48,7 +47,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   BT_ASSIGN_OR_RETURN(const DatabaseOptions checked, CheckedOptions(path, options));
   auto impl = std::make_shared<DatabaseImpl>(checked);
-  BT_ASSIGN_OR_RETURN(impl->master, Master::Start(path, checked, &impl->gate));
+  BT_RETURN_IF_ERROR(impl->Open(path, checked));
   return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
 
@@ -62,17 +61,8 @@ absl::Status Database::Close() {
   // On a thread of its own: a database that is a static object is closed when the main thread's
   // thread-local objects, compression contexts among them, are gone already.
   std::thread([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    impl_->close_status = impl_->master->Shutdown();
+    impl_->close_status = impl_->Close();
   }).join();
-  if (ListenerQueue* const events = impl_->master->events()) {
-    events->Push(
-        &EventListener::OnDatabaseClosed,
-        {.time = absl::Now(), .path = impl_->master->path(), .status = impl_->close_status});
-  }
-  if (!impl_->close_status.ok()) {
-    impl_->master->info_log()->Error("closing: ", ToStd(impl_->close_status.message()));
-  }
-  impl_->master.reset();
   return impl_->close_status;
 }
 
@@ -80,51 +70,50 @@ absl::Status Database::Close() {
 
 absl::Status Database::CreateTable(std::string_view name, const TableSchema& schema,
                                    const CreateTableOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, {options.deadline, options.cancellation}));
-  return master.CreateTable(name, schema, options.split_rows);
+  const CallOptions call{options.deadline, options.cancellation};
+  BT_ENTER_MASTER(call);
+  return master->CreateTable(name, schema, options.split_rows);
 }
 
 absl::Status Database::DeleteTable(std::string_view name, const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  return master.DeleteTable(name);
+  BT_ENTER_MASTER(options);
+  return master->DeleteTable(name);
 }
 
 absl::StatusOr<Table*> Database::OpenTable(std::string_view name) {
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, master.FindTable(name));
+  BT_ASSIGN_OR_RETURN(const TableLayout layout, impl_->schemas->Read(name));
   const std::lock_guard<std::mutex> lock(tables_mutex_);
-  std::unique_ptr<Table>& table = tables_[route->Share()->table_id()];
+  std::unique_ptr<Table>& table = tables_[layout.table_id];
   if (table == nullptr) {
-    table.reset(new Table(std::make_shared<TableImpl>(impl_, route, std::string(name))));
+    table.reset(new Table(std::make_shared<TableImpl>(
+        impl_, impl_->locations.RouteOf(layout.table_id), std::string(name))));
   }
   return table.get();
 }
 
 absl::StatusOr<std::vector<std::string>> Database::ListTables() {
   BT_ENTER();
-  return master.TableNames();
+  return impl_->schemas->Tables();
 }
 
 absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, master.FindTable(table));
-  return route->Share()->Layout()->ToSchema();
+  BT_ASSIGN_OR_RETURN(const TableLayout layout, impl_->schemas->Read(table));
+  return layout.ToSchema();
 }
 
 absl::Status Database::AddFamily(std::string_view table, std::string_view name,
                                  const Family& family, const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckFamily(name, family));
-  return master.ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
+  return master->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     if (layout->FindFamily(name) != nullptr) {
       return absl::AlreadyExistsError(
           Cat("table ", layout->name, " has a column family ", Quoted(name), " already"));
     }
     BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
-    layout->families.push_back({std::string(name), group_id, family.gc, master.TakeSequence()});
+    layout->families.push_back({std::string(name), group_id, family.gc, master->TakeSequence()});
     std::sort(layout->families.begin(), layout->families.end(),
               [](const FamilyLayout& a, const FamilyLayout& b) { return a.name < b.name; });
     return absl::OkStatus();
@@ -133,9 +122,8 @@ absl::Status Database::AddFamily(std::string_view table, std::string_view name,
 
 absl::Status Database::DropFamily(std::string_view table, std::string_view name,
                                   const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  return master.ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
+  BT_ENTER_MASTER(options);
+  return master->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     const FamilyLayout* found = layout->FindFamily(name);
     if (found == nullptr) return NoFamily(*layout, name);
     layout->families.erase(layout->families.begin() + (found - layout->families.data()));
@@ -145,10 +133,9 @@ absl::Status Database::DropFamily(std::string_view table, std::string_view name,
 
 absl::Status Database::UpdateFamily(std::string_view table, std::string_view name,
                                     const Family& family, const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckFamily(name, family));
-  return master.ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
+  return master->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     FamilyLayout* found = layout->FindFamily(name);
     if (found == nullptr) return NoFamily(*layout, name);
     BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
@@ -164,10 +151,9 @@ absl::Status Database::UpdateFamily(std::string_view table, std::string_view nam
 
 absl::Status Database::SetLocalityGroup(std::string_view table, std::string_view name,
                                         const LocalityGroup& group, const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckLocalityGroup(name, group));
-  return master.ChangeTable(table, [&](TableLayout* layout) {
+  return master->ChangeTable(table, [&](TableLayout* layout) {
     if (const GroupLayout* found = layout->FindGroup(name)) {
       layout->groups[layout->GroupIndex(found->id)].options = group;
     } else {
@@ -179,10 +165,9 @@ absl::Status Database::SetLocalityGroup(std::string_view table, std::string_view
 
 absl::Status Database::SetSplitRule(std::string_view table, const SplitRule& rule,
                                     const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckSplitRule(rule));
-  return master.ChangeTable(table, [&](TableLayout* layout) {
+  return master->ChangeTable(table, [&](TableLayout* layout) {
     layout->split = rule;
     return absl::OkStatus();
   });
@@ -192,83 +177,88 @@ absl::Status Database::SetSplitRule(std::string_view table, const SplitRule& rul
 
 absl::StatusOr<std::vector<TabletInfo>> Database::ListTablets(std::string_view table) {
   BT_ENTER();
-  return master.Tablets(table);
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get({}));
+  return master->Tablets(table);
 }
 
 absl::Status Database::SplitTablet(std::string_view table, std::string_view row,
                                    const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  return master.SplitTablet(table, row, LimitsOf(options));
+  BT_ENTER_MASTER(options);
+  return master->SplitTablet(table, row, LimitsOf(options));
 }
 
 absl::Status Database::MergeTablets(std::string_view table, std::string_view row,
                                     const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  return master.MergeTablets(table, row, LimitsOf(options));
+  BT_ENTER_MASTER(options);
+  return master->MergeTablets(table, row, LimitsOf(options));
 }
 
 absl::Status Database::MoveTablet(std::string_view table, std::string_view row, int server,
                                   const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  return master.MoveTablet(table, row, server, LimitsOf(options));
+  BT_ENTER_MASTER(options);
+  return master->MoveTablet(table, row, server, LimitsOf(options));
 }
 
 // --- Time ---
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
   BT_ENTER();
-  auto snapshot =
-      std::make_shared<const SnapshotImpl>(master.snapshots(), master.snapshots()->Take());
-  master.WaitForWrites();
+  auto snapshot = std::make_shared<const SnapshotImpl>(impl_->cluster->snapshots(),
+                                                       impl_->cluster->snapshots()->Take());
+  impl_->cluster->WaitForWrites();
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
 // --- Background work ---
 
 absl::Status Database::Flush(std::string_view table, const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  return master.FlushTable(table, LimitsOf(options));
+  return impl_->ForEachTablet(table, options, [&](const HostedTablet& tablet) {
+    return impl_->cluster->background()->FlushTablet(tablet.host->server(), tablet.tablet,
+                                                     LimitsOf(options));
+  });
 }
 
 absl::Status Database::Compact(std::string_view table, const CallOptions& options) {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  return master.CompactTable(table, LimitsOf(options));
+  return impl_->ForEachTablet(table, options, [&](const HostedTablet& tablet) {
+    return impl_->cluster->background()->CompactTablet(tablet.host->server(), tablet.tablet,
+                                                       LimitsOf(options));
+  });
 }
 
 absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
   BT_ENTER();
-  return master.WaitUntilQuiet(LimitsOf(options));
+  while (true) {
+    BT_RETURN_IF_ERROR(impl_->cluster->background()->WaitUntilQuiet(LimitsOf(options)));
+    if (impl_->cluster->options().read_only) return absl::OkStatus();
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master,
+                        impl_->masters->Get(LimitsOf(options)));
+    if (!master->ChangeTablets()) return absl::OkStatus();
+  }
 }
 
 void Database::PauseCompactions() {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->master->background()->PauseCompactions();
+  if (pass) impl_->cluster->background()->PauseCompactions();
 }
 
 void Database::ContinueCompactions() {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->master->background()->ContinueCompactions();
+  if (pass) impl_->cluster->background()->ContinueCompactions();
 }
 
 void Database::CancelCompactions() {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->master->background()->CancelCompactions();
+  if (pass) impl_->cluster->background()->CancelCompactions();
 }
 
 void Database::SetCompactionRate(uint64_t bytes_per_second) {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->master->rate_limiter()->SetRate(bytes_per_second);
+  if (pass) impl_->cluster->rate_limiter()->SetRate(bytes_per_second);
 }
 
 absl::Status Database::Resume() {
-  BT_ENTER();
-  BT_RETURN_IF_ERROR(CheckWritable(master, {}));
-  return master.Resume();
+  BT_ENTER_MASTER(CallOptions());
+  return master->Resume();
 }
 
 DatabaseStatistics Database::Statistics() {
@@ -278,12 +268,13 @@ DatabaseStatistics Database::Statistics() {
     closed.background_error = DatabaseImpl::ClosedError();
     return closed;
   }
-  DatabaseStatistics statistics = impl_->master->Statistics();
+  DatabaseStatistics statistics = impl_->cluster->Statistics();
+  statistics.locations = impl_->locations.statistics();
   const std::lock_guard<std::mutex> lock(tables_mutex_);
   for (const auto& [id, table] : tables_) {
     const TableImpl& impl = *table->impl_;
-    const bool is_deleted = impl.route->Get()->tablets().front().tablet->removed();
-    if (!is_deleted) statistics.calls[impl.name] = impl.monitor.counters.Read();
+    const absl::StatusOr<bool> is_there = impl_->schemas->Has(impl.name, id);
+    if (!is_there.ok() || *is_there) statistics.calls[impl.name] = impl.monitor.counters.Read();
   }
   return statistics;
 }

@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -20,13 +22,25 @@
 #include "base/call_gate.h"
 #include "base/call_limits.h"
 #include "base/mutex.h"
-#include "master/master.h"
+#include "client/location_cache.h"
+#include "client/move_wait.h"
+#include "client/table_route.h"
+#include "cluster/cluster.h"
+#include "lockservice/lock_service.h"
+#include "master/master_runner.h"
+#include "master/schema_store.h"
 #include "monitoring/call_counters.h"
 #include "monitoring/call_timer.h"
 #include "monitoring/tracer.h"
 #include "tablet/cell_cursor.h"
 
 namespace bigtable {
+
+// Of Call-, Read- or WriteOptions.
+template <typename Options>
+CallLimits LimitsOf(const Options& options) {
+  return {options.deadline, options.cancellation};
+}
 
 // A snapshot, which releases itself.
 class SnapshotImpl final : public Snapshot {
@@ -50,9 +64,23 @@ class DatabaseImpl {
     return absl::FailedPreconditionError("the database is closed");
   }
 
+  absl::Status Open(std::string_view path, const DatabaseOptions& options);
+  // With no call inside the gate.
+  absl::Status Close();
+
+  // Of a call inside the gate that changes something.
+  absl::Status CheckWritable(const CallOptions& options) const;
+  // Calls `function` for every tablet that the table has, one after the other.
+  absl::Status ForEachTablet(std::string_view table, const CallOptions& options,
+                             absl::FunctionRef<absl::Status(const HostedTablet&)> function);
+
   CallGate gate;
-  // Null once closed. Used only inside the gate.
-  std::unique_ptr<Master> master;
+  LocationCache locations{&gate};
+  // These are null once the database is closed, and used only inside the gate.
+  std::unique_ptr<Cluster> cluster;
+  std::unique_ptr<LockSession> session;  // the clients'
+  std::unique_ptr<SchemaStore> schemas;
+  std::unique_ptr<MasterRunner> masters;
   Tracer tracer;
 
   Mutex mutex;
@@ -63,11 +91,19 @@ class DatabaseImpl {
 // A table as its users share it.
 class TableImpl {
  public:
-  TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<const TableRoute> r, std::string n)
+  TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<TableRoute> r, std::string n)
       : database(std::move(d)),
         route(std::move(r)),
         name(std::move(n)),
         monitor(&database->tracer, name) {}
+
+  // Inside the gate. The route does not have `row`, or has it where it is not any more: looks it
+  // up, and waits a little if nobody serves it. NotFound: the table was deleted. Errors of the
+  // limits.
+  absl::Status LookAgain(std::string_view row, MoveWait* wait, const CallLimits& limits) const;
+  // The whole table, as far as all of its tablets are where they are said to be.
+  absl::StatusOr<std::shared_ptr<const ServedTable>> LocateAll(MoveWait* wait,
+                                                               const CallLimits& limits) const;
 
   // Inside the gate. Checks what a read is given, pins the tablet's version and fixes the moment,
   // which is good for this tablet alone unless it is a snapshot's. `*moved`: the tablet is not what
@@ -87,16 +123,10 @@ class TableImpl {
                  absl::Span<absl::Status> statuses) const;
 
   const std::shared_ptr<DatabaseImpl> database;
-  const std::shared_ptr<const TableRoute> route;
+  const std::shared_ptr<TableRoute> route;
   const std::string name;
   TableMonitor monitor;
 };
-
-// Of Call-, Read- or WriteOptions.
-template <typename Options>
-CallLimits LimitsOf(const Options& options) {
-  return {options.deadline, options.cancellation};
-}
 
 }  // namespace bigtable
 

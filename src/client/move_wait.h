@@ -1,4 +1,4 @@
-// Waiting for a tablet that is on its way: until the table's route says where its rows are now.
+// Waiting for a tablet that is on its way: until somebody serves its rows again.
 #ifndef BIGTABLE_CLIENT_MOVE_WAIT_H_
 #define BIGTABLE_CLIENT_MOVE_WAIT_H_
 

@@ -29,6 +29,32 @@ absl::Status TableImpl::DeletedError() const {
   return absl::NotFoundError(Cat("table ", name, " was deleted"));
 }
 
+absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
+                                  const CallLimits& limits) const {
+  BT_RETURN_IF_ERROR(limits.Check());
+  const absl::Status found = database->locations.LookUp(route.get(), row);
+  if (found.ok()) return found;
+  BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id()));
+  if (!is_there) return DeletedError();
+  if (!absl::IsNotFound(found) && !absl::IsUnavailable(found)) return found;
+  return wait->Wait(limits);
+}
+
+absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::LocateAll(
+    MoveWait* wait, const CallLimits& limits) const {
+  while (true) {
+    std::shared_ptr<const ServedTable> table = route->Share();
+    const std::vector<ServedTablet>& tablets = table->tablets();
+    const auto missing =
+        std::find_if(tablets.begin(), tablets.end(), [](const ServedTablet& served) {
+          return served.tablet == nullptr || served.tablet->moved();
+        });
+    if (missing == tablets.end()) return table;
+    const auto place = static_cast<size_t>(missing - tablets.begin());
+    BT_RETURN_IF_ERROR(LookAgain(table->BeginOf(place), wait, limits));
+  }
+}
+
 absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filter,
                                   const ReadOptions& options, Pin<TabletVersion>* version,
                                   ReadSpec* spec, bool* moved) const {
@@ -40,7 +66,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filt
   if (options.deadline != absl::InfiniteFuture() || options.cancellation != nullptr) {
     BT_RETURN_IF_ERROR(LimitsOf(options).Check());
   }
-  Master& master = *database->master;
+  Cluster& cluster = *database->cluster;
   // In this order: a removed tablet is emptied.
   *version = tablet.tablet->Version();
   if (tablet.tablet->removed()) return DeletedError();
@@ -55,7 +81,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filt
     spec->sequence = std::min(visible, (*version)->sealed_at());
   } else {
     const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
-    if (!snapshot->IsOf(master.snapshots().get())) {
+    if (!snapshot->IsOf(cluster.snapshots().get())) {
       return absl::InvalidArgumentError("the snapshot is of another database");
     }
     spec->sequence = snapshot->sequence();
@@ -63,7 +89,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filt
   spec->now = absl::InfinitePast();
   for (const FamilyLayout& family : (*version)->layout().families) {
     if (family.gc.max_age().has_value()) {
-      spec->now = master.options().clock->Now();
+      spec->now = cluster.options().clock->Now();
       break;
     }
   }
@@ -161,7 +187,7 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   };
   const CallGate::Pass pass(&database->gate);
   if (!pass) return refuse(DatabaseImpl::ClosedError());
-  const DatabaseOptions& database_options = database->master->options();
+  const DatabaseOptions& database_options = database->cluster->options();
   if (database_options.read_only) {
     return refuse(absl::FailedPreconditionError("the database was opened read-only"));
   }
@@ -174,9 +200,12 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
     for (MoveWait wait;;) {
       const ServedTable& table = *route->Get();
       const ServedTablet& tablet = table.tablets()[table.Find(mutations[0].row())];
-      NoteTablet(tablet, sample);
-      if (ApplyTo(tablet, durability, limits, sample, at, statuses)) return;
-      if (const absl::Status status = wait.Wait(limits); !status.ok()) return refuse(status);
+      if (tablet.tablet != nullptr) [[likely]] {
+        NoteTablet(tablet, sample);
+        if (ApplyTo(tablet, durability, limits, sample, at, statuses)) return;
+      }
+      const absl::Status looked = LookAgain(mutations[0].row(), &wait, limits);
+      if (!looked.ok()) return refuse(looked);
     }
   }
   ApplyMany(mutations, durability, limits, sample, statuses);
@@ -198,7 +227,9 @@ void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability du
     std::sort(places.begin(), places.end());
     const bool is_one =
         left.size() == mutations.size() && places.front().first == places.back().first;
-    if (is_one) NoteTablet(table.tablets()[places.front().first], sample);
+    if (is_one && table.tablets()[places.front().first].tablet != nullptr) {
+      NoteTablet(table.tablets()[places.front().first], sample);
+    }
     left.clear();
     for (size_t begin = 0, end; begin < places.size(); begin = end) {
       const size_t tablet = places[begin].first;
@@ -208,8 +239,9 @@ void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability du
       const auto at = [&](size_t i) -> const RowMutation& {
         return mutations[places[begin + i].second];
       };
-      const bool applied = ApplyTo(table.tablets()[tablet], durability, limits, sample, at,
-                                   absl::MakeSpan(outcomes));
+      const ServedTablet& served = table.tablets()[tablet];
+      const bool applied = served.tablet != nullptr && ApplyTo(served, durability, limits, sample,
+                                                               at, absl::MakeSpan(outcomes));
       for (size_t i = begin; i < end; ++i) {
         if (applied) {
           statuses[places[i].second] = outcomes[i - begin];
@@ -219,8 +251,9 @@ void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability du
       }
     }
     if (left.empty()) return;
-    if (const absl::Status status = wait.Wait(limits); !status.ok()) {
-      for (const size_t i : left) statuses[i] = status;
+    const absl::Status looked = LookAgain(mutations[left.front()].row(), &wait, limits);
+    if (!looked.ok()) {
+      for (const size_t i : left) statuses[i] = looked;
       return;
     }
   }
@@ -275,11 +308,13 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   for (MoveWait wait;;) {
     const ServedTable& tablets = *table.route->Get();
     served = &tablets.tablets()[tablets.Find(row)];
-    bool moved = false;
-    BT_RETURN_IF_ERROR(table.BeginRead(*served, filter, options, &version, &spec, &moved));
-    if (!moved) [[likely]]
-      break;
-    BT_RETURN_IF_ERROR(wait.Wait(spec.limits));
+    if (served->tablet != nullptr) [[likely]] {
+      bool moved = false;
+      BT_RETURN_IF_ERROR(table.BeginRead(*served, filter, options, &version, &spec, &moved));
+      if (!moved) [[likely]]
+        break;
+    }
+    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, LimitsOf(options)));
   }
   spec.reverse = false;
   if (sample != nullptr) [[unlikely]] {

@@ -29,8 +29,9 @@ bool IsSingleRow(const RowRange& range) {
 absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
                              const ReadOptions& options) {
   const auto moved = [](const ServedTablet& tablet) { return tablet.tablet->moved(); };
+  MoveWait wait;
   do {
-    table_ = table.route->Share();
+    BT_ASSIGN_OR_RETURN(table_, table.LocateAll(&wait, LimitsOf(options)));
     only_ = {};
     const std::vector<ServedTablet>& tablets = table_->tablets();
     // A deleted table is noticed here, too.
@@ -44,8 +45,8 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
     } else if (options.snapshot != nullptr) {
       held_ = options.snapshot;
     } else {
-      Master& master = *table.database->master;
-      held_ = std::make_shared<const SnapshotImpl>(master.snapshots(), master.snapshots()->Take());
+      const std::shared_ptr<SnapshotList>& snapshots = table.database->cluster->snapshots();
+      held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
       spec_.sequence = held_->sequence();
       for (TabletServer* server : table_->servers()) server->WaitForWrites();
     }

@@ -31,13 +31,17 @@ bool IsPart(std::string_view part, std::string_view whole) {
          at_most(part.data() + part.size(), whole.data() + whole.size());
 }
 
+FileSystem* SortedFileSystem(FileSystem* file_system, const SortLogOptions& options) {
+  return options.sorted_file_system == nullptr ? file_system : options.sorted_file_system;
+}
+
 // Without the tidying up that an error asks for. No thread is left when it returns.
 absl::StatusOr<SortLogStatistics> Sort(FileSystem* file_system, std::string_view log_directory,
                                        const ReplayOptions& replay_options,
                                        RecordKeyFunction key_of,
                                        const std::string& sorted_directory,
                                        const SortLogOptions& options) {
-  LogSorter sorter(file_system, sorted_directory, key_of, options);
+  LogSorter sorter(SortedFileSystem(file_system, options), sorted_directory, key_of, options);
   BT_ASSIGN_OR_RETURN(const LogEnd end, ReplayLog(file_system, log_directory, replay_options,
                                                   [&](RecordType type, SequenceNumber sequence,
                                                       std::string_view payload) {
@@ -54,11 +58,12 @@ absl::StatusOr<SortLogStatistics> SortLog(FileSystem* file_system, std::string_v
                                           const std::string& sorted_directory,
                                           const SortLogOptions& options) {
   BT_RETURN_IF_ERROR(CheckOptions(options));
-  BT_RETURN_IF_ERROR(file_system->CreateDirectory(sorted_directory));
-  BT_RETURN_IF_ERROR(RemoveSortedLog(file_system, sorted_directory));
+  FileSystem* const sorted_files = SortedFileSystem(file_system, options);
+  BT_RETURN_IF_ERROR(sorted_files->CreateDirectory(sorted_directory));
+  BT_RETURN_IF_ERROR(RemoveSortedLog(sorted_files, sorted_directory));
   auto sorted = Sort(file_system, log_directory, replay_options, key_of, sorted_directory, options);
   // The disk may be full, and the pieces are of no use to anybody.
-  if (!sorted.ok()) (void)RemoveSortedLog(file_system, sorted_directory);
+  if (!sorted.ok()) (void)RemoveSortedLog(sorted_files, sorted_directory);
   return sorted;
 }
 

@@ -59,6 +59,8 @@ struct SortLogOptions {
   uint64_t piece_size = uint64_t{64} << 20;
   // How many threads sort and write pieces, besides the caller's, which reads the log. At least 1.
   size_t threads = 2;
+  // Where the sorted log goes; null: where the log is.
+  FileSystem* sorted_file_system = nullptr;
 };
 
 struct SortLogStatistics {

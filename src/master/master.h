@@ -1,25 +1,26 @@
-// The master: opens a database, takes over what earlier tablet servers left behind, creates and
-// deletes tables and changes their schemas, splits, moves and merges tablets, and sweeps files that
-// nothing names (section 5.2 of the paper). It is never on the way of a read or a write.
+// The master: decides which server has which tablet, has tablets of servers that are lost served by
+// others, splits, moves and merges tablets, and creates, changes and deletes tables (section 5.2 of
+// the paper). It is on the way of no read and no write, and keeps nothing that it could not find
+// again: schemas are in the lock service, tablets in METADATA, and which server has which tablet
+// the servers know. So a master may die at any point; the next one goes through these steps:
 //
-// Opening:
-//  1. lock the directory; create it if need be: the last step is the file "root"
-//  2. METADATA: its state from "root", then the logs of earlier METADATA servers
-//  3. each table: its schema from the lock service, its state from METADATA
-//  4. the logs of earlier user servers
-//  5. sweep the SSTables and logs that nothing names
+//  1. it takes the lock that makes it the only one (master_lock.h)
+//  2. it finds the servers
+//  3. it asks each which tablets it has; from then on the server listens to no earlier master
+//  4. it looks for tablets in METADATA that no server has, and has them loaded
 //
-// What is replayed is written out to SSTables at once, and only then is the old server's file
-// removed, and then its log: so a crash at any point leaves everything to be done again.
-// A read-only opening does the same without writing: what is replayed stays in memory.
+// The first one of a process finds that no server has any tablet, and the logs of all servers that
+// there were: opening a database is step 4 with all tablets. Each step that others can see is a
+// file of the lock service, a mutation of METADATA, or a command to a server (cluster/
+// server_host.h), whole or not at all; and before each the master looks whether it has its lock.
 #ifndef BIGTABLE_MASTER_MASTER_H_
 #define BIGTABLE_MASTER_MASTER_H_
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -30,49 +31,49 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "bigtable/options.h"
+#include "bigtable/event_listener.h"
 #include "bigtable/schema.h"
-#include "bigtable/statistics.h"
 #include "bigtable/tablet_info.h"
 
-#include "base/call_gate.h"
 #include "base/call_limits.h"
-#include "base/info_log.h"
 #include "base/mutex.h"
-#include "base/sequence.h"
-#include "compaction/rate_limiter.h"
-#include "lockservice/local_lock_service.h"
-#include "lockservice/small_files.h"
-#include "master/directory.h"
+#include "cluster/cluster.h"
+#include "cluster/dead_log.h"
+#include "cluster/server_directory.h"
+#include "master/master_lock.h"
 #include "master/schema_store.h"
-#include "master/server_directory.h"
-#include "master/shared_files.h"
-#include "master/table_route.h"
-#include "metadata/metadata_table.h"
-#include "metadata/root_tablet.h"
-#include "monitoring/listener_queue.h"
-#include "tablet/snapshot_list.h"
-#include "tabletserver/background_work.h"
-#include "tabletserver/tablet_server.h"
-#include "tabletserver/write_controller.h"
+#include "tablet/table_layout.h"
 
 namespace bigtable {
 
-// Thread-safe once started.
+// Thread-safe.
 class Master {
  public:
-  // `options` were checked and completed: file_system, clock and shared_memory_budget are set.
-  // Calls look at a table's route only inside `gate`, which outlives the master.
-  static absl::StatusOr<std::unique_ptr<Master>> Start(std::string_view path,
-                                                       const DatabaseOptions& options,
-                                                       CallGate* gate);
+  struct Options {
+    // The first one of its process: files that no tablet names are swept.
+    bool opening = false;
+    // For tests: called before each step.
+    std::function<void()> on_step;
+  };
+
+  // Goes through the four steps. Unavailable if another master has the lock. `cluster` outlives it.
+  static absl::StatusOr<std::shared_ptr<Master>> Start(Cluster* cluster, Options options);
   ~Master();
+  Master(const Master&) = delete;
+  Master& operator=(const Master&) = delete;
 
-  // Writes everything out and ends the logs, so that the next opening finds none. No call may be
-  // under way. The directory stays locked until the destructor.
-  absl::Status Shutdown();
+  // Its threads begin: until then it looks after nothing by itself.
+  void StartThreads();
+  // They end. The thread that looks after lost servers goes on until FinishThreads: the other may
+  // wait for it.
+  void StopThreads();
+  void FinishThreads();
 
-  // --- Tables ---
+  // False: it has given up, or lost its lock, and another is to take its place.
+  bool active() const { return lock_->held(); }
+  LockSession* session() { return lock_->session(); }
+
+  // --- Tables (tables.cc) ---
 
   // With tablets that begin at `split_rows`, and one before.
   absl::Status CreateTable(std::string_view name, const TableSchema& schema,
@@ -81,11 +82,9 @@ class Master {
   // Replaces the schema by what `change` makes of it.
   absl::Status ChangeTable(std::string_view name,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
-  // NotFound.
-  absl::StatusOr<std::shared_ptr<TableRoute>> FindTable(std::string_view name) const;
-  std::vector<std::string> TableNames() const;
-  // Larger than every sequence number so far.
-  SequenceNumber TakeSequence() { return sequences_.Take(1); }
+  // A number that no table and no family had: larger than every sequence number so far.
+  SequenceNumber TakeSequence() { return cluster_->sequences()->Take(1); }
+  absl::Status Resume();
 
   // --- Tablets (tablet_changes.cc); reads and writes go on meanwhile ---
 
@@ -96,176 +95,102 @@ class Master {
   // Has the tablet with `row` served by the server with this number, from 0.
   absl::Status MoveTablet(std::string_view table, std::string_view row, int server,
                           const CallLimits& limits);
-  absl::StatusOr<std::vector<TabletInfo>> Tablets(std::string_view table) const;
-  // All tablets that the table has now.
-  absl::Status FlushTable(std::string_view table, const CallLimits& limits);
-  absl::Status CompactTable(std::string_view table, const CallLimits& limits);
-  // Until there is nothing to compact, split or merge.
-  absl::Status WaitUntilQuiet(const CallLimits& limits);
+  absl::StatusOr<std::vector<TabletInfo>> Tablets(std::string_view table);
 
-  // --- The parts that clients use directly ---
+  // --- Upkeep (upkeep.cc) ---
 
-  // Waits until everything that was given a sequence number before the call is visible.
-  void WaitForWrites();
-  BackgroundWork* background() { return &background_; }
-  RateLimiter* rate_limiter() { return &rate_limiter_; }
-  InfoLog* info_log() { return &info_log_; }
-  ListenerQueue* events() { return events_.get(); }  // null: nobody listens
-  // Snapshots may outlive the master.
-  const std::shared_ptr<SnapshotList>& snapshots() { return snapshots_; }
-  const DatabaseOptions& options() const { return options_; }
-  const std::string& path() const { return directory_.path(); }
-  DatabaseStatistics Statistics() const;
-
-  // For tests: the lock service, all tablet servers that there were, the present ones first, and
-  // what the master's thread does when a server has lost its lock.
-  LocalLockService* lock_service() { return lock_service_.get(); }
-  std::vector<TabletServer*> ServersEver() const;
-  void ReplaceLostServers();
-  // The first step of that. Waits for nothing, and is taken on a thread that waits for nothing: who
-  // has the schema's mutex may wait for writes that wait for this, the thread that replaces servers
-  // as well as others.
+  // Splits and merges what the tables' rules ask for; says whether there was anything.
+  bool ChangeTablets();
+  // There may be something to do.
+  void Wake();
+  // The first step of replacing lost servers. Waits for nothing, and is taken on a thread that
+  // waits for nothing: those who wait for writes may wait for this.
   void SealLostServers();
-
-  absl::Status Resume();
-  // What stopped writes or compactions, if anything did.
-  absl::Status background_error() const;
+  // Has the tablets of lost servers, and others that nobody serves, loaded by servers.
+  void ReplaceLostServers();
+  // After the threads have ended: OK once every tablet is served.
+  absl::Status ReplaceAll();
 
  private:
-  // A route's table that was replaced, and when, in advances of the gate.
-  struct Retired {
-    std::shared_ptr<const ServedTable> table;
-    uint64_t advances = 0;
-  };
-
-  // A tablet server of user tables. Its log is started when it gets its first tablet.
-  struct UserServer {
-    std::unique_ptr<TabletServer> server;
-    std::unique_ptr<WriteController> write_controller;
-  };
-
-  Master(std::string_view path, const DatabaseOptions& options, CallGate* gate);
-
-  // Starting.
-  absl::Status LockAndCreate();
-  absl::Status OpenLockService();
-  absl::Status StartFileNumbers();
-  std::unique_ptr<TabletServer> MakeServer(ServerDirectory::Kind kind, TabletStore* store);
-  absl::Status OpenMetadata();
-  absl::Status OpenTables();
-  absl::StatusOr<std::shared_ptr<const ServedTable>> OpenTable(
-      const TableLayout& layout, const std::vector<TabletState>& tablets);
-  std::shared_ptr<UserServer> MakeUserServer();
-
-  // Taking over (recovery.cc).
-  using FindTabletFunction =
-      absl::FunctionRef<std::shared_ptr<Tablet>(uint64_t table_id, std::string_view row)>;
   // What is known to have been durable in the logs of servers, by their names.
   using Reach = std::map<std::string, SequenceNumber>;
-  static void NoteRedoPoints(const TabletState& state, Reach* must_reach);
-  // Reads the logs of earlier servers into the tablets of `servers`, which take their place.
-  absl::Status TakeOver(ServerDirectory::Kind kind, const std::vector<TabletServer*>& servers,
-                        const Reach& must_reach);
-  // Reads a log up to the sequence number `last` into the tablets that `find` knows, and has
-  // `flush` write them out when they take too much memory.
-  absl::Status Replay(const std::string& dead_server, SequenceNumber must_reach,
-                      SequenceNumber last, FindTabletFunction find,
-                      absl::FunctionRef<absl::Status()> flush);
-  // Gives the server a name, a log and a lock, if it has none.
-  absl::Status StartServer(ServerDirectory::Kind kind, TabletServer* server);
-  absl::Status FlushAll(TabletServer* server);
-  absl::Status ReplaceServer(const UserServer& lost) ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
-  // A tablet of a lost server, and what will be served in its place.
-  struct Heir;
-  absl::StatusOr<std::vector<Heir>> OpenHeirs(const UserServer& lost, SequenceNumber* must_reach)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
-  // What a tablet asks of its server: its bytes on disk, and something for each, so that tablets
-  // with nothing in them are spread, too; and what all tablets of a server ask.
-  static uint64_t LoadOf(const Tablet& tablet);
-  static uint64_t LoadOf(const TabletServer& server);
-  std::vector<std::shared_ptr<UserServer>> Users() const;
-  std::vector<TabletServer*> UserServers() const;
-  // METADATA's first: the others write to it.
-  std::vector<TabletServer*> AllServers() const;
-  // Changes of tablets that are claimed.
-  absl::Status Split(TableRoute* route, const ServedTablet& tablet, std::string_view row)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
-  absl::Status Move(TableRoute* route, const ServedTablet& tablet, const UserServer& to)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
-  absl::Status Merge(TableRoute* route, const ServedTablet& left, const ServedTablet& right)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
-  // The server's place among them; none if it is lost.
-  std::optional<int> NumberOf(const TabletServer& server) const;
-  // Stops a tablet and writes everything out; it takes writes again if that fails.
-  absl::Status StopAndFlush(const ServedTablet& tablet);
-  // Puts `tablets` in the place of `old` in what clients look at.
-  void ReplaceInRoute(TableRoute* route, const std::vector<const Tablet*>& old,
-                      const std::vector<ServedTablet>& tablets);
-  // Calls `function` for one tablet after the other, and looks again for those that have moved.
-  absl::Status ForEachTablet(std::string_view table,
-                             absl::FunctionRef<absl::Status(const ServedTablet&)> function);
+  // A tablet that no server has.
+  struct Unassigned {
+    const TableLayout* layout;
+    TabletId id;
+    uint64_t load;
+  };
 
-  // The master's threads (upkeep.cc).
-  void UpkeepLoop();
-  void LivenessLoop();
-  void WakeUpkeep();
-  // Ends this thread and those of background work. What they wait for ends early.
-  void StopThreads();
-  void RemoveHolders();
-  bool IsStopping() const;
-  // Deletes what no call can look at any more. Any thread.
-  void DeleteRetired();
-  // Splits and merges what the tables' rules ask for; says whether there was anything. Any thread.
-  bool ChangeTablets();
-  bool SplitLarge(const std::string& name, const ServedTable& table);
-  bool MergeSmall(const std::string& name, const ServedTable& table);
-  // Where a tablet that is too large is to be split, if it can be.
-  std::optional<std::string> RowToSplitAt(const SplitRule& rule, const Tablet& tablet);
+  Master(Cluster* cluster, Options options, std::unique_ptr<MasterLock> lock);
+
+  // Before each step.
+  absl::Status Step() { return lock_->Step(); }
+  // The caller's limits, and the master's end.
+  CallLimits WithEnd(CallLimits limits) const;
+
+  // Starting, and what any of its calls needs.
+  absl::Status GreetServers();
+  absl::Status ReadTables() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  // What an earlier master has begun: deletions and changes of schemas, and creations.
+  absl::Status FinishChanges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  absl::Status SweepFiles();
+  absl::StatusOr<TableLayout> FindTable(std::string_view name) const;
+  absl::StatusOr<uint64_t> FindTableId(std::string_view name) const;
+
+  // Tables.
+  absl::Status DropTablets(uint64_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   // Brings the lock service back to the schema that is served, after a change that may or may not
   // have reached it. If it cannot, writes are refused until Resume() succeeds with it.
-  void RestoreSchema(const TableLayout& layout);
-  absl::Status SweepTables(const std::vector<TableLayout>& layouts);
-  absl::Status SweepFiles();
-  void NoteSequences(const TabletState& state);
+  void RestoreSchema(const TableLayout& layout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  void RefuseWrites(const absl::Status& status);
   void TellOfTable(void (EventListener::*function)(const TableEvent&), std::string_view table);
 
-  const DatabaseDirectory directory_;
-  const DatabaseOptions options_;
-  FileSystem* const file_system_;
-  CallGate* const gate_;
-  const std::unique_ptr<ListenerQueue> events_;  // before everything that pushes
-  InfoLog info_log_;
-  const std::unique_ptr<ScanCache> scan_cache_;  // null: off
-  RateLimiter rate_limiter_;
-  SequenceSource sequences_;
-  const std::shared_ptr<SnapshotList> snapshots_;
-  std::atomic<uint64_t> last_file_number_{0};
+  // Assignment (assignment.cc).
+  absl::Status Assign() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  absl::StatusOr<std::vector<Unassigned>> FindUnassigned(Reach* must_reach)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  absl::StatusOr<std::unique_ptr<DeadLog>> ReadLog(const ServerDirectory& servers,
+                                                   const std::string& server,
+                                                   const Reach& must_reach);
+  absl::Status LoadAll(const std::vector<Unassigned>& tablets, const std::vector<DeadLog*>& logs);
+  absl::Status LoadOne(ServerHost* host, const Unassigned& tablet,
+                       const std::vector<DeadLog*>& logs);
+  bool IsServed(const TabletId& id) const;
 
-  std::unique_ptr<FileLock> lock_;
-  SmallFiles small_files_;
+  // Tablets.
+  // The tablet that has `row`; waits until it is served.
+  absl::StatusOr<HostedTablet> AwaitTablet(uint64_t table_id, std::string_view row,
+                                           const CallLimits& limits);
+  absl::StatusOr<std::vector<HostedTablet>> AwaitTablets(uint64_t table_id,
+                                                         const CallLimits& limits);
+  absl::Status Move(std::string_view table, const HostedTablet& from, ServerHost* to,
+                    const CallLimits& limits);
+  std::optional<int> NumberOf(const ServerHost& host) const;
+
+  // Upkeep.
+  void UpkeepLoop();
+  void LivenessLoop();
+  bool IsStopping() const;
+  bool SplitLarge(const TableLayout& layout);
+  bool MergeSmall(const TableLayout& layout);
+  // Where a tablet that is too large is to be split, if it can be.
+  std::optional<std::string> RowToSplitAt(const SplitRule& rule, const Tablet& tablet);
+
+  Cluster* const cluster_;
+  const Options options_;
+  const bool read_only_;
+  const std::unique_ptr<MasterLock> lock_;
   SchemaStore schemas_;
-  RootTablet root_;
-  std::unique_ptr<LocalLockService> lock_service_;
-  std::unique_ptr<LockSession> session_;  // the master's
-  std::unique_ptr<ServerDirectory> servers_;
+  InfoLog* const info_log_;
 
-  std::unique_ptr<TabletServer> metadata_server_;
-  std::unique_ptr<MetadataTable> metadata_;
-  // As many as the options say; each may be replaced by another. Those that were stay, empty, until
-  // the database is closed: calls may look at them.
-  mutable Mutex servers_mutex_;
-  std::vector<std::shared_ptr<UserServer>> user_servers_ ABSL_GUARDED_BY(servers_mutex_);
-  std::vector<std::shared_ptr<UserServer>> dead_servers_ ABSL_GUARDED_BY(servers_mutex_);
+  // One change of tables, or assignment of tablets, at a time. Before mutex_.
+  mutable Mutex schema_mutex_;
+  bool is_assigned_ ABSL_GUARDED_BY(schema_mutex_) = false;  // every tablet, as far as is known
 
-  Mutex schema_mutex_;  // one change of tables at a time
-  // That are sealed, and whose tablets are not all served by others yet.
-  std::vector<std::shared_ptr<UserServer>> lost_servers_ ABSL_GUARDED_BY(schema_mutex_);
-  SharedFiles shared_files_;
   mutable Mutex mutex_;
-  std::map<std::string, std::shared_ptr<TableRoute>, std::less<>> tables_ ABSL_GUARDED_BY(mutex_);
-  // What calls may still look at: until the gate has advanced twice since.
-  std::vector<Retired> retired_ ABSL_GUARDED_BY(mutex_);
-
+  std::map<std::string, TableLayout, std::less<>> tables_ ABSL_GUARDED_BY(mutex_);
+  // Tablets that are on their way from one server to another, or being loaded.
+  std::set<TabletId> moving_ ABSL_GUARDED_BY(mutex_);
   // Of the tablets that are too large and cannot be split: their bytes when that was found.
   std::map<TabletId, uint64_t> unsplittable_ ABSL_GUARDED_BY(mutex_);
 
@@ -277,9 +202,6 @@ class Master {
   bool stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
   bool liveness_stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
   std::thread upkeep_, liveness_;
-
-  // Last: its threads use everything above.
-  BackgroundWork background_;
 };
 
 }  // namespace bigtable

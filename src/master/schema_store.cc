@@ -1,6 +1,10 @@
 #include "master/schema_store.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -14,29 +18,60 @@ std::string FileOf(std::string_view table) { return Cat(kDirectory, "/", table);
 
 }  // namespace
 
+absl::StatusOr<TableLayout> SchemaStore::ReadFile(const std::string& table) const {
+  BT_ASSIGN_OR_RETURN(const LockServiceFile file, session_->Read(FileOf(table)));
+  absl::StatusOr<TableLayout> layout = TableLayout::Decode(file.contents);
+  if (!layout.ok()) {
+    return absl::Status(layout.status().code(), Cat("the schema of table ", Quoted(table), ": ",
+                                                    ToStd(layout.status().message())));
+  }
+  if (layout->name != table) {
+    return absl::DataLossError(
+        Cat("the schema of table ", Quoted(table), " is that of ", Quoted(layout->name)));
+  }
+  return layout;
+}
+
+absl::StatusOr<std::vector<std::string>> SchemaStore::Tables() const {
+  return session_->List(kDirectory);
+}
+
+absl::StatusOr<TableLayout> SchemaStore::Read(std::string_view table) const {
+  // Listed, because a name that is none would not be a name of a file either.
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables());
+  if (std::binary_search(tables.begin(), tables.end(), table)) {
+    absl::StatusOr<TableLayout> layout = ReadFile(std::string(table));
+    if (!absl::IsNotFound(layout.status())) return layout;  // or it was deleted meanwhile
+  }
+  std::string names;
+  for (const std::string& other : tables) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", other);
+  }
+  return absl::NotFoundError(
+      Cat("there is no table ", Quoted(table), "; there are: ", names.empty() ? "none" : names));
+}
+
+absl::StatusOr<bool> SchemaStore::Has(std::string_view table, uint64_t table_id) const {
+  const absl::StatusOr<TableLayout> layout = ReadFile(std::string(table));
+  if (absl::IsNotFound(layout.status())) return false;
+  BT_RETURN_IF_ERROR(layout.status());
+  return layout->table_id == table_id;
+}
+
 absl::StatusOr<std::vector<TableLayout>> SchemaStore::ReadAll() const {
   std::vector<TableLayout> layouts;
-  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->List(kDirectory));
-  for (const std::string& name : names) {
-    BT_ASSIGN_OR_RETURN(const std::string bytes, files_->Read(FileOf(name)));
-    absl::StatusOr<TableLayout> layout = TableLayout::Decode(bytes);
-    if (!layout.ok()) {
-      return absl::Status(layout.status().code(), Cat("the schema of table ", Quoted(name), ": ",
-                                                      ToStd(layout.status().message())));
-    }
-    if (layout->name != name) {
-      return absl::DataLossError(
-          Cat("the schema of table ", Quoted(name), " is that of ", Quoted(layout->name)));
-    }
-    layouts.push_back(*std::move(layout));
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables());
+  for (const std::string& table : tables) {
+    BT_ASSIGN_OR_RETURN(TableLayout layout, ReadFile(table));
+    layouts.push_back(std::move(layout));
   }
   return layouts;
 }
 
 absl::Status SchemaStore::Write(const TableLayout& layout) {
-  return files_->Write(FileOf(layout.name), layout.Encode());
+  return session_->Write(FileOf(layout.name), layout.Encode()).status();
 }
 
-absl::Status SchemaStore::Remove(std::string_view table) { return files_->Remove(FileOf(table)); }
+absl::Status SchemaStore::Remove(std::string_view table) { return session_->Remove(FileOf(table)); }
 
 }  // namespace bigtable

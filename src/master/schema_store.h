@@ -4,29 +4,39 @@
 #ifndef BIGTABLE_MASTER_SCHEMA_STORE_H_
 #define BIGTABLE_MASTER_SCHEMA_STORE_H_
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "lockservice/small_files.h"
+#include "lockservice/lock_service.h"
 #include "tablet/table_layout.h"
 
 namespace bigtable {
 
-// Thread-safe as SmallFiles is.
+// Thread-safe. Nothing is written once the session is lost.
 class SchemaStore {
  public:
-  // `files` outlives this.
-  explicit SchemaStore(SmallFiles* files) : files_(files) {}
+  // `session` outlives this.
+  explicit SchemaStore(LockSession* session) : session_(session) {}
 
+  // The names of all tables, sorted.
+  absl::StatusOr<std::vector<std::string>> Tables() const;
+  // NotFound, with the tables that there are; DataLoss.
+  absl::StatusOr<TableLayout> Read(std::string_view table) const;
+  // Whether there is the table with this name and this id.
+  absl::StatusOr<bool> Has(std::string_view table, uint64_t table_id) const;
   absl::StatusOr<std::vector<TableLayout>> ReadAll() const;
   absl::Status Write(const TableLayout& layout);
   absl::Status Remove(std::string_view table);
 
  private:
-  SmallFiles* const files_;
+  absl::StatusOr<TableLayout> ReadFile(const std::string& table) const;
+
+  LockSession* const session_;
 };
 
 }  // namespace bigtable

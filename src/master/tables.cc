@@ -1,4 +1,6 @@
-// The master's changes of tables and their schemas.
+// The master's changes of tables and their schemas. A file of the lock service decides: writing it
+// makes a table, or a change of its schema, happen, and removing it deletes the table. What is left
+// to do after that a later master finds to do.
 #include <algorithm>
 #include <utility>
 
@@ -11,25 +13,6 @@
 
 namespace bigtable {
 
-absl::StatusOr<std::shared_ptr<TableRoute>> Master::FindTable(std::string_view name) const {
-  MutexLock lock(&mutex_);
-  const auto found = tables_.find(name);
-  if (found != tables_.end()) return found->second;
-  std::string names;
-  for (const auto& [other, table] : tables_) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", other);
-  }
-  return absl::NotFoundError(
-      Cat("there is no table ", Quoted(name), "; there are: ", names.empty() ? "none" : names));
-}
-
-std::vector<std::string> Master::TableNames() const {
-  MutexLock lock(&mutex_);
-  std::vector<std::string> names;
-  for (const auto& [name, tablet] : tables_) names.push_back(name);
-  return names;
-}
-
 absl::Status Master::CreateTable(std::string_view name, const TableSchema& schema,
                                  const std::vector<std::string>& split_rows) {
   MutexLock schema_lock(&schema_mutex_);
@@ -40,96 +23,121 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   }
   // Never used before: what the log may still hold of deleted tables is not this table's. The
   // sequence numbers that METADATA's mutation takes are larger, so neither will it be used again.
-  layout.table_id = sequences_.Take(1);
-  BT_RETURN_IF_ERROR(metadata_->AddTable(layout.table_id, ranges));
-  std::vector<TabletState> states(ranges.size());
-  for (size_t i = 0; i < ranges.size(); ++i) states[i].rows = ranges[i];
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<const ServedTable> table, OpenTable(layout, states));
-  absl::Status created;
-  for (TabletServer* server : table->servers()) {
-    if (created.ok()) created = StartServer(ServerDirectory::Kind::kUser, server);
+  layout.table_id = TakeSequence();
+  BT_RETURN_IF_ERROR(Step());
+  BT_RETURN_IF_ERROR(cluster_->metadata()->AddTable(layout.table_id, ranges));
+  // A server that has no log yet gets one: an error of that is one of the creation.
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    BT_RETURN_IF_ERROR(Step());
+    BT_RETURN_IF_ERROR(host->Start(lock_->number()));
+    if (ranges.size() == 1) break;
   }
-  if (created.ok()) created = schemas_.Write(layout);
-  if (!created.ok()) {
-    for (const ServedTablet& tablet : table->tablets()) {
-      tablet.server->RemoveTablet(tablet.tablet->id());
+  BT_RETURN_IF_ERROR(Step());
+  if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
+    // It may be there all the same.
+    if (const absl::Status removed = schemas_.Remove(name);
+        !removed.ok() && !absl::IsNotFound(removed)) {
+      RefuseWrites(Annotate(removed, Cat("the schema of table ", name, " may be there")));
     }
-    return created;
+    return written;
   }
-  info_log_.Info("created table ", name, " as ", layout.table_id, " of ", ranges.size(),
-                 " tablets");
+  {
+    MutexLock lock(&mutex_);
+    tables_[std::string(name)] = layout;
+  }
+  info_log_->Info("created table ", name, " as ", layout.table_id, " of ", ranges.size(),
+                  " tablets");
   TellOfTable(&EventListener::OnTableCreated, name);
-  MutexLock lock(&mutex_);
-  tables_[std::string(name)] = std::make_shared<TableRoute>(std::move(table));
+  // From here on the table is there: what cannot be loaded now will be.
+  if (const absl::Status assigned = Assign(); !assigned.ok()) {
+    info_log_->Warning("table ", name, " is not served yet: ", ToStd(assigned.message()));
+    Wake();
+  }
   return absl::OkStatus();
 }
 
 absl::Status Master::DeleteTable(std::string_view name) {
   MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, FindTable(name));
-  const std::shared_ptr<const ServedTable> table = route->Share();
+  BT_ASSIGN_OR_RETURN(const TableLayout layout, FindTable(name));
+  BT_RETURN_IF_ERROR(Step());
   if (const absl::Status removed = schemas_.Remove(name); !removed.ok()) {
-    RestoreSchema(*table->Layout());
+    RestoreSchema(layout);
     return removed;
   }
-  // From here on the table is deleted; what is left to do, the next opening does if this fails.
   {
     MutexLock lock(&mutex_);
     tables_.erase(tables_.find(name));
   }
   TellOfTable(&EventListener::OnTableDeleted, name);
-  for (const ServedTablet& served : table->tablets()) {
-    served.server->RemoveTablet(served.tablet->id());
-    background_.WaitForTablet(served.tablet.get());
-  }
-  const absl::Status forgotten = metadata_->RemoveTable(table->table_id());
-  for (const ServedTablet& served : table->tablets()) {
-    if (forgotten.ok()) served.tablet->RemoveFiles();
-    // Tables that users hold keep the tablet, but not what was in it.
-    served.server->Empty(served.tablet.get());
-  }
-  BT_RETURN_IF_ERROR(forgotten);
-  for (TabletServer* server : table->servers()) {
-    if (const absl::Status status = server->MaintainLog(); !status.ok()) {
-      info_log_.Warning("after table ", name, " was deleted: ", ToStd(status.message()));
-    }
-  }
-  info_log_.Info("deleted table ", name);
+  BT_RETURN_IF_ERROR(DropTablets(layout.table_id));
+  info_log_->Info("deleted table ", name);
   return absl::OkStatus();
 }
 
-// The schema's file is what changes the table; then its tablets follow, one after the other.
+absl::Status Master::DropTablets(uint64_t table_id) {
+  std::vector<HostedTablet> dropped;
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    BT_RETURN_IF_ERROR(Step());
+    BT_ASSIGN_OR_RETURN(auto tablets, host->Drop(lock_->number(), table_id));
+    for (std::shared_ptr<Tablet>& tablet : tablets) dropped.push_back({std::move(tablet), host});
+  }
+  BT_RETURN_IF_ERROR(Step());
+  const absl::Status forgotten = cluster_->metadata()->RemoveTable(table_id);
+  for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten.ok());
+  cluster_->ForgetCounters(table_id);
+  BT_RETURN_IF_ERROR(forgotten);
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    if (const absl::Status status = host->server()->MaintainLog(); !status.ok()) {
+      info_log_->Warning("after a table was deleted: ", ToStd(status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The schema's file is what changes the table; then its tablets follow, one server after another.
 absl::Status Master::ChangeTable(std::string_view name,
                                  absl::FunctionRef<absl::Status(TableLayout*)> change) {
   MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, FindTable(name));
-  const std::shared_ptr<const ServedTable> table = route->Share();
-  const std::shared_ptr<const TableLayout> before = table->Layout();
-  TableLayout layout = *before;
+  BT_ASSIGN_OR_RETURN(const TableLayout before, FindTable(name));
+  TableLayout layout = before;
   BT_RETURN_IF_ERROR(change(&layout));
+  BT_RETURN_IF_ERROR(Step());
   if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
-    RestoreSchema(*before);
+    RestoreSchema(before);
     return written;
   }
-  for (const ServedTablet& served : table->tablets()) {
-    served.server->SetLayout(served.tablet.get(), layout);
+  {
+    MutexLock lock(&mutex_);
+    tables_[layout.name] = layout;
   }
-  WakeUpkeep();  // for another rule of splits
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    BT_RETURN_IF_ERROR(Step());
+    BT_RETURN_IF_ERROR(host->SetLayout(lock_->number(), layout));
+  }
+  Wake();  // for another rule of splits
   TellOfTable(&EventListener::OnTableChanged, name);
   return absl::OkStatus();
 }
 
 void Master::TellOfTable(void (EventListener::*function)(const TableEvent&),
                          std::string_view table) {
-  if (events_ != nullptr) events_->Push(function, {absl::Now(), std::string(table)});
+  if (ListenerQueue* const events = cluster_->events()) {
+    events->Push(function, {absl::Now(), std::string(table)});
+  }
 }
 
 void Master::RestoreSchema(const TableLayout& layout) {
+  // A later master goes by what it finds.
+  if (!active()) return;
   const absl::Status status = schemas_.Write(layout);
   if (status.ok()) return;
-  for (TabletServer* server : UserServers()) {
-    server->SetError(Annotate(status, Cat("the schema of table ", layout.name,
-                                          " cannot be written, and may be changed")));
+  RefuseWrites(Annotate(
+      status, Cat("the schema of table ", layout.name, " cannot be written, and may be changed")));
+}
+
+void Master::RefuseWrites(const absl::Status& status) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    host->server()->SetError(status);
   }
 }
 

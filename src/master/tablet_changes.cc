@@ -1,14 +1,6 @@
-// The master's changes of tablets: splits, moves and merges (sections 5.2, 5.4 and 6 of the paper).
-//
-// Each goes the same way. The tablet is claimed, so that background work leaves its files alone.
-// METADATA is changed first, by one mutation that decides (metadata/metadata_table.h). Then the
-// server that has the tablet has others in its place, and the route says so; calls that come to the
-// old one see that it has moved, and look again.
-//
-// A split copies nothing and waits for nothing: the halves share memtables and SSTables. A move or
-// a merge writes the tablet's memtables out twice: once while writes go on, and then, with the
-// tablet stopped, the little that has come meanwhile, so that nothing of the log is needed where it
-// is served next. Reads go on until it is served there.
+// The master's changes of tablets: splits, moves and merges (sections 5.2 and 5.4 of the paper).
+// What is to be done a server does (cluster/server_host.h); the master finds the server, and goes
+// on when a tablet has become another one, or is another server's, by the time the server looks.
 #include <algorithm>
 #include <utility>
 
@@ -16,242 +8,174 @@
 #include "base/strings.h"
 #include "master/master.h"
 #include "master/split_rows.h"
-#include "master/tablet_claim.h"
-#include "tablet/halves.h"
 
 namespace bigtable {
+namespace {
 
-// --- Splits ---
+// The server does not have the tablet any more, or was lost: it is to be looked for again.
+bool IsElsewhere(const absl::Status& status, const ServerHost& host) {
+  return absl::IsNotFound(status) || (!status.ok() && !host.server()->serving());
+}
 
-absl::Status Master::SplitTablet(std::string_view table, std::string_view row,
-                                 const CallLimits& limits) {
-  BT_RETURN_IF_ERROR(CheckSplitRow(row));
+}  // namespace
+
+absl::StatusOr<HostedTablet> Master::AwaitTablet(uint64_t table_id, std::string_view row,
+                                                 const CallLimits& limits) {
   while (true) {
+    HostedTablet hosted = cluster_->FindTablet(table_id, row);
+    if (hosted && hosted.host->server()->serving()) return hosted;
     BT_RETURN_IF_ERROR(limits.Check());
-    BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, FindTable(table));
-    const std::shared_ptr<const ServedTable> served = route->Share();
-    const ServedTablet& tablet = served->tablets()[served->Find(row)];
-    if (tablet.tablet->rows().begin() == row) {
-      return absl::AlreadyExistsError(
-          Cat("table ", table, " has a tablet that begins with ", Quoted(row), " already"));
+    BT_RETURN_IF_ERROR(Step());
+    if (IsStopping()) return absl::FailedPreconditionError("the database is being closed");
+    cluster_->background()->WaitForProgress(absl::Milliseconds(1));
+  }
+}
+
+absl::StatusOr<std::vector<HostedTablet>> Master::AwaitTablets(uint64_t table_id,
+                                                               const CallLimits& limits) {
+  while (true) {
+    std::vector<HostedTablet> tablets = cluster_->TabletsOf(table_id);
+    std::optional<std::string> next = "";  // where the next tablet begins
+    for (const HostedTablet& hosted : tablets) {
+      if (!next.has_value() || hosted.tablet->rows().begin() != *next) break;
+      next = hosted.tablet->rows().end();
     }
-    const TabletClaim claim(&background_, {tablet}, limits);
-    BT_RETURN_IF_ERROR(claim.status());
-    MutexLock schema_lock(&schema_mutex_);
-    if (claim.AreServed()) return Split(route.get(), tablet, row);
+    if (!next.has_value()) return tablets;
+    BT_RETURN_IF_ERROR(limits.Check());
+    BT_RETURN_IF_ERROR(Step());
+    cluster_->background()->WaitForProgress(absl::Milliseconds(1));
   }
 }
 
-absl::Status Master::Split(TableRoute* route, const ServedTablet& tablet, std::string_view row) {
-  if (!tablet.server->serving()) {
-    return absl::UnavailableError(Cat("server ", tablet.server->name(), " has lost its lock"));
-  }
-  const TabletState state = tablet.tablet->State();
-  BT_RETURN_IF_ERROR(metadata_->SplitTablet(tablet.tablet->table_id(), state, row));
-  const RowRange left = RowRange::RightOpen(state.rows.begin(), row);
-  const RowRange right = RowRange::StartingAt(row);
-  for (const auto& [id, group] : state.groups) {
-    for (const TabletFile& file : group.files) {
-      if (MayHaveRowsOf(file.info, left) && MayHaveRowsOf(file.info, right)) {
-        shared_files_.Share(file.info.file_number);
-      }
-    }
-  }
-  tablet.server->SplitTablet(tablet.tablet, row, [&](const Tablet::Halves& halves) {
-    ReplaceInRoute(route, {tablet.tablet.get()},
-                   {{halves.left, tablet.server, tablet.write_controller},
-                    {halves.right, tablet.server, tablet.write_controller}});
-  });
-  info_log_.Info("split a tablet of table ", tablet.tablet->table_id(), " at ", Quoted(row));
-  return absl::OkStatus();
-}
-
-void Master::ReplaceInRoute(TableRoute* route, const std::vector<const Tablet*>& old,
-                            const std::vector<ServedTablet>& tablets) {
-  std::vector<ServedTablet> all;
-  for (const ServedTablet& served : route->Share()->tablets()) {
-    if (served.tablet.get() == old.front()) all.insert(all.end(), tablets.begin(), tablets.end());
-    if (std::find(old.begin(), old.end(), served.tablet.get()) == old.end()) all.push_back(served);
-  }
-  std::shared_ptr<const ServedTable> before =
-      route->Replace(std::make_shared<const ServedTable>(std::move(all)));
-  MutexLock lock(&mutex_);
-  retired_.push_back({std::move(before), gate_->advances()});
-}
-
-std::optional<int> Master::NumberOf(const TabletServer& server) const {
-  for (int number = 0; const auto& user : Users()) {
-    if (user->server.get() == &server) return number;
+std::optional<int> Master::NumberOf(const ServerHost& host) const {
+  for (int number = 0; const std::shared_ptr<ServerHost>& other : cluster_->Servers()) {
+    if (other.get() == &host) return number;
     ++number;
   }
   return std::nullopt;
 }
 
+// --- Splits ---
+
+absl::Status Master::SplitTablet(std::string_view table, std::string_view row,
+                                 const CallLimits& caller_limits) {
+  const CallLimits limits = WithEnd(caller_limits);
+  BT_RETURN_IF_ERROR(CheckSplitRow(row));
+  while (true) {
+    BT_ASSIGN_OR_RETURN(const uint64_t table_id, FindTableId(table));
+    BT_ASSIGN_OR_RETURN(const HostedTablet hosted, AwaitTablet(table_id, row, limits));
+    BT_RETURN_IF_ERROR(Step());
+    const absl::Status split = hosted.host->Split(lock_->number(), table_id, row, limits);
+    if (IsElsewhere(split, *hosted.host)) continue;
+    if (absl::IsAlreadyExists(split)) {
+      return absl::AlreadyExistsError(
+          Cat("table ", table, " has a tablet that begins with ", Quoted(row), " already"));
+    }
+    return split;
+  }
+}
+
 // --- Moves ---
 
 absl::Status Master::MoveTablet(std::string_view table, std::string_view row, int server,
-                                const CallLimits& limits) {
+                                const CallLimits& caller_limits) {
+  const CallLimits limits = WithEnd(caller_limits);
   while (true) {
-    BT_RETURN_IF_ERROR(limits.Check());
-    const std::vector<std::shared_ptr<UserServer>> users = Users();
-    if (server < 0 || static_cast<size_t>(server) >= users.size()) {
+    const std::vector<std::shared_ptr<ServerHost>> hosts = cluster_->Servers();
+    if (server < 0 || static_cast<size_t>(server) >= hosts.size()) {
       return absl::InvalidArgumentError(
-          Cat("the number of a server must be from 0 to ", users.size() - 1, ", and is ", server));
+          Cat("the number of a server must be from 0 to ", hosts.size() - 1, ", and is ", server));
     }
-    const UserServer& to = *users[static_cast<size_t>(server)];
-    BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, FindTable(table));
-    const std::shared_ptr<const ServedTable> served = route->Share();
-    const ServedTablet& tablet = served->tablets()[served->Find(row)];
-    if (tablet.server == to.server.get()) return absl::OkStatus();
-    BT_RETURN_IF_ERROR(background_.FlushTablet(tablet.server, tablet.tablet, limits));
-    const TabletClaim claim(&background_, {tablet}, limits);
-    BT_RETURN_IF_ERROR(claim.status());
+    const std::shared_ptr<ServerHost>& to = hosts[static_cast<size_t>(server)];
+    BT_ASSIGN_OR_RETURN(const uint64_t table_id, FindTableId(table));
+    BT_ASSIGN_OR_RETURN(const HostedTablet hosted, AwaitTablet(table_id, row, limits));
+    if (hosted.host == to) return absl::OkStatus();
+    const absl::Status moved = Move(table, hosted, to.get(), limits);
+    if (!IsElsewhere(moved, *hosted.host)) return moved;
+  }
+}
+
+absl::Status Master::Move(std::string_view table, const HostedTablet& from, ServerHost* to,
+                          const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(to->server()->error());
+  const TabletId id = from.tablet->id();
+  BT_RETURN_IF_ERROR(Step());
+  {
+    MutexLock lock(&mutex_);
+    if (!moving_.insert(id).second) return absl::NotFoundError("it is moving already");
+  }
+  absl::Status status = from.host->Unload(lock_->number(), id, limits);
+  const bool unloaded = status.ok();
+  if (unloaded) {
+    // With the schema's mutex, so that the schema is the one that it has now.
     MutexLock schema_lock(&schema_mutex_);
-    if (claim.AreServed() && NumberOf(*to.server) == server) return Move(route.get(), tablet, to);
+    const absl::StatusOr<TableLayout> layout = FindTable(table);
+    status = layout.status();
+    if (status.ok() && layout->table_id != id.table_id) status = absl::NotFoundError("deleted");
+    if (status.ok()) status = Step();
+    if (status.ok()) status = to->Load(lock_->number(), *layout, id, {});
+    // Then it goes wherever it can.
+    if (!status.ok()) is_assigned_ = false;
   }
-}
-
-absl::Status Master::Move(TableRoute* route, const ServedTablet& tablet, const UserServer& to) {
-  BT_RETURN_IF_ERROR(to.server->error());
-  BT_RETURN_IF_ERROR(StartServer(ServerDirectory::Kind::kUser, to.server.get()));
-  BT_RETURN_IF_ERROR(StopAndFlush(tablet));
-  absl::StatusOr<std::shared_ptr<Tablet>> moved =
-      Tablet::Open(to.server->environment(), *tablet.tablet->Layout(), tablet.tablet->State());
-  if (!moved.ok()) {
-    tablet.tablet->SetStopped(false);
-    return moved.status();
+  {
+    MutexLock lock(&mutex_);
+    moving_.erase(id);
   }
-  to.server->AdvanceVisible(tablet.server->visible());
-  tablet.tablet->MarkMoved();
-  tablet.server->ForgetTablet(*tablet.tablet);
-  (*moved)->counters()->Inherit(*tablet.tablet->counters());
-  to.server->AddTablet(*moved);
-  ReplaceInRoute(route, {tablet.tablet.get()},
-                 {{*moved, to.server.get(), to.write_controller.get()}});
-  info_log_.Info("moved a tablet of table ", tablet.tablet->table_id(), " from server ",
-                 tablet.server->name(), " to ", to.server->name());
-  return absl::OkStatus();
-}
-
-absl::Status Master::StopAndFlush(const ServedTablet& tablet) {
-  BT_RETURN_IF_ERROR(tablet.server->error());
-  if (!tablet.server->serving()) {
-    return absl::UnavailableError(Cat("server ", tablet.server->name(), " has lost its lock"));
+  if (unloaded && !status.ok()) {
+    Wake();
+    return absl::UnavailableError(
+        Cat("the tablet could not be served by another server: ", ToStd(status.message())));
   }
-  tablet.server->StopTablet(tablet.tablet.get());
-  absl::Status status = background_.FlushClaimed(tablet.server, tablet.tablet);
-  if (!status.ok()) tablet.tablet->SetStopped(false);
+  if (status.ok()) {
+    info_log_->Info("moved a tablet of table ", table, " from server ", from.host->server()->name(),
+                    " to ", to->server()->name());
+  }
   return status;
 }
 
 // --- Merges ---
 
 absl::Status Master::MergeTablets(std::string_view table, std::string_view row,
-                                  const CallLimits& limits) {
+                                  const CallLimits& caller_limits) {
+  const CallLimits limits = WithEnd(caller_limits);
   while (true) {
-    BT_RETURN_IF_ERROR(limits.Check());
-    BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, FindTable(table));
-    const std::shared_ptr<const ServedTable> served = route->Share();
-    const size_t place = served->Find(row);
-    const ServedTablet& right = served->tablets()[place];
-    if (place == 0 || right.tablet->rows().begin() != row) {
+    BT_ASSIGN_OR_RETURN(const uint64_t table_id, FindTableId(table));
+    BT_ASSIGN_OR_RETURN(const std::vector<HostedTablet> tablets, AwaitTablets(table_id, limits));
+    const auto right = std::find_if(
+        tablets.begin(), tablets.end(),
+        [&](const HostedTablet& hosted) { return hosted.tablet->rows().begin() == row; });
+    if (right == tablets.begin() || right == tablets.end()) {
       return absl::NotFoundError(
           Cat("table ", table, " has no tablet, but its first, that begins with ", Quoted(row)));
     }
-    const ServedTablet& left = served->tablets()[place - 1];
-    if (left.server != right.server) {
-      if (const std::optional<int> number = NumberOf(*right.server)) {
-        BT_RETURN_IF_ERROR(MoveTablet(table, left.tablet->rows().begin(), *number, limits));
-      } else {
-        background_.WaitForProgress(absl::Milliseconds(1));  // it is being replaced
+    const HostedTablet& left = *std::prev(right);
+    if (left.host != right->host) {
+      if (const std::optional<int> number = NumberOf(*right->host)) {
+        BT_RETURN_IF_ERROR(MoveTablet(table, left.tablet->rows().begin(), *number, caller_limits));
       }
       continue;
     }
-    for (const auto& [one, other] : {std::pair(&left, &right), std::pair(&right, &left)}) {
-      if (!one->tablet->ReachesInto(*other->tablet)) {
-        BT_RETURN_IF_ERROR(background_.FlushTablet(one->server, one->tablet, limits));
-      } else {
-        BT_RETURN_IF_ERROR(background_.CompactTablet(one->server, one->tablet, limits));
-      }
-    }
-    const TabletClaim claim(&background_, {left, right}, limits);
-    BT_RETURN_IF_ERROR(claim.status());
-    MutexLock schema_lock(&schema_mutex_);
-    if (claim.AreServed() && !left.tablet->ReachesInto(*right.tablet) &&
-        !right.tablet->ReachesInto(*left.tablet)) {
-      return Merge(route.get(), left, right);
-    }
+    BT_RETURN_IF_ERROR(Step());
+    const absl::Status merged =
+        left.host->Merge(lock_->number(), left.tablet->id(), right->tablet->id(), limits);
+    if (!IsElsewhere(merged, *left.host)) return merged;
+    BT_RETURN_IF_ERROR(limits.Check());
   }
 }
 
-absl::Status Master::Merge(TableRoute* route, const ServedTablet& left, const ServedTablet& right) {
-  BT_RETURN_IF_ERROR(StopAndFlush(left));
-  absl::Status status = StopAndFlush(right);
-  std::vector<uint64_t> shared;
-  const TabletState state = MergedState(left.tablet->State(), right.tablet->State(), &shared);
-  absl::StatusOr<std::shared_ptr<Tablet>> merged = nullptr;
-  if (status.ok()) {
-    merged = Tablet::Open(right.server->environment(), *right.tablet->Layout(), state);
-    status = merged.status();
-  }
-  if (status.ok()) status = metadata_->MergeTablets(left.tablet->id(), right.tablet->id(), state);
-  if (!status.ok()) {
-    for (const ServedTablet& tablet : {left, right}) tablet.tablet->SetStopped(false);
-    return status;
-  }
-  // Of the two that have named such a file one is left.
-  for (const uint64_t number : shared) static_cast<void>(shared_files_.Release(number));
-  for (const ServedTablet& tablet : {left, right}) {
-    (*merged)->counters()->Inherit(*tablet.tablet->counters());
-    tablet.tablet->MarkMoved();
-    tablet.server->ForgetTablet(*tablet.tablet);
-  }
-  right.server->AddTablet(*merged);
-  ReplaceInRoute(route, {left.tablet.get(), right.tablet.get()},
-                 {{*merged, right.server, right.write_controller}});
-  info_log_.Info("merged two tablets of table ", right.tablet->table_id(), " at ",
-                 Quoted(right.tablet->rows().begin()));
-  return absl::OkStatus();
-}
+// --- For those who look ---
 
-// --- All tablets of a table ---
-
-absl::StatusOr<std::vector<TabletInfo>> Master::Tablets(std::string_view table) const {
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, FindTable(table));
-  std::vector<TabletInfo> tablets;
-  for (const std::shared_ptr<const ServedTable> served = route->Share();
-       const ServedTablet& tablet : served->tablets()) {
-    TabletInfo& info = tablets.emplace_back();
-    info.rows = tablet.tablet->rows();
-    info.server = NumberOf(*tablet.server).value_or(0);
-    info.disk_bytes = tablet.tablet->DiskBytes();
+absl::StatusOr<std::vector<TabletInfo>> Master::Tablets(std::string_view table) {
+  BT_ASSIGN_OR_RETURN(const uint64_t table_id, FindTableId(table));
+  BT_ASSIGN_OR_RETURN(const std::vector<HostedTablet> tablets, AwaitTablets(table_id, WithEnd({})));
+  std::vector<TabletInfo> infos;
+  for (const HostedTablet& hosted : tablets) {
+    TabletInfo& info = infos.emplace_back();
+    info.rows = hosted.tablet->rows();
+    info.server = NumberOf(*hosted.host).value_or(0);
+    info.disk_bytes = hosted.tablet->DiskBytes();
   }
-  return tablets;
-}
-
-absl::Status Master::ForEachTablet(std::string_view table,
-                                   absl::FunctionRef<absl::Status(const ServedTablet&)> function) {
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, FindTable(table));
-  std::optional<std::string> row = "";  // up to here it is done
-  while (row.has_value()) {
-    const std::shared_ptr<const ServedTable> served = route->Share();
-    const ServedTablet& tablet = served->tablets()[served->Find(*row)];
-    BT_RETURN_IF_ERROR(function(tablet));
-    if (!tablet.tablet->moved()) row = tablet.tablet->rows().end();
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Master::FlushTable(std::string_view table, const CallLimits& limits) {
-  return ForEachTablet(table, [&](const ServedTablet& tablet) {
-    return background_.FlushTablet(tablet.server, tablet.tablet, limits);
-  });
-}
-
-absl::Status Master::CompactTable(std::string_view table, const CallLimits& limits) {
-  return ForEachTablet(table, [&](const ServedTablet& tablet) {
-    return background_.CompactTablet(tablet.server, tablet.tablet, limits);
-  });
+  return infos;
 }
 
 }  // namespace bigtable

@@ -17,6 +17,8 @@ constexpr std::string_view kFile = "file";
 constexpr std::string_view kRedo = "redo";
 constexpr std::string_view kInfo = "info";
 constexpr std::string_view kLocation = "location";
+constexpr std::string_view kEvent = "event";
+constexpr std::string_view kServer = "server";
 constexpr std::string_view kBeginRow = "begin_row";
 constexpr std::string_view kPending = "pending";
 constexpr std::string_view kMerging = "merging";
@@ -31,6 +33,20 @@ void AppendSet(std::string* out, std::string_view family, std::string_view quali
                         .family = family,
                         .qualifier = qualifier,
                         .value = value});
+}
+
+std::string_view NameOf(TabletEventKind kind) {
+  switch (kind) {
+    case TabletEventKind::kLoaded:
+      return "loaded";
+    case TabletEventKind::kSplit:
+      return "split";
+    case TabletEventKind::kMerged:
+      return "merged";
+    case TabletEventKind::kCompacted:
+      return "compacted";
+  }
+  return "";
 }
 
 // A decimal number at the front of `text`, which is taken off.
@@ -76,8 +92,12 @@ TableLayout MetadataLayout() {
   location.in_memory = true;
   layout.groups = {{0, "default", state}, {1, "location", location}};
   layout.next_group_id = 2;
-  for (std::string_view name : {kFile, kInfo, kLocation, kRedo}) {
-    layout.families.push_back({std::string(name), name == kLocation ? 1u : 0u, {}, 0});
+  constexpr int kEventsOfAKind = 8;
+  for (std::string_view name : {kEvent, kFile, kInfo, kLocation, kRedo}) {
+    FamilyLayout& family = layout.families.emplace_back();
+    family.name = name;
+    if (name == kLocation) family.group_id = 1;
+    if (name == kEvent) family.gc = GcRule::MaxVersions(kEventsOfAKind);
   }
   return layout;
 }
@@ -133,6 +153,36 @@ std::string EncodeNoMark() {
     AppendOperation(&operations,
                     {.kind = EntryKind::kDeleteColumn, .family = kInfo, .qualifier = mark});
   }
+  return operations;
+}
+
+std::string EncodeLocation(std::string_view server) {
+  std::string operations;
+  if (server.empty()) return operations;
+  std::string value(1, kVersion);
+  AppendLengthPrefixed(&value, server);
+  AppendSet(&operations, kLocation, kServer, value);
+  return operations;
+}
+
+std::optional<std::string_view> ServerOfCell(std::string_view family, std::string_view value) {
+  if (family != kLocation) return std::nullopt;
+  Decoder in(value);
+  if (!CheckVersion(&in).ok()) return std::nullopt;
+  const std::string_view server = in.LengthPrefixed();
+  return in.ok() ? std::optional(server) : std::nullopt;
+}
+
+std::string EncodeEvent(TabletEventKind kind, absl::Time time, std::string_view detail) {
+  std::string operations;
+  std::string value(1, kVersion);
+  AppendLengthPrefixed(&value, detail);
+  AppendOperation(&operations, {.kind = EntryKind::kCell,
+                                .has_timestamp = true,
+                                .timestamp = absl::ToUnixMicros(time),
+                                .family = kEvent,
+                                .qualifier = NameOf(kind),
+                                .value = value});
   return operations;
 }
 

@@ -6,7 +6,7 @@
 //   | table id, 8 bytes big-endian | 01 | end row |      a tablet that ends before that row
 //   | table id, 8 bytes big-endian | FF |                the last tablet of the table
 //
-// Columns, all at timestamp 0; group and number are decimal:
+// Columns, at timestamp 0 but for events; group and number are decimal:
 //
 //   file:<group>/<number>   an SSTable: version 1 | order | SSTableInfo
 //   redo:<group>            the group's redo point: version 1 | sequence | server | log synced
@@ -17,7 +17,10 @@
 //   info:merging            version 1: the tablet is the left part of a merge, and there only if no
 //                           other tablet begins where it begins
 //   info:last_timestamp     version 1 | the largest server timestamp in SSTables
-//   location:server         the server that has the tablet (reserved)
+//   location:server         version 1 | the name of the server that had the tablet last
+//   event:<kind>            version 1 | a detail: what has become of the tablet. At the timestamp
+//   at
+//                           which it happened, the last few of each kind
 //
 // `location` is in a locality group of its own, which is in memory.
 //
@@ -30,11 +33,13 @@
 #define BIGTABLE_METADATA_METADATA_FORMAT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 #include "bigtable/row_range.h"
 
@@ -65,6 +70,12 @@ std::string EncodePendingTablet(const TabletState& state);
 std::string EncodeMerging();
 std::string EncodeNoMark();
 std::string EncodeBeginRow(std::string_view row);
+// The server that has the tablet; nothing if there is none.
+std::string EncodeLocation(std::string_view server);
+// Something that has happened to the tablet: section 5.1's "log of all events pertaining to each
+// tablet". `detail`: the server that has loaded it, the row of a split, the group of a compaction.
+enum class TabletEventKind { kLoaded, kSplit, kMerged, kCompacted };
+std::string EncodeEvent(TabletEventKind kind, absl::Time time, std::string_view detail);
 // All of a state but the rows.
 std::string EncodeContents(const TabletState& state);
 std::string EncodeChange(const TabletChange& change);
@@ -74,6 +85,8 @@ absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std
                         TabletState* state);
 // The mark that this cell is, if it is one.
 TabletMark MarkOfCell(std::string_view family, std::string_view qualifier);
+// The server, if this cell says which one has the tablet. Views the value.
+std::optional<std::string_view> ServerOfCell(std::string_view family, std::string_view value);
 
 std::string EncodeTabletState(const TabletState& state);
 absl::StatusOr<TabletState> DecodeTabletState(std::string_view bytes);

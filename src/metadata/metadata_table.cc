@@ -11,11 +11,31 @@
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
+namespace {
+
+// Rows with marks may be no tablets, and what tells is behind them. There are hardly ever any: so
+// many are read beyond those that are asked for.
+constexpr size_t kMarks = 4;
+
+}  // namespace
 
 absl::Status MetadataTable::Commit(const TabletId& tablet, const TabletChange& change) {
   const std::string row = MetadataRow(tablet);
-  const std::string operations = EncodeChange(change);
+  std::string operations = EncodeChange(change);
+  if (!change.added.empty() || !change.removed.empty()) {
+    operations += Event(TabletEventKind::kCompacted, Cat("group ", change.group_id));
+  }
   return service_->ApplyMutation({kMetadataTableId, row, operations});
+}
+
+std::string MetadataTable::Event(TabletEventKind kind, std::string_view detail) const {
+  return clock_ == nullptr ? "" : EncodeEvent(kind, clock_->Now(), detail);
+}
+
+absl::Status MetadataTable::SetLocation(const TabletId& id, std::string_view server) {
+  const std::string row = MetadataRow(id);
+  const std::string operations = EncodeLocation(server) + Event(TabletEventKind::kLoaded, server);
+  return service_->ApplyMutation({kMetadataTableId, row, operations, Durability::kBuffered});
 }
 
 absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<RowRange>& tablets) {
@@ -28,17 +48,19 @@ absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<RowRan
 }
 
 absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& state,
-                                        std::string_view row) {
+                                        std::string_view row, std::string_view server) {
+  MutexLock lock(&steps_mutex_);
   BT_RETURN_IF_ERROR(BeginSteps(table_id));
   const TabletState left = HalfOf(state, RowRange::RightOpen(state.rows.begin(), row));
   const std::string left_row = MetadataRow({table_id, left.rows.end()});
-  const std::string pending = EncodePendingTablet(left);
+  const std::string event = Event(TabletEventKind::kSplit, row);
+  const std::string pending = EncodePendingTablet(left) + EncodeLocation(server) + event;
   BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, left_row, pending}));
   const std::string right_row = MetadataRow({table_id, state.rows.end()});
   const RowRange right_rows = state.rows.end().has_value()
                                   ? RowRange::RightOpen(row, *state.rows.end())
                                   : RowRange::StartingAt(row);
-  std::string becomes_right = EncodeBeginRow(row);
+  std::string becomes_right = EncodeBeginRow(row) + event;
   for (const auto& [id, group] : state.groups) {
     TabletChange change;
     change.group_id = id;
@@ -60,12 +82,14 @@ absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& st
 
 absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& right,
                                          const TabletState& merged) {
+  MutexLock lock(&steps_mutex_);
   BT_RETURN_IF_ERROR(BeginSteps(left.table_id));
   const std::string left_row = MetadataRow(left);
   const std::string merging = EncodeMerging();
   BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, left_row, merging}));
   const std::string right_row = MetadataRow(right);
-  const std::string operations = EncodeBeginRow(merged.rows.begin()) + EncodeContents(merged);
+  const std::string operations = EncodeBeginRow(merged.rows.begin()) + EncodeContents(merged) +
+                                 Event(TabletEventKind::kMerged, left.end_row.value_or(""));
   BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, right_row, operations}));
   // Whoever reads the row knows that it is gone.
   std::string removed;
@@ -75,35 +99,37 @@ absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& r
 }
 
 absl::Status MetadataTable::BeginSteps(uint64_t table_id) {
-  {
-    MutexLock lock(&mutex_);
-    if (unsettled_.insert(table_id).second) return absl::OkStatus();
-  }
-  return SettleTable(table_id);
+  if (unsettled_.insert(table_id).second) return absl::OkStatus();
+  return Settle(table_id);
 }
 
 void MetadataTable::EndSteps(uint64_t table_id, const absl::Status& last_step) {
-  if (!last_step.ok()) return;
-  MutexLock lock(&mutex_);
-  unsettled_.erase(table_id);
+  if (last_step.ok()) unsettled_.erase(table_id);
 }
 
-absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(uint64_t table_id) {
+absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(const RowRange& range,
+                                                                        size_t most) {
   std::vector<Row> rows;
-  BT_RETURN_IF_ERROR(service_->Read(
-      {kMetadataTableId, MetadataRows(table_id)}, [&](const ReadCell& cell) -> absl::Status {
+  const absl::Status enough = absl::OutOfRangeError("as many rows as were asked for");
+  const absl::Status read =
+      service_->Read({kMetadataTableId, range}, [&](const ReadCell& cell) -> absl::Status {
         if (rows.empty() || cell.row != rows.back().key) {
-          BT_ASSIGN_OR_RETURN(const TabletId id, TabletOfMetadataRow(cell.row));
+          if (rows.size() == most) return enough;
+          BT_ASSIGN_OR_RETURN(TabletId id, TabletOfMetadataRow(cell.row));
           Row& row = rows.emplace_back();
           row.key = cell.row;
           if (id.end_row.has_value()) row.state.rows = RowRange::RightOpen("", *id.end_row);
+          row.id = std::move(id);
         }
+        Row& row = rows.back();
         if (const TabletMark mark = MarkOfCell(cell.family, cell.qualifier);
             mark != TabletMark::kNone) {
-          rows.back().mark = mark;
+          row.mark = mark;
         }
-        return DecodeCell(cell.family, cell.qualifier, cell.value, &rows.back().state);
-      }));
+        if (const auto server = ServerOfCell(cell.family, cell.value)) row.server = *server;
+        return DecodeCell(cell.family, cell.qualifier, cell.value, &row.state);
+      });
+  if (!read.ok() && read != enough) return read;
   return rows;
 }
 
@@ -138,6 +164,11 @@ absl::Status MetadataTable::RemoveTable(uint64_t table_id) {
 }
 
 absl::Status MetadataTable::SettleTable(uint64_t table_id) {
+  MutexLock lock(&steps_mutex_);
+  return Settle(table_id);
+}
+
+absl::Status MetadataTable::Settle(uint64_t table_id) {
   BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows(table_id));
   for (const Row& row : rows) {
     if (row.mark == TabletMark::kNone) continue;
@@ -172,6 +203,37 @@ absl::StatusOr<std::vector<TabletState>> MetadataTable::ReadTable(uint64_t table
         Cat("METADATA has no tablet for the rows of table ", table_id, " from ", Quoted(next)));
   }
   return tablets;
+}
+
+absl::StatusOr<TabletState> MetadataTable::ReadTablet(const TabletId& id) {
+  BT_ASSIGN_OR_RETURN(
+      std::vector<Row> rows,
+      ReadRows(RowRange::RightOpen(MetadataRow(id), *MetadataRows(id.table_id).end()), 1 + kMarks));
+  if (!rows.empty() && rows.front().id == id && IsTablet(rows, rows.front())) {
+    return std::move(rows.front().state);
+  }
+  return absl::NotFoundError(Cat("METADATA has no tablet of table ", id.table_id,
+                                 " that ends before ", Quoted(id.end_row.value_or(""))));
+}
+
+absl::StatusOr<std::vector<TabletLocation>> MetadataTable::FindTablets(uint64_t table_id,
+                                                                       std::string_view row,
+                                                                       size_t most) {
+  const RowRange all = MetadataRows(table_id);
+  // The tablet ends behind the row, so the next larger key is the first that can be meant.
+  const std::string first = MetadataRow({table_id, std::string(row)}) + '\0';
+  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                      ReadRows(RowRange::RightOpen(first, *all.end()), most + kMarks));
+  std::vector<TabletLocation> tablets;
+  for (const Row& candidate : rows) {
+    if (tablets.size() == most) break;
+    if (!IsTablet(rows, candidate)) continue;
+    if (tablets.empty() && !candidate.state.rows.Contains(row)) break;
+    tablets.push_back({candidate.id, candidate.state.rows, candidate.server});
+  }
+  if (!tablets.empty()) return tablets;
+  return absl::NotFoundError(
+      Cat("METADATA has no tablet of table ", table_id, " with row ", Quoted(row)));
 }
 
 absl::StatusOr<std::vector<uint64_t>> MetadataTable::Tables() {

@@ -2,13 +2,19 @@
 #ifndef BIGTABLE_METADATA_METADATA_TABLE_H_
 #define BIGTABLE_METADATA_METADATA_TABLE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+
+#include "bigtable/clock.h"
+#include "bigtable/row_range.h"
 
 #include "base/mutex.h"
 #include "metadata/metadata_format.h"
@@ -17,11 +23,20 @@
 
 namespace bigtable {
 
-// Thread-safe. Writes are durable when they return OK.
+// Where a tablet is, as far as METADATA knows.
+struct TabletLocation {
+  TabletId id;
+  RowRange rows;
+  std::string server;  // that had it last; "" if none had
+};
+
+// Thread-safe. Writes are durable when they return OK, but for locations: these are found anew by
+// whoever assigns tablets.
 class MetadataTable final : public TabletStore {
  public:
-  // `service` outlives this.
-  explicit MetadataTable(TabletService* service) : service_(service) {}
+  // `service` and `clock` outlive this. Without a clock no events are noted.
+  explicit MetadataTable(TabletService* service, Clock* clock = nullptr)
+      : service_(service), clock_(clock) {}
 
   absl::Status Commit(const TabletId& tablet, const TabletChange& change) override;
 
@@ -32,9 +47,9 @@ class MetadataTable final : public TabletStore {
   // points, and those of its files that may have rows of theirs (tablet/halves.h). The step that
   // does it is one mutation of the row of the tablet, which becomes the right half's. After an
   // error it is not split, and METADATA takes no mutation before its server resumes; only if the
-  // process dies before that may the next opening find it split. One split or merge of a table at a
-  // time.
-  absl::Status SplitTablet(uint64_t table_id, const TabletState& state, std::string_view row);
+  // process dies before that may the next opening find it split. `server` has both halves.
+  absl::Status SplitTablet(uint64_t table_id, const TabletState& state, std::string_view row,
+                           std::string_view server = "");
   // Merges a tablet with the one behind it to one that is `merged`, with the files of both. The
   // step that does it is one mutation of the right one's row, which becomes the merged one's.
   // Errors as in SplitTablet.
@@ -44,6 +59,14 @@ class MetadataTable final : public TabletStore {
   // The tablets of a table in key order, without what splits and merges that were cut short have
   // left. DataLoss unless they have every row between them.
   absl::StatusOr<std::vector<TabletState>> ReadTable(uint64_t table_id);
+  // One of them. NotFound if there is none.
+  absl::StatusOr<TabletState> ReadTablet(const TabletId& id);
+  // The tablet that has `row`, and those behind it, `most` at most. NotFound if the table has no
+  // tablet with that row.
+  absl::StatusOr<std::vector<TabletLocation>> FindTablets(uint64_t table_id, std::string_view row,
+                                                          size_t most);
+  // The server has loaded the tablet. Not synced.
+  absl::Status SetLocation(const TabletId& id, std::string_view server);
   // Finishes the splits and merges of a table that were cut short, or undoes them.
   absl::Status SettleTable(uint64_t table_id);
   // The tables that have rows.
@@ -52,23 +75,34 @@ class MetadataTable final : public TabletStore {
  private:
   struct Row {
     std::string key;
+    TabletId id;
     TabletState state;
     TabletMark mark = TabletMark::kNone;
+    std::string server;
   };
 
-  absl::StatusOr<std::vector<Row>> ReadRows(uint64_t table_id);
+  // Rows in order, `most` at most.
+  absl::StatusOr<std::vector<Row>> ReadRows(const RowRange& range, size_t most = SIZE_MAX);
+  absl::StatusOr<std::vector<Row>> ReadRows(uint64_t table_id) {
+    return ReadRows(MetadataRows(table_id));
+  }
+  // Nothing without a clock.
+  std::string Event(TabletEventKind kind, std::string_view detail) const;
+  absl::Status Settle(uint64_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(steps_mutex_);
   // Around the steps of a split or a merge. What an earlier one has left because a step of it
   // failed is settled first: a mark is understood only as long as its tablet's neighbours are what
   // they were.
-  absl::Status BeginSteps(uint64_t table_id);
-  void EndSteps(uint64_t table_id, const absl::Status& last_step);
+  absl::Status BeginSteps(uint64_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(steps_mutex_);
+  void EndSteps(uint64_t table_id, const absl::Status& last_step)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(steps_mutex_);
   // Whether the row stands for a tablet, as far as its mark says: a pending one once its split has
   // happened, a merging one until its merge has.
   static bool IsTablet(const std::vector<Row>& rows, const Row& row);
 
   TabletService* const service_;
-  Mutex mutex_;
-  std::set<uint64_t> unsettled_ ABSL_GUARDED_BY(mutex_);  // tables that may have rows with marks
+  Clock* const clock_;
+  Mutex steps_mutex_;  // one split or merge at a time: settling must not see another's marks
+  std::set<uint64_t> unsettled_ ABSL_GUARDED_BY(steps_mutex_);  // that may have rows with marks
 };
 
 }  // namespace bigtable

@@ -87,6 +87,7 @@ class BackgroundWork {
   absl::Status WaitUntilQuiet(const CallLimits& limits);
   // Whether there are memtables that are going to be written out.
   bool HasFlushes() const;
+  bool IsStopping() const;
   // Waits for progress of some kind, for `most` at most.
   void WaitForProgress(absl::Duration most);
   // The most sorted runs that a group has.

@@ -428,6 +428,10 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
   const Pin<TabletVersion> version = tablet->Version();
   const MutationView mutation{request.row, request.operations};
   BT_RETURN_IF_ERROR(Check(version->layout(), mutation));
+  if (options_.read_only) {
+    ApplyInMemory(tablet.get(), mutation);
+    return absl::OkStatus();
+  }
   const CallSample sample{.weight = 1};
   absl::Status status;
   if (Apply({.tablet = tablet.get(),
@@ -439,6 +443,14 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
     return status;
   }
   return absl::UnavailableError(Cat("the tablet with row ", Quoted(request.row), " is moving"));
+}
+
+void TabletServer::ApplyInMemory(Tablet* tablet, const MutationView& mutation) {
+  queue_.RunExclusive([&] {
+    const SequenceNumber sequence = sequences_->Take(1);
+    tablet->Replay(mutation.row, mutation.operations, sequence, tablet->NextTimestamp());
+    SetVisible(sequence);
+  });
 }
 
 absl::Status TabletServer::Read(const ReadRequest& request,

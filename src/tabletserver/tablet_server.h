@@ -229,6 +229,8 @@ class TabletServer final : public TabletService {
   // As FindTablet, or NotFound.
   absl::StatusOr<std::shared_ptr<Tablet>> ServedTablet(uint64_t table_id,
                                                        std::string_view row) const;
+  // Of a server that is only read: what is written stays in its memtables.
+  void ApplyInMemory(Tablet* tablet, const MutationView& mutation);
   void CommitGroup(std::span<GroupCommit::Request* const> group);
   absl::Status RemoveFreeSegments();
   // With the lock, or once it has it again; false when the server has ended.

@@ -9,7 +9,7 @@
 
 #include "base/info_log.h"
 #include "lockservice/small_files.h"
-#include "master/directory.h"
+#include "cluster/directory.h"
 #include "master/schema_store.h"
 #include "metadata/metadata_format.h"
 #include "metadata/metadata_table.h"

@@ -1,13 +1,16 @@
 // The schemas of the tables, as they were written or with what is wrong with them.
 #include "master/schema_store.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 
 #include "filesystem/in_memory_file_system.h"
+#include "lockservice/local_lock_service.h"
 #include "support/expect_status.h"
+#include "support/test_clock.h"
 
 namespace bigtable {
 namespace {
@@ -34,8 +37,11 @@ class SchemaStoreTest : public testing::Test {
   }
 
   InMemoryFileSystem file_system_;
-  SmallFiles files_{&file_system_, "/ls"};
-  SchemaStore store_{&files_};
+  TestClock clock_{1000};
+  const std::unique_ptr<LocalLockService> service_ =
+      *LocalLockService::Open(&file_system_, "/ls", &clock_);
+  const std::unique_ptr<LockSession> session_ = *service_->OpenSession({});
+  SchemaStore store_{session_.get()};
 };
 
 TEST_F(SchemaStoreTest, SchemasComeBackInTheOrderOfTheirNames) {
@@ -70,17 +76,17 @@ TEST_F(SchemaStoreTest, ADamagedSchemaIsNotPassedOver) {
 TEST_F(SchemaStoreTest, EveryCutOrGrownSchemaIsDataLossThatNamesTheTable) {
   const std::string bytes = Layout("web", 2).Encode();
   for (size_t n = 0; n < bytes.size(); ++n) {
-    ASSERT_OK(files_.Write("schema/web", bytes.substr(0, n)));
+    ASSERT_OK(session_->Write("schema/web", bytes.substr(0, n)));
     EXPECT_STATUS(kDataLoss, "web", store_.ReadAll()) << n << " bytes";
   }
-  ASSERT_OK(files_.Write("schema/web", bytes + '\0'));
+  ASSERT_OK(session_->Write("schema/web", bytes + '\0'));
   EXPECT_STATUS(kDataLoss, "web", store_.ReadAll());
 }
 
 TEST_F(SchemaStoreTest, ASchemaOfALaterVersionIsFailedPrecondition) {
   std::string bytes = Layout("web", 2).Encode();
   bytes[0] = 3;
-  ASSERT_OK(files_.Write("schema/web", bytes));
+  ASSERT_OK(session_->Write("schema/web", bytes));
   EXPECT_STATUS(kFailedPrecondition, "version 3", store_.ReadAll());
 }
 
@@ -90,14 +96,14 @@ TEST_F(SchemaStoreTest, ASchemaOfVersion1HasTheDefaultRuleOfSplits) {
   std::string bytes = layout.Encode();
   bytes[0] = 1;
   bytes.resize(bytes.size() - 5);  // a size of three bytes, one of one byte, a length of one
-  ASSERT_OK(files_.Write("schema/web", bytes));
+  ASSERT_OK(session_->Write("schema/web", bytes));
   ASSERT_OK_AND_ASSIGN(const std::vector<TableLayout> read, store_.ReadAll());
   layout.split = {};
   EXPECT_TRUE(read == std::vector<TableLayout>{layout});
 }
 
 TEST_F(SchemaStoreTest, ASchemaOfAnotherTableIsDataLoss) {
-  ASSERT_OK(files_.Write("schema/web", Layout("users", 2).Encode()));
+  ASSERT_OK(session_->Write("schema/web", Layout("users", 2).Encode()));
   EXPECT_STATUS(kDataLoss, "is that of \"users\"", store_.ReadAll());
 }
 

@@ -3,7 +3,11 @@
 #define BIGTABLE_TESTS_SUPPORT_DATABASE_PEER_H_
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bigtable/bigtable.h"
@@ -15,10 +19,14 @@ namespace bigtable {
 
 class DatabasePeer {
  public:
-  explicit DatabasePeer(Database* database) : master_(database->impl_->master.get()) {}
+  explicit DatabasePeer(Database* database) : impl_(database->impl_.get()) {}
 
   // Of user tablets, present and past.
-  std::vector<TabletServer*> ServersEver() const { return master_->ServersEver(); }
+  std::vector<TabletServer*> ServersEver() const {
+    std::vector<TabletServer*> servers;
+    for (const auto& host : impl_->cluster->ServersEver()) servers.push_back(host->server());
+    return servers;
+  }
   // Present ones that have tablets, or had.
   std::vector<TabletServer*> Servers() const {
     std::vector<TabletServer*> servers;
@@ -30,18 +38,20 @@ class DatabasePeer {
   // As if its process had died.
   void Kill(TabletServer* server) {
     server->Abandon();
-    master_->background()->Wake();
+    impl_->cluster->background()->Wake();
   }
   // The lease ends: the server may get its lock back, or be replaced.
-  void Expire(const TabletServer* server) {
-    for (const LocalLockService::SessionInfo& session : master_->lock_service()->Sessions()) {
-      // It may have ended meanwhile.
-      if (session.owner == server->name()) {
-        master_->lock_service()->ExpireSession(session.id).IgnoreError();
-      }
-    }
+  void Expire(const TabletServer* server) { ExpireSessionOf(server->name()); }
+  // The master loses its lock, and another one begins.
+  void KillMaster() { ExpireSessionOf(MasterLock::kOwner); }
+  // Calls this before each step of a master.
+  void OnMasterStep(std::function<void()> on_step) {
+    impl_->masters->SetOnStep(std::move(on_step));
   }
-  void ReplaceLostServers() { master_->ReplaceLostServers(); }
+  const Master* master() const { return impl_->masters->Find().get(); }
+  void ReplaceLostServers() {
+    if (const auto master = impl_->masters->Get({}); master.ok()) (*master)->ReplaceLostServers();
+  }
 
   // Two servers that may both write to the same row: their names, or "".
   std::string ServedTwice() const {
@@ -74,7 +84,15 @@ class DatabasePeer {
   }
 
  private:
-  Master* const master_;
+  void ExpireSessionOf(std::string_view owner) {
+    LocalLockService* const service = impl_->cluster->lock_service();
+    for (const LocalLockService::SessionInfo& session : service->Sessions()) {
+      // It may have ended meanwhile.
+      if (session.owner == owner) service->ExpireSession(session.id).IgnoreError();
+    }
+  }
+
+  DatabaseImpl* const impl_;
 };
 
 }  // namespace bigtable

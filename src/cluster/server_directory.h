@@ -6,22 +6,23 @@
 // left of a creation or a removal that was cut short; it is read too, and then says nothing that is
 // not in SSTables already, unless the file was lost. Every opening starts new servers, with names
 // that were never used before, and takes over from all earlier ones.
-#ifndef BIGTABLE_MASTER_SERVER_DIRECTORY_H_
-#define BIGTABLE_MASTER_SERVER_DIRECTORY_H_
+#ifndef BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
+#define BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
 
 #include "base/sequence.h"
+#include "cluster/directory.h"
 #include "lockservice/lock_service.h"
-#include "master/directory.h"
 
 namespace bigtable {
 
@@ -31,7 +32,7 @@ class ServerDirectory {
   // The servers of METADATA's tablet, whose log is recovered first, and those of user tablets.
   enum class Kind { kMetadata, kUser };
 
-  // `session` is the master's, and outlives this.
+  // `session` outlives this.
   ServerDirectory(FileSystem* file_system, LockSession* session, const DatabaseDirectory& directory)
       : file_system_(file_system), session_(session), directory_(directory) {}
 
@@ -41,21 +42,17 @@ class ServerDirectory {
   std::vector<std::string> Servers(Kind kind) const;
   // Whether the server has a file, and so must have a log.
   bool HasFile(std::string_view name) const;
-  // A name that no server has or had whose redo points METADATA may still have: `last` is the
-  // database's last sequence number, which is larger than the number of any such server.
-  std::string NewName(Kind kind, SequenceNumber last);
-  // The number in the name that was given last: the database's sequence numbers go on above it.
+  // The largest number in a name that there is.
   uint64_t last_number() const { return last_number_; }
-  // The server has a log, a file and the lock on it.
-  void Add(std::string_view name) { servers_.emplace_back(name); }
+  static std::string NameOf(Kind kind, uint64_t number);
   // Takes the lock of a server that has lost it, and sees to it that the server never serves again.
   // Unavailable if the server, or somebody else, has the lock. A server without a file is sealed.
   // Any thread.
   absl::Status Seal(std::string_view name);
   // Nothing in the server's log is needed: forgets the server, then removes its log.
   absl::Status Remove(std::string_view name);
-  // Removes what else is where the logs are.
-  absl::Status SweepLogs();
+  // Removes what else is where the logs are, but for logs of servers that `is_live`.
+  absl::Status SweepLogs(absl::FunctionRef<bool(std::string_view name)> is_live);
 
  private:
   FileSystem* const file_system_;
@@ -68,4 +65,4 @@ class ServerDirectory {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_MASTER_SERVER_DIRECTORY_H_
+#endif  // BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_

@@ -1,5 +1,5 @@
 // A file that several tablets name is removed with the last of them, whoever that is.
-#include "master/shared_files.h"
+#include "cluster/shared_files.h"
 
 #include "gtest/gtest.h"
 

@@ -1,10 +1,12 @@
 // What the parts of a database count, put together.
 
+#include <map>
 #include <set>
+#include <string>
 
 #include "base/strings.h"
 #include "cache/block_cache.h"
-#include "master/master.h"
+#include "cluster/cluster.h"
 #include "tablet/group_statistics.h"
 
 namespace bigtable {
@@ -18,20 +20,20 @@ std::string NameOf(const TabletServer& server, std::string_view role) {
 
 }  // namespace
 
-DatabaseStatistics Master::Statistics() const {
+DatabaseStatistics Cluster::Statistics() const {
   DatabaseStatistics statistics;
-  for (const TabletServer* server : ServersEver()) {
-    const CommitLog::Statistics log = server->LogStatistics();
-    statistics.rows_written += server->rows_written();
+  for (const auto& host : ServersEver()) {
+    const CommitLog::Statistics log = host->server()->LogStatistics();
+    statistics.rows_written += host->server()->rows_written();
     statistics.log_bytes_written += log.bytes;
     statistics.log_syncs += log.syncs;
   }
-  for (const auto& user : Users()) {
-    statistics.total_write_delay += user->write_controller->total_delay();
+  for (const auto& host : Servers()) {
+    statistics.total_write_delay += host->write_controller()->total_delay();
     // Of the server whose writers wait longest.
-    const absl::Duration delay = user->write_controller->delay();
+    const absl::Duration delay = host->write_controller()->delay();
     if (statistics.stall_reason == StallReason::kNone || delay > statistics.write_delay) {
-      statistics.stall_reason = user->write_controller->reason();
+      statistics.stall_reason = host->write_controller()->reason();
       statistics.write_delay = delay;
     }
   }
@@ -64,9 +66,9 @@ DatabaseStatistics Master::Statistics() const {
   statistics.background_error = background_error();
 
   statistics.servers[NameOf(*metadata_server_, "metadata")] = metadata_server_->Statistics();
-  for (int number = 1; const auto& user : Users()) {
-    const TabletServer& server = *user->server;
-    const WriteController& controller = *user->write_controller;
+  for (int number = 1; const auto& host : Servers()) {
+    const TabletServer& server = *host->server();
+    const WriteController& controller = *host->write_controller();
     TabletServerStatistics& of_server = statistics.servers[NameOf(server, Cat("user-", number++))];
     of_server = server.Statistics();
     of_server.stall_reason = controller.reason();
@@ -74,17 +76,15 @@ DatabaseStatistics Master::Statistics() const {
     of_server.total_write_delay = controller.total_delay();
   }
 
-  MutexLock lock(&mutex_);
-  for (const auto& [name, route] : tables_) {
-    std::set<uint64_t> counted;
-    for (const std::shared_ptr<const ServedTable> table = route->Share();
-         const ServedTablet& served : table->tablets()) {
-      // Of the route, which always has all tablets, and each once.
-      served.tablet->counters()->AddFamilies(&statistics.families[name]);
-      const Pin<TabletVersion> version = served.tablet->Version();
+  std::map<std::string, std::set<uint64_t>> counted;
+  for (const auto& host : Servers()) {
+    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+      const Pin<TabletVersion> version = tablet->Version();
+      const std::string& name = version->layout().name;
+      tablet->counters()->AddFamilies(&statistics.families[name]);
       for (size_t i = 0; i < version->groups().size(); ++i) {
         AddGroup(version->groups()[i], &statistics.tables[name][version->layout().groups[i].name],
-                 &counted);
+                 &counted[name]);
       }
     }
   }

@@ -4,11 +4,11 @@
 //   LOG, LOG.old                the info log (client/file_log_sink.h)
 //   lockservice/root            the state of METADATA's own tablet (metadata/root_tablet.h)
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
-//   lockservice/servers/NAME    a tablet server that has a log (master/server_directory.h)
+//   lockservice/servers/NAME    a tablet server that has a log (cluster/server_directory.h)
 //   log/NAME/                   its commit log (commitlog/)
 //   sst/NUMBER.sst              the SSTables of all tables (sstable/)
-#ifndef BIGTABLE_MASTER_DIRECTORY_H_
-#define BIGTABLE_MASTER_DIRECTORY_H_
+#ifndef BIGTABLE_CLUSTER_DIRECTORY_H_
+#define BIGTABLE_CLUSTER_DIRECTORY_H_
 
 #include <cstdint>
 #include <optional>
@@ -39,4 +39,4 @@ class DatabaseDirectory {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_MASTER_DIRECTORY_H_
+#endif  // BIGTABLE_CLUSTER_DIRECTORY_H_

@@ -1,5 +1,5 @@
 // Where things are in a database's directory. These names are on disk: never change them.
-#include "master/directory.h"
+#include "cluster/directory.h"
 
 #include <optional>
 #include <string>

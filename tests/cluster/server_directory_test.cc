@@ -1,5 +1,5 @@
 // Which tablet servers there were, and that no two ever have the same name.
-#include "master/server_directory.h"
+#include "cluster/server_directory.h"
 
 #include <memory>
 #include <string>
@@ -46,10 +46,10 @@ class ServerDirectoryTest : public testing::Test {
         CommitLog::Create(&file_system_, directory_.log_of(name), {.segment_size = 64 << 10}));
   }
   std::string AddServer(Kind kind) {
-    const std::string name = servers_->NewName(kind, 0);
+    const std::string name = ServerDirectory::NameOf(kind, servers_->last_number() + 1);
     CreateLog(name);
     EXPECT_OK(session_->Write(ServerLock::FileOf(name), ""));
-    servers_->Add(name);
+    EXPECT_OK(Open());
     return name;
   }
 
@@ -76,23 +76,14 @@ TEST_F(ServerDirectoryTest, ServersAreFoundAgainByKindFromOldToNew) {
                           "server-10", "server-11"));
 }
 
-TEST_F(ServerDirectoryTest, NamesOfServersThatAreThereAreNotUsedAgain) {
-  EXPECT_EQ(servers_->NewName(Kind::kUser, 0), "server-1");
-  EXPECT_EQ(servers_->NewName(Kind::kMetadata, 0), "metadata-2");
+TEST_F(ServerDirectoryTest, TheLargestNumberIsThatOfAServerOrALog) {
+  EXPECT_EQ(servers_->last_number(), 0u);
   ASSERT_OK(session_->Write("servers/metadata-2", ""));
   ASSERT_OK(Open());
-  EXPECT_EQ(servers_->NewName(Kind::kUser, 0), "server-3");
-}
-
-TEST_F(ServerDirectoryTest, NamesAreAboveWhatTheDatabaseHasUsed) {
-  EXPECT_EQ(servers_->NewName(Kind::kUser, 100), "server-101");
-  EXPECT_EQ(servers_->NewName(Kind::kUser, 100), "server-102");
-}
-
-TEST_F(ServerDirectoryTest, NamesOfLogsThatAreThereAreNotUsedAgain) {
+  EXPECT_EQ(servers_->last_number(), 2u);
   CreateLog("server-41");  // its server was not added, or is removed already
   ASSERT_OK(Open());
-  EXPECT_EQ(servers_->NewName(Kind::kMetadata, 0), "metadata-42");
+  EXPECT_EQ(servers_->last_number(), 41u);
 }
 
 TEST_F(ServerDirectoryTest, ARemovedServerAndItsLogAreGone) {
@@ -105,13 +96,14 @@ TEST_F(ServerDirectoryTest, ARemovedServerAndItsLogAreGone) {
   EXPECT_THAT(servers_->Servers(Kind::kUser), ElementsAre(second));
 }
 
-TEST_F(ServerDirectoryTest, OnlyLogsWithoutAServerAreSwept) {
+TEST_F(ServerDirectoryTest, OnlyLogsWithoutAServerAndOfNoneThatLivesAreSwept) {
   const std::string user = AddServer(Kind::kUser), metadata = AddServer(Kind::kMetadata);
   CreateLog("server-41");
+  CreateLog("server-42");  // whose server is about to write its file
   ASSERT_OK(Open());
-  ASSERT_OK(servers_->SweepLogs());
+  ASSERT_OK(servers_->SweepLogs([](std::string_view name) { return name == "server-42"; }));
   ASSERT_OK_AND_ASSIGN(const auto logs, file_system_.ListDirectory(directory_.logs()));
-  EXPECT_THAT(logs, ElementsAre(metadata, user));
+  EXPECT_THAT(logs, ElementsAre(metadata, user, "server-42"));
 }
 
 // The server's file is there as long as its log is needed: it comes last and goes first.

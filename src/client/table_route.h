@@ -1,30 +1,32 @@
-// Where the tablets of a table are: a ServedTable that is replaced when tablets are split,
-// moved or merged.
+// Where the tablets of a table are: a ServedTable that is replaced when more is known, or something
+// is not true any more.
 //
 // Calls of clients look at it without a lock and without counting: they are inside the database's
 // gate (base/call_gate.h), and what was replaced is deleted only after two advances of the gate.
-#ifndef BIGTABLE_MASTER_TABLE_ROUTE_H_
-#define BIGTABLE_MASTER_TABLE_ROUTE_H_
+#ifndef BIGTABLE_CLIENT_TABLE_ROUTE_H_
+#define BIGTABLE_CLIENT_TABLE_ROUTE_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 
 #include "base/mutex.h"
-#include "master/served_table.h"
+#include "client/served_table.h"
 
 namespace bigtable {
 
 // Thread-safe.
 class TableRoute {
  public:
-  explicit TableRoute(std::shared_ptr<const ServedTable> table)
-      : current_(table.get()), shared_(std::move(table)) {}
+  TableRoute(uint64_t table_id, std::shared_ptr<const ServedTable> table)
+      : table_id_(table_id), current_(table.get()), shared_(std::move(table)) {}
   TableRoute(const TableRoute&) = delete;
   TableRoute& operator=(const TableRoute&) = delete;
 
+  uint64_t table_id() const { return table_id_; }
   // Stays as long as the caller is inside the gate with a CallGate::Pass that is no LongPass.
   const ServedTable* Get() const { return current_.load(std::memory_order_seq_cst); }
   std::shared_ptr<const ServedTable> Share() const {
@@ -40,6 +42,7 @@ class TableRoute {
   }
 
  private:
+  const uint64_t table_id_;
   std::atomic<const ServedTable*> current_;
   mutable Mutex mutex_;
   std::shared_ptr<const ServedTable> shared_ ABSL_GUARDED_BY(mutex_);
@@ -47,4 +50,4 @@ class TableRoute {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_MASTER_TABLE_ROUTE_H_
+#endif  // BIGTABLE_CLIENT_TABLE_ROUTE_H_

@@ -1,8 +1,8 @@
 // SSTables that several tablets name, because these were one tablet when the files were written. A
 // file is removed when the last of them has compacted it away. What is here is found anew from
 // METADATA at each opening.
-#ifndef BIGTABLE_MASTER_SHARED_FILES_H_
-#define BIGTABLE_MASTER_SHARED_FILES_H_
+#ifndef BIGTABLE_CLUSTER_SHARED_FILES_H_
+#define BIGTABLE_CLUSTER_SHARED_FILES_H_
 
 #include <cstdint>
 
@@ -38,4 +38,4 @@ class SharedFiles {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_MASTER_SHARED_FILES_H_
+#endif  // BIGTABLE_CLUSTER_SHARED_FILES_H_

@@ -1,4 +1,4 @@
-#include "master/directory.h"
+#include "cluster/directory.h"
 
 #include <charconv>
 

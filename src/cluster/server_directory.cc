@@ -1,4 +1,4 @@
-#include "master/server_directory.h"
+#include "cluster/server_directory.h"
 
 #include <algorithm>
 #include <charconv>
@@ -60,9 +60,8 @@ bool ServerDirectory::HasFile(std::string_view name) const {
   return std::find(servers_.begin(), servers_.end(), name) != servers_.end();
 }
 
-std::string ServerDirectory::NewName(Kind kind, SequenceNumber last) {
-  last_number_ = std::max(last_number_, last) + 1;
-  return Cat(PrefixOf(kind), last_number_);
+std::string ServerDirectory::NameOf(Kind kind, uint64_t number) {
+  return Cat(PrefixOf(kind), number);
 }
 
 absl::Status ServerDirectory::Seal(std::string_view name) {
@@ -83,20 +82,18 @@ absl::Status ServerDirectory::Seal(std::string_view name) {
 }
 
 absl::Status ServerDirectory::Remove(std::string_view name) {
-  if (HasFile(name)) {
-    const absl::Status removed = session_->Remove(ServerLock::FileOf(name));
-    if (!absl::IsNotFound(removed)) BT_RETURN_IF_ERROR(removed);
-  }
+  const absl::Status removed = session_->Remove(ServerLock::FileOf(name));
+  if (!absl::IsNotFound(removed)) BT_RETURN_IF_ERROR(removed);
   std::erase(servers_, name);
   std::erase(strays_, name);
   return RemoveLog(file_system_, directory_.log_of(name));
 }
 
-absl::Status ServerDirectory::SweepLogs() {
+absl::Status ServerDirectory::SweepLogs(absl::FunctionRef<bool(std::string_view name)> is_live) {
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
                       file_system_->ListDirectory(directory_.logs()));
   for (const std::string& name : logs) {
-    if (HasFile(name)) continue;
+    if (HasFile(name) || is_live(name)) continue;
     BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(name)));
   }
   return absl::OkStatus();

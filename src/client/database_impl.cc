@@ -1,0 +1,68 @@
+#include "client/database_impl.h"
+
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+
+namespace bigtable {
+
+absl::Status DatabaseImpl::Open(std::string_view path, const DatabaseOptions& options) {
+  BT_ASSIGN_OR_RETURN(cluster, Cluster::Open(path, options, [this](const Tablet& tablet) {
+                        locations.Forget(tablet);
+                      }));
+  locations.SetCluster(cluster.get());
+  BT_ASSIGN_OR_RETURN(session, cluster->lock_service()->OpenSession(
+                                   {.owner = "client", .lease = absl::InfiniteDuration()}));
+  schemas = std::make_unique<SchemaStore>(session.get());
+  masters = std::make_unique<MasterRunner>(cluster.get(), [this] { locations.DeleteRetired(); });
+  if (const absl::Status started = masters->Start(); !started.ok()) {
+    masters.reset();
+    return started;
+  }
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, schemas->Tables());
+  cluster->info_log()->Info("opened ", path, " with ", tables.size(), " tables",
+                            options.read_only ? ", read-only" : "");
+  if (ListenerQueue* const events = cluster->events()) {
+    events->Push(&EventListener::OnDatabaseOpened,
+                 {.time = absl::Now(), .path = cluster->directory().path()});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DatabaseImpl::Close() {
+  absl::Status status = masters->Shutdown();
+  if (status.ok() && !cluster->options().read_only) status = cluster->Shutdown();
+  if (ListenerQueue* const events = cluster->events()) {
+    events->Push(&EventListener::OnDatabaseClosed,
+                 {.time = absl::Now(), .path = cluster->directory().path(), .status = status});
+  }
+  if (!status.ok()) cluster->info_log()->Error("closing: ", ToStd(status.message()));
+  masters.reset();
+  schemas.reset();
+  session.reset();
+  cluster.reset();
+  return status;
+}
+
+absl::Status DatabaseImpl::ForEachTablet(
+    std::string_view table, const CallOptions& options,
+    absl::FunctionRef<absl::Status(const HostedTablet&)> function) {
+  const CallGate::LongPass pass(&gate);
+  if (!pass) return ClosedError();
+  BT_RETURN_IF_ERROR(CheckWritable(options));
+  BT_ASSIGN_OR_RETURN(const TableLayout layout, schemas->Read(table));
+  const auto is_there = [&]() -> absl::Status {
+    BT_ASSIGN_OR_RETURN(const bool found, schemas->Has(table, layout.table_id));
+    return found ? absl::OkStatus() : absl::NotFoundError(Cat("table ", table, " was deleted"));
+  };
+  return cluster->ForEachTablet(layout.table_id, LimitsOf(options), is_there, function);
+}
+
+absl::Status DatabaseImpl::CheckWritable(const CallOptions& options) const {
+  BT_RETURN_IF_ERROR(LimitsOf(options).Check());
+  if (!cluster->options().read_only) return absl::OkStatus();
+  return absl::FailedPreconditionError("the database was opened read-only");
+}
+
+}  // namespace bigtable

@@ -1,0 +1,130 @@
+#include "client/location_cache.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+
+namespace bigtable {
+namespace {
+
+bool IsStale(const ServedTablet& served) {
+  return served.tablet == nullptr || served.tablet->moved() || !served.server->serving();
+}
+
+bool Overlap(const RowRange& a, const RowRange& b) {
+  return (!a.end().has_value() || b.begin() < *a.end()) &&
+         (!b.end().has_value() || a.begin() < *b.end());
+}
+
+}  // namespace
+
+std::shared_ptr<TableRoute> LocationCache::RouteOf(uint64_t table_id) {
+  MutexLock lock(&mutex_);
+  std::shared_ptr<TableRoute>& route = routes_[table_id];
+  if (route == nullptr) {
+    route = std::make_shared<TableRoute>(
+        table_id, std::make_shared<const ServedTable>(std::vector<ServedTablet>()));
+  }
+  return route;
+}
+
+absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
+  {
+    const std::shared_ptr<const ServedTable> table = route->Share();
+    // Another call was faster.
+    if (!IsStale(table->tablets()[table->Find(row)])) return absl::OkStatus();
+  }
+  lookups_.fetch_add(1, std::memory_order_relaxed);
+  BT_ASSIGN_OR_RETURN(const std::vector<TabletLocation> locations,
+                      cluster_->metadata()->FindTablets(route->table_id(), row, kPrefetched));
+  std::vector<ServedTablet> served;
+  bool is_found = false;
+  for (const TabletLocation& location : locations) {
+    const std::shared_ptr<ServerHost> host = cluster_->FindServer(location.server);
+    if (host == nullptr || !host->server()->serving()) continue;
+    // What METADATA says may be true no more, or not yet.
+    std::shared_ptr<Tablet> tablet =
+        host->server()->FindTablet(route->table_id(), location.rows.begin());
+    if (tablet == nullptr || !(tablet->rows() == location.rows)) continue;
+    is_found |= tablet->rows().Contains(row);
+    served.push_back({std::move(tablet), host->server(), host->write_controller()});
+  }
+  found_.fetch_add(served.size(), std::memory_order_relaxed);
+  Put(route, served);
+  // Said before they are told to be gone: so either this sees it, or Forget finds them in the
+  // route.
+  for (const ServedTablet& tablet : served) {
+    if (tablet.tablet->moved()) Forget(*tablet.tablet);
+  }
+  if (is_found) return absl::OkStatus();
+  return absl::UnavailableError(
+      Cat("the tablet with row ", Quoted(row), " is not served at the moment"));
+}
+
+void LocationCache::Put(TableRoute* route, const std::vector<ServedTablet>& tablets) {
+  if (tablets.empty()) return;
+  MutexLock lock(&mutex_);
+  std::vector<ServedTablet> known = tablets;
+  for (const ServedTablet& old : route->Share()->tablets()) {
+    if (old.tablet == nullptr) continue;
+    const bool is_replaced =
+        std::any_of(tablets.begin(), tablets.end(), [&](const ServedTablet& tablet) {
+          return Overlap(tablet.tablet->rows(), old.tablet->rows());
+        });
+    if (!is_replaced) known.push_back(old);
+  }
+  std::sort(known.begin(), known.end(), [](const ServedTablet& a, const ServedTablet& b) {
+    return a.tablet->rows().begin() < b.tablet->rows().begin();
+  });
+  Replace(route, std::move(known));
+}
+
+void LocationCache::Forget(const Tablet& tablet) {
+  MutexLock lock(&mutex_);
+  const auto found = routes_.find(tablet.table_id());
+  if (found == routes_.end()) return;
+  std::vector<ServedTablet> known;
+  bool is_known = false;
+  for (const ServedTablet& served : found->second->Share()->tablets()) {
+    if (served.tablet.get() == &tablet) {
+      is_known = true;
+    } else if (served.tablet != nullptr) {
+      known.push_back(served);
+    }
+  }
+  if (!is_known) return;
+  forgotten_.fetch_add(1, std::memory_order_relaxed);
+  Replace(found->second.get(), std::move(known));
+}
+
+void LocationCache::Replace(TableRoute* route, std::vector<ServedTablet> known) {
+  std::shared_ptr<const ServedTable> before =
+      route->Replace(std::make_shared<const ServedTable>(std::move(known)));
+  retired_.push_back({std::move(before), gate_->advances()});
+}
+
+void LocationCache::DeleteRetired() {
+  std::vector<Retired> gone;  // deleted after the lock is
+  MutexLock lock(&mutex_);
+  if (retired_.empty()) return;
+  gate_->TryAdvance();
+  const uint64_t advances = gate_->advances();
+  const auto kept = std::find_if(retired_.begin(), retired_.end(), [&](const Retired& retired) {
+    return retired.advances + 2 > advances;
+  });
+  std::move(retired_.begin(), kept, std::back_inserter(gone));
+  retired_.erase(retired_.begin(), kept);
+}
+
+LocationStatistics LocationCache::statistics() const {
+  LocationStatistics statistics;
+  statistics.lookups = lookups_.load(std::memory_order_relaxed);
+  statistics.found = found_.load(std::memory_order_relaxed);
+  statistics.forgotten = forgotten_.load(std::memory_order_relaxed);
+  return statistics;
+}
+
+}  // namespace bigtable

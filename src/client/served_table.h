@@ -1,0 +1,71 @@
+// Where the tablets of a table are, as far as a client knows: in key order, with what is not known
+// between them. Immutable and thread-safe; whoever holds it may go on using the tablets.
+#ifndef BIGTABLE_CLIENT_SERVED_TABLE_H_
+#define BIGTABLE_CLIENT_SERVED_TABLE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tablet/tablet.h"
+#include "tabletserver/tablet_server.h"
+#include "tabletserver/write_controller.h"
+
+namespace bigtable {
+
+struct ServedTablet {
+  std::shared_ptr<Tablet> tablet;  // null: it is not known where these rows are
+  TabletServer* server = nullptr;
+  WriteController* write_controller = nullptr;  // the server's
+};
+
+class ServedTable {
+ public:
+  // `known` are in key order and do not overlap.
+  explicit ServedTable(std::vector<ServedTablet> known) {
+    std::optional<std::string> next = "";  // where the next one begins
+    for (ServedTablet& served : known) {
+      const RowRange& rows = served.tablet->rows();
+      if (rows.begin() != *next) Add({}, rows.begin());
+      next = rows.end();
+      Add(std::move(served), next);
+    }
+    if (next.has_value()) Add({}, std::nullopt);
+    std::sort(servers_.begin(), servers_.end());
+    servers_.erase(std::unique(servers_.begin(), servers_.end()), servers_.end());
+  }
+
+  // They have every row between them. Where nothing is known there is one without a tablet.
+  const std::vector<ServedTablet>& tablets() const { return tablets_; }
+  // The place in tablets() of the one that has `row`.
+  size_t Find(std::string_view row) const {
+    if (ends_.empty()) return 0;
+    return static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), row) - ends_.begin());
+  }
+  // The first row at `place`.
+  std::string_view BeginOf(size_t place) const {
+    return place == 0 ? std::string_view() : std::string_view(ends_[place - 1]);
+  }
+  // The servers that have tablets of the table, each once.
+  const std::vector<TabletServer*>& servers() const { return servers_; }
+
+ private:
+  void Add(ServedTablet served, const std::optional<std::string>& end) {
+    if (served.server != nullptr) servers_.push_back(served.server);
+    tablets_.push_back(std::move(served));
+    if (end.has_value()) ends_.push_back(*end);
+  }
+
+  std::vector<ServedTablet> tablets_;
+  std::vector<std::string> ends_;  // of all but the last
+  std::vector<TabletServer*> servers_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_SERVED_TABLE_H_

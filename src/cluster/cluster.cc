@@ -1,0 +1,401 @@
+#include "cluster/cluster.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "cluster/server_directory.h"
+#include "commitlog/log_directory.h"
+#include "metadata/metadata_format.h"
+
+namespace bigtable {
+namespace {
+
+// The largest power of two that is not larger.
+uint64_t PowerOfTwo(uint64_t n) { return uint64_t{1} << (63 - __builtin_clzll(n)); }
+
+}  // namespace
+
+Cluster::Cluster(std::string_view path, const DatabaseOptions& options, GoneFunction gone)
+    : directory_(path),
+      options_(options),
+      file_system_(options.file_system),
+      gone_(std::move(gone)),
+      events_(options.event_listener != nullptr
+                  ? std::make_unique<ListenerQueue>(options.event_listener)
+                  : nullptr),
+      info_log_(options.log_sink),
+      scan_cache_(options.scan_cache ? std::make_unique<ScanCache>(options.shared_memory_budget)
+                                     : nullptr),
+      rate_limiter_(options.compaction_rate),
+      snapshots_(std::make_shared<SnapshotList>(&sequences_)),
+      small_files_(file_system_, directory_.lock_service()),
+      root_(&small_files_),
+      background_(&info_log_) {}
+
+Cluster::~Cluster() { StopBackground(); }
+
+// --- Opening ---
+
+absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Open(std::string_view path,
+                                                       const DatabaseOptions& options,
+                                                       GoneFunction gone) {
+  std::unique_ptr<Cluster> cluster(new Cluster(path, options, std::move(gone)));
+  BT_RETURN_IF_ERROR(cluster->LockAndCreate());
+  BT_RETURN_IF_ERROR(cluster->OpenLockService());
+  BT_RETURN_IF_ERROR(cluster->StartNumbers());
+  BT_RETURN_IF_ERROR(cluster->OpenMetadata());
+  for (int i = 0; i < options.tablet_servers; ++i) {
+    std::shared_ptr<ServerHost> host = cluster->MakeHost();
+    MutexLock lock(&cluster->mutex_);
+    cluster->servers_.push_back(std::move(host));
+  }
+  return cluster;
+}
+
+absl::Status Cluster::LockAndCreate() {
+  const std::string& path = directory_.path();
+  const absl::Status missing = absl::NotFoundError(Cat(path, ": there is no database here"));
+  if (options_.read_only) {
+    if (!root_.Exists()) return missing;
+    BT_ASSIGN_OR_RETURN(
+        lock_, file_system_->LockFile(directory_.lock_file(), FileSystem::LockMode::kShared));
+    return absl::OkStatus();
+  }
+  if (!file_system_->FileExists(path)) {
+    if (!options_.create_if_missing) return missing;
+    BT_RETURN_IF_ERROR(file_system_->CreateDirectory(path));
+    const size_t slash = path.rfind('/');
+    const std::string parent = slash == std::string::npos ? "."
+                               : slash == 0               ? "/"
+                                                          : path.substr(0, slash);
+    BT_RETURN_IF_ERROR(file_system_->SyncDirectory(parent));
+  }
+  BT_ASSIGN_OR_RETURN(
+      lock_, file_system_->LockFile(directory_.lock_file(), FileSystem::LockMode::kExclusive));
+  if (root_.Exists()) {
+    if (!options_.error_if_exists) return absl::OkStatus();
+    return absl::AlreadyExistsError(Cat(path, ": there is a database here already"));
+  }
+  if (!options_.create_if_missing) return missing;
+  // An SSTable without a root would be swept as something that nothing names.
+  if (file_system_->FileExists(directory_.sstables())) {
+    BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                        file_system_->ListDirectory(directory_.sstables()));
+    if (!names.empty()) {
+      return absl::DataLossError(Cat(directory_.lock_service(), "/", RootTablet::kFile,
+                                     ": missing, but there are SSTables"));
+    }
+  }
+  for (const std::string& directory :
+       {directory_.lock_service(), directory_.logs(), directory_.sstables()}) {
+    BT_RETURN_IF_ERROR(file_system_->CreateDirectory(directory));
+  }
+  BT_RETURN_IF_ERROR(file_system_->SyncDirectory(path));
+  return root_.Create();
+}
+
+absl::Status Cluster::OpenLockService() {
+  BT_ASSIGN_OR_RETURN(lock_service_, LocalLockService::Open(file_system_, directory_.lock_service(),
+                                                            options_.clock));
+  return absl::OkStatus();
+}
+
+absl::Status Cluster::StartNumbers() {
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                      file_system_->ListDirectory(directory_.sstables()));
+  for (const std::string& name : names) {
+    if (const auto number = DatabaseDirectory::SSTableNumber(name)) {
+      last_file_number_ = std::max(last_file_number_.load(), *number);
+    }
+  }
+  BT_ASSIGN_OR_RETURN(const auto session, lock_service_->OpenSession({.owner = "cluster"}));
+  ServerDirectory servers(file_system_, session.get(), directory_);
+  BT_RETURN_IF_ERROR(servers.Load());
+  MutexLock lock(&mutex_);
+  last_name_ = servers.last_number();
+  return absl::OkStatus();
+}
+
+std::unique_ptr<TabletServer> Cluster::MakeServer(bool metadata, TabletStore* store) {
+  const uint64_t budget = options_.shared_memory_budget->limit();
+  TabletServerOptions options;
+  options.read_only = options_.read_only;
+  options.memtable_size = options_.memtable_size != 0
+                              ? options_.memtable_size
+                              : std::clamp<uint64_t>(budget / 4, 64 << 10, 64 << 20);
+  options.memtable_size = std::min(options.memtable_size, budget / 4);
+  // A budget is worth some dozens of segments.
+  options.log_segment_size =
+      std::clamp<uint64_t>(PowerOfTwo(budget / 32), 64 << 10, options_.log_segment_size);
+  if (metadata) {
+    options.memtable_size = std::min<uint64_t>(options.memtable_size, 1 << 20);
+    options.log_segment_size = std::min<uint64_t>(options.log_segment_size, 256 << 10);
+  }
+  options.log_segment_size &= ~uint64_t{4095};
+  options.max_log_bytes =
+      metadata ? 4 * options.log_segment_size : std::max(budget / 4, 4 * options.log_segment_size);
+
+  TabletEnvironment environment;
+  environment.file_system = file_system_;
+  environment.clock = options_.clock;
+  environment.budget = options_.shared_memory_budget;
+  environment.store = store;
+  environment.snapshots = snapshots_.get();
+  // METADATA is read by rows that are looked up once.
+  if (!metadata) environment.scan_cache = scan_cache_.get();
+  environment.rate_limiter = &rate_limiter_;
+  environment.events = events_.get();
+  environment.read_mode = options_.read_mode;
+  environment.target_file_size = options_.target_file_size;
+  environment.memtable_size = options.memtable_size;
+  environment.new_file_number = [this] { return ++last_file_number_; };
+  environment.path_of = [this](uint64_t number) { return directory_.sstable(number); };
+  environment.remove_file = [this](uint64_t number) {
+    if (!shared_files_.Release(number)) return;
+    if (const absl::Status status = file_system_->RemoveFile(directory_.sstable(number));
+        !status.ok()) {
+      info_log_.Warning("an SSTable that is not needed stays: ", ToStd(status.message()));
+    }
+  };
+  return std::make_unique<TabletServer>(std::move(options), std::move(environment), &sequences_,
+                                        &info_log_, [this] { background_.Wake(); });
+}
+
+std::shared_ptr<ServerHost> Cluster::MakeHost() {
+  return std::make_shared<ServerHost>(this, MakeServer(false, metadata_.get()));
+}
+
+absl::Status Cluster::StartServer(TabletServer* server) {
+  if (server->has_log()) return absl::OkStatus();
+  const bool metadata = server == metadata_server_.get();
+  std::string name;
+  {
+    MutexLock lock(&mutex_);
+    // Larger than the number of any server whose redo points METADATA may still have.
+    last_name_ = std::max(last_name_, sequences_.last()) + 1;
+    sequences_.AdvanceTo(last_name_);
+    name = ServerDirectory::NameOf(
+        metadata ? ServerDirectory::Kind::kMetadata : ServerDirectory::Kind::kUser, last_name_);
+    names_.insert(name);
+  }
+  if (options_.read_only) {
+    std::string& own = server->mutable_environment()->server;
+    if (own.empty()) own = name;
+    return absl::OkStatus();
+  }
+  absl::Status started = server->StartLog(name, directory_.log_of(name), lock_service_.get());
+  if (!started.ok()) {
+    MutexLock lock(&mutex_);
+    names_.erase(name);
+  }
+  return started;
+}
+
+bool Cluster::IsLive(std::string_view name) const {
+  MutexLock lock(&mutex_);
+  return names_.find(name) != names_.end();
+}
+
+void Cluster::StartBackground(std::function<void()> on_progress) {
+  background_.Start(AllServers(), options_.compaction_threads, std::move(on_progress));
+  for (const auto& host : Servers()) {
+    options_.shared_memory_budget->AddHolder(host->write_controller());
+  }
+}
+
+// --- Ending ---
+
+void Cluster::StopBackground() {
+  // Before a thread has ended that may be waiting for a compaction.
+  RemoveHolders();
+  background_.Stop();
+  RemoveHolders();  // of servers that have taken the places of others meanwhile
+}
+
+void Cluster::RemoveHolders() {
+  for (const auto& host : Servers()) {
+    options_.shared_memory_budget->RemoveHolder(host->write_controller());
+  }
+}
+
+absl::Status Cluster::FlushAll(TabletServer* server) {
+  server->FreezeEverything();
+  return background_.FlushNow(server);
+}
+
+absl::Status Cluster::Shutdown() {
+  // User tablets first: writing them out writes to METADATA.
+  std::vector<TabletServer*> servers = AllServers();
+  std::rotate(servers.begin(), servers.begin() + 1, servers.end());
+  for (TabletServer* server : servers) {
+    if (!server->has_log()) continue;
+    BT_RETURN_IF_ERROR(server->error());
+    BT_RETURN_IF_ERROR(FlushAll(server));
+    BT_RETURN_IF_ERROR(server->CloseLog());
+    BT_RETURN_IF_ERROR(server->ReleaseLock());
+    BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(server->name())));
+  }
+  info_log_.Info("closed ", directory_.path());
+  return absl::OkStatus();
+}
+
+// --- Servers ---
+
+std::vector<std::shared_ptr<ServerHost>> Cluster::Servers() const {
+  MutexLock lock(&mutex_);
+  return servers_;
+}
+
+std::vector<std::shared_ptr<ServerHost>> Cluster::ServersEver() const {
+  MutexLock lock(&mutex_);
+  std::vector<std::shared_ptr<ServerHost>> all = servers_;
+  all.insert(all.end(), dead_servers_.begin(), dead_servers_.end());
+  return all;
+}
+
+namespace {
+
+std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerHost>>& hosts,
+                                       std::string_view name) {
+  for (const std::shared_ptr<ServerHost>& host : hosts) {
+    if (host->server()->name() == name) return host;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<ServerHost> Cluster::FindServer(std::string_view name) const {
+  return name.empty() ? nullptr : FindByName(Servers(), name);
+}
+
+std::shared_ptr<ServerHost> Cluster::FindServerEver(std::string_view name) const {
+  return name.empty() ? nullptr : FindByName(ServersEver(), name);
+}
+
+void Cluster::ReplaceServer(const std::shared_ptr<ServerHost>& ended, MasterNumber master) {
+  const std::shared_ptr<ServerHost> successor = MakeHost();
+  successor->Greet(master).IgnoreError();
+  {
+    MutexLock lock(&mutex_);
+    const auto found = std::find(servers_.begin(), servers_.end(), ended);
+    if (found == servers_.end()) return;
+    *found = successor;
+    dead_servers_.push_back(ended);
+    names_.erase(ended->server()->name());
+  }
+  options_.shared_memory_budget->RemoveHolder(ended->write_controller());
+  options_.shared_memory_budget->AddHolder(successor->write_controller());
+  background_.SetServers(AllServers());
+}
+
+std::vector<TabletServer*> Cluster::AllServers() const {
+  std::vector<TabletServer*> servers = {metadata_server_.get()};
+  for (const auto& host : Servers()) servers.push_back(host->server());
+  return servers;
+}
+
+// --- Tablets ---
+
+std::vector<HostedTablet> Cluster::TabletsOf(uint64_t table_id) const {
+  std::vector<HostedTablet> tablets;
+  for (const std::shared_ptr<ServerHost>& host : Servers()) {
+    for (std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+      if (tablet->table_id() == table_id) tablets.push_back({std::move(tablet), host});
+    }
+  }
+  std::sort(tablets.begin(), tablets.end(), [](const HostedTablet& a, const HostedTablet& b) {
+    return a.tablet->id() < b.tablet->id();
+  });
+  return tablets;
+}
+
+HostedTablet Cluster::FindTablet(uint64_t table_id, std::string_view row) const {
+  for (const std::shared_ptr<ServerHost>& host : Servers()) {
+    if (auto tablet = host->server()->FindTablet(table_id, row)) return {std::move(tablet), host};
+  }
+  return {};
+}
+
+absl::Status Cluster::ForEachTablet(uint64_t table_id, const CallLimits& limits,
+                                    absl::FunctionRef<absl::Status()> is_there,
+                                    absl::FunctionRef<absl::Status(const HostedTablet&)> function) {
+  std::optional<std::string> row = "";  // up to here it is done
+  while (row.has_value()) {
+    const HostedTablet hosted = FindTablet(table_id, *row);
+    if (!hosted) {
+      BT_RETURN_IF_ERROR(limits.Check());
+      BT_RETURN_IF_ERROR(is_there());
+      if (background_.IsStopping()) return absl::FailedPreconditionError("the database is closed");
+      background_.WaitForProgress(absl::Milliseconds(1));
+      continue;
+    }
+    BT_RETURN_IF_ERROR(function(hosted));
+    if (!hosted.tablet->moved()) row = hosted.tablet->rows().end();
+  }
+  return absl::OkStatus();
+}
+
+void Cluster::KeepCounters(const Tablet& tablet) {
+  MutexLock lock(&mutex_);
+  counters_[tablet.id()] = Ref<TabletCounters>(tablet.counters());
+}
+
+void Cluster::PassOnCounters(Tablet* tablet) {
+  Ref<TabletCounters> counters;
+  {
+    MutexLock lock(&mutex_);
+    const auto found = counters_.find(tablet->id());
+    if (found == counters_.end()) return;
+    counters = std::move(found->second);
+    counters_.erase(found);
+  }
+  tablet->counters()->Inherit(*counters);
+}
+
+void Cluster::ForgetCounters(uint64_t table_id) {
+  MutexLock lock(&mutex_);
+  std::erase_if(counters_, [&](const auto& entry) { return entry.first.table_id == table_id; });
+}
+
+void Cluster::WaitForWrites() {
+  for (const auto& host : Servers()) host->server()->WaitForWrites();
+}
+
+void Cluster::NoteSequences(const TabletState& state) {
+  for (const auto& [id, group] : state.groups) {
+    sequences_.AdvanceTo(std::max(group.redo.sequence, group.redo.log_synced));
+    for (const TabletFile& file : group.files) sequences_.AdvanceTo(file.info.max_sequence);
+  }
+}
+
+// --- Errors ---
+
+absl::Status Cluster::Resume() {
+  for (TabletServer* server : AllServers()) {
+    if (server->error().ok()) continue;
+    server->BeginResume();
+    BT_RETURN_IF_ERROR(background_.FlushNow(server));
+    BT_RETURN_IF_ERROR(server->FinishResume());
+    info_log_.Info("server ", server->name(), " takes writes again");
+  }
+  background_.ClearError();
+  if (events_ != nullptr) {
+    events_->Push(&EventListener::OnResumed, {.time = absl::Now(), .path = directory_.path()});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Cluster::background_error() const {
+  for (TabletServer* server : AllServers()) {
+    BT_RETURN_IF_ERROR(server->error());
+  }
+  return background_.compaction_error();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,191 @@
+// The tablet servers of a process, and what they share: the directory that is locked, the lock
+// service, METADATA, memory, threads, sequence numbers. A master (master/master.h) says which
+// tablets they have; the cluster goes on without one, and outlives every one of them.
+//
+// Opening: lock the directory, and create it if need be, with the file "root" as the last step; the
+// lock service; METADATA, from "root" and the logs of earlier METADATA servers. After that there
+// are servers, and none has a tablet.
+#ifndef BIGTABLE_CLUSTER_CLUSTER_H_
+#define BIGTABLE_CLUSTER_CLUSTER_H_
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/options.h"
+#include "bigtable/statistics.h"
+
+#include "base/call_limits.h"
+#include "base/info_log.h"
+#include "base/mutex.h"
+#include "base/sequence.h"
+#include "cluster/directory.h"
+#include "cluster/server_host.h"
+#include "cluster/shared_files.h"
+#include "commitlog/log_replay.h"
+#include "compaction/rate_limiter.h"
+#include "lockservice/local_lock_service.h"
+#include "lockservice/small_files.h"
+#include "metadata/metadata_table.h"
+#include "metadata/root_tablet.h"
+#include "monitoring/listener_queue.h"
+#include "tablet/snapshot_list.h"
+#include "tabletserver/background_work.h"
+#include "tabletserver/tablet_server.h"
+
+namespace bigtable {
+
+// Thread-safe once opened.
+class Cluster {
+ public:
+  // What a tablet was that is served no more, at least not as it was: whoever keeps it lets go of
+  // it. Called on any thread, also in the turn of the writer; it must not wait.
+  using GoneFunction = std::function<void(const Tablet&)>;
+
+  // `options` were checked and completed: file_system, clock and shared_memory_budget are set.
+  static absl::StatusOr<std::unique_ptr<Cluster>> Open(std::string_view path,
+                                                       const DatabaseOptions& options,
+                                                       GoneFunction gone);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // The threads begin, once a master has assigned all tablets. `on_progress` is called after each
+  // compaction, and when a server has lost its lock.
+  void StartBackground(std::function<void()> on_progress);
+  // What these threads wait for ends early.
+  void StopBackground();
+  // Writes everything out and ends the logs, so that the next opening finds none. No call may be
+  // under way, and every server serves. The directory stays locked until the destructor.
+  absl::Status Shutdown();
+
+  // --- Servers of user tablets ---
+
+  // As many as the options say, in the order of their numbers.
+  std::vector<std::shared_ptr<ServerHost>> Servers() const;
+  // The one with this name; null if it is none of these.
+  std::shared_ptr<ServerHost> FindServer(std::string_view name) const;
+  // The same, among those that there ever were.
+  std::shared_ptr<ServerHost> FindServerEver(std::string_view name) const;
+  std::vector<std::shared_ptr<ServerHost>> ServersEver() const;
+  // Puts a new server, without tablets, in the place of one that has ended. Those that were stay,
+  // empty, until the database is closed: calls may look at them.
+  // The new one listens to no master before `master`. Nothing, if that was done already.
+  void ReplaceServer(const std::shared_ptr<ServerHost>& ended, MasterNumber master);
+  // Whether a server of this process has, or is about to have, this name, and has not ended.
+  bool IsLive(std::string_view name) const;
+
+  // --- Tablets, wherever they are ---
+
+  // All tablets of a table that are served, in key order.
+  std::vector<HostedTablet> TabletsOf(uint64_t table_id) const;
+  // The one that has `row`, if it is served.
+  HostedTablet FindTablet(uint64_t table_id, std::string_view row) const;
+  // Calls `function` for one tablet of the table after the other, and looks again for those that
+  // have moved. Waits for those that are not served. NotFound if `is_there` says that the table is
+  // not there any more.
+  absl::Status ForEachTablet(uint64_t table_id, const CallLimits& limits,
+                             absl::FunctionRef<absl::Status()> is_there,
+                             absl::FunctionRef<absl::Status(const HostedTablet&)> function);
+
+  // --- What is shared ---
+
+  const DatabaseOptions& options() const { return options_; }
+  const DatabaseDirectory& directory() const { return directory_; }
+  FileSystem* file_system() { return file_system_; }
+  LocalLockService* lock_service() { return lock_service_.get(); }
+  MetadataTable* metadata() { return metadata_.get(); }
+  TabletServer* metadata_server() { return metadata_server_.get(); }
+  const TabletServer* metadata_server() const { return metadata_server_.get(); }
+  BackgroundWork* background() { return &background_; }
+  SharedFiles* shared_files() { return &shared_files_; }
+  RateLimiter* rate_limiter() { return &rate_limiter_; }
+  InfoLog* info_log() { return &info_log_; }
+  ListenerQueue* events() { return events_.get(); }  // null: nobody listens
+  SequenceSource* sequences() { return &sequences_; }
+  // Snapshots may outlive the cluster.
+  const std::shared_ptr<SnapshotList>& snapshots() { return snapshots_; }
+  // Waits until everything that was given a sequence number before the call is visible.
+  void WaitForWrites();
+  void NoteSequences(const TabletState& state);
+  // Tells of a tablet that is not what it was: see GoneFunction.
+  void TellGone(const Tablet& tablet) { gone_(tablet); }
+
+  // What a tablet counts goes on where it is loaded next.
+  void KeepCounters(const Tablet& tablet);
+  void PassOnCounters(Tablet* tablet);
+  void ForgetCounters(uint64_t table_id);
+
+  // Gives the server a name, a log and a lock, if it has none; in a database that is only read, a
+  // name.
+  absl::Status StartServer(TabletServer* server);
+
+  DatabaseStatistics Statistics() const;
+  // Takes up what an error has stopped.
+  absl::Status Resume();
+  // What stopped writes or compactions, if anything did.
+  absl::Status background_error() const;
+
+ private:
+  Cluster(std::string_view path, const DatabaseOptions& options, GoneFunction gone);
+
+  absl::Status LockAndCreate();
+  absl::Status OpenLockService();
+  absl::Status StartNumbers();
+  // metadata_opening.cc.
+  absl::Status OpenMetadata();
+  absl::Status ReplayMetadata(const std::string& server, const ReplayOptions& options,
+                              Tablet* tablet);
+  std::unique_ptr<TabletServer> MakeServer(bool metadata, TabletStore* store);
+  std::shared_ptr<ServerHost> MakeHost();
+  // METADATA's first: the others write to it.
+  std::vector<TabletServer*> AllServers() const;
+  void RemoveHolders();
+  absl::Status FlushAll(TabletServer* server);
+
+  const DatabaseDirectory directory_;
+  const DatabaseOptions options_;
+  FileSystem* const file_system_;
+  const GoneFunction gone_;
+  const std::unique_ptr<ListenerQueue> events_;  // before everything that pushes
+  InfoLog info_log_;
+  const std::unique_ptr<ScanCache> scan_cache_;  // null: off
+  RateLimiter rate_limiter_;
+  SequenceSource sequences_;
+  const std::shared_ptr<SnapshotList> snapshots_;
+  std::atomic<uint64_t> last_file_number_{0};
+  SharedFiles shared_files_;
+
+  std::unique_ptr<FileLock> lock_;
+  SmallFiles small_files_;
+  RootTablet root_;
+  std::unique_ptr<LocalLockService> lock_service_;
+
+  std::unique_ptr<TabletServer> metadata_server_;
+  std::unique_ptr<MetadataTable> metadata_;
+
+  mutable Mutex mutex_;
+  std::vector<std::shared_ptr<ServerHost>> servers_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<ServerHost>> dead_servers_ ABSL_GUARDED_BY(mutex_);
+  // Given out by this process, and not of servers that have ended.
+  std::set<std::string, std::less<>> names_ ABSL_GUARDED_BY(mutex_);
+  std::map<TabletId, Ref<TabletCounters>> counters_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_name_ ABSL_GUARDED_BY(mutex_) = 0;  // the number in the newest name
+
+  // Last: its threads use everything above.
+  BackgroundWork background_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLUSTER_CLUSTER_H_

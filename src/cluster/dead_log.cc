@@ -1,0 +1,92 @@
+#include "cluster/dead_log.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "filesystem/in_memory_file_system.h"
+
+namespace bigtable {
+namespace {
+
+absl::Status KeyOf(RecordType type, std::string_view payload, RecordKey* key) {
+  MutationRecord record;
+  if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
+    return absl::DataLossError("it is no mutation");
+  }
+  *key = {record.table_id, record.row};
+  return absl::OkStatus();
+}
+
+// Of all its files: not less than what is in the log.
+absl::StatusOr<uint64_t> SizeOf(FileSystem* file_system, const std::string& directory) {
+  const absl::StatusOr<std::vector<std::string>> names = file_system->ListDirectory(directory);
+  if (absl::IsNotFound(names.status())) return 0;
+  BT_RETURN_IF_ERROR(names.status());
+  uint64_t size = 0;
+  for (const std::string& name : *names) {
+    BT_ASSIGN_OR_RETURN(const uint64_t bytes, file_system->FileSize(Cat(directory, "/", name)));
+    size += bytes;
+  }
+  return size;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
+                                                       const std::string& server,
+                                                       const std::string& directory,
+                                                       const Options& options) {
+  std::unique_ptr<DeadLog> dead(new DeadLog(file_system, server, options.last));
+  BT_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(file_system, directory));
+  dead->sorted_directory_ = options.sorted_directory;
+  if (size <= options.piece_size || options.sorted_directory.empty()) {
+    dead->memory_ = std::make_unique<InMemoryFileSystem>();
+    dead->file_system_ = dead->memory_.get();
+    dead->sorted_directory_ = "/sorted";
+  }
+  SortLogOptions sort;
+  sort.piece_size = options.piece_size;
+  sort.threads = std::max(1u, std::thread::hardware_concurrency());
+  sort.sorted_file_system = dead->file_system_;
+  BT_ASSIGN_OR_RETURN(dead->statistics_, SortLog(file_system, directory, options.replay, KeyOf,
+                                                 dead->sorted_directory_, sort));
+  // It was written a moment ago: what is not what it was is noticed when it is come to.
+  BT_ASSIGN_OR_RETURN(dead->log_,
+                      SortedLog::Open(dead->file_system_, dead->sorted_directory_,
+                                      {.read_mode = options.replay.read_mode, .verify = false}));
+  return dead;
+}
+
+DeadLog::~DeadLog() {
+  // Nobody needs it; what stays goes with the log.
+  if (memory_ == nullptr) RemoveSortedLog(file_system_, sorted_directory_).IgnoreError();
+}
+
+absl::Status DeadLog::Read(const RowRange& rows, uint64_t table_id, SequenceNumber after,
+                           Callback callback,
+                           absl::FunctionRef<absl::Status(SequenceNumber through)> between) const {
+  SortedRange range;
+  range.table_id = table_id;
+  range.first_row = rows.begin();
+  if (rows.end().has_value()) range.end_row = *rows.end();
+  range.after = after;
+  for (size_t piece = 0; piece < log_->pieces(); ++piece) {
+    const auto deliver = [&](const SortedRecord& record) -> absl::Status {
+      if (record.sequence > last_) return absl::OkStatus();
+      MutationRecord mutation;
+      if (!ParseMutationRecord(record.payload, &mutation)) {
+        return absl::DataLossError(Cat("the log of server ", server_, ", sequence number ",
+                                       record.sequence, ": no mutation"));
+      }
+      return callback(mutation, record.sequence);
+    };
+    BT_RETURN_IF_ERROR(log_->ReadPiece(piece, range, deliver));
+    BT_RETURN_IF_ERROR(between(std::min(log_->LargestIn(piece), last_)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,78 @@
+// The commit log of a server that is gone, sorted, so that those who take over its tablets each
+// read their part of it (section 6 of the paper). The log itself is read once, by the master, which
+// has it sorted; a small one is sorted in memory.
+#ifndef BIGTABLE_CLUSTER_DEAD_LOG_H_
+#define BIGTABLE_CLUSTER_DEAD_LOG_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/file_system.h"
+#include "bigtable/row_range.h"
+
+#include "base/sequence.h"
+#include "commitlog/log_replay.h"
+#include "commitlog/log_sorter.h"
+#include "commitlog/sorted_log.h"
+#include "tablet/mutation_format.h"
+
+namespace bigtable {
+
+// Thread-safe once opened.
+class DeadLog {
+ public:
+  struct Options {
+    // What is known to have been durable, and whether there must be a log.
+    ReplayOptions replay;
+    // Mutations with larger sequence numbers were never acknowledged: nobody is to see them.
+    SequenceNumber last = kMaxSequence;
+    // Where sorted pieces of a log go that is larger than one piece; nowhere: memory.
+    std::string sorted_directory;
+    uint64_t piece_size = uint64_t{64} << 20;
+  };
+
+  // Reads and sorts the log in `directory`. Errors of SortLog.
+  static absl::StatusOr<std::unique_ptr<DeadLog>> Sort(FileSystem* file_system,
+                                                       const std::string& server,
+                                                       const std::string& directory,
+                                                       const Options& options);
+  // Removes what was sorted.
+  ~DeadLog();
+  DeadLog(const DeadLog&) = delete;
+  DeadLog& operator=(const DeadLog&) = delete;
+
+  const std::string& server() const { return server_; }
+  SequenceNumber last_sequence() const { return log_->last_sequence(); }
+  const SortLogStatistics& statistics() const { return statistics_; }
+
+  using Callback =
+      absl::FunctionRef<absl::Status(const MutationRecord& mutation, SequenceNumber sequence)>;
+  // Delivers the mutations of a tablet's rows with sequence numbers above `after`: those of a row
+  // in their order. `between` is called where everything that was delivered, and nothing else, may
+  // be written out.
+  absl::Status Read(const RowRange& rows, uint64_t table_id, SequenceNumber after,
+                    Callback callback,
+                    absl::FunctionRef<absl::Status(SequenceNumber through)> between) const;
+
+ private:
+  DeadLog(FileSystem* file_system, std::string server, SequenceNumber last)
+      : file_system_(file_system), server_(std::move(server)), last_(last) {}
+
+  std::unique_ptr<FileSystem> memory_;  // where the pieces are, unless they are on disk
+  FileSystem* file_system_;
+  const std::string server_;
+  const SequenceNumber last_;
+  std::string sorted_directory_;
+  SortLogStatistics statistics_;
+  std::unique_ptr<SortedLog> log_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLUSTER_DEAD_LOG_H_

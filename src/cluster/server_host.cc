@@ -1,0 +1,300 @@
+#include "cluster/server_host.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "cluster/cluster.h"
+#include "cluster/tablet_claim.h"
+#include "tablet/halves.h"
+
+namespace bigtable {
+
+ServerHost::ServerHost(Cluster* cluster, std::unique_ptr<TabletServer> server)
+    : cluster_(cluster),
+      server_(std::move(server)),
+      write_controller_(cluster->options().shared_memory_budget.get(), server_.get(),
+                        cluster->background(), cluster->events()) {}
+
+// --- Who may say what to whom ---
+
+absl::Status ServerHost::CheckMaster(MasterNumber master) {
+  if (master < master_) {
+    return absl::AbortedError(
+        Cat("master ", master, " was replaced by another, which is ", master_));
+  }
+  master_ = master;
+  return absl::OkStatus();
+}
+
+absl::Status ServerHost::CheckServing() const {
+  BT_RETURN_IF_ERROR(server_->error());
+  if (server_->serving()) return absl::OkStatus();
+  return absl::UnavailableError(Cat("server ", server_->name(), " has lost its lock"));
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Greet(MasterNumber master) {
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckMaster(master));
+  return server_->Tablets();
+}
+
+absl::StatusOr<std::shared_ptr<Tablet>> ServerHost::FindTablet(const TabletId& id) const {
+  for (std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
+    if (tablet->id() == id) return std::move(tablet);
+  }
+  return absl::NotFoundError(Cat("a tablet of table ", id.table_id, " is not on server ",
+                                 server_->has_log() ? server_->name() : "without tablets"));
+}
+
+// --- Loading and unloading ---
+
+absl::Status ServerHost::Start(MasterNumber master) {
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckMaster(master));
+  return cluster_->StartServer(server_.get());
+}
+
+absl::Status ServerHost::Load(MasterNumber master, const TableLayout& layout, const TabletId& id,
+                              const std::vector<DeadLog*>& logs) {
+  BT_RETURN_IF_ERROR(Start(master));
+  BT_RETURN_IF_ERROR(CheckServing());
+  MetadataTable* const metadata = cluster_->metadata();
+  BT_ASSIGN_OR_RETURN(const TabletState state, metadata->ReadTablet(id));
+  cluster_->NoteSequences(state);
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
+                      Tablet::Open(server_->environment(), layout, state));
+  BT_RETURN_IF_ERROR(Recover(tablet, logs));
+  cluster_->PassOnCounters(tablet.get());
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckMaster(master));
+  BT_RETURN_IF_ERROR(CheckServing());
+  BT_RETURN_IF_ERROR(metadata->SetLocation(id, server_->name()));
+  // Whatever the tablet has was given its number before.
+  server_->AdvanceVisible(cluster_->sequences()->last());
+  server_->AddTablet(std::move(tablet));
+  return absl::OkStatus();
+}
+
+absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
+                                 const std::vector<DeadLog*>& logs) {
+  const bool read_only = cluster_->options().read_only;
+  const uint64_t most_memory = server_->environment()->memtable_size;
+  const auto write_out = [&]() -> absl::Status {
+    const SequenceNumber last = cluster_->sequences()->last();
+    for (size_t group = 0; group < tablet->active_groups(); ++group) tablet->Freeze(group, last);
+    return cluster_->background()->FlushClaimed(server_.get(), tablet);
+  };
+  SequenceNumber after = kMaxSequence;
+  for (size_t group = 0; group < tablet->active_groups(); ++group) {
+    after = std::min(after, tablet->FlushedThrough(group));
+  }
+  for (const DeadLog* log : logs) {
+    const auto replay = [&](const MutationRecord& mutation, SequenceNumber sequence) {
+      tablet->Replay(mutation.row, mutation.operations, sequence, mutation.server_timestamp);
+      return absl::OkStatus();
+    };
+    const auto between = [&](SequenceNumber) -> absl::Status {
+      return read_only || tablet->ActiveBytes() < most_memory ? absl::OkStatus() : write_out();
+    };
+    BT_RETURN_IF_ERROR(log->Read(tablet->rows(), tablet->table_id(), after, replay, between));
+  }
+  return read_only || logs.empty() ? absl::OkStatus() : write_out();
+}
+
+absl::Status ServerHost::Unload(MasterNumber master, const TabletId& id, const CallLimits& limits) {
+  while (true) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTablet(id));
+    BT_RETURN_IF_ERROR(cluster_->background()->FlushTablet(server_.get(), tablet, limits));
+    const TabletClaim claim(cluster_->background(), {tablet}, limits);
+    BT_RETURN_IF_ERROR(claim.status());
+    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(CheckMaster(master));
+    if (!claim.AreServed()) continue;
+    BT_RETURN_IF_ERROR(StopAndFlush(tablet));
+    tablet->MarkMoved();
+    server_->ForgetTablet(*tablet);
+    cluster_->KeepCounters(*tablet);
+    cluster_->TellGone(*tablet);
+    return absl::OkStatus();
+  }
+}
+
+absl::Status ServerHost::StopAndFlush(const std::shared_ptr<Tablet>& tablet) {
+  BT_RETURN_IF_ERROR(CheckServing());
+  server_->StopTablet(tablet.get());
+  absl::Status status = cluster_->background()->FlushClaimed(server_.get(), tablet);
+  if (!status.ok()) tablet->SetStopped(false);
+  return status;
+}
+
+void ServerHost::End() {
+  std::vector<std::shared_ptr<Tablet>> tablets;
+  {
+    MutexLock lock(&mutex_);  // a command that was begun is done
+    tablets = server_->Tablets();
+  }
+  server_->WaitForEnd();
+  for (const std::shared_ptr<Tablet>& tablet : tablets) {
+    tablet->SetStopped(true);
+    cluster_->background()->WaitForTablet(tablet.get());
+    tablet->MarkMoved();
+    server_->ForgetTablet(*tablet);
+    cluster_->KeepCounters(*tablet);
+    cluster_->TellGone(*tablet);
+  }
+}
+
+// --- Splits ---
+
+absl::Status ServerHost::Split(MasterNumber master, uint64_t table_id, std::string_view row,
+                               const CallLimits& limits) {
+  while (true) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    const std::shared_ptr<Tablet> tablet = server_->FindTablet(table_id, row);
+    if (tablet == nullptr) {
+      return absl::NotFoundError(Cat("the tablet with row ", Quoted(row), " is not here"));
+    }
+    if (tablet->rows().begin() == row) {
+      return absl::AlreadyExistsError(Cat("a tablet begins with ", Quoted(row), " already"));
+    }
+    const TabletClaim claim(cluster_->background(), {tablet}, limits);
+    BT_RETURN_IF_ERROR(claim.status());
+    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(CheckMaster(master));
+    if (claim.AreServed()) return SplitClaimed(tablet, row);
+  }
+}
+
+absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std::string_view row) {
+  BT_RETURN_IF_ERROR(CheckServing());
+  const TabletState state = tablet->State();
+  BT_RETURN_IF_ERROR(
+      cluster_->metadata()->SplitTablet(tablet->table_id(), state, row, server_->name()));
+  const RowRange left = RowRange::RightOpen(state.rows.begin(), row);
+  const RowRange right = RowRange::StartingAt(row);
+  for (const auto& [id, group] : state.groups) {
+    for (const TabletFile& file : group.files) {
+      if (MayHaveRowsOf(file.info, left) && MayHaveRowsOf(file.info, right)) {
+        cluster_->shared_files()->Share(file.info.file_number);
+      }
+    }
+  }
+  server_->SplitTablet(tablet, row, [&](const Tablet::Halves&) { cluster_->TellGone(*tablet); });
+  cluster_->info_log()->Info("split a tablet of table ", tablet->table_id(), " at ", Quoted(row));
+  return absl::OkStatus();
+}
+
+// --- Merges ---
+
+absl::Status ServerHost::Merge(MasterNumber master, const TabletId& left_id,
+                               const TabletId& right_id, const CallLimits& limits) {
+  BackgroundWork* const background = cluster_->background();
+  while (true) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> left, FindTablet(left_id));
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> right, FindTablet(right_id));
+    if (!left->rows().end().has_value() || *left->rows().end() != right->rows().begin()) {
+      return absl::NotFoundError(Cat("the tablet that ends before ",
+                                     Quoted(left->rows().end().value_or("")),
+                                     " has become another"));
+    }
+    for (const auto& [one, other] : {std::pair(left, right), std::pair(right, left)}) {
+      if (!one->ReachesInto(*other)) {
+        BT_RETURN_IF_ERROR(background->FlushTablet(server_.get(), one, limits));
+      } else {
+        BT_RETURN_IF_ERROR(background->CompactTablet(server_.get(), one, limits));
+      }
+    }
+    const TabletClaim claim(background, {left, right}, limits);
+    BT_RETURN_IF_ERROR(claim.status());
+    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(CheckMaster(master));
+    if (claim.AreServed() && !left->ReachesInto(*right) && !right->ReachesInto(*left)) {
+      return MergeClaimed(left, right);
+    }
+  }
+}
+
+absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
+                                      const std::shared_ptr<Tablet>& right) {
+  BT_RETURN_IF_ERROR(StopAndFlush(left));
+  absl::Status status = StopAndFlush(right);
+  std::vector<uint64_t> shared;
+  const TabletState state = MergedState(left->State(), right->State(), &shared);
+  absl::StatusOr<std::shared_ptr<Tablet>> merged = nullptr;
+  if (status.ok()) {
+    merged = Tablet::Open(server_->environment(), *right->Layout(), state);
+    status = merged.status();
+  }
+  if (status.ok()) {
+    status = cluster_->metadata()->MergeTablets(left->id(), right->id(), state);
+  }
+  if (!status.ok()) {
+    for (const auto& tablet : {left, right}) tablet->SetStopped(false);
+    return status;
+  }
+  // Of the two that have named such a file one is left.
+  for (const uint64_t number : shared) {
+    static_cast<void>(cluster_->shared_files()->Release(number));
+  }
+  for (const auto& tablet : {left, right}) {
+    (*merged)->counters()->Inherit(*tablet->counters());
+    tablet->MarkMoved();
+    server_->ForgetTablet(*tablet);
+  }
+  server_->AddTablet(*merged);
+  for (const auto& tablet : {left, right}) cluster_->TellGone(*tablet);
+  cluster_->info_log()->Info("merged two tablets of table ", right->table_id(), " at ",
+                             Quoted(right->rows().begin()));
+  return absl::OkStatus();
+}
+
+// --- Tables ---
+
+absl::Status ServerHost::SetLayout(MasterNumber master, const TableLayout& layout) {
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckMaster(master));
+  for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
+    if (tablet->table_id() != layout.table_id) continue;
+    if (!(*tablet->Layout() == layout)) server_->SetLayout(tablet.get(), layout);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterNumber master,
+                                                                      uint64_t table_id) {
+  std::vector<std::shared_ptr<Tablet>> dropped;
+  {
+    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(CheckMaster(master));
+    for (std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
+      if (tablet->table_id() != table_id) continue;
+      server_->RemoveTablet(tablet->id());
+      dropped.push_back(std::move(tablet));
+    }
+  }
+  for (const std::shared_ptr<Tablet>& tablet : dropped) {
+    cluster_->background()->WaitForTablet(tablet.get());
+  }
+  return dropped;
+}
+
+void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped, bool with_files) {
+  if (with_files) dropped->RemoveFiles();
+  // Tables that users hold keep the tablet, but not what was in it.
+  server_->Empty(dropped.get());
+}
+
+// --- Loads ---
+
+uint64_t ServerHost::load() const {
+  uint64_t load = 0;
+  for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) load += LoadOf(*tablet);
+  return load;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,227 @@
+// The master's assignment of tablets that no server has: all of them, when a database is opened,
+// and those of a server that has lost its lock (sections 5.2 and 6 of the paper).
+//
+// A lost server is replaced in these steps:
+//  1. its file is locked and sealed: it never serves again (tabletserver/server_lock.h)
+//  2. it ends: what it has begun is done, and nothing more is acknowledged
+//  3. its log is read, once, and sorted (cluster/dead_log.h)
+//  4. its tablets are loaded by other servers, as METADATA and the sorted log have them, and are
+//     served as soon as what came from the log is written out
+//  5. the server's file and log are removed
+// An error, or the master's death, leaves it to be done again from there on, by this master or
+// another one; whoever wants a tablet of the server waits.
+#include <algorithm>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "master/master.h"
+
+namespace bigtable {
+
+absl::Status Master::Assign() {
+  const absl::Time start = absl::Now();
+  is_assigned_ = false;
+  Reach must_reach;
+  BT_ASSIGN_OR_RETURN(const std::vector<Unassigned> tablets, FindUnassigned(&must_reach));
+  ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
+  BT_RETURN_IF_ERROR(servers.Load());
+  std::vector<std::string> dead = servers.Servers(ServerDirectory::Kind::kUser);
+  std::erase_if(dead, [&](const std::string& name) { return cluster_->IsLive(name); });
+  std::vector<std::unique_ptr<DeadLog>> logs;
+  for (const std::string& name : dead) {
+    BT_RETURN_IF_ERROR(Step());
+    if (!read_only_) BT_RETURN_IF_ERROR(servers.Seal(name));
+    BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log, ReadLog(servers, name, must_reach));
+    logs.push_back(std::move(log));
+  }
+  std::vector<DeadLog*> views;
+  for (const auto& log : logs) views.push_back(log.get());
+  BT_RETURN_IF_ERROR(LoadAll(tablets, views));
+  logs.clear();
+  if (!read_only_) {
+    for (const std::string& name : dead) {
+      BT_RETURN_IF_ERROR(Step());
+      if (const auto host = cluster_->FindServerEver(name)) host->server()->DropLog();
+      BT_RETURN_IF_ERROR(servers.Remove(name));
+      info_log_->Info("others have the tablets of server ", name);
+    }
+  }
+  if (!tablets.empty()) {
+    info_log_->Info("assigned ", tablets.size(), " tablets in ",
+                    absl::FormatDuration(absl::Now() - start));
+  }
+  is_assigned_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Master::Unassigned>> Master::FindUnassigned(Reach* must_reach) {
+  std::vector<const TableLayout*> layouts;  // they stay as long as the schema's mutex is held
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [name, layout] : tables_) layouts.push_back(&layout);
+  }
+  std::vector<Unassigned> tablets;
+  for (const TableLayout* layout : layouts) {
+    BT_ASSIGN_OR_RETURN(const std::vector<TabletState> states,
+                        cluster_->metadata()->ReadTable(layout->table_id));
+    for (const TabletState& state : states) {
+      cluster_->NoteSequences(state);
+      uint64_t load = 0;
+      for (const auto& [id, group] : state.groups) {
+        SequenceNumber& reach = (*must_reach)[group.redo.server];
+        reach = std::max(reach, group.redo.log_synced);
+        for (const TabletFile& file : group.files) load += file.info.size;
+      }
+      tablets.push_back({layout, {layout->table_id, state.rows.end()}, load});
+    }
+  }
+  // After METADATA was read: what is split or merged meanwhile is not taken for missing.
+  std::set<TabletId> served;
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+      served.insert(tablet->id());
+    }
+  }
+  std::erase_if(tablets, [&](const Unassigned& tablet) { return served.contains(tablet.id); });
+  return tablets;
+}
+
+absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const ServerDirectory& servers,
+                                                         const std::string& server,
+                                                         const Reach& must_reach) {
+  DeadLog::Options options;
+  const auto reach = must_reach.find(server);
+  if (reach != must_reach.end()) options.replay.must_reach = reach->second;
+  options.replay.must_exist = servers.HasFile(server);
+  options.replay.read_mode = cluster_->options().read_mode;
+  // What a server of this process had not acknowledged nobody has seen, and nobody shall.
+  if (const auto host = cluster_->FindServerEver(server)) options.last = host->server()->visible();
+  const std::string directory = cluster_->directory().log_of(server);
+  if (!read_only_) options.sorted_directory = directory;
+  BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
+                      DeadLog::Sort(cluster_->file_system(), server, directory, options));
+  cluster_->sequences()->AdvanceTo(log->last_sequence());
+  info_log_->Info("sorted ", log->statistics().records_read, " records of server ", server, ", ",
+                  log->statistics().segments_read, " segments, into ", log->statistics().pieces,
+                  " pieces");
+  return log;
+}
+
+absl::Status Master::LoadAll(const std::vector<Unassigned>& tablets,
+                             const std::vector<DeadLog*>& logs) {
+  struct Share {
+    std::shared_ptr<ServerHost> host;
+    uint64_t load;
+    std::vector<const Unassigned*> tablets;
+    absl::Status status;
+  };
+  std::vector<Share> shares;
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    // One that was lost meanwhile is not asked; if all were, one that says so.
+    if (host->server()->serving() || shares.empty()) {
+      shares.push_back({host, host->load(), {}, absl::OkStatus()});
+    }
+  }
+  for (const Unassigned& tablet : tablets) {
+    const auto least =
+        std::min_element(shares.begin(), shares.end(),
+                         [](const Share& a, const Share& b) { return a.load < b.load; });
+    least->tablets.push_back(&tablet);
+    least->load += tablet.load + ServerHost::kLoadOfEach;
+  }
+  const auto load = [&](Share* share) {
+    for (const Unassigned* tablet : share->tablets) {
+      share->status = LoadOne(share->host.get(), *tablet, logs);
+      if (!share->status.ok()) return;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < shares.size(); ++i) {
+    if (shares[i].tablets.empty()) continue;
+    threads.emplace_back([&load, share = &shares[i]] { load(share); });
+  }
+  load(&shares[0]);
+  for (std::thread& thread : threads) thread.join();
+  for (const Share& share : shares) BT_RETURN_IF_ERROR(share.status);
+  return absl::OkStatus();
+}
+
+absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
+                             const std::vector<DeadLog*>& logs) {
+  BT_RETURN_IF_ERROR(Step());
+  {
+    MutexLock lock(&mutex_);
+    // Looked at with the mutex: a tablet that was on its way is here, or has arrived.
+    if (moving_.contains(tablet.id) || IsServed(tablet.id)) return absl::OkStatus();
+    moving_.insert(tablet.id);
+  }
+  absl::Status loaded = host->Load(lock_->number(), *tablet.layout, tablet.id, logs);
+  {
+    MutexLock lock(&mutex_);
+    moving_.erase(tablet.id);
+  }
+  // It was merged with another one meanwhile.
+  if (absl::IsNotFound(loaded)) return absl::OkStatus();
+  if (loaded.ok()) return loaded;
+  return Annotate(loaded, Cat("table ", tablet.layout->name));
+}
+
+bool Master::IsServed(const TabletId& id) const {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+      if (tablet->id() == id) return true;
+    }
+  }
+  return false;
+}
+
+// --- Of servers that are lost ---
+
+void Master::SealLostServers() {
+  if (!active()) return;
+  ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    TabletServer* const server = host->server();
+    if (server->serving() || server->ended() || !Step().ok()) continue;
+    if (const absl::Status sealed = servers.Seal(server->name()); sealed.ok()) {
+      server->MarkEnded();
+    } else {
+      // It may have the lock again.
+      info_log_->Warning("server ", server->name(),
+                         " has lost its lock and is not replaced: ", ToStd(sealed.message()));
+    }
+  }
+}
+
+void Master::ReplaceLostServers() {
+  SealLostServers();
+  MutexLock schema_lock(&schema_mutex_);
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    if (!host->server()->ended() || !Step().ok()) continue;
+    is_assigned_ = false;
+    host->End();
+    cluster_->ReplaceServer(host, lock_->number());
+  }
+  if (is_assigned_ || !active()) return;
+  const absl::Status assigned = Assign();
+  cluster_->background()->Wake();  // for who waits for a tablet
+  if (!assigned.ok()) {
+    info_log_->Error("tablets that are not served cannot be assigned yet: ",
+                     ToStd(assigned.message()));  // tried again before long
+  }
+}
+
+absl::Status Master::ReplaceAll() {
+  ReplaceLostServers();
+  MutexLock schema_lock(&schema_mutex_);
+  if (is_assigned_ || read_only_) return absl::OkStatus();
+  return absl::UnavailableError(
+      "tablets of a server that was lost are not served: the next opening does that");
+}
+
+}  // namespace bigtable
