@@ -62,7 +62,8 @@ absl::Status ServerHost::Load(MasterNumber master, const TableLayout& layout, co
   BT_RETURN_IF_ERROR(Start(master));
   BT_RETURN_IF_ERROR(CheckServing());
   MetadataTable* const metadata = cluster_->metadata();
-  BT_ASSIGN_OR_RETURN(const TabletState state, metadata->ReadTablet(id));
+  std::string location;
+  BT_ASSIGN_OR_RETURN(const TabletState state, metadata->ReadTablet(id, &location));
   cluster_->NoteSequences(state);
   BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
                       Tablet::Open(server_->environment(), layout, state));
@@ -71,7 +72,10 @@ absl::Status ServerHost::Load(MasterNumber master, const TableLayout& layout, co
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
   BT_RETURN_IF_ERROR(CheckServing());
-  BT_RETURN_IF_ERROR(metadata->SetLocation(id, server_->name()));
+  // A tablet that comes back needs nothing of METADATA, which may be what has failed.
+  if (location != server_->name()) {
+    BT_RETURN_IF_ERROR(metadata->SetLocation(id, server_->name()));
+  }
   // Whatever the tablet has was given its number before.
   server_->AdvanceVisible(cluster_->sequences()->last());
   server_->AddTablet(std::move(tablet));

@@ -163,6 +163,8 @@ class Master {
                                            const CallLimits& limits);
   absl::StatusOr<std::vector<HostedTablet>> AwaitTablets(uint64_t table_id,
                                                          const CallLimits& limits);
+  // Before the caller looks for a tablet again.
+  absl::Status WaitALittle(const CallLimits& limits);
   absl::Status Move(std::string_view table, const HostedTablet& from, ServerHost* to,
                     const CallLimits& limits);
   std::optional<int> NumberOf(const ServerHost& host) const;

@@ -36,7 +36,11 @@ class MasterLock {
     // Master and lock service are in one process, so nobody needs a lease to know who is alive.
     BT_ASSIGN_OR_RETURN(lock->session_, service->OpenSession({.owner = std::string(kOwner),
                                                               .lease = absl::InfiniteDuration()}));
-    if (read_only) return lock;
+    if (read_only) {
+      const absl::Status read = lock->session_->Read(kFile).status();
+      if (!read.ok() && !absl::IsNotFound(read)) return read;  // damage is not passed over
+      return lock;
+    }
     const absl::Status created = lock->session_->Write(kFile, "", kNoFile).status();
     if (!absl::IsAlreadyExists(created)) BT_RETURN_IF_ERROR(created);
     BT_ASSIGN_OR_RETURN(const std::optional<LockSequencer> sequencer,

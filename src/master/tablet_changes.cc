@@ -24,11 +24,16 @@ absl::StatusOr<HostedTablet> Master::AwaitTablet(uint64_t table_id, std::string_
   while (true) {
     HostedTablet hosted = cluster_->FindTablet(table_id, row);
     if (hosted && hosted.host->server()->serving()) return hosted;
-    BT_RETURN_IF_ERROR(limits.Check());
-    BT_RETURN_IF_ERROR(Step());
-    if (IsStopping()) return absl::FailedPreconditionError("the database is being closed");
-    cluster_->background()->WaitForProgress(absl::Milliseconds(1));
+    BT_RETURN_IF_ERROR(WaitALittle(limits));
   }
+}
+
+absl::Status Master::WaitALittle(const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(limits.Check());
+  BT_RETURN_IF_ERROR(Step());
+  if (IsStopping()) return absl::FailedPreconditionError("the database is being closed");
+  cluster_->background()->WaitForProgress(absl::Milliseconds(1));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<HostedTablet>> Master::AwaitTablets(uint64_t table_id,
@@ -41,9 +46,7 @@ absl::StatusOr<std::vector<HostedTablet>> Master::AwaitTablets(uint64_t table_id
       next = hosted.tablet->rows().end();
     }
     if (!next.has_value()) return tablets;
-    BT_RETURN_IF_ERROR(limits.Check());
-    BT_RETURN_IF_ERROR(Step());
-    cluster_->background()->WaitForProgress(absl::Milliseconds(1));
+    BT_RETURN_IF_ERROR(WaitALittle(limits));
   }
 }
 
@@ -66,7 +69,10 @@ absl::Status Master::SplitTablet(std::string_view table, std::string_view row,
     BT_ASSIGN_OR_RETURN(const HostedTablet hosted, AwaitTablet(table_id, row, limits));
     BT_RETURN_IF_ERROR(Step());
     const absl::Status split = hosted.host->Split(lock_->number(), table_id, row, limits);
-    if (IsElsewhere(split, *hosted.host)) continue;
+    if (IsElsewhere(split, *hosted.host)) {
+      BT_RETURN_IF_ERROR(WaitALittle(limits));
+      continue;
+    }
     if (absl::IsAlreadyExists(split)) {
       return absl::AlreadyExistsError(
           Cat("table ", table, " has a tablet that begins with ", Quoted(row), " already"));
@@ -92,6 +98,7 @@ absl::Status Master::MoveTablet(std::string_view table, std::string_view row, in
     if (hosted.host == to) return absl::OkStatus();
     const absl::Status moved = Move(table, hosted, to.get(), limits);
     if (!IsElsewhere(moved, *hosted.host)) return moved;
+    BT_RETURN_IF_ERROR(WaitALittle(limits));
   }
 }
 
@@ -113,9 +120,15 @@ absl::Status Master::Move(std::string_view table, const HostedTablet& from, Serv
     status = layout.status();
     if (status.ok() && layout->table_id != id.table_id) status = absl::NotFoundError("deleted");
     if (status.ok()) status = Step();
-    if (status.ok()) status = to->Load(lock_->number(), *layout, id, {});
-    // Then it goes wherever it can.
-    if (!status.ok()) is_assigned_ = false;
+    if (status.ok()) {
+      status = to->Load(lock_->number(), *layout, id, {});
+      // Then back to where it was, or else wherever it can be.
+      if (!status.ok() && !from.host->Load(lock_->number(), *layout, id, {}).ok()) {
+        is_assigned_ = false;
+      }
+    } else {
+      is_assigned_ = false;
+    }
   }
   {
     MutexLock lock(&mutex_);
@@ -159,7 +172,7 @@ absl::Status Master::MergeTablets(std::string_view table, std::string_view row,
     const absl::Status merged =
         left.host->Merge(lock_->number(), left.tablet->id(), right->tablet->id(), limits);
     if (!IsElsewhere(merged, *left.host)) return merged;
-    BT_RETURN_IF_ERROR(limits.Check());
+    BT_RETURN_IF_ERROR(WaitALittle(limits));
   }
 }
 

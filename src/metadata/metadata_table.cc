@@ -205,11 +205,12 @@ absl::StatusOr<std::vector<TabletState>> MetadataTable::ReadTable(uint64_t table
   return tablets;
 }
 
-absl::StatusOr<TabletState> MetadataTable::ReadTablet(const TabletId& id) {
+absl::StatusOr<TabletState> MetadataTable::ReadTablet(const TabletId& id, std::string* server) {
   BT_ASSIGN_OR_RETURN(
       std::vector<Row> rows,
       ReadRows(RowRange::RightOpen(MetadataRow(id), *MetadataRows(id.table_id).end()), 1 + kMarks));
   if (!rows.empty() && rows.front().id == id && IsTablet(rows, rows.front())) {
+    *server = std::move(rows.front().server);
     return std::move(rows.front().state);
   }
   return absl::NotFoundError(Cat("METADATA has no tablet of table ", id.table_id,

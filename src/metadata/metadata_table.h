@@ -59,8 +59,8 @@ class MetadataTable final : public TabletStore {
   // The tablets of a table in key order, without what splits and merges that were cut short have
   // left. DataLoss unless they have every row between them.
   absl::StatusOr<std::vector<TabletState>> ReadTable(uint64_t table_id);
-  // One of them. NotFound if there is none.
-  absl::StatusOr<TabletState> ReadTablet(const TabletId& id);
+  // One of them, and the server that had it last. NotFound if there is none.
+  absl::StatusOr<TabletState> ReadTablet(const TabletId& id, std::string* server);
   // The tablet that has `row`, and those behind it, `most` at most. NotFound if the table has no
   // tablet with that row.
   absl::StatusOr<std::vector<TabletLocation>> FindTablets(uint64_t table_id, std::string_view row,

@@ -10,7 +10,6 @@
 #include "base/info_log.h"
 #include "lockservice/small_files.h"
 #include "cluster/directory.h"
-#include "master/schema_store.h"
 #include "metadata/metadata_format.h"
 #include "metadata/metadata_table.h"
 #include "metadata/root_tablet.h"
@@ -99,7 +98,7 @@ TEST_F(OpeningTest, SSTablesThatNothingNamesAreSwept) {
 TEST_F(OpeningTest, ATableOfMetadataWithoutASchemaIsSweptWithItsSSTables) {
   ASSERT_NO_FATAL_FAILURE(Close());
   std::vector<std::string> of_table = Files("/sst/");
-  of_table.pop_back();  // METADATA's, which was written last
+  of_table.resize(of_table.size() - 2);  // METADATA's groups, which were written last
   ASSERT_EQ(of_table.size(), 2u);
   EXPECT_EQ(TablesOfMetadata().size(), 1u);
   // Where a deletion was cut short.
@@ -213,7 +212,7 @@ TEST_F(OpeningTest, ATableWithoutARowInMetadataIsDataLoss) {
   TableSchema schema;
   schema.families["f"] = {};
   ASSERT_OK_AND_ASSIGN(const TableLayout layout, MakeTableLayout("u", 12345, schema));
-  ASSERT_OK(SchemaStore(&files).Write(layout));
+  ASSERT_OK(files.Write("schema/u", layout.Encode()));
   ExpectRefused(absl::StatusCode::kDataLoss, "no row for table 12345");
 }
 
@@ -230,7 +229,7 @@ TEST_F(OpeningTest, AMissingRootIsDataLossThatNamesItAndSweepsNothing) {
 TEST_F(OpeningTest, EveryDamagedSmallFileIsDataLossThatNamesIt) {
   Kill();
   const std::vector<std::string> files = Files("/lockservice/");
-  ASSERT_EQ(files.size(), 5u);  // the root, a schema, two servers, generations
+  ASSERT_EQ(files.size(), 6u);  // the root, a schema, two servers, the master, generations
   const std::unique_ptr<InMemoryFileSystem> sound =
       file_system_->CrashClone(1, Unsynced::kEverything);
   for (const std::string& file : files) {
