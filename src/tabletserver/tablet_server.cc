@@ -29,7 +29,8 @@ TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment enviro
       sequences_(sequences),
       info_log_(info_log),
       wake_(std::move(wake)),
-      queue_([this](std::span<GroupCommit::Request* const> group) { CommitGroup(group); }) {
+      queue_([this](std::span<GroupCommit::Request* const> group) { CommitGroup(group); },
+             TakeOver()) {
   environment_.visible = [this] { return visible(); };
   environment_.sync_log = [this](const Tablet& tablet, size_t group, SequenceNumber last) {
     return SyncLog(tablet, group, last);
@@ -138,7 +139,39 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
     if (status.ok()) status = LogWrite(write);
     sync |= write->request.durability == Durability::kSync;
   }
-  if (status.ok() && sync) status = log_->Sync();
+  if (status.ok() && (sync || log_->NeedsFlush())) {
+    if (!queue_.Guarded(group, [&] { status = SecureLog(sync); })) return;
+  }
+  FinishGroup(group, status);
+}
+
+absl::Status TabletServer::SecureLog(bool sync) {
+  BT_RETURN_IF_ERROR(log_->Flush());
+  return sync ? log_->Sync() : absl::OkStatus();
+}
+
+GroupCommit::TakeOver TabletServer::TakeOver() {
+  return {
+      .patience =
+          [this](absl::Duration running) {
+            return has_log() ? log_->Patience(running) : absl::InfiniteDuration();
+          },
+      .commit =
+          [this](std::span<GroupCommit::Request* const> group) { CommitGroupElsewhere(group); },
+  };
+}
+
+void TabletServer::CommitGroupElsewhere(std::span<GroupCommit::Request* const> group) {
+  const bool sync = std::any_of(group.begin(), group.end(), [](GroupCommit::Request* request) {
+    return static_cast<Write*>(request)->request.durability == Durability::kSync;
+  });
+  absl::Status status = log_->SwitchFile();
+  if (status.ok()) status = SecureLog(sync);
+  FinishGroup(group, status);
+}
+
+void TabletServer::FinishGroup(std::span<GroupCommit::Request* const> group,
+                               const absl::Status& status) {
   if (!status.ok()) {
     // What the log has of the group must never come back: nobody sees it from now on, and later
     // writes do.

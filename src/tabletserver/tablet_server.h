@@ -4,8 +4,10 @@
 // A write runs on the caller's thread. Callers that come at the same time form a group
 // (commitlog/group_commit.h), and one of them, the leader, does for all: sequence numbers, one
 // record each into the log, one sync if any asks for it, the memtables, and then the visible
-// sequence number. So there is one writer at a time, and readers see a group only when it is whole.
-// Changes of a tablet's memtables and schema run in the same queue.
+// sequence number. If a call on the log's file hangs, one of those who wait takes over from the
+// leader, in the log's other file (commitlog/commit_log.h). So there is one writer at a time, and
+// readers see a group only when it is whole. Changes of a tablet's memtables and schema run in the
+// same queue.
 //
 // When the log or a sync fails, the write and all later ones return the error until Resume(): what
 // is in memory is sound, but what the log holds is not known.
@@ -171,6 +173,12 @@ class TabletServer final : public TabletService {
   absl::StatusOr<std::shared_ptr<Tablet>> ServedTablet(uint64_t table_id,
                                                        std::string_view row) const;
   void CommitGroup(std::span<GroupCommit::Request* const> group);
+  // The same for a group whose leader hangs in SecureLog, on another thread.
+  void CommitGroupElsewhere(std::span<GroupCommit::Request* const> group);
+  GroupCommit::TakeOver TakeOver();
+  absl::Status SecureLog(bool sync);
+  // What is left when the log has the group, or has failed.
+  void FinishGroup(std::span<GroupCommit::Request* const> group, const absl::Status& status);
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
   void ApplyToMemtables(Write* write);
