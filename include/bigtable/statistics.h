@@ -34,6 +34,8 @@ struct DatabaseStatistics {
   uint64_t rows_written = 0;
   uint64_t log_bytes_written = 0;
   uint64_t log_syncs = 0;
+  uint64_t log_stalls = 0;    // writes and syncs of a log file that took 20 ms or longer
+  uint64_t log_switches = 0;  // how often a log has gone on in its other file because one hung
   uint64_t minor_compactions = 0;
   uint64_t minor_compaction_bytes_written = 0;
   uint64_t merging_compactions = 0;  // major ones included

@@ -30,6 +30,8 @@ DatabaseStatistics Master::Statistics() const {
     statistics.rows_written += user.server->rows_written();
     statistics.log_bytes_written += log.bytes;
     statistics.log_syncs += log.syncs;
+    statistics.log_stalls += log.stalls;
+    statistics.log_switches += log.switches;
     statistics.total_write_delay += user.write_controller->total_delay();
     // Of the server whose writers wait longest.
     const absl::Duration delay = user.write_controller->delay();
