@@ -16,10 +16,8 @@
 //
 // What always holds:
 //
-//  1. After Append (and Flush, if NeedsFlush()) has returned OK the record survives the death of
-//  the
-//     process, and everything before it in the log is complete. After Sync it survives the death of
-//     the machine.
+//  1. After Append (and Flush, if NeedsFlush()) has returned OK the record survives the process,
+//     and everything before it in the log is complete. After Sync it survives the machine.
 //  2. The name of a segment is durable before the seal of the segment before it, or its own first
 //     record, is written. So a seal whose successor is missing is a loss and not a crash.
 //  3. Before the file of a released segment is touched, STATE says durably that the segment is not
@@ -41,19 +39,16 @@
 //   Seal of n torn: the log ends there; n + 1 has no record yet.
 //   Seal of n lost with the machine, records in n + 1 found: the log ends in n, unless one of them
 //     says that more was synced.
-//   Switch from n to n + 1, before the switch record: n + 1 may hold copies, but does not begin
-//   with
-//     a record; n is not sealed, and complete as far as it was acknowledged: the log ends in n. So
-//     it does for good if the copies cannot be written; n + 1.log is replaced then.
+//   Switch from n to n + 1, before the switch record: n + 1 may hold copies, but no record stands
+//     at its beginning; n is not sealed, and complete as far as it was acknowledged: the log ends
+//     in n. So it does for good if the copies cannot be written; n + 1.log is replaced then.
 //   Switch record written: the log goes on from its offset in n to n + 1, where everything from
 //     there on is, and whatever n holds behind that offset is not looked at: torn, missing, in
 //     error or complete, written before or, by the call that hung, long after.
 //   The machine dies before n + 1 is synced: the switch record lost: the log ends in n, where
 //     nothing behind the offset was acknowledged as synced. Copies torn: the log ends there, for
 //     the same reason.
-//   Switch record lost or broken after n + 1 was synced: later records of n + 1, or STATE, know
-//   that
-//     it was.
+//   Switch record lost or broken after n + 1 was synced: later records of n + 1, or STATE, know it.
 //   m released, `low` not durable: m is read as before; it is still there, and still synced by
 //     Sync. `low` torn in one slot of STATE: the other slot holds.
 //   m removed, or kept, or a removal that is lost: not read, `low` is above it.
