@@ -4,12 +4,15 @@
 
 #include "bigtable/clock.h"
 #include "bigtable/database.h"
+#include "bigtable/event_listener.h"
 #include "bigtable/file_system.h"
 #include "bigtable/filter.h"
+#include "bigtable/latency_histogram.h"
 #include "bigtable/log_sink.h"
 #include "bigtable/memory_budget.h"
 #include "bigtable/operation.h"
 #include "bigtable/options.h"
+#include "bigtable/prometheus.h"
 #include "bigtable/row.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/row_range.h"
@@ -18,6 +21,8 @@
 #include "bigtable/snapshot.h"
 #include "bigtable/statistics.h"
 #include "bigtable/table.h"
+#include "bigtable/tablet_info.h"
 #include "bigtable/timestamp.h"
+#include "bigtable/trace.h"
 
 #endif  // BIGTABLE_BIGTABLE_H_

@@ -18,6 +18,7 @@
 #include "bigtable/snapshot.h"
 #include "bigtable/statistics.h"
 #include "bigtable/table.h"
+#include "bigtable/tablet_info.h"
 
 namespace bigtable {
 
@@ -74,6 +75,30 @@ class Database {
                                               const LocalityGroup& group,
                                               const CallOptions& options = {});
 
+  // When tablets of the table are split and merged from now on.
+  [[nodiscard]] absl::Status SetSplitRule(std::string_view table, const SplitRule& rule,
+                                          const CallOptions& options = {});
+
+  // --- Tablets (sections 5.2 and 6 of the paper): by themselves these things happen as the table's
+  // SplitRule says. Reads and writes go on meanwhile, and atomicity and snapshots are what they are
+  // without. The changes are atomic, and durable when the call returns. ---
+
+  // In key order: each row of the table is in one of them.
+  absl::StatusOr<std::vector<TabletInfo>> ListTablets(std::string_view table);
+  // `row` begins a tablet from now on. Copies nothing: the halves share SSTables until these are
+  // compacted. NotFound: the table; AlreadyExists: a tablet begins with `row`.
+  [[nodiscard]] absl::Status SplitTablet(std::string_view table, std::string_view row,
+                                         const CallOptions& options = {});
+  // Undoes that: the tablet that begins with `row` and the one before it are one from now on.
+  // Writes out what of them is in memory, and rewrites files that they share with others. NotFound:
+  // the table, or no tablet but the first begins with `row`.
+  [[nodiscard]] absl::Status MergeTablets(std::string_view table, std::string_view row,
+                                          const CallOptions& options = {});
+  // The tablet with `row` is served by this server from now on (TabletInfo::server). What of it is
+  // in memory is written out, the most of it while writes go on.
+  [[nodiscard]] absl::Status MoveTablet(std::string_view table, std::string_view row, int server,
+                                        const CallOptions& options = {});
+
   // --- Time ---
 
   // Everything acknowledged before the call is in the snapshot, and nothing that begins after it.
@@ -86,8 +111,9 @@ class Database {
   // Major compaction of every locality group of the table: what is deleted and collected is gone
   // from disk, as far as no snapshot sees it. Works while compactions are paused.
   [[nodiscard]] absl::Status Compact(std::string_view table, const CallOptions& options = {});
-  // Waits until no compaction is running or due. Returns the background error, if there is one, and
-  // DeadlineExceeded. While compactions are paused, waits for minor ones only.
+  // Waits until no compaction is running or due, and no split or merge. Returns the background
+  // error, if there is one, and DeadlineExceeded. While compactions are paused, waits for minor
+  // ones only.
   [[nodiscard]] absl::Status WaitUntilQuiet(const CallOptions& options = {});
   // Lets merging compactions under way finish and starts no more, until ContinueCompactions().
   // Calls nest.
@@ -104,9 +130,12 @@ class Database {
   // error.
   [[nodiscard]] absl::Status Resume();
 
+  // What was counted and measured since the opening, and what is there now. ToPrometheusText makes
+  // text of it. Cost: some microseconds for each table, and no lock that a call waits for.
   DatabaseStatistics Statistics();
 
  private:
+  friend class DatabasePeer;  // of tests
   explicit Database(std::shared_ptr<DatabaseImpl> impl);
   std::shared_ptr<DatabaseImpl> impl_;
   // The tables that were opened, by their number: one that was deleted and made anew is another.

@@ -12,9 +12,11 @@
 #include "absl/time/time.h"
 
 #include "bigtable/clock.h"
+#include "bigtable/event_listener.h"
 #include "bigtable/file_system.h"
 #include "bigtable/log_sink.h"
 #include "bigtable/memory_budget.h"
+#include "bigtable/trace.h"
 
 namespace bigtable {
 
@@ -101,6 +103,18 @@ struct DatabaseOptions {
 
   // Null writes to the file LOG in the database's directory (to nowhere if read_only).
   std::shared_ptr<LogSink> log_sink;
+
+  // Told of compactions, stalls, errors and changes of tables. Not owned; null: nobody is. Outlives
+  // the database. Costs a thread.
+  EventListener* event_listener = nullptr;
+
+  // Traces one of so many requests (reads of a row, streams of rows or cells, applications of
+  // mutations and batches) and gives the traces to `trace_sink`; 0 traces none, and costs nothing.
+  // From 64 on it costs next to nothing; below, every call is looked at by the clock, and its
+  // latency counted by itself. The sink is not owned and outlives the database and all that came
+  // from it.
+  uint64_t trace_one_of = 0;
+  TraceSink* trace_sink = nullptr;
 };
 
 // Of calls that neither read nor write cells.

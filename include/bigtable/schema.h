@@ -130,11 +130,30 @@ struct Family {
   friend bool operator==(const Family&, const Family&) = default;
 };
 
+// When the tablets of a table are split in two and merged, by themselves (section 5.2 of the paper;
+// Database::SplitTablet and MergeTablets do it by request). A tablet is what is moved from one
+// tablet server to another, so many small ones spread better, and each costs memtables. Plain
+// value.
+struct SplitRule {
+  // Bytes on disk at which a tablet is split where about half of them are on either side; at least
+  // 64 KiB, or 0: never.
+  uint64_t tablet_size = uint64_t{200} << 20;
+  // Two neighbours that together have fewer bytes than this are merged: at most half of
+  // `tablet_size` if that is not 0. 0: never, since tablets that a table was created with are
+  // small in the beginning.
+  uint64_t merge_size = 0;
+  // Splits keep rows together that agree in this many bytes from their beginning, up to 64 KiB.
+  size_t prefix_length = 0;
+
+  friend bool operator==(const SplitRule&, const SplitRule&) = default;
+};
+
 // Names of families and groups are 1 to 64 printable ASCII characters without space and colon.
 // Plain value.
 struct TableSchema {
   std::map<std::string, LocalityGroup, std::less<>> locality_groups;
   std::map<std::string, Family, std::less<>> families;
+  SplitRule split = {};
 
   friend bool operator==(const TableSchema&, const TableSchema&) = default;
 };

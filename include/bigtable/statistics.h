@@ -4,10 +4,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+
+#include "bigtable/latency_histogram.h"
 
 namespace bigtable {
 
@@ -27,6 +31,109 @@ struct LocalityGroupStatistics {
   uint64_t file_bytes = 0;
   uint64_t entries = 0;  // deletions included
   uint64_t deletions = 0;
+};
+
+// The calls of one kind.
+struct CallStatistics {
+  uint64_t calls = 0;   // exactly
+  uint64_t errors = 0;  // of them, that returned one; of ApplyBatch, for any mutation
+  // Of one call in 64, each counted for 64, and of every call that waited a millisecond
+  // or longer for something the engine knows of (the commit queue, a sync, a file, being held
+  // back), each counted for one. So its count is about that of the calls, a percentile is that of
+  // a large sample, and no long wait is missed; what a call that was not in the sample did besides
+  // waiting is left out of its duration.
+  LatencyHistogram latency;
+};
+
+// The calls of one table by its users.
+struct TableCallStatistics {
+  CallStatistics read_row;     // Table::ReadRow
+  CallStatistics next_row;     // RowReader::Next
+  CallStatistics next_cell;    // steps of a ScanStream, the first included
+  CallStatistics apply;        // Table::Apply
+  CallStatistics apply_batch;  // Table::ApplyBatch
+  uint64_t batch_mutations = 0;
+  // Streams begun, of both kinds, and what they returned. Streams under way lag behind by
+  // some thousand calls.
+  uint64_t streams = 0;
+  uint64_t stream_rows = 0;
+  uint64_t stream_cells = 0;
+};
+
+// What was written to one column family.
+struct FamilyStatistics {
+  uint64_t cells_written = 0;
+  uint64_t deletions_written = 0;  // of cells, columns, and the family; not those of whole rows
+  uint64_t bytes_written = 0;      // of qualifiers and values
+};
+
+// Compactions of one kind that have ended, well or not. Those that were cancelled are not in it.
+struct CompactionStatistics {
+  uint64_t finished = 0;
+  uint64_t failed = 0;
+  uint64_t bytes_read = 0;  // from SSTables
+  uint64_t bytes_written = 0;
+  absl::Duration time;
+};
+
+// One tablet, on the server that it is on.
+struct TabletStatistics {
+  std::string table;
+  // The rows that it has, up to and without `end_row`. The table and the end name the tablet.
+  std::string begin_row;
+  std::optional<std::string> end_row;  // none: it is the table's last
+
+  LocalityGroupStatistics size;  // of all its locality groups together
+  // With those of the tablet that it came from: of a split the left half goes on counting, of a
+  // merge the merged one from both. Nothing else is taken over.
+  uint64_t rows_written = 0;
+  // Of one call in 64, each counted for 64, those that this tablet has served alone: batches that
+  // went to several are in none. A step of a stream counts for the tablet in which it ends. So a
+  // count is about that of the calls, and unlike CallStatistics::latency, which has all long waits,
+  // this has those of the sample.
+  LatencyHistogram read_row;
+  LatencyHistogram next_row;
+  LatencyHistogram next_cell;
+  LatencyHistogram apply;
+  LatencyHistogram apply_batch;
+  CompactionStatistics minor;
+  CompactionStatistics merging;  // major ones included
+};
+
+// One tablet server. METADATA has one of its own. What its tablets count is theirs: a server's
+// reads are those of its tablets together.
+struct TabletServerStatistics {
+  uint64_t rows_written = 0;
+  uint64_t writes = 0;        // calls that wrote
+  uint64_t write_groups = 0;  // in which they went to the log
+  uint64_t log_records = 0;
+  uint64_t log_bytes_written = 0;
+  uint64_t log_syncs = 0;
+  uint64_t log_stalls = 0;    // as of the whole database
+  uint64_t log_switches = 0;  // as of the whole database
+  uint64_t log_segments_created = 0;
+  uint64_t log_segments_reused = 0;
+  uint64_t log_bytes_live = 0;  // of segments that are needed or pinned, as it is now
+
+  // As of the whole database; METADATA's writers are never slowed.
+  StallReason stall_reason = StallReason::kNone;
+  absl::Duration write_delay;
+  absl::Duration total_write_delay;
+
+  // Of one write in 64, each counted for 64 (of METADATA's, all): how long it stood
+  // behind others, and what the group took in which it went to the log and into the memtables.
+  LatencyHistogram queue_wait;
+  LatencyHistogram log_append;
+  LatencyHistogram memtable_apply;
+  // Of each group that had to be synced; once more if it hung and was done in the log's other file.
+  LatencyHistogram log_sync;
+
+  CompactionStatistics minor;
+  CompactionStatistics merging;  // major ones included
+  LatencyHistogram minor_compaction;
+  LatencyHistogram merging_compaction;
+
+  std::vector<TabletStatistics> tablets;
 };
 
 // A moment's figures; counters count since the database was opened. Plain value.
@@ -70,6 +177,13 @@ struct DatabaseStatistics {
 
   // By table, then by locality group.
   std::map<std::string, std::map<std::string, LocalityGroupStatistics>> tables;
+  // By table; those that were opened with Database::OpenTable.
+  std::map<std::string, TableCallStatistics> calls;
+  // By table, then by column family; those that were dropped are still in it.
+  std::map<std::string, std::map<std::string, FamilyStatistics>> families;
+  // By the server's name. One that has no tablet yet, or of a database that is only read, goes by
+  // its place: "user-1", "user-2", and so on, or "metadata".
+  std::map<std::string, TabletServerStatistics> servers;
 };
 
 }  // namespace bigtable

@@ -1,5 +1,12 @@
 // Lets calls in until it is closed, and whoever closes it waits until they are all out. Passing
 // touches only the calling thread's own stripe.
+//
+// It also tells when what calls may be looking at can be deleted: a pointer that is read only
+// inside the gate is replaced, and what it pointed to is deleted after two more advances. Calls are
+// counted in one of two phases. Advancing, which is possible when no call is left in the phase that
+// is not the current one, makes that the current one: so after two advances each phase was seen
+// empty, and whoever was inside before has left. Long calls, which do not look at such pointers,
+// are counted apart, so that they do not keep what was replaced.
 #ifndef BIGTABLE_BASE_CALL_GATE_H_
 #define BIGTABLE_BASE_CALL_GATE_H_
 
@@ -20,40 +27,73 @@ class CallGate {
   // The time inside. False when the gate was closed: then the call must not go on.
   class Pass {
    public:
-    explicit Pass(CallGate* gate) : gate_(gate), stripe_(ThreadStripe()) {
-      // Sequentially consistent, as is closing: either this sees the gate closed, or the closer
-      // sees this call.
-      gate_->counts_[stripe_].calls.fetch_add(1, std::memory_order_seq_cst);
-      open_ = !gate_->closed_.load(std::memory_order_seq_cst);
-    }
-    ~Pass() { gate_->counts_[stripe_].calls.fetch_sub(1, std::memory_order_release); }
+    explicit Pass(CallGate* gate) : Pass(gate, gate->phase_.load(std::memory_order_relaxed)) {}
+    ~Pass() { calls_->fetch_sub(1, std::memory_order_release); }
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
 
     explicit operator bool() const { return open_; }
 
+   protected:
+    Pass(CallGate* gate, int place)
+        : gate_(gate), calls_(&gate->counts_[ThreadStripe()].calls[static_cast<size_t>(place)]) {
+      // Sequentially consistent, as is closing: either this sees the gate closed, or the closer
+      // sees this call. The same goes for pointers that are replaced before TryAdvance.
+      calls_->fetch_add(1, std::memory_order_seq_cst);
+      open_ = !gate_->closed_.load(std::memory_order_seq_cst);
+    }
+
    private:
     CallGate* const gate_;
-    const int stripe_;
+    std::atomic<int64_t>* const calls_;
     bool open_;
+  };
+  // Of a call that may take long. It must not look at pointers that are replaced.
+  class LongPass final : public Pass {
+   public:
+    explicit LongPass(CallGate* gate) : Pass(gate, kLong) {}
   };
 
   // Lets no more calls in, and returns when none is inside.
   void CloseAndWait() {
     closed_.store(true, std::memory_order_seq_cst);
-    for (const Count& count : counts_) {
-      while (count.calls.load(std::memory_order_seq_cst) != 0)
-        absl::SleepFor(absl::Microseconds(50));
+    for (const int place : {0, 1, kLong}) {
+      while (!IsEmpty(place)) absl::SleepFor(absl::Microseconds(50));
     }
   }
+  // Advances if that is possible now; does not wait. One thread at a time. For what was replaced in
+  // a sequentially consistent store, and is loaded so.
+  bool TryAdvance() {
+    const int phase = phase_.load(std::memory_order_relaxed);
+    if (!IsEmpty(1 - phase)) return false;
+    phase_.store(1 - phase, std::memory_order_seq_cst);
+    advances_.fetch_add(1, std::memory_order_seq_cst);
+    return true;
+  }
+  // So far.
+  uint64_t advances() const { return advances_.load(std::memory_order_seq_cst); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
  private:
+  static constexpr int kLong = 2;
   struct alignas(kCacheLine) Count {
-    std::atomic<int64_t> calls{0};
+    std::array<std::atomic<int64_t>, 3> calls{};  // by phase; long ones
   };
+
+  // Whether each stripe was seen without calls in this place.
+  bool IsEmpty(int place) const {
+    for (const Count& count : counts_) {
+      if (count.calls[static_cast<size_t>(place)].load(std::memory_order_seq_cst) != 0)
+        return false;
+    }
+    return true;
+  }
+
   std::array<Count, kStripes> counts_;
+  // What every call reads, and hardly anybody writes.
   alignas(kCacheLine) std::atomic<bool> closed_{false};
+  std::atomic<int> phase_{0};
+  std::atomic<uint64_t> advances_{0};
 };
 
 }  // namespace bigtable

@@ -1,11 +1,15 @@
-// Two macros that pass an error up. The expression is evaluated once.
+// Passing an error up, with words before its message if need be. The macros evaluate the expression
+// once.
 #ifndef BIGTABLE_BASE_STATUS_H_
 #define BIGTABLE_BASE_STATUS_H_
 
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+
+#include "base/strings.h"
 
 #define BT_RETURN_IF_ERROR(expression)        \
   do {                                        \
@@ -25,5 +29,14 @@
   if (!holder.ok()) [[unlikely]]                              \
     return holder.status();                                   \
   target = *std::move(holder)
+
+namespace bigtable {
+
+// The same error, with `what` and a colon before its message.
+inline absl::Status Annotate(const absl::Status& status, std::string_view what) {
+  return absl::Status(status.code(), Cat(what, ": ", ToStd(status.message())));
+}
+
+}  // namespace bigtable
 
 #endif  // BIGTABLE_BASE_STATUS_H_

@@ -44,6 +44,10 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
   }
   BT_RETURN_IF_ERROR(CheckRange("durability", static_cast<uint64_t>(options.durability), 0,
                                 static_cast<uint64_t>(Durability::kSync)));
+  if (options.trace_one_of > 0 && options.trace_sink == nullptr) {
+    return absl::InvalidArgumentError(Cat(
+        "DatabaseOptions::trace_sink must be set when trace_one_of is, to ", options.trace_one_of));
+  }
   if (checked.file_system == nullptr) checked.file_system = FileSystem::Posix();
   if (checked.clock == nullptr) checked.clock = Clock::System();
   if (checked.log_sink == nullptr && !options.read_only) {

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/check_options.h"
@@ -32,9 +34,10 @@ absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& fami
 
 }  // namespace
 
-// Where each call begins: inside the gate, or not at all.
+// Where each call begins: inside the gate, or not at all. Some take long; none looks at what is
+// only there for the time inside.
 #define BT_ENTER()                                  \
-  const CallGate::Pass bt_pass(&impl_->gate);       \
+  const CallGate::LongPass bt_pass(&impl_->gate);   \
   if (!bt_pass) return DatabaseImpl::ClosedError(); \
   Master& master = *impl_->master
 
@@ -44,8 +47,9 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
                                                          const DatabaseOptions& options) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   BT_ASSIGN_OR_RETURN(const DatabaseOptions checked, CheckedOptions(path, options));
-  BT_ASSIGN_OR_RETURN(std::unique_ptr<Master> master, Master::Start(path, checked));
-  return std::unique_ptr<Database>(new Database(std::make_shared<DatabaseImpl>(std::move(master))));
+  auto impl = std::make_shared<DatabaseImpl>(checked);
+  BT_ASSIGN_OR_RETURN(impl->master, Master::Start(path, checked, &impl->gate));
+  return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
 
 Database::~Database() { Close().IgnoreError(); }
@@ -60,6 +64,11 @@ absl::Status Database::Close() {
   std::thread([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     impl_->close_status = impl_->master->Shutdown();
   }).join();
+  if (ListenerQueue* const events = impl_->master->events()) {
+    events->Push(
+        &EventListener::OnDatabaseClosed,
+        {.time = absl::Now(), .path = impl_->master->path(), .status = impl_->close_status});
+  }
   if (!impl_->close_status.ok()) {
     impl_->master->info_log()->Error("closing: ", ToStd(impl_->close_status.message()));
   }
@@ -84,11 +93,11 @@ absl::Status Database::DeleteTable(std::string_view name, const CallOptions& opt
 
 absl::StatusOr<Table*> Database::OpenTable(std::string_view name) {
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> served, master.FindTable(name));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, master.FindTable(name));
   const std::lock_guard<std::mutex> lock(tables_mutex_);
-  std::unique_ptr<Table>& table = tables_[served->table_id()];
+  std::unique_ptr<Table>& table = tables_[route->Share()->table_id()];
   if (table == nullptr) {
-    table.reset(new Table(std::make_shared<TableImpl>(impl_, served, std::string(name))));
+    table.reset(new Table(std::make_shared<TableImpl>(impl_, route, std::string(name))));
   }
   return table.get();
 }
@@ -100,8 +109,8 @@ absl::StatusOr<std::vector<std::string>> Database::ListTables() {
 
 absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> served, master.FindTable(table));
-  return served->Layout()->ToSchema();
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<TableRoute> route, master.FindTable(table));
+  return route->Share()->Layout()->ToSchema();
 }
 
 absl::Status Database::AddFamily(std::string_view table, std::string_view name,
@@ -168,6 +177,45 @@ absl::Status Database::SetLocalityGroup(std::string_view table, std::string_view
   });
 }
 
+absl::Status Database::SetSplitRule(std::string_view table, const SplitRule& rule,
+                                    const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  BT_RETURN_IF_ERROR(CheckSplitRule(rule));
+  return master.ChangeTable(table, [&](TableLayout* layout) {
+    layout->split = rule;
+    return absl::OkStatus();
+  });
+}
+
+// --- Tablets ---
+
+absl::StatusOr<std::vector<TabletInfo>> Database::ListTablets(std::string_view table) {
+  BT_ENTER();
+  return master.Tablets(table);
+}
+
+absl::Status Database::SplitTablet(std::string_view table, std::string_view row,
+                                   const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  return master.SplitTablet(table, row, LimitsOf(options));
+}
+
+absl::Status Database::MergeTablets(std::string_view table, std::string_view row,
+                                    const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  return master.MergeTablets(table, row, LimitsOf(options));
+}
+
+absl::Status Database::MoveTablet(std::string_view table, std::string_view row, int server,
+                                  const CallOptions& options) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckWritable(master, options));
+  return master.MoveTablet(table, row, server, LimitsOf(options));
+}
+
 // --- Time ---
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
@@ -183,47 +231,37 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
 absl::Status Database::Flush(std::string_view table, const CallOptions& options) {
   BT_ENTER();
   BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> served, master.FindTable(table));
-  for (const ServedTablet& tablet : served->tablets()) {
-    BT_RETURN_IF_ERROR(
-        master.background()->FlushTablet(tablet.server, tablet.tablet, LimitsOf(options)));
-  }
-  return absl::OkStatus();
+  return master.FlushTable(table, LimitsOf(options));
 }
 
 absl::Status Database::Compact(std::string_view table, const CallOptions& options) {
   BT_ENTER();
   BT_RETURN_IF_ERROR(CheckWritable(master, options));
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> served, master.FindTable(table));
-  for (const ServedTablet& tablet : served->tablets()) {
-    BT_RETURN_IF_ERROR(
-        master.background()->CompactTablet(tablet.server, tablet.tablet, LimitsOf(options)));
-  }
-  return absl::OkStatus();
+  return master.CompactTable(table, LimitsOf(options));
 }
 
 absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
   BT_ENTER();
-  return master.background()->WaitUntilQuiet(LimitsOf(options));
+  return master.WaitUntilQuiet(LimitsOf(options));
 }
 
 void Database::PauseCompactions() {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->master->background()->PauseCompactions();
 }
 
 void Database::ContinueCompactions() {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->master->background()->ContinueCompactions();
 }
 
 void Database::CancelCompactions() {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->master->background()->CancelCompactions();
 }
 
 void Database::SetCompactionRate(uint64_t bytes_per_second) {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->master->rate_limiter()->SetRate(bytes_per_second);
 }
 
@@ -234,13 +272,20 @@ absl::Status Database::Resume() {
 }
 
 DatabaseStatistics Database::Statistics() {
-  const CallGate::Pass pass(&impl_->gate);
+  const CallGate::LongPass pass(&impl_->gate);
   if (!pass) {
     DatabaseStatistics closed;
     closed.background_error = DatabaseImpl::ClosedError();
     return closed;
   }
-  return impl_->master->Statistics();
+  DatabaseStatistics statistics = impl_->master->Statistics();
+  const std::lock_guard<std::mutex> lock(tables_mutex_);
+  for (const auto& [id, table] : tables_) {
+    const TableImpl& impl = *table->impl_;
+    const bool is_deleted = impl.route->Get()->tablets().front().tablet->removed();
+    if (!is_deleted) statistics.calls[impl.name] = impl.monitor.counters.Read();
+  }
+  return statistics;
 }
 
 }  // namespace bigtable

@@ -21,6 +21,9 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "master/master.h"
+#include "monitoring/call_counters.h"
+#include "monitoring/call_timer.h"
+#include "monitoring/tracer.h"
 #include "tablet/cell_cursor.h"
 
 namespace bigtable {
@@ -40,15 +43,17 @@ class SnapshotImpl final : public Snapshot {
 
 class DatabaseImpl {
  public:
-  explicit DatabaseImpl(std::unique_ptr<Master> m) : master(std::move(m)) {}
+  explicit DatabaseImpl(const DatabaseOptions& options)
+      : tracer(options.trace_sink, options.trace_one_of) {}
 
   static absl::Status ClosedError() {
     return absl::FailedPreconditionError("the database is closed");
   }
 
+  CallGate gate;
   // Null once closed. Used only inside the gate.
   std::unique_ptr<Master> master;
-  CallGate gate;
+  Tracer tracer;
 
   Mutex mutex;
   bool closed ABSL_GUARDED_BY(mutex) = false;
@@ -58,23 +63,33 @@ class DatabaseImpl {
 // A table as its users share it.
 class TableImpl {
  public:
-  TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<const ServedTable> t, std::string n)
-      : database(std::move(d)), served(std::move(t)), name(std::move(n)) {}
+  TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<const TableRoute> r, std::string n)
+      : database(std::move(d)),
+        route(std::move(r)),
+        name(std::move(n)),
+        monitor(&database->tracer, name) {}
 
   // Inside the gate. Checks what a read is given, pins the tablet's version and fixes the moment,
-  // which is good for this tablet alone unless it is a snapshot's.
+  // which is good for this tablet alone unless it is a snapshot's. `*moved`: the tablet is not what
+  // the route says by now; look again.
   absl::Status BeginRead(const ServedTablet& tablet, const Filter& filter,
-                         const ReadOptions& options, Pin<TabletVersion>* version,
-                         ReadSpec* spec) const;
+                         const ReadOptions& options, Pin<TabletVersion>* version, ReadSpec* spec,
+                         bool* moved) const;
   absl::Status DeletedError() const;
 
-  // Table::Apply and ApplyBatch: a status for each mutation.
+  // Table::Apply and ApplyBatch: a status for each mutation. `sample` is null unless the call is
+  // measured.
   void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-             absl::Span<absl::Status> statuses) const;
+             CallSample* sample, absl::Span<absl::Status> statuses) const;
+
+  void ApplyMany(absl::Span<const RowMutation> mutations, Durability durability,
+                 const CallLimits& limits, CallSample* sample,
+                 absl::Span<absl::Status> statuses) const;
 
   const std::shared_ptr<DatabaseImpl> database;
-  const std::shared_ptr<const ServedTable> served;
+  const std::shared_ptr<const TableRoute> route;
   const std::string name;
+  TableMonitor monitor;
 };
 
 // Of Call-, Read- or WriteOptions.

@@ -34,6 +34,7 @@ class ScannerImpl {
   const RowRange& range() const { return range_; }
   int64_t row_limit() const { return options_.row_limit; }
   CallGate* gate() const { return &table_->database->gate; }
+  TableMonitor* monitor() const { return &table_->monitor; }
 
  private:
   const std::shared_ptr<TableImpl> table_;
@@ -49,16 +50,19 @@ class ScannerImpl {
 class ScanStreamImpl {
  public:
   ScanStreamImpl(ScannerImpl* scanner, std::string_view family)
-      : scanner_(scanner), family_(family) {}
+      : scanner_(scanner),
+        family_(family),
+        calls_(scanner->monitor(), Call::kNextCell, RequestTrace::Request::kScan) {}
 
   bool Done() {
     if (!begun_) Begin();
     return !has_cell_;
   }
   void Next(bool skip_row) {
+    const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(DatabaseImpl::ClosedError());
-    if (!has_cell_) return;
+    if (!has_cell_) return calls_.CountNone();
     if (skip_row) cursor_->SkipRow();
     Move();
   }
@@ -86,9 +90,10 @@ class ScanStreamImpl {
  private:
   void Begin() {
     begun_ = true;
+    const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(DatabaseImpl::ClosedError());
-    if (!scanner_->status().ok()) return;
+    if (!scanner_->status().ok()) return calls_.CountNone();
     std::vector<Filter> chain{Filter::Family(family_)};
     chain.insert(chain.end(), columns.begin(), columns.end());
     if (timestamps.has_value()) chain.push_back(*timestamps);
@@ -104,9 +109,10 @@ class ScanStreamImpl {
     }
     ReadSpec spec = scanner_->moment().spec();
     spec.filter = chain_.node();
+    spec.settings.is_traced = calls_.is_traced();
     std::vector<RowRange> ranges;
     if (!scanner_->range().empty()) ranges.push_back(scanner_->range());
-    cursor_.emplace(&scanner_->table(), &scanner_->moment(), spec, std::move(ranges));
+    cursor_.emplace(&scanner_->table(), &scanner_->moment(), spec, std::move(ranges), &calls_);
     Move();
   }
   void Move() {
@@ -116,9 +122,13 @@ class ScanStreamImpl {
         rows_++ == scanner_->row_limit()) {
       has_cell_ = false;
     }
-    if (has_cell_) scanner_->Moved(stream);
+    if (!has_cell_) return calls_.CountNone();
+    if (cursor().is_new_row()) calls_.CountPart();
+    scanner_->Moved(stream);
   }
   void Fail(const absl::Status& status) {
+    calls_.Failed(status);
+    calls_.CountNone();
     has_cell_ = false;
     scanner_->Fail(status);
   }
@@ -131,6 +141,7 @@ class ScanStreamImpl {
   bool has_cell_ = false;
   int64_t rows_ = 0;
   std::string column_name_;
+  StreamCalls calls_;
 };
 
 void ScannerImpl::SetRange(const RowRange& range) {

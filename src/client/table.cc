@@ -1,6 +1,7 @@
 #include "bigtable/table.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
@@ -8,6 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/database_impl.h"
+#include "client/move_wait.h"
 #include "client/row_storage.h"
 #include "client/table_cursor.h"
 
@@ -29,7 +31,7 @@ absl::Status TableImpl::DeletedError() const {
 
 absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filter,
                                   const ReadOptions& options, Pin<TabletVersion>* version,
-                                  ReadSpec* spec) const {
+                                  ReadSpec* spec, bool* moved) const {
   if (filter.node() != nullptr) BT_RETURN_IF_ERROR(filter.status());
   if (options.row_limit < 0) {
     return absl::InvalidArgumentError(
@@ -42,6 +44,11 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filt
   // In this order: a removed tablet is emptied.
   *version = tablet.tablet->Version();
   if (tablet.tablet->removed()) return DeletedError();
+  *moved = tablet.tablet->moved();
+  if (!tablet.server->serving()) [[unlikely]] {
+    tablet.server->AskForLock();
+    *moved = true;
+  }
   if (options.snapshot == nullptr) {
     // In this order: see TabletVersion::sealed_at.
     const SequenceNumber visible = tablet.server->visible();
@@ -75,30 +82,57 @@ const std::string& Table::name() const { return impl_->name; }
 // --- Writes ---
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kApply, [&](RequestTrace* trace) {
+    trace->row = mutation.row();
+    trace->mutations = 1;
+  });
   absl::Status status;
-  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, absl::MakeSpan(&status, 1));
+  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, timer.sample(),
+               absl::MakeSpan(&status, 1));
+  if (!status.ok()) [[unlikely]] {
+    timer.Failed(status);
+  }
   return status;
 }
 
 std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
                                             const WriteOptions& options) {
+  impl_->monitor.counters.Count(CallCounters::Amount::kBatchMutations, mutations.size());
+  CallTimer timer(&impl_->monitor, Call::kApplyBatch, [&](RequestTrace* trace) {
+    if (!mutations.empty()) trace->row = mutations.front().row();
+    trace->mutations = mutations.size();
+  });
   std::vector<absl::Status> statuses(mutations.size());
-  impl_->Apply(mutations, options, absl::MakeSpan(statuses));
+  impl_->Apply(mutations, options, timer.sample(), absl::MakeSpan(statuses));
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) {
+      timer.Failed(status);
+      break;
+    }
+  }
   return statuses;
 }
 
 namespace {
 
-// Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for.
+// The call is served by this tablet alone.
+void NoteTablet(const ServedTablet& served, CallSample* sample) {
+  if (sample == nullptr) [[likely]]
+    return;
+  sample->tablet = Ref<TabletCounters>(served.tablet->counters());
+}
+
+// Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for. False if the
+// tablet has moved, and then nothing was applied.
 template <typename At>
-void ApplyTo(const ServedTablet& served, Durability durability, const CallLimits& limits,
-             const At& at, absl::Span<absl::Status> statuses) {
+bool ApplyTo(const ServedTablet& served, Durability durability, const CallLimits& limits,
+             CallSample* sample, const At& at, absl::Span<absl::Status> statuses) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < statuses.size(); ++i) bytes += at(i).byte_size();
   const absl::Status admitted = served.write_controller->Admit(bytes, limits);
   if (!admitted.ok()) {
     std::fill(statuses.begin(), statuses.end(), admitted);
-    return;
+    return true;
   }
   // Pinned after the wait, so that no memtable is kept that the wait is for.
   const Pin<TabletVersion> version = served.tablet->Version();
@@ -109,18 +143,19 @@ void ApplyTo(const ServedTablet& served, Durability durability, const CallLimits
     statuses[i] = mutation.status();
     if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), views[i]);
   }
-  served.server->Apply({.tablet = served.tablet.get(),
-                        .layout = &version->layout(),
-                        .mutations = views,
-                        .durability = durability,
-                        .limits = limits},
-                       statuses);
+  return served.server->Apply({.tablet = served.tablet.get(),
+                               .layout = &version->layout(),
+                               .mutations = views,
+                               .durability = durability,
+                               .limits = limits,
+                               .sample = sample},
+                              statuses);
 }
 
 }  // namespace
 
 void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-                      absl::Span<absl::Status> statuses) const {
+                      CallSample* sample, absl::Span<absl::Status> statuses) const {
   const auto refuse = [&](const absl::Status& status) {
     std::fill(statuses.begin(), statuses.end(), status);
   };
@@ -134,30 +169,60 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
   const Durability durability = options.durability.value_or(database_options.durability);
 
-  if (mutations.size() == 1 || served->tablets().size() == 1) {
-    if (mutations.empty()) return;
-    const ServedTablet& tablet = served->tablets()[served->Find(mutations[0].row())];
-    return ApplyTo(
-        tablet, durability, limits, [&](size_t i) -> const RowMutation& { return mutations[i]; },
-        statuses);
-  }
-  // Each tablet's together; those of a row stay in their order.
-  std::vector<std::pair<size_t, size_t>> places;  // tablet, mutation
-  for (size_t i = 0; i < mutations.size(); ++i) {
-    places.emplace_back(served->Find(mutations[i].row()), i);
-  }
-  std::sort(places.begin(), places.end());
-  std::vector<absl::Status> outcomes;
-  for (size_t begin = 0, end; begin < places.size(); begin = end) {
-    const size_t tablet = places[begin].first;
-    for (end = begin; end < places.size() && places[end].first == tablet; ++end) {
+  if (mutations.size() == 1) [[likely]] {
+    const auto at = [&](size_t) -> const RowMutation& { return mutations[0]; };
+    for (MoveWait wait;;) {
+      const ServedTable& table = *route->Get();
+      const ServedTablet& tablet = table.tablets()[table.Find(mutations[0].row())];
+      NoteTablet(tablet, sample);
+      if (ApplyTo(tablet, durability, limits, sample, at, statuses)) return;
+      if (const absl::Status status = wait.Wait(limits); !status.ok()) return refuse(status);
     }
-    outcomes.assign(end - begin, absl::OkStatus());
-    const auto at = [&](size_t i) -> const RowMutation& {
-      return mutations[places[begin + i].second];
-    };
-    ApplyTo(served->tablets()[tablet], durability, limits, at, absl::MakeSpan(outcomes));
-    for (size_t i = begin; i < end; ++i) statuses[places[i].second] = outcomes[i - begin];
+  }
+  ApplyMany(mutations, durability, limits, sample, statuses);
+}
+
+// Each tablet's together; those of a row stay in their order.
+void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability durability,
+                          const CallLimits& limits, CallSample* sample,
+                          absl::Span<absl::Status> statuses) const {
+  std::vector<size_t> left(mutations.size());
+  std::iota(left.begin(), left.end(), size_t{0});
+  std::vector<std::pair<size_t, size_t>> places;  // tablet, mutation
+  std::vector<absl::Status> outcomes;
+  MoveWait wait;
+  while (!left.empty()) {
+    const ServedTable& table = *route->Get();
+    places.clear();
+    for (const size_t i : left) places.emplace_back(table.Find(mutations[i].row()), i);
+    std::sort(places.begin(), places.end());
+    const bool is_one =
+        left.size() == mutations.size() && places.front().first == places.back().first;
+    if (is_one) NoteTablet(table.tablets()[places.front().first], sample);
+    left.clear();
+    for (size_t begin = 0, end; begin < places.size(); begin = end) {
+      const size_t tablet = places[begin].first;
+      for (end = begin; end < places.size() && places[end].first == tablet; ++end) {
+      }
+      outcomes.assign(end - begin, absl::OkStatus());
+      const auto at = [&](size_t i) -> const RowMutation& {
+        return mutations[places[begin + i].second];
+      };
+      const bool applied = ApplyTo(table.tablets()[tablet], durability, limits, sample, at,
+                                   absl::MakeSpan(outcomes));
+      for (size_t i = begin; i < end; ++i) {
+        if (applied) {
+          statuses[places[i].second] = outcomes[i - begin];
+        } else {
+          left.push_back(places[i].second);
+        }
+      }
+    }
+    if (left.empty()) return;
+    if (const absl::Status status = wait.Wait(limits); !status.ok()) {
+      for (const size_t i : left) statuses[i] = status;
+      return;
+    }
   }
 }
 
@@ -194,26 +259,43 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   }
 }
 
-}  // namespace
-
-absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
-                                   const ReadOptions& options) {
-  const CallGate::Pass pass(&impl_->database->gate);
+// Table::ReadRow, which does the counting. `sample` is mostly null. Inlined by force: the call
+// would cost more than the counting.
+[[gnu::always_inline]] inline absl::StatusOr<Row> ReadOneRow(const TableImpl& table,
+                                                             std::string_view row,
+                                                             const Filter& filter,
+                                                             const ReadOptions& options,
+                                                             CallSample* sample) {
+  const CallGate::Pass pass(&table.database->gate);
   if (!pass) return DatabaseImpl::ClosedError();
   BT_RETURN_IF_ERROR(CheckRow(row));
   Pin<TabletVersion> version;
   ReadSpec spec;
-  const ServedTablet& served = impl_->served->tablets()[impl_->served->Find(row)];
-  BT_RETURN_IF_ERROR(impl_->BeginRead(served, filter, options, &version, &spec));
+  const ServedTablet* served;
+  for (MoveWait wait;;) {
+    const ServedTable& tablets = *table.route->Get();
+    served = &tablets.tablets()[tablets.Find(row)];
+    bool moved = false;
+    BT_RETURN_IF_ERROR(table.BeginRead(*served, filter, options, &version, &spec, &moved));
+    if (!moved) [[likely]]
+      break;
+    BT_RETURN_IF_ERROR(wait.Wait(spec.limits));
+  }
   spec.reverse = false;
+  if (sample != nullptr) [[unlikely]] {
+    sample->tablet = Ref<TabletCounters>(served->tablet->counters());
+    spec.settings.is_traced = sample->trace != nullptr;
+  }
   Row result;
   // What is too old now was not yet when the row was cached, so tables with such a rule have none.
-  ScanCache* const cache = spec.now == absl::InfinitePast() ? served.tablet->scan_cache() : nullptr;
+  ScanCache* const cache =
+      spec.now == absl::InfinitePast() ? served->tablet->scan_cache() : nullptr;
   const TabletVersion& pinned = *version;  // by the row, from now on
   if (cache != nullptr) {
     const Ref<Block> cached =
         cache->Lookup(pinned.scan_cache_id(), row, {spec.sequence, options.snapshot != nullptr});
     if (cached) {
+      if (spec.settings.is_traced) sample->trace->scan_cache_hit = true;
       RowBuilder builder(&result, row, std::move(version));
       AddCached(cached, pinned.layout(), spec.filter, &builder);
       builder.Finish();
@@ -233,27 +315,49 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
   return result;
 }
 
+}  // namespace
+
+absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
+                                   const ReadOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kReadRow, [&](RequestTrace* trace) { trace->row = row; });
+  CallSample* const sample = timer.sample();
+  absl::StatusOr<Row> result = ReadOneRow(*impl_, row, filter, options, sample);
+  if (!result.ok()) [[unlikely]] {
+    timer.Failed(result.status());
+  } else if (sample != nullptr && sample->trace != nullptr) [[unlikely]] {
+    sample->trace->rows = result->empty() ? 0 : 1;
+    sample->trace->cells = result->cells().size();
+  }
+  return result;
+}
+
 // A stream of rows, each put together from the cells of one cursor.
 class RowReaderImpl {
  public:
   RowReaderImpl(std::shared_ptr<TableImpl> table, const RowSet& rows, Filter filter,
                 const ReadOptions& options)
-      : table_(std::move(table)), filter_(std::move(filter)), options_(options) {
+      : table_(std::move(table)),
+        filter_(std::move(filter)),
+        options_(options),
+        calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
     // The moment is that of the call of ReadRows.
     const CallGate::Pass pass(&table_->database->gate);
     const absl::Status status =
         pass ? moment_.Fix(*table_, filter_, options_) : DatabaseImpl::ClosedError();
     if (!status.ok()) {
-      Fail(status);
+      Note(status);
       return;
     }
-    cursor_.emplace(table_.get(), &moment_, moment_.spec(), rows.Normalized());
+    ReadSpec spec = moment_.spec();
+    spec.settings.is_traced = calls_.is_traced();
+    cursor_.emplace(table_.get(), &moment_, spec, rows.Normalized(), &calls_);
   }
 
   bool Next(Row* row) {
+    const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(&table_->database->gate);
     if (!pass) return Fail(DatabaseImpl::ClosedError());
-    if (done_) return false;
+    if (done_) return Finish();
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
     if (!at_row_ && !cursor_->Next()) {
       return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
@@ -261,10 +365,14 @@ class RowReaderImpl {
     RowBuilder builder(row, cursor_->cells().row(), cursor_->version());
     do {
       builder.Add(cursor_->cells());
+      calls_.CountPart();
       at_row_ = cursor_->Next();
     } while (at_row_ && !cursor_->cells().is_new_row());
     builder.Finish();
-    if (!at_row_ && !cursor_->status().ok()) return Fail(cursor_->status());
+    if (!at_row_ && !cursor_->status().ok()) {
+      calls_.DropParts(row->cells().size());
+      return Fail(cursor_->status());
+    }
     ++rows_;
     return true;
   }
@@ -273,12 +381,19 @@ class RowReaderImpl {
 
  private:
   bool Finish() {
+    calls_.CountNone();
     done_ = true;
     return false;
   }
-  bool Fail(absl::Status status) {
-    if (status_.ok()) status_ = std::move(status);
+  bool Fail(const absl::Status& status) {
+    Note(status);
     return Finish();
+  }
+  // The stream ends with this error.
+  void Note(const absl::Status& status) {
+    calls_.Failed(status);
+    if (status_.ok()) status_ = status;
+    done_ = true;
   }
 
   const std::shared_ptr<TableImpl> table_;
@@ -290,6 +405,7 @@ class RowReaderImpl {
   bool done_ = false;
   int64_t rows_ = 0;
   absl::Status status_;
+  StreamCalls calls_;  // goes first: what it counts is of the table
 };
 
 RowReader::RowReader(std::unique_ptr<RowReaderImpl> impl) : impl_(std::move(impl)) {}

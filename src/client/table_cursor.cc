@@ -28,21 +28,29 @@ bool IsSingleRow(const RowRange& range) {
 
 absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
                              const ReadOptions& options) {
-  const ServedTable& served = *table.served;
-  // A deleted table is noticed here, too.
-  Pin<TabletVersion> first;
-  BT_RETURN_IF_ERROR(table.BeginRead(served.tablets().front(), filter, options, &first, &spec_));
-  layout_ = first->shared_layout();
-  if (served.tablets().size() == 1) {
-    only_ = std::move(first);
-  } else if (options.snapshot != nullptr) {
-    held_ = options.snapshot;
-  } else {
-    Master& master = *table.database->master;
-    held_ = std::make_shared<const SnapshotImpl>(master.snapshots(), master.snapshots()->Take());
-    spec_.sequence = held_->sequence();
-    for (TabletServer* server : served.servers()) server->WaitForWrites();
-  }
+  const auto moved = [](const ServedTablet& tablet) { return tablet.tablet->moved(); };
+  do {
+    table_ = table.route->Share();
+    only_ = {};
+    const std::vector<ServedTablet>& tablets = table_->tablets();
+    // A deleted table is noticed here, too.
+    Pin<TabletVersion> first;
+    bool first_moved = false;
+    BT_RETURN_IF_ERROR(
+        table.BeginRead(tablets.front(), filter, options, &first, &spec_, &first_moved));
+    layout_ = first->shared_layout();
+    if (tablets.size() == 1) {
+      only_ = std::move(first);
+    } else if (options.snapshot != nullptr) {
+      held_ = options.snapshot;
+    } else {
+      Master& master = *table.database->master;
+      held_ = std::make_shared<const SnapshotImpl>(master.snapshots(), master.snapshots()->Take());
+      spec_.sequence = held_->sequence();
+      for (TabletServer* server : table_->servers()) server->WaitForWrites();
+    }
+    // A tablet that was split before the moment may not have all of it.
+  } while (std::any_of(table_->tablets().begin(), table_->tablets().end(), moved));
   fixed_ = true;
   return absl::OkStatus();
 }
@@ -54,7 +62,7 @@ absl::Status ReadMoment::PinVersion(const TableImpl& table, size_t i,
     return absl::OkStatus();
   }
   // In this order: a removed tablet is emptied.
-  const Tablet& tablet = *table.served->tablets()[i].tablet;
+  const Tablet& tablet = *table_->tablets()[i].tablet;
   *version = tablet.Version();
   return tablet.removed() ? table.DeletedError() : absl::OkStatus();
 }
@@ -62,8 +70,8 @@ absl::Status ReadMoment::PinVersion(const TableImpl& table, size_t i,
 // --- The cursor ---
 
 TableCursor::TableCursor(const TableImpl* table, const ReadMoment* moment, const ReadSpec& spec,
-                         std::vector<RowRange> ranges)
-    : table_(table), moment_(moment), spec_(spec), ranges_(std::move(ranges)) {}
+                         std::vector<RowRange> ranges, StreamCalls* calls)
+    : table_(table), moment_(moment), spec_(spec), ranges_(std::move(ranges)), calls_(calls) {}
 
 bool TableCursor::NextPart() {
   while (status_.ok()) {
@@ -80,7 +88,7 @@ bool TableCursor::NextPart() {
 }
 
 bool TableCursor::FindPart() {
-  const std::vector<ServedTablet>& tablets = table_->served->tablets();
+  const std::vector<ServedTablet>& tablets = moment_->table().tablets();
   if (range_ != nullptr) {
     if (spec_.reverse) {
       if (tablet_ > 0 && range_->begin() < tablets[tablet_].tablet->rows().begin()) {
@@ -98,11 +106,11 @@ bool TableCursor::FindPart() {
   range_ = &ranges_[spec_.reverse ? ranges_.size() - 1 - ranges_begun_ : ranges_begun_];
   ++ranges_begun_;
   if (!spec_.reverse) {
-    tablet_ = table_->served->Find(range_->begin());
+    tablet_ = moment_->table().Find(range_->begin());
   } else if (!range_->end().has_value()) {
     tablet_ = tablets.size() - 1;
   } else {
-    tablet_ = table_->served->Find(*range_->end());
+    tablet_ = moment_->table().Find(*range_->end());
   }
   return true;
 }
@@ -115,13 +123,14 @@ bool TableCursor::Open() {
     if (!status_.ok()) return false;
     cells_.emplace(version_.get(), spec_);
     open_tablet_ = tablet_;
+    calls_->EnterTablet(moment_->table().tablets()[tablet_].tablet->counters());
   }
   if (IsSingleRow(*range_) && !spec_.reverse) {
     cells_->ReadRow(range_->begin());
-  } else if (table_->served->tablets().size() == 1) {
+  } else if (moment_->table().tablets().size() == 1) {
     cells_->ReadRange(*range_);
   } else {
-    cells_->ReadRange(Intersection(*range_, table_->served->tablets()[tablet_].tablet->rows()));
+    cells_->ReadRange(Intersection(*range_, moment_->table().tablets()[tablet_].tablet->rows()));
   }
   return true;
 }

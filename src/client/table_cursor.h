@@ -36,12 +36,16 @@ class ReadMoment {
   const ReadSpec& spec() const { return spec_; }
   // The table's schema at the moment.
   const TableLayout& layout() const { return *layout_; }
-  // Inside the gate. What tablet number `i` of the table is read from. NotFound: it was deleted.
+  // The table's tablets at the moment. They may have been split since: what they had then they show
+  // all the same.
+  const ServedTable& table() const { return *table_; }
+  // Inside the gate. What tablet number `i` of these is read from. NotFound: the table was deleted.
   absl::Status PinVersion(const TableImpl& table, size_t i, Pin<TabletVersion>* version) const;
 
  private:
   bool fixed_ = false;
   ReadSpec spec_;
+  std::shared_ptr<const ServedTable> table_;
   std::shared_ptr<const TableLayout> layout_;
   Pin<TabletVersion> only_;               // of a table with one tablet
   std::shared_ptr<const Snapshot> held_;  // of others: keeps what the moment sees
@@ -51,9 +55,10 @@ class ReadMoment {
 class TableCursor {
  public:
   // All outlive the cursor. `spec` is the moment's, perhaps with another filter. `ranges` are as
-  // RowSet::Normalized() has them, and read from the last to the first if the spec says so.
+  // RowSet::Normalized() has them, and read from the last to the first if the spec says so. `calls`
+  // are told which tablet is read.
   TableCursor(const TableImpl* table, const ReadMoment* moment, const ReadSpec& spec,
-              std::vector<RowRange> ranges);
+              std::vector<RowRange> ranges, StreamCalls* calls);
   TableCursor(const TableCursor&) = delete;
   TableCursor& operator=(const TableCursor&) = delete;
 
@@ -81,6 +86,7 @@ class TableCursor {
   const ReadMoment* const moment_;
   const ReadSpec spec_;
   const std::vector<RowRange> ranges_;
+  StreamCalls* const calls_;
   size_t ranges_begun_ = 0;
   const RowRange* range_ = nullptr;  // the current one
   size_t tablet_ = 0;                // the one of its tablets that is read

@@ -1,14 +1,13 @@
 #include "commitlog/group_commit.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 
 #include "base/mutex.h"
 #include "base/pause.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 namespace {
@@ -26,12 +25,6 @@ constexpr int kMostSpins = 300;
 constexpr int kLeastSpins = 10;
 // How many groups a leader serves at most for others who sleep.
 constexpr int kMostExtraGroups = 4;
-
-int64_t NowNanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 
@@ -182,6 +175,7 @@ uint32_t GroupCommit::Await(Request* request) {
 }
 
 uint32_t GroupCommit::Sleep(Request* request) {
+  const WaitTimer wait;
   Request::Sleeper sleeper;
   request->sleeper_ = &sleeper;
   uint32_t state = kWaits;
@@ -210,7 +204,7 @@ uint32_t GroupCommit::Sleep(Request* request) {
 bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call) {
   Hang hang{.leader = leader_, .group = requests, .mutex = {}, .changed = {}};
   hang_ = &hang;
-  last_hang_ = std::max(NowNanoseconds(), last_hang_ + 1);
+  last_hang_ = std::max(NowNanos(), last_hang_ + 1);
   int64_t since = last_hang_;
   hanging_since_.store(since, std::memory_order_release);
   call();
@@ -223,7 +217,7 @@ bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<
 absl::Duration GroupCommit::LookAfterLeader() {
   int64_t since = hanging_since_.load(std::memory_order_acquire);
   if (since == 0) return take_over_.patience(absl::ZeroDuration());
-  const absl::Duration left = take_over_.patience(absl::Nanoseconds(NowNanoseconds() - since));
+  const absl::Duration left = take_over_.patience(absl::Nanoseconds(NowNanos() - since));
   if (left > absl::ZeroDuration()) return left;
   // The numbers being unique, the leader has been there all the time if this succeeds.
   if (hanging_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel)) CommitFor(hang_);

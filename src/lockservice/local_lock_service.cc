@@ -151,8 +151,9 @@ void LocalLockService::Forget(LocalSessionState* session) {
 }
 
 void LocalLockService::StartLease(LocalSessionState* session) {
-  session->lease_end.store(absl::ToUnixNanos(clock_->Now() + session->lease),
-                           std::memory_order_release);
+  const absl::Time end =
+      session->lease == kLongestLease ? absl::InfiniteFuture() : clock_->Now() + session->lease;
+  session->lease_end.store(absl::ToUnixNanos(end), std::memory_order_release);
 }
 
 absl::Time LocalLockService::NextLeaseChange() const {

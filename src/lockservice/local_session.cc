@@ -21,9 +21,9 @@ absl::Status LocalLockSession::KeepAlive() { return service_->KeepAlive(state_.g
 
 bool LocalLockSession::alive() const {
   if (state_->lost.load(std::memory_order_acquire)) return false;
-  if (absl::ToUnixNanos(clock_->Now()) < state_->lease_end.load(std::memory_order_acquire)) {
-    return true;
-  }
+  const int64_t lease_end = state_->lease_end.load(std::memory_order_acquire);
+  if (lease_end == LocalSessionState::kForEver) return true;  // without a look at the clock
+  if (absl::ToUnixNanos(clock_->Now()) < lease_end) return true;
   // Perhaps another thread renews at this moment: the service decides, and for ever.
   return service_->CheckSession(state_.get()).ok();
 }

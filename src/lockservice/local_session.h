@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -38,6 +39,7 @@ struct LocalSessionState {
 
   // The owner's, without the service's lock. Written under it.
   FileCache cache;
+  static constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
   std::atomic<int64_t> lease_end{0};  // nanoseconds since 1970, by the service's clock
   std::atomic<bool> lost{false};      // for ever
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+
+#include "absl/time/clock.h"
 
 #include "bigtable/row_mutation.h"
 
@@ -17,49 +20,16 @@ namespace {
 // The largest power of two that is not larger.
 uint64_t PowerOfTwo(uint64_t n) { return uint64_t{1} << (63 - __builtin_clzll(n)); }
 
-absl::Status Annotate(const absl::Status& status, std::string_view what) {
-  return absl::Status(status.code(), Cat(what, ": ", ToStd(status.message())));
-}
-
-// What a tablet asks of its server: its bytes on disk, and something for each, so that tablets with
-// nothing in them are spread, too.
-uint64_t LoadOf(const Tablet& tablet) {
-  uint64_t load = 1 << 20;
-  const Pin<TabletVersion> version = tablet.Version();
-  for (const GroupVersion& group : version->groups()) {
-    for (const SortedRun& run : group.runs) load += run.bytes();
-  }
-  return load;
-}
-
-// The tablets of a table that is split at these rows.
-absl::StatusOr<std::vector<RowRange>> SplitAt(std::vector<std::string> rows) {
-  std::sort(rows.begin(), rows.end());
-  std::vector<RowRange> ranges;
-  std::string begin;
-  for (const std::string& row : rows) {
-    if (row.empty()) return absl::InvalidArgumentError("a split row must not be empty");
-    if (row.size() > RowMutation::kMaxRowSize) {
-      return absl::InvalidArgumentError(Cat("a split row must be at most ",
-                                            RowMutation::kMaxRowSize, " bytes, and ", Quoted(row),
-                                            " has ", row.size()));
-    }
-    if (row == begin) {
-      return absl::InvalidArgumentError(Cat("the split row ", Quoted(row), " is there twice"));
-    }
-    ranges.push_back(RowRange::RightOpen(begin, row));
-    begin = row;
-  }
-  ranges.push_back(RowRange::StartingAt(begin));
-  return ranges;
-}
-
 }  // namespace
 
-Master::Master(std::string_view path, const DatabaseOptions& options)
+Master::Master(std::string_view path, const DatabaseOptions& options, CallGate* gate)
     : directory_(path),
       options_(options),
       file_system_(options.file_system),
+      gate_(gate),
+      events_(options.event_listener != nullptr
+                  ? std::make_unique<ListenerQueue>(options.event_listener)
+                  : nullptr),
       info_log_(options.log_sink),
       scan_cache_(options.scan_cache ? std::make_unique<ScanCache>(options.shared_memory_budget)
                                      : nullptr),
@@ -67,36 +37,42 @@ Master::Master(std::string_view path, const DatabaseOptions& options)
       snapshots_(std::make_shared<SnapshotList>(&sequences_)),
       small_files_(file_system_, directory_.lock_service()),
       schemas_(&small_files_),
-      servers_(file_system_, &small_files_, directory_),
       root_(&small_files_),
       background_(&info_log_) {}
 
-Master::~Master() {
-  for (const UserServer& user : user_servers_) {
-    options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
-  }
-  background_.Stop();
-}
+Master::~Master() { StopThreads(); }
 
 // --- Starting ---
 
 absl::StatusOr<std::unique_ptr<Master>> Master::Start(std::string_view path,
-                                                      const DatabaseOptions& options) {
-  std::unique_ptr<Master> master(new Master(path, options));
+                                                      const DatabaseOptions& options,
+                                                      CallGate* gate) {
+  std::unique_ptr<Master> master(new Master(path, options, gate));
   BT_RETURN_IF_ERROR(master->LockAndCreate());
   BT_RETURN_IF_ERROR(master->StartFileNumbers());
-  BT_RETURN_IF_ERROR(master->servers_.Load());
+  BT_RETURN_IF_ERROR(master->OpenLockService());
   BT_RETURN_IF_ERROR(master->OpenMetadata());
   BT_RETURN_IF_ERROR(master->OpenTables());
   if (!options.read_only) {
     BT_RETURN_IF_ERROR(master->SweepFiles());
-    master->background_.Start(master->AllServers(), options.compaction_threads, nullptr);
-    for (const UserServer& user : master->user_servers_) {
-      options.shared_memory_budget->AddHolder(user.write_controller.get());
+    master->background_.Start(master->AllServers(), options.compaction_threads, [m = master.get()] {
+      // Here, too: the master's thread may be waiting for something.
+      m->DeleteRetired();
+      m->SealLostServers();
+      m->WakeUpkeep();
+    });
+    master->upkeep_ = std::thread([m = master.get()] { m->UpkeepLoop(); });
+    master->liveness_ = std::thread([m = master.get()] { m->LivenessLoop(); });
+    for (const auto& user : master->Users()) {
+      options.shared_memory_budget->AddHolder(user->write_controller.get());
     }
   }
   master->info_log_.Info("opened ", path, " with ", master->TableNames().size(), " tables",
                          options.read_only ? ", read-only" : "");
+  if (ListenerQueue* const events = master->events()) {
+    events->Push(&EventListener::OnDatabaseOpened,
+                 {.time = absl::Now(), .path = master->directory_.path()});
+  }
   return master;
 }
 
@@ -142,6 +118,16 @@ absl::Status Master::LockAndCreate() {
   return root_.Create();
 }
 
+absl::Status Master::OpenLockService() {
+  BT_ASSIGN_OR_RETURN(lock_service_, LocalLockService::Open(file_system_, directory_.lock_service(),
+                                                            options_.clock));
+  // The service lives and dies with this process, so nobody needs a lease to know who is alive.
+  BT_ASSIGN_OR_RETURN(
+      session_, lock_service_->OpenSession({.owner = "master", .lease = absl::InfiniteDuration()}));
+  servers_ = std::make_unique<ServerDirectory>(file_system_, session_.get(), directory_);
+  return servers_->Load();
+}
+
 absl::Status Master::StartFileNumbers() {
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                       file_system_->ListDirectory(directory_.sstables()));
@@ -182,13 +168,16 @@ std::unique_ptr<TabletServer> Master::MakeServer(ServerDirectory::Kind kind, Tab
   // METADATA is read once.
   if (!metadata) environment.scan_cache = scan_cache_.get();
   environment.rate_limiter = &rate_limiter_;
+  environment.events = events_.get();
   environment.read_mode = options_.read_mode;
   environment.target_file_size = options_.target_file_size;
   environment.memtable_size = options.memtable_size;
   environment.new_file_number = [this] { return ++last_file_number_; };
   environment.path_of = [this](uint64_t number) { return directory_.sstable(number); };
-  environment.remove_file = [this](const std::string& path) {
-    if (const absl::Status status = file_system_->RemoveFile(path); !status.ok()) {
+  environment.remove_file = [this](uint64_t number) {
+    if (!shared_files_.Release(number)) return;
+    if (const absl::Status status = file_system_->RemoveFile(directory_.sstable(number));
+        !status.ok()) {
       info_log_.Warning("an SSTable that is not needed stays: ", ToStd(status.message()));
     }
   };
@@ -205,20 +194,26 @@ absl::Status Master::OpenMetadata() {
                       Tablet::Open(metadata_server_->environment(), MetadataLayout(), state));
   metadata_server_->AddTablet(std::move(tablet));
   metadata_ = std::make_unique<MetadataTable>(metadata_server_.get());
-  std::map<std::string, SequenceNumber> must_reach;
+  Reach must_reach;
   NoteRedoPoints(state, &must_reach);
   return TakeOver(ServerDirectory::Kind::kMetadata, {metadata_server_.get()}, must_reach);
 }
 
+std::shared_ptr<Master::UserServer> Master::MakeUserServer() {
+  auto user = std::make_shared<UserServer>();
+  user->server = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
+  user->write_controller = std::make_unique<WriteController>(
+      options_.shared_memory_budget.get(), user->server.get(), &background_, events_.get());
+  return user;
+}
+
 absl::Status Master::OpenTables() {
   for (int i = 0; i < options_.tablet_servers; ++i) {
-    UserServer& user = user_servers_.emplace_back();
-    user.server = MakeServer(ServerDirectory::Kind::kUser, metadata_.get());
-    user.write_controller = std::make_unique<WriteController>(options_.shared_memory_budget.get(),
-                                                              user.server.get(), &background_);
+    MutexLock lock(&servers_mutex_);
+    user_servers_.push_back(MakeUserServer());
   }
   BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, schemas_.ReadAll());
-  std::map<std::string, SequenceNumber> must_reach;
+  Reach must_reach;
   for (const TableLayout& layout : layouts) {
     BT_ASSIGN_OR_RETURN(const std::vector<TabletState> tablets,
                         metadata_->ReadTable(layout.table_id));
@@ -231,129 +226,61 @@ absl::Status Master::OpenTables() {
     absl::StatusOr<std::shared_ptr<const ServedTable>> table = OpenTable(layout, tablets);
     if (!table.ok()) return Annotate(table.status(), Cat("table ", layout.name));
     MutexLock lock(&mutex_);
-    tables_[layout.name] = *std::move(table);
+    tables_[layout.name] = std::make_shared<TableRoute>(*std::move(table));
   }
-  if (!options_.read_only) BT_RETURN_IF_ERROR(SweepTables(layouts));
+  if (!options_.read_only) {
+    for (const TableLayout& layout : layouts) {
+      BT_RETURN_IF_ERROR(metadata_->SettleTable(layout.table_id));
+    }
+    BT_RETURN_IF_ERROR(SweepTables(layouts));
+  }
   return TakeOver(ServerDirectory::Kind::kUser, UserServers(), must_reach);
 }
 
 absl::StatusOr<std::shared_ptr<const ServedTable>> Master::OpenTable(
     const TableLayout& layout, const std::vector<TabletState>& tablets) {
+  const std::vector<std::shared_ptr<UserServer>> users = Users();
+  std::vector<uint64_t> loads;
+  for (const auto& user : users) loads.push_back(LoadOf(*user->server));
   std::vector<ServedTablet> served;
   for (const TabletState& state : tablets) {
-    UserServer* const user = LeastLoaded();
+    const auto least = std::min_element(loads.begin(), loads.end());
+    const UserServer& user = *users[static_cast<size_t>(least - loads.begin())];
     BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
-                        Tablet::Open(user->server->environment(), layout, state));
-    user->server->AddTablet(tablet);
-    user->load += LoadOf(*tablet);
-    served.push_back({std::move(tablet), user->server.get(), user->write_controller.get()});
+                        Tablet::Open(user.server->environment(), layout, state));
+    user.server->AddTablet(tablet);
+    *least += LoadOf(*tablet);
+    served.push_back({std::move(tablet), user.server.get(), user.write_controller.get()});
   }
   return std::make_shared<const ServedTable>(std::move(served));
 }
 
-Master::UserServer* Master::LeastLoaded() {
-  return &*std::min_element(
-      user_servers_.begin(), user_servers_.end(),
-      [](const UserServer& a, const UserServer& b) { return a.load < b.load; });
+uint64_t Master::LoadOf(const Tablet& tablet) {
+  constexpr uint64_t kForEach = 1 << 20;
+  return kForEach + tablet.DiskBytes();
+}
+
+uint64_t Master::LoadOf(const TabletServer& server) {
+  uint64_t load = 0;
+  for (const std::shared_ptr<Tablet>& tablet : server.Tablets()) load += LoadOf(*tablet);
+  return load;
 }
 
 std::vector<TabletServer*> Master::UserServers() const {
   std::vector<TabletServer*> servers;
-  for (const UserServer& user : user_servers_) servers.push_back(user.server.get());
+  for (const auto& user : Users()) servers.push_back(user->server.get());
   return servers;
+}
+
+std::vector<std::shared_ptr<Master::UserServer>> Master::Users() const {
+  MutexLock lock(&servers_mutex_);
+  return user_servers_;
 }
 
 std::vector<TabletServer*> Master::AllServers() const {
   std::vector<TabletServer*> servers = UserServers();
   servers.insert(servers.begin(), metadata_server_.get());
   return servers;
-}
-
-void Master::NoteRedoPoints(const TabletState& state,
-                            std::map<std::string, SequenceNumber>* must_reach) {
-  for (const auto& [id, group] : state.groups) {
-    SequenceNumber& reach = (*must_reach)[group.redo.server];
-    reach = std::max(reach, group.redo.log_synced);
-  }
-}
-
-void Master::NoteSequences(const TabletState& state) {
-  for (const auto& [id, group] : state.groups) {
-    sequences_.AdvanceTo(std::max(group.redo.sequence, group.redo.log_synced));
-    for (const TabletFile& file : group.files) sequences_.AdvanceTo(file.info.max_sequence);
-  }
-}
-
-absl::Status Master::TakeOver(ServerDirectory::Kind kind, const std::vector<TabletServer*>& servers,
-                              const std::map<std::string, SequenceNumber>& must_reach) {
-  const std::vector<std::string> dead = servers_.Servers(kind);
-  for (const std::string& name : dead) {
-    const auto reach = must_reach.find(name);
-    BT_RETURN_IF_ERROR(Replay(name, servers, reach == must_reach.end() ? 0 : reach->second));
-  }
-  for (TabletServer* server : servers) server->SetVisible(sequences_.last());
-  if (options_.read_only) return absl::OkStatus();
-  for (TabletServer* server : servers) {
-    BT_RETURN_IF_ERROR(FlushAll(server));
-    if (!server->Tablets().empty()) BT_RETURN_IF_ERROR(StartServer(kind, server));
-  }
-  for (const std::string& name : dead) BT_RETURN_IF_ERROR(servers_.Remove(name));
-  return absl::OkStatus();
-}
-
-absl::Status Master::StartServer(ServerDirectory::Kind kind, TabletServer* server) {
-  if (server->has_log()) return absl::OkStatus();
-  const std::string name = servers_.NewName(kind, sequences_.last());
-  sequences_.AdvanceTo(servers_.last_number());
-  BT_RETURN_IF_ERROR(server->StartLog(name, directory_.log_of(name)));
-  return servers_.Add(name);
-}
-
-absl::Status Master::Replay(const std::string& dead_server,
-                            const std::vector<TabletServer*>& servers, SequenceNumber must_reach) {
-  const uint64_t most_memory = options_.shared_memory_budget->limit() / 4;
-  uint64_t memory = 0;
-  const std::string log = directory_.log_of(dead_server);
-  const auto find = [&](uint64_t table_id, std::string_view row) -> std::shared_ptr<Tablet> {
-    for (const TabletServer* server : servers) {
-      if (auto tablet = server->FindTablet(table_id, row)) return tablet;
-    }
-    return nullptr;  // the table was deleted
-  };
-  const auto replay = [&](RecordType type, SequenceNumber sequence,
-                          std::string_view payload) -> absl::Status {
-    MutationRecord record;
-    if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
-      return absl::DataLossError(
-          Cat(log, ": the record with sequence number ", sequence, " is no mutation"));
-    }
-    sequences_.AdvanceTo(sequence);
-    const std::shared_ptr<Tablet> tablet = find(record.table_id, record.row);
-    if (tablet == nullptr) return absl::OkStatus();
-    const uint64_t before = tablet->ActiveBytes();
-    tablet->Replay(record.row, record.operations, sequence, record.server_timestamp);
-    memory += tablet->ActiveBytes() - before;
-    if (memory <= most_memory || options_.read_only) return absl::OkStatus();
-    memory = 0;
-    for (TabletServer* server : servers) {
-      server->SetVisible(sequences_.last());
-      BT_RETURN_IF_ERROR(FlushAll(server));
-    }
-    return absl::OkStatus();
-  };
-  ReplayOptions replay_options;
-  replay_options.must_reach = must_reach;
-  replay_options.must_exist = servers_.HasFile(dead_server);
-  replay_options.read_mode = options_.read_mode;
-  BT_ASSIGN_OR_RETURN(const LogEnd end, ReplayLog(file_system_, log, replay_options, replay));
-  sequences_.AdvanceTo(end.last_sequence);
-  info_log_.Info("recovered ", end.records, " records of server ", dead_server);
-  return absl::OkStatus();
-}
-
-absl::Status Master::FlushAll(TabletServer* server) {
-  server->FreezeEverything();
-  return background_.FlushNow(server);
 }
 
 // Rows of METADATA without a schema are of tables whose creation or deletion was cut short.
@@ -375,7 +302,10 @@ absl::Status Master::SweepFiles() {
       const Pin<TabletVersion> version = tablet->Version();
       for (const GroupVersion& group : version->groups()) {
         for (const SortedRun& run : group.runs) {
-          for (const Ref<SSTable>& file : run.files) named.insert(file->info().file_number);
+          for (const Ref<SSTable>& file : run.files) {
+            const uint64_t number = file->info().file_number;
+            if (!named.insert(number).second) shared_files_.Share(number);
+          }
         }
       }
     }
@@ -388,17 +318,19 @@ absl::Status Master::SweepFiles() {
     info_log_.Info("removing ", name, ", which no table names");
     BT_RETURN_IF_ERROR(file_system_->RemoveFile(directory_.sstable(*number)));
   }
-  return servers_.SweepLogs();
+  return servers_->SweepLogs();
 }
 
 // --- Ending ---
 
 absl::Status Master::Shutdown() {
-  for (const UserServer& user : user_servers_) {
-    options_.shared_memory_budget->RemoveHolder(user.write_controller.get());
-  }
-  background_.Stop();
+  StopThreads();
+  if (!options_.read_only) ReplaceLostServers();
   if (options_.read_only) return absl::OkStatus();
+  if (MutexLock lock(&schema_mutex_); !lost_servers_.empty()) {
+    return absl::UnavailableError(Cat("server ", lost_servers_.front()->server->name(),
+                                      " is lost and not replaced: the next opening does that"));
+  }
   // User tablets first: writing them out writes to METADATA.
   std::vector<TabletServer*> servers = UserServers();
   servers.push_back(metadata_server_.get());
@@ -407,128 +339,11 @@ absl::Status Master::Shutdown() {
     BT_RETURN_IF_ERROR(server->error());
     BT_RETURN_IF_ERROR(FlushAll(server));
     BT_RETURN_IF_ERROR(server->CloseLog());
-    BT_RETURN_IF_ERROR(servers_.Remove(server->name()));
+    BT_RETURN_IF_ERROR(server->ReleaseLock());
+    BT_RETURN_IF_ERROR(servers_->Remove(server->name()));
   }
   info_log_.Info("closed ", directory_.path());
   return absl::OkStatus();
-}
-
-// --- Tables ---
-
-absl::StatusOr<std::shared_ptr<const ServedTable>> Master::FindTable(std::string_view name) const {
-  MutexLock lock(&mutex_);
-  const auto found = tables_.find(name);
-  if (found != tables_.end()) return found->second;
-  std::string names;
-  for (const auto& [other, table] : tables_) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", other);
-  }
-  return absl::NotFoundError(
-      Cat("there is no table ", Quoted(name), "; there are: ", names.empty() ? "none" : names));
-}
-
-std::vector<std::string> Master::TableNames() const {
-  MutexLock lock(&mutex_);
-  std::vector<std::string> names;
-  for (const auto& [name, tablet] : tables_) names.push_back(name);
-  return names;
-}
-
-absl::Status Master::CreateTable(std::string_view name, const TableSchema& schema,
-                                 const std::vector<std::string>& split_rows) {
-  MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout(name, 0, schema));
-  BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, SplitAt(split_rows));
-  if (FindTable(name).ok()) {
-    return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
-  }
-  // Never used before: what the log may still hold of deleted tables is not this table's. The
-  // sequence numbers that METADATA's mutation takes are larger, so neither will it be used again.
-  layout.table_id = sequences_.Take(1);
-  BT_RETURN_IF_ERROR(metadata_->AddTable(layout.table_id, ranges));
-  std::vector<TabletState> states(ranges.size());
-  for (size_t i = 0; i < ranges.size(); ++i) states[i].rows = ranges[i];
-  for (UserServer& user : user_servers_) {
-    user.load = 0;
-    for (const std::shared_ptr<Tablet>& tablet : user.server->Tablets())
-      user.load += LoadOf(*tablet);
-  }
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<const ServedTable> table, OpenTable(layout, states));
-  absl::Status created;
-  for (TabletServer* server : table->servers()) {
-    if (created.ok()) created = StartServer(ServerDirectory::Kind::kUser, server);
-  }
-  if (created.ok()) created = schemas_.Write(layout);
-  if (!created.ok()) {
-    for (const ServedTablet& tablet : table->tablets()) {
-      tablet.server->RemoveTablet(tablet.tablet->id());
-    }
-    return created;
-  }
-  info_log_.Info("created table ", name, " as ", layout.table_id, " of ", ranges.size(),
-                 " tablets");
-  MutexLock lock(&mutex_);
-  tables_[std::string(name)] = std::move(table);
-  return absl::OkStatus();
-}
-
-absl::Status Master::DeleteTable(std::string_view name) {
-  MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> table, FindTable(name));
-  if (const absl::Status removed = schemas_.Remove(name); !removed.ok()) {
-    RestoreSchema(*table->Layout());
-    return removed;
-  }
-  // From here on the table is deleted; what is left to do, the next opening does if this fails.
-  {
-    MutexLock lock(&mutex_);
-    tables_.erase(tables_.find(name));
-  }
-  for (const ServedTablet& served : table->tablets()) {
-    served.server->RemoveTablet(served.tablet->id());
-    background_.WaitForTablet(served.tablet.get());
-  }
-  const absl::Status forgotten = metadata_->RemoveTable(table->table_id());
-  for (const ServedTablet& served : table->tablets()) {
-    if (forgotten.ok()) served.tablet->RemoveFiles();
-    // Tables that users hold keep the tablet, but not what was in it.
-    served.server->Empty(served.tablet.get());
-  }
-  BT_RETURN_IF_ERROR(forgotten);
-  for (TabletServer* server : table->servers()) {
-    if (const absl::Status status = server->MaintainLog(); !status.ok()) {
-      info_log_.Warning("after table ", name, " was deleted: ", ToStd(status.message()));
-    }
-  }
-  info_log_.Info("deleted table ", name);
-  return absl::OkStatus();
-}
-
-// The schema's file is what changes the table; then its tablets follow, one after the other.
-absl::Status Master::ChangeTable(std::string_view name,
-                                 absl::FunctionRef<absl::Status(TableLayout*)> change) {
-  MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const ServedTable> table, FindTable(name));
-  const std::shared_ptr<const TableLayout> before = table->Layout();
-  TableLayout layout = *before;
-  BT_RETURN_IF_ERROR(change(&layout));
-  if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
-    RestoreSchema(*before);
-    return written;
-  }
-  for (const ServedTablet& served : table->tablets()) {
-    served.server->SetLayout(served.tablet.get(), layout);
-  }
-  return absl::OkStatus();
-}
-
-void Master::RestoreSchema(const TableLayout& layout) {
-  const absl::Status status = schemas_.Write(layout);
-  if (status.ok()) return;
-  for (TabletServer* server : UserServers()) {
-    server->SetError(Annotate(status, Cat("the schema of table ", layout.name,
-                                          " cannot be written, and may be changed")));
-  }
 }
 
 void Master::WaitForWrites() {
@@ -540,12 +355,12 @@ void Master::WaitForWrites() {
 absl::Status Master::Resume() {
   MutexLock schema_lock(&schema_mutex_);
   // What RestoreSchema could not do.
-  std::map<std::string, std::shared_ptr<const ServedTable>, std::less<>> tables;
+  std::vector<std::shared_ptr<const ServedTable>> tables;
   {
     MutexLock lock(&mutex_);
-    tables = tables_;
+    for (const auto& [name, route] : tables_) tables.push_back(route->Share());
   }
-  for (const auto& [name, table] : tables) {
+  for (const std::shared_ptr<const ServedTable>& table : tables) {
     const auto has_error = [](TabletServer* server) { return !server->error().ok(); };
     const std::vector<TabletServer*>& servers = table->servers();
     if (std::any_of(servers.begin(), servers.end(), has_error)) {
@@ -560,6 +375,9 @@ absl::Status Master::Resume() {
     info_log_.Info("server ", server->name(), " takes writes again");
   }
   background_.ClearError();
+  if (events_ != nullptr) {
+    events_->Push(&EventListener::OnResumed, {.time = absl::Now(), .path = directory_.path()});
+  }
   return absl::OkStatus();
 }
 

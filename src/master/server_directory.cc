@@ -2,23 +2,22 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/log_directory.h"
+#include "tabletserver/server_lock.h"
 
 namespace bigtable {
 namespace {
 
-constexpr std::string_view kDirectory = "servers";
 constexpr std::string_view kMetadataPrefix = "metadata-";
 constexpr std::string_view kUserPrefix = "server-";
 
 std::string_view PrefixOf(ServerDirectory::Kind kind) {
   return kind == ServerDirectory::Kind::kMetadata ? kMetadataPrefix : kUserPrefix;
 }
-
-std::string FileOf(std::string_view name) { return Cat(kDirectory, "/", name); }
 
 uint64_t NumberOf(std::string_view name) {
   uint64_t number = 0;
@@ -32,9 +31,10 @@ uint64_t NumberOf(std::string_view name) {
 }  // namespace
 
 absl::Status ServerDirectory::Load() {
-  BT_ASSIGN_OR_RETURN(servers_, files_->List(kDirectory));
+  BT_ASSIGN_OR_RETURN(servers_, session_->List(ServerLock::kDirectory));
   for (const std::string& name : servers_) {
-    BT_RETURN_IF_ERROR(files_->Read(FileOf(name)).status());  // damaged ones are not passed over
+    BT_RETURN_IF_ERROR(
+        session_->Read(ServerLock::FileOf(name)).status());  // damaged ones are not passed over
     last_number_ = std::max(last_number_, NumberOf(name));
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
@@ -65,14 +65,28 @@ std::string ServerDirectory::NewName(Kind kind, SequenceNumber last) {
   return Cat(PrefixOf(kind), last_number_);
 }
 
-absl::Status ServerDirectory::Add(std::string_view name) {
-  BT_RETURN_IF_ERROR(files_->Write(FileOf(name), ""));
-  servers_.emplace_back(name);
-  return absl::OkStatus();
+absl::Status ServerDirectory::Seal(std::string_view name) {
+  const std::string file = ServerLock::FileOf(name);
+  const absl::StatusOr<std::optional<LockSequencer>> sequencer =
+      session_->TryLock(file, LockMode::kExclusive);
+  if (absl::IsNotFound(sequencer.status())) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(sequencer.status());
+  if (!sequencer->has_value()) return absl::UnavailableError(Cat("server ", name, " is locked"));
+  // A file that was removed meanwhile must not come back.
+  const absl::StatusOr<LockServiceFile> found = session_->Read(file);
+  if (absl::IsNotFound(found.status())) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(found.status());
+  if (found->contents == ServerLock::kSealed) return absl::OkStatus();
+  const absl::Status sealed =
+      session_->Write(file, ServerLock::kSealed, found->generation).status();
+  return absl::IsNotFound(sealed) ? absl::OkStatus() : sealed;
 }
 
 absl::Status ServerDirectory::Remove(std::string_view name) {
-  if (HasFile(name)) BT_RETURN_IF_ERROR(files_->Remove(FileOf(name)));
+  if (HasFile(name)) {
+    const absl::Status removed = session_->Remove(ServerLock::FileOf(name));
+    if (!absl::IsNotFound(removed)) BT_RETURN_IF_ERROR(removed);
+  }
   std::erase(servers_, name);
   std::erase(strays_, name);
   return RemoveLog(file_system_, directory_.log_of(name));

@@ -1,42 +1,39 @@
 // What the parts of a database count, put together.
 
+#include <set>
+
+#include "base/strings.h"
 #include "cache/block_cache.h"
 #include "master/master.h"
+#include "tablet/group_statistics.h"
 
 namespace bigtable {
 namespace {
 
-void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics) {
-  statistics->memtable_bytes += group.active->bytes();
-  statistics->memtables += 1 + group.frozen.size();
-  for (const Ref<Memtable>& memtable : group.frozen) {
-    statistics->memtable_bytes += memtable->bytes();
-  }
-  statistics->sorted_runs += group.runs.size();
-  for (const SortedRun& run : group.runs) {
-    statistics->files += run.files.size();
-    statistics->file_bytes += run.bytes();
-    statistics->entries += run.entries();
-    statistics->deletions += run.deletions();
-  }
+// A server has a name as soon as it can be written to. Until then, and of a database that is only
+// read, it goes by its `role`.
+std::string NameOf(const TabletServer& server, std::string_view role) {
+  return server.has_log() ? server.name() : std::string(role);
 }
 
 }  // namespace
 
 DatabaseStatistics Master::Statistics() const {
   DatabaseStatistics statistics;
-  for (const UserServer& user : user_servers_) {
-    const CommitLog::Statistics log = user.server->LogStatistics();
-    statistics.rows_written += user.server->rows_written();
+  for (const TabletServer* server : ServersEver()) {
+    const CommitLog::Statistics log = server->LogStatistics();
+    statistics.rows_written += server->rows_written();
     statistics.log_bytes_written += log.bytes;
     statistics.log_syncs += log.syncs;
     statistics.log_stalls += log.stalls;
     statistics.log_switches += log.switches;
-    statistics.total_write_delay += user.write_controller->total_delay();
+  }
+  for (const auto& user : Users()) {
+    statistics.total_write_delay += user->write_controller->total_delay();
     // Of the server whose writers wait longest.
-    const absl::Duration delay = user.write_controller->delay();
+    const absl::Duration delay = user->write_controller->delay();
     if (statistics.stall_reason == StallReason::kNone || delay > statistics.write_delay) {
-      statistics.stall_reason = user.write_controller->reason();
+      statistics.stall_reason = user->write_controller->reason();
       statistics.write_delay = delay;
     }
   }
@@ -68,12 +65,28 @@ DatabaseStatistics Master::Statistics() const {
 
   statistics.background_error = background_error();
 
+  statistics.servers[NameOf(*metadata_server_, "metadata")] = metadata_server_->Statistics();
+  for (int number = 1; const auto& user : Users()) {
+    const TabletServer& server = *user->server;
+    const WriteController& controller = *user->write_controller;
+    TabletServerStatistics& of_server = statistics.servers[NameOf(server, Cat("user-", number++))];
+    of_server = server.Statistics();
+    of_server.stall_reason = controller.reason();
+    of_server.write_delay = controller.delay();
+    of_server.total_write_delay = controller.total_delay();
+  }
+
   MutexLock lock(&mutex_);
-  for (const auto& [name, table] : tables_) {
-    for (const ServedTablet& served : table->tablets()) {
+  for (const auto& [name, route] : tables_) {
+    std::set<uint64_t> counted;
+    for (const std::shared_ptr<const ServedTable> table = route->Share();
+         const ServedTablet& served : table->tablets()) {
+      // Of the route, which always has all tablets, and each once.
+      served.tablet->counters()->AddFamilies(&statistics.families[name]);
       const Pin<TabletVersion> version = served.tablet->Version();
       for (size_t i = 0; i < version->groups().size(); ++i) {
-        AddGroup(version->groups()[i], &statistics.tables[name][version->layout().groups[i].name]);
+        AddGroup(version->groups()[i], &statistics.tables[name][version->layout().groups[i].name],
+                 &counted);
       }
     }
   }

@@ -18,6 +18,8 @@ constexpr std::string_view kRedo = "redo";
 constexpr std::string_view kInfo = "info";
 constexpr std::string_view kLocation = "location";
 constexpr std::string_view kBeginRow = "begin_row";
+constexpr std::string_view kPending = "pending";
+constexpr std::string_view kMerging = "merging";
 constexpr std::string_view kLastTimestamp = "last_timestamp";
 
 std::string FileColumn(uint32_t group_id, uint64_t number) { return Cat(group_id, "/", number); }
@@ -102,13 +104,62 @@ absl::StatusOr<TabletId> TabletOfMetadataRow(std::string_view row) {
   return tablet;
 }
 
+std::string EncodeBeginRow(std::string_view row) {
+  std::string operations;
+  std::string value(1, kVersion);
+  AppendLengthPrefixed(&value, row);
+  AppendSet(&operations, kInfo, kBeginRow, value);
+  return operations;
+}
+
+std::string EncodePendingTablet(const TabletState& state) {
+  std::string operations;
+  // A split at the same row that was cut short may have left a row.
+  AppendOperation(&operations, {.kind = EntryKind::kDeleteRow});
+  operations += EncodeNewTablet(state.rows);
+  AppendSet(&operations, kInfo, kPending, std::string(1, kVersion));
+  return operations + EncodeContents(state);
+}
+
+std::string EncodeMerging() {
+  std::string operations;
+  AppendSet(&operations, kInfo, kMerging, std::string(1, kVersion));
+  return operations;
+}
+
+std::string EncodeNoMark() {
+  std::string operations;
+  for (const std::string_view mark : {kPending, kMerging}) {
+    AppendOperation(&operations,
+                    {.kind = EntryKind::kDeleteColumn, .family = kInfo, .qualifier = mark});
+  }
+  return operations;
+}
+
+std::string EncodeContents(const TabletState& state) {
+  std::string operations;
+  for (const auto& [id, group] : state.groups) {
+    TabletChange change;
+    change.group_id = id;
+    change.added = group.files;
+    change.redo = group.redo;
+    operations += EncodeChange(change);
+  }
+  TabletChange change;
+  change.last_timestamp = state.last_timestamp;
+  return operations + EncodeChange(change);
+}
+
+TabletMark MarkOfCell(std::string_view family, std::string_view qualifier) {
+  if (family != kInfo) return TabletMark::kNone;
+  return qualifier == kPending   ? TabletMark::kPending
+         : qualifier == kMerging ? TabletMark::kMerging
+                                 : TabletMark::kNone;
+}
+
 std::string EncodeNewTablet(const RowRange& rows) {
   std::string operations;
-  if (!rows.begin().empty()) {
-    std::string value(1, kVersion);
-    AppendLengthPrefixed(&value, rows.begin());
-    AppendSet(&operations, kInfo, kBeginRow, value);
-  }
+  if (!rows.begin().empty()) operations = EncodeBeginRow(rows.begin());
   // A tablet has a row from the start, so that one without a row is known to be lost.
   TabletChange change;
   change.last_timestamp = 1;

@@ -12,6 +12,10 @@
 //   redo:<group>            the group's redo point: version 1 | sequence | server | log synced
 //   info:begin_row          version 1 | the tablet's first row; a tablet without it has all rows
 //                           before its end
+//   info:pending            version 1: the tablet is the left half of a split, and there only if
+//                           another tablet begins where it ends
+//   info:merging            version 1: the tablet is the left part of a merge, and there only if no
+//                           other tablet begins where it begins
 //   info:last_timestamp     version 1 | the largest server timestamp in SSTables
 //   location:server         the server that has the tablet (reserved)
 //
@@ -50,13 +54,26 @@ RowRange MetadataRows(uint64_t table_id);
 // The tablet of a row. DataLoss if it is no row of METADATA.
 absl::StatusOr<TabletId> TabletOfMetadataRow(std::string_view row);
 
-// A new tablet, and a change, as operations on the tablet's row (tablet/mutation_format.h).
+// What the row of a tablet says of a split or a merge that is under way, or was cut short.
+enum class TabletMark { kNone, kPending, kMerging };
+
+// Operations on a tablet's row (tablet/mutation_format.h): for a new tablet; for one that begins
+// with everything that `state` says, pending; that it is merging; that it is neither any more; that
+// it begins with this row from now on; a change of its files.
 std::string EncodeNewTablet(const RowRange& rows);
+std::string EncodePendingTablet(const TabletState& state);
+std::string EncodeMerging();
+std::string EncodeNoMark();
+std::string EncodeBeginRow(std::string_view row);
+// All of a state but the rows.
+std::string EncodeContents(const TabletState& state);
 std::string EncodeChange(const TabletChange& change);
 // Adds what one cell of the row says to `state`, whose rows end where the row's key says. DataLoss;
 // FailedPrecondition for a later version.
 absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std::string_view value,
                         TabletState* state);
+// The mark that this cell is, if it is one.
+TabletMark MarkOfCell(std::string_view family, std::string_view qualifier);
 
 std::string EncodeTabletState(const TabletState& state);
 absl::StatusOr<TabletState> DecodeTabletState(std::string_view bytes);

@@ -8,6 +8,8 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/block_cache.h"
+#include "monitoring/thread_calls.h"
+#include "monitoring/tracer.h"
 
 namespace bigtable {
 namespace {
@@ -55,10 +57,12 @@ absl::Status BlockReader::DamagedBlock(size_t i, std::string_view what) const {
       Cat(source_.path, ": the block at offset ", index_->handle(i).offset, " ", what));
 }
 
-absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings,
-                                     std::string_view* block, Ref<Block>* owner) {
+absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings,
+                                     std::string_view* block, Ref<Block>* owner, Way* way) {
+  *way = Way::kInPlace;
   if (source_.in_memory) {
     const Loaded* loaded;
+    if (shared_loaded_.load(std::memory_order_relaxed) == nullptr) *way = Way::kFirstTouch;
     BT_RETURN_IF_ERROR(Load(&loaded));
     *block = loaded->block(i);
     *owner = {};
@@ -69,9 +73,13 @@ absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings,
   if (in_cache) {
     *owner = budget_->block_cache().Lookup({cache_id_, index_->handle(i).offset});
     if (*owner) {
+      *way = Way::kCacheHit;
       *block = (*owner)->data();
       return absl::OkStatus();
     }
+    *way = Way::kCacheMiss;
+  } else if (!Test(verified_, i)) {
+    *way = Way::kFirstTouch;
   }
   BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, block, owner)
                                          : ReadByPosition(i, block, owner));
@@ -81,12 +89,32 @@ absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings,
   return absl::OkStatus();
 }
 
+absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings,
+                                     std::string_view* block, Ref<Block>* owner) {
+  Way way;
+  if (!settings.is_traced) return ReadAnyWay(i, settings, block, owner, &way);
+  const int64_t begin = NowNanos();
+  const absl::Status status = ReadAnyWay(i, settings, block, owner, &way);
+  // None where a traced stream is read on without being asked for the next row.
+  RequestTrace* const trace = CurrentTrace();
+  if (trace == nullptr) return status;
+  FileTrace* const file = FileIn(trace, source_.number);
+  file->block_time += absl::Nanoseconds(NowNanos() - begin);
+  file->blocks_in_place += way == Way::kInPlace ? 1 : 0;
+  file->blocks_first_touched += way == Way::kFirstTouch ? 1 : 0;
+  file->cache_hits += way == Way::kCacheHit ? 1 : 0;
+  file->cache_misses += way == Way::kCacheMiss ? 1 : 0;
+  if (way == Way::kFirstTouch || way == Way::kCacheMiss) file->bytes_read += index_->handle(i).size;
+  return status;
+}
+
 // Two threads may do this at once for the same block; both then find the same.
 absl::Status BlockReader::VerifyMapped(size_t i, bool again) {
   const bool is_first = !Test(verified_, i);
   if (!is_first && !again) return absl::OkStatus();
   const BlockHandle handle = index_->handle(i);
   if (is_first) {
+    const WaitTimer wait;
     BT_RETURN_IF_ERROR(source_.file->Populate(handle.offset, handle.size + kSealSize));
   }
   const char* const bytes = mapping_ + handle.offset;
@@ -130,7 +158,10 @@ absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<
     heap = std::make_unique_for_overwrite<char[]>(size);
     buffer = heap.get();
   }
-  BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, size, buffer));
+  {
+    const WaitTimer wait;
+    BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, size, buffer));
+  }
   if (!SealHolds(buffer, handle.size, source_.identity, handle.offset)) {
     return DamagedBlock(i, "has a wrong checksum");
   }
@@ -221,6 +252,7 @@ absl::Status BlockReader::Load(const Loaded** loaded) {
     return absl::OkStatus();
   // Threads that come meanwhile wait: they need the same. LoadBlocks takes mutex_ for the
   // dictionary, so loading has a lock of its own.
+  const WaitTimer wait;
   MutexLock lock(&load_mutex_);
   if (loaded_ == nullptr) {
     auto fresh = std::make_unique<Loaded>();

@@ -41,6 +41,7 @@ class BlockReader {
   struct Source {
     std::unique_ptr<RandomAccessFile> file;
     std::string path;
+    uint64_t number = 0;
     uint64_t identity = 0;
     bool compressed = false;     // some blocks may be
     uint64_t largest_block = 0;  // decoded
@@ -61,13 +62,15 @@ class BlockReader {
   // reader does.
   absl::Status Read(size_t i, const ReadSettings& settings, std::string_view* block,
                     Ref<Block>* owner) {
-    if (mapping_ != nullptr && !settings.verify_checksums && Test(in_place_, i)) [[likely]] {
+    if (mapping_ != nullptr && !settings.verify_checksums && !settings.is_traced &&
+        Test(in_place_, i)) [[likely]] {
       const BlockHandle handle = index_->handle(i);
       *block = {mapping_ + handle.offset, handle.size};
       *owner = {};
       return absl::OkStatus();
     }
-    if (const Loaded* loaded = shared_loaded_.load(std::memory_order_acquire)) {
+    const Loaded* const loaded = shared_loaded_.load(std::memory_order_acquire);
+    if (loaded != nullptr && !settings.is_traced) {
       *block = loaded->block(i);
       *owner = {};
       return absl::OkStatus();
@@ -109,8 +112,14 @@ class BlockReader {
     bits[i / 64].fetch_or(uint64_t{1} << (i % 64), std::memory_order_release);
   }
 
+  // How a block came to be shown.
+  enum class Way : uint8_t { kInPlace, kFirstTouch, kCacheHit, kCacheMiss };
+
+  // Notes it in the thread's trace, too, if the read is traced.
   absl::Status ReadSlowly(size_t i, const ReadSettings& settings, std::string_view* block,
                           Ref<Block>* owner);
+  absl::Status ReadAnyWay(size_t i, const ReadSettings& settings, std::string_view* block,
+                          Ref<Block>* owner, Way* way);
   absl::Status ReadMapped(size_t i, const ReadSettings& settings, std::string_view* block,
                           Ref<Block>* owner);
   absl::Status ReadByPosition(size_t i, std::string_view* block, Ref<Block>* owner);

@@ -9,6 +9,8 @@ struct ReadSettings {
   // verified before. False: a mapped block is verified when it is touched for the first time since
   // the file was opened; what is read by position is verified in any case.
   bool verify_checksums = false;
+  // The read is traced: files and blocks are noted in CurrentTrace().
+  bool is_traced = false;
   // Leave the blocks that were read in the block cache. False for those who read everything once.
   bool fill_cache = true;
   // What comes next is asked for from memory ahead of time. False for those who read one row.

@@ -124,6 +124,7 @@ absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string 
   }
 
   source.path = std::move(path);
+  source.number = expected.file_number;
   source.identity = footer.identity;
   source.compressed = properties->compression != Compression::kNone;
   source.largest_block = properties->largest_block;

@@ -7,6 +7,8 @@
 #include "base/compare.h"
 #include "base/entry_key.h"
 #include "memtable/memtable.h"
+#include "monitoring/thread_calls.h"
+#include "monitoring/tracer.h"
 
 namespace bigtable {
 
@@ -50,6 +52,10 @@ void ReadSources::AddRow(std::string_view row_prefix) {
   }
   for (size_t i = 0; i < version_->groups().size(); ++i) {
     if (GroupIsWanted(i)) AddGroupOfRow(version_->groups()[i], row);
+  }
+  if (settings_.is_traced) [[unlikely]] {
+    NoteMemtables();
+    NoteFilters(row);
   }
 }
 
@@ -113,11 +119,40 @@ void ReadSources::SeekPlanned(std::string_view row_prefix) {
   planned_.clear();
 }
 
+// Asks the filters once more than the read does, which costs others nothing.
+void ReadSources::NoteFilters(const RowKey& row) const {
+  RequestTrace* const trace = CurrentTrace();
+  if (trace == nullptr) return;
+  for (size_t group = 0; group < version_->groups().size(); ++group) {
+    if (!GroupIsWanted(group)) continue;
+    for (const SortedRun& run : version_->groups()[group].runs) {
+      const size_t i = run.files.size() == 1 ? 0 : run.FindFile(row.prefix);
+      if (i == run.files.size()) continue;
+      const SSTable& file = *run.files[i];
+      const bool may_have = row.one_column ? file.MayContainColumn(row.hash, row.column_hash)
+                                           : file.MayContainRow(row.hash);
+      FileIn(trace, file.info().file_number)->filtered_out = !may_have;
+    }
+  }
+}
+
+void ReadSources::NoteMemtables() const {
+  RequestTrace* const trace = CurrentTrace();
+  if (trace == nullptr) return;
+  for (size_t i = 0; i < version_->groups().size(); ++i) {
+    const GroupVersion& group = version_->groups()[i];
+    if (GroupIsWanted(i)) trace->memtables += (group.active->empty() ? 0 : 1) + group.frozen.size();
+  }
+}
+
 // --- A range ---
 
 void ReadSources::AddRange(std::string_view begin, std::string_view end) {
   for (size_t i = 0; i < version_->groups().size(); ++i) {
     if (GroupIsWanted(i)) AddGroupOfRange(version_->groups()[i], begin, end);
+  }
+  if (settings_.is_traced) [[unlikely]] {
+    NoteMemtables();
   }
 }
 

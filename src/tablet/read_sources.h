@@ -58,6 +58,9 @@ class ReadSources {
   void AddGroupOfRow(const GroupVersion& group, const RowKey& row);
   void AddGroupOfRange(const GroupVersion& group, std::string_view begin, std::string_view end);
   void AddIfInRow(EntryCursor* cursor, std::string_view row_prefix);
+  // For the trace of the read.
+  void NoteMemtables() const;
+  void NoteFilters(const RowKey& row) const;
 
   const TabletVersion* const version_;
   const ReadSettings settings_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "bigtable/row_mutation.h"
+
 #include "base/coding.h"
 #include "base/compare.h"
 #include "base/status.h"
@@ -12,7 +14,7 @@ namespace bigtable {
 namespace {
 
 constexpr std::string_view kDefaultGroup = "default";
-constexpr uint8_t kFormatVersion = 1;
+constexpr uint8_t kFormatVersion = 2;  // 1 has no rule for splits
 
 absl::Status CheckName(std::string_view what, std::string_view name) {
   const bool printable =
@@ -79,6 +81,17 @@ absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& grou
   return CheckRange(Cat("compaction_factor", of), group.compaction_factor, 2, 100);
 }
 
+absl::Status CheckSplitRule(const SplitRule& rule) {
+  constexpr uint64_t kMost = uint64_t{1} << 50;
+  if (rule.tablet_size != 0) {
+    BT_RETURN_IF_ERROR(
+        CheckRange<uint64_t>("tablet_size, if not 0,", rule.tablet_size, 64 << 10, kMost));
+  }
+  BT_RETURN_IF_ERROR(CheckRange<uint64_t>("merge_size", rule.merge_size, 0,
+                                          rule.tablet_size == 0 ? kMost : rule.tablet_size / 2));
+  return CheckRange<size_t>("prefix_length", rule.prefix_length, 0, RowMutation::kMaxRowSize);
+}
+
 const FamilyLayout* TableLayout::FindFamily(std::string_view family) const {
   const auto found =
       std::lower_bound(families.begin(), families.end(), family,
@@ -141,6 +154,8 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
   TableLayout layout;
   layout.table_id = table_id;
   layout.name = name;
+  BT_RETURN_IF_ERROR(CheckSplitRule(schema.split));
+  layout.split = schema.split;
   const auto add_group = [&](std::string_view group, const LocalityGroup& options) {
     layout.groups.push_back({layout.next_group_id++, std::string(group), options});
   };
@@ -165,6 +180,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
 
 TableSchema TableLayout::ToSchema() const {
   TableSchema schema;
+  schema.split = split;
   for (const GroupLayout& group : groups) schema.locality_groups[group.name] = group.options;
   for (const FamilyLayout& family : families) {
     schema.families[family.name] = {groups[GroupIndex(family.group_id)].name, family.gc};
@@ -205,14 +221,19 @@ std::string TableLayout::Encode() const {
       AppendVarint64(&out, static_cast<uint64_t>(absl::ToInt64Microseconds(*age)));
     }
   }
+  for (const uint64_t value :
+       {split.tablet_size, split.merge_size, uint64_t{split.prefix_length}}) {
+    AppendVarint64(&out, value);
+  }
   return out;
 }
 
 absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
   Decoder in(bytes);
-  if (const uint8_t version = in.Byte(); in.ok() && version != kFormatVersion) {
-    return absl::FailedPreconditionError(
-        Cat("the schema has format version ", version, "; this program knows ", kFormatVersion));
+  const uint8_t version = in.Byte();
+  if (in.ok() && (version < 1 || version > kFormatVersion)) {
+    return absl::FailedPreconditionError(Cat("the schema has format version ", version,
+                                             "; this program knows 1 to ", kFormatVersion));
   }
   TableLayout layout;
   layout.table_id = in.Varint();
@@ -248,6 +269,12 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
       return absl::DataLossError(Cat("family ", Quoted(family.name), " has no locality group"));
     }
     layout.families.push_back(std::move(family));
+  }
+  if (version > 1) {
+    layout.split.tablet_size = in.Varint();
+    layout.split.merge_size = in.Varint();
+    layout.split.prefix_length = in.Varint();
+    if (in.ok()) BT_RETURN_IF_ERROR(CheckSplitRule(layout.split));
   }
   if (!in.ok() || !in.at_end()) return absl::DataLossError("the schema cannot be read");
   return layout;

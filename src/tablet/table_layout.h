@@ -4,11 +4,12 @@
 //
 // As bytes (what the schema file of a table holds, and all of its meaning):
 //
-//   format version 1 | table id | name | next group id
+//   format version 2 | table id | name | next group id
 //   | groups:   count, then each: id, name, compression, level, block size, filter, bits,
 //               in memory, compaction, factor
 //   | families: count, then each: name, group id, created, has max versions [, n],
 //               has max age [, µs]
+//   | splits:   tablet size, merge size, prefix length; not in format version 1
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_
@@ -53,6 +54,7 @@ struct TableLayout {
   uint32_t next_group_id = 0;
   std::vector<GroupLayout> groups;     // by id; a group's place in here is its index
   std::vector<FamilyLayout> families;  // by name
+  SplitRule split;
 
   // Null: no such family, or group.
   const FamilyLayout* FindFamily(std::string_view family) const;
@@ -85,6 +87,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
 absl::Status CheckTableName(std::string_view name);
 absl::Status CheckFamily(std::string_view name, const Family& family);
 absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& group);
+absl::Status CheckSplitRule(const SplitRule& rule);
 
 }  // namespace bigtable
 

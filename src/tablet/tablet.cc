@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+
+#include "absl/time/clock.h"
 
 #include "base/entry_key.h"
 #include "base/status.h"
+#include "compaction/clipped_cursor.h"
 #include "compaction/merging_cursor.h"
 #include "tablet/cursor_pool.h"
+#include "tablet/halves.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -21,6 +26,34 @@ double AverageEntry(const std::vector<SortedRun>& runs, size_t first) {
     entries += static_cast<double>(runs[i].entries());
   }
   return entries == 0 ? 0 : bytes / entries;
+}
+
+std::vector<EventFile> EventFiles(const std::vector<Ref<SSTable>>& files) {
+  std::vector<EventFile> events;
+  for (const Ref<SSTable>& file : files) {
+    events.push_back({file->info().file_number, file->info().size});
+  }
+  return events;
+}
+
+void NoteWritten(const std::vector<SSTableInfo>& written, CompactionOutcome* outcome) {
+  for (const SSTableInfo& info : written) {
+    outcome->bytes_written += info.size;
+    outcome->outputs.push_back({info.file_number, info.size});
+  }
+  outcome->files_written = written.size();
+}
+
+CompactionReason ReasonOf(const CompactionPick& pick, bool rewrite_all) {
+  if (rewrite_all) return CompactionReason::kMajor;
+  switch (pick.kind) {
+    case CompactionPick::Kind::kPush:
+      return CompactionReason::kPush;
+    case CompactionPick::Kind::kDrop:
+      return CompactionReason::kDrop;
+    default:
+      return CompactionReason::kMerge;
+  }
 }
 
 // About which part of a file has timestamps before `expired_before`, if they are evenly spread.
@@ -38,6 +71,8 @@ Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const Table
     : environment_(environment),
       rows_(rows),
       id_{layout->table_id, rows.end()},
+      begin_key_(rows.begin().empty() ? std::string() : RowPrefix(rows.begin())),
+      end_key_(rows.end().has_value() ? RowPrefix(*rows.end()) : std::string()),
       layout_(std::move(layout)),
       version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>(), NewScanCacheId())) {}
 
@@ -53,7 +88,7 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
     const GroupState group_state = found == state.groups.end() ? GroupState() : found->second;
     BT_ASSIGN_OR_RETURN(std::vector<OpenFile> files, tablet->OpenFiles(group, group_state.files));
     versions.push_back({tablet->NewMemtable(), {}, RunsOf(files)});
-    tablet->groups_.push_back({std::move(files), group_state.redo.sequence});
+    tablet->groups_.push_back({std::move(files), group_state.redo});
     tablet->replay_after_.push_back(group_state.redo.sequence);
   }
   tablet->Publish(shared, std::move(versions), MakeRef<VersionSeal>());
@@ -84,6 +119,7 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
 void Tablet::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
                    int64_t server_timestamp, const Ref<const RefCounted>& owner) {
   if (environment_->scan_cache != nullptr) environment_->scan_cache->NoteWrite(row, sequence);
+  counters_->CountRow();
   Insert(row, operations, sequence, server_timestamp, owner, false);
 }
 
@@ -115,8 +151,14 @@ void Tablet::Insert(std::string_view row, std::string_view operations, SequenceN
     }
     const FamilyLayout* family = layout_->FindFamily(operation.family);
     if (family == nullptr) continue;
-    const size_t group = layout_->GroupIndex(family->group_id);
-    if (replay && sequence <= replay_after_[group]) continue;
+    const FamilyPlace& place = places_[static_cast<size_t>(family - layout_->families.data())];
+    const size_t group = place.group;
+    if (!replay) {
+      place.counters->Count(operation.kind == EntryKind::kCell,
+                            operation.qualifier.size() + operation.value.size());
+    } else if (sequence <= replay_after_[group]) {
+      continue;
+    }
     if (operation.kind == EntryKind::kDeleteFamily) {
       AppendNoColumn(&key_, operation.family);
     } else {
@@ -153,8 +195,15 @@ int64_t Tablet::NextTimestamp() {
   return next;
 }
 
-void Tablet::Freeze(size_t group, SequenceNumber last) {
+void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
   if (active_[group]->empty()) return;
+  if (environment_->events != nullptr) {
+    environment_->events->Push(&EventListener::OnMemtableFrozen,
+                               {.time = absl::Now(),
+                                .place = PlaceOf(*layout_, group),
+                                .reason = reason,
+                                .bytes = active_[group]->bytes()});
+  }
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
@@ -162,6 +211,38 @@ void Tablet::Freeze(size_t group, SequenceNumber last) {
   groups[group].active = NewMemtable();
   current->seal()->sealed_at.store(last, std::memory_order_release);
   Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
+}
+
+Tablet::Halves Tablet::Split(std::string_view row, SequenceNumber last) {
+  for (size_t group = 0; group < active_.size(); ++group) Freeze(group, last);
+  MutexLock lock(&mutex_);
+  const std::optional<std::string>& end = rows_.end();
+  Halves halves{
+      MakeHalf(RowRange::RightOpen(rows_.begin(), row)),
+      MakeHalf(end.has_value() ? RowRange::RightOpen(row, *end) : RowRange::StartingAt(row))};
+  SetStopped(true);
+  MarkMoved();
+  return halves;
+}
+
+std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
+  const Pin<TabletVersion> current = version_.Get();
+  std::unique_ptr<Tablet> half(new Tablet(environment_, current->shared_layout(), rows));
+  half->last_timestamp_ = last_timestamp_.load();
+  half->replay_after_ = replay_after_;
+  std::vector<GroupVersion> groups = current->groups();
+  MutexLock lock(&half->mutex_);
+  half->groups_ = groups_;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    groups[i].active = NewMemtable();
+    half->groups_[i].shared_memtables = groups[i].frozen.size();
+    std::vector<OpenFile>& files = half->groups_[i].files;
+    std::erase_if(files, [&](const OpenFile& f) { return !MayHaveRowsOf(f.table->info(), rows); });
+    for (OpenFile& file : files) file.bytes_within.reset();
+    groups[i].runs = RunsOf(files);
+  }
+  half->Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
+  return half;
 }
 
 void Tablet::Clear(SequenceNumber last) {
@@ -200,9 +281,17 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
     layout_ = layout;
     active_.clear();
     for (const GroupVersion& group : groups) active_.push_back(group.active.get());
+    FindPlaces();
   }
   version_.Publish(
       new TabletVersion(std::move(layout), std::move(groups), std::move(seal), scan_cache_id));
+}
+
+void Tablet::FindPlaces() {
+  places_.clear();
+  for (const FamilyLayout& family : layout_->families) {
+    places_.push_back({layout_->GroupIndex(family.group_id), counters_->Family(family.name)});
+  }
 }
 
 uint64_t Tablet::NewScanCacheId() const {
@@ -212,6 +301,10 @@ uint64_t Tablet::NewScanCacheId() const {
 Ref<Memtable> Tablet::NewMemtable() const { return MakeRef<Memtable>(environment_->budget); }
 
 // --- For background work ---
+
+EventPlace Tablet::PlaceOf(const TableLayout& layout, size_t group) const {
+  return {environment_->server, layout.name, layout.groups[group].name, rows_.end()};
+}
 
 CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool major) const {
   CompactionJob job;
@@ -230,7 +323,7 @@ CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool majo
 
 void Tablet::RemoveWritten(const std::vector<SSTableInfo>& written) const {
   for (const SSTableInfo& info : written) {
-    environment_->remove_file(environment_->path_of(info.file_number));
+    environment_->remove_file(info.file_number);
   }
 }
 
@@ -261,17 +354,41 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
     frozen = version->groups()[group].frozen;
   }
   if (frozen.empty()) return absl::OkStatus();
-  const SequenceNumber last = frozen.front()->last_sequence();
+  ListenerQueue* const events = environment_->events;
+  if (events == nullptr) return WriteOut(*layout, group, frozen, outcome);
 
+  MinorCompactionEvent event;
+  event.time = absl::Now();
+  event.place = PlaceOf(*layout, group);
+  event.memtables = frozen.size();
+  events->Push(&EventListener::OnMinorCompactionBegan, event);
+  event.status = WriteOut(*layout, group, frozen, outcome);
+  event.duration = absl::Now() - std::exchange(event.time, absl::Now());
+  event.outputs = outcome->outputs;
+  event.bytes_written = outcome->bytes_written;
+  events->Push(&EventListener::OnMinorCompactionEnded, event);
+  return event.status;
+}
+
+absl::Status Tablet::WriteOut(const TableLayout& layout, size_t group,
+                              const std::vector<Ref<Memtable>>& frozen,
+                              CompactionOutcome* outcome) {
+  const SequenceNumber last = frozen.front()->last_sequence();
   MergingCursor input;
   CursorPool pool;
   for (const Ref<Memtable>& memtable : frozen) {
     input.Add(pool.Make<MemtableCursor>(memtable.get()));
   }
-  const CompactionJob job = MakeJob(*layout, group, false);
-  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, job.Run(&input));
-  for (const SSTableInfo& info : written) outcome->bytes_written += info.size;
-  outcome->files_written = written.size();
+  bool shared;
+  {
+    MutexLock lock(&mutex_);
+    shared = groups_[group].shared_memtables > 0;
+  }
+  ClippedCursor clipped(&input, begin_key_, end_key_);
+  const CompactionJob job = MakeJob(layout, group, false);
+  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
+                      job.Run(shared ? static_cast<EntryCursor*>(&clipped) : &input));
+  NoteWritten(written, outcome);
 
   // Other groups and tablets may have mutations in the log that came before the last one that is
   // now in an SSTable: none may be lost while this one is kept.
@@ -281,15 +398,17 @@ absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
     return log_synced.status();
   }
   TabletChange change;
-  change.redo = RedoPoint{last, environment_->server, *log_synced};
+  const RedoPoint redo{last, environment_->server, *log_synced};
+  change.redo = redo;
   change.last_timestamp = last_timestamp_.load();
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
-                      CommitOutput(*layout, group, written, last, std::move(change)));
+                      CommitOutput(layout, group, written, last, std::move(change)));
 
   MutexLock lock(&mutex_);
   std::vector<OpenFile>& files = groups_[group].files;
   files.insert(files.end(), opened.begin(), opened.end());
-  groups_[group].flushed = last;
+  groups_[group].redo = redo;
+  groups_[group].shared_memtables = 0;
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
   // What was frozen since stands before what was written.
@@ -312,7 +431,28 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
     return absl::OkStatus();
   }
-  return RunCompaction(*layout, group, inputs, cancelled, outcome);
+  ListenerQueue* const events = environment_->events;
+  if (events == nullptr) return RunCompaction(*layout, group, inputs, cancelled, outcome);
+
+  CompactionEvent event;
+  event.time = absl::Now();
+  event.place = PlaceOf(*layout, group);
+  event.reason = ReasonOf(pick, rewrite_all);
+  event.is_major = inputs.is_major;
+  for (const SortedRun& run : inputs.merged) {
+    const std::vector<EventFile> files = EventFiles(run.files);
+    event.inputs.insert(event.inputs.end(), files.begin(), files.end());
+  }
+  event.moved = EventFiles(inputs.moved);
+  event.dropped = EventFiles(inputs.dropped);
+  events->Push(&EventListener::OnCompactionBegan, event);
+  event.status = RunCompaction(*layout, group, inputs, cancelled, outcome);
+  event.duration = absl::Now() - std::exchange(event.time, absl::Now());
+  event.outputs = outcome->outputs;
+  event.bytes_read = outcome->bytes_read;
+  event.bytes_written = outcome->bytes_written;
+  events->Push(&EventListener::OnCompactionEnded, event);
+  return event.status;
 }
 
 absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
@@ -343,9 +483,12 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   job.rate_limiter = environment_->rate_limiter;
   job.cancelled = cancelled;
   for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);
-  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, job.Run(&input));
-  for (const SSTableInfo& info : written) outcome->bytes_written += info.size;
-  outcome->files_written = written.size();
+  ClippedCursor clipped(&input, begin_key_, end_key_);
+  const bool within = std::all_of(replaced.begin(), replaced.end(),
+                                  [&](const Ref<SSTable>& file) { return IsWithin(file->info()); });
+  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
+                      job.Run(within ? static_cast<EntryCursor*>(&input) : &clipped));
+  NoteWritten(written, outcome);
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
                       CommitOutput(layout, group, written, order, std::move(change)));
   {
@@ -361,7 +504,7 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
     groups[group].runs = RunsOf(files);
     Publish(current->shared_layout(), std::move(groups), current->seal());
   }
-  for (const Ref<SSTable>& file : replaced) environment_->remove_file(file->path());
+  for (const Ref<SSTable>& file : replaced) environment_->remove_file(file->info().file_number);
   return absl::OkStatus();
 }
 
@@ -482,14 +625,115 @@ SequenceNumber Tablet::FirstUnflushed() const {
 
 SequenceNumber Tablet::FlushedThrough(size_t group) const {
   MutexLock lock(&mutex_);
-  return groups_[group].flushed;
+  return groups_[group].redo.sequence;
+}
+
+// --- For splits ---
+
+TabletState Tablet::State() const {
+  const std::shared_ptr<const TableLayout> layout = Layout();
+  TabletState state;
+  state.rows = rows_;
+  state.last_timestamp = last_timestamp_.load();
+  MutexLock lock(&mutex_);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    GroupState& group = state.groups[layout->groups[i].id];
+    group.redo = groups_[i].redo;
+    for (const OpenFile& file : groups_[i].files) {
+      group.files.push_back({file.order, file.table->info()});
+    }
+  }
+  return state;
+}
+
+std::vector<Tablet::Sample> Tablet::SampleFile(const SSTable& file) const {
+  constexpr size_t kSamples = 256;
+  std::vector<Sample> samples;
+  std::vector<std::string> keys = file.SampleKeys(kSamples);
+  for (std::string& key : keys) {
+    if (key < begin_key_ || (!end_key_.empty() && key >= end_key_)) continue;
+    samples.push_back({std::move(key), file.info().size / keys.size()});
+  }
+  return samples;
+}
+
+uint64_t Tablet::DiskBytes() const {
+  uint64_t bytes = 0;
+  MutexLock lock(&mutex_);
+  for (const Group& group : groups_) {
+    for (const OpenFile& file : group.files) {
+      if (!file.bytes_within.has_value()) {
+        file.bytes_within = 0;
+        if (IsWithin(file.table->info())) {
+          file.bytes_within = file.table->info().size;
+        } else {
+          for (const Sample& sample : SampleFile(*file.table)) *file.bytes_within += sample.bytes;
+        }
+      }
+      bytes += *file.bytes_within;
+    }
+  }
+  return bytes;
+}
+
+std::optional<std::string> Tablet::MiddleRow(size_t prefix_length) const {
+  std::vector<Sample> samples;
+  const Pin<TabletVersion> version = Version();
+  for (const GroupVersion& group : version->groups()) {
+    for (const SortedRun& run : group.runs) {
+      for (const Ref<SSTable>& file : run.files) {
+        for (Sample& sample : SampleFile(*file)) samples.push_back(std::move(sample));
+      }
+    }
+  }
+  std::sort(samples.begin(), samples.end(),
+            [](const Sample& a, const Sample& b) { return a.key < b.key; });
+  uint64_t bytes = 0;
+  for (const Sample& sample : samples) bytes += sample.bytes;
+  std::string scratch;
+  const auto row_of = [&](const Sample& sample) {
+    return std::string(RowOf(sample.key, &scratch));
+  };
+  uint64_t before = 0;
+  for (const Sample& sample : samples) {
+    before += sample.bytes;
+    if (before < bytes / 2) continue;
+    std::string row = row_of(sample);
+    if (prefix_length != 0 && row.size() > prefix_length) row.resize(prefix_length);
+    if (row > row_of(samples.front())) return row;
+  }
+  return std::nullopt;
+}
+
+bool Tablet::ReachesInto(const Tablet& other) const {
+  const auto has = [](const std::vector<OpenFile>& files, const OpenFile& file) {
+    return std::any_of(files.begin(), files.end(), [&](const OpenFile& f) {
+      return f.order == file.order && f.table->info().file_number == file.table->info().file_number;
+    });
+  };
+  std::vector<Group> others;
+  {
+    MutexLock lock(&other.mutex_);
+    others = other.groups_;
+  }
+  MutexLock lock(&mutex_);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    for (const OpenFile& file : groups_[i].files) {
+      const SSTableInfo& info = file.table->info();
+      const bool reaches = info.largest_key >= other.begin_key_ &&
+                           (other.end_key_.empty() || info.smallest_key < other.end_key_);
+      if (reaches && !(i < others.size() && has(others[i].files, file))) return true;
+    }
+  }
+  return false;
 }
 
 void Tablet::RemoveFiles() {
   const Pin<TabletVersion> version = Version();
   for (const GroupVersion& group : version->groups()) {
     for (const SortedRun& run : group.runs) {
-      for (const Ref<SSTable>& file : run.files) environment_->remove_file(file->path());
+      for (const Ref<SSTable>& file : run.files)
+        environment_->remove_file(file->info().file_number);
     }
   }
 }

@@ -34,6 +34,7 @@
 #include "absl/time/time.h"
 
 #include "bigtable/clock.h"
+#include "bigtable/event_listener.h"
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
@@ -44,6 +45,8 @@
 #include "compaction/job.h"
 #include "compaction/policy.h"
 #include "compaction/rate_limiter.h"
+#include "monitoring/listener_queue.h"
+#include "monitoring/tablet_counters.h"
 #include "tablet/scan_cache.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/table_layout.h"
@@ -63,6 +66,7 @@ struct TabletEnvironment {
   const SnapshotList* snapshots = nullptr;
   ScanCache* scan_cache = nullptr;  // may be null
   RateLimiter* rate_limiter = nullptr;
+  ListenerQueue* events = nullptr;  // null: nobody listens
   FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
   uint64_t target_file_size = 64 << 20;
   uint64_t memtable_size = 64 << 20;
@@ -77,8 +81,8 @@ struct TabletEnvironment {
   // which one this has made it durable by now.
   std::function<absl::StatusOr<SequenceNumber>(const Tablet&, size_t group, SequenceNumber last)>
       sync_log;
-  // Told of files that no METADATA row names any more.
-  std::function<void(const std::string& path)> remove_file;
+  // Told of files that the tablet's METADATA row does not name any more.
+  std::function<void(uint64_t number)> remove_file;
 };
 
 // What a compaction did.
@@ -86,8 +90,9 @@ struct CompactionOutcome {
   uint64_t bytes_read = 0;  // from SSTables
   uint64_t bytes_written = 0;
   uint64_t files_written = 0;
-  uint64_t bytes_moved = 0;    // became a part of another run, untouched
-  uint64_t bytes_dropped = 0;  // removed, unread
+  uint64_t bytes_moved = 0;        // became a part of another run, untouched
+  uint64_t bytes_dropped = 0;      // removed, unread
+  std::vector<EventFile> outputs;  // what was written
 };
 
 class Tablet {
@@ -107,6 +112,7 @@ class Tablet {
   std::shared_ptr<const TableLayout> Layout() const { return Version()->shared_layout(); }
   // For rows of this tablet, with the id of the version they are read from; may be null.
   ScanCache* scan_cache() const { return environment_->scan_cache; }
+  TabletCounters* counters() const { return counters_.get(); }
 
   // --- For the writer ---
 
@@ -124,6 +130,24 @@ class Tablet {
   // The last one that was given out.
   int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_relaxed); }
 
+  // Splits the tablet: what it has, two others have from now on, each the rows on its side of
+  // `row`, which the right one begins with. They share its frozen memtables and SSTables; the
+  // latter until they are compacted. This one takes no more writes, and what has it pinned or pins
+  // it sees what it had until now. No background work on it is under way. `last` as in Freeze.
+  struct Halves {
+    std::shared_ptr<Tablet> left;
+    std::shared_ptr<Tablet> right;
+  };
+  Halves Split(std::string_view row, SequenceNumber last);
+  // The tablet takes no more writes, in the turn of the writer, so that everything can be written
+  // out before it is served elsewhere; or takes them again, because it is not.
+  void SetStopped(bool stopped) { stopped_.store(stopped, std::memory_order_release); }
+  bool stopped() const { return stopped_.load(std::memory_order_acquire); }
+  // The rows are served elsewhere from now on: said before anybody can write to them there. Whoever
+  // pins a version and then finds that the tablet has not moved may read it, and it was the latest.
+  void MarkMoved() { moved_.store(true, std::memory_order_release); }
+  bool moved() const { return moved_.load(std::memory_order_acquire); }
+
   // The table was deleted: the tablet takes no more writes, and compactions of it end early.
   void MarkRemoved() { removed_.store(true, std::memory_order_release); }
   bool removed() const { return removed_.load(std::memory_order_acquire); }
@@ -138,7 +162,7 @@ class Tablet {
   size_t active_groups() const { return active_.size(); }
   // Replaces the active memtable of a group by an empty one, to be written out. `last` is the last
   // mutation that is complete. Does nothing if the memtable is empty.
-  void Freeze(size_t group, SequenceNumber last);
+  void Freeze(size_t group, SequenceNumber last, FreezeReason reason = FreezeReason::kRequested);
   // Lets go of all memtables and SSTables, as far as no reader has them pinned: for a tablet that
   // was removed and is not worked on any more. `last` as in Freeze.
   void Clear(SequenceNumber last);
@@ -165,6 +189,17 @@ class Tablet {
   // The redo point of a group.
   SequenceNumber FlushedThrough(size_t group) const;
 
+  // What METADATA has of the tablet. No background work on it is under way.
+  TabletState State() const;
+  // Bytes of its rows on disk: of files that reach beyond them, an estimate.
+  uint64_t DiskBytes() const;
+  // A row to split the tablet at, that about as many of these bytes are before as behind, cut to
+  // `prefix_length` bytes if that is not 0; nothing if that leaves a side without rows.
+  std::optional<std::string> MiddleRow(size_t prefix_length) const;
+  // Whether files of this tablet have rows that are `other`'s by now, as far as `other` does not
+  // have the file in the same place: before the two are merged, such files have to be rewritten.
+  bool ReachesInto(const Tablet& other) const;
+
   // The files of all groups are forgotten: for a table that is deleted. Tells remove_file of each.
   void RemoveFiles();
 
@@ -175,6 +210,8 @@ class Tablet {
     Ref<SSTable> table;
     // EstimateOverwriting, once somebody asked.
     mutable std::optional<double> overwriting = std::nullopt;
+    // Of the tablet's rows, once somebody asked: all of a file that does not reach beyond them.
+    mutable std::optional<uint64_t> bytes_within = std::nullopt;
 
     bool IsAmong(const std::vector<Ref<SSTable>>& tables) const {
       return std::any_of(tables.begin(), tables.end(),
@@ -183,7 +220,21 @@ class Tablet {
   };
   struct Group {
     std::vector<OpenFile> files;
-    SequenceNumber flushed = 0;  // the redo point
+    RedoPoint redo;
+    // Of the oldest frozen memtables: how many another tablet has, too, so that they hold rows of
+    // its.
+    size_t shared_memtables = 0;
+  };
+  // A key, and the bytes of its file that it stands for.
+  struct Sample {
+    std::string key;
+    uint64_t bytes;
+  };
+
+  // Where what is written to a family goes, and where it is counted.
+  struct FamilyPlace {
+    size_t group;
+    FamilyCounters* counters;
   };
 
   Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
@@ -204,32 +255,51 @@ class Tablet {
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
                                                      uint64_t order, TabletChange change);
+  // The work of Flush.
+  absl::Status WriteOut(const TableLayout& layout, size_t group,
+                        const std::vector<Ref<Memtable>>& frozen, CompactionOutcome* outcome);
   // Does what was chosen: writes, commits and publishes.
   absl::Status RunCompaction(const TableLayout& layout, size_t group,
                              const CompactionInputs& inputs, const std::atomic<bool>* cancelled,
                              CompactionOutcome* outcome);
+  EventPlace PlaceOf(const TableLayout& layout, size_t group) const;
   void RemoveWritten(const std::vector<SSTableInfo>& written) const;
   // Publishes a version with these groups; `seal` is a new one if memtables changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FindPlaces();
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
   void Add(size_t group, SequenceNumber sequence, std::string_view value,
            const Ref<const RefCounted>& owner);
   Ref<Memtable> NewMemtable() const;
   uint64_t NewScanCacheId() const;
+  std::unique_ptr<Tablet> MakeHalf(const RowRange& rows) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether all keys of the file are of this tablet.
+  bool IsWithin(const SSTableInfo& info) const {
+    return info.smallest_key >= begin_key_ && (end_key_.empty() || info.largest_key < end_key_);
+  }
+  // Of the tablet's rows in the file.
+  std::vector<Sample> SampleFile(const SSTable& file) const;
 
   const TabletEnvironment* const environment_;
   const RowRange rows_;
   const TabletId id_;
+  const Ref<TabletCounters> counters_ = MakeRef<TabletCounters>();
+  const std::string begin_key_;  // what keys of the rows are not before,
+  const std::string end_key_;    // and are before; empty: no end
 
   // The writer's own.
   std::shared_ptr<const TableLayout> layout_;  // of the current version
   std::vector<Memtable*> active_;              // the same
+  std::vector<FamilyPlace> places_;            // of the layout's families
   std::vector<SequenceNumber> replay_after_;   // redo points as they were when it was opened
   std::string key_;
   std::atomic<int64_t> last_timestamp_{0};
   std::atomic<bool> removed_{false};
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> moved_{false};
 
   mutable Mutex mutex_;  // held while a version is replaced, and shortly
   std::vector<Group> groups_ ABSL_GUARDED_BY(mutex_);  // as the layout's

@@ -18,4 +18,26 @@ void ApplyChange(const TabletChange& change, TabletState* state) {
   state->last_timestamp = std::max(state->last_timestamp, change.last_timestamp);
 }
 
+TabletState MergedState(const TabletState& left, const TabletState& right,
+                        std::vector<uint64_t>* shared) {
+  TabletState merged = right;
+  const std::string& begin = left.rows.begin();
+  merged.rows = right.rows.end().has_value() ? RowRange::RightOpen(begin, *right.rows.end())
+                                             : RowRange::StartingAt(begin);
+  merged.last_timestamp = std::max(left.last_timestamp, right.last_timestamp);
+  for (const auto& [id, group] : left.groups) {
+    GroupState& into = merged.groups[id];
+    for (const TabletFile& file : group.files) {
+      if (std::find(into.files.begin(), into.files.end(), file) == into.files.end()) {
+        into.files.push_back(file);
+      } else {
+        shared->push_back(file.info.file_number);
+      }
+    }
+    // The log of neither is needed up to the later one.
+    if (group.redo.sequence > into.redo.sequence) into.redo = group.redo;
+  }
+  return merged;
+}
+
 }  // namespace bigtable

@@ -62,6 +62,11 @@ struct TabletChange {
 
 void ApplyChange(const TabletChange& change, TabletState* state);
 
+// What two neighbouring tablets are together, when neither has anything in memtables. Files that
+// both have are in it once; `shared` gets their numbers.
+TabletState MergedState(const TabletState& left, const TabletState& right,
+                        std::vector<uint64_t>* shared);
+
 // How a tablet's changes are committed. Thread-safe.
 class TabletStore {
  public:

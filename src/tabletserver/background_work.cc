@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 
@@ -20,6 +21,11 @@ void BackgroundWork::Start(std::vector<TabletServer*> servers, int compaction_th
   threads_.emplace_back([this] { FlushLoop(); });
   threads_.emplace_back([this] { UpkeepLoop(); });
   for (int i = 0; i < compaction_threads; ++i) threads_.emplace_back([this] { CompactLoop(); });
+}
+
+void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {
+  MutexLock lock(&mutex_);
+  servers_ = std::move(servers);
 }
 
 void BackgroundWork::Stop() {
@@ -69,6 +75,13 @@ void BackgroundWork::CompactLoop() {
     const absl::Status status = RunCompaction(work, false);
     if (!status.ok() && !absl::IsCancelled(status) && !work.tablet->removed()) {
       info_log_->Error("compactions have stopped: ", ToStd(status.message()));
+      if (ListenerQueue* const events = work.server->environment()->events) {
+        events->Push(&EventListener::OnBackgroundError,
+                     {.time = absl::Now(),
+                      .server = work.server->name(),
+                      .stops = BackgroundErrorEvent::Stops::kCompactions,
+                      .status = status});
+      }
       MutexLock lock(&mutex_);
       compaction_error_ = status;
     }
@@ -90,6 +103,7 @@ void BackgroundWork::UpkeepLoop() {
       servers = servers_;
     }
     for (TabletServer* server : servers) {
+      if (server->RenewLock() != ServerLock::State::kHeld && on_progress_) on_progress_();
       if (const absl::Status status = server->TrimLogIfIdle(); !status.ok()) {
         info_log_->Warning("server ", server->name(),
                            ": a free log segment stays: ", ToStd(status.message()));
@@ -110,6 +124,8 @@ bool BackgroundWork::FindFlush(Work* work) {
   for (TabletServer* server : servers_) {
     if (!server->error().ok()) continue;
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      const auto claim = claims_.find(tablet.get());
+      if (claim != claims_.end() && claim->second == Claim::kAll) continue;
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
         if (!tablet->HasFrozen(group) || flushing_.contains({tablet.get(), group})) continue;
@@ -125,6 +141,7 @@ bool BackgroundWork::FindCompaction(Work* work) {
   if (pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok()) return false;
   for (TabletServer* server : servers_) {
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      if (claims_.contains(tablet.get())) continue;
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
         if (compacting_.contains({tablet.get(), group})) continue;
@@ -140,10 +157,32 @@ bool BackgroundWork::FindCompaction(Work* work) {
 
 // --- Working ---
 
+void BackgroundWork::Count(CompactionCounters* tablet, CompactionCounters* server,
+                           LatencyRecorder* durations, const CompactionOutcome& outcome,
+                           const absl::Status& status, int64_t nanos) {
+  if (absl::IsCancelled(status)) return;
+  if (!status.ok()) {
+    tablet->Failed(nanos);
+    server->Failed(nanos);
+    return;
+  }
+  if (outcome.bytes_read + outcome.bytes_written + outcome.bytes_moved + outcome.bytes_dropped ==
+      0) {
+    return;  // there was nothing to do
+  }
+  tablet->Finished(outcome.bytes_read, outcome.bytes_written, nanos);
+  server->Finished(outcome.bytes_read, outcome.bytes_written, nanos);
+  durations->Record(nanos);
+}
+
 absl::Status BackgroundWork::RunFlush(const Work& work) {
   CompactionOutcome outcome;
   const absl::Time start = absl::Now();
-  BT_RETURN_IF_ERROR(work.tablet->Flush(work.group, &outcome));
+  const int64_t begin = NowNanos();
+  const absl::Status flushed = work.tablet->Flush(work.group, &outcome);
+  Count(&work.tablet->counters()->minor, &work.server->counters()->minor,
+        &work.server->counters()->minor_compaction, outcome, flushed, NowNanos() - begin);
+  BT_RETURN_IF_ERROR(flushed);
   if (const absl::Status status = work.server->MaintainLog(); !status.ok()) {
     info_log_->Warning("server ", work.server->name(), ": ", ToStd(status.message()));
   }
@@ -159,7 +198,12 @@ absl::Status BackgroundWork::RunFlush(const Work& work) {
 absl::Status BackgroundWork::RunCompaction(const Work& work, bool major) {
   CompactionOutcome outcome;
   const absl::Time start = absl::Now();
-  BT_RETURN_IF_ERROR(work.tablet->Compact(work.group, work.pick, major, &cancel_, &outcome));
+  const int64_t begin = NowNanos();
+  const absl::Status compacted =
+      work.tablet->Compact(work.group, work.pick, major, &cancel_, &outcome);
+  Count(&work.tablet->counters()->merging, &work.server->counters()->merging,
+        &work.server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
+  BT_RETURN_IF_ERROR(compacted);
   if (outcome.bytes_read + outcome.bytes_moved + outcome.bytes_dropped == 0) {
     return absl::OkStatus();
   }
@@ -247,7 +291,9 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
     while (tablet->FlushedThrough(group) < frozen[group]) {
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
       if (tablet->removed()) return absl::NotFoundError("the table was deleted");
-      BT_RETURN_IF_ERROR(server->error());
+      if (tablet->moved()) return absl::OkStatus();
+      // A server that is lost will be replaced.
+      if (server->serving()) BT_RETURN_IF_ERROR(server->error());
       BT_RETURN_IF_ERROR(WaitForChange(limits));
     }
   }
@@ -282,12 +328,15 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
     const Work work{server, tablet, group, {.first = 0, .count = SIZE_MAX}};
     {
       MutexLock lock(&mutex_);
-      while (compacting_.contains(work.id()) || cancelling_ > 0) {
-        if (stopping_) break;
+      // One that is stopped is going to move, or goes on.
+      while (compacting_.contains(work.id()) || claims_.contains(tablet.get()) ||
+             tablet->stopped() || cancelling_ > 0) {
+        if (stopping_ || tablet->moved() || tablet->removed()) break;
         BT_RETURN_IF_ERROR(WaitForChange(limits));
       }
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
       if (tablet->removed()) return absl::NotFoundError("the table was deleted");
+      if (tablet->moved()) return absl::OkStatus();
       compacting_.insert(work.id());
     }
     const absl::Status status = RunCompaction(work, true);
@@ -297,13 +346,50 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
   return absl::OkStatus();
 }
 
+bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {
+  return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
+}
+
+absl::Status BackgroundWork::ClaimTablet(const Tablet* tablet, const CallLimits& limits) {
+  MutexLock lock(&mutex_);
+  while (claims_.contains(tablet)) BT_RETURN_IF_ERROR(WaitUnlessStopping(limits));
+  claims_[tablet] = Claim::kMergingCompactions;
+  absl::Status status;
+  while (status.ok() && IsWorkedOn(compacting_, tablet)) status = WaitUnlessStopping(limits);
+  if (status.ok()) claims_[tablet] = Claim::kAll;
+  while (status.ok() && IsWorkedOn(flushing_, tablet)) status = WaitUnlessStopping(limits);
+  if (status.ok() && stopping_) status = WaitUnlessStopping(limits);
+  if (!status.ok()) {
+    claims_.erase(tablet);
+    changed_.SignalAll();
+  }
+  return status;
+}
+
+absl::Status BackgroundWork::WaitUnlessStopping(const CallLimits& limits) {
+  if (stopping_) return absl::FailedPreconditionError("the database is being closed");
+  return WaitForChange(limits);
+}
+
+void BackgroundWork::ReleaseTablet(const Tablet* tablet) {
+  MutexLock lock(&mutex_);
+  claims_.erase(tablet);
+  ++wakes_;
+  changed_.SignalAll();
+}
+
+absl::Status BackgroundWork::FlushClaimed(TabletServer* server,
+                                          const std::shared_ptr<Tablet>& tablet) {
+  for (size_t group = 0; group < tablet->Version()->groups().size(); ++group) {
+    if (tablet->HasFrozen(group)) BT_RETURN_IF_ERROR(RunFlush({server, tablet, group, {}}));
+  }
+  return absl::OkStatus();
+}
+
 void BackgroundWork::WaitForTablet(const Tablet* tablet) {
   // What a thread finds to do it looks for and claims under the lock.
   MutexLock lock(&mutex_);
-  const auto is_worked_on = [&](const WorkSet& set) {
-    return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
-  };
-  while (is_worked_on(flushing_) || is_worked_on(compacting_)) changed_.Wait(&mutex_);
+  while (IsWorkedOn(flushing_, tablet) || IsWorkedOn(compacting_, tablet)) changed_.Wait(&mutex_);
 }
 
 absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
@@ -314,7 +400,7 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
       for (TabletServer* server : servers_) BT_RETURN_IF_ERROR(server->error());
       BT_RETURN_IF_ERROR(compaction_error_);
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
-      if (flushing_.empty() && compacting_.empty()) {
+      if (flushing_.empty() && compacting_.empty() && claims_.empty()) {
         Work work;
         if (!FindFlush(&work) && !FindCompaction(&work)) break;
         // The threads may not know: files grow too old without a change.

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -54,20 +55,31 @@ class BackgroundWork {
   // `on_progress` is called after each compaction.
   void Start(std::vector<TabletServer*> servers, int compaction_threads,
              std::function<void()> on_progress);
+  // The servers from now on; work on tablets of others is not begun any more.
+  void SetServers(std::vector<TabletServer*> servers);
   // Cancels merging compactions, and returns when all threads have ended. What is frozen stays.
   void Stop();
   // There may be something to do. Cheap; from any thread.
   void Wake();
 
-  // Freezes the tablet's memtables and waits until all is written out.
+  // Freezes the tablet's memtables and waits until all is written out, or the tablet has moved;
+  // then its rows are to be looked for again.
   absl::Status FlushTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                            const CallLimits& limits);
   // Writes out everything that is frozen on a server, on this thread, even if the server has an
   // error.
   absl::Status FlushNow(TabletServer* server);
-  // Major compaction of each group, on this thread.
+  // Major compaction of each group, on this thread. Ends early if the tablet has moved.
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                              const CallLimits& limits);
+  // Waits until no work on a tablet is under way, and keeps the threads from beginning any until
+  // ReleaseTablet; memtables are still written out while it waits for a merging compaction. After
+  // an error it is not claimed: those of the limits; FailedPrecondition if the database is being
+  // closed.
+  absl::Status ClaimTablet(const Tablet* tablet, const CallLimits& limits);
+  void ReleaseTablet(const Tablet* tablet);
+  // Writes out what is frozen of a tablet that the caller has claimed, on this thread.
+  absl::Status FlushClaimed(TabletServer* server, const std::shared_ptr<Tablet>& tablet);
   // Waits until no work on a tablet is under way. None is begun any more, because its server does
   // not have it any more.
   void WaitForTablet(const Tablet* tablet);
@@ -99,17 +111,25 @@ class BackgroundWork {
 
     std::pair<const Tablet*, size_t> id() const { return {tablet.get(), group}; }
   };
+  // What of a claimed tablet the threads keep away from.
+  enum class Claim { kMergingCompactions, kAll };
   using WorkSet = std::set<std::pair<const Tablet*, size_t>>;
 
   void FlushLoop();
   void CompactLoop();
   void UpkeepLoop();
+  static bool IsWorkedOn(const WorkSet& set, const Tablet* tablet);
   bool FindFlush(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool FindCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status RunFlush(const Work& work);
   absl::Status RunCompaction(const Work& work, bool major);
+  // Counts a compaction of either kind for the tablet and its server.
+  static void Count(CompactionCounters* tablet, CompactionCounters* server,
+                    LatencyRecorder* durations, const CompactionOutcome& outcome,
+                    const absl::Status& status, int64_t nanos);
   // Waits for a change; false when the limits are reached.
   absl::Status WaitForChange(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WaitUnlessStopping(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finished(WorkSet* set, const Work& work);
   void CountRuns();
 
@@ -124,6 +144,7 @@ class BackgroundWork {
   std::vector<TabletServer*> servers_ ABSL_GUARDED_BY(mutex_);
   WorkSet flushing_ ABSL_GUARDED_BY(mutex_);
   WorkSet compacting_ ABSL_GUARDED_BY(mutex_);
+  std::map<const Tablet*, Claim> claims_ ABSL_GUARDED_BY(mutex_);
   int pauses_ ABSL_GUARDED_BY(mutex_) = 0;
   int cancelling_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -4,9 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
+#include "monitoring/thread_calls.h"
 #include "tablet/cell_cursor.h"
+#include "tablet/group_statistics.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -20,6 +24,8 @@ struct TabletServer::Write final : GroupCommit::Request {
 
   const WriteRequest& request;
   const absl::Span<absl::Status> statuses;
+  int64_t queued_at = 0;  // if it is measured
+  bool moved = false;     // the tablet was, before the write's turn
 };
 
 TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment environment,
@@ -39,18 +45,60 @@ TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment enviro
 
 TabletServer::~TabletServer() = default;
 
-absl::Status TabletServer::StartLog(std::string name, std::string directory) {
+absl::Status TabletServer::StartLog(std::string name, std::string directory,
+                                    LockService* lock_service, absl::Duration lease) {
   CommitLogOptions options;
   options.segment_size = options_.log_segment_size;
   // What a memtable that was written out gives back serves the next one, without new pages.
   options.max_free_segments = options_.memtable_size / options_.log_segment_size + 2;
   options.budget = environment_.budget;
-  BT_ASSIGN_OR_RETURN(log_,
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<CommitLog> log,
                       CommitLog::Create(environment_.file_system, std::move(directory), options));
+  if (lock_service != nullptr) {
+    BT_ASSIGN_OR_RETURN(lock_, ServerLock::Create(lock_service, name, lease));
+  }
   // Only now: what is written out before is of other servers' logs, and no redo point in this one.
   environment_.server = std::move(name);
+  log_ = log.get();
+  {
+    MutexLock lock(&mutex_);
+    shared_log_ = std::move(log);
+  }
+  NoteLogSegment(true);
   has_log_.store(true, std::memory_order_release);
   return absl::OkStatus();
+}
+
+// --- Its life ---
+
+ServerLock::State TabletServer::RenewLock() {
+  return !has_log() || lock_ == nullptr ? ServerLock::State::kHeld : lock_->Renew();
+}
+
+void TabletServer::WaitForEnd() {
+  WaitForWrites();
+  MutexLock lock(&upkeep_mutex_);  // whoever is at work on the log's segments is done
+}
+
+void TabletServer::DropLog() {
+  std::shared_ptr<CommitLog> log;  // deleted after the lock is
+  MutexLock lock(&mutex_);
+  if (shared_log_ == nullptr) return;
+  log_statistics_ = shared_log_->statistics();
+  log = std::move(shared_log_);
+}
+
+bool TabletServer::AwaitLock() const {
+  while (!serving()) {
+    if (ended_) return false;
+    AskForLock();
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  return true;
+}
+
+absl::Status TabletServer::ReleaseLock() {
+  return lock_ == nullptr ? absl::OkStatus() : lock_->Release();
 }
 
 // --- Tablets ---
@@ -69,6 +117,42 @@ void TabletServer::RemoveTablet(const TabletId& id) {
     found->second->MarkRemoved();
     tablets_.erase(found);
   });
+}
+
+void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::string_view row,
+                               absl::FunctionRef<void(const Tablet::Halves&)> publish) {
+  queue_.RunExclusive([&] {
+    const Tablet::Halves halves = tablet->Split(row, visible());
+    halves.left->counters()->Inherit(*tablet->counters());
+    {
+      MutexLock lock(&mutex_);
+      tablets_.erase(tablet->id());
+      for (const std::shared_ptr<Tablet>& half : {halves.left, halves.right}) {
+        tablets_[half->id()] = half;
+      }
+    }
+    publish(halves);
+  });
+  wake_();
+}
+
+void TabletServer::StopTablet(Tablet* tablet) {
+  queue_.RunExclusive([&] {
+    tablet->SetStopped(true);
+    for (size_t group = 0; group < tablet->active_groups(); ++group) {
+      tablet->Freeze(group, visible());
+    }
+  });
+}
+
+void TabletServer::ForgetTablet(const Tablet& tablet) {
+  MutexLock lock(&mutex_);
+  const auto found = tablets_.find(tablet.id());
+  if (found != tablets_.end() && found->second.get() == &tablet) tablets_.erase(found);
+}
+
+void TabletServer::AdvanceVisible(SequenceNumber sequence) {
+  queue_.RunExclusive([&] { SetVisible(std::max(visible(), sequence)); });
 }
 
 void TabletServer::Empty(Tablet* tablet) {
@@ -118,65 +202,111 @@ absl::Status TabletServer::Check(const TableLayout& layout, const MutationView& 
   return absl::OkStatus();
 }
 
-void TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> statuses) {
+bool TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> statuses) {
   if (has_error_.load(std::memory_order_relaxed)) [[unlikely]] {
     if (const absl::Status refused = error(); !refused.ok()) {
       std::fill(statuses.begin(), statuses.end(), refused);
-      return;
+      return true;
     }
   }
   Write write(request, statuses);
+  if (request.sample != nullptr) [[unlikely]] {
+    write.queued_at = NowNanos();
+    measured_.fetch_add(1, std::memory_order_relaxed);
+  }
   queue_.Commit(&write);
+  return !write.moved;
 }
 
 void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
+  if (!serving()) [[unlikely]] {
+    AskForLock();
+    for (GroupCommit::Request* request : group) static_cast<Write*>(request)->moved = true;
+    const int64_t now = NowNanos();
+    return NoteTimes(group, {.begin = now, .logged = now, .synced = now, .applied = now});
+  }
   absl::Status status = has_error_.load(std::memory_order_relaxed) ? error() : absl::OkStatus();
   bool sync = false;
   logged_.clear();
   next_logged_ = 0;
+  // If one that is measured is in the queue, and perhaps in this group.
+  const bool is_measured = measured_.load(std::memory_order_relaxed) != 0;
+  if (is_measured) [[unlikely]] {
+    times_.begin = NowNanos();
+  }
   for (GroupCommit::Request* request : group) {
     Write* const write = static_cast<Write*>(request);
     if (status.ok()) status = LogWrite(write);
     sync |= write->request.durability == Durability::kSync;
   }
-  if (status.ok() && (sync || log_->NeedsFlush())) {
-    if (!queue_.Guarded(group, [&] { status = SecureLog(sync); })) return;
+  if (is_measured) [[unlikely]] {
+    times_.logged = times_.synced = NowNanos();
   }
-  FinishGroup(group, status);
+  if (status.ok() && (sync || log_->NeedsFlush())) {
+    if (!SecureLog(group, sync, &status)) return;
+    if (is_measured) times_.synced = NowNanos();
+  }
+  FinishGroup(group, std::move(status));
 }
 
-absl::Status TabletServer::SecureLog(bool sync) {
-  BT_RETURN_IF_ERROR(log_->Flush());
-  return sync ? log_->Sync() : absl::OkStatus();
+bool TabletServer::SecureLog(std::span<GroupCommit::Request* const> group, bool sync,
+                             absl::Status* status) {
+  const WaitTimer wait;
+  // When the call returns, the server may have ended, and its log have been dropped.
+  const std::shared_ptr<CommitLog> log = Log();
+  return queue_.Guarded(group, [&] { *status = Secure(log.get(), sync); });
+}
+
+absl::Status TabletServer::Secure(CommitLog* log, bool sync) {
+  BT_RETURN_IF_ERROR(log->Flush());
+  if (!sync) return absl::OkStatus();
+  const int64_t begin = NowNanos();
+  const absl::Status status = log->Sync();
+  counters_.log_sync.Record(NowNanos() - begin);
+  return status;
 }
 
 GroupCommit::TakeOver TabletServer::TakeOver() {
   return {
       .patience =
           [this](absl::Duration running) {
-            return has_log() ? log_->Patience(running) : absl::InfiniteDuration();
+            const std::shared_ptr<CommitLog> log = Log();
+            return log != nullptr ? log->Patience(running) : absl::InfiniteDuration();
           },
       .commit =
           [this](std::span<GroupCommit::Request* const> group) { CommitGroupElsewhere(group); },
   };
 }
 
+// The group went to the log while the server had its lock, so it is not looked at before the group
+// is logged again.
 void TabletServer::CommitGroupElsewhere(std::span<GroupCommit::Request* const> group) {
   const bool sync = std::any_of(group.begin(), group.end(), [](GroupCommit::Request* request) {
     return static_cast<Write*>(request)->request.durability == Durability::kSync;
   });
+  const uint64_t switches = log_->statistics().switches;
   absl::Status status = log_->SwitchFile();
-  if (status.ok()) status = SecureLog(sync);
-  FinishGroup(group, status);
+  if (log_->statistics().switches != switches) NoteLogSegment(false);
+  if (status.ok()) status = Secure(log_, sync);
+  times_.synced = NowNanos();
+  FinishGroup(group, std::move(status));
 }
 
-void TabletServer::FinishGroup(std::span<GroupCommit::Request* const> group,
-                               const absl::Status& status) {
+void TabletServer::FinishGroup(std::span<GroupCommit::Request* const> group, absl::Status status) {
+  // What the times are of is known if one of the group is measured; of others nothing is noted.
+  const bool is_measured = measured_.load(std::memory_order_relaxed) != 0;
+  if (status.ok() && !AwaitLock()) [[unlikely]] {
+    status = absl::UnavailableError(
+        Cat("server ", name(), " has lost its lock; whether the write will be found is not known"));
+  }
+  if (environment_.events != nullptr) NoteLogSegment(true);
   if (!status.ok()) {
     // What the log has of the group must never come back: nobody sees it from now on, and later
     // writes do.
     if (!logged_.empty()) log_->Fail(status);
     SetError(status);
+    times_.applied = times_.synced;
+    if (is_measured) NoteTimes(group, times_);
     for (GroupCommit::Request* request : group) {
       for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
     }
@@ -184,6 +314,10 @@ void TabletServer::FinishGroup(std::span<GroupCommit::Request* const> group,
   }
   for (GroupCommit::Request* request : group) ApplyToMemtables(static_cast<Write*>(request));
   if (!logged_.empty()) visible_.store(logged_.back().sequence, std::memory_order_release);
+  if (is_measured) [[unlikely]] {
+    times_.applied = NowNanos();
+    NoteTimes(group, times_);
+  }
   for (GroupCommit::Request* request : group) {
     FreezeFull(static_cast<Write*>(request)->request.tablet);
   }
@@ -191,14 +325,59 @@ void TabletServer::FinishGroup(std::span<GroupCommit::Request* const> group,
       bytes > options_.max_log_bytes && bytes != std::exchange(frozen_for_log_bytes_, bytes)) {
     FreezeForLog();
   }
-  if (log_->NeedsUpkeep() && !std::exchange(upkeep_asked_, true)) wake_();
-  if (!log_->NeedsUpkeep()) upkeep_asked_ = false;
+  if (!log_->NeedsUpkeep()) {
+    upkeep_asked_ = false;
+  } else if (!std::exchange(upkeep_asked_, true)) {
+    wake_();
+  }
+}
+
+void TabletServer::NoteLogSegment(bool was_sealed) {
+  if (environment_.events == nullptr) return;
+  const uint64_t segment = log_->end_offset() >> kSegmentShift;
+  // A group of writes may have filled several.
+  for (; told_segment_ < segment; ++told_segment_) {
+    if (told_segment_ > 0 && (was_sealed || told_segment_ + 1 < segment)) {
+      TellOfSegment(&EventListener::OnLogSegmentSealed, told_segment_);
+    }
+    TellOfSegment(&EventListener::OnLogSegmentCreated, told_segment_ + 1);
+  }
+}
+
+void TabletServer::TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&),
+                                 uint64_t number) {
+  if (environment_.events == nullptr) return;
+  environment_.events->Push(function,
+                            {.time = absl::Now(), .server = environment_.server, .number = number});
+}
+
+void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group,
+                             const GroupTimes& times) {
+  for (GroupCommit::Request* request : group) {
+    const Write& write = *static_cast<Write*>(request);
+    if (write.queued_at == 0) continue;
+    measured_.fetch_sub(1, std::memory_order_relaxed);
+    const uint64_t weight = write.request.sample->weight;
+    counters_.queue_wait.Record(times.begin - write.queued_at, weight);
+    counters_.log_append.Record(times.logged - times.begin, weight);
+    counters_.memtable_apply.Record(times.applied - times.synced, weight);
+    RequestTrace* const trace = write.request.sample->trace;
+    if (trace == nullptr) continue;
+    // A batch writes to one tablet after another.
+    trace->queue += absl::Nanoseconds(times.begin - write.queued_at);
+    trace->group_size += group.size();
+    trace->log += absl::Nanoseconds(times.logged - times.begin);
+    trace->sync += absl::Nanoseconds(times.synced - times.logged);
+    trace->memtable += absl::Nanoseconds(times.applied - times.synced);
+  }
 }
 
 // An error is one of the log, which concerns the whole group; what is wrong with a single mutation
 // is in its own status.
 absl::Status TabletServer::LogWrite(Write* write) {
   const WriteRequest& request = write->request;
+  write->moved = request.tablet->stopped();
+  if (write->moved) return absl::OkStatus();
   absl::Status refused = request.limits.Check("the write");
   if (request.tablet->removed()) {
     refused = absl::NotFoundError(Cat("table ", request.layout->name, " was deleted"));
@@ -242,6 +421,7 @@ absl::Status TabletServer::LogMutation(Write* write, size_t i) {
 
 void TabletServer::ApplyToMemtables(Write* write) {
   const WriteRequest& request = write->request;
+  if (write->moved) return;
   for (size_t i = 0; i < request.mutations.size(); ++i) {
     if (!write->statuses[i].ok()) continue;
     const Logged& logged = logged_[next_logged_++];
@@ -255,7 +435,7 @@ void TabletServer::ApplyToMemtables(Write* write) {
 void TabletServer::FreezeFull(Tablet* tablet) {
   for (size_t group = 0; group < tablet->active_groups(); ++group) {
     if (tablet->ActiveBytes(group) < options_.memtable_size) continue;
-    tablet->Freeze(group, visible());
+    tablet->Freeze(group, visible(), FreezeReason::kFull);
     wake_();
   }
 }
@@ -269,7 +449,7 @@ void TabletServer::FreezeForLog() {
       if (first == 0 || oldest == 0 || tablet->HasFrozen(group)) continue;
       // What begins in the older half of the log.
       if (first > oldest + (visible() - std::min(visible(), oldest)) / 2) continue;
-      tablet->Freeze(group, visible());
+      tablet->Freeze(group, visible(), FreezeReason::kLogLength);
       wake_();
     }
   }
@@ -290,17 +470,22 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
   const Pin<TabletVersion> version = tablet->Version();
   const MutationView mutation{request.row, request.operations};
   BT_RETURN_IF_ERROR(Check(version->layout(), mutation));
+  const CallSample sample{.weight = 1};
   absl::Status status;
-  Apply({.tablet = tablet.get(),
-         .layout = &version->layout(),
-         .mutations = absl::MakeConstSpan(&mutation, 1),
-         .durability = request.durability},
-        absl::MakeSpan(&status, 1));
-  return status;
+  if (Apply({.tablet = tablet.get(),
+             .layout = &version->layout(),
+             .mutations = absl::MakeConstSpan(&mutation, 1),
+             .durability = request.durability,
+             .sample = &sample},
+            absl::MakeSpan(&status, 1))) {
+    return status;
+  }
+  return absl::UnavailableError(Cat("the tablet with row ", Quoted(request.row), " is moving"));
 }
 
 absl::Status TabletServer::Read(const ReadRequest& request,
                                 absl::FunctionRef<absl::Status(const ReadCell&)> sink) {
+  if (!serving()) return absl::UnavailableError(Cat("server ", name(), " has lost its lock"));
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet,
                       ServedTablet(request.table_id, request.range.begin()));
   const Pin<TabletVersion> version = tablet->Version();
@@ -392,7 +577,7 @@ void TabletServer::FreezeLargest() {
         largest_group = group;
       }
     }
-    if (largest != nullptr) largest->Freeze(largest_group, visible());
+    if (largest != nullptr) largest->Freeze(largest_group, visible(), FreezeReason::kMemory);
   });
   wake_();
 }
@@ -400,36 +585,80 @@ void TabletServer::FreezeLargest() {
 // --- Upkeep ---
 
 absl::Status TabletServer::MaintainLog() {
-  if (!has_log()) return absl::OkStatus();
+  const std::shared_ptr<CommitLog> log = Log();
+  if (log == nullptr) return absl::OkStatus();
+  MutexLock lock(&upkeep_mutex_);
+  if (ended_) return absl::OkStatus();
   // First the visible number: what is written after it is not looked for.
   SequenceNumber needed = visible() + 1;
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
     needed = std::min(needed, tablet->FirstUnflushed());
   }
-  log_->ReleaseThrough(needed - 1);
-  return log_->PrepareSpare();
+  log->ReleaseThrough(needed - 1);
+  return log->PrepareSpare();
+}
+
+absl::Status TabletServer::RemoveFreeSegments() {
+  const std::shared_ptr<CommitLog> log = Log();
+  MutexLock lock(&upkeep_mutex_);
+  return log == nullptr || ended_ ? absl::OkStatus() : log->RemoveFreeSegments();
 }
 
 absl::Status TabletServer::TrimLog() {
-  if (!has_log()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(MaintainLog());
-  return log_->RemoveFreeSegments();
+  return RemoveFreeSegments();
 }
 
 absl::Status TabletServer::TrimLogIfIdle() {
   constexpr absl::Duration kIdle = absl::Seconds(5);
-  if (!has_log()) return absl::OkStatus();
-  const uint64_t end = log_->end_offset();
+  const std::shared_ptr<CommitLog> log = Log();
+  if (log == nullptr) return absl::OkStatus();
+  const uint64_t end = log->end_offset();
   const absl::Time now = absl::Now();
   if (end != idle_log_end_) {
     idle_log_end_ = end;
     log_idle_since_ = now;
   }
-  return now - log_idle_since_ < kIdle ? absl::OkStatus() : log_->RemoveFreeSegments();
+  return now - log_idle_since_ < kIdle ? absl::OkStatus() : RemoveFreeSegments();
 }
 
 CommitLog::Statistics TabletServer::LogStatistics() const {
-  return !has_log() ? CommitLog::Statistics() : log_->statistics();
+  MutexLock lock(&mutex_);
+  return shared_log_ == nullptr ? log_statistics_ : shared_log_->statistics();
+}
+
+TabletServerStatistics TabletServer::Statistics() const {
+  TabletServerStatistics statistics;
+  statistics.rows_written = rows_written();
+  statistics.writes = queue_.requests();
+  statistics.write_groups = queue_.groups();
+  const CommitLog::Statistics log = LogStatistics();
+  statistics.log_records = log.records;
+  statistics.log_bytes_written = log.bytes;
+  statistics.log_syncs = log.syncs;
+  statistics.log_stalls = log.stalls;
+  statistics.log_switches = log.switches;
+  statistics.log_segments_created = log.segments_created;
+  statistics.log_segments_reused = log.segments_reused;
+  statistics.log_bytes_live = LogBytes();
+  statistics.queue_wait = counters_.queue_wait.Read();
+  statistics.log_append = counters_.log_append.Read();
+  statistics.memtable_apply = counters_.memtable_apply.Read();
+  statistics.log_sync = counters_.log_sync.Read();
+  statistics.minor = counters_.minor.Read();
+  statistics.merging = counters_.merging.Read();
+  statistics.minor_compaction = counters_.minor_compaction.Read();
+  statistics.merging_compaction = counters_.merging_compaction.Read();
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    TabletStatistics& of_tablet = statistics.tablets.emplace_back();
+    tablet->counters()->Read(&of_tablet);
+    const Pin<TabletVersion> version = tablet->Version();
+    of_tablet.table = version->layout().name;
+    of_tablet.begin_row = tablet->rows().begin();
+    of_tablet.end_row = tablet->rows().end();
+    for (const GroupVersion& group : version->groups()) AddGroup(group, &of_tablet.size);
+  }
+  return statistics;
 }
 
 // --- Errors ---
@@ -440,6 +669,10 @@ void TabletServer::SetError(const absl::Status& status) {
     if (!error_.ok()) return;
     error_ = status;
     has_error_.store(true);
+  }
+  if (environment_.events != nullptr) {
+    environment_.events->Push(&EventListener::OnBackgroundError,
+                              {.time = absl::Now(), .server = name(), .status = status});
   }
   info_log_->Error("server ", name(), ": writes are refused: ", ToStd(status.message()));
 }
@@ -457,6 +690,7 @@ absl::Status TabletServer::FinishResume() {
       // was never acknowledged.
       log_->ReleaseThrough(log_->last_sequence());
       status = log_->StartNewSegment();
+      if (status.ok()) NoteLogSegment(false);
       if (status.ok()) status = log_->Sync();
     }
     if (!status.ok()) return;
@@ -468,6 +702,11 @@ absl::Status TabletServer::FinishResume() {
   return status;
 }
 
-absl::Status TabletServer::CloseLog() { return !has_log() ? absl::OkStatus() : log_->Close(); }
+absl::Status TabletServer::CloseLog() {
+  if (!has_log()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(log_->Close());
+  TellOfSegment(&EventListener::OnLogSegmentSealed, log_->end_offset() >> kSegmentShift);
+  return absl::OkStatus();
+}
 
 }  // namespace bigtable

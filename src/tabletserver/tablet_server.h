@@ -9,6 +9,10 @@
 // readers see a group only when it is whole. Changes of a tablet's memtables and schema run in the
 // same queue.
 //
+// A server whose lock is lost acknowledges nothing: it looks at the lock before a group goes to the
+// log, and again after that, when it waits until it has the lock again, or has ended. What was
+// logged by a server that ended is Unavailable, and may be found by who replays the log.
+//
 // When the log or a sync fails, the write and all later ones return the error until Resume(): what
 // is in memory is sound, but what the log holds is not known.
 #ifndef BIGTABLE_TABLETSERVER_TABLET_SERVER_H_
@@ -29,6 +33,7 @@
 #include "absl/types/span.h"
 
 #include "bigtable/options.h"
+#include "bigtable/statistics.h"
 
 #include "base/call_limits.h"
 #include "base/info_log.h"
@@ -36,8 +41,11 @@
 #include "base/sequence.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/group_commit.h"
+#include "monitoring/call_timer.h"
+#include "monitoring/server_counters.h"
 #include "rpc/tablet_service.h"
 #include "tablet/tablet.h"
+#include "tabletserver/server_lock.h"
 
 namespace bigtable {
 
@@ -55,7 +63,8 @@ struct WriteRequest {
   const TableLayout* layout = nullptr;
   absl::Span<const MutationView> mutations;
   Durability durability = Durability::kBuffered;
-  CallLimits limits;  // looked at once more before they go to the log
+  CallLimits limits;                   // looked at once more before they go to the log
+  const CallSample* sample = nullptr;  // null: it is not measured
 };
 
 struct TabletServerOptions {
@@ -76,9 +85,28 @@ class TabletServer final : public TabletService {
                SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake);
   ~TabletServer() override;
 
-  // Starts the log in `directory` as the server `name`, which no other had before. Until then the
-  // server has no name, and can only read and replay. May be called while others read.
-  absl::Status StartLog(std::string name, std::string directory);
+  // Starts the log in `directory` as the server `name`, which no other had before, and takes the
+  // server's lock in `lock_service`, which outlives it (null: it needs none). Until then the server
+  // has no name, and can only read and replay. May be called while others read.
+  absl::Status StartLog(std::string name, std::string directory,
+                        LockService* lock_service = nullptr,
+                        absl::Duration lease = absl::InfiniteDuration());
+  // Whether it may serve: it has its lock, or needs none. Any thread.
+  bool serving() const { return !has_log() || lock_ == nullptr || lock_->held(); }
+  // Renews its lock, or tries to get it back. One thread at a time.
+  ServerLock::State RenewLock();
+  // Somebody has found that it is not serving: has the background look at that soon.
+  void AskForLock() const { wake_(); }
+  // Its file is sealed, so it will never serve again: whoever waits for its lock goes on.
+  void MarkEnded() { ended_ = true; }
+  bool ended() const { return ended_; }
+  // After that: whatever it has begun has ended when this returns, and it touches its log no more,
+  // but for a call on a log file that has hung and was left behind by a switch: what that still
+  // does to its file is no part of the log. visible() is final then.
+  void WaitForEnd();
+  // Of a server that has ended: nobody will read its log. A call that hangs keeps it until it
+  // returns.
+  void DropLog();
 
   // Whether StartLog has succeeded. Before, nobody writes to the server.
   bool has_log() const { return has_log_.load(std::memory_order_acquire); }
@@ -92,6 +120,17 @@ class TabletServer final : public TabletService {
   void AddTablet(std::shared_ptr<Tablet> tablet);
   // The tablet takes no more writes.
   void RemoveTablet(const TabletId& id);
+  // Replaces a tablet by two, in its turn among the writes (Tablet::Split), and calls `publish`
+  // before anybody writes to them.
+  void SplitTablet(const std::shared_ptr<Tablet>& tablet, std::string_view row,
+                   absl::FunctionRef<void(const Tablet::Halves&)> publish);
+  // The tablet takes no more writes, and its memtables are frozen, so that it can be served by
+  // another server, or as another tablet.
+  void StopTablet(Tablet* tablet);
+  // Has nothing to do any more with a tablet that has moved.
+  void ForgetTablet(const Tablet& tablet);
+  // Before a tablet that was elsewhere, with mutations up to `sequence`, is read here.
+  void AdvanceVisible(SequenceNumber sequence);
   // Lets go of what a removed tablet holds, once no work on it is under way.
   void Empty(Tablet* tablet);
   // The tablet of a table that has `row`; null if it is not on this server.
@@ -103,7 +142,9 @@ class TabletServer final : public TabletService {
   // Applies each mutation by itself, which must be well formed, and returns a status for each in
   // `statuses`; those that are not OK before are passed over. If the tablet has another schema than
   // `request.layout` by then, the mutations are checked against that.
-  void Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
+  // False, and nothing is applied, if the tablet is stopped or has moved, or the server has lost
+  // its lock: then the rows are to be looked for again.
+  [[nodiscard]] bool Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
   // The families that the mutation names must be there: NotFound, with those that are.
   // InvalidArgument if it is not well formed, or empty.
   static absl::Status Check(const TableLayout& layout, const MutationView& mutation);
@@ -139,12 +180,20 @@ class TabletServer final : public TabletService {
   absl::Status TrimLog();
   // The same, if nothing was logged for some seconds; looked at now and then, from one thread.
   absl::Status TrimLogIfIdle();
-  bool LogNeedsUpkeep() const { return has_log() && log_->NeedsUpkeep(); }
+  bool LogNeedsUpkeep() const {
+    const std::shared_ptr<CommitLog> log = Log();
+    return log != nullptr && log->NeedsUpkeep();
+  }
   bool HasFrozen() const;
   // Bytes of the log's segments that are needed or pinned.
-  uint64_t LogBytes() const { return !has_log() ? 0 : log_->LiveBytes(); }
+  uint64_t LogBytes() const {
+    const std::shared_ptr<CommitLog> log = Log();
+    return log == nullptr ? 0 : log->LiveBytes();
+  }
   CommitLog::Statistics LogStatistics() const;
   uint64_t rows_written() const { return rows_written_.load(std::memory_order_relaxed); }
+  ServerCounters* counters() { return &counters_; }
+  TabletServerStatistics Statistics() const;
 
   // --- Errors ---
 
@@ -156,8 +205,12 @@ class TabletServer final : public TabletService {
   void BeginResume();
   absl::Status FinishResume();
 
-  // Every record is written out: ends the log.
+  // Every record is written out: ends the log. Then ReleaseLock gives the lock up, and removes the
+  // server's file.
   absl::Status CloseLog();
+  absl::Status ReleaseLock();
+  // For tests, as if the server's process had died: the lock is free.
+  void Abandon() { lock_->Abandon(); }
 
  private:
   struct Write;
@@ -169,6 +222,14 @@ class TabletServer final : public TabletService {
     LogSegment* segment;
   };
 
+  // When a group had got how far.
+  struct GroupTimes {
+    int64_t begin;
+    int64_t logged;
+    int64_t synced;
+    int64_t applied;
+  };
+
   // As FindTablet, or NotFound.
   absl::StatusOr<std::shared_ptr<Tablet>> ServedTablet(uint64_t table_id,
                                                        std::string_view row) const;
@@ -176,9 +237,20 @@ class TabletServer final : public TabletService {
   // The same for a group whose leader hangs in SecureLog, on another thread.
   void CommitGroupElsewhere(std::span<GroupCommit::Request* const> group);
   GroupCommit::TakeOver TakeOver();
-  absl::Status SecureLog(bool sync);
+  // Flushes the log and, if `sync`, syncs it. False if the call has hung and another thread has
+  // done all that was left to do.
+  bool SecureLog(std::span<GroupCommit::Request* const> group, bool sync, absl::Status* status);
+  absl::Status Secure(CommitLog* log, bool sync);
   // What is left when the log has the group, or has failed.
-  void FinishGroup(std::span<GroupCommit::Request* const> group, const absl::Status& status);
+  void FinishGroup(std::span<GroupCommit::Request* const> group, absl::Status status);
+  absl::Status RemoveFreeSegments();
+  // With the lock, or once it has it again; false when the server has ended.
+  bool AwaitLock() const;
+  // Tells the listener if the log is in another segment than when it was last told, and that the
+  // one right before it `was_sealed`. The leader's.
+  void NoteLogSegment(bool was_sealed);
+  void TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
+  void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times);
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
   void ApplyToMemtables(Write* write);
@@ -193,24 +265,40 @@ class TabletServer final : public TabletService {
   InfoLog* const info_log_;
   const std::function<void()> wake_;
 
-  std::unique_ptr<CommitLog> log_;  // only with has_log()
+  // For all but the leader, and for a leader whose call may outlast its lead: null before there is
+  // a log, and after DropLog.
+  std::shared_ptr<CommitLog> Log() const {
+    MutexLock lock(&mutex_);
+    return shared_log_;
+  }
+
+  CommitLog* log_ = nullptr;  // shared_log_; only with has_log()
+  std::unique_ptr<ServerLock> lock_;
   std::atomic<bool> has_log_{false};
+  std::atomic<bool> ended_{false};
+  Mutex upkeep_mutex_;  // held while segments of the log are taken back
   // Of TrimLogIfIdle: the log's end when it was looked at last, and since when it has been there.
   uint64_t idle_log_end_ = 0;
   absl::Time log_idle_since_;
   GroupCommit queue_;
   std::atomic<SequenceNumber> visible_{0};
+  std::atomic<int> measured_{0};  // writes in the queue
   std::atomic<uint64_t> rows_written_{0};
+  ServerCounters counters_;
 
-  // The leader's own.
+  // The leader's own: who takes over goes on with it, and the one that hangs touches it no more.
   std::string header_;
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;
+  GroupTimes times_{};  // if one of the group is measured
   bool upkeep_asked_ = false;
+  uint64_t told_segment_ = 0;          // of NoteLogSegment
   uint64_t frozen_for_log_bytes_ = 0;  // the log's length when FreezeForLog was last called
 
   mutable Mutex mutex_;
   std::map<TabletId, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<CommitLog> shared_log_ ABSL_GUARDED_BY(mutex_);
+  CommitLog::Statistics log_statistics_ ABSL_GUARDED_BY(mutex_);  // after DropLog
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   SequenceNumber log_synced_ ABSL_GUARDED_BY(mutex_) = 0;  // what SyncLog made durable
   std::atomic<bool> has_error_{false};

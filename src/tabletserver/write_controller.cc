@@ -1,10 +1,12 @@
 #include "tabletserver/write_controller.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/time/clock.h"
 
 #include "base/status.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 
@@ -38,7 +40,22 @@ absl::Duration WriteController::delay() const {
   return absl::Seconds(1000 / Rate());
 }
 
+void WriteController::NoteReason() {
+  // Nobody writes to a server that has no log yet.
+  if (events_ == nullptr || !server_->has_log()) return;
+  MutexLock lock(&mutex_);
+  const StallReason now = reason();
+  if (now == told_) return;
+  events_->Push(&EventListener::OnStallChanged, {.time = absl::Now(),
+                                                 .server = server_->name(),
+                                                 .before = std::exchange(told_, now),
+                                                 .now = now,
+                                                 .delay = delay()});
+}
+
 absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limits) {
+  const WaitTimer held_back;
+  NoteReason();
   const absl::Time start = absl::Now();
   absl::Duration wait;
   {
@@ -57,6 +74,9 @@ absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limi
   }
   if (status.ok() && WriteMemory() >= MostWriteMemory()) status = WaitForMemory(limits);
   total_delay_.fetch_add(absl::ToInt64Nanoseconds(absl::Now() - start));
+  if (RequestTrace* const trace = CurrentTrace()) {
+    trace->held_back += absl::Nanoseconds(held_back.nanos());
+  }
   return status;
 }
 

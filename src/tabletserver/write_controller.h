@@ -22,6 +22,7 @@
 
 #include "base/mutex.h"
 #include "cache/memtable_holder.h"
+#include "monitoring/listener_queue.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/tablet_server.h"
 
@@ -36,8 +37,10 @@ class WriteController final : public MemtableHolder {
   static constexpr size_t kSlowRuns = 24;
   static constexpr size_t kMostRuns = 48;
 
-  WriteController(MemoryBudget* budget, TabletServer* server, BackgroundWork* background)
-      : budget_(budget), server_(server), background_(background) {}
+  // `events` may be null: nobody listens.
+  WriteController(MemoryBudget* budget, TabletServer* server, BackgroundWork* background,
+                  ListenerQueue* events = nullptr)
+      : budget_(budget), server_(server), background_(background), events_(events) {}
   WriteController(const WriteController&) = delete;
   WriteController& operator=(const WriteController&) = delete;
 
@@ -59,6 +62,9 @@ class WriteController final : public MemtableHolder {
   StallReason reason() const;
   absl::Duration delay() const;
   absl::Duration total_delay() const { return absl::Nanoseconds(total_delay_.load()); }
+  // Tells the listener if the reason is another one than when it was last told. Writers that are
+  // held back do; to be called after progress, too.
+  void NoteReason();
 
  private:
   uint64_t WriteMemory() const {
@@ -77,10 +83,12 @@ class WriteController final : public MemtableHolder {
   MemoryBudget* const budget_;
   TabletServer* const server_;
   BackgroundWork* const background_;
+  ListenerQueue* const events_;
   std::atomic<int64_t> total_delay_{0};
 
   Mutex mutex_;
   absl::Time paid_until_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  StallReason told_ ABSL_GUARDED_BY(mutex_) = StallReason::kNone;
 };
 
 }  // namespace bigtable

@@ -67,5 +67,67 @@ TEST(ConcurrentCallGateTest, NoCallIsInsideOnceClosingHasReturned) {
   }
 }
 
+TEST(CallGateTest, LongCallsDoNotKeepItFromAdvancingButFromClosing) {
+  CallGate gate;
+  auto inside = std::make_unique<CallGate::LongPass>(&gate);
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(gate.TryAdvance());
+  std::atomic<bool> closed{false};
+  std::thread closer([&] {
+    gate.CloseAndWait();
+    closed = true;
+  });
+  while (!gate.closed()) absl::SleepFor(absl::Microseconds(100));
+  EXPECT_FALSE(CallGate::LongPass(&gate));
+  absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_FALSE(closed);
+  inside.reset();
+  closer.join();
+}
+
+TEST(CallGateTest, TwoAdvancesAreNotPossibleWhileACallThatWasInsideStays) {
+  CallGate gate;
+  for (int start = 0; start < 2; ++start) {  // in either phase
+    auto inside = std::make_unique<CallGate::Pass>(&gate);
+    int advances = 0;
+    for (int i = 0; i < 10; ++i) {
+      const CallGate::Pass later(&gate);
+      advances += gate.TryAdvance() ? 1 : 0;
+    }
+    EXPECT_EQ(advances, 1);
+    inside.reset();
+    for (int i = 0; i < 4; ++i) EXPECT_TRUE(gate.TryAdvance());
+  }
+  EXPECT_EQ(gate.advances(), 10u);
+}
+
+TEST(ConcurrentCallGateTest, NobodyLooksAtWhatWasReplacedTwoAdvancesAgo) {
+  CallGate gate;
+  std::atomic<int*> shared{new int(0)};
+  std::atomic<bool> done{false};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      int last = 0;
+      while (!done) {
+        const CallGate::Pass pass(&gate);
+        const int now = *shared.load();  // sanitizers see one that was deleted
+        EXPECT_GE(now, last);
+        last = now;
+      }
+    });
+  }
+  for (int i = 1; i <= 300; ++i) {
+    int* const old = shared.exchange(new int(i));
+    for (const uint64_t before = gate.advances(); gate.advances() < before + 2;) {
+      if (!gate.TryAdvance()) std::this_thread::yield();
+    }
+    *old = -1;
+    delete old;
+  }
+  done = true;
+  for (std::thread& caller : callers) caller.join();
+  delete shared.load();
+}
+
 }  // namespace
 }  // namespace bigtable

@@ -52,11 +52,12 @@ struct Order {
   Durability durability = Durability::kBuffered;
   uint64_t writes = 0;           // of each writer
   std::vector<uint64_t> starts;  // the first write of each writer
+  bool changes_tablets = false;  // meanwhile
   int pipe = -1;
 
   std::string Encode() const {
     return absl::StrCat(path, ";", options_seed, ";", static_cast<int>(durability), ";", writes,
-                        ";", absl::StrJoin(starts, ","), ";", pipe);
+                        ";", absl::StrJoin(starts, ","), ";", int{changes_tablets}, ";", pipe);
   }
   static Order Decode(const std::string& text) {
     const std::vector<std::string> fields = absl::StrSplit(text, ';');
@@ -68,7 +69,8 @@ struct Order {
     for (const auto& start : absl::StrSplit(fields.at(4), ',')) {
       order.starts.push_back(std::stoull(std::string(start)));
     }
-    order.pipe = std::stoi(fields.at(5));
+    order.changes_tablets = std::stoi(fields.at(5)) != 0;
+    order.pipe = std::stoi(fields.at(6));
     return order;
   }
 
@@ -76,6 +78,7 @@ struct Order {
     Random random(options_seed);
     DatabaseOptions options = SmallOptions(random);
     options.durability = durability;
+    options.tablet_servers = static_cast<int>(random.Between(1, 3));
     return options;
   }
 };
@@ -112,12 +115,49 @@ void Write(const Order& order, Database* database, Table* table, int writer) {
   }
 }
 
+// Splits, merges and moves tablets, so that it is killed in the middle of these, too.
+void ChangeTablets(const Order& order, Database* database) {
+  Random random(order.options_seed);
+  const int servers = order.Options().tablet_servers;
+  while (true) {
+    const std::string row =
+        NumberedRow(static_cast<int>(random.Below(order.starts.size())), random.Next());
+    const absl::StatusOr<std::vector<TabletInfo>> tablets = database->ListTablets(kNumberedTable);
+    if (!tablets.ok()) Die(tablets.status().ToString());
+    absl::Status status;
+    switch (random.Below(4)) {
+      case 0:
+        if (tablets->size() < 6) status = database->SplitTablet(kNumberedTable, row);
+        break;
+      case 1:
+        if (tablets->size() > 1) {
+          const size_t i = 1 + random.Below(tablets->size() - 1);
+          status = database->MergeTablets(kNumberedTable, (*tablets)[i].rows.begin());
+        }
+        break;
+      case 2:
+        status = database->MoveTablet(
+            kNumberedTable, row, static_cast<int>(random.Below(static_cast<uint64_t>(servers))));
+        break;
+      default:
+        absl::SleepFor(absl::Milliseconds(random.Below(10)));
+        break;
+    }
+    // The table's rule may have been faster.
+    if (!status.ok() && !absl::IsAlreadyExists(status) && !absl::IsNotFound(status)) {
+      Die(absl::StrCat("a change of tablets: ", status.ToString()));
+    }
+  }
+}
+
 [[noreturn]] void RunChild(const Order& order) {
   absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(order.path, order.Options());
   if (!database.ok()) Die(database.status().ToString());
   absl::StatusOr<Table*> table = (*database)->OpenTable(kNumberedTable);
   if (absl::IsNotFound(table.status())) {
-    const absl::Status created = (*database)->CreateTable(kNumberedTable, NumberedSchema());
+    TableSchema schema = NumberedSchema();
+    schema.split = {.tablet_size = 256 << 10, .merge_size = 32 << 10};
+    const absl::Status created = (*database)->CreateTable(kNumberedTable, schema);
     if (!created.ok()) Die(created.ToString());
     table = (*database)->OpenTable(kNumberedTable);
   }
@@ -126,6 +166,9 @@ void Write(const Order& order, Database* database, Table* table, int writer) {
   std::vector<std::thread> writers;
   for (size_t i = 1; i < order.starts.size(); ++i) {
     writers.emplace_back(Write, order, database->get(), *table, static_cast<int>(i));
+  }
+  if (order.changes_tablets) {
+    writers.emplace_back(ChangeTablets, order, database->get());
   }
   Write(order, database->get(), *table, 0);
   for (std::thread& writer : writers) writer.join();
@@ -228,6 +271,7 @@ absl::StatusOr<std::vector<uint64_t>> Recover(const Order& order, bool read_only
 // Afterwards the order's starts are where the next child goes on.
 void RunRound(Random& random, Order* order) {
   order->options_seed = random.Next();
+  order->changes_tablets = !random.OneIn(4);
   Child child(*order);
   if (random.OneIn(5)) {  // also while the database is opened
     absl::SleepFor(absl::Microseconds(random.Below(30'000)));

@@ -161,7 +161,7 @@ TEST_P(LogStallTest, WriteLatencyStaysBoundedWhenOneFileStalls) {
   EXPECT_LT(p999, absl::Milliseconds(60));
 }
 
-TEST_P(LogStallTest, NothingAcknowledgedIsLostWhateverStalls) {
+TEST_P(LogStallTest, ThreadsLoseNothingAcknowledgedWhateverStalls) {
   for (int round = 0; round < 6; ++round) {
     SCOPED_TRACE(round);
     const bool process_dies = round % 2 == 0;

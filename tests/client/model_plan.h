@@ -40,6 +40,9 @@ enum class StepKind {
   kCompact,
   kWaitUntilQuiet,
   kPauseOrContinue,
+  kSplitTablet,
+  kMergeTablets,
+  kMoveTablet,
   kCreateTable,
   kDeleteTable,
   kAddFamily,
@@ -96,6 +99,9 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count) {
       {StepKind::kCompact, 10},
       {StepKind::kWaitUntilQuiet, 5},
       {StepKind::kPauseOrContinue, 6},
+      {StepKind::kSplitTablet, 8},
+      {StepKind::kMergeTablets, 8},
+      {StepKind::kMoveTablet, 6},
       {StepKind::kCreateTable, 5},
       {StepKind::kDeleteTable, 3},
       {StepKind::kAddFamily, 8},
@@ -253,6 +259,14 @@ inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
   if (random.OneIn(2)) schema.locality_groups["default"] = RandomLocalityGroup(random);
   if (random.OneIn(2)) schema.locality_groups["g1"] = RandomLocalityGroup(random);
   if (random.OneIn(2)) schema.locality_groups["g2"] = RandomLocalityGroup(random);
+  static const std::vector<SplitRule> kRules = {
+      {},
+      {},
+      {.tablet_size = 0},
+      {.tablet_size = 64 << 10},
+      {.tablet_size = 64 << 10, .merge_size = 16 << 10},
+      {.tablet_size = 128 << 10, .merge_size = 64 << 10, .prefix_length = 2}};
+  schema.split = random.Pick(kRules);
   const int64_t families = random.Between(1, 6);
   for (int64_t i = 0; i < families; ++i) {
     schema.families[RandomFamilyName(random)] = RandomFamily(random, schema, settings);
@@ -260,7 +274,6 @@ inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
   return schema;
 }
 
-// Small, so that little data meets every machinery.
 // Where a new table is split: nowhere, often.
 inline std::vector<std::string> RandomSplitRows(Random& random) {
   std::set<std::string> rows;
@@ -269,6 +282,7 @@ inline std::vector<std::string> RandomSplitRows(Random& random) {
   return {rows.begin(), rows.end()};
 }
 
+// Small, so that little data meets every machinery.
 inline DatabaseOptions RandomOptions(Random& random) {
   static const std::vector<uint64_t> kSizes = {64 << 10, 64 << 10, 256 << 10, 1 << 20};
   DatabaseOptions options;
@@ -318,7 +332,7 @@ inline ModelOperation RandomOperation(Random& random, const ModelTable& table, i
   if (op.kind == Kind::kDeleteFamily) return op;
   op.qualifier = RandomQualifier(random);
   if (op.kind == Kind::kDeleteColumn) return op;
-  if (op.kind == Kind::kDeleteCell || !random.OneIn(3)) {
+  if (op.kind == Kind::kDeleteCell || table.HasOwnWill() || !random.OneIn(3)) {
     op.timestamp = RandomTimestamp(random, now_micros);
   }
   if (op.kind == Kind::kSet) op.value = RandomValue(random);

@@ -100,6 +100,15 @@ class ModelRun {
       case StepKind::kPauseOrContinue:
         PauseOrContinue(random);
         break;
+      case StepKind::kSplitTablet:
+        SplitTablet(random);
+        break;
+      case StepKind::kMergeTablets:
+        MergeTablets(random);
+        break;
+      case StepKind::kMoveTablet:
+        MoveTablet(random);
+        break;
       case StepKind::kCreateTable:
         CreateTable(random, RandomTableName(random), RandomSchema(random, plan_.settings));
         break;
@@ -175,6 +184,7 @@ class ModelRun {
 
   void Open(Random& random, bool read_only = false) {
     DatabaseOptions options = RandomOptions(random);
+    servers_ = options.tablet_servers;
     options.read_only = read_only;
     options.clock = &clock_;
     options.file_system = memory_.get();
@@ -647,6 +657,37 @@ class ModelRun {
     Check(compact ? database_->Compact(table) : database_->Flush(table),
           compact ? "Compact" : "Flush");
   }
+  // These change nothing that the model knows, but for the server's times.
+  void SplitTablet(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const std::string row = RandomRow(random);
+    Log(Cat("SplitTablet ", table, " at ", Quoted(row)));
+    const absl::Status split = database_->SplitTablet(table, row);
+    if (absl::IsAlreadyExists(split)) return;
+    if (Check(split, "SplitTablet")) model_.tables.at(table).SplitTablet(row);
+  }
+  void MergeTablets(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const absl::StatusOr<std::vector<TabletInfo>> tablets = database_->ListTablets(table);
+    if (!Check(tablets.status(), "ListTablets")) return;
+    if (tablets->size() < 2) return Log("(one tablet)");
+    const std::string& row = (*tablets)[1 + random.Below(tablets->size() - 1)].rows.begin();
+    Log(Cat("MergeTablets ", table, " at ", Quoted(row)));
+    const absl::Status merged = database_->MergeTablets(table, row);
+    // The table's rule may have merged them meanwhile.
+    if (absl::IsNotFound(merged) && model_.tables.at(table).HasOwnWill()) return;
+    if (Check(merged, "MergeTablets")) model_.tables.at(table).MergeTablets(row);
+  }
+  void MoveTablet(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const std::string row = RandomRow(random);
+    const int server = static_cast<int>(random.Below(static_cast<uint64_t>(servers_)));
+    Log(Cat("MoveTablet ", table, " with ", Quoted(row), " to ", server));
+    Check(database_->MoveTablet(table, row, server), "MoveTablet");
+  }
   void PauseOrContinue(Random& random) {
     if (pauses_ > 0 && !random.OneIn(3)) {
       Log("ContinueCompactions");
@@ -670,6 +711,7 @@ class ModelRun {
   std::unique_ptr<InMemoryFileSystem> memory_;
   std::string path_;
   std::unique_ptr<Database> database_;
+  int servers_ = 1;
   int pauses_ = 0;
   ModelDatabase model_;
   std::vector<Taken> snapshots_;

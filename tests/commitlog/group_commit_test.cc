@@ -148,7 +148,7 @@ class HangingQueue {
        .commit = [this](std::span<GroupCommit::Request* const> requests) { Serve(requests); }}};
 };
 
-TEST(GroupCommitTakeOverTest, OneOfThoseWhoWaitCommitsTheGroupOfALeaderThatHangs) {
+TEST(GroupCommitTakeOverConcurrencyTest, OneOfThoseWhoWaitCommitsTheGroupOfALeaderThatHangs) {
   HangingQueue queue;
   queue.Hang(0);
   std::atomic<bool> leader_returned{false};
@@ -170,7 +170,7 @@ TEST(GroupCommitTakeOverTest, OneOfThoseWhoWaitCommitsTheGroupOfALeaderThatHangs
   leader.join();
 }
 
-TEST(GroupCommitTakeOverTest, AFollowerOfTheGroupItselfMayTakeOver) {
+TEST(GroupCommitTakeOverConcurrencyTest, AFollowerOfTheGroupItselfMayTakeOver) {
   HangingQueue queue;
   // The first leader is held until the others have gathered; then one of them leads and hangs, or
   // the first one for them.
@@ -199,7 +199,7 @@ TEST(GroupCommitTakeOverTest, AFollowerOfTheGroupItselfMayTakeOver) {
   EXPECT_EQ(queue.queue().requests(), 3u);
 }
 
-TEST(GroupCommitTakeOverTest, NobodyTakesOverBeforeItIsTime) {
+TEST(GroupCommitTakeOverConcurrencyTest, NobodyTakesOverBeforeItIsTime) {
   HangingQueue queue;
   queue.may_take_over_ = false;
   queue.Hang(0);
@@ -213,7 +213,7 @@ TEST(GroupCommitTakeOverTest, NobodyTakesOverBeforeItIsTime) {
   EXPECT_EQ(queue.queue().take_overs(), 0u);
 }
 
-TEST(GroupCommitTakeOverTest, ExclusiveFunctionsWaitForTheTakeOverToo) {
+TEST(GroupCommitTakeOverConcurrencyTest, ExclusiveFunctionsWaitForTheTakeOverToo) {
   HangingQueue queue;
   queue.Hang(0);
   std::thread leader([&] { queue.Commit(0); });
@@ -228,7 +228,7 @@ TEST(GroupCommitTakeOverTest, ExclusiveFunctionsWaitForTheTakeOverToo) {
 
 // Calls that take about as long as the patience lasts, so that leader and followers claim the lead
 // at the same time.
-TEST(GroupCommitTakeOverTest, LeaderAndFollowersMayClaimTheLeadTogether) {
+TEST(GroupCommitTakeOverConcurrencyTest, LeaderAndFollowersMayClaimTheLeadTogether) {
   int inside = 0;  // no atomic: ThreadSanitizer tells if two run together
   uint64_t served = 0;
   const auto serve = [&](std::span<GroupCommit::Request* const> requests) {

@@ -230,7 +230,7 @@ TEST_F(OpeningTest, AMissingRootIsDataLossThatNamesItAndSweepsNothing) {
 TEST_F(OpeningTest, EveryDamagedSmallFileIsDataLossThatNamesIt) {
   Kill();
   const std::vector<std::string> files = Files("/lockservice/");
-  ASSERT_EQ(files.size(), 4u);  // the root, a schema, two servers
+  ASSERT_EQ(files.size(), 5u);  // the root, a schema, two servers, generations
   const std::unique_ptr<InMemoryFileSystem> sound =
       file_system_->CrashClone(1, Unsynced::kEverything);
   for (const std::string& file : files) {

@@ -79,9 +79,21 @@ TEST_F(SchemaStoreTest, EveryCutOrGrownSchemaIsDataLossThatNamesTheTable) {
 
 TEST_F(SchemaStoreTest, ASchemaOfALaterVersionIsFailedPrecondition) {
   std::string bytes = Layout("web", 2).Encode();
-  bytes[0] = 2;
+  bytes[0] = 3;
   ASSERT_OK(files_.Write("schema/web", bytes));
-  EXPECT_STATUS(kFailedPrecondition, "version 2", store_.ReadAll());
+  EXPECT_STATUS(kFailedPrecondition, "version 3", store_.ReadAll());
+}
+
+TEST_F(SchemaStoreTest, ASchemaOfVersion1HasTheDefaultRuleOfSplits) {
+  TableLayout layout = Layout("web", 2);
+  layout.split = {.tablet_size = 1 << 20, .merge_size = 3, .prefix_length = 4};
+  std::string bytes = layout.Encode();
+  bytes[0] = 1;
+  bytes.resize(bytes.size() - 5);  // a size of three bytes, one of one byte, a length of one
+  ASSERT_OK(files_.Write("schema/web", bytes));
+  ASSERT_OK_AND_ASSIGN(const std::vector<TableLayout> read, store_.ReadAll());
+  layout.split = {};
+  EXPECT_TRUE(read == std::vector<TableLayout>{layout});
 }
 
 TEST_F(SchemaStoreTest, ASchemaOfAnotherTableIsDataLoss) {

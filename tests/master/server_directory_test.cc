@@ -7,9 +7,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/status.h"
 #include "commitlog/commit_log.h"
 #include "filesystem/in_memory_file_system.h"
+#include "lockservice/local_lock_service.h"
 #include "support/expect_status.h"
+#include "support/test_clock.h"
+#include "tabletserver/server_lock.h"
 
 namespace bigtable {
 namespace {
@@ -29,7 +33,12 @@ class ServerDirectoryTest : public testing::Test {
   }
   // As a new process would.
   absl::Status Open() {
-    servers_ = std::make_unique<ServerDirectory>(&file_system_, &files_, directory_);
+    servers_.reset();
+    session_.reset();
+    BT_ASSIGN_OR_RETURN(lock_service_,
+                        LocalLockService::Open(&file_system_, "/db/lockservice", &clock_));
+    BT_ASSIGN_OR_RETURN(session_, lock_service_->OpenSession({}));
+    servers_ = std::make_unique<ServerDirectory>(&file_system_, session_.get(), directory_);
     return servers_->Load();
   }
   void CreateLog(const std::string& name) {
@@ -39,13 +48,16 @@ class ServerDirectoryTest : public testing::Test {
   std::string AddServer(Kind kind) {
     const std::string name = servers_->NewName(kind, 0);
     CreateLog(name);
-    EXPECT_OK(servers_->Add(name));
+    EXPECT_OK(session_->Write(ServerLock::FileOf(name), ""));
+    servers_->Add(name);
     return name;
   }
 
   const DatabaseDirectory directory_{"/db"};
   InMemoryFileSystem file_system_;
-  SmallFiles files_{&file_system_, "/db/lockservice"};
+  TestClock clock_{1000};
+  std::unique_ptr<LocalLockService> lock_service_;
+  std::unique_ptr<LockSession> session_;
   std::unique_ptr<ServerDirectory> servers_;
 };
 
@@ -67,7 +79,7 @@ TEST_F(ServerDirectoryTest, ServersAreFoundAgainByKindFromOldToNew) {
 TEST_F(ServerDirectoryTest, NamesOfServersThatAreThereAreNotUsedAgain) {
   EXPECT_EQ(servers_->NewName(Kind::kUser, 0), "server-1");
   EXPECT_EQ(servers_->NewName(Kind::kMetadata, 0), "metadata-2");
-  ASSERT_OK(servers_->Add("metadata-2"));
+  ASSERT_OK(session_->Write("servers/metadata-2", ""));
   ASSERT_OK(Open());
   EXPECT_EQ(servers_->NewName(Kind::kUser, 0), "server-3");
 }
@@ -107,8 +119,10 @@ TEST_F(ServerDirectoryTest, AfterAPowerLossAServerThatIsThereHasItsLog) {
   const std::string name = AddServer(Kind::kUser);
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     const auto found = file_system_.CrashClone(seed);
-    SmallFiles files(found.get(), "/db/lockservice");
-    ServerDirectory servers(found.get(), &files, directory_);
+    ASSERT_OK_AND_ASSIGN(const auto service,
+                         LocalLockService::Open(found.get(), "/db/lockservice", &clock_));
+    ASSERT_OK_AND_ASSIGN(const auto session, service->OpenSession({}));
+    ServerDirectory servers(found.get(), session.get(), directory_);
     ASSERT_OK(servers.Load());
     ASSERT_THAT(servers.Servers(Kind::kUser), ElementsAre(name));
     ASSERT_TRUE(found->FileExists(directory_.log_of(name)));
@@ -116,11 +130,29 @@ TEST_F(ServerDirectoryTest, AfterAPowerLossAServerThatIsThereHasItsLog) {
   ASSERT_OK(servers_->Remove(name));
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     const auto found = file_system_.CrashClone(seed);
-    SmallFiles files(found.get(), "/db/lockservice");
-    ServerDirectory servers(found.get(), &files, directory_);
+    ASSERT_OK_AND_ASSIGN(const auto service,
+                         LocalLockService::Open(found.get(), "/db/lockservice", &clock_));
+    ASSERT_OK_AND_ASSIGN(const auto session, service->OpenSession({}));
+    ServerDirectory servers(found.get(), session.get(), directory_);
     ASSERT_OK(servers.Load());
     ASSERT_THAT(servers.Servers(Kind::kUser), IsEmpty());
   }
+}
+
+TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotSealed) {
+  const std::string name = AddServer(Kind::kUser);
+  ASSERT_OK(Open());
+  ASSERT_OK_AND_ASSIGN(auto server, lock_service_->OpenSession({}));
+  ASSERT_OK_AND_ASSIGN(const auto lock,
+                       server->TryLock(ServerLock::FileOf(name), LockMode::kExclusive));
+  ASSERT_TRUE(lock.has_value());
+  EXPECT_STATUS(kUnavailable, name, servers_->Seal(name));
+  server.reset();
+  EXPECT_OK(servers_->Seal(name));
+  EXPECT_OK(servers_->Seal(name));  // again
+  ASSERT_OK_AND_ASSIGN(const LockServiceFile file, session_->Read(ServerLock::FileOf(name)));
+  EXPECT_EQ(file.contents, ServerLock::kSealed);
+  EXPECT_OK(servers_->Seal("server-41"));  // has only a log, if anything
 }
 
 TEST_F(ServerDirectoryTest, ADamagedServerIsNotPassedOver) {

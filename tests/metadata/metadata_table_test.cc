@@ -1,16 +1,22 @@
 // The tablets of a table in METADATA: all of them, in order, or an error.
 #include "metadata/metadata_table.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/entry_key.h"
 #include "metadata/metadata_format.h"
 #include "support/expect_status.h"
+#include "support/random.h"
+#include "support/seeds.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -23,13 +29,19 @@ using testing::IsEmpty;
 class MetadataInMemory final : public TabletService {
  public:
   absl::Status ApplyMutation(const ApplyRequest& request) override {
+    if (left.has_value() && (*left)-- == 0) {
+      left = 0;  // until somebody resumes it
+      return absl::UnavailableError("no METADATA");
+    }
     OperationReader reader(request.operations);
     MutationOperation operation;
     std::string key(request.row);
     while (reader.Next(&operation)) {
       const std::pair column(std::string(operation.family), std::string(operation.qualifier));
       if (operation.kind == EntryKind::kDeleteRow) rows.erase(key);
-      if (operation.kind == EntryKind::kDeleteColumn) rows[key].erase(column);
+      if (operation.kind == EntryKind::kDeleteColumn && rows.contains(key)) {
+        rows[key].erase(column);
+      }
       if (operation.kind == EntryKind::kCell) rows[key][column] = operation.value;
     }
     return absl::OkStatus();
@@ -49,6 +61,7 @@ class MetadataInMemory final : public TabletService {
   }
 
   std::map<std::string, std::map<std::pair<std::string, std::string>, std::string>> rows;
+  std::optional<int> left;  // mutations that are taken before one fails, and those after it
 };
 
 class MetadataTableTest : public testing::Test {
@@ -104,6 +117,216 @@ TEST_F(MetadataTableTest, ARemovedTableLeavesTheOthers) {
   EXPECT_OK(metadata_.ReadTable(7));
   ASSERT_OK(metadata_.RemoveTable(7));
   EXPECT_THAT(service_.rows, IsEmpty());
+}
+
+// --- Splits and merges, whole and cut short ---
+
+class MetadataChangesTest : public MetadataTableTest {
+ protected:
+  static constexpr uint64_t kTable = 8;
+
+  static TabletFile File(uint64_t number, std::string_view first_row, std::string_view last_row) {
+    return {number,
+            {.file_number = number,
+             .smallest_key = RowPrefix(first_row),
+             .largest_key = RowPrefix(last_row) + "x"}};
+  }
+  // "[,d) [d,)": what a reader of METADATA finds.
+  static std::string Show(const absl::StatusOr<std::vector<TabletState>>& tablets) {
+    if (!tablets.ok()) return tablets.status().ToString();
+    std::string text;
+    for (const TabletState& tablet : *tablets) {
+      absl::StrAppend(&text, text.empty() ? "" : " ", "[", tablet.rows.begin(), ",",
+                      tablet.rows.end().value_or(""), ")");
+    }
+    return text;
+  }
+  std::string Read() { return Show(metadata_.ReadTable(kTable)); }
+  // The tablet that begins with this row.
+  TabletState State(std::string_view begin) {
+    const absl::StatusOr<std::vector<TabletState>> tablets = metadata_.ReadTable(kTable);
+    EXPECT_OK(tablets);
+    for (const TabletState& tablet : *tablets) {
+      if (tablet.rows.begin() == begin) return tablet;
+    }
+    ADD_FAILURE() << "no tablet begins with " << begin;
+    return {};
+  }
+  absl::Status Split(std::string_view begin, std::string_view row) {
+    return metadata_.SplitTablet(kTable, State(begin), row);
+  }
+  // The tablets that begin with these.
+  absl::Status Merge(std::string_view left_begin, std::string_view right_begin) {
+    const TabletState left = State(left_begin);
+    const TabletState right = State(right_begin);
+    std::vector<uint64_t> shared;
+    return metadata_.MergeTablets({kTable, left.rows.end()}, {kTable, right.rows.end()},
+                                  MergedState(left, right, &shared));
+  }
+  void PutRow(const RowRange& rows, std::string_view mark = "") {
+    const std::string key = MetadataRow({kTable, rows.end()});
+    const std::string operations = EncodeNewTablet(rows);
+    ASSERT_OK(service_.ApplyMutation({kMetadataTableId, key, operations}));
+    if (!mark.empty()) service_.rows[key][{"info", std::string(mark)}] = "\x01";
+  }
+  // What METADATA says before it is settled; afterwards it says the same, without marks and rows
+  // that stand for nothing.
+  std::string ReadAndSettle() {
+    const std::string before = Read();
+    EXPECT_OK(metadata_.SettleTable(kTable));
+    EXPECT_EQ(Read(), before);
+    size_t tablets = 0;
+    for (const auto& [key, cells] : service_.rows) {
+      EXPECT_FALSE(cells.contains({"info", "pending"}));
+      EXPECT_FALSE(cells.contains({"info", "merging"}));
+      ++tablets;
+    }
+    const auto read = metadata_.ReadTable(kTable);
+    EXPECT_EQ(tablets, read.ok() ? read->size() : 0);
+    return before;
+  }
+};
+
+TEST_F(MetadataChangesTest, AHalfHasTheFilesThatMayHaveItsRows) {
+  ASSERT_OK(metadata_.AddTable(kTable, kTablets));
+  TabletChange change;
+  change.added = {File(1, "d", "f"), File(2, "f", "m"), File(3, "m", "o"), File(4, "d", "o")};
+  change.redo = RedoPoint{50, "server-1", 40};
+  change.last_timestamp = 7;
+  ASSERT_OK(metadata_.Commit({kTable, "p"}, change));
+  TabletState state = State("d");
+  state.last_timestamp = 9;  // it has given out more since
+  ASSERT_OK(metadata_.SplitTablet(kTable, state, "m"));
+  EXPECT_EQ(ReadAndSettle(), "[,d) [d,m) [m,p) [p,)");
+  const auto numbers = [](const TabletState& tablet) {
+    std::vector<uint64_t> files;
+    for (const TabletFile& file : tablet.groups.at(0).files) files.push_back(file.info.file_number);
+    return files;
+  };
+  for (const auto& [begin, files] : {std::pair("d", std::vector<uint64_t>{1, 2, 4}),
+                                     std::pair("m", std::vector<uint64_t>{2, 3, 4})}) {
+    const TabletState half = State(begin);
+    EXPECT_EQ(numbers(half), files) << begin;
+    EXPECT_EQ(half.groups.at(0).redo, *change.redo) << begin;
+    EXPECT_EQ(half.last_timestamp, 9) << begin;
+  }
+  // And a tablet that is merged has the files of both, each once.
+  ASSERT_OK(Merge("d", "m"));
+  EXPECT_EQ(ReadAndSettle(), "[,d) [d,p) [p,)");
+  EXPECT_EQ(numbers(State("d")), (std::vector<uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(State("d").groups.at(0).redo, *change.redo);
+  EXPECT_EQ(State("d").last_timestamp, 9);
+}
+
+TEST_F(MetadataChangesTest, ASplitThatIsCutShortIsMadeOrNot) {
+  for (int steps = 0; steps < 4; ++steps) {
+    SCOPED_TRACE(steps);
+    service_.rows.clear();
+    ASSERT_OK(metadata_.AddTable(kTable, kTablets));
+    service_.left = steps;
+    EXPECT_EQ(Split("d", "m").ok(), steps >= 2);
+    service_.left.reset();
+    EXPECT_EQ(ReadAndSettle(), steps >= 2 ? "[,d) [d,m) [m,p) [p,)" : "[,d) [d,p) [p,)");
+  }
+}
+
+TEST_F(MetadataChangesTest, AMergeThatIsCutShortIsMadeOrNot) {
+  for (int steps = 0; steps < 4; ++steps) {
+    SCOPED_TRACE(steps);
+    service_.rows.clear();
+    ASSERT_OK(metadata_.AddTable(kTable, kTablets));
+    service_.left = steps;
+    EXPECT_EQ(Merge("", "d").ok(), steps >= 2);
+    service_.left.reset();
+    EXPECT_EQ(ReadAndSettle(), steps >= 2 ? "[,p) [p,)" : "[,d) [d,p) [p,)");
+  }
+}
+
+TEST_F(MetadataChangesTest, TheLastTabletIsSplitAndMergedAsAnyOther) {
+  ASSERT_OK(metadata_.AddTable(kTable, {RowRange::All()}));
+  ASSERT_OK(Split("", "m"));
+  EXPECT_EQ(ReadAndSettle(), "[,m) [m,)");
+  ASSERT_OK(Merge("", "m"));
+  EXPECT_EQ(ReadAndSettle(), "[,)");
+}
+
+// Rows as a crash can leave them.
+TEST_F(MetadataChangesTest, ALeftoverHalfInsideATabletThatIsMergedIsNone) {
+  PutRow(RowRange::RightOpen("", "d"));
+  PutRow(RowRange::RightOpen("d", "m"), "pending");  // of a split of the next one that was not
+  PutRow(RowRange::RightOpen("d", "p"), "merging");
+  PutRow(RowRange::StartingAt("p"));
+  EXPECT_EQ(Read(), "[,d) [d,p) [p,)");  // nor is it merged yet
+  PutRow(RowRange::StartingAt("d"));     // now it is
+  EXPECT_EQ(ReadAndSettle(), "[,d) [d,)");
+}
+
+TEST_F(MetadataChangesTest, ALeftoverHalfIsNoReasonForTheHalfBeforeIt) {
+  PutRow(RowRange::RightOpen("", "d"), "pending");
+  PutRow(RowRange::RightOpen("d", "m"), "pending");
+  PutRow(RowRange::StartingAt(""));
+  EXPECT_EQ(ReadAndSettle(), "[,)");
+}
+
+TEST_F(MetadataChangesTest, APendingHalfThatATabletFollowsIsOne) {
+  PutRow(RowRange::RightOpen("", "d"), "pending");
+  PutRow(RowRange::RightOpen("d", "m"), "pending");
+  PutRow(RowRange::StartingAt("m"));
+  EXPECT_EQ(ReadAndSettle(), "[,d) [d,m) [m,)");
+}
+
+TEST_F(MetadataChangesTest, TheMergedTabletTakesThePlaceOfItsLeftPart) {
+  PutRow(RowRange::RightOpen("", "d"), "merging");
+  PutRow(RowRange::RightOpen("d", "m"));
+  PutRow(RowRange::StartingAt("m"));
+  EXPECT_EQ(Read(), "[,d) [d,m) [m,)");
+  service_.rows.erase(MetadataRow({kTable, "m"}));
+  PutRow(RowRange::RightOpen("", "m"));
+  EXPECT_EQ(ReadAndSettle(), "[,m) [m,)");
+}
+
+// What a step that failed leaves would be misunderstood after the next change: it is settled first.
+TEST_F(MetadataChangesTest, LeftoversOfChangesThatFailedHarmNoLaterChange) {
+  ForEachSeed(200, [this](uint64_t seed) {
+    Random random(seed);
+    service_.rows.clear();
+    service_.left.reset();
+    ASSERT_OK(metadata_.AddTable(kTable, {RowRange::All()}));
+    std::vector<std::string> begins = {""};
+    std::string history;
+    const auto shown = [&] {
+      std::string text;
+      for (size_t i = 0; i < begins.size(); ++i) {
+        absl::StrAppend(&text, i == 0 ? "" : " ", "[", begins[i], ",",
+                        i + 1 < begins.size() ? begins[i + 1] : "", ")");
+      }
+      return text;
+    };
+    for (int change = 0; change < 30; ++change) {
+      const int steps = random.OneIn(2) ? 3 : static_cast<int>(random.Below(3));
+      service_.left = steps;
+      std::vector<std::string> after = begins;
+      absl::Status status;
+      const std::string row(1, static_cast<char>('a' + random.Below(6)));
+      const auto found = std::lower_bound(after.begin(), after.end(), row);
+      absl::StrAppend(&history, " ", row, "/", steps);
+      if (found != after.end() && *found == row) {
+        status = Merge(*(found - 1), row);
+        after.erase(found);
+      } else {
+        status = Split(*(found - 1), row);
+        after.insert(found, row);
+      }
+      if (status.ok()) begins = after;
+      // The server resumes, and goes on or dies.
+      service_.left.reset();
+      ASSERT_EQ(Read(), shown()) << "after" << history;
+      if (random.OneIn(8)) {
+        ASSERT_EQ(ReadAndSettle(), shown()) << "after" << history;
+      }
+    }
+    ASSERT_OK(metadata_.RemoveTable(kTable));
+  });
 }
 
 }  // namespace

@@ -192,6 +192,23 @@ class ModelTable {
 
   const TableSchema& schema() const { return schema_; }
 
+  // A tablet begins with `row` from now on, or does not any more: each goes on with the server's
+  // times of those that it was.
+  void SplitTablet(const std::string& row) {
+    last_server_times_[row] = std::prev(last_server_times_.upper_bound(row))->second;
+  }
+  void MergeTablets(const std::string& row) {
+    const auto right = last_server_times_.find(row);
+    if (right == last_server_times_.end()) return;
+    int64_t& left = std::prev(right)->second;
+    left = std::max(left, right->second);
+    last_server_times_.erase(right);
+  }
+  // Whether the tablets change by themselves, so that nobody knows which time a server gives.
+  bool HasOwnWill() const {
+    return schema_.split.tablet_size != 0 && schema_.split.tablet_size < (1 << 20);
+  }
+
   void AddFamily(const std::string& name, const Family& family) { schema_.families[name] = family; }
   void DropFamily(const std::string& name) {
     schema_.families.erase(name);

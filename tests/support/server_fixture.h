@@ -47,8 +47,8 @@ class ServerFixture : public testing::Test {
     environment.rate_limiter = &rate_limiter_;
     environment.new_file_number = [this] { return ++last_file_; };
     environment.path_of = [](uint64_t number) { return Cat("/", number, ".sst"); };
-    environment.remove_file = [this](const std::string& path) {
-      faulty_.RemoveFile(path).IgnoreError();
+    environment.remove_file = [this](uint64_t number) {
+      faulty_.RemoveFile(Cat("/", number, ".sst")).IgnoreError();
     };
     return std::make_unique<TabletServer>(options, environment, &sequences_, &info_log_,
                                           [this] { background_.Wake(); });

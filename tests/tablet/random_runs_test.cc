@@ -74,8 +74,8 @@ class RandomRuns {
     environment_.path_of = [](uint64_t number) { return absl::StrCat("/", number, ".sst"); };
     environment_.visible = [this] { return sequences_.last(); };
     environment_.sync_log = [](const Tablet&, size_t, SequenceNumber last) { return last; };
-    environment_.remove_file = [this](const std::string& path) {
-      EXPECT_OK(file_system_.RemoveFile(path));
+    environment_.remove_file = [this](uint64_t number) {
+      EXPECT_OK(file_system_.RemoveFile(environment_.path_of(number)));
     };
     Open();
   }

@@ -1,0 +1,20 @@
+// A tablet of a table, for who wants to see how a table is spread (section 5 of the paper).
+#ifndef BIGTABLE_TABLET_INFO_H_
+#define BIGTABLE_TABLET_INFO_H_
+
+#include <cstdint>
+
+#include "bigtable/row_range.h"
+
+namespace bigtable {
+
+// Plain value.
+struct TabletInfo {
+  RowRange rows;
+  int server = 0;           // its number: 0 to DatabaseOptions::tablet_servers - 1
+  uint64_t disk_bytes = 0;  // of its rows in SSTables; of those that it shares, an estimate
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_INFO_H_

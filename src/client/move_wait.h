@@ -1,0 +1,39 @@
+// Waiting for a tablet that is on its way: until the table's route says where its rows are now.
+#ifndef BIGTABLE_CLIENT_MOVE_WAIT_H_
+#define BIGTABLE_CLIENT_MOVE_WAIT_H_
+
+#include <algorithm>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "base/call_limits.h"
+#include "monitoring/thread_calls.h"
+
+namespace bigtable {
+
+// Of one call. A split or the last step of a move is over in microseconds; a write that comes while
+// a moving tablet's memtables are written out waits for a file to be synced.
+class MoveWait {
+ public:
+  // Waits a little, longer each time. Errors of the limits.
+  absl::Status Wait(const CallLimits& limits) {
+    constexpr int kYields = 20;
+    const WaitTimer timer;
+    if (waits_++ < kYields) {
+      std::this_thread::yield();
+    } else {
+      absl::SleepFor(std::min(absl::Microseconds(50) * (waits_ - kYields), absl::Milliseconds(1)));
+    }
+    return limits.Check();
+  }
+
+ private:
+  int waits_ = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_MOVE_WAIT_H_

@@ -1,0 +1,62 @@
+// A part of a sorted sequence: the entries from one key on and before another. How a tablet reads
+// SSTables that it shares with a neighbour since both were one tablet.
+#ifndef BIGTABLE_COMPACTION_CLIPPED_CURSOR_H_
+#define BIGTABLE_COMPACTION_CLIPPED_CURSOR_H_
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/entry_cursor.h"
+
+namespace bigtable {
+
+// One thread at a time.
+class ClippedCursor final : public EntryCursor {
+ public:
+  // `input` outlives the cursor. The keys [begin, end); an empty end is none.
+  ClippedCursor(EntryCursor* input, std::string begin, std::string end)
+      : input_(input), begin_(std::move(begin)), end_(std::move(end)) {}
+
+  void Seek(std::string_view target) override {
+    input_->Seek(std::max(target, std::string_view(begin_)));
+    Show();
+  }
+  void SeekBefore(std::string_view target) override {
+    if (!end_.empty() && target > end_) target = end_;
+    input_->SeekBefore(target);
+    Show();
+  }
+  void SeekToFirst() override { Seek(begin_); }
+  void SeekToLast() override {
+    if (end_.empty()) {
+      input_->SeekToLast();
+    } else {
+      input_->SeekBefore(end_);
+    }
+    Show();
+  }
+  void Next() override {
+    input_->Next();
+    Show();
+  }
+
+ private:
+  void Show() {
+    valid_ = input_->valid() && input_->key() >= begin_ && (end_.empty() || input_->key() < end_);
+    status_ = input_->status();
+    if (!valid_) return;
+    key_ = input_->key();
+    value_ = input_->value();
+    value_owner_ = input_->value_owner();
+  }
+
+  EntryCursor* const input_;
+  const std::string begin_;
+  const std::string end_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMPACTION_CLIPPED_CURSOR_H_

@@ -1,0 +1,54 @@
+// Tablets that are to be changed: background work keeps away from them.
+#ifndef BIGTABLE_MASTER_TABLET_CLAIM_H_
+#define BIGTABLE_MASTER_TABLET_CLAIM_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "base/call_limits.h"
+#include "master/served_table.h"
+#include "tabletserver/background_work.h"
+
+namespace bigtable {
+
+class TabletClaim {
+ public:
+  // Tablets in key order. Waits until no work on them is under way.
+  TabletClaim(BackgroundWork* background, std::vector<ServedTablet> tablets,
+              const CallLimits& limits)
+      : background_(background), tablets_(std::move(tablets)) {
+    for (; claimed_ < tablets_.size(); ++claimed_) {
+      status_ = background_->ClaimTablet(tablets_[claimed_].tablet.get(), limits);
+      if (!status_.ok()) return;
+    }
+  }
+  ~TabletClaim() {
+    while (claimed_ > 0) background_->ReleaseTablet(tablets_[--claimed_].tablet.get());
+  }
+  TabletClaim(const TabletClaim&) = delete;
+  TabletClaim& operator=(const TabletClaim&) = delete;
+
+  // Errors of BackgroundWork::ClaimTablet.
+  const absl::Status& status() const { return status_; }
+  // With the schema's mutex, without which tablets do not change: whether these are what they were
+  // when they were looked up.
+  bool AreServed() const {
+    return std::none_of(tablets_.begin(), tablets_.end(), [](const ServedTablet& served) {
+      return served.tablet->moved() || served.tablet->removed();
+    });
+  }
+
+ private:
+  BackgroundWork* const background_;
+  const std::vector<ServedTablet> tablets_;
+  size_t claimed_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MASTER_TABLET_CLAIM_H_

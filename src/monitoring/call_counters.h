@@ -1,0 +1,80 @@
+// The calls of one table: how many, how many failed, and how long they took. The thing that is
+// called owns one.
+//
+// Counts are exact: every call adds to its thread's stripe. Latencies are those of the calls that
+// are measured (thread_calls.h), each counted for as many as it stands for.
+#ifndef BIGTABLE_MONITORING_CALL_COUNTERS_H_
+#define BIGTABLE_MONITORING_CALL_COUNTERS_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "bigtable/statistics.h"
+
+#include "base/stripe.h"
+#include "monitoring/latency_recorder.h"
+#include "monitoring/thread_calls.h"
+#include "monitoring/tracer.h"
+
+namespace bigtable {
+
+// Thread-safe.
+class CallCounters {
+ public:
+  // What is counted without one.
+  enum class Amount : uint8_t { kStreams = kCalls, kRows, kCells, kBatchMutations };
+
+  CallCounters() = default;
+  CallCounters(const CallCounters&) = delete;
+  CallCounters& operator=(const CallCounters&) = delete;
+
+  void Count(Call call, uint64_t n = 1) { Add(static_cast<size_t>(call), n); }
+  void Count(Amount amount, uint64_t n) { Add(static_cast<size_t>(amount), n); }
+  void CountError(Call call) {
+    errors_[static_cast<size_t>(call)].fetch_add(1, std::memory_order_relaxed);
+  }
+  void Record(Call call, int64_t nanos, uint64_t weight) {
+    latencies_[static_cast<size_t>(call)].Record(nanos, weight);
+  }
+
+  TableCallStatistics Read() const;
+
+ private:
+  static constexpr size_t kCounts = kCalls + 4;
+  struct alignas(2 * kCacheLine) Stripe {
+    std::array<std::atomic<uint64_t>, kCounts> counts{};
+  };
+
+  void Add(size_t count, uint64_t n) {
+    stripes_[static_cast<size_t>(ThreadStripe())].counts[count].fetch_add(
+        n, std::memory_order_relaxed);
+  }
+  uint64_t Sum(size_t count) const;
+  CallStatistics Read(Call call) const;
+
+  std::array<Stripe, kStripes> stripes_;
+  std::array<std::atomic<uint64_t>, kCalls> errors_{};
+  std::array<LatencyRecorder, kCalls> latencies_;
+};
+
+// A table's counters, and what its calls need to be measured and traced.
+struct TableMonitor {
+  // `t` outlives the monitor.
+  TableMonitor(Tracer* t, std::string n)
+      : tracer(t), table(std::move(n)), sample_step(t->is_dense() ? kAlways : 1) {}
+
+  Tracer* const tracer;
+  const std::string table;
+  // What a call takes from ThreadCalls::until_sample: one, or more than is ever there.
+  static constexpr int32_t kAlways = 2 * SampleGaps::kMean;
+  const int32_t sample_step;
+  CallCounters counters;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MONITORING_CALL_COUNTERS_H_

@@ -1,0 +1,52 @@
+// Brings events to the user's EventListener, on a thread of its own, in the order in which they
+// were pushed. Whoever pushes may hold any lock and waits for nobody. Thread-safe.
+#ifndef BIGTABLE_MONITORING_LISTENER_QUEUE_H_
+#define BIGTABLE_MONITORING_LISTENER_QUEUE_H_
+
+#include <deque>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+
+#include "bigtable/event_listener.h"
+
+#include "base/mutex.h"
+
+namespace bigtable {
+
+class ListenerQueue {
+ public:
+  // `listener` outlives the queue.
+  explicit ListenerQueue(EventListener* listener);
+  // Delivers what is left.
+  ~ListenerQueue();
+  ListenerQueue(const ListenerQueue&) = delete;
+  ListenerQueue& operator=(const ListenerQueue&) = delete;
+
+  // `function` is the listener's member for this kind of event.
+  template <typename Event>
+  void Push(void (EventListener::*function)(const Event&), Event event) {
+    Push([function, event = std::move(event)](EventListener* listener) {
+      (listener->*function)(event);
+    });
+  }
+
+ private:
+  using Delivery = std::function<void(EventListener*)>;
+
+  void Push(Delivery delivery) ABSL_LOCKS_EXCLUDED(mutex_);
+  void DeliverLoop();
+
+  EventListener* const listener_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<Delivery> deliveries_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MONITORING_LISTENER_QUEUE_H_

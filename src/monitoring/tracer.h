@@ -1,0 +1,48 @@
+// Decides which requests of a database are traced. Thread-safe.
+#ifndef BIGTABLE_MONITORING_TRACER_H_
+#define BIGTABLE_MONITORING_TRACER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "bigtable/trace.h"
+
+#include "monitoring/thread_calls.h"
+
+namespace bigtable {
+
+class Tracer {
+ public:
+  // One of `one_of` requests; 0 is none. `sink` outlives the tracer.
+  Tracer(TraceSink* sink, uint64_t one_of) : sink_(sink), one_of_(one_of) {}
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  // More often than calls are measured: then all of them have to be looked at.
+  bool is_dense() const {
+    return one_of_ > 0 && one_of_ < static_cast<uint64_t>(SampleGaps::kMean);
+  }
+  // Whether to trace a request that stands for `weight` of them.
+  bool Takes(uint64_t weight) {
+    if (one_of_ == 0) return false;
+    const uint64_t before = requests_.fetch_add(weight, std::memory_order_relaxed);
+    return before / one_of_ != (before + weight) / one_of_;
+  }
+  // A trace of a request that begins now. The caller passes it to Finish.
+  RequestTrace* Begin(RequestTrace::Request request, std::string_view table);
+  // The request has ended. Nothing may be held.
+  void Finish(RequestTrace* trace);
+
+ private:
+  TraceSink* const sink_;
+  const uint64_t one_of_;
+  std::atomic<uint64_t> requests_{0};
+};
+
+// The entry of the file in a trace.
+FileTrace* FileIn(RequestTrace* trace, uint64_t number);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MONITORING_TRACER_H_

@@ -1,0 +1,77 @@
+// A tablet server's right to serve: the exclusive lock on its own file in the lock service,
+// "servers/NAME" (section 5.2 of the paper). The file is there as long as the server's log may be
+// needed. Its contents are empty, or kSealed, once the master has taken the lock because the server
+// had lost it: then the server never serves again, whatever becomes of the lock.
+//
+//   kHeld --- session lost ---> kLost --- the file is gone, or sealed ---> kEnded
+//     ^                           |
+//     +--- another session has ---+
+//          the lock again
+#ifndef BIGTABLE_TABLETSERVER_SERVER_LOCK_H_
+#define BIGTABLE_TABLETSERVER_SERVER_LOCK_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "lockservice/lock_service.h"
+
+namespace bigtable {
+
+class ServerLock {
+ public:
+  static constexpr std::string_view kDirectory = "servers";
+  static constexpr std::string_view kSealed = "sealed";
+  static std::string FileOf(std::string_view server);
+
+  enum class State { kHeld, kLost, kEnded };
+
+  // Creates the file, which was never there before, and locks it. `service` outlives this.
+  static absl::StatusOr<std::unique_ptr<ServerLock>> Create(LockService* service,
+                                                            std::string_view server,
+                                                            absl::Duration lease);
+  ServerLock(const ServerLock&) = delete;
+  ServerLock& operator=(const ServerLock&) = delete;
+
+  // Whether the server may serve now. Any thread; costs what LockSession::alive does. It is true
+  // only while nobody else can have the lock: nobody but who holds the lock removes the file.
+  bool held() const {
+    const LockSession* const session = session_.load(std::memory_order_acquire);
+    return session != nullptr && session->alive();
+  }
+
+  // Renews the lease, or tries to get a lock that was lost back. To be called several times in a
+  // lease, and when held() has become false; one thread at a time.
+  State Renew();
+  // The server has ended in order: removes the file. Then held() is false.
+  absl::Status Release();
+
+  // For tests: as if the server's process had died. The lock is free, and is not tried for again.
+  void Abandon();
+
+ private:
+  ServerLock(LockService* service, std::string_view server, absl::Duration lease)
+      : service_(service), file_(FileOf(server)), options_{std::string(server), lease} {}
+
+  // A session that has the lock; null if others have it. NotFound: the file is gone or sealed.
+  absl::StatusOr<std::unique_ptr<LockSession>> Acquire();
+
+  LockService* const service_;
+  const std::string file_;
+  const LockSessionOptions options_;
+  bool ended_ = false;
+  std::atomic<bool> abandoned_{false};
+  std::atomic<LockSession*> session_{nullptr};  // null: released
+  // The last one has, or had, the lock. Others may still ask those before whether they are alive.
+  std::vector<std::unique_ptr<LockSession>> sessions_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLETSERVER_SERVER_LOCK_H_

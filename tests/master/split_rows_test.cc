@@ -1,0 +1,33 @@
+// Rows at which a table is split when it is created.
+#include "master/split_rows.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "support/expect_status.h"
+
+namespace bigtable {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(SplitRowsTest, TheTabletsHaveEveryRowBetweenThem) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<RowRange> one, RangesBetween({}));
+  EXPECT_THAT(one, ElementsAre(RowRange::All()));
+  ASSERT_OK_AND_ASSIGN(const std::vector<RowRange> three, RangesBetween({"p", "d"}));
+  EXPECT_THAT(three, ElementsAre(RowRange::RightOpen("", "d"), RowRange::RightOpen("d", "p"),
+                                 RowRange::StartingAt("p")));
+}
+
+TEST(SplitRowsTest, ARowThatIsNoSplitIsNamed) {
+  EXPECT_STATUS(kInvalidArgument, "empty", RangesBetween({"a", ""}));
+  EXPECT_STATUS(kInvalidArgument, "\"d\" is there twice", RangesBetween({"d", "a", "d"}));
+  EXPECT_STATUS(kInvalidArgument, "65537", RangesBetween({std::string(65537, 'x')}));
+  EXPECT_OK(CheckSplitRow(std::string(65536, 'x')));
+}
+
+}  // namespace
+}  // namespace bigtable

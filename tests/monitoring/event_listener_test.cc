@@ -1,0 +1,442 @@
+// The listener hears everything once, in the order in which it happened, one event at a time, on a
+// thread from which the database can be called.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+
+#include "base/mutex.h"
+#include "base/strings.h"
+#include "filesystem/faulty_file_system.h"
+#include "monitoring/listener_queue.h"
+#include "support/database_fixture.h"
+#include "support/server_fixture.h"
+
+namespace bigtable {
+namespace {
+
+// Keeps what it hears; those of METADATA only on request.
+class CapturingListener final : public EventListener {
+ public:
+  void OnDatabaseOpened(const DatabaseEvent& e) override { Add(Cat("opened ", e.path)); }
+  void OnDatabaseClosed(const DatabaseEvent& e) override {
+    Add(Cat("closed ", e.path, " ", e.status.ToString()));
+  }
+  void OnTableCreated(const TableEvent& e) override { Add(Cat("created ", e.table)); }
+  void OnTableChanged(const TableEvent& e) override { Add(Cat("changed ", e.table)); }
+  void OnTableDeleted(const TableEvent& e) override { Add(Cat("deleted ", e.table)); }
+  void OnMemtableFrozen(const MemtableFrozenEvent& e) override {
+    if (!IsOfUser(e.place)) return;
+    EXPECT_GT(e.bytes, 0u);
+    Add(Cat("frozen ", Show(e.place), " ", static_cast<int>(e.reason)));
+  }
+  void OnMinorCompactionBegan(const MinorCompactionEvent& e) override {
+    if (!IsOfUser(e.place)) return;
+    EXPECT_TRUE(e.outputs.empty());
+    Add(Cat("minor began ", Show(e.place), " of ", e.memtables));
+  }
+  void OnMinorCompactionEnded(const MinorCompactionEvent& e) override {
+    if (!IsOfUser(e.place)) return;
+    EXPECT_GE(e.duration, absl::ZeroDuration());
+    uint64_t bytes = 0;
+    for (const EventFile& file : e.outputs) bytes += file.bytes;
+    EXPECT_EQ(bytes, e.bytes_written);
+    Add(Cat("minor ended ", Show(e.place), " ", e.outputs.size(), " files ", e.status.ToString()));
+    MutexLock lock(&mutex_);
+    written_.insert(written_.end(), e.outputs.begin(), e.outputs.end());
+  }
+  void OnCompactionBegan(const CompactionEvent& e) override {
+    if (!IsOfUser(e.place)) return;
+    Add(Cat("compaction began ", Show(e.place), " reason ", static_cast<int>(e.reason), " of ",
+            e.inputs.size(), e.is_major ? " major" : ""));
+    MutexLock lock(&mutex_);
+    inputs_ = e.inputs;
+  }
+  void OnCompactionEnded(const CompactionEvent& e) override {
+    if (!IsOfUser(e.place)) return;
+    Add(Cat("compaction ended ", Show(e.place), " ", e.outputs.size(), " files ",
+            e.bytes_read > 0 ? "read " : "", e.status.ToString()));
+  }
+  void OnLogSegmentCreated(const LogSegmentEvent& e) override { AddSegment("created", e); }
+  void OnLogSegmentSealed(const LogSegmentEvent& e) override { AddSegment("sealed", e); }
+  void OnStallChanged(const StallEvent& e) override {
+    EXPECT_FALSE(e.server.empty());
+    Add(Cat("stall ", static_cast<int>(e.before), " to ", static_cast<int>(e.now),
+            e.delay > absl::ZeroDuration() ? " delayed" : ""));
+  }
+  void OnBackgroundError(const BackgroundErrorEvent& e) override {
+    Add(Cat("error ", static_cast<int>(e.stops), " ", absl::StatusCodeToString(e.status.code())));
+    if (on_error) on_error();
+  }
+  void OnResumed(const DatabaseEvent&) override { Add("resumed"); }
+
+  std::vector<std::string> Take() {
+    MutexLock lock(&mutex_);
+    return std::exchange(events_, {});
+  }
+  // False if nothing of this beginning comes.
+  bool WaitFor(std::string_view beginning) {
+    for (int i = 0; i < 2000; ++i) {
+      {
+        MutexLock lock(&mutex_);
+        for (const std::string& event : events_) {
+          if (event.starts_with(beginning)) return true;
+        }
+      }
+      absl::SleepFor(absl::Milliseconds(5));
+    }
+    return false;
+  }
+  std::vector<EventFile> written() {
+    MutexLock lock(&mutex_);
+    return written_;
+  }
+  std::vector<EventFile> inputs() {
+    MutexLock lock(&mutex_);
+    return inputs_;
+  }
+  // By server, those of METADATA left out.
+  std::map<std::string, std::vector<std::string>> TakeSegments() {
+    MutexLock lock(&mutex_);
+    return std::exchange(segments_, {});
+  }
+
+  std::function<void()> on_error;
+
+ private:
+  static bool IsOfUser(const EventPlace& place) { return place.table != "METADATA"; }
+  static std::string Show(const EventPlace& place) {
+    return Cat(place.table, place.end_row.has_value() ? Cat("<", *place.end_row) : "", "/",
+               place.locality_group);
+  }
+  void AddSegment(std::string_view what, const LogSegmentEvent& e) {
+    EXPECT_FALSE(e.server.empty());
+    if (e.server.starts_with("metadata")) return;
+    MutexLock lock(&mutex_);
+    segments_[e.server].push_back(Cat(what, " ", e.number));
+  }
+  void Add(std::string event) {
+    MutexLock lock(&mutex_);
+    events_.push_back(std::move(event));
+  }
+
+  Mutex mutex_;
+  std::vector<std::string> events_ ABSL_GUARDED_BY(mutex_);
+  std::vector<EventFile> written_ ABSL_GUARDED_BY(mutex_);
+  std::vector<EventFile> inputs_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::vector<std::string>> segments_ ABSL_GUARDED_BY(mutex_);
+};
+
+using Events = std::vector<std::string>;
+
+class EventListenerTest : public DatabaseFixture {
+ protected:
+  void TearDown() override { database_.reset(); }  // before the listener
+  DatabaseOptions ListeningOptions() {
+    DatabaseOptions options = Options();
+    options.event_listener = &listener_;
+    return options;
+  }
+
+  CapturingListener listener_;
+};
+
+TEST_F(EventListenerTest, HearsOfTablesFlushesAndCompactionsInTheirOrder) {
+  Open(ListeningOptions());
+  TableSchema schema;
+  schema.locality_groups["g"] = {.compaction = CompactionStyle::kNone};
+  schema.families["f"] = {.locality_group = "g"};
+  Table* const table = CreateTable("t", schema);
+  Set(table, "r", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  Set(table, "r", "f:q", 2, "v");
+  ASSERT_OK(database_->Compact("t"));
+  ASSERT_OK(database_->AddFamily("t", "other", {}));
+  Set(table, "r", "f:q", 3, "v");
+  EXPECT_FALSE(database_->AddFamily("t", "other", {}).ok());
+  ASSERT_OK(database_->Close());
+  EXPECT_EQ(listener_.Take(), (Events{
+                                  "opened /db",
+                                  "created t",
+                                  "frozen t/g 0",
+                                  "minor began t/g of 1",
+                                  "minor ended t/g 1 files OK",
+                                  "frozen t/g 0",
+                                  "minor began t/g of 1",
+                                  "minor ended t/g 1 files OK",
+                                  "compaction began t/g reason 3 of 2 major",
+                                  "compaction ended t/g 1 files read OK",
+                                  "changed t",
+                                  "frozen t/g 0",
+                                  "minor began t/g of 1",
+                                  "minor ended t/g 1 files OK",
+                                  "closed /db OK",
+                              }));
+  std::vector<EventFile> flushed = listener_.written();
+  std::vector<EventFile> merged = listener_.inputs();
+  ASSERT_EQ(flushed.size(), 3u);
+  flushed.pop_back();
+  const auto by_number = [](const EventFile& a, const EventFile& b) { return a.number < b.number; };
+  std::sort(merged.begin(), merged.end(), by_number);
+  EXPECT_EQ(merged, flushed);
+
+  Open(ListeningOptions());
+  ASSERT_OK(database_->DeleteTable("t"));
+  database_.reset();
+  EXPECT_EQ(listener_.Take(), (Events{"opened /db", "deleted t", "closed /db OK"}));
+}
+
+TEST_F(EventListenerTest, HearsWhatAnOpeningWritesOut) {
+  Open(ListeningOptions());
+  Set(CreateTable("t", {"f"}), "r", "f:q", 1, "v");
+  Kill();
+  listener_.Take();
+  Open(ListeningOptions());
+  database_.reset();
+  EXPECT_EQ(listener_.Take(),
+            (Events{"frozen t/default 0", "minor began t/default of 1",
+                    "minor ended t/default 1 files OK", "opened /db", "closed /db OK"}));
+}
+
+TEST_F(EventListenerTest, AFullMemtableIsFrozenForThatReason) {
+  DatabaseOptions options = ListeningOptions();
+  options.memtable_size = 64 << 10;
+  Open(options);
+  Table* const table = CreateTable("t", {"f"});
+  for (int i = 0; i < 100; ++i) {
+    Set(table, absl::StrCat("row", i), "f:q", 1, std::string(1000, 'v'));
+  }
+  EXPECT_TRUE(listener_.WaitFor("frozen t/default 1"));
+}
+
+TEST_F(EventListenerTest, AListenerMayResumeTheDatabaseWhenItHearsOfAnError) {
+  DatabaseOptions options = ListeningOptions();
+  options.memtable_size = 64 << 10;
+  options.log_segment_size = 64 << 10;
+  absl::Status resumed;
+  std::atomic<bool> refused{false};
+  listener_.on_error = [&] {
+    while (!refused.load()) absl::SleepFor(absl::Milliseconds(1));
+    EXPECT_FALSE(database_->Statistics().background_error.ok());
+    file_system_->set_max_total_bytes(InMemoryFileSystem::kUnlimited);
+    resumed = database_->Resume();
+  };
+  Open(options);
+  Table* const table = CreateTable("t", {"f"});
+  file_system_->set_max_total_bytes(file_system_->total_bytes() + (300 << 10));
+  absl::Status status;
+  for (int i = 0; i < 10'000 && status.ok(); ++i) {
+    status = table->Apply(RowMutation(absl::StrCat("row", i)).Set("f:q", std::string(1000, 'v')));
+  }
+  EXPECT_STATUS(kResourceExhausted, "", status);
+  refused.store(true);
+  EXPECT_TRUE(listener_.WaitFor("resumed"));
+  EXPECT_TRUE(listener_.WaitFor("error 0 RESOURCE_EXHAUSTED"));
+  Set(table, "after", "f:q", 1, "v");
+  ASSERT_OK(database_->Close());
+  EXPECT_OK(resumed);
+}
+
+TEST_F(EventListenerTest, EventsOfATabletNameItsEnd) {
+  Open(ListeningOptions());
+  TableSchema schema;
+  schema.families["f"] = {};
+  ASSERT_OK(database_->CreateTable("t", schema, {.split_rows = {"m"}}));
+  Table* const table = OpenTable("t");
+  Set(table, "a", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  Set(table, "z", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->Close());
+  EXPECT_EQ(
+      listener_.Take(),
+      (Events{"opened /db", "created t", "frozen t<m/default 0", "minor began t<m/default of 1",
+              "minor ended t<m/default 1 files OK", "frozen t/default 0",
+              "minor began t/default of 1", "minor ended t/default 1 files OK", "closed /db OK"}));
+}
+
+TEST_F(EventListenerTest, SegmentsOfALogAreCreatedAndSealedInTheirOrder) {
+  DatabaseOptions options = ListeningOptions();
+  options.log_segment_size = 64 << 10;
+  options.tablet_servers = 2;
+  Open(options);
+  Table* const table = CreateTable("t", {"f"});
+  for (int i = 0; i < 200; ++i) {
+    Set(table, absl::StrCat("row", i), "f:q", 1, std::string(1000, 'v'));
+  }
+  Set(table, "large", "f:q", 1, std::string(200'000, 'v'));
+  ASSERT_OK(database_->Close());
+  // The other server has no tablet, and so no log.
+  const auto segments = listener_.TakeSegments();
+  ASSERT_EQ(segments.size(), 1u);
+  const std::vector<std::string>& events = segments.begin()->second;
+  ASSERT_GE(events.size(), 8u);
+  for (size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(events[i], absl::StrCat(i % 2 == 0 ? "created " : "sealed ", i / 2 + 1));
+  }
+  EXPECT_TRUE(events.back().starts_with("sealed"));
+}
+
+TEST_F(EventListenerTest, ASegmentThatIsGivenUpAfterAnErrorIsNotSealed) {
+  FaultyFileSystem faulty(file_system_.get());
+  DatabaseOptions options = ListeningOptions();
+  options.file_system = &faulty;
+  absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+  ASSERT_OK(opened);
+  database_ = *std::move(opened);
+  Table* const table = CreateTable("t", {"f"});
+  Set(table, "r", "f:q", 1, "v");
+  faulty.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("cut"));
+  EXPECT_FALSE(
+      table->Apply(RowMutation("r").Set("f:q", "v"), {.durability = Durability::kSync}).ok());
+  faulty.ClearFaults();
+  ASSERT_OK(database_->Resume());
+  Set(table, "r", "f:q", 1, "v");
+  ASSERT_OK(database_->Close());
+  const auto segments = listener_.TakeSegments();
+  ASSERT_EQ(segments.size(), 1u);
+  EXPECT_EQ(segments.begin()->second,
+            (std::vector<std::string>{"created 1", "created 2", "sealed 2"}));
+  database_.reset();  // before its file system
+}
+
+TEST_F(EventListenerTest, ASegmentThatIsLeftBecauseACallHangsIsNotSealed) {
+  FaultyFileSystem faulty(file_system_.get());
+  DatabaseOptions options = ListeningOptions();
+  options.file_system = &faulty;
+  absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+  ASSERT_OK(opened);
+  database_ = *std::move(opened);
+  Table* const table = CreateTable("t", {"f"});
+  Set(table, "r", "f:q", 1, "v");
+  ASSERT_OK(database_->WaitUntilQuiet());
+  faulty.StallOneFile({.kinds = {FileCall::kLogSync}, .path_contains = "/log/server-"});
+  std::thread writer([&] {
+    EXPECT_OK(table->Apply(RowMutation("r").Set("f:q", "v"), {.durability = Durability::kSync}));
+  });
+  ASSERT_TRUE(faulty.WaitUntilStalled(1));
+  Set(table, "r", "f:q", 1, "v");
+  faulty.ReleaseCalls();
+  writer.join();
+  const DatabaseStatistics statistics = database_->Statistics();
+  EXPECT_EQ(statistics.log_switches, 1u);
+  EXPECT_GE(statistics.log_stalls, 1u);
+  for (const auto& [name, server] : statistics.servers) {
+    if (!name.starts_with("server-")) continue;
+    EXPECT_EQ(server.log_switches, 1u);
+    EXPECT_EQ(server.log_stalls, statistics.log_stalls);
+  }
+  ASSERT_OK(database_->Close());
+  const auto segments = listener_.TakeSegments();
+  ASSERT_EQ(segments.size(), 1u);
+  EXPECT_EQ(segments.begin()->second,
+            (std::vector<std::string>{"created 1", "created 2", "sealed 2"}));
+  database_.reset();  // before its file system
+}
+
+// --- Stalls ---
+
+TEST_F(EventListenerTest, TheEndOfAStallIsToldThoughNobodyWrites) {
+  DatabaseOptions options = ListeningOptions();
+  options.shared_memory_budget = std::make_shared<MemoryBudget>(32 << 20);
+  MemoryBudget* const budget = options.shared_memory_budget.get();
+  Open(options);
+  Table* const table = CreateTable("t", {"f"});
+  const int64_t much = (32 << 20) / 16 * 9;
+  budget->Charge(MemoryBudget::Use::kMemtables, much);
+  Set(table, "r", "f:q", 1, "v");
+  int stalled_servers = 0;
+  for (const auto& [name, server] : database_->Statistics().servers) {
+    if (server.stall_reason != StallReason::kMemory) continue;
+    ++stalled_servers;
+    EXPECT_FALSE(server.tablets.empty());
+    EXPECT_GT(server.write_delay, absl::ZeroDuration());
+    EXPECT_GT(server.total_write_delay, absl::ZeroDuration());
+  }
+  EXPECT_EQ(stalled_servers, 1);
+  budget->Charge(MemoryBudget::Use::kMemtables, -much);
+  EXPECT_TRUE(listener_.WaitFor("stall 0 to 1 delayed"));
+  EXPECT_TRUE(listener_.WaitFor("stall 1 to 0"));
+}
+
+class StallEventTest : public ServerFixture {
+ protected:
+  void SetMemory(uint64_t bytes) {
+    budget_->Charge(MemoryBudget::Use::kMemtables,
+                    static_cast<int64_t>(bytes) -
+                        static_cast<int64_t>(budget_->used(MemoryBudget::Use::kMemtables)));
+  }
+
+  CapturingListener listener_;
+};
+
+TEST_F(StallEventTest, AStallIsToldWhenItBeginsAndWhenItEnds) {
+  {
+    ListenerQueue events(&listener_);
+    WriteController controller(budget_.get(), server_.get(), &background_, &events);
+    // Nobody writes to a server without a log.
+    SetMemory(kLimit / 16 * 9);
+    controller.NoteReason();
+    SetMemory(0);
+    ASSERT_OK(server_->StartLog("server-1", "/log"));
+    controller.NoteReason();
+    EXPECT_OK(controller.Admit(1, {}));
+    SetMemory(kLimit / 16 * 9);
+    EXPECT_OK(controller.Admit(1, {}));
+    EXPECT_OK(controller.Admit(1, {}));
+    SetMemory(0);
+    controller.NoteReason();
+    controller.NoteReason();
+  }
+  EXPECT_EQ(listener_.Take(), (Events{"stall 0 to 1 delayed", "stall 1 to 0"}));
+}
+
+// --- The queue ---
+
+class CountingListener final : public EventListener {
+ public:
+  void OnTableCreated(const TableEvent& event) override {
+    EXPECT_FALSE(busy_.exchange(true)) << "two at once";
+    const auto dash = event.table.find('-');
+    const int thread = std::stoi(event.table.substr(0, dash));
+    const int number = std::stoi(event.table.substr(dash + 1));
+    EXPECT_EQ(next_[static_cast<size_t>(thread)]++, number);
+    busy_.store(false);
+  }
+  const std::vector<int>& next() const { return next_; }
+
+ private:
+  std::atomic<bool> busy_{false};
+  std::vector<int> next_ = std::vector<int>(8);
+};
+
+TEST(ListenerQueueTest, ConcurrentPushesAreAllDeliveredInTheOrderOfEachThread) {
+  constexpr int kEach = 1000;
+  CountingListener listener;
+  {
+    ListenerQueue events(&listener);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < kEach; ++i) {
+          events.Push(&EventListener::OnTableCreated, {absl::Now(), absl::StrCat(t, "-", i)});
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(listener.next(), std::vector<int>(8, kEach));
+}
+
+}  // namespace
+}  // namespace bigtable

@@ -1,0 +1,82 @@
+// What tests do to the inside of a database: its servers die, and its sessions end.
+#ifndef BIGTABLE_TESTS_SUPPORT_DATABASE_PEER_H_
+#define BIGTABLE_TESTS_SUPPORT_DATABASE_PEER_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bigtable/bigtable.h"
+
+#include "client/database_impl.h"
+#include "support/expect_status.h"
+
+namespace bigtable {
+
+class DatabasePeer {
+ public:
+  explicit DatabasePeer(Database* database) : master_(database->impl_->master.get()) {}
+
+  // Of user tablets, present and past.
+  std::vector<TabletServer*> ServersEver() const { return master_->ServersEver(); }
+  // Present ones that have tablets, or had.
+  std::vector<TabletServer*> Servers() const {
+    std::vector<TabletServer*> servers;
+    for (TabletServer* server : ServersEver()) {
+      if (server->has_log() && server->serving()) servers.push_back(server);
+    }
+    return servers;
+  }
+  // As if its process had died.
+  void Kill(TabletServer* server) {
+    server->Abandon();
+    master_->background()->Wake();
+  }
+  // The lease ends: the server may get its lock back, or be replaced.
+  void Expire(const TabletServer* server) {
+    for (const LocalLockService::SessionInfo& session : master_->lock_service()->Sessions()) {
+      // It may have ended meanwhile.
+      if (session.owner == server->name()) {
+        master_->lock_service()->ExpireSession(session.id).IgnoreError();
+      }
+    }
+  }
+  void ReplaceLostServers() { master_->ReplaceLostServers(); }
+
+  // Two servers that may both write to the same row: their names, or "".
+  std::string ServedTwice() const {
+    struct Served {
+      TabletServer* server;
+      std::shared_ptr<Tablet> tablet;
+      bool now() const {
+        return server->serving() && !tablet->stopped() && !tablet->moved() && !tablet->removed();
+      }
+    };
+    std::vector<Served> all;
+    for (TabletServer* server : ServersEver()) {
+      for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+        all.push_back({server, std::move(tablet)});
+      }
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+      for (size_t j = i + 1; j < all.size(); ++j) {
+        const Tablet& a = *all[i].tablet;
+        const Tablet& b = *all[j].tablet;
+        if (&a == &b || a.table_id() != b.table_id()) continue;
+        if (a.id().EndsBefore(b.rows().begin()) || b.id().EndsBefore(a.rows().begin())) continue;
+        // The one before and after the other: so both at once.
+        if (all[i].now() && all[j].now() && all[i].now()) {
+          return Cat(all[i].server->name(), " and ", all[j].server->name());
+        }
+      }
+    }
+    return "";
+  }
+
+ private:
+  Master* const master_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_SUPPORT_DATABASE_PEER_H_
