@@ -3,7 +3,8 @@
 //
 // A lost server is replaced in these steps:
 //  1. its file is locked and sealed: it never serves again (tabletserver/server_lock.h)
-//  2. it ends: what it has begun is done, and nothing more is acknowledged
+//  2. it ends: what it has begun is done, and nothing more is acknowledged. A call on its log that
+//     hangs and was left behind (commitlog/commit_log.h) may go on: what it writes is not read
 //  3. its tablets are opened on other servers, as METADATA has them
 //  4. its log is read, once, into all of them, and they are written out
 //  5. they are served; clients find them there
