@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class LogSwitchTest : public testing::TestWithParam<bool> {
+class LogSwitchConcurrencyTest : public testing::TestWithParam<bool> {
  protected:
   bool mapped() const { return GetParam(); }
   void SetUp() override { log_ = NewLog(&fs_); }
@@ -69,11 +69,12 @@ class LogSwitchTest : public testing::TestWithParam<bool> {
   SequenceNumber appended_ = 0;
   uint64_t synced_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(Ways, LogSwitchTest, testing::Bool(), [](const auto& param_info) {
-  return param_info.param ? "Mapped" : "Written";
-});
+INSTANTIATE_TEST_SUITE_P(Ways, LogSwitchConcurrencyTest, testing::Bool(),
+                         [](const auto& param_info) {
+                           return param_info.param ? "Mapped" : "Written";
+                         });
 
-TEST_P(LogSwitchTest, WhatASyncThatHangsWasToMakeDurableIsDurableInTheOtherFile) {
+TEST_P(LogSwitchConcurrencyTest, WhatASyncThatHangsWasToMakeDurableIsDurableInTheOtherFile) {
   auto sync = SwitchAndSync();
   EXPECT_EQ(log_->end_offset() >> kSegmentShift, 2u);
   EXPECT_EQ(log_->synced_offset(), log_->end_offset());
@@ -87,7 +88,7 @@ TEST_P(LogSwitchTest, WhatASyncThatHangsWasToMakeDurableIsDurableInTheOtherFile)
   EXPECT_EQ(log_->statistics().records, 9u);
 }
 
-TEST_P(LogSwitchTest, TheCallThatHungReturnsAndChangesNothing) {
+TEST_P(LogSwitchConcurrencyTest, TheCallThatHungReturnsAndChangesNothing) {
   auto sync = SwitchAndSync();
   Fill(7);
   const uint64_t synced = log_->synced_offset();
@@ -100,7 +101,7 @@ TEST_P(LogSwitchTest, TheCallThatHungReturnsAndChangesNothing) {
   ExpectAfterCrash(7);
 }
 
-TEST_P(LogSwitchTest, AnErrorOfTheCallThatHungIsOfNoInterest) {
+TEST_P(LogSwitchConcurrencyTest, AnErrorOfTheCallThatHungIsOfNoInterest) {
   auto sync = SwitchAndSync();
   fs_.FailCalls({.kinds = {FileCall::kLogSync}, .path_contains = SegmentName(1)},
                 absl::UnavailableError("injected"));
@@ -117,7 +118,7 @@ TEST_P(LogSwitchTest, AnErrorOfTheCallThatHungIsOfNoInterest) {
   EXPECT_EQ(log_->statistics().segments_reused, 0u);
 }
 
-TEST_P(LogSwitchTest, AFileIsNotUsedAgainWhileACallOnItHangs) {
+TEST_P(LogSwitchConcurrencyTest, AFileIsNotUsedAgainWhileACallOnItHangs) {
   auto sync = SwitchAndSync();
   log_->ReleaseThrough(6);
   ASSERT_OK(log_->PrepareSpare());
@@ -134,7 +135,7 @@ TEST_P(LogSwitchTest, AFileIsNotUsedAgainWhileACallOnItHangs) {
   EXPECT_TRUE(log_->NeedsUpkeep());
 }
 
-TEST_P(LogSwitchTest, WhenBothFilesAreSlowNobodySwitchesAndNothingIsLost) {
+TEST_P(LogSwitchConcurrencyTest, WhenBothFilesAreSlowNobodySwitchesAndNothingIsLost) {
   auto sync = SwitchAndSync();
   Fill(7);
   ASSERT_OK(log_->PrepareSpare());
@@ -154,7 +155,7 @@ TEST_P(LogSwitchTest, WhenBothFilesAreSlowNobodySwitchesAndNothingIsLost) {
   ExpectAfterPowerLoss(7);
 }
 
-TEST_P(LogSwitchTest, TheNextSwitchMayRepeatTheOneBefore) {
+TEST_P(LogSwitchConcurrencyTest, TheNextSwitchMayRepeatTheOneBefore) {
   Fill(3);
   ASSERT_OK(log_->Sync());
   Fill(6);
@@ -184,7 +185,7 @@ TEST_P(LogSwitchTest, TheNextSwitchMayRepeatTheOneBefore) {
   EXPECT_EQ(ReplayAll(clone.get()).sequences, Range(1, 10));
 }
 
-TEST_P(LogSwitchTest, ASwitchMayReachBackOverASeal) {
+TEST_P(LogSwitchConcurrencyTest, ASwitchMayReachBackOverASeal) {
   Fill(3);
   ASSERT_OK(log_->Sync());
   ASSERT_OK(log_->PrepareSpare());
@@ -208,7 +209,7 @@ TEST_P(LogSwitchTest, ASwitchMayReachBackOverASeal) {
   ExpectAfterCrash(last + 3);
 }
 
-TEST_P(LogSwitchTest, WithoutASpareTheCallThatHangsIsWaitedFor) {
+TEST_P(LogSwitchConcurrencyTest, WithoutASpareTheCallThatHangsIsWaitedFor) {
   Fill(3);
   Stall(FileCall::kLogSync, 1);
   HangingSync sync(log_.get(), &fs_);
@@ -225,7 +226,7 @@ TEST_P(LogSwitchTest, WithoutASpareTheCallThatHangsIsWaitedFor) {
   ExpectAfterPowerLoss(3);
 }
 
-TEST_P(LogSwitchTest, MoreThanHalfASegmentIsNotRepeatedForASync) {
+TEST_P(LogSwitchConcurrencyTest, MoreThanHalfASegmentIsNotRepeatedForASync) {
   ASSERT_OK(log_->PrepareSpare());
   Fill(9, 1000);
   Stall(FileCall::kLogSync, 1);
@@ -235,7 +236,7 @@ TEST_P(LogSwitchTest, MoreThanHalfASegmentIsNotRepeatedForASync) {
   EXPECT_OK(sync.Wait());
 }
 
-TEST_P(LogSwitchTest, AWriteThatHangsIsDoneInTheOtherFile) {
+TEST_P(LogSwitchConcurrencyTest, AWriteThatHangsIsDoneInTheOtherFile) {
   if (mapped()) return;
   for (const size_t size : {100, 1000}) {  // the second is too much to repeat what is not synced
     SCOPED_TRACE(size);
@@ -266,7 +267,7 @@ TEST_P(LogSwitchTest, AWriteThatHangsIsDoneInTheOtherFile) {
   }
 }
 
-TEST_P(LogSwitchTest, IfTheOtherFileCannotBeWrittenTheSlowOneIsWaitedFor) {
+TEST_P(LogSwitchConcurrencyTest, IfTheOtherFileCannotBeWrittenTheSlowOneIsWaitedFor) {
   if (mapped()) return;
   Fill(3);
   ASSERT_OK(log_->Sync());
@@ -290,7 +291,7 @@ TEST_P(LogSwitchTest, IfTheOtherFileCannotBeWrittenTheSlowOneIsWaitedFor) {
   }
 }
 
-TEST_P(LogSwitchTest, ASwitchRecordThatMayBeThereOrNotMakesTheLogFail) {
+TEST_P(LogSwitchConcurrencyTest, ASwitchRecordThatMayBeThereOrNotMakesTheLogFail) {
   if (mapped()) return;
   for (const auto done : {FaultyFileSystem::Done::kNothing, FaultyFileSystem::Done::kHalf,
                           FaultyFileSystem::Done::kAll}) {
@@ -317,7 +318,7 @@ TEST_P(LogSwitchTest, ASwitchRecordThatMayBeThereOrNotMakesTheLogFail) {
   }
 }
 
-TEST_P(LogSwitchTest, ASlowDiskIsNoSlowFile) {
+TEST_P(LogSwitchConcurrencyTest, ASlowDiskIsNoSlowFile) {
   Fill(1);
   ASSERT_OK(log_->Sync());
   EXPECT_LE(log_->Patience(absl::ZeroDuration()), absl::Milliseconds(20));
@@ -332,7 +333,7 @@ TEST_P(LogSwitchTest, ASlowDiskIsNoSlowFile) {
 
 // --- What replay makes of the files ---
 
-TEST_P(LogSwitchTest, WhateverTheSlowFileHoldsBehindTheSwitchIsHarmless) {
+TEST_P(LogSwitchConcurrencyTest, WhateverTheSlowFileHoldsBehindTheSwitchIsHarmless) {
   auto sync = SwitchAndSync();
   Fill(9);
   fs_.ReleaseCalls();
@@ -350,7 +351,7 @@ TEST_P(LogSwitchTest, WhateverTheSlowFileHoldsBehindTheSwitchIsHarmless) {
   }
 }
 
-TEST_P(LogSwitchTest, FlippedBitsInWhatWasSyncedAreDataLoss) {
+TEST_P(LogSwitchConcurrencyTest, FlippedBitsInWhatWasSyncedAreDataLoss) {
   auto sync = SwitchAndSync();
   Fill(7);  // knows that more was synced than what the switch repeats
   fs_.ReleaseCalls();
@@ -378,7 +379,7 @@ TEST_P(LogSwitchTest, FlippedBitsInWhatWasSyncedAreDataLoss) {
   EXPECT_EQ(ReplayAll(&memory_).sequences, Range(1, 7));
 }
 
-TEST_P(LogSwitchTest, SwitchRecordIsAWitnessOfWhatWasSyncedBefore) {
+TEST_P(LogSwitchConcurrencyTest, SwitchRecordIsAWitnessOfWhatWasSyncedBefore) {
   auto sync = SwitchAndSync();
   std::string broken = memory_.Contents(SegmentPath(1));
   broken[synced_ - LogOffset(1, 0) - 50] ^= 1;  // the last of the synced records
@@ -389,7 +390,7 @@ TEST_P(LogSwitchTest, SwitchRecordIsAWitnessOfWhatWasSyncedBefore) {
   EXPECT_EQ(read.sequences, Range(1, 2));
 }
 
-TEST_P(LogSwitchTest, MissingOtherFileIsDataLoss) {
+TEST_P(LogSwitchConcurrencyTest, MissingOtherFileIsDataLoss) {
   auto sync = SwitchAndSync();
   ASSERT_OK(log_->PrepareSpare());
   ASSERT_OK(memory_.RemoveFile(SegmentPath(2)));
@@ -398,7 +399,7 @@ TEST_P(LogSwitchTest, MissingOtherFileIsDataLoss) {
   EXPECT_THAT(read.status.ToString(), HasSubstr(SegmentName(2)));
 }
 
-TEST_P(LogSwitchTest, SlowFileMayBeReleasedAndTheSwitchStays) {
+TEST_P(LogSwitchConcurrencyTest, SlowFileMayBeReleasedAndTheSwitchStays) {
   auto sync = SwitchAndSync();
   Fill(9);
   log_->ReleaseThrough(6);
@@ -411,7 +412,7 @@ TEST_P(LogSwitchTest, SlowFileMayBeReleasedAndTheSwitchStays) {
 
 // The moments between two stores, after each of which the process may die: the copies are made
 // first, from the first to the last, and then the switch record.
-TEST_P(LogSwitchTest, EveryStoreOfASwitchMayBeTheLast) {
+TEST_P(LogSwitchConcurrencyTest, EveryStoreOfASwitchMayBeTheLast) {
   auto sync = SwitchAndSync();
   const std::string after = memory_.Contents(SegmentPath(2));
   const size_t end = kSwitchRecordSize + 3 * RecordSize(100);
@@ -441,7 +442,7 @@ TEST_P(LogSwitchTest, EveryStoreOfASwitchMayBeTheLast) {
   }
 }
 
-TEST_P(LogSwitchTest, SwitchRecordThatSpeaksOfALaterPlaceIsDataLoss) {
+TEST_P(LogSwitchConcurrencyTest, SwitchRecordThatSpeaksOfALaterPlaceIsDataLoss) {
   auto sync = SwitchAndSync();
   auto state = ReadLogState(&memory_, "log");
   ASSERT_OK(state.status());
