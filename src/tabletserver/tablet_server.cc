@@ -204,7 +204,8 @@ absl::Status TabletServer::Check(const TableLayout& layout, const MutationView& 
 
 bool TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> statuses) {
   if (has_error_.load(std::memory_order_relaxed)) [[unlikely]] {
-    if (const absl::Status refused = error(); !refused.ok()) {
+    // One that has lost its lock has no say in the write: it is made elsewhere.
+    if (const absl::Status refused = error(); !refused.ok() && serving()) {
       std::fill(statuses.begin(), statuses.end(), refused);
       return true;
     }
