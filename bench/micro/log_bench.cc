@@ -52,7 +52,8 @@ class RecyclingLog {
   explicit RecyclingLog(std::unique_ptr<CommitLog> log) : log_(std::move(log)) {}
 
   absl::Status Append(std::string_view payload, AppendedRecord* record) {
-    return log_->Append(RecordType::kMutation, ++sequence_, {&payload, 1}, record);
+    BT_RETURN_IF_ERROR(log_->Append(RecordType::kMutation, ++sequence_, {&payload, 1}, record));
+    return log_->NeedsFlush() ? log_->Flush() : absl::OkStatus();
   }
   bool NeedsUpkeep() const { return log_->NeedsUpkeep(); }
   absl::Status KeepUp() {

@@ -154,7 +154,7 @@ class EventListener {
   virtual void OnCompactionEnded(const CompactionEvent& /*event*/) {}
 
   // Writes go to this segment from now on; the one before was sealed, and the event of that comes
-  // first, or it was given up because the log had failed.
+  // first, or it was given up because the log had failed, or left because a call on it hung.
   virtual void OnLogSegmentCreated(const LogSegmentEvent& /*event*/) {}
   // The segment is full, or the log ends with it: nothing is written to it any more. It is needed
   // as long as a memtable is.

@@ -23,8 +23,8 @@ class MemtableHolder;
 // Databases that are opened with the same budget share it, cache included. Thread-safe.
 class MemoryBudget {
  public:
-  // kLog is of full log segments that recovery, memtables or readers need, as far as they are
-  // mapped; kSpareLog of those that are being filled or wait for it.
+  // kLog is of full log segments that recovery, memtables or readers need, as far as they are in
+  // memory; kSpareLog of those that are being filled or wait for it.
   enum class Use { kMemtables, kLog, kSpareLog, kIndexes, kInMemoryGroups, kBlockCache };
   static constexpr size_t kUses = 6;
 

@@ -109,6 +109,8 @@ struct TabletServerStatistics {
   uint64_t log_records = 0;
   uint64_t log_bytes_written = 0;
   uint64_t log_syncs = 0;
+  uint64_t log_stalls = 0;    // as of the whole database
+  uint64_t log_switches = 0;  // as of the whole database
   uint64_t log_segments_created = 0;
   uint64_t log_segments_reused = 0;
   uint64_t log_bytes_live = 0;  // of segments that are needed or pinned, as it is now
@@ -123,7 +125,7 @@ struct TabletServerStatistics {
   LatencyHistogram queue_wait;
   LatencyHistogram log_append;
   LatencyHistogram memtable_apply;
-  // Of each group that had to be synced.
+  // Of each group that had to be synced; once more if it hung and was done in the log's other file.
   LatencyHistogram log_sync;
 
   CompactionStatistics minor;
@@ -149,6 +151,8 @@ struct DatabaseStatistics {
   uint64_t rows_written = 0;
   uint64_t log_bytes_written = 0;
   uint64_t log_syncs = 0;
+  uint64_t log_stalls = 0;    // writes and syncs of a log file that took 20 ms or longer
+  uint64_t log_switches = 0;  // how often a log has gone on in its other file because one hung
   uint64_t minor_compactions = 0;
   uint64_t minor_compaction_bytes_written = 0;
   uint64_t merging_compactions = 0;  // major ones included

@@ -27,6 +27,8 @@ DatabaseStatistics Cluster::Statistics() const {
     statistics.rows_written += host->server()->rows_written();
     statistics.log_bytes_written += log.bytes;
     statistics.log_syncs += log.syncs;
+    statistics.log_stalls += log.stalls;
+    statistics.log_switches += log.switches;
   }
   for (const auto& host : Servers()) {
     statistics.total_write_delay += host->write_controller()->total_delay();

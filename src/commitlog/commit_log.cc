@@ -64,6 +64,7 @@ absl::Status CommitLog::Start() {
   BT_RETURN_IF_ERROR(store_.Make(1, options_.segment_size, &first));
   MutexLock lock(&mutex_);
   Activate(std::move(first));
+  end_ = active_->base();
   synced_ = end_.load();
   return absl::OkStatus();
 }
@@ -78,8 +79,7 @@ absl::Status CommitLog::CheckAppend(RecordType type, SequenceNumber sequence,
     return absl::InvalidArgumentError(
         Cat("record type ", static_cast<int>(type), " is reserved; kMutation and kBatch are not"));
   }
-  const SequenceNumber last = std::max(last_sequence_.load(std::memory_order_relaxed),
-                                       released_.load(std::memory_order_relaxed));
+  const SequenceNumber last = std::max(appended_, released_.load(std::memory_order_relaxed));
   if (sequence <= last || sequence > kMaxSequence) {
     return absl::InvalidArgumentError(Cat("sequence number ", sequence, " must be above ", last,
                                           ", the last one in the log ", directory_,
@@ -101,27 +101,21 @@ absl::Status CommitLog::Append(RecordType type, SequenceNumber sequence,
   if (position_ + record_size + kSealRecordSize > active_->size()) [[unlikely]] {
     BT_RETURN_IF_ERROR(NextSegment(record_size));
   }
-  if (absl::Status status = Write(type, sequence, payload_size, parts, out); !status.ok()) {
-    return Failed(std::move(status));
-  }
+  Store(type, sequence, payload_size, parts, out);
   if (active_->first_sequence_.load(std::memory_order_relaxed) == 0) {
     active_->first_sequence_.store(sequence, std::memory_order_relaxed);
   }
-  last_sequence_.store(sequence, std::memory_order_release);
+  appended_ = sequence;
+  if (direct_) [[likely]]
+    last_sequence_.store(sequence, std::memory_order_release);
   Add(&records_, 1);
   Add(&bytes_, record_size);
   return absl::OkStatus();
 }
 
-absl::Status CommitLog::Write(RecordType type, SequenceNumber sequence, uint64_t payload_size,
-                              std::span<const std::string_view> parts, AppendedRecord* out) {
-  const uint64_t record_size = RecordSize(payload_size);
-  const uint64_t offset = active_->base() + position_;
-  char* at = mapping_ + position_;
-  if (mapping_ == nullptr) {
-    buffer_.assign(record_size, '\0');
-    at = buffer_.data();
-  }
+void CommitLog::Store(RecordType type, SequenceNumber sequence, uint64_t payload_size,
+                      std::span<const std::string_view> parts, AppendedRecord* out) {
+  char* const at = memory_ + position_;
   char* to = at + kRecordHeaderSize;
   for (const std::string_view part : parts) {
     std::memcpy(to, part.data(), part.size());
@@ -133,103 +127,67 @@ absl::Status CommitLog::Write(RecordType type, SequenceNumber sequence, uint64_t
                 .sequence = sequence,
                 .synced = synced_.load(std::memory_order_relaxed)},
                RecordSeed(active_->salt_, position_));
-  if (mapping_ == nullptr) BT_RETURN_IF_ERROR(active_->file().Write(position_, buffer_));
-  if (out != nullptr && mapping_ == nullptr) *out = AppendedRecord{};
-  if (out != nullptr && mapping_ != nullptr) {
-    *out = {.payload = {at + kRecordHeaderSize, payload_size}, .segment = active_};
+  if (out != nullptr) {
+    *out = {};
+    if (mapped_) *out = {.payload = {at + kRecordHeaderSize, payload_size}, .segment = active_};
   }
-  position_ += record_size;
-  end_.store(offset + record_size, std::memory_order_release);
-  return absl::OkStatus();
+  SetPosition(position_ + RecordSize(payload_size));
 }
 
-absl::Status CommitLog::WriteSeal(uint64_t next_number) {
+void CommitLog::SetPosition(uint64_t position) {
+  position_ = position;
+  if (direct_) [[likely]] {
+    end_.store(active_->base() + position, std::memory_order_release);
+  } else {
+    unflushed_.store(true, std::memory_order_relaxed);
+  }
+}
+
+void CommitLog::StoreSeal(uint64_t next_number) {
   char payload[kSealPayloadSize];
   StoreFixed64(payload, next_number);
   const std::string_view part(payload, sizeof payload);
-  return Write(RecordType::kSeal, last_sequence_.load(std::memory_order_relaxed), part.size(),
-               {&part, 1}, nullptr);
+  Store(RecordType::kSeal, appended_, part.size(), {&part, 1}, nullptr);
 }
 
 absl::Status CommitLog::NextSegment(uint64_t record_size) {
   const uint64_t least_size = SizeFor(record_size);
-  bool switched = false;
-  BT_RETURN_IF_ERROR(SwitchToSpare(least_size, &switched));
-  if (switched) return absl::OkStatus();
+  if (SwitchToSpare(least_size)) return absl::OkStatus();
   // Nobody has prepared one, or PrepareSpare on another thread has it in its hands: then this
   // waits.
   MutexLock prepare(&prepare_mutex_);
   const absl::Status status = Prepare(std::max(least_size, options_.segment_size));
-  BT_RETURN_IF_ERROR(SwitchToSpare(least_size, &switched));
-  return switched ? absl::OkStatus() : status;
+  return SwitchToSpare(least_size) ? absl::OkStatus() : status;
 }
 
-absl::Status CommitLog::SwitchToSpare(uint64_t least_size, bool* switched) {
-  absl::Status status;
-  {
-    MutexLock lock(&mutex_);
-    if (!spare_ || spare_->size() < least_size) return absl::OkStatus();
-    status = WriteSeal(spare_->number());
-    if (status.ok()) {
-      active_->last_sequence_ = last_sequence_.load(std::memory_order_relaxed);
-      Activate(std::exchange(spare_, {}));
-    }
+bool CommitLog::SwitchToSpare(uint64_t least_size) {
+  MutexLock lock(&mutex_);
+  if (!spare_ || spare_->size() < least_size) return false;
+  StoreSeal(spare_->number());
+  active_->last_sequence_ = appended_;
+  active_->end_ = position_;
+  if (!mapped_) {
+    unflushed_pieces_.push_back({live_.back(), active_->memory(), flushed_, position_});
   }
-  if (!status.ok()) return Failed(std::move(status));
-  *switched = true;
-  return absl::OkStatus();
+  Activate(std::exchange(spare_, {}));
+  return true;
 }
 
 void CommitLog::Activate(Ref<LogSegment> segment) {
   segment->Use();
   if (active_ != nullptr) active_->ChargeAsNeeded();
+  // Memory that only the log needs is kept of the last two, between which a group may lie.
+  if (live_.size() > 1) live_[live_.size() - 2]->DropMemory();
   active_ = segment.get();
-  mapping_ = segment->file().mapping();
+  memory_ = segment->memory().get();
+  mapped_ = segment->file().mapping() != nullptr;
+  direct_ = mapped_ && unflushed_pieces_.empty();
+  flushed_ = 0;
   position_ = 0;
-  end_.store(segment->base(), std::memory_order_release);
+  if (direct_) end_.store(segment->base(), std::memory_order_release);
   needed_bytes_ += segment->size();
   live_.push_back(std::move(segment));
   needs_upkeep_ = true;
-}
-
-// --- Durability ---
-
-absl::Status CommitLog::Sync() {
-  if (failed_.load(std::memory_order_acquire)) return failure();
-  const uint64_t target = end_offset();
-  if (synced_offset() >= target) return absl::OkStatus();
-  MutexLock sync(&sync_mutex_);
-  if (failed_.load(std::memory_order_acquire)) return failure();
-  const uint64_t synced = synced_offset();
-  if (synced >= target) return absl::OkStatus();  // another Sync has done it meanwhile
-  std::vector<Ref<LogSegment>> segments;
-  uint64_t end;
-  {
-    MutexLock lock(&mutex_);
-    end = end_offset();
-    for (const auto* list : {&retired_, &live_}) {
-      for (const Ref<LogSegment>& segment : *list) {
-        if (segment->base() + segment->size() > synced && segment->base() < end) {
-          segments.push_back(segment);
-        }
-      }
-    }
-  }
-  syncs_.fetch_add(1, std::memory_order_relaxed);
-  for (const Ref<LogSegment>& segment : segments) {
-    if (absl::Status status = segment->file().Sync(); !status.ok())
-      return Failed(std::move(status));
-  }
-  synced_.store(end, std::memory_order_release);
-  return absl::OkStatus();
-}
-
-absl::Status CommitLog::Close() {
-  if (closed_) return absl::OkStatus();
-  BT_RETURN_IF_ERROR(Sync());
-  if (absl::Status status = WriteSeal(0); !status.ok()) return Failed(std::move(status));
-  closed_ = true;
-  return Sync();
 }
 
 absl::Status CommitLog::failure() const {
@@ -239,17 +197,22 @@ absl::Status CommitLog::failure() const {
 
 void CommitLog::Fail(const absl::Status& status) {
   MutexLock lock(&mutex_);
+  SetFailure(status);
+}
+
+void CommitLog::SetFailure(const absl::Status& status) {
   if (failure_.ok()) failure_ = status;
   failed_.store(true, std::memory_order_release);
+  changed_.SignalAll();
 }
 
 absl::Status CommitLog::StartNewSegment() {
   MutexLock prepare(&prepare_mutex_);
-  MutexLock sync(&sync_mutex_);
   LogState state;
   {
     MutexLock lock(&mutex_);
     if (failure_.ok()) return absl::OkStatus();
+    while (syncing_) changed_.Wait(&mutex_);  // none begins in a log that has failed
     if (released_ < last_sequence_) {
       return absl::FailedPreconditionError(
           Cat("the log ", directory_, " failed (", failure_.ToString(), "): records up to ",
@@ -268,7 +231,12 @@ absl::Status CommitLog::StartNewSegment() {
   std::move(retired_.begin(), retired_.end(), std::back_inserter(old));
   retired_.clear();
   for (const Ref<LogSegment>& segment : old) segment->reusable_ = false;
+  // What was not flushed is nowhere, and nobody sees it.
+  unflushed_pieces_.clear();
+  unflushed_ = false;
+  appended_ = last_sequence_;
   Activate(std::exchange(spare_, {}));
+  end_ = active_->base();
   synced_ = end_.load();
   failure_ = absl::OkStatus();
   failed_.store(false, std::memory_order_release);
@@ -281,7 +249,9 @@ CommitLog::Statistics CommitLog::statistics() const ABSL_NO_THREAD_SAFETY_ANALYS
           .bytes = bytes_.load(std::memory_order_relaxed),
           .syncs = syncs_.load(std::memory_order_relaxed),
           .segments_created = store_.created(),
-          .segments_reused = store_.reused()};
+          .segments_reused = store_.reused(),
+          .stalls = stalls_.load(std::memory_order_relaxed),
+          .switches = switches_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace bigtable

@@ -1,8 +1,9 @@
 #include "commitlog/group_commit.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
+
+#include "absl/base/thread_annotations.h"
 
 #include "base/mutex.h"
 #include "base/pause.h"
@@ -16,6 +17,8 @@ constexpr uint32_t kWaits = 0;
 constexpr uint32_t kAsleep = 1;
 constexpr uint32_t kLeads = 2;
 constexpr uint32_t kDone = 3;
+// It led, and hangs in a call while another thread has taken over: it finds out by itself.
+constexpr uint32_t kHangs = 4;
 
 // A pause is 40 to 140 cycles, so the longest spin takes as long as a few wake-ups.
 constexpr int kMostSpins = 300;
@@ -31,8 +34,20 @@ struct GroupCommit::Request::Sleeper {
   CondVar woken;
 };
 
-GroupCommit::GroupCommit(CommitFunction commit, size_t max_group_bytes)
-    : commit_(std::move(commit)), max_group_bytes_(max_group_bytes), spins_(kMostSpins) {}
+// Lives on the stack of the one whose call may hang, until the one who took over, if any, is done.
+struct GroupCommit::Hang {
+  Request* const leader;
+  const std::span<Request* const> group;
+  Mutex mutex;
+  CondVar changed;
+  bool committed ABSL_GUARDED_BY(mutex) = false;
+};
+
+GroupCommit::GroupCommit(CommitFunction commit, TakeOver take_over, size_t max_group_bytes)
+    : commit_(std::move(commit)),
+      take_over_(std::move(take_over)),
+      max_group_bytes_(max_group_bytes),
+      spins_(kMostSpins) {}
 
 void GroupCommit::Commit(Request* request) { Enqueue(request); }
 
@@ -57,6 +72,7 @@ void GroupCommit::Enqueue(Request* request) {
 
 void GroupCommit::Lead(Request* first) {
   Request* const own = first;
+  leader_ = own;
   Request* group[kMaxGroupRequests];
   for (int round = 0;; ++round) {
     size_t size = 1;
@@ -66,8 +82,9 @@ void GroupCommit::Lead(Request* first) {
     } else {
       size = Gather(first, group);
       commit_({group, size});
-      groups_.store(groups_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      requests_.store(requests_.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+      if (own->state_.load(std::memory_order_relaxed) == kHangs) [[unlikely]]
+        return;
+      CountGroup(size);
     }
     Request* const next = NextLeader(group[size - 1]);
     // A sleeper's work is done for it; an exclusive function has to run on its own thread.
@@ -81,6 +98,11 @@ void GroupCommit::Lead(Request* first) {
     if (!serve_next) return;
     first = next;
   }
+}
+
+void GroupCommit::CountGroup(size_t size) {
+  groups_.store(groups_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  requests_.store(requests_.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
 }
 
 // Makes every request from `until` to `newest` know the one that came after it.
@@ -123,6 +145,7 @@ void GroupCommit::Tell(Request* request, uint32_t state) {
                                               std::memory_order_acquire)) {
     return;  // it spins, or will see this before it sleeps
   }
+  if (old == kHangs) return;
   Request::Sleeper* const sleeper = request->sleeper_;
   MutexLock lock(&sleeper->mutex);
   request->state_.store(state, std::memory_order_release);
@@ -160,11 +183,60 @@ uint32_t GroupCommit::Sleep(Request* request) {
                                                std::memory_order_acquire)) {
     return state;
   }
-  MutexLock lock(&sleeper.mutex);
-  while ((state = request->state_.load(std::memory_order_acquire)) == kAsleep) {
-    sleeper.woken.Wait(&sleeper.mutex);
+  absl::Duration look_after = take_over_.commit != nullptr
+                                  ? take_over_.patience(absl::ZeroDuration())
+                                  : absl::InfiniteDuration();
+  while (true) {
+    {
+      MutexLock lock(&sleeper.mutex);
+      bool in_time = true;
+      while ((state = request->state_.load(std::memory_order_acquire)) == kAsleep && in_time) {
+        in_time = sleeper.woken.WaitFor(&sleeper.mutex, look_after);
+      }
+      if (state != kAsleep) return state;
+    }
+    if (take_over_.commit != nullptr) look_after = LookAfterLeader();
   }
-  return state;
+}
+
+// --- A leader that hangs ---
+
+bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call) {
+  Hang hang{.leader = leader_, .group = requests, .mutex = {}, .changed = {}};
+  hang_ = &hang;
+  last_hang_ = std::max(NowNanos(), last_hang_ + 1);
+  int64_t since = last_hang_;
+  hanging_since_.store(since, std::memory_order_release);
+  call();
+  if (hanging_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel)) return true;
+  MutexLock lock(&hang.mutex);
+  while (!hang.committed) hang.changed.Wait(&hang.mutex);
+  return false;
+}
+
+absl::Duration GroupCommit::LookAfterLeader() {
+  int64_t since = hanging_since_.load(std::memory_order_acquire);
+  if (since == 0) return take_over_.patience(absl::ZeroDuration());
+  const absl::Duration left = take_over_.patience(absl::Nanoseconds(NowNanos() - since));
+  if (left > absl::ZeroDuration()) return left;
+  // The numbers being unique, the leader has been there all the time if this succeeds.
+  if (hanging_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel)) CommitFor(hang_);
+  return take_over_.patience(absl::ZeroDuration());
+}
+
+// This thread leads now, though it has a request of its own in the group or behind it, which sleeps
+// as before.
+void GroupCommit::CommitFor(Hang* hang) {
+  hang->leader->state_.store(kHangs, std::memory_order_relaxed);
+  take_over_.commit(hang->group);
+  CountGroup(hang->group.size());
+  take_overs_.fetch_add(1, std::memory_order_relaxed);
+  Request* const next = NextLeader(hang->group.back());
+  if (next != nullptr) Tell(next, kLeads);
+  for (Request* request : hang->group) Tell(request, kDone);
+  MutexLock lock(&hang->mutex);
+  hang->committed = true;
+  hang->changed.Signal();  // under the lock: the other is gone as soon as it can take it
 }
 
 }  // namespace bigtable

@@ -13,6 +13,13 @@
 // nobody has come, or the request behind the group leads. A follower's request may be gone as soon
 // as its state says kDone, so everything that is needed of it is read before.
 //
+// A leader whose call into the file system hangs (Guarded) can be left alone with it: one of those
+// who wait, and have slept for a while, takes over. It claims the lead by exchanging the moment at
+// which the call began, `hanging_since_`, for 0; the leader does the same when its call returns, so
+// that one of the two has the lead afterwards. Who lost it waits, on its own stack's Hang, until
+// its group is committed by the other one, touches nothing, and returns. So a call that hangs holds
+// up one caller, and no thread stands by for it. A take-over is not guarded itself.
+//
 // If the next one sleeps already, the leader serves it as well, a few times, instead of waiting for
 // it to wake up: otherwise two threads on a busy machine would hand over the lead at the price of a
 // context switch for each request.
@@ -26,6 +33,7 @@
 #include <span>
 
 #include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
 
 namespace bigtable {
 
@@ -52,14 +60,25 @@ class GroupCommit {
   };
 
   // Does what all `requests` ask, in their order, and leaves the outcome in them. Runs on the
-  // thread of one of the callers. Must not call the GroupCommit.
+  // thread of one of the callers. Must call nothing of the GroupCommit but Guarded.
   using CommitFunction = std::function<void(std::span<Request* const> requests)>;
+
+  // What is done about a leader that hangs in Guarded(). Without it, everybody waits.
+  struct TakeOver {
+    // How long to wait still, when the call has been running for so long; not positive: the one who
+    // asks takes over. Called by any thread that waits, at any time: nothing keeps the leader where
+    // it is meanwhile.
+    std::function<absl::Duration(absl::Duration running)> patience;
+    // As the commit function, from where that one called Guarded(): it does not go on itself.
+    CommitFunction commit;
+  };
 
   static constexpr size_t kMaxGroupRequests = 64;
 
   // A group ends before the request that would bring it over `max_group_bytes`; a single request
   // may be larger.
-  explicit GroupCommit(CommitFunction commit, size_t max_group_bytes = size_t{1} << 20);
+  explicit GroupCommit(CommitFunction commit, TakeOver take_over = {},
+                       size_t max_group_bytes = size_t{1} << 20);
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
 
@@ -69,22 +88,36 @@ class GroupCommit {
   // Runs `function` on this thread, in its turn, while no group is committed.
   void RunExclusive(absl::FunctionRef<void()> function);
 
+  // Runs `call`, which may hang, on this thread. Only for the commit function, with its `requests`,
+  // once at most. False if another thread has taken over: then everything is done, and the commit
+  // function must return without another touch of what it shares with later groups.
+  [[nodiscard]] bool Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call);
+
   // So far; may lag behind by the group that is being committed.
   uint64_t groups() const { return groups_.load(std::memory_order_relaxed); }
   uint64_t requests() const { return requests_.load(std::memory_order_relaxed); }
+  // Groups that were committed by a thread that took over.
+  uint64_t take_overs() const { return take_overs_.load(std::memory_order_relaxed); }
 
  private:
+  struct Hang;
+
   void Enqueue(Request* request);
   void Lead(Request* first);
   size_t Gather(Request* first, Request** group);
+  void CountGroup(size_t size);
   Request* NextLeader(Request* last);
   // Returns when the state is kLeads or kDone, and says which.
   uint32_t Await(Request* request);
-  static uint32_t Sleep(Request* request);
+  uint32_t Sleep(Request* request);
+  // Takes over if it is time; how long to sleep before the next look.
+  absl::Duration LookAfterLeader();
+  void CommitFor(Hang* hang);
   static void Tell(Request* request, uint32_t state);
   static void LinkNewer(Request* newest, Request* until);
 
   const CommitFunction commit_;
+  const TakeOver take_over_;
   const size_t max_group_bytes_;
 
   // What every caller writes apart from what they only read.
@@ -92,6 +125,14 @@ class GroupCommit {
   alignas(64) std::atomic<int> spins_;
   std::atomic<uint64_t> groups_{0};
   std::atomic<uint64_t> requests_{0};
+  std::atomic<uint64_t> take_overs_{0};
+
+  // The leader's own, and in Guarded() that of who takes over.
+  Request* leader_ = nullptr;
+  Hang* hang_ = nullptr;
+  int64_t last_hang_ = 0;
+  // When the leader has entered Guarded(), in nanoseconds; no two are equal. 0: it is not in there.
+  std::atomic<int64_t> hanging_since_{0};
 };
 
 }  // namespace bigtable

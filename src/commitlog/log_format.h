@@ -10,7 +10,8 @@
 //   REMOVED        somebody has begun to remove the log: nothing in it is needed any more
 //
 // A segment is a file of fixed size with one record behind the other from its first byte on, the
-// last of them a seal if it is full. Behind them stand zeros, or what the file held before. It has
+// last of them a seal if it is full, the first of them a switch record if a call on the file before
+// it took too long. Behind them stand zeros, or what the file held before. It has
 // no header: all that a reader has to know follows from its number and the log's secret, so that a
 // recycled file needs not be synced, which would write out all its old bytes, before it is used.
 //
@@ -39,6 +40,11 @@
 // * Sequence numbers ascend. A seal carries the last record's.
 // * A seal's payload is a u64: the number of the next segment, or 0 when the log was closed. Every
 //   segment keeps room for it.
+// * A switch record stands only at the beginning of a segment. Its payload is a u64, a log offset
+//   below the segment at which a record of an earlier segment begins or would begin: the log goes
+//   on from there behind the switch record. What is behind that offset in earlier segments, whole,
+//   torn or missing, is not part of the log: its records, as far as they count, stand here again,
+//   with the same sequence numbers. Carries the last sequence number among them.
 //
 // Worked example: a mutation "hello" with sequence number 5 as the first record of segment 1 of a
 // log whose secret is 0; the log is known to be synced up to this place. The test
@@ -51,6 +57,12 @@
 //   00 00 00 00 10 00 00 00   synced up to log offset 2^36: segment 1, position 0
 //   68 65 6c 6c 6f            "hello"
 //   .. .. ..                  to the multiple of 8
+//
+// An example of a switch: the log is synced up to S when a sync of segment 7 hangs.
+//
+//   00000007.log  ... | 41 | 42 | S | 43 | 44 | old bytes
+//   00000008.log      | switch: S | 43 | 44 | 45 | 46 ...
+//   the log           ... 41, 42, 43, 44, 45, 46 ...
 #ifndef BIGTABLE_COMMITLOG_LOG_FORMAT_H_
 #define BIGTABLE_COMMITLOG_LOG_FORMAT_H_
 
@@ -74,13 +86,22 @@ enum class RecordType : uint8_t {
   kPrepare = 3,   // 3 to 5: reserved for batches over several servers
   kCommit = 4,
   kAbort = 5,
-  kSeal = 16,  // the segment ends here; the log's own, never seen outside this room
+  // The log's own, never seen outside this room.
+  kSeal = 16,    // the segment ends here
+  kSwitch = 17,  // the segment repeats the end of the log before it; since version 2
 };
+
+inline constexpr bool IsLogsOwn(uint8_t type) {
+  return type == static_cast<uint8_t>(RecordType::kSeal) ||
+         type == static_cast<uint8_t>(RecordType::kSwitch);
+}
 
 inline constexpr int kSegmentShift = 36;
 inline constexpr size_t kRecordHeaderSize = 32;
 inline constexpr size_t kSealPayloadSize = 8;
 inline constexpr uint64_t kSealRecordSize = kRecordHeaderSize + kSealPayloadSize;
+inline constexpr size_t kSwitchPayloadSize = 8;
+inline constexpr uint64_t kSwitchRecordSize = kRecordHeaderSize + kSwitchPayloadSize;
 inline constexpr uint64_t kMaxPayloadSize = uint64_t{1} << 30;
 
 inline constexpr std::string_view kRemovedMarker = "REMOVED";

@@ -29,10 +29,19 @@ class Replay {
   absl::StatusOr<LogEnd> Run();
 
  private:
+  // A segment that is read, as far as no later one repeats it.
+  struct Part {
+    size_t index = 0;
+    bool begins_with_switch = false;
+    std::optional<uint64_t> end;  // in the file; nothing: the seal
+  };
+
   absl::Status OpenSegments(const std::vector<uint64_t>& numbers);
+  // What of them is the log, where there were switches.
+  absl::StatusOr<std::vector<Part>> FindParts();
   absl::Status Read();
-  // Reads a segment to its seal or its first bad place, which becomes bad_.
-  absl::Status ReadSegment(size_t index);
+  // Reads it to its end, its seal or its first bad place, which becomes bad_.
+  absl::Status ReadPart(const Part& part);
   absl::Status Deliver(const SegmentReader& segment, const SegmentReader::Record& record);
   absl::Status CheckSeal(size_t index, const SegmentReader::Record& record);
   // Whether anything knows that the log was synced beyond the bad place.
@@ -97,14 +106,36 @@ absl::Status Replay::OpenSegments(const std::vector<uint64_t>& numbers) {
   return absl::OkStatus();
 }
 
+// From the end: what a switch repeats, earlier switches in it included, is passed over.
+absl::StatusOr<std::vector<Replay::Part>> Replay::FindParts() {
+  std::vector<Part> parts;
+  uint64_t repeated_from = UINT64_MAX;  // log offset
+  for (size_t index = segments_.size(); index-- > 0;) {
+    SegmentReader& segment = *segments_[index];
+    const uint64_t base = LogOffset(segment.number(), 0);
+    if (base >= repeated_from) continue;
+    Part part{.index = index, .begins_with_switch = false, .end = {}};
+    if (repeated_from >> kSegmentShift == segment.number()) part.end = repeated_from - base;
+    BT_ASSIGN_OR_RETURN(const auto from, segment.ReadSwitch());
+    if (from.has_value()) {
+      part.begins_with_switch = true;
+      repeated_from = *from;
+    }
+    parts.push_back(part);
+  }
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
 absl::Status Replay::Read() {
+  BT_ASSIGN_OR_RETURN(const std::vector<Part> parts, FindParts());
   size_t index = 0;
-  for (; index < segments_.size(); ++index) {
-    BT_RETURN_IF_ERROR(ReadSegment(index));
+  for (const Part& part : parts) {
+    index = part.index;
+    BT_RETURN_IF_ERROR(ReadPart(part));
     if (bad_.has_value() || end_.clean) break;
     if (index + 1 < segments_.size()) segments_[index] = nullptr;  // its memory
   }
-  index = std::min(index, segments_.size() - 1);
   if (bad_.has_value()) BT_RETURN_IF_ERROR(CheckBadPlace(index));
   if (end_.last_sequence < options_.must_reach) {
     return LossAt(segments_[index]->path(), end_.offset - LogOffset(segments_[index]->number(), 0),
@@ -114,12 +145,17 @@ absl::Status Replay::Read() {
   return absl::OkStatus();
 }
 
-absl::Status Replay::ReadSegment(size_t index) {
-  SegmentReader& segment = *segments_[index];
+absl::Status Replay::ReadPart(const Part& part) {
+  SegmentReader& segment = *segments_[part.index];
   ++end_.segments;
-  uint64_t position = 0;
+  uint64_t position = part.begins_with_switch ? kSwitchRecordSize : 0;
   SegmentReader::Record record;
   while (true) {
+    if (part.end.has_value() && position >= *part.end) {
+      if (position == *part.end) return absl::OkStatus();
+      return LossAt(segment.path(), record.position,
+                    "the record does not end where a later segment goes on");
+    }
     end_.offset = LogOffset(segment.number(), position);
     BT_ASSIGN_OR_RETURN(const bool valid, segment.ReadAt(position, &record));
     if (!valid) {
@@ -129,7 +165,7 @@ absl::Status Replay::ReadSegment(size_t index) {
     position = record.next();
     if (record.header.type == static_cast<uint8_t>(RecordType::kSeal)) {
       end_.offset = LogOffset(segment.number(), position);
-      return CheckSeal(index, record);
+      return CheckSeal(part.index, record);
     }
     BT_RETURN_IF_ERROR(Deliver(segment, record));
   }

@@ -10,6 +10,10 @@
 //  * sequence numbers that do not ascend, or a seal that does not fit what it closes;
 //  * a sequence number that the caller knows to have been synced (`must_reach`).
 //
+// Where the writer has switched files (log_format.h), the earlier segments end where the switch
+// record says, whatever stands behind: records that are in both files are delivered once, from the
+// later one. If something is missing before that place the switch record is one more witness.
+//
 // Nothing behind the first bad place is ever delivered: after power was lost, what was not synced
 // may be there in any mixture, and only a prefix is sound.
 //

@@ -1,26 +1,43 @@
 #include "commitlog/log_segment.h"
 
+#include <cstdlib>
+#include <new>
+
 namespace bigtable {
 
 SegmentFile::SegmentFile(std::unique_ptr<LogFile> file, std::shared_ptr<MemoryBudget> budget)
     : file_(std::move(file)), budget_(std::move(budget)) {
-  if (file_->mapping() == nullptr) budget_ = nullptr;
-  if (budget_ != nullptr) {
-    budget_->Charge(use_, static_cast<int64_t>(file_->size()));
+  if (char* const mapping = file_->mapping(); mapping != nullptr) {
+    memory_ = std::shared_ptr<char>(std::shared_ptr<char>(), mapping);
   }
+  Charge(use_, 1);
+}
+
+SegmentFile::~SegmentFile() { Charge(use_, -1); }
+
+void SegmentFile::Charge(MemoryBudget::Use use, int64_t sign) {
+  if (budget_ == nullptr || memory_ == nullptr) return;
+  budget_->Charge(use, sign * static_cast<int64_t>(file_->size()));
 }
 
 void SegmentFile::ChargeAs(MemoryBudget::Use use) {
-  if (budget_ == nullptr) return;
-  budget_->Charge(use, static_cast<int64_t>(file_->size()));
-  budget_->Charge(use_, -static_cast<int64_t>(file_->size()));
+  Charge(use, 1);
+  Charge(use_, -1);
   use_ = use;
 }
 
-SegmentFile::~SegmentFile() {
-  if (budget_ != nullptr) {
-    budget_->Charge(use_, -static_cast<int64_t>(file_->size()));
-  }
+void SegmentFile::NeedMemory() {
+  if (memory_ != nullptr) return;
+  // Zeros, of which the system gives a page when it is touched.
+  memory_ = std::shared_ptr<char>(static_cast<char*>(std::calloc(file_->size(), 1)), std::free);
+  if (memory_ == nullptr) throw std::bad_alloc();  // as operator new
+  Charge(use_, 1);
+}
+
+void SegmentFile::DropMemory() {
+  if (file_->mapping() != nullptr) return;
+  Charge(use_, -1);
+  memory_ = nullptr;
 }
 
 std::vector<SegmentReturns::Returned> SegmentReturns::Take() {
@@ -46,6 +63,7 @@ LogSegment::LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFi
 
 void LogSegment::Use() {
   in_use_ = true;
+  NeedMemory();
   returns_->bytes_in_use_.fetch_add(size_, std::memory_order_relaxed);
 }
 
@@ -54,6 +72,7 @@ void LogSegment::ChargeAsNeeded() { file_->ChargeAs(MemoryBudget::Use::kLog); }
 LogSegment::~LogSegment() {
   if (!in_use_) return;  // a spare that was dropped: its file has no name any more
   returns_->bytes_in_use_.fetch_sub(size_, std::memory_order_relaxed);
+  file_->DropMemory();
   file_->ChargeAs(MemoryBudget::Use::kSpareLog);
   MutexLock lock(&returns_->mutex_);
   if (returns_->closed_) return;

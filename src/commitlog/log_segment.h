@@ -25,8 +25,9 @@
 
 namespace bigtable {
 
-// An open log file whose mapped bytes are charged to a budget for as long as it lives, as spare
-// ones at first.
+// An open log file and the memory in which its bytes are made: its mapping, or, where it has none,
+// memory of the same size from which they are written, which is there on demand. What memory there
+// is is charged to a budget, as of a spare segment at first.
 class SegmentFile {
  public:
   // `budget` may be null.
@@ -36,11 +37,19 @@ class SegmentFile {
   SegmentFile& operator=(const SegmentFile&) = delete;
 
   LogFile& file() { return *file_; }
+  // Null after DropMemory, until NeedMemory. The pointer owns memory that is no mapping.
+  const std::shared_ptr<char>& memory() const { return memory_; }
+  void NeedMemory();
+  // Does nothing to a mapping.
+  void DropMemory();
   void ChargeAs(MemoryBudget::Use use);
 
  private:
+  void Charge(MemoryBudget::Use use, int64_t sign);
+
   std::unique_ptr<LogFile> file_;
   std::shared_ptr<MemoryBudget> budget_;
+  std::shared_ptr<char> memory_;
   MemoryBudget::Use use_ = MemoryBudget::Use::kSpareLog;
 };
 
@@ -82,11 +91,16 @@ class LogSegment : public RefCounted {
   friend class CommitLog;
   friend class SegmentStore;
 
+  static constexpr uint64_t kOpen = UINT64_MAX;
+
   LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFile> file,
              Ref<SegmentReturns> returns);
   ~LogSegment() override;
 
   LogFile& file() { return file_->file(); }
+  const std::shared_ptr<char>& memory() { return file_->memory(); }
+  void NeedMemory() { file_->NeedMemory(); }
+  void DropMemory() { file_->DropMemory(); }
   // From now on the segment counts as used, and its file comes back.
   void Use();
   // It is full: from now on its memory is what memtables and recovery keep.
@@ -103,6 +117,8 @@ class LogSegment : public RefCounted {
   std::atomic<bool> reusable_{true};
   std::atomic<SequenceNumber> first_sequence_{0};  // 0: no record yet
   std::atomic<SequenceNumber> last_sequence_{0};
+  // Where in the file the records end that count, once no more are added.
+  uint64_t end_ = kOpen;
 };
 
 }  // namespace bigtable

@@ -7,7 +7,8 @@
 //
 //    0  u64  checksum of the bytes [8, 64)
 //    8  u64  magic, "BTLOGSTA"
-//   16  u64  format version of the log. Every version keeps the fields so far, and the 64 bytes
+//   16  u64  format version of the log. Every version keeps the fields so far, and the 64 bytes.
+//            1: as below. 2: a segment may begin with a switch record (log_format.h)
 //   24  u64  generation: how often the state was written
 //   32  u64  secret: random, one for each log; the segments' salts are made of it
 //   40  u64  low: the lowest segment that is needed
@@ -16,9 +17,9 @@
 //
 // Worked example: the state of a new log with the secret 0; log_format_test.cc holds these bytes.
 //
-//   ad c4 2b 74 86 7d eb 97   checksum
+//   4f 4b 27 15 6e 1e e3 b6   checksum
 //   42 54 4c 4f 47 53 54 41   "BTLOGSTA"
-//   01 00 00 00 00 00 00 00   version 1
+//   02 00 00 00 00 00 00 00   version 2
 //   01 00 00 00 00 00 00 00   generation 1
 //   00 00 00 00 00 00 00 00   secret
 //   01 00 00 00 00 00 00 00   segment 1 is the lowest
@@ -42,7 +43,7 @@
 
 namespace bigtable {
 
-inline constexpr uint64_t kLogFormatVersion = 1;
+inline constexpr uint64_t kLogFormatVersion = 2;
 inline constexpr std::string_view kLogStateName = "STATE";
 
 struct LogState {

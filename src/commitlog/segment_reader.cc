@@ -66,6 +66,25 @@ absl::StatusOr<bool> SegmentReader::ReadAt(uint64_t position, Record* record) {
   return true;
 }
 
+absl::StatusOr<std::optional<uint64_t>> SegmentReader::ReadSwitch() {
+  if (file_->size() < kSwitchRecordSize) return std::nullopt;
+  Record record;
+  const char* at;
+  BT_RETURN_IF_ERROR(Load(0, kSwitchRecordSize, &at));
+  // The header first: any other record may be large.
+  if (!DecodeRecordHeader(at, RecordSeed(salt_, 0), &record.header) ||
+      record.header.type != static_cast<uint8_t>(RecordType::kSwitch)) {
+    return std::nullopt;
+  }
+  BT_ASSIGN_OR_RETURN(const bool valid, ReadAt(0, &record));
+  if (!valid) return std::nullopt;
+  if (record.payload.size() != kSwitchPayloadSize ||
+      LoadFixed64(record.payload.data()) >= LogOffset(number_, 0)) {
+    return absl::DataLossError(Cat(path_, " at offset 0: the switch record does not fit"));
+  }
+  return LoadFixed64(record.payload.data());
+}
+
 absl::StatusOr<bool> SegmentReader::FindFrom(uint64_t position, Record* record) {
   for (; position + kRecordHeaderSize <= file_->size(); position += 8) {
     BT_ASSIGN_OR_RETURN(const bool found, ReadAt(position, record));

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,8 @@ class SegmentReader {
 
   // Whether there is a valid record at `position`.
   absl::StatusOr<bool> ReadAt(uint64_t position, Record* record);
+  // Whether the segment begins with a valid switch record, and of which log offset that speaks.
+  absl::StatusOr<std::optional<uint64_t>> ReadSwitch();
   // Whether there is a valid record at `position` or at any place behind it; the first such.
   absl::StatusOr<bool> FindFrom(uint64_t position, Record* record);
 

@@ -91,18 +91,30 @@ class FaultyRandomAccessFile final : public RandomAccessFile {
 class FaultyLogFile final : public LogFile {
  public:
   FaultyLogFile(FaultyFileSystem* owner, std::string path, std::unique_ptr<LogFile> base)
-      : owner_(owner), path_(std::move(path)), base_(std::move(base)) {}
+      : owner_(owner), path_(std::move(path)), base_(std::move(base)) {
+    MutexLock lock(&owner_->mutex_);
+    owner_->log_files_.insert(this);
+  }
+  ~FaultyLogFile() override {
+    MutexLock lock(&owner_->mutex_);
+    owner_->log_files_.erase(this);
+  }
+
+  // Under the owner's lock.
+  void Renamed(std::string_view from, std::string_view to) {
+    if (path_ == from) path_ = to;
+  }
 
   uint64_t size() const override { return base_->size(); }
   char* mapping() override {
     return owner_->options_.hide_log_mappings ? nullptr : base_->mapping();
   }
   absl::Status Write(uint64_t offset, std::string_view data) override {
-    return owner_->RunWrite(FileCall::kLogWrite, path_, data,
+    return owner_->RunWrite(FileCall::kLogWrite, path(), data,
                             [&](std::string_view part) { return base_->Write(offset, part); });
   }
   absl::Status Sync() override {
-    const absl::Status status = owner_->Run(FileCall::kLogSync, path_, {}, [&] {
+    const absl::Status status = owner_->Run(FileCall::kLogSync, path(), {}, [&] {
       {
         MutexLock lock(&mutex_);
         BT_RETURN_IF_ERROR(usable_);
@@ -115,8 +127,13 @@ class FaultyLogFile final : public LogFile {
   }
 
  private:
+  std::string path() const {
+    MutexLock lock(&owner_->mutex_);
+    return path_;
+  }
+
   FaultyFileSystem* const owner_;
-  const std::string path_;
+  std::string path_;
   const std::unique_ptr<LogFile> base_;
   Mutex mutex_;
   absl::Status usable_ ABSL_GUARDED_BY(mutex_);
@@ -161,14 +178,36 @@ uint64_t FaultyFileSystem::faults() const {
 
 void FaultyFileSystem::StallCalls(FileCallFilter filter) {
   MutexLock lock(&mutex_);
-  stall_ = std::move(filter);
-  stall_changed_.SignalAll();
+  stalls_.push_back({.filter = std::move(filter), .one_file = false, .file = {}});
+}
+
+void FaultyFileSystem::StallOneFile(FileCallFilter filter) {
+  MutexLock lock(&mutex_);
+  stalls_.push_back({.filter = std::move(filter), .one_file = true, .file = {}});
 }
 
 void FaultyFileSystem::ReleaseCalls() {
   MutexLock lock(&mutex_);
-  stall_.reset();
+  stalls_.clear();
   stall_changed_.SignalAll();
+}
+
+void FaultyFileSystem::ReleaseCalls(std::string_view path) {
+  MutexLock lock(&mutex_);
+  std::erase_if(stalls_, [&](const Stall& stall) {
+    return stall.one_file ? stall.file == path : path.find(stall.filter.path_contains) != path.npos;
+  });
+  stall_changed_.SignalAll();
+}
+
+const FaultyFileSystem::Stall* FaultyFileSystem::FindStall(FileCall kind, std::string_view path,
+                                                           std::string_view other_path) {
+  for (Stall& stall : stalls_) {
+    if (!stall.filter.Matches(kind, path, other_path)) continue;
+    if (stall.one_file && stall.file.empty()) stall.file = path;
+    if (!stall.one_file || stall.file == path) return &stall;
+  }
+  return nullptr;
 }
 
 int FaultyFileSystem::stalled() const {
@@ -202,10 +241,10 @@ FaultyFileSystem::Verdict FaultyFileSystem::Judge(FileCall kind, std::string_vie
   if (sleep > absl::ZeroDuration()) std::this_thread::sleep_for(absl::ToChronoNanoseconds(sleep));
 
   MutexLock lock(&mutex_);
-  if (stall_ && stall_->Matches(kind, path, other_path)) {
+  if (FindStall(kind, path, other_path) != nullptr) {
     ++stalled_;
     stall_changed_.SignalAll();
-    while (stall_ && stall_->Matches(kind, path, other_path)) stall_changed_.Wait(&mutex_);
+    while (FindStall(kind, path, other_path) != nullptr) stall_changed_.Wait(&mutex_);
     --stalled_;
   }
 
@@ -272,7 +311,14 @@ absl::Status FaultyFileSystem::RemoveFile(std::string_view path) {
 }
 
 absl::Status FaultyFileSystem::RenameFile(std::string_view from, std::string_view to) {
-  return Run(FileCall::kRenameFile, from, to, [&] { return base_->RenameFile(from, to); });
+  return Run(FileCall::kRenameFile, from, to, [&] {
+    absl::Status status = base_->RenameFile(from, to);
+    MutexLock lock(&mutex_);
+    if (status.ok()) {
+      for (FaultyLogFile* file : log_files_) file->Renamed(from, to);
+    }
+    return status;
+  });
 }
 
 absl::Status FaultyFileSystem::SyncDirectory(std::string_view path) {

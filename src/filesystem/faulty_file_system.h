@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,8 @@ struct FileCallFilter {
   bool Matches(FileCall kind, std::string_view path, std::string_view other_path) const;
 };
 
+class FaultyLogFile;
+
 class FaultyFileSystem final : public FileSystem {
  public:
   struct Options {
@@ -89,10 +92,14 @@ class FaultyFileSystem final : public FileSystem {
   // How many calls have failed by a fault.
   uint64_t faults() const;
 
-  // Calls that pass `filter` wait, before they are counted and do anything, until ReleaseCalls().
-  // To be called before the destructor if any call waits.
+  // Calls that pass `filter` wait, before they are counted and do anything, until ReleaseCalls(),
+  // which ends all stalls. To be called before the destructor if any call waits.
   void StallCalls(FileCallFilter filter);
+  // The same, but only for calls on one file: that of the first one that passes `filter`.
+  void StallOneFile(FileCallFilter filter);
   void ReleaseCalls();
+  // Ends the stalls that hold up calls on `path`.
+  void ReleaseCalls(std::string_view path);
   // How many calls are waiting; WaitUntilStalled is false if there were never `n` within `timeout`.
   int stalled() const;
   bool WaitUntilStalled(int n, absl::Duration timeout = absl::Seconds(30)) const;
@@ -127,6 +134,11 @@ class FaultyFileSystem final : public FileSystem {
     absl::Status status;
     Done done = Done::kNothing;
   };
+  struct Stall {
+    FileCallFilter filter;
+    bool one_file = false;
+    std::string file;  // the one, once it is known
+  };
   struct Delay {
     FileCallFilter filter;
     absl::Duration duration;
@@ -137,6 +149,8 @@ class FaultyFileSystem final : public FileSystem {
     Done done = Done::kAll;
   };
 
+  const Stall* FindStall(FileCall kind, std::string_view path, std::string_view other_path)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Stalls, counts and judges a call that is about to be made.
   Verdict Judge(FileCall kind, std::string_view path, std::string_view other_path = {});
   // Makes the call, or fails as Judge says. `call` returns an absl::Status or StatusOr.
@@ -156,9 +170,10 @@ class FaultyFileSystem final : public FileSystem {
   uint64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t failed_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<Fault> faults_ ABSL_GUARDED_BY(mutex_);
-  std::optional<FileCallFilter> stall_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Stall> stalls_ ABSL_GUARDED_BY(mutex_);
   int stalled_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<Delay> delay_ ABSL_GUARDED_BY(mutex_);
+  std::set<FaultyLogFile*> log_files_ ABSL_GUARDED_BY(mutex_);  // that are open
 };
 
 }  // namespace bigtable

@@ -15,6 +15,7 @@
 #ifndef BIGTABLE_MEMTABLE_MEMTABLE_H_
 #define BIGTABLE_MEMTABLE_MEMTABLE_H_
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -43,12 +44,14 @@ class Memtable final : public RefCounted {
   void Add(std::string_view key, std::string_view value);
   // The same, but `value` lies in `owner`, which the memtable keeps.
   void AddPinned(std::string_view key, std::string_view value, const Ref<const RefCounted>& owner);
-  // What it holds was written with sequence numbers up to this one. Ascending.
-  void SetLastSequence(SequenceNumber sequence) {
-    if (first_sequence_.load(std::memory_order_relaxed) == 0) {
+  // Something in it has this sequence number. They ascend as they are written, and come in any
+  // order when a sorted log is replayed.
+  void NoteSequence(SequenceNumber sequence) {
+    const SequenceNumber first = first_sequence();
+    if (first == 0 || sequence < first) {
       first_sequence_.store(sequence, std::memory_order_relaxed);
     }
-    last_sequence_ = sequence;
+    last_sequence_ = std::max(last_sequence_, sequence);
   }
 
   // --- For anybody ---

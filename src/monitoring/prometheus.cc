@@ -233,6 +233,12 @@ void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
   each(&TabletServerStatistics::log_bytes_written);
   out->Counter("server_log_syncs_total", "Syncs of a tablet server's commit log.");
   each(&TabletServerStatistics::log_syncs);
+  out->Counter("server_log_stalls_total",
+               "Calls on a file of a commit log that took long and have returned.");
+  each(&TabletServerStatistics::log_stalls);
+  out->Counter("server_log_switches_total",
+               "How often a commit log has gone on in its other file because a call hung.");
+  each(&TabletServerStatistics::log_switches);
   out->Counter("server_log_segments_created_total", "Files made for a commit log.");
   each(&TabletServerStatistics::log_segments_created);
   out->Counter("server_log_segments_reused_total", "Files used again for a commit log.");

@@ -180,7 +180,7 @@ uint64_t Tablet::ActiveBytes() const {
 void Tablet::Add(size_t group, SequenceNumber sequence, std::string_view value,
                  const Ref<const RefCounted>& owner) {
   Memtable* const memtable = active_[group];
-  memtable->SetLastSequence(sequence);
+  memtable->NoteSequence(sequence);
   if (owner && !value.empty()) {
     memtable->AddPinned(key_, value, owner);
   } else {

@@ -35,7 +35,8 @@ TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment enviro
       sequences_(sequences),
       info_log_(info_log),
       wake_(std::move(wake)),
-      queue_([this](std::span<GroupCommit::Request* const> group) { CommitGroup(group); }) {
+      queue_([this](std::span<GroupCommit::Request* const> group) { CommitGroup(group); },
+             TakeOver()) {
   environment_.visible = [this] { return visible(); };
   environment_.sync_log = [this](const Tablet& tablet, size_t group, SequenceNumber last) {
     return SyncLog(tablet, group, last);
@@ -203,7 +204,8 @@ absl::Status TabletServer::Check(const TableLayout& layout, const MutationView& 
 
 bool TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> statuses) {
   if (has_error_.load(std::memory_order_relaxed)) [[unlikely]] {
-    if (const absl::Status refused = error(); !refused.ok()) {
+    // One that has lost its lock has no say in the write: it is made elsewhere.
+    if (const absl::Status refused = error(); !refused.ok() && serving()) {
       std::fill(statuses.begin(), statuses.end(), refused);
       return true;
     }
@@ -230,9 +232,8 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   next_logged_ = 0;
   // If one that is measured is in the queue, and perhaps in this group.
   const bool is_measured = measured_.load(std::memory_order_relaxed) != 0;
-  GroupTimes times;
   if (is_measured) [[unlikely]] {
-    times.begin = NowNanos();
+    times_.begin = NowNanos();
   }
   for (GroupCommit::Request* request : group) {
     Write* const write = static_cast<Write*>(request);
@@ -240,12 +241,61 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
     sync |= write->request.durability == Durability::kSync;
   }
   if (is_measured) [[unlikely]] {
-    times.logged = times.synced = NowNanos();
+    times_.logged = times_.synced = NowNanos();
   }
-  if (status.ok() && sync) {
-    status = SyncForWrites();
-    if (is_measured) times.synced = NowNanos();
+  if (status.ok() && (sync || log_->NeedsFlush())) {
+    if (!SecureLog(group, sync, &status)) return;
+    if (is_measured) times_.synced = NowNanos();
   }
+  FinishGroup(group, std::move(status));
+}
+
+bool TabletServer::SecureLog(std::span<GroupCommit::Request* const> group, bool sync,
+                             absl::Status* status) {
+  const WaitTimer wait;
+  // When the call returns, the server may have ended, and its log have been dropped.
+  const std::shared_ptr<CommitLog> log = Log();
+  return queue_.Guarded(group, [&] { *status = Secure(log.get(), sync); });
+}
+
+absl::Status TabletServer::Secure(CommitLog* log, bool sync) {
+  BT_RETURN_IF_ERROR(log->Flush());
+  if (!sync) return absl::OkStatus();
+  const int64_t begin = NowNanos();
+  const absl::Status status = log->Sync();
+  counters_.log_sync.Record(NowNanos() - begin);
+  return status;
+}
+
+GroupCommit::TakeOver TabletServer::TakeOver() {
+  return {
+      .patience =
+          [this](absl::Duration running) {
+            const std::shared_ptr<CommitLog> log = Log();
+            return log != nullptr ? log->Patience(running) : absl::InfiniteDuration();
+          },
+      .commit =
+          [this](std::span<GroupCommit::Request* const> group) { CommitGroupElsewhere(group); },
+  };
+}
+
+// The group went to the log while the server had its lock, so it is not looked at before the group
+// is logged again.
+void TabletServer::CommitGroupElsewhere(std::span<GroupCommit::Request* const> group) {
+  const bool sync = std::any_of(group.begin(), group.end(), [](GroupCommit::Request* request) {
+    return static_cast<Write*>(request)->request.durability == Durability::kSync;
+  });
+  const uint64_t switches = log_->statistics().switches;
+  absl::Status status = log_->SwitchFile();
+  if (log_->statistics().switches != switches) NoteLogSegment(false);
+  if (status.ok()) status = Secure(log_, sync);
+  times_.synced = NowNanos();
+  FinishGroup(group, std::move(status));
+}
+
+void TabletServer::FinishGroup(std::span<GroupCommit::Request* const> group, absl::Status status) {
+  // What the times are of is known if one of the group is measured; of others nothing is noted.
+  const bool is_measured = measured_.load(std::memory_order_relaxed) != 0;
   if (status.ok() && !AwaitLock()) [[unlikely]] {
     status = absl::UnavailableError(
         Cat("server ", name(), " has lost its lock; whether the write will be found is not known"));
@@ -256,8 +306,8 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
     // writes do.
     if (!logged_.empty()) log_->Fail(status);
     SetError(status);
-    times.applied = times.synced;
-    if (is_measured) NoteTimes(group, times);
+    times_.applied = times_.synced;
+    if (is_measured) NoteTimes(group, times_);
     for (GroupCommit::Request* request : group) {
       for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
     }
@@ -266,8 +316,8 @@ void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   for (GroupCommit::Request* request : group) ApplyToMemtables(static_cast<Write*>(request));
   if (!logged_.empty()) visible_.store(logged_.back().sequence, std::memory_order_release);
   if (is_measured) [[unlikely]] {
-    times.applied = NowNanos();
-    NoteTimes(group, times);
+    times_.applied = NowNanos();
+    NoteTimes(group, times_);
   }
   for (GroupCommit::Request* request : group) {
     FreezeFull(static_cast<Write*>(request)->request.tablet);
@@ -288,7 +338,7 @@ void TabletServer::NoteLogSegment(bool was_sealed) {
   const uint64_t segment = log_->end_offset() >> kSegmentShift;
   // A group of writes may have filled several.
   for (; told_segment_ < segment; ++told_segment_) {
-    if (told_segment_ > 0 && was_sealed) {
+    if (told_segment_ > 0 && (was_sealed || told_segment_ + 1 < segment)) {
       TellOfSegment(&EventListener::OnLogSegmentSealed, told_segment_);
     }
     TellOfSegment(&EventListener::OnLogSegmentCreated, told_segment_ + 1);
@@ -300,13 +350,6 @@ void TabletServer::TellOfSegment(void (EventListener::*function)(const LogSegmen
   if (environment_.events == nullptr) return;
   environment_.events->Push(function,
                             {.time = absl::Now(), .server = environment_.server, .number = number});
-}
-
-absl::Status TabletServer::SyncForWrites() {
-  const WaitTimer wait;
-  const absl::Status status = log_->Sync();
-  counters_.log_sync.Record(wait.nanos());
-  return status;
 }
 
 void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group,
@@ -606,6 +649,8 @@ TabletServerStatistics TabletServer::Statistics() const {
   statistics.log_records = log.records;
   statistics.log_bytes_written = log.bytes;
   statistics.log_syncs = log.syncs;
+  statistics.log_stalls = log.stalls;
+  statistics.log_switches = log.switches;
   statistics.log_segments_created = log.segments_created;
   statistics.log_segments_reused = log.segments_reused;
   statistics.log_bytes_live = LogBytes();

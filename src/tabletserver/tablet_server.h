@@ -4,8 +4,10 @@
 // A write runs on the caller's thread. Callers that come at the same time form a group
 // (commitlog/group_commit.h), and one of them, the leader, does for all: sequence numbers, one
 // record each into the log, one sync if any asks for it, the memtables, and then the visible
-// sequence number. So there is one writer at a time, and readers see a group only when it is whole.
-// Changes of a tablet's memtables and schema run in the same queue.
+// sequence number. If a call on the log's file hangs, one of those who wait takes over from the
+// leader, in the log's other file (commitlog/commit_log.h). So there is one writer at a time, and
+// readers see a group only when it is whole. Changes of a tablet's memtables and schema run in the
+// same queue.
 //
 // A server whose lock is lost acknowledges nothing: it looks at the lock before a group goes to the
 // log, and again after that, when it waits until it has the lock again, or has ended. What was
@@ -98,10 +100,12 @@ class TabletServer final : public TabletService {
   // Its file is sealed, so it will never serve again: whoever waits for its lock goes on.
   void MarkEnded() { ended_ = true; }
   bool ended() const { return ended_; }
-  // After that: whatever it has begun has ended when this returns, and it touches its log no more.
-  // visible() is final then.
+  // After that: whatever it has begun has ended when this returns, and it touches its log no more,
+  // but for a call on a log file that has hung and was left behind by a switch: what that still
+  // does to its file is no part of the log. visible() is final then.
   void WaitForEnd();
-  // Of a server that has ended: nobody will read its log.
+  // Of a server that has ended: nobody will read its log. A call that hangs keeps it until it
+  // returns.
   void DropLog();
 
   // Whether StartLog has succeeded. Before, nobody writes to the server.
@@ -218,7 +222,7 @@ class TabletServer final : public TabletService {
     LogSegment* segment;
   };
 
-  // When a group had got how far, if one of its writes is measured.
+  // When a group had got how far.
   struct GroupTimes {
     int64_t begin;
     int64_t logged;
@@ -232,12 +236,20 @@ class TabletServer final : public TabletService {
   // Of a server that is only read: what is written stays in its memtables.
   void ApplyInMemory(Tablet* tablet, const MutationView& mutation);
   void CommitGroup(std::span<GroupCommit::Request* const> group);
+  // The same for a group whose leader hangs in SecureLog, on another thread.
+  void CommitGroupElsewhere(std::span<GroupCommit::Request* const> group);
+  GroupCommit::TakeOver TakeOver();
+  // Flushes the log and, if `sync`, syncs it. False if the call has hung and another thread has
+  // done all that was left to do.
+  bool SecureLog(std::span<GroupCommit::Request* const> group, bool sync, absl::Status* status);
+  absl::Status Secure(CommitLog* log, bool sync);
+  // What is left when the log has the group, or has failed.
+  void FinishGroup(std::span<GroupCommit::Request* const> group, absl::Status status);
   absl::Status RemoveFreeSegments();
   // With the lock, or once it has it again; false when the server has ended.
   bool AwaitLock() const;
-  absl::Status SyncForWrites();
   // Tells the listener if the log is in another segment than when it was last told, and that the
-  // one before `was_sealed`. The leader's.
+  // one right before it `was_sealed`. The leader's.
   void NoteLogSegment(bool was_sealed);
   void TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
   void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times);
@@ -255,7 +267,8 @@ class TabletServer final : public TabletService {
   InfoLog* const info_log_;
   const std::function<void()> wake_;
 
-  // For all but the leader: null before there is a log, and after DropLog.
+  // For all but the leader, and for a leader whose call may outlast its lead: null before there is
+  // a log, and after DropLog.
   std::shared_ptr<CommitLog> Log() const {
     MutexLock lock(&mutex_);
     return shared_log_;
@@ -275,10 +288,11 @@ class TabletServer final : public TabletService {
   std::atomic<uint64_t> rows_written_{0};
   ServerCounters counters_;
 
-  // The leader's own.
+  // The leader's own: who takes over goes on with it, and the one that hangs touches it no more.
   std::string header_;
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;
+  GroupTimes times_{};  // if one of the group is measured
   bool upkeep_asked_ = false;
   uint64_t told_segment_ = 0;          // of NoteLogSegment
   uint64_t frozen_for_log_bytes_ = 0;  // the log's length when FreezeForLog was last called

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <iostream>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -257,20 +259,163 @@ TEST_F(LostServerTest, AReplacementMayFailAnywhere) {
   }
 }
 
+// --- A call on the log hangs, and the server is lost ---
+
+// The parameter: whether log files are mapped, so that only syncs can hang.
+class LostServerStallConcurrencyTest : public LostServerTest,
+                                       public testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    faulty_ = std::make_unique<FaultyFileSystem>(
+        file_system_.get(), FaultyFileSystem::Options{.hide_log_mappings = !GetParam()});
+    DatabaseOptions options = WithServers(1);
+    options.file_system = faulty_.get();
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    table_ = CreateSplitTable(1, 10);
+    Fill(table_, 0, 10, "v");
+    ASSERT_OK(database_->WaitUntilQuiet());  // the log's other file is there
+    peer_.emplace(database_.get());
+    server_ = peer_->Servers()[0];
+  }
+  void TearDown() override {
+    faulty_->ReleaseCalls();
+    if (hanging_.joinable()) hanging_.join();
+    database_.reset();
+  }
+  // A synced write whose call on the log hangs.
+  void WriteAndHang(int row) {
+    std::vector<FileCall> kinds = {FileCall::kLogSync};
+    if (!GetParam()) kinds.push_back(FileCall::kLogWrite);
+    faulty_->StallOneFile(
+        {.kinds = kinds, .path_contains = absl::StrCat("/log/", server_->name(), "/0")});
+    hanging_ = std::thread([this, row] {
+      RowMutation mutation(RowOf(row));
+      mutation.Set("f:q", Timestamp(1), absl::StrCat("v", row));
+      outcome_ = table_->Apply(mutation, {.durability = Durability::kSync});
+    });
+    ASSERT_TRUE(faulty_->WaitUntilStalled(1));
+  }
+  // Lets the call go, and returns what the write comes to.
+  absl::Status Return() {
+    EXPECT_EQ(faulty_->stalled(), 1);
+    faulty_->ReleaseCalls();
+    hanging_.join();
+    return outcome_;
+  }
+  bool HasLog(const TabletServer* server) {
+    return file_system_->FileExists(Cat(kPath, "/log/", server->name()));
+  }
+  void ExpectRows(int end) {
+    ExpectFilled(table_, 0, end, "v");
+    ASSERT_OK(database_->Close());
+    database_.reset();
+    Open(WithServers(1));
+    ExpectFilled(OpenTable("t"), 0, end, "v");
+  }
+
+  std::unique_ptr<FaultyFileSystem> faulty_;
+  std::optional<DatabasePeer> peer_;
+  Table* table_ = nullptr;
+  TabletServer* server_ = nullptr;
+  std::thread hanging_;
+  absl::Status outcome_;
+};
+INSTANTIATE_TEST_SUITE_P(Ways, LostServerStallConcurrencyTest, testing::Bool(),
+                         [](const auto& param_info) {
+                           return param_info.param ? "Mapped" : "Written";
+                         });
+
+TEST_P(LostServerStallConcurrencyTest, WhatWasAcknowledgedByWhoTookOverIsFound) {
+  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  Fill(table_, 11, 12, "v");
+  EXPECT_EQ(database_->Statistics().log_switches, 1u);
+  ExpectFilled(table_, 0, 12, "v");
+  peer_->Kill(server_);
+  peer_->ReplaceLostServers();
+  EXPECT_FALSE(HasLog(server_));
+  ExpectFilled(table_, 0, 12, "v");
+  Fill(table_, 12, 20, "v");
+  EXPECT_OK(Return());
+  ExpectRows(20);
+}
+
+TEST_P(LostServerStallConcurrencyTest, WhatWasNotAcknowledgedIsNeverSeen) {
+  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  server_->Abandon();
+  // Who takes over finds the server lost, and does not acknowledge; its own write is made
+  // elsewhere.
+  std::thread other([&] {
+    while (database_->Statistics().log_switches == 0) absl::SleepFor(absl::Milliseconds(1));
+    peer_->ReplaceLostServers();
+  });
+  Set(table_, RowOf(9), "f:q", 1, "v9");
+  other.join();
+  EXPECT_FALSE(HasLog(server_));
+  ExpectFilled(table_, 0, 10, "v");
+  EXPECT_STATUS(kUnavailable, "lost its lock", Return());
+  ExpectRows(10);
+}
+
+TEST_P(LostServerStallConcurrencyTest, ItIsReplacedThoughNobodyElseWrites) {
+  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  peer_->Kill(server_);
+  peer_->ReplaceLostServers();
+  EXPECT_FALSE(HasLog(server_));
+  ExpectFilled(table_, 0, 10, "v");
+  Fill(table_, 10, 12, "v");
+  EXPECT_STATUS(kUnavailable, "lost its lock", Return());
+  ExpectRows(12);
+}
+
+TEST_P(LostServerStallConcurrencyTest, TheLockMayComeBackBeforeItIsAcknowledged) {
+  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  peer_->Expire(server_);
+  Fill(table_, 0, 10, "w");
+  const bool came_back = server_->serving();
+  std::cout << (came_back ? "it came back\n" : "it was replaced\n");
+  const std::string expected = came_back ? "f:q@1=v10" : "";
+  EXPECT_EQ(Show(table_->ReadRow(RowOf(10))), expected);
+  EXPECT_EQ(Return().ok(), came_back);
+  EXPECT_EQ(Show(table_->ReadRow(RowOf(10))), expected);
+  ASSERT_OK(database_->Close());
+  database_.reset();
+  Open(WithServers(1));
+  EXPECT_EQ(Show(OpenTable("t")->ReadRow(RowOf(10))), expected);
+}
+
 // --- Everything at once ---
 
 // A hundred tablets on four servers. Each writer has rows of its own, and knows what is in them;
 // scanners see moments that are whole; meanwhile servers are killed, sessions expire, and tablets
-// are split, merged and moved. Nothing that was acknowledged is lost, and no row is served twice.
-class RolesConcurrencyTest : public LostServerTest {};
+// are split, merged and moved, and, if the parameter says so, log files stall. Nothing that was
+// acknowledged is lost, and no row is served twice.
+class RolesConcurrencyTest : public LostServerTest, public testing::WithParamInterface<bool> {
+ protected:
+  bool stalls() const { return GetParam(); }
+  void TearDown() override {
+    faulty_->ReleaseCalls();
+    database_.reset();
+  }
+  void OpenWithStalls(DatabaseOptions options) {
+    faulty_ = std::make_unique<FaultyFileSystem>(file_system_.get());
+    options.file_system = faulty_.get();
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  }
 
-TEST_F(RolesConcurrencyTest, NobodyNotices) {
+  std::unique_ptr<FaultyFileSystem> faulty_;
+};
+INSTANTIATE_TEST_SUITE_P(Files, RolesConcurrencyTest, testing::Bool(), [](const auto& param_info) {
+  return param_info.param ? "Stall" : "DoNotStall";
+});
+
+TEST_P(RolesConcurrencyTest, NobodyNotices) {
   constexpr int kWriters = 3;
   constexpr int kRowsEach = 200;
-  DatabaseOptions options = WithServers(4);
+  const int most_servers = stalls() ? 2 : 4;  // so that writers meet where a log stalls
+  DatabaseOptions options = WithServers(most_servers);
   options.memory_budget = 64 << 20;
   options.memtable_size = 256 << 10;
-  Open(options);
+  OpenWithStalls(options);
   Table* const table = CreateSplitTable(100, 6);
   DatabasePeer peer(database_.get());
   std::atomic<bool> done{false};
@@ -288,7 +433,9 @@ TEST_F(RolesConcurrencyTest, NobodyNotices) {
         mutation.Set("f:a", Timestamp(n), std::to_string(n));
         mutation.Set("f:b", Timestamp(n), std::to_string(n));
         tried[w][r] = n;
-        const absl::Status status = table->Apply(mutation);
+        const bool sync = stalls() && n % 4 == 0;
+        const absl::Status status = table->Apply(
+            mutation, {.durability = sync ? Durability::kSync : Durability::kBuffered});
         if (status.ok()) {
           acknowledged[w][r] = n;
           ++writes;
@@ -337,6 +484,16 @@ TEST_F(RolesConcurrencyTest, NobodyNotices) {
       absl::SleepFor(absl::Milliseconds(1));
     }
   });
+  if (stalls()) {
+    threads.emplace_back([&] {
+      while (!done) {
+        faulty_->StallOneFile({.kinds = {FileCall::kLogSync}, .path_contains = "/log/server-"});
+        faulty_->WaitUntilStalled(1, absl::Milliseconds(100));
+        absl::SleepFor(absl::Milliseconds(60));
+        faulty_->ReleaseCalls();
+      }
+    });
+  }
   Random random(7);
   std::map<std::string, int> changes;
   const absl::Time end = absl::Now() + absl::Seconds(3);
@@ -363,7 +520,8 @@ TEST_F(RolesConcurrencyTest, NobodyNotices) {
       case 4:
       case 5:
         change = "move";
-        status = database_->MoveTablet("t", row, static_cast<int>(random.Below(4)));
+        status = database_->MoveTablet(
+            "t", row, static_cast<int>(random.Below(static_cast<uint64_t>(most_servers))));
         break;
       case 6:
         if (servers.empty()) break;
@@ -386,7 +544,8 @@ TEST_F(RolesConcurrencyTest, NobodyNotices) {
   for (std::thread& thread : threads) thread.join();
   for (const auto& [change, times] : changes) std::cout << times << " times " << change << ", ";
   std::cout << writes << " writes, " << unknown << " unknown, " << scans << " scans, " << checks
-            << " checks, " << peer.ServersEver().size() << " servers\n";
+            << " checks, " << peer.ServersEver().size() << " servers, "
+            << database_->Statistics().log_switches << " switches of logs\n";
   EXPECT_OK(database_->Statistics().background_error);
   for (int round = 0; round < 2; ++round) {
     for (int w = 0; w < kWriters; ++w) {

@@ -1,5 +1,6 @@
 #include "commitlog/group_commit.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -48,7 +49,7 @@ std::vector<std::vector<int>> GroupsBehindASlowLeader(int others, size_t bytes, 
         for (auto* r : requests) groups.back().push_back(static_cast<CountedRequest*>(r)->id);
         while (!go) std::this_thread::yield();
       },
-      max_bytes);
+      {}, max_bytes);
   std::vector<std::thread> threads;
   for (int i = 0; i <= others; ++i) {
     threads.emplace_back([&, i] {
@@ -91,6 +92,181 @@ TEST(GroupCommitTest, ExclusiveFunctionRunsInItsTurnOnItsOwnThread) {
   EXPECT_THAT(GroupsBehindASlowLeader(4, 10, 1000, 2),
               testing::ElementsAre(testing::ElementsAre(0), testing::ElementsAre(1),
                                    testing::ElementsAre(-2), testing::ElementsAre(3, 4)));
+}
+
+// --- A leader that hangs ---
+
+// A queue whose groups hang, if they hold the request with the id `hangs`, until Release().
+class HangingQueue {
+ public:
+  void Hang(int id) { hangs_ = id; }
+  void Release() { released_ = true; }
+  void WaitUntilItHangs() const {
+    while (!is_hanging_) std::this_thread::yield();
+  }
+  void Commit(int id) {
+    CountedRequest request(id);
+    queue_.Commit(&request);
+    EXPECT_EQ(request.served, 1);
+  }
+  GroupCommit& queue() { return queue_; }
+
+  std::atomic<bool> may_take_over_{true};
+  std::vector<std::vector<int>> groups_;  // as they were committed
+  std::vector<std::thread::id> committers_;
+
+ private:
+  void Serve(std::span<GroupCommit::Request* const> requests) {
+    groups_.emplace_back();
+    committers_.push_back(std::this_thread::get_id());
+    for (auto* r : requests) {
+      ++static_cast<CountedRequest*>(r)->served;
+      groups_.back().push_back(static_cast<CountedRequest*>(r)->id);
+    }
+  }
+  void CommitOrHang(std::span<GroupCommit::Request* const> requests) {
+    const bool hang = std::any_of(requests.begin(), requests.end(), [&](auto* r) {
+      return static_cast<CountedRequest*>(r)->id == hangs_;
+    });
+    const bool still_leads = queue_.Guarded(requests, [&] {
+      if (hang) is_hanging_ = true;
+      while (hang && !released_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    if (still_leads) Serve(requests);
+  }
+
+  std::atomic<int> hangs_{-1};
+  std::atomic<bool> released_{false};
+  std::atomic<bool> is_hanging_{false};
+  GroupCommit queue_{
+      [this](std::span<GroupCommit::Request* const> requests) { CommitOrHang(requests); },
+      {.patience =
+           [this](absl::Duration running) {
+             const absl::Duration left = absl::Milliseconds(5) - running;
+             return may_take_over_ ? left : std::max(left, absl::Milliseconds(1));
+           },
+       .commit = [this](std::span<GroupCommit::Request* const> requests) { Serve(requests); }}};
+};
+
+TEST(GroupCommitTakeOverConcurrencyTest, OneOfThoseWhoWaitCommitsTheGroupOfALeaderThatHangs) {
+  HangingQueue queue;
+  queue.Hang(0);
+  std::atomic<bool> leader_returned{false};
+  std::thread leader([&] {
+    queue.Commit(0);
+    leader_returned = true;
+  });
+  queue.WaitUntilItHangs();
+  std::vector<std::thread> others;
+  for (int i = 1; i <= 4; ++i) others.emplace_back([&, i] { queue.Commit(i); });
+  for (auto& thread : others) thread.join();
+  EXPECT_FALSE(leader_returned);
+  for (int i = 5; i <= 8; ++i) queue.Commit(i);  // the queue goes on
+  EXPECT_EQ(queue.groups_.front(), std::vector<int>{0});
+  EXPECT_NE(queue.committers_.front(), leader.get_id());
+  EXPECT_EQ(queue.queue().take_overs(), 1u);
+  EXPECT_EQ(queue.queue().requests(), 9u);
+  queue.Release();
+  leader.join();
+}
+
+TEST(GroupCommitTakeOverConcurrencyTest, AFollowerOfTheGroupItselfMayTakeOver) {
+  HangingQueue queue;
+  // The first leader is held until the others have gathered; then one of them leads and hangs, or
+  // the first one for them.
+  std::thread first([&] {
+    queue.queue().RunExclusive([] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); });
+  });
+  LetThemQueue();
+  queue.Hang(1);
+  std::atomic<int> returned{0};
+  std::vector<std::thread> group;
+  for (int i = 1; i <= 3; ++i) {
+    group.emplace_back([&, i] {
+      queue.Commit(i);
+      ++returned;
+    });
+  }
+  queue.WaitUntilItHangs();
+  for (int i = 0; i < 3000 && returned < 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_GE(returned, 2);  // all but the one that hangs
+  queue.Release();
+  first.join();
+  for (auto& thread : group) thread.join();
+  EXPECT_EQ(queue.queue().take_overs(), 1u);
+  EXPECT_EQ(queue.queue().requests(), 3u);
+}
+
+TEST(GroupCommitTakeOverConcurrencyTest, NobodyTakesOverBeforeItIsTime) {
+  HangingQueue queue;
+  queue.may_take_over_ = false;
+  queue.Hang(0);
+  std::thread leader([&] { queue.Commit(0); });
+  queue.WaitUntilItHangs();
+  std::thread other([&] { queue.Commit(1); });
+  LetThemQueue();
+  queue.Release();
+  leader.join();
+  other.join();
+  EXPECT_EQ(queue.queue().take_overs(), 0u);
+}
+
+TEST(GroupCommitTakeOverConcurrencyTest, ExclusiveFunctionsWaitForTheTakeOverToo) {
+  HangingQueue queue;
+  queue.Hang(0);
+  std::thread leader([&] { queue.Commit(0); });
+  queue.WaitUntilItHangs();
+  bool ran = false;
+  queue.queue().RunExclusive([&] { ran = true; });
+  EXPECT_TRUE(ran);
+  EXPECT_EQ(queue.groups_.size(), 1u);
+  queue.Release();
+  leader.join();
+}
+
+// Calls that take about as long as the patience lasts, so that leader and followers claim the lead
+// at the same time.
+TEST(GroupCommitTakeOverConcurrencyTest, LeaderAndFollowersMayClaimTheLeadTogether) {
+  int inside = 0;  // no atomic: ThreadSanitizer tells if two run together
+  uint64_t served = 0;
+  const auto serve = [&](std::span<GroupCommit::Request* const> requests) {
+    EXPECT_EQ(++inside, 1);
+    for (auto* r : requests) ++static_cast<CountedRequest*>(r)->served;
+    served += requests.size();
+    --inside;
+  };
+  GroupCommit* self = nullptr;
+  int calls = 0;
+  GroupCommit queue(
+      [&](std::span<GroupCommit::Request* const> requests) {
+        const int micros = ++calls % 8 == 0 ? 300 : 0;
+        if (self->Guarded(requests, [micros] {
+              std::this_thread::sleep_for(std::chrono::microseconds(micros));
+            })) {
+          serve(requests);
+        }
+      },
+      {.patience = [](absl::Duration running) { return absl::Microseconds(300) - running; },
+       .commit = serve});
+  self = &queue;
+  constexpr int kThreads = 6;
+  constexpr int kPerThread = 2000;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kPerThread; ++i) {
+        CountedRequest request(t * kPerThread + i);
+        queue.Commit(&request);
+        EXPECT_EQ(request.served, 1);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(served, uint64_t{kThreads} * kPerThread);
+  EXPECT_EQ(queue.requests(), served);
+  EXPECT_GT(queue.take_overs(), 0u);
 }
 
 // Many threads, a function that is now quick, now slow: everything is done once, nothing at the

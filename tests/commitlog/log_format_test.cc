@@ -35,8 +35,17 @@ TEST(LogFormatTest, RecordIsValidOnlyInItsPlaceAndWithItsSalt) {
 
 TEST(LogStateTest, WorkedExampleHasTheBytesTheSpecificationSays) {
   EXPECT_EQ(absl::BytesToHexString(EncodeLogState({.generation = 1})),
-            "adc42b74867deb9742544c4f475354410100000000000000010000000000000000000000000000000100"
+            "4f4b27156e1ee3b642544c4f475354410200000000000000010000000000000000000000000000000100"
             "00000000000000000000000000000000000000000000");
+}
+
+TEST(LogStateTest, StateOfTheFirstVersionIsReadForEver) {
+  const auto state = DecodeLogState(absl::HexStringToBytes(
+      "adc42b74867deb9742544c4f475354410100000000000000010000000000000000000000000000000100"
+      "00000000000000000000000000000000000000000000"));
+  ASSERT_TRUE(state.has_value());
+  EXPECT_EQ(state->version, 1u);
+  EXPECT_EQ(state->low, 1u);
 }
 
 TEST(LogStateTest, StateRoundTripsAndEveryFlippedBitIsSeen) {

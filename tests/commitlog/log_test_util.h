@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "base/strings.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/log_replay.h"
+#include "filesystem/faulty_file_system.h"
 #include "filesystem/in_memory_file_system.h"
 
 namespace bigtable {
@@ -38,7 +40,8 @@ inline std::unique_ptr<CommitLog> NewLog(FileSystem* fs, uint64_t segment_size =
 
 inline absl::Status Add(CommitLog* log, SequenceNumber sequence, std::string_view payload,
                         AppendedRecord* out = nullptr) {
-  return log->Append(RecordType::kMutation, sequence, {&payload, 1}, out);
+  const absl::Status status = log->Append(RecordType::kMutation, sequence, {&payload, 1}, out);
+  return status.ok() ? log->Flush() : status;
 }
 
 // A payload that says which one it is.
@@ -48,6 +51,32 @@ inline std::string Payload(SequenceNumber sequence, size_t size) {
   out.resize(size);
   return out;
 }
+
+// A Sync on a thread of its own, which hangs while `fs` stalls it.
+class HangingSync {
+ public:
+  // Waits until one call more than now hangs.
+  HangingSync(CommitLog* log, FaultyFileSystem* fs) : fs_(fs) {
+    const int before = fs->stalled();
+    thread_ = std::thread([this, log] { status_ = log->Sync(); });
+    EXPECT_TRUE(fs->WaitUntilStalled(before + 1));
+  }
+  ~HangingSync() {
+    if (!thread_.joinable()) return;
+    fs_->ReleaseCalls();
+    thread_.join();
+  }
+  // Once it is released.
+  absl::Status Wait() {
+    thread_.join();
+    return status_;
+  }
+
+ private:
+  FaultyFileSystem* const fs_;
+  absl::Status status_;
+  std::thread thread_;
+};
 
 struct Replayed {
   absl::Status status;

@@ -188,6 +188,29 @@ TEST_F(FaultyFileSystemTest, CallsStallUntilReleased) {
   EXPECT_FALSE(fs_.WaitUntilStalled(1, absl::Milliseconds(1)));
 }
 
+TEST_F(FaultyFileSystemTest, OneFileStallsAndTheOthersGoOn) {
+  auto first = *fs_.NewLogFile("/first", 10);
+  auto second = *fs_.NewLogFile("/second", 10);
+  fs_.StallOneFile({.kinds = {FileCall::kLogSync}, .path_contains = ""});
+  std::thread syncer([&] { EXPECT_TRUE(first->Sync().ok()); });
+  ASSERT_TRUE(fs_.WaitUntilStalled(1));
+  EXPECT_TRUE(second->Sync().ok());
+  fs_.ReleaseCalls("/second");
+  EXPECT_EQ(fs_.stalled(), 1);
+  fs_.ReleaseCalls("/first");
+  syncer.join();
+  EXPECT_EQ(fs_.stalled(), 0);
+}
+
+TEST_F(FaultyFileSystemTest, ALogFileIsKnownByTheNameItWasGivenLast) {
+  auto log = *fs_.NewLogFile("/new", 10);
+  ASSERT_TRUE(fs_.RenameFile("/new", "/log").ok());
+  fs_.FailCalls({.kinds = {FileCall::kLogSync}, .path_contains = "new"}, kBroken);
+  EXPECT_TRUE(log->Sync().ok());
+  fs_.FailCalls({.kinds = {FileCall::kLogSync}, .path_contains = "log"}, kBroken);
+  EXPECT_FALSE(log->Sync().ok());
+}
+
 TEST_F(FaultyFileSystemTest, CallsAreDelayed) {
   fs_.DelayCalls({.kinds = {FileCall::kSyncDirectory}, .path_contains = ""},
                  absl::Milliseconds(20));

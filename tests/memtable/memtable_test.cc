@@ -156,8 +156,8 @@ TEST_F(MemtableTest, ValuesAreCopied) {
   EXPECT_EQ(cursor.value(), "value");
 }
 
-TEST_F(MemtableTest, ItsSequenceNumbersAreTheFirstAndTheLastThatWereSet) {
-  for (const SequenceNumber sequence : {5u, 7u, 11u}) memtable_->SetLastSequence(sequence);
+TEST_F(MemtableTest, ItsSequenceNumbersAreTheSmallestAndTheLargestInWhateverOrder) {
+  for (const SequenceNumber sequence : {7u, 11u, 5u, 8u}) memtable_->NoteSequence(sequence);
   EXPECT_EQ(memtable_->first_sequence(), 5u);
   EXPECT_EQ(memtable_->last_sequence(), 11u);
 }

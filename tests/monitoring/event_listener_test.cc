@@ -310,6 +310,40 @@ TEST_F(EventListenerTest, ASegmentThatIsGivenUpAfterAnErrorIsNotSealed) {
   database_.reset();  // before its file system
 }
 
+TEST_F(EventListenerTest, ASegmentThatIsLeftBecauseACallHangsIsNotSealed) {
+  FaultyFileSystem faulty(file_system_.get());
+  DatabaseOptions options = ListeningOptions();
+  options.file_system = &faulty;
+  absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+  ASSERT_OK(opened);
+  database_ = *std::move(opened);
+  Table* const table = CreateTable("t", {"f"});
+  Set(table, "r", "f:q", 1, "v");
+  ASSERT_OK(database_->WaitUntilQuiet());
+  faulty.StallOneFile({.kinds = {FileCall::kLogSync}, .path_contains = "/log/server-"});
+  std::thread writer([&] {
+    EXPECT_OK(table->Apply(RowMutation("r").Set("f:q", "v"), {.durability = Durability::kSync}));
+  });
+  ASSERT_TRUE(faulty.WaitUntilStalled(1));
+  Set(table, "r", "f:q", 1, "v");
+  faulty.ReleaseCalls();
+  writer.join();
+  const DatabaseStatistics statistics = database_->Statistics();
+  EXPECT_EQ(statistics.log_switches, 1u);
+  EXPECT_GE(statistics.log_stalls, 1u);
+  for (const auto& [name, server] : statistics.servers) {
+    if (!name.starts_with("server-")) continue;
+    EXPECT_EQ(server.log_switches, 1u);
+    EXPECT_EQ(server.log_stalls, statistics.log_stalls);
+  }
+  ASSERT_OK(database_->Close());
+  const auto segments = listener_.TakeSegments();
+  ASSERT_EQ(segments.size(), 1u);
+  EXPECT_EQ(segments.begin()->second,
+            (std::vector<std::string>{"created 1", "created 2", "sealed 2"}));
+  database_.reset();  // before its file system
+}
+
 // --- Stalls ---
 
 TEST_F(EventListenerTest, TheEndOfAStallIsToldThoughNobodyWrites) {
