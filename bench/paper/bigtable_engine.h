@@ -20,7 +20,7 @@ struct Spread {
 
 EngineKind BigtableEngine(const Spread& spread = {});
 
-// For tables of such rows: what the benchmarks' table has its locality group by.
+// The locality group of the benchmarks' table.
 bigtable::LocalityGroup PaperGroup(bool in_memory);
 
 }  // namespace bench
