@@ -22,7 +22,7 @@ ServerHost::ServerHost(Cluster* cluster, std::unique_ptr<TabletServer> server)
 
 absl::Status ServerHost::CheckMaster(MasterNumber master) {
   if (master < master_) {
-    return absl::AbortedError(
+    return absl::UnavailableError(
         Cat("master ", master, " was replaced by another, which is ", master_));
   }
   master_ = master;

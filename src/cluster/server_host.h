@@ -14,7 +14,7 @@
 // Reads go on until then. Section 6 has these two minor compactions.
 //
 // Commands have the number of the master that gives them. A master with a larger number is a later
-// one, and whatever an earlier one still asks for is refused (Aborted): see Greet.
+// one, and whatever an earlier one still asks for is refused (Unavailable): see Greet.
 #ifndef BIGTABLE_CLUSTER_SERVER_HOST_H_
 #define BIGTABLE_CLUSTER_SERVER_HOST_H_
 

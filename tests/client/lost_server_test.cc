@@ -496,13 +496,20 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
   }
   Random random(7);
   std::map<std::string, int> changes;
+  std::atomic<int> steps_to_live{0}, masters{0};
+  peer.OnMasterStep([&] {
+    if (steps_to_live > 0 && --steps_to_live == 0) {
+      peer.KillMaster();
+      ++masters;
+    }
+  });
   const absl::Time end = absl::Now() + absl::Seconds(3);
   while (absl::Now() < end && !HasFailure()) {
     const std::string row = RowOf(static_cast<int>(random.Below(kWriters * kRowsEach)));
     const std::vector<TabletServer*> servers = peer.Servers();
     absl::Status status;
     std::string change;
-    switch (random.Below(8)) {
+    switch (random.Below(9)) {
       case 0:
       case 1:
         change = "split";
@@ -512,7 +519,8 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
       case 3: {
         change = "merge";
         const auto tablets = database_->ListTablets("t");
-        ASSERT_OK(tablets);
+        status = tablets.status();
+        if (!tablets.ok()) break;
         const size_t i = 1 + random.Below(tablets->size() - 1);
         status = database_->MergeTablets("t", (*tablets)[i].rows.begin());
         break;
@@ -524,6 +532,12 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
             "t", row, static_cast<int>(random.Below(static_cast<uint64_t>(most_servers))));
         break;
       case 6:
+        change = "master";
+        // Now, or at one of its next steps.
+        steps_to_live = static_cast<int>(random.Below(10));
+        if (steps_to_live == 0) peer.KillMaster();
+        break;
+      case 7:
         if (servers.empty()) break;
         change = "kill";
         peer.Kill(random.Pick(servers));
@@ -540,6 +554,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
         << change << ": " << status;
     if (status.ok()) ++changes[change];
   }
+  peer.OnMasterStep(nullptr);
   done = true;
   for (std::thread& thread : threads) thread.join();
   for (const auto& [change, times] : changes) std::cout << times << " times " << change << ", ";

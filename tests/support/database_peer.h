@@ -48,7 +48,9 @@ class DatabasePeer {
   void OnMasterStep(std::function<void()> on_step) {
     impl_->masters->SetOnStep(std::move(on_step));
   }
-  const Master* master() const { return impl_->masters->Find().get(); }
+  // Beside the one that there is.
+  absl::Status StartMaster() { return Master::Start(impl_->cluster.get(), {}).status(); }
+  std::vector<std::shared_ptr<ServerHost>> Hosts() const { return impl_->cluster->Servers(); }
   void ReplaceLostServers() {
     if (const auto master = impl_->masters->Get({}); master.ok()) (*master)->ReplaceLostServers();
   }

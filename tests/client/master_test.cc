@@ -1,0 +1,250 @@
+// The master dies, at any of its steps, and another one takes its place: nothing is lost, nothing
+// is served twice, and who knows where tablets are notices nothing.
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+
+#include "support/database_fixture.h"
+#include "support/database_peer.h"
+
+namespace bigtable {
+namespace {
+
+std::string RowOf(int i) { return absl::StrFormat("row%05d", i); }
+
+class MasterTest : public DatabaseFixture {
+ protected:
+  static constexpr int kRows = 40;
+
+  DatabaseOptions WithServers(int servers) {
+    DatabaseOptions options = Options();
+    options.tablet_servers = servers;
+    return options;
+  }
+  static TableSchema Still() {
+    TableSchema schema;
+    schema.families["f"] = {};
+    schema.split.tablet_size = 0;
+    return schema;
+  }
+  // With tablets that begin at rows 10, 20 and 30, and data in SSTables, memtables and logs.
+  Table* CreateFilled(const std::string& name) {
+    CreateTableOptions options;
+    for (const int i : {10, 20, 30}) options.split_rows.push_back(RowOf(i));
+    EXPECT_OK(database_->CreateTable(name, Still(), options));
+    Table* const table = OpenTable(name);
+    Fill(table, "v");
+    EXPECT_OK(database_->Flush(name));
+    Fill(table, "w");
+    return table;
+  }
+  static void Fill(Table* table, std::string_view value) {
+    for (int i = 0; i < kRows; ++i) Set(table, RowOf(i), "f:q", 1, Cat(value, i));
+  }
+  static void ExpectFilled(Table* table, std::string_view value) {
+    int i = 0;
+    RowReader reader = table->ReadRows(RowRange::All());
+    for (const Row& row : reader) {
+      ASSERT_EQ(row.key(), RowOf(i));
+      ASSERT_EQ(Show(row), Cat("f:q@1=", value, i));
+      ASSERT_EQ(Show(table->ReadRow(row.key())), Cat("f:q@1=", value, i));
+      ++i;
+    }
+    ASSERT_OK(reader.status());
+    ASSERT_EQ(i, kRows);
+  }
+  // Until there is a master that has begun.
+  void AwaitMaster() { ASSERT_OK(database_->ListTablets("t")); }
+
+  // Makes `change` of a database with table "t", with the master dying at its step 1, 2, 3, ...; as
+  // often as it takes until it lives through all of them. `is_done` says whether the change has
+  // been made, which it may be although the call says that this is not known.
+  void DieAtEachStep(const std::function<absl::Status(Database*)>& change,
+                     const std::function<bool(Database*)>& is_done) {
+    int deaths = 0;
+    for (int fatal = 1;; ++fatal) {
+      SCOPED_TRACE(Cat("step ", fatal));
+      file_system_ = std::make_unique<InMemoryFileSystem>();
+      Open(WithServers(2));
+      Table* const table = CreateFilled("t");
+      DatabasePeer peer(database_.get());
+      std::atomic<int> steps{0};
+      peer.OnMasterStep([&] {
+        if (++steps == fatal) peer.KillMaster();
+      });
+      const absl::Status status = change(database_.get());
+      ASSERT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
+      const bool died = steps >= fatal;
+      peer.OnMasterStep(nullptr);
+      deaths += died ? 1 : 0;
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "w"));
+      Fill(table, "x");
+      ASSERT_NO_FATAL_FAILURE(AwaitMaster());
+      EXPECT_EQ(peer.ServedTwice(), "");
+      if (status.ok()) {
+        EXPECT_TRUE(is_done(database_.get()));
+      }
+      if (!is_done(database_.get())) {
+        ASSERT_OK(change(database_.get()));
+      }
+      EXPECT_TRUE(is_done(database_.get()));
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "x"));
+      if (fatal % 2 == 0) {
+        Kill();
+      } else {
+        ASSERT_OK(database_->Close());
+        database_.reset();
+      }
+      Open(WithServers(1));
+      EXPECT_TRUE(is_done(database_.get()));
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "x"));
+      ASSERT_OK(database_->Close());
+      database_.reset();
+      if (!died) break;
+    }
+    EXPECT_GT(deaths, 0);
+  }
+  static size_t TabletsOf(Database* database, std::string_view table) {
+    const auto tablets = database->ListTablets(table);
+    EXPECT_OK(tablets);
+    return tablets.ok() ? tablets->size() : 0;
+  }
+};
+
+TEST_F(MasterTest, ATableIsCreatedOrNot) {
+  DieAtEachStep(
+      [](Database* database) {
+        CreateTableOptions options;
+        options.split_rows = {"g", "p"};
+        return database->CreateTable("u", Still(), options);
+      },
+      [](Database* database) {
+        const auto table = database->OpenTable("u");
+        if (!table.ok()) return false;
+        EXPECT_EQ(TabletsOf(database, "u"), 3u);
+        for (const char* row : {"a", "h", "q"}) {
+          EXPECT_OK((*table)->Apply(RowMutation(row).Set("f:q", "1")));
+          EXPECT_OK((*table)->ReadRow(row));
+        }
+        return true;
+      });
+}
+
+TEST_F(MasterTest, ATableIsDeletedOrNot) {
+  DieAtEachStep(
+      [](Database* database) {
+        const absl::Status created = database->CreateTable("u", Still());
+        if (!created.ok() && !absl::IsAlreadyExists(created)) return created;
+        return database->DeleteTable("u");
+      },
+      [](Database* database) { return !database->OpenTable("u").ok(); });
+}
+
+TEST_F(MasterTest, ASchemaIsChangedOrNot) {
+  DieAtEachStep([](Database* database) { return database->AddFamily("t", "g", {}); },
+                [](Database* database) {
+                  const auto schema = database->GetSchema("t");
+                  EXPECT_OK(schema);
+                  if (!schema->families.contains("g")) return false;
+                  // All tablets know it.
+                  for (const int i : {5, 15, 25, 35}) {
+                    Table* const table = *database->OpenTable("t");
+                    EXPECT_OK(table->Apply(RowMutation(RowOf(i)).Set("g:q", Timestamp(1), "1")));
+                    EXPECT_OK(table->Apply(RowMutation(RowOf(i)).DeleteFamily("g")));
+                  }
+                  return true;
+                });
+}
+
+TEST_F(MasterTest, ATabletIsSplitOrNot) {
+  DieAtEachStep(
+      [](Database* database) {
+        const absl::Status split = database->SplitTablet("t", RowOf(15));
+        return absl::IsAlreadyExists(split) ? absl::OkStatus() : split;
+      },
+      [](Database* database) { return TabletsOf(database, "t") == 5; });
+}
+
+TEST_F(MasterTest, TabletsAreMergedOrNot) {
+  DieAtEachStep([](Database* database) { return database->MergeTablets("t", RowOf(20)); },
+                [](Database* database) { return TabletsOf(database, "t") == 3; });
+}
+
+TEST_F(MasterTest, ATabletIsMovedOrServedWhereItWas) {
+  // That it is where it is wanted does not outlive the database.
+  DieAtEachStep(
+      [](Database* database) {
+        for (const int server : {0, 1}) {
+          if (const absl::Status moved = database->MoveTablet("t", RowOf(15), server);
+              !moved.ok()) {
+            return moved;
+          }
+        }
+        return absl::OkStatus();
+      },
+      [](Database* database) { return TabletsOf(database, "t") == 4; });
+}
+
+TEST_F(MasterTest, ALostServerIsReplacedByWhicheverMasterThereIs) {
+  DieAtEachStep(
+      [](Database* database) {
+        DatabasePeer peer(database);
+        for (TabletServer* server : peer.Servers()) peer.Kill(server);
+        peer.ReplaceLostServers();
+        return absl::OkStatus();
+      },
+      [](Database* database) { return TabletsOf(database, "t") == 4; });
+}
+
+TEST_F(MasterTest, WithoutAMasterReadsAndWritesGoOn) {
+  Open(WithServers(2));
+  Table* const table = CreateFilled("t");
+  DatabasePeer peer(database_.get());
+  std::atomic<bool> may_begin{false};
+  peer.KillMaster();
+  peer.OnMasterStep([&] {
+    while (!may_begin) absl::SleepFor(absl::Milliseconds(1));
+  });
+  for (int round = 0; round < 10; ++round) {
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "w"));
+    Fill(table, "w");
+  }
+  // So do tables that nobody had open, and what the master is not needed for.
+  EXPECT_OK(database_->OpenTable("t"));
+  EXPECT_OK(database_->Flush("t"));
+  EXPECT_OK(database_->Compact("t"));
+  const absl::Time soon = absl::Now() + absl::Milliseconds(20);
+  EXPECT_STATUS(kDeadlineExceeded, "", database_->SplitTablet("t", RowOf(15), {.deadline = soon}));
+  may_begin = true;
+  EXPECT_OK(database_->SplitTablet("t", RowOf(15)));
+  EXPECT_EQ(TabletsOf(database_.get(), "t"), 5u);
+}
+
+TEST_F(MasterTest, ServersListenToNoEarlierMaster) {
+  Open(WithServers(1));
+  CreateFilled("t");
+  const auto& host = DatabasePeer(database_.get()).Hosts().front();
+  ASSERT_OK(host->Greet(UINT64_MAX));
+  const auto tablet = host->server()->Tablets().front();
+  EXPECT_STATUS(kUnavailable, "was replaced by another", host->Unload(1, tablet->id(), {}));
+  EXPECT_STATUS(kUnavailable, "was replaced by another",
+                host->Split(1, tablet->table_id(), RowOf(5), {}));
+  EXPECT_STATUS(kUnavailable, "was replaced by another", host->Greet(1).status());
+  EXPECT_STATUS(kUnavailable, "was replaced by another",
+                host->Drop(1, tablet->table_id()).status());
+  EXPECT_EQ(host->server()->Tablets().size(), 4u);
+}
+
+TEST_F(MasterTest, ThereIsOneMasterAtATime) {
+  Open(WithServers(1));
+  EXPECT_STATUS(kUnavailable, "another master", DatabasePeer(database_.get()).StartMaster());
+}
+
+}  // namespace
+}  // namespace bigtable
