@@ -229,9 +229,9 @@ TEST_F(MasterTest, WithoutAMasterReadsAndWritesGoOn) {
 TEST_F(MasterTest, ServersListenToNoEarlierMaster) {
   Open(WithServers(1));
   CreateFilled("t");
-  const auto& host = DatabasePeer(database_.get()).Hosts().front();
+  const std::shared_ptr<ServerHost> host = DatabasePeer(database_.get()).Hosts().front();
   ASSERT_OK(host->Greet(UINT64_MAX));
-  const auto tablet = host->server()->Tablets().front();
+  const std::shared_ptr<Tablet> tablet = host->server()->Tablets().front();
   EXPECT_STATUS(kUnavailable, "was replaced by another", host->Unload(1, tablet->id(), {}));
   EXPECT_STATUS(kUnavailable, "was replaced by another",
                 host->Split(1, tablet->table_id(), RowOf(5), {}));
