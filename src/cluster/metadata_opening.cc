@@ -51,15 +51,23 @@ absl::Status Cluster::ReplayMetadata(const std::string& server, const ReplayOpti
                                      Tablet* tablet) {
   const uint64_t most_memory = options_.shared_memory_budget->limit() / 4;
   const std::string log = directory_.log_of(server);
+  std::vector<MutationRecord> mutations;
   const auto replay = [&](RecordType type, SequenceNumber sequence,
                           std::string_view payload) -> absl::Status {
-    MutationRecord record;
-    if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
+    mutations.resize(1);
+    const bool is_sound = type == RecordType::kBatch
+                              ? ParseBatchRecord(payload, sequence, &mutations)
+                              : ParseMutationRecord(payload, &mutations.front());
+    if (!is_sound) {
       return absl::DataLossError(
           Cat(log, ": the record with sequence number ", sequence, " is no mutation"));
     }
     sequences_.AdvanceTo(sequence);
-    tablet->Replay(record.row, record.operations, sequence, record.server_timestamp);
+    SequenceNumber next = sequence - mutations.size();
+    for (const MutationRecord& record : mutations) {
+      tablet->Replay(record.row, record.operations, ++next, record.server_timestamp);
+    }
+    // What is written out has the whole of a batch.
     if (tablet->ActiveBytes() <= most_memory || options_.read_only) return absl::OkStatus();
     metadata_server_->SetVisible(sequences_.last());
     return FlushAll(metadata_server_.get());

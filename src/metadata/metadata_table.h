@@ -38,7 +38,11 @@ class MetadataTable final : public TabletStore {
   explicit MetadataTable(TabletService* service, Clock* clock = nullptr)
       : service_(service), clock_(clock) {}
 
-  absl::Status Commit(const TabletId& tablet, const TabletChange& change) override;
+  // All rows of METADATA are in one tablet; of several, their mutations are one record of its log,
+  // whose size is kept within bounds.
+  bool TakesTogether(absl::Span<const TabletStep> steps) const override;
+  absl::Status Commit(absl::Span<const TabletStep> steps) override;
+  using TabletStore::Commit;
 
   // Rows for the tablets of a new table, one after the other: only when this returns OK the table
   // has all of them.
@@ -89,6 +93,13 @@ class MetadataTable final : public TabletStore {
   // Nothing without a clock.
   std::string Event(TabletEventKind kind, std::string_view detail) const;
   absl::Status Settle(uint64_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(steps_mutex_);
+  // What is written to which row.
+  struct RowChange {
+    std::string row;
+    std::string operations;
+  };
+
+  std::vector<RowChange> EncodeSteps(absl::Span<const TabletStep> steps) const;
   // Around the steps of a split or a merge. What an earlier one has left because a step of it
   // failed is settled first: a mark is understood only as long as its tablet's neighbours are what
   // they were.
