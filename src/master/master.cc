@@ -33,7 +33,10 @@ absl::StatusOr<std::shared_ptr<Master>> Master::Start(Cluster* cluster, Options 
     MutexLock schema_lock(&master->schema_mutex_);
     BT_RETURN_IF_ERROR(master->ReadTables());
     BT_RETURN_IF_ERROR(master->FinishChanges());
-    BT_RETURN_IF_ERROR(master->Assign());
+    // A later master must begin to be able to do something about it: a server that was lost is in
+    // the way until one is there that replaces it.
+    const absl::Status assigned = master->Assign();
+    if (!assigned.ok() && (master->options_.opening || !master->active())) return assigned;
   }
   if (master->options_.opening && !master->read_only_) BT_RETURN_IF_ERROR(master->SweepFiles());
   return master;

@@ -134,8 +134,8 @@ absl::Status Master::Move(std::string_view table, const HostedTablet& from, Serv
     MutexLock lock(&mutex_);
     moving_.erase(id);
   }
+  Wake();  // for who has found it moving
   if (unloaded && !status.ok()) {
-    Wake();
     return absl::UnavailableError(
         Cat("the tablet could not be served by another server: ", ToStd(status.message())));
   }
