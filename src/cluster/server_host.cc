@@ -38,6 +38,8 @@ absl::Status ServerHost::CheckServing() const {
 absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Greet(MasterNumber master) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
+  // What an earlier master has asked for is done, or given up, before anybody else loads a tablet.
+  while (loading_ > 0) loaded_.Wait(&mutex_);
   return server_->Tablets();
 }
 
@@ -59,6 +61,19 @@ absl::Status ServerHost::Start(MasterNumber master) {
 
 absl::Status ServerHost::Load(MasterNumber master, const TableLayout& layout, const TabletId& id,
                               const std::vector<DeadLog*>& logs) {
+  {
+    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(CheckMaster(master));
+    ++loading_;
+  }
+  const absl::Status loaded = OpenAndServe(master, layout, id, logs);
+  MutexLock lock(&mutex_);
+  if (--loading_ == 0) loaded_.SignalAll();
+  return loaded;
+}
+
+absl::Status ServerHost::OpenAndServe(MasterNumber master, const TableLayout& layout,
+                                      const TabletId& id, const std::vector<DeadLog*>& logs) {
   BT_RETURN_IF_ERROR(Start(master));
   BT_RETURN_IF_ERROR(CheckServing());
   MetadataTable* const metadata = cluster_->metadata();
@@ -136,6 +151,7 @@ absl::Status ServerHost::StopAndFlush(const std::shared_ptr<Tablet>& tablet) {
 }
 
 void ServerHost::End() {
+  MutexLock end_lock(&end_mutex_);  // it has ended when anybody's call returns
   std::vector<std::shared_ptr<Tablet>> tablets;
   {
     MutexLock lock(&mutex_);  // a command that was begun is done

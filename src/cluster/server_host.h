@@ -101,6 +101,8 @@ class ServerHost {
  private:
   absl::Status CheckMaster(MasterNumber master) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::shared_ptr<Tablet>> FindTablet(const TabletId& id) const;
+  absl::Status OpenAndServe(MasterNumber master, const TableLayout& layout, const TabletId& id,
+                            const std::vector<DeadLog*>& logs);
   // What the dead servers' logs have of a tablet that nobody serves yet; it is written out.
   absl::Status Recover(const std::shared_ptr<Tablet>& tablet, const std::vector<DeadLog*>& logs);
   // Stops a tablet and writes everything out; it takes writes again if that fails.
@@ -120,6 +122,9 @@ class ServerHost {
   // Held while tablets come and go; nobody waits for background work with it.
   Mutex mutex_;
   MasterNumber master_ ABSL_GUARDED_BY(mutex_) = 0;
+  int loading_ ABSL_GUARDED_BY(mutex_) = 0;  // tablets that are being loaded
+  CondVar loaded_;
+  Mutex end_mutex_;  // before mutex_
 };
 
 }  // namespace bigtable

@@ -27,6 +27,13 @@ namespace bigtable {
 absl::Status Master::Assign() {
   const absl::Time start = absl::Now();
   is_assigned_ = false;
+  // Before anybody asks which tablets are served: what a server that has ended had is in its log,
+  // which is read only once the server is none of the present ones. An earlier master may be at it.
+  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+    if (!host->server()->ended()) continue;
+    host->End();
+    cluster_->ReplaceServer(host, lock_->number());
+  }
   Reach must_reach;
   BT_ASSIGN_OR_RETURN(const std::vector<Unassigned> tablets, FindUnassigned(&must_reach));
   ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
@@ -137,8 +144,8 @@ absl::Status Master::LoadAll(const std::vector<Unassigned>& tablets,
   }
   const auto load = [&](Share* share) {
     for (const Unassigned* tablet : share->tablets) {
-      share->status = LoadOne(share->host.get(), *tablet, logs);
-      if (!share->status.ok()) return;
+      share->status.Update(LoadOne(share->host.get(), *tablet, logs));
+      if (!share->status.ok() && !absl::IsUnavailable(share->status)) return;
     }
   };
   std::vector<std::thread> threads;
@@ -158,8 +165,12 @@ absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
   {
     MutexLock lock(&mutex_);
     // Looked at with the mutex: a tablet that was on its way is here, or has arrived.
-    if (moving_.contains(tablet.id) || IsServed(tablet.id)) return absl::OkStatus();
-    moving_.insert(tablet.id);
+    if (IsServed(tablet.id)) return absl::OkStatus();
+    // Where it is from may be a server that is lost, and then the logs are needed until it is clear
+    // that it has left before.
+    if (!moving_.insert(tablet.id).second) {
+      return absl::UnavailableError(Cat("a tablet of table ", tablet.layout->name, " is moving"));
+    }
   }
   absl::Status loaded = host->Load(lock_->number(), *tablet.layout, tablet.id, logs);
   {
@@ -203,10 +214,7 @@ void Master::ReplaceLostServers() {
   SealLostServers();
   MutexLock schema_lock(&schema_mutex_);
   for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
-    if (!host->server()->ended() || !Step().ok()) continue;
-    is_assigned_ = false;
-    host->End();
-    cluster_->ReplaceServer(host, lock_->number());
+    if (host->server()->ended()) is_assigned_ = false;
   }
   if (is_assigned_ || !active()) return;
   const absl::Status assigned = Assign();

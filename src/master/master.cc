@@ -23,23 +23,25 @@ Master::~Master() {
   FinishThreads();
 }
 
-absl::StatusOr<std::shared_ptr<Master>> Master::Start(Cluster* cluster, Options options) {
+absl::StatusOr<std::shared_ptr<Master>> Master::Create(Cluster* cluster, Options options) {
   BT_ASSIGN_OR_RETURN(
       std::unique_ptr<MasterLock> lock,
       MasterLock::Acquire(cluster->lock_service(), cluster->options().read_only, options.on_step));
-  std::shared_ptr<Master> master(new Master(cluster, std::move(options), std::move(lock)));
-  BT_RETURN_IF_ERROR(master->GreetServers());
+  return std::shared_ptr<Master>(new Master(cluster, std::move(options), std::move(lock)));
+}
+
+absl::Status Master::Begin() {
+  BT_RETURN_IF_ERROR(GreetServers());
   {
-    MutexLock schema_lock(&master->schema_mutex_);
-    BT_RETURN_IF_ERROR(master->ReadTables());
-    BT_RETURN_IF_ERROR(master->FinishChanges());
+    MutexLock schema_lock(&schema_mutex_);
+    BT_RETURN_IF_ERROR(ReadTables());
+    BT_RETURN_IF_ERROR(FinishChanges());
     // A later master must begin to be able to do something about it: a server that was lost is in
     // the way until one is there that replaces it.
-    const absl::Status assigned = master->Assign();
-    if (!assigned.ok() && (master->options_.opening || !master->active())) return assigned;
+    const absl::Status assigned = Assign();
+    if (!assigned.ok() && (options_.opening || !active())) return assigned;
   }
-  if (master->options_.opening && !master->read_only_) BT_RETURN_IF_ERROR(master->SweepFiles());
-  return master;
+  return options_.opening && !read_only_ ? SweepFiles() : absl::OkStatus();
 }
 
 CallLimits Master::WithEnd(CallLimits limits) const {

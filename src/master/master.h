@@ -56,8 +56,11 @@ class Master {
     std::function<void()> on_step;
   };
 
-  // Goes through the four steps. Unavailable if another master has the lock. `cluster` outlives it.
-  static absl::StatusOr<std::shared_ptr<Master>> Start(Cluster* cluster, Options options);
+  // The first step. Unavailable if another master has the lock. `cluster` outlives it.
+  static absl::StatusOr<std::shared_ptr<Master>> Create(Cluster* cluster, Options options);
+  // The others. Meanwhile somebody has to call SealLostServers: a command of an earlier master to a
+  // server that is lost is done only after that, and until it is done the server does not answer.
+  absl::Status Begin();
   ~Master();
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -19,6 +21,12 @@ absl::Status MasterRunner::Start() {
   cluster_->StartBackground([this] {
     progress_();
     // Here, too: the master's threads may be waiting for something.
+    std::shared_ptr<Master> starting;
+    {
+      MutexLock lock(&mutex_);
+      starting = starting_;
+    }
+    if (starting != nullptr) starting->SealLostServers();
     if (const std::shared_ptr<Master> present = Find()) {
       present->SealLostServers();
       present->Wake();
@@ -40,7 +48,21 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::StartMaster(bool opening) 
     }
     if (on_step) on_step();
   };
-  return Master::Start(cluster_, std::move(options));
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<Master> master, Master::Create(cluster_, std::move(options)));
+  {
+    MutexLock lock(&mutex_);
+    starting_ = master;
+  }
+  const absl::Status begun = master->Begin();
+  {
+    MutexLock lock(&mutex_);
+    starting_ = nullptr;
+  }
+  if (begun.ok()) return master;
+  // It has to be gone before another one can have its lock. A thread of the background may be
+  // looking at it, but not for long.
+  while (master.use_count() > 1) absl::SleepFor(absl::Microseconds(100));
+  return begun;
 }
 
 void MasterRunner::Loop() {

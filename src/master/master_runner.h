@@ -54,6 +54,7 @@ class MasterRunner {
   mutable Mutex mutex_;
   CondVar changed_;
   std::shared_ptr<Master> master_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<Master> starting_ ABSL_GUARDED_BY(mutex_);  // has not begun yet
   std::vector<std::shared_ptr<Master>> retired_ ABSL_GUARDED_BY(mutex_);
   std::function<void()> on_step_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

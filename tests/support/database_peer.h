@@ -49,7 +49,7 @@ class DatabasePeer {
     impl_->masters->SetOnStep(std::move(on_step));
   }
   // Beside the one that there is.
-  absl::Status StartMaster() { return Master::Start(impl_->cluster.get(), {}).status(); }
+  absl::Status StartMaster() { return Master::Create(impl_->cluster.get(), {}).status(); }
   std::vector<std::shared_ptr<ServerHost>> Hosts() const { return impl_->cluster->Servers(); }
   void ReplaceLostServers() {
     if (const auto master = impl_->masters->Get({}); master.ok()) (*master)->ReplaceLostServers();
