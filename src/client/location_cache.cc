@@ -34,8 +34,12 @@ std::shared_ptr<TableRoute> LocationCache::RouteOf(uint64_t table_id) {
 absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
   {
     const std::shared_ptr<const ServedTable> table = route->Share();
-    // Another call was faster.
-    if (!IsStale(table->tablets()[table->Find(row)])) return absl::OkStatus();
+    const ServedTablet& served = table->tablets()[table->Find(row)];
+    if (!IsStale(served)) {
+      // Another call was faster, or the tablet takes no writes until it has moved.
+      if (!served.tablet->stopped()) return absl::OkStatus();
+      return absl::UnavailableError(Cat("the tablet with row ", Quoted(row), " is about to move"));
+    }
   }
   lookups_.fetch_add(1, std::memory_order_relaxed);
   BT_ASSIGN_OR_RETURN(const std::vector<TabletLocation> locations,

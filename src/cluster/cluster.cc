@@ -1,7 +1,6 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -261,9 +260,11 @@ std::vector<std::shared_ptr<ServerHost>> Cluster::ServersEver() const {
 namespace {
 
 std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerHost>>& hosts,
-                                       std::string_view name) {
+                                       std::string_view name, bool read_only) {
   for (const std::shared_ptr<ServerHost>& host : hosts) {
-    if (host->server()->name() == name) return host;
+    // One that is being started has no name yet.
+    const bool has_name = read_only || host->server()->has_log();
+    if (has_name && host->server()->name() == name) return host;
   }
   return nullptr;
 }
@@ -271,14 +272,15 @@ std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerH
 }  // namespace
 
 std::shared_ptr<ServerHost> Cluster::FindServer(std::string_view name) const {
-  return name.empty() ? nullptr : FindByName(Servers(), name);
+  return name.empty() ? nullptr : FindByName(Servers(), name, options_.read_only);
 }
 
 std::shared_ptr<ServerHost> Cluster::FindServerEver(std::string_view name) const {
-  return name.empty() ? nullptr : FindByName(ServersEver(), name);
+  return name.empty() ? nullptr : FindByName(ServersEver(), name, options_.read_only);
 }
 
 void Cluster::ReplaceServer(const std::shared_ptr<ServerHost>& ended, MasterNumber master) {
+  MutexLock replace_lock(&replace_mutex_);
   const std::shared_ptr<ServerHost> successor = MakeHost();
   successor->Greet(master).IgnoreError();
   {

@@ -174,6 +174,7 @@ class Cluster {
   std::unique_ptr<TabletServer> metadata_server_;
   std::unique_ptr<MetadataTable> metadata_;
 
+  Mutex replace_mutex_;  // one server at a time is replaced, for all who have a list; before mutex_
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<ServerHost>> servers_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<ServerHost>> dead_servers_ ABSL_GUARDED_BY(mutex_);

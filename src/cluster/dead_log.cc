@@ -47,6 +47,10 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
     dead->file_system_ = dead->memory_.get();
     dead->sorted_directory_ = "/sorted";
   }
+  if (dead->memory_ == nullptr) {
+    const std::string& sorted = options.sorted_directory;
+    BT_RETURN_IF_ERROR(file_system->CreateDirectory(sorted.substr(0, sorted.rfind('/'))));
+  }
   SortLogOptions sort;
   sort.piece_size = options.piece_size;
   sort.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -61,8 +65,10 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
 }
 
 DeadLog::~DeadLog() {
-  // Nobody needs it; what stays goes with the log.
-  if (memory_ == nullptr) RemoveSortedLog(file_system_, sorted_directory_).IgnoreError();
+  // What stays the next opening sweeps.
+  if (memory_ != nullptr) return;
+  RemoveSortedLog(file_system_, sorted_directory_).IgnoreError();
+  file_system_->RemoveDirectory(sorted_directory_).IgnoreError();
 }
 
 absl::Status DeadLog::Read(const RowRange& rows, uint64_t table_id, SequenceNumber after,

@@ -6,7 +6,8 @@
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
 //   lockservice/servers/NAME    a tablet server that has a log (cluster/server_directory.h)
 //   log/NAME/                   its commit log (commitlog/)
-//   sst/NUMBER.sst              the SSTables of all tables (sstable/)
+//   sorted/NAME-MASTER/         it sorted, while a master has its tablets loaded
+//   (cluster/dead_log.h) sst/NUMBER.sst              the SSTables of all tables (sstable/)
 #ifndef BIGTABLE_CLUSTER_DIRECTORY_H_
 #define BIGTABLE_CLUSTER_DIRECTORY_H_
 
@@ -27,6 +28,7 @@ class DatabaseDirectory {
   std::string lock_service() const { return path_ + "/lockservice"; }
   std::string logs() const { return path_ + "/log"; }
   std::string log_of(std::string_view server) const;
+  std::string sorted_logs() const { return path_ + "/sorted"; }
   std::string sstables() const { return path_ + "/sst"; }
   std::string sstable(uint64_t number) const;
 

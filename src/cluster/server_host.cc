@@ -155,6 +155,7 @@ void ServerHost::End() {
   std::vector<std::shared_ptr<Tablet>> tablets;
   {
     MutexLock lock(&mutex_);  // a command that was begun is done
+    while (loading_ > 0) loaded_.Wait(&mutex_);
     tablets = server_->Tablets();
   }
   server_->WaitForEnd();

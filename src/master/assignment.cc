@@ -31,15 +31,18 @@ absl::Status Master::Assign() {
   // which is read only once the server is none of the present ones. An earlier master may be at it.
   for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
     if (!host->server()->ended()) continue;
+    BT_RETURN_IF_ERROR(Step());
     host->End();
     cluster_->ReplaceServer(host, lock_->number());
   }
-  Reach must_reach;
-  BT_ASSIGN_OR_RETURN(const std::vector<Unassigned> tablets, FindUnassigned(&must_reach));
+  // The dead before the missing: the tablets of a server that is none of the present ones by now
+  // are missing then, so that its log is not removed without them.
   ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
   BT_RETURN_IF_ERROR(servers.Load());
   std::vector<std::string> dead = servers.Servers(ServerDirectory::Kind::kUser);
   std::erase_if(dead, [&](const std::string& name) { return cluster_->IsLive(name); });
+  Reach must_reach;
+  BT_ASSIGN_OR_RETURN(const std::vector<Unassigned> tablets, FindUnassigned(&must_reach));
   std::vector<std::unique_ptr<DeadLog>> logs;
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(Step());
@@ -110,7 +113,11 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const ServerDirectory& 
   // What a server of this process had not acknowledged nobody has seen, and nobody shall.
   if (const auto host = cluster_->FindServerEver(server)) options.last = host->server()->visible();
   const std::string directory = cluster_->directory().log_of(server);
-  if (!read_only_) options.sorted_directory = directory;
+  // An earlier master may still be sorting it, too.
+  if (!read_only_) {
+    options.sorted_directory =
+        Cat(cluster_->directory().sorted_logs(), "/", server, "-", lock_->number());
+  }
   BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
                       DeadLog::Sort(cluster_->file_system(), server, directory, options));
   cluster_->sequences()->AdvanceTo(log->last_sequence());
@@ -130,11 +137,10 @@ absl::Status Master::LoadAll(const std::vector<Unassigned>& tablets,
   };
   std::vector<Share> shares;
   for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
-    // One that was lost meanwhile is not asked; if all were, one that says so.
-    if (host->server()->serving() || shares.empty()) {
-      shares.push_back({host, host->load(), {}, absl::OkStatus()});
-    }
+    // One that was lost meanwhile is not asked.
+    if (host->server()->serving()) shares.push_back({host, host->load(), {}, absl::OkStatus()});
   }
+  if (shares.empty()) return absl::UnavailableError("no server has its lock");
   for (const Unassigned& tablet : tablets) {
     const auto least =
         std::min_element(shares.begin(), shares.end(),
@@ -145,7 +151,8 @@ absl::Status Master::LoadAll(const std::vector<Unassigned>& tablets,
   const auto load = [&](Share* share) {
     for (const Unassigned* tablet : share->tablets) {
       share->status.Update(LoadOne(share->host.get(), *tablet, logs));
-      if (!share->status.ok() && !absl::IsUnavailable(share->status)) return;
+      // Otherwise those that can be served are, whatever is wrong with this one.
+      if (!share->status.ok() && options_.opening) return;
     }
   };
   std::vector<std::thread> threads;
@@ -177,9 +184,13 @@ absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
     MutexLock lock(&mutex_);
     moving_.erase(tablet.id);
   }
-  // It was merged with another one meanwhile.
-  if (absl::IsNotFound(loaded)) return absl::OkStatus();
   if (loaded.ok()) return loaded;
+  if (absl::IsNotFound(loaded)) {
+    // It was merged with another one meanwhile, if that is what was not found.
+    std::string server;
+    const absl::Status read = cluster_->metadata()->ReadTablet(tablet.id, &server).status();
+    if (absl::IsNotFound(read)) return absl::OkStatus();
+  }
   return Annotate(loaded, Cat("table ", tablet.layout->name));
 }
 

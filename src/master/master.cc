@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "commitlog/sorted_log.h"
 
 namespace bigtable {
 
@@ -136,6 +137,13 @@ absl::Status Master::SweepFiles() {
     if (!number.has_value() || named.contains(*number)) continue;
     info_log_->Info("removing ", name, ", which no table names");
     BT_RETURN_IF_ERROR(file_system->RemoveFile(directory.sstable(*number)));
+  }
+  const auto sorted = file_system->ListDirectory(directory.sorted_logs());
+  if (!sorted.ok() && !absl::IsNotFound(sorted.status())) return sorted.status();
+  for (const std::string& name : sorted.value_or(std::vector<std::string>())) {
+    const std::string path = Cat(directory.sorted_logs(), "/", name);
+    BT_RETURN_IF_ERROR(RemoveSortedLog(file_system, path));
+    BT_RETURN_IF_ERROR(file_system->RemoveDirectory(path));
   }
   ServerDirectory servers(file_system, lock_->session(), directory);
   BT_RETURN_IF_ERROR(servers.Load());

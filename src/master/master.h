@@ -166,6 +166,8 @@ class Master {
                                            const CallLimits& limits);
   absl::StatusOr<std::vector<HostedTablet>> AwaitTablets(uint64_t table_id,
                                                          const CallLimits& limits);
+  // NotFound: the table was deleted.
+  absl::Status CheckThere(uint64_t table_id) const;
   // Before the caller looks for a tablet again.
   absl::Status WaitALittle(const CallLimits& limits);
   absl::Status Move(std::string_view table, const HostedTablet& from, ServerHost* to,

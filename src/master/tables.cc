@@ -34,6 +34,7 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   }
   BT_RETURN_IF_ERROR(Step());
   if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
+    BT_RETURN_IF_ERROR(Step());  // a later master goes by what it finds
     // It may be there all the same.
     if (const absl::Status removed = schemas_.Remove(name);
         !removed.ok() && !absl::IsNotFound(removed)) {
@@ -61,6 +62,7 @@ absl::Status Master::DeleteTable(std::string_view name) {
   BT_ASSIGN_OR_RETURN(const TableLayout layout, FindTable(name));
   BT_RETURN_IF_ERROR(Step());
   if (const absl::Status removed = schemas_.Remove(name); !removed.ok()) {
+    BT_RETURN_IF_ERROR(Step());
     RestoreSchema(layout);
     return removed;
   }
@@ -103,6 +105,7 @@ absl::Status Master::ChangeTable(std::string_view name,
   BT_RETURN_IF_ERROR(change(&layout));
   BT_RETURN_IF_ERROR(Step());
   if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
+    BT_RETURN_IF_ERROR(Step());
     RestoreSchema(before);
     return written;
   }

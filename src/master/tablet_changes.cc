@@ -25,7 +25,16 @@ absl::StatusOr<HostedTablet> Master::AwaitTablet(uint64_t table_id, std::string_
     HostedTablet hosted = cluster_->FindTablet(table_id, row);
     if (hosted && hosted.host->server()->serving()) return hosted;
     BT_RETURN_IF_ERROR(WaitALittle(limits));
+    BT_RETURN_IF_ERROR(CheckThere(table_id));
   }
+}
+
+absl::Status Master::CheckThere(uint64_t table_id) const {
+  MutexLock lock(&mutex_);
+  const bool is_there = std::any_of(tables_.begin(), tables_.end(), [&](const auto& entry) {
+    return entry.second.table_id == table_id;
+  });
+  return is_there ? absl::OkStatus() : absl::NotFoundError("the table was deleted");
 }
 
 absl::Status Master::WaitALittle(const CallLimits& limits) {
@@ -47,6 +56,7 @@ absl::StatusOr<std::vector<HostedTablet>> Master::AwaitTablets(uint64_t table_id
     }
     if (!next.has_value()) return tablets;
     BT_RETURN_IF_ERROR(WaitALittle(limits));
+    BT_RETURN_IF_ERROR(CheckThere(table_id));
   }
 }
 

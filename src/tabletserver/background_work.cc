@@ -148,7 +148,8 @@ bool BackgroundWork::FindCompaction(Work* work) {
   if (pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok()) return false;
   for (TabletServer* server : servers_) {
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
-      if (claims_.contains(tablet.get())) continue;
+      // A stopped one is going to move, or goes on.
+      if (claims_.contains(tablet.get()) || tablet->stopped()) continue;
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
         if (compacting_.contains({tablet.get(), group})) continue;

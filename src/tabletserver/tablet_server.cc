@@ -188,6 +188,8 @@ std::vector<FrozenMemtables> TabletServer::Frozen() const {
   std::vector<FrozenMemtables> frozen;
   MutexLock lock(&freeze_mutex_);
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    // What a stopped one has whoever has stopped it writes out, or it is found in the log.
+    if (tablet->stopped()) continue;
     std::vector<FrozenMemtables> more = FrozenOf(tablet);
     std::move(more.begin(), more.end(), std::back_inserter(frozen));
   }
