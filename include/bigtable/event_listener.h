@@ -38,6 +38,7 @@ enum class FreezeReason : uint8_t {
   kFull,       // DatabaseOptions::memtable_size
   kLogLength,  // the log can be shortened by it
   kMemory,     // the memory budget asked for it
+  kTogether,   // another one of the server was frozen, and both are written out together
 };
 
 struct MemtableFrozenEvent {

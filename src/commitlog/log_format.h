@@ -82,7 +82,7 @@ namespace bigtable {
 // On disk: never renumber.
 enum class RecordType : uint8_t {
   kMutation = 1,  // one row mutation
-  kBatch = 2,     // several row mutations, all or none
+  kBatch = 2,     // several row mutations, all or none; the sequence number is the last one's
   kPrepare = 3,   // 3 to 5: reserved for batches over several servers
   kCommit = 4,
   kAbort = 5,

@@ -60,20 +60,29 @@ absl::Status Master::Replay(const std::string& dead_server, SequenceNumber must_
   const uint64_t most_memory = options_.shared_memory_budget->limit() / 4;
   uint64_t memory = 0;
   const std::string log = directory_.log_of(dead_server);
+  const auto apply = [&](const MutationRecord& record, SequenceNumber sequence) {
+    const std::shared_ptr<Tablet> tablet = find(record.table_id, record.row);
+    if (tablet == nullptr) return;  // the table was deleted, or it has moved
+    const uint64_t before = tablet->ActiveBytes();
+    tablet->Replay(record.row, record.operations, sequence, record.server_timestamp);
+    memory += tablet->ActiveBytes() - before;
+  };
+  std::vector<MutationRecord> mutations;
   const auto replay = [&](RecordType type, SequenceNumber sequence,
                           std::string_view payload) -> absl::Status {
-    MutationRecord record;
-    if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
+    mutations.resize(1);
+    const bool is_sound = type == RecordType::kBatch
+                              ? ParseBatchRecord(payload, sequence, &mutations)
+                              : ParseMutationRecord(payload, &mutations.front());
+    if (!is_sound) {
       return absl::DataLossError(
           Cat(log, ": the record with sequence number ", sequence, " is no mutation"));
     }
     if (sequence > last) return absl::OkStatus();
     sequences_.AdvanceTo(sequence);
-    const std::shared_ptr<Tablet> tablet = find(record.table_id, record.row);
-    if (tablet == nullptr) return absl::OkStatus();  // the table was deleted, or it has moved
-    const uint64_t before = tablet->ActiveBytes();
-    tablet->Replay(record.row, record.operations, sequence, record.server_timestamp);
-    memory += tablet->ActiveBytes() - before;
+    const SequenceNumber before = sequence - mutations.size();
+    for (size_t i = 0; i < mutations.size(); ++i) apply(mutations[i], before + 1 + i);
+    // What is written out has the whole of a batch.
     if (memory <= most_memory || options_.read_only) return absl::OkStatus();
     memory = 0;
     return flush();

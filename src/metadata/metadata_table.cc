@@ -12,10 +12,35 @@
 
 namespace bigtable {
 
-absl::Status MetadataTable::Commit(const TabletId& tablet, const TabletChange& change) {
-  const std::string row = MetadataRow(tablet);
-  const std::string operations = EncodeChange(change);
-  return service_->ApplyMutation({kMetadataTableId, row, operations});
+std::vector<MetadataTable::RowChange> MetadataTable::EncodeSteps(
+    absl::Span<const TabletStep> steps) {
+  std::vector<RowChange> changes;
+  for (const TabletStep& step : steps) {
+    std::string row = MetadataRow(step.tablet);
+    if (changes.empty() || changes.back().row != row) changes.push_back({std::move(row), {}});
+    changes.back().operations += EncodeChange(step.change);
+  }
+  return changes;
+}
+
+bool MetadataTable::TakesTogether(absl::Span<const TabletStep> steps) const {
+  // A record as large as a segment of METADATA's log would get one of its own.
+  constexpr size_t kMostBytes = 128 << 10;
+  const std::vector<RowChange> changes = EncodeSteps(steps);
+  size_t bytes = 0;
+  for (const RowChange& change : changes) bytes += change.row.size() + change.operations.size();
+  return changes.size() <= 1 || bytes <= kMostBytes;
+}
+
+absl::Status MetadataTable::Commit(absl::Span<const TabletStep> steps) {
+  const std::vector<RowChange> changes = EncodeSteps(steps);
+  if (changes.size() == 1) {
+    return service_->ApplyMutation(
+        {kMetadataTableId, changes.front().row, changes.front().operations});
+  }
+  std::vector<RowOperations> rows;
+  for (const RowChange& change : changes) rows.push_back({change.row, change.operations});
+  return service_->ApplyBatch({kMetadataTableId, rows});
 }
 
 absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<RowRange>& tablets) {

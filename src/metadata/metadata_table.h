@@ -23,7 +23,11 @@ class MetadataTable final : public TabletStore {
   // `service` outlives this.
   explicit MetadataTable(TabletService* service) : service_(service) {}
 
-  absl::Status Commit(const TabletId& tablet, const TabletChange& change) override;
+  // All rows of METADATA are in one tablet; of several, their mutations are one record of its log,
+  // whose size is kept within bounds.
+  bool TakesTogether(absl::Span<const TabletStep> steps) const override;
+  absl::Status Commit(absl::Span<const TabletStep> steps) override;
+  using TabletStore::Commit;
 
   // Rows for the tablets of a new table, one after the other: only when this returns OK the table
   // has all of them.
@@ -56,6 +60,13 @@ class MetadataTable final : public TabletStore {
     TabletMark mark = TabletMark::kNone;
   };
 
+  // What is written to which row.
+  struct RowChange {
+    std::string row;
+    std::string operations;
+  };
+
+  static std::vector<RowChange> EncodeSteps(absl::Span<const TabletStep> steps);
   absl::StatusOr<std::vector<Row>> ReadRows(uint64_t table_id);
   // Around the steps of a split or a merge. What an earlier one has left because a step of it
   // failed is settled first: a mark is understood only as long as its tablet's neighbours are what

@@ -29,10 +29,10 @@ TabletState RootTablet::state() const {
   return state_;
 }
 
-absl::Status RootTablet::Commit(const TabletId& /*tablet*/, const TabletChange& change) {
+absl::Status RootTablet::Commit(absl::Span<const TabletStep> steps) {
   MutexLock lock(&mutex_);
   TabletState next = state_;
-  ApplyChange(change, &next);
+  for (const TabletStep& step : steps) ApplyChange(step.change, &next);
   BT_RETURN_IF_ERROR(files_->Write(kFile, EncodeTabletState(next)));
   state_ = std::move(next);
   return absl::OkStatus();

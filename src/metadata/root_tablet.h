@@ -30,7 +30,10 @@ class RootTablet final : public TabletStore {
   absl::Status Load();
   TabletState state() const;
 
-  absl::Status Commit(const TabletId& tablet, const TabletChange& change) override;
+  // The steps are the root's: there is no other tablet.
+  bool TakesTogether(absl::Span<const TabletStep> /*steps*/) const override { return true; }
+  absl::Status Commit(absl::Span<const TabletStep> steps) override;
+  using TabletStore::Commit;
 
  private:
   SmallFiles* const files_;

@@ -12,6 +12,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 
 #include "bigtable/options.h"
 #include "bigtable/row_range.h"
@@ -22,6 +23,17 @@ struct ApplyRequest {
   uint64_t table_id = 0;
   std::string_view row;
   std::string_view operations;  // tablet/mutation_format.h
+  Durability durability = Durability::kSync;
+};
+
+// Mutations of several rows of one tablet, all or none.
+struct RowOperations {
+  std::string_view row;
+  std::string_view operations;
+};
+struct ApplyBatchRequest {
+  uint64_t table_id = 0;
+  absl::Span<const RowOperations> rows;
   Durability durability = Durability::kSync;
 };
 
@@ -45,6 +57,8 @@ class TabletService {
   virtual ~TabletService() = default;
   // NotFound: the tablet with this row is not here.
   virtual absl::Status ApplyMutation(const ApplyRequest& request) = 0;
+  // FailedPrecondition, and nothing is applied: the rows are not all in one tablet.
+  virtual absl::Status ApplyBatch(const ApplyBatchRequest& request) = 0;
   // The newest version of each column, in order; an error of the sink ends the read. The range must
   // not go beyond the tablet that has its first row.
   virtual absl::Status Read(const ReadRequest& request,

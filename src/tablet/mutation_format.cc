@@ -57,4 +57,24 @@ bool ParseMutationRecord(std::string_view payload, MutationRecord* record) {
   return decoder.ok() && record->server_timestamp >= 0 && !record->row.empty();
 }
 
+size_t AppendToBatch(std::string* out, const MutationRecord& record) {
+  std::string header;
+  AppendMutationHeader(&header, record);
+  AppendVarint64(out, header.size() + record.operations.size());
+  *out += header;
+  *out += record.operations;
+  return out->size() - record.operations.size();
+}
+
+bool ParseBatchRecord(std::string_view payload, SequenceNumber last,
+                      std::vector<MutationRecord>* records) {
+  records->clear();
+  Decoder decoder(payload);
+  while (decoder.ok() && !decoder.at_end()) {
+    const std::string_view mutation = decoder.LengthPrefixed();
+    if (!decoder.ok() || !ParseMutationRecord(mutation, &records->emplace_back())) return false;
+  }
+  return decoder.ok() && !records->empty() && records->size() <= last;
+}
+
 }  // namespace bigtable

@@ -22,15 +22,32 @@
 //
 // Worked example: table 5, server timestamp 7, row "r", Set("f:q", "v"):
 //   05 07 01 72 | 81 01 66 01 71 01 76
+//
+// A record of the commit log, type kBatch: several mutations, all or none. Each is what a record of
+// type kMutation would be, with its length before it:
+//
+//   +---------------+---------------+-----
+//   | mutation      | mutation      | ...        up to the end, at least one
+//   | length, bytes | length, bytes |
+//   +---------------+---------------+-----
+//
+// Their sequence numbers are consecutive, and the record's is that of the last: once the log may
+// let go of it, it may let go of all of them.
+//
+// Worked example: the mutation above, and one of the row "s" that deletes it:
+//   0b 05 07 01 72 81 01 66 01 71 01 76 | 05 05 07 01 73 07
 #ifndef BIGTABLE_TABLET_MUTATION_FORMAT_H_
 #define BIGTABLE_TABLET_MUTATION_FORMAT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/coding.h"
 #include "base/entry_key.h"
+#include "base/sequence.h"
 
 namespace bigtable {
 
@@ -70,6 +87,15 @@ struct MutationRecord {
 void AppendMutationHeader(std::string* out, const MutationRecord& record);
 // False if `payload` is not a record.
 bool ParseMutationRecord(std::string_view payload, MutationRecord* record);
+
+// One more mutation for a batch, whose payload is `out` so far. Returns where in it the operations
+// begin.
+size_t AppendToBatch(std::string* out, const MutationRecord& record);
+// The mutations of a batch, whose record has the sequence number `last`: the first of them has
+// `last` + 1 less their number. False if `payload` is not a batch, or has more mutations than there
+// are sequence numbers up to `last`.
+bool ParseBatchRecord(std::string_view payload, SequenceNumber last,
+                      std::vector<MutationRecord>* records);
 
 }  // namespace bigtable
 

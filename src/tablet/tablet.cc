@@ -36,14 +36,6 @@ std::vector<EventFile> EventFiles(const std::vector<Ref<SSTable>>& files) {
   return events;
 }
 
-void NoteWritten(const std::vector<SSTableInfo>& written, CompactionOutcome* outcome) {
-  for (const SSTableInfo& info : written) {
-    outcome->bytes_written += info.size;
-    outcome->outputs.push_back({info.file_number, info.size});
-  }
-  outcome->files_written = written.size();
-}
-
 CompactionReason ReasonOf(const CompactionPick& pick, bool rewrite_all) {
   if (rewrite_all) return CompactionReason::kMajor;
   switch (pick.kind) {
@@ -214,7 +206,7 @@ void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
 }
 
 Tablet::Halves Tablet::Split(std::string_view row, SequenceNumber last) {
-  for (size_t group = 0; group < active_.size(); ++group) Freeze(group, last);
+  FreezeAll(last);
   MutexLock lock(&mutex_);
   const std::optional<std::string>& end = rows_.end();
   Halves halves{
@@ -235,7 +227,10 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
   half->groups_ = groups_;
   for (size_t i = 0; i < groups.size(); ++i) {
     groups[i].active = NewMemtable();
-    half->groups_[i].shared_memtables = groups[i].frozen.size();
+    // Of rows that are written in order, the left half would otherwise write out nothing at all,
+    // and wait for its turn to do so.
+    std::erase_if(groups[i].frozen, [&](const Ref<Memtable>& m) { return !half->HasRowsIn(*m); });
+    half->groups_[i].has_parents_memtables = !groups[i].frozen.empty();
     std::vector<OpenFile>& files = half->groups_[i].files;
     std::erase_if(files, [&](const OpenFile& f) { return !MayHaveRowsOf(f.table->info(), rows); });
     for (OpenFile& file : files) file.bytes_within.reset();
@@ -243,6 +238,12 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
   }
   half->Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
   return half;
+}
+
+bool Tablet::HasRowsIn(const Memtable& memtable) const {
+  MemtableCursor cursor(&memtable);
+  cursor.Seek(begin_key_);
+  return cursor.valid() && (end_key_.empty() || cursor.key() < end_key_);
 }
 
 void Tablet::Clear(SequenceNumber last) {
@@ -345,77 +346,37 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
   return open;
 }
 
-absl::Status Tablet::Flush(size_t group, CompactionOutcome* outcome) {
-  std::shared_ptr<const TableLayout> layout;
-  std::vector<Ref<Memtable>> frozen;
-  {
-    const Pin<TabletVersion> version = Version();
-    layout = version->shared_layout();
-    frozen = version->groups()[group].frozen;
-  }
-  if (frozen.empty()) return absl::OkStatus();
-  ListenerQueue* const events = environment_->events;
-  if (events == nullptr) return WriteOut(*layout, group, frozen, outcome);
-
-  MinorCompactionEvent event;
-  event.time = absl::Now();
-  event.place = PlaceOf(*layout, group);
-  event.memtables = frozen.size();
-  events->Push(&EventListener::OnMinorCompactionBegan, event);
-  event.status = WriteOut(*layout, group, frozen, outcome);
-  event.duration = absl::Now() - std::exchange(event.time, absl::Now());
-  event.outputs = outcome->outputs;
-  event.bytes_written = outcome->bytes_written;
-  events->Push(&EventListener::OnMinorCompactionEnded, event);
-  return event.status;
-}
-
-absl::Status Tablet::WriteOut(const TableLayout& layout, size_t group,
-                              const std::vector<Ref<Memtable>>& frozen,
-                              CompactionOutcome* outcome) {
-  const SequenceNumber last = frozen.front()->last_sequence();
+absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
+    const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables) const {
   MergingCursor input;
   CursorPool pool;
-  for (const Ref<Memtable>& memtable : frozen) {
+  for (const Ref<Memtable>& memtable : memtables) {
     input.Add(pool.Make<MemtableCursor>(memtable.get()));
   }
-  bool shared;
+  bool has_parents;
   {
     MutexLock lock(&mutex_);
-    shared = groups_[group].shared_memtables > 0;
+    has_parents = groups_[group].has_parents_memtables;
   }
   ClippedCursor clipped(&input, begin_key_, end_key_);
-  const CompactionJob job = MakeJob(layout, group, false);
-  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
-                      job.Run(shared ? static_cast<EntryCursor*>(&clipped) : &input));
-  NoteWritten(written, outcome);
+  return MakeJob(layout, group, false)
+      .Run(has_parents ? static_cast<EntryCursor*>(&clipped) : &input);
+}
 
-  // Other groups and tablets may have mutations in the log that came before the last one that is
-  // now in an SSTable: none may be lost while this one is kept.
-  const absl::StatusOr<SequenceNumber> log_synced = environment_->sync_log(*this, group, last);
-  if (!log_synced.ok()) {
-    RemoveWritten(written);
-    return log_synced.status();
-  }
-  TabletChange change;
-  const RedoPoint redo{last, environment_->server, *log_synced};
-  change.redo = redo;
-  change.last_timestamp = last_timestamp_.load();
-  BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
-                      CommitOutput(layout, group, written, last, std::move(change)));
-
+void Tablet::PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,
+                            const RedoPoint& redo) {
   MutexLock lock(&mutex_);
-  std::vector<OpenFile>& files = groups_[group].files;
-  files.insert(files.end(), opened.begin(), opened.end());
-  groups_[group].redo = redo;
-  groups_[group].shared_memtables = 0;
+  Group& group = groups_[flushed.group];
+  group.files.insert(group.files.end(), files.begin(), files.end());
+  group.redo = redo;
+  group.has_parents_memtables = false;
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
+  GroupVersion& version = groups[flushed.group];
   // What was frozen since stands before what was written.
-  groups[group].frozen.resize(groups[group].frozen.size() - frozen.size());
-  groups[group].runs = RunsOf(files);
+  version.frozen.resize(version.frozen.size() - flushed.memtables.size());
+  version.runs = RunsOf(group.files);
   Publish(current->shared_layout(), std::move(groups), current->seal());
-  return absl::OkStatus();
 }
 
 absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
@@ -488,7 +449,7 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
                                   [&](const Ref<SSTable>& file) { return IsWithin(file->info()); });
   BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
                       job.Run(within ? static_cast<EntryCursor*>(&input) : &clipped));
-  NoteWritten(written, outcome);
+  for (const SSTableInfo& info : written) outcome->Add(info);
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
                       CommitOutput(layout, group, written, order, std::move(change)));
   {
@@ -736,6 +697,16 @@ void Tablet::RemoveFiles() {
         environment_->remove_file(file->info().file_number);
     }
   }
+}
+
+std::vector<FrozenMemtables> FrozenOf(const std::shared_ptr<Tablet>& tablet) {
+  std::vector<FrozenMemtables> frozen;
+  const Pin<TabletVersion> version = tablet->Version();
+  for (size_t group = 0; group < version->groups().size(); ++group) {
+    const std::vector<Ref<Memtable>>& memtables = version->groups()[group].frozen;
+    if (!memtables.empty()) frozen.push_back({tablet, group, memtables});
+  }
+  return frozen;
 }
 
 }  // namespace bigtable

@@ -5,8 +5,8 @@
 // * Anybody reads: Pin() a version, choose the moment, use a CellCursor.
 // * One thread at a time writes, which is whoever leads the server's group commit: Apply, Freeze,
 //   SetLayout. It is called the writer here.
-// * Background threads write memtables out and merge runs: Flush and Compact, one of each for a
-//   locality group at a time. The caller sees to that.
+// * Background threads write memtables out and merge runs: MinorCompaction and Compact, one of each
+//   for a locality group at a time. The caller sees to that.
 //
 // What always holds:
 // 1. The versions of a tablet follow one another; each has all that was acknowledged before it was
@@ -57,6 +57,14 @@ namespace bigtable {
 
 class Tablet;
 
+// What is to be written out of a locality group: frozen memtables from new to old, up to the
+// oldest.
+struct FrozenMemtables {
+  std::shared_ptr<Tablet> tablet;
+  size_t group = 0;
+  std::vector<Ref<Memtable>> memtables;
+};
+
 // What a tablet needs of the server it is on. Outlives the tablet.
 struct TabletEnvironment {
   FileSystem* file_system = nullptr;
@@ -76,11 +84,10 @@ struct TabletEnvironment {
   std::function<std::string(uint64_t)> path_of;
   // The last mutation that readers see.
   std::function<SequenceNumber()> visible;
-  // Before a group's memtables up to `last` count as written out: makes the server's log durable if
-  // it has mutations up to `last` that are still needed for other groups or tablets, and says up to
-  // which one this has made it durable by now.
-  std::function<absl::StatusOr<SequenceNumber>(const Tablet&, size_t group, SequenceNumber last)>
-      sync_log;
+  // Before these memtables count as written out, all at once: makes the server's log durable if
+  // others have mutations that are older than the last one in these, and says up to which one this
+  // has made it durable by now.
+  std::function<absl::StatusOr<SequenceNumber>(absl::Span<const FrozenMemtables>)> sync_log;
   // Told of files that the tablet's METADATA row does not name any more.
   std::function<void(uint64_t number)> remove_file;
 };
@@ -93,6 +100,12 @@ struct CompactionOutcome {
   uint64_t bytes_moved = 0;        // became a part of another run, untouched
   uint64_t bytes_dropped = 0;      // removed, unread
   std::vector<EventFile> outputs;  // what was written
+
+  void Add(const SSTableInfo& written) {
+    bytes_written += written.size;
+    ++files_written;
+    outputs.push_back({written.file_number, written.size});
+  }
 };
 
 class Tablet {
@@ -131,9 +144,10 @@ class Tablet {
   int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_relaxed); }
 
   // Splits the tablet: what it has, two others have from now on, each the rows on its side of
-  // `row`, which the right one begins with. They share its frozen memtables and SSTables; the
-  // latter until they are compacted. This one takes no more writes, and what has it pinned or pins
-  // it sees what it had until now. No background work on it is under way. `last` as in Freeze.
+  // `row`, which the right one begins with. Each has those of its frozen memtables and SSTables
+  // that have rows of its; what both have they share, the latter until they are compacted. This one
+  // takes no more writes, and what has it pinned or pins it sees what it had until now. No
+  // background work on it is under way. `last` as in Freeze.
   struct Halves {
     std::shared_ptr<Tablet> left;
     std::shared_ptr<Tablet> right;
@@ -163,6 +177,9 @@ class Tablet {
   // Replaces the active memtable of a group by an empty one, to be written out. `last` is the last
   // mutation that is complete. Does nothing if the memtable is empty.
   void Freeze(size_t group, SequenceNumber last, FreezeReason reason = FreezeReason::kRequested);
+  void FreezeAll(SequenceNumber last) {
+    for (size_t group = 0; group < active_.size(); ++group) Freeze(group, last);
+  }
   // Lets go of all memtables and SSTables, as far as no reader has them pinned: for a tablet that
   // was removed and is not worked on any more. `last` as in Freeze.
   void Clear(SequenceNumber last);
@@ -171,11 +188,8 @@ class Tablet {
 
   // --- For background work ---
 
-  // Minor compaction: writes the frozen memtables of a group to an SSTable. Cancelled if the tablet
-  // was removed meanwhile, as Compact.
-  absl::Status Flush(size_t group, CompactionOutcome* outcome);
   // Does to the runs of a group what was picked. With `rewrite_all`, and all runs, this is a major
-  // compaction: nothing moves unread.
+  // compaction: nothing moves unread. Cancelled if the tablet was removed meanwhile.
   absl::Status Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
                        const std::atomic<bool>* cancelled, CompactionOutcome* outcome);
   // What the policy of the group would do now.
@@ -204,6 +218,8 @@ class Tablet {
   void RemoveFiles();
 
  private:
+  friend class MinorCompaction;
+
   // A file of a group with its place among the runs.
   struct OpenFile {
     uint64_t order;
@@ -221,9 +237,9 @@ class Tablet {
   struct Group {
     std::vector<OpenFile> files;
     RedoPoint redo;
-    // Of the oldest frozen memtables: how many another tablet has, too, so that they hold rows of
-    // its.
-    size_t shared_memtables = 0;
+    // Whether the oldest frozen memtables are those of the tablet that this was a half of, so that
+    // they may hold rows of the other half.
+    bool has_parents_memtables = false;
   };
   // A key, and the bytes of its file that it stands for.
   struct Sample {
@@ -255,9 +271,12 @@ class Tablet {
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
                                                      uint64_t order, TabletChange change);
-  // The work of Flush.
-  absl::Status WriteOut(const TableLayout& layout, size_t group,
-                        const std::vector<Ref<Memtable>>& frozen, CompactionOutcome* outcome);
+  // Of a minor compaction: writes SSTables, and puts them in the place of the memtables once
+  // METADATA has them. Cancelled if the tablet was removed meanwhile.
+  absl::StatusOr<std::vector<SSTableInfo>> WriteMemtables(
+      const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables) const;
+  void PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,
+                      const RedoPoint& redo);
   // Does what was chosen: writes, commits and publishes.
   absl::Status RunCompaction(const TableLayout& layout, size_t group,
                              const CompactionInputs& inputs, const std::atomic<bool>* cancelled,
@@ -276,6 +295,8 @@ class Tablet {
   uint64_t NewScanCacheId() const;
   std::unique_ptr<Tablet> MakeHalf(const RowRange& rows) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether any key of the memtable, in which nothing is written any more, is of this tablet.
+  bool HasRowsIn(const Memtable& memtable) const;
   // Whether all keys of the file are of this tablet.
   bool IsWithin(const SSTableInfo& info) const {
     return info.smallest_key >= begin_key_ && (end_key_.empty() || info.largest_key < end_key_);
@@ -305,6 +326,9 @@ class Tablet {
   std::vector<Group> groups_ ABSL_GUARDED_BY(mutex_);  // as the layout's
   Published<TabletVersion> version_;
 };
+
+// What is frozen of a tablet.
+std::vector<FrozenMemtables> FrozenOf(const std::shared_ptr<Tablet>& tablet);
 
 }  // namespace bigtable
 

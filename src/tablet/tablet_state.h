@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 
 #include "bigtable/row_range.h"
 
@@ -67,13 +68,26 @@ void ApplyChange(const TabletChange& change, TabletState* state);
 TabletState MergedState(const TabletState& left, const TabletState& right,
                         std::vector<uint64_t>* shared);
 
-// How a tablet's changes are committed. Thread-safe.
+// Of which tablet.
+struct TabletStep {
+  TabletId tablet;
+  TabletChange change;
+};
+
+// How changes of tablets are committed. Thread-safe.
 class TabletStore {
  public:
   virtual ~TabletStore() = default;
-  // Atomic, and durable when it returns OK. After an error it is unknown whether the change will be
-  // found after a crash.
-  virtual absl::Status Commit(const TabletId& tablet, const TabletChange& change) = 0;
+  // Whether Commit takes these steps: only if what it has of their tablets is in one place, and the
+  // steps are not too much for one mutation. It always takes a single step.
+  virtual bool TakesTogether(absl::Span<const TabletStep> steps) const = 0;
+  // All of the steps or none, and durable when it returns OK. After an error it is unknown whether
+  // they will be found after a crash. Steps of one tablet stand together.
+  virtual absl::Status Commit(absl::Span<const TabletStep> steps) = 0;
+  absl::Status Commit(const TabletId& tablet, const TabletChange& change) {
+    const TabletStep step{tablet, change};
+    return Commit(absl::MakeConstSpan(&step, 1));
+  }
 };
 
 }  // namespace bigtable

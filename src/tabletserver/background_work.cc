@@ -49,16 +49,16 @@ void BackgroundWork::Wake() {
 
 void BackgroundWork::FlushLoop() {
   while (true) {
-    Work work;
+    FlushWork work;
     {
       MutexLock lock(&mutex_);
       while (!stopping_ && !FindFlush(&work)) changed_.Wait(&mutex_);
       if (stopping_) return;
-      flushing_.insert(work.id());
+      flushing_.insert(work.ids.begin(), work.ids.end());
     }
-    const absl::Status status = RunFlush(work);
-    if (!status.ok() && !work.tablet->removed()) work.server->SetError(status);
-    Finished(&flushing_, work);
+    const absl::Status status = RunFlush(&work);
+    if (!status.ok()) work.server->SetError(status);
+    Finished(&flushing_, work.ids);
   }
 }
 
@@ -85,7 +85,7 @@ void BackgroundWork::CompactLoop() {
       MutexLock lock(&mutex_);
       compaction_error_ = status;
     }
-    Finished(&compacting_, work);
+    Finished(&compacting_, {work.id()});
   }
 }
 
@@ -120,21 +120,28 @@ void BackgroundWork::UpkeepLoop() {
 
 // --- Choosing ---
 
-bool BackgroundWork::FindFlush(Work* work) {
+bool BackgroundWork::FindFlush(FlushWork* work) {
   for (TabletServer* server : servers_) {
     if (!server->error().ok()) continue;
-    for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
-      const auto claim = claims_.find(tablet.get());
-      if (claim != claims_.end() && claim->second == Claim::kAll) continue;
-      const size_t groups = tablet->Version()->groups().size();
-      for (size_t group = 0; group < groups; ++group) {
-        if (!tablet->HasFrozen(group) || flushing_.contains({tablet.get(), group})) continue;
-        *work = {server, std::move(tablet), group, {}};
-        return true;
-      }
-    }
+    std::vector<FrozenMemtables> frozen = server->Frozen();
+    std::erase_if(frozen, [&](const FrozenMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      const auto claim = claims_.find(memtables.tablet.get());
+      return (claim != claims_.end() && claim->second == Claim::kAll) ||
+             flushing_.contains({memtables.tablet.get(), memtables.group});
+    });
+    if (frozen.empty()) continue;
+    *work = FlushWork(server, std::move(frozen));
+    return true;
   }
   return false;
+}
+
+BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<FrozenMemtables> f)
+    : server(s), frozen(std::move(f)) {
+  if (frozen.size() > kMostTogether) frozen.resize(kMostTogether);
+  for (const FrozenMemtables& memtables : frozen) {
+    ids.emplace_back(memtables.tablet.get(), memtables.group);
+  }
 }
 
 bool BackgroundWork::FindCompaction(Work* work) {
@@ -175,23 +182,28 @@ void BackgroundWork::Count(CompactionCounters* tablet, CompactionCounters* serve
   durations->Record(nanos);
 }
 
-absl::Status BackgroundWork::RunFlush(const Work& work) {
-  CompactionOutcome outcome;
+absl::Status BackgroundWork::RunFlush(FlushWork* work) {
+  if (work->frozen.empty()) return absl::OkStatus();
+  TabletServer* const server = work->server;
   const absl::Time start = absl::Now();
-  const int64_t begin = NowNanos();
-  const absl::Status flushed = work.tablet->Flush(work.group, &outcome);
-  Count(&work.tablet->counters()->minor, &work.server->counters()->minor,
-        &work.server->counters()->minor_compaction, outcome, flushed, NowNanos() - begin);
-  BT_RETURN_IF_ERROR(flushed);
-  if (const absl::Status status = work.server->MaintainLog(); !status.ok()) {
-    info_log_->Warning("server ", work.server->name(), ": ", ToStd(status.message()));
+  uint64_t bytes = 0;
+  MinorCompaction compaction(server->environment(), std::move(work->frozen));
+  const absl::Status status = compaction.Run();
+  for (const MinorCompaction::Part& part : compaction.parts()) {
+    Count(&part.frozen.tablet->counters()->minor, &server->counters()->minor,
+          &server->counters()->minor_compaction, part.outcome, part.status, part.nanos);
+    if (!part.status.ok()) continue;
+    bytes += part.outcome.bytes_written;
+    MutexLock lock(&mutex_);
+    ++counters_.minor_compactions;
+    counters_.minor_bytes_written += part.outcome.bytes_written;
   }
-  info_log_->Info("minor compaction of table ", work.tablet->table_id(), ", group ", work.group,
-                  ": ", outcome.bytes_written, " bytes in ",
-                  absl::FormatDuration(absl::Now() - start));
-  MutexLock lock(&mutex_);
-  ++counters_.minor_compactions;
-  counters_.minor_bytes_written += outcome.bytes_written;
+  BT_RETURN_IF_ERROR(status);
+  if (const absl::Status maintained = server->MaintainLog(); !maintained.ok()) {
+    info_log_->Warning("server ", server->name(), ": ", ToStd(maintained.message()));
+  }
+  info_log_->Info("minor compaction of ", compaction.parts().size(), " locality groups: ", bytes,
+                  " bytes in ", absl::FormatDuration(absl::Now() - start));
   return absl::OkStatus();
 }
 
@@ -222,11 +234,11 @@ absl::Status BackgroundWork::RunCompaction(const Work& work, bool major) {
   return absl::OkStatus();
 }
 
-void BackgroundWork::Finished(WorkSet* set, const Work& work) {
+void BackgroundWork::Finished(WorkSet* set, const std::vector<WorkId>& ids) {
   CountRuns();
   {
     MutexLock lock(&mutex_);
-    set->erase(work.id());
+    for (const WorkId& id : ids) set->erase(id);
     ++wakes_;
     changed_.SignalAll();
   }
@@ -301,22 +313,24 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
 }
 
 absl::Status BackgroundWork::FlushNow(TabletServer* server) {
-  for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
-    const size_t groups = tablet->Version()->groups().size();
-    for (size_t group = 0; group < groups; ++group) {
-      const Work work{server, tablet, group, {}};
-      {
-        MutexLock lock(&mutex_);
-        while (flushing_.contains(work.id())) changed_.Wait(&mutex_);
-        flushing_.insert(work.id());
+  while (true) {
+    FlushWork work;
+    {
+      MutexLock lock(&mutex_);
+      work = FlushWork(server, server->Frozen());
+      if (work.ids.empty()) return absl::OkStatus();
+      const auto is_flushed = [&](const WorkId& id)
+                                  ABSL_NO_THREAD_SAFETY_ANALYSIS { return flushing_.contains(id); };
+      if (std::any_of(work.ids.begin(), work.ids.end(), is_flushed)) {
+        changed_.Wait(&mutex_);
+        continue;
       }
-      const bool due = !tablet->removed() && tablet->HasFrozen(group);
-      const absl::Status status = due ? RunFlush(work) : absl::OkStatus();
-      Finished(&flushing_, work);
-      BT_RETURN_IF_ERROR(status);
+      flushing_.insert(work.ids.begin(), work.ids.end());
     }
+    const absl::Status status = RunFlush(&work);
+    Finished(&flushing_, work.ids);
+    BT_RETURN_IF_ERROR(status);
   }
-  return absl::OkStatus();
 }
 
 absl::Status BackgroundWork::CompactTablet(TabletServer* server,
@@ -340,7 +354,7 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       compacting_.insert(work.id());
     }
     const absl::Status status = RunCompaction(work, true);
-    Finished(&compacting_, work);
+    Finished(&compacting_, {work.id()});
     BT_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
@@ -380,10 +394,8 @@ void BackgroundWork::ReleaseTablet(const Tablet* tablet) {
 
 absl::Status BackgroundWork::FlushClaimed(TabletServer* server,
                                           const std::shared_ptr<Tablet>& tablet) {
-  for (size_t group = 0; group < tablet->Version()->groups().size(); ++group) {
-    if (tablet->HasFrozen(group)) BT_RETURN_IF_ERROR(RunFlush({server, tablet, group, {}}));
-  }
-  return absl::OkStatus();
+  FlushWork work(server, FrozenOf(tablet));
+  return RunFlush(&work);
 }
 
 void BackgroundWork::WaitForTablet(const Tablet* tablet) {
@@ -401,8 +413,9 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
       BT_RETURN_IF_ERROR(compaction_error_);
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
       if (flushing_.empty() && compacting_.empty() && claims_.empty()) {
-        Work work;
-        if (!FindFlush(&work) && !FindCompaction(&work)) break;
+        FlushWork flush;
+        Work compaction;
+        if (!FindFlush(&flush) && !FindCompaction(&compaction)) break;
         // The threads may not know: files grow too old without a change.
         changed_.SignalAll();
       }

@@ -3,7 +3,8 @@
 //
 // Nobody queues work: each thread looks at the tablets for something to do, and sleeps when there
 // is nothing. So nothing is forgotten when a compaction fails or a thread is late, and what is most
-// needed is done first. One minor and one other compaction of a locality group run at a time.
+// needed is done first. One minor and one other compaction of a locality group run at a time. All
+// that is frozen on a server is written out together (tablet/minor_compaction.h).
 #ifndef BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_
 #define BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_
 
@@ -27,6 +28,7 @@
 #include "base/info_log.h"
 #include "base/mutex.h"
 #include "compaction/policy.h"
+#include "tablet/minor_compaction.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
@@ -102,26 +104,40 @@ class BackgroundWork {
   Counters counters() const;
 
  private:
-  // A locality group of a tablet that can be worked on.
+  // A locality group of a tablet.
+  using WorkId = std::pair<const Tablet*, size_t>;
+  // One whose runs can be merged.
   struct Work {
     TabletServer* server = nullptr;
     std::shared_ptr<Tablet> tablet;
     size_t group = 0;
     CompactionPick pick;
 
-    std::pair<const Tablet*, size_t> id() const { return {tablet.get(), group}; }
+    WorkId id() const { return {tablet.get(), group}; }
+  };
+  // Memtables of a server that can be written out together: all of them if they are not very many.
+  struct FlushWork {
+    static constexpr size_t kMostTogether = 64;
+
+    FlushWork() = default;
+    FlushWork(TabletServer* s, std::vector<FrozenMemtables> f);
+
+    TabletServer* server = nullptr;
+    std::vector<FrozenMemtables> frozen;  // until RunFlush
+    std::vector<WorkId> ids;
   };
   // What of a claimed tablet the threads keep away from.
   enum class Claim { kMergingCompactions, kAll };
-  using WorkSet = std::set<std::pair<const Tablet*, size_t>>;
+  using WorkSet = std::set<WorkId>;
 
   void FlushLoop();
   void CompactLoop();
   void UpkeepLoop();
   static bool IsWorkedOn(const WorkSet& set, const Tablet* tablet);
-  bool FindFlush(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool FindFlush(FlushWork* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool FindCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status RunFlush(const Work& work);
+  // An error is not one of a tablet that was removed.
+  absl::Status RunFlush(FlushWork* work);
   absl::Status RunCompaction(const Work& work, bool major);
   // Counts a compaction of either kind for the tablet and its server.
   static void Count(CompactionCounters* tablet, CompactionCounters* server,
@@ -130,7 +146,7 @@ class BackgroundWork {
   // Waits for a change; false when the limits are reached.
   absl::Status WaitForChange(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status WaitUnlessStopping(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Finished(WorkSet* set, const Work& work);
+  void Finished(WorkSet* set, const std::vector<WorkId>& ids);
   void CountRuns();
 
   InfoLog* const info_log_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -38,8 +39,8 @@ TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment enviro
       queue_([this](std::span<GroupCommit::Request* const> group) { CommitGroup(group); },
              TakeOver()) {
   environment_.visible = [this] { return visible(); };
-  environment_.sync_log = [this](const Tablet& tablet, size_t group, SequenceNumber last) {
-    return SyncLog(tablet, group, last);
+  environment_.sync_log = [this](absl::Span<const FrozenMemtables> flushed) {
+    return SyncLog(flushed);
   };
 }
 
@@ -139,9 +140,8 @@ void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::strin
 void TabletServer::StopTablet(Tablet* tablet) {
   queue_.RunExclusive([&] {
     tablet->SetStopped(true);
-    for (size_t group = 0; group < tablet->active_groups(); ++group) {
-      tablet->Freeze(group, visible());
-    }
+    MutexLock lock(&freeze_mutex_);
+    tablet->FreezeAll(visible());
   });
 }
 
@@ -182,6 +182,16 @@ bool TabletServer::HasFrozen() const {
     }
   }
   return false;
+}
+
+std::vector<FrozenMemtables> TabletServer::Frozen() const {
+  std::vector<FrozenMemtables> frozen;
+  MutexLock lock(&freeze_mutex_);
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    std::vector<FrozenMemtables> more = FrozenOf(tablet);
+    std::move(more.begin(), more.end(), std::back_inserter(frozen));
+  }
+  return frozen;
 }
 
 // --- Writes ---
@@ -392,7 +402,41 @@ absl::Status TabletServer::LogWrite(Write* write) {
     } else if (recheck) {
       status = Check(*request.tablet->WriterLayout(), request.mutations[i]);
     }
-    if (status.ok()) BT_RETURN_IF_ERROR(LogMutation(write, i));
+    if (status.ok() && !request.is_batch) BT_RETURN_IF_ERROR(LogMutation(write, i));
+  }
+  return request.is_batch ? LogBatch(write) : absl::OkStatus();
+}
+
+// One record for all of them.
+absl::Status TabletServer::LogBatch(Write* write) {
+  const WriteRequest& request = write->request;
+  for (const absl::Status& status : write->statuses) {
+    if (status.ok()) continue;
+    std::fill(write->statuses.begin(), write->statuses.end(), absl::Status(status));
+    return absl::OkStatus();
+  }
+  Tablet& tablet = *request.tablet;
+  const size_t first = logged_.size();
+  SequenceNumber sequence = sequences_->Take(request.mutations.size());
+  std::vector<size_t> begins;  // of the operations, in the record
+  batch_.clear();
+  for (const MutationView& mutation : request.mutations) {
+    const int64_t timestamp =
+        mutation.takes_server_time ? tablet.NextTimestamp() : tablet.last_timestamp();
+    begins.push_back(
+        AppendToBatch(&batch_, {tablet.table_id(), timestamp, mutation.row, mutation.operations}));
+    logged_.push_back({sequence++, timestamp, mutation.operations, nullptr});
+  }
+  if (request.durability == Durability::kNone) return absl::OkStatus();
+  const std::string_view payload = batch_;
+  AppendedRecord record;
+  BT_RETURN_IF_ERROR(
+      log_->Append(RecordType::kBatch, logged_.back().sequence, {&payload, 1}, &record));
+  if (record.segment == nullptr) return absl::OkStatus();
+  for (size_t i = 0; i < begins.size(); ++i) {
+    Logged& logged = logged_[first + i];
+    logged.operations = record.payload.substr(begins[i], logged.operations.size());
+    logged.segment = record.segment;
   }
   return absl::OkStatus();
 }
@@ -436,9 +480,30 @@ void TabletServer::ApplyToMemtables(Write* write) {
 void TabletServer::FreezeFull(Tablet* tablet) {
   for (size_t group = 0; group < tablet->active_groups(); ++group) {
     if (tablet->ActiveBytes(group) < options_.memtable_size) continue;
-    tablet->Freeze(group, visible(), FreezeReason::kFull);
-    wake_();
+    FreezeWithOthers(tablet, group, FreezeReason::kFull);
   }
+}
+
+// What is frozen at one moment is written out without a sync of the log (tablet/
+// minor_compaction.h). That makes small files of memtables that are not full; so where a server has
+// more of them than can be worth it, only the one that is due is frozen, and the log is synced.
+void TabletServer::FreezeWithOthers(Tablet* tablet, size_t group, FreezeReason reason) {
+  constexpr size_t kMostOthers = 15;
+  std::vector<std::pair<std::shared_ptr<Tablet>, size_t>> others;
+  for (const std::shared_ptr<Tablet>& other : Tablets()) {
+    for (size_t i = 0; i < other->active_groups() && others.size() <= kMostOthers; ++i) {
+      if (other.get() == tablet && i == group) continue;
+      if (other->ActiveFirstSequence(i) != 0) others.emplace_back(other, i);
+    }
+  }
+  {
+    MutexLock lock(&freeze_mutex_);
+    tablet->Freeze(group, visible(), reason);
+    if (others.size() <= kMostOthers) {
+      for (const auto& [other, i] : others) other->Freeze(i, visible(), FreezeReason::kTogether);
+    }
+  }
+  wake_();
 }
 
 // The log is too long: what needs its oldest segment is written out.
@@ -450,8 +515,7 @@ void TabletServer::FreezeForLog() {
       if (first == 0 || oldest == 0 || tablet->HasFrozen(group)) continue;
       // What begins in the older half of the log.
       if (first > oldest + (visible() - std::min(visible(), oldest)) / 2) continue;
-      tablet->Freeze(group, visible(), FreezeReason::kLogLength);
-      wake_();
+      FreezeWithOthers(tablet.get(), group, FreezeReason::kLogLength);
     }
   }
 }
@@ -484,6 +548,36 @@ absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
   return absl::UnavailableError(Cat("the tablet with row ", Quoted(request.row), " is moving"));
 }
 
+absl::Status TabletServer::ApplyBatch(const ApplyBatchRequest& request) {
+  if (request.rows.empty()) return absl::OkStatus();
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet,
+                      ServedTablet(request.table_id, request.rows.front().row));
+  const Pin<TabletVersion> version = tablet->Version();
+  std::vector<MutationView> mutations;
+  for (const RowOperations& row : request.rows) {
+    if (!tablet->rows().Contains(row.row)) {
+      return absl::FailedPreconditionError(Cat("the rows ", Quoted(request.rows.front().row),
+                                               " and ", Quoted(row.row), " of table ",
+                                               request.table_id, " are in different tablets"));
+    }
+    mutations.push_back({row.row, row.operations});
+    BT_RETURN_IF_ERROR(Check(version->layout(), mutations.back()));
+  }
+  std::vector<absl::Status> statuses(mutations.size());
+  const CallSample sample{.weight = 1};
+  if (Apply({.tablet = tablet.get(),
+             .layout = &version->layout(),
+             .mutations = mutations,
+             .is_batch = true,
+             .durability = request.durability,
+             .sample = &sample},
+            absl::MakeSpan(statuses))) {
+    return statuses.front();
+  }
+  return absl::UnavailableError(
+      Cat("the tablet with row ", Quoted(request.rows.front().row), " is moving"));
+}
+
 absl::Status TabletServer::Read(const ReadRequest& request,
                                 absl::FunctionRef<absl::Status(const ReadCell&)> sink) {
   if (!serving()) return absl::UnavailableError(Cat("server ", name(), " has lost its lock"));
@@ -511,18 +605,16 @@ void TabletServer::SetLayout(Tablet* tablet, const TableLayout& layout) {
 
 void TabletServer::FreezeAll(Tablet* tablet) {
   queue_.RunExclusive([&] {
-    for (size_t group = 0; group < tablet->active_groups(); ++group) {
-      tablet->Freeze(group, visible());
-    }
+    MutexLock lock(&freeze_mutex_);
+    tablet->FreezeAll(visible());
   });
   wake_();
 }
 
 // After a failure of the log, memtables are written out although it cannot be synced: this is how
 // what they hold becomes durable again.
-absl::StatusOr<SequenceNumber> TabletServer::SyncLog(const Tablet& tablet, size_t group,
-                                                     SequenceNumber last_written_out) {
-  if (has_log() && IsLogNeeded(tablet, group, last_written_out)) {
+absl::StatusOr<SequenceNumber> TabletServer::SyncLog(absl::Span<const FrozenMemtables> flushed) {
+  if (has_log() && IsLogNeeded(flushed)) {
     const SequenceNumber last = log_->last_sequence();
     const absl::Status status = log_->Sync();
     if (!status.ok() && !resuming_.load()) return status;
@@ -535,18 +627,25 @@ absl::StatusOr<SequenceNumber> TabletServer::SyncLog(const Tablet& tablet, size_
   return log_synced_;
 }
 
-// Whether there are mutations up to `last` in other memtables than those of the group.
-bool TabletServer::IsLogNeeded(const Tablet& tablet, size_t group, SequenceNumber last) const {
-  const auto needs = [&](const Ref<Memtable>& memtable) {
-    return memtable->first_sequence() != 0 && memtable->first_sequence() <= last;
-  };
-  for (const std::shared_ptr<Tablet>& other : Tablets()) {
-    const Pin<TabletVersion> version = other->Version();
-    for (size_t i = 0; i < version->groups().size(); ++i) {
-      if (other.get() == &tablet && i == group) continue;
-      const GroupVersion& memtables = version->groups()[i];
-      if (needs(memtables.active) ||
-          std::any_of(memtables.frozen.begin(), memtables.frozen.end(), needs)) {
+// Whether other memtables have mutations that came before the last one of these.
+bool TabletServer::IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const {
+  SequenceNumber last = 0;
+  // Halves of a tablet share memtables: each is one of its own here.
+  std::set<std::pair<const Tablet*, const Memtable*>> these;
+  for (const FrozenMemtables& frozen : flushed) {
+    last = std::max(last, frozen.memtables.front()->last_sequence());
+    for (const Ref<Memtable>& memtable : frozen.memtables) {
+      these.emplace(frozen.tablet.get(), memtable.get());
+    }
+  }
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    const auto needs = [&](const Ref<Memtable>& memtable) {
+      return memtable->first_sequence() != 0 && memtable->first_sequence() <= last &&
+             !these.contains({tablet.get(), memtable.get()});
+    };
+    const Pin<TabletVersion> version = tablet->Version();
+    for (const GroupVersion& group : version->groups()) {
+      if (needs(group.active) || std::any_of(group.frozen.begin(), group.frozen.end(), needs)) {
         return true;
       }
     }
@@ -560,7 +659,11 @@ void TabletServer::BeginResume() {
 }
 
 void TabletServer::FreezeEverything() {
-  for (const std::shared_ptr<Tablet>& tablet : Tablets()) FreezeAll(tablet.get());
+  queue_.RunExclusive([&] {
+    MutexLock lock(&freeze_mutex_);
+    for (const std::shared_ptr<Tablet>& tablet : Tablets()) tablet->FreezeAll(visible());
+  });
+  wake_();
 }
 
 void TabletServer::FreezeLargest() {
@@ -578,9 +681,8 @@ void TabletServer::FreezeLargest() {
         largest_group = group;
       }
     }
-    if (largest != nullptr) largest->Freeze(largest_group, visible(), FreezeReason::kMemory);
+    if (largest != nullptr) FreezeWithOthers(largest, largest_group, FreezeReason::kMemory);
   });
-  wake_();
 }
 
 // --- Upkeep ---

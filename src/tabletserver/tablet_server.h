@@ -62,6 +62,7 @@ struct WriteRequest {
   // The schema that they were checked against, which lives as long as the call.
   const TableLayout* layout = nullptr;
   absl::Span<const MutationView> mutations;
+  bool is_batch = false;  // all of them are applied, and found again after a crash, or none
   Durability durability = Durability::kBuffered;
   CallLimits limits;                   // looked at once more before they go to the log
   const CallSample* sample = nullptr;  // null: it is not measured
@@ -139,11 +140,11 @@ class TabletServer final : public TabletService {
 
   // --- Writes ---
 
-  // Applies each mutation by itself, which must be well formed, and returns a status for each in
-  // `statuses`; those that are not OK before are passed over. If the tablet has another schema than
-  // `request.layout` by then, the mutations are checked against that.
-  // False, and nothing is applied, if the tablet is stopped or has moved, or the server has lost
-  // its lock: then the rows are to be looked for again.
+  // Applies each mutation by itself, unless they are a batch, which must be well formed, and
+  // returns a status for each in `statuses`; those that are not OK before are passed over. If the
+  // tablet has another schema than `request.layout` by then, the mutations are checked against
+  // that. False, and nothing is applied, if the tablet is stopped or has moved, or the server has
+  // lost its lock: then the rows are to be looked for again.
   [[nodiscard]] bool Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
   // The families that the mutation names must be there: NotFound, with those that are.
   // InvalidArgument if it is not well formed, or empty.
@@ -160,6 +161,7 @@ class TabletServer final : public TabletService {
 
   // TabletService.
   absl::Status ApplyMutation(const ApplyRequest& request) override;
+  absl::Status ApplyBatch(const ApplyBatchRequest& request) override;
   absl::Status Read(const ReadRequest& request,
                     absl::FunctionRef<absl::Status(const ReadCell&)> sink) override;
 
@@ -169,7 +171,7 @@ class TabletServer final : public TabletService {
   // Freezes the active memtables of the tablet, so that background work writes them out.
   void FreezeAll(Tablet* tablet);
   void FreezeEverything();
-  // Freezes the largest active memtable.
+  // Freezes the largest active memtable, because memory is short.
   void FreezeLargest();
 
   // --- Upkeep, from background threads ---
@@ -185,6 +187,8 @@ class TabletServer final : public TabletService {
     return log != nullptr && log->NeedsUpkeep();
   }
   bool HasFrozen() const;
+  // Of all tablets at one moment: what was frozen together is in it together.
+  std::vector<FrozenMemtables> Frozen() const;
   // Bytes of the log's segments that are needed or pinned.
   uint64_t LogBytes() const {
     const std::shared_ptr<CommitLog> log = Log();
@@ -253,11 +257,15 @@ class TabletServer final : public TabletService {
   void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times);
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
+  absl::Status LogBatch(Write* write);
   void ApplyToMemtables(Write* write);
-  absl::StatusOr<SequenceNumber> SyncLog(const Tablet& tablet, size_t group, SequenceNumber last);
-  bool IsLogNeeded(const Tablet& tablet, size_t group, SequenceNumber last) const;
+  absl::StatusOr<SequenceNumber> SyncLog(absl::Span<const FrozenMemtables> flushed);
+  bool IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const;
+  // Of the leader, as what calls them.
   void FreezeFull(Tablet* tablet);
   void FreezeForLog();
+  // Freezes this one, and everything else that is active with it as long as that is worth it.
+  void FreezeWithOthers(Tablet* tablet, size_t group, FreezeReason reason);
 
   const TabletServerOptions options_;
   TabletEnvironment environment_;
@@ -288,12 +296,16 @@ class TabletServer final : public TabletService {
 
   // The leader's own: who takes over goes on with it, and the one that hangs touches it no more.
   std::string header_;
+  std::string batch_;
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;
   GroupTimes times_{};  // if one of the group is measured
   bool upkeep_asked_ = false;
   uint64_t told_segment_ = 0;          // of NoteLogSegment
   uint64_t frozen_for_log_bytes_ = 0;  // the log's length when FreezeForLog was last called
+
+  // Held while memtables are frozen together, and while somebody looks at what is frozen.
+  mutable Mutex freeze_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
 
   mutable Mutex mutex_;
   std::map<TabletId, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);

@@ -46,6 +46,17 @@ class MetadataInMemory final : public TabletService {
     }
     return absl::OkStatus();
   }
+  absl::Status ApplyBatch(const ApplyBatchRequest& request) override {
+    batches.push_back(request.rows.size());
+    for (const RowOperations& row : request.rows) {
+      if (const absl::Status status =
+              ApplyMutation({request.table_id, row.row, row.operations, request.durability});
+          !status.ok()) {
+        return status;
+      }
+    }
+    return absl::OkStatus();
+  }
   absl::Status Read(const ReadRequest& request,
                     absl::FunctionRef<absl::Status(const ReadCell&)> sink) override {
     for (const auto& [row, cells] : rows) {
@@ -61,7 +72,8 @@ class MetadataInMemory final : public TabletService {
   }
 
   std::map<std::string, std::map<std::pair<std::string, std::string>, std::string>> rows;
-  std::optional<int> left;  // mutations that are taken before one fails, and those after it
+  std::vector<size_t> batches;  // of how many rows each
+  std::optional<int> left;      // mutations that are taken before one fails, and those after it
 };
 
 class MetadataTableTest : public testing::Test {
@@ -107,6 +119,42 @@ TEST_F(MetadataTableTest, AChangeIsOfItsTabletAlone) {
   EXPECT_TRUE(tablets[0].groups.empty());
   EXPECT_EQ(tablets[1].groups.at(0).redo, *change.redo);
   EXPECT_TRUE(tablets[2].groups.empty());
+}
+
+TEST_F(MetadataTableTest, StepsOfSeveralTabletsAreOneBatch) {
+  ASSERT_OK(metadata_.AddTable(8, kTablets));
+  const auto step = [](std::optional<std::string> end, uint32_t group) {
+    TabletStep made{{8, std::move(end)}, {.group_id = group}};
+    made.change.redo = RedoPoint{5 + group, "server-1", 4};
+    return made;
+  };
+  const std::vector<TabletStep> steps = {step("d", 0), step("d", 1), step(std::nullopt, 0)};
+  EXPECT_TRUE(metadata_.TakesTogether(steps));
+  ASSERT_OK(metadata_.Commit(steps));
+  EXPECT_THAT(service_.batches, ElementsAre(2u));
+  ASSERT_OK_AND_ASSIGN(const std::vector<TabletState> tablets, metadata_.ReadTable(8));
+  EXPECT_EQ(tablets[0].groups.at(0).redo.sequence, 5u);
+  EXPECT_EQ(tablets[0].groups.at(1).redo.sequence, 6u);
+  EXPECT_TRUE(tablets[1].groups.empty());
+  EXPECT_EQ(tablets[2].groups.at(0).redo.sequence, 5u);
+  // Of one tablet, a mutation of its row is enough.
+  ASSERT_OK(metadata_.Commit(absl::MakeConstSpan(steps).first(2)));
+  EXPECT_EQ(service_.batches.size(), 1u);
+}
+
+TEST_F(MetadataTableTest, StepsThatAreTooLargeAreNotTakenTogether) {
+  std::vector<TabletStep> steps;
+  for (uint64_t i = 0; i < 10; ++i) {
+    TabletStep& step = steps.emplace_back();
+    step.tablet = {8, absl::StrCat("end", i)};
+    step.change.added.push_back({.order = 1, .info = {.file_number = i}});
+    step.change.added.front().info.largest_key = std::string(20000, 'k');
+  }
+  EXPECT_FALSE(metadata_.TakesTogether(steps));
+  EXPECT_TRUE(metadata_.TakesTogether(absl::MakeConstSpan(steps).first(5)));
+  // Whatever a single one takes.
+  steps.front().change.added.front().info.largest_key = std::string(1 << 20, 'k');
+  EXPECT_TRUE(metadata_.TakesTogether(absl::MakeConstSpan(steps).first(1)));
 }
 
 TEST_F(MetadataTableTest, ARemovedTableLeavesTheOthers) {

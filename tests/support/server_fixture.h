@@ -64,9 +64,9 @@ class ServerFixture : public testing::Test {
   }
   // One more tablet of the same kind. The root has room for the state of one, so nothing of both
   // can be opened again.
-  std::shared_ptr<Tablet> AddOtherTablet() {
+  std::shared_ptr<Tablet> AddOtherTablet(uint64_t table_id = kOtherTableId) {
     TableLayout layout = *tablet_->Layout();
-    layout.table_id = kOtherTableId;
+    layout.table_id = table_id;
     absl::StatusOr<std::shared_ptr<Tablet>> tablet =
         Tablet::Open(server_->environment(), layout, {});
     EXPECT_OK(tablet);

@@ -4,15 +4,19 @@
 //   @TIMESTAMP;
 //                                     delete-column f q; delete-family f; delete-row
 //   decode-record                     lines of hexadecimal bytes
+//   encode-batch                      each line a record, hexadecimal
+//   decode-batch last=                lines of hexadecimal bytes
 //   encode-layout table= name=        lines: group NAME [compaction=] [factor=];
 //                                     family NAME [group=] [max_versions=] ...
 //   decode-layout                     lines of hexadecimal bytes
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "base/strings.h"
@@ -93,6 +97,33 @@ std::string DecodeRecord(const TextCommand& command) {
   return out;
 }
 
+std::string EncodeBatch(const TextCommand& command) {
+  std::string out;
+  for (const std::string& line : command.input) {
+    const std::string bytes = absl::HexStringToBytes(absl::StrReplaceAll(line, {{" ", ""}}));
+    MutationRecord record;
+    if (!ParseMutationRecord(bytes, &record)) return "no record\n";
+    const size_t begin = AppendToBatch(&out, record);
+    if (out.substr(begin) != record.operations) return "the operations are elsewhere\n";
+  }
+  return HexText(out);
+}
+
+std::string DecodeBatch(const TextCommand& command) {
+  const std::string bytes = BytesOf(command);
+  const uint64_t last = static_cast<uint64_t>(command.Number("last"));
+  std::vector<MutationRecord> records;
+  if (!ParseBatchRecord(bytes, last, &records)) return "refused: no batch\n";
+  std::string out;
+  SequenceNumber sequence = last - records.size();
+  for (const MutationRecord& record : records) {
+    out += Cat("sequence ", ++sequence, ", table ", record.table_id, ", time ",
+               record.server_timestamp, ", row ", Quoted(record.row), ", operations of ",
+               record.operations.size(), " bytes\n");
+  }
+  return out;
+}
+
 std::string EncodeLayout(const TextCommand& command) {
   TableLayout layout;
   layout.table_id = static_cast<uint64_t>(command.Number("table"));
@@ -151,6 +182,8 @@ TEST(FormatTest, MutationsAndSchemasAreWhatTheirHeadersSay) {
   RunTextFile(BIGTABLE_TESTDATA "/format.txt", [](const TextCommand& command) -> std::string {
     if (command.name == "encode-record") return EncodeRecord(command);
     if (command.name == "decode-record") return DecodeRecord(command);
+    if (command.name == "encode-batch") return EncodeBatch(command);
+    if (command.name == "decode-batch") return DecodeBatch(command);
     if (command.name == "encode-layout") return EncodeLayout(command);
     if (command.name == "decode-layout") return DecodeLayout(command);
     return "unknown command";

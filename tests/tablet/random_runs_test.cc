@@ -25,6 +25,7 @@
 #include "support/seeds.h"
 #include "support/test_clock.h"
 #include "tablet/cell_cursor.h"
+#include "tablet/minor_compaction.h"
 #include "tablet/mutation_format.h"
 #include "tablet/tablet.h"
 
@@ -33,8 +34,9 @@ namespace {
 
 class StateStore final : public TabletStore {
  public:
-  absl::Status Commit(const TabletId&, const TabletChange& change) override {
-    ApplyChange(change, &state);
+  bool TakesTogether(absl::Span<const TabletStep>) const override { return true; }
+  absl::Status Commit(absl::Span<const TabletStep> steps) override {
+    for (const TabletStep& step : steps) ApplyChange(step.change, &state);
     return absl::OkStatus();
   }
   TabletState state;
@@ -73,7 +75,7 @@ class RandomRuns {
     environment_.new_file_number = [this] { return ++last_file_; };
     environment_.path_of = [](uint64_t number) { return absl::StrCat("/", number, ".sst"); };
     environment_.visible = [this] { return sequences_.last(); };
-    environment_.sync_log = [](const Tablet&, size_t, SequenceNumber last) { return last; };
+    environment_.sync_log = [this](absl::Span<const FrozenMemtables>) { return sequences_.last(); };
     environment_.remove_file = [this](uint64_t number) {
       EXPECT_OK(file_system_.RemoveFile(environment_.path_of(number)));
     };
@@ -208,8 +210,7 @@ class RandomRuns {
   void Flush() {
     script_ += "flush\n";
     tablet_->Freeze(0, sequences_.last());
-    CompactionOutcome outcome;
-    ASSERT_OK(tablet_->Flush(0, &outcome));
+    ASSERT_OK(MinorCompaction(&environment_, FrozenOf(tablet_)).Run());
   }
   void MoveSnapshots() {
     if (held_.size() < 2 && random_.OneIn(2)) {
@@ -294,7 +295,7 @@ class RandomRuns {
   std::set<SequenceNumber> held_;
   uint64_t last_file_ = 0;
   TabletEnvironment environment_;
-  std::unique_ptr<Tablet> tablet_;
+  std::shared_ptr<Tablet> tablet_;
   CompactionOutcome done_;
   std::string script_;
 };

@@ -2,8 +2,10 @@
 #include "tabletserver/tablet_server.h"
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -21,6 +23,25 @@ class TabletServerTest : public ServerFixture {
     ASSERT_NO_FATAL_FAILURE(AddTablet());
     ASSERT_OK(server_->StartLog("server-1", "/log"));
   }
+};
+
+// Takes no two steps together.
+class OneByOne final : public TabletStore {
+ public:
+  explicit OneByOne(TabletStore* base) : base_(base) {}
+  bool TakesTogether(absl::Span<const TabletStep> steps) const override {
+    return steps.size() <= 1;
+  }
+  absl::Status Commit(absl::Span<const TabletStep> steps) override {
+    EXPECT_EQ(steps.size(), 1u);
+    ++commits;
+    return status.ok() ? base_->Commit(steps) : status;
+  }
+  int commits = 0;
+  absl::Status status;
+
+ private:
+  TabletStore* const base_;
 };
 
 TEST_F(TabletServerTest, AWriteIsAcknowledgedOnlyIfItWasAppliedWhateverErrorsComeAndGo) {
@@ -56,6 +77,163 @@ TEST_F(TabletServerTest, TheLogIsSyncedOnlyForOlderMutationsThatAreStillNeeded) 
   ASSERT_OK(Write("row"));
   EXPECT_EQ(flush(tablet_.get()), 1u);
   EXPECT_EQ(flush(other.get()), 1u);  // nothing else is left
+}
+
+// Of memtables that become full one by one, the log has older mutations of the others each time.
+TEST_F(TabletServerTest, WhatIsFrozenTogetherIsWrittenOutWithoutASyncOfTheLog) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  for (int i = 0; i < 4000; ++i) {
+    ASSERT_OK(Write(absl::StrCat("row", i), std::string(1000, 'v')));
+    if (i % 50 == 0) {
+      ASSERT_OK(Write(absl::StrCat("row", i), "v", kOtherTableId));
+    }
+    ASSERT_EQ(tablet_->HasFrozen(0), other->HasFrozen(0));
+    ASSERT_OK(background_.FlushNow(server_.get()));
+  }
+  EXPECT_GT(tablet_->Version()->groups()[0].runs.front().files.size(), 1u);
+  EXPECT_GT(other->FlushedThrough(0), 0u);
+  EXPECT_EQ(server_->LogStatistics().syncs, 0u);
+}
+
+TEST_F(TabletServerTest, WhatIsWrittenAfterTheMomentNeedsNoSync) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->FreezeEverything();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(server_->LogStatistics().syncs, 0u);
+  EXPECT_EQ(tablet_->FlushedThrough(0), 1u);
+  EXPECT_EQ(other->FlushedThrough(0), 2u);
+}
+
+// The active memtable of a group that was frozen before the others has mutations that are older
+// than theirs.
+TEST_F(TabletServerTest, WhatWasFrozenAtDifferentMomentsNeedsASync) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  server_->FreezeAll(tablet_.get());
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->FreezeAll(other.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(server_->LogStatistics().syncs, 1u);
+}
+
+TEST_F(TabletServerTest, OfManyTabletsOnlyTheFullMemtableIsFrozen) {
+  // Before the others, so that the log is not too long for their sake.
+  for (int i = 0; i < 80; ++i) ASSERT_OK(Write("row", std::string(10000, 'v')));
+  std::vector<std::shared_ptr<Tablet>> others;
+  for (uint64_t id = kOtherTableId; id < kOtherTableId + 16; ++id) {
+    others.push_back(AddOtherTablet(id));
+    ASSERT_OK(Write("row", "v", id));
+  }
+  for (int i = 0; i < 200 && !tablet_->HasFrozen(0); ++i) {
+    ASSERT_OK(Write(absl::StrCat("row", i), std::string(10000, 'v')));
+  }
+  EXPECT_TRUE(tablet_->HasFrozen(0));
+  for (const std::shared_ptr<Tablet>& other : others) EXPECT_FALSE(other->HasFrozen(0));
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(server_->LogStatistics().syncs, 1u);
+}
+
+TEST_F(TabletServerTest, ATabletThatIsRemovedMeanwhileIsLeftOut) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->FreezeEverything();
+  MinorCompaction compaction(server_->environment(), server_->Frozen());
+  server_->RemoveTablet(other->id());
+  ASSERT_OK(compaction.Run());
+  EXPECT_OK(compaction.parts()[0].status);
+  EXPECT_STATUS(kCancelled, "", compaction.parts()[1].status);
+  EXPECT_EQ(tablet_->FlushedThrough(0), 1u);
+  EXPECT_TRUE(other->HasFrozen(0));
+}
+
+TEST_F(TabletServerTest, AFileThatCannotBeWrittenLeavesNothingOfTheOthers) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->FreezeEverything();
+  faulty_.FailCalls({{FileCall::kNewWritableFile}, "/2.sst"}, absl::UnavailableError("no file"));
+  EXPECT_STATUS(kUnavailable, "no file", background_.FlushNow(server_.get()));
+  EXPECT_FALSE(file_system_.FileExists("/1.sst"));
+  EXPECT_TRUE(tablet_->HasFrozen(0));
+  faulty_.ClearFaults();
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_FALSE(server_->HasFrozen());
+}
+
+TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherIsCommittedOneByOneAfterASync) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->FreezeEverything();
+  OneByOne store(&root_);
+  server_->mutable_environment()->store = &store;
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(store.commits, 2);
+  EXPECT_EQ(server_->LogStatistics().syncs, 1u);  // nothing else is left when the second comes
+}
+
+// The first may have been committed; the others' files are of no use.
+TEST_F(TabletServerTest, OneByOneACommitThatFailsLeavesTheFilesThatMetadataMayKnow) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->FreezeEverything();
+  OneByOne store(&root_);
+  store.status = absl::UnavailableError("no METADATA");
+  server_->mutable_environment()->store = &store;
+  EXPECT_STATUS(kUnavailable, "no METADATA", background_.FlushNow(server_.get()));
+  EXPECT_TRUE(file_system_.FileExists("/1.sst"));
+  EXPECT_FALSE(file_system_.FileExists("/2.sst"));
+  EXPECT_TRUE(tablet_->HasFrozen(0));
+}
+
+TEST_F(TabletServerTest, AHalfHasTheFrozenMemtablesWithRowsOfIts) {
+  const auto frozen_of = [](const std::shared_ptr<Tablet>& tablet) {
+    return tablet->Version()->groups()[0].frozen.size();
+  };
+  const std::vector<std::vector<std::string>> memtables = {
+      {"a", "c"}, {"m"}, {"l", "n"}, {"x"}, {"b"}};
+  for (const std::vector<std::string>& rows : memtables) {
+    for (const std::string& row : rows) ASSERT_OK(Write(row));
+    server_->FreezeAll(tablet_.get());
+  }
+  Tablet::Halves halves;
+  server_->SplitTablet(tablet_, "m", [&](const Tablet::Halves& made) { halves = made; });
+  EXPECT_EQ(frozen_of(tablet_), 5u);
+  EXPECT_EQ(frozen_of(halves.left), 3u);   // a c, l n, b
+  EXPECT_EQ(frozen_of(halves.right), 3u);  // m, l n, x
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  const auto entries_of = [](const std::shared_ptr<Tablet>& tablet) {
+    return tablet->Version()->groups()[0].runs.front().entries();
+  };
+  EXPECT_EQ(entries_of(halves.left), 4u);
+  EXPECT_EQ(entries_of(halves.right), 3u);
+}
+
+TEST_F(TabletServerTest, ABatchIsAppliedWholeOrNotAtAll) {
+  std::string good, bad;
+  AppendOperation(&good, {.family = "f", .qualifier = "q", .value = "v"});
+  AppendOperation(&bad, {.family = "g", .qualifier = "q", .value = "v"});
+  const auto apply = [&](const std::vector<RowOperations>& rows) {
+    return server_->ApplyBatch({kTableId, rows, Durability::kBuffered});
+  };
+  EXPECT_STATUS(kNotFound, "\"g\"", apply({{"a", good}, {"b", bad}}));
+  EXPECT_TRUE(tablet_->Version()->groups()[0].active->empty());
+  const uint64_t records = server_->LogStatistics().records;
+  ASSERT_OK(apply({{"a", good}, {"b", good}, {"c", good}}));
+  EXPECT_EQ(server_->LogStatistics().records, records + 1);
+  EXPECT_EQ(tablet_->Version()->groups()[0].active->entries(), 3u);
+  EXPECT_EQ(tablet_->Version()->groups()[0].active->first_sequence() + 2, server_->visible());
+  Tablet::Halves halves;
+  server_->SplitTablet(tablet_, "b", [&](const Tablet::Halves& made) { halves = made; });
+  EXPECT_STATUS(kFailedPrecondition, "\"a\" and \"b\"", apply({{"a", good}, {"b", good}}));
 }
 
 TEST_F(TabletServerTest, ASyncThatFailsLeavesNothingOfWhatWasWrittenOut) {

@@ -1,0 +1,140 @@
+#include "tablet/minor_compaction.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "monitoring/thread_calls.h"
+
+namespace bigtable {
+
+MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
+                                 std::vector<FrozenMemtables> frozen)
+    : environment_(environment) {
+  for (FrozenMemtables& memtables : frozen) {
+    Part& part = parts_.emplace_back();
+    part.layout = memtables.tablet->Layout();
+    part.redo = {.sequence = memtables.memtables.front()->last_sequence(),
+                 .server = environment->server};
+    part.frozen = std::move(memtables);
+  }
+}
+
+absl::Status MinorCompaction::Run() {
+  std::vector<Part*> written;
+  absl::Status status;
+  for (Part& part : parts_) {
+    Part* const one = &part;
+    status = WriteOut(one);
+    if (status.ok()) {
+      written.push_back(one);
+      continue;
+    }
+    End({&one, 1}, status);
+    if (!part.frozen.tablet->removed()) break;
+    status = absl::OkStatus();
+  }
+  absl::Span<Part* const> left = written;
+  const size_t at_once = environment_->store->TakesTogether(StepsOf(left)) ? left.size() : 1;
+  for (; status.ok() && !left.empty(); left.remove_prefix(at_once)) {
+    status = Commit(left.first(at_once));
+  }
+  RemoveWritten(left);
+  End(left, status);
+  return status;
+}
+
+absl::Status MinorCompaction::WriteOut(Part* part) const {
+  const FrozenMemtables& frozen = part->frozen;
+  if (environment_->events != nullptr) {
+    part->event.time = absl::Now();
+    part->event.place = frozen.tablet->PlaceOf(*part->layout, frozen.group);
+    part->event.memtables = frozen.memtables.size();
+    environment_->events->Push(&EventListener::OnMinorCompactionBegan, part->event);
+  }
+  const WaitTimer timer;
+  absl::StatusOr<std::vector<SSTableInfo>> written =
+      frozen.tablet->WriteMemtables(*part->layout, frozen.group, frozen.memtables);
+  BT_RETURN_IF_ERROR(written.status());
+  part->written = *std::move(written);
+  std::vector<TabletFile> files;
+  for (const SSTableInfo& info : part->written) files.push_back({part->redo.sequence, info});
+  absl::StatusOr<std::vector<Tablet::OpenFile>> opened =
+      frozen.tablet->OpenFiles(part->layout->groups[frozen.group], files);
+  part->nanos = timer.nanos();
+  if (!opened.ok()) {
+    RemoveWritten({&part, 1});
+    return opened.status();
+  }
+  part->opened = *std::move(opened);
+  for (const SSTableInfo& info : part->written) part->outcome.Add(info);
+  return absl::OkStatus();
+}
+
+absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts) const {
+  const WaitTimer timer;
+  absl::Status status = SyncLogFor(parts);
+  if (!status.ok()) {
+    RemoveWritten(parts);
+  } else {
+    // After a failed commit it is unknown what METADATA will say, so files that it may name stay;
+    // the next opening sweeps them if it does not.
+    status = environment_->store->Commit(StepsOf(parts));
+  }
+  for (Part* part : parts) {
+    if (status.ok()) {
+      part->frozen.tablet->PublishFlushed(part->frozen, part->opened, part->redo);
+      part->frozen.memtables.clear();
+    }
+    part->nanos += timer.nanos();
+  }
+  End(parts, status);
+  return status;
+}
+
+// Other memtables may have mutations in the log that came before the last one that is now in an
+// SSTable: none may be lost while this one is kept.
+absl::Status MinorCompaction::SyncLogFor(absl::Span<Part* const> parts) const {
+  std::vector<FrozenMemtables> frozen;
+  for (const Part* part : parts) frozen.push_back(part->frozen);
+  BT_ASSIGN_OR_RETURN(const SequenceNumber log_synced, environment_->sync_log(frozen));
+  for (Part* part : parts) part->redo.log_synced = log_synced;
+  return absl::OkStatus();
+}
+
+std::vector<TabletStep> MinorCompaction::StepsOf(absl::Span<Part* const> parts) {
+  std::vector<TabletStep> steps;
+  for (const Part* part : parts) {
+    TabletChange change;
+    change.group_id = part->layout->groups[part->frozen.group].id;
+    for (const SSTableInfo& info : part->written)
+      change.added.push_back({part->redo.sequence, info});
+    change.redo = part->redo;
+    change.last_timestamp = part->frozen.tablet->last_timestamp();
+    steps.push_back({part->frozen.tablet->id(), std::move(change)});
+  }
+  return steps;
+}
+
+void MinorCompaction::RemoveWritten(absl::Span<Part* const> parts) const {
+  for (const Part* part : parts) {
+    for (const SSTableInfo& info : part->written) environment_->remove_file(info.file_number);
+  }
+}
+
+void MinorCompaction::End(absl::Span<Part* const> parts, const absl::Status& status) const {
+  for (Part* part : parts) {
+    part->status = status;
+    if (environment_->events == nullptr) continue;
+    MinorCompactionEvent& event = part->event;
+    event.status = status;
+    event.duration = absl::Now() - std::exchange(event.time, absl::Now());
+    event.outputs = part->outcome.outputs;
+    event.bytes_written = part->outcome.bytes_written;
+    environment_->events->Push(&EventListener::OnMinorCompactionEnded, event);
+  }
+}
+
+}  // namespace bigtable

@@ -1,0 +1,73 @@
+// A minor compaction: frozen memtables of the tablets of one server become SSTables, all together
+// or none (section 5.4 of the paper).
+//
+//   write and sync all SSTables -> sync the log, if it is needed -> METADATA has them -> publish
+//
+// Why together. If the machine dies, the log may end before mutations that are in SSTables by then.
+// Whatever is older than these must not be lost: it has to be in SSTables, too, or in a part of the
+// log that is durable. Memtables of different tablets and groups have mutations of the same time;
+// if they were written out one after the other, each would have to sync the log for the sake of
+// those that are still in memory. A sync of the log writes all its bytes to the disk, and makes its
+// pages clean, so that every store into a segment that is used again faults. Committed together,
+// memtables that were frozen at one moment need nothing of the log.
+#ifndef BIGTABLE_TABLET_MINOR_COMPACTION_H_
+#define BIGTABLE_TABLET_MINOR_COMPACTION_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+#include "bigtable/event_listener.h"
+
+#include "tablet/tablet.h"
+
+namespace bigtable {
+
+// Used by one thread, once. Of each locality group, it is the only minor compaction at a time.
+class MinorCompaction {
+ public:
+  struct Part {
+    FrozenMemtables frozen;  // let go of as soon as they are written out
+    CompactionOutcome outcome;
+    absl::Status status;  // Cancelled: the tablet was removed
+    int64_t nanos = 0;    // that it took, with what it waited for the others' commit
+
+   private:
+    friend class MinorCompaction;
+    std::shared_ptr<const TableLayout> layout;
+    RedoPoint redo;
+    std::vector<SSTableInfo> written;
+    std::vector<Tablet::OpenFile> opened;
+    MinorCompactionEvent event;
+  };
+
+  // `environment` is that of all the tablets.
+  MinorCompaction(const TabletEnvironment* environment, std::vector<FrozenMemtables> frozen);
+
+  // Does all of it. After an error nothing of it has happened, and the memtables are still frozen,
+  // unless METADATA did not say whether it took a change: then the next opening shows. Tablets that
+  // are removed meanwhile are left out.
+  absl::Status Run();
+  // What became of what.
+  const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  absl::Status WriteOut(Part* part) const;
+  // Commits these at once, and publishes them. After an error their files are removed, unless
+  // METADATA may have heard of them.
+  absl::Status Commit(absl::Span<Part* const> parts) const;
+  absl::Status SyncLogFor(absl::Span<Part* const> parts) const;
+  static std::vector<TabletStep> StepsOf(absl::Span<Part* const> parts);
+  void RemoveWritten(absl::Span<Part* const> parts) const;
+  void End(absl::Span<Part* const> parts, const absl::Status& status) const;
+
+  const TabletEnvironment* const environment_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_MINOR_COMPACTION_H_
