@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
@@ -30,6 +31,24 @@ absl::StatusOr<std::vector<std::string>> Names(std::string_view flag, const std:
     }
   }
   return names;
+}
+
+absl::StatusOr<std::vector<uint64_t>> Numbers(std::string_view flag, const std::string& list,
+                                              uint64_t least, uint64_t most) {
+  std::vector<uint64_t> numbers;
+  for (const std::string& text : Split(list, ',')) {
+    uint64_t number = 0;
+    if (!absl::SimpleAtoi(text, &number)) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("--%s: \"%s\" is not a whole number", flag, text));
+    }
+    if (absl::Status s = CheckRange(flag, number, least, most); !s.ok()) return s;
+    if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
+      return absl::InvalidArgumentError(absl::StrFormat("--%s: %d is there twice", flag, number));
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
 }
 
 }  // namespace bench

@@ -21,6 +21,10 @@ absl::StatusOr<std::vector<std::string>> Names(std::string_view flag, const std:
                                                const std::vector<std::string>& known,
                                                std::string_view rule);
 
+// The whole numbers between the commas of `list`, from `least` to `most`, each only once.
+absl::StatusOr<std::vector<uint64_t>> Numbers(std::string_view flag, const std::string& list,
+                                              uint64_t least, uint64_t most);
+
 }  // namespace bench
 
 #endif  // BIGTABLE_BENCH_COMMON_FLAGS_H_

@@ -49,12 +49,15 @@ class Latencies {
     untimed_ = 0;
     const auto start = std::chrono::steady_clock::now();
     auto result = operation();
-    const auto time = std::chrono::steady_clock::now() - start;
+    Note(std::chrono::steady_clock::now() - start);
+    return result;
+  }
+  // Of an operation that the caller has timed. More than 4.2 seconds count as so many.
+  void Note(std::chrono::steady_clock::duration time) {
     const int64_t count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
     nanoseconds_.push_back(static_cast<uint32_t>(count < std::numeric_limits<uint32_t>::max()
                                                      ? count
                                                      : std::numeric_limits<uint32_t>::max()));
-    return result;
   }
 
   void Add(const Latencies& other);

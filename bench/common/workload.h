@@ -46,6 +46,14 @@ class Key {
   std::array<char, kKeySize> digits_;
 };
 
+// Where `rows` rows are divided into `parts` parts, as even as they can be: the keys of the first
+// rows of all parts but the first.
+inline std::vector<std::string> EvenSplitRows(uint64_t rows, uint64_t parts) {
+  std::vector<std::string> keys;
+  for (uint64_t i = 1; i < parts; ++i) keys.emplace_back(Key(rows * i / parts).view());
+  return keys;
+}
+
 // The value of each row: a slice of one buffer of random bytes, so that no compressor gains and
 // making a value costs nothing but the copy that the engine makes of it. Thread-safe once made.
 class Values {

@@ -1,9 +1,12 @@
-// Ours, through the public interface alone.
+#include "bigtable_engine.h"
+
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
@@ -14,6 +17,7 @@
 #include "bigtable/bigtable.h"
 
 #include "common/strings.h"
+#include "common/workload.h"
 #include "engine.h"
 
 namespace bench {
@@ -24,19 +28,15 @@ constexpr std::string_view kColumn = "f:q";
 constexpr std::string_view kGroup = "default";
 
 bigtable::LocalityGroup Group(const OpenOptions& options) {
-  // Blocks as large as the peers': checking every read costs by the block. Rows of a kilobyte are
-  // worth six bytes each of an index that finds them.
-  return {.compression = bigtable::Compression::kNone,
-          .block_size = 4096,
-          .filter = bigtable::FilterKind::kRowIndex,
-          .in_memory = options.purpose == Purpose::kReadsFromMemory};
+  return PaperGroup(options.purpose == Purpose::kReadsFromMemory);
 }
 
 // The peers keep the newest value of a key and let the others go: so does this table.
-bigtable::TableSchema Schema(const OpenOptions& options) {
+bigtable::TableSchema Schema(const OpenOptions& options, const Spread& spread) {
   bigtable::TableSchema schema;
   schema.locality_groups[std::string(kGroup)] = Group(options);
   schema.families["f"] = {.gc = bigtable::GcRule::MaxVersions(1)};
+  if (spread.tablets != 0) schema.split.tablet_size = 0;
   return schema;
 }
 
@@ -85,8 +85,9 @@ class BigtableCursor final : public Cursor {
 
 class Bigtable final : public Engine {
  public:
-  static absl::StatusOr<std::unique_ptr<Engine>> Open(const OpenOptions& options) {
-    auto engine = absl::WrapUnique(new Bigtable(options));
+  static absl::StatusOr<std::unique_ptr<Engine>> Open(const OpenOptions& options,
+                                                      const Spread& spread) {
+    auto engine = absl::WrapUnique(new Bigtable(options, spread));
     if (absl::Status s = engine->OpenDatabase(); !s.ok()) return s;
     if (absl::Status s = engine->ApplySchema(); !s.ok()) return s;
     return engine;
@@ -112,23 +113,36 @@ class Bigtable final : public Engine {
   uint64_t MappedBytesWritten() override { return database_->Statistics().log_bytes_written; }
 
  private:
-  explicit Bigtable(const OpenOptions& options) : options_(options) {}
+  Bigtable(const OpenOptions& options, const Spread& spread) : options_(options), spread_(spread) {}
 
   absl::Status OpenDatabase() {
     bigtable::DatabaseOptions options;
     options.memory_budget = options_.memory_limit;
+    options.tablet_servers = spread_.servers;
     absl::StatusOr<std::unique_ptr<bigtable::Database>> database =
         bigtable::Database::Open(options_.directory, options);
     if (!database.ok()) return database.status();
     database_ = *std::move(database);
     absl::StatusOr<bigtable::Table*> table = database_->OpenTable(kTable);
     if (absl::IsNotFound(table.status())) {
-      if (absl::Status s = database_->CreateTable(kTable, Schema(options_)); !s.ok()) return s;
+      absl::Status s = database_->CreateTable(
+          kTable, Schema(options_, spread_),
+          {.split_rows = EvenSplitRows(options_.rows, std::max<uint64_t>(1, spread_.tablets))});
+      if (!s.ok()) return s;
       table = database_->OpenTable(kTable);
     }
     if (!table.ok()) return table.status();
     table_ = *table;
-    return absl::OkStatus();
+    return spread_.tablets == 0 ? absl::OkStatus() : CheckTablets();
+  }
+
+  // Figures are worth nothing if there are more tablets, or fewer, than they are said to be of.
+  absl::Status CheckTablets() {
+    absl::StatusOr<std::vector<bigtable::TabletInfo>> tablets = database_->ListTablets(kTable);
+    if (!tablets.ok()) return tablets.status();
+    if (tablets->size() == spread_.tablets) return absl::OkStatus();
+    return absl::InternalError(
+        Concat("there are ", tablets->size(), " tablets instead of ", spread_.tablets));
   }
 
   // Makes the table be in memory, or not, as the purpose of this opening has it.
@@ -144,12 +158,25 @@ class Bigtable final : public Engine {
   }
 
   const OpenOptions options_;
+  const Spread spread_;
   std::unique_ptr<bigtable::Database> database_;
   bigtable::Table* table_ = nullptr;  // the database's
 };
 
 }  // namespace
 
-EngineKind BigtableEngine() { return {"bigtable", BENCH_BIGTABLE_VERSION, Bigtable::Open}; }
+bigtable::LocalityGroup PaperGroup(bool in_memory) {
+  // Blocks as large as the peers': checking every read costs by the block. Rows of a kilobyte are
+  // worth six bytes each of an index that finds them.
+  return {.compression = bigtable::Compression::kNone,
+          .block_size = 4096,
+          .filter = bigtable::FilterKind::kRowIndex,
+          .in_memory = in_memory};
+}
+
+EngineKind BigtableEngine(const Spread& spread) {
+  return {"bigtable", BENCH_BIGTABLE_VERSION,
+          [spread](const OpenOptions& options) { return Bigtable::Open(options, spread); }};
+}
 
 }  // namespace bench

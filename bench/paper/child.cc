@@ -140,8 +140,11 @@ class Step {
     if (purpose == Purpose::kReadsFromMemory) {
       limit += options_.rows * (kKeySize + kValueSize) / 2 * 3;
     }
-    absl::StatusOr<std::unique_ptr<Engine>> engine = options_.engine.open(
-        {.directory = options_.directory, .purpose = purpose, .memory_limit = limit});
+    absl::StatusOr<std::unique_ptr<Engine>> engine =
+        options_.engine.open({.directory = options_.directory,
+                              .purpose = purpose,
+                              .memory_limit = limit,
+                              .rows = options_.rows});
     if (!engine.ok()) return engine.status();
     engine_ = *std::move(engine);
     return absl::OkStatus();
@@ -287,12 +290,12 @@ class Step {
     return absl::OkStatus();
   }
 
-  // The same with both kinds of checking, if the benchmark is wanted.
+  // The same with each kind of checking that is wanted, if the benchmark is.
   template <typename Work>
   absl::Status MeasureReadsIfWanted(std::string_view benchmark, uint64_t reads, uint64_t interval,
                                     Work&& work) {
     if (!IsWanted(benchmark)) return absl::OkStatus();
-    for (const Checking checking : {Checking::kDefault, Checking::kEveryRead}) {
+    for (const Checking checking : options_.checkings) {
       if (absl::Status s = MeasureReads(benchmark, checking, reads, interval, work); !s.ok()) {
         return s;
       }

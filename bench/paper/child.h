@@ -29,6 +29,7 @@ struct StepOptions {
   EngineKind engine;
   std::string step;
   std::vector<std::string> benchmarks;  // those that are wanted; others of the step are left out
+  std::vector<Checking> checkings;      // of the benchmarks that only read
   std::string directory;
   uint64_t rows = 0;
   uint64_t memory_limit = 0;

@@ -1,5 +1,9 @@
 #include "engine.h"
 
+#include <utility>
+
+#include "bigtable_engine.h"
+
 namespace bench {
 
 std::vector<EngineKind> BuiltEngines() {
@@ -11,6 +15,13 @@ std::vector<EngineKind> BuiltEngines() {
   engines.push_back(LevelDBEngine());
 #endif
   return engines;
+}
+
+std::optional<EngineKind> BuiltEngine(std::string_view name) {
+  for (EngineKind& engine : BuiltEngines()) {
+    if (engine.name == name) return std::move(engine);
+  }
+  return std::nullopt;
 }
 
 }  // namespace bench

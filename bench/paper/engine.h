@@ -3,8 +3,11 @@
 #ifndef BIGTABLE_BENCH_PAPER_ENGINE_H_
 #define BIGTABLE_BENCH_PAPER_ENGINE_H_
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +23,8 @@ enum class Checking {
   kEveryRead,  // each block is verified whenever it is read from the file or the mapping
 };
 
+inline constexpr std::array<Checking, 2> kCheckings = {Checking::kDefault, Checking::kEveryRead};
+
 // What the database is opened for: engines may be set up for it, as their experts would.
 enum class Purpose {
   kWrites,
@@ -33,6 +38,8 @@ struct OpenOptions {
   Purpose purpose = Purpose::kWrites;
   // For caches, write buffers, indexes and filters together.
   uint64_t memory_limit = 0;
+  // That it has or will have, with the keys of ../common/workload.h.
+  uint64_t rows = 0;
 };
 
 // Point reads. One thread at a time.
@@ -87,13 +94,13 @@ struct EngineKind {
   std::string name;
   std::string version;
   // Creates the database if the directory is empty.
-  absl::StatusOr<std::unique_ptr<Engine>> (*open)(const OpenOptions& options);
+  std::function<absl::StatusOr<std::unique_ptr<Engine>>(const OpenOptions& options)> open;
 };
 
 // The engines of this build, ours first.
 std::vector<EngineKind> BuiltEngines();
+std::optional<EngineKind> BuiltEngine(std::string_view name);
 
-EngineKind BigtableEngine();
 EngineKind RocksDBEngine();  // only where it was found
 EngineKind LevelDBEngine();  // the same
 

@@ -7,7 +7,7 @@
 //   quiet      whether anything is still at work
 //   child      one step of one engine's round
 //   runner     the rounds, each step in a process of its own
-//   result, summary, report, plot   what is told about it
+//   result, summary, report, json, plot   what is told about it
 //
 // What is written and read, what is measured and what else other benchmarks need is in ../common.
 #include <algorithm>
@@ -32,6 +32,7 @@
 #include "common/machine.h"
 #include "common/strings.h"
 #include "engine.h"
+#include "json.h"
 #include "plot.h"
 #include "report.h"
 #include "result.h"
@@ -51,11 +52,6 @@ namespace bench {
 namespace {
 
 constexpr uint64_t kMebibyte = 1 << 20;
-
-// 256 MiB for a million rows, and at least the 64 MiB that engines need to be themselves.
-uint64_t MemoryLimit(uint64_t rows) {
-  return std::max(64 * kMebibyte, 256 * kMebibyte * rows / 1'000'000);
-}
 
 absl::StatusOr<RunOptions> OptionsFromFlags() {
   const bool quick = absl::GetFlag(FLAGS_quick);
@@ -137,7 +133,7 @@ int Main(const std::vector<std::string>& command) {
 int main(int argc, char** argv) {
   const std::vector<std::string> command(argv, argv + argc);
   if (command.size() > 1 && command[1] == bench::kChildArgument) {
-    return bench::ChildMain({command.begin() + 2, command.end()});
+    return bench::ChildMain({command.begin() + 2, command.end()}, bench::BuiltEngine);
   }
   absl::SetProgramUsageMessage("The paper's benchmarks. See bench/run --help.");
   absl::ParseCommandLine(argc, argv);

@@ -1,10 +1,8 @@
 #include "report.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <string_view>
 
 #include "absl/strings/str_format.h"
@@ -91,31 +89,6 @@ void PrintThreads(const std::vector<Summary>& summaries) {
   }
 }
 
-std::string JsonNumber(double value) {
-  return std::isnan(value) ? "null" : absl::StrFormat("%.9g", value);
-}
-
-// One that is beyond what every line has, and is there only where it was measured.
-bool IsExtraFigure(std::string_view name) {
-  return name == "settled_ops_per_second" || name.starts_with("write_p") ||
-         name == "writes_per_second";
-}
-
-std::string JsonLine(const Summary& s) {
-  std::string line = absl::StrFormat(R"({"benchmark": "%s", "engine": "%s", "checksums": "%s")",
-                                     s.benchmark, s.engine, CheckingName(s.checking));
-  for (const FigureName& f : kFigures) {
-    const double value = s.median.*f.figure;
-    if (IsExtraFigure(f.name) && (std::isnan(value) || IsPaperBenchmark(s.benchmark))) continue;
-    absl::StrAppendFormat(&line, R"(, "%s": %s)", f.name, JsonNumber(value));
-    if (f.figure == &Figures::ops_per_second) {
-      absl::StrAppendFormat(&line, R"(, "ops_min": %s, "ops_max": %s)", JsonNumber(s.ops_min),
-                            JsonNumber(s.ops_max));
-    }
-  }
-  return line + "}\n";
-}
-
 }  // namespace
 
 void PrintTable(const std::vector<Summary>& summaries) {
@@ -134,13 +107,6 @@ void PrintTable(const std::vector<Summary>& summaries) {
       "RSS: MB of 10^6 bytes, at quiet.\nsettle: seconds from the last write until quiet; of reads "
       "from opening until quiet.\n\n");
   PrintThreads(summaries);
-}
-
-absl::Status WriteJson(const std::vector<Summary>& summaries, const std::string& path) {
-  std::ofstream file(path, std::ios::trunc);
-  for (const Summary& s : summaries) file << JsonLine(s);
-  file.close();
-  return file.good() ? absl::OkStatus() : absl::ErrnoToStatus(errno, path);
 }
 
 }  // namespace bench

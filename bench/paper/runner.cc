@@ -1,17 +1,10 @@
 #include "runner.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -19,89 +12,29 @@
 #include "absl/strings/str_join.h"
 
 #include "child.h"
+#include "common/child_process.h"
 #include "common/interrupt.h"
 #include "common/strings.h"
 #include "common/temporary_directory.h"
 
-extern char** environ;
-
 namespace bench {
 namespace {
 
-// A run of this program in another process, whose stdout we read.
-class Child {
- public:
-  explicit Child(std::string description) : description_(std::move(description)) {}
-  ~Child() {
-    if (output_ >= 0) close(output_);
-    if (process_ > 0) {  // an error of ours: its results are not wanted
-      kill(process_, SIGKILL);
-      waitpid(process_, nullptr, 0);
+std::string CheckingNames(const std::vector<Checking>& checkings) {
+  std::vector<std::string> names;
+  for (const Checking checking : checkings) names.emplace_back(CheckingName(checking));
+  return absl::StrJoin(names, ",");
+}
+
+std::vector<Checking> CheckingsNamed(std::string_view list) {
+  std::vector<Checking> checkings;
+  for (const std::string& name : Split(list, ',')) {
+    for (const Checking checking : kCheckings) {
+      if (name == CheckingName(checking)) checkings.push_back(checking);
     }
   }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  absl::Status Start(const std::vector<std::string>& arguments) {
-    int pipe_ends[2];
-    if (pipe2(pipe_ends, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe");
-    output_ = pipe_ends[0];
-    std::vector<char*> argv;
-    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-    const int error =
-        posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(pipe_ends[1]);
-    if (error != 0) {
-      process_ = -1;
-      return absl::ErrnoToStatus(error, "posix_spawn /proc/self/exe");
-    }
-    return absl::OkStatus();
-  }
-
-  // Calls `line` for each line that the child prints, until it ends well or otherwise.
-  template <typename Line>
-  absl::Status ReadLines(Line&& line) {
-    std::string text;
-    char buffer[4096];
-    for (;;) {
-      const ssize_t n = read(output_, buffer, sizeof(buffer));
-      if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return absl::ErrnoToStatus(errno, "read");
-      if (n == 0) break;
-      text.append(buffer, static_cast<size_t>(n));
-      for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
-        if (absl::Status s = line(std::string_view(text).substr(0, end)); !s.ok()) return s;
-      }
-    }
-    return Wait();
-  }
-
- private:
-  absl::Status Wait() {
-    int status = 0;
-    while (waitpid(process_, &status, 0) < 0) {
-      if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
-      if (errno != EINTR) return absl::ErrnoToStatus(errno, "waitpid");
-    }
-    process_ = -1;
-    if (WIFSIGNALED(status)) {
-      return absl::InternalError(Concat(description_, " died of signal ", WTERMSIG(status), ", ",
-                                        std::string(strsignal(WTERMSIG(status)))));
-    }
-    if (WEXITSTATUS(status) != 0) return absl::InternalError(Concat(description_, " failed"));
-    return absl::OkStatus();
-  }
-
-  const std::string description_;
-  int output_ = -1;
-  pid_t process_ = -1;
-};
+  return checkings;
+}
 
 class Runner {
  public:
@@ -153,11 +86,11 @@ class Runner {
 
   absl::Status RunChild(const std::string& engine, std::string_view step,
                         const std::string& database) {
-    Child child(Concat(engine, ", step ", step));
+    ChildProcess child(Concat(engine, ", step ", step));
     absl::Status s =
-        child.Start({"paper_benchmarks", std::string(kChildArgument), engine, std::string(step),
-                     database, Concat(options_.rows), Concat(options_.memory_limit),
-                     absl::StrJoin(options_.benchmarks, ",")});
+        child.Start({"benchmarks", std::string(kChildArgument), engine, std::string(step), database,
+                     Concat(options_.rows), Concat(options_.memory_limit),
+                     absl::StrJoin(options_.benchmarks, ","), CheckingNames(options_.checkings)});
     if (!s.ok()) return s;
     return child.ReadLines([&](std::string_view line) {
       absl::StatusOr<Result> result = FromLine(line);
@@ -183,28 +116,31 @@ class Runner {
 
 }  // namespace
 
+uint64_t MemoryLimit(uint64_t rows) {
+  constexpr uint64_t kMebibyte = 1 << 20;
+  return std::max(64 * kMebibyte, 256 * kMebibyte * rows / 1'000'000);
+}
+
 absl::StatusOr<std::vector<EngineResult>> RunRounds(const RunOptions& options) {
   const InterruptHandler handler;
   return Runner(options).Run();
 }
 
-int ChildMain(const std::vector<std::string>& arguments) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // do not outlive the runner
+int ChildMain(const std::vector<std::string>& arguments, const FindEngine& find_engine) {
+  DieWithParent();
   StepOptions options;
-  const std::vector<EngineKind> engines = BuiltEngines();
-  const auto engine = std::find_if(engines.begin(), engines.end(), [&](const EngineKind& e) {
-    return !arguments.empty() && e.name == arguments[0];
-  });
-  if (arguments.size() != 6 || engine == engines.end() ||
-      !absl::SimpleAtoi(arguments[3], &options.rows) ||
+  std::optional<EngineKind> engine;
+  if (arguments.size() == 7) engine = find_engine(arguments[0]);
+  if (!engine.has_value() || !absl::SimpleAtoi(arguments[3], &options.rows) ||
       !absl::SimpleAtoi(arguments[4], &options.memory_limit)) {
-    absl::FPrintF(stderr, "paper_benchmarks: %s is for the program itself\n", kChildArgument);
+    absl::FPrintF(stderr, "%s is for the program itself\n", kChildArgument);
     return EXIT_FAILURE;
   }
-  options.engine = *engine;
+  options.engine = *std::move(engine);
   options.step = arguments[1];
   options.directory = arguments[2];
   options.benchmarks = Split(arguments[5], ',');
+  options.checkings = CheckingsNamed(arguments[6]);
   const absl::Status s = RunStep(options, [](const Result& result) {
     absl::PrintF("%s\n", ToLine(result));
     std::fflush(stdout);

@@ -3,6 +3,8 @@
 #define BIGTABLE_BENCH_PAPER_RUNNER_H_
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,13 +12,19 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "engine.h"
 #include "result.h"
 
 namespace bench {
 
+// What caches, write buffers, indexes and filters of a database of so many rows may take together:
+// 256 MiB for a million rows, and at least the 64 MiB that engines need to be themselves.
+uint64_t MemoryLimit(uint64_t rows);
+
 struct RunOptions {
   std::vector<std::string> engines;
   std::vector<std::string> benchmarks;
+  std::vector<Checking> checkings = {kCheckings.begin(), kCheckings.end()};
   uint64_t rounds = 0;
   uint64_t rows = 0;
   uint64_t memory_limit = 0;
@@ -35,8 +43,11 @@ absl::StatusOr<std::vector<EngineResult>> RunRounds(const RunOptions& options);
 // The arguments by which main() knows that it is a child.
 inline constexpr std::string_view kChildArgument = "--as_child_of_the_runner";
 
+// The engine with this name, if there is one.
+using FindEngine = std::function<std::optional<EngineKind>(std::string_view name)>;
+
 // The child's main(), with the arguments after kChildArgument. Prints results to stdout.
-int ChildMain(const std::vector<std::string>& arguments);
+int ChildMain(const std::vector<std::string>& arguments, const FindEngine& find_engine);
 
 }  // namespace bench
 

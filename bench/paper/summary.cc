@@ -5,15 +5,10 @@
 #include <optional>
 #include <string_view>
 
+#include "common/median.h"
+
 namespace bench {
 namespace {
-
-double Median(std::vector<double> values) {
-  if (values.empty()) return Figures::kNone;
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 // NaN is left out: what was not measured has no median.
 std::vector<double> Values(const std::vector<const Figures*>& rounds, double Figures::*figure) {
@@ -53,7 +48,7 @@ std::vector<Summary> Summarize(const std::vector<EngineResult>& results,
   benchmarks.insert(benchmarks.end(), kExtraBenchmarks.begin(), kExtraBenchmarks.end());
   std::vector<Summary> summaries;
   for (const std::string_view benchmark : benchmarks) {
-    for (const Checking checking : {Checking::kDefault, Checking::kEveryRead}) {
+    for (const Checking checking : kCheckings) {
       for (const std::string& engine : engines) {
         std::optional<Summary> summary = SummarizeOne(results, benchmark, checking, engine);
         if (summary) summaries.push_back(*std::move(summary));
