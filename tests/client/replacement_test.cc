@@ -44,7 +44,7 @@ TEST(ReplacementTest, AServerWithMuchDataAndALongLogIsReplacedInSeconds) {
   const bool full = std::getenv("BIGTABLE_TEST_FULL") != nullptr;
   const uint64_t data = (full ? 1024 : 64) * uint64_t{1000'000};
   const TempDirectory directory;
-  FaultyFileSystem faulty(FileSystem::Default());
+  FaultyFileSystem faulty(FileSystem::Posix());
   DatabaseOptions options;
   options.file_system = &faulty;
   options.tablet_servers = 2;
