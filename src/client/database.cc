@@ -257,8 +257,13 @@ void Database::SetCompactionRate(uint64_t bytes_per_second) {
 }
 
 absl::Status Database::Resume() {
-  BT_ENTER_MASTER(CallOptions());
-  return master->Resume();
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(impl_->CheckWritable(CallOptions()));
+  const absl::StatusOr<std::shared_ptr<Master>> master = impl_->masters->Get({});
+  if (master.ok()) return (*master)->Resume();
+  // What is to be resumed may be what keeps a master from being started.
+  BT_RETURN_IF_ERROR(impl_->cluster->Resume());
+  return impl_->masters->Get({}).status();
 }
 
 DatabaseStatistics Database::Statistics() {

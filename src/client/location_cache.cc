@@ -63,6 +63,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
   for (const ServedTablet& tablet : served) {
     if (tablet.tablet->moved()) Forget(*tablet.tablet);
   }
+  DeleteRetired();
   if (is_found) return absl::OkStatus();
   return absl::UnavailableError(
       Cat("the tablet with row ", Quoted(row), " is not served at the moment"));

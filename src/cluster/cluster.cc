@@ -101,6 +101,8 @@ absl::Status Cluster::LockAndCreate() {
 absl::Status Cluster::OpenLockService() {
   BT_ASSIGN_OR_RETURN(lock_service_, LocalLockService::Open(file_system_, directory_.lock_service(),
                                                             options_.clock));
+  BT_ASSIGN_OR_RETURN(session_, lock_service_->OpenSession(
+                                    {.owner = "cluster", .lease = absl::InfiniteDuration()}));
   return absl::OkStatus();
 }
 
@@ -112,8 +114,7 @@ absl::Status Cluster::StartNumbers() {
       last_file_number_ = std::max(last_file_number_.load(), *number);
     }
   }
-  BT_ASSIGN_OR_RETURN(const auto session, lock_service_->OpenSession({.owner = "cluster"}));
-  ServerDirectory servers(file_system_, session.get(), directory_);
+  ServerDirectory servers(file_system_, session_.get(), directory_);
   BT_RETURN_IF_ERROR(servers.Load());
   MutexLock lock(&mutex_);
   last_name_ = servers.last_number();
@@ -294,6 +295,22 @@ void Cluster::ReplaceServer(const std::shared_ptr<ServerHost>& ended, MasterNumb
   options_.shared_memory_budget->RemoveHolder(ended->write_controller());
   options_.shared_memory_budget->AddHolder(successor->write_controller());
   background_.SetServers(AllServers());
+}
+
+void Cluster::SealLostServers() {
+  MutexLock lock(&seal_mutex_);
+  ServerDirectory servers(file_system_, session_.get(), directory_);
+  for (const std::shared_ptr<ServerHost>& host : Servers()) {
+    TabletServer* const server = host->server();
+    if (server->serving() || server->ended()) continue;
+    if (const absl::Status sealed = servers.Seal(server->name()); sealed.ok()) {
+      server->MarkEnded();
+    } else {
+      // It may have the lock again.
+      info_log_.Warning("server ", server->name(),
+                        " has lost its lock and is not replaced: ", ToStd(sealed.message()));
+    }
+  }
 }
 
 std::vector<TabletServer*> Cluster::AllServers() const {

@@ -82,6 +82,10 @@ class Cluster {
   // empty, until the database is closed: calls may look at them.
   // The new one listens to no master before `master`. Nothing, if that was done already.
   void ReplaceServer(const std::shared_ptr<ServerHost>& ended, MasterNumber master);
+  // Seals those that have lost their locks: they never serve again. It is the first step of
+  // replacing them, and the only one that those who wait for writes may wait for: it needs no
+  // master, waits for nothing, and is to be taken on a thread that waits for nothing.
+  void SealLostServers();
   // Whether a server of this process has, or is about to have, this name, and has not ended.
   bool IsLive(std::string_view name) const;
 
@@ -170,6 +174,8 @@ class Cluster {
   SmallFiles small_files_;
   RootTablet root_;
   std::unique_ptr<LocalLockService> lock_service_;
+  std::unique_ptr<LockSession> session_;  // the cluster's own
+  Mutex seal_mutex_;
 
   std::unique_ptr<TabletServer> metadata_server_;
   std::unique_ptr<MetadataTable> metadata_;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "absl/cleanup/cleanup.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/log_directory.h"
@@ -71,6 +73,8 @@ absl::Status ServerDirectory::Seal(std::string_view name) {
   if (absl::IsNotFound(sequencer.status())) return absl::OkStatus();
   BT_RETURN_IF_ERROR(sequencer.status());
   if (!sequencer->has_value()) return absl::UnavailableError(Cat("server ", name, " is locked"));
+  // Whoever locks it next reads that it is sealed.
+  const absl::Cleanup unlock = [&] { session_->Unlock(file).IgnoreError(); };
   // A file that was removed meanwhile must not come back.
   const absl::StatusOr<LockServiceFile> found = session_->Read(file);
   if (absl::IsNotFound(found.status())) return absl::OkStatus();

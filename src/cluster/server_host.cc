@@ -305,6 +305,7 @@ absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterNumb
 }
 
 void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped, bool with_files) {
+  cluster_->TellGone(*dropped);
   if (with_files) dropped->RemoveFiles();
   // Tables that users hold keep the tablet, but not what was in it.
   server_->Empty(dropped.get());

@@ -2,7 +2,7 @@
 // and those of a server that has lost its lock (sections 5.2 and 6 of the paper).
 //
 // A lost server is replaced in these steps:
-//  1. its file is locked and sealed: it never serves again (tabletserver/server_lock.h)
+//  1. its file is locked and sealed: it never serves again (Cluster::SealLostServers)
 //  2. it ends: what it has begun is done, and nothing more is acknowledged. A call on its log that
 //     hangs and was left behind (commitlog/commit_log.h) may go on: what it writes is not read
 //  3. its log is read, once, and sorted (cluster/dead_log.h)
@@ -52,7 +52,10 @@ absl::Status Master::Assign() {
   }
   std::vector<DeadLog*> views;
   for (const auto& log : logs) views.push_back(log.get());
-  BT_RETURN_IF_ERROR(LoadAll(tablets, views));
+  if (!tablets.empty()) {
+    BT_ASSIGN_OR_RETURN(std::vector<Share> shares, Distribute(tablets));
+    BT_RETURN_IF_ERROR(LoadAll(std::move(shares), views));
+  }
   logs.clear();
   if (!read_only_) {
     for (const std::string& name : dead) {
@@ -88,7 +91,8 @@ absl::StatusOr<std::vector<Master::Unassigned>> Master::FindUnassigned(Reach* mu
         reach = std::max(reach, group.redo.log_synced);
         for (const TabletFile& file : group.files) load += file.info.size;
       }
-      tablets.push_back({layout, {layout->table_id, state.rows.end()}, load});
+      tablets.push_back(
+          {layout, {layout->table_id, state.rows.end()}, std::string(state.rows.begin()), load});
     }
   }
   // After METADATA was read: what is split or merged meanwhile is not taken for missing.
@@ -110,6 +114,9 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const ServerDirectory& 
   if (reach != must_reach.end()) options.replay.must_reach = reach->second;
   options.replay.must_exist = servers.HasFile(server);
   options.replay.read_mode = cluster_->options().read_mode;
+  // Sorting holds a few pieces at a time.
+  options.piece_size = std::clamp<uint64_t>(cluster_->options().shared_memory_budget->limit() / 8,
+                                            uint64_t{1} << 20, options.piece_size);
   // What a server of this process had not acknowledged nobody has seen, and nobody shall.
   if (const auto host = cluster_->FindServerEver(server)) options.last = host->server()->visible();
   const std::string directory = cluster_->directory().log_of(server);
@@ -127,14 +134,8 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const ServerDirectory& 
   return log;
 }
 
-absl::Status Master::LoadAll(const std::vector<Unassigned>& tablets,
-                             const std::vector<DeadLog*>& logs) {
-  struct Share {
-    std::shared_ptr<ServerHost> host;
-    uint64_t load;
-    std::vector<const Unassigned*> tablets;
-    absl::Status status;
-  };
+absl::StatusOr<std::vector<Master::Share>> Master::Distribute(
+    const std::vector<Unassigned>& tablets) const {
   std::vector<Share> shares;
   for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
     // One that was lost meanwhile is not asked.
@@ -145,19 +146,23 @@ absl::Status Master::LoadAll(const std::vector<Unassigned>& tablets,
     const auto least =
         std::min_element(shares.begin(), shares.end(),
                          [](const Share& a, const Share& b) { return a.load < b.load; });
-    least->tablets.push_back(&tablet);
+    least->tablets.push_back(tablet);
     least->load += tablet.load + ServerHost::kLoadOfEach;
   }
+  std::erase_if(shares, [](const Share& share) { return share.tablets.empty(); });
+  return shares;
+}
+
+absl::Status Master::LoadAll(std::vector<Share> shares, const std::vector<DeadLog*>& logs) {
   const auto load = [&](Share* share) {
-    for (const Unassigned* tablet : share->tablets) {
-      share->status.Update(LoadOne(share->host.get(), *tablet, logs));
+    for (const Unassigned& tablet : share->tablets) {
+      share->status.Update(LoadOne(share->host.get(), tablet, logs));
       // Otherwise those that can be served are, whatever is wrong with this one.
       if (!share->status.ok() && options_.opening) return;
     }
   };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < shares.size(); ++i) {
-    if (shares[i].tablets.empty()) continue;
     threads.emplace_back([&load, share = &shares[i]] { load(share); });
   }
   load(&shares[0]);
@@ -172,7 +177,7 @@ absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
   {
     MutexLock lock(&mutex_);
     // Looked at with the mutex: a tablet that was on its way is here, or has arrived.
-    if (IsServed(tablet.id)) return absl::OkStatus();
+    if (IsServed(tablet)) return absl::OkStatus();
     // Where it is from may be a server that is lost, and then the logs are needed until it is clear
     // that it has left before.
     if (!moving_.insert(tablet.id).second) {
@@ -194,35 +199,15 @@ absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
   return Annotate(loaded, Cat("table ", tablet.layout->name));
 }
 
-bool Master::IsServed(const TabletId& id) const {
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
-    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
-      if (tablet->id() == id) return true;
-    }
-  }
-  return false;
+bool Master::IsServed(const Unassigned& tablet) const {
+  const HostedTablet hosted = cluster_->FindTablet(tablet.id.table_id, tablet.begin);
+  return hosted && hosted.tablet->id() == tablet.id;
 }
 
 // --- Of servers that are lost ---
 
-void Master::SealLostServers() {
-  if (!active()) return;
-  ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
-    TabletServer* const server = host->server();
-    if (server->serving() || server->ended() || !Step().ok()) continue;
-    if (const absl::Status sealed = servers.Seal(server->name()); sealed.ok()) {
-      server->MarkEnded();
-    } else {
-      // It may have the lock again.
-      info_log_->Warning("server ", server->name(),
-                         " has lost its lock and is not replaced: ", ToStd(sealed.message()));
-    }
-  }
-}
-
 void Master::ReplaceLostServers() {
-  SealLostServers();
+  cluster_->SealLostServers();
   MutexLock schema_lock(&schema_mutex_);
   for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
     if (host->server()->ended()) is_assigned_ = false;

@@ -58,8 +58,9 @@ class Master {
 
   // The first step. Unavailable if another master has the lock. `cluster` outlives it.
   static absl::StatusOr<std::shared_ptr<Master>> Create(Cluster* cluster, Options options);
-  // The others. Meanwhile somebody has to call SealLostServers: a command of an earlier master to a
-  // server that is lost is done only after that, and until it is done the server does not answer.
+  // The others. Meanwhile somebody has to call Cluster::SealLostServers: a command of an earlier
+  // master to a server that is lost is done only after that, and until then that server does not
+  // answer.
   absl::Status Begin();
   ~Master();
   Master(const Master&) = delete;
@@ -106,9 +107,6 @@ class Master {
   bool ChangeTablets();
   // There may be something to do.
   void Wake();
-  // The first step of replacing lost servers. Waits for nothing, and is taken on a thread that
-  // waits for nothing: those who wait for writes may wait for this.
-  void SealLostServers();
   // Has the tablets of lost servers, and others that nobody serves, loaded by servers.
   void ReplaceLostServers();
   // After the threads have ended: OK once every tablet is served.
@@ -121,7 +119,15 @@ class Master {
   struct Unassigned {
     const TableLayout* layout;
     TabletId id;
+    std::string begin;  // its first row
     uint64_t load;
+  };
+  // What one server is to load.
+  struct Share {
+    std::shared_ptr<ServerHost> host;
+    uint64_t load;
+    std::vector<Unassigned> tablets;
+    absl::Status status;
   };
 
   Master(Cluster* cluster, Options options, std::unique_ptr<MasterLock> lock);
@@ -155,10 +161,12 @@ class Master {
   absl::StatusOr<std::unique_ptr<DeadLog>> ReadLog(const ServerDirectory& servers,
                                                    const std::string& server,
                                                    const Reach& must_reach);
-  absl::Status LoadAll(const std::vector<Unassigned>& tablets, const std::vector<DeadLog*>& logs);
+  // So that each server has about as much. Unavailable if no server has its lock.
+  absl::StatusOr<std::vector<Share>> Distribute(const std::vector<Unassigned>& tablets) const;
+  absl::Status LoadAll(std::vector<Share> shares, const std::vector<DeadLog*>& logs);
   absl::Status LoadOne(ServerHost* host, const Unassigned& tablet,
                        const std::vector<DeadLog*>& logs);
-  bool IsServed(const TabletId& id) const;
+  bool IsServed(const Unassigned& tablet) const;
 
   // Tablets.
   // The tablet that has `row`; waits until it is served.

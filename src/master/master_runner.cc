@@ -1,9 +1,10 @@
 #include "master/master_runner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -20,20 +21,13 @@ absl::Status MasterRunner::Start() {
   if (read_only) return absl::OkStatus();
   cluster_->StartBackground([this] {
     progress_();
-    // Here, too: the master's threads may be waiting for something.
-    std::shared_ptr<Master> starting;
-    {
-      MutexLock lock(&mutex_);
-      starting = starting_;
-    }
-    if (starting != nullptr) starting->SealLostServers();
-    if (const std::shared_ptr<Master> present = Find()) {
-      present->SealLostServers();
-      present->Wake();
-    }
+    cluster_->SealLostServers();
+    if (const std::shared_ptr<Master> present = Find()) present->Wake();
   });
   master->StartThreads();
-  thread_ = std::thread([this] { Loop(); });
+  sealer_ = std::thread([this] { SealLoop(); });
+  deleter_ = std::thread([this] { DeleteLoop(); });
+  starter_ = std::thread([this] { StartLoop(); });
   return absl::OkStatus();
 }
 
@@ -49,23 +43,13 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::StartMaster(bool opening) 
     if (on_step) on_step();
   };
   BT_ASSIGN_OR_RETURN(std::shared_ptr<Master> master, Master::Create(cluster_, std::move(options)));
-  {
-    MutexLock lock(&mutex_);
-    starting_ = master;
-  }
-  const absl::Status begun = master->Begin();
-  {
-    MutexLock lock(&mutex_);
-    starting_ = nullptr;
-  }
-  if (begun.ok()) return master;
-  // It has to be gone before another one can have its lock. A thread of the background may be
-  // looking at it, but not for long.
-  while (master.use_count() > 1) absl::SleepFor(absl::Microseconds(100));
-  return begun;
+  BT_RETURN_IF_ERROR(master->Begin());
+  return master;
 }
 
-void MasterRunner::Loop() {
+// --- The threads ---
+
+void MasterRunner::StartLoop() {
   constexpr absl::Duration kInterval = absl::Milliseconds(50);
   while (true) {
     std::shared_ptr<Master> master = Find();
@@ -77,38 +61,67 @@ void MasterRunner::Loop() {
     {
       MutexLock lock(&mutex_);
       if (stopping_) return;
-      if (master_ != nullptr && !master_->active()) retired_.push_back(std::move(master_));
+      if (master_ != nullptr && !master_->active()) {
+        retired_.push_back(std::move(master_));
+        changed_.SignalAll();
+      }
+      if (master_ != nullptr) continue;
     }
     master.reset();
-    progress_();
-    if (Find() != nullptr) {
-      // Only now: what the threads of an earlier one wait for this one brings about.
-      DeleteRetired();
-      continue;
-    }
     absl::StatusOr<std::shared_ptr<Master>> next = StartMaster(false);
-    if (!next.ok()) {
+    if (next.ok()) {
+      (*next)->StartThreads();
+      cluster_->info_log()->Info("another master has begun");
+    } else {
       cluster_->info_log()->Warning("there is no master: ", ToStd(next.status().message()));
-      MutexLock lock(&mutex_);
-      if (!stopping_) changed_.WaitFor(&mutex_, absl::Milliseconds(5));
+    }
+    MutexLock lock(&mutex_);
+    if (next.ok()) {
+      master_ = *std::move(next);
+      changed_.SignalAll();
       continue;
     }
-    (*next)->StartThreads();
-    cluster_->info_log()->Info("another master has begun");
-    MutexLock lock(&mutex_);
-    master_ = *std::move(next);
+    ++failures_;
+    last_failure_ = next.status();
     changed_.SignalAll();
+    if (!stopping_) changed_.WaitFor(&mutex_, absl::Milliseconds(5));
   }
 }
 
-void MasterRunner::DeleteRetired() {
-  std::vector<std::shared_ptr<Master>> gone;  // deleted after the lock is
-  MutexLock lock(&mutex_);
-  const auto kept = std::partition(retired_.begin(), retired_.end(),
+std::vector<std::shared_ptr<Master>> MasterRunner::TakeRetired() {
+  const auto gone = std::partition(retired_.begin(), retired_.end(),
                                    [](const auto& master) { return master.use_count() > 1; });
-  std::move(kept, retired_.end(), std::back_inserter(gone));
-  retired_.erase(kept, retired_.end());
+  std::vector<std::shared_ptr<Master>> taken(std::make_move_iterator(gone),
+                                             std::make_move_iterator(retired_.end()));
+  retired_.erase(gone, retired_.end());
+  return taken;
 }
+
+void MasterRunner::DeleteLoop() {
+  while (true) {
+    std::vector<std::shared_ptr<Master>> gone;  // deleted after the lock is
+    MutexLock lock(&mutex_);
+    if (stopping_) return;
+    gone = TakeRetired();
+    // A call that has ended says nothing.
+    if (gone.empty()) {
+      changed_.WaitFor(&mutex_, retired_.empty() ? absl::Seconds(10) : absl::Milliseconds(10));
+    }
+  }
+}
+
+void MasterRunner::SealLoop() {
+  while (true) {
+    cluster_->SealLostServers();
+    progress_();
+    MutexLock lock(&mutex_);
+    if (stopped_) return;
+    changed_.WaitFor(&mutex_, absl::Milliseconds(100));
+    if (stopped_) return;
+  }
+}
+
+// --- For callers ---
 
 std::shared_ptr<Master> MasterRunner::Find() const {
   MutexLock lock(&mutex_);
@@ -117,9 +130,11 @@ std::shared_ptr<Master> MasterRunner::Find() const {
 
 absl::StatusOr<std::shared_ptr<Master>> MasterRunner::Get(const CallLimits& limits) {
   MutexLock lock(&mutex_);
+  const uint64_t failures = failures_;
   while (master_ == nullptr || (!master_->active() && !stopping_)) {
     BT_RETURN_IF_ERROR(limits.Check());
     if (stopping_) return absl::FailedPreconditionError("the database is being closed");
+    if (failures_ != failures && !absl::IsUnavailable(last_failure_)) return last_failure_;
     // A cancellation is not announced, so it is looked for.
     changed_.WaitFor(&mutex_, absl::Milliseconds(10));
   }
@@ -131,13 +146,16 @@ void MasterRunner::SetOnStep(std::function<void()> on_step) {
   on_step_ = std::move(on_step);
 }
 
+// --- Ending ---
+
 void MasterRunner::Stop() {
   {
     MutexLock lock(&mutex_);
     stopping_ = true;
     changed_.SignalAll();
   }
-  if (thread_.joinable()) thread_.join();
+  if (starter_.joinable()) starter_.join();
+  if (deleter_.joinable()) deleter_.join();
   if (const std::shared_ptr<Master> master = Find()) {
     std::thread stopper([&] { master->StopThreads(); });
     // What it may be waiting for ends early.
@@ -147,7 +165,18 @@ void MasterRunner::Stop() {
   } else {
     cluster_->StopBackground();
   }
-  DeleteRetired();
+  std::vector<std::shared_ptr<Master>> gone;
+  {
+    MutexLock lock(&mutex_);
+    gone = std::move(retired_);
+  }
+  gone.clear();
+  {
+    MutexLock lock(&mutex_);
+    stopped_ = true;
+    changed_.SignalAll();
+  }
+  if (sealer_.joinable()) sealer_.join();
 }
 
 absl::Status MasterRunner::Shutdown() {
@@ -156,8 +185,9 @@ absl::Status MasterRunner::Shutdown() {
     return absl::OkStatus();
   }
   // With a master that has its lock: it is needed to replace servers.
-  BT_RETURN_IF_ERROR(Get({}).status());
+  const absl::Status started = Get({}).status();
   Stop();
+  BT_RETURN_IF_ERROR(started);
   absl::Status status = absl::UnavailableError("there is no master");
   if (const std::shared_ptr<Master> master = Find()) status = master->ReplaceAll();
   MutexLock lock(&mutex_);

@@ -1,8 +1,13 @@
 // Keeps a master running: when one has lost its lock, another is started. Calls go to the one there
 // is; while there is none they wait.
+//
+// Three threads, so that none waits for what another has to bring about: one starts masters, one
+// deletes those that have given up, whose threads may have something to wait for yet, and one seals
+// servers that are lost, for which both may wait.
 #ifndef BIGTABLE_MASTER_MASTER_RUNNER_H_
 #define BIGTABLE_MASTER_MASTER_RUNNER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -21,7 +26,7 @@ namespace bigtable {
 // Thread-safe.
 class MasterRunner {
  public:
-  // `cluster` outlives this. `progress` is called after each compaction, and now and then.
+  // `cluster` outlives this. `progress` is called after each compaction, and every now and then.
   MasterRunner(Cluster* cluster, std::function<void()> progress)
       : cluster_(cluster), progress_(std::move(progress)) {}
   ~MasterRunner() { Stop(); }
@@ -33,7 +38,8 @@ class MasterRunner {
   // Everything in the background ends, and lost servers are replaced. The error of that.
   absl::Status Shutdown();
 
-  // The master; waits until there is one. Errors of the limits.
+  // The master; waits until there is one. Errors of the limits, and what keeps a master from being
+  // started, unless that is another master.
   absl::StatusOr<std::shared_ptr<Master>> Get(const CallLimits& limits);
   // The same without waiting: null if there is none.
   std::shared_ptr<Master> Find() const;
@@ -43,9 +49,11 @@ class MasterRunner {
 
  private:
   absl::StatusOr<std::shared_ptr<Master>> StartMaster(bool opening);
-  void Loop();
-  // Deletes masters that have given up and that no call is made of any more.
-  void DeleteRetired();
+  void StartLoop();
+  void DeleteLoop();
+  void SealLoop();
+  // Masters that have given up and that no call is made of any more.
+  std::vector<std::shared_ptr<Master>> TakeRetired() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Stop();
 
   Cluster* const cluster_;
@@ -54,11 +62,13 @@ class MasterRunner {
   mutable Mutex mutex_;
   CondVar changed_;
   std::shared_ptr<Master> master_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<Master> starting_ ABSL_GUARDED_BY(mutex_);  // has not begun yet
   std::vector<std::shared_ptr<Master>> retired_ ABSL_GUARDED_BY(mutex_);
   std::function<void()> on_step_ ABSL_GUARDED_BY(mutex_);
+  uint64_t failures_ ABSL_GUARDED_BY(mutex_) = 0;  // of starting a master, and the last one
+  absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;  // nothing is left that waits for a server's end
+  std::thread starter_, deleter_, sealer_;
 };
 
 }  // namespace bigtable

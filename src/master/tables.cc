@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/time/clock.h"
 
 #include "base/status.h"
@@ -26,11 +27,15 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   layout.table_id = TakeSequence();
   BT_RETURN_IF_ERROR(Step());
   BT_RETURN_IF_ERROR(cluster_->metadata()->AddTable(layout.table_id, ranges));
+  std::vector<Unassigned> tablets;
+  for (const RowRange& rows : ranges) {
+    tablets.push_back({&layout, {layout.table_id, rows.end()}, std::string(rows.begin()), 0});
+  }
+  BT_ASSIGN_OR_RETURN(std::vector<Share> shares, Distribute(tablets));
   // A server that has no log yet gets one: an error of that is one of the creation.
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+  for (const Share& share : shares) {
     BT_RETURN_IF_ERROR(Step());
-    BT_RETURN_IF_ERROR(host->Start(lock_->number()));
-    if (ranges.size() == 1) break;
+    BT_RETURN_IF_ERROR(share.host->Start(lock_->number()));
   }
   BT_RETURN_IF_ERROR(Step());
   if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
@@ -50,8 +55,9 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
                   " tablets");
   TellOfTable(&EventListener::OnTableCreated, name);
   // From here on the table is there: what cannot be loaded now will be.
-  if (const absl::Status assigned = Assign(); !assigned.ok()) {
-    info_log_->Warning("table ", name, " is not served yet: ", ToStd(assigned.message()));
+  if (const absl::Status loaded = LoadAll(std::move(shares), {}); !loaded.ok()) {
+    info_log_->Warning("table ", name, " is not served yet: ", ToStd(loaded.message()));
+    is_assigned_ = false;
     Wake();
   }
   return absl::OkStatus();
@@ -78,16 +84,22 @@ absl::Status Master::DeleteTable(std::string_view name) {
 
 absl::Status Master::DropTablets(uint64_t table_id) {
   std::vector<HostedTablet> dropped;
+  bool forgotten = false;
+  // Whatever becomes of the rest, nobody else lets go of them. Their files are swept by the next
+  // opening, as long as METADATA may name them.
+  absl::Cleanup erase = [&] {
+    for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten);
+  };
   for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
     BT_RETURN_IF_ERROR(Step());
     BT_ASSIGN_OR_RETURN(auto tablets, host->Drop(lock_->number(), table_id));
     for (std::shared_ptr<Tablet>& tablet : tablets) dropped.push_back({std::move(tablet), host});
   }
   BT_RETURN_IF_ERROR(Step());
-  const absl::Status forgotten = cluster_->metadata()->RemoveTable(table_id);
-  for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten.ok());
+  BT_RETURN_IF_ERROR(cluster_->metadata()->RemoveTable(table_id));
+  forgotten = true;
+  std::move(erase).Invoke();
   cluster_->ForgetCounters(table_id);
-  BT_RETURN_IF_ERROR(forgotten);
   for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
     if (const absl::Status status = host->server()->MaintainLog(); !status.ok()) {
       info_log_->Warning("after a table was deleted: ", ToStd(status.message()));

@@ -128,7 +128,9 @@ absl::Status Master::Move(std::string_view table, const HostedTablet& from, Serv
     MutexLock schema_lock(&schema_mutex_);
     const absl::StatusOr<TableLayout> layout = FindTable(table);
     status = layout.status();
-    if (status.ok() && layout->table_id != id.table_id) status = absl::NotFoundError("deleted");
+    if (status.ok() && layout->table_id != id.table_id) {
+      status = absl::NotFoundError(Cat("table ", table, " was deleted"));
+    }
     if (status.ok()) status = Step();
     if (status.ok()) {
       status = to->Load(lock_->number(), *layout, id, {});
@@ -145,7 +147,7 @@ absl::Status Master::Move(std::string_view table, const HostedTablet& from, Serv
     moving_.erase(id);
   }
   Wake();  // for who has found it moving
-  if (unloaded && !status.ok()) {
+  if (unloaded && !status.ok() && !absl::IsNotFound(status)) {
     return absl::UnavailableError(
         Cat("the tablet could not be served by another server: ", ToStd(status.message())));
   }
