@@ -206,19 +206,20 @@ bool Master::IsServed(const Unassigned& tablet) const {
 
 // --- Of servers that are lost ---
 
-void Master::ReplaceLostServers() {
+bool Master::ReplaceLostServers() {
   cluster_->SealLostServers();
   MutexLock schema_lock(&schema_mutex_);
   for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
     if (host->server()->ended()) is_assigned_ = false;
   }
-  if (is_assigned_ || !active()) return;
+  if (is_assigned_ || !active()) return is_assigned_;
   const absl::Status assigned = Assign();
   cluster_->background()->Wake();  // for who waits for a tablet
   if (!assigned.ok()) {
     info_log_->Error("tablets that are not served cannot be assigned yet: ",
                      ToStd(assigned.message()));  // tried again before long
   }
+  return assigned.ok();
 }
 
 absl::Status Master::ReplaceAll() {

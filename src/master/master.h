@@ -75,7 +75,6 @@ class Master {
 
   // False: it has given up, or lost its lock, and another is to take its place.
   bool active() const { return lock_->held(); }
-  LockSession* session() { return lock_->session(); }
 
   // --- Tables (tables.cc) ---
 
@@ -107,8 +106,9 @@ class Master {
   bool ChangeTablets();
   // There may be something to do.
   void Wake();
-  // Has the tablets of lost servers, and others that nobody serves, loaded by servers.
-  void ReplaceLostServers();
+  // Has the tablets of lost servers, and others that nobody serves, loaded by servers. Whether all
+  // are served, as far as is known.
+  bool ReplaceLostServers();
   // After the threads have ended: OK once every tablet is served.
   absl::Status ReplaceAll();
 

@@ -50,24 +50,19 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::StartMaster(bool opening) 
 // --- The threads ---
 
 void MasterRunner::StartLoop() {
-  constexpr absl::Duration kInterval = absl::Milliseconds(50);
   while (true) {
-    std::shared_ptr<Master> master = Find();
-    if (master != nullptr && master->active()) {
-      // Ends early when the session is lost.
-      master->session()->WaitForEvents(kInterval);
-      master->session()->TakeEvents();
-    }
     {
       MutexLock lock(&mutex_);
+      // Looked at, since one cannot wait for the session's end and for that of the runner at once.
+      while (!stopping_ && master_ != nullptr && master_->active()) {
+        changed_.WaitFor(&mutex_, absl::Milliseconds(20));
+      }
       if (stopping_) return;
-      if (master_ != nullptr && !master_->active()) {
+      if (master_ != nullptr) {
         retired_.push_back(std::move(master_));
         changed_.SignalAll();
       }
-      if (master_ != nullptr) continue;
     }
-    master.reset();
     absl::StatusOr<std::shared_ptr<Master>> next = StartMaster(false);
     if (next.ok()) {
       (*next)->StartThreads();

@@ -32,16 +32,17 @@ void Master::UpkeepLoop() {
 }
 
 void Master::LivenessLoop() {
+  bool all_served = true;
   while (true) {
     {
       MutexLock lock(&upkeep_mutex_);
       if (!liveness_stopping_ && !liveness_due_) {
-        upkeep_changed_.WaitFor(&upkeep_mutex_, absl::Milliseconds(500));
+        upkeep_changed_.WaitFor(&upkeep_mutex_, absl::Milliseconds(all_served ? 500 : 50));
       }
       if (liveness_stopping_) return;
       liveness_due_ = false;
     }
-    ReplaceLostServers();
+    all_served = ReplaceLostServers();
   }
 }
 
