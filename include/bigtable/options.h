@@ -76,6 +76,12 @@ struct DatabaseOptions {
   // for one another; one without tablets has no log yet. May differ from one opening to the next.
   int tablet_servers = 0;
 
+  // How often the master looks whether one tablet server has much more to keep and to do than
+  // another; then it moves one tablet, so that a move is never sooner after the one before, either.
+  // At least a millisecond; infinite: tablets stay where they are. Databases of much less than a
+  // gigabyte that are not busy stay as they are, too.
+  absl::Duration balance_interval = absl::Seconds(10);
+
   // Bytes at which a compaction starts its next output file, at least 1 MiB.
   uint64_t target_file_size = 64 << 20;
 

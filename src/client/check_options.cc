@@ -42,6 +42,11 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
     const unsigned processors = std::thread::hardware_concurrency();
     checked.tablet_servers = static_cast<int>(std::clamp(processors, 1u, 256u));
   }
+  if (options.balance_interval < absl::Milliseconds(1)) {
+    return absl::InvalidArgumentError(
+        Cat("DatabaseOptions::balance_interval must be at least 1ms, and is ",
+            absl::FormatDuration(options.balance_interval)));
+  }
   BT_RETURN_IF_ERROR(CheckRange("durability", static_cast<uint64_t>(options.durability), 0,
                                 static_cast<uint64_t>(Durability::kSync)));
   if (options.trace_one_of > 0 && options.trace_sink == nullptr) {

@@ -40,6 +40,7 @@
 #include "cluster/cluster.h"
 #include "cluster/dead_log.h"
 #include "cluster/server_directory.h"
+#include "master/balancer.h"
 #include "master/master_lock.h"
 #include "master/schema_store.h"
 #include "tablet/table_layout.h"
@@ -188,6 +189,8 @@ class Master {
   bool IsStopping() const;
   bool SplitLarge(const TableLayout& layout);
   bool MergeSmall(const TableLayout& layout);
+  // Moves a tablet from the server with most to do to the one with least, if that is worth it.
+  void Balance() ABSL_LOCKS_EXCLUDED(mutex_);
   // Where a tablet that is too large is to be split, if it can be.
   std::optional<std::string> RowToSplitAt(const SplitRule& rule, const Tablet& tablet);
 
@@ -217,6 +220,7 @@ class Master {
   bool stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
   bool liveness_stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
   std::thread upkeep_, liveness_;
+  Balancer balancer_;  // the upkeep thread's
 };
 
 }  // namespace bigtable

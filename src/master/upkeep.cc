@@ -1,8 +1,11 @@
-// The master's threads. One splits tablets that have become too large and merges small ones; and it
-// notices that writers are slowed no more. The other looks after lost servers, and nothing else:
-// the first may wait for a server that is lost.
+// The master's threads. One splits tablets that have become too large and merges small ones, moves
+// tablets from servers with much to do to others, and notices that writers are slowed no more. The
+// other looks after lost servers, and nothing else: the first may wait for a server that is lost.
 #include <algorithm>
+#include <map>
 #include <utility>
+
+#include "absl/time/clock.h"
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -16,18 +19,24 @@ void Master::StartThreads() {
 }
 
 void Master::UpkeepLoop() {
+  const absl::Duration interval = cluster_->options().balance_interval;
+  absl::Time balance_at = absl::Now();
   while (true) {
     bool due = false;
     {
       MutexLock lock(&upkeep_mutex_);
       if (!stopping_ && !upkeep_due_) {
-        upkeep_changed_.WaitFor(&upkeep_mutex_, absl::Milliseconds(500));
+        upkeep_changed_.WaitFor(&upkeep_mutex_, std::min(interval, absl::Milliseconds(500)));
       }
       if (stopping_) return;
       due = std::exchange(upkeep_due_, false);
     }
     for (const auto& host : cluster_->Servers()) host->write_controller()->NoteReason();
     if (due && active() && ChangeTablets()) Wake();  // the halves may be too large, too
+    if (active() && absl::Now() >= balance_at) {
+      Balance();
+      balance_at = absl::Now() + interval;
+    }
   }
 }
 
@@ -130,6 +139,34 @@ std::optional<std::string> Master::RowToSplitAt(const SplitRule& rule, const Tab
     unsplittable_[tablet.id()] = bytes;
   }
   return row;
+}
+
+void Master::Balance() {
+  std::map<uint64_t, std::string> names;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [name, layout] : tables_) names[layout.table_id] = name;
+  }
+  std::vector<TabletLoad> loads;
+  std::vector<std::shared_ptr<Tablet>> tablets;
+  const std::vector<std::shared_ptr<ServerHost>> hosts = cluster_->Servers();
+  for (size_t server = 0; server < hosts.size(); ++server) {
+    for (std::shared_ptr<Tablet>& tablet : hosts[server]->server()->Tablets()) {
+      loads.push_back({.id = tablet->id(),
+                       .server = server,
+                       .bytes = ServerHost::LoadOf(*tablet),
+                       .call_time = absl::Nanoseconds(tablet->counters()->call_nanos())});
+      tablets.push_back(std::move(tablet));
+    }
+  }
+  const std::optional<Balancer::Move> move = balancer_.Look(loads, hosts.size(), absl::Now());
+  if (!move.has_value()) return;
+  const Tablet& tablet = *tablets[move->tablet];
+  const std::string& table = names[tablet.table_id()];
+  const absl::Status moved = MoveTablet(table, tablet.rows().begin(), static_cast<int>(move->to),
+                                        {.deadline = absl::Now() + absl::Seconds(30)});
+  if (moved.ok() || absl::IsNotFound(moved) || IsStopping() || !active()) return;
+  info_log_->Warning("a tablet of table ", table, " is not moved: ", ToStd(moved.message()));
 }
 
 bool Master::MergeSmall(const TableLayout& layout) {

@@ -100,6 +100,7 @@ TEST_F(DatabaseTest, AnOptionOutOfRangeIsNamedAndNothingIsCreated) {
   expect_refused("target_file_size", [](auto* o) { o->target_file_size = (1 << 20) - 1; });
   expect_refused("compaction_threads", [](auto* o) { o->compaction_threads = 0; });
   expect_refused("compaction_threads", [](auto* o) { o->compaction_threads = 65; });
+  expect_refused("balance_interval", [](auto* o) { o->balance_interval = absl::ZeroDuration(); });
 
   EXPECT_TRUE(file_system_->AllFiles().empty());
 }

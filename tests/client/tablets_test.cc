@@ -1,5 +1,6 @@
 // Tables of many tablets on many servers: for who reads and writes it is one table.
 #include <atomic>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -172,6 +173,40 @@ TEST_F(TabletsTest, TheNumberOfServersIsChecked) {
 }
 
 class TabletsConcurrencyTest : public TabletsTest {};
+
+// All tablets are on one server, and written to all the time; soon the other has some of them.
+TEST_F(TabletsConcurrencyTest, ABusyServerGivesTabletsToOthers) {
+  DatabaseOptions options = WithServers(Options(), 2);
+  options.balance_interval = absl::Milliseconds(20);
+  Open(options);
+  TableSchema schema;
+  schema.families["f"] = {};
+  ASSERT_OK(database_->CreateTable("t", schema, {.split_rows = {"b", "c", "d", "e", "f"}}));
+  ASSERT_OK_AND_ASSIGN(Table* const table, database_->OpenTable("t"));
+  for (const char* row : {"a", "b", "c", "d", "e", "f"}) {
+    ASSERT_OK(database_->MoveTablet("t", row, 0));
+  }
+  const auto servers = [&] {
+    const absl::StatusOr<std::vector<TabletInfo>> tablets = database_->ListTablets("t");
+    EXPECT_OK(tablets);
+    std::set<int> found;
+    for (const TabletInfo& info : *tablets) found.insert(info.server);
+    return found.size();
+  };
+  const absl::Time end = absl::Now() + absl::Seconds(60);
+  int n = 0;
+  while (servers() < 2 && absl::Now() < end) {
+    for (int i = 0; i < 1000; ++i, ++n) {
+      for (const char* row : {"a", "b", "c", "d", "e", "f"}) {
+        Set(table, row, "f:q", 1, std::to_string(n));
+      }
+    }
+  }
+  EXPECT_EQ(servers(), 2u);
+  for (const Row& row : table->ReadRows(RowRange::All())) {
+    EXPECT_EQ(row.cells()[0].value, std::to_string(n - 1)) << row.key();
+  }
+}
 
 // One thread writes n to "a", and then to "z", which is on another server: whatever the moment, "a"
 // has n, and "z" has n or n - 1.

@@ -1,0 +1,121 @@
+#include "master/balancer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "support/random.h"
+#include "support/seeds.h"
+
+namespace bigtable {
+namespace {
+
+constexpr uint64_t kGigabyte = uint64_t{1} << 30;
+
+TabletLoad Load(int number, size_t server, uint64_t bytes, absl::Duration call_time = {}) {
+  return {.id = {1, std::string(1, static_cast<char>('a' + number))},
+          .server = server,
+          .bytes = bytes,
+          .call_time = call_time};
+}
+
+class BalancerTest : public testing::Test {
+ protected:
+  // The look after the first one, ten seconds later.
+  std::optional<Balancer::Move> Look(const std::vector<TabletLoad>& tablets, size_t servers) {
+    now_ += absl::Seconds(10);
+    return balancer_.Look(tablets, servers, now_);
+  }
+
+  Balancer balancer_;
+  absl::Time now_ = absl::UnixEpoch();
+};
+
+TEST_F(BalancerTest, TheFirstLookMovesNothing) {
+  const std::vector<TabletLoad> tablets = {Load(0, 0, kGigabyte), Load(1, 0, kGigabyte)};
+  EXPECT_FALSE(Look(tablets, 2).has_value());
+  const auto move = Look(tablets, 2);
+  ASSERT_TRUE(move.has_value());
+  EXPECT_EQ(move->to, 1u);
+}
+
+TEST_F(BalancerTest, MovesWhatBringsServersClosest) {
+  const std::vector<TabletLoad> tablets = {Load(0, 0, 6 * kGigabyte), Load(1, 0, kGigabyte),
+                                           Load(2, 0, 3 * kGigabyte), Load(3, 2, 2 * kGigabyte)};
+  Look(tablets, 3);
+  const auto move = Look(tablets, 3);
+  ASSERT_TRUE(move.has_value());
+  EXPECT_EQ(move->tablet, 0u);  // 4, 6 and 2: with the 3 it would be 7, 3 and 2
+  EXPECT_EQ(move->to, 1u);
+}
+
+TEST_F(BalancerTest, ALargeTabletDoesNotGoBackAndForth) {
+  const std::vector<TabletLoad> tablets = {Load(0, 0, 10 * kGigabyte), Load(1, 1, kGigabyte / 10)};
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(Look(tablets, 2).has_value());
+}
+
+TEST_F(BalancerTest, LeavesSmallDatabasesThatAreNotBusyAlone) {
+  std::vector<TabletLoad> tablets;
+  for (int i = 0; i < 10; ++i) tablets.push_back(Load(i, 0, 10 << 20));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(Look(tablets, 2).has_value());
+}
+
+TEST_F(BalancerTest, MovesWhatIsBusyAwayFromWhatIsBusy) {
+  absl::Duration busy;
+  std::optional<Balancer::Move> move;
+  for (int i = 0; i < 3 && !move.has_value(); ++i) {
+    move = Look({Load(0, 0, 1 << 20, busy), Load(1, 0, 1 << 20, busy), Load(2, 1, 1 << 20)}, 2);
+    busy += absl::Seconds(5);
+  }
+  ASSERT_TRUE(move.has_value());
+  EXPECT_EQ(move->to, 1u);
+  EXPECT_LE(move->tablet, 1u);
+}
+
+TEST_F(BalancerTest, WhatWasBusyLongAgoIsForgotten) {
+  const auto look = [&] {
+    return Look({Load(0, 0, 1 << 20, absl::Hours(1)), Load(1, 0, 1 << 20, absl::Hours(1))}, 2);
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(look().has_value());
+}
+
+// Whatever there is, each move makes servers more alike, and there is a last one.
+TEST_F(BalancerTest, RandomLoadsComeToRest) {
+  ForEachSeed(200, [&](uint64_t seed) {
+    Random random(seed);
+    const size_t servers = 1 + random.Below(6);
+    std::vector<TabletLoad> tablets;
+    const int count = static_cast<int>(random.Below(26));
+    for (int i = 0; i < count; ++i) {
+      tablets.push_back(Load(i, random.Below(servers), random.Below(4 * kGigabyte)));
+    }
+    const auto unevenness = [&] {
+      std::vector<double> loads(servers, 0);
+      for (const TabletLoad& tablet : tablets) {
+        loads[tablet.server] += static_cast<double>(tablet.bytes);
+      }
+      double sum = 0;
+      for (const double load : loads) sum += load * load;
+      return sum;
+    };
+    Balancer balancer;
+    int moves = 0;
+    for (absl::Time now = absl::UnixEpoch();; now += absl::Seconds(10)) {
+      const auto move = balancer.Look(tablets, servers, now);
+      if (!move.has_value() && now > absl::UnixEpoch()) break;
+      if (!move.has_value()) continue;
+      const double before = unevenness();
+      ASSERT_LT(move->tablet, tablets.size());
+      ASSERT_LT(move->to, servers);
+      tablets[move->tablet].server = move->to;
+      ASSERT_LT(unevenness(), before);
+      ASSERT_LT(++moves, 100);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace bigtable
