@@ -108,7 +108,7 @@ struct CompactionOutcome {
   }
 };
 
-class Tablet {
+class Tablet : public std::enable_shared_from_this<Tablet> {
  public:
   Tablet(const Tablet&) = delete;
   Tablet& operator=(const Tablet&) = delete;
