@@ -359,8 +359,9 @@ absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
     has_parents = groups_[group].has_parents_memtables;
   }
   ClippedCursor clipped(&input, begin_key_, end_key_);
-  return MakeJob(layout, group, false)
-      .Run(has_parents ? static_cast<EntryCursor*>(&clipped) : &input);
+  CompactionJob job = MakeJob(layout, group, false);
+  job.syncs_directory = false;
+  return job.Run(has_parents ? static_cast<EntryCursor*>(&clipped) : &input);
 }
 
 void Tablet::PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,

@@ -271,8 +271,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
                                                      uint64_t order, TabletChange change);
-  // Of a minor compaction: writes SSTables, and puts them in the place of the memtables once
-  // METADATA has them. Cancelled if the tablet was removed meanwhile.
+  // Of a minor compaction: writes SSTables, whose directory it does not sync, and puts them in the
+  // place of the memtables once METADATA has them. Cancelled if the tablet was removed meanwhile.
   absl::StatusOr<std::vector<SSTableInfo>> WriteMemtables(
       const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables) const;
   void PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,

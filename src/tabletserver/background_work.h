@@ -118,7 +118,7 @@ class BackgroundWork {
   };
   // Memtables of a server that can be written out together: all of them if they are not very many.
   struct FlushWork {
-    static constexpr size_t kMostTogether = 64;
+    static constexpr size_t kMostTogether = 256;
 
     FlushWork() = default;
     FlushWork(TabletServer* s, std::vector<FrozenMemtables> f);

@@ -669,7 +669,7 @@ absl::StatusOr<SequenceNumber> TabletServer::SyncLog(absl::Span<const FrozenMemt
   return log_synced_;
 }
 
-// Whether other memtables have mutations that came before the last one of these.
+// Whether other memtables have mutations that came before the last one of these, and may be lost.
 bool TabletServer::IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const {
   SequenceNumber last = 0;
   // Halves of a tablet share memtables: each is one of its own here.
@@ -679,6 +679,12 @@ bool TabletServer::IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const 
     for (const Ref<Memtable>& memtable : frozen.memtables) {
       these.emplace(frozen.tablet.get(), memtable.get());
     }
+  }
+  {
+    // Of what was frozen at one moment and is too much to be written out at once, the first part
+    // has made durable what the others need.
+    MutexLock lock(&mutex_);
+    if (last <= log_synced_) return false;
   }
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
     const auto needs = [&](const Ref<Memtable>& memtable) {
@@ -714,10 +720,14 @@ void TabletServer::FreezeLargest() {
     const auto bytes = [](const Active& active) {
       return active.tablet->ActiveBytes(active.group);
     };
-    const auto largest =
-        std::max_element(due.begin(), due.end(),
-                         [&](const Active& a, const Active& b) { return bytes(a) < bytes(b); });
-    if (largest != due.end()) due = {*largest};
+    std::sort(due.begin(), due.end(),
+              [&](const Active& a, const Active& b) { return bytes(a) > bytes(b); });
+    uint64_t sum = 0;
+    for (const Active& active : due) sum += bytes(active);
+    uint64_t frozen = 0;
+    size_t count = 0;
+    while (count < due.size() && frozen < sum / 2) frozen += bytes(due[count++]);
+    due.resize(count);
     if (!due.empty() || WaitingBytes() > 0) FreezeWithOthers(due, FreezeReason::kMemory);
   });
 }

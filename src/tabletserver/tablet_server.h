@@ -172,7 +172,8 @@ class TabletServer final : public TabletService {
   // Freezes the active memtables of the tablet, so that background work writes them out.
   void FreezeAll(Tablet* tablet);
   void FreezeEverything();
-  // Has the largest active memtable written out, and what waits, because memory is short.
+  // Has the largest active memtables written out, which together have half of what all have, and
+  // what waits, because memory is short. (One alone would hardly help where there are many.)
   void FreezeLargest();
 
   // --- Upkeep, from background threads ---

@@ -2,6 +2,7 @@
 #include "tabletserver/tablet_server.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -25,23 +26,26 @@ class TabletServerTest : public ServerFixture {
   }
 };
 
-// Takes no two steps together.
-class OneByOne final : public TabletStore {
+// Takes so many steps together.
+class AFewAtATime final : public TabletStore {
  public:
-  explicit OneByOne(TabletStore* base) : base_(base) {}
+  AFewAtATime(TabletStore* base, size_t most) : base_(base), most_(most) {}
   bool TakesTogether(absl::Span<const TabletStep> steps) const override {
-    return steps.size() <= 1;
+    return steps.size() <= most_;
   }
   absl::Status Commit(absl::Span<const TabletStep> steps) override {
-    EXPECT_EQ(steps.size(), 1u);
+    EXPECT_LE(steps.size(), most_);
     ++commits;
+    if (meanwhile) meanwhile();
     return status.ok() ? base_->Commit(steps) : status;
   }
   int commits = 0;
   absl::Status status;
+  std::function<void()> meanwhile;
 
  private:
   TabletStore* const base_;
+  const size_t most_;
 };
 
 TEST_F(TabletServerTest, AWriteIsAcknowledgedOnlyIfItWasAppliedWhateverErrorsComeAndGo) {
@@ -172,11 +176,55 @@ TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherIsCommittedOneByOneAfter
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
   server_->FreezeEverything();
-  OneByOne store(&root_);
+  AFewAtATime store(&root_, 1);
   server_->mutable_environment()->store = &store;
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(store.commits, 2);
   EXPECT_EQ(server_->LogStatistics().syncs, 1u);  // nothing else is left when the second comes
+}
+
+TEST_F(TabletServerTest, WhatMetadataTakesInPartsNeedsTheLogSyncedOnce) {
+  for (uint64_t id = kOtherTableId; id < kOtherTableId + 4; ++id) AddOtherTablet(id);
+  for (int round = 0; round < 2; ++round) {
+    for (uint64_t id = kTableId; id < kOtherTableId + 4; ++id) ASSERT_OK(Write("row", "v", id));
+  }
+  server_->FreezeEverything();
+  AFewAtATime store(&root_, 2);
+  store.meanwhile = [&] { ASSERT_OK(Write("row")); };  // which nobody needs in the log
+  server_->mutable_environment()->store = &store;
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_FALSE(server_->HasFrozen());
+  EXPECT_EQ(store.commits, 3);
+  EXPECT_EQ(server_->LogStatistics().syncs, 1u);
+}
+
+TEST_F(TabletServerTest, ADirectoryThatCannotBeSyncedLeavesNothing) {
+  AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->FreezeEverything();
+  faulty_.FailCalls({{FileCall::kSyncDirectory}, {}}, absl::UnavailableError("no directory"));
+  EXPECT_STATUS(kUnavailable, "no directory", background_.FlushNow(server_.get()));
+  EXPECT_FALSE(file_system_.FileExists("/1.sst"));
+  EXPECT_FALSE(file_system_.FileExists("/2.sst"));
+  EXPECT_TRUE(tablet_->HasFrozen(0));
+  faulty_.ClearFaults();
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_FALSE(server_->HasFrozen());
+}
+
+TEST_F(TabletServerTest, OfManyTabletsTheLargestHalfIsFrozenWhenMemoryIsShort) {
+  ASSERT_OK(Write("row"));
+  std::vector<std::shared_ptr<Tablet>> others;
+  for (uint64_t id = kOtherTableId; id < kOtherTableId + 40; ++id) {
+    others.push_back(AddOtherTablet(id));
+    ASSERT_OK(Write("row", std::string(id % 2 == 0 ? 20000 : 10, 'v'), id));
+  }
+  server_->FreezeLargest();
+  const size_t frozen = server_->Frozen().size();
+  EXPECT_GE(frozen, 10u);
+  EXPECT_LE(frozen, 20u);
+  for (size_t i = 1; i < others.size(); i += 2) EXPECT_FALSE(others[i]->HasFrozen(0)) << i;
 }
 
 // The first may have been committed; the others' files are of no use.
@@ -185,7 +233,7 @@ TEST_F(TabletServerTest, OneByOneACommitThatFailsLeavesTheFilesThatMetadataMayKn
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
   server_->FreezeEverything();
-  OneByOne store(&root_);
+  AFewAtATime store(&root_, 1);
   store.status = absl::UnavailableError("no METADATA");
   server_->mutable_environment()->store = &store;
   EXPECT_STATUS(kUnavailable, "no METADATA", background_.FlushNow(server_.get()));
