@@ -284,8 +284,11 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
     for (const GroupVersion& group : groups) active_.push_back(group.active.get());
     FindPlaces();
   }
+  most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(
       new TabletVersion(std::move(layout), std::move(groups), std::move(seal), scan_cache_id));
+  // A frozen memtable changes nothing for whoever merges runs.
+  if (!memtables_changed || layout_changed) SetMayPickOther(true);
 }
 
 void Tablet::FindPlaces() {
@@ -513,12 +516,11 @@ std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
   return MakePolicy(options)->Pick(summary);
 }
 
-size_t Tablet::MostRuns() const {
-  const Pin<TabletVersion> version = Version();
+size_t Tablet::MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) {
   size_t most = 0;
-  for (size_t i = 0; i < version->groups().size(); ++i) {
-    const size_t runs = version->groups()[i].runs.size();
-    if (runs > most && MakePolicy(version->layout().groups[i].options)->BoundsRuns()) most = runs;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const size_t runs = groups[i].runs.size();
+    if (runs > most && MakePolicy(layout.groups[i].options)->BoundsRuns()) most = runs;
   }
   return most;
 }
