@@ -13,6 +13,11 @@
 #include "sstable/sstable_writer.h"
 
 namespace bigtable {
+
+absl::Status SyncDirectoryOf(FileSystem* file_system, std::string_view path) {
+  return file_system->SyncDirectory(path.substr(0, path.rfind('/')));
+}
+
 namespace {
 
 // The files of one run of a job, removed again unless it ends well.
@@ -36,9 +41,8 @@ class Outputs {
 
   absl::StatusOr<std::vector<SSTableInfo>> Finish() {
     BT_RETURN_IF_ERROR(FinishFile());
-    if (!paths_.empty()) {
-      const std::string& path = paths_.front();
-      BT_RETURN_IF_ERROR(job_->file_system->SyncDirectory(path.substr(0, path.rfind('/'))));
+    if (job_->syncs_directory && !paths_.empty()) {
+      BT_RETURN_IF_ERROR(SyncDirectoryOf(job_->file_system, paths_.front()));
     }
     finished_ = true;
     return std::move(infos_);

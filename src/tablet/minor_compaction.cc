@@ -37,9 +37,15 @@ absl::Status MinorCompaction::Run() {
     status = absl::OkStatus();
   }
   absl::Span<Part* const> left = written;
-  const size_t at_once = environment_->store->TakesTogether(StepsOf(left)) ? left.size() : 1;
-  for (; status.ok() && !left.empty(); left.remove_prefix(at_once)) {
+  if (status.ok()) status = SyncDirectoryFor(left);
+  while (status.ok() && !left.empty()) {
+    // All of them, or else as many as METADATA takes.
+    size_t at_once = left.size();
+    while (at_once > 1 && !environment_->store->TakesTogether(StepsOf(left.first(at_once)))) {
+      at_once = (at_once + 1) / 2;
+    }
     status = Commit(left.first(at_once));
+    left.remove_prefix(at_once);
   }
   RemoveWritten(left);
   End(left, status);
@@ -70,6 +76,16 @@ absl::Status MinorCompaction::WriteOut(Part* part) const {
   }
   part->opened = *std::move(opened);
   for (const SSTableInfo& info : part->written) part->outcome.Add(info);
+  return absl::OkStatus();
+}
+
+// Once for all of them: where there are many small ones, this takes as long as writing one.
+absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<Part* const> parts) const {
+  for (const Part* part : parts) {
+    if (part->written.empty()) continue;
+    const std::string path = environment_->path_of(part->written.front().file_number);
+    return SyncDirectoryOf(environment_->file_system, path);
+  }
   return absl::OkStatus();
 }
 

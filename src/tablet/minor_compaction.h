@@ -1,7 +1,8 @@
 // A minor compaction: frozen memtables of the tablets of one server become SSTables, all together
 // or none (section 5.4 of the paper).
 //
-//   write and sync all SSTables -> sync the log, if it is needed -> METADATA has them -> publish
+//   write and sync all SSTables and their directory -> sync the log, if it is needed -> METADATA
+//   has them -> publish
 //
 // Why together. If the machine dies, the log may end before mutations that are in SSTables by then.
 // Whatever is older than these must not be lost: it has to be in SSTables, too, or in a part of the
@@ -56,6 +57,7 @@ class MinorCompaction {
 
  private:
   absl::Status WriteOut(Part* part) const;
+  absl::Status SyncDirectoryFor(absl::Span<Part* const> parts) const;
   // Commits these at once, and publishes them. After an error their files are removed, unless
   // METADATA may have heard of them.
   absl::Status Commit(absl::Span<Part* const> parts) const;

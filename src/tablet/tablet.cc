@@ -284,8 +284,11 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
     for (const GroupVersion& group : groups) active_.push_back(group.active.get());
     FindPlaces();
   }
+  most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(
       new TabletVersion(std::move(layout), std::move(groups), std::move(seal), scan_cache_id));
+  // A frozen memtable changes nothing for whoever merges runs.
+  if (!memtables_changed || layout_changed) SetMayPickOther(true);
 }
 
 void Tablet::FindPlaces() {
@@ -359,8 +362,9 @@ absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
     has_parents = groups_[group].has_parents_memtables;
   }
   ClippedCursor clipped(&input, begin_key_, end_key_);
-  return MakeJob(layout, group, false)
-      .Run(has_parents ? static_cast<EntryCursor*>(&clipped) : &input);
+  CompactionJob job = MakeJob(layout, group, false);
+  job.syncs_directory = false;
+  return job.Run(has_parents ? static_cast<EntryCursor*>(&clipped) : &input);
 }
 
 void Tablet::PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,
@@ -512,12 +516,11 @@ std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
   return MakePolicy(options)->Pick(summary);
 }
 
-size_t Tablet::MostRuns() const {
-  const Pin<TabletVersion> version = Version();
+size_t Tablet::MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) {
   size_t most = 0;
-  for (size_t i = 0; i < version->groups().size(); ++i) {
-    const size_t runs = version->groups()[i].runs.size();
-    if (runs > most && MakePolicy(version->layout().groups[i].options)->BoundsRuns()) most = runs;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const size_t runs = groups[i].runs.size();
+    if (runs > most && MakePolicy(layout.groups[i].options)->BoundsRuns()) most = runs;
   }
   return most;
 }

@@ -108,7 +108,7 @@ struct CompactionOutcome {
   }
 };
 
-class Tablet {
+class Tablet : public std::enable_shared_from_this<Tablet> {
  public:
   Tablet(const Tablet&) = delete;
   Tablet& operator=(const Tablet&) = delete;
@@ -194,8 +194,13 @@ class Tablet {
                        const std::atomic<bool>* cancelled, CompactionOutcome* outcome);
   // What the policy of the group would do now.
   std::optional<CompactionPick> PickCompaction(size_t group) const;
+  // Whether that may be something else than when somebody has looked last, and has found nothing:
+  // runs or the schema have changed. (Time passes, too: files grow too old.)
+  bool MayPickOther() const { return may_pick_other_.load(std::memory_order_acquire); }
+  // To be said before looking that nothing is found, and after that if something is.
+  void SetMayPickOther(bool may) { may_pick_other_.store(may, std::memory_order_release); }
   // The most runs in a group that has a policy which bounds them.
-  size_t MostRuns() const;
+  size_t MostRuns() const { return most_runs_.load(std::memory_order_relaxed); }
   bool HasFrozen(size_t group) const { return !Version()->groups()[group].frozen.empty(); }
   // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
   // there is none.
@@ -271,8 +276,8 @@ class Tablet {
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
                                                      uint64_t order, TabletChange change);
-  // Of a minor compaction: writes SSTables, and puts them in the place of the memtables once
-  // METADATA has them. Cancelled if the tablet was removed meanwhile.
+  // Of a minor compaction: writes SSTables, whose directory it does not sync, and puts them in the
+  // place of the memtables once METADATA has them. Cancelled if the tablet was removed meanwhile.
   absl::StatusOr<std::vector<SSTableInfo>> WriteMemtables(
       const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables) const;
   void PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,
@@ -287,6 +292,7 @@ class Tablet {
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FindPlaces();
+  static size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups);
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
   void Add(size_t group, SequenceNumber sequence, std::string_view value,
@@ -321,6 +327,10 @@ class Tablet {
   std::atomic<bool> removed_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> moved_{false};
+
+  // Of the current version.
+  std::atomic<size_t> most_runs_{0};
+  std::atomic<bool> may_pick_other_{true};
 
   mutable Mutex mutex_;  // held while a version is replaced, and shortly
   std::vector<Group> groups_ ABSL_GUARDED_BY(mutex_);  // as the layout's

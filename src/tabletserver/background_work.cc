@@ -63,12 +63,18 @@ void BackgroundWork::FlushLoop() {
 }
 
 void BackgroundWork::CompactLoop() {
+  constexpr absl::Duration kLookAtAll = absl::Seconds(10);
   while (true) {
     Work work;
     {
       MutexLock lock(&mutex_);
-      // Also without a change: files grow too old.
-      while (!stopping_ && !FindCompaction(&work)) changed_.WaitFor(&mutex_, absl::Seconds(10));
+      while (!stopping_) {
+        // Also without a change: files grow too old.
+        const bool is_time = absl::Now() - looked_at_all_ >= kLookAtAll;
+        if (is_time) looked_at_all_ = absl::Now();
+        if (FindCompaction(is_time ? Look::kAll : Look::kChanged, &work)) break;
+        changed_.WaitFor(&mutex_, kLookAtAll);
+      }
       if (stopping_) return;
       compacting_.insert(work.id());
     }
@@ -144,17 +150,24 @@ BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<FrozenMemtable
   }
 }
 
-bool BackgroundWork::FindCompaction(Work* work) {
+bool BackgroundWork::FindCompaction(Look look, Work* work) {
   if (pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok()) return false;
   for (TabletServer* server : servers_) {
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
       // A stopped one is going to move, or goes on.
+      if (look == Look::kChanged && !tablet->MayPickOther()) continue;
       if (claims_.contains(tablet.get()) || tablet->stopped()) continue;
+      tablet->SetMayPickOther(false);
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
-        if (compacting_.contains({tablet.get(), group})) continue;
+        if (compacting_.contains({tablet.get(), group})) {
+          // If it fails, nothing changes.
+          tablet->SetMayPickOther(true);
+          continue;
+        }
         const auto pick = tablet->PickCompaction(group);
         if (!pick.has_value()) continue;
+        tablet->SetMayPickOther(true);
         *work = {server, std::move(tablet), group, *pick};
         return true;
       }
@@ -421,7 +434,7 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
       if (flushing_.empty() && compacting_.empty() && claims_.empty()) {
         FlushWork flush;
         Work compaction;
-        if (!FindFlush(&flush) && !FindCompaction(&compaction)) break;
+        if (!FindFlush(&flush) && !FindCompaction(Look::kAll, &compaction)) break;
         // The threads may not know: files grow too old without a change.
         changed_.SignalAll();
       }

@@ -118,7 +118,7 @@ class BackgroundWork {
   };
   // Memtables of a server that can be written out together: all of them if they are not very many.
   struct FlushWork {
-    static constexpr size_t kMostTogether = 64;
+    static constexpr size_t kMostTogether = 256;
 
     FlushWork() = default;
     FlushWork(TabletServer* s, std::vector<FrozenMemtables> f);
@@ -136,7 +136,10 @@ class BackgroundWork {
   void UpkeepLoop();
   static bool IsWorkedOn(const WorkSet& set, const Tablet* tablet);
   bool FindFlush(FlushWork* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool FindCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Which tablets to look at: those that have changed since they were looked at, or all of them,
+  // because time has passed.
+  enum class Look { kChanged, kAll };
+  bool FindCompaction(Look look, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // An error is not one of a tablet that was removed.
   absl::Status RunFlush(FlushWork* work);
   absl::Status RunCompaction(const Work& work, bool major);
@@ -161,6 +164,7 @@ class BackgroundWork {
   std::vector<TabletServer*> servers_ ABSL_GUARDED_BY(mutex_);
   WorkSet flushing_ ABSL_GUARDED_BY(mutex_);
   WorkSet compacting_ ABSL_GUARDED_BY(mutex_);
+  absl::Time looked_at_all_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::map<const Tablet*, Claim> claims_ ABSL_GUARDED_BY(mutex_);
   int pauses_ ABSL_GUARDED_BY(mutex_) = 0;
   int cancelling_ ABSL_GUARDED_BY(mutex_) = 0;

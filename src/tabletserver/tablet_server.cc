@@ -105,6 +105,8 @@ absl::Status TabletServer::ReleaseLock() {
 // --- Tablets ---
 
 void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
+  MutexLock freeze_lock(&freeze_mutex_);
+  if (!FrozenOf(tablet).empty()) frozen_.Add(tablet);
   MutexLock lock(&mutex_);
   const TabletId id = tablet->id();
   tablets_[id] = std::move(tablet);
@@ -112,10 +114,12 @@ void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
 
 void TabletServer::RemoveTablet(const TabletId& id) {
   queue_.RunExclusive([&] {
+    MutexLock freeze_lock(&freeze_mutex_);
     MutexLock lock(&mutex_);
     const auto found = tablets_.find(id);
     if (found == tablets_.end()) return;
     found->second->MarkRemoved();
+    Unlist(*found->second);
     tablets_.erase(found);
   });
 }
@@ -123,9 +127,14 @@ void TabletServer::RemoveTablet(const TabletId& id) {
 void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::string_view row,
                                absl::FunctionRef<void(const Tablet::Halves&)> publish) {
   queue_.RunExclusive([&] {
-    const Tablet::Halves halves = tablet->Split(row, visible());
-    halves.left->counters()->Inherit(*tablet->counters());
+    const uint64_t bytes = tablet->ActiveBytes();
+    Tablet::Halves halves;
     {
+      MutexLock freeze_lock(&freeze_mutex_);
+      halves = tablet->Split(row, visible());
+      frozen_.Replace(*tablet, halves, bytes);
+      waiting_bytes_ = frozen_.waiting_bytes();
+      halves.left->counters()->Inherit(*tablet->counters());
       MutexLock lock(&mutex_);
       tablets_.erase(tablet->id());
       for (const std::shared_ptr<Tablet>& half : {halves.left, halves.right}) {
@@ -141,11 +150,13 @@ void TabletServer::StopTablet(Tablet* tablet) {
   queue_.RunExclusive([&] {
     tablet->SetStopped(true);
     MutexLock lock(&freeze_mutex_);
-    tablet->FreezeAll(visible());
+    FreezeAll(tablet->shared_from_this());
   });
 }
 
 void TabletServer::ForgetTablet(const Tablet& tablet) {
+  MutexLock freeze_lock(&freeze_mutex_);
+  Unlist(tablet);
   MutexLock lock(&mutex_);
   const auto found = tablets_.find(tablet.id());
   if (found != tablets_.end() && found->second.get() == &tablet) tablets_.erase(found);
@@ -174,26 +185,19 @@ std::vector<std::shared_ptr<Tablet>> TabletServer::Tablets() const {
   return tablets;
 }
 
-bool TabletServer::HasFrozen() const {
-  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
-    const Pin<TabletVersion> version = tablet->Version();
-    for (const GroupVersion& group : version->groups()) {
-      if (!group.frozen.empty()) return true;
-    }
-  }
-  return false;
+bool TabletServer::HasFrozen() {
+  MutexLock lock(&freeze_mutex_);
+  return frozen_.HasDue();
 }
 
-std::vector<FrozenMemtables> TabletServer::Frozen() const {
-  std::vector<FrozenMemtables> frozen;
+std::vector<FrozenMemtables> TabletServer::Frozen() {
   MutexLock lock(&freeze_mutex_);
-  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
-    // What a stopped one has whoever has stopped it writes out, or it is found in the log.
-    if (tablet->stopped()) continue;
-    std::vector<FrozenMemtables> more = FrozenOf(tablet);
-    std::move(more.begin(), more.end(), std::back_inserter(frozen));
-  }
-  return frozen;
+  return frozen_.Due();
+}
+
+void TabletServer::Unlist(const Tablet& tablet) {
+  frozen_.Remove(tablet);
+  waiting_bytes_ = frozen_.waiting_bytes();
 }
 
 // --- Writes ---
@@ -481,45 +485,69 @@ void TabletServer::ApplyToMemtables(Write* write) {
 
 void TabletServer::FreezeFull(Tablet* tablet) {
   for (size_t group = 0; group < tablet->active_groups(); ++group) {
-    if (tablet->ActiveBytes(group) < options_.memtable_size) continue;
-    FreezeWithOthers(tablet, group, FreezeReason::kFull);
+    // What waits is written out with it.
+    if (tablet->ActiveBytes(group) + WaitingBytes() < options_.memtable_size) continue;
+    FreezeWithOthers({{tablet->shared_from_this(), group}}, FreezeReason::kFull);
   }
+}
+
+std::vector<TabletServer::Active> TabletServer::ActiveMemtables() const {
+  std::vector<Active> active;
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    for (size_t group = 0; group < tablet->active_groups(); ++group) {
+      if (tablet->ActiveFirstSequence(group) != 0) active.push_back({tablet, group});
+    }
+  }
+  return active;
 }
 
 // What is frozen at one moment is written out without a sync of the log (tablet/
 // minor_compaction.h). That makes small files of memtables that are not full; so where a server has
-// more of them than can be worth it, only the one that is due is frozen, and the log is synced.
-void TabletServer::FreezeWithOthers(Tablet* tablet, size_t group, FreezeReason reason) {
+// more of them than can be worth it, only those that are due are frozen, and the log is synced.
+void TabletServer::FreezeWithOthers(const std::vector<Active>& due, FreezeReason reason) {
   constexpr size_t kMostOthers = 15;
-  std::vector<std::pair<std::shared_ptr<Tablet>, size_t>> others;
-  for (const std::shared_ptr<Tablet>& other : Tablets()) {
-    for (size_t i = 0; i < other->active_groups() && others.size() <= kMostOthers; ++i) {
-      if (other.get() == tablet && i == group) continue;
-      if (other->ActiveFirstSequence(i) != 0) others.emplace_back(other, i);
-    }
-  }
+  const std::vector<Active> all = ActiveMemtables();
   {
     MutexLock lock(&freeze_mutex_);
-    tablet->Freeze(group, visible(), reason);
-    if (others.size() <= kMostOthers) {
-      for (const auto& [other, i] : others) other->Freeze(i, visible(), FreezeReason::kTogether);
+    frozen_.EndWaiting();
+    waiting_bytes_ = 0;
+    for (const Active& active : due) Freeze(active, reason);
+    if (all.size() <= due.size() + kMostOthers) {
+      for (const Active& active : all) Freeze(active, FreezeReason::kTogether);
     }
   }
   wake_();
 }
 
+void TabletServer::Freeze(const Active& active, FreezeReason reason) {
+  if (active.tablet->ActiveFirstSequence(active.group) == 0) return;
+  active.tablet->Freeze(active.group, visible(), reason);
+  frozen_.Add(active.tablet);
+}
+
+void TabletServer::FreezeAll(const std::shared_ptr<Tablet>& tablet) {
+  tablet->FreezeAll(visible());
+  frozen_.Add(tablet);
+  waiting_bytes_ = 0;
+}
+
 // The log is too long: what needs its oldest segment is written out.
 void TabletServer::FreezeForLog() {
   const SequenceNumber oldest = log_->OldestNeeded();
-  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
-    for (size_t group = 0; group < tablet->active_groups(); ++group) {
-      const SequenceNumber first = tablet->ActiveFirstSequence(group);
-      if (first == 0 || oldest == 0 || tablet->HasFrozen(group)) continue;
-      // What begins in the older half of the log.
-      if (first > oldest + (visible() - std::min(visible(), oldest)) / 2) continue;
-      FreezeWithOthers(tablet.get(), group, FreezeReason::kLogLength);
-    }
+  if (oldest == 0) return;
+  // What begins in the older half of the log.
+  const SequenceNumber last = oldest + (visible() - std::min(visible(), oldest)) / 2;
+  std::vector<Active> due = ActiveMemtables();
+  std::erase_if(due, [&](const Active& active) {
+    return active.tablet->ActiveFirstSequence(active.group) > last ||
+           active.tablet->HasFrozen(active.group);
+  });
+  SequenceNumber first_waiting;
+  {
+    MutexLock lock(&freeze_mutex_);
+    first_waiting = frozen_.FirstWaiting();
   }
+  if (!due.empty() || first_waiting <= last) FreezeWithOthers(due, FreezeReason::kLogLength);
 }
 
 // --- TabletService ---
@@ -620,7 +648,7 @@ void TabletServer::SetLayout(Tablet* tablet, const TableLayout& layout) {
 void TabletServer::FreezeAll(Tablet* tablet) {
   queue_.RunExclusive([&] {
     MutexLock lock(&freeze_mutex_);
-    tablet->FreezeAll(visible());
+    FreezeAll(tablet->shared_from_this());
   });
   wake_();
 }
@@ -641,7 +669,7 @@ absl::StatusOr<SequenceNumber> TabletServer::SyncLog(absl::Span<const FrozenMemt
   return log_synced_;
 }
 
-// Whether other memtables have mutations that came before the last one of these.
+// Whether other memtables have mutations that came before the last one of these, and may be lost.
 bool TabletServer::IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const {
   SequenceNumber last = 0;
   // Halves of a tablet share memtables: each is one of its own here.
@@ -651,6 +679,12 @@ bool TabletServer::IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const 
     for (const Ref<Memtable>& memtable : frozen.memtables) {
       these.emplace(frozen.tablet.get(), memtable.get());
     }
+  }
+  {
+    // Of what was frozen at one moment and is too much to be written out at once, the first part
+    // has made durable what the others need.
+    MutexLock lock(&mutex_);
+    if (last <= log_synced_) return false;
   }
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
     const auto needs = [&](const Ref<Memtable>& memtable) {
@@ -675,27 +709,26 @@ void TabletServer::BeginResume() {
 void TabletServer::FreezeEverything() {
   queue_.RunExclusive([&] {
     MutexLock lock(&freeze_mutex_);
-    for (const std::shared_ptr<Tablet>& tablet : Tablets()) tablet->FreezeAll(visible());
+    for (const std::shared_ptr<Tablet>& tablet : Tablets()) FreezeAll(tablet);
   });
   wake_();
 }
 
 void TabletServer::FreezeLargest() {
   queue_.RunExclusive([&] {
-    const std::vector<std::shared_ptr<Tablet>> tablets = Tablets();
-    Tablet* largest = nullptr;
-    size_t largest_group = 0;
-    uint64_t bytes = 0;
-    for (const std::shared_ptr<Tablet>& tablet : tablets) {
-      for (size_t group = 0; group < tablet->active_groups(); ++group) {
-        if (tablet->ActiveFirstSequence(group) == 0 || tablet->ActiveBytes(group) <= bytes)
-          continue;
-        bytes = tablet->ActiveBytes(group);
-        largest = tablet.get();
-        largest_group = group;
-      }
-    }
-    if (largest != nullptr) FreezeWithOthers(largest, largest_group, FreezeReason::kMemory);
+    std::vector<Active> due = ActiveMemtables();
+    const auto bytes = [](const Active& active) {
+      return active.tablet->ActiveBytes(active.group);
+    };
+    std::sort(due.begin(), due.end(),
+              [&](const Active& a, const Active& b) { return bytes(a) > bytes(b); });
+    uint64_t sum = 0;
+    for (const Active& active : due) sum += bytes(active);
+    uint64_t frozen = 0;
+    size_t count = 0;
+    while (count < due.size() && frozen < sum / 2) frozen += bytes(due[count++]);
+    due.resize(count);
+    if (!due.empty() || WaitingBytes() > 0) FreezeWithOthers(due, FreezeReason::kMemory);
   });
 }
 

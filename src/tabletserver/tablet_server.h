@@ -45,6 +45,7 @@
 #include "monitoring/server_counters.h"
 #include "rpc/tablet_service.h"
 #include "tablet/tablet.h"
+#include "tabletserver/frozen_tablets.h"
 #include "tabletserver/server_lock.h"
 
 namespace bigtable {
@@ -122,7 +123,7 @@ class TabletServer final : public TabletService {
   // The tablet takes no more writes.
   void RemoveTablet(const TabletId& id);
   // Replaces a tablet by two, in its turn among the writes (Tablet::Split), and calls `publish`
-  // before anybody writes to them.
+  // before anybody writes to them. What it has frozen for that waits for the server's next flush.
   void SplitTablet(const std::shared_ptr<Tablet>& tablet, std::string_view row,
                    absl::FunctionRef<void(const Tablet::Halves&)> publish);
   // The tablet takes no more writes, and its memtables are frozen, so that it can be served by
@@ -171,7 +172,8 @@ class TabletServer final : public TabletService {
   // Freezes the active memtables of the tablet, so that background work writes them out.
   void FreezeAll(Tablet* tablet);
   void FreezeEverything();
-  // Freezes the largest active memtable, because memory is short.
+  // Has the largest active memtables written out, which together have half of what all have, and
+  // what waits, because memory is short. (One alone would hardly help where there are many.)
   void FreezeLargest();
 
   // --- Upkeep, from background threads ---
@@ -186,9 +188,12 @@ class TabletServer final : public TabletService {
     const std::shared_ptr<CommitLog> log = Log();
     return log != nullptr && log->NeedsUpkeep();
   }
-  bool HasFrozen() const;
-  // Of all tablets at one moment: what was frozen together is in it together.
-  std::vector<FrozenMemtables> Frozen() const;
+  // Whether frozen memtables are due to be written out (tabletserver/frozen_tablets.h).
+  bool HasFrozen();
+  // These, at one moment: what was frozen together is in it together.
+  std::vector<FrozenMemtables> Frozen();
+  // Bytes of frozen memtables that wait for others to be due.
+  uint64_t WaitingBytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
   // Bytes of the log's segments that are needed or pinned.
   uint64_t LogBytes() const {
     const std::shared_ptr<CommitLog> log = Log();
@@ -266,8 +271,21 @@ class TabletServer final : public TabletService {
   // Of the leader, as what calls them.
   void FreezeFull(Tablet* tablet);
   void FreezeForLog();
-  // Freezes this one, and everything else that is active with it as long as that is worth it.
-  void FreezeWithOthers(Tablet* tablet, size_t group, FreezeReason reason);
+  // The active memtable of a locality group.
+  struct Active {
+    std::shared_ptr<Tablet> tablet;
+    size_t group;
+  };
+  // Those that are not empty.
+  std::vector<Active> ActiveMemtables() const;
+  // Freezes these, and everything else that is active with them as long as that is worth it.
+  void FreezeWithOthers(const std::vector<Active>& due, FreezeReason reason);
+  // With all memtables that are frozen at one moment: they are due now.
+  void Freeze(const Active& active, FreezeReason reason)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
+  void Unlist(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
+  void FreezeAll(const std::shared_ptr<Tablet>& tablet)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
 
   const TabletServerOptions options_;
   TabletEnvironment environment_;
@@ -308,6 +326,8 @@ class TabletServer final : public TabletService {
 
   // Held while memtables are frozen together, and while somebody looks at what is frozen.
   mutable Mutex freeze_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
+  FrozenTablets frozen_ ABSL_GUARDED_BY(freeze_mutex_);
+  std::atomic<uint64_t> waiting_bytes_{0};  // of frozen_
 
   mutable Mutex mutex_;
   std::map<TabletId, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);

@@ -96,8 +96,8 @@ uint64_t WriteController::LargestMemtable() const {
   // would free next to nothing.
   constexpr uint64_t kWorthwhilePart = 32;
   if (!server_->error().ok()) return 0;
-  uint64_t largest = 0;
-  uint64_t sum = 0;
+  uint64_t largest = server_->WaitingBytes();
+  uint64_t sum = largest;
   for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
     const Pin<TabletVersion> version = tablet->Version();
     for (const GroupVersion& group : version->groups()) {

@@ -1,5 +1,6 @@
-// The tablets of a server are written out together, and the machine may die at any moment of that:
-// what is found afterwards is a prefix of what was written, though the log was never synced.
+// The tablets of a server are written out together, and some are split meanwhile. The machine may
+// die at any moment of that: what is found afterwards is a prefix of what was written, though the
+// log was never synced.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -23,6 +24,7 @@ namespace {
 constexpr const char* kPath = "/db";
 constexpr int kTablets = 4;
 constexpr int kWrites = 500;
+constexpr int kBetweenSplits = 150;
 
 // Writes go round all tablets: row k is in tablet k % kTablets, and has two locality groups.
 std::string RowOf(int k) { return absl::StrFormat("%c%06d", 'a' + k % kTablets, k); }
@@ -48,12 +50,16 @@ class FlushTogetherTest : public testing::Test {
     ASSERT_OK(database->CreateTable("t", schema, options));
     database->PauseCompactions();
   }
-  // As many as are taken, until one fails.
+  // As many as are taken, until one fails. Splits a tablet now and then, when it is quiet.
   static int WriteAll(Database* database) {
     const absl::StatusOr<Table*> table = database->OpenTable("t");
     if (!table.ok()) return 0;
     int k = 0;
     for (; k < kWrites; ++k) {
+      if (k % kBetweenSplits == kBetweenSplits - 1) {
+        if (!database->WaitUntilQuiet().ok()) break;
+        if (!database->SplitTablet("t", RowOf(k - kBetweenSplits / 2)).ok()) break;
+      }
       RowMutation mutation(RowOf(k));
       mutation.Set("f:q", Timestamp(1), std::string(1000, 'v'));
       mutation.Set("g:q", Timestamp(1), std::string(100, 'v'));
@@ -63,7 +69,7 @@ class FlushTogetherTest : public testing::Test {
   }
   static TabletServerStatistics Server(Database* database) {
     for (const auto& [name, server] : database->Statistics().servers) {
-      if (server.tablets.size() == kTablets) return server;
+      if (server.tablets.size() == kTablets + kWrites / kBetweenSplits) return server;
     }
     ADD_FAILURE() << "no server has the table";
     return {};
@@ -99,7 +105,7 @@ TEST_F(FlushTogetherTest, TheLogIsNotSynced) {
 // Every call of the file system fails from some point on, and then the power is lost.
 TEST_F(FlushTogetherTest, APowerLossLeavesAPrefix) {
   bool failed_once = true;
-  const uint64_t step = kSanitized ? 7 : 1;
+  const uint64_t step = kSanitized ? 7 : 2;
   int longest = 0;
   for (uint64_t n = 1; failed_once; n += step) {
     SCOPED_TRACE(absl::StrCat("call ", n));

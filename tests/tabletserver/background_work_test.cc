@@ -89,6 +89,19 @@ TEST_F(BackgroundWorkTest, QuietIsWhenNothingIsLeftToWriteOutOrToMerge) {
   }
 }
 
+// Nobody waits for them, and long before time alone is a reason to look.
+TEST_F(BackgroundWorkTest, RunsAreMergedSoonAfterTheyWereWritten) {
+  for (int i = 0; i < 10; ++i) {
+    WriteSome(12);
+    ASSERT_OK(database_->Flush("t"));
+  }
+  const absl::Time end = absl::Now() + absl::Seconds(5);
+  while (database_->Statistics().merging_compactions == 0 && absl::Now() < end) {
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  EXPECT_GT(database_->Statistics().merging_compactions, 0u);
+}
+
 TEST_F(BackgroundWorkTest, WhilePausedNothingIsMergedAndMemtablesAreWrittenOut) {
   database_->PauseCompactions();
   database_->PauseCompactions();

@@ -2,6 +2,7 @@
 #include "tabletserver/tablet_server.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -25,23 +26,26 @@ class TabletServerTest : public ServerFixture {
   }
 };
 
-// Takes no two steps together.
-class OneByOne final : public TabletStore {
+// Takes so many steps together.
+class AFewAtATime final : public TabletStore {
  public:
-  explicit OneByOne(TabletStore* base) : base_(base) {}
+  AFewAtATime(TabletStore* base, size_t most) : base_(base), most_(most) {}
   bool TakesTogether(absl::Span<const TabletStep> steps) const override {
-    return steps.size() <= 1;
+    return steps.size() <= most_;
   }
   absl::Status Commit(absl::Span<const TabletStep> steps) override {
-    EXPECT_EQ(steps.size(), 1u);
+    EXPECT_LE(steps.size(), most_);
     ++commits;
+    if (meanwhile) meanwhile();
     return status.ok() ? base_->Commit(steps) : status;
   }
   int commits = 0;
   absl::Status status;
+  std::function<void()> meanwhile;
 
  private:
   TabletStore* const base_;
+  const size_t most_;
 };
 
 TEST_F(TabletServerTest, AWriteIsAcknowledgedOnlyIfItWasAppliedWhateverErrorsComeAndGo) {
@@ -172,11 +176,55 @@ TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherIsCommittedOneByOneAfter
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
   server_->FreezeEverything();
-  OneByOne store(&root_);
+  AFewAtATime store(&root_, 1);
   server_->mutable_environment()->store = &store;
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(store.commits, 2);
   EXPECT_EQ(server_->LogStatistics().syncs, 1u);  // nothing else is left when the second comes
+}
+
+TEST_F(TabletServerTest, WhatMetadataTakesInPartsNeedsTheLogSyncedOnce) {
+  for (uint64_t id = kOtherTableId; id < kOtherTableId + 4; ++id) AddOtherTablet(id);
+  for (int round = 0; round < 2; ++round) {
+    for (uint64_t id = kTableId; id < kOtherTableId + 4; ++id) ASSERT_OK(Write("row", "v", id));
+  }
+  server_->FreezeEverything();
+  AFewAtATime store(&root_, 2);
+  store.meanwhile = [&] { ASSERT_OK(Write("row")); };  // which nobody needs in the log
+  server_->mutable_environment()->store = &store;
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_FALSE(server_->HasFrozen());
+  EXPECT_EQ(store.commits, 3);
+  EXPECT_EQ(server_->LogStatistics().syncs, 1u);
+}
+
+TEST_F(TabletServerTest, ADirectoryThatCannotBeSyncedLeavesNothing) {
+  AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->FreezeEverything();
+  faulty_.FailCalls({{FileCall::kSyncDirectory}, {}}, absl::UnavailableError("no directory"));
+  EXPECT_STATUS(kUnavailable, "no directory", background_.FlushNow(server_.get()));
+  EXPECT_FALSE(file_system_.FileExists("/1.sst"));
+  EXPECT_FALSE(file_system_.FileExists("/2.sst"));
+  EXPECT_TRUE(tablet_->HasFrozen(0));
+  faulty_.ClearFaults();
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_FALSE(server_->HasFrozen());
+}
+
+TEST_F(TabletServerTest, OfManyTabletsTheLargestHalfIsFrozenWhenMemoryIsShort) {
+  ASSERT_OK(Write("row"));
+  std::vector<std::shared_ptr<Tablet>> others;
+  for (uint64_t id = kOtherTableId; id < kOtherTableId + 40; ++id) {
+    others.push_back(AddOtherTablet(id));
+    ASSERT_OK(Write("row", std::string(id % 2 == 0 ? 20000 : 10, 'v'), id));
+  }
+  server_->FreezeLargest();
+  const size_t frozen = server_->Frozen().size();
+  EXPECT_GE(frozen, 10u);
+  EXPECT_LE(frozen, 20u);
+  for (size_t i = 1; i < others.size(); i += 2) EXPECT_FALSE(others[i]->HasFrozen(0)) << i;
 }
 
 // The first may have been committed; the others' files are of no use.
@@ -185,7 +233,7 @@ TEST_F(TabletServerTest, OneByOneACommitThatFailsLeavesTheFilesThatMetadataMayKn
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
   server_->FreezeEverything();
-  OneByOne store(&root_);
+  AFewAtATime store(&root_, 1);
   store.status = absl::UnavailableError("no METADATA");
   server_->mutable_environment()->store = &store;
   EXPECT_STATUS(kUnavailable, "no METADATA", background_.FlushNow(server_.get()));
@@ -215,6 +263,132 @@ TEST_F(TabletServerTest, AHalfHasTheFrozenMemtablesWithRowsOfIts) {
   };
   EXPECT_EQ(entries_of(halves.left), 4u);
   EXPECT_EQ(entries_of(halves.right), 3u);
+}
+
+// What a split has frozen is not written out by itself.
+class SplitTest : public TabletServerTest {
+ protected:
+  // Halves with rows on both sides, and another tablet with older ones.
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(TabletServerTest::SetUp());
+    other_ = AddOtherTablet();
+    ASSERT_OK(Write("row", "v", kOtherTableId));
+    ASSERT_OK(Write("a"));
+    ASSERT_OK(Write("z"));
+    ASSERT_OK(Write("row", "v", kOtherTableId));
+    server_->SplitTablet(tablet_, "m", [&](const Tablet::Halves& made) { halves_ = made; });
+    EXPECT_EQ(ShowFrozen(), "1 1 0");
+    EXPECT_FALSE(server_->HasFrozen());
+    EXPECT_GT(server_->WaitingBytes(), 0u);
+  }
+  // How many memtables are frozen of the halves and of the other tablet.
+  std::string ShowFrozen() const {
+    const auto frozen_of = [](const std::shared_ptr<Tablet>& tablet) {
+      return tablet->Version()->groups()[0].frozen.size();
+    };
+    return Cat(frozen_of(halves_.left), " ", frozen_of(halves_.right), " ", frozen_of(other_));
+  }
+  void ExpectWrittenOut(uint64_t syncs) {
+    EXPECT_TRUE(server_->HasFrozen());
+    EXPECT_EQ(server_->WaitingBytes(), 0u);
+    ASSERT_OK(background_.FlushNow(server_.get()));
+    EXPECT_EQ(ShowFrozen(), "0 0 0");
+    EXPECT_FALSE(server_->HasFrozen());
+    EXPECT_EQ(server_->LogStatistics().syncs, syncs);
+    for (const std::shared_ptr<Tablet>& half : {halves_.left, halves_.right}) {
+      EXPECT_EQ(half->Version()->groups()[0].runs.size(), 1u);
+      EXPECT_GE(half->FlushedThrough(0), 3u);
+    }
+  }
+
+  Tablet::Halves halves_;
+  std::shared_ptr<Tablet> other_;
+};
+
+TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWithTheNextFullMemtable) {
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(ShowFrozen(), "1 1 0");
+  for (int i = 0; i < 200 && !server_->HasFrozen(); ++i) {
+    ASSERT_OK(Write("b", std::string(10000, 'v')));
+  }
+  EXPECT_EQ(ShowFrozen(), "2 1 1");
+  ExpectWrittenOut(0);
+}
+
+TEST_F(SplitTest, WhatItHasFrozenCountsForTheSizeOfAMemtable) {
+  // Past the log, whose length must not be what counts.
+  const std::string value(10000, 'v');
+  std::string operations;
+  AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = value});
+  const auto write = [&](uint64_t table_id, int count) {
+    for (int i = 0; i < count; ++i) {
+      ASSERT_OK(server_->ApplyMutation({table_id, "b", operations, Durability::kNone}));
+    }
+  };
+  write(kTableId, 60);
+  server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
+  EXPECT_FALSE(server_->HasFrozen());
+  write(kOtherTableId, 15);
+  EXPECT_FALSE(server_->HasFrozen());
+  write(kOtherTableId, 40);
+  ExpectWrittenOut(0);
+}
+
+TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenMemoryIsShort) {
+  server_->FreezeAll(other_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  ASSERT_OK(Write("c"));
+  server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
+  EXPECT_EQ(ShowFrozen(), "0 1 0");  // and nothing is active
+  server_->FreezeLargest();
+  EXPECT_TRUE(server_->HasFrozen());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(ShowFrozen(), "0 0 0");
+}
+
+TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenTheLogIsTooLong) {
+  server_->FreezeEverything();
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  ASSERT_OK(server_->MaintainLog());
+  for (int i = 0; i < 70; ++i) ASSERT_OK(Write("c", std::string(10000, 'v')));
+  server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
+  // Several tablets, so that none is full, and in the younger half of the log.
+  for (uint64_t id = kOtherTableId + 1; id < kOtherTableId + 4; ++id) AddOtherTablet(id);
+  for (int i = 0; i < 45 && !server_->HasFrozen(); ++i) {
+    ASSERT_OK(Write("row", std::string(10000, 'v'), kOtherTableId + 1 + i % 3));
+  }
+  EXPECT_TRUE(server_->HasFrozen());
+  EXPECT_EQ(ShowFrozen(), "0 1 0");
+  EXPECT_EQ(server_->Frozen().size(), 4u);
+}
+
+TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWithWhateverIsAskedFor) {
+  server_->FreezeAll(other_.get());
+  ExpectWrittenOut(0);
+}
+
+TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenAHalfIsAskedFor) {
+  server_->FreezeAll(halves_.left.get());
+  ExpectWrittenOut(1);  // for the other tablet's
+}
+
+TEST_F(SplitTest, HalvesOfATabletThatWasDueAreDue) {
+  server_->FreezeAll(halves_.right.get());
+  ASSERT_OK(Write("x"));
+  server_->SplitTablet(halves_.right, "y", [&](const Tablet::Halves& made) { halves_ = made; });
+  EXPECT_TRUE(server_->HasFrozen());
+  EXPECT_EQ(server_->WaitingBytes(), 0u);
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(ShowFrozen(), "0 0 0");
+}
+
+TEST_F(SplitTest, AHalfThatIsRemovedDoesNotWaitAnyMore) {
+  server_->RemoveTablet(halves_.left->id());
+  EXPECT_GT(server_->WaitingBytes(), 0u);
+  server_->ForgetTablet(*halves_.right);
+  EXPECT_EQ(server_->WaitingBytes(), 0u);
+  server_->FreezeEverything();
+  EXPECT_EQ(server_->Frozen().size(), 1u);
 }
 
 TEST_F(TabletServerTest, ABatchIsAppliedWholeOrNotAtAll) {

@@ -1,0 +1,87 @@
+#include "tabletserver/frozen_tablets.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace bigtable {
+namespace {
+
+bool HasFrozen(const Tablet& tablet) {
+  const Pin<TabletVersion> version = tablet.Version();
+  return std::any_of(version->groups().begin(), version->groups().end(),
+                     [](const GroupVersion& group) { return !group.frozen.empty(); });
+}
+
+bool IsGone(const Tablet& tablet) { return tablet.removed() || tablet.moved(); }
+
+}  // namespace
+
+void FrozenTablets::Add(const std::shared_ptr<Tablet>& tablet) {
+  due_[tablet->id()] = tablet;
+  EndWaiting();
+}
+
+void FrozenTablets::Replace(const Tablet& tablet, const Tablet::Halves& halves, uint64_t bytes) {
+  const bool is_due = Erase(&due_, tablet);
+  Erase(&waiting_, tablet);
+  for (const std::shared_ptr<Tablet>& half : {halves.left, halves.right}) {
+    if (HasFrozen(*half)) (is_due ? due_ : waiting_)[half->id()] = half;
+  }
+  if (!is_due) waiting_bytes_ += bytes;
+  if (waiting_.empty()) waiting_bytes_ = 0;
+}
+
+void FrozenTablets::Remove(const Tablet& tablet) {
+  Erase(&due_, tablet);
+  Erase(&waiting_, tablet);
+  if (waiting_.empty()) waiting_bytes_ = 0;
+}
+
+void FrozenTablets::EndWaiting() {
+  for (auto& [id, tablet] : waiting_) due_[id] = std::move(tablet);
+  waiting_.clear();
+  waiting_bytes_ = 0;
+}
+
+std::vector<FrozenMemtables> FrozenTablets::Due() {
+  std::vector<FrozenMemtables> due;
+  for (auto entry = due_.begin(); entry != due_.end();) {
+    const std::shared_ptr<Tablet>& tablet = entry->second;
+    if (IsGone(*tablet) || !HasFrozen(*tablet)) {
+      entry = due_.erase(entry);
+      continue;
+    }
+    // What a stopped one has whoever has stopped it writes out, or it is found in the log.
+    if (!tablet->stopped()) {
+      std::vector<FrozenMemtables> more = FrozenOf(tablet);
+      std::move(more.begin(), more.end(), std::back_inserter(due));
+    }
+    ++entry;
+  }
+  return due;
+}
+
+bool FrozenTablets::HasDue() {
+  while (!due_.empty()) {
+    const Tablet& first = *due_.begin()->second;
+    if (!IsGone(first) && HasFrozen(first)) return true;
+    due_.erase(due_.begin());
+  }
+  return false;
+}
+
+SequenceNumber FrozenTablets::FirstWaiting() const {
+  SequenceNumber first = kMaxSequence;
+  for (const auto& [id, tablet] : waiting_) first = std::min(first, tablet->FirstUnflushed());
+  return first;
+}
+
+bool FrozenTablets::Erase(TabletMap* tablets, const Tablet& tablet) {
+  const auto found = tablets->find(tablet.id());
+  if (found == tablets->end() || found->second.get() != &tablet) return false;
+  tablets->erase(found);
+  return true;
+}
+
+}  // namespace bigtable
