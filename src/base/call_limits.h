@@ -21,8 +21,8 @@ struct CallLimits {
   // Of a call that somebody makes for the caller: whether that one has given up.
   const std::atomic<bool>* given_up = nullptr;
 
-  // OK, Cancelled, DeadlineExceeded, or Unavailable if it was given up; `what` is the call's subject in the message. Costs a
-  // comparison where there is no limit.
+  // OK, Cancelled, DeadlineExceeded, or Unavailable if it was given up; `what` is the call's
+  // subject in the message. Costs a few comparisons where there is no limit.
   absl::Status Check(std::string_view what = "the call") const {
     if (cancellation != nullptr && cancellation->cancelled()) {
       return absl::CancelledError(Cat(what, " was cancelled"));
