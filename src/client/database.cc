@@ -57,6 +57,7 @@ absl::Status Database::Close() {
   MutexLock lock(&impl_->mutex);
   if (impl_->closed) return impl_->close_status;
   impl_->closed = true;
+  impl_->cluster->BeginClosing();
   impl_->gate.CloseAndWait();
   // On a thread of its own: a database that is a static object is closed when the main thread's
   // thread-local objects, compression contexts among them, are gone already.
@@ -232,7 +233,7 @@ absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
     if (impl_->cluster->options().read_only) return absl::OkStatus();
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master,
                         impl_->masters->Get(LimitsOf(options)));
-    if (!master->ChangeTablets()) return absl::OkStatus();
+    if (!master->ChangeTablets(LimitsOf(options))) return absl::OkStatus();
   }
 }
 

@@ -69,11 +69,17 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
       Cat("the tablet with row ", Quoted(row), " is not served at the moment"));
 }
 
-void LocationCache::Put(TableRoute* route, const std::vector<ServedTablet>& tablets) {
-  if (tablets.empty()) return;
+void LocationCache::Put(TableRoute* route, std::vector<ServedTablet> tablets) {
   MutexLock lock(&mutex_);
+  const std::shared_ptr<const ServedTable> before = route->Share();
+  // A call that waits for one that nobody serves finds its neighbours again and again.
+  std::erase_if(tablets, [&](const ServedTablet& tablet) {
+    const std::string_view first = tablet.tablet->rows().begin();
+    return before->tablets()[before->Find(first)].tablet == tablet.tablet;
+  });
+  if (tablets.empty()) return;
   std::vector<ServedTablet> known = tablets;
-  for (const ServedTablet& old : route->Share()->tablets()) {
+  for (const ServedTablet& old : before->tablets()) {
     if (old.tablet == nullptr) continue;
     const bool is_replaced =
         std::any_of(tablets.begin(), tablets.end(), [&](const ServedTablet& tablet) {

@@ -52,6 +52,11 @@ class LocationCache {
   void DeleteRetired();
 
   LocationStatistics statistics() const;
+  // For tests: how many wait to be deleted.
+  size_t retired() const {
+    MutexLock lock(&mutex_);
+    return retired_.size();
+  }
 
  private:
   // A route's table that was replaced, and when, in advances of the gate.
@@ -61,7 +66,7 @@ class LocationCache {
   };
 
   // Puts tablets, in key order, in the place of what the route has for their rows.
-  void Put(TableRoute* route, const std::vector<ServedTablet>& tablets) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Put(TableRoute* route, std::vector<ServedTablet> tablets) ABSL_LOCKS_EXCLUDED(mutex_);
   void Replace(TableRoute* route, std::vector<ServedTablet> known)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

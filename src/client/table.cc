@@ -32,6 +32,8 @@ absl::Status TableImpl::DeletedError() const {
 absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
                                   const CallLimits& limits) const {
   BT_RETURN_IF_ERROR(limits.Check());
+  // Who closes the database waits for this call.
+  if (database->gate.closed()) return DatabaseImpl::ClosedError();
   const absl::Status found = database->locations.LookUp(route.get(), row);
   if (found.ok()) return found;
   BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id()));

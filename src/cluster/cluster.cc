@@ -350,7 +350,7 @@ absl::Status Cluster::ForEachTablet(uint64_t table_id, const CallLimits& limits,
     if (!hosted) {
       BT_RETURN_IF_ERROR(limits.Check());
       BT_RETURN_IF_ERROR(is_there());
-      if (background_.IsStopping()) return absl::FailedPreconditionError("the database is closed");
+      if (is_closing()) return absl::FailedPreconditionError("the database is being closed");
       background_.WaitForProgress(absl::Milliseconds(1));
       continue;
     }
@@ -397,7 +397,8 @@ void Cluster::NoteSequences(const TabletState& state) {
 
 absl::Status Cluster::Resume() {
   for (TabletServer* server : AllServers()) {
-    if (server->error().ok()) continue;
+    // One that has ended will be replaced.
+    if (server->error().ok() || server->ended()) continue;
     server->BeginResume();
     BT_RETURN_IF_ERROR(background_.FlushNow(server));
     BT_RETURN_IF_ERROR(server->FinishResume());

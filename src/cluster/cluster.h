@@ -63,6 +63,9 @@ class Cluster {
   // The threads begin, once a master has assigned all tablets. `on_progress` is called after each
   // compaction, and when a server has lost its lock.
   void StartBackground(std::function<void()> on_progress);
+  // From now on nobody waits for tablets that are not served: before the last calls are waited for.
+  void BeginClosing() { closing_ = true; }
+  bool is_closing() const { return closing_; }
   // What these threads wait for ends early.
   void StopBackground();
   // Writes everything out and ends the logs, so that the next opening finds none. No call may be
@@ -167,6 +170,7 @@ class Cluster {
   RateLimiter rate_limiter_;
   SequenceSource sequences_;
   const std::shared_ptr<SnapshotList> snapshots_;
+  std::atomic<bool> closing_{false};
   std::atomic<uint64_t> last_file_number_{0};
   SharedFiles shared_files_;
 

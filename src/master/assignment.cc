@@ -199,9 +199,9 @@ absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
   return Annotate(loaded, Cat("table ", tablet.layout->name));
 }
 
+// Whatever tablet has its rows by now: one that was merged may become what it was by a split.
 bool Master::IsServed(const Unassigned& tablet) const {
-  const HostedTablet hosted = cluster_->FindTablet(tablet.id.table_id, tablet.begin);
-  return hosted && hosted.tablet->id() == tablet.id;
+  return static_cast<bool>(cluster_->FindTablet(tablet.id.table_id, tablet.begin));
 }
 
 // --- Of servers that are lost ---

@@ -103,8 +103,9 @@ class Master {
 
   // --- Upkeep (upkeep.cc) ---
 
-  // Splits and merges what the tables' rules ask for; says whether there was anything.
-  bool ChangeTablets();
+  // Splits and merges what the tables' rules ask for; says whether there was anything. No split or
+  // merge waits longer than half a minute for tablets that are not served.
+  bool ChangeTablets(const CallLimits& limits);
   // There may be something to do.
   void Wake();
   // Has the tablets of lost servers, and others that nobody serves, loaded by servers. Whether all
@@ -187,8 +188,8 @@ class Master {
   void UpkeepLoop();
   void LivenessLoop();
   bool IsStopping() const;
-  bool SplitLarge(const TableLayout& layout);
-  bool MergeSmall(const TableLayout& layout);
+  bool SplitLarge(const TableLayout& layout, const CallLimits& limits);
+  bool MergeSmall(const TableLayout& layout, const CallLimits& limits);
   // Moves a tablet from the server with most to do to the one with least, if that is worth it.
   void Balance() ABSL_LOCKS_EXCLUDED(mutex_);
   // Where a tablet that is too large is to be split, if it can be.

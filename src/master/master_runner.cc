@@ -124,11 +124,17 @@ std::shared_ptr<Master> MasterRunner::Find() const {
 }
 
 absl::StatusOr<std::shared_ptr<Master>> MasterRunner::Get(const CallLimits& limits) {
+  return Await(limits, End::kWhenClosing);
+}
+
+absl::StatusOr<std::shared_ptr<Master>> MasterRunner::Await(const CallLimits& limits, End end) {
   MutexLock lock(&mutex_);
   const uint64_t failures = failures_;
   while (master_ == nullptr || (!master_->active() && !stopping_)) {
     BT_RETURN_IF_ERROR(limits.Check());
-    if (stopping_) return absl::FailedPreconditionError("the database is being closed");
+    if (stopping_ || (end == End::kWhenClosing && cluster_->is_closing())) {
+      return absl::FailedPreconditionError("the database is being closed");
+    }
     if (failures_ != failures && !absl::IsUnavailable(last_failure_)) return last_failure_;
     // A cancellation is not announced, so it is looked for.
     changed_.WaitFor(&mutex_, absl::Milliseconds(10));
@@ -180,7 +186,7 @@ absl::Status MasterRunner::Shutdown() {
     return absl::OkStatus();
   }
   // With a master that has its lock: it is needed to replace servers.
-  const absl::Status started = Get({}).status();
+  const absl::Status started = Await({}, End::kWhenStopped).status();
   Stop();
   BT_RETURN_IF_ERROR(started);
   absl::Status status = absl::UnavailableError("there is no master");

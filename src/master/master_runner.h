@@ -39,7 +39,7 @@ class MasterRunner {
   absl::Status Shutdown();
 
   // The master; waits until there is one. Errors of the limits, and what keeps a master from being
-  // started, unless that is another master.
+  // started, unless that is another master. FailedPrecondition: the database is being closed.
   absl::StatusOr<std::shared_ptr<Master>> Get(const CallLimits& limits);
   // The same without waiting: null if there is none.
   std::shared_ptr<Master> Find() const;
@@ -49,6 +49,8 @@ class MasterRunner {
 
  private:
   absl::StatusOr<std::shared_ptr<Master>> StartMaster(bool opening);
+  enum class End { kWhenClosing, kWhenStopped };
+  absl::StatusOr<std::shared_ptr<Master>> Await(const CallLimits& limits, End end);
   void StartLoop();
   void DeleteLoop();
   void SealLoop();

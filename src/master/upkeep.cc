@@ -13,6 +13,16 @@
 
 namespace bigtable {
 
+namespace {
+
+// One tablet that nobody can serve must not keep the others from what is theirs.
+CallLimits ForOneStep(CallLimits limits) {
+  limits.deadline = std::min(limits.deadline, absl::Now() + absl::Seconds(30));
+  return limits;
+}
+
+}  // namespace
+
 void Master::StartThreads() {
   upkeep_ = std::thread([this] { UpkeepLoop(); });
   liveness_ = std::thread([this] { LivenessLoop(); });
@@ -32,7 +42,7 @@ void Master::UpkeepLoop() {
       due = std::exchange(upkeep_due_, false);
     }
     for (const auto& host : cluster_->Servers()) host->write_controller()->NoteReason();
-    if (due && active() && ChangeTablets()) Wake();  // the halves may be too large, too
+    if (due && active() && ChangeTablets({})) Wake();  // the halves may be too large, too
     if (active() && absl::Now() >= balance_at) {
       Balance();
       balance_at = absl::Now() + interval;
@@ -41,17 +51,21 @@ void Master::UpkeepLoop() {
 }
 
 void Master::LivenessLoop() {
-  bool all_served = true;
+  constexpr int kSoon = 3;  // failures after which it is tried again as soon as anything changes
+  int failures = 0;
   while (true) {
     {
       MutexLock lock(&upkeep_mutex_);
-      if (!liveness_stopping_ && !liveness_due_) {
-        upkeep_changed_.WaitFor(&upkeep_mutex_, absl::Milliseconds(all_served ? 500 : 50));
+      // A log that cannot be replayed is sorted anew each time.
+      const absl::Time next =
+          absl::Now() + absl::Milliseconds(failures == 0 ? 500 : 50 << std::min(failures - 1, 6));
+      while (!liveness_stopping_ && !(liveness_due_ && failures <= kSoon) && absl::Now() < next) {
+        upkeep_changed_.WaitFor(&upkeep_mutex_, next - absl::Now());
       }
       if (liveness_stopping_) return;
       liveness_due_ = false;
     }
-    all_served = ReplaceLostServers();
+    failures = ReplaceLostServers() ? 0 : failures + 1;
   }
 }
 
@@ -62,6 +76,7 @@ void Master::Wake() {
 }
 
 bool Master::IsStopping() const {
+  if (cluster_->is_closing()) return true;
   MutexLock lock(&upkeep_mutex_);
   return stopping_;
 }
@@ -86,7 +101,7 @@ void Master::FinishThreads() {
 
 // --- What the tables' rules ask for ---
 
-bool Master::ChangeTablets() {
+bool Master::ChangeTablets(const CallLimits& limits) {
   std::vector<TableLayout> layouts;
   {
     MutexLock lock(&mutex_);
@@ -94,19 +109,19 @@ bool Master::ChangeTablets() {
   }
   bool changed = false;
   for (const TableLayout& layout : layouts) {
-    changed |= SplitLarge(layout);
-    changed |= MergeSmall(layout);
+    changed |= SplitLarge(layout, limits);
+    changed |= MergeSmall(layout, limits);
   }
   return changed;
 }
 
-bool Master::SplitLarge(const TableLayout& layout) {
+bool Master::SplitLarge(const TableLayout& layout, const CallLimits& limits) {
   if (layout.split.tablet_size == 0) return false;
   bool changed = false;
   for (const HostedTablet& hosted : cluster_->TabletsOf(layout.table_id)) {
     const std::optional<std::string> row = RowToSplitAt(layout.split, *hosted.tablet);
     if (!row.has_value()) continue;
-    const absl::Status split = SplitTablet(layout.name, *row, {});
+    const absl::Status split = SplitTablet(layout.name, *row, ForOneStep(limits));
     if (IsStopping() || !active()) return false;
     // Or somebody was faster, or the table is gone: then there may be more to do than is known
     // here.
@@ -163,13 +178,13 @@ void Master::Balance() {
   if (!move.has_value()) return;
   const Tablet& tablet = *tablets[move->tablet];
   const std::string& table = names[tablet.table_id()];
-  const absl::Status moved = MoveTablet(table, tablet.rows().begin(), static_cast<int>(move->to),
-                                        {.deadline = absl::Now() + absl::Seconds(30)});
+  const absl::Status moved =
+      MoveTablet(table, tablet.rows().begin(), static_cast<int>(move->to), ForOneStep({}));
   if (moved.ok() || absl::IsNotFound(moved) || IsStopping() || !active()) return;
   info_log_->Warning("a tablet of table ", table, " is not moved: ", ToStd(moved.message()));
 }
 
-bool Master::MergeSmall(const TableLayout& layout) {
+bool Master::MergeSmall(const TableLayout& layout, const CallLimits& limits) {
   if (layout.split.merge_size == 0) return false;
   const std::vector<HostedTablet> tablets = cluster_->TabletsOf(layout.table_id);
   bool changed = false;
@@ -178,7 +193,7 @@ bool Master::MergeSmall(const TableLayout& layout) {
     const Tablet& right = *tablets[i + 1].tablet;
     if (left.rows().end() != right.rows().begin()) continue;  // one between them is moving
     if (left.DiskBytes() + right.DiskBytes() >= layout.split.merge_size) continue;
-    const absl::Status merged = MergeTablets(layout.name, right.rows().begin(), {});
+    const absl::Status merged = MergeTablets(layout.name, right.rows().begin(), ForOneStep(limits));
     if (IsStopping() || !active()) return false;
     ++i;  // which is another tablet now
     if (merged.ok() || absl::IsNotFound(merged)) {

@@ -70,9 +70,8 @@ void BackgroundWork::CompactLoop() {
       MutexLock lock(&mutex_);
       while (!stopping_) {
         // Also without a change: files grow too old.
-        const bool is_time = absl::Now() - looked_at_all_ >= kLookAtAll;
-        if (is_time) looked_at_all_ = absl::Now();
-        if (FindCompaction(is_time ? Look::kAll : Look::kChanged, &work)) break;
+        if (absl::Now() - looked_at_all_ >= kLookAtAll) LookAtAll();
+        if (FindCompaction(&work)) break;
         changed_.WaitFor(&mutex_, kLookAtAll);
       }
       if (stopping_) return;
@@ -126,13 +125,17 @@ void BackgroundWork::UpkeepLoop() {
 
 // --- Choosing ---
 
+bool BackgroundWork::IsClaimed(const Tablet* tablet) const {
+  const auto claim = claims_.find(tablet);
+  return claim != claims_.end() && claim->second == Claim::kAll;
+}
+
 bool BackgroundWork::FindFlush(FlushWork* work) {
   for (TabletServer* server : servers_) {
     if (!server->error().ok()) continue;
     std::vector<FrozenMemtables> frozen = server->Frozen();
     std::erase_if(frozen, [&](const FrozenMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      const auto claim = claims_.find(memtables.tablet.get());
-      return (claim != claims_.end() && claim->second == Claim::kAll) ||
+      return IsClaimed(memtables.tablet.get()) ||
              flushing_.contains({memtables.tablet.get(), memtables.group});
     });
     if (frozen.empty()) continue;
@@ -150,12 +153,19 @@ BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<FrozenMemtable
   }
 }
 
-bool BackgroundWork::FindCompaction(Look look, Work* work) {
+void BackgroundWork::LookAtAll() {
+  looked_at_all_ = absl::Now();
+  for (TabletServer* server : servers_) {
+    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) tablet->SetMayPickOther(true);
+  }
+}
+
+bool BackgroundWork::FindCompaction(Work* work) {
   if (pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok()) return false;
   for (TabletServer* server : servers_) {
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
       // A stopped one is going to move, or goes on.
-      if (look == Look::kChanged && !tablet->MayPickOther()) continue;
+      if (!tablet->MayPickOther()) continue;
       if (claims_.contains(tablet.get()) || tablet->stopped()) continue;
       tablet->SetMayPickOther(false);
       const size_t groups = tablet->Version()->groups().size();
@@ -336,6 +346,15 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server) {
     FlushWork work;
     {
       MutexLock lock(&mutex_);
+      // What is about to become another tablet, or another server's, is not written out by two; and
+      // who has claimed it may need what the caller is about to let go of.
+      const std::vector<std::shared_ptr<Tablet>> tablets = server->Tablets();
+      if (std::any_of(tablets.begin(), tablets.end(),
+                      [&](const auto& tablet)
+                          ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsClaimed(tablet.get()); })) {
+        changed_.Wait(&mutex_);
+        continue;
+      }
       work = FlushWork(server, server->Frozen());
       if (work.ids.empty()) return absl::OkStatus();
       const auto is_flushed = [&](const WorkId& id)
@@ -434,7 +453,8 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
       if (flushing_.empty() && compacting_.empty() && claims_.empty()) {
         FlushWork flush;
         Work compaction;
-        if (!FindFlush(&flush) && !FindCompaction(Look::kAll, &compaction)) break;
+        LookAtAll();
+        if (!FindFlush(&flush) && !FindCompaction(&compaction)) break;
         // The threads may not know: files grow too old without a change.
         changed_.SignalAll();
       }

@@ -136,10 +136,12 @@ class BackgroundWork {
   void UpkeepLoop();
   static bool IsWorkedOn(const WorkSet& set, const Tablet* tablet);
   bool FindFlush(FlushWork* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Which tablets to look at: those that have changed since they were looked at, or all of them,
-  // because time has passed.
-  enum class Look { kChanged, kAll };
-  bool FindCompaction(Look look, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Also by flushes.
+  bool IsClaimed(const Tablet* tablet) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Among the tablets that have changed since they were looked at.
+  bool FindCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // All are to be looked at again: time has passed.
+  void LookAtAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // An error is not one of a tablet that was removed.
   absl::Status RunFlush(FlushWork* work);
   absl::Status RunCompaction(const Work& work, bool major);

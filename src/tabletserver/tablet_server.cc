@@ -163,7 +163,10 @@ void TabletServer::ForgetTablet(const Tablet& tablet) {
 }
 
 void TabletServer::AdvanceVisible(SequenceNumber sequence) {
-  queue_.RunExclusive([&] { SetVisible(std::max(visible(), sequence)); });
+  queue_.RunExclusive([&] {
+    // Of one that has ended it is final: what is above was never acknowledged.
+    if (!ended_) SetVisible(std::max(visible(), sequence));
+  });
 }
 
 void TabletServer::Empty(Tablet* tablet) {
@@ -526,6 +529,8 @@ void TabletServer::Freeze(const Active& active, FreezeReason reason) {
 }
 
 void TabletServer::FreezeAll(const std::shared_ptr<Tablet>& tablet) {
+  // Another one has its place, also in the list.
+  if (tablet->moved() || tablet->removed()) return;
   tablet->FreezeAll(visible());
   frozen_.Add(tablet);
   waiting_bytes_ = 0;
@@ -835,6 +840,10 @@ absl::Status TabletServer::error() const {
 absl::Status TabletServer::FinishResume() {
   absl::Status status;
   queue_.RunExclusive([&] {
+    if (ended_) {
+      status = absl::UnavailableError(Cat("server ", name(), " has lost its lock"));
+      return;  // whoever takes over reads its log
+    }
     if (has_log()) {
       // Nothing of the log is needed: everything that was applied is in SSTables, and what was not
       // was never acknowledged.

@@ -121,6 +121,37 @@ TEST_F(LostServerTest, AServerThatGetsItsLockBackGoesOn) {
   EXPECT_GT(kept, 0);
 }
 
+// Nobody replaces the server before the database is closed.
+TEST_F(LostServerTest, WhoWaitsForATabletPilesUpNothingAndDoesNotKeepTheDatabaseOpen) {
+  Open(WithServers(2));
+  Table* const table = CreateSplitTable(4, 10);
+  Fill(table, 0, 40, "v");
+  DatabasePeer peer(database_.get());
+  std::atomic<bool> may_replace{false};
+  peer.OnMasterStep([&] {
+    while (!may_replace) absl::SleepFor(absl::Milliseconds(1));
+  });
+  peer.Kill(peer.Servers()[0]);
+  std::vector<std::thread> callers;
+  for (const bool writes : {false, true}) {
+    callers.emplace_back([&, writes] {
+      absl::Status status;
+      for (int row = 0; row < 40 && status.ok(); ++row) {
+        RowMutation mutation(RowOf(row));
+        mutation.Set("f:q", "w");
+        status = writes ? table->Apply(mutation) : table->ReadRow(RowOf(row)).status();
+      }
+      EXPECT_STATUS(kFailedPrecondition, "closed", status);
+    });
+  }
+  absl::SleepFor(absl::Milliseconds(50));
+  EXPECT_LT(peer.RetiredRoutes(), 10u);
+  std::thread closer([&] { database_->Close().IgnoreError(); });
+  for (std::thread& caller : callers) caller.join();
+  may_replace = true;
+  closer.join();
+}
+
 TEST_F(LostServerTest, AServerWhoseFileIsSealedEnds) {
   Open(WithServers(1));
   Table* const table = CreateSplitTable(2, 10);

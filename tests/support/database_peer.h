@@ -50,6 +50,7 @@ class DatabasePeer {
   }
   // Beside the one that there is.
   absl::Status StartMaster() { return Master::Create(impl_->cluster.get(), {}).status(); }
+  size_t RetiredRoutes() const { return impl_->locations.retired(); }
   std::vector<std::shared_ptr<ServerHost>> Hosts() const { return impl_->cluster->Servers(); }
   void ReplaceLostServers() {
     if (const auto master = impl_->masters->Get({}); master.ok()) (*master)->ReplaceLostServers();

@@ -391,6 +391,40 @@ TEST_F(SplitTest, AHalfThatIsRemovedDoesNotWaitAnyMore) {
   EXPECT_EQ(server_->Frozen().size(), 1u);
 }
 
+TEST_F(SplitTest, ATabletThatWasSplitTakesNobodysPlace) {
+  server_->FreezeAll(halves_.right.get());
+  server_->FreezeAll(tablet_.get());  // which had its id
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(ShowFrozen(), "0 0 0");
+}
+
+TEST_F(TabletServerTest, AServerThatHasEndedDoesNotResume) {
+  ASSERT_OK(Write("row"));
+  server_->SetError(absl::InternalError("a fault"));
+  server_->MarkEnded();
+  const SequenceNumber visible = server_->visible();
+  server_->AdvanceVisible(visible + 10);
+  EXPECT_EQ(server_->visible(), visible);
+  server_->BeginResume();
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_STATUS(kUnavailable, "has lost its lock", server_->FinishResume());
+  EXPECT_STATUS(kInternal, "a fault", server_->error());
+}
+
+TEST_F(TabletServerTest, WhoeverHasClaimedATabletIsWaitedFor) {
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(background_.ClaimTablet(tablet_.get(), {}));
+  std::atomic<bool> done{false};
+  std::thread flush([&] {
+    EXPECT_OK(background_.FlushNow(server_.get()));
+    done = true;
+  });
+  absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_FALSE(done);
+  background_.ReleaseTablet(tablet_.get());
+  flush.join();
+}
+
 TEST_F(TabletServerTest, ABatchIsAppliedWholeOrNotAtAll) {
   std::string good, bad;
   AppendOperation(&good, {.family = "f", .qualifier = "q", .value = "v"});
