@@ -15,6 +15,7 @@
 #include "rpc/filter_format.h"
 #include "tablet/cell_cursor.h"
 #include "tablet/mutation_format.h"
+#include "tablet/row_ranges.h"
 
 namespace bigtable {
 namespace {
@@ -52,23 +53,6 @@ absl::Status CheckMutation(const RowOperations& mutation, MutationView* view) {
                      : absl::InvalidArgumentError("the mutation is not well formed");
 }
 
-bool IsSingleRow(const RowRange& range) {
-  return range.end().has_value() && range.end()->size() == range.begin().size() + 1 &&
-         range.end()->back() == '\0' && range.end()->starts_with(range.begin());
-}
-
-RowRange Between(std::string_view begin, const std::optional<std::string>& end) {
-  return end.has_value() ? RowRange::RightOpen(begin, *end) : RowRange::StartingAt(begin);
-}
-
-// The rows that are in both.
-RowRange Intersection(const RowRange& a, const RowRange& b) {
-  const std::string& begin = std::max(a.begin(), b.begin());
-  if (!a.end().has_value()) return Between(begin, b.end());
-  if (!b.end().has_value()) return Between(begin, a.end());
-  return RowRange::RightOpen(begin, std::min(*a.end(), *b.end()));
-}
-
 // What is left of a range when the tablet's rows are read; none: nothing.
 std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool reverse) {
   if (reverse) {
@@ -77,7 +61,7 @@ std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool
   }
   if (!tablet.end().has_value()) return std::nullopt;
   if (range.end().has_value() && *range.end() <= *tablet.end()) return std::nullopt;
-  return Between(*tablet.end(), range.end());
+  return RowsBetween(*tablet.end(), range.end());
 }
 
 }  // namespace
@@ -189,7 +173,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
     if (cells.is_new_row() && (response.cells.size() >= max_bytes ||
                                (request.row_limit > 0 && block.rows() == request.row_limit))) {
       response.rest = request.reverse ? RowRange::Closed(request.range.begin(), cells.row())
-                                      : Between(cells.row(), request.range.end());
+                                      : RowsBetween(cells.row(), request.range.end());
       return response;
     }
     block.Add(
