@@ -101,7 +101,7 @@ struct ScanResponse {
   // An error ends the read; the rows before it are here.
   absl::Status status;
   SequenceNumber sequence = 0;  // what was read at
-  std::string cells;  // rpc/cell_block.h
+  std::string cells;            // rpc/cell_block.h
   // What is left of the range; none: nothing is.
   std::optional<RowRange> rest;
 
