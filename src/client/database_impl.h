@@ -24,6 +24,7 @@
 #include "base/mutex.h"
 #include "client/location_cache.h"
 #include "client/move_wait.h"
+#include "client/request_slots.h"
 #include "client/table_route.h"
 #include "cluster/cluster.h"
 #include "lockservice/lock_service.h"
@@ -76,6 +77,7 @@ class DatabaseImpl {
 
   CallGate gate;
   LocationCache locations{&gate};
+  RequestSlots slots;  // for messages
   // These are null once the database is closed, and used only inside the gate.
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<LockSession> session;  // the clients'

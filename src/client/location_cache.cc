@@ -11,7 +11,14 @@ namespace bigtable {
 namespace {
 
 bool IsStale(const ServedTablet& served) {
+  if (served.remote != nullptr) return served.remote->is_stale;
   return served.tablet == nullptr || served.tablet->moved() || !served.server->serving();
+}
+
+bool IsSame(const ServedTablet& known, const ServedTablet& found) {
+  if (found.remote == nullptr) return known.tablet == found.tablet;
+  return known.remote != nullptr && !known.remote->is_stale &&
+         known.remote->server == found.remote->server && known.rows() == found.rows();
 }
 
 bool Overlap(const RowRange& a, const RowRange& b) {
@@ -37,7 +44,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
     const ServedTablet& served = table->tablets()[table->Find(row)];
     if (!IsStale(served)) {
       // Another call was faster, or the tablet takes no writes until it has moved.
-      if (!served.tablet->stopped()) return absl::OkStatus();
+      if (served.remote != nullptr || !served.tablet->stopped()) return absl::OkStatus();
       return absl::UnavailableError(Cat("the tablet with row ", Quoted(row), " is about to move"));
     }
   }
@@ -48,7 +55,17 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
   bool is_found = false;
   for (const TabletLocation& location : locations) {
     const std::shared_ptr<ServerHost> host = cluster_->FindServer(location.server);
-    if (host == nullptr || !host->server()->serving()) continue;
+    if (host == nullptr) continue;
+    if (is_remote()) {
+      auto remote = std::make_shared<RemoteTablet>();
+      remote->rows = location.rows;
+      remote->server = location.server;
+      remote->service = services_(host.get());
+      is_found |= remote->rows.Contains(row);
+      served.push_back({.remote = std::move(remote)});
+      continue;
+    }
+    if (!host->server()->serving()) continue;
     // What METADATA says may be true no more, or not yet.
     std::shared_ptr<Tablet> tablet =
         host->server()->FindTablet(route->table_id(), location.rows.begin());
@@ -61,7 +78,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
   // Said before they are told to be gone: so either this sees it, or Forget finds them in the
   // route.
   for (const ServedTablet& tablet : served) {
-    if (tablet.tablet->moved()) Forget(*tablet.tablet);
+    if (tablet.tablet != nullptr && tablet.tablet->moved()) Forget(*tablet.tablet);
   }
   DeleteRetired();
   if (is_found) return absl::OkStatus();
@@ -74,21 +91,19 @@ void LocationCache::Put(TableRoute* route, std::vector<ServedTablet> tablets) {
   const std::shared_ptr<const ServedTable> before = route->Share();
   // A call that waits for one that nobody serves finds its neighbours again and again.
   std::erase_if(tablets, [&](const ServedTablet& tablet) {
-    const std::string_view first = tablet.tablet->rows().begin();
-    return before->tablets()[before->Find(first)].tablet == tablet.tablet;
+    return IsSame(before->tablets()[before->Find(tablet.rows().begin())], tablet);
   });
   if (tablets.empty()) return;
   std::vector<ServedTablet> known = tablets;
   for (const ServedTablet& old : before->tablets()) {
-    if (old.tablet == nullptr) continue;
+    if (!old.is_known()) continue;
     const bool is_replaced =
-        std::any_of(tablets.begin(), tablets.end(), [&](const ServedTablet& tablet) {
-          return Overlap(tablet.tablet->rows(), old.tablet->rows());
-        });
+        std::any_of(tablets.begin(), tablets.end(),
+                    [&](const ServedTablet& tablet) { return Overlap(tablet.rows(), old.rows()); });
     if (!is_replaced) known.push_back(old);
   }
   std::sort(known.begin(), known.end(), [](const ServedTablet& a, const ServedTablet& b) {
-    return a.tablet->rows().begin() < b.tablet->rows().begin();
+    return a.rows().begin() < b.rows().begin();
   });
   Replace(route, std::move(known));
 }
@@ -102,7 +117,7 @@ void LocationCache::Forget(const Tablet& tablet) {
   for (const ServedTablet& served : found->second->Share()->tablets()) {
     if (served.tablet.get() == &tablet) {
       is_known = true;
-    } else if (served.tablet != nullptr) {
+    } else if (served.is_known()) {
       known.push_back(served);
     }
   }

@@ -5,14 +5,19 @@
 // A location that is not true any more is noticed by the server, which does not have the tablet: it
 // has moved, was split or merged, or the server has lost its lock. Besides, servers of this process
 // say which tablets they have no more, so that nobody keeps the memory of one that nobody asks for.
+//
+// A tablet is a Tablet in place, or, if there are services to send messages through, a name and a
+// service (remote_tablet.h). Then nothing is asked of a server here: what METADATA says is tried.
 #ifndef BIGTABLE_CLIENT_LOCATION_CACHE_H_
 #define BIGTABLE_CLIENT_LOCATION_CACHE_H_
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -24,6 +29,7 @@
 #include "base/mutex.h"
 #include "client/table_route.h"
 #include "cluster/cluster.h"
+#include "rpc/data_service.h"
 
 namespace bigtable {
 
@@ -40,6 +46,12 @@ class LocationCache {
 
   // Before anything is looked up; it outlives this, or at least the last call.
   void SetCluster(Cluster* cluster) { cluster_ = cluster; }
+
+  // Before anything is looked up: tablets are reached by messages, through what this says for each
+  // server. What it returns outlives the last call.
+  using Services = std::function<DataService*(ServerHost*)>;
+  void SetServices(Services services) { services_ = std::move(services); }
+  bool is_remote() const { return services_ != nullptr; }
 
   // The route of a table; nothing is known in the beginning.
   std::shared_ptr<TableRoute> RouteOf(uint64_t table_id);
@@ -72,6 +84,7 @@ class LocationCache {
 
   CallGate* const gate_;
   Cluster* cluster_ = nullptr;
+  Services services_;  // null: tablets are in place
   std::atomic<uint64_t> lookups_{0};
   std::atomic<uint64_t> found_{0};
   std::atomic<uint64_t> forgotten_{0};

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/database_impl.h"
+#include "client/remote_calls.h"
 #include "client/table_cursor.h"
 
 namespace bigtable {
@@ -25,6 +26,12 @@ class ScannerImpl {
   absl::Status Begin();
   const TableImpl& table() const { return *table_; }
   const ReadMoment& moment() const { return moment_; }
+  const RemoteMoment& remote_moment() const { return remote_moment_; }
+  bool is_remote() const { return table_->database->locations.is_remote(); }
+  const TableLayout& layout() const {
+    return is_remote() ? remote_moment_.layout() : moment_.layout();
+  }
+  const ReadOptions& options() const { return options_; }
   void Fail(const absl::Status& status) {
     if (status_.ok()) status_ = status;
   }
@@ -41,6 +48,7 @@ class ScannerImpl {
   const ReadOptions options_;
   RowRange range_;
   ReadMoment moment_;
+  RemoteMoment remote_moment_;  // instead, where tablets are reached by messages
   std::vector<std::unique_ptr<ScanStream>> streams_;
   ScanStream* moved_last_ = nullptr;
   absl::Status status_;
@@ -63,7 +71,7 @@ class ScanStreamImpl {
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(DatabaseImpl::ClosedError());
     if (!has_cell_) return calls_.CountNone();
-    if (skip_row) cursor_->SkipRow();
+    if (skip_row) SkipRow();
     Move();
   }
   // The range was set anew.
@@ -73,10 +81,30 @@ class ScanStreamImpl {
     rows_ = 0;
   }
 
-  const CellCursor& cursor() const { return cursor_->cells(); }
+  // The cell.
+  std::string_view row() const {
+    if (remote_) [[unlikely]]
+      return remote_->cell().row;
+    return cursor_->cells().row();
+  }
+  std::string_view qualifier() const {
+    if (remote_) [[unlikely]]
+      return remote_->cell().qualifier;
+    return cursor_->cells().qualifier();
+  }
+  int64_t timestamp() const {
+    if (remote_) [[unlikely]]
+      return remote_->cell().timestamp;
+    return cursor_->cells().timestamp();
+  }
+  std::string_view value() const {
+    if (remote_) [[unlikely]]
+      return remote_->cell().value;
+    return cursor_->cells().value();
+  }
   bool has_cell() const { return has_cell_; }
   std::string_view ColumnName() {
-    column_name_ = Cat(family_, ":", cursor().qualifier());
+    column_name_ = Cat(family_, ":", qualifier());
     return column_name_;
   }
 
@@ -102,29 +130,48 @@ class ScanStreamImpl {
     chain_ = Filter::Chain(std::move(chain));
     if (const absl::Status status = chain_.status(); !status.ok()) return Fail(status);
     if (const absl::Status status = scanner_->Begin(); !status.ok()) return Fail(status);
-    const TableLayout& layout = scanner_->moment().layout();
+    const TableLayout& layout = scanner_->layout();
     if (layout.FindFamily(family_) == nullptr) {
       return Fail(absl::NotFoundError(Cat("table ", layout.name, " has no column family ",
                                           Quoted(family_), "; it has: ", layout.FamilyNames())));
     }
+    std::vector<RowRange> ranges;
+    if (!scanner_->range().empty()) ranges.push_back(scanner_->range());
+    if (scanner_->is_remote()) {
+      remote_.emplace(&scanner_->table(), &scanner_->remote_moment(), chain_, scanner_->options(),
+                      std::move(ranges));
+      return Move();
+    }
     ReadSpec spec = scanner_->moment().spec();
     spec.filter = chain_.node();
     spec.settings.is_traced = calls_.is_traced();
-    std::vector<RowRange> ranges;
-    if (!scanner_->range().empty()) ranges.push_back(scanner_->range());
     cursor_.emplace(&scanner_->table(), &scanner_->moment(), spec, std::move(ranges), &calls_);
     Move();
   }
   void Move() {
+    if (remote_) [[unlikely]]
+      return MoveRemotely();
     has_cell_ = cursor_->Next();
     if (!cursor_->status().ok()) return Fail(cursor_->status());
-    if (has_cell_ && cursor().is_new_row() && scanner_->row_limit() > 0 &&
+    if (has_cell_ && cursor_->cells().is_new_row() && scanner_->row_limit() > 0 &&
         rows_++ == scanner_->row_limit()) {
       has_cell_ = false;
     }
     if (!has_cell_) return calls_.CountNone();
-    if (cursor().is_new_row()) calls_.CountPart();
+    if (cursor_->cells().is_new_row()) calls_.CountPart();
     scanner_->Moved(stream);
+  }
+  void MoveRemotely() {
+    has_cell_ = remote_->Next();
+    if (!remote_->status().ok()) return Fail(remote_->status());
+    if (!has_cell_) return calls_.CountNone();
+    if (remote_->is_new_row()) calls_.CountPart();
+    scanner_->Moved(stream);
+  }
+  void SkipRow() {
+    if (remote_) [[unlikely]]
+      return remote_->SkipRow();
+    cursor_->SkipRow();
   }
   void Fail(const absl::Status& status) {
     calls_.Failed(status);
@@ -137,6 +184,7 @@ class ScanStreamImpl {
   const std::string family_;
   Filter chain_;
   std::optional<TableCursor> cursor_;
+  std::optional<RemoteCursor> remote_;  // instead, where tablets are reached by messages
   bool begun_ = false;
   bool has_cell_ = false;
   int64_t rows_ = 0;
@@ -160,10 +208,14 @@ ScanStream* ScannerImpl::FetchColumnFamily(std::string_view family) {
 
 std::string_view ScannerImpl::RowName() const {
   if (moved_last_ == nullptr || !moved_last_->impl_->has_cell()) return {};
-  return moved_last_->impl_->cursor().row();
+  return moved_last_->impl_->row();
 }
 
 absl::Status ScannerImpl::Begin() {
+  if (is_remote()) {
+    return remote_moment_.fixed() ? absl::OkStatus()
+                                  : remote_moment_.Fix(*table_, Filter(), options_);
+  }
   return moment_.fixed() ? absl::OkStatus() : moment_.Fix(*table_, Filter(), options_);
 }
 
@@ -189,11 +241,11 @@ void ScanStream::SetFilter(Filter filter) { impl_->filter = std::move(filter); }
 bool ScanStream::Done() { return impl_->Done(); }
 void ScanStream::Next() { impl_->Next(false); }
 void ScanStream::NextRow() { impl_->Next(true); }
-std::string_view ScanStream::RowName() { return impl_->cursor().row(); }
+std::string_view ScanStream::RowName() { return impl_->row(); }
 std::string_view ScanStream::ColumnName() { return impl_->ColumnName(); }
-std::string_view ScanStream::Qualifier() { return impl_->cursor().qualifier(); }
-int64_t ScanStream::MicroTimestamp() { return impl_->cursor().timestamp(); }
-std::string_view ScanStream::Value() { return impl_->cursor().value(); }
+std::string_view ScanStream::Qualifier() { return impl_->qualifier(); }
+int64_t ScanStream::MicroTimestamp() { return impl_->timestamp(); }
+std::string_view ScanStream::Value() { return impl_->value(); }
 
 Scanner::Scanner(Table* table, ReadOptions options)
     : impl_(std::make_unique<ScannerImpl>(table->impl_, std::move(options))) {}

@@ -12,16 +12,23 @@
 #include <utility>
 #include <vector>
 
+#include "client/remote_tablet.h"
 #include "tablet/tablet.h"
 #include "tabletserver/tablet_server.h"
 #include "tabletserver/write_controller.h"
 
 namespace bigtable {
 
+// A tablet in place, or one that is reached by messages; neither: it is not known where these rows
+// are.
 struct ServedTablet {
-  std::shared_ptr<Tablet> tablet;  // null: it is not known where these rows are
+  std::shared_ptr<Tablet> tablet;
   TabletServer* server = nullptr;
   WriteController* write_controller = nullptr;  // the server's
+  std::shared_ptr<const RemoteTablet> remote = nullptr;
+
+  bool is_known() const { return tablet != nullptr || remote != nullptr; }
+  const RowRange& rows() const { return remote != nullptr ? remote->rows : tablet->rows(); }
 };
 
 class ServedTable {
@@ -30,7 +37,7 @@ class ServedTable {
   explicit ServedTable(std::vector<ServedTablet> known) {
     std::optional<std::string> next = "";  // where the next one begins
     for (ServedTablet& served : known) {
-      const RowRange& rows = served.tablet->rows();
+      const RowRange rows = served.rows();
       if (rows.begin() != *next) Add({}, rows.begin());
       next = rows.end();
       Add(std::move(served), next);
@@ -40,12 +47,17 @@ class ServedTable {
     servers_.erase(std::unique(servers_.begin(), servers_.end()), servers_.end());
   }
 
-  // They have every row between them. Where nothing is known there is one without a tablet.
+  // They have every row between them. Where nothing is known there is one that is not known.
   const std::vector<ServedTablet>& tablets() const { return tablets_; }
   // The place in tablets() of the one that has `row`.
   size_t Find(std::string_view row) const {
     if (ends_.empty()) return 0;
     return static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), row) - ends_.begin());
+  }
+  // The place of the one that has the last rows before `row`, or the last rows if that is none.
+  size_t FindBefore(const std::optional<std::string>& row) const {
+    if (!row.has_value()) return ends_.size();
+    return static_cast<size_t>(std::lower_bound(ends_.begin(), ends_.end(), *row) - ends_.begin());
   }
   // The first row at `place`.
   std::string_view BeginOf(size_t place) const {

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "client/database_impl.h"
 #include "client/move_wait.h"
+#include "client/remote_calls.h"
 #include "client/row_storage.h"
 #include "client/table_cursor.h"
 
@@ -35,7 +36,8 @@ absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
   // Who closes the database waits for this call.
   if (database->gate.closed()) return DatabaseImpl::ClosedError();
   const absl::Status found = database->locations.LookUp(route.get(), row);
-  if (found.ok()) return found;
+  // A server that is asked by a message may not be what METADATA says, and nobody has asked it yet.
+  if (found.ok()) return database->locations.is_remote() ? wait->Wait(limits) : found;
   BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id()));
   if (!is_there) return DeletedError();
   if (!absl::IsNotFound(found) && !absl::IsUnavailable(found)) return found;
@@ -205,10 +207,15 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
       if (tablet.tablet != nullptr) [[likely]] {
         NoteTablet(tablet, sample);
         if (ApplyTo(tablet, durability, limits, sample, at, statuses)) return;
+      } else if (database->locations.is_remote()) {
+        return ApplyRemotely(*this, mutations, durability, limits, statuses);
       }
       const absl::Status looked = LookAgain(mutations[0].row(), &wait, limits);
       if (!looked.ok()) return refuse(looked);
     }
+  }
+  if (database->locations.is_remote()) [[unlikely]] {
+    return ApplyRemotely(*this, mutations, durability, limits, statuses);
   }
   ApplyMany(mutations, durability, limits, sample, statuses);
 }
@@ -315,6 +322,8 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
       BT_RETURN_IF_ERROR(table.BeginRead(*served, filter, options, &version, &spec, &moved));
       if (!moved) [[likely]]
         break;
+    } else if (table.database->locations.is_remote()) {
+      return ReadRowRemotely(table, row, filter, options);
     }
     BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, LimitsOf(options)));
   }
@@ -379,6 +388,10 @@ class RowReaderImpl {
         calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
     // The moment is that of the call of ReadRows.
     const CallGate::Pass pass(&table_->database->gate);
+    if (pass && table_->database->locations.is_remote()) {
+      BeginRemotely(rows);
+      return;
+    }
     const absl::Status status =
         pass ? moment_.Fix(*table_, filter_, options_) : DatabaseImpl::ClosedError();
     if (!status.ok()) {
@@ -395,6 +408,8 @@ class RowReaderImpl {
     const CallGate::Pass pass(&table_->database->gate);
     if (!pass) return Fail(DatabaseImpl::ClosedError());
     if (done_) return Finish();
+    if (remote_ != nullptr) [[unlikely]]
+      return NextRemotely(row);
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
     if (!at_row_ && !cursor_->Next()) {
       return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
@@ -417,6 +432,24 @@ class RowReaderImpl {
   const absl::Status& status() const { return status_; }
 
  private:
+  // The same where tablets are reached by messages.
+  struct Remote {
+    RemoteMoment moment;
+    std::optional<RemoteCursor> cursor;
+  };
+  void BeginRemotely(const RowSet& rows) {
+    remote_ = std::make_unique<Remote>();
+    const absl::Status status = remote_->moment.Fix(*table_, filter_, options_);
+    if (!status.ok()) return Note(status);
+    remote_->cursor.emplace(table_.get(), &remote_->moment, filter_, options_, rows.Normalized());
+  }
+  bool NextRemotely(Row* row) {
+    RemoteCursor& cursor = *remote_->cursor;
+    if (!cursor.NextRow(row)) return cursor.status().ok() ? Finish() : Fail(cursor.status());
+    for (size_t n = row->cells().size(); n > 0; --n) calls_.CountPart();
+    return true;
+  }
+
   bool Finish() {
     calls_.CountNone();
     done_ = true;
@@ -438,6 +471,7 @@ class RowReaderImpl {
   const ReadOptions options_;
   ReadMoment moment_;
   std::optional<TableCursor> cursor_;
+  std::unique_ptr<Remote> remote_;
   bool at_row_ = false;  // the cursor stands at the first cell of a row
   bool done_ = false;
   int64_t rows_ = 0;

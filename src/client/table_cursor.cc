@@ -4,25 +4,9 @@
 #include <utility>
 
 #include "base/status.h"
+#include "tablet/row_ranges.h"
 
 namespace bigtable {
-namespace {
-
-// The rows that are in both.
-RowRange Intersection(const RowRange& a, const RowRange& b) {
-  const std::string& begin = std::max(a.begin(), b.begin());
-  if (!a.end().has_value() && !b.end().has_value()) return RowRange::StartingAt(begin);
-  if (!a.end().has_value()) return RowRange::RightOpen(begin, *b.end());
-  if (!b.end().has_value()) return RowRange::RightOpen(begin, *a.end());
-  return RowRange::RightOpen(begin, std::min(*a.end(), *b.end()));
-}
-
-bool IsSingleRow(const RowRange& range) {
-  return range.end().has_value() && range.end()->size() == range.begin().size() + 1 &&
-         range.end()->back() == '\0' && range.end()->starts_with(range.begin());
-}
-
-}  // namespace
 
 // --- The moment ---
 

@@ -16,7 +16,8 @@ ServerHost::ServerHost(Cluster* cluster, std::unique_ptr<TabletServer> server)
     : cluster_(cluster),
       server_(std::move(server)),
       write_controller_(cluster->options().shared_memory_budget.get(), server_.get(),
-                        cluster->background(), cluster->events()) {}
+                        cluster->background(), cluster->events()),
+      data_server_(server_.get(), &write_controller_, cluster->options().read_only) {}
 
 // --- Who may say what to whom ---
 

@@ -32,6 +32,7 @@
 #include "base/mutex.h"
 #include "cluster/dead_log.h"
 #include "tablet/tablet.h"
+#include "tabletserver/data_server.h"
 #include "tabletserver/tablet_server.h"
 #include "tabletserver/write_controller.h"
 
@@ -61,6 +62,8 @@ class ServerHost {
   const TabletServer* server() const { return server_.get(); }
   WriteController* write_controller() { return &write_controller_; }
   const WriteController* write_controller() const { return &write_controller_; }
+  // What it does for users, for those who send messages.
+  DataServer* data_service() { return &data_server_; }
 
   // The first that a master says: from then on no earlier one is listened to, and what such a one
   // has asked for is done, or will not be.
@@ -118,6 +121,7 @@ class ServerHost {
   Cluster* const cluster_;
   const std::unique_ptr<TabletServer> server_;
   WriteController write_controller_;
+  DataServer data_server_;
 
   // Held while tablets come and go; nobody waits for background work with it.
   Mutex mutex_;

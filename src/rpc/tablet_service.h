@@ -1,8 +1,8 @@
 // What a tablet server does for others: the seam across which they could be on other machines.
 // Requests and responses are plain values; rows stream into a sink.
 //
-// So far it carries what METADATA needs: its tablet is read and written through this interface by
-// everybody but the server that has it.
+// This is what METADATA needs: its tablet is read and written through this interface by everybody
+// but the server that has it. Users' calls are in rpc/data_service.h.
 #ifndef BIGTABLE_RPC_TABLET_SERVICE_H_
 #define BIGTABLE_RPC_TABLET_SERVICE_H_
 

@@ -181,6 +181,14 @@ std::shared_ptr<Tablet> TabletServer::FindTablet(uint64_t table_id, std::string_
   return found->second->rows().Contains(row) ? found->second : nullptr;
 }
 
+std::shared_ptr<Tablet> TabletServer::FindTabletBefore(
+    uint64_t table_id, const std::optional<std::string>& row) const {
+  MutexLock lock(&mutex_);
+  const auto found = tablets_.lower_bound({table_id, row});
+  if (found == tablets_.end() || found->first.table_id != table_id) return nullptr;
+  return !row.has_value() || found->second->rows().begin() < *row ? found->second : nullptr;
+}
+
 std::vector<std::shared_ptr<Tablet>> TabletServer::Tablets() const {
   MutexLock lock(&mutex_);
   std::vector<std::shared_ptr<Tablet>> tablets;

@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -137,6 +138,10 @@ class TabletServer final : public TabletService {
   void Empty(Tablet* tablet);
   // The tablet of a table that has `row`; null if it is not on this server.
   std::shared_ptr<Tablet> FindTablet(uint64_t table_id, std::string_view row) const;
+  // The one that has the table's last rows before `row`, or its last rows if that is none; null if
+  // it is not on this server.
+  std::shared_ptr<Tablet> FindTabletBefore(uint64_t table_id,
+                                           const std::optional<std::string>& row) const;
   std::vector<std::shared_ptr<Tablet>> Tablets() const;
 
   // --- Writes ---

@@ -17,6 +17,7 @@
 #include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
+#include "support/faulty_network.h"
 #include "support/random.h"
 #include "support/seeds.h"
 
@@ -418,11 +419,20 @@ TEST_P(LostServerStallConcurrencyTest, TheLockMayComeBackBeforeItIsAcknowledged)
 
 // A hundred tablets on four servers. Each writer has rows of its own, and knows what is in them;
 // scanners see moments that are whole; meanwhile servers are killed, sessions expire, and tablets
-// are split, merged and moved, and, if the parameter says so, log files stall. Nothing that was
-// acknowledged is lost, and no row is served twice.
-class RolesConcurrencyTest : public LostServerTest, public testing::WithParamInterface<bool> {
+// are split, merged and moved, and, if the parameter says so, log files stall, or calls go as
+// messages through a bad network, which reaches dead servers or not. Nothing that was acknowledged
+// is lost, and no row is served twice.
+struct RolesSettings {
+  std::string name;
+  bool stalls = false;
+  bool has_network = false;
+  bool dead_are_reached = true;
+};
+
+class RolesConcurrencyTest : public LostServerTest,
+                             public testing::WithParamInterface<RolesSettings> {
  protected:
-  bool stalls() const { return GetParam(); }
+  bool stalls() const { return GetParam().stalls; }
   void TearDown() override {
     faulty_->ReleaseCalls();
     database_.reset();
@@ -431,13 +441,33 @@ class RolesConcurrencyTest : public LostServerTest, public testing::WithParamInt
     faulty_ = std::make_unique<FaultyFileSystem>(file_system_.get());
     options.file_system = faulty_.get();
     ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    if (!GetParam().has_network) return;
+    DatabasePeer(database_.get()).UseServices([this](ServerHost* host) {
+      return network_.To(host);
+    });
+  }
+  void Kill(DatabasePeer* peer, TabletServer* server) {
+    if (!GetParam().dead_are_reached) {
+      for (const auto& host : peer->Hosts()) {
+        if (host->server() == server) network_.Disconnect(host.get());
+      }
+    }
+    peer->Kill(server);
   }
 
   std::unique_ptr<FaultyFileSystem> faulty_;
+  FaultyNetwork network_{1, FaultyNetwork::Everything()};
 };
-INSTANTIATE_TEST_SUITE_P(Files, RolesConcurrencyTest, testing::Bool(), [](const auto& param_info) {
-  return param_info.param ? "Stall" : "DoNotStall";
-});
+INSTANTIATE_TEST_SUITE_P(
+    Files, RolesConcurrencyTest,
+    testing::Values(RolesSettings{.name = "DoNotStall"},
+                    RolesSettings{.name = "Stall", .stalls = true},
+                    RolesSettings{.name = "Messages", .has_network = true},
+                    RolesSettings{.name = "MessagesAndStall", .stalls = true, .has_network = true},
+                    RolesSettings{.name = "MessagesNotToTheDead",
+                                  .has_network = true,
+                                  .dead_are_reached = false}),
+    [](const auto& param_info) { return param_info.param.name; });
 
 TEST_P(RolesConcurrencyTest, NobodyNotices) {
   constexpr int kWriters = 3;
@@ -571,7 +601,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
       case 7:
         if (servers.empty()) break;
         change = "kill";
-        peer.Kill(random.Pick(servers));
+        Kill(&peer, random.Pick(servers));
         break;
       default:
         if (servers.empty()) break;
@@ -592,6 +622,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
   std::cout << writes << " writes, " << unknown << " unknown, " << scans << " scans, " << checks
             << " checks, " << peer.ServersEver().size() << " servers, "
             << database_->Statistics().log_switches << " switches of logs\n";
+  if (GetParam().has_network) std::cout << network_.Describe() << "\n";
   EXPECT_OK(database_->Statistics().background_error);
   for (int round = 0; round < 2; ++round) {
     for (int w = 0; w < kWriters; ++w) {
@@ -605,7 +636,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
         ASSERT_LE(found, tried[w][r]);
       }
     }
-    Kill();
+    LostServerTest::Kill();
     Open(WithServers(3));
   }
 }

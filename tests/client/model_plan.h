@@ -70,6 +70,8 @@ struct ModelSettings {
   // Either families expire by age, or the clock jumps back: what has expired may be gone from disk
   // when the clock returns to a time at which it had not.
   bool expiry = false;
+  // Reads and writes go as messages, through a network that loses and repeats them.
+  bool messages = false;
 };
 
 struct ModelPlan {

@@ -22,6 +22,8 @@
 #include "client/model_cursors.h"
 #include "client/model_plan.h"
 #include "filesystem/in_memory_file_system.h"
+#include "support/database_peer.h"
+#include "support/faulty_network.h"
 #include "support/model.h"
 #include "support/model_filter.h"
 #include "support/random.h"
@@ -194,6 +196,12 @@ class ModelRun {
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path_, options);
     if (!Check(opened.status(), "Open")) return;
     database_ = *std::move(opened);
+    if (plan_.settings.messages) {
+      network_ = std::make_unique<FaultyNetwork>(plan_.seed, FaultyNetwork::Everything());
+      DatabasePeer(database_.get()).UseServices([this](ServerHost* host) {
+        return network_->To(host);
+      });
+    }
     pauses_ = 0;
   }
   // Lets go of all that depends on the database.
@@ -435,7 +443,17 @@ class ModelRun {
     for (int64_t i = random.Between(1, 30); i > 0; --i) {
       mutations.push_back(RandomMutation(random, model_.tables.at(table), clock_.micros()));
     }
+    if (plan_.settings.messages) TakeNoServerTime(&mutations);
     ApplyTogether(table, mutations, RandomWriteOptions(random));
+  }
+  // Which row of a batch is the first to take the server's time is not said, and is another one
+  // where a client has not noticed yet that tablets were merged.
+  void TakeNoServerTime(std::vector<ModelMutation>* mutations) const {
+    for (ModelMutation& mutation : *mutations) {
+      for (ModelOperation& op : mutation.operations) {
+        if (op.kind == ModelOperation::Kind::kSet && !op.timestamp) op.timestamp = clock_.micros();
+      }
+    }
   }
   // Enough to fill a memtable or two.
   void Fill(Random& random) {
@@ -710,6 +728,7 @@ class ModelRun {
   std::optional<TempDirectory> directory_;  // one of the two
   std::unique_ptr<InMemoryFileSystem> memory_;
   std::string path_;
+  std::unique_ptr<FaultyNetwork> network_;  // of the database as it is opened now
   std::unique_ptr<Database> database_;
   int servers_ = 1;
   int pauses_ = 0;

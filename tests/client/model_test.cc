@@ -98,9 +98,10 @@ std::vector<size_t> ChosenSteps(const ModelPlan& plan) {
   return steps;
 }
 
-TEST(ModelTest, RandomOperationsHaveTheModelsAnswers) {
-  ForEachSeed(kSanitized ? 6 : 30, [](uint64_t seed) {
-    const ModelPlan plan = MakeModelPlan(seed, 500);
+void CompareWithModel(int seeds, size_t step_count, bool messages) {
+  ForEachSeed(seeds, [&](uint64_t seed) {
+    ModelPlan plan = MakeModelPlan(seed, step_count);
+    plan.settings.messages = messages;
     const std::vector<size_t> steps = ChosenSteps(plan);
     Failing failing{steps, RunSteps(plan, steps)};
     if (failing.outcome.failure.empty()) return;
@@ -115,6 +116,12 @@ TEST(ModelTest, RandomOperationsHaveTheModelsAnswers) {
                   << failing.outcome.failure;
   });
 }
+
+TEST(ModelTest, RandomOperationsHaveTheModelsAnswers) {
+  CompareWithModel(kSanitized ? 6 : 30, 500, false);
+}
+
+TEST(ModelTest, SoTheyHaveAsMessages) { CompareWithModel(kSanitized ? 3 : 12, 300, true); }
 
 // --- The model's own answers, by hand ---
 

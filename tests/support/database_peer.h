@@ -51,6 +51,10 @@ class DatabasePeer {
   // Beside the one that there is.
   absl::Status StartMaster() { return Master::Create(impl_->cluster.get(), {}).status(); }
   size_t RetiredRoutes() const { return impl_->locations.retired(); }
+  // Calls of users go through what this says for each server. Before the first of them.
+  void UseServices(LocationCache::Services services) {
+    impl_->locations.SetServices(std::move(services));
+  }
   std::vector<std::shared_ptr<ServerHost>> Hosts() const { return impl_->cluster->Servers(); }
   void ReplaceLostServers() {
     if (const auto master = impl_->masters->Get({}); master.ok()) (*master)->ReplaceLostServers();

@@ -1,0 +1,348 @@
+#include "client/remote_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "client/move_wait.h"
+#include "client/request_slots.h"
+#include "client/row_storage.h"
+#include "rpc/filter_format.h"
+#include "tabletserver/server_lock.h"
+
+namespace bigtable {
+namespace {
+
+using Verdict = MutateResponse::Verdict;
+
+// The message or its answer: what became of it is not known.
+bool IsLost(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+}
+
+// --- Writes ---
+
+absl::Status Unknown(const RemoteTablet& tablet, std::string_view why) {
+  return absl::UnavailableError(Cat("no answer from server ", tablet.server, ", and ", why,
+                                    "; whether the write was made is not known"));
+}
+
+// Whether a server will never serve again.
+bool IsGone(const TableImpl& table, const std::string& server) {
+  const auto file = table.database->session->Read(ServerLock::FileOf(server));
+  return file.ok() ? file->contents == ServerLock::kSealed : absl::IsNotFound(file.status());
+}
+
+// Sends the request until there is an answer. A server that is gone may still say what it has done,
+// if it is reached: it is asked some more times.
+absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& tablet,
+                                    const MutateRequest& request, const CallLimits& limits) {
+  constexpr int kTriesOfGone = 5;
+  bool was_lost = false;
+  int tries_of_gone = 0;
+  for (MoveWait wait;;) {
+    absl::StatusOr<MutateResponse> response = tablet.service->Mutate(request);
+    if (response.ok()) {
+      if (response->verdict == Verdict::kOtherServer && was_lost) {
+        return Unknown(tablet, "another has its place");
+      }
+      if (response->verdict == Verdict::kDone &&
+          response->statuses.size() != request.mutations.size()) {
+        return absl::InternalError(Cat("server ", tablet.server, " has answered for ",
+                                       response->statuses.size(), " mutations of ",
+                                       request.mutations.size()));
+      }
+      return response;
+    }
+    const absl::Status& error = response.status();
+    if (!IsLost(error)) return was_lost ? Unknown(tablet, ToStd(error.message())) : error;
+    was_lost = true;
+    if (IsGone(table, tablet.server) && ++tries_of_gone == kTriesOfGone) {
+      return Unknown(tablet, "it is gone");
+    }
+    const absl::Status waited = wait.Wait(limits);
+    if (!waited.ok()) return Unknown(tablet, ToStd(waited.message()));
+  }
+}
+
+// The mutations of one tablet. False, and nothing was applied: to be looked up again.
+bool ApplyTo(const TableImpl& table, const RemoteTablet& tablet,
+             absl::Span<const RowMutation> mutations, absl::Span<const size_t> chosen,
+             MutateRequest request, const CallLimits& limits, absl::Span<absl::Status> statuses) {
+  request.server = tablet.server;
+  for (const size_t i : chosen) {
+    request.mutations.push_back({mutations[i].row(), mutations[i].encoded_operations()});
+  }
+  const absl::StatusOr<MutateResponse> response = Send(table, tablet, request, limits);
+  if (response.ok() && response->verdict != Verdict::kDone) {
+    tablet.is_stale = true;
+    return false;
+  }
+  if (!response.ok()) tablet.is_stale = true;
+  for (size_t n = 0; n < chosen.size(); ++n) {
+    statuses[chosen[n]] = response.ok() ? response->statuses[n] : response.status();
+  }
+  return true;
+}
+
+}  // namespace
+
+void ApplyRemotely(const TableImpl& table, absl::Span<const RowMutation> mutations,
+                   Durability durability, const CallLimits& limits,
+                   absl::Span<absl::Status> statuses) {
+  std::vector<size_t> left;
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    statuses[i] = mutations[i].status();
+    if (statuses[i].ok()) left.push_back(i);
+  }
+  RequestSlots::Lease slot(&table.database->slots);
+  bool has_looked = false;
+  MoveWait wait;
+  while (!left.empty()) {
+    const std::shared_ptr<const ServedTable> known = table.route->Share();
+    const auto place = [&](size_t i) { return known->Find(mutations[i].row()); };
+    // Each tablet's together, in their order.
+    std::sort(left.begin(), left.end(),
+              [&](size_t a, size_t b) { return std::pair(place(a), a) < std::pair(place(b), b); });
+    std::vector<size_t> again;
+    for (size_t begin = 0, end; begin < left.size(); begin = end) {
+      const size_t tablet = place(left[begin]);
+      for (end = begin + 1; end < left.size() && place(left[end]) == tablet; ++end) {
+      }
+      const absl::Span<const size_t> chosen(left.data() + begin, end - begin);
+      const RemoteTablet* const remote = known->tablets()[tablet].remote.get();
+      // METADATA names one that is gone until others have its tablets. What is not sent to it is
+      // not unknown.
+      if (remote != nullptr && has_looked && IsGone(table, remote->server)) {
+        remote->is_stale = true;
+      }
+      const bool is_applied = remote != nullptr && !remote->is_stale &&
+                              ApplyTo(table, *remote, mutations, chosen,
+                                      {.table_id = table.route->table_id(),
+                                       .id = slot.Next(),
+                                       .durability = durability,
+                                       .deadline = limits.deadline},
+                                      limits, statuses);
+      if (!is_applied) again.insert(again.end(), chosen.begin(), chosen.end());
+    }
+    left = std::move(again);
+    if (left.empty()) return;
+    has_looked = true;
+    const absl::Status looked = table.LookAgain(mutations[left.front()].row(), &wait, limits);
+    if (!looked.ok()) {
+      for (const size_t i : left) statuses[i] = looked;
+      return;
+    }
+  }
+}
+
+// --- Reads ---
+
+namespace {
+
+// What a response's cells are views of, as long as a Row or a cursor has it.
+class ReceivedCells final : public RefCounted {
+ public:
+  explicit ReceivedCells(std::string cells) : cells_(std::move(cells)) {}
+  std::string_view cells() const { return cells_; }
+
+ private:
+  const std::string cells_;
+};
+
+// The rest of a range has its far end, and is less than the range.
+bool IsRestOf(const RowRange& rest, const RowRange& range, bool reverse) {
+  if (rest.empty()) return false;
+  if (!reverse) return rest.end() == range.end() && range.begin() < rest.begin();
+  return rest.begin() == range.begin() && rest.end().has_value() &&
+         (!range.end().has_value() || *rest.end() < *range.end());
+}
+
+// Has the request's range read as far as one message goes, by whoever serves its first row.
+absl::StatusOr<ScanResponse> Scan(const TableImpl& table, ScanRequest* request,
+                                  const CallLimits& limits) {
+  for (MoveWait wait;;) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    const std::shared_ptr<const ServedTable> known = table.route->Share();
+    const size_t place = request->reverse ? known->FindBefore(request->range.end())
+                                          : known->Find(request->range.begin());
+    const RemoteTablet* const tablet = known->tablets()[place].remote.get();
+    if (tablet != nullptr && !tablet->is_stale) {
+      request->server = tablet->server;
+      absl::StatusOr<ScanResponse> response = tablet->service->Scan(*request);
+      if (!response.ok() && !IsLost(response.status())) return response;
+      if (response.ok() && !response->moved) {
+        if (response->rest.has_value() &&
+            !IsRestOf(*response->rest, request->range, request->reverse)) {
+          return absl::InternalError(
+              Cat("server ", tablet->server, " has read other rows than it was asked for"));
+        }
+        return response;
+      }
+      tablet->is_stale = true;
+    }
+    // In reverse what is known may end far before the range does: tablet after tablet is looked up.
+    const std::string_view row =
+        request->reverse ? known->BeginOf(place) : std::string_view(request->range.begin());
+    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, limits));
+  }
+}
+
+absl::Status CheckRead(const TableImpl& table, const Filter& filter, const ReadOptions& options) {
+  BT_RETURN_IF_ERROR(filter.status());
+  if (options.row_limit < 0) {
+    return absl::InvalidArgumentError(
+        Cat("row_limit must not be negative, and is ", options.row_limit));
+  }
+  BT_RETURN_IF_ERROR(LimitsOf(options).Check());
+  if (options.snapshot == nullptr) return absl::OkStatus();
+  const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
+  if (snapshot->IsOf(table.database->cluster->snapshots().get())) return absl::OkStatus();
+  return absl::InvalidArgumentError("the snapshot is of another database");
+}
+
+ScanRequest RequestOf(const TableImpl& table, const ReadOptions& options) {
+  ScanRequest request;
+  request.table_id = table.route->table_id();
+  request.verify_checksums = options.verify_checksums;
+  request.fill_cache = options.fill_cache;
+  request.deadline = options.deadline;
+  return request;
+}
+
+Cell CellOf(const ReadCell& cell) {
+  return {cell.family, cell.qualifier, Timestamp(cell.timestamp), cell.value, {}};
+}
+
+}  // namespace
+
+absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row,
+                                    const Filter& filter, const ReadOptions& options) {
+  BT_RETURN_IF_ERROR(CheckRead(table, filter, options));
+  BT_ASSIGN_OR_RETURN(const std::string encoded, EncodeFilter(filter));
+  ScanRequest request = RequestOf(table, options);
+  request.range = RowRange::Single(row);
+  request.filter = encoded;
+  if (options.snapshot != nullptr) request.sequence = options.snapshot->sequence();
+  BT_ASSIGN_OR_RETURN(ScanResponse response, Scan(table, &request, LimitsOf(options)));
+  BT_RETURN_IF_ERROR(response.status);
+  const auto cells = MakeRef<const ReceivedCells>(std::move(response.cells));
+  Row result;
+  RowBuilder builder(&result, row, Pin<TabletVersion>());
+  for (CellBlockReader reader(cells->cells()); reader.Next();) {
+    if (reader.cell().row != row) {
+      return absl::InternalError(Cat("row ", Quoted(row), " was asked for, and the answer has ",
+                                     Quoted(reader.cell().row)));
+    }
+    builder.AddInPlace(CellOf(reader.cell()), cells);
+  }
+  builder.Finish();
+  return result;
+}
+
+absl::Status RemoteMoment::Fix(const TableImpl& table, const Filter& filter,
+                               const ReadOptions& options) {
+  BT_RETURN_IF_ERROR(CheckRead(table, filter, options));
+  absl::StatusOr<TableLayout> layout = table.database->schemas->Read(table.name);
+  if (absl::IsNotFound(layout.status())) return table.DeletedError();
+  BT_RETURN_IF_ERROR(layout.status());
+  // Another one of this name.
+  if (layout->table_id != table.route->table_id()) return table.DeletedError();
+  layout_ = *std::move(layout);
+  for (const FamilyLayout& family : layout_->families) {
+    if (!family.gc.max_age().has_value()) continue;
+    now_ = absl::ToUnixMicros(table.database->cluster->options().clock->Now());
+    break;
+  }
+  held_ = options.snapshot;
+  if (held_ == nullptr) {
+    const std::shared_ptr<SnapshotList>& snapshots = table.database->cluster->snapshots();
+    held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
+  }
+  return absl::OkStatus();
+}
+
+RemoteCursor::RemoteCursor(const TableImpl* table, const RemoteMoment* moment, const Filter& filter,
+                           const ReadOptions& options, std::vector<RowRange> ranges)
+    : table_(table),
+      moment_(moment),
+      limits_(LimitsOf(options)),
+      row_limit_(static_cast<uint64_t>(options.row_limit)),
+      request_(RequestOf(*table, options)),
+      left_(std::move(ranges)) {
+  request_.reverse = options.reverse;
+  request_.max_bytes = kChunkBytes;
+  if (!options.reverse) std::reverse(left_.begin(), left_.end());
+  absl::StatusOr<std::string> encoded = EncodeFilter(filter);
+  if (encoded.ok()) filter_ = *std::move(encoded);
+  status_ = encoded.status();
+}
+
+bool RemoteCursor::Fail(const absl::Status& status) {
+  status_ = status;
+  return false;
+}
+
+bool RemoteCursor::Next() {
+  while (status_.ok()) {
+    while (reader_.Next()) {
+      if (!reader_.is_new_row()) {
+        if (!skip_row_) return true;
+        continue;
+      }
+      skip_row_ = false;
+      if (row_limit_ > 0 && rows_ == row_limit_) return false;
+      const std::string_view row = reader_.cell().row;
+      const bool is_in_order =
+          last_row_.empty() || (request_.reverse ? row < last_row_ : last_row_ < row);
+      if (!is_in_order || !asked_.Contains(row)) {
+        return Fail(absl::InternalError(
+            Cat("an answer has row ", Quoted(row), ", which was not asked for there")));
+      }
+      last_row_ = row;
+      ++rows_;
+      if (const absl::Status ended = limits_.Check(); !ended.ok()) return Fail(ended);
+      return true;
+    }
+    if (!reader_.ok()) return Fail(absl::InternalError("an answer's cells are not well formed"));
+    if (!chunk_status_.ok()) return Fail(chunk_status_);
+    if (!Fetch()) return false;
+  }
+  return false;
+}
+
+bool RemoteCursor::NextRow(Row* row) {
+  if (!at_row_ && !Next()) return false;
+  *row = Row();
+  RowBuilder builder(row, cell().row, Pin<TabletVersion>());
+  // Whatever comes after it, the row is whole.
+  do {
+    builder.AddInPlace(CellOf(cell()), owner());
+    at_row_ = Next();
+  } while (at_row_ && !is_new_row());
+  builder.Finish();
+  return true;
+}
+
+bool RemoteCursor::Fetch() {
+  if (left_.empty() || (row_limit_ > 0 && rows_ == row_limit_)) return false;
+  request_.range = std::move(left_.back());
+  left_.pop_back();
+  request_.filter = filter_;
+  request_.sequence = moment_->sequence();
+  request_.now = moment_->now();
+  request_.row_limit = row_limit_ == 0 ? 0 : row_limit_ - rows_;
+  absl::StatusOr<ScanResponse> response = Scan(*table_, &request_, limits_);
+  if (!response.ok()) return Fail(response.status());
+  if (response->rest.has_value()) left_.push_back(*std::move(response->rest));
+  asked_ = request_.range;
+  chunk_status_ = response->status;
+  const auto cells = MakeRef<const ReceivedCells>(std::move(response->cells));
+  owner_ = cells;
+  reader_ = CellBlockReader(cells->cells());
+  last_row_ = {};
+  return true;
+}
+
+}  // namespace bigtable

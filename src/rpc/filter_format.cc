@@ -1,0 +1,215 @@
+#include "rpc/filter_format.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/coding.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "tablet/filter_node.h"
+
+namespace bigtable {
+namespace {
+
+using Kind = FilterNode::Kind;
+
+// On the wire, whatever becomes of FilterNode::Kind.
+enum Code : uint8_t {
+  kEverything = 0,
+  kBlockAll = 1,
+  kLatest = 2,
+  kFamily = 3,
+  kFamilyRegex = 4,
+  kColumnRange = 5,
+  kColumnRegex = 6,
+  kRowRegex = 7,
+  kValueRegex = 8,
+  kTimestamps = 9,
+  kCellsRowLimit = 10,
+  kCellsRowOffset = 11,
+  kStripValue = 12,
+  kChain = 13,
+};
+
+absl::Status TooLarge() {
+  return absl::InvalidArgumentError(Cat("a filter must have at most ", kMostFilterNodes,
+                                        " parts, and chains in chains at most ", kMostFilterDepth,
+                                        " deep"));
+}
+
+// Counts the filters of a tree on the way down.
+class Budget {
+ public:
+  bool Enter() { return ++depth_ <= kMostFilterDepth && ++nodes_ <= kMostFilterNodes; }
+  void Leave() { --depth_; }
+
+ private:
+  int depth_ = 0;
+  int nodes_ = 0;
+};
+
+// --- To bytes ---
+
+void AppendText(std::string* out, Code code, std::string_view text) {
+  out->push_back(static_cast<char>(code));
+  AppendLengthPrefixed(out, text);
+}
+
+void AppendRegex(std::string* out, Code code, const FilterNode& node) {
+  AppendText(out, code, node.regex->pattern());
+}
+
+void AppendCount(std::string* out, Code code, const FilterNode& node) {
+  out->push_back(static_cast<char>(code));
+  AppendVarint64(out, static_cast<uint64_t>(node.low));
+}
+
+absl::Status Append(std::string* out, const Filter& filter, Budget* budget) {
+  if (!budget->Enter()) return TooLarge();
+  const FilterNode* const node = filter.node();
+  if (node == nullptr) {
+    out->push_back(kEverything);
+    budget->Leave();
+    return absl::OkStatus();
+  }
+  switch (node->kind) {
+    case Kind::kBlockAll:
+      out->push_back(kBlockAll);
+      break;
+    case Kind::kFamily:
+      AppendText(out, kFamily, node->text);
+      break;
+    case Kind::kFamilyRegex:
+      AppendRegex(out, kFamilyRegex, *node);
+      break;
+    case Kind::kColumnRange:
+      AppendText(out, kColumnRange, node->text);
+      AppendLengthPrefixed(out, node->begin);
+      AppendLengthPrefixed(out, node->end);
+      break;
+    case Kind::kColumnRegex:
+      AppendRegex(out, kColumnRegex, *node);
+      break;
+    case Kind::kRowRegex:
+      AppendRegex(out, kRowRegex, *node);
+      break;
+    case Kind::kValueRegex:
+      AppendRegex(out, kValueRegex, *node);
+      break;
+    case Kind::kTimestamps:
+      out->push_back(kTimestamps);
+      AppendFixed64(out, static_cast<uint64_t>(node->low));
+      AppendFixed64(out, static_cast<uint64_t>(node->high));
+      break;
+    case Kind::kLatest:
+      AppendCount(out, kLatest, *node);
+      break;
+    case Kind::kCellsRowLimit:
+      AppendCount(out, kCellsRowLimit, *node);
+      break;
+    case Kind::kCellsRowOffset:
+      AppendCount(out, kCellsRowOffset, *node);
+      break;
+    case Kind::kStripValue:
+      out->push_back(kStripValue);
+      break;
+    case Kind::kChain:
+      out->push_back(kChain);
+      AppendVarint64(out, node->chain.size());
+      for (const Filter& part : node->chain) BT_RETURN_IF_ERROR(Append(out, part, budget));
+      break;
+  }
+  budget->Leave();
+  return absl::OkStatus();
+}
+
+// --- From bytes ---
+
+absl::StatusOr<Filter> Parse(Decoder* in, Budget* budget) {
+  if (!budget->Enter()) return TooLarge();
+  const uint8_t code = in->Byte();
+  Filter filter;
+  switch (code) {
+    case kEverything:
+      break;
+    case kBlockAll:
+      filter = Filter::BlockAll();
+      break;
+    case kLatest:
+      filter = Filter::Latest(static_cast<int64_t>(in->Varint()));
+      break;
+    case kFamily:
+      filter = Filter::Family(in->LengthPrefixed());
+      break;
+    case kFamilyRegex:
+      filter = Filter::FamilyRegex(in->LengthPrefixed());
+      break;
+    case kColumnRange: {
+      const std::string_view family = in->LengthPrefixed();
+      const std::string_view begin = in->LengthPrefixed();
+      filter = Filter::ColumnRange(family, begin, in->LengthPrefixed());
+      break;
+    }
+    case kColumnRegex:
+      filter = Filter::ColumnRegex(in->LengthPrefixed());
+      break;
+    case kRowRegex:
+      filter = Filter::RowKeysRegex(in->LengthPrefixed());
+      break;
+    case kValueRegex:
+      filter = Filter::ValueRegex(in->LengthPrefixed());
+      break;
+    case kTimestamps: {
+      const Timestamp begin(static_cast<int64_t>(in->Fixed64()));
+      filter = Filter::TimestampRange(begin, Timestamp(static_cast<int64_t>(in->Fixed64())));
+      break;
+    }
+    case kCellsRowLimit:
+      filter = Filter::CellsRowLimit(static_cast<int64_t>(in->Varint()));
+      break;
+    case kCellsRowOffset:
+      filter = Filter::CellsRowOffset(static_cast<int64_t>(in->Varint()));
+      break;
+    case kStripValue:
+      filter = Filter::StripValueTransformer();
+      break;
+    case kChain: {
+      std::vector<Filter> parts;
+      for (uint64_t left = in->Varint(); left > 0 && in->ok(); --left) {
+        BT_ASSIGN_OR_RETURN(Filter part, Parse(in, budget));
+        parts.push_back(std::move(part));
+      }
+      filter = Filter::Chain(std::move(parts));
+      break;
+    }
+    default:
+      return absl::InvalidArgumentError(Cat("there is no filter with the code ", int{code}));
+  }
+  if (!in->ok()) return absl::InvalidArgumentError("the filter is cut short");
+  BT_RETURN_IF_ERROR(filter.status());
+  budget->Leave();
+  return filter;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> EncodeFilter(const Filter& filter) {
+  BT_RETURN_IF_ERROR(filter.status());
+  std::string bytes;
+  if (filter.node() == nullptr) return bytes;
+  Budget budget;
+  BT_RETURN_IF_ERROR(Append(&bytes, filter, &budget));
+  return bytes;
+}
+
+absl::StatusOr<Filter> DecodeFilter(std::string_view bytes) {
+  if (bytes.empty()) return Filter();
+  Decoder in(bytes);
+  Budget budget;
+  BT_ASSIGN_OR_RETURN(Filter filter, Parse(&in, &budget));
+  if (!in.at_end()) return absl::InvalidArgumentError("there is something behind the filter");
+  return filter;
+}
+
+}  // namespace bigtable

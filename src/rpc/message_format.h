@@ -1,0 +1,60 @@
+// The messages of rpc/data_service.h as bytes. Whoever reads them trusts none: what is not a whole
+// message of the right kind is InvalidArgument, and says what is wrong with it.
+//
+//   +---------+------+--------------+------------+
+//   | version | kind | fields       | checksum   |
+//   | 1       | 1    |              | fixed64    |
+//   +---------+------+--------------+------------+
+//
+// version is 1; the checksum (base/checksum.h) is of all before it. Numbers are varints where
+// nothing else is said; "text" is a length and as many bytes; a time is a fixed64 of microseconds
+// since 1970, or 2^63 - 1 for none; what is marked with ? is there if the flag of its name is set.
+//
+//   kind 1, MutateRequest
+//     server text | table | client fixed64 | slot | number | durability 1 byte | deadline time |
+//     count | count times: row text, operations text (tablet/mutation_format.h)
+//
+//   kind 2, MutateResponse
+//     verdict 1 byte | count | count times: status
+//
+//   kind 3, ScanRequest
+//     server text | table | flags 1 byte: 1 reverse, 2 verify_checksums, 4 fill_cache, 8 end,
+//     16 sequence, 32 now | begin text | ?end text | filter text | ?sequence | ?now time |
+//     row_limit | max_bytes | deadline time
+//
+//   kind 4, ScanResponse
+//     flags 1 byte: 1 moved, 2 rest, 4 end | status | sequence | ?(rest) begin text | ?end text |
+//     cells text (rpc/cell_block.h)
+//
+// A status is its code in a byte, and its message, a text, unless the code is 0.
+//
+// Worked example, without the checksum: a ScanResponse that is moved:
+//   01 04 01 00 00 00
+#ifndef BIGTABLE_RPC_MESSAGE_FORMAT_H_
+#define BIGTABLE_RPC_MESSAGE_FORMAT_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+#include "rpc/data_service.h"
+
+namespace bigtable {
+
+// Thread-safe. Encoding copies everything once; decoding copies what a response owns, while a
+// request's views are of `bytes`. What they return is well formed down to the cells; operations and
+// filters are checked by the server.
+std::string EncodeMessage(const MutateRequest& request);
+std::string EncodeMessage(const MutateResponse& response);
+std::string EncodeMessage(const ScanRequest& request);
+std::string EncodeMessage(const ScanResponse& response);
+
+absl::StatusOr<MutateRequest> DecodeMutateRequest(std::string_view bytes);
+absl::StatusOr<MutateResponse> DecodeMutateResponse(std::string_view bytes);
+absl::StatusOr<ScanRequest> DecodeScanRequest(std::string_view bytes);
+absl::StatusOr<ScanResponse> DecodeScanResponse(std::string_view bytes);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_RPC_MESSAGE_FORMAT_H_

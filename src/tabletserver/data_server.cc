@@ -1,0 +1,192 @@
+#include "tabletserver/data_server.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bigtable/row_mutation.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "rpc/cell_block.h"
+#include "rpc/filter_format.h"
+#include "tablet/cell_cursor.h"
+#include "tablet/mutation_format.h"
+#include "tablet/row_ranges.h"
+
+namespace bigtable {
+namespace {
+
+MutateResponse Moved() { return {.verdict = MutateResponse::Verdict::kMoved, .statuses = {}}; }
+MutateResponse All(size_t n, const absl::Status& status) {
+  return {.verdict = MutateResponse::Verdict::kDone,
+          .statuses = std::vector<absl::Status>(n, status)};
+}
+
+// What RowMutation holds its users to, of a mutation that may have been made by anybody.
+absl::Status CheckMutation(const RowOperations& mutation, MutationView* view) {
+  if (mutation.row.empty() || mutation.row.size() > RowMutation::kMaxRowSize) {
+    return absl::InvalidArgumentError(Cat("a row key must have 1 to ", RowMutation::kMaxRowSize,
+                                          " bytes, and one has ", mutation.row.size()));
+  }
+  if (mutation.row.size() + mutation.operations.size() > RowMutation::kMaxSize) {
+    return absl::InvalidArgumentError(
+        Cat("a mutation must be at most ", RowMutation::kMaxSize, " bytes"));
+  }
+  *view = {mutation.row, mutation.operations, false};
+  OperationReader reader(mutation.operations);
+  MutationOperation operation;
+  uint32_t count = 0;
+  for (; reader.Next(&operation); ++count) {
+    if (operation.qualifier.size() > RowMutation::kMaxQualifierSize ||
+        operation.value.size() > RowMutation::kMaxValueSize ||
+        count == RowMutation::kMaxOperations) {
+      return absl::InvalidArgumentError(Cat("the mutation of row ", Quoted(mutation.row),
+                                            " is beyond the limits of RowMutation"));
+    }
+    view->takes_server_time |= operation.kind == EntryKind::kCell && !operation.has_timestamp;
+  }
+  return reader.ok() ? absl::OkStatus()
+                     : absl::InvalidArgumentError("the mutation is not well formed");
+}
+
+// What is left of a range when the tablet's rows are read; none: nothing.
+std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool reverse) {
+  if (reverse) {
+    if (tablet.begin() <= range.begin()) return std::nullopt;
+    return RowRange::RightOpen(range.begin(), tablet.begin());
+  }
+  if (!tablet.end().has_value()) return std::nullopt;
+  if (range.end().has_value() && *range.end() <= *tablet.end()) return std::nullopt;
+  return RowsBetween(*tablet.end(), range.end());
+}
+
+}  // namespace
+
+bool DataServer::IsFor(std::string_view server) const {
+  // One that is being started has no name yet.
+  return (read_only_ || server_->has_log()) && server_->name() == server;
+}
+
+// --- Writes ---
+
+absl::StatusOr<MutateResponse> DataServer::Mutate(const MutateRequest& request) {
+  if (!IsFor(request.server)) {
+    return MutateResponse{.verdict = MutateResponse::Verdict::kOtherServer, .statuses = {}};
+  }
+  if (read_only_) return absl::FailedPreconditionError("the database was opened read-only");
+  const CallLimits limits{.deadline = request.deadline};
+  return outcomes_.Run(request.id, limits, [&] { return Apply(request, limits); });
+}
+
+MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits& limits) {
+  if (!server_->serving()) {
+    server_->AskForLock();
+    return Moved();
+  }
+  MutateResponse response = All(request.mutations.size(), absl::OkStatus());
+  std::vector<MutationView> views(request.mutations.size());
+  std::shared_ptr<Tablet> tablet;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < views.size(); ++i) {
+    const RowOperations& mutation = request.mutations[i];
+    response.statuses[i] = CheckMutation(mutation, &views[i]);
+    if (!response.statuses[i].ok()) continue;
+    if (tablet == nullptr) tablet = server_->FindTablet(request.table_id, mutation.row);
+    if (tablet == nullptr || !tablet->rows().Contains(mutation.row)) return Moved();
+    bytes += mutation.row.size() + mutation.operations.size();
+  }
+  if (tablet == nullptr) return response;
+  if (const absl::Status admitted = write_controller_->Admit(bytes, limits); !admitted.ok()) {
+    return All(views.size(), admitted);
+  }
+  // Pinned after the wait, so that no memtable is kept that the wait is for.
+  const Pin<TabletVersion> version = tablet->Version();
+  for (size_t i = 0; i < views.size(); ++i) {
+    if (response.statuses[i].ok()) {
+      response.statuses[i] = TabletServer::Check(version->layout(), views[i]);
+    }
+  }
+  const bool applied = server_->Apply({.tablet = tablet.get(),
+                                       .layout = &version->layout(),
+                                       .mutations = views,
+                                       .durability = request.durability,
+                                       .limits = limits},
+                                      absl::MakeSpan(response.statuses));
+  return applied ? response : Moved();
+}
+
+// --- Reads ---
+
+absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
+  if (request.range.empty()) return absl::InvalidArgumentError("the range to read is empty");
+  BT_ASSIGN_OR_RETURN(const Filter filter, DecodeFilter(request.filter));
+  ScanResponse response;
+  response.moved = true;
+  if (!IsFor(request.server)) return response;
+  const std::shared_ptr<Tablet> tablet =
+      request.reverse ? server_->FindTabletBefore(request.table_id, request.range.end())
+                      : server_->FindTablet(request.table_id, request.range.begin());
+  if (tablet == nullptr) return response;
+  // Whatever has a number up to the moment's is made visible, or is of a server that was lost.
+  if (request.sequence.has_value() && server_->visible() < *request.sequence) {
+    server_->WaitForWrites();
+  }
+  // In this order: a removed tablet is emptied, and whoever takes over has the lock first.
+  const Pin<TabletVersion> version = tablet->Version();
+  if (tablet->removed() || tablet->moved()) return response;
+  if (!server_->serving()) {
+    server_->AskForLock();
+    return response;
+  }
+  response.moved = false;
+  // In this order: see TabletVersion::sealed_at.
+  const SequenceNumber visible = server_->visible();
+  ReadSpec spec;
+  spec.sequence =
+      std::min(request.sequence.value_or(std::min(visible, version->sealed_at())), kMaxSequence);
+  response.sequence = spec.sequence;
+  spec.now = absl::InfinitePast();
+  const std::vector<FamilyLayout>& families = version->layout().families;
+  if (std::any_of(families.begin(), families.end(),
+                  [](const FamilyLayout& family) { return family.gc.max_age().has_value(); })) {
+    spec.now = request.now.has_value() ? absl::FromUnixMicros(*request.now)
+                                       : server_->environment()->clock->Now();
+  }
+  spec.filter = filter.node();
+  spec.settings = {.verify_checksums = request.verify_checksums, .fill_cache = request.fill_cache};
+  spec.reverse = request.reverse;
+  spec.limits.deadline = request.deadline;
+
+  const uint64_t max_bytes = std::clamp<uint64_t>(request.max_bytes, 1, ScanRequest::kMostBytes);
+  CellCursor cells(version.get(), spec);
+  if (IsSingleRow(request.range) && !request.reverse) {
+    cells.ReadRow(request.range.begin());
+  } else {
+    cells.ReadRange(Intersection(request.range, tablet->rows()));
+  }
+  CellBlockBuilder block(&response.cells);
+  while (cells.Next()) {
+    if (cells.is_new_row() && (response.cells.size() >= max_bytes ||
+                               (request.row_limit > 0 && block.rows() == request.row_limit))) {
+      response.rest = request.reverse ? RowRange::Closed(request.range.begin(), cells.row())
+                                      : RowsBetween(cells.row(), request.range.end());
+      return response;
+    }
+    block.Add(
+        {cells.row(), cells.family().name, cells.qualifier(), cells.timestamp(), cells.value()},
+        cells.is_new_row());
+  }
+  response.status = cells.status();
+  if (response.status.ok()) {
+    response.rest = Rest(request.range, tablet->rows(), request.reverse);
+  } else {
+    block.DropRow();
+  }
+  return response;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,238 @@
+// The way between clients and tablet servers, as a bad network is: every message goes as bytes, and
+// may be delayed, lost on its way there or back, damaged, delivered twice at once, or again much
+// later, when nobody thinks of it any more. What is done to a message is drawn from a seeded
+// generator.
+//
+// Copies that come later are delivered by calls that come later, on their threads: so nothing is
+// delivered but inside a call, and nothing after the last one. Thread-safe; outlives the calls.
+#ifndef BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
+#define BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+
+#include "base/mutex.h"
+#include "base/strings.h"
+#include "cluster/server_host.h"
+#include "rpc/data_service.h"
+#include "rpc/message_format.h"
+#include "support/random.h"
+
+namespace bigtable {
+
+class FaultyNetwork {
+ public:
+  // Each happens to one of so many messages; 0: never.
+  struct Faults {
+    uint64_t lose_request = 0;
+    uint64_t lose_answer = 0;
+    uint64_t damage = 0;
+    uint64_t repeat = 0;  // two copies at a time
+    uint64_t later = 0;   // one more copy, some calls later
+    uint64_t delay = 0;
+    absl::Duration longest_delay = absl::Milliseconds(1);
+  };
+  static Faults Everything() {
+    return {.lose_request = 12,
+            .lose_answer = 12,
+            .damage = 20,
+            .repeat = 10,
+            .later = 10,
+            .delay = 10};
+  }
+  struct Counts {
+    std::atomic<int64_t> messages{0}, lost_requests{0}, lost_answers{0}, damaged{0}, repeated{0},
+        delivered_later{0}, delayed{0}, unreachable{0};
+  };
+
+  FaultyNetwork(uint64_t seed, const Faults& faults) : faults_(faults), random_(seed) {}
+  FaultyNetwork(const FaultyNetwork&) = delete;
+  FaultyNetwork& operator=(const FaultyNetwork&) = delete;
+
+  // For LocationCache::SetServices.
+  DataService* To(ServerHost* host) {
+    MutexLock lock(&mutex_);
+    std::unique_ptr<Endpoint>& endpoint = endpoints_[host];
+    if (endpoint == nullptr) endpoint = std::make_unique<Endpoint>(this, host->data_service());
+    return endpoint.get();
+  }
+  // No message gets to this server any more.
+  void Disconnect(ServerHost* host) { static_cast<Endpoint*>(To(host))->Disconnect(); }
+  // Drops what is still to be delivered, and all endpoints: before the database is closed, if the
+  // network is used for another one.
+  void Forget() {
+    MutexLock lock(&mutex_);
+    later_.clear();
+    endpoints_.clear();
+  }
+
+  const Counts& counts() const { return counts_; }
+  std::string Describe() const {
+    return Cat(counts_.messages.load(), " messages, of which ", counts_.lost_requests.load(),
+               " were lost, ", counts_.lost_answers.load(), " not answered, ",
+               counts_.damaged.load(), " damaged, ", counts_.repeated.load(), " doubled, ",
+               counts_.delivered_later.load(), " delivered again later, ", counts_.delayed.load(),
+               " delayed, ", counts_.unreachable.load(), " for nobody");
+  }
+
+ private:
+  // What happens to one message.
+  struct Fate {
+    bool lose_request, lose_answer, damage_request, damage_answer, repeat, later;
+    absl::Duration delay;
+    uint64_t bit;
+  };
+
+  class Endpoint final : public DataService {
+   public:
+    Endpoint(FaultyNetwork* network, DataService* server) : network_(network), server_(server) {}
+
+    void Disconnect() { is_disconnected_ = true; }
+    absl::StatusOr<MutateResponse> Mutate(const MutateRequest& request) override {
+      const auto answer = network_->Send(this, true, EncodeMessage(request));
+      if (!answer.ok()) return answer.status();
+      return Received(DecodeMutateResponse(*answer));
+    }
+    absl::StatusOr<ScanResponse> Scan(const ScanRequest& request) override {
+      const auto answer = network_->Send(this, false, EncodeMessage(request));
+      if (!answer.ok()) return answer.status();
+      return Received(DecodeScanResponse(*answer));
+    }
+
+    // At the server: bytes in, bytes out. A message that it cannot read is as good as lost.
+    absl::StatusOr<std::string> Deliver(bool is_mutate, const std::string& bytes) {
+      if (is_disconnected_) {
+        ++network_->counts_.unreachable;
+        return absl::UnavailableError("the server is not reached");
+      }
+      if (is_mutate) {
+        const auto request = Received(DecodeMutateRequest(bytes));
+        if (!request.ok()) return request.status();
+        const auto response = server_->Mutate(*request);
+        if (!response.ok()) return response.status();
+        return EncodeMessage(*response);
+      }
+      const auto request = Received(DecodeScanRequest(bytes));
+      if (!request.ok()) return request.status();
+      const auto response = server_->Scan(*request);
+      if (!response.ok()) return response.status();
+      return EncodeMessage(*response);
+    }
+
+   private:
+    // Where a message is damaged the connection is given up.
+    template <typename T>
+    static absl::StatusOr<T> Received(absl::StatusOr<T> message) {
+      if (message.ok()) return message;
+      return absl::UnavailableError(message.status().message());
+    }
+
+    FaultyNetwork* const network_;
+    DataService* const server_;
+    std::atomic<bool> is_disconnected_{false};
+  };
+
+  struct Copy {
+    Endpoint* endpoint;
+    bool is_mutate;
+    std::string bytes;
+  };
+
+  static std::string Damaged(std::string bytes, uint64_t bit) {
+    const size_t at = bit / 8 % bytes.size();
+    bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit % 8));
+    return bytes;
+  }
+
+  bool Happens(uint64_t one_of) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return one_of != 0 && random_.OneIn(one_of);
+  }
+  Fate Draw() {
+    MutexLock lock(&mutex_);
+    const bool is_damaged = Happens(faults_.damage);
+    const bool on_its_way_there = random_.OneIn(2);
+    Fate fate;
+    fate.lose_request = Happens(faults_.lose_request);
+    fate.lose_answer = Happens(faults_.lose_answer);
+    fate.damage_request = is_damaged && on_its_way_there;
+    fate.damage_answer = is_damaged && !on_its_way_there;
+    fate.repeat = Happens(faults_.repeat);
+    fate.later = Happens(faults_.later);
+    fate.delay = Happens(faults_.delay)
+                     ? faults_.longest_delay * static_cast<double>(random_.Below(1000)) / 1000
+                     : absl::ZeroDuration();
+    fate.bit = random_.Next();
+    return fate;
+  }
+
+  // One of the copies that were kept for later, now and then.
+  void DeliverLater() {
+    std::optional<Copy> copy;
+    {
+      MutexLock lock(&mutex_);
+      if (later_.empty() || (later_.size() < 20 && !random_.OneIn(4))) return;
+      const size_t chosen = random_.Below(later_.size());
+      std::swap(later_[chosen], later_.back());
+      copy = std::move(later_.back());
+      later_.pop_back();
+    }
+    ++counts_.delivered_later;
+    copy->endpoint->Deliver(copy->is_mutate, copy->bytes).IgnoreError();
+  }
+
+  absl::StatusOr<std::string> Send(Endpoint* endpoint, bool is_mutate, std::string bytes) {
+    ++counts_.messages;
+    DeliverLater();
+    const Fate fate = Draw();
+    if (fate.later) {
+      MutexLock lock(&mutex_);
+      later_.push_back({endpoint, is_mutate, bytes});
+    }
+    if (fate.delay > absl::ZeroDuration()) {
+      ++counts_.delayed;
+      absl::SleepFor(fate.delay);
+    }
+    if (fate.lose_request) {
+      ++counts_.lost_requests;
+      return absl::UnavailableError("the request is lost");
+    }
+    counts_.damaged += fate.damage_request || fate.damage_answer ? 1 : 0;
+    if (fate.damage_request) bytes = Damaged(std::move(bytes), fate.bit);
+    std::thread other;
+    if (fate.repeat) {
+      ++counts_.repeated;
+      other = std::thread([=] { endpoint->Deliver(is_mutate, bytes).IgnoreError(); });
+    }
+    absl::StatusOr<std::string> answer = endpoint->Deliver(is_mutate, bytes);
+    if (other.joinable()) other.join();
+    if (fate.lose_answer) {
+      ++counts_.lost_answers;
+      return absl::UnavailableError("the answer is lost");
+    }
+    if (answer.ok() && fate.damage_answer) return Damaged(*std::move(answer), fate.bit);
+    return answer;
+  }
+
+  const Faults faults_;
+  Counts counts_;
+  Mutex mutex_;
+  Random random_ ABSL_GUARDED_BY(mutex_);
+  std::map<ServerHost*, std::unique_ptr<Endpoint>> endpoints_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Copy> later_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
