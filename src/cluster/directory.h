@@ -6,8 +6,8 @@
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
 //   lockservice/servers/NAME    a tablet server that has a log (cluster/server_directory.h)
 //   log/NAME/                   its commit log (commitlog/)
-//   sorted/NAME-MASTER/         it sorted, while a master has its tablets loaded
-//   (cluster/dead_log.h) sst/NUMBER.sst              the SSTables of all tables (sstable/)
+//   sorted/NAME-MASTER/         it sorted, while its tablets are loaded (cluster/dead_log.h)
+//   sst/NUMBER.sst              the SSTables of all tables (sstable/)
 #ifndef BIGTABLE_CLUSTER_DIRECTORY_H_
 #define BIGTABLE_CLUSTER_DIRECTORY_H_
 
