@@ -16,6 +16,18 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void AddRef() const { refs_.fetch_add(1, std::memory_order_relaxed); }
+  // For who knows of the object without a reference of his own: false if the last one is gone, and
+  // the object about to be.
+  [[nodiscard]] bool TryAddRef() const {
+    uint32_t refs = refs_.load(std::memory_order_relaxed);
+    while (refs != 0) {
+      if (refs_.compare_exchange_weak(refs, refs + 1, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
   void Release() const {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }

@@ -33,6 +33,7 @@ Cluster::Cluster(std::string_view path, const DatabaseOptions& options, GoneFunc
       rate_limiter_(options.compaction_rate),
       snapshots_(std::make_shared<SnapshotList>(&sequences_)),
       small_files_(file_system_, directory_.lock_service()),
+      open_tables_(file_system_, options.read_mode, options.shared_memory_budget),
       root_(&small_files_),
       background_(&info_log_) {}
 
@@ -150,7 +151,7 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(bool metadata, TabletStore* st
   if (!metadata) environment.scan_cache = scan_cache_.get();
   environment.rate_limiter = &rate_limiter_;
   environment.events = events_.get();
-  environment.read_mode = options_.read_mode;
+  environment.open_tables = &open_tables_;
   environment.target_file_size = options_.target_file_size;
   environment.memtable_size = options.memtable_size;
   environment.new_file_number = [this] { return ++last_file_number_; };

@@ -39,6 +39,7 @@
 #include "metadata/metadata_table.h"
 #include "metadata/root_tablet.h"
 #include "monitoring/listener_queue.h"
+#include "sstable/open_tables.h"
 #include "tablet/snapshot_list.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/tablet_server.h"
@@ -176,6 +177,7 @@ class Cluster {
 
   std::unique_ptr<FileLock> lock_;
   SmallFiles small_files_;
+  OpenTables open_tables_;
   RootTablet root_;
   std::unique_ptr<LocalLockService> lock_service_;
   std::unique_ptr<LockSession> session_;  // the cluster's own

@@ -81,7 +81,7 @@ absl::Status CheckExpected(const std::string& path, const SSTableInfo& found,
 }  // namespace
 
 absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string path,
-                                           const SSTableInfo& expected, const Options& options) {
+                                           const SSTableInfo& expected, Options options) {
   BlockReader::Source source;
   BT_ASSIGN_OR_RETURN(source.file, file_system->NewRandomAccessFile(path, options.read_mode));
   if (source.file->size() != expected.size) {
@@ -134,12 +134,12 @@ absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string 
   SSTableInfo info = properties->info;
   return Ref<SSTable>(new SSTable(std::move(info), *std::move(properties), *std::move(index),
                                   std::move(filter), std::move(row_index), std::move(source),
-                                  options.budget));
+                                  std::move(options)));
 }
 
 SSTable::SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex index,
                  BloomFilter filter, RowIndex row_index, BlockReader::Source source,
-                 std::shared_ptr<MemoryBudget> budget)
+                 Options options)
     : info_(std::move(info)),
       properties_(std::move(properties)),
       index_(std::move(index)),
@@ -147,14 +147,18 @@ SSTable::SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex inde
       row_index_(std::move(row_index)),
       filter_has_columns_(properties_.filter == FilterKind::kRowAndColumn &&
                           info_.row_deletions == 0),
-      budget_(std::move(budget)),
+      budget_(std::move(options.budget)),
+      on_close_(std::move(options.on_close)),
       charged_(static_cast<int64_t>(sizeof(SSTable) + index_.memory() + filter_.memory() +
                                     row_index_.memory())),
       blocks_(std::move(source), &index_, budget_.get()) {
   budget_->Charge(MemoryBudget::Use::kIndexes, charged_);
 }
 
-SSTable::~SSTable() { budget_->Charge(MemoryBudget::Use::kIndexes, -charged_); }
+SSTable::~SSTable() {
+  if (on_close_ != nullptr) on_close_(this);
+  budget_->Charge(MemoryBudget::Use::kIndexes, -charged_);
+}
 
 std::vector<std::string> SSTable::SampleKeys(size_t n) const {
   const size_t blocks = index_.size();

@@ -5,6 +5,7 @@
 #define BIGTABLE_SSTABLE_SSTABLE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,13 +33,15 @@ class SSTable final : public RefCounted {
     std::shared_ptr<MemoryBudget> budget = nullptr;
     // All blocks are loaded into memory when the first is read; from then on the file is not read.
     bool in_memory = false;
+    // Called when nobody refers to the table any more, unless it is null.
+    std::function<void(const SSTable*)> on_close = nullptr;
   };
 
   // Opens the file and reads everything but its data blocks. `expected` is what METADATA says of
   // it. DataLoss when the file is damaged, or is another one than expected (size, number,
   // identity); FailedPrecondition when its format is newer than this program.
   static absl::StatusOr<Ref<SSTable>> Open(FileSystem* file_system, std::string path,
-                                           const SSTableInfo& expected, const Options& options);
+                                           const SSTableInfo& expected, Options options);
 
   const SSTableInfo& info() const { return info_; }
   const SSTableProperties& properties() const { return properties_; }
@@ -75,7 +78,7 @@ class SSTable final : public RefCounted {
   friend class SSTableCursor;
 
   SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex index, BloomFilter filter,
-          RowIndex row_index, BlockReader::Source source, std::shared_ptr<MemoryBudget> budget);
+          RowIndex row_index, BlockReader::Source source, Options options);
   ~SSTable() override;
 
   const SSTableInfo info_;
@@ -87,6 +90,7 @@ class SSTable final : public RefCounted {
   // are not.
   const bool filter_has_columns_;
   const std::shared_ptr<MemoryBudget> budget_;
+  const std::function<void(const SSTable*)> on_close_;
   const int64_t charged_;
   mutable BlockReader blocks_;  // has memory of what was verified and loaded; thread-safe
 };

@@ -90,12 +90,9 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
 absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
     const GroupLayout& group, const std::vector<TabletFile>& files) const {
   std::vector<OpenFile> open;
-  const SSTable::Options options{environment_->read_mode, environment_->budget,
-                                 group.options.in_memory};
   for (const TabletFile& file : files) {
-    absl::StatusOr<Ref<SSTable>> table =
-        SSTable::Open(environment_->file_system, environment_->path_of(file.info.file_number),
-                      file.info, options);
+    absl::StatusOr<Ref<SSTable>> table = environment_->open_tables->Open(
+        environment_->path_of(file.info.file_number), file.info, group.options.in_memory);
     if (absl::IsNotFound(table.status())) {
       // METADATA names it, so it was there.
       return absl::DataLossError(table.status().message());

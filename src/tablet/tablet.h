@@ -47,6 +47,7 @@
 #include "compaction/rate_limiter.h"
 #include "monitoring/listener_queue.h"
 #include "monitoring/tablet_counters.h"
+#include "sstable/open_tables.h"
 #include "tablet/scan_cache.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/table_layout.h"
@@ -75,7 +76,7 @@ struct TabletEnvironment {
   ScanCache* scan_cache = nullptr;  // may be null
   RateLimiter* rate_limiter = nullptr;
   ListenerQueue* events = nullptr;  // null: nobody listens
-  FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
+  OpenTables* open_tables = nullptr;
   uint64_t target_file_size = 64 << 20;
   uint64_t memtable_size = 64 << 20;
 

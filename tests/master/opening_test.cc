@@ -66,6 +66,8 @@ class OpeningTest : public DatabaseFixture {
     environment.file_system = file_system_.get();
     environment.clock = &clock_;
     environment.budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
+    OpenTables open_tables(file_system_.get(), FileSystem::kDefaultReadMode, environment.budget);
+    environment.open_tables = &open_tables;
     environment.path_of = [](uint64_t number) { return DatabaseDirectory(kPath).sstable(number); };
     TabletServer server({}, environment, &sequences, &info_log, [] {});
     server.SetVisible(kMaxSequence);

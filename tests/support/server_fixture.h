@@ -42,6 +42,7 @@ class ServerFixture : public testing::Test {
     environment.file_system = &faulty_;
     environment.clock = &clock_;
     environment.budget = budget_;
+    environment.open_tables = &open_tables_;
     environment.store = &root_;
     environment.snapshots = &snapshots_;
     environment.rate_limiter = &rate_limiter_;
@@ -91,6 +92,7 @@ class ServerFixture : public testing::Test {
   SmallFiles files_{&file_system_, "/ls"};
   RootTablet root_{&files_};
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(kLimit);
+  OpenTables open_tables_{&faulty_, FileSystem::kDefaultReadMode, budget_};
   SequenceSource sequences_;
   SnapshotList snapshots_{&sequences_};
   RateLimiter rate_limiter_{0};

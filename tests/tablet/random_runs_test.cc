@@ -67,6 +67,7 @@ class RandomRuns {
     environment_.file_system = &file_system_;
     environment_.clock = &clock_;
     environment_.budget = TestBudget();
+    environment_.open_tables = &open_tables_;
     environment_.store = &store_;
     environment_.snapshots = &snapshots_;
     environment_.target_file_size = static_cast<uint64_t>(random_.Between(200, 3000));
@@ -289,6 +290,7 @@ class RandomRuns {
   ModelTable model_;
   TestClock clock_{100};
   InMemoryFileSystem file_system_;
+  OpenTables open_tables_{&file_system_, FileSystem::kDefaultReadMode, TestBudget()};
   StateStore store_;
   SequenceSource sequences_;
   SnapshotList snapshots_{&sequences_};

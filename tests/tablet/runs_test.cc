@@ -26,6 +26,8 @@ std::string Runs(const TextCommand& command) {
   environment.file_system = tables.file_system();
   environment.clock = &clock;
   environment.budget = TestBudget();
+  OpenTables open_tables(environment.file_system, FileSystem::kDefaultReadMode, environment.budget);
+  environment.open_tables = &open_tables;
   environment.path_of = TestSSTables::PathOf;
 
   TabletState state;

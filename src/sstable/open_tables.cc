@@ -1,0 +1,81 @@
+#include "sstable/open_tables.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+
+#include "base/mutex.h"
+#include "base/status.h"
+
+namespace bigtable {
+
+class OpenTables::Registry {
+ public:
+  // In memory or not: a table that is opened anew because its schema says something else now is
+  // another one.
+  using Key = std::pair<uint64_t, bool>;
+
+  // Null if it is not open, or being closed at this moment.
+  Ref<SSTable> Find(const Key& key, const SSTableInfo& expected) const {
+    MutexLock lock(&mutex_);
+    return FindLocked(key, expected);
+  }
+  // Another thread may have been faster: then what it has opened.
+  Ref<SSTable> Add(const Key& key, Ref<SSTable> table) {
+    MutexLock lock(&mutex_);
+    if (Ref<SSTable> other = FindLocked(key, table->info())) return other;
+    tables_[key] = table.get();
+    return table;
+  }
+  void Remove(const Key& key, const SSTable* table) {
+    MutexLock lock(&mutex_);
+    const auto found = tables_.find(key);
+    if (found != tables_.end() && found->second == table) tables_.erase(found);
+  }
+  size_t size() const {
+    MutexLock lock(&mutex_);
+    return tables_.size();
+  }
+
+ private:
+  Ref<SSTable> FindLocked(const Key& key, const SSTableInfo& expected) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto found = tables_.find(key);
+    if (found == tables_.end() || !found->second->TryAddRef()) return {};
+    Ref<SSTable> table(found->second);
+    found->second->Release();  // TryAddRef's
+    // Who expects another one is told by SSTable::Open what is wrong.
+    return table->info().identity == expected.identity && table->info().size == expected.size
+               ? table
+               : Ref<SSTable>();
+  }
+
+  mutable Mutex mutex_;
+  absl::flat_hash_map<Key, SSTable*> tables_ ABSL_GUARDED_BY(mutex_);
+};
+
+OpenTables::OpenTables(FileSystem* file_system, FileSystem::ReadMode read_mode,
+                       std::shared_ptr<MemoryBudget> budget)
+    : file_system_(file_system),
+      options_{.read_mode = read_mode, .budget = std::move(budget)},
+      registry_(std::make_shared<Registry>()) {}
+
+absl::StatusOr<Ref<SSTable>> OpenTables::Open(std::string path, const SSTableInfo& expected,
+                                              bool in_memory) {
+  const Registry::Key key(expected.file_number, in_memory);
+  if (Ref<SSTable> table = registry_->Find(key, expected)) return table;
+  SSTable::Options options = options_;
+  options.in_memory = in_memory;
+  options.on_close = [registry = registry_, key](const SSTable* table) {
+    registry->Remove(key, table);
+  };
+  BT_ASSIGN_OR_RETURN(Ref<SSTable> table,
+                      SSTable::Open(file_system_, std::move(path), expected, std::move(options)));
+  return registry_->Add(key, std::move(table));
+}
+
+size_t OpenTables::size() const { return registry_->size(); }
+
+}  // namespace bigtable
