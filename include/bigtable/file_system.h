@@ -119,6 +119,8 @@ class FileSystem {
   virtual absl::Status RemoveFile(std::string_view path) = 0;
   // Atomic: whoever looks finds the old `to` or the new one. An open file keeps its bytes.
   virtual absl::Status RenameFile(std::string_view from, std::string_view to) = 0;
+  // What is in the file, whoever has written it, survives the death of the machine.
+  virtual absl::Status SyncFile(std::string_view path) = 0;
   // Creations, removals and renames in `path` survive the death of the machine.
   virtual absl::Status SyncDirectory(std::string_view path) = 0;
 

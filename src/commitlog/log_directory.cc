@@ -30,6 +30,18 @@ absl::Status CreateLogDirectory(FileSystem* file_system, std::string_view direct
   return file_system->SyncDirectory(ParentOf(directory));
 }
 
+absl::Status SyncLog(FileSystem* file_system, std::string_view directory) {
+  const auto names = file_system->ListDirectory(directory);
+  if (absl::IsNotFound(names.status())) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(names.status());
+  for (const std::string& name : *names) {
+    if (ParseSegmentName(name).has_value()) {
+      BT_RETURN_IF_ERROR(file_system->SyncFile(Cat(directory, "/", name)));
+    }
+  }
+  return file_system->SyncDirectory(directory);
+}
+
 absl::Status RemoveLog(FileSystem* file_system, std::string_view directory) {
   auto names = file_system->ListDirectory(directory);
   if (absl::IsNotFound(names.status())) return absl::OkStatus();

@@ -14,6 +14,10 @@ namespace bigtable {
 // Creates `directory`, whose parent exists, durably. AlreadyExists if there is a log in it.
 absl::Status CreateLogDirectory(FileSystem* file_system, std::string_view directory);
 
+// Makes the log in `directory`, which nobody writes any more, survive the death of the machine as
+// it is. OK if there is no such directory.
+absl::Status SyncLog(FileSystem* file_system, std::string_view directory);
+
 // Removes the log in `directory` and the directory itself: everything in it was written out. If
 // this is cut short, ReplayLog with must_exist = false still says that nothing is needed, and
 // another call goes on. OK if there is no such directory.

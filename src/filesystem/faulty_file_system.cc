@@ -321,6 +321,10 @@ absl::Status FaultyFileSystem::RenameFile(std::string_view from, std::string_vie
   });
 }
 
+absl::Status FaultyFileSystem::SyncFile(std::string_view path) {
+  return Run(FileCall::kSyncFile, path, {}, [&] { return base_->SyncFile(path); });
+}
+
 absl::Status FaultyFileSystem::SyncDirectory(std::string_view path) {
   return Run(FileCall::kSyncDirectory, path, {}, [&] { return base_->SyncDirectory(path); });
 }

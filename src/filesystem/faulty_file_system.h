@@ -48,6 +48,7 @@ enum class FileCall {
   kRemoveDirectory,
   kRemoveFile,
   kRenameFile,
+  kSyncFile,
   kSyncDirectory,
   kLockFile,
 };
@@ -119,6 +120,7 @@ class FaultyFileSystem final : public FileSystem {
   absl::Status RemoveDirectory(std::string_view path) override;
   absl::Status RemoveFile(std::string_view path) override;
   absl::Status RenameFile(std::string_view from, std::string_view to) override;
+  absl::Status SyncFile(std::string_view path) override;
   absl::Status SyncDirectory(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path, LockMode mode) override;
 

@@ -272,6 +272,13 @@ absl::Status InMemoryFileSystem::RenameFile(std::string_view from, std::string_v
   return absl::OkStatus();
 }
 
+absl::Status InMemoryFileSystem::SyncFile(std::string_view path) {
+  MutexLock lock(&disk_->mutex);
+  BT_ASSIGN_OR_RETURN(const auto file, FindFile(disk_->names, path, "open"));
+  file->bytes->Sync();
+  return absl::OkStatus();
+}
+
 absl::Status InMemoryFileSystem::SyncDirectory(std::string_view path) {
   MutexLock lock(&disk_->mutex);
   BT_ASSIGN_OR_RETURN(const auto directory, FindDirectory(disk_->names, path, "open"));

@@ -101,6 +101,13 @@ absl::Status PosixFileSystem::RenameFile(std::string_view from, std::string_view
   return PosixError(from, Cat("rename to ", to), errno);
 }
 
+absl::Status PosixFileSystem::SyncFile(std::string_view path) {
+  uint64_t size = 0;
+  BT_ASSIGN_OR_RETURN(const Fd fd, OpenRegularFile(std::string(path), O_RDONLY, &size));
+  if (RetryInterrupted([&] { return ::fsync(fd.get()); }) == 0) return absl::OkStatus();
+  return PosixError(path, "fsync", errno);
+}
+
 absl::Status PosixFileSystem::SyncDirectory(std::string_view path) {
   BT_ASSIGN_OR_RETURN(const Fd fd, OpenFd(std::string(path), O_RDONLY | O_DIRECTORY));
   if (RetryInterrupted([&] { return ::fsync(fd.get()); }) == 0) return absl::OkStatus();

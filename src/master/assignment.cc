@@ -20,6 +20,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "commitlog/log_directory.h"
 #include "master/master.h"
 
 namespace bigtable {
@@ -48,6 +49,11 @@ absl::Status Master::Assign() {
     BT_RETURN_IF_ERROR(Step());
     if (!read_only_) BT_RETURN_IF_ERROR(servers.Seal(name));
     BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log, ReadLog(servers, name, must_reach));
+    // Tablets are written out one after the other: without this, power loss in between could leave
+    // a later mutation without an earlier one.
+    if (!read_only_ && !tablets.empty()) {
+      BT_RETURN_IF_ERROR(SyncLog(cluster_->file_system(), cluster_->directory().log_of(name)));
+    }
     logs.push_back(std::move(log));
   }
   std::vector<DeadLog*> views;

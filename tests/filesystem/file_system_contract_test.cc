@@ -300,6 +300,7 @@ TEST_P(FileSystemContract, WhatIsNotThereIsNotFound) {
   ExpectError(fs_.RemoveFile(path), code, path);
   ExpectError(fs_.RemoveDirectory(path), code, path);
   ExpectError(fs_.RenameFile(path, Path("other")), code, path);
+  ExpectError(fs_.SyncFile(path), code, path);
   ExpectError(fs_.SyncDirectory(path), code, path);
   ExpectError(fs_.CreateDirectory(path + "/child"), code, path);
   ExpectError(fs_.NewWritableFile(path + "/child").status(), code, path);
@@ -323,6 +324,8 @@ TEST_P(FileSystemContract, FilesAndDirectoriesDoNotPassForEachOther) {
   ExpectError(fs_.RemoveDirectory(Path("f")), code, Path("f"));
   ExpectError(fs_.ListDirectory(Path("f")).status(), code, Path("f"));
   ExpectError(fs_.SyncDirectory(Path("f")), code, Path("f"));
+  ExpectError(fs_.SyncFile(Path("d")), code, Path("d"));
+  EXPECT_OK(fs_.SyncFile(Path("f")));
   ExpectError(fs_.CreateDirectory(Path("f")), absl::StatusCode::kAlreadyExists, Path("f"));
   ExpectError(fs_.NewWritableFile(Path("f/child")).status(), code, Path("f"));
 }

@@ -60,6 +60,17 @@ TEST_F(PowerLossTest, WhatWasSyncedIsAlwaysThere) {
   EXPECT_EQ(Least(), "/f=content");
 }
 
+TEST_F(PowerLossTest, WhatOthersHaveWrittenIsSyncedByPath) {
+  Create("/f", "content").reset();
+  auto log = *fs_.NewLogFile("/log", 7);
+  ASSERT_OK(log->Write(0, "records"));
+  ASSERT_OK(fs_.SyncDirectory("/"));
+  EXPECT_NE(Least(), "/f=content /log=records");
+  ASSERT_OK(fs_.SyncFile("/f"));
+  ASSERT_OK(fs_.SyncFile("/log"));
+  EXPECT_EQ(Least(), "/f=content /log=records");
+}
+
 TEST_F(PowerLossTest, ASyncedFileWhoseDirectoryWasNotSyncedMayVanish) {
   ASSERT_OK(Create("/f", "content")->Sync());
   EXPECT_THAT(Outcomes(), UnorderedElementsAre("", "/f=content"));
