@@ -112,7 +112,7 @@ absl::Status Cluster::StartNumbers() {
                       file_system_->ListDirectory(directory_.sstables()));
   for (const std::string& name : names) {
     if (const auto number = DatabaseDirectory::SSTableNumber(name)) {
-      last_file_number_ = std::max(last_file_number_.load(), *number);
+      file_numbers_.AdvanceTo(*number);
     }
   }
   ServerDirectory servers(file_system_, session_.get(), directory_);
@@ -154,12 +154,13 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(bool metadata, TabletStore* st
   environment.open_tables = &open_tables_;
   environment.target_file_size = options_.target_file_size;
   environment.memtable_size = options.memtable_size;
-  environment.new_file_number = [this] { return ++last_file_number_; };
+  environment.file_numbers = &file_numbers_;
   environment.path_of = [this](uint64_t number) { return directory_.sstable(number); };
   environment.remove_file = [this](uint64_t number) {
     if (!shared_files_.Release(number)) return;
+    // It may have been swept meanwhile.
     if (const absl::Status status = file_system_->RemoveFile(directory_.sstable(number));
-        !status.ok()) {
+        !status.ok() && !absl::IsNotFound(status)) {
       info_log_.Warning("an SSTable that is not needed stays: ", ToStd(status.message()));
     }
   };
@@ -359,6 +360,20 @@ absl::Status Cluster::ForEachTablet(uint64_t table_id, const CallLimits& limits,
     if (!hosted.tablet->moved()) row = hosted.tablet->rows().end();
   }
   return absl::OkStatus();
+}
+
+void Cluster::CountSharedFiles() {
+  std::set<uint64_t> named;
+  for (const TabletServer* server : AllServers()) {
+    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      for (const auto& [id, group] : tablet->State().groups) {
+        for (const TabletFile& file : group.files) {
+          const uint64_t number = file.info.file_number;
+          if (!named.insert(number).second) shared_files_.Share(number);
+        }
+      }
+    }
+  }
 }
 
 void Cluster::KeepCounters(const Tablet& tablet) {

@@ -40,6 +40,7 @@
 #include "metadata/root_tablet.h"
 #include "monitoring/listener_queue.h"
 #include "sstable/open_tables.h"
+#include "tablet/file_numbers.h"
 #include "tablet/snapshot_list.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/tablet_server.h"
@@ -117,6 +118,10 @@ class Cluster {
   const TabletServer* metadata_server() const { return metadata_server_.get(); }
   BackgroundWork* background() { return &background_; }
   SharedFiles* shared_files() { return &shared_files_; }
+  // Once all tablets are served: which files several of them name.
+  void CountSharedFiles();
+  RootTablet* root() { return &root_; }
+  FileNumbers* file_numbers() { return &file_numbers_; }
   RateLimiter* rate_limiter() { return &rate_limiter_; }
   InfoLog* info_log() { return &info_log_; }
   ListenerQueue* events() { return events_.get(); }  // null: nobody listens
@@ -172,7 +177,7 @@ class Cluster {
   SequenceSource sequences_;
   const std::shared_ptr<SnapshotList> snapshots_;
   std::atomic<bool> closing_{false};
-  std::atomic<uint64_t> last_file_number_{0};
+  FileNumbers file_numbers_;
   SharedFiles shared_files_;
 
   std::unique_ptr<FileLock> lock_;

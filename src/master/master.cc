@@ -6,7 +6,6 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "commitlog/sorted_log.h"
 
 namespace bigtable {
 
@@ -42,7 +41,9 @@ absl::Status Master::Begin() {
     const absl::Status assigned = Assign();
     if (!assigned.ok() && (options_.opening || !active())) return assigned;
   }
-  return options_.opening && !read_only_ ? SweepFiles() : absl::OkStatus();
+  if (!options_.opening || read_only_) return absl::OkStatus();
+  cluster_->CountSharedFiles();
+  return SweepLeftovers();
 }
 
 CallLimits Master::WithEnd(CallLimits limits) const {
@@ -109,47 +110,6 @@ absl::Status Master::FinishChanges() {
   return absl::OkStatus();
 }
 
-absl::Status Master::SweepFiles() {
-  std::set<uint64_t> named;
-  std::vector<std::shared_ptr<Tablet>> tablets = cluster_->metadata_server()->Tablets();
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
-    for (std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
-      tablets.push_back(std::move(tablet));
-    }
-  }
-  for (const std::shared_ptr<Tablet>& tablet : tablets) {
-    const Pin<TabletVersion> version = tablet->Version();
-    for (const GroupVersion& group : version->groups()) {
-      for (const SortedRun& run : group.runs) {
-        for (const Ref<SSTable>& file : run.files) {
-          const uint64_t number = file->info().file_number;
-          if (!named.insert(number).second) cluster_->shared_files()->Share(number);
-        }
-      }
-    }
-  }
-  FileSystem* const file_system = cluster_->file_system();
-  const DatabaseDirectory& directory = cluster_->directory();
-  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                      file_system->ListDirectory(directory.sstables()));
-  for (const std::string& name : names) {
-    const auto number = DatabaseDirectory::SSTableNumber(name);
-    if (!number.has_value() || named.contains(*number)) continue;
-    info_log_->Info("removing ", name, ", which no table names");
-    BT_RETURN_IF_ERROR(file_system->RemoveFile(directory.sstable(*number)));
-  }
-  const auto sorted = file_system->ListDirectory(directory.sorted_logs());
-  if (!sorted.ok() && !absl::IsNotFound(sorted.status())) return sorted.status();
-  for (const std::string& name : sorted.value_or(std::vector<std::string>())) {
-    const std::string path = Cat(directory.sorted_logs(), "/", name);
-    BT_RETURN_IF_ERROR(RemoveSortedLog(file_system, path));
-    BT_RETURN_IF_ERROR(file_system->RemoveDirectory(path));
-  }
-  ServerDirectory servers(file_system, lock_->session(), directory);
-  BT_RETURN_IF_ERROR(servers.Load());
-  return servers.SweepLogs([&](std::string_view name) { return cluster_->IsLive(name); });
-}
-
 absl::StatusOr<TableLayout> Master::FindTable(std::string_view name) const {
   MutexLock lock(&mutex_);
   const auto found = tables_.find(name);
@@ -183,7 +143,9 @@ absl::Status Master::Resume() {
       BT_RETURN_IF_ERROR(schemas_.Write(layout));
     }
   }
-  return cluster_->Resume();
+  BT_RETURN_IF_ERROR(cluster_->Resume());
+  Sweep();  // what was written when it was not clear whether METADATA would have it
+  return absl::OkStatus();
 }
 
 }  // namespace bigtable

@@ -106,6 +106,9 @@ class Master {
   // Splits and merges what the tables' rules ask for; says whether there was anything. No split or
   // merge waits longer than half a minute for tablets that are not served.
   bool ChangeTablets(const CallLimits& limits);
+  // Removes SSTables that no tablet names, and none will: those of work that has failed, and what
+  // could not be removed when it was let go (sweep.cc). Errors of METADATA's server, and of files.
+  absl::Status SweepFiles();
   // There may be something to do.
   void Wake();
   // Has the tablets of lost servers, and others that nobody serves, loaded by servers. Whether all
@@ -144,7 +147,8 @@ class Master {
   absl::Status ReadTables() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   // What an earlier master has begun: deletions and changes of schemas, and creations.
   absl::Status FinishChanges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
-  absl::Status SweepFiles();
+  // After an opening (sweep.cc): what earlier processes have left.
+  absl::Status SweepLeftovers();
   absl::StatusOr<TableLayout> FindTable(std::string_view name) const;
   absl::StatusOr<uint64_t> FindTableId(std::string_view name) const;
 
@@ -188,6 +192,7 @@ class Master {
   void UpkeepLoop();
   void LivenessLoop();
   bool IsStopping() const;
+  void Sweep();
   bool SplitLarge(const TableLayout& layout, const CallLimits& limits);
   bool MergeSmall(const TableLayout& layout, const CallLimits& limits);
   // Moves a tablet from the server with most to do to the one with least, if that is worth it.

@@ -1,6 +1,6 @@
 // The master's threads. One splits tablets that have become too large and merges small ones, moves
-// tablets from servers with much to do to others, and notices that writers are slowed no more. The
-// other looks after lost servers, and nothing else: the first may wait for a server that is lost.
+// tablets from servers with much to do to others, sweeps files, and notices that writers are slowed
+// no more. The other looks after lost servers, and nothing else: the first may wait for a server that is lost.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -30,7 +30,9 @@ void Master::StartThreads() {
 
 void Master::UpkeepLoop() {
   const absl::Duration interval = cluster_->options().balance_interval;
+  constexpr absl::Duration kSweepInterval = absl::Minutes(10);
   absl::Time balance_at = absl::Now();
+  absl::Time sweep_at = absl::Now() + kSweepInterval;
   while (true) {
     bool due = false;
     {
@@ -46,6 +48,10 @@ void Master::UpkeepLoop() {
     if (active() && absl::Now() >= balance_at) {
       Balance();
       balance_at = absl::Now() + interval;
+    }
+    if (active() && absl::Now() >= sweep_at) {
+      Sweep();
+      sweep_at = absl::Now() + kSweepInterval;
     }
   }
 }
@@ -182,6 +188,13 @@ void Master::Balance() {
       MoveTablet(table, tablet.rows().begin(), static_cast<int>(move->to), ForOneStep({}));
   if (moved.ok() || absl::IsNotFound(moved) || IsStopping() || !active()) return;
   info_log_->Warning("a tablet of table ", table, " is not moved: ", ToStd(moved.message()));
+}
+
+void Master::Sweep() {
+  const absl::Status swept = SweepFiles();
+  if (!swept.ok()) {
+    info_log_->Warning("files that no table names stay for now: ", ToStd(swept.message()));
+  }
 }
 
 bool Master::MergeSmall(const TableLayout& layout, const CallLimits& limits) {

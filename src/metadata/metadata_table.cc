@@ -263,6 +263,16 @@ absl::StatusOr<std::vector<TabletLocation>> MetadataTable::FindTablets(uint64_t 
       Cat("METADATA has no tablet of table ", table_id, " with row ", Quoted(row)));
 }
 
+absl::Status MetadataTable::AddFiles(std::set<uint64_t>* numbers) {
+  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows(RowRange::All()));
+  for (const Row& row : rows) {
+    for (const auto& [id, group] : row.state.groups) {
+      for (const TabletFile& file : group.files) numbers->insert(file.info.file_number);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<uint64_t>> MetadataTable::Tables() {
   std::vector<uint64_t> tables;
   BT_RETURN_IF_ERROR(service_->Read(

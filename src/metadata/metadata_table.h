@@ -73,6 +73,8 @@ class MetadataTable final : public TabletStore {
   absl::Status SetLocation(const TabletId& id, std::string_view server);
   // Finishes the splits and merges of a table that were cut short, or undoes them.
   absl::Status SettleTable(uint64_t table_id);
+  // Adds the numbers of all SSTables that it names, at one moment.
+  absl::Status AddFiles(std::set<uint64_t>* numbers);
   // The tables that have rows.
   absl::StatusOr<std::vector<uint64_t>> Tables();
 

@@ -33,9 +33,25 @@ absl::Status RootTablet::Commit(absl::Span<const TabletStep> steps) {
   MutexLock lock(&mutex_);
   TabletState next = state_;
   for (const TabletStep& step : steps) ApplyChange(step.change, &next);
-  BT_RETURN_IF_ERROR(files_->Write(kFile, EncodeTabletState(next)));
+  absl::Status written = files_->Write(kFile, EncodeTabletState(next));
+  if (!written.ok()) {
+    perhaps_.push_back(std::move(next));
+    return written;
+  }
   state_ = std::move(next);
+  perhaps_.clear();
   return absl::OkStatus();
+}
+
+void RootTablet::AddFiles(std::set<uint64_t>* numbers) const {
+  const auto add = [&](const TabletState& state) {
+    for (const auto& [id, group] : state.groups) {
+      for (const TabletFile& file : group.files) numbers->insert(file.info.file_number);
+    }
+  };
+  MutexLock lock(&mutex_);
+  add(state_);
+  for (const TabletState& state : perhaps_) add(state);
 }
 
 }  // namespace bigtable

@@ -4,7 +4,9 @@
 #define BIGTABLE_METADATA_ROOT_TABLET_H_
 
 #include <cstdint>
+#include <set>
 #include <string_view>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -29,6 +31,9 @@ class RootTablet final : public TabletStore {
   // Errors of SmallFiles::Read; DataLoss.
   absl::Status Load();
   TabletState state() const;
+  // Adds the numbers of all SSTables that the file may name: after a failed commit those of the
+  // state before and of the one after, until one succeeds.
+  void AddFiles(std::set<uint64_t>* numbers) const;
 
   // The steps are the root's: there is no other tablet.
   bool TakesTogether(absl::Span<const TabletStep> /*steps*/) const override { return true; }
@@ -39,6 +44,7 @@ class RootTablet final : public TabletStore {
   SmallFiles* const files_;
   mutable Mutex mutex_;
   TabletState state_ ABSL_GUARDED_BY(mutex_);
+  std::vector<TabletState> perhaps_ ABSL_GUARDED_BY(mutex_);  // of commits that failed
 };
 
 }  // namespace bigtable

@@ -23,6 +23,7 @@ MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
 }
 
 absl::Status MinorCompaction::Run() {
+  const FileNumbers::Work work(environment_->file_numbers);
   std::vector<Part*> written;
   absl::Status status;
   for (Part& part : parts_) {
@@ -96,7 +97,7 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts) const {
     RemoveWritten(parts);
   } else {
     // After a failed commit it is unknown what METADATA will say, so files that it may name stay;
-    // the next opening sweeps them if it does not.
+    // they are swept once it is clear that it does not.
     status = environment_->store->Commit(StepsOf(parts));
   }
   for (Part* part : parts) {

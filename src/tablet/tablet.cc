@@ -310,7 +310,7 @@ EventPlace Tablet::PlaceOf(const TableLayout& layout, size_t group) const {
 CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool major) const {
   CompactionJob job;
   job.file_system = environment_->file_system;
-  job.new_file_number = environment_->new_file_number;
+  job.new_file_number = [numbers = environment_->file_numbers] { return numbers->Take(); };
   job.path_of = environment_->path_of;
   job.group = layout.groups[group].options;
   job.retention = layout.RetentionOf(layout.groups[group].id, environment_->clock->Now());
@@ -341,7 +341,7 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
     return open.status();
   }
   // After a failed commit it is unknown what METADATA will say, so files that it may name stay;
-  // the next opening sweeps them if it does not.
+  // they are swept once it is clear that it does not.
   BT_RETURN_IF_ERROR(environment_->store->Commit(id_, change));
   return open;
 }
@@ -382,6 +382,7 @@ void Tablet::PublishFlushed(const FrozenMemtables& flushed, const std::vector<Op
 
 absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
                              const std::atomic<bool>* cancelled, CompactionOutcome* outcome) {
+  const FileNumbers::Work work(environment_->file_numbers);
   // The version is not pinned for long: it would keep memtables that are written out meanwhile.
   std::shared_ptr<const TableLayout> layout;
   CompactionInputs inputs;

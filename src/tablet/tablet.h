@@ -48,6 +48,7 @@
 #include "monitoring/listener_queue.h"
 #include "monitoring/tablet_counters.h"
 #include "sstable/open_tables.h"
+#include "tablet/file_numbers.h"
 #include "tablet/scan_cache.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/table_layout.h"
@@ -81,7 +82,7 @@ struct TabletEnvironment {
   uint64_t memtable_size = 64 << 20;
 
   std::string server;  // its name, for redo points
-  std::function<uint64_t()> new_file_number;
+  FileNumbers* file_numbers = nullptr;
   std::function<std::string(uint64_t)> path_of;
   // The last mutation that readers see.
   std::function<SequenceNumber()> visible;

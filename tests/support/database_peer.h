@@ -60,6 +60,11 @@ class DatabasePeer {
     if (const auto master = impl_->masters->Get({}); master.ok()) (*master)->ReplaceLostServers();
   }
 
+  absl::Status SweepFiles() {
+    const auto master = impl_->masters->Get({});
+    return master.ok() ? (*master)->SweepFiles() : master.status();
+  }
+
   // Two servers that may both write to the same row: their names, or "".
   std::string ServedTwice() const {
     struct Served {

@@ -46,7 +46,7 @@ class ServerFixture : public testing::Test {
     environment.store = &root_;
     environment.snapshots = &snapshots_;
     environment.rate_limiter = &rate_limiter_;
-    environment.new_file_number = [this] { return ++last_file_; };
+    environment.file_numbers = &file_numbers_;
     environment.path_of = [](uint64_t number) { return Cat("/", number, ".sst"); };
     environment.remove_file = [this](uint64_t number) {
       faulty_.RemoveFile(Cat("/", number, ".sst")).IgnoreError();
@@ -97,7 +97,7 @@ class ServerFixture : public testing::Test {
   SnapshotList snapshots_{&sequences_};
   RateLimiter rate_limiter_{0};
   InfoLog info_log_{nullptr};
-  uint64_t last_file_ = 0;
+  FileNumbers file_numbers_;
   std::unique_ptr<TabletServer> server_ = MakeServer();
   std::shared_ptr<Tablet> tablet_;
   BackgroundWork background_{&info_log_};

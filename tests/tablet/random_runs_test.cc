@@ -73,7 +73,7 @@ class RandomRuns {
     environment_.target_file_size = static_cast<uint64_t>(random_.Between(200, 3000));
     environment_.memtable_size = environment_.target_file_size;
     environment_.server = "server-1";
-    environment_.new_file_number = [this] { return ++last_file_; };
+    environment_.file_numbers = &file_numbers_;
     environment_.path_of = [](uint64_t number) { return absl::StrCat("/", number, ".sst"); };
     environment_.visible = [this] { return sequences_.last(); };
     environment_.sync_log = [this](absl::Span<const FrozenMemtables>) { return sequences_.last(); };
@@ -295,7 +295,7 @@ class RandomRuns {
   SequenceSource sequences_;
   SnapshotList snapshots_{&sequences_};
   std::set<SequenceNumber> held_;
-  uint64_t last_file_ = 0;
+  FileNumbers file_numbers_;
   TabletEnvironment environment_;
   std::shared_ptr<Tablet> tablet_;
   CompactionOutcome done_;

@@ -118,9 +118,9 @@ TEST_F(WriteControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
   // Flushes are due, but cannot end.
   Mutex stuck;
   stuck.Lock();
-  server_->mutable_environment()->new_file_number = [&] {
+  server_->mutable_environment()->path_of = [&](uint64_t number) {
     const MutexLock lock(&stuck);
-    return ++last_file_;
+    return Cat("/", number, ".sst");
   };
   background_.Start({server_.get()}, 1, nullptr);
   EXPECT_STATUS(kDeadlineExceeded, "held back",
