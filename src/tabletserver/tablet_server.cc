@@ -119,7 +119,7 @@ void TabletServer::RemoveTablet(const TabletId& id) {
     const auto found = tablets_.find(id);
     if (found == tablets_.end()) return;
     found->second->MarkRemoved();
-    Unlist(*found->second);
+    frozen_.Remove(*found->second);
     tablets_.erase(found);
   });
 }
@@ -133,7 +133,6 @@ void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::strin
       MutexLock freeze_lock(&freeze_mutex_);
       halves = tablet->Split(row, visible());
       frozen_.Replace(*tablet, halves, bytes);
-      waiting_bytes_ = frozen_.waiting_bytes();
       halves.left->counters()->Inherit(*tablet->counters());
       MutexLock lock(&mutex_);
       tablets_.erase(tablet->id());
@@ -156,7 +155,7 @@ void TabletServer::StopTablet(Tablet* tablet) {
 
 void TabletServer::ForgetTablet(const Tablet& tablet) {
   MutexLock freeze_lock(&freeze_mutex_);
-  Unlist(tablet);
+  frozen_.Remove(tablet);
   MutexLock lock(&mutex_);
   const auto found = tablets_.find(tablet.id());
   if (found != tablets_.end() && found->second.get() == &tablet) tablets_.erase(found);
@@ -204,11 +203,6 @@ bool TabletServer::HasFrozen() {
 std::vector<FrozenMemtables> TabletServer::Frozen() {
   MutexLock lock(&freeze_mutex_);
   return frozen_.Due();
-}
-
-void TabletServer::Unlist(const Tablet& tablet) {
-  frozen_.Remove(tablet);
-  waiting_bytes_ = frozen_.waiting_bytes();
 }
 
 // --- Writes ---
@@ -521,7 +515,6 @@ void TabletServer::FreezeWithOthers(const std::vector<Active>& due, FreezeReason
   {
     MutexLock lock(&freeze_mutex_);
     frozen_.EndWaiting();
-    waiting_bytes_ = 0;
     for (const Active& active : due) Freeze(active, reason);
     if (all.size() <= due.size() + kMostOthers) {
       for (const Active& active : all) Freeze(active, FreezeReason::kTogether);
@@ -541,7 +534,6 @@ void TabletServer::FreezeAll(const std::shared_ptr<Tablet>& tablet) {
   if (tablet->moved() || tablet->removed()) return;
   tablet->FreezeAll(visible());
   frozen_.Add(tablet);
-  waiting_bytes_ = 0;
 }
 
 // The log is too long: what needs its oldest segment is written out.

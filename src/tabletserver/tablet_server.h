@@ -198,7 +198,7 @@ class TabletServer final : public TabletService {
   // These, at one moment: what was frozen together is in it together.
   std::vector<FrozenMemtables> Frozen();
   // Bytes of frozen memtables that wait for others to be due.
-  uint64_t WaitingBytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
+  uint64_t WaitingBytes() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return frozen_.waiting_bytes(); }
   // Bytes of the log's segments that are needed or pinned.
   uint64_t LogBytes() const {
     const std::shared_ptr<CommitLog> log = Log();
@@ -288,7 +288,6 @@ class TabletServer final : public TabletService {
   // With all memtables that are frozen at one moment: they are due now.
   void Freeze(const Active& active, FreezeReason reason)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
-  void Unlist(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
   void FreezeAll(const std::shared_ptr<Tablet>& tablet)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
 
@@ -332,7 +331,6 @@ class TabletServer final : public TabletService {
   // Held while memtables are frozen together, and while somebody looks at what is frozen.
   mutable Mutex freeze_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   FrozenTablets frozen_ ABSL_GUARDED_BY(freeze_mutex_);
-  std::atomic<uint64_t> waiting_bytes_{0};  // of frozen_
 
   mutable Mutex mutex_;
   std::map<TabletId, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);
