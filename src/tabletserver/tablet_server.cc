@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -492,7 +493,7 @@ void TabletServer::FreezeFull(Tablet* tablet) {
   for (size_t group = 0; group < tablet->active_groups(); ++group) {
     // What waits is written out with it.
     if (tablet->ActiveBytes(group) + WaitingBytes() < options_.memtable_size) continue;
-    FreezeWithOthers({{tablet->shared_from_this(), group}}, FreezeReason::kFull);
+    FreezeWithOthers({{tablet->shared_from_this(), group}}, ActiveMemtables(), FreezeReason::kFull);
   }
 }
 
@@ -509,9 +510,9 @@ std::vector<TabletServer::Active> TabletServer::ActiveMemtables() const {
 // What is frozen at one moment is written out without a sync of the log (tablet/
 // minor_compaction.h). That makes small files of memtables that are not full; so where a server has
 // more of them than can be worth it, only those that are due are frozen, and the log is synced.
-void TabletServer::FreezeWithOthers(const std::vector<Active>& due, FreezeReason reason) {
+void TabletServer::FreezeWithOthers(const std::vector<Active>& due, const std::vector<Active>& all,
+                                    FreezeReason reason) {
   constexpr size_t kMostOthers = 15;
-  const std::vector<Active> all = ActiveMemtables();
   {
     MutexLock lock(&freeze_mutex_);
     frozen_.EndWaiting();
@@ -542,17 +543,18 @@ void TabletServer::FreezeForLog() {
   if (oldest == 0) return;
   // What begins in the older half of the log.
   const SequenceNumber last = oldest + (visible() - std::min(visible(), oldest)) / 2;
-  std::vector<Active> due = ActiveMemtables();
-  std::erase_if(due, [&](const Active& active) {
-    return active.tablet->ActiveFirstSequence(active.group) > last ||
-           active.tablet->HasFrozen(active.group);
+  const std::vector<Active> all = ActiveMemtables();
+  std::vector<Active> due;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(due), [&](const Active& active) {
+    return active.tablet->ActiveFirstSequence(active.group) <= last &&
+           !active.tablet->HasFrozen(active.group);
   });
   SequenceNumber first_waiting;
   {
     MutexLock lock(&freeze_mutex_);
     first_waiting = frozen_.FirstWaiting();
   }
-  if (!due.empty() || first_waiting <= last) FreezeWithOthers(due, FreezeReason::kLogLength);
+  if (!due.empty() || first_waiting <= last) FreezeWithOthers(due, all, FreezeReason::kLogLength);
 }
 
 // --- TabletService ---
@@ -721,7 +723,8 @@ void TabletServer::FreezeEverything() {
 
 void TabletServer::FreezeLargest() {
   queue_.RunExclusive([&] {
-    std::vector<Active> due = ActiveMemtables();
+    const std::vector<Active> all = ActiveMemtables();
+    std::vector<Active> due = all;
     const auto bytes = [](const Active& active) {
       return active.tablet->ActiveBytes(active.group);
     };
@@ -733,7 +736,7 @@ void TabletServer::FreezeLargest() {
     size_t count = 0;
     while (count < due.size() && frozen < sum / 2) frozen += bytes(due[count++]);
     due.resize(count);
-    if (!due.empty() || WaitingBytes() > 0) FreezeWithOthers(due, FreezeReason::kMemory);
+    if (!due.empty() || WaitingBytes() > 0) FreezeWithOthers(due, all, FreezeReason::kMemory);
   });
 }
 

@@ -283,8 +283,9 @@ class TabletServer final : public TabletService {
   };
   // Those that are not empty.
   std::vector<Active> ActiveMemtables() const;
-  // Freezes these, and everything else that is active with them as long as that is worth it.
-  void FreezeWithOthers(const std::vector<Active>& due, FreezeReason reason);
+  // Freezes what is due, and everything else that is active with it as long as that is worth it.
+  void FreezeWithOthers(const std::vector<Active>& due, const std::vector<Active>& all,
+                        FreezeReason reason);
   // With all memtables that are frozen at one moment: they are due now.
   void Freeze(const Active& active, FreezeReason reason)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
