@@ -13,11 +13,6 @@
 #include "sstable/sstable_writer.h"
 
 namespace bigtable {
-
-absl::Status SyncDirectoryOf(FileSystem* file_system, std::string_view path) {
-  return file_system->SyncDirectory(path.substr(0, path.rfind('/')));
-}
-
 namespace {
 
 // The files of one run of a job, removed again unless it ends well.
@@ -41,9 +36,6 @@ class Outputs {
 
   absl::StatusOr<std::vector<SSTableInfo>> Finish() {
     BT_RETURN_IF_ERROR(FinishFile());
-    if (job_->syncs_directory && !paths_.empty()) {
-      BT_RETURN_IF_ERROR(SyncDirectoryOf(job_->file_system, paths_.front()));
-    }
     finished_ = true;
     return std::move(infos_);
   }
@@ -128,6 +120,10 @@ absl::StatusOr<std::vector<SSTableInfo>> CompactionJob::Run(EntryCursor* input) 
   }
   BT_RETURN_IF_ERROR(entries.status());
   return outputs.Finish();
+}
+
+absl::Status SyncDirectoryOf(FileSystem* file_system, std::string_view path) {
+  return file_system->SyncDirectory(path.substr(0, path.rfind('/')));
 }
 
 }  // namespace bigtable

@@ -23,9 +23,6 @@
 
 namespace bigtable {
 
-// Makes it durable that a file has been written there, and others beside it.
-absl::Status SyncDirectoryOf(FileSystem* file_system, std::string_view path);
-
 struct CompactionJob {
   FileSystem* file_system = nullptr;
   // A number that no other file has, and the path of the SSTable with a number.
@@ -42,19 +39,19 @@ struct CompactionJob {
   // outlive the run.
   std::vector<std::string_view> split_at;
 
-  // Otherwise whoever runs the job syncs the directory, once for several.
-  bool syncs_directory = true;
-
   // Null: no limit, cannot be cancelled. Either of the two flags cancels.
   RateLimiter* rate_limiter = nullptr;
   const std::atomic<bool>* cancelled = nullptr;
   const std::atomic<bool>* abandoned = nullptr;
 
-  // Writes the files, synced each, and then their directory, and returns them in key order; none
-  // when nothing is left. After an error (of input, of the file system, Cancelled) it removes what
-  // it wrote.
+  // Writes the files, synced each, and returns them in key order; none when nothing is left. After
+  // an error (of input, of the file system, Cancelled) it removes what it wrote. Their directory is
+  // the caller's to sync, who may run several jobs first.
   absl::StatusOr<std::vector<SSTableInfo>> Run(EntryCursor* input) const;
 };
+
+// Makes it durable that a file has been written there, and others beside it.
+absl::Status SyncDirectoryOf(FileSystem* file_system, std::string_view path);
 
 }  // namespace bigtable
 

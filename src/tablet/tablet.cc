@@ -335,7 +335,13 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
   std::vector<TabletFile> added;
   for (const SSTableInfo& info : written) added.push_back({order, info});
   change.added.insert(change.added.end(), added.begin(), added.end());
-  absl::StatusOr<std::vector<OpenFile>> open = OpenFiles(layout.groups[group], added);
+  absl::Status synced;
+  if (!written.empty()) {
+    synced = SyncDirectoryOf(environment_->file_system,
+                             environment_->path_of(written.front().file_number));
+  }
+  absl::StatusOr<std::vector<OpenFile>> open =
+      synced.ok() ? OpenFiles(layout.groups[group], added) : synced;
   if (!open.ok()) {
     RemoveWritten(written);
     return open.status();
@@ -359,9 +365,8 @@ absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
     has_parents = groups_[group].has_parents_memtables;
   }
   ClippedCursor clipped(&input, begin_key_, end_key_);
-  CompactionJob job = MakeJob(layout, group, false);
-  job.syncs_directory = false;
-  return job.Run(has_parents ? static_cast<EntryCursor*>(&clipped) : &input);
+  return MakeJob(layout, group, false)
+      .Run(has_parents ? static_cast<EntryCursor*>(&clipped) : &input);
 }
 
 void Tablet::PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,

@@ -273,8 +273,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   GroupSummary Summarize(const TabletVersion& version, size_t group) const;
   double Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
                      size_t run) const;
-  // Commits what a compaction wrote in place of `removed`, and opens it. What was written is
-  // removed again if METADATA cannot have heard of it.
+  // Makes durable what a compaction wrote in place of `removed`, opens it and commits it. What was
+  // written is removed again if METADATA cannot have heard of it.
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
                                                      uint64_t order, TabletChange change);

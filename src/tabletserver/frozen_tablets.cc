@@ -28,20 +28,19 @@ void FrozenTablets::Replace(const Tablet& tablet, const Tablet::Halves& halves, 
   for (const std::shared_ptr<Tablet>& half : {halves.left, halves.right}) {
     if (HasFrozen(*half)) (is_due ? due_ : waiting_)[half->id()] = half;
   }
-  if (!is_due) waiting_bytes_ += bytes;
-  if (waiting_.empty()) waiting_bytes_ = 0;
+  SetWaitingBytes(waiting_bytes() + (is_due ? 0 : bytes));
 }
 
 void FrozenTablets::Remove(const Tablet& tablet) {
   Erase(&due_, tablet);
   Erase(&waiting_, tablet);
-  if (waiting_.empty()) waiting_bytes_ = 0;
+  SetWaitingBytes(waiting_bytes());
 }
 
 void FrozenTablets::EndWaiting() {
   for (auto& [id, tablet] : waiting_) due_[id] = std::move(tablet);
   waiting_.clear();
-  waiting_bytes_ = 0;
+  SetWaitingBytes(0);
 }
 
 std::vector<FrozenMemtables> FrozenTablets::Due() {
@@ -82,6 +81,10 @@ bool FrozenTablets::Erase(TabletMap* tablets, const Tablet& tablet) {
   if (found == tablets->end() || found->second.get() != &tablet) return false;
   tablets->erase(found);
   return true;
+}
+
+void FrozenTablets::SetWaitingBytes(uint64_t bytes) {
+  waiting_bytes_.store(waiting_.empty() ? 0 : bytes, std::memory_order_relaxed);
 }
 
 }  // namespace bigtable

@@ -8,6 +8,7 @@
 #ifndef BIGTABLE_TABLETSERVER_FROZEN_TABLETS_H_
 #define BIGTABLE_TABLETSERVER_FROZEN_TABLETS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,7 +19,7 @@
 
 namespace bigtable {
 
-// Not thread-safe. In the order of the tablets' ids.
+// Not thread-safe, but for waiting_bytes(). In the order of the tablets' ids.
 class FrozenTablets {
  public:
   // Its frozen memtables are due, and so is whatever waits.
@@ -35,17 +36,20 @@ class FrozenTablets {
   std::vector<FrozenMemtables> Due();
   bool HasDue();
   // Of the memtables that wait: their bytes, and the oldest sequence number (kMaxSequence: none).
-  uint64_t waiting_bytes() const { return waiting_bytes_; }
+  // The bytes can be read by any thread, because each write asks for them.
+  uint64_t waiting_bytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
   SequenceNumber FirstWaiting() const;
 
  private:
   using TabletMap = std::map<TabletId, std::shared_ptr<Tablet>>;
 
   static bool Erase(TabletMap* tablets, const Tablet& tablet);
+  // None if nothing waits.
+  void SetWaitingBytes(uint64_t bytes);
 
   TabletMap due_;
   TabletMap waiting_;
-  uint64_t waiting_bytes_ = 0;
+  std::atomic<uint64_t> waiting_bytes_{0};
 };
 
 }  // namespace bigtable

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -119,7 +118,7 @@ void TabletServer::RemoveTablet(const TabletId& id) {
     const auto found = tablets_.find(id);
     if (found == tablets_.end()) return;
     found->second->MarkRemoved();
-    Unlist(*found->second);
+    frozen_.Remove(*found->second);
     tablets_.erase(found);
   });
 }
@@ -133,7 +132,6 @@ void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::strin
       MutexLock freeze_lock(&freeze_mutex_);
       halves = tablet->Split(row, visible());
       frozen_.Replace(*tablet, halves, bytes);
-      waiting_bytes_ = frozen_.waiting_bytes();
       halves.left->counters()->Inherit(*tablet->counters());
       MutexLock lock(&mutex_);
       tablets_.erase(tablet->id());
@@ -156,7 +154,7 @@ void TabletServer::StopTablet(Tablet* tablet) {
 
 void TabletServer::ForgetTablet(const Tablet& tablet) {
   MutexLock freeze_lock(&freeze_mutex_);
-  Unlist(tablet);
+  frozen_.Remove(tablet);
   MutexLock lock(&mutex_);
   const auto found = tablets_.find(tablet.id());
   if (found != tablets_.end() && found->second.get() == &tablet) tablets_.erase(found);
@@ -171,6 +169,10 @@ void TabletServer::AdvanceVisible(SequenceNumber sequence) {
 
 void TabletServer::Empty(Tablet* tablet) {
   queue_.RunExclusive([&] { tablet->Clear(visible()); });
+}
+
+void TabletServer::SetLayout(Tablet* tablet, const TableLayout& layout) {
+  queue_.RunExclusive([&] { tablet->SetLayout(layout, visible()); });
 }
 
 std::shared_ptr<Tablet> TabletServer::FindTablet(uint64_t table_id, std::string_view row) const {
@@ -194,21 +196,6 @@ std::vector<std::shared_ptr<Tablet>> TabletServer::Tablets() const {
   std::vector<std::shared_ptr<Tablet>> tablets;
   for (const auto& [id, tablet] : tablets_) tablets.push_back(tablet);
   return tablets;
-}
-
-bool TabletServer::HasFrozen() {
-  MutexLock lock(&freeze_mutex_);
-  return frozen_.HasDue();
-}
-
-std::vector<FrozenMemtables> TabletServer::Frozen() {
-  MutexLock lock(&freeze_mutex_);
-  return frozen_.Due();
-}
-
-void TabletServer::Unlist(const Tablet& tablet) {
-  frozen_.Remove(tablet);
-  waiting_bytes_ = frozen_.waiting_bytes();
 }
 
 // --- Writes ---
@@ -494,75 +481,6 @@ void TabletServer::ApplyToMemtables(Write* write) {
   }
 }
 
-void TabletServer::FreezeFull(Tablet* tablet) {
-  for (size_t group = 0; group < tablet->active_groups(); ++group) {
-    // What waits is written out with it.
-    if (tablet->ActiveBytes(group) + WaitingBytes() < options_.memtable_size) continue;
-    FreezeWithOthers({{tablet->shared_from_this(), group}}, FreezeReason::kFull);
-  }
-}
-
-std::vector<TabletServer::Active> TabletServer::ActiveMemtables() const {
-  std::vector<Active> active;
-  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
-    for (size_t group = 0; group < tablet->active_groups(); ++group) {
-      if (tablet->ActiveFirstSequence(group) != 0) active.push_back({tablet, group});
-    }
-  }
-  return active;
-}
-
-// What is frozen at one moment is written out without a sync of the log (tablet/
-// minor_compaction.h). That makes small files of memtables that are not full; so where a server has
-// more of them than can be worth it, only those that are due are frozen, and the log is synced.
-void TabletServer::FreezeWithOthers(const std::vector<Active>& due, FreezeReason reason) {
-  constexpr size_t kMostOthers = 15;
-  const std::vector<Active> all = ActiveMemtables();
-  {
-    MutexLock lock(&freeze_mutex_);
-    frozen_.EndWaiting();
-    waiting_bytes_ = 0;
-    for (const Active& active : due) Freeze(active, reason);
-    if (all.size() <= due.size() + kMostOthers) {
-      for (const Active& active : all) Freeze(active, FreezeReason::kTogether);
-    }
-  }
-  wake_();
-}
-
-void TabletServer::Freeze(const Active& active, FreezeReason reason) {
-  if (active.tablet->ActiveFirstSequence(active.group) == 0) return;
-  active.tablet->Freeze(active.group, visible(), reason);
-  frozen_.Add(active.tablet);
-}
-
-void TabletServer::FreezeAll(const std::shared_ptr<Tablet>& tablet) {
-  // Another one has its place, also in the list.
-  if (tablet->moved() || tablet->removed()) return;
-  tablet->FreezeAll(visible());
-  frozen_.Add(tablet);
-  waiting_bytes_ = 0;
-}
-
-// The log is too long: what needs its oldest segment is written out.
-void TabletServer::FreezeForLog() {
-  const SequenceNumber oldest = log_->OldestNeeded();
-  if (oldest == 0) return;
-  // What begins in the older half of the log.
-  const SequenceNumber last = oldest + (visible() - std::min(visible(), oldest)) / 2;
-  std::vector<Active> due = ActiveMemtables();
-  std::erase_if(due, [&](const Active& active) {
-    return active.tablet->ActiveFirstSequence(active.group) > last ||
-           active.tablet->HasFrozen(active.group);
-  });
-  SequenceNumber first_waiting;
-  {
-    MutexLock lock(&freeze_mutex_);
-    first_waiting = frozen_.FirstWaiting();
-  }
-  if (!due.empty() || first_waiting <= last) FreezeWithOthers(due, FreezeReason::kLogLength);
-}
-
 // --- TabletService ---
 
 absl::StatusOr<std::shared_ptr<Tablet>> TabletServer::ServedTablet(uint64_t table_id,
@@ -650,99 +568,6 @@ absl::Status TabletServer::Read(const ReadRequest& request,
         {cells.row(), cells.family().name, cells.qualifier(), cells.timestamp(), cells.value()}));
   }
   return cells.status();
-}
-
-// --- Schema and memtables ---
-
-void TabletServer::SetLayout(Tablet* tablet, const TableLayout& layout) {
-  queue_.RunExclusive([&] { tablet->SetLayout(layout, visible()); });
-}
-
-void TabletServer::FreezeAll(Tablet* tablet) {
-  queue_.RunExclusive([&] {
-    MutexLock lock(&freeze_mutex_);
-    FreezeAll(tablet->shared_from_this());
-  });
-  wake_();
-}
-
-// After a failure of the log, memtables are written out although it cannot be synced: this is how
-// what they hold becomes durable again.
-absl::StatusOr<SequenceNumber> TabletServer::SyncLog(absl::Span<const FrozenMemtables> flushed) {
-  if (has_log() && IsLogNeeded(flushed)) {
-    const SequenceNumber last = log_->last_sequence();
-    const absl::Status status = log_->Sync();
-    if (!status.ok() && !resuming_.load()) return status;
-    if (status.ok()) {
-      MutexLock lock(&mutex_);
-      log_synced_ = std::max(log_synced_, last);
-    }
-  }
-  MutexLock lock(&mutex_);
-  return log_synced_;
-}
-
-// Whether other memtables have mutations that came before the last one of these, and may be lost.
-bool TabletServer::IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const {
-  SequenceNumber last = 0;
-  // Halves of a tablet share memtables: each is one of its own here.
-  std::set<std::pair<const Tablet*, const Memtable*>> these;
-  for (const FrozenMemtables& frozen : flushed) {
-    last = std::max(last, frozen.memtables.front()->last_sequence());
-    for (const Ref<Memtable>& memtable : frozen.memtables) {
-      these.emplace(frozen.tablet.get(), memtable.get());
-    }
-  }
-  {
-    // Of what was frozen at one moment and is too much to be written out at once, the first part
-    // has made durable what the others need.
-    MutexLock lock(&mutex_);
-    if (last <= log_synced_) return false;
-  }
-  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
-    const auto needs = [&](const Ref<Memtable>& memtable) {
-      return memtable->first_sequence() != 0 && memtable->first_sequence() <= last &&
-             !these.contains({tablet.get(), memtable.get()});
-    };
-    const Pin<TabletVersion> version = tablet->Version();
-    for (const GroupVersion& group : version->groups()) {
-      if (needs(group.active) || std::any_of(group.frozen.begin(), group.frozen.end(), needs)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-void TabletServer::BeginResume() {
-  resuming_.store(true);
-  FreezeEverything();
-}
-
-void TabletServer::FreezeEverything() {
-  queue_.RunExclusive([&] {
-    MutexLock lock(&freeze_mutex_);
-    for (const std::shared_ptr<Tablet>& tablet : Tablets()) FreezeAll(tablet);
-  });
-  wake_();
-}
-
-void TabletServer::FreezeLargest() {
-  queue_.RunExclusive([&] {
-    std::vector<Active> due = ActiveMemtables();
-    const auto bytes = [](const Active& active) {
-      return active.tablet->ActiveBytes(active.group);
-    };
-    std::sort(due.begin(), due.end(),
-              [&](const Active& a, const Active& b) { return bytes(a) > bytes(b); });
-    uint64_t sum = 0;
-    for (const Active& active : due) sum += bytes(active);
-    uint64_t frozen = 0;
-    size_t count = 0;
-    while (count < due.size() && frozen < sum / 2) frozen += bytes(due[count++]);
-    due.resize(count);
-    if (!due.empty() || WaitingBytes() > 0) FreezeWithOthers(due, FreezeReason::kMemory);
-  });
 }
 
 // --- Upkeep ---
@@ -843,6 +668,11 @@ void TabletServer::SetError(const absl::Status& status) {
 absl::Status TabletServer::error() const {
   MutexLock lock(&mutex_);
   return error_;
+}
+
+void TabletServer::BeginResume() {
+  resuming_.store(true);
+  FreezeEverything();
 }
 
 absl::Status TabletServer::FinishResume() {

@@ -136,6 +136,8 @@ class TabletServer final : public TabletService {
   void AdvanceVisible(SequenceNumber sequence);
   // Lets go of what a removed tablet holds, once no work on it is under way.
   void Empty(Tablet* tablet);
+  // In its turn among the writes.
+  void SetLayout(Tablet* tablet, const TableLayout& layout);
   // The tablet of a table that has `row`; null if it is not on this server.
   std::shared_ptr<Tablet> FindTablet(uint64_t table_id, std::string_view row) const;
   // The one that has the table's last rows before `row`, or its last rows if that is none; null if
@@ -171,9 +173,8 @@ class TabletServer final : public TabletService {
   absl::Status Read(const ReadRequest& request,
                     absl::FunctionRef<absl::Status(const ReadCell&)> sink) override;
 
-  // --- Schema and memtables; these wait for their turn among the writes. ---
+  // --- Freezing memtables; these wait for their turn among the writes. ---
 
-  void SetLayout(Tablet* tablet, const TableLayout& layout);
   // Freezes the active memtables of the tablet, so that background work writes them out.
   void FreezeAll(Tablet* tablet);
   void FreezeEverything();
@@ -198,7 +199,7 @@ class TabletServer final : public TabletService {
   // These, at one moment: what was frozen together is in it together.
   std::vector<FrozenMemtables> Frozen();
   // Bytes of frozen memtables that wait for others to be due.
-  uint64_t WaitingBytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
+  uint64_t WaitingBytes() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return frozen_.waiting_bytes(); }
   // Bytes of the log's segments that are needed or pinned.
   uint64_t LogBytes() const {
     const std::shared_ptr<CommitLog> log = Log();
@@ -271,10 +272,12 @@ class TabletServer final : public TabletService {
   absl::Status LogMutation(Write* write, size_t i);
   absl::Status LogBatch(Write* write);
   void ApplyToMemtables(Write* write);
-  absl::StatusOr<SequenceNumber> SyncLog(absl::Span<const FrozenMemtables> flushed);
-  bool IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const;
-  // Of the leader, as what calls them.
+
+  // --- tablet_server_freezing.cc ---
+
+  // The leader's: full memtables of a tablet that was written to are due.
   void FreezeFull(Tablet* tablet);
+  // The leader's: the log is too long, and what begins in its older half is due.
   void FreezeForLog();
   // The active memtable of a locality group.
   struct Active {
@@ -283,14 +286,19 @@ class TabletServer final : public TabletService {
   };
   // Those that are not empty.
   std::vector<Active> ActiveMemtables() const;
-  // Freezes these, and everything else that is active with them as long as that is worth it.
-  void FreezeWithOthers(const std::vector<Active>& due, FreezeReason reason);
+  // Freezes what is due, and everything else that is active with it as long as that is worth it.
+  void FreezeWithOthers(const std::vector<Active>& due, const std::vector<Active>& all,
+                        FreezeReason reason);
   // With all memtables that are frozen at one moment: they are due now.
   void Freeze(const Active& active, FreezeReason reason)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
-  void Unlist(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
+  // The same for all of a tablet, unless it has gone.
   void FreezeAll(const std::shared_ptr<Tablet>& tablet)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
+  // TabletEnvironment::sync_log.
+  absl::StatusOr<SequenceNumber> SyncLog(absl::Span<const FrozenMemtables> flushed);
+  // Whether other memtables have mutations that came before the last one of these, and may be lost.
+  bool IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const;
 
   const TabletServerOptions options_;
   TabletEnvironment environment_;
@@ -332,7 +340,6 @@ class TabletServer final : public TabletService {
   // Held while memtables are frozen together, and while somebody looks at what is frozen.
   mutable Mutex freeze_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   FrozenTablets frozen_ ABSL_GUARDED_BY(freeze_mutex_);
-  std::atomic<uint64_t> waiting_bytes_{0};  // of frozen_
 
   mutable Mutex mutex_;
   std::map<TabletId, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);

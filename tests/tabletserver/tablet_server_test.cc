@@ -372,6 +372,12 @@ TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenAHalfIsAskedFor) {
   ExpectWrittenOut(1);  // for the other tablet's
 }
 
+TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWithATabletThatComes) {
+  other_->FreezeAll(server_->visible());
+  server_->AddTablet(other_);
+  ExpectWrittenOut(0);
+}
+
 TEST_F(SplitTest, HalvesOfATabletThatWasDueAreDue) {
   server_->FreezeAll(halves_.right.get());
   ASSERT_OK(Write("x"));

@@ -1,0 +1,179 @@
+// TabletServer's freezing: which active memtables are to be written out and when, and what a flush
+// of them needs of the log. Who freezes is the leader, or has his turn among the writes.
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "tabletserver/tablet_server.h"
+
+namespace bigtable {
+
+// --- What is due ---
+
+void TabletServer::FreezeFull(Tablet* tablet) {
+  for (size_t group = 0; group < tablet->active_groups(); ++group) {
+    // What waits is written out with it.
+    if (tablet->ActiveBytes(group) + WaitingBytes() < options_.memtable_size) continue;
+    FreezeWithOthers({{tablet->shared_from_this(), group}}, ActiveMemtables(), FreezeReason::kFull);
+  }
+}
+
+void TabletServer::FreezeForLog() {
+  const SequenceNumber oldest = log_->OldestNeeded();
+  if (oldest == 0) return;
+  // The last one in the older half of the log.
+  const SequenceNumber last = oldest + (visible() - std::min(visible(), oldest)) / 2;
+  const std::vector<Active> all = ActiveMemtables();
+  std::vector<Active> due;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(due), [&](const Active& active) {
+    return active.tablet->ActiveFirstSequence(active.group) <= last &&
+           !active.tablet->HasFrozen(active.group);
+  });
+  SequenceNumber first_waiting;
+  {
+    MutexLock lock(&freeze_mutex_);
+    first_waiting = frozen_.FirstWaiting();
+  }
+  if (!due.empty() || first_waiting <= last) FreezeWithOthers(due, all, FreezeReason::kLogLength);
+}
+
+void TabletServer::FreezeLargest() {
+  queue_.RunExclusive([&] {
+    const std::vector<Active> all = ActiveMemtables();
+    std::vector<Active> due = all;
+    const auto bytes = [](const Active& active) {
+      return active.tablet->ActiveBytes(active.group);
+    };
+    std::sort(due.begin(), due.end(),
+              [&](const Active& a, const Active& b) { return bytes(a) > bytes(b); });
+    uint64_t sum = 0;
+    for (const Active& active : due) sum += bytes(active);
+    uint64_t frozen = 0;
+    size_t count = 0;
+    while (count < due.size() && frozen < sum / 2) frozen += bytes(due[count++]);
+    due.resize(count);
+    if (!due.empty() || WaitingBytes() > 0) FreezeWithOthers(due, all, FreezeReason::kMemory);
+  });
+}
+
+// --- What somebody asks for ---
+
+void TabletServer::FreezeAll(Tablet* tablet) {
+  queue_.RunExclusive([&] {
+    MutexLock lock(&freeze_mutex_);
+    FreezeAll(tablet->shared_from_this());
+  });
+  wake_();
+}
+
+void TabletServer::FreezeEverything() {
+  queue_.RunExclusive([&] {
+    MutexLock lock(&freeze_mutex_);
+    for (const std::shared_ptr<Tablet>& tablet : Tablets()) FreezeAll(tablet);
+  });
+  wake_();
+}
+
+// --- Freezing ---
+
+std::vector<TabletServer::Active> TabletServer::ActiveMemtables() const {
+  std::vector<Active> active;
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    for (size_t group = 0; group < tablet->active_groups(); ++group) {
+      if (tablet->ActiveFirstSequence(group) != 0) active.push_back({tablet, group});
+    }
+  }
+  return active;
+}
+
+// What is frozen at one moment is written out without a sync of the log (tablet/
+// minor_compaction.h). That makes small files of memtables that are not full; so where a server has
+// more of them than can be worth it, only those that are due are frozen, and the log is synced.
+void TabletServer::FreezeWithOthers(const std::vector<Active>& due, const std::vector<Active>& all,
+                                    FreezeReason reason) {
+  constexpr size_t kMostOthers = 15;
+  {
+    MutexLock lock(&freeze_mutex_);
+    frozen_.EndWaiting();
+    for (const Active& active : due) Freeze(active, reason);
+    if (all.size() <= due.size() + kMostOthers) {
+      for (const Active& active : all) Freeze(active, FreezeReason::kTogether);
+    }
+  }
+  wake_();
+}
+
+void TabletServer::Freeze(const Active& active, FreezeReason reason) {
+  if (active.tablet->ActiveFirstSequence(active.group) == 0) return;
+  active.tablet->Freeze(active.group, visible(), reason);
+  frozen_.Add(active.tablet);
+}
+
+void TabletServer::FreezeAll(const std::shared_ptr<Tablet>& tablet) {
+  // Another one has its place, also in the list.
+  if (tablet->moved() || tablet->removed()) return;
+  tablet->FreezeAll(visible());
+  frozen_.Add(tablet);
+}
+
+// --- Writing out ---
+
+bool TabletServer::HasFrozen() {
+  MutexLock lock(&freeze_mutex_);
+  return frozen_.HasDue();
+}
+
+std::vector<FrozenMemtables> TabletServer::Frozen() {
+  MutexLock lock(&freeze_mutex_);
+  return frozen_.Due();
+}
+
+// After a failure of the log, memtables are written out although it cannot be synced: this is how
+// what they hold becomes durable again.
+absl::StatusOr<SequenceNumber> TabletServer::SyncLog(absl::Span<const FrozenMemtables> flushed) {
+  if (has_log() && IsLogNeeded(flushed)) {
+    const SequenceNumber last = log_->last_sequence();
+    const absl::Status status = log_->Sync();
+    if (!status.ok() && !resuming_.load()) return status;
+    if (status.ok()) {
+      MutexLock lock(&mutex_);
+      log_synced_ = std::max(log_synced_, last);
+    }
+  }
+  MutexLock lock(&mutex_);
+  return log_synced_;
+}
+
+bool TabletServer::IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const {
+  SequenceNumber last = 0;
+  // Halves of a tablet share memtables: each is one of its own here.
+  std::set<std::pair<const Tablet*, const Memtable*>> these;
+  for (const FrozenMemtables& frozen : flushed) {
+    last = std::max(last, frozen.memtables.front()->last_sequence());
+    for (const Ref<Memtable>& memtable : frozen.memtables) {
+      these.emplace(frozen.tablet.get(), memtable.get());
+    }
+  }
+  {
+    // Of what was frozen at one moment and is too much to be written out at once, the first part
+    // has made durable what the others need.
+    MutexLock lock(&mutex_);
+    if (last <= log_synced_) return false;
+  }
+  for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
+    const auto needs = [&](const Ref<Memtable>& memtable) {
+      return memtable->first_sequence() != 0 && memtable->first_sequence() <= last &&
+             !these.contains({tablet.get(), memtable.get()});
+    };
+    const Pin<TabletVersion> version = tablet->Version();
+    for (const GroupVersion& group : version->groups()) {
+      if (needs(group.active) || std::any_of(group.frozen.begin(), group.frozen.end(), needs)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace bigtable
