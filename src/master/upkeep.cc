@@ -1,6 +1,7 @@
 // The master's threads. One splits tablets that have become too large and merges small ones, moves
 // tablets from servers with much to do to others, sweeps files, and notices that writers are slowed
-// no more. The other looks after lost servers, and nothing else: the first may wait for a server that is lost.
+// no more. The other looks after lost servers, and nothing else: the first may wait for a server
+// that is lost.
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -33,8 +33,9 @@ class MinorCompaction {
   struct Part {
     FrozenMemtables frozen;  // let go of as soon as they are written out
     CompactionOutcome outcome;
-    absl::Status status;  // Cancelled: the tablet was removed
-    int64_t nanos = 0;    // that it took, with what it waited for the others' commit
+    // Cancelled: the tablet was removed, or another part has failed before this one was begun.
+    absl::Status status = absl::CancelledError("not begun");
+    int64_t nanos = 0;  // that it took, with what it waited for the others' commit
 
    private:
     friend class MinorCompaction;

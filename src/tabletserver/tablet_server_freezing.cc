@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/strings.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
@@ -106,6 +107,7 @@ void TabletServer::FreezeWithOthers(const std::vector<Active>& due, const std::v
 
 void TabletServer::Freeze(const Active& active, FreezeReason reason) {
   if (active.tablet->ActiveFirstSequence(active.group) == 0) return;
+  if (active.tablet->moved() || active.tablet->removed()) return;  // as in FreezeAll
   active.tablet->Freeze(active.group, visible(), reason);
   frozen_.Add(active.tablet);
 }
@@ -133,8 +135,12 @@ std::vector<FrozenMemtables> TabletServer::Frozen() {
 // what they hold becomes durable again.
 absl::StatusOr<SequenceNumber> TabletServer::SyncLog(absl::Span<const FrozenMemtables> flushed) {
   if (has_log() && IsLogNeeded(flushed)) {
-    const SequenceNumber last = log_->last_sequence();
-    const absl::Status status = log_->Sync();
+    // The server may end meanwhile, and its log be dropped.
+    const std::shared_ptr<CommitLog> log = Log();
+    if (log == nullptr)
+      return absl::UnavailableError(Cat("server ", name(), " has no log any more"));
+    const SequenceNumber last = log->last_sequence();
+    const absl::Status status = log->Sync();
     if (!status.ok() && !resuming_.load()) return status;
     if (status.ok()) {
       MutexLock lock(&mutex_);

@@ -480,7 +480,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
   Table* const table = CreateSplitTable(100, 6);
   DatabasePeer peer(database_.get());
   std::atomic<bool> done{false};
-  std::atomic<int64_t> writes{0}, unknown{0}, scans{0}, checks{0};
+  std::atomic<int64_t> writes{0}, unknown{0}, scans{0}, checks{0}, sweeps{0};
   std::vector<std::vector<int>> acknowledged(kWriters, std::vector<int>(kRowsEach, 0));
   std::vector<std::vector<int>> tried = acknowledged;
   std::vector<std::thread> threads;
@@ -543,6 +543,12 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
       ASSERT_EQ(peer.ServedTwice(), "");
       ++checks;
       absl::SleepFor(absl::Milliseconds(1));
+    }
+  });
+  threads.emplace_back([&] {
+    while (!done) {
+      if (peer.SweepFiles().ok()) ++sweeps;  // or the master has just died
+      absl::SleepFor(absl::Milliseconds(5));
     }
   });
   if (stalls()) {
@@ -620,7 +626,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
   for (std::thread& thread : threads) thread.join();
   for (const auto& [change, times] : changes) std::cout << times << " times " << change << ", ";
   std::cout << writes << " writes, " << unknown << " unknown, " << scans << " scans, " << checks
-            << " checks, " << peer.ServersEver().size() << " servers, "
+            << " checks, " << sweeps << " sweeps, " << peer.ServersEver().size() << " servers, "
             << database_->Statistics().log_switches << " switches of logs\n";
   if (GetParam().has_network) std::cout << network_.Describe() << "\n";
   EXPECT_OK(database_->Statistics().background_error);

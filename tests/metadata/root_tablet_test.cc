@@ -1,6 +1,7 @@
 // The root tablet's state is the one before a commit or the one after, whatever happens.
 #include "metadata/root_tablet.h"
 
+#include <set>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -53,6 +54,26 @@ TEST(RootTabletTest, BeginsWithNothingAndIsLoadedAsItWasCommitted) {
   EXPECT_EQ(root.state().last_timestamp, 3);
   ASSERT_NO_FATAL_FAILURE(ReadStep(&memory, &step));
   EXPECT_EQ(step, 3u);
+}
+
+// A commit that has failed may be found after a crash.
+TEST(RootTabletTest, TheFilesOfAFailedCommitAreNamedUntilOneSucceeds) {
+  InMemoryFileSystem memory;
+  FaultyFileSystem faulty(&memory);
+  SmallFiles files(&faulty, "/ls");
+  RootTablet root(&files);
+  ASSERT_OK(root.Create());
+  ASSERT_OK(root.Commit({kMetadataTableId}, Step(1)));
+  faulty.FailCalls({}, absl::UnavailableError("disk"));
+  EXPECT_FALSE(root.Commit({kMetadataTableId}, Step(2)).ok());
+  std::set<uint64_t> named;
+  root.AddFiles(&named);
+  EXPECT_EQ(named, (std::set<uint64_t>{1, 2}));
+  faulty.ClearFaults();
+  ASSERT_OK(root.Commit({kMetadataTableId}, Step(3)));
+  named.clear();
+  root.AddFiles(&named);
+  EXPECT_EQ(named, (std::set<uint64_t>{1, 3}));  // 2, which step 3 replaces, was never there
 }
 
 TEST(RootTabletTest, AFileThatIsNoStateIsDataLoss) {
