@@ -24,7 +24,6 @@
 #include "base/mutex.h"
 #include "client/location_cache.h"
 #include "client/move_wait.h"
-#include "client/request_slots.h"
 #include "client/table_route.h"
 #include "cluster/cluster.h"
 #include "lockservice/lock_service.h"
@@ -33,6 +32,7 @@
 #include "monitoring/call_counters.h"
 #include "monitoring/call_timer.h"
 #include "monitoring/tracer.h"
+#include "rpc/request_slots.h"
 #include "tablet/cell_cursor.h"
 
 namespace bigtable {

@@ -43,6 +43,7 @@
 #include "tablet/file_numbers.h"
 #include "tablet/snapshot_list.h"
 #include "tabletserver/background_work.h"
+#include "tabletserver/data_server.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
@@ -114,6 +115,8 @@ class Cluster {
   FileSystem* file_system() { return file_system_; }
   LocalLockService* lock_service() { return lock_service_.get(); }
   MetadataTable* metadata() { return metadata_.get(); }
+  // METADATA's server for who reaches it by messages (metadata/remote_metadata.h).
+  DataService* metadata_service() { return metadata_service_.get(); }
   TabletServer* metadata_server() { return metadata_server_.get(); }
   const TabletServer* metadata_server() const { return metadata_server_.get(); }
   BackgroundWork* background() { return &background_; }
@@ -189,6 +192,7 @@ class Cluster {
   Mutex seal_mutex_;
 
   std::unique_ptr<TabletServer> metadata_server_;
+  std::unique_ptr<DataServer> metadata_service_;
   std::unique_ptr<MetadataTable> metadata_;
 
   Mutex replace_mutex_;  // one server at a time is replaced, for all who have a list; before mutex_

@@ -22,6 +22,8 @@ absl::Status Cluster::OpenMetadata() {
   BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
                       Tablet::Open(metadata_server_->environment(), MetadataLayout(), state));
   metadata_server_->AddTablet(tablet);
+  metadata_service_ =
+      std::make_unique<DataServer>(metadata_server_.get(), nullptr, options_.read_only);
   metadata_ = std::make_unique<MetadataTable>(metadata_server_.get(), options_.clock);
 
   BT_ASSIGN_OR_RETURN(const auto session, lock_service_->OpenSession({.owner = "cluster"}));

@@ -46,12 +46,12 @@ bool MetadataTable::TakesTogether(absl::Span<const TabletStep> steps) const {
 absl::Status MetadataTable::Commit(absl::Span<const TabletStep> steps) {
   const std::vector<RowChange> changes = EncodeSteps(steps);
   if (changes.size() == 1) {
-    return service_->ApplyMutation(
+    return service()->ApplyMutation(
         {kMetadataTableId, changes.front().row, changes.front().operations});
   }
   std::vector<RowOperations> rows;
   for (const RowChange& change : changes) rows.push_back({change.row, change.operations});
-  return service_->ApplyBatch({kMetadataTableId, rows});
+  return service()->ApplyBatch({kMetadataTableId, rows});
 }
 
 std::string MetadataTable::Event(TabletEventKind kind, std::string_view detail) const {
@@ -61,14 +61,14 @@ std::string MetadataTable::Event(TabletEventKind kind, std::string_view detail) 
 absl::Status MetadataTable::SetLocation(const TabletId& id, std::string_view server) {
   const std::string row = MetadataRow(id);
   const std::string operations = EncodeLocation(server) + Event(TabletEventKind::kLoaded, server);
-  return service_->ApplyMutation({kMetadataTableId, row, operations, Durability::kBuffered});
+  return service()->ApplyMutation({kMetadataTableId, row, operations, Durability::kBuffered});
 }
 
 absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<RowRange>& tablets) {
   for (const RowRange& rows : tablets) {
     const std::string row = MetadataRow({table_id, rows.end()});
     const std::string operations = EncodeNewTablet(rows);
-    BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, row, operations}));
+    BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, row, operations}));
   }
   return absl::OkStatus();
 }
@@ -81,7 +81,7 @@ absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& st
   const std::string left_row = MetadataRow({table_id, left.rows.end()});
   const std::string event = Event(TabletEventKind::kSplit, row);
   const std::string pending = EncodePendingTablet(left) + EncodeLocation(server) + event;
-  BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, left_row, pending}));
+  BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, left_row, pending}));
   const std::string right_row = MetadataRow({table_id, state.rows.end()});
   const RowRange right_rows = state.rows.end().has_value()
                                   ? RowRange::RightOpen(row, *state.rows.end())
@@ -99,10 +99,10 @@ absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& st
   TabletChange change;
   change.last_timestamp = state.last_timestamp;
   becomes_right += EncodeChange(change);
-  BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, right_row, becomes_right}));
+  BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, right_row, becomes_right}));
   // Whoever reads the row knows without it.
   const std::string no_mark = EncodeNoMark();
-  EndSteps(table_id, service_->ApplyMutation({kMetadataTableId, left_row, no_mark}));
+  EndSteps(table_id, service()->ApplyMutation({kMetadataTableId, left_row, no_mark}));
   return absl::OkStatus();
 }
 
@@ -112,15 +112,15 @@ absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& r
   BT_RETURN_IF_ERROR(BeginSteps(left.table_id));
   const std::string left_row = MetadataRow(left);
   const std::string merging = EncodeMerging();
-  BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, left_row, merging}));
+  BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, left_row, merging}));
   const std::string right_row = MetadataRow(right);
   const std::string operations = EncodeBeginRow(merged.rows.begin()) + EncodeContents(merged) +
                                  Event(TabletEventKind::kMerged, left.end_row.value_or(""));
-  BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, right_row, operations}));
+  BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, right_row, operations}));
   // Whoever reads the row knows that it is gone.
   std::string removed;
   AppendOperation(&removed, {.kind = EntryKind::kDeleteRow});
-  EndSteps(left.table_id, service_->ApplyMutation({kMetadataTableId, left_row, removed}));
+  EndSteps(left.table_id, service()->ApplyMutation({kMetadataTableId, left_row, removed}));
   return absl::OkStatus();
 }
 
@@ -138,7 +138,7 @@ absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(const Ro
   std::vector<Row> rows;
   const absl::Status enough = absl::OutOfRangeError("as many rows as were asked for");
   const absl::Status read =
-      service_->Read({kMetadataTableId, range}, [&](const ReadCell& cell) -> absl::Status {
+      service()->Read({kMetadataTableId, range}, [&](const ReadCell& cell) -> absl::Status {
         if (rows.empty() || cell.row != rows.back().key) {
           if (rows.size() == most) return enough;
           BT_ASSIGN_OR_RETURN(TabletId id, TabletOfMetadataRow(cell.row));
@@ -184,7 +184,7 @@ absl::Status MetadataTable::RemoveTable(uint64_t table_id) {
   std::string operations;
   AppendOperation(&operations, {.kind = EntryKind::kDeleteRow});
   for (const Row& row : rows) {
-    BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, row.key, operations}));
+    BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, row.key, operations}));
   }
   return absl::OkStatus();
 }
@@ -203,7 +203,7 @@ absl::Status MetadataTable::Settle(uint64_t table_id) {
       operations.clear();
       AppendOperation(&operations, {.kind = EntryKind::kDeleteRow});
     }
-    BT_RETURN_IF_ERROR(service_->ApplyMutation({kMetadataTableId, row.key, operations}));
+    BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, row.key, operations}));
   }
   return absl::OkStatus();
 }
@@ -275,7 +275,7 @@ absl::Status MetadataTable::AddFiles(std::set<uint64_t>* numbers) {
 
 absl::StatusOr<std::vector<uint64_t>> MetadataTable::Tables() {
   std::vector<uint64_t> tables;
-  BT_RETURN_IF_ERROR(service_->Read(
+  BT_RETURN_IF_ERROR(service()->Read(
       {kMetadataTableId, RowRange::All()}, [&](const ReadCell& cell) -> absl::Status {
         BT_ASSIGN_OR_RETURN(const TabletId tablet, TabletOfMetadataRow(cell.row));
         if (tables.empty() || tables.back() != tablet.table_id) tables.push_back(tablet.table_id);

@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_METADATA_METADATA_TABLE_H_
 #define BIGTABLE_METADATA_METADATA_TABLE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -37,6 +38,9 @@ class MetadataTable final : public TabletStore {
   // `service` and `clock` outlive this. Without a clock no events are noted.
   explicit MetadataTable(TabletService* service, Clock* clock = nullptr)
       : service_(service), clock_(clock) {}
+
+  // From now on calls go through `service`, which outlives this: for who has the server elsewhere.
+  void SetService(TabletService* service) { service_ = service; }
 
   // All rows of METADATA are in one tablet; of several, their mutations are one record of its log,
   // whose size is kept within bounds.
@@ -87,6 +91,7 @@ class MetadataTable final : public TabletStore {
     std::string server;
   };
 
+  TabletService* service() const { return service_.load(std::memory_order_acquire); }
   // Rows in order, `most` at most.
   absl::StatusOr<std::vector<Row>> ReadRows(const RowRange& range, size_t most = SIZE_MAX);
   absl::StatusOr<std::vector<Row>> ReadRows(uint64_t table_id) {
@@ -112,7 +117,7 @@ class MetadataTable final : public TabletStore {
   // happened, a merging one until its merge has.
   static bool IsTablet(const std::vector<Row>& rows, const Row& row);
 
-  TabletService* const service_;
+  std::atomic<TabletService*> service_;
   Clock* const clock_;
   Mutex steps_mutex_;  // one split or merge at a time: settling must not see another's marks
   std::set<uint64_t> unsettled_ ABSL_GUARDED_BY(steps_mutex_);  // that may have rows with marks

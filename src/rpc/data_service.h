@@ -7,7 +7,8 @@
 // request names the server that it is meant for, and a server that does not have the rows, or has
 // lost its lock, says so and does nothing.
 //
-// METADATA's own calls are in rpc/tablet_service.h.
+// METADATA's own calls are in rpc/tablet_service.h; where its server is elsewhere, they go as these
+// (metadata/remote_metadata.h).
 #ifndef BIGTABLE_RPC_DATA_SERVICE_H_
 #define BIGTABLE_RPC_DATA_SERVICE_H_
 
@@ -48,6 +49,8 @@ struct MutateRequest {
   uint64_t table_id = 0;
   RequestId id;
   Durability durability = Durability::kBuffered;
+  // All mutations are applied, and found again after a crash, or none.
+  bool is_batch = false;
   // What is not in the log by then is not applied. By the clock of the server's machine: clocks
   // that differ move it.
   absl::Time deadline = absl::InfiniteFuture();

@@ -23,6 +23,10 @@ enum class Kind : uint8_t {
 constexpr const char* kKindNames[] = {"", "MutateRequest", "MutateResponse", "ScanRequest",
                                       "ScanResponse"};
 
+enum MutateRequestFlag : uint8_t {
+  kBatch = 1,
+  kAllMutateRequestFlags = 1,
+};
 enum ScanRequestFlag : uint8_t {
   kReverse = 1,
   kVerify = 2,
@@ -120,6 +124,7 @@ std::string EncodeMessage(const MutateRequest& request) {
   AppendVarint64(&out, request.id.slot);
   AppendVarint64(&out, request.id.number);
   out.push_back(static_cast<char>(request.durability));
+  out.push_back(static_cast<char>(request.is_batch ? kBatch : 0));
   AppendTime(&out, request.deadline);
   AppendVarint64(&out, request.mutations.size());
   for (const RowOperations& mutation : request.mutations) {
@@ -140,6 +145,7 @@ absl::StatusOr<MutateRequest> DecodeMutateRequest(std::string_view bytes) {
   const uint64_t slot = in.Varint();
   request.id.number = in.Varint();
   const uint8_t durability = in.Byte();
+  const uint8_t flags = in.Byte();
   request.deadline = ReadTime(&in);
   if (in.ok() && slot > std::numeric_limits<uint32_t>::max()) {
     return Bad(kKind, Cat("there is no slot ", slot));
@@ -147,6 +153,10 @@ absl::StatusOr<MutateRequest> DecodeMutateRequest(std::string_view bytes) {
   if (in.ok() && durability > static_cast<uint8_t>(Durability::kSync)) {
     return Bad(kKind, Cat("there is no durability ", int{durability}));
   }
+  if (in.ok() && flags > kAllMutateRequestFlags) {
+    return Bad(kKind, Cat("there are no flags ", int{flags}));
+  }
+  request.is_batch = (flags & kBatch) != 0;
   request.id.slot = static_cast<uint32_t>(slot);
   request.durability = static_cast<Durability>(durability);
   const uint64_t count = in.Varint();

@@ -11,8 +11,9 @@
 // since 1970, or 2^63 - 1 for none; what is marked with ? is there if the flag of its name is set.
 //
 //   kind 1, MutateRequest
-//     server text | table | client fixed64 | slot | number | durability 1 byte | deadline time |
-//     count | count times: row text, operations text (tablet/mutation_format.h)
+//     server text | table | client fixed64 | slot | number | durability 1 byte |
+//     flags 1 byte: 1 batch | deadline time | count |
+//     count times: row text, operations text (tablet/mutation_format.h)
 //
 //   kind 2, MutateResponse
 //     verdict 1 byte | count | count times: status

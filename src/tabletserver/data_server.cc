@@ -100,8 +100,9 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     bytes += mutation.row.size() + mutation.operations.size();
   }
   if (tablet == nullptr) return response;
-  if (const absl::Status admitted = write_controller_->Admit(bytes, limits); !admitted.ok()) {
-    return All(views.size(), admitted);
+  if (write_controller_ != nullptr) {
+    const absl::Status admitted = write_controller_->Admit(bytes, limits);
+    if (!admitted.ok()) return All(views.size(), admitted);
   }
   // Pinned after the wait, so that no memtable is kept that the wait is for.
   const Pin<TabletVersion> version = tablet->Version();
@@ -109,10 +110,14 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     if (response.statuses[i].ok()) {
       response.statuses[i] = TabletServer::Check(version->layout(), views[i]);
     }
+    if (request.is_batch && !response.statuses[i].ok()) {
+      return All(views.size(), response.statuses[i]);
+    }
   }
   const bool applied = server_->Apply({.tablet = tablet.get(),
                                        .layout = &version->layout(),
                                        .mutations = views,
+                                       .is_batch = request.is_batch,
                                        .durability = request.durability,
                                        .limits = limits},
                                       absl::MakeSpan(response.statuses));

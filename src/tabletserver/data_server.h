@@ -27,7 +27,8 @@ namespace bigtable {
 // a copy of each cell that is read.
 class DataServer final : public DataService {
  public:
-  // Both outlive this.
+  // Both outlive this. Without a write controller nobody is held back, as METADATA's writers are
+  // not.
   DataServer(TabletServer* server, WriteController* write_controller, bool read_only)
       : server_(server), write_controller_(write_controller), read_only_(read_only) {}
   DataServer(const DataServer&) = delete;

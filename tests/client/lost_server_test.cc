@@ -442,9 +442,10 @@ class RolesConcurrencyTest : public LostServerTest,
     options.file_system = faulty_.get();
     ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
     if (!GetParam().has_network) return;
-    DatabasePeer(database_.get()).UseServices([this](ServerHost* host) {
-      return network_.To(host);
-    });
+    DatabasePeer peer(database_.get());
+    peer.UseServices([this](ServerHost* host) { return network_.To(host); });
+    metadata_ =
+        peer.UseMetadataService([this](DataService* service) { return network_.To(service); });
   }
   void Kill(DatabasePeer* peer, TabletServer* server) {
     if (!GetParam().dead_are_reached) {
@@ -457,6 +458,7 @@ class RolesConcurrencyTest : public LostServerTest,
 
   std::unique_ptr<FaultyFileSystem> faulty_;
   FaultyNetwork network_{1, FaultyNetwork::Everything()};
+  std::unique_ptr<RemoteMetadata> metadata_;
 };
 INSTANTIATE_TEST_SUITE_P(
     Files, RolesConcurrencyTest,

@@ -198,9 +198,10 @@ class ModelRun {
     database_ = *std::move(opened);
     if (plan_.settings.messages) {
       network_ = std::make_unique<FaultyNetwork>(plan_.seed, FaultyNetwork::Everything());
-      DatabasePeer(database_.get()).UseServices([this](ServerHost* host) {
-        return network_->To(host);
-      });
+      DatabasePeer peer(database_.get());
+      peer.UseServices([this](ServerHost* host) { return network_->To(host); });
+      metadata_ =
+          peer.UseMetadataService([this](DataService* service) { return network_->To(service); });
     }
     pauses_ = 0;
   }
@@ -729,6 +730,7 @@ class ModelRun {
   std::unique_ptr<InMemoryFileSystem> memory_;
   std::string path_;
   std::unique_ptr<FaultyNetwork> network_;  // of the database as it is opened now
+  std::unique_ptr<RemoteMetadata> metadata_;
   std::unique_ptr<Database> database_;
   int servers_ = 1;
   int pauses_ = 0;

@@ -45,6 +45,8 @@ class RemoteTest : public DatabaseFixture {
     network_ = std::make_unique<FaultyNetwork>(seed, faults);
     peer_.emplace(database_.get());
     peer_->UseServices([this](ServerHost* host) { return network_->To(host); });
+    metadata_ =
+        peer_->UseMetadataService([this](DataService* service) { return network_->To(service); });
   }
   void TearDown() override {
     database_.reset();
@@ -74,6 +76,7 @@ class RemoteTest : public DatabaseFixture {
   }
 
   std::unique_ptr<FaultyNetwork> network_;
+  std::unique_ptr<RemoteMetadata> metadata_;
   std::optional<DatabasePeer> peer_;
 };
 
@@ -499,6 +502,33 @@ TEST_F(RemoteServerTest, AServerWithoutItsLockRefuses) {
       Mutate(service, name, table_id, 2, RowMutation("r").Set("f:q", Timestamp(3), "x")));
   EXPECT_EQ(other.verdict, MutateResponse::Verdict::kMoved);
   EXPECT_EQ(Show(table->ReadRow("r")), "f:q@2=w f:q@1=v");
+}
+
+// Nothing of a batch is applied if anything of it cannot be; of other requests the rest is.
+TEST_F(RemoteServerTest, ABatchIsAppliedWholeOrNotAtAll) {
+  OpenRemotely(1, {});
+  Table* const table = CreateSplitTable(database_.get(), 1, 1);
+  ASSERT_OK(table->Apply(RowMutation("r").Set("f:q", Timestamp(1), "v")));
+  TabletServer* const server = peer_->Servers()[0];
+  const RowMutation good = RowMutation("a").Set("f:q", Timestamp(1), "v");
+  const RowMutation bad = RowMutation("b").Set("nothing:q", Timestamp(1), "v");
+  for (const bool is_batch : {true, false}) {
+    SCOPED_TRACE(is_batch);
+    MutateRequest request;
+    request.server = server->name();
+    request.table_id = TableId();
+    request.id = {.client = 99, .slot = 0, .number = is_batch ? 1u : 2u};
+    request.is_batch = is_batch;
+    for (const RowMutation* mutation : {&good, &bad}) {
+      request.mutations.push_back({mutation->row(), mutation->encoded_operations()});
+    }
+    ASSERT_OK_AND_ASSIGN(const MutateResponse response,
+                         network_->To(HostOf(server))->Mutate(request));
+    ASSERT_EQ(response.statuses.size(), 2);
+    EXPECT_EQ(response.statuses[0].ok(), !is_batch);
+    EXPECT_STATUS(kNotFound, "nothing", response.statuses[1]);
+    EXPECT_EQ(Show(table->ReadRow("a")), is_batch ? "" : "f:q@1=v");
+  }
 }
 
 // Its session expires, again and again, and messages reach it all the time: whatever it does, it

@@ -62,6 +62,7 @@ MutateRequest RandomMutateRequest(Random& random, Texts* texts) {
   request.table_id = random.Next() >> random.Below(64);
   request.id = {random.Next(), static_cast<uint32_t>(random.Next()), random.Next()};
   request.durability = static_cast<Durability>(random.Below(3));
+  request.is_batch = random.OneIn(2);
   request.deadline = RandomTime(random);
   for (const RowMutation& mutation : texts->mutations) {
     request.mutations.push_back({mutation.row(), mutation.encoded_operations()});
@@ -127,6 +128,7 @@ TEST(MessageFormatTest, AMutateRequestComesBackAsItWas) {
     EXPECT_EQ(got.table_id, sent.table_id);
     EXPECT_EQ(got.id, sent.id);
     EXPECT_EQ(got.durability, sent.durability);
+    EXPECT_EQ(got.is_batch, sent.is_batch);
     EXPECT_EQ(got.deadline, sent.deadline);
     ASSERT_EQ(got.mutations.size(), sent.mutations.size());
     for (size_t i = 0; i < got.mutations.size(); ++i) {

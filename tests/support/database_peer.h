@@ -13,6 +13,7 @@
 #include "bigtable/bigtable.h"
 
 #include "client/database_impl.h"
+#include "metadata/remote_metadata.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -54,6 +55,16 @@ class DatabasePeer {
   // Calls of users go through what this says for each server. Before the first of them.
   void UseServices(LocationCache::Services services) {
     impl_->locations.SetServices(std::move(services));
+  }
+  // And METADATA's calls, from now on. What this returns has to live as long as the database.
+  std::unique_ptr<RemoteMetadata> UseMetadataService(
+      absl::FunctionRef<DataService*(DataService*)> way) {
+    Cluster* const cluster = impl_->cluster.get();
+    auto remote = std::make_unique<RemoteMetadata>(way(cluster->metadata_service()),
+                                                   cluster->metadata_server()->name(),
+                                                   cluster->snapshots().get());
+    cluster->metadata()->SetService(remote.get());
+    return remote;
   }
   std::vector<std::shared_ptr<ServerHost>> Hosts() const { return impl_->cluster->Servers(); }
   void ReplaceLostServers() {

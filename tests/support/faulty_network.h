@@ -62,10 +62,11 @@ class FaultyNetwork {
   FaultyNetwork& operator=(const FaultyNetwork&) = delete;
 
   // For LocationCache::SetServices.
-  DataService* To(ServerHost* host) {
+  DataService* To(ServerHost* host) { return To(host->data_service()); }
+  DataService* To(DataService* server) {
     MutexLock lock(&mutex_);
-    std::unique_ptr<Endpoint>& endpoint = endpoints_[host];
-    if (endpoint == nullptr) endpoint = std::make_unique<Endpoint>(this, host->data_service());
+    std::unique_ptr<Endpoint>& endpoint = endpoints_[server];
+    if (endpoint == nullptr) endpoint = std::make_unique<Endpoint>(this, server);
     return endpoint.get();
   }
   // No message gets to this server any more.
@@ -229,7 +230,7 @@ class FaultyNetwork {
   Counts counts_;
   Mutex mutex_;
   Random random_ ABSL_GUARDED_BY(mutex_);
-  std::map<ServerHost*, std::unique_ptr<Endpoint>> endpoints_ ABSL_GUARDED_BY(mutex_);
+  std::map<DataService*, std::unique_ptr<Endpoint>> endpoints_ ABSL_GUARDED_BY(mutex_);
   std::vector<Copy> later_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -1,7 +1,7 @@
 // The numbers of a client's requests (rpc/data_service.h): each call has a slot for itself while it
 // is under way, and each of its requests is the next of that slot.
-#ifndef BIGTABLE_CLIENT_REQUEST_SLOTS_H_
-#define BIGTABLE_CLIENT_REQUEST_SLOTS_H_
+#ifndef BIGTABLE_RPC_REQUEST_SLOTS_H_
+#define BIGTABLE_RPC_REQUEST_SLOTS_H_
 
 #include <cstdint>
 #include <random>
@@ -69,4 +69,4 @@ class RequestSlots {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_CLIENT_REQUEST_SLOTS_H_
+#endif  // BIGTABLE_RPC_REQUEST_SLOTS_H_
