@@ -52,7 +52,13 @@ void BackgroundWork::FlushLoop() {
     FlushWork work;
     {
       MutexLock lock(&mutex_);
-      while (!stopping_ && !FindFlush(&work)) changed_.Wait(&mutex_);
+      while (!stopping_ && !FindFlush(&work)) {
+        if (flush_held_since_ == absl::InfiniteFuture()) {
+          changed_.Wait(&mutex_);
+        } else {
+          changed_.WaitFor(&mutex_, kClaimPatience);
+        }
+      }
       if (stopping_) return;
       flushing_.insert(work.ids.begin(), work.ids.end());
     }
@@ -131,17 +137,27 @@ bool BackgroundWork::IsClaimed(const Tablet* tablet) const {
 }
 
 bool BackgroundWork::FindFlush(FlushWork* work) {
+  bool is_held = false;
   for (TabletServer* server : servers_) {
     if (!server->error().ok()) continue;
     std::vector<FrozenMemtables> frozen = server->Frozen();
+    const size_t all = frozen.size();
     std::erase_if(frozen, [&](const FrozenMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
       return IsClaimed(memtables.tablet.get()) ||
              flushing_.contains({memtables.tablet.get(), memtables.group});
     });
     if (frozen.empty()) continue;
+    // A split is over in milliseconds. Without its tablet, the others' flush would need the log.
+    if (frozen.size() < all && !claims_.empty()) {
+      flush_held_since_ = std::min(flush_held_since_, absl::Now());
+      is_held = absl::Now() < flush_held_since_ + kClaimPatience;
+      if (is_held) continue;
+    }
+    flush_held_since_ = absl::InfiniteFuture();
     *work = FlushWork(server, std::move(frozen));
     return true;
   }
+  if (!is_held) flush_held_since_ = absl::InfiniteFuture();
   return false;
 }
 

@@ -131,6 +131,9 @@ class BackgroundWork {
   enum class Claim { kMergingCompactions, kAll };
   using WorkSet = std::set<WorkId>;
 
+  // How long a flush waits for a claimed tablet that it could take along.
+  static constexpr absl::Duration kClaimPatience = absl::Milliseconds(100);
+
   void FlushLoop();
   void CompactLoop();
   void UpkeepLoop();
@@ -168,6 +171,7 @@ class BackgroundWork {
   WorkSet compacting_ ABSL_GUARDED_BY(mutex_);
   absl::Time looked_at_all_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::map<const Tablet*, Claim> claims_ ABSL_GUARDED_BY(mutex_);
+  absl::Time flush_held_since_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
   int pauses_ ABSL_GUARDED_BY(mutex_) = 0;
   int cancelling_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -17,9 +17,9 @@ bool IsGone(const Tablet& tablet) { return tablet.removed() || tablet.moved(); }
 
 }  // namespace
 
-void FrozenTablets::Add(const std::shared_ptr<Tablet>& tablet) {
+void FrozenTablets::Add(const std::shared_ptr<Tablet>& tablet, SequenceNumber last) {
   due_[tablet->id()] = tablet;
-  EndWaiting();
+  EndWaiting(last);
 }
 
 void FrozenTablets::Replace(const Tablet& tablet, const Tablet::Halves& halves, uint64_t bytes) {
@@ -28,7 +28,7 @@ void FrozenTablets::Replace(const Tablet& tablet, const Tablet::Halves& halves, 
   for (const std::shared_ptr<Tablet>& half : {halves.left, halves.right}) {
     if (HasFrozen(*half)) (is_due ? due_ : waiting_)[half->id()] = half;
   }
-  SetWaitingBytes(waiting_bytes() + (is_due ? 0 : bytes));
+  SetWaitingBytes(waiting_bytes() + bytes);
 }
 
 void FrozenTablets::Remove(const Tablet& tablet) {
@@ -37,34 +37,47 @@ void FrozenTablets::Remove(const Tablet& tablet) {
   SetWaitingBytes(waiting_bytes());
 }
 
-void FrozenTablets::EndWaiting() {
+void FrozenTablets::EndWaiting(SequenceNumber last) {
+  due_through_ = std::max(due_through_, last);
   for (auto& [id, tablet] : waiting_) due_[id] = std::move(tablet);
   waiting_.clear();
   SetWaitingBytes(0);
 }
 
+std::vector<FrozenMemtables> FrozenTablets::DueOf(const std::shared_ptr<Tablet>& tablet) const {
+  std::vector<FrozenMemtables> due = FrozenOf(tablet);
+  for (FrozenMemtables& frozen : due) {
+    std::erase_if(frozen.memtables, [&](const Ref<Memtable>& memtable) {
+      return memtable->last_sequence() > due_through_;
+    });
+  }
+  std::erase_if(due, [](const FrozenMemtables& frozen) { return frozen.memtables.empty(); });
+  return due;
+}
+
 std::vector<FrozenMemtables> FrozenTablets::Due() {
-  std::vector<FrozenMemtables> due;
+  std::vector<FrozenMemtables> all;
   for (auto entry = due_.begin(); entry != due_.end();) {
     const std::shared_ptr<Tablet>& tablet = entry->second;
-    if (IsGone(*tablet) || !HasFrozen(*tablet)) {
+    std::vector<FrozenMemtables> due;
+    if (!IsGone(*tablet)) due = DueOf(tablet);
+    if (due.empty()) {
+      if (!IsGone(*tablet) && HasFrozen(*tablet)) waiting_[entry->first] = tablet;
       entry = due_.erase(entry);
       continue;
     }
     // What a stopped one has whoever has stopped it writes out, or it is found in the log.
-    if (!tablet->stopped()) {
-      std::vector<FrozenMemtables> more = FrozenOf(tablet);
-      std::move(more.begin(), more.end(), std::back_inserter(due));
-    }
+    if (!tablet->stopped()) std::move(due.begin(), due.end(), std::back_inserter(all));
     ++entry;
   }
-  return due;
+  return all;
 }
 
 bool FrozenTablets::HasDue() {
   while (!due_.empty()) {
-    const Tablet& first = *due_.begin()->second;
-    if (!IsGone(first) && HasFrozen(first)) return true;
+    const std::shared_ptr<Tablet> first = due_.begin()->second;
+    if (!IsGone(*first) && !DueOf(first).empty()) return true;
+    if (!IsGone(*first) && HasFrozen(*first)) waiting_[first->id()] = first;
     due_.erase(due_.begin());
   }
   return false;
@@ -84,7 +97,8 @@ bool FrozenTablets::Erase(TabletMap* tablets, const Tablet& tablet) {
 }
 
 void FrozenTablets::SetWaitingBytes(uint64_t bytes) {
-  waiting_bytes_.store(waiting_.empty() ? 0 : bytes, std::memory_order_relaxed);
+  const bool none = waiting_.empty() && due_.empty();
+  waiting_bytes_.store(none ? 0 : bytes, std::memory_order_relaxed);
 }
 
 }  // namespace bigtable

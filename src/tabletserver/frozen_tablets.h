@@ -1,10 +1,13 @@
-// The tablets of a server that have frozen memtables: those whose memtables are due to be written
-// out, and those that wait until others are due.
+// The tablets of a server that have frozen memtables, of which some are due to be written out, and
+// some wait until others are due.
 //
 // What waits is what a split has frozen. Nothing asks for its memory or its part of the log yet,
 // and by itself it could be written out only after a sync of the log, for the sake of what is still
 // active on the server (tablet/minor_compaction.h). With the next flush it costs nothing. It counts
 // as if it were active: for the size of a memtable, for memory and for the length of the log.
+//
+// So what is due is told by a moment: memtables whose last mutation came before it. What a split
+// has frozen since then is not, also of a tablet that has older ones which are.
 #ifndef BIGTABLE_TABLETSERVER_FROZEN_TABLETS_H_
 #define BIGTABLE_TABLETSERVER_FROZEN_TABLETS_H_
 
@@ -22,15 +25,15 @@ namespace bigtable {
 // Not thread-safe, but for waiting_bytes(). In the order of the tablets' ids.
 class FrozenTablets {
  public:
-  // Its frozen memtables are due, and so is whatever waits.
-  void Add(const std::shared_ptr<Tablet>& tablet);
-  // In the place of a tablet that was split. Their frozen memtables are due if the tablet's were;
-  // otherwise they wait, and those that the split has frozen take so many bytes.
+  // Memtables of the tablet were frozen: whatever has no mutation behind `last` is due now.
+  void Add(const std::shared_ptr<Tablet>& tablet, SequenceNumber last);
+  // In the place of a tablet that was split. What the split has frozen waits, and takes so many
+  // bytes.
   void Replace(const Tablet& tablet, const Tablet::Halves& halves, uint64_t bytes);
   // The server does not have it any more.
   void Remove(const Tablet& tablet);
-  // What waits is due now.
-  void EndWaiting();
+  // What waits is due now, unless it has a mutation behind `last`.
+  void EndWaiting(SequenceNumber last);
 
   // What is due, at this moment. Forgets the tablets that have nothing frozen any more.
   std::vector<FrozenMemtables> Due();
@@ -44,11 +47,14 @@ class FrozenTablets {
   using TabletMap = std::map<TabletId, std::shared_ptr<Tablet>>;
 
   static bool Erase(TabletMap* tablets, const Tablet& tablet);
-  // None if nothing waits.
+  // Of a tablet, up to due_through_.
+  std::vector<FrozenMemtables> DueOf(const std::shared_ptr<Tablet>& tablet) const;
+  // None if nothing is frozen.
   void SetWaitingBytes(uint64_t bytes);
 
-  TabletMap due_;
-  TabletMap waiting_;
+  SequenceNumber due_through_ = 0;
+  TabletMap due_;      // those that may have something due, and perhaps something that waits
+  TabletMap waiting_;  // the others
   std::atomic<uint64_t> waiting_bytes_{0};
 };
 

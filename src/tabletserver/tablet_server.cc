@@ -105,7 +105,9 @@ absl::Status TabletServer::ReleaseLock() {
 
 void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
   MutexLock freeze_lock(&freeze_mutex_);
-  if (!FrozenOf(tablet).empty()) frozen_.Add(tablet);
+  for (const FrozenMemtables& frozen : FrozenOf(tablet)) {
+    frozen_.Add(tablet, frozen.memtables.front()->last_sequence());
+  }
   MutexLock lock(&mutex_);
   const TabletId id = tablet->id();
   tablets_[id] = std::move(tablet);

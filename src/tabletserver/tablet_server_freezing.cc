@@ -96,7 +96,7 @@ void TabletServer::FreezeWithOthers(const std::vector<Active>& due, const std::v
   constexpr size_t kMostOthers = 15;
   {
     MutexLock lock(&freeze_mutex_);
-    frozen_.EndWaiting();
+    frozen_.EndWaiting(visible());
     for (const Active& active : due) Freeze(active, reason);
     if (all.size() <= due.size() + kMostOthers) {
       for (const Active& active : all) Freeze(active, FreezeReason::kTogether);
@@ -109,14 +109,14 @@ void TabletServer::Freeze(const Active& active, FreezeReason reason) {
   if (active.tablet->ActiveFirstSequence(active.group) == 0) return;
   if (active.tablet->moved() || active.tablet->removed()) return;  // as in FreezeAll
   active.tablet->Freeze(active.group, visible(), reason);
-  frozen_.Add(active.tablet);
+  frozen_.Add(active.tablet, visible());
 }
 
 void TabletServer::FreezeAll(const std::shared_ptr<Tablet>& tablet) {
   // Another one has its place, also in the list.
   if (tablet->moved() || tablet->removed()) return;
   tablet->FreezeAll(visible());
-  frozen_.Add(tablet);
+  frozen_.Add(tablet, visible());
 }
 
 // --- Writing out ---
