@@ -18,16 +18,17 @@ std::unique_ptr<std::atomic<uint64_t>[]> MakeBits(size_t n) {
   return std::make_unique<std::atomic<uint64_t>[]>((n + 63) / 64);
 }
 
-// Memory for a table's blocks: from a certain size in huge pages, where the system has them, so
-// that a random read does not wait for the page table too.
+// Memory for a table's blocks: in huge pages, where the system has them and as far as they fill
+// them, so that a random read does not wait for the page table too. What is left is in small pages.
 std::unique_ptr<char[], void (*)(char*)> AllocateBlocks(size_t size, size_t* allocated) {
   constexpr size_t kHugePage = 2 << 20;
-  constexpr size_t kWorthwhile = 8 * kHugePage;
-  const size_t alignment = size >= kWorthwhile ? kHugePage : 64;
-  *allocated = (size + alignment - 1) / alignment * alignment;
-  char* const bytes = static_cast<char*>(std::aligned_alloc(alignment, *allocated));
+  constexpr size_t kPage = 4096;
+  const size_t alignment = size >= kHugePage ? kHugePage : kPage;
+  *allocated = (size + kPage - 1) / kPage * kPage;
+  void* bytes = nullptr;
+  if (posix_memalign(&bytes, alignment, *allocated) != 0) bytes = nullptr;
   if (bytes != nullptr && alignment == kHugePage) madvise(bytes, *allocated, MADV_HUGEPAGE);
-  return {bytes, [](char* p) { std::free(p); }};
+  return {static_cast<char*>(bytes), [](char* p) { std::free(p); }};
 }
 
 }  // namespace
