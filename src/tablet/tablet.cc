@@ -541,17 +541,20 @@ GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group) const
   const std::vector<SortedRun>& runs = version.groups()[group].runs;
   for (size_t i = 0; i < runs.size(); ++i) {
     RunSummary& run = summary.runs.emplace_back();
-    run.bytes = runs[i].bytes();
     const double older_entry = AverageEntry(runs, i + 1);
     double superfluous = 0;
     for (const Ref<SSTable>& file : runs[i].files) {
       const SSTableInfo& info = file->info();
-      const double deletions = static_cast<double>(info.deletions());
-      const double others = static_cast<double>(info.entries) - deletions;
+      // Of a file that reaches beyond the tablet, what a compaction here would read.
+      const uint64_t bytes = BytesWithin(group, *file);
+      const double within = static_cast<double>(bytes) / static_cast<double>(info.size);
+      const double deletions = static_cast<double>(info.deletions()) * within;
+      const double others = static_cast<double>(info.entries) * within - deletions;
       superfluous += older_entry * (deletions + others * Overwriting(group, *file, runs, i)) +
-                     ExpiredPart(info, summary.expired_before) * static_cast<double>(info.size);
+                     ExpiredPart(info, summary.expired_before) * static_cast<double>(bytes);
+      run.bytes += bytes;
       run.files.push_back({.number = info.file_number,
-                           .bytes = info.size,
+                           .bytes = bytes,
                            .smallest_key = info.smallest_key,
                            .largest_key = info.largest_key,
                            .max_timestamp = info.max_timestamp,
@@ -628,19 +631,27 @@ uint64_t Tablet::DiskBytes() const {
   uint64_t bytes = 0;
   MutexLock lock(&mutex_);
   for (const Group& group : groups_) {
-    for (const OpenFile& file : group.files) {
-      if (!file.bytes_within.has_value()) {
-        file.bytes_within = 0;
-        if (IsWithin(file.table->info())) {
-          file.bytes_within = file.table->info().size;
-        } else {
-          for (const Sample& sample : SampleFile(*file.table)) *file.bytes_within += sample.bytes;
-        }
-      }
-      bytes += *file.bytes_within;
-    }
+    for (const OpenFile& file : group.files) bytes += BytesWithin(file);
   }
   return bytes;
+}
+
+uint64_t Tablet::BytesWithin(const OpenFile& file) const {
+  if (IsWithin(file.table->info())) return file.table->info().size;
+  if (!file.bytes_within.has_value()) {
+    file.bytes_within = 0;
+    for (const Sample& sample : SampleFile(*file.table)) *file.bytes_within += sample.bytes;
+  }
+  return *file.bytes_within;
+}
+
+uint64_t Tablet::BytesWithin(size_t group, const SSTable& file) const {
+  if (IsWithin(file.info())) return file.info().size;
+  MutexLock lock(&mutex_);
+  for (const OpenFile& open : groups_[group].files) {
+    if (open.table.get() == &file) return BytesWithin(open);
+  }
+  return file.info().size;  // it was compacted meanwhile
 }
 
 std::optional<std::string> Tablet::MiddleRow(size_t prefix_length) const {

@@ -233,7 +233,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
     Ref<SSTable> table;
     // EstimateOverwriting, once somebody asked.
     mutable std::optional<double> overwriting = std::nullopt;
-    // Of the tablet's rows, once somebody asked: all of a file that does not reach beyond them.
+    // Of the tablet's rows, of a file that reaches beyond them, once somebody asked: an estimate.
     mutable std::optional<uint64_t> bytes_within = std::nullopt;
 
     bool IsAmong(const std::vector<Ref<SSTable>>& tables) const {
@@ -269,6 +269,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   static std::vector<SortedRun> RunsOf(const std::vector<OpenFile>& files);
   // The order of the oldest among these files of a group.
   uint64_t OldestOrder(size_t group, const std::vector<Ref<SSTable>>& tables) const;
+  // Of the tablet's rows in a file.
+  uint64_t BytesWithin(const OpenFile& file) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint64_t BytesWithin(size_t group, const SSTable& file) const;
   // The runs of a group, for its policy.
   GroupSummary Summarize(const TabletVersion& version, size_t group) const;
   double Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
