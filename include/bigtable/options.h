@@ -82,6 +82,11 @@ struct DatabaseOptions {
   // gigabyte that are not busy stay as they are, too.
   absl::Duration balance_interval = absl::Seconds(10);
 
+  // Bytes on disk above which a tablet of METADATA, where the tablets of all tables are found, is
+  // split in two; 0: never. A tablet takes some hundred bytes of METADATA, and as many for each of
+  // its SSTables.
+  uint64_t metadata_tablet_size = 128 << 20;
+
   // Bytes at which a compaction starts its next output file, at least 1 MiB.
   uint64_t target_file_size = 64 << 20;
 

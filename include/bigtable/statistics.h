@@ -139,7 +139,12 @@ struct TabletServerStatistics {
 // How tablets were found (section 5.1 of the paper). A client remembers where a tablet is; only
 // what it does not know it looks up in METADATA.
 struct LocationStatistics {
-  uint64_t lookups = 0;    // in METADATA
+  // Each level of the hierarchy is asked only for what those below it do not know (section 5.1 of
+  // the paper): METADATA, for tablets; its root tablet, for the tablets of METADATA; the lock
+  // service's file, for the root tablet. The last two also count what servers and masters look up.
+  uint64_t lookups = 0;
+  uint64_t root_tablet_lookups = 0;
+  uint64_t root_file_lookups = 0;
   uint64_t found = 0;      // tablets that these lookups found: a lookup brings neighbours, too
   uint64_t forgotten = 0;  // because the tablet was split, merged or moved, or its server was lost
 };

@@ -276,6 +276,9 @@ DatabaseStatistics Database::Statistics() {
   }
   DatabaseStatistics statistics = impl_->cluster->Statistics();
   statistics.locations = impl_->locations.statistics();
+  const MetadataLookups lookups = impl_->cluster->metadata_lookups();
+  statistics.locations.root_tablet_lookups = lookups.root_tablet;
+  statistics.locations.root_file_lookups = lookups.root_file;
   const std::lock_guard<std::mutex> lock(tables_mutex_);
   for (const auto& [id, table] : tables_) {
     const TableImpl& impl = *table->impl_;

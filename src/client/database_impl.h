@@ -23,7 +23,6 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "client/location_cache.h"
-#include "client/move_wait.h"
 #include "client/table_route.h"
 #include "cluster/cluster.h"
 #include "lockservice/lock_service.h"
@@ -32,6 +31,7 @@
 #include "monitoring/call_counters.h"
 #include "monitoring/call_timer.h"
 #include "monitoring/tracer.h"
+#include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
 #include "tablet/cell_cursor.h"
 

@@ -49,8 +49,9 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
     }
   }
   lookups_.fetch_add(1, std::memory_order_relaxed);
-  BT_ASSIGN_OR_RETURN(const std::vector<TabletLocation> locations,
-                      cluster_->metadata()->FindTablets(route->table_id(), row, kPrefetched));
+  BT_ASSIGN_OR_RETURN(
+      const std::vector<TabletLocation> locations,
+      cluster_->metadata()->FindTablets(route->table_id(), row, kPrefetched, false));
   std::vector<ServedTablet> served;
   bool is_found = false;
   for (const TabletLocation& location : locations) {

@@ -5,9 +5,9 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/move_wait.h"
 #include "client/row_storage.h"
 #include "rpc/filter_format.h"
+#include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
 #include "tabletserver/server_lock.h"
 

@@ -9,10 +9,10 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/database_impl.h"
-#include "client/move_wait.h"
 #include "client/remote_calls.h"
 #include "client/row_storage.h"
 #include "client/table_cursor.h"
+#include "rpc/move_wait.h"
 
 namespace bigtable {
 namespace {

@@ -1,6 +1,7 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -9,7 +10,7 @@
 #include "base/strings.h"
 #include "cluster/server_directory.h"
 #include "commitlog/log_directory.h"
-#include "metadata/metadata_format.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 namespace {
@@ -35,6 +36,9 @@ Cluster::Cluster(std::string_view path, const DatabaseOptions& options, GoneFunc
       small_files_(file_system_, directory_.lock_service()),
       open_tables_(file_system_, options.read_mode, options.shared_memory_budget),
       root_(&small_files_),
+      metadata_client_(this, snapshots_.get()),
+      metadata_(&metadata_client_, options_.clock),
+      root_rows_(&metadata_client_, options_.clock),
       background_(&info_log_) {}
 
 Cluster::~Cluster() { StopBackground(); }
@@ -48,12 +52,14 @@ absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Open(std::string_view path,
   BT_RETURN_IF_ERROR(cluster->LockAndCreate());
   BT_RETURN_IF_ERROR(cluster->OpenLockService());
   BT_RETURN_IF_ERROR(cluster->StartNumbers());
-  BT_RETURN_IF_ERROR(cluster->OpenMetadata());
+  BT_RETURN_IF_ERROR(cluster->root_.Load());
+  std::vector<std::shared_ptr<ServerHost>> servers;
+  for (const ServerRole role : kMetadataRoles) servers.push_back(cluster->MakeHost(role));
   for (int i = 0; i < options.tablet_servers; ++i) {
-    std::shared_ptr<ServerHost> host = cluster->MakeHost();
-    MutexLock lock(&cluster->mutex_);
-    cluster->servers_.push_back(std::move(host));
+    servers.push_back(cluster->MakeHost(ServerRole::kUser));
   }
+  MutexLock lock(&cluster->mutex_);
+  cluster->servers_ = std::move(servers);
   return cluster;
 }
 
@@ -122,7 +128,8 @@ absl::Status Cluster::StartNumbers() {
   return absl::OkStatus();
 }
 
-std::unique_ptr<TabletServer> Cluster::MakeServer(bool metadata, TabletStore* store) {
+std::unique_ptr<TabletServer> Cluster::MakeServer(ServerRole role) {
+  const bool metadata = role != ServerRole::kUser;
   const uint64_t budget = options_.shared_memory_budget->limit();
   TabletServerOptions options;
   options.read_only = options_.read_only;
@@ -145,7 +152,8 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(bool metadata, TabletStore* st
   environment.file_system = file_system_;
   environment.clock = options_.clock;
   environment.budget = options_.shared_memory_budget;
-  environment.store = store;
+  environment.store = &metadata_;
+  if (role == ServerRole::kRoot) environment.store = &root_;
   environment.snapshots = snapshots_.get();
   // METADATA is read by rows that are looked up once.
   if (!metadata) environment.scan_cache = scan_cache_.get();
@@ -168,21 +176,20 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(bool metadata, TabletStore* st
                                         &info_log_, [this] { background_.Wake(); });
 }
 
-std::shared_ptr<ServerHost> Cluster::MakeHost() {
-  return std::make_shared<ServerHost>(this, MakeServer(false, metadata_.get()));
+std::shared_ptr<ServerHost> Cluster::MakeHost(ServerRole role) {
+  return std::make_shared<ServerHost>(this, role, MakeServer(role));
 }
 
-absl::Status Cluster::StartServer(TabletServer* server) {
+absl::Status Cluster::StartServer(ServerHost* host) {
+  TabletServer* const server = host->server();
   if (server->has_log()) return absl::OkStatus();
-  const bool metadata = server == metadata_server_.get();
   std::string name;
   {
     MutexLock lock(&mutex_);
     // Larger than the number of any server whose redo points METADATA may still have.
     last_name_ = std::max(last_name_, sequences_.last()) + 1;
     sequences_.AdvanceTo(last_name_);
-    name = ServerDirectory::NameOf(
-        metadata ? ServerDirectory::Kind::kMetadata : ServerDirectory::Kind::kUser, last_name_);
+    name = ServerDirectory::NameOf(host->role(), last_name_);
     names_.insert(name);
   }
   if (options_.read_only) {
@@ -212,6 +219,17 @@ void Cluster::StartBackground(std::function<void()> on_progress) {
 
 // --- Ending ---
 
+void Cluster::BeginClosing() {
+  closing_since_ = NowNanos();
+  closing_ = true;
+}
+
+bool Cluster::IsOver() {
+  // A server of METADATA that cannot be replaced does not keep a database from being closed.
+  constexpr absl::Duration kPatience = absl::Seconds(10);
+  return ending_ || (closing_ && NowNanos() - closing_since_ > absl::ToInt64Nanoseconds(kPatience));
+}
+
 void Cluster::StopBackground() {
   // Before a thread has ended that may be waiting for a compaction.
   RemoveHolders();
@@ -231,9 +249,10 @@ absl::Status Cluster::FlushAll(TabletServer* server) {
 }
 
 absl::Status Cluster::Shutdown() {
-  // User tablets first: writing them out writes to METADATA.
+  BeginEnding();
+  // User tablets first: writing them out writes to METADATA; and METADATA's to its root.
   std::vector<TabletServer*> servers = AllServers();
-  std::rotate(servers.begin(), servers.begin() + 1, servers.end());
+  std::reverse(servers.begin(), servers.end());
   for (TabletServer* server : servers) {
     if (!server->has_log()) continue;
     BT_RETURN_IF_ERROR(server->error());
@@ -248,22 +267,22 @@ absl::Status Cluster::Shutdown() {
 
 // --- Servers ---
 
-std::vector<std::shared_ptr<ServerHost>> Cluster::Servers() const {
+std::vector<std::shared_ptr<ServerHost>> Cluster::AllHosts() const {
   MutexLock lock(&mutex_);
   return servers_;
 }
 
-std::vector<std::shared_ptr<ServerHost>> Cluster::ServersEver() const {
-  MutexLock lock(&mutex_);
-  std::vector<std::shared_ptr<ServerHost>> all = servers_;
-  all.insert(all.end(), dead_servers_.begin(), dead_servers_.end());
-  return all;
-}
-
 namespace {
+
+void AddOf(ServerRole role, const std::vector<std::shared_ptr<ServerHost>>& hosts,
+           std::vector<std::shared_ptr<ServerHost>>* chosen) {
+  std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(*chosen),
+               [&](const auto& host) { return host->role() == role; });
+}
 
 std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerHost>>& hosts,
                                        std::string_view name, bool read_only) {
+  if (name.empty()) return nullptr;
   for (const std::shared_ptr<ServerHost>& host : hosts) {
     // One that is being started has no name yet.
     const bool has_name = read_only || host->server()->has_log();
@@ -274,17 +293,65 @@ std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerH
 
 }  // namespace
 
+std::vector<std::shared_ptr<ServerHost>> Cluster::ServersOf(ServerRole role) const {
+  std::vector<std::shared_ptr<ServerHost>> chosen;
+  AddOf(role, AllHosts(), &chosen);
+  return chosen;
+}
+
+std::vector<std::shared_ptr<ServerHost>> Cluster::ServersEver(ServerRole role) const {
+  std::vector<std::shared_ptr<ServerHost>> chosen;
+  MutexLock lock(&mutex_);
+  AddOf(role, servers_, &chosen);
+  AddOf(role, dead_servers_, &chosen);
+  return chosen;
+}
+
 std::shared_ptr<ServerHost> Cluster::FindServer(std::string_view name) const {
-  return name.empty() ? nullptr : FindByName(Servers(), name, options_.read_only);
+  return FindByName(AllHosts(), name, options_.read_only);
 }
 
 std::shared_ptr<ServerHost> Cluster::FindServerEver(std::string_view name) const {
-  return name.empty() ? nullptr : FindByName(ServersEver(), name, options_.read_only);
+  MutexLock lock(&mutex_);
+  std::shared_ptr<ServerHost> found = FindByName(servers_, name, options_.read_only);
+  return found != nullptr ? found : FindByName(dead_servers_, name, options_.read_only);
 }
+
+// --- METADATA's ---
+
+DataService* Cluster::FindService(std::string_view server) {
+  // One that has ended may still say what it has done.
+  const std::shared_ptr<ServerHost> host = FindServerEver(server);
+  if (host == nullptr) return nullptr;
+  MutexLock lock(&mutex_);
+  return metadata_services_ ? metadata_services_(host.get()) : host->data_service();
+}
+
+bool Cluster::HasEnded(std::string_view server) {
+  const std::shared_ptr<ServerHost> host = FindServerEver(server);
+  return host == nullptr || host->server()->ended();
+}
+
+void Cluster::SetMetadataServices(Services services) {
+  {
+    MutexLock lock(&mutex_);
+    metadata_services_ = std::move(services);
+  }
+  metadata_client_.ForgetAll();
+}
+
+absl::Status Cluster::metadata_error() const {
+  for (const ServerRole role : kMetadataRoles) {
+    for (const auto& host : ServersOf(role)) BT_RETURN_IF_ERROR(host->server()->error());
+  }
+  return absl::OkStatus();
+}
+
+// --- Servers that are lost ---
 
 void Cluster::ReplaceServer(const std::shared_ptr<ServerHost>& ended, MasterNumber master) {
   MutexLock replace_lock(&replace_mutex_);
-  const std::shared_ptr<ServerHost> successor = MakeHost();
+  const std::shared_ptr<ServerHost> successor = MakeHost(ended->role());
   successor->Greet(master).IgnoreError();
   {
     MutexLock lock(&mutex_);
@@ -294,15 +361,17 @@ void Cluster::ReplaceServer(const std::shared_ptr<ServerHost>& ended, MasterNumb
     dead_servers_.push_back(ended);
     names_.erase(ended->server()->name());
   }
-  options_.shared_memory_budget->RemoveHolder(ended->write_controller());
-  options_.shared_memory_budget->AddHolder(successor->write_controller());
+  if (ended->role() == ServerRole::kUser) {
+    options_.shared_memory_budget->RemoveHolder(ended->write_controller());
+    options_.shared_memory_budget->AddHolder(successor->write_controller());
+  }
   background_.SetServers(AllServers());
 }
 
 void Cluster::SealLostServers() {
   MutexLock lock(&seal_mutex_);
   ServerDirectory servers(file_system_, session_.get(), directory_);
-  for (const std::shared_ptr<ServerHost>& host : Servers()) {
+  for (const std::shared_ptr<ServerHost>& host : AllHosts()) {
     TabletServer* const server = host->server();
     if (server->serving() || server->ended()) continue;
     if (const absl::Status sealed = servers.Seal(server->name()); sealed.ok()) {
@@ -316,8 +385,8 @@ void Cluster::SealLostServers() {
 }
 
 std::vector<TabletServer*> Cluster::AllServers() const {
-  std::vector<TabletServer*> servers = {metadata_server_.get()};
-  for (const auto& host : Servers()) servers.push_back(host->server());
+  std::vector<TabletServer*> servers;
+  for (const auto& host : AllHosts()) servers.push_back(host->server());
   return servers;
 }
 
@@ -337,7 +406,7 @@ std::vector<HostedTablet> Cluster::TabletsOf(uint64_t table_id) const {
 }
 
 HostedTablet Cluster::FindTablet(uint64_t table_id, std::string_view row) const {
-  for (const std::shared_ptr<ServerHost>& host : Servers()) {
+  for (const std::shared_ptr<ServerHost>& host : ServersOf(RoleOf(table_id, row))) {
     if (auto tablet = host->server()->FindTablet(table_id, row)) return {std::move(tablet), host};
   }
   return {};
@@ -366,11 +435,10 @@ void Cluster::CountSharedFiles() {
   std::set<uint64_t> named;
   for (const TabletServer* server : AllServers()) {
     for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
-      for (const auto& [id, group] : tablet->State().groups) {
-        for (const TabletFile& file : group.files) {
-          const uint64_t number = file.info.file_number;
-          if (!named.insert(number).second) shared_files_.Share(number);
-        }
+      std::set<uint64_t> files;
+      tablet->State().AddFiles(&files);
+      for (const uint64_t number : files) {
+        if (!named.insert(number).second) shared_files_.Share(number);
       }
     }
   }

@@ -3,8 +3,7 @@
 // tablets they have; the cluster goes on without one, and outlives every one of them.
 //
 // Opening: lock the directory, and create it if need be, with the file "root" as the last step; the
-// lock service; METADATA, from "root" and the logs of earlier METADATA servers. After that there
-// are servers, and none has a tablet.
+// lock service. After that there are servers, and none has a tablet.
 #ifndef BIGTABLE_CLUSTER_CLUSTER_H_
 #define BIGTABLE_CLUSTER_CLUSTER_H_
 
@@ -31,11 +30,12 @@
 #include "base/sequence.h"
 #include "cluster/directory.h"
 #include "cluster/server_host.h"
+#include "cluster/server_role.h"
 #include "cluster/shared_files.h"
-#include "commitlog/log_replay.h"
 #include "compaction/rate_limiter.h"
 #include "lockservice/local_lock_service.h"
 #include "lockservice/small_files.h"
+#include "metadata/metadata_client.h"
 #include "metadata/metadata_table.h"
 #include "metadata/root_tablet.h"
 #include "monitoring/listener_queue.h"
@@ -43,13 +43,12 @@
 #include "tablet/file_numbers.h"
 #include "tablet/snapshot_list.h"
 #include "tabletserver/background_work.h"
-#include "tabletserver/data_server.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
 
 // Thread-safe once opened.
-class Cluster {
+class Cluster final : public MetadataServers {
  public:
   // What a tablet was that is served no more, at least not as it was: whoever keeps it lets go of
   // it. Called on any thread, also in the turn of the writer; it must not wait.
@@ -59,7 +58,7 @@ class Cluster {
   static absl::StatusOr<std::unique_ptr<Cluster>> Open(std::string_view path,
                                                        const DatabaseOptions& options,
                                                        GoneFunction gone);
-  ~Cluster();
+  ~Cluster() override;
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
@@ -67,23 +66,27 @@ class Cluster {
   // compaction, and when a server has lost its lock.
   void StartBackground(std::function<void()> on_progress);
   // From now on nobody waits for tablets that are not served: before the last calls are waited for.
-  void BeginClosing() { closing_ = true; }
+  void BeginClosing();
   bool is_closing() const { return closing_; }
+  // There is no master any more: from now on nobody waits for METADATA, either.
+  void BeginEnding() { ending_ = true; }
   // What these threads wait for ends early.
   void StopBackground();
   // Writes everything out and ends the logs, so that the next opening finds none. No call may be
   // under way, and every server serves. The directory stays locked until the destructor.
   absl::Status Shutdown();
 
-  // --- Servers of user tablets ---
+  // --- Servers ---
 
-  // As many as the options say, in the order of their numbers.
-  std::vector<std::shared_ptr<ServerHost>> Servers() const;
+  // Of users' tablets: as many as the options say, in the order of their numbers.
+  std::vector<std::shared_ptr<ServerHost>> Servers() const { return ServersOf(ServerRole::kUser); }
+  std::vector<std::shared_ptr<ServerHost>> ServersOf(ServerRole role) const;
+  // With those that have ended.
+  std::vector<std::shared_ptr<ServerHost>> ServersEver(ServerRole role = ServerRole::kUser) const;
   // The one with this name; null if it is none of these.
   std::shared_ptr<ServerHost> FindServer(std::string_view name) const;
   // The same, among those that there ever were.
   std::shared_ptr<ServerHost> FindServerEver(std::string_view name) const;
-  std::vector<std::shared_ptr<ServerHost>> ServersEver() const;
   // Puts a new server, without tablets, in the place of one that has ended. Those that were stay,
   // empty, until the database is closed: calls may look at them.
   // The new one listens to no master before `master`. Nothing, if that was done already.
@@ -114,11 +117,16 @@ class Cluster {
   const DatabaseDirectory& directory() const { return directory_; }
   FileSystem* file_system() { return file_system_; }
   LocalLockService* lock_service() { return lock_service_.get(); }
-  MetadataTable* metadata() { return metadata_.get(); }
-  // METADATA's server for who reaches it by messages (metadata/remote_metadata.h).
-  DataService* metadata_service() { return metadata_service_.get(); }
-  TabletServer* metadata_server() { return metadata_server_.get(); }
-  const TabletServer* metadata_server() const { return metadata_server_.get(); }
+  // METADATA's rows for users' tablets, and those for its own: apart, because a split or a merge
+  // keeps others waiting, and may itself wait for the server of what it writes to.
+  MetadataTable* metadata() { return &metadata_; }
+  MetadataTable* root_rows() { return &root_rows_; }
+  // What stops METADATA's writes, if anything does.
+  absl::Status metadata_error() const;
+  MetadataLookups metadata_lookups() const { return metadata_client_.lookups(); }
+  // For who has METADATA's servers elsewhere: what they are asked through from now on.
+  using Services = std::function<DataService*(ServerHost*)>;
+  void SetMetadataServices(Services services);
   BackgroundWork* background() { return &background_; }
   SharedFiles* shared_files() { return &shared_files_; }
   // Once all tablets are served: which files several of them name.
@@ -144,7 +152,13 @@ class Cluster {
 
   // Gives the server a name, a log and a lock, if it has none; in a database that is only read, a
   // name.
-  absl::Status StartServer(TabletServer* server);
+  absl::Status StartServer(ServerHost* host);
+
+  // MetadataServers.
+  std::string RootServer() override { return root_.server(); }
+  DataService* FindService(std::string_view server) override;
+  bool HasEnded(std::string_view server) override;
+  bool IsOver() override;
 
   DatabaseStatistics Statistics() const;
   // Takes up what an error has stopped.
@@ -158,13 +172,10 @@ class Cluster {
   absl::Status LockAndCreate();
   absl::Status OpenLockService();
   absl::Status StartNumbers();
-  // metadata_opening.cc.
-  absl::Status OpenMetadata();
-  absl::Status ReplayMetadata(const std::string& server, const ReplayOptions& options,
-                              Tablet* tablet);
-  std::unique_ptr<TabletServer> MakeServer(bool metadata, TabletStore* store);
-  std::shared_ptr<ServerHost> MakeHost();
-  // METADATA's first: the others write to it.
+  std::unique_ptr<TabletServer> MakeServer(ServerRole role);
+  std::shared_ptr<ServerHost> MakeHost(ServerRole role);
+  // In the order of their roles: each writes to those before.
+  std::vector<std::shared_ptr<ServerHost>> AllHosts() const;
   std::vector<TabletServer*> AllServers() const;
   void RemoveHolders();
   absl::Status FlushAll(TabletServer* server);
@@ -180,6 +191,8 @@ class Cluster {
   SequenceSource sequences_;
   const std::shared_ptr<SnapshotList> snapshots_;
   std::atomic<bool> closing_{false};
+  std::atomic<int64_t> closing_since_{0};  // NowNanos()
+  std::atomic<bool> ending_{false};
   FileNumbers file_numbers_;
   SharedFiles shared_files_;
 
@@ -191,18 +204,19 @@ class Cluster {
   std::unique_ptr<LockSession> session_;  // the cluster's own
   Mutex seal_mutex_;
 
-  std::unique_ptr<TabletServer> metadata_server_;
-  std::unique_ptr<DataServer> metadata_service_;
-  std::unique_ptr<MetadataTable> metadata_;
+  MetadataClient metadata_client_;
+  MetadataTable metadata_;
+  MetadataTable root_rows_;
 
   Mutex replace_mutex_;  // one server at a time is replaced, for all who have a list; before mutex_
   mutable Mutex mutex_;
-  std::vector<std::shared_ptr<ServerHost>> servers_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<ServerHost>> servers_ ABSL_GUARDED_BY(mutex_);  // as AllHosts
   std::vector<std::shared_ptr<ServerHost>> dead_servers_ ABSL_GUARDED_BY(mutex_);
   // Given out by this process, and not of servers that have ended.
   std::set<std::string, std::less<>> names_ ABSL_GUARDED_BY(mutex_);
   std::map<TabletId, Ref<TabletCounters>> counters_ ABSL_GUARDED_BY(mutex_);
-  uint64_t last_name_ ABSL_GUARDED_BY(mutex_) = 0;  // the number in the newest name
+  Services metadata_services_ ABSL_GUARDED_BY(mutex_);  // null: in place
+  uint64_t last_name_ ABSL_GUARDED_BY(mutex_) = 0;      // the number in the newest name
 
   // Last: its threads use everything above.
   BackgroundWork background_;

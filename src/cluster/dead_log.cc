@@ -1,8 +1,10 @@
 #include "cluster/dead_log.h"
 
 #include <algorithm>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -17,6 +19,28 @@ absl::Status KeyOf(RecordType type, std::string_view payload, RecordKey* key) {
     return absl::DataLossError("it is no mutation");
   }
   *key = {record.table_id, record.row};
+  return absl::OkStatus();
+}
+
+// A batch into its mutations.
+absl::Status Cut(
+    RecordType type, SequenceNumber sequence, std::string_view payload,
+    absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
+        add) {
+  if (type != RecordType::kBatch) return add(type, sequence, payload);
+  std::vector<MutationRecord> mutations;
+  if (!ParseBatchRecord(payload, sequence, &mutations)) {
+    return absl::DataLossError(
+        Cat("the record with sequence number ", sequence, ": it is no batch"));
+  }
+  SequenceNumber next = sequence - mutations.size();
+  std::string one;
+  for (const MutationRecord& mutation : mutations) {
+    one.clear();
+    AppendMutationHeader(&one, mutation);
+    one += mutation.operations;
+    BT_RETURN_IF_ERROR(add(RecordType::kMutation, ++next, one));
+  }
   return absl::OkStatus();
 }
 
@@ -55,6 +79,7 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
   sort.piece_size = options.piece_size;
   sort.threads = std::max(1u, std::thread::hardware_concurrency());
   sort.sorted_file_system = dead->file_system_;
+  sort.cutter = Cut;
   BT_ASSIGN_OR_RETURN(dead->statistics_, SortLog(file_system, directory, options.replay, KeyOf,
                                                  dead->sorted_directory_, sort));
   // It was written a moment ago: what is not what it was is noticed when it is come to.

@@ -14,12 +14,7 @@
 namespace bigtable {
 namespace {
 
-constexpr std::string_view kMetadataPrefix = "metadata-";
-constexpr std::string_view kUserPrefix = "server-";
-
-std::string_view PrefixOf(ServerDirectory::Kind kind) {
-  return kind == ServerDirectory::Kind::kMetadata ? kMetadataPrefix : kUserPrefix;
-}
+std::string PrefixOf(ServerRole role) { return Cat(NameOfRole(role), "-"); }
 
 uint64_t NumberOf(std::string_view name) {
   uint64_t number = 0;
@@ -48,11 +43,11 @@ absl::Status ServerDirectory::Load() {
   return absl::OkStatus();
 }
 
-std::vector<std::string> ServerDirectory::Servers(Kind kind) const {
+std::vector<std::string> ServerDirectory::Servers(ServerRole role) const {
   std::vector<std::string> servers = servers_;
   servers.insert(servers.end(), strays_.begin(), strays_.end());
-  std::erase_if(servers,
-                [&](const std::string& name) { return !name.starts_with(PrefixOf(kind)); });
+  const std::string prefix = PrefixOf(role);
+  std::erase_if(servers, [&](const std::string& name) { return !name.starts_with(prefix); });
   std::sort(servers.begin(), servers.end(),
             [](const std::string& a, const std::string& b) { return NumberOf(a) < NumberOf(b); });
   return servers;
@@ -62,8 +57,8 @@ bool ServerDirectory::HasFile(std::string_view name) const {
   return std::find(servers_.begin(), servers_.end(), name) != servers_.end();
 }
 
-std::string ServerDirectory::NameOf(Kind kind, uint64_t number) {
-  return Cat(PrefixOf(kind), number);
+std::string ServerDirectory::NameOf(ServerRole role, uint64_t number) {
+  return Cat(PrefixOf(role), number);
 }
 
 absl::Status ServerDirectory::Seal(std::string_view name) {

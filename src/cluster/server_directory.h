@@ -22,6 +22,7 @@
 
 #include "base/sequence.h"
 #include "cluster/directory.h"
+#include "cluster/server_role.h"
 #include "lockservice/lock_service.h"
 
 namespace bigtable {
@@ -29,22 +30,19 @@ namespace bigtable {
 // One thread at a time.
 class ServerDirectory {
  public:
-  // The servers of METADATA's tablet, whose log is recovered first, and those of user tablets.
-  enum class Kind { kMetadata, kUser };
-
   // `session` outlives this.
   ServerDirectory(FileSystem* file_system, LockSession* session, const DatabaseDirectory& directory)
       : file_system_(file_system), session_(session), directory_(directory) {}
 
   // Reads the names that there are.
   absl::Status Load();
-  // The servers whose logs have to be read, from old to new; those without a file too.
-  std::vector<std::string> Servers(Kind kind) const;
+  // The servers of a role whose logs have to be read, from old to new; those without a file too.
+  std::vector<std::string> Servers(ServerRole role) const;
   // Whether the server has a file, and so must have a log.
   bool HasFile(std::string_view name) const;
   // The largest number in a name that there is.
   uint64_t last_number() const { return last_number_; }
-  static std::string NameOf(Kind kind, uint64_t number);
+  static std::string NameOf(ServerRole role, uint64_t number);
   // Takes the lock of a server that has lost it, and sees to it that the server never serves again.
   // Unavailable if the server, or somebody else, has the lock. A server without a file is sealed.
   // Any thread.

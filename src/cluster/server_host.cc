@@ -12,12 +12,24 @@
 
 namespace bigtable {
 
-ServerHost::ServerHost(Cluster* cluster, std::unique_ptr<TabletServer> server)
+namespace {
+
+// Only users' writes are held back, or refused.
+DataServer::Writes WritesOf(ServerRole role, bool read_only) {
+  if (!read_only) return DataServer::Writes::kLogged;
+  return role == ServerRole::kUser ? DataServer::Writes::kRefused : DataServer::Writes::kInMemory;
+}
+
+}  // namespace
+
+ServerHost::ServerHost(Cluster* cluster, ServerRole role, std::unique_ptr<TabletServer> server)
     : cluster_(cluster),
+      role_(role),
       server_(std::move(server)),
       write_controller_(cluster->options().shared_memory_budget.get(), server_.get(),
                         cluster->background(), cluster->events()),
-      data_server_(server_.get(), &write_controller_, cluster->options().read_only) {}
+      data_server_(server_.get(), role == ServerRole::kUser ? &write_controller_ : nullptr,
+                   WritesOf(role, cluster->options().read_only)) {}
 
 // --- Who may say what to whom ---
 
@@ -57,7 +69,7 @@ absl::StatusOr<std::shared_ptr<Tablet>> ServerHost::FindTablet(const TabletId& i
 absl::Status ServerHost::Start(MasterNumber master) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
-  return cluster_->StartServer(server_.get());
+  return cluster_->StartServer(this);
 }
 
 absl::Status ServerHost::Load(MasterNumber master, const TableLayout& layout, const TabletId& id,
@@ -77,9 +89,8 @@ absl::Status ServerHost::OpenAndServe(MasterNumber master, const TableLayout& la
                                       const TabletId& id, const std::vector<DeadLog*>& logs) {
   BT_RETURN_IF_ERROR(Start(master));
   BT_RETURN_IF_ERROR(CheckServing());
-  MetadataTable* const metadata = cluster_->metadata();
   std::string location;
-  BT_ASSIGN_OR_RETURN(const TabletState state, metadata->ReadTablet(id, &location));
+  BT_ASSIGN_OR_RETURN(const TabletState state, ReadState(id, &location));
   cluster_->NoteSequences(state);
   BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
                       Tablet::Open(server_->environment(), layout, state));
@@ -89,13 +100,26 @@ absl::Status ServerHost::OpenAndServe(MasterNumber master, const TableLayout& la
   BT_RETURN_IF_ERROR(CheckMaster(master));
   BT_RETURN_IF_ERROR(CheckServing());
   // A tablet that comes back needs nothing of METADATA, which may be what has failed.
-  if (location != server_->name()) {
-    BT_RETURN_IF_ERROR(metadata->SetLocation(id, server_->name()));
-  }
+  if (location != server_->name()) BT_RETURN_IF_ERROR(SetLocation(id));
   // Whatever the tablet has was given its number before.
   server_->AdvanceVisible(cluster_->sequences()->last());
   server_->AddTablet(std::move(tablet));
   return absl::OkStatus();
+}
+
+MetadataTable* ServerHost::metadata() const {
+  return role_ == ServerRole::kUser ? cluster_->metadata() : cluster_->root_rows();
+}
+
+absl::StatusOr<TabletState> ServerHost::ReadState(const TabletId& id, std::string* location) const {
+  if (role_ != ServerRole::kRoot) return metadata()->ReadTablet(id, location);
+  *location = cluster_->root()->server();
+  return cluster_->root()->state();
+}
+
+absl::Status ServerHost::SetLocation(const TabletId& id) {
+  if (role_ != ServerRole::kRoot) return metadata()->SetLocation(id, server_->name());
+  return cluster_->root()->SetServer(server_->name(), cluster_->options().read_only);
 }
 
 absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
@@ -194,8 +218,7 @@ absl::Status ServerHost::Split(MasterNumber master, uint64_t table_id, std::stri
 absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std::string_view row) {
   BT_RETURN_IF_ERROR(CheckServing());
   const TabletState state = tablet->State();
-  BT_RETURN_IF_ERROR(
-      cluster_->metadata()->SplitTablet(tablet->table_id(), state, row, server_->name()));
+  BT_RETURN_IF_ERROR(metadata()->SplitTablet(tablet->table_id(), state, row, server_->name()));
   const RowRange left = RowRange::RightOpen(state.rows.begin(), row);
   const RowRange right = RowRange::StartingAt(row);
   for (const auto& [id, group] : state.groups) {
@@ -253,7 +276,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
     status = merged.status();
   }
   if (status.ok()) {
-    status = cluster_->metadata()->MergeTablets(left->id(), right->id(), state);
+    status = metadata()->MergeTablets(left->id(), right->id(), state);
   }
   if (!status.ok()) {
     for (const auto& tablet : {left, right}) tablet->SetStopped(false);

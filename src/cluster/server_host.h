@@ -1,4 +1,4 @@
-// A server of user tablets as its master sees it: what it is told to do with tablets (sections 5.1
+// A tablet server as its master sees it: what it is told to do with tablets (sections 5.1
 // to 5.3 of the paper). Each command is carried out whole, or undone, by the server itself: a
 // master that dies after it has given one finds the tablets as they were before or after it.
 //
@@ -31,6 +31,8 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "cluster/dead_log.h"
+#include "cluster/server_role.h"
+#include "metadata/metadata_table.h"
 #include "tablet/tablet.h"
 #include "tabletserver/data_server.h"
 #include "tabletserver/tablet_server.h"
@@ -56,13 +58,14 @@ using MasterNumber = uint64_t;
 class ServerHost {
  public:
   // `cluster` outlives this.
-  ServerHost(Cluster* cluster, std::unique_ptr<TabletServer> server);
+  ServerHost(Cluster* cluster, ServerRole role, std::unique_ptr<TabletServer> server);
 
+  ServerRole role() const { return role_; }
   TabletServer* server() { return server_.get(); }
   const TabletServer* server() const { return server_.get(); }
   WriteController* write_controller() { return &write_controller_; }
   const WriteController* write_controller() const { return &write_controller_; }
-  // What it does for users, for those who send messages.
+  // What it does for those who send messages.
   DataServer* data_service() { return &data_server_; }
 
   // The first that a master says: from then on no earlier one is listened to, and what such a one
@@ -72,7 +75,7 @@ class ServerHost {
   // Has a log and a lock, for tablets that are to come.
   absl::Status Start(MasterNumber master);
   // Serves a tablet that nobody serves. `logs` are of servers that have died and may have had it.
-  // NotFound if METADATA has no such tablet.
+  // NotFound if METADATA has no such tablet. The root tablet is as the lock service's file says.
   absl::Status Load(MasterNumber master, const TableLayout& layout, const TabletId& id,
                     const std::vector<DeadLog*>& logs);
   // NotFound if it is not here, or not any more: then whatever is in its place is. Unavailable if
@@ -104,6 +107,10 @@ class ServerHost {
  private:
   absl::Status CheckMaster(MasterNumber master) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::shared_ptr<Tablet>> FindTablet(const TabletId& id) const;
+  // Where METADATA's rows for its tablets are written and read.
+  MetadataTable* metadata() const;
+  absl::StatusOr<TabletState> ReadState(const TabletId& id, std::string* location) const;
+  absl::Status SetLocation(const TabletId& id);
   absl::Status OpenAndServe(MasterNumber master, const TableLayout& layout, const TabletId& id,
                             const std::vector<DeadLog*>& logs);
   // What the dead servers' logs have of a tablet that nobody serves yet; it is written out.
@@ -119,6 +126,7 @@ class ServerHost {
   absl::Status CheckServing() const;
 
   Cluster* const cluster_;
+  const ServerRole role_;
   const std::unique_ptr<TabletServer> server_;
   WriteController write_controller_;
   DataServer data_server_;

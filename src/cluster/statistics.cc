@@ -67,7 +67,11 @@ DatabaseStatistics Cluster::Statistics() const {
 
   statistics.background_error = background_error();
 
-  statistics.servers[NameOf(*metadata_server_, "metadata")] = metadata_server_->Statistics();
+  for (const ServerRole role : kMetadataRoles) {
+    for (const auto& host : ServersOf(role)) {
+      statistics.servers[NameOf(*host->server(), NameOfRole(role))] = host->server()->Statistics();
+    }
+  }
   for (int number = 1; const auto& host : Servers()) {
     const TabletServer& server = *host->server();
     const WriteController& controller = *host->write_controller();

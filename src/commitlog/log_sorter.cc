@@ -42,11 +42,14 @@ absl::StatusOr<SortLogStatistics> Sort(FileSystem* file_system, std::string_view
                                        const std::string& sorted_directory,
                                        const SortLogOptions& options) {
   LogSorter sorter(SortedFileSystem(file_system, options), sorted_directory, key_of, options);
-  BT_ASSIGN_OR_RETURN(const LogEnd end, ReplayLog(file_system, log_directory, replay_options,
-                                                  [&](RecordType type, SequenceNumber sequence,
-                                                      std::string_view payload) {
-                                                    return sorter.Add(type, sequence, payload);
-                                                  }));
+  const auto add = [&](RecordType type, SequenceNumber sequence, std::string_view payload) {
+    return sorter.Add(type, sequence, payload);
+  };
+  const auto cut = [&](RecordType type, SequenceNumber sequence, std::string_view payload) {
+    return options.cutter ? options.cutter(type, sequence, payload, add)
+                          : add(type, sequence, payload);
+  };
+  BT_ASSIGN_OR_RETURN(const LogEnd end, ReplayLog(file_system, log_directory, replay_options, cut));
   return sorter.Finish(end);
 }
 

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -54,6 +55,14 @@ struct RecordKey {
 using RecordKeyFunction =
     absl::FunctionRef<absl::Status(RecordType, std::string_view payload, RecordKey* key)>;
 
+// Cuts a record into those that it consists of: calls `add` for each, in the order of their
+// sequence numbers. What `add` is given it has copied when it returns; its errors are to be
+// returned.
+using RecordCutter = std::function<absl::Status(
+    RecordType, SequenceNumber sequence, std::string_view payload,
+    absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
+        add)>;
+
 struct SortLogOptions {
   // Bytes of a piece: payloads, and some 50 bytes for each record.
   uint64_t piece_size = uint64_t{64} << 20;
@@ -61,11 +70,13 @@ struct SortLogOptions {
   size_t threads = 2;
   // Where the sorted log goes; null: where the log is.
   FileSystem* sorted_file_system = nullptr;
+  // For logs in which a record may be about more than one row; null: each is about one.
+  RecordCutter cutter;
 };
 
 struct SortLogStatistics {
   uint64_t segments_read = 0;       // each of them once
-  uint64_t records_read = 0;        // each of them once
+  uint64_t records_read = 0;        // each of them once, as they were cut
   uint64_t payload_bytes_read = 0;  // of these records
   uint64_t duplicates = 0;          // records_read that were there before and are not written
   uint64_t pieces = 0;

@@ -25,12 +25,18 @@
 
 namespace bigtable {
 
-absl::Status Master::Assign() {
-  const absl::Time start = absl::Now();
+absl::Status Master::AssignUsers() {
   is_assigned_ = false;
+  const absl::Status assigned = Assign(ServerRole::kUser);
+  is_assigned_ = assigned.ok();
+  return assigned;
+}
+
+absl::Status Master::Assign(ServerRole role) {
+  const absl::Time start = absl::Now();
   // Before anybody asks which tablets are served: what a server that has ended had is in its log,
   // which is read only once the server is none of the present ones. An earlier master may be at it.
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
     if (!host->server()->ended()) continue;
     BT_RETURN_IF_ERROR(Step());
     host->End();
@@ -40,10 +46,10 @@ absl::Status Master::Assign() {
   // are missing then, so that its log is not removed without them.
   ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
   BT_RETURN_IF_ERROR(servers.Load());
-  std::vector<std::string> dead = servers.Servers(ServerDirectory::Kind::kUser);
+  std::vector<std::string> dead = servers.Servers(role);
   std::erase_if(dead, [&](const std::string& name) { return cluster_->IsLive(name); });
   Reach must_reach;
-  BT_ASSIGN_OR_RETURN(const std::vector<Unassigned> tablets, FindUnassigned(&must_reach));
+  BT_ASSIGN_OR_RETURN(const std::vector<Unassigned> tablets, FindUnassigned(role, &must_reach));
   std::vector<std::unique_ptr<DeadLog>> logs;
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(Step());
@@ -59,7 +65,7 @@ absl::Status Master::Assign() {
   std::vector<DeadLog*> views;
   for (const auto& log : logs) views.push_back(log.get());
   if (!tablets.empty()) {
-    BT_ASSIGN_OR_RETURN(std::vector<Share> shares, Distribute(tablets));
+    BT_ASSIGN_OR_RETURN(std::vector<Share> shares, Distribute(role, tablets));
     BT_RETURN_IF_ERROR(LoadAll(std::move(shares), views));
   }
   logs.clear();
@@ -72,23 +78,23 @@ absl::Status Master::Assign() {
     }
   }
   if (!tablets.empty()) {
-    info_log_->Info("assigned ", tablets.size(), " tablets in ",
-                    absl::FormatDuration(absl::Now() - start));
+    info_log_->Info("assigned ", tablets.size(), " tablets to servers of role ", NameOfRole(role),
+                    " in ", absl::FormatDuration(absl::Now() - start));
   }
-  is_assigned_ = true;
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Master::Unassigned>> Master::FindUnassigned(Reach* must_reach) {
-  std::vector<const TableLayout*> layouts;  // they stay as long as the schema's mutex is held
-  {
+absl::StatusOr<std::vector<Master::Unassigned>> Master::FindUnassigned(ServerRole role,
+                                                                       Reach* must_reach) {
+  std::vector<const TableLayout*> layouts = {&metadata_layout_};
+  if (role == ServerRole::kUser) {
     MutexLock lock(&mutex_);
+    layouts.clear();  // they stay as long as the schema's mutex is held
     for (const auto& [name, layout] : tables_) layouts.push_back(&layout);
   }
   std::vector<Unassigned> tablets;
   for (const TableLayout* layout : layouts) {
-    BT_ASSIGN_OR_RETURN(const std::vector<TabletState> states,
-                        cluster_->metadata()->ReadTable(layout->table_id));
+    BT_ASSIGN_OR_RETURN(const std::vector<TabletState> states, ReadTablets(role, *layout));
     for (const TabletState& state : states) {
       cluster_->NoteSequences(state);
       uint64_t load = 0;
@@ -103,13 +109,39 @@ absl::StatusOr<std::vector<Master::Unassigned>> Master::FindUnassigned(Reach* mu
   }
   // After METADATA was read: what is split or merged meanwhile is not taken for missing.
   std::set<TabletId> served;
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
     for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
       served.insert(tablet->id());
     }
   }
   std::erase_if(tablets, [&](const Unassigned& tablet) { return served.contains(tablet.id); });
   return tablets;
+}
+
+absl::StatusOr<std::vector<TabletState>> Master::ReadTablets(ServerRole role,
+                                                             const TableLayout& layout) {
+  switch (role) {
+    case ServerRole::kRoot:
+      return std::vector{cluster_->root()->state()};
+    case ServerRole::kMetadata:
+      BT_RETURN_IF_ERROR(cluster_->root_rows()->SettleTable(kMetadataTableId));
+      BT_RETURN_IF_ERROR(AddFirstMetadataTablet());
+      return cluster_->root_rows()->ReadTable(kMetadataTableId);
+    case ServerRole::kUser:
+      break;
+  }
+  return cluster_->metadata()->ReadTable(layout.table_id);
+}
+
+// A database that was just created has a root tablet and nothing in it. Where the root tablet was
+// written out, or there are tables, a row that is missing is lost.
+absl::Status Master::AddFirstMetadataTablet() {
+  BT_ASSIGN_OR_RETURN(const bool is_there, cluster_->root_rows()->HasTable(kMetadataTableId));
+  if (is_there || !cluster_->root()->state().groups.empty()) return absl::OkStatus();
+  BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, schemas_.ReadAll());
+  if (!layouts.empty()) return absl::OkStatus();
+  return cluster_->root_rows()->AddTable(kMetadataTableId,
+                                         {RowRange::StartingAt(*RootRows().end())});
 }
 
 absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const ServerDirectory& servers,
@@ -141,9 +173,9 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const ServerDirectory& 
 }
 
 absl::StatusOr<std::vector<Master::Share>> Master::Distribute(
-    const std::vector<Unassigned>& tablets) const {
+    ServerRole role, const std::vector<Unassigned>& tablets) const {
   std::vector<Share> shares;
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
     // One that was lost meanwhile is not asked.
     if (host->server()->serving()) shares.push_back({host, host->load(), {}, absl::OkStatus()});
   }
@@ -212,14 +244,24 @@ bool Master::IsServed(const Unassigned& tablet) const {
 
 // --- Of servers that are lost ---
 
-bool Master::ReplaceLostServers() {
+bool Master::ReplaceLostServers(ServerRole role) {
   cluster_->SealLostServers();
-  MutexLock schema_lock(&schema_mutex_);
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
-    if (host->server()->ended()) is_assigned_ = false;
+  if (role == ServerRole::kUser) {
+    MutexLock lock(&schema_mutex_);
+    return AssignIfDue(role, &is_assigned_);
   }
-  if (is_assigned_ || !active()) return is_assigned_;
-  const absl::Status assigned = Assign();
+  MetadataPart* const part = PartOf(role);
+  MutexLock lock(&part->mutex);
+  return AssignIfDue(role, &part->is_assigned);
+}
+
+bool Master::AssignIfDue(ServerRole role, bool* is_assigned) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
+    if (host->server()->ended()) *is_assigned = false;
+  }
+  if (*is_assigned || !active()) return *is_assigned;
+  const absl::Status assigned = Assign(role);
+  *is_assigned = assigned.ok();
   cluster_->background()->Wake();  // for who waits for a tablet
   if (!assigned.ok()) {
     info_log_->Error("tablets that are not served cannot be assigned yet: ",
@@ -229,7 +271,7 @@ bool Master::ReplaceLostServers() {
 }
 
 absl::Status Master::ReplaceAll() {
-  ReplaceLostServers();
+  for (const ServerRole role : kServerRoles) ReplaceLostServers(role);
   MutexLock schema_lock(&schema_mutex_);
   if (is_assigned_ || read_only_) return absl::OkStatus();
   return absl::UnavailableError(

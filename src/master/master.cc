@@ -21,6 +21,9 @@ Master::~Master() {
   lock_->GiveUp();
   StopThreads();
   FinishThreads();
+  for (const ServerRole role : {ServerRole::kMetadata, ServerRole::kRoot}) {
+    EndLiveness(role, &PartOf(role)->liveness);
+  }
 }
 
 absl::StatusOr<std::shared_ptr<Master>> Master::Create(Cluster* cluster, Options options) {
@@ -31,19 +34,31 @@ absl::StatusOr<std::shared_ptr<Master>> Master::Create(Cluster* cluster, Options
 }
 
 absl::Status Master::Begin() {
-  BT_RETURN_IF_ERROR(GreetServers());
+  for (const ServerRole role : kMetadataRoles) BT_RETURN_IF_ERROR(BeginRole(role));
+  BT_RETURN_IF_ERROR(GreetServers(ServerRole::kUser));
   {
     MutexLock schema_lock(&schema_mutex_);
     BT_RETURN_IF_ERROR(ReadTables());
     BT_RETURN_IF_ERROR(FinishChanges());
-    // A later master must begin to be able to do something about it: a server that was lost is in
-    // the way until one is there that replaces it.
-    const absl::Status assigned = Assign();
-    if (!assigned.ok() && (options_.opening || !active())) return assigned;
+    const absl::Status assigned = AssignUsers();
+    if (IsFatal(assigned)) return assigned;
   }
   if (!options_.opening || read_only_) return absl::OkStatus();
   cluster_->CountSharedFiles();
   return SweepLeftovers();
+}
+
+absl::Status Master::BeginRole(ServerRole role) {
+  BT_RETURN_IF_ERROR(GreetServers(role));
+  MetadataPart* const part = PartOf(role);
+  {
+    MutexLock lock(&part->mutex);
+    const absl::Status assigned = Assign(role);
+    part->is_assigned = assigned.ok();
+    if (IsFatal(assigned)) return assigned;
+  }
+  if (!read_only_) part->liveness = std::thread([this, role] { LivenessLoop(role); });
+  return absl::OkStatus();
 }
 
 CallLimits Master::WithEnd(CallLimits limits) const {
@@ -51,8 +66,8 @@ CallLimits Master::WithEnd(CallLimits limits) const {
   return limits;
 }
 
-absl::Status Master::GreetServers() {
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+absl::Status Master::GreetServers(ServerRole role) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
     BT_RETURN_IF_ERROR(Step());
     BT_RETURN_IF_ERROR(host->Greet(lock_->number()).status());
   }

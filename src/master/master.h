@@ -9,13 +9,18 @@
 //  3. it asks each which tablets it has; from then on the server listens to no earlier master
 //  4. it looks for tablets in METADATA that no server has, and has them loaded
 //
-// The first one of a process finds that no server has any tablet, and the logs of all servers that
-// there were: opening a database is step 4 with all tablets. Each step that others can see is a
-// file of the lock service, a mutation of METADATA, or a command to a server (cluster/
-// server_host.h), whole or not at all; and before each the master looks whether it has its lock.
+// Steps 3 and 4 are done for METADATA's root tablet first, then for METADATA's other tablets, which
+// are found there, and then for users' tablets (cluster/server_role.h). As soon as a role's tablets
+// are assigned, a thread looks after its servers, and never waits for those of the roles behind it:
+// so whatever waits for a server of METADATA, the thread that replaces it does not. The first one
+// of a process finds that no server has any tablet, and the logs of all servers that there were:
+// opening a database is step 4 with all tablets. Each step that others can see is a file of the
+// lock service, a mutation of METADATA, or a command to a server (cluster/ server_host.h), whole or
+// not at all; and before each the master looks whether it has its lock.
 #ifndef BIGTABLE_MASTER_MASTER_H_
 #define BIGTABLE_MASTER_MASTER_H_
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,6 +45,7 @@
 #include "cluster/cluster.h"
 #include "cluster/dead_log.h"
 #include "cluster/server_directory.h"
+#include "cluster/server_role.h"
 #include "master/balancer.h"
 #include "master/master_lock.h"
 #include "master/schema_store.h"
@@ -69,8 +75,8 @@ class Master {
 
   // Its threads begin: until then it looks after nothing by itself.
   void StartThreads();
-  // They end. The thread that looks after lost servers goes on until FinishThreads: the other may
-  // wait for it.
+  // They end. The threads that look after lost servers go on until FinishThreads: the other may
+  // wait for them. Those of METADATA's servers go on until the destructor.
   void StopThreads();
   void FinishThreads();
 
@@ -113,7 +119,7 @@ class Master {
   void Wake();
   // Has the tablets of lost servers, and others that nobody serves, loaded by servers. Whether all
   // are served, as far as is known.
-  bool ReplaceLostServers();
+  bool ReplaceLostServers(ServerRole role = ServerRole::kUser);
   // After the threads have ended: OK once every tablet is served.
   absl::Status ReplaceAll();
 
@@ -143,7 +149,14 @@ class Master {
   CallLimits WithEnd(CallLimits limits) const;
 
   // Starting, and what any of its calls needs.
-  absl::Status GreetServers();
+  absl::Status GreetServers(ServerRole role);
+  // Steps 3 and 4 for METADATA's tablets of one role.
+  absl::Status BeginRole(ServerRole role);
+  // Whether an error keeps it from going on: a later master must begin to be able to do something
+  // about a server that was lost, which is in the way until one is there that replaces it.
+  bool IsFatal(const absl::Status& assigned) const {
+    return !assigned.ok() && (options_.opening || !active());
+  }
   absl::Status ReadTables() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   // What an earlier master has begun: deletions and changes of schemas, and creations.
   absl::Status FinishChanges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
@@ -161,14 +174,21 @@ class Master {
   void TellOfTable(void (EventListener::*function)(const TableEvent&), std::string_view table);
 
   // Assignment (assignment.cc).
-  absl::Status Assign() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
-  absl::StatusOr<std::vector<Unassigned>> FindUnassigned(Reach* must_reach)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  // All tablets of a role that no server has. With the role's mutex.
+  absl::Status Assign(ServerRole role);
+  // The same of users', noting what became of it.
+  absl::Status AssignUsers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  absl::StatusOr<std::vector<Unassigned>> FindUnassigned(ServerRole role, Reach* must_reach);
+  absl::StatusOr<std::vector<TabletState>> ReadTablets(ServerRole role, const TableLayout& layout);
+  absl::Status AddFirstMetadataTablet();
+  // Whether all of a role's tablets are assigned, as far as is known. With the role's mutex.
+  bool AssignIfDue(ServerRole role, bool* is_assigned);
   absl::StatusOr<std::unique_ptr<DeadLog>> ReadLog(const ServerDirectory& servers,
                                                    const std::string& server,
                                                    const Reach& must_reach);
   // So that each server has about as much. Unavailable if no server has its lock.
-  absl::StatusOr<std::vector<Share>> Distribute(const std::vector<Unassigned>& tablets) const;
+  absl::StatusOr<std::vector<Share>> Distribute(ServerRole role,
+                                                const std::vector<Unassigned>& tablets) const;
   absl::Status LoadAll(std::vector<Share> shares, const std::vector<DeadLog*>& logs);
   absl::Status LoadOne(ServerHost* host, const Unassigned& tablet,
                        const std::vector<DeadLog*>& logs);
@@ -190,10 +210,13 @@ class Master {
 
   // Upkeep.
   void UpkeepLoop();
-  void LivenessLoop();
+  void LivenessLoop(ServerRole role);
+  void EndLiveness(ServerRole role, std::thread* thread);
   bool IsStopping() const;
   void Sweep();
   bool SplitLarge(const TableLayout& layout, const CallLimits& limits);
+  // METADATA's.
+  bool SplitLargeMetadata(const CallLimits& limits);
   bool MergeSmall(const TableLayout& layout, const CallLimits& limits);
   // Moves a tablet from the server with most to do to the one with least, if that is worth it.
   void Balance() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -211,6 +234,16 @@ class Master {
   mutable Mutex schema_mutex_;
   bool is_assigned_ ABSL_GUARDED_BY(schema_mutex_) = false;  // every tablet, as far as is known
 
+  // Of a role of METADATA's.
+  struct MetadataPart {
+    Mutex mutex;  // one assignment at a time; nothing else waits with it
+    bool is_assigned ABSL_GUARDED_BY(mutex) = false;
+    std::thread liveness;
+  };
+  MetadataPart* PartOf(ServerRole role) { return &metadata_parts_[static_cast<size_t>(role)]; }
+  std::array<MetadataPart, kMetadataRoles.size()> metadata_parts_;
+  const TableLayout metadata_layout_ = MetadataLayout();
+
   mutable Mutex mutex_;
   std::map<std::string, TableLayout, std::less<>> tables_ ABSL_GUARDED_BY(mutex_);
   // Tablets that are on their way from one server to another, or being loaded.
@@ -222,9 +255,9 @@ class Master {
   mutable Mutex upkeep_mutex_;
   CondVar upkeep_changed_;
   bool upkeep_due_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
-  bool liveness_due_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
+  std::array<bool, kServerRoles.size()> liveness_due_ ABSL_GUARDED_BY(upkeep_mutex_) = {};
   bool stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
-  bool liveness_stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
+  std::array<bool, kServerRoles.size()> liveness_stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = {};
   std::thread upkeep_, liveness_;
   Balancer balancer_;  // the upkeep thread's
 };

@@ -164,6 +164,7 @@ void MasterRunner::Stop() {
     stopper.join();
     master->FinishThreads();
   } else {
+    cluster_->BeginEnding();
     cluster_->StopBackground();
   }
   std::vector<std::shared_ptr<Master>> gone;

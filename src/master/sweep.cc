@@ -15,7 +15,7 @@ absl::Status Master::SweepFiles() {
   // Taken first: what METADATA does not name by then, of work that has ended, it never will.
   const uint64_t settled = cluster_->file_numbers()->settled();
   // Then it may still name what a failed mutation has put there: after a crash.
-  BT_RETURN_IF_ERROR(cluster_->metadata_server()->error());
+  BT_RETURN_IF_ERROR(cluster_->metadata_error());
   FileSystem* const file_system = cluster_->file_system();
   const DatabaseDirectory& directory = cluster_->directory();
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,

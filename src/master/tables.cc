@@ -31,7 +31,7 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   for (const RowRange& rows : ranges) {
     tablets.push_back({&layout, {layout.table_id, rows.end()}, std::string(rows.begin()), 0});
   }
-  BT_ASSIGN_OR_RETURN(std::vector<Share> shares, Distribute(tablets));
+  BT_ASSIGN_OR_RETURN(std::vector<Share> shares, Distribute(ServerRole::kUser, tablets));
   // A server that has no log yet gets one: an error of that is one of the creation.
   for (const Share& share : shares) {
     BT_RETURN_IF_ERROR(Step());

@@ -26,7 +26,7 @@ CallLimits ForOneStep(CallLimits limits) {
 
 void Master::StartThreads() {
   upkeep_ = std::thread([this] { UpkeepLoop(); });
-  liveness_ = std::thread([this] { LivenessLoop(); });
+  liveness_ = std::thread([this] { LivenessLoop(ServerRole::kUser); });
 }
 
 void Master::UpkeepLoop() {
@@ -57,7 +57,8 @@ void Master::UpkeepLoop() {
   }
 }
 
-void Master::LivenessLoop() {
+void Master::LivenessLoop(ServerRole role) {
+  const size_t place = static_cast<size_t>(role);
   constexpr int kSoon = 3;  // failures after which it is tried again as soon as anything changes
   int failures = 0;
   while (true) {
@@ -66,19 +67,21 @@ void Master::LivenessLoop() {
       // A log that cannot be replayed is sorted anew each time.
       const absl::Time next =
           absl::Now() + absl::Milliseconds(failures == 0 ? 500 : 50 << std::min(failures - 1, 6));
-      while (!liveness_stopping_ && !(liveness_due_ && failures <= kSoon) && absl::Now() < next) {
+      while (!liveness_stopping_[place] && !(liveness_due_[place] && failures <= kSoon) &&
+             absl::Now() < next) {
         upkeep_changed_.WaitFor(&upkeep_mutex_, next - absl::Now());
       }
-      if (liveness_stopping_) return;
-      liveness_due_ = false;
+      if (liveness_stopping_[place]) return;
+      liveness_due_[place] = false;
     }
-    failures = ReplaceLostServers() ? 0 : failures + 1;
+    failures = ReplaceLostServers(role) ? 0 : failures + 1;
   }
 }
 
 void Master::Wake() {
   MutexLock lock(&upkeep_mutex_);
-  upkeep_due_ = liveness_due_ = true;
+  upkeep_due_ = true;
+  liveness_due_.fill(true);
   upkeep_changed_.SignalAll();
 }
 
@@ -97,13 +100,15 @@ void Master::StopThreads() {
   if (upkeep_.joinable()) upkeep_.join();
 }
 
-void Master::FinishThreads() {
+void Master::FinishThreads() { EndLiveness(ServerRole::kUser, &liveness_); }
+
+void Master::EndLiveness(ServerRole role, std::thread* thread) {
   {
     MutexLock lock(&upkeep_mutex_);
-    liveness_stopping_ = true;
+    liveness_stopping_[static_cast<size_t>(role)] = true;
     upkeep_changed_.SignalAll();
   }
-  if (liveness_.joinable()) liveness_.join();
+  if (thread->joinable()) thread->join();
 }
 
 // --- What the tables' rules ask for ---
@@ -119,6 +124,7 @@ bool Master::ChangeTablets(const CallLimits& limits) {
     changed |= SplitLarge(layout, limits);
     changed |= MergeSmall(layout, limits);
   }
+  changed |= SplitLargeMetadata(limits);
   return changed;
 }
 
@@ -138,6 +144,25 @@ bool Master::SplitLarge(const TableLayout& layout, const CallLimits& limits) {
     }
     info_log_->Warning("a tablet of table ", layout.name,
                        " is not split: ", ToStd(split.message()));
+  }
+  return changed;
+}
+
+bool Master::SplitLargeMetadata(const CallLimits& limits) {
+  const SplitRule rule{.tablet_size = cluster_->options().metadata_tablet_size};
+  bool changed = false;
+  for (const auto& host : cluster_->ServersOf(ServerRole::kMetadata)) {
+    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+      const std::optional<std::string> row = RowToSplitAt(rule, *tablet);
+      if (!row.has_value() || !Step().ok()) continue;
+      const absl::Status split =
+          host->Split(lock_->number(), kMetadataTableId, *row, ForOneStep(limits));
+      if (IsStopping() || !active()) return false;
+      changed |= split.ok();
+      // Moved with its server, or split by who was faster: looked at again before long.
+      if (split.ok() || absl::IsAlreadyExists(split) || absl::IsNotFound(split)) continue;
+      info_log_->Warning("a tablet of METADATA is not split: ", ToStd(split.message()));
+    }
   }
   return changed;
 }

@@ -11,6 +11,7 @@ namespace bigtable {
 namespace {
 
 constexpr char kVersion = 1;
+constexpr char kRootVersion = 2;
 constexpr char kEndsBefore = '\x01';
 constexpr char kLastTablet = '\xff';
 constexpr std::string_view kFile = "file";
@@ -72,12 +73,12 @@ absl::StatusOr<TabletFile> TakeFile(Decoder* in) {
   return file;
 }
 
-absl::Status CheckVersion(Decoder* in) {
+absl::Status CheckVersion(Decoder* in, char known = kVersion) {
   const uint8_t version = in->Byte();
   if (!in->ok()) return absl::DataLossError("no version");
-  if (version == kVersion) return absl::OkStatus();
+  if (version == known) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      Cat("format version ", version, "; this program knows ", static_cast<int>(kVersion)));
+      Cat("format version ", version, "; this program knows ", static_cast<int>(known)));
 }
 
 }  // namespace
@@ -280,8 +281,12 @@ absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std
   return in.ok() ? absl::OkStatus() : bad("the value is cut");
 }
 
-std::string EncodeTabletState(const TabletState& state) {
-  std::string out(1, kVersion);
+RowRange RootRows() { return RowRange::RightOpen("", *MetadataRows(kMetadataTableId).end()); }
+
+std::string EncodeRoot(const RootState& root) {
+  const TabletState& state = root.tablet;
+  std::string out(1, kRootVersion);
+  AppendLengthPrefixed(&out, root.server);
   AppendVarint64(&out, static_cast<uint64_t>(state.last_timestamp));
   AppendVarint64(&out, state.groups.size());
   for (const auto& [id, group] : state.groups) {
@@ -295,10 +300,13 @@ std::string EncodeTabletState(const TabletState& state) {
   return out;
 }
 
-absl::StatusOr<TabletState> DecodeTabletState(std::string_view bytes) {
+absl::StatusOr<RootState> DecodeRoot(std::string_view bytes) {
   Decoder in(bytes);
-  BT_RETURN_IF_ERROR(CheckVersion(&in));
-  TabletState state;
+  BT_RETURN_IF_ERROR(CheckVersion(&in, kRootVersion));
+  RootState root;
+  root.server = in.LengthPrefixed();
+  TabletState& state = root.tablet;
+  state.rows = RootRows();
   state.last_timestamp = static_cast<int64_t>(in.Varint());
   for (uint64_t groups = in.Varint(); in.ok() && groups > 0; --groups) {
     GroupState& group = state.groups[static_cast<uint32_t>(in.Varint())];
@@ -311,7 +319,7 @@ absl::StatusOr<TabletState> DecodeTabletState(std::string_view bytes) {
     }
   }
   if (!in.ok() || !in.at_end()) return absl::DataLossError("a tablet's state cannot be read");
-  return state;
+  return root;
 }
 
 }  // namespace bigtable

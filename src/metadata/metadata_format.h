@@ -24,14 +24,17 @@
 //
 // `location` is in a locality group of its own, which is in memory.
 //
-// The METADATA table's own tablet has no row: its state is the file "root" of the lock service
-// (root_tablet.h), in the encoding of EncodeTabletState: version 1 | last timestamp | groups:
-// count, then each: id, redo point, files: count, then each: order, SSTableInfo.
+// METADATA's own tablets have rows, too, which are the first of all, since the id of METADATA is
+// the smallest. These rows are METADATA's first tablet, the root, which is never split, and has no
+// row itself: its state is the file "root" of the lock service (root_tablet.h), in the encoding of
+// EncodeRoot: version 2 | the name of the server that had the root tablet last | last timestamp |
+// groups: count, then each: id, redo point, files: count, then each: order, SSTableInfo.
 //
 // Numbers are varints; texts and SSTableInfos have their length before them.
 #ifndef BIGTABLE_METADATA_METADATA_FORMAT_H_
 #define BIGTABLE_METADATA_METADATA_FORMAT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +52,9 @@
 namespace bigtable {
 
 inline constexpr uint64_t kMetadataTableId = 1;
+// How much longer a row of METADATA is at most than the end row that it is about, and one about a
+// tablet of METADATA than that of the user's tablet that it ends with.
+inline constexpr size_t kMostIdBytes = 18;
 
 // The schema of METADATA, which is the same in every database.
 TableLayout MetadataLayout();
@@ -56,6 +62,8 @@ TableLayout MetadataLayout();
 // The row of a tablet, and the rows of all tablets of a table.
 std::string MetadataRow(const TabletId& tablet);
 RowRange MetadataRows(uint64_t table_id);
+// The rows of the root tablet: those of METADATA's other tablets, and what would be before them.
+RowRange RootRows();
 // The tablet of a row. DataLoss if it is no row of METADATA.
 absl::StatusOr<TabletId> TabletOfMetadataRow(std::string_view row);
 
@@ -88,8 +96,14 @@ TabletMark MarkOfCell(std::string_view family, std::string_view qualifier);
 // The server, if this cell says which one has the tablet. Views the value.
 std::optional<std::string_view> ServerOfCell(std::string_view family, std::string_view value);
 
-std::string EncodeTabletState(const TabletState& state);
-absl::StatusOr<TabletState> DecodeTabletState(std::string_view bytes);
+// The root tablet: where it is, and what it has.
+struct RootState {
+  std::string server;  // that had it last; "" if none had
+  TabletState tablet;  // its rows are RootRows()
+};
+std::string EncodeRoot(const RootState& root);
+// DataLoss; FailedPrecondition for another version.
+absl::StatusOr<RootState> DecodeRoot(std::string_view bytes);
 
 }  // namespace bigtable
 

@@ -40,18 +40,24 @@ bool MetadataTable::TakesTogether(absl::Span<const TabletStep> steps) const {
   const std::vector<RowChange> changes = EncodeSteps(steps);
   size_t bytes = 0;
   for (const RowChange& change : changes) bytes += change.row.size() + change.operations.size();
-  return changes.size() <= 1 || bytes <= kMostBytes;
+  return changes.size() <= 1 || (bytes <= kMostBytes && service_->AreTogether(Views(changes)));
 }
 
 absl::Status MetadataTable::Commit(absl::Span<const TabletStep> steps) {
   const std::vector<RowChange> changes = EncodeSteps(steps);
-  if (changes.size() == 1) {
-    return service()->ApplyMutation(
-        {kMetadataTableId, changes.front().row, changes.front().operations});
-  }
-  std::vector<RowOperations> rows;
-  for (const RowChange& change : changes) rows.push_back({change.row, change.operations});
-  return service()->ApplyBatch({kMetadataTableId, rows});
+  return service_->Mutate(Views(changes), Durability::kSync);
+}
+
+std::vector<RowOperations> MetadataTable::Views(absl::Span<const RowChange> changes) {
+  std::vector<RowOperations> views;
+  for (const RowChange& change : changes) views.push_back({change.row, change.operations});
+  return views;
+}
+
+absl::Status MetadataTable::Mutate(std::string_view row, std::string_view operations,
+                                   Durability durability) {
+  const RowOperations mutation{row, operations};
+  return service_->Mutate(absl::MakeConstSpan(&mutation, 1), durability);
 }
 
 std::string MetadataTable::Event(TabletEventKind kind, std::string_view detail) const {
@@ -61,14 +67,14 @@ std::string MetadataTable::Event(TabletEventKind kind, std::string_view detail) 
 absl::Status MetadataTable::SetLocation(const TabletId& id, std::string_view server) {
   const std::string row = MetadataRow(id);
   const std::string operations = EncodeLocation(server) + Event(TabletEventKind::kLoaded, server);
-  return service()->ApplyMutation({kMetadataTableId, row, operations, Durability::kBuffered});
+  return Mutate(row, operations, Durability::kBuffered);
 }
 
 absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<RowRange>& tablets) {
   for (const RowRange& rows : tablets) {
     const std::string row = MetadataRow({table_id, rows.end()});
     const std::string operations = EncodeNewTablet(rows);
-    BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, row, operations}));
+    BT_RETURN_IF_ERROR(Mutate(row, operations));
   }
   return absl::OkStatus();
 }
@@ -81,7 +87,7 @@ absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& st
   const std::string left_row = MetadataRow({table_id, left.rows.end()});
   const std::string event = Event(TabletEventKind::kSplit, row);
   const std::string pending = EncodePendingTablet(left) + EncodeLocation(server) + event;
-  BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, left_row, pending}));
+  BT_RETURN_IF_ERROR(Mutate(left_row, pending));
   const std::string right_row = MetadataRow({table_id, state.rows.end()});
   const RowRange right_rows = state.rows.end().has_value()
                                   ? RowRange::RightOpen(row, *state.rows.end())
@@ -99,10 +105,10 @@ absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& st
   TabletChange change;
   change.last_timestamp = state.last_timestamp;
   becomes_right += EncodeChange(change);
-  BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, right_row, becomes_right}));
+  BT_RETURN_IF_ERROR(Mutate(right_row, becomes_right));
   // Whoever reads the row knows without it.
   const std::string no_mark = EncodeNoMark();
-  EndSteps(table_id, service()->ApplyMutation({kMetadataTableId, left_row, no_mark}));
+  EndSteps(table_id, Mutate(left_row, no_mark));
   return absl::OkStatus();
 }
 
@@ -112,15 +118,15 @@ absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& r
   BT_RETURN_IF_ERROR(BeginSteps(left.table_id));
   const std::string left_row = MetadataRow(left);
   const std::string merging = EncodeMerging();
-  BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, left_row, merging}));
+  BT_RETURN_IF_ERROR(Mutate(left_row, merging));
   const std::string right_row = MetadataRow(right);
   const std::string operations = EncodeBeginRow(merged.rows.begin()) + EncodeContents(merged) +
                                  Event(TabletEventKind::kMerged, left.end_row.value_or(""));
-  BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, right_row, operations}));
+  BT_RETURN_IF_ERROR(Mutate(right_row, operations));
   // Whoever reads the row knows that it is gone.
   std::string removed;
   AppendOperation(&removed, {.kind = EntryKind::kDeleteRow});
-  EndSteps(left.table_id, service()->ApplyMutation({kMetadataTableId, left_row, removed}));
+  EndSteps(left.table_id, Mutate(left_row, removed));
   return absl::OkStatus();
 }
 
@@ -133,29 +139,24 @@ void MetadataTable::EndSteps(uint64_t table_id, const absl::Status& last_step) {
   if (last_step.ok()) unsettled_.erase(table_id);
 }
 
-absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(const RowRange& range,
-                                                                        size_t most) {
+absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(const MetadataRead& read) {
   std::vector<Row> rows;
-  const absl::Status enough = absl::OutOfRangeError("as many rows as were asked for");
-  const absl::Status read =
-      service()->Read({kMetadataTableId, range}, [&](const ReadCell& cell) -> absl::Status {
-        if (rows.empty() || cell.row != rows.back().key) {
-          if (rows.size() == most) return enough;
-          BT_ASSIGN_OR_RETURN(TabletId id, TabletOfMetadataRow(cell.row));
-          Row& row = rows.emplace_back();
-          row.key = cell.row;
-          if (id.end_row.has_value()) row.state.rows = RowRange::RightOpen("", *id.end_row);
-          row.id = std::move(id);
-        }
-        Row& row = rows.back();
-        if (const TabletMark mark = MarkOfCell(cell.family, cell.qualifier);
-            mark != TabletMark::kNone) {
-          row.mark = mark;
-        }
-        if (const auto server = ServerOfCell(cell.family, cell.value)) row.server = *server;
-        return DecodeCell(cell.family, cell.qualifier, cell.value, &row.state);
-      });
-  if (!read.ok() && read != enough) return read;
+  BT_RETURN_IF_ERROR(service_->Read(read, [&](const ReadCell& cell) -> absl::Status {
+    if (rows.empty() || cell.row != rows.back().key) {
+      BT_ASSIGN_OR_RETURN(TabletId id, TabletOfMetadataRow(cell.row));
+      Row& row = rows.emplace_back();
+      row.key = cell.row;
+      if (id.end_row.has_value()) row.state.rows = RowRange::RightOpen("", *id.end_row);
+      row.id = std::move(id);
+    }
+    Row& row = rows.back();
+    if (const TabletMark mark = MarkOfCell(cell.family, cell.qualifier);
+        mark != TabletMark::kNone) {
+      row.mark = mark;
+    }
+    if (const auto server = ServerOfCell(cell.family, cell.value)) row.server = *server;
+    return DecodeCell(cell.family, cell.qualifier, cell.value, &row.state);
+  }));
   return rows;
 }
 
@@ -184,7 +185,7 @@ absl::Status MetadataTable::RemoveTable(uint64_t table_id) {
   std::string operations;
   AppendOperation(&operations, {.kind = EntryKind::kDeleteRow});
   for (const Row& row : rows) {
-    BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, row.key, operations}));
+    BT_RETURN_IF_ERROR(Mutate(row.key, operations));
   }
   return absl::OkStatus();
 }
@@ -203,7 +204,7 @@ absl::Status MetadataTable::Settle(uint64_t table_id) {
       operations.clear();
       AppendOperation(&operations, {.kind = EntryKind::kDeleteRow});
     }
-    BT_RETURN_IF_ERROR(service()->ApplyMutation({kMetadataTableId, row.key, operations}));
+    BT_RETURN_IF_ERROR(Mutate(row.key, operations));
   }
   return absl::OkStatus();
 }
@@ -215,7 +216,8 @@ absl::StatusOr<std::vector<TabletState>> MetadataTable::ReadTable(uint64_t table
     if (IsTablet(rows, row)) tablets.push_back(row.state);
   }
   if (tablets.empty()) return absl::DataLossError(Cat("METADATA has no row for table ", table_id));
-  std::string next;  // where the next tablet has to begin
+  // Where the next tablet has to begin: METADATA's first rows are in its root tablet.
+  std::string next = table_id == kMetadataTableId ? *RootRows().end() : "";
   for (const TabletState& tablet : tablets) {
     if (tablet.rows.begin() != next) {
       return absl::DataLossError(Cat("METADATA, table ", table_id, ": a tablet begins with ",
@@ -234,7 +236,8 @@ absl::StatusOr<std::vector<TabletState>> MetadataTable::ReadTable(uint64_t table
 absl::StatusOr<TabletState> MetadataTable::ReadTablet(const TabletId& id, std::string* server) {
   BT_ASSIGN_OR_RETURN(
       std::vector<Row> rows,
-      ReadRows(RowRange::RightOpen(MetadataRow(id), *MetadataRows(id.table_id).end()), 1 + kMarks));
+      ReadRows({.range = RowRange::RightOpen(MetadataRow(id), *MetadataRows(id.table_id).end()),
+                .row_limit = 1 + kMarks}));
   if (!rows.empty() && rows.front().id == id && IsTablet(rows, rows.front())) {
     *server = std::move(rows.front().server);
     return std::move(rows.front().state);
@@ -245,12 +248,14 @@ absl::StatusOr<TabletState> MetadataTable::ReadTablet(const TabletId& id, std::s
 
 absl::StatusOr<std::vector<TabletLocation>> MetadataTable::FindTablets(uint64_t table_id,
                                                                        std::string_view row,
-                                                                       size_t most) {
+                                                                       size_t most, bool waits) {
   const RowRange all = MetadataRows(table_id);
   // The tablet ends behind the row, so the next larger key is the first that can be meant.
   const std::string first = MetadataRow({table_id, std::string(row)}) + '\0';
   BT_ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                      ReadRows(RowRange::RightOpen(first, *all.end()), most + kMarks));
+                      ReadRows({.range = RowRange::RightOpen(first, *all.end()),
+                                .row_limit = most + kMarks,
+                                .waits = waits}));
   std::vector<TabletLocation> tablets;
   for (const Row& candidate : rows) {
     if (tablets.size() == most) break;
@@ -264,23 +269,30 @@ absl::StatusOr<std::vector<TabletLocation>> MetadataTable::FindTablets(uint64_t 
 }
 
 absl::Status MetadataTable::AddFiles(std::set<uint64_t>* numbers) {
-  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows(RowRange::All()));
-  for (const Row& row : rows) {
-    for (const auto& [id, group] : row.state.groups) {
-      for (const TabletFile& file : group.files) numbers->insert(file.info.file_number);
-    }
+  // What METADATA's own tablets name nobody else does: so these need not be of one moment.
+  for (const RowRange& range : {RootRows(), RowRange::StartingAt(*RootRows().end())}) {
+    BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows({.range = range}));
+    for (const Row& row : rows) row.state.AddFiles(numbers);
   }
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> MetadataTable::HasTable(uint64_t table_id) {
+  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                      ReadRows({.range = MetadataRows(table_id), .row_limit = 1}));
+  return !rows.empty();
+}
+
 absl::StatusOr<std::vector<uint64_t>> MetadataTable::Tables() {
   std::vector<uint64_t> tables;
-  BT_RETURN_IF_ERROR(service()->Read(
-      {kMetadataTableId, RowRange::All()}, [&](const ReadCell& cell) -> absl::Status {
-        BT_ASSIGN_OR_RETURN(const TabletId tablet, TabletOfMetadataRow(cell.row));
-        if (tables.empty() || tables.back() != tablet.table_id) tables.push_back(tablet.table_id);
-        return absl::OkStatus();
-      }));
+  BT_RETURN_IF_ERROR(service_->Read({.range = RowRange::StartingAt(*RootRows().end())},
+                                    [&](const ReadCell& cell) -> absl::Status {
+                                      BT_ASSIGN_OR_RETURN(const TabletId tablet,
+                                                          TabletOfMetadataRow(cell.row));
+                                      if (tables.empty() || tables.back() != tablet.table_id)
+                                        tables.push_back(tablet.table_id);
+                                      return absl::OkStatus();
+                                    }));
   return tables;
 }
 

@@ -1,8 +1,8 @@
-// The tablets' rows in METADATA, read and written through the service of the server that has it.
+// The tablets' rows in METADATA. Those of METADATA's own tablets are in its root tablet, and read
+// and written like all others (metadata_client.h).
 #ifndef BIGTABLE_METADATA_METADATA_TABLE_H_
 #define BIGTABLE_METADATA_METADATA_TABLE_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -19,7 +19,7 @@
 
 #include "base/mutex.h"
 #include "metadata/metadata_format.h"
-#include "rpc/tablet_service.h"
+#include "metadata/metadata_service.h"
 #include "tablet/tablet_state.h"
 
 namespace bigtable {
@@ -36,14 +36,11 @@ struct TabletLocation {
 class MetadataTable final : public TabletStore {
  public:
   // `service` and `clock` outlive this. Without a clock no events are noted.
-  explicit MetadataTable(TabletService* service, Clock* clock = nullptr)
+  explicit MetadataTable(MetadataService* service, Clock* clock = nullptr)
       : service_(service), clock_(clock) {}
 
-  // From now on calls go through `service`, which outlives this: for who has the server elsewhere.
-  void SetService(TabletService* service) { service_ = service; }
-
-  // All rows of METADATA are in one tablet; of several, their mutations are one record of its log,
-  // whose size is kept within bounds.
+  // Several mutations are one record of the log of METADATA's server, whose size is kept within
+  // bounds, and so have to be in one tablet of METADATA.
   bool TakesTogether(absl::Span<const TabletStep> steps) const override;
   absl::Status Commit(absl::Span<const TabletStep> steps) override;
   using TabletStore::Commit;
@@ -70,16 +67,19 @@ class MetadataTable final : public TabletStore {
   // One of them, and the server that had it last. NotFound if there is none.
   absl::StatusOr<TabletState> ReadTablet(const TabletId& id, std::string* server);
   // The tablet that has `row`, and those behind it, `most` at most. NotFound if the table has no
-  // tablet with that row.
+  // tablet with that row. Unless it `waits`, Unavailable if METADATA's server is being replaced.
   absl::StatusOr<std::vector<TabletLocation>> FindTablets(uint64_t table_id, std::string_view row,
-                                                          size_t most);
+                                                          size_t most, bool waits = true);
   // The server has loaded the tablet. Not synced.
   absl::Status SetLocation(const TabletId& id, std::string_view server);
   // Finishes the splits and merges of a table that were cut short, or undoes them.
   absl::Status SettleTable(uint64_t table_id);
-  // Adds the numbers of all SSTables that it names, at one moment.
+  // Adds the numbers of all SSTables that it names: METADATA's own at one moment, and all others at
+  // one.
   absl::Status AddFiles(std::set<uint64_t>* numbers);
-  // The tables that have rows.
+  // Whether METADATA has a row for any tablet of the table, served or not.
+  absl::StatusOr<bool> HasTable(uint64_t table_id);
+  // The tables that have rows, but for METADATA itself.
   absl::StatusOr<std::vector<uint64_t>> Tables();
 
  private:
@@ -91,11 +91,13 @@ class MetadataTable final : public TabletStore {
     std::string server;
   };
 
-  TabletService* service() const { return service_.load(std::memory_order_acquire); }
-  // Rows in order, `most` at most.
-  absl::StatusOr<std::vector<Row>> ReadRows(const RowRange& range, size_t most = SIZE_MAX);
+  // Of a single row. Errors of MetadataService::Mutate.
+  absl::Status Mutate(std::string_view row, std::string_view operations,
+                      Durability durability = Durability::kSync);
+  // Rows in order.
+  absl::StatusOr<std::vector<Row>> ReadRows(const MetadataRead& read);
   absl::StatusOr<std::vector<Row>> ReadRows(uint64_t table_id) {
-    return ReadRows(MetadataRows(table_id));
+    return ReadRows({.range = MetadataRows(table_id)});
   }
   // Nothing without a clock.
   std::string Event(TabletEventKind kind, std::string_view detail) const;
@@ -107,6 +109,7 @@ class MetadataTable final : public TabletStore {
   };
 
   std::vector<RowChange> EncodeSteps(absl::Span<const TabletStep> steps) const;
+  static std::vector<RowOperations> Views(absl::Span<const RowChange> changes);
   // Around the steps of a split or a merge. What an earlier one has left because a step of it
   // failed is settled first: a mark is understood only as long as its tablet's neighbours are what
   // they were.
@@ -117,7 +120,7 @@ class MetadataTable final : public TabletStore {
   // happened, a merging one until its merge has.
   static bool IsTablet(const std::vector<Row>& rows, const Row& row);
 
-  std::atomic<TabletService*> service_;
+  MetadataService* const service_;
   Clock* const clock_;
   Mutex steps_mutex_;  // one split or merge at a time: settling must not see another's marks
   std::set<uint64_t> unsettled_ ABSL_GUARDED_BY(steps_mutex_);  // that may have rows with marks

@@ -1,57 +1,72 @@
 #include "metadata/root_tablet.h"
 
+#include <utility>
+
 #include "base/status.h"
 #include "base/strings.h"
-#include "metadata/metadata_format.h"
 
 namespace bigtable {
 
 absl::Status RootTablet::Create() {
   MutexLock lock(&mutex_);
-  state_ = {};
-  return files_->Write(kFile, EncodeTabletState(state_));
+  root_ = {};
+  root_.tablet.rows = RootRows();
+  return files_->Write(kFile, EncodeRoot(root_));
 }
 
 absl::Status RootTablet::Load() {
   BT_ASSIGN_OR_RETURN(const std::string bytes, files_->Read(kFile));
-  absl::StatusOr<TabletState> state = DecodeTabletState(bytes);
-  if (!state.ok()) {
-    return absl::Status(state.status().code(),
-                        Cat("the root tablet's file: ", ToStd(state.status().message())));
+  absl::StatusOr<RootState> root = DecodeRoot(bytes);
+  if (!root.ok()) {
+    return absl::Status(root.status().code(),
+                        Cat("the root tablet's file: ", ToStd(root.status().message())));
   }
   MutexLock lock(&mutex_);
-  state_ = *std::move(state);
+  root_ = *std::move(root);
   return absl::OkStatus();
 }
 
 TabletState RootTablet::state() const {
   MutexLock lock(&mutex_);
-  return state_;
+  return root_.tablet;
+}
+
+std::string RootTablet::server() const {
+  MutexLock lock(&mutex_);
+  return root_.server;
+}
+
+absl::Status RootTablet::SetServer(std::string_view server, bool only_here) {
+  MutexLock lock(&mutex_);
+  RootState next = root_;
+  next.server = server;
+  if (!only_here) return Write(std::move(next));
+  root_ = std::move(next);
+  return absl::OkStatus();
 }
 
 absl::Status RootTablet::Commit(absl::Span<const TabletStep> steps) {
   MutexLock lock(&mutex_);
-  TabletState next = state_;
-  for (const TabletStep& step : steps) ApplyChange(step.change, &next);
-  absl::Status written = files_->Write(kFile, EncodeTabletState(next));
+  RootState next = root_;
+  for (const TabletStep& step : steps) ApplyChange(step.change, &next.tablet);
+  return Write(std::move(next));
+}
+
+absl::Status RootTablet::Write(RootState next) {
+  absl::Status written = files_->Write(kFile, EncodeRoot(next));
   if (!written.ok()) {
-    perhaps_.push_back(std::move(next));
+    perhaps_.push_back(std::move(next.tablet));
     return written;
   }
-  state_ = std::move(next);
+  root_ = std::move(next);
   perhaps_.clear();
   return absl::OkStatus();
 }
 
 void RootTablet::AddFiles(std::set<uint64_t>* numbers) const {
-  const auto add = [&](const TabletState& state) {
-    for (const auto& [id, group] : state.groups) {
-      for (const TabletFile& file : group.files) numbers->insert(file.info.file_number);
-    }
-  };
   MutexLock lock(&mutex_);
-  add(state_);
-  for (const TabletState& state : perhaps_) add(state);
+  root_.tablet.AddFiles(numbers);
+  for (const TabletState& state : perhaps_) state.AddFiles(numbers);
 }
 
 }  // namespace bigtable

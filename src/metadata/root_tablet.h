@@ -1,10 +1,12 @@
-// The state of METADATA's first tablet, the root, which is never split: a small file of the lock
-// service that is replaced whole (section 5.1 of the paper). It is where everything begins.
+// The state of METADATA's first tablet, the root, which is never split, and where it is: a small
+// file of the lock service that is replaced whole (section 5.1 of the paper). It is where
+// everything begins.
 #ifndef BIGTABLE_METADATA_ROOT_TABLET_H_
 #define BIGTABLE_METADATA_ROOT_TABLET_H_
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +15,7 @@
 
 #include "base/mutex.h"
 #include "lockservice/small_files.h"
+#include "metadata/metadata_format.h"
 #include "tablet/tablet_state.h"
 
 namespace bigtable {
@@ -31,6 +34,10 @@ class RootTablet final : public TabletStore {
   // Errors of SmallFiles::Read; DataLoss.
   absl::Status Load();
   TabletState state() const;
+  // The server that has the root tablet, or had it last; "" if none ever had.
+  std::string server() const;
+  // A server has loaded it. Durable, unless this is `only_here`: in a database that is only read.
+  absl::Status SetServer(std::string_view server, bool only_here);
   // Adds the numbers of all SSTables that the file may name: after a failed commit those of the
   // state before and of the one after, until one succeeds.
   void AddFiles(std::set<uint64_t>* numbers) const;
@@ -41,9 +48,11 @@ class RootTablet final : public TabletStore {
   using TabletStore::Commit;
 
  private:
+  absl::Status Write(RootState next) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   SmallFiles* const files_;
   mutable Mutex mutex_;
-  TabletState state_ ABSL_GUARDED_BY(mutex_);
+  RootState root_ ABSL_GUARDED_BY(mutex_);
   std::vector<TabletState> perhaps_ ABSL_GUARDED_BY(mutex_);  // of commits that failed
 };
 

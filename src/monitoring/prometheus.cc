@@ -149,6 +149,14 @@ void AddCalls(const DatabaseStatistics& statistics, Exposition* out) {
   each_table(&TableCallStatistics::stream_cells);
 }
 
+void AddLocations(const LocationStatistics& locations, Exposition* out) {
+  out->Counter("location_lookups_total",
+               "Look-ups of where a tablet is, by the level of the hierarchy that was asked.");
+  out->Add({{"level", "metadata"}}, locations.lookups);
+  out->Add({{"level", "root_tablet"}}, locations.root_tablet_lookups);
+  out->Add({{"level", "root_file"}}, locations.root_file_lookups);
+}
+
 void AddFamilies(const DatabaseStatistics& statistics, Exposition* out) {
   const auto each = [&](uint64_t FamilyStatistics::*count) {
     for (const auto& [table, families] : statistics.families) {
@@ -404,6 +412,7 @@ std::string ToPrometheusText(const DatabaseStatistics& statistics) {
   Exposition out;
   AddDatabase(statistics, &out);
   AddCalls(statistics, &out);
+  AddLocations(statistics.locations, &out);
   AddFamilies(statistics, &out);
   AddGroups(statistics, &out);
   AddServers(statistics, &out);

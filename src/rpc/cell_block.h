@@ -25,9 +25,17 @@
 #include <string_view>
 
 #include "base/coding.h"
-#include "rpc/tablet_service.h"
 
 namespace bigtable {
+
+// Views of the block, or of what it is made from.
+struct ReadCell {
+  std::string_view row;
+  std::string_view family;
+  std::string_view qualifier;
+  int64_t timestamp = 0;
+  std::string_view value;
+};
 
 // One thread at a time.
 class CellBlockBuilder {

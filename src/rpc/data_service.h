@@ -1,5 +1,5 @@
-// What a tablet server does for users: the seam across which it could be on another machine.
-// Requests and responses are plain values; rpc/message_format.h has them as bytes.
+// What a tablet server does for those who read and write: the seam across which it could be on
+// another machine. Requests and responses are plain values; rpc/message_format.h has them as bytes.
 //
 // An answer may be lost, and then nobody but the server knows what became of the request. So
 // whoever asks may ask again, and what must not be done twice has a number by which the server
@@ -7,8 +7,8 @@
 // request names the server that it is meant for, and a server that does not have the rows, or has
 // lost its lock, says so and does nothing.
 //
-// METADATA's own calls are in rpc/tablet_service.h; where its server is elsewhere, they go as these
-// (metadata/remote_metadata.h).
+// METADATA is a table like any other here: its tablets are read and written through this seam, too,
+// by masters, servers and clients (metadata/metadata_client.h).
 #ifndef BIGTABLE_RPC_DATA_SERVICE_H_
 #define BIGTABLE_RPC_DATA_SERVICE_H_
 
@@ -26,7 +26,6 @@
 #include "bigtable/row_range.h"
 
 #include "base/sequence.h"
-#include "rpc/tablet_service.h"
 
 namespace bigtable {
 
@@ -40,6 +39,11 @@ struct RequestId {
   uint64_t number = 0;  // from 1
 
   friend bool operator==(const RequestId&, const RequestId&) = default;
+};
+
+struct RowOperations {
+  std::string_view row;
+  std::string_view operations;  // tablet/mutation_format.h
 };
 
 // Mutations of one tablet. A copy of a request may come at any time later: before its slot's next

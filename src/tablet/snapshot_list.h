@@ -51,6 +51,22 @@ class SnapshotList {
   std::multiset<SequenceNumber> held_ ABSL_GUARDED_BY(mutex_);
 };
 
+// A snapshot for as long as this lives.
+class SnapshotHold {
+ public:
+  // `list` outlives this.
+  explicit SnapshotHold(SnapshotList* list) : list_(list), sequence_(list->Take()) {}
+  ~SnapshotHold() { list_->Release(sequence_); }
+  SnapshotHold(const SnapshotHold&) = delete;
+  SnapshotHold& operator=(const SnapshotHold&) = delete;
+
+  SequenceNumber sequence() const { return sequence_; }
+
+ private:
+  SnapshotList* const list_;
+  const SequenceNumber sequence_;
+};
+
 }  // namespace bigtable
 
 #endif  // BIGTABLE_TABLET_SNAPSHOT_LIST_H_

@@ -18,6 +18,12 @@ void ApplyChange(const TabletChange& change, TabletState* state) {
   state->last_timestamp = std::max(state->last_timestamp, change.last_timestamp);
 }
 
+void TabletState::AddFiles(std::set<uint64_t>* numbers) const {
+  for (const auto& [id, group] : groups) {
+    for (const TabletFile& file : group.files) numbers->insert(file.info.file_number);
+  }
+}
+
 TabletState MergedState(const TabletState& left, const TabletState& right,
                         std::vector<uint64_t>* shared) {
   TabletState merged = right;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ struct TabletState {
   std::map<uint32_t, GroupState> groups;  // by the group's id
   // No server time that was given to the tablet's cells is larger, as far as they are in SSTables.
   int64_t last_timestamp = 0;
+
+  // The numbers of its SSTables.
+  void AddFiles(std::set<uint64_t>* numbers) const;
 };
 
 // A step from one state to the next.

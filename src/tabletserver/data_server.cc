@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "metadata/metadata_format.h"
 #include "rpc/cell_block.h"
 #include "rpc/filter_format.h"
 #include "tablet/cell_cursor.h"
@@ -27,9 +28,9 @@ MutateResponse All(size_t n, const absl::Status& status) {
 }
 
 // What RowMutation holds its users to, of a mutation that may have been made by anybody.
-absl::Status CheckMutation(const RowOperations& mutation, MutationView* view) {
-  if (mutation.row.empty() || mutation.row.size() > RowMutation::kMaxRowSize) {
-    return absl::InvalidArgumentError(Cat("a row key must have 1 to ", RowMutation::kMaxRowSize,
+absl::Status CheckMutation(const RowOperations& mutation, size_t max_row_size, MutationView* view) {
+  if (mutation.row.empty() || mutation.row.size() > max_row_size) {
+    return absl::InvalidArgumentError(Cat("a row key must have 1 to ", max_row_size,
                                           " bytes, and one has ", mutation.row.size()));
   }
   if (mutation.row.size() + mutation.operations.size() > RowMutation::kMaxSize) {
@@ -68,7 +69,7 @@ std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool
 
 bool DataServer::IsFor(std::string_view server) const {
   // One that is being started has no name yet.
-  return (read_only_ || server_->has_log()) && server_->name() == server;
+  return (writes_ != Writes::kLogged || server_->has_log()) && server_->name() == server;
 }
 
 // --- Writes ---
@@ -77,7 +78,9 @@ absl::StatusOr<MutateResponse> DataServer::Mutate(const MutateRequest& request) 
   if (!IsFor(request.server)) {
     return MutateResponse{.verdict = MutateResponse::Verdict::kOtherServer, .statuses = {}};
   }
-  if (read_only_) return absl::FailedPreconditionError("the database was opened read-only");
+  if (writes_ == Writes::kRefused) {
+    return absl::FailedPreconditionError("the database was opened read-only");
+  }
   const CallLimits limits{.deadline = request.deadline};
   return outcomes_.Run(request.id, limits, [&] { return Apply(request, limits); });
 }
@@ -91,9 +94,12 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
   std::vector<MutationView> views(request.mutations.size());
   std::shared_ptr<Tablet> tablet;
   uint64_t bytes = 0;
+  // METADATA's rows are those of users, with tables' ids before them.
+  const size_t max_row_size =
+      RowMutation::kMaxRowSize + (request.table_id == kMetadataTableId ? kMostIdBytes : 0);
   for (size_t i = 0; i < views.size(); ++i) {
     const RowOperations& mutation = request.mutations[i];
-    response.statuses[i] = CheckMutation(mutation, &views[i]);
+    response.statuses[i] = CheckMutation(mutation, max_row_size, &views[i]);
     if (!response.statuses[i].ok()) continue;
     if (tablet == nullptr) tablet = server_->FindTablet(request.table_id, mutation.row);
     if (tablet == nullptr || !tablet->rows().Contains(mutation.row)) return Moved();
@@ -114,12 +120,20 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
       return All(views.size(), response.statuses[i]);
     }
   }
+  if (writes_ == Writes::kInMemory) {
+    for (size_t i = 0; i < views.size(); ++i) {
+      if (response.statuses[i].ok()) server_->ApplyInMemory(tablet.get(), views[i]);
+    }
+    return response;
+  }
+  const CallSample sample{.weight = 1};
   const bool applied = server_->Apply({.tablet = tablet.get(),
                                        .layout = &version->layout(),
                                        .mutations = views,
                                        .is_batch = request.is_batch,
                                        .durability = request.durability,
-                                       .limits = limits},
+                                       .limits = limits,
+                                       .sample = &sample},
                                       absl::MakeSpan(response.statuses));
   return applied ? response : Moved();
 }

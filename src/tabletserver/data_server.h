@@ -1,4 +1,4 @@
-// Users' requests as a tablet server carries them out (rpc/data_service.h). Nothing that a request
+// Requests as a tablet server carries them out (rpc/data_service.h). Nothing that a request
 // says is believed: rows, operations, filters and names are checked here, whoever sent them.
 //
 // A write goes the way of a write that is made in place: held back by the WriteController, checked
@@ -27,10 +27,14 @@ namespace bigtable {
 // a copy of each cell that is read.
 class DataServer final : public DataService {
  public:
+  // What is done with writes. In a database that is only read users' are refused, and METADATA's,
+  // which say where tablets are, stay in memory.
+  enum class Writes { kLogged, kInMemory, kRefused };
+
   // Both outlive this. Without a write controller nobody is held back, as METADATA's writers are
   // not.
-  DataServer(TabletServer* server, WriteController* write_controller, bool read_only)
-      : server_(server), write_controller_(write_controller), read_only_(read_only) {}
+  DataServer(TabletServer* server, WriteController* write_controller, Writes writes)
+      : server_(server), write_controller_(write_controller), writes_(writes) {}
   DataServer(const DataServer&) = delete;
   DataServer& operator=(const DataServer&) = delete;
 
@@ -46,7 +50,7 @@ class DataServer final : public DataService {
 
   TabletServer* const server_;
   WriteController* const write_controller_;
-  const bool read_only_;
+  const Writes writes_;
   OutcomeWindow outcomes_;
 };
 

@@ -483,37 +483,7 @@ void TabletServer::ApplyToMemtables(Write* write) {
   }
 }
 
-// --- TabletService ---
-
-absl::StatusOr<std::shared_ptr<Tablet>> TabletServer::ServedTablet(uint64_t table_id,
-                                                                   std::string_view row) const {
-  if (std::shared_ptr<Tablet> tablet = FindTablet(table_id, row)) return tablet;
-  return absl::NotFoundError(
-      Cat("server ", name(), " has no tablet of table ", table_id, " with the row ", Quoted(row)));
-}
-
-absl::Status TabletServer::ApplyMutation(const ApplyRequest& request) {
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet,
-                      ServedTablet(request.table_id, request.row));
-  const Pin<TabletVersion> version = tablet->Version();
-  const MutationView mutation{request.row, request.operations};
-  BT_RETURN_IF_ERROR(Check(version->layout(), mutation));
-  if (options_.read_only) {
-    ApplyInMemory(tablet.get(), mutation);
-    return absl::OkStatus();
-  }
-  const CallSample sample{.weight = 1};
-  absl::Status status;
-  if (Apply({.tablet = tablet.get(),
-             .layout = &version->layout(),
-             .mutations = absl::MakeConstSpan(&mutation, 1),
-             .durability = request.durability,
-             .sample = &sample},
-            absl::MakeSpan(&status, 1))) {
-    return status;
-  }
-  return absl::UnavailableError(Cat("the tablet with row ", Quoted(request.row), " is moving"));
-}
+// --- Without a log ---
 
 void TabletServer::ApplyInMemory(Tablet* tablet, const MutationView& mutation) {
   queue_.RunExclusive([&] {
@@ -521,55 +491,6 @@ void TabletServer::ApplyInMemory(Tablet* tablet, const MutationView& mutation) {
     tablet->Replay(mutation.row, mutation.operations, sequence, tablet->NextTimestamp());
     SetVisible(sequence);
   });
-}
-
-absl::Status TabletServer::ApplyBatch(const ApplyBatchRequest& request) {
-  if (request.rows.empty()) return absl::OkStatus();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet,
-                      ServedTablet(request.table_id, request.rows.front().row));
-  const Pin<TabletVersion> version = tablet->Version();
-  std::vector<MutationView> mutations;
-  for (const RowOperations& row : request.rows) {
-    if (!tablet->rows().Contains(row.row)) {
-      return absl::FailedPreconditionError(Cat("the rows ", Quoted(request.rows.front().row),
-                                               " and ", Quoted(row.row), " of table ",
-                                               request.table_id, " are in different tablets"));
-    }
-    mutations.push_back({row.row, row.operations});
-    BT_RETURN_IF_ERROR(Check(version->layout(), mutations.back()));
-  }
-  std::vector<absl::Status> statuses(mutations.size());
-  const CallSample sample{.weight = 1};
-  if (Apply({.tablet = tablet.get(),
-             .layout = &version->layout(),
-             .mutations = mutations,
-             .is_batch = true,
-             .durability = request.durability,
-             .sample = &sample},
-            absl::MakeSpan(statuses))) {
-    return statuses.front();
-  }
-  return absl::UnavailableError(
-      Cat("the tablet with row ", Quoted(request.rows.front().row), " is moving"));
-}
-
-absl::Status TabletServer::Read(const ReadRequest& request,
-                                absl::FunctionRef<absl::Status(const ReadCell&)> sink) {
-  if (!serving()) return absl::UnavailableError(Cat("server ", name(), " has lost its lock"));
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet,
-                      ServedTablet(request.table_id, request.range.begin()));
-  const Pin<TabletVersion> version = tablet->Version();
-  const Filter latest = Filter::Latest(1);
-  ReadSpec spec;
-  spec.sequence = std::min(visible(), version->sealed_at());
-  spec.now = environment_.clock->Now();
-  spec.filter = latest.node();
-  CellCursor cells(version.get(), spec);
-  for (cells.ReadRange(request.range); cells.Next();) {
-    BT_RETURN_IF_ERROR(sink(
-        {cells.row(), cells.family().name, cells.qualifier(), cells.timestamp(), cells.value()}));
-  }
-  return cells.status();
 }
 
 // --- Upkeep ---

@@ -44,7 +44,6 @@
 #include "commitlog/group_commit.h"
 #include "monitoring/call_timer.h"
 #include "monitoring/server_counters.h"
-#include "rpc/tablet_service.h"
 #include "tablet/tablet.h"
 #include "tabletserver/frozen_tablets.h"
 #include "tabletserver/server_lock.h"
@@ -80,13 +79,13 @@ struct TabletServerOptions {
   bool read_only = false;
 };
 
-class TabletServer final : public TabletService {
+class TabletServer final {
  public:
   // `environment` is the base of the tablets' own; name, visible and sync_log are filled in here.
   // `sequences` and `info_log` outlive the server. `wake` is called when there is background work.
   TabletServer(TabletServerOptions options, TabletEnvironment environment,
                SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake);
-  ~TabletServer() override;
+  ~TabletServer();
 
   // Starts the log in `directory` as the server `name`, which no other had before, and takes the
   // server's lock in `lock_service`, which outlives it (null: it needs none). Until then the server
@@ -158,6 +157,9 @@ class TabletServer final : public TabletService {
   // InvalidArgument if it is not well formed, or empty.
   static absl::Status Check(const TableLayout& layout, const MutationView& mutation);
 
+  // Of a server that is only read: what is written stays in its memtables. It was checked.
+  void ApplyInMemory(Tablet* tablet, const MutationView& mutation);
+
   // The last mutation that readers see.
   SequenceNumber visible() const { return visible_.load(std::memory_order_acquire); }
   // Recovery has brought the tablets up to here.
@@ -166,12 +168,6 @@ class TabletServer final : public TabletService {
   void WaitForWrites() {
     queue_.RunExclusive([] {});
   }
-
-  // TabletService.
-  absl::Status ApplyMutation(const ApplyRequest& request) override;
-  absl::Status ApplyBatch(const ApplyBatchRequest& request) override;
-  absl::Status Read(const ReadRequest& request,
-                    absl::FunctionRef<absl::Status(const ReadCell&)> sink) override;
 
   // --- Freezing memtables; these wait for their turn among the writes. ---
 
@@ -245,11 +241,6 @@ class TabletServer final : public TabletService {
     int64_t applied;
   };
 
-  // As FindTablet, or NotFound.
-  absl::StatusOr<std::shared_ptr<Tablet>> ServedTablet(uint64_t table_id,
-                                                       std::string_view row) const;
-  // Of a server that is only read: what is written stays in its memtables.
-  void ApplyInMemory(Tablet* tablet, const MutationView& mutation);
   void CommitGroup(std::span<GroupCommit::Request* const> group);
   // The same for a group whose leader hangs in SecureLog, on another thread.
   void CommitGroupElsewhere(std::span<GroupCommit::Request* const> group);

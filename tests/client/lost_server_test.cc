@@ -444,8 +444,7 @@ class RolesConcurrencyTest : public LostServerTest,
     if (!GetParam().has_network) return;
     DatabasePeer peer(database_.get());
     peer.UseServices([this](ServerHost* host) { return network_.To(host); });
-    metadata_ =
-        peer.UseMetadataService([this](DataService* service) { return network_.To(service); });
+    peer.UseMetadataServices([this](ServerHost* host) { return network_.To(host); });
   }
   void Kill(DatabasePeer* peer, TabletServer* server) {
     if (!GetParam().dead_are_reached) {
@@ -458,7 +457,6 @@ class RolesConcurrencyTest : public LostServerTest,
 
   std::unique_ptr<FaultyFileSystem> faulty_;
   FaultyNetwork network_{1, FaultyNetwork::Everything()};
-  std::unique_ptr<RemoteMetadata> metadata_;
 };
 INSTANTIATE_TEST_SUITE_P(
     Files, RolesConcurrencyTest,

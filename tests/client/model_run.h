@@ -200,8 +200,7 @@ class ModelRun {
       network_ = std::make_unique<FaultyNetwork>(plan_.seed, FaultyNetwork::Everything());
       DatabasePeer peer(database_.get());
       peer.UseServices([this](ServerHost* host) { return network_->To(host); });
-      metadata_ =
-          peer.UseMetadataService([this](DataService* service) { return network_->To(service); });
+      peer.UseMetadataServices([this](ServerHost* host) { return network_->To(host); });
     }
     pauses_ = 0;
   }
@@ -730,7 +729,6 @@ class ModelRun {
   std::unique_ptr<InMemoryFileSystem> memory_;
   std::string path_;
   std::unique_ptr<FaultyNetwork> network_;  // of the database as it is opened now
-  std::unique_ptr<RemoteMetadata> metadata_;
   std::unique_ptr<Database> database_;
   int servers_ = 1;
   int pauses_ = 0;

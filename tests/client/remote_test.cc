@@ -45,8 +45,7 @@ class RemoteTest : public DatabaseFixture {
     network_ = std::make_unique<FaultyNetwork>(seed, faults);
     peer_.emplace(database_.get());
     peer_->UseServices([this](ServerHost* host) { return network_->To(host); });
-    metadata_ =
-        peer_->UseMetadataService([this](DataService* service) { return network_->To(service); });
+    peer_->UseMetadataServices([this](ServerHost* host) { return network_->To(host); });
   }
   void TearDown() override {
     database_.reset();
@@ -76,7 +75,6 @@ class RemoteTest : public DatabaseFixture {
   }
 
   std::unique_ptr<FaultyNetwork> network_;
-  std::unique_ptr<RemoteMetadata> metadata_;
   std::optional<DatabasePeer> peer_;
 };
 

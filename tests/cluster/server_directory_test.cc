@@ -20,7 +20,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using Kind = ServerDirectory::Kind;
 
 class ServerDirectoryTest : public testing::Test {
  protected:
@@ -45,8 +44,8 @@ class ServerDirectoryTest : public testing::Test {
     ASSERT_OK(
         CommitLog::Create(&file_system_, directory_.log_of(name), {.segment_size = 64 << 10}));
   }
-  std::string AddServer(Kind kind) {
-    const std::string name = ServerDirectory::NameOf(kind, servers_->last_number() + 1);
+  std::string AddServer(ServerRole role) {
+    const std::string name = ServerDirectory::NameOf(role, servers_->last_number() + 1);
     CreateLog(name);
     EXPECT_OK(session_->Write(ServerLock::FileOf(name), ""));
     EXPECT_OK(Open());
@@ -62,16 +61,16 @@ class ServerDirectoryTest : public testing::Test {
 };
 
 TEST_F(ServerDirectoryTest, AtFirstThereAreNone) {
-  EXPECT_THAT(servers_->Servers(Kind::kMetadata), IsEmpty());
-  EXPECT_THAT(servers_->Servers(Kind::kUser), IsEmpty());
+  EXPECT_THAT(servers_->Servers(ServerRole::kMetadata), IsEmpty());
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser), IsEmpty());
 }
 
 TEST_F(ServerDirectoryTest, ServersAreFoundAgainByKindFromOldToNew) {
-  for (int i = 0; i < 11; ++i) AddServer(i % 4 == 0 ? Kind::kMetadata : Kind::kUser);
+  for (int i = 0; i < 11; ++i) AddServer(i % 4 == 0 ? ServerRole::kMetadata : ServerRole::kUser);
   ASSERT_OK(Open());
-  EXPECT_THAT(servers_->Servers(Kind::kMetadata),
+  EXPECT_THAT(servers_->Servers(ServerRole::kMetadata),
               ElementsAre("metadata-1", "metadata-5", "metadata-9"));
-  EXPECT_THAT(servers_->Servers(Kind::kUser),
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser),
               ElementsAre("server-2", "server-3", "server-4", "server-6", "server-7", "server-8",
                           "server-10", "server-11"));
 }
@@ -87,17 +86,18 @@ TEST_F(ServerDirectoryTest, TheLargestNumberIsThatOfAServerOrALog) {
 }
 
 TEST_F(ServerDirectoryTest, ARemovedServerAndItsLogAreGone) {
-  const std::string first = AddServer(Kind::kUser), second = AddServer(Kind::kUser);
+  const std::string first = AddServer(ServerRole::kUser), second = AddServer(ServerRole::kUser);
   ASSERT_OK(servers_->Remove(first));
-  EXPECT_THAT(servers_->Servers(Kind::kUser), ElementsAre(second));
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre(second));
   EXPECT_FALSE(file_system_.FileExists(directory_.log_of(first)));
   EXPECT_TRUE(file_system_.FileExists(directory_.log_of(second)));
   ASSERT_OK(Open());
-  EXPECT_THAT(servers_->Servers(Kind::kUser), ElementsAre(second));
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre(second));
 }
 
 TEST_F(ServerDirectoryTest, OnlyLogsWithoutAServerAndOfNoneThatLivesAreSwept) {
-  const std::string user = AddServer(Kind::kUser), metadata = AddServer(Kind::kMetadata);
+  const std::string user = AddServer(ServerRole::kUser),
+                    metadata = AddServer(ServerRole::kMetadata);
   CreateLog("server-41");
   CreateLog("server-42");  // whose server is about to write its file
   ASSERT_OK(Open());
@@ -108,7 +108,7 @@ TEST_F(ServerDirectoryTest, OnlyLogsWithoutAServerAndOfNoneThatLivesAreSwept) {
 
 // The server's file is there as long as its log is needed: it comes last and goes first.
 TEST_F(ServerDirectoryTest, AfterAPowerLossAServerThatIsThereHasItsLog) {
-  const std::string name = AddServer(Kind::kUser);
+  const std::string name = AddServer(ServerRole::kUser);
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     const auto found = file_system_.CrashClone(seed);
     ASSERT_OK_AND_ASSIGN(const auto service,
@@ -116,7 +116,7 @@ TEST_F(ServerDirectoryTest, AfterAPowerLossAServerThatIsThereHasItsLog) {
     ASSERT_OK_AND_ASSIGN(const auto session, service->OpenSession({}));
     ServerDirectory servers(found.get(), session.get(), directory_);
     ASSERT_OK(servers.Load());
-    ASSERT_THAT(servers.Servers(Kind::kUser), ElementsAre(name));
+    ASSERT_THAT(servers.Servers(ServerRole::kUser), ElementsAre(name));
     ASSERT_TRUE(found->FileExists(directory_.log_of(name)));
   }
   ASSERT_OK(servers_->Remove(name));
@@ -127,12 +127,12 @@ TEST_F(ServerDirectoryTest, AfterAPowerLossAServerThatIsThereHasItsLog) {
     ASSERT_OK_AND_ASSIGN(const auto session, service->OpenSession({}));
     ServerDirectory servers(found.get(), session.get(), directory_);
     ASSERT_OK(servers.Load());
-    ASSERT_THAT(servers.Servers(Kind::kUser), IsEmpty());
+    ASSERT_THAT(servers.Servers(ServerRole::kUser), IsEmpty());
   }
 }
 
 TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotSealed) {
-  const std::string name = AddServer(Kind::kUser);
+  const std::string name = AddServer(ServerRole::kUser);
   ASSERT_OK(Open());
   ASSERT_OK_AND_ASSIGN(auto server, lock_service_->OpenSession({}));
   ASSERT_OK_AND_ASSIGN(const auto lock,
@@ -148,7 +148,7 @@ TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotSealed) {
 }
 
 TEST_F(ServerDirectoryTest, ADamagedServerIsNotPassedOver) {
-  const std::string path = "/db/lockservice/servers/" + AddServer(Kind::kUser);
+  const std::string path = "/db/lockservice/servers/" + AddServer(ServerRole::kUser);
   file_system_.SetContents(path, "rubbish");
   EXPECT_STATUS(kDataLoss, path, Open());
 }

@@ -9,8 +9,8 @@ using testing::IsEmpty;
 using Done = FaultyFileSystem::Done;
 using Repeat = FaultyFileSystem::Repeat;
 
-constexpr SortLogOptions kOptions{.piece_size = 3000, .threads = 2};
-constexpr SortLogOptions kOtherOptions{.piece_size = 1700, .threads = 1};
+const SortLogOptions kOptions{.piece_size = 3000, .threads = 2};
+const SortLogOptions kOtherOptions{.piece_size = 1700, .threads = 1};
 
 // Whether there is a sorted log with exactly these records, or none. Where power was lost there may
 // also be one that is seen not to be whole.

@@ -7,15 +7,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "base/info_log.h"
-#include "cluster/directory.h"
 #include "filesystem/faulty_file_system.h"
 #include "lockservice/small_files.h"
 #include "metadata/metadata_format.h"
-#include "metadata/metadata_table.h"
-#include "metadata/root_tablet.h"
 #include "support/database_fixture.h"
-#include "tabletserver/tablet_server.h"
+#include "support/database_peer.h"
 
 namespace bigtable {
 namespace {
@@ -58,24 +54,11 @@ class OpeningTest : public DatabaseFixture {
 
   // The tables that METADATA of a closed database has rows of.
   std::vector<uint64_t> TablesOfMetadata() {
-    SmallFiles files(file_system_.get(), "/db/lockservice");
-    RootTablet root(&files);
-    EXPECT_OK(root.Load());
-    SequenceSource sequences(kMaxSequence);
-    InfoLog info_log(nullptr);
-    TabletEnvironment environment;
-    environment.file_system = file_system_.get();
-    environment.clock = &clock_;
-    environment.budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
-    OpenTables open_tables(file_system_.get(), FileSystem::kDefaultReadMode, environment.budget);
-    environment.open_tables = &open_tables;
-    environment.path_of = [](uint64_t number) { return DatabaseDirectory(kPath).sstable(number); };
-    TabletServer server({}, environment, &sequences, &info_log, [] {});
-    server.SetVisible(kMaxSequence);
-    auto tablet = Tablet::Open(server.environment(), MetadataLayout(), root.state());
-    EXPECT_OK(tablet);
-    server.AddTablet(*std::move(tablet));
-    const absl::StatusOr<std::vector<uint64_t>> tables = MetadataTable(&server).Tables();
+    DatabaseOptions options = Options();
+    options.read_only = true;
+    const absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(kPath, options);
+    EXPECT_OK(database);
+    absl::StatusOr<std::vector<uint64_t>> tables = DatabasePeer(database->get()).TablesOfMetadata();
     EXPECT_OK(tables);
     return tables.value_or(std::vector<uint64_t>());
   }
@@ -101,7 +84,7 @@ TEST_F(OpeningTest, SSTablesThatNothingNamesAreSwept) {
 TEST_F(OpeningTest, ATableOfMetadataWithoutASchemaIsSweptWithItsSSTables) {
   ASSERT_NO_FATAL_FAILURE(Close());
   std::vector<std::string> of_table = Files("/sst/");
-  of_table.resize(of_table.size() - 2);  // METADATA's groups, which were written last
+  of_table.resize(of_table.size() - 4);  // METADATA's and its root's, which were written last
   ASSERT_EQ(of_table.size(), 2u);
   EXPECT_EQ(TablesOfMetadata().size(), 1u);
   // Where a deletion was cut short.
@@ -124,7 +107,11 @@ TEST_F(OpeningTest, LogsWithoutAServerAreSweptAndTheirNamesNotUsedAgain) {
   file_system_->SetContents("/db/log/server-77/rest", "what a crash left");
   Open();
   EXPECT_TRUE(Files("/log/server-77").empty());
-  EXPECT_FALSE(Files("servers/server-79").empty());  // 78 is METADATA's
+  for (const std::string name : {"root-", "metadata-", "server-"}) {
+    const std::vector<std::string> files = Files("servers/" + name);
+    ASSERT_EQ(files.size(), 1u) << name;
+    EXPECT_GT(std::stoi(files[0].substr(files[0].rfind('-') + 1)), 77) << name;
+  }
   ExpectWhole();
 }
 
@@ -139,7 +126,7 @@ TEST_F(OpeningTest, AnOpeningTakesOverFromServersThatDied) {
     Kill();
     ASSERT_NO_FATAL_FAILURE(Open());
     ExpectWhole();
-    EXPECT_EQ(Files("/servers/").size(), 2u);
+    EXPECT_EQ(Files("/servers/").size(), 3u);
   }
 }
 
@@ -175,7 +162,7 @@ TEST_F(OpeningTest, AnSSTableInAnothersPlaceIsDataLossThatNamesIt) {
 }
 
 TEST_F(OpeningTest, AMissingLogOfAServerThatDiedIsDataLossThatNamesIt) {
-  for (const std::string kind : {"metadata-", "server-"}) {
+  for (const std::string kind : {"root-", "metadata-", "server-"}) {
     Kill();
     const std::vector<std::string> servers = Files("/servers/" + kind);
     ASSERT_EQ(servers.size(), 1u);
@@ -232,7 +219,7 @@ TEST_F(OpeningTest, AMissingRootIsDataLossThatNamesItAndSweepsNothing) {
 TEST_F(OpeningTest, EveryDamagedSmallFileIsDataLossThatNamesIt) {
   Kill();
   const std::vector<std::string> files = Files("/lockservice/");
-  ASSERT_EQ(files.size(), 6u);  // the root, a schema, two servers, the master, generations
+  ASSERT_EQ(files.size(), 7u);  // the root, a schema, three servers, the master, generations
   const std::unique_ptr<InMemoryFileSystem> sound =
       file_system_->CrashClone(1, Unsynced::kEverything);
   for (const std::string& file : files) {

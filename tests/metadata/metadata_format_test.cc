@@ -181,8 +181,9 @@ TEST(MetadataFormatTest, AStateComesBackRandom) {
     Random random(seed);
     for (int i = 0; i < 50; ++i) {
       const TabletState state = RandomState(random);
-      ASSERT_OK_AND_ASSIGN(const TabletState back, DecodeTabletState(EncodeTabletState(state)));
-      ASSERT_TRUE(back == state);
+      ASSERT_OK_AND_ASSIGN(const RootState back, DecodeRoot(EncodeRoot({"root-7", state})));
+      ASSERT_TRUE(back.tablet == state);
+      EXPECT_EQ(back.server, "root-7");
     }
   });
 }
@@ -190,20 +191,20 @@ TEST(MetadataFormatTest, AStateComesBackRandom) {
 TEST(MetadataFormatTest, EveryCutOrGrownStateIsDataLoss) {
   Random random(1);
   for (int i = 0; i < 20; ++i) {
-    const std::string bytes = EncodeTabletState(RandomState(random));
+    const std::string bytes = EncodeRoot({"root-7", RandomState(random)});
     for (size_t n = 0; n < bytes.size(); ++n) {
       EXPECT_TRUE(
-          IsStatus(absl::StatusCode::kDataLoss, DecodeTabletState(bytes.substr(0, n)).status(), ""))
+          IsStatus(absl::StatusCode::kDataLoss, DecodeRoot(bytes.substr(0, n)).status(), ""))
           << n << " of " << bytes.size();
     }
-    EXPECT_STATUS(kDataLoss, "", DecodeTabletState(bytes + '\0'));
+    EXPECT_STATUS(kDataLoss, "", DecodeRoot(bytes + '\0'));
   }
 }
 
-TEST(MetadataFormatTest, AStateOfALaterVersionIsFailedPrecondition) {
-  std::string bytes = EncodeTabletState({});
-  bytes[0] = 2;
-  EXPECT_STATUS(kFailedPrecondition, "version 2", DecodeTabletState(bytes));
+TEST(MetadataFormatTest, AStateOfAnotherVersionIsFailedPrecondition) {
+  std::string bytes = EncodeRoot({});
+  bytes[0] = 3;
+  EXPECT_STATUS(kFailedPrecondition, "version 3", DecodeRoot(bytes));
 }
 
 TEST(MetadataFormatTest, RowsOfATableStandTogetherInTheOrderOfTheTables) {

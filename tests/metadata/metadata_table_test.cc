@@ -26,41 +26,28 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // METADATA's server in its simplest form.
-class MetadataInMemory final : public TabletService {
+class MetadataInMemory final : public MetadataService {
  public:
-  absl::Status ApplyMutation(const ApplyRequest& request) override {
-    if (left.has_value() && (*left)-- == 0) {
-      left = 0;  // until somebody resumes it
-      return absl::UnavailableError("no METADATA");
-    }
-    OperationReader reader(request.operations);
-    MutationOperation operation;
-    std::string key(request.row);
-    while (reader.Next(&operation)) {
-      const std::pair column(std::string(operation.family), std::string(operation.qualifier));
-      if (operation.kind == EntryKind::kDeleteRow) rows.erase(key);
-      if (operation.kind == EntryKind::kDeleteColumn && rows.contains(key)) {
-        rows[key].erase(column);
+  absl::Status Mutate(absl::Span<const RowOperations> mutations, Durability) override {
+    if (mutations.size() > 1) batches.push_back(mutations.size());
+    for (const RowOperations& mutation : mutations) {
+      if (left.has_value() && (*left)-- == 0) {
+        left = 0;  // until somebody resumes it
+        return absl::UnavailableError("no METADATA");
       }
-      if (operation.kind == EntryKind::kCell) rows[key][column] = operation.value;
+      Apply(mutation);
     }
     return absl::OkStatus();
   }
-  absl::Status ApplyBatch(const ApplyBatchRequest& request) override {
-    batches.push_back(request.rows.size());
-    for (const RowOperations& row : request.rows) {
-      if (const absl::Status status =
-              ApplyMutation({request.table_id, row.row, row.operations, request.durability});
-          !status.ok()) {
-        return status;
-      }
-    }
-    return absl::OkStatus();
+  bool AreTogether(absl::Span<const RowOperations> mutations) override {
+    return mutations.size() <= most_together;
   }
-  absl::Status Read(const ReadRequest& request,
+  absl::Status Read(const MetadataRead& read,
                     absl::FunctionRef<absl::Status(const ReadCell&)> sink) override {
+    uint64_t count = 0;
     for (const auto& [row, cells] : rows) {
-      if (!request.range.Contains(row)) continue;
+      if (!read.range.Contains(row)) continue;
+      if (read.row_limit > 0 && count++ == read.row_limit) break;
       for (const auto& [column, value] : cells) {
         if (const absl::Status status = sink({row, column.first, column.second, 0, value});
             !status.ok()) {
@@ -71,9 +58,24 @@ class MetadataInMemory final : public TabletService {
     return absl::OkStatus();
   }
 
+  void Apply(const RowOperations& mutation) {
+    OperationReader reader(mutation.operations);
+    MutationOperation operation;
+    std::string key(mutation.row);
+    while (reader.Next(&operation)) {
+      const std::pair column(std::string(operation.family), std::string(operation.qualifier));
+      if (operation.kind == EntryKind::kDeleteRow) rows.erase(key);
+      if (operation.kind == EntryKind::kDeleteColumn && rows.contains(key)) {
+        rows[key].erase(column);
+      }
+      if (operation.kind == EntryKind::kCell) rows[key][column] = operation.value;
+    }
+  }
+
   std::map<std::string, std::map<std::pair<std::string, std::string>, std::string>> rows;
   std::vector<size_t> batches;  // of how many rows each
-  std::optional<int> left;      // mutations that are taken before one fails, and those after it
+  size_t most_together = SIZE_MAX;
+  std::optional<int> left;  // mutations that are taken before one fails, and those after it
 };
 
 class MetadataTableTest : public testing::Test {
@@ -214,7 +216,7 @@ class MetadataChangesTest : public MetadataTableTest {
   void PutRow(const RowRange& rows, std::string_view mark = "") {
     const std::string key = MetadataRow({kTable, rows.end()});
     const std::string operations = EncodeNewTablet(rows);
-    ASSERT_OK(service_.ApplyMutation({kMetadataTableId, key, operations}));
+    service_.Apply({key, operations});
     if (!mark.empty()) service_.rows[key][{"info", std::string(mark)}] = "\x01";
   }
   // What METADATA says before it is settled; afterwards it says the same, without marks and rows

@@ -37,7 +37,7 @@ void ReadStep(FileSystem* file_system, uint64_t* step) {
   *step = static_cast<uint64_t>(found.last_timestamp);
   TabletState expected;
   for (uint64_t n = 1; n <= *step; ++n) ApplyChange(Step(n), &expected);
-  ASSERT_EQ(EncodeTabletState(found), EncodeTabletState(expected));
+  ASSERT_EQ(EncodeRoot({"", found}), EncodeRoot({"", expected}));
 }
 
 TEST(RootTabletTest, BeginsWithNothingAndIsLoadedAsItWasCommitted) {
@@ -80,10 +80,10 @@ TEST(RootTabletTest, AFileThatIsNoStateIsDataLoss) {
   InMemoryFileSystem memory;
   SmallFiles files(&memory, "/ls");
   RootTablet root(&files);
-  ASSERT_OK(files.Write("root", "\x01\x01"));
+  ASSERT_OK(files.Write("root", "\x02\x01"));
   EXPECT_STATUS(kDataLoss, "root tablet", root.Load());
-  ASSERT_OK(files.Write("root", "\x02"));
-  EXPECT_STATUS(kFailedPrecondition, "version 2", root.Load());
+  ASSERT_OK(files.Write("root", "\x01"));
+  EXPECT_STATUS(kFailedPrecondition, "version 1", root.Load());
 }
 
 TEST(RootTabletTest, AFailedCommitLeavesTheStateInMemoryAsItWas) {

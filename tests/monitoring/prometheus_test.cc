@@ -285,6 +285,13 @@ TEST_F(PrometheusDatabaseTest, ADatabasesOwnTextIsWellFormedAndSaysWhatItsStatis
             600);
   EXPECT_EQ(scrape.Value("bigtable_group_files", {{"table", "t"}, {"group", "default"}}), 1);
   EXPECT_EQ(scrape.Value("bigtable_memory_limit_bytes"), 32 << 20);
+  const LocationStatistics& locations = statistics.locations;
+  EXPECT_EQ(scrape.Value("bigtable_location_lookups_total", {{"level", "metadata"}}),
+            static_cast<double>(locations.lookups));
+  EXPECT_EQ(scrape.Value("bigtable_location_lookups_total", {{"level", "root_tablet"}}),
+            static_cast<double>(locations.root_tablet_lookups));
+  EXPECT_EQ(scrape.Value("bigtable_location_lookups_total", {{"level", "root_file"}}),
+            static_cast<double>(locations.root_file_lookups));
   for (const auto& [name, server] : statistics.servers) {
     const std::string kinds[] = {"minor", "merging"};
     EXPECT_EQ(scrape.Value("bigtable_server_rows_written_total", {{"server", name}}),
@@ -292,6 +299,7 @@ TEST_F(PrometheusDatabaseTest, ADatabasesOwnTextIsWellFormedAndSaysWhatItsStatis
     EXPECT_EQ(
         scrape.Value("bigtable_server_compactions_total", {{"server", name}, {"kind", kinds[0]}}),
         static_cast<double>(server.minor.finished));
+    if (name.starts_with("root-")) continue;  // its tablet's end is no text
     for (const TabletStatistics& tablet : server.tablets) {
       const Labels labels = {{"server", name},
                              {"table", tablet.table},

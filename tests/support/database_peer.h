@@ -13,7 +13,6 @@
 #include "bigtable/bigtable.h"
 
 #include "client/database_impl.h"
-#include "metadata/remote_metadata.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -56,15 +55,20 @@ class DatabasePeer {
   void UseServices(LocationCache::Services services) {
     impl_->locations.SetServices(std::move(services));
   }
-  // And METADATA's calls, from now on. What this returns has to live as long as the database.
-  std::unique_ptr<RemoteMetadata> UseMetadataService(
-      absl::FunctionRef<DataService*(DataService*)> way) {
-    Cluster* const cluster = impl_->cluster.get();
-    auto remote = std::make_unique<RemoteMetadata>(way(cluster->metadata_service()),
-                                                   cluster->metadata_server()->name(),
-                                                   cluster->snapshots().get());
-    cluster->metadata()->SetService(remote.get());
-    return remote;
+  // And METADATA's calls, from now on.
+  void UseMetadataServices(Cluster::Services services) {
+    impl_->cluster->SetMetadataServices(std::move(services));
+  }
+  absl::StatusOr<std::vector<uint64_t>> TablesOfMetadata() const {
+    return impl_->cluster->metadata()->Tables();
+  }
+  // METADATA's, of both roles.
+  std::vector<TabletServer*> MetadataServers() const {
+    std::vector<TabletServer*> servers;
+    for (const ServerRole role : kMetadataRoles) {
+      for (const auto& host : impl_->cluster->ServersOf(role)) servers.push_back(host->server());
+    }
+    return servers;
   }
   std::vector<std::shared_ptr<ServerHost>> Hosts() const { return impl_->cluster->Servers(); }
   void ReplaceLostServers() {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
@@ -20,6 +21,7 @@
 #include "support/expect_status.h"
 #include "tablet/mutation_format.h"
 #include "tabletserver/background_work.h"
+#include "tabletserver/data_server.h"
 #include "tabletserver/tablet_server.h"
 #include "tabletserver/write_controller.h"
 
@@ -78,7 +80,27 @@ class ServerFixture : public testing::Test {
                      uint64_t table_id = kTableId) {
     std::string operations;
     AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = value});
-    return server_->ApplyMutation({table_id, row, operations, Durability::kBuffered});
+    return Apply(table_id, {{row, operations}});
+  }
+  // A batch, if there are several.
+  absl::Status Apply(uint64_t table_id, const std::vector<RowOperations>& rows,
+                     Durability durability = Durability::kBuffered) {
+    DataServer service(server_.get(), nullptr, DataServer::Writes::kLogged);
+    const absl::StatusOr<MutateResponse> response =
+        service.Mutate({.server = server_->name(),
+                        .table_id = table_id,
+                        .id = {.client = 1, .number = 1},
+                        .durability = durability,
+                        .is_batch = rows.size() > 1,
+                        .mutations = rows});
+    if (!response.ok()) return response.status();
+    if (response->verdict != MutateResponse::Verdict::kDone) {
+      return absl::UnavailableError("the rows are not in one tablet here");
+    }
+    for (const absl::Status& status : response->statuses) {
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
   }
 
   class WallClock final : public Clock {

@@ -322,7 +322,7 @@ TEST_F(SplitTest, WhatItHasFrozenCountsForTheSizeOfAMemtable) {
   AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = value});
   const auto write = [&](uint64_t table_id, int count) {
     for (int i = 0; i < count; ++i) {
-      ASSERT_OK(server_->ApplyMutation({table_id, "b", operations, Durability::kNone}));
+      ASSERT_OK(Apply(table_id, {{"b", operations}}, Durability::kNone));
     }
   };
   write(kTableId, 60);
@@ -446,9 +446,7 @@ TEST_F(TabletServerTest, ABatchIsAppliedWholeOrNotAtAll) {
   std::string good, bad;
   AppendOperation(&good, {.family = "f", .qualifier = "q", .value = "v"});
   AppendOperation(&bad, {.family = "g", .qualifier = "q", .value = "v"});
-  const auto apply = [&](const std::vector<RowOperations>& rows) {
-    return server_->ApplyBatch({kTableId, rows, Durability::kBuffered});
-  };
+  const auto apply = [&](const std::vector<RowOperations>& rows) { return Apply(kTableId, rows); };
   EXPECT_STATUS(kNotFound, "\"g\"", apply({{"a", good}, {"b", bad}}));
   EXPECT_TRUE(tablet_->Version()->groups()[0].active->empty());
   const uint64_t records = server_->LogStatistics().records;
@@ -458,7 +456,7 @@ TEST_F(TabletServerTest, ABatchIsAppliedWholeOrNotAtAll) {
   EXPECT_EQ(tablet_->Version()->groups()[0].active->first_sequence() + 2, server_->visible());
   Tablet::Halves halves;
   server_->SplitTablet(tablet_, "b", [&](const Tablet::Halves& made) { halves = made; });
-  EXPECT_STATUS(kFailedPrecondition, "\"a\" and \"b\"", apply({{"a", good}, {"b", good}}));
+  EXPECT_STATUS(kUnavailable, "not in one tablet", apply({{"a", good}, {"b", good}}));
 }
 
 TEST_F(TabletServerTest, ASyncThatFailsLeavesNothingOfWhatWasWrittenOut) {

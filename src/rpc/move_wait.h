@@ -1,6 +1,6 @@
-// Waiting for a tablet that is on its way: until somebody serves its rows again.
-#ifndef BIGTABLE_CLIENT_MOVE_WAIT_H_
-#define BIGTABLE_CLIENT_MOVE_WAIT_H_
+// Waiting for a tablet that is on its way, or for an answer: until somebody serves its rows again.
+#ifndef BIGTABLE_RPC_MOVE_WAIT_H_
+#define BIGTABLE_RPC_MOVE_WAIT_H_
 
 #include <algorithm>
 #include <thread>
@@ -36,4 +36,4 @@ class MoveWait {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_CLIENT_MOVE_WAIT_H_
+#endif  // BIGTABLE_RPC_MOVE_WAIT_H_

@@ -1,0 +1,255 @@
+#include "metadata/metadata_client.h"
+
+#include <utility>
+#include <vector>
+
+#include "bigtable/filter.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "metadata/metadata_format.h"
+#include "rpc/cell_block.h"
+#include "rpc/filter_format.h"
+#include "rpc/move_wait.h"
+
+namespace bigtable {
+namespace {
+
+// The message or its answer: what became of it is not known.
+bool IsLost(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+}
+
+// Of one call: for ever, until it is known that nobody takes over from servers that are gone. Then
+// a message may still be lost some times.
+class Patience {
+ public:
+  explicit Patience(MetadataServers* servers) : servers_(servers) {}
+  // Waits a little. False: it is of no use any more.
+  bool Wait() {
+    if (servers_->IsOver() && --tries_left_ == 0) return false;
+    return wait_.Wait({}).ok();
+  }
+
+ private:
+  MetadataServers* const servers_;
+  MoveWait wait_;
+  int tries_left_ = 200;
+};
+
+absl::Status NoServer(std::string_view what) {
+  return absl::UnavailableError(Cat(what, " is on no server at the moment"));
+}
+
+// How many rows a read still wants when it has got those of `response`. 0: all.
+bool IsEnough(const ScanResponse& response, uint64_t row_limit) {
+  if (row_limit == 0) return false;
+  CellBlockReader cells(response.cells);
+  uint64_t rows = 0;
+  while (cells.Next()) rows += cells.is_new_row() ? 1 : 0;
+  return rows >= row_limit;
+}
+
+}  // namespace
+
+// --- Where a row is ---
+
+absl::StatusOr<MetadataClient::Location> MetadataClient::Locate(std::string_view row, bool waits) {
+  if (RootRows().Contains(row)) return LocateRoot();
+  {
+    MutexLock lock(&mutex_);
+    const auto behind = tablets_.upper_bound(row);
+    if (behind != tablets_.begin() && std::prev(behind)->second.rows.Contains(row)) {
+      return std::prev(behind)->second;
+    }
+  }
+  return LocateInRoot(row, waits);
+}
+
+absl::StatusOr<MetadataClient::Location> MetadataClient::LocateRoot() {
+  {
+    MutexLock lock(&mutex_);
+    if (root_.has_value()) return *root_;
+  }
+  root_file_lookups_.fetch_add(1, std::memory_order_relaxed);
+  Location found{RootRows(), servers_->RootServer(), nullptr};
+  found.service = servers_->FindService(found.server);
+  if (found.service == nullptr) return NoServer("METADATA's root tablet");
+  MutexLock lock(&mutex_);
+  root_ = found;
+  return found;
+}
+
+absl::StatusOr<MetadataClient::Location> MetadataClient::LocateInRoot(std::string_view row,
+                                                                      bool waits) {
+  root_tablet_lookups_.fetch_add(1, std::memory_order_relaxed);
+  BT_ASSIGN_OR_RETURN(const std::vector<TabletLocation> found,
+                      table_.FindTablets(kMetadataTableId, row, kPrefetched, waits));
+  MutexLock lock(&mutex_);
+  for (const TabletLocation& tablet : found) {
+    DataService* const service = servers_->FindService(tablet.server);
+    if (service == nullptr) continue;
+    // Those that it overlaps are no more what they were.
+    std::erase_if(tablets_, [&](const auto& known) {
+      const RowRange& rows = known.second.rows;
+      return rows.Contains(tablet.rows.begin()) || tablet.rows.Contains(rows.begin());
+    });
+    tablets_.insert_or_assign(std::string(tablet.rows.begin()),
+                              Location{tablet.rows, tablet.server, service});
+  }
+  const auto first = tablets_.find(found.front().rows.begin());
+  if (first == tablets_.end()) return NoServer("a tablet of METADATA");
+  return first->second;
+}
+
+void MetadataClient::Forget(const Location& location) {
+  MutexLock lock(&mutex_);
+  if (root_.has_value() && root_->server == location.server) root_.reset();
+  const auto found = tablets_.find(location.rows.begin());
+  if (found != tablets_.end() && found->second.server == location.server) tablets_.erase(found);
+}
+
+void MetadataClient::ForgetAll() {
+  MutexLock lock(&mutex_);
+  root_.reset();
+  tablets_.clear();
+}
+
+MetadataLookups MetadataClient::lookups() const {
+  return {.root_file = root_file_lookups_.load(std::memory_order_relaxed),
+          .root_tablet = root_tablet_lookups_.load(std::memory_order_relaxed)};
+}
+
+// --- Writes ---
+
+absl::Status MetadataClient::Mutate(absl::Span<const RowOperations> mutations,
+                                    Durability durability) {
+  if (mutations.empty()) return absl::OkStatus();
+  RequestSlots::Lease slot(&slots_);
+  for (Patience patience(servers_);;) {
+    std::optional<absl::Status> done = TryMutate(mutations, durability, &slot);
+    if (done.has_value()) return *std::move(done);
+    if (!patience.Wait()) return NoServer("METADATA");
+  }
+}
+
+std::optional<absl::Status> MetadataClient::TryMutate(absl::Span<const RowOperations> mutations,
+                                                      Durability durability,
+                                                      RequestSlots::Lease* slot) {
+  const absl::StatusOr<Location> location = Locate(mutations.front().row, true);
+  if (absl::IsUnavailable(location.status())) return std::nullopt;
+  if (!location.ok()) return location.status();
+  for (const RowOperations& mutation : mutations) {
+    if (location->rows.Contains(mutation.row)) continue;
+    return absl::FailedPreconditionError(Cat("the rows ", Quoted(mutations.front().row), " and ",
+                                             Quoted(mutation.row),
+                                             " of METADATA are in different tablets"));
+  }
+  const MutateRequest request{.server = location->server,
+                              .table_id = kMetadataTableId,
+                              .id = slot->Next(),
+                              .durability = durability,
+                              .is_batch = mutations.size() > 1,
+                              .mutations = {mutations.begin(), mutations.end()}};
+  absl::StatusOr<MutateResponse> response = location->service->Mutate(request);
+  for (Patience patience(servers_); IsLost(response.status());) {
+    if (servers_->HasEnded(location->server)) break;
+    if (!patience.Wait()) return response.status();
+    response = location->service->Mutate(request);
+  }
+  const bool is_answered = response.ok() && response->verdict == MutateResponse::Verdict::kDone;
+  if (!is_answered) {
+    if (!response.ok() && !IsLost(response.status())) return response.status();
+    Forget(*location);
+    return std::nullopt;
+  }
+  if (response->statuses.size() != mutations.size()) {
+    return absl::InternalError(Cat("server ", location->server, " has answered for ",
+                                   response->statuses.size(), " mutations of ", mutations.size()));
+  }
+  for (const absl::Status& status : response->statuses) {
+    // In its log, perhaps, but nobody will say that it is: see the top of the header.
+    if (absl::IsUnavailable(status) && servers_->HasEnded(location->server)) {
+      Forget(*location);
+      return std::nullopt;
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+bool MetadataClient::AreTogether(absl::Span<const RowOperations> mutations) {
+  if (mutations.size() <= 1) return true;
+  const absl::StatusOr<Location> location = Locate(mutations.front().row, true);
+  // Mutate finds out.
+  if (!location.ok()) return true;
+  for (const RowOperations& mutation : mutations) {
+    if (!location->rows.Contains(mutation.row)) return false;
+  }
+  return true;
+}
+
+// --- Reads ---
+
+absl::StatusOr<ScanResponse> MetadataClient::TryScan(const RowRange& range, uint64_t row_limit,
+                                                     std::optional<SequenceNumber> moment,
+                                                     bool waits) {
+  BT_ASSIGN_OR_RETURN(const Location location, Locate(range.begin(), waits));
+  BT_ASSIGN_OR_RETURN(const std::string filter, EncodeFilter(Filter::Latest(1)));
+  absl::StatusOr<ScanResponse> response = location.service->Scan({.server = location.server,
+                                                                  .table_id = kMetadataTableId,
+                                                                  .range = range,
+                                                                  .filter = filter,
+                                                                  .sequence = moment,
+                                                                  .row_limit = row_limit});
+  if (!response.ok()) {
+    if (!IsLost(response.status())) return response.status();
+    if (servers_->HasEnded(location.server)) Forget(location);
+    return NoServer("METADATA");
+  }
+  if (!response->moved) return response;
+  Forget(location);
+  return NoServer("METADATA");
+}
+
+absl::StatusOr<ScanResponse> MetadataClient::Scan(const MetadataRead& read, const RowRange& range,
+                                                  uint64_t row_limit,
+                                                  std::optional<SequenceNumber> moment) {
+  for (Patience patience(servers_);;) {
+    absl::StatusOr<ScanResponse> response = TryScan(range, row_limit, moment, read.waits);
+    if (!absl::IsUnavailable(response.status())) return response;
+    // Once more without waiting: what was remembered is forgotten by now.
+    if (!read.waits) return TryScan(range, row_limit, moment, false);
+    if (!patience.Wait()) return response;
+  }
+}
+
+absl::Status MetadataClient::Read(const MetadataRead& read,
+                                  absl::FunctionRef<absl::Status(const ReadCell&)> sink) {
+  std::optional<SnapshotHold> moment;
+  uint64_t rows = 0;
+  std::optional<RowRange> left = read.range;
+  while (left.has_value()) {
+    const uint64_t row_limit = read.row_limit == 0 ? 0 : read.row_limit - rows;
+    std::optional<SequenceNumber> sequence;
+    if (moment.has_value()) sequence = moment->sequence();
+    BT_ASSIGN_OR_RETURN(const ScanResponse response, Scan(read, *left, row_limit, sequence));
+    const bool is_all = !response.rest.has_value() || IsEnough(response, row_limit);
+    if (!is_all && !moment.has_value()) {
+      moment.emplace(snapshots_);  // the first part is read once more, at the moment of all others
+      continue;
+    }
+    CellBlockReader cells(response.cells);
+    while (cells.Next()) {
+      if (cells.is_new_row()) ++rows;
+      BT_RETURN_IF_ERROR(sink(cells.cell()));
+    }
+    if (!cells.ok()) return absl::InternalError("a server's cells of METADATA are none");
+    BT_RETURN_IF_ERROR(response.status);
+    if (is_all) break;
+    left = response.rest;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,44 @@
+// What METADATA's rows are read and written through. There are two of its kind: the one that sends
+// requests to the servers that have METADATA's tablets (metadata_client.h), and those of tests.
+#ifndef BIGTABLE_METADATA_METADATA_SERVICE_H_
+#define BIGTABLE_METADATA_METADATA_SERVICE_H_
+
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+#include "bigtable/options.h"
+#include "bigtable/row_range.h"
+
+#include "rpc/cell_block.h"
+#include "rpc/data_service.h"
+
+namespace bigtable {
+
+struct MetadataRead {
+  RowRange range;
+  uint64_t row_limit = 0;  // rows with cells; 0: all
+  // Whether to wait for a server that is being replaced; otherwise Unavailable.
+  bool waits = true;
+};
+
+// Thread-safe.
+class MetadataService {
+ public:
+  virtual ~MetadataService() = default;
+  // All of the mutations or none. FailedPrecondition, and none is applied: the rows are not all in
+  // one tablet; that of a single row always is. After another error it is unknown whether they
+  // were, or will be found after a crash.
+  virtual absl::Status Mutate(absl::Span<const RowOperations> mutations, Durability durability) = 0;
+  // Whether the rows are in one tablet, as far as is known.
+  virtual bool AreTogether(absl::Span<const RowOperations> mutations) = 0;
+  // The newest version of each column, in order, at one moment; an error of the sink ends the read.
+  virtual absl::Status Read(const MetadataRead& read,
+                            absl::FunctionRef<absl::Status(const ReadCell&)> sink) = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_METADATA_METADATA_SERVICE_H_
