@@ -226,7 +226,7 @@ void Cluster::BeginClosing() {
 
 bool Cluster::IsOver() {
   // A server of METADATA that cannot be replaced does not keep a database from being closed.
-  constexpr absl::Duration kPatience = absl::Seconds(10);
+  constexpr absl::Duration kPatience = absl::Seconds(3);
   return ending_ || (closing_ && NowNanos() - closing_since_ > absl::ToInt64Nanoseconds(kPatience));
 }
 

@@ -10,6 +10,15 @@
 
 namespace bigtable {
 
+namespace {
+
+// Whether these were too many at once, and fewer may be taken.
+bool IsRefused(const absl::Status& committed, size_t parts) {
+  return absl::IsFailedPrecondition(committed) && parts > 1;
+}
+
+}  // namespace
+
 MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
                                  std::vector<FrozenMemtables> frozen)
     : environment_(environment) {
@@ -42,10 +51,16 @@ absl::Status MinorCompaction::Run() {
   while (status.ok() && !left.empty()) {
     // All of them, or else as many as METADATA takes.
     size_t at_once = left.size();
-    while (at_once > 1 && !environment_->store->TakesTogether(StepsOf(left.first(at_once)))) {
-      at_once = (at_once + 1) / 2;
-    }
+    const auto are_too_many = [&] {
+      return !environment_->store->TakesTogether(StepsOf(left.first(at_once)));
+    };
+    while (at_once > 1 && are_too_many()) at_once = (at_once + 1) / 2;
     status = Commit(left.first(at_once));
+    // METADATA's tablet was split meanwhile, and has taken nothing.
+    while (IsRefused(status, at_once)) {
+      at_once = (at_once + 1) / 2;
+      status = Commit(left.first(at_once));
+    }
     left.remove_prefix(at_once);
   }
   RemoveWritten(left);
@@ -100,6 +115,7 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts) const {
     // they are swept once it is clear that it does not.
     status = environment_->store->Commit(StepsOf(parts));
   }
+  const bool is_refused = IsRefused(status, parts.size());
   for (Part* part : parts) {
     if (status.ok()) {
       part->frozen.tablet->PublishFlushed(part->frozen, part->opened, part->redo);
@@ -107,7 +123,7 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts) const {
     }
     part->nanos += timer.nanos();
   }
-  End(parts, status);
+  if (!is_refused) End(parts, status);
   return status;
 }
 

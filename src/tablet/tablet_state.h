@@ -85,8 +85,9 @@ class TabletStore {
   // Whether Commit takes these steps: only if what it has of their tablets is in one place, and the
   // steps are not too much for one mutation. It always takes a single step.
   virtual bool TakesTogether(absl::Span<const TabletStep> steps) const = 0;
-  // All of the steps or none, and durable when it returns OK. After an error it is unknown whether
-  // they will be found after a crash. Steps of one tablet stand together.
+  // All of the steps or none, and durable when it returns OK. FailedPrecondition of several steps:
+  // it does not take them together any more, and has none of them. After any other error it is
+  // unknown whether they will be found after a crash. Steps of one tablet stand together.
   virtual absl::Status Commit(absl::Span<const TabletStep> steps) = 0;
   absl::Status Commit(const TabletId& tablet, const TabletChange& change) {
     const TabletStep step{tablet, change};

@@ -418,8 +418,9 @@ TEST_P(LostServerStallConcurrencyTest, TheLockMayComeBackBeforeItIsAcknowledged)
 // --- Everything at once ---
 
 // A hundred tablets on four servers. Each writer has rows of its own, and knows what is in them;
-// scanners see moments that are whole; meanwhile servers are killed, sessions expire, and tablets
-// are split, merged and moved, and, if the parameter says so, log files stall, or calls go as
+// scanners see moments that are whole; meanwhile servers are killed, those of METADATA and of its
+// root tablet among them, sessions expire, and tablets are split, merged and moved, METADATA's are
+// split, and, if the parameter says so, log files stall, or calls go as
 // messages through a bad network, which reaches dead servers or not. Nothing that was acknowledged
 // is lost, and no row is served twice.
 struct RolesSettings {
@@ -448,8 +449,10 @@ class RolesConcurrencyTest : public LostServerTest,
   }
   void Kill(DatabasePeer* peer, TabletServer* server) {
     if (!GetParam().dead_are_reached) {
-      for (const auto& host : peer->Hosts()) {
-        if (host->server() == server) network_.Disconnect(host.get());
+      for (const ServerRole role : kServerRoles) {
+        for (const auto& host : peer->HostsOf(role)) {
+          if (host->server() == server) network_.Disconnect(host.get());
+        }
       }
     }
     peer->Kill(server);
@@ -476,6 +479,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
   DatabaseOptions options = WithServers(most_servers);
   options.memory_budget = 64 << 20;
   options.memtable_size = 256 << 10;
+  options.metadata_tablet_size = 32 << 10;
   OpenWithStalls(options);
   Table* const table = CreateSplitTable(100, 6);
   DatabasePeer peer(database_.get());
@@ -576,7 +580,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
     const std::vector<TabletServer*> servers = peer.Servers();
     absl::Status status;
     std::string change;
-    switch (random.Below(9)) {
+    switch (random.Below(11)) {
       case 0:
       case 1:
         change = "split";
@@ -609,17 +613,30 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
         change = "kill";
         Kill(&peer, random.Pick(servers));
         break;
-      default:
+      case 8:
         if (servers.empty()) break;
         change = "expire";
         peer.Expire(random.Pick(servers));
         if (random.OneIn(2)) peer.ReplaceLostServers();
         break;
+      default: {
+        const bool is_root = random.OneIn(2);
+        const std::vector<TabletServer*> of_metadata =
+            peer.ServersOf(is_root ? ServerRole::kRoot : ServerRole::kMetadata);
+        if (of_metadata.empty()) break;
+        change = is_root ? "root" : "METADATA";
+        if (random.OneIn(2)) {
+          Kill(&peer, of_metadata[0]);
+        } else {
+          peer.Expire(of_metadata[0]);
+        }
+        break;
+      }
     }
     EXPECT_TRUE(status.ok() || absl::IsAlreadyExists(status) || absl::IsNotFound(status) ||
                 absl::IsUnavailable(status))
         << change << ": " << status;
-    if (status.ok()) ++changes[change];
+    if (status.ok() && !change.empty()) ++changes[change];
   }
   peer.OnMasterStep(nullptr);
   done = true;
@@ -627,7 +644,8 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
   for (const auto& [change, times] : changes) std::cout << times << " times " << change << ", ";
   std::cout << writes << " writes, " << unknown << " unknown, " << scans << " scans, " << checks
             << " checks, " << sweeps << " sweeps, " << peer.ServersEver().size() << " servers, "
-            << database_->Statistics().log_switches << " switches of logs\n";
+            << database_->Statistics().log_switches << " switches of logs, "
+            << peer.MetadataTablets().size() << " tablets of METADATA\n";
   if (GetParam().has_network) std::cout << network_.Describe() << "\n";
   EXPECT_OK(database_->Statistics().background_error);
   for (int round = 0; round < 2; ++round) {

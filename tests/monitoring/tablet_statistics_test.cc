@@ -134,7 +134,7 @@ TEST_F(TabletStatisticsTest, ServersWithoutALogGoByTheirPlace) {
   Set(CreateTable("t", {"f"}), "r", "f:q", 1, "v");
   {
     const auto servers = database_->Statistics().servers;
-    EXPECT_EQ(servers.size(), 5u);  // METADATA's two, too
+    EXPECT_EQ(servers.size(), 5u);             // METADATA's two, too
     EXPECT_FALSE(servers.contains("user-1"));  // it has the tablet, and a name
     EXPECT_TRUE(servers.contains("user-2"));
     EXPECT_TRUE(servers.contains("user-3"));

@@ -62,17 +62,30 @@ class DatabasePeer {
   absl::StatusOr<std::vector<uint64_t>> TablesOfMetadata() const {
     return impl_->cluster->metadata()->Tables();
   }
-  // METADATA's, of both roles.
-  std::vector<TabletServer*> MetadataServers() const {
+  // Those of one role that serve; of METADATA's one at most.
+  std::vector<TabletServer*> ServersOf(ServerRole role) const {
     std::vector<TabletServer*> servers;
-    for (const ServerRole role : kMetadataRoles) {
-      for (const auto& host : impl_->cluster->ServersOf(role)) servers.push_back(host->server());
+    for (const auto& host : impl_->cluster->ServersOf(role)) {
+      TabletServer* const server = host->server();
+      if (server->has_log() && server->serving()) servers.push_back(server);
     }
     return servers;
   }
+  std::vector<std::shared_ptr<ServerHost>> HostsOf(ServerRole role) const {
+    return impl_->cluster->ServersOf(role);
+  }
+  // The first rows of METADATA's tablets, but for the root.
+  std::vector<std::string> MetadataTablets() const {
+    std::vector<std::string> rows;
+    for (TabletServer* server : ServersOf(ServerRole::kMetadata)) {
+      for (const auto& tablet : server->Tablets()) rows.push_back(tablet->rows().begin());
+    }
+    return rows;
+  }
   std::vector<std::shared_ptr<ServerHost>> Hosts() const { return impl_->cluster->Servers(); }
-  void ReplaceLostServers() {
-    if (const auto master = impl_->masters->Get({}); master.ok()) (*master)->ReplaceLostServers();
+  void ReplaceLostServers(ServerRole role = ServerRole::kUser) {
+    const auto master = impl_->masters->Get({});
+    if (master.ok()) (*master)->ReplaceLostServers(role);
   }
 
   absl::Status SweepFiles() {
@@ -90,9 +103,11 @@ class DatabasePeer {
       }
     };
     std::vector<Served> all;
-    for (TabletServer* server : ServersEver()) {
-      for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
-        all.push_back({server, std::move(tablet)});
+    for (const ServerRole role : kServerRoles) {
+      for (const auto& host : impl_->cluster->ServersEver(role)) {
+        for (std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+          all.push_back({host->server(), std::move(tablet)});
+        }
       }
     }
     for (size_t i = 0; i < all.size(); ++i) {

@@ -36,10 +36,12 @@ class AFewAtATime final : public TabletStore {
   absl::Status Commit(absl::Span<const TabletStep> steps) override {
     EXPECT_LE(steps.size(), most_);
     ++commits;
+    if (steps.size() > most_by_now) return absl::FailedPreconditionError("in two tablets by now");
     if (meanwhile) meanwhile();
     return status.ok() ? base_->Commit(steps) : status;
   }
   int commits = 0;
+  size_t most_by_now = SIZE_MAX;
   absl::Status status;
   std::function<void()> meanwhile;
 
@@ -195,6 +197,22 @@ TEST_F(TabletServerTest, WhatMetadataTakesInPartsNeedsTheLogSyncedOnce) {
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_FALSE(server_->HasFrozen());
   EXPECT_EQ(store.commits, 3);
+  EXPECT_EQ(server_->LogStatistics().syncs, 1u);
+}
+
+TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherAnyMoreIsCommittedInParts) {
+  for (uint64_t id = kOtherTableId; id < kOtherTableId + 4; ++id) AddOtherTablet(id);
+  for (int round = 0; round < 2; ++round) {
+    for (uint64_t id = kTableId; id < kOtherTableId + 4; ++id) ASSERT_OK(Write("row", "v", id));
+  }
+  server_->FreezeEverything();
+  AFewAtATime store(&root_, 100);
+  store.most_by_now = 2;
+  server_->mutable_environment()->store = &store;
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_FALSE(server_->HasFrozen());
+  // 5, 3 and 2 of the five; 3 and 2 of the other three; the last one.
+  EXPECT_EQ(store.commits, 6);
   EXPECT_EQ(server_->LogStatistics().syncs, 1u);
 }
 

@@ -1,0 +1,362 @@
+// METADATA in several tablets, the levels above it, and what happens when its servers die.
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "filesystem/faulty_file_system.h"
+#include "support/database_fixture.h"
+#include "support/database_peer.h"
+
+namespace bigtable {
+namespace {
+
+constexpr int kTablets = 300;
+
+std::string RowOf(int i) { return absl::StrFormat("row%05d", i); }
+
+class MetadataTest : public DatabaseFixture {
+ protected:
+  static DatabaseOptions WithSmallTablets(DatabaseOptions options) {
+    options.metadata_tablet_size = 4 << 10;
+    options.tablet_servers = 2;
+    return options;
+  }
+  Table* CreateSplitTable(const std::string& name, int tablets = kTablets) {
+    TableSchema schema;
+    schema.families["f"] = {};
+    schema.split.tablet_size = 0;
+    CreateTableOptions options;
+    for (int i = 1; i < tablets; ++i) options.split_rows.push_back(RowOf(i));
+    EXPECT_OK(database_->CreateTable(name, schema, options));
+    return OpenTable(name);
+  }
+  static void Fill(Table* table, std::string_view value, int tablets = kTablets) {
+    for (int i = 0; i < tablets; ++i) Set(table, RowOf(i), "f:q", 1, Cat(value, i));
+  }
+  static void ExpectFilled(Table* table, std::string_view value, int tablets = kTablets) {
+    int i = 0;
+    RowReader reader = table->ReadRows(RowRange::All());
+    for (const Row& row : reader) {
+      ASSERT_EQ(row.key(), RowOf(i));
+      ASSERT_EQ(Show(row), Cat("f:q@1=", value, i));
+      ASSERT_EQ(Show(table->ReadRow(row.key())), Show(row));
+      ++i;
+    }
+    ASSERT_OK(reader.status());
+    ASSERT_EQ(i, tablets);
+  }
+  // Its size alone splits it: what METADATA has of many tablets, and of their files.
+  void OpenWithMetadataSplit() {
+    ASSERT_NO_FATAL_FAILURE(Open(WithSmallTablets(Options())));
+    Table* const table = CreateSplitTable("t");
+    Fill(table, "v");
+    ASSERT_OK(database_->Flush("t"));
+    ASSERT_NO_FATAL_FAILURE(Reopen(WithSmallTablets(Options())));  // METADATA is in SSTables
+    Fill(OpenTable("t"), "w");
+    ASSERT_OK(database_->Flush("t"));
+    ASSERT_NO_FATAL_FAILURE(AwaitMetadataSplit());
+  }
+  void AwaitMetadataSplit() {
+    for (int i = 0; i < 5000 && Peer().MetadataTablets().size() < 3; ++i) {
+      absl::SleepFor(absl::Milliseconds(1));
+    }
+    ASSERT_GE(Peer().MetadataTablets().size(), 3u);
+  }
+  DatabasePeer Peer() { return DatabasePeer(database_.get()); }
+  std::string NameOf(ServerRole role) {
+    const std::vector<TabletServer*> servers = Peer().ServersOf(role);
+    return servers.empty() ? "" : servers[0]->name();
+  }
+  void KillAndReplace(ServerRole role) {
+    const std::string before = NameOf(role);
+    ASSERT_NE(before, "");
+    Peer().Kill(Peer().ServersOf(role)[0]);
+    Peer().ReplaceLostServers(role);
+    EXPECT_NE(NameOf(role), "");
+    EXPECT_NE(NameOf(role), before);
+    EXPECT_FALSE(file_system_->FileExists(Cat(kPath, "/log/", before)));
+    EXPECT_FALSE(file_system_->FileExists(Cat(kPath, "/lockservice/servers/", before)));
+  }
+  LocationStatistics Lookups() { return database_->Statistics().locations; }
+  // Much that needs METADATA, in a new table.
+  void ChangeTablets(const std::string& name) {
+    Table* const table = CreateSplitTable(name, 5);
+    Fill(table, "v", 5);
+    ASSERT_OK(database_->Flush(name));
+    ASSERT_OK(database_->SplitTablet(name, "row00002x"));
+    ASSERT_OK(database_->MergeTablets(name, RowOf(1)));
+    ASSERT_OK(database_->Compact(name));
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "v", 5));
+  }
+  // And moves.
+  void ChangeEverything(const std::string& name) {
+    ASSERT_NO_FATAL_FAILURE(ChangeTablets(name));
+    ASSERT_OK(database_->MoveTablet(name, RowOf(4), 0));
+    ASSERT_OK(database_->MoveTablet(name, RowOf(4), 1));
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable(name), "v", 5));
+  }
+  // Writes METADATA out, and so to its root tablet.
+  absl::Status FlushMetadata() {
+    Peer().ServersOf(ServerRole::kMetadata)[0]->FreezeEverything();
+    return database_->WaitUntilQuiet();
+  }
+};
+
+TEST_F(MetadataTest, ItsTabletsAreSplitByTheirSizeAndFoundAgain) {
+  ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+  ASSERT_NO_FATAL_FAILURE(ChangeEverything("u"));
+  const std::vector<std::string> tablets = Peer().MetadataTablets();
+  ASSERT_NO_FATAL_FAILURE(Reopen(WithSmallTablets(Options())));
+  EXPECT_GE(Peer().MetadataTablets().size(), tablets.size());
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+  Kill();
+  ASSERT_NO_FATAL_FAILURE(Open(WithSmallTablets(Options())));
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("u"), "v", 5));
+  ASSERT_NO_FATAL_FAILURE(ChangeEverything("x"));
+  DatabaseOptions read_only = WithSmallTablets(Options());
+  read_only.read_only = true;
+  Kill();
+  ASSERT_NO_FATAL_FAILURE(Open(read_only));
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("x"), "v", 5));
+}
+
+// All tablets of a server, with rows in several tablets of METADATA: as few commits as these.
+TEST_F(MetadataTest, AFlushIsCommittedForEachOfItsTabletsApart) {
+  ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
+  Table* const table = OpenTable("t");
+  Fill(table, "x");
+  ASSERT_OK(database_->Flush("t"));
+  Kill();
+  ASSERT_NO_FATAL_FAILURE(Open(WithSmallTablets(Options())));
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "x"));
+}
+
+TEST_F(MetadataTest, ADeletedTableIsGoneFromAllOfThem) {
+  ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
+  ASSERT_OK(database_->DeleteTable("t"));
+  ASSERT_OK_AND_ASSIGN(const std::vector<uint64_t> tables, Peer().TablesOfMetadata());
+  EXPECT_THAT(tables, testing::IsEmpty());
+  ASSERT_NO_FATAL_FAILURE(Reopen(WithSmallTablets(Options())));
+  ASSERT_NO_FATAL_FAILURE(ChangeEverything("t"));
+}
+
+TEST_F(MetadataTest, SweepingKeepsWhatAnyOfThemNames) {
+  ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
+  ASSERT_OK(Peer().SweepFiles());
+  Kill();
+  ASSERT_NO_FATAL_FAILURE(Open(WithSmallTablets(Options())));
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+}
+
+// --- Levels ---
+
+TEST_F(MetadataTest, ALevelIsAskedOnlyForWhatIsNotKnownBelow) {
+  ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
+  Table* const table = OpenTable("t");
+  const auto read = [&] {
+    for (int i = 0; i < kTablets; ++i) ASSERT_OK(table->ReadRow(RowOf(i)));
+  };
+  read();
+  const LocationStatistics known = Lookups();
+  EXPECT_GE(known.root_tablet_lookups, 1u);
+  EXPECT_GE(known.root_file_lookups, 1u);
+  read();
+  EXPECT_EQ(Lookups().lookups, known.lookups);
+  // User tablets that are not known any more: one level is asked, for many at a time.
+  for (TabletServer* server : Peer().Servers()) Peer().Kill(server);
+  Peer().ReplaceLostServers();
+  const LocationStatistics before = Lookups();
+  read();
+  const LocationStatistics after = Lookups();
+  EXPECT_GE(after.lookups, before.lookups + 1);
+  EXPECT_LE(after.lookups, before.lookups + kTablets / 10);
+  EXPECT_EQ(after.root_tablet_lookups, before.root_tablet_lookups);
+  EXPECT_EQ(after.root_file_lookups, before.root_file_lookups);
+  // METADATA's server is another: the root tablet is asked for its tablets.
+  ASSERT_NO_FATAL_FAILURE(KillAndReplace(ServerRole::kMetadata));
+  for (TabletServer* server : Peer().Servers()) Peer().Kill(server);
+  Peer().ReplaceLostServers();
+  read();
+  const LocationStatistics replaced = Lookups();
+  EXPECT_GE(replaced.root_tablet_lookups, after.root_tablet_lookups + 1);
+  EXPECT_LE(replaced.root_tablet_lookups, after.root_tablet_lookups + 20);
+  EXPECT_EQ(replaced.root_file_lookups, after.root_file_lookups);
+  // The root tablet is elsewhere: the file is asked, as soon as anybody asks the root tablet.
+  ASSERT_NO_FATAL_FAILURE(KillAndReplace(ServerRole::kRoot));
+  ASSERT_NO_FATAL_FAILURE(KillAndReplace(ServerRole::kMetadata));
+  read();
+  EXPECT_GE(Lookups().root_file_lookups, replaced.root_file_lookups + 1);
+}
+
+// --- Its servers die ---
+
+TEST_F(MetadataTest, ItsServersAreReplaced) {
+  ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
+  int n = 0;
+  for (const ServerRole role : {ServerRole::kRoot, ServerRole::kMetadata, ServerRole::kRoot}) {
+    ASSERT_NO_FATAL_FAILURE(KillAndReplace(role));
+    ASSERT_NO_FATAL_FAILURE(ChangeEverything(absl::StrCat("u", ++n)));
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+  }
+  Kill();
+  ASSERT_NO_FATAL_FAILURE(Open(WithSmallTablets(Options())));
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+  for (; n > 0; --n) {
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable(absl::StrCat("u", n)), "v", 5));
+  }
+}
+
+// Of both roles at once, and of all: nobody waits for who waits for him.
+TEST_F(MetadataTest, AllServersMayDieAtOnce) {
+  ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
+  for (int round = 0; round < 5; ++round) {
+    for (const ServerRole role : kServerRoles) {
+      for (TabletServer* server : Peer().ServersOf(role)) Peer().Kill(server);
+    }
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+    ASSERT_NO_FATAL_FAILURE(ChangeEverything(absl::StrCat("u", round)));
+  }
+}
+
+TEST_F(MetadataTest, AServerThatGetsItsLockBackGoesOn) {
+  ASSERT_NO_FATAL_FAILURE(Open());
+  int round = 0;
+  for (const ServerRole role : kMetadataRoles) {
+    for (int i = 0; i < 5; ++i) {
+      Peer().Expire(Peer().HostsOf(role)[0]->server());
+      ASSERT_NO_FATAL_FAILURE(ChangeTablets(absl::StrCat("t", round++)));
+    }
+  }
+}
+
+// A change that is under way when METADATA's server is lost is made all the same.
+TEST_F(MetadataTest, AChangeGoesOnWithTheNextServer) {
+  for (const ServerRole role : kMetadataRoles) {
+    const std::unique_ptr<InMemoryFileSystem> memory = std::make_unique<InMemoryFileSystem>();
+    FaultyFileSystem faulty(memory.get());
+    DatabaseOptions options = Options();
+    options.file_system = &faulty;
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    CreateSplitTable("t", 3);
+    Fill(OpenTable("t"), "v", 3);
+    ASSERT_OK(database_->WaitUntilQuiet());
+    // In the log, and not acknowledged.
+    faulty.StallCalls({{FileCall::kLogSync}, Cat("/log/", NameOf(role))});
+    absl::Status change;
+    std::thread changer([&] {
+      change = role == ServerRole::kMetadata ? database_->SplitTablet("t", "row00001x")
+                                             : FlushMetadata();
+    });
+    ASSERT_TRUE(faulty.WaitUntilStalled(1));
+    Peer().Kill(Peer().ServersOf(role)[0]);
+    absl::SleepFor(absl::Milliseconds(20));
+    faulty.ReleaseCalls();
+    changer.join();
+    EXPECT_OK(change);
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
+    ASSERT_NO_FATAL_FAILURE(ChangeTablets("u"));
+    ASSERT_OK(database_->Close());
+    database_.reset();
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
+    database_.reset();
+  }
+}
+
+// Each call of the file system that a replacement makes fails in turn: once, and it is tried again;
+// or from then on, and the power is lost, and the next opening does it.
+TEST_F(MetadataTest, AReplacementMayFailAnywhere) {
+  for (const ServerRole role : kMetadataRoles) {
+    for (const bool power : {false, true}) {
+      for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; call += power ? 3 : 1) {
+        SCOPED_TRACE(Cat(NameOfRole(role), power ? ", power" : "", ", call ", call));
+        InMemoryFileSystem memory;
+        FaultyFileSystem faulty(&memory);
+        DatabaseOptions options = Options();
+        options.file_system = &faulty;
+        options.durability = Durability::kSync;
+        ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+        CreateSplitTable("t", 4);
+        Fill(OpenTable("t"), "v", 4);
+        ASSERT_OK(database_->Flush("t"));
+        Fill(OpenTable("t"), "w", 4);
+        ASSERT_OK(database_->WaitUntilQuiet());
+        DatabasePeer peer = Peer();
+        TabletServer* const dead = peer.ServersOf(role)[0];
+        faulty.CountCalls();
+        faulty.FailCall(
+            call, absl::UnavailableError("a fault"),
+            power ? FaultyFileSystem::Repeat::kFromThenOn : FaultyFileSystem::Repeat::kOnce);
+        peer.Kill(dead);
+        peer.ReplaceLostServers(role);
+        whole += faulty.faults() == 0 ? 1 : 0;
+        if (power) {
+          const auto found = memory.CrashClone(call, Unsynced::kRandomPart);
+          options.file_system = found.get();
+          database_.reset();
+          ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+          ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w", 4));
+          ASSERT_OK(database_->Close());
+          database_.reset();
+          continue;
+        }
+        faulty.ClearFaults();
+        if (!database_->Statistics().background_error.ok()) {
+          ASSERT_OK(database_->Resume());
+        }
+        peer.ReplaceLostServers(role);
+        ASSERT_NO_FATAL_FAILURE(ChangeTablets("u"));
+        ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w", 4));
+        ASSERT_OK(database_->Close());
+        ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+        ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w", 4));
+        ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("u"), "v", 5));
+        ASSERT_OK(database_->Close());
+        database_.reset();
+      }
+    }
+  }
+}
+
+// A server of METADATA that cannot be replaced does not keep the database from being closed; what
+// is not written out is in the logs.
+TEST_F(MetadataTest, ClosingDoesNotWaitForEver) {
+  InMemoryFileSystem memory;
+  FaultyFileSystem faulty(&memory);
+  DatabaseOptions options = Options();
+  options.file_system = &faulty;
+  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  CreateSplitTable("t", 3);
+  Fill(OpenTable("t"), "v", 3);
+  faulty.FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
+  Peer().Kill(Peer().ServersOf(ServerRole::kMetadata)[0]);
+  Peer().ReplaceLostServers(ServerRole::kMetadata);
+  // Which waits for METADATA, and so does the thread that writes out.
+  absl::Status flushed;
+  std::thread flusher([&] { flushed = database_->Flush("t"); });
+  absl::SleepFor(absl::Milliseconds(50));
+  EXPECT_FALSE(database_->Close().ok());
+  flusher.join();
+  EXPECT_FALSE(flushed.ok());
+  database_.reset();
+  faulty.ClearFaults();
+  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
+  ASSERT_OK(database_->Close());
+  database_.reset();
+}
+
+}  // namespace
+}  // namespace bigtable
