@@ -26,6 +26,7 @@ void BackgroundWork::Start(std::vector<TabletServer*> servers, int compaction_th
 void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {
   MutexLock lock(&mutex_);
   servers_ = std::move(servers);
+  held_since_.clear();
 }
 
 void BackgroundWork::Stop() {
@@ -53,7 +54,7 @@ void BackgroundWork::FlushLoop() {
     {
       MutexLock lock(&mutex_);
       while (!stopping_ && !FindFlush(&work)) {
-        if (flush_held_since_ == absl::InfiniteFuture()) {
+        if (held_since_.empty()) {
           changed_.Wait(&mutex_);
         } else {
           changed_.WaitFor(&mutex_, kClaimPatience);
@@ -137,27 +138,26 @@ bool BackgroundWork::IsClaimed(const Tablet* tablet) const {
 }
 
 bool BackgroundWork::FindFlush(FlushWork* work) {
-  bool is_held = false;
   for (TabletServer* server : servers_) {
     if (!server->error().ok()) continue;
     std::vector<FrozenMemtables> frozen = server->Frozen();
-    const size_t all = frozen.size();
+    const size_t claimed =
+        std::erase_if(frozen, [&](const FrozenMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+          return IsClaimed(memtables.tablet.get());
+        });
     std::erase_if(frozen, [&](const FrozenMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      return IsClaimed(memtables.tablet.get()) ||
-             flushing_.contains({memtables.tablet.get(), memtables.group});
+      return flushing_.contains({memtables.tablet.get(), memtables.group});
     });
-    if (frozen.empty()) continue;
-    // A split is over in milliseconds. Without its tablet, the others' flush would need the log.
-    if (frozen.size() < all && !claims_.empty()) {
-      flush_held_since_ = std::min(flush_held_since_, absl::Now());
-      is_held = absl::Now() < flush_held_since_ + kClaimPatience;
-      if (is_held) continue;
+    if (!frozen.empty() && claimed > 0) {
+      // A split is over in milliseconds. Without its tablet, the others' flush would need the log.
+      const absl::Time since = held_since_.try_emplace(server, absl::Now()).first->second;
+      if (absl::Now() < since + kClaimPatience) continue;
     }
-    flush_held_since_ = absl::InfiniteFuture();
+    held_since_.erase(server);
+    if (frozen.empty()) continue;
     *work = FlushWork(server, std::move(frozen));
     return true;
   }
-  if (!is_held) flush_held_since_ = absl::InfiniteFuture();
   return false;
 }
 

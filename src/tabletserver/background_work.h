@@ -171,7 +171,8 @@ class BackgroundWork {
   WorkSet compacting_ ABSL_GUARDED_BY(mutex_);
   absl::Time looked_at_all_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::map<const Tablet*, Claim> claims_ ABSL_GUARDED_BY(mutex_);
-  absl::Time flush_held_since_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  // Of the servers whose flush waits for a claimed tablet.
+  std::map<const TabletServer*, absl::Time> held_since_ ABSL_GUARDED_BY(mutex_);
   int pauses_ ABSL_GUARDED_BY(mutex_) = 0;
   int cancelling_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -24,6 +24,10 @@ class TabletServerTest : public ServerFixture {
     ASSERT_NO_FATAL_FAILURE(AddTablet());
     ASSERT_OK(server_->StartLog("server-1", "/log"));
   }
+  static void AwaitFlushed(const Tablet& tablet) {
+    for (int i = 0; i < 20000 && tablet.HasFrozen(0); ++i) absl::SleepFor(absl::Milliseconds(1));
+    EXPECT_FALSE(tablet.HasFrozen(0));
+  }
 };
 
 // Takes so many steps together.
@@ -458,6 +462,50 @@ TEST_F(TabletServerTest, WhoeverHasClaimedATabletIsWaitedFor) {
   EXPECT_FALSE(done);
   background_.ReleaseTablet(tablet_.get());
   flush.join();
+}
+
+// With it, what is frozen needs nothing of the log.
+TEST_F(TabletServerTest, AFlushWaitsALittleForAClaimedTablet) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(background_.ClaimTablet(other.get(), {}));
+  background_.Start({server_.get()}, 0, nullptr);
+  server_->FreezeEverything();
+  absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_TRUE(tablet_->HasFrozen(0));
+  background_.ReleaseTablet(other.get());
+  AwaitFlushed(*tablet_);
+  AwaitFlushed(*other);
+  EXPECT_EQ(server_->LogStatistics().syncs, 0u);
+}
+
+// However often another one's memtables are written out meanwhile.
+TEST_F(TabletServerTest, AFlushDoesNotWaitLongForAClaimedTablet) {
+  const std::shared_ptr<Tablet> claimed = AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  const std::unique_ptr<TabletServer> busy = MakeServer();
+  ASSERT_OK(busy->StartLog("server-2", "/log2"));
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<Tablet> busy_tablet,
+                       Tablet::Open(busy->environment(), *tablet_->Layout(), {}));
+  busy->AddTablet(busy_tablet);
+  ASSERT_OK(background_.ClaimTablet(claimed.get(), {}));
+  background_.Start({busy.get(), server_.get()}, 0, nullptr);
+  server_->FreezeEverything();
+  const absl::Time start = absl::Now();
+  std::string operations;
+  AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = "v"});
+  while (tablet_->HasFrozen(0) && absl::Now() < start + absl::Seconds(20)) {
+    busy->ApplyInMemory(busy_tablet.get(), {"row", operations});
+    busy->FreezeEverything();
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  EXPECT_FALSE(tablet_->HasFrozen(0));
+  EXPECT_TRUE(claimed->HasFrozen(0));
+  background_.ReleaseTablet(claimed.get());
+  background_.Stop();
 }
 
 TEST_F(TabletServerTest, ABatchIsAppliedWholeOrNotAtAll) {
