@@ -100,7 +100,7 @@ struct TabletStatistics {
   CompactionStatistics merging;  // major ones included
 };
 
-// One tablet server. METADATA has one of its own. What its tablets count is theirs: a server's
+// One tablet server. METADATA has two of its own. What its tablets count is theirs: a server's
 // reads are those of its tablets together.
 struct TabletServerStatistics {
   uint64_t rows_written = 0;
@@ -197,7 +197,7 @@ struct DatabaseStatistics {
   // By table, then by column family; those that were dropped are still in it.
   std::map<std::string, std::map<std::string, FamilyStatistics>> families;
   // By the server's name. One that has no tablet yet, or of a database that is only read, goes by
-  // its place: "user-1", "user-2", and so on, or "metadata".
+  // its place: "user-1", "user-2", and so on, or "metadata" or "root".
   std::map<std::string, TabletServerStatistics> servers;
 };
 

@@ -31,7 +31,7 @@ absl::Status Unknown(const RemoteTablet& tablet, std::string_view why) {
 // Whether a server will never serve again.
 bool IsGone(const TableImpl& table, const std::string& server) {
   const auto file = table.database->session->Read(ServerLock::FileOf(server));
-  return file.ok() ? file->contents == ServerLock::kSealed : absl::IsNotFound(file.status());
+  return file.ok() ? ServerLock::IsSealed(file->contents) : absl::IsNotFound(file.status());
 }
 
 // Sends the request until there is an answer. A server that is gone may still say what it has done,

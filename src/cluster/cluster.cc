@@ -10,7 +10,6 @@
 #include "base/strings.h"
 #include "cluster/server_directory.h"
 #include "commitlog/log_directory.h"
-#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 namespace {
@@ -132,7 +131,6 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(ServerRole role) {
   const bool metadata = role != ServerRole::kUser;
   const uint64_t budget = options_.shared_memory_budget->limit();
   TabletServerOptions options;
-  options.read_only = options_.read_only;
   options.memtable_size = options_.memtable_size != 0
                               ? options_.memtable_size
                               : std::clamp<uint64_t>(budget / 4, 64 << 10, 64 << 20);
@@ -211,6 +209,7 @@ bool Cluster::IsLive(std::string_view name) const {
 }
 
 void Cluster::StartBackground(std::function<void()> on_progress) {
+  MutexLock replace_lock(&replace_mutex_);  // METADATA's servers may be replaced already
   background_.Start(AllServers(), options_.compaction_threads, std::move(on_progress));
   for (const auto& host : Servers()) {
     options_.shared_memory_budget->AddHolder(host->write_controller());
@@ -219,15 +218,10 @@ void Cluster::StartBackground(std::function<void()> on_progress) {
 
 // --- Ending ---
 
-void Cluster::BeginClosing() {
-  closing_since_ = NowNanos();
-  closing_ = true;
-}
-
-bool Cluster::IsOver() {
+absl::Duration Cluster::Patience() {
   // A server of METADATA that cannot be replaced does not keep a database from being closed.
-  constexpr absl::Duration kPatience = absl::Seconds(3);
-  return ending_ || (closing_ && NowNanos() - closing_since_ > absl::ToInt64Nanoseconds(kPatience));
+  if (ending_) return absl::Milliseconds(200);
+  return closing_ ? absl::Seconds(3) : absl::InfiniteDuration();
 }
 
 void Cluster::StopBackground() {
@@ -497,7 +491,7 @@ absl::Status Cluster::Resume() {
 
 absl::Status Cluster::background_error() const {
   for (TabletServer* server : AllServers()) {
-    BT_RETURN_IF_ERROR(server->error());
+    if (!server->ended()) BT_RETURN_IF_ERROR(server->error());  // otherwise it will be replaced
   }
   return background_.compaction_error();
 }

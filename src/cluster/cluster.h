@@ -66,7 +66,7 @@ class Cluster final : public MetadataServers {
   // compaction, and when a server has lost its lock.
   void StartBackground(std::function<void()> on_progress);
   // From now on nobody waits for tablets that are not served: before the last calls are waited for.
-  void BeginClosing();
+  void BeginClosing() { closing_ = true; }
   bool is_closing() const { return closing_; }
   // There is no master any more: from now on nobody waits for METADATA, either.
   void BeginEnding() { ending_ = true; }
@@ -158,7 +158,7 @@ class Cluster final : public MetadataServers {
   std::string RootServer() override { return root_.server(); }
   DataService* FindService(std::string_view server) override;
   bool HasEnded(std::string_view server) override;
-  bool IsOver() override;
+  absl::Duration Patience() override;
 
   DatabaseStatistics Statistics() const;
   // Takes up what an error has stopped.
@@ -191,7 +191,6 @@ class Cluster final : public MetadataServers {
   SequenceSource sequences_;
   const std::shared_ptr<SnapshotList> snapshots_;
   std::atomic<bool> closing_{false};
-  std::atomic<int64_t> closing_since_{0};  // NowNanos()
   std::atomic<bool> ending_{false};
   FileNumbers file_numbers_;
   SharedFiles shared_files_;

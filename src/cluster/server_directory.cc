@@ -14,6 +14,9 @@
 namespace bigtable {
 namespace {
 
+constexpr std::string_view kSealedAt = "sealed ";
+constexpr std::string_view kDone = "sealed, done";
+
 std::string PrefixOf(ServerRole role) { return Cat(NameOfRole(role), "-"); }
 
 uint64_t NumberOf(std::string_view name) {
@@ -74,13 +77,53 @@ absl::Status ServerDirectory::Seal(std::string_view name) {
   const absl::StatusOr<LockServiceFile> found = session_->Read(file);
   if (absl::IsNotFound(found.status())) return absl::OkStatus();
   BT_RETURN_IF_ERROR(found.status());
-  if (found->contents == ServerLock::kSealed) return absl::OkStatus();
+  if (ServerLock::IsSealed(found->contents)) return absl::OkStatus();
   const absl::Status sealed =
       session_->Write(file, ServerLock::kSealed, found->generation).status();
   return absl::IsNotFound(sealed) ? absl::OkStatus() : sealed;
 }
 
+absl::Status ServerDirectory::Write(std::string_view name, const std::string& contents) {
+  const std::string file = ServerLock::FileOf(name);
+  const absl::StatusOr<LockServiceFile> found = session_->Read(file);
+  if (absl::IsNotFound(found.status())) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(found.status());
+  const absl::Status written = session_->Write(file, contents, found->generation).status();
+  return absl::IsNotFound(written) ? absl::OkStatus() : written;
+}
+
+absl::Status ServerDirectory::NoteLast(std::string_view name, SequenceNumber last) {
+  BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
+  // By an earlier master, or one that is at it, too: it is the same.
+  if (!needed.is_needed || needed.last != kMaxSequence) return absl::OkStatus();
+  return Write(name, Cat(ServerLock::kSealed, " ", last));
+}
+
+absl::StatusOr<ServerDirectory::Needed> ServerDirectory::NeededOf(std::string_view name) {
+  const absl::StatusOr<LockServiceFile> found = session_->Read(ServerLock::FileOf(name));
+  if (absl::IsNotFound(found.status())) return Needed();
+  BT_RETURN_IF_ERROR(found.status());
+  std::string_view contents = found->contents;
+  if (contents.empty() || contents == ServerLock::kSealed) return Needed();
+  if (contents == kDone) return Needed{.is_needed = false};
+  Needed needed;
+  if (contents.starts_with(kSealedAt)) {
+    contents.remove_prefix(kSealedAt.size());
+    const char* const end = contents.data() + contents.size();
+    const auto [parsed, error] = std::from_chars(contents.data(), end, needed.last);
+    if (error == std::errc() && parsed == end) return needed;
+  }
+  return absl::DataLossError(
+      Cat("the file of server ", name, " says neither what it is nor what it was"));
+}
+
 absl::Status ServerDirectory::Remove(std::string_view name) {
+  BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
+  // Without its file the log would be read as a whole.
+  if (needed.last != kMaxSequence) BT_RETURN_IF_ERROR(Write(name, std::string(kDone)));
+  if (!needed.is_needed || needed.last != kMaxSequence) {
+    BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(name)));
+  }
   const absl::Status removed = session_->Remove(ServerLock::FileOf(name));
   if (!absl::IsNotFound(removed)) BT_RETURN_IF_ERROR(removed);
   std::erase(servers_, name);

@@ -6,6 +6,14 @@
 // left of a creation or a removal that was cut short; it is read too, and then says nothing that is
 // not in SSTables already, unless the file was lost. Every opening starts new servers, with names
 // that were never used before, and takes over from all earlier ones.
+//
+// A server that was lost may have logged mutations that nobody acknowledged, and others have gone
+// on without them: they must not be found by a later process, either. So what a sealed server has
+// acknowledged is noted in its file before anybody takes its tablets over:
+//
+//   sealed            it never serves again
+//   sealed N          and mutations in its log with larger sequence numbers than N do not count
+//   sealed, done      and nothing of its log is needed: the log goes, then this file
 #ifndef BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 #define BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 
@@ -47,12 +55,24 @@ class ServerDirectory {
   // Unavailable if the server, or somebody else, has the lock. A server without a file is sealed.
   // Any thread.
   absl::Status Seal(std::string_view name);
+  // Of a server that is sealed and has ended: the last mutation that counts. Once it is noted it
+  // stays. Nothing if the server has no file any more.
+  absl::Status NoteLast(std::string_view name, SequenceNumber last);
+  struct Needed {
+    bool is_needed = true;  // anything of its log
+    SequenceNumber last = kMaxSequence;
+  };
+  // What is needed of a server's log. DataLoss if the file says nothing that is known.
+  absl::StatusOr<Needed> NeededOf(std::string_view name);
   // Nothing in the server's log is needed: forgets the server, then removes its log.
   absl::Status Remove(std::string_view name);
   // Removes what else is where the logs are, but for logs of servers that `is_live`.
   absl::Status SweepLogs(absl::FunctionRef<bool(std::string_view name)> is_live);
 
  private:
+  // Replaces the contents of a sealed server's file. Nothing if it has none.
+  absl::Status Write(std::string_view name, const std::string& contents);
+
   FileSystem* const file_system_;
   LockSession* const session_;
   const DatabaseDirectory directory_;

@@ -61,6 +61,8 @@ class ServerHost {
   ServerHost(Cluster* cluster, ServerRole role, std::unique_ptr<TabletServer> server);
 
   ServerRole role() const { return role_; }
+  // METADATA's rows for tablets of this role.
+  MetadataTable* metadata() const;
   TabletServer* server() { return server_.get(); }
   const TabletServer* server() const { return server_.get(); }
   WriteController* write_controller() { return &write_controller_; }
@@ -107,8 +109,6 @@ class ServerHost {
  private:
   absl::Status CheckMaster(MasterNumber master) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::shared_ptr<Tablet>> FindTablet(const TabletId& id) const;
-  // Where METADATA's rows for its tablets are written and read.
-  MetadataTable* metadata() const;
   absl::StatusOr<TabletState> ReadState(const TabletId& id, std::string* location) const;
   absl::Status SetLocation(const TabletId& id);
   absl::Status OpenAndServe(MasterNumber master, const TableLayout& layout, const TabletId& id,

@@ -3,8 +3,10 @@
 //
 // A lost server is replaced in these steps:
 //  1. its file is locked and sealed: it never serves again (Cluster::SealLostServers)
-//  2. it ends: what it has begun is done, and nothing more is acknowledged. A call on its log that
-//     hangs and was left behind (commitlog/commit_log.h) may go on: what it writes is not read
+//  2. it ends: what it has begun is done, and nothing more is acknowledged. What was is noted in
+//  its
+//     file. A call on its log that hangs and was left behind (commitlog/commit_log.h) may go on:
+//     what it writes is not read
 //  3. its log is read, once, and sorted (cluster/dead_log.h)
 //  4. its tablets are loaded by other servers, as METADATA and the sorted log have them, and are
 //     served as soon as what came from the log is written out
@@ -36,15 +38,16 @@ absl::Status Master::Assign(ServerRole role) {
   const absl::Time start = absl::Now();
   // Before anybody asks which tablets are served: what a server that has ended had is in its log,
   // which is read only once the server is none of the present ones. An earlier master may be at it.
+  ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
   for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
     if (!host->server()->ended()) continue;
     BT_RETURN_IF_ERROR(Step());
     host->End();
+    BT_RETURN_IF_ERROR(servers.NoteLast(host->server()->name(), host->server()->visible()));
     cluster_->ReplaceServer(host, lock_->number());
   }
   // The dead before the missing: the tablets of a server that is none of the present ones by now
   // are missing then, so that its log is not removed without them.
-  ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
   BT_RETURN_IF_ERROR(servers.Load());
   std::vector<std::string> dead = servers.Servers(role);
   std::erase_if(dead, [&](const std::string& name) { return cluster_->IsLive(name); });
@@ -54,7 +57,10 @@ absl::Status Master::Assign(ServerRole role) {
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(Step());
     if (!read_only_) BT_RETURN_IF_ERROR(servers.Seal(name));
-    BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log, ReadLog(servers, name, must_reach));
+    BT_ASSIGN_OR_RETURN(const ServerDirectory::Needed needed, servers.NeededOf(name));
+    if (!needed.is_needed) continue;
+    BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
+                        ReadLog(name, servers.HasFile(name), needed.last, must_reach));
     // Tablets are written out one after the other: without this, power loss in between could leave
     // a later mutation without an earlier one.
     if (!read_only_ && !tablets.empty()) {
@@ -144,19 +150,18 @@ absl::Status Master::AddFirstMetadataTablet() {
                                          {RowRange::StartingAt(*RootRows().end())});
 }
 
-absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const ServerDirectory& servers,
-                                                         const std::string& server,
+absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const std::string& server, bool must_exist,
+                                                         SequenceNumber last,
                                                          const Reach& must_reach) {
   DeadLog::Options options;
   const auto reach = must_reach.find(server);
   if (reach != must_reach.end()) options.replay.must_reach = reach->second;
-  options.replay.must_exist = servers.HasFile(server);
+  options.replay.must_exist = must_exist;
+  options.last = last;
   options.replay.read_mode = cluster_->options().read_mode;
   // Sorting holds a few pieces at a time.
   options.piece_size = std::clamp<uint64_t>(cluster_->options().shared_memory_budget->limit() / 8,
                                             uint64_t{1} << 20, options.piece_size);
-  // What a server of this process had not acknowledged nobody has seen, and nobody shall.
-  if (const auto host = cluster_->FindServerEver(server)) options.last = host->server()->visible();
   const std::string directory = cluster_->directory().log_of(server);
   // An earlier master may still be sorting it, too.
   if (!read_only_) {
@@ -231,7 +236,7 @@ absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
   if (absl::IsNotFound(loaded)) {
     // It was merged with another one meanwhile, if that is what was not found.
     std::string server;
-    const absl::Status read = cluster_->metadata()->ReadTablet(tablet.id, &server).status();
+    const absl::Status read = host->metadata()->ReadTablet(tablet.id, &server).status();
     if (absl::IsNotFound(read)) return absl::OkStatus();
   }
   return Annotate(loaded, Cat("table ", tablet.layout->name));
@@ -271,9 +276,9 @@ bool Master::AssignIfDue(ServerRole role, bool* is_assigned) {
 }
 
 absl::Status Master::ReplaceAll() {
-  for (const ServerRole role : kServerRoles) ReplaceLostServers(role);
-  MutexLock schema_lock(&schema_mutex_);
-  if (is_assigned_ || read_only_) return absl::OkStatus();
+  bool is_assigned = true;
+  for (const ServerRole role : kServerRoles) is_assigned &= ReplaceLostServers(role);
+  if (is_assigned || read_only_) return absl::OkStatus();
   return absl::UnavailableError(
       "tablets of a server that was lost are not served: the next opening does that");
 }

@@ -82,6 +82,7 @@ class Master {
 
   // False: it has given up, or lost its lock, and another is to take its place.
   bool active() const { return lock_->held(); }
+  MasterNumber number() const { return lock_->number(); }
 
   // --- Tables (tables.cc) ---
 
@@ -183,9 +184,8 @@ class Master {
   absl::Status AddFirstMetadataTablet();
   // Whether all of a role's tablets are assigned, as far as is known. With the role's mutex.
   bool AssignIfDue(ServerRole role, bool* is_assigned);
-  absl::StatusOr<std::unique_ptr<DeadLog>> ReadLog(const ServerDirectory& servers,
-                                                   const std::string& server,
-                                                   const Reach& must_reach);
+  absl::StatusOr<std::unique_ptr<DeadLog>> ReadLog(const std::string& server, bool must_exist,
+                                                   SequenceNumber last, const Reach& must_reach);
   // So that each server has about as much. Unavailable if no server has its lock.
   absl::StatusOr<std::vector<Share>> Distribute(ServerRole role,
                                                 const std::vector<Unassigned>& tablets) const;

@@ -12,7 +12,8 @@
 namespace bigtable {
 
 absl::Status MasterRunner::Start() {
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<Master> master, StartMaster(true));
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<Master> master, CreateMaster(true));
+  BT_RETURN_IF_ERROR(master->Begin());
   const bool read_only = cluster_->options().read_only;
   {
     MutexLock lock(&mutex_);
@@ -31,7 +32,7 @@ absl::Status MasterRunner::Start() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<Master>> MasterRunner::StartMaster(bool opening) {
+absl::StatusOr<std::shared_ptr<Master>> MasterRunner::CreateMaster(bool opening) {
   Master::Options options;
   options.opening = opening;
   options.on_step = [this] {
@@ -42,15 +43,68 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::StartMaster(bool opening) 
     }
     if (on_step) on_step();
   };
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<Master> master, Master::Create(cluster_, std::move(options)));
-  BT_RETURN_IF_ERROR(master->Begin());
-  return master;
+  return Master::Create(cluster_, std::move(options));
+}
+
+absl::StatusOr<std::shared_ptr<Master>> MasterRunner::BeginNext() {
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<Master> master, CreateMaster(false));
+  beginnings_.push_back(std::make_unique<Beginning>());
+  Beginning* const beginning = beginnings_.back().get();
+  beginning->master = std::move(master);
+  beginning->thread = std::thread([this, beginning] { Begin(beginning); });
+  MutexLock lock(&mutex_);
+  while (beginning->master != nullptr) {
+    if (!beginning->master->active()) {
+      return absl::UnavailableError("a master has lost its lock before it had begun");
+    }
+    changed_.WaitFor(&mutex_, absl::Milliseconds(20));
+  }
+  return std::exchange(beginning->begun, absl::UnavailableError("it was taken"));
+}
+
+void MasterRunner::Begin(Beginning* beginning) {
+  std::shared_ptr<Master> master;
+  {
+    MutexLock lock(&mutex_);
+    master = beginning->master;
+  }
+  const absl::Status begun = master->Begin();
+  const bool is_active = master->active();
+  {
+    MutexLock lock(&mutex_);
+    beginning->master.reset();
+    if (!begun.ok()) {
+      beginning->begun = begun;
+    } else if (is_active) {
+      beginning->begun = std::move(master);
+    }
+    changed_.SignalAll();
+  }
+  master.reset();  // whose threads may have to wait for the next one
+  MutexLock lock(&mutex_);
+  beginning->is_over = true;
+  changed_.SignalAll();
+}
+
+void MasterRunner::EndBeginnings(bool all) {
+  for (const std::unique_ptr<Beginning>& beginning : beginnings_) {
+    {
+      MutexLock lock(&mutex_);
+      while (all && !beginning->is_over) changed_.Wait(&mutex_);
+      if (!beginning->is_over) continue;
+    }
+    beginning->thread.join();
+    // A master that had begun when nobody waited for it any more.
+    beginning->begun = absl::UnavailableError("it is over");
+  }
+  std::erase_if(beginnings_, [](const auto& beginning) { return !beginning->thread.joinable(); });
 }
 
 // --- The threads ---
 
 void MasterRunner::StartLoop() {
   while (true) {
+    EndBeginnings(false);
     {
       MutexLock lock(&mutex_);
       // Looked at, since one cannot wait for the session's end and for that of the runner at once.
@@ -63,7 +117,7 @@ void MasterRunner::StartLoop() {
         changed_.SignalAll();
       }
     }
-    absl::StatusOr<std::shared_ptr<Master>> next = StartMaster(false);
+    absl::StatusOr<std::shared_ptr<Master>> next = BeginNext();
     if (next.ok()) {
       (*next)->StartThreads();
       cluster_->info_log()->Info("another master has begun");
@@ -156,6 +210,7 @@ void MasterRunner::Stop() {
     changed_.SignalAll();
   }
   if (starter_.joinable()) starter_.join();
+  EndBeginnings(true);
   if (deleter_.joinable()) deleter_.join();
   if (const std::shared_ptr<Master> master = Find()) {
     std::thread stopper([&] { master->StopThreads(); });
@@ -192,8 +247,12 @@ absl::Status MasterRunner::Shutdown() {
   BT_RETURN_IF_ERROR(started);
   absl::Status status = absl::UnavailableError("there is no master");
   if (const std::shared_ptr<Master> master = Find()) status = master->ReplaceAll();
-  MutexLock lock(&mutex_);
-  master_.reset();  // frees its lock
+  std::shared_ptr<Master> last;
+  {
+    MutexLock lock(&mutex_);
+    last = std::move(master_);
+  }
+  last.reset();  // without the mutex, which its steps take; frees its lock
   return status;
 }
 

@@ -3,7 +3,9 @@
 //
 // Three threads, so that none waits for what another has to bring about: one starts masters, one
 // deletes those that have given up, whose threads may have something to wait for yet, and one seals
-// servers that are lost, for which both may wait.
+// servers that are lost, for which both may wait. Each master begins on a thread of its own, which
+// is left behind if the master loses its lock meanwhile: it may wait for a server of METADATA that
+// only the next master replaces.
 #ifndef BIGTABLE_MASTER_MASTER_RUNNER_H_
 #define BIGTABLE_MASTER_MASTER_RUNNER_H_
 
@@ -48,7 +50,20 @@ class MasterRunner {
   void SetOnStep(std::function<void()> on_step);
 
  private:
-  absl::StatusOr<std::shared_ptr<Master>> StartMaster(bool opening);
+  // A master that begins.
+  struct Beginning {
+    std::thread thread;
+    std::shared_ptr<Master> master;  // null once it has begun, or has failed
+    absl::StatusOr<std::shared_ptr<Master>> begun = absl::UnavailableError("it has not begun yet");
+    bool is_over = false;  // the thread has nothing to do any more
+  };
+
+  absl::StatusOr<std::shared_ptr<Master>> CreateMaster(bool opening);
+  // One that is there and has begun, unless it has lost its lock before.
+  absl::StatusOr<std::shared_ptr<Master>> BeginNext();
+  void Begin(Beginning* beginning);
+  // Deletes what is over, or all of it once it is.
+  void EndBeginnings(bool all);
   enum class End { kWhenClosing, kWhenStopped };
   absl::StatusOr<std::shared_ptr<Master>> Await(const CallLimits& limits, End end);
   void StartLoop();
@@ -63,13 +78,14 @@ class MasterRunner {
 
   mutable Mutex mutex_;
   CondVar changed_;
+  std::function<void()> on_step_ ABSL_GUARDED_BY(mutex_);  // before the masters, who call it
   std::shared_ptr<Master> master_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Master>> retired_ ABSL_GUARDED_BY(mutex_);
-  std::function<void()> on_step_ ABSL_GUARDED_BY(mutex_);
   uint64_t failures_ ABSL_GUARDED_BY(mutex_) = 0;  // of starting a master, and the last one
   absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;  // nothing is left that waits for a server's end
+  std::vector<std::unique_ptr<Beginning>> beginnings_;  // the starting thread's
   std::thread starter_, deleter_, sealer_;
 };
 

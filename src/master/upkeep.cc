@@ -1,7 +1,7 @@
 // The master's threads. One splits tablets that have become too large and merges small ones, moves
 // tablets from servers with much to do to others, sweeps files, and notices that writers are slowed
-// no more. The other looks after lost servers, and nothing else: the first may wait for a server
-// that is lost.
+// no more. The others look after lost servers, one for each role, and do nothing else: the first
+// may wait for a server that is lost, and each of these for one of a role before its own.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -156,7 +156,7 @@ bool Master::SplitLargeMetadata(const CallLimits& limits) {
       const std::optional<std::string> row = RowToSplitAt(rule, *tablet);
       if (!row.has_value() || !Step().ok()) continue;
       const absl::Status split =
-          host->Split(lock_->number(), kMetadataTableId, *row, ForOneStep(limits));
+          host->Split(lock_->number(), kMetadataTableId, *row, WithEnd(ForOneStep(limits)));
       if (IsStopping() || !active()) return false;
       changed |= split.ok();
       // Moved with its server, or split by who was faster: looked at again before long.

@@ -1,7 +1,10 @@
 #include "metadata/metadata_client.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "absl/time/clock.h"
 
 #include "bigtable/filter.h"
 
@@ -20,21 +23,25 @@ bool IsLost(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
 
-// Of one call: for ever, until it is known that nobody takes over from servers that are gone. Then
-// a message may still be lost some times.
+// Of one call: for ever, until the servers are to end. Then they are replaced soon or not at all,
+// and a message may still be lost some times.
 class Patience {
  public:
   explicit Patience(MetadataServers* servers) : servers_(servers) {}
   // Waits a little. False: it is of no use any more.
   bool Wait() {
-    if (servers_->IsOver() && --tries_left_ == 0) return false;
+    const absl::Duration most = servers_->Patience();
+    if (most < absl::InfiniteDuration()) {
+      ending_since_ = std::min(ending_since_, absl::Now());
+      if (absl::Now() > ending_since_ + most) return false;
+    }
     return wait_.Wait({}).ok();
   }
 
  private:
   MetadataServers* const servers_;
   MoveWait wait_;
-  int tries_left_ = 200;
+  absl::Time ending_since_ = absl::InfiniteFuture();
 };
 
 absl::Status NoServer(std::string_view what) {
@@ -98,7 +105,10 @@ absl::StatusOr<MetadataClient::Location> MetadataClient::LocateInRoot(std::strin
                               Location{tablet.rows, tablet.server, service});
   }
   const auto first = tablets_.find(found.front().rows.begin());
-  if (first == tablets_.end()) return NoServer("a tablet of METADATA");
+  // What is known of one that is on no server may be of an earlier one.
+  if (first == tablets_.end() || !first->second.rows.Contains(row)) {
+    return NoServer("a tablet of METADATA");
+  }
   return first->second;
 }
 
@@ -245,6 +255,10 @@ absl::Status MetadataClient::Read(const MetadataRead& read,
       BT_RETURN_IF_ERROR(sink(cells.cell()));
     }
     if (!cells.ok()) return absl::InternalError("a server's cells of METADATA are none");
+    if (absl::IsUnavailable(response.status)) {
+      // An error of a file, which is not waited for.
+      return absl::InternalError(Cat("METADATA: ", ToStd(response.status.message())));
+    }
     BT_RETURN_IF_ERROR(response.status);
     if (is_all) break;
     left = response.rest;

@@ -28,6 +28,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 
 #include "base/mutex.h"
@@ -49,8 +50,9 @@ class MetadataServers {
   virtual DataService* FindService(std::string_view server) = 0;
   // Whether it will never serve again.
   virtual bool HasEnded(std::string_view server) = 0;
-  // Whether nobody will take over from a server that is gone: nothing is waited for any more.
-  virtual bool IsOver() = 0;
+  // How long a call may still wait for an answer, or for who takes over from a server that is gone:
+  // infinitely, unless the servers are to end.
+  virtual absl::Duration Patience() = 0;
 };
 
 // How often each level above the tablets of METADATA was asked where something is. Reads of
@@ -69,7 +71,7 @@ class MetadataClient final : public MetadataService {
   MetadataClient(const MetadataClient&) = delete;
   MetadataClient& operator=(const MetadataClient&) = delete;
 
-  // Unavailable: nobody waits any more (MetadataServers::IsOver).
+  // Unavailable or DeadlineExceeded: it has waited long enough (MetadataServers::Patience).
   absl::Status Mutate(absl::Span<const RowOperations> mutations, Durability durability) override;
   bool AreTogether(absl::Span<const RowOperations> mutations) override;
   // A read that one message answers is of that message's moment. Others hold a snapshot.

@@ -10,15 +10,6 @@
 
 namespace bigtable {
 
-namespace {
-
-// Whether these were too many at once, and fewer may be taken.
-bool IsRefused(const absl::Status& committed, size_t parts) {
-  return absl::IsFailedPrecondition(committed) && parts > 1;
-}
-
-}  // namespace
-
 MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
                                  std::vector<FrozenMemtables> frozen)
     : environment_(environment) {
@@ -55,11 +46,12 @@ absl::Status MinorCompaction::Run() {
       return !environment_->store->TakesTogether(StepsOf(left.first(at_once)));
     };
     while (at_once > 1 && are_too_many()) at_once = (at_once + 1) / 2;
-    status = Commit(left.first(at_once));
+    bool is_refused = false;
+    status = Commit(left.first(at_once), &is_refused);
     // METADATA's tablet was split meanwhile, and has taken nothing.
-    while (IsRefused(status, at_once)) {
+    while (is_refused) {
       at_once = (at_once + 1) / 2;
-      status = Commit(left.first(at_once));
+      status = Commit(left.first(at_once), &is_refused);
     }
     left.remove_prefix(at_once);
   }
@@ -105,7 +97,8 @@ absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<Part* const> parts) co
   return absl::OkStatus();
 }
 
-absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts) const {
+absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_refused) const {
+  *is_refused = false;
   const WaitTimer timer;
   absl::Status status = SyncLogFor(parts);
   if (!status.ok()) {
@@ -114,8 +107,8 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts) const {
     // After a failed commit it is unknown what METADATA will say, so files that it may name stay;
     // they are swept once it is clear that it does not.
     status = environment_->store->Commit(StepsOf(parts));
+    *is_refused = absl::IsFailedPrecondition(status) && parts.size() > 1;
   }
-  const bool is_refused = IsRefused(status, parts.size());
   for (Part* part : parts) {
     if (status.ok()) {
       part->frozen.tablet->PublishFlushed(part->frozen, part->opened, part->redo);
@@ -123,7 +116,7 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts) const {
     }
     part->nanos += timer.nanos();
   }
-  if (!is_refused) End(parts, status);
+  if (!*is_refused) End(parts, status);
   return status;
 }
 

@@ -60,8 +60,8 @@ class MinorCompaction {
   absl::Status WriteOut(Part* part) const;
   absl::Status SyncDirectoryFor(absl::Span<Part* const> parts) const;
   // Commits these at once, and publishes them. After an error their files are removed, unless
-  // METADATA may have heard of them; FailedPrecondition of several: nothing has happened.
-  absl::Status Commit(absl::Span<Part* const> parts) const;
+  // METADATA may have heard of them. Refused: these are too many, and nothing has happened.
+  absl::Status Commit(absl::Span<Part* const> parts, bool* is_refused) const;
   absl::Status SyncLogFor(absl::Span<Part* const> parts) const;
   static std::vector<TabletStep> StepsOf(absl::Span<Part* const> parts);
   void RemoveWritten(absl::Span<Part* const> parts) const;

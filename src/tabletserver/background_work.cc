@@ -27,6 +27,7 @@ void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {
   MutexLock lock(&mutex_);
   servers_ = std::move(servers);
   held_since_.clear();
+  changed_.SignalAll();
 }
 
 void BackgroundWork::Stop() {
@@ -463,10 +464,14 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
   {
     MutexLock lock(&mutex_);
     while (true) {
-      for (TabletServer* server : servers_) BT_RETURN_IF_ERROR(server->error());
+      bool is_one_lost = false;
+      for (TabletServer* server : servers_) {
+        is_one_lost |= server->ended();  // it will be replaced; what it failed of concerns nobody
+        if (!server->ended()) BT_RETURN_IF_ERROR(server->error());
+      }
       BT_RETURN_IF_ERROR(compaction_error_);
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
-      if (flushing_.empty() && compacting_.empty() && claims_.empty()) {
+      if (!is_one_lost && flushing_.empty() && compacting_.empty() && claims_.empty()) {
         FlushWork flush;
         Work compaction;
         LookAtAll();

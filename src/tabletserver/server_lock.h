@@ -1,7 +1,8 @@
 // A tablet server's right to serve: the exclusive lock on its own file in the lock service,
 // "servers/NAME" (section 5.2 of the paper). The file is there as long as the server's log may be
-// needed. Its contents are empty, or kSealed, once the master has taken the lock because the server
-// had lost it: then the server never serves again, whatever becomes of the lock.
+// needed. Its contents are empty, or begin with kSealed, once the master has taken the lock because
+// the server had lost it: then the server never serves again, whatever becomes of the lock. What
+// else is known of a sealed server stands behind that (cluster/server_directory.h).
 //
 //   kHeld --- session lost ---> kLost --- the file is gone, or sealed ---> kEnded
 //     ^                           |
@@ -29,6 +30,7 @@ class ServerLock {
   static constexpr std::string_view kDirectory = "servers";
   static constexpr std::string_view kSealed = "sealed";
   static std::string FileOf(std::string_view server);
+  static bool IsSealed(std::string_view contents) { return contents.starts_with(kSealed); }
 
   enum class State { kHeld, kLost, kEnded };
 

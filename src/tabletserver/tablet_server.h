@@ -11,7 +11,8 @@
 //
 // A server whose lock is lost acknowledges nothing: it looks at the lock before a group goes to the
 // log, and again after that, when it waits until it has the lock again, or has ended. What was
-// logged by a server that ended is Unavailable, and may be found by who replays the log.
+// logged by a server that ended is Unavailable, and found by who replays the log only if nobody has
+// noted what the server had acknowledged (cluster/server_directory.h).
 //
 // When the log or a sync fails, the write and all later ones return the error until Resume(): what
 // is in memory is sound, but what the log holds is not known.
@@ -75,8 +76,6 @@ struct TabletServerOptions {
   uint64_t log_segment_size = 0;
   // The log is kept shorter than this by writing out the memtables that need its oldest segments.
   uint64_t max_log_bytes = 0;
-  // A server that never writes: it has no log.
-  bool read_only = false;
 };
 
 class TabletServer final {

@@ -310,7 +310,7 @@ class LostServerStallConcurrencyTest : public LostServerTest,
     server_ = peer_->Servers()[0];
   }
   void TearDown() override {
-    faulty_->ReleaseCalls();
+    if (faulty_ != nullptr) faulty_->ReleaseCalls();
     if (hanging_.joinable()) hanging_.join();
     database_.reset();
   }
@@ -386,6 +386,23 @@ TEST_P(LostServerStallConcurrencyTest, WhatWasNotAcknowledgedIsNeverSeen) {
   ExpectFilled(table_, 0, 10, "v");
   EXPECT_STATUS(kUnavailable, "lost its lock", Return());
   ExpectRows(10);
+}
+
+// The process dies when others may have gone on without it.
+TEST_P(LostServerStallConcurrencyTest, NorIsItFoundByALaterProcess) {
+  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  faulty_->FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
+  peer_->Kill(server_);
+  peer_->ReplaceLostServers();
+  EXPECT_TRUE(HasLog(server_));
+  std::unique_ptr<InMemoryFileSystem> later = file_system_->CrashClone(1, Unsynced::kEverything);
+  faulty_->ClearFaults();
+  EXPECT_STATUS(kUnavailable, "lost its lock", Return());
+  database_.reset();
+  faulty_.reset();
+  file_system_ = std::move(later);
+  Open(WithServers(1));
+  ExpectFilled(OpenTable("t"), 0, 10, "v");
 }
 
 TEST_P(LostServerStallConcurrencyTest, ItIsReplacedThoughNobodyElseWrites) {

@@ -202,6 +202,37 @@ TEST_F(MasterTest, ALostServerIsReplacedByWhicheverMasterThereIs) {
       [](Database* database) { return TabletsOf(database, "t") == 4; });
 }
 
+// The one that begins may wait for METADATA for ever: the next one does not.
+TEST_F(MasterTest, AMasterMayDieWhileItBeginsAndAServerOfMetadataWithIt) {
+  for (const ServerRole role : kMetadataRoles) {
+    for (int fatal = 1; fatal <= 16; ++fatal) {
+      SCOPED_TRACE(Cat(NameOfRole(role), ", step ", fatal));
+      file_system_ = std::make_unique<InMemoryFileSystem>();
+      ASSERT_NO_FATAL_FAILURE(Open(WithServers(2)));
+      Table* const table = CreateFilled("t");
+      DatabasePeer peer(database_.get());
+      std::atomic<int> steps{0};
+      peer.OnMasterStep([&] {
+        if (++steps != fatal) return;
+        for (TabletServer* server : peer.ServersOf(role)) peer.Kill(server);
+        peer.KillMaster();
+      });
+      peer.KillMaster();
+      absl::Status created;
+      do {
+        created = database_->CreateTable("u", Still());
+      } while (absl::IsUnavailable(created));
+      EXPECT_TRUE(created.ok() || absl::IsAlreadyExists(created)) << created;
+      peer.OnMasterStep(nullptr);
+      ASSERT_NO_FATAL_FAILURE(AwaitMaster());
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "w"));
+      ASSERT_NO_FATAL_FAILURE(Reopen(WithServers(2)));
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+      database_.reset();
+    }
+  }
+}
+
 TEST_F(MasterTest, WithoutAMasterReadsAndWritesGoOn) {
   Open(WithServers(2));
   Table* const table = CreateFilled("t");

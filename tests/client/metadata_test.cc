@@ -330,6 +330,68 @@ TEST_F(MetadataTest, AReplacementMayFailAnywhere) {
   }
 }
 
+// Nothing is left to be written out, and still it is not closed in order.
+TEST_F(MetadataTest, ClosingSaysThatAServerWasNotReplaced) {
+  InMemoryFileSystem memory;
+  FaultyFileSystem faulty(&memory);
+  DatabaseOptions options = Options();
+  options.file_system = &faulty;
+  for (const ServerRole role : kMetadataRoles) {
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    const std::string name = Cat("t-", NameOfRole(role));
+    CreateSplitTable(name, 3);
+    Fill(OpenTable(name), "v", 3);
+    ASSERT_OK(database_->Flush(name));
+    faulty.FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
+    Peer().Kill(Peer().ServersOf(role)[0]);
+    Peer().ReplaceLostServers(role);
+    EXPECT_STATUS(kUnavailable, "", database_->Close());
+    database_.reset();
+    faulty.ClearFaults();
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable(name), "v", 3));
+    ASSERT_OK(database_->Close());
+  }
+  database_.reset();
+}
+
+// METADATA's split, which is two mutations of its root tablet, is cut short at any call of the file
+// system; then the power is lost.
+TEST_F(MetadataTest, ItsSplitMayFailAnywhere) {
+  int splits = 0;
+  for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; ++call) {
+    SCOPED_TRACE(Cat("call ", call));
+    InMemoryFileSystem memory;
+    FaultyFileSystem faulty(&memory);
+    DatabaseOptions options = Options();
+    options.file_system = &faulty;
+    options.durability = Durability::kSync;
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    CreateSplitTable("t", 20);
+    Fill(OpenTable("t"), "v", 20);
+    ASSERT_OK(FlushMetadata());
+    ASSERT_OK_AND_ASSIGN(const std::vector<uint64_t> tables, Peer().TablesOfMetadata());
+    const std::string middle = MetadataRow({tables.at(0), RowOf(10)});
+    faulty.CountCalls();
+    faulty.FailCall(call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn);
+    splits += Peer().SplitMetadata(middle).ok() ? 1 : 0;
+    whole += faulty.faults() == 0 ? 1 : 0;
+    for (const Unsynced unsynced : {Unsynced::kNothing, Unsynced::kRandomPart}) {
+      const auto found = memory.CrashClone(call, unsynced);
+      DatabaseOptions after = options;
+      after.file_system = found.get();
+      for (const bool read_only : {true, false}) {
+        after.read_only = read_only;
+        ASSERT_OK_AND_ASSIGN(const auto opened, Database::Open(kPath, after));
+        ASSERT_OK_AND_ASSIGN(Table* const table, opened->OpenTable("t"));
+        ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "v", 20));
+      }
+    }
+    database_.reset();
+  }
+  EXPECT_GE(splits, 3);
+}
+
 // A server of METADATA that cannot be replaced does not keep the database from being closed; what
 // is not written out is in the logs.
 TEST_F(MetadataTest, ClosingDoesNotWaitForEver) {

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "commitlog/commit_log.h"
+#include "filesystem/faulty_file_system.h"
 #include "filesystem/in_memory_file_system.h"
 #include "lockservice/local_lock_service.h"
 #include "support/expect_status.h"
@@ -145,6 +146,57 @@ TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotSealed) {
   ASSERT_OK_AND_ASSIGN(const LockServiceFile file, session_->Read(ServerLock::FileOf(name)));
   EXPECT_EQ(file.contents, ServerLock::kSealed);
   EXPECT_OK(servers_->Seal("server-41"));  // has only a log, if anything
+}
+
+TEST_F(ServerDirectoryTest, WhatASealedServerHasAcknowledgedIsNotedOnce) {
+  const std::string name = AddServer(ServerRole::kUser);
+  ASSERT_OK(Open());
+  const auto show = [&]() -> std::string {
+    const absl::StatusOr<ServerDirectory::Needed> needed = servers_->NeededOf(name);
+    if (!needed.ok()) return needed.status().ToString();
+    if (!needed->is_needed) return "nothing";
+    return needed->last == kMaxSequence ? "all" : Cat(needed->last);
+  };
+  EXPECT_EQ(show(), "all");
+  ASSERT_OK(servers_->Seal(name));
+  EXPECT_EQ(show(), "all");
+  ASSERT_OK(servers_->NoteLast(name, 77));
+  EXPECT_EQ(show(), "77");
+  ASSERT_OK(servers_->NoteLast(name, 78));  // a later master, which knows no better
+  ASSERT_OK(servers_->Seal(name));
+  EXPECT_EQ(show(), "77");
+  ASSERT_OK(servers_->NoteLast("server-41", 7));  // has no file
+  ASSERT_OK(servers_->Remove(name));
+  EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
+  EXPECT_STATUS(kNotFound, name, session_->Read(ServerLock::FileOf(name)));
+  for (const std::string_view contents : {"sealed 1x", "sealed ", "sealed9", "sealed -1"}) {
+    const std::string other = AddServer(ServerRole::kUser);
+    ASSERT_OK(session_->Write(ServerLock::FileOf(other), contents));
+    EXPECT_STATUS(kDataLoss, other, servers_->NeededOf(other));
+  }
+}
+
+// Once its file is gone, the log would be read as a whole.
+TEST_F(ServerDirectoryTest, TheLogOfOneWhoseLastMutationIsNotedGoesBeforeItsFile) {
+  for (int call = 0; call < 2; ++call) {
+    const std::string name = AddServer(ServerRole::kUser);
+    ASSERT_OK(Open());
+    ASSERT_OK(servers_->Seal(name));
+    ASSERT_OK(servers_->NoteLast(name, 77));
+    FaultyFileSystem faulty(&file_system_);
+    ServerDirectory cut_short(&faulty, session_.get(), directory_);
+    ASSERT_OK(cut_short.Load());
+    faulty.FailCalls({{call == 0 ? FileCall::kRemoveFile : FileCall::kRemoveDirectory}, "/log/"},
+                     absl::UnavailableError("cut short"));
+    EXPECT_FALSE(cut_short.Remove(name).ok());
+    ServerDirectory next(&file_system_, session_.get(), directory_);
+    ASSERT_OK(next.Load());
+    EXPECT_TRUE(next.HasFile(name));
+    ASSERT_OK_AND_ASSIGN(const ServerDirectory::Needed needed, next.NeededOf(name));
+    EXPECT_FALSE(needed.is_needed);
+    ASSERT_OK(next.Remove(name));
+    EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
+  }
 }
 
 TEST_F(ServerDirectoryTest, ADamagedServerIsNotPassedOver) {

@@ -74,6 +74,13 @@ class DatabasePeer {
   std::vector<std::shared_ptr<ServerHost>> HostsOf(ServerRole role) const {
     return impl_->cluster->ServersOf(role);
   }
+  // Splits the tablet of METADATA that has this row of its.
+  absl::Status SplitMetadata(std::string_view row) {
+    const auto master = impl_->masters->Get({});
+    if (!master.ok()) return master.status();
+    const std::shared_ptr<ServerHost> host = impl_->cluster->ServersOf(ServerRole::kMetadata)[0];
+    return host->Split((*master)->number(), kMetadataTableId, row, {});
+  }
   // The first rows of METADATA's tablets, but for the root.
   std::vector<std::string> MetadataTablets() const {
     std::vector<std::string> rows;
