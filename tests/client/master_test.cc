@@ -211,11 +211,19 @@ TEST_F(MasterTest, AMasterMayDieWhileItBeginsAndAServerOfMetadataWithIt) {
       ASSERT_NO_FATAL_FAILURE(Open(WithServers(2)));
       Table* const table = CreateFilled("t");
       DatabasePeer peer(database_.get());
-      std::atomic<int> steps{0};
+      std::atomic<int> steps{0}, under_way{0};
+      // The step after that is the one that replaces the server, unless the master comes to another
+      // one before it needs METADATA.
       peer.OnMasterStep([&] {
-        if (++steps != fatal) return;
-        for (TabletServer* server : peer.ServersOf(role)) peer.Kill(server);
-        peer.KillMaster();
+        ++under_way;
+        const int step = ++steps;
+        if (step == fatal) {
+          for (TabletServer* server : peer.ServersOf(role)) peer.Kill(server);
+        } else if (step == fatal + 1) {
+          absl::SleepFor(absl::Milliseconds(10));
+          peer.KillMaster();
+        }
+        --under_way;
       });
       peer.KillMaster();
       absl::Status created;
@@ -224,6 +232,7 @@ TEST_F(MasterTest, AMasterMayDieWhileItBeginsAndAServerOfMetadataWithIt) {
       } while (absl::IsUnavailable(created));
       EXPECT_TRUE(created.ok() || absl::IsAlreadyExists(created)) << created;
       peer.OnMasterStep(nullptr);
+      while (under_way > 0) absl::SleepFor(absl::Milliseconds(1));
       ASSERT_NO_FATAL_FAILURE(AwaitMaster());
       ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "w"));
       ASSERT_NO_FATAL_FAILURE(Reopen(WithServers(2)));
