@@ -280,7 +280,7 @@ TEST_F(MetadataTest, AChangeGoesOnWithTheNextServer) {
 TEST_F(MetadataTest, AReplacementMayFailAnywhere) {
   for (const ServerRole role : kMetadataRoles) {
     for (const bool power : {false, true}) {
-      for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; call += power ? 3 : 1) {
+      for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; call += power ? 3 : 2) {
         SCOPED_TRACE(Cat(NameOfRole(role), power ? ", power" : "", ", call ", call));
         InMemoryFileSystem memory;
         FaultyFileSystem faulty(&memory);

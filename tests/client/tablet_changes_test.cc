@@ -180,6 +180,67 @@ TEST_F(TabletChangesTest, AHalfThatIsDeletedWithItsTableLeavesNoFile) {
   EXPECT_LE(before, 4u);  // METADATA's, and its root's
 }
 
+// Also when it is opened again, for each of them.
+TEST_F(TabletChangesTest, HalvesHaveASharedFileInMemoryOnce) {
+  Open();
+  TableSchema schema;
+  schema.locality_groups["default"] = {.compression = Compression::kNone, .in_memory = true};
+  schema.families["f"] = {};
+  schema.split.tablet_size = 0;
+  const std::string value(1000, 'v');
+  Fill(CreateTable("t", schema), 0, 1000, value);
+  ASSERT_OK(database_->Compact("t"));
+  // Blocks are read when they are needed first.
+  const auto bytes = [&] {
+    ExpectFilled(OpenTable("t"), 0, 1000, value);
+    return database_->Statistics().memory_in_memory_groups;
+  };
+  const uint64_t before = bytes();
+  EXPECT_GT(before, 1'000'000u);
+  ASSERT_OK(database_->SplitTablet("t", RowOf(300)));
+  ASSERT_OK(database_->SplitTablet("t", RowOf(600)));
+  EXPECT_LE(bytes(), before + before / 10);
+  Reopen();
+  EXPECT_LE(bytes(), before + before / 10);
+}
+
+// They merge what they would merge if the rest of a shared file were not there.
+TEST_F(TabletChangesTest, PoliciesGoByWhatAHalfHasOfASharedFile) {
+  constexpr int kRows = 2000, kOfHalf = 100;
+  Open();
+  TableSchema schema;
+  schema.locality_groups["default"] = {.compression = Compression::kNone};
+  schema.families["f"] = {};
+  schema.split.tablet_size = 0;
+  Table* const split = CreateTable("t", schema);
+  Table* const whole = CreateTable("u", schema);
+  const std::string value(1000, 'v');
+  Fill(split, 0, kRows, value);
+  Fill(whole, kRows - kOfHalf, kRows, value);
+  ASSERT_OK(database_->Compact("t"));
+  ASSERT_OK(database_->Compact("u"));
+  const std::string middle = RowOf(kRows - kOfHalf);
+  ASSERT_OK(database_->SplitTablet("t", middle));
+  const auto runs = [&](std::string_view table, std::string_view begin) -> uint64_t {
+    for (const auto& [name, server] : database_->Statistics().servers) {
+      for (const TabletStatistics& tablet : server.tablets) {
+        if (tablet.table == table && tablet.begin_row == begin) return tablet.size.sorted_runs;
+      }
+    }
+    return 0;
+  };
+  bool has_merged = false;
+  for (int i = 0; i < 10; ++i) {
+    for (Table* const table : {split, whole}) Fill(table, kRows - kOfHalf, kRows, value);
+    ASSERT_OK(database_->Flush("t"));
+    ASSERT_OK(database_->Flush("u"));
+    ASSERT_OK(database_->WaitUntilQuiet());
+    EXPECT_EQ(runs("t", middle), runs("u", "")) << "after " << i + 1 << " flushes";
+    has_merged |= runs("u", "") == 1;
+  }
+  EXPECT_TRUE(has_merged);
+}
+
 TEST_F(TabletChangesTest, ASplitRowIsChecked) {
   Open();
   CreateStillTable();

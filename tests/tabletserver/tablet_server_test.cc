@@ -235,6 +235,20 @@ TEST_F(TabletServerTest, ADirectoryThatCannotBeSyncedLeavesNothing) {
   EXPECT_FALSE(server_->HasFrozen());
 }
 
+TEST_F(TabletServerTest, OfAFlushThatFailsOnlyWhatWasBegunIsCounted) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->FreezeEverything();
+  faulty_.FailCalls({{FileCall::kNewWritableFile}, {}}, absl::UnavailableError("no file"));
+  EXPECT_STATUS(kUnavailable, "no file", background_.FlushNow(server_.get()));
+  EXPECT_EQ(server_->Statistics().minor.failed, 1u);
+  faulty_.ClearFaults();
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(server_->Statistics().minor.failed, 1u);
+  EXPECT_EQ(server_->Statistics().minor.finished, 2u);
+}
+
 TEST_F(TabletServerTest, OfManyTabletsTheLargestHalfIsFrozenWhenMemoryIsShort) {
   ASSERT_OK(Write("row"));
   std::vector<std::shared_ptr<Tablet>> others;
