@@ -132,12 +132,21 @@ TEST_F(MetadataTest, ItsTabletsAreSplitByTheirSizeAndFoundAgain) {
   ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("x"), "v", 5));
 }
 
-// All tablets of a server, with rows in several tablets of METADATA: as few commits as these.
+// All tablets of a server at once: some commits for each tablet of METADATA that has rows of them.
 TEST_F(MetadataTest, AFlushIsCommittedForEachOfItsTabletsApart) {
   ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
   Table* const table = OpenTable("t");
   Fill(table, "x");
-  ASSERT_OK(database_->Flush("t"));
+  const auto commits = [&] {
+    return Peer().ServersOf(ServerRole::kMetadata)[0]->LogStatistics().records;
+  };
+  const uint64_t before = commits();
+  const uint64_t flushed = database_->Statistics().minor_compactions;
+  for (TabletServer* server : Peer().Servers()) server->FreezeEverything();
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_GE(database_->Statistics().minor_compactions, flushed + kTablets);
+  EXPECT_GE(commits(), before + 3);
+  EXPECT_LE(commits(), before + 60);
   Kill();
   ASSERT_NO_FATAL_FAILURE(Open(WithSmallTablets(Options())));
   ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "x"));
@@ -273,6 +282,61 @@ TEST_F(MetadataTest, AChangeGoesOnWithTheNextServer) {
     ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
     database_.reset();
   }
+}
+
+TEST_F(MetadataTest, ALogThatFailsIsResumed) {
+  for (const ServerRole role : kMetadataRoles) {
+    InMemoryFileSystem memory;
+    FaultyFileSystem faulty(&memory);
+    DatabaseOptions options = Options();
+    options.file_system = &faulty;
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    CreateSplitTable("t", 3);
+    Fill(OpenTable("t"), "v", 3);
+    ASSERT_OK(database_->WaitUntilQuiet());
+    faulty.FailCalls({{FileCall::kLogSync}, Cat("/log/", NameOf(role))},
+                     absl::UnavailableError("no sync"));
+    const absl::Status changed =
+        role == ServerRole::kMetadata ? database_->SplitTablet("t", "row00001x") : FlushMetadata();
+    EXPECT_STATUS(kUnavailable, "no sync", changed);
+    faulty.ClearFaults();
+    ASSERT_OK(database_->Resume());
+    ASSERT_NO_FATAL_FAILURE(ChangeTablets("u"));
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
+    ASSERT_OK(database_->Close());
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
+    ASSERT_OK(database_->Close());
+    database_.reset();
+  }
+}
+
+// What its server could not sync names files that are swept once it is replaced: a later process
+// must not find it in the log that is left.
+TEST_F(MetadataTest, WhatALostServerHasRefusedIsNeverFound) {
+  InMemoryFileSystem memory;
+  FaultyFileSystem faulty(&memory);
+  DatabaseOptions options = Options();
+  options.file_system = &faulty;
+  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  CreateSplitTable("t", 3);
+  Fill(OpenTable("t"), "v", 3);
+  ASSERT_OK(database_->WaitUntilQuiet());
+  faulty.FailCalls({{FileCall::kLogSync}, "/log/metadata-"}, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync", database_->Flush("t"));
+  faulty.ClearFaults();
+  faulty.FailCalls({{FileCall::kRemoveFile}, "/log/metadata-"}, absl::UnavailableError("not now"));
+  Peer().Kill(Peer().ServersOf(ServerRole::kMetadata)[0]);
+  Peer().ReplaceLostServers(ServerRole::kMetadata);  // but for the log
+  ASSERT_EQ(Peer().MetadataTablets().size(), 1u);
+  ASSERT_OK(Peer().SweepFiles());
+  const auto later = memory.CrashClone(1, Unsynced::kEverything);
+  database_.reset();
+  options.file_system = later.get();
+  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
+  ASSERT_OK(database_->Close());
+  database_.reset();
 }
 
 // Each call of the file system that a replacement makes fails in turn: once, and it is tried again;

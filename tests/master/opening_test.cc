@@ -10,6 +10,7 @@
 #include "filesystem/faulty_file_system.h"
 #include "lockservice/small_files.h"
 #include "metadata/metadata_format.h"
+#include "metadata/root_tablet.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 
@@ -212,6 +213,16 @@ TEST_F(OpeningTest, AMissingRootIsDataLossThatNamesItAndSweepsNothing) {
   const std::vector<std::string> before = file_system_->AllFiles();
   EXPECT_STATUS(kDataLoss, "/db/lockservice/root", Database::Open(kPath, Options()));
   EXPECT_EQ(file_system_->AllFiles(), before);
+}
+
+// A database that was just created looks so, but for what else there is.
+TEST_F(OpeningTest, ARootWithoutTabletsIsDataLossAndSweepsNothing) {
+  ASSERT_NO_FATAL_FAILURE(Close());
+  SmallFiles files(file_system_.get(), "/db/lockservice");
+  ASSERT_OK(RootTablet(&files).Create());
+  const std::vector<std::string> before = Files("/sst/");
+  ExpectRefused(absl::StatusCode::kDataLoss, "no row for table 1");
+  EXPECT_EQ(Files("/sst/"), before);
 }
 
 // --- What is damaged ---
