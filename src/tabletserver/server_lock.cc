@@ -39,8 +39,10 @@ absl::StatusOr<std::unique_ptr<LockSession>> ServerLock::Acquire() {
 
 ServerLock::State ServerLock::Renew() {
   if (ended_) return State::kEnded;
+  // Once: it may be given up meanwhile.
+  LockSession* const present = session_.load(std::memory_order_acquire);
   // An error is not the end: the lease runs on.
-  if (held()) session_.load()->KeepAlive().IgnoreError();
+  if (present != nullptr && present->alive()) present->KeepAlive().IgnoreError();
   if (held()) return State::kHeld;
   if (abandoned_) return State::kLost;
   absl::StatusOr<std::unique_ptr<LockSession>> session = Acquire();
