@@ -150,6 +150,7 @@ bool Master::SplitLarge(const TableLayout& layout, const CallLimits& limits) {
 
 bool Master::SplitLargeMetadata(const CallLimits& limits) {
   const SplitRule rule{.tablet_size = cluster_->options().metadata_tablet_size};
+  if (rule.tablet_size == 0) return false;
   bool changed = false;
   for (const auto& host : cluster_->ServersOf(ServerRole::kMetadata)) {
     for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {

@@ -48,7 +48,7 @@ absl::Status NoServer(std::string_view what) {
   return absl::UnavailableError(Cat(what, " is on no server at the moment"));
 }
 
-// How many rows a read still wants when it has got those of `response`. 0: all.
+// Whether the response has as many rows as are wanted. 0: all are.
 bool IsEnough(const ScanResponse& response, uint64_t row_limit) {
   if (row_limit == 0) return false;
   CellBlockReader cells(response.cells);

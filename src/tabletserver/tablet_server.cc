@@ -9,7 +9,6 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "monitoring/thread_calls.h"
-#include "tablet/cell_cursor.h"
 #include "tablet/group_statistics.h"
 #include "tablet/mutation_format.h"
 

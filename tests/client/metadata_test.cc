@@ -71,6 +71,20 @@ class MetadataTest : public DatabaseFixture {
     }
     ASSERT_GE(Peer().MetadataTablets().size(), 3u);
   }
+  // On a file system with faults, which is empty.
+  void OpenFaulty(DatabaseOptions options) {
+    database_.reset();
+    faulty_.reset();
+    file_system_ = std::make_unique<InMemoryFileSystem>();
+    faulty_ = std::make_unique<FaultyFileSystem>(file_system_.get());
+    ASSERT_NO_FATAL_FAILURE(OpenFaultyAgain(options));
+  }
+  // As it is now, with its faults.
+  void OpenFaultyAgain(DatabaseOptions options) {
+    options.file_system = faulty_.get();
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  }
+  void TearDown() override { database_.reset(); }  // before its file system
   DatabasePeer Peer() { return DatabasePeer(database_.get()); }
   std::string NameOf(ServerRole role) {
     const std::vector<TabletServer*> servers = Peer().ServersOf(role);
@@ -109,6 +123,8 @@ class MetadataTest : public DatabaseFixture {
     Peer().ServersOf(ServerRole::kMetadata)[0]->FreezeEverything();
     return database_->WaitUntilQuiet();
   }
+
+  std::unique_ptr<FaultyFileSystem> faulty_;
 };
 
 TEST_F(MetadataTest, ItsTabletsAreSplitByTheirSizeAndFoundAgain) {
@@ -130,6 +146,19 @@ TEST_F(MetadataTest, ItsTabletsAreSplitByTheirSizeAndFoundAgain) {
   ASSERT_NO_FATAL_FAILURE(Open(read_only));
   ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
   ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("x"), "v", 5));
+}
+
+TEST_F(MetadataTest, WithoutASizeItIsNotSplit) {
+  DatabaseOptions options = Options();
+  options.metadata_tablet_size = 0;
+  ASSERT_NO_FATAL_FAILURE(Open(options));
+  Fill(CreateSplitTable("t"), "v");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_NO_FATAL_FAILURE(Reopen(options));
+  Fill(OpenTable("t"), "w");
+  ASSERT_OK(database_->Flush("t"));  // after which sizes are looked at
+  absl::SleepFor(absl::Milliseconds(100));
+  EXPECT_EQ(Peer().MetadataTablets().size(), 1u);
 }
 
 // All tablets of a server at once: some commits for each tablet of METADATA that has rows of them.
@@ -239,7 +268,7 @@ TEST_F(MetadataTest, AllServersMayDieAtOnce) {
   }
 }
 
-TEST_F(MetadataTest, AServerThatGetsItsLockBackGoesOn) {
+TEST_F(MetadataTest, ALostSessionIsGotOver) {
   ASSERT_NO_FATAL_FAILURE(Open());
   int round = 0;
   for (const ServerRole role : kMetadataRoles) {
@@ -253,32 +282,28 @@ TEST_F(MetadataTest, AServerThatGetsItsLockBackGoesOn) {
 // A change that is under way when METADATA's server is lost is made all the same.
 TEST_F(MetadataTest, AChangeGoesOnWithTheNextServer) {
   for (const ServerRole role : kMetadataRoles) {
-    const std::unique_ptr<InMemoryFileSystem> memory = std::make_unique<InMemoryFileSystem>();
-    FaultyFileSystem faulty(memory.get());
-    DatabaseOptions options = Options();
-    options.file_system = &faulty;
-    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    ASSERT_NO_FATAL_FAILURE(OpenFaulty(Options()));
     CreateSplitTable("t", 3);
     Fill(OpenTable("t"), "v", 3);
     ASSERT_OK(database_->WaitUntilQuiet());
     // In the log, and not acknowledged.
-    faulty.StallCalls({{FileCall::kLogSync}, Cat("/log/", NameOf(role))});
+    faulty_->StallCalls({{FileCall::kLogSync}, Cat("/log/", NameOf(role))});
     absl::Status change;
     std::thread changer([&] {
       change = role == ServerRole::kMetadata ? database_->SplitTablet("t", "row00001x")
                                              : FlushMetadata();
     });
-    ASSERT_TRUE(faulty.WaitUntilStalled(1));
+    ASSERT_TRUE(faulty_->WaitUntilStalled(1));
     Peer().Kill(Peer().ServersOf(role)[0]);
     absl::SleepFor(absl::Milliseconds(20));
-    faulty.ReleaseCalls();
+    faulty_->ReleaseCalls();
     changer.join();
     EXPECT_OK(change);
     ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
     ASSERT_NO_FATAL_FAILURE(ChangeTablets("u"));
     ASSERT_OK(database_->Close());
     database_.reset();
-    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    ASSERT_NO_FATAL_FAILURE(OpenFaultyAgain(Options()));
     ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
     database_.reset();
   }
@@ -286,25 +311,21 @@ TEST_F(MetadataTest, AChangeGoesOnWithTheNextServer) {
 
 TEST_F(MetadataTest, ALogThatFailsIsResumed) {
   for (const ServerRole role : kMetadataRoles) {
-    InMemoryFileSystem memory;
-    FaultyFileSystem faulty(&memory);
-    DatabaseOptions options = Options();
-    options.file_system = &faulty;
-    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    ASSERT_NO_FATAL_FAILURE(OpenFaulty(Options()));
     CreateSplitTable("t", 3);
     Fill(OpenTable("t"), "v", 3);
     ASSERT_OK(database_->WaitUntilQuiet());
-    faulty.FailCalls({{FileCall::kLogSync}, Cat("/log/", NameOf(role))},
-                     absl::UnavailableError("no sync"));
+    faulty_->FailCalls({{FileCall::kLogSync}, Cat("/log/", NameOf(role))},
+                       absl::UnavailableError("no sync"));
     const absl::Status changed =
         role == ServerRole::kMetadata ? database_->SplitTablet("t", "row00001x") : FlushMetadata();
     EXPECT_STATUS(kUnavailable, "no sync", changed);
-    faulty.ClearFaults();
+    faulty_->ClearFaults();
     ASSERT_OK(database_->Resume());
     ASSERT_NO_FATAL_FAILURE(ChangeTablets("u"));
     ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
     ASSERT_OK(database_->Close());
-    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    ASSERT_NO_FATAL_FAILURE(OpenFaultyAgain(Options()));
     ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
     ASSERT_OK(database_->Close());
     database_.reset();
@@ -314,24 +335,22 @@ TEST_F(MetadataTest, ALogThatFailsIsResumed) {
 // What its server could not sync names files that are swept once it is replaced: a later process
 // must not find it in the log that is left.
 TEST_F(MetadataTest, WhatALostServerHasRefusedIsNeverFound) {
-  InMemoryFileSystem memory;
-  FaultyFileSystem faulty(&memory);
-  DatabaseOptions options = Options();
-  options.file_system = &faulty;
-  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  ASSERT_NO_FATAL_FAILURE(OpenFaulty(Options()));
   CreateSplitTable("t", 3);
   Fill(OpenTable("t"), "v", 3);
   ASSERT_OK(database_->WaitUntilQuiet());
-  faulty.FailCalls({{FileCall::kLogSync}, "/log/metadata-"}, absl::UnavailableError("no sync"));
+  faulty_->FailCalls({{FileCall::kLogSync}, "/log/metadata-"}, absl::UnavailableError("no sync"));
   EXPECT_STATUS(kUnavailable, "no sync", database_->Flush("t"));
-  faulty.ClearFaults();
-  faulty.FailCalls({{FileCall::kRemoveFile}, "/log/metadata-"}, absl::UnavailableError("not now"));
+  faulty_->ClearFaults();
+  faulty_->FailCalls({{FileCall::kRemoveFile}, "/log/metadata-"},
+                     absl::UnavailableError("not now"));
   Peer().Kill(Peer().ServersOf(ServerRole::kMetadata)[0]);
   Peer().ReplaceLostServers(ServerRole::kMetadata);  // but for the log
   ASSERT_EQ(Peer().MetadataTablets().size(), 1u);
   ASSERT_OK(Peer().SweepFiles());
-  const auto later = memory.CrashClone(1, Unsynced::kEverything);
+  const auto later = file_system_->CrashClone(1, Unsynced::kEverything);
   database_.reset();
+  DatabaseOptions options = Options();
   options.file_system = later.get();
   ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
   ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
@@ -346,12 +365,9 @@ TEST_F(MetadataTest, AReplacementMayFailAnywhere) {
     for (const bool power : {false, true}) {
       for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; call += power ? 3 : 2) {
         SCOPED_TRACE(Cat(NameOfRole(role), power ? ", power" : "", ", call ", call));
-        InMemoryFileSystem memory;
-        FaultyFileSystem faulty(&memory);
         DatabaseOptions options = Options();
-        options.file_system = &faulty;
         options.durability = Durability::kSync;
-        ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+        ASSERT_NO_FATAL_FAILURE(OpenFaulty(options));
         CreateSplitTable("t", 4);
         Fill(OpenTable("t"), "v", 4);
         ASSERT_OK(database_->Flush("t"));
@@ -359,15 +375,15 @@ TEST_F(MetadataTest, AReplacementMayFailAnywhere) {
         ASSERT_OK(database_->WaitUntilQuiet());
         DatabasePeer peer = Peer();
         TabletServer* const dead = peer.ServersOf(role)[0];
-        faulty.CountCalls();
-        faulty.FailCall(
+        faulty_->CountCalls();
+        faulty_->FailCall(
             call, absl::UnavailableError("a fault"),
             power ? FaultyFileSystem::Repeat::kFromThenOn : FaultyFileSystem::Repeat::kOnce);
         peer.Kill(dead);
         peer.ReplaceLostServers(role);
-        whole += faulty.faults() == 0 ? 1 : 0;
+        whole += faulty_->faults() == 0 ? 1 : 0;
         if (power) {
-          const auto found = memory.CrashClone(call, Unsynced::kRandomPart);
+          const auto found = file_system_->CrashClone(call, Unsynced::kRandomPart);
           options.file_system = found.get();
           database_.reset();
           ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
@@ -376,7 +392,7 @@ TEST_F(MetadataTest, AReplacementMayFailAnywhere) {
           database_.reset();
           continue;
         }
-        faulty.ClearFaults();
+        faulty_->ClearFaults();
         if (!database_->Statistics().background_error.ok()) {
           ASSERT_OK(database_->Resume());
         }
@@ -384,7 +400,7 @@ TEST_F(MetadataTest, AReplacementMayFailAnywhere) {
         ASSERT_NO_FATAL_FAILURE(ChangeTablets("u"));
         ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w", 4));
         ASSERT_OK(database_->Close());
-        ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+        ASSERT_NO_FATAL_FAILURE(OpenFaultyAgain(Options()));
         ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w", 4));
         ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("u"), "v", 5));
         ASSERT_OK(database_->Close());
@@ -396,23 +412,19 @@ TEST_F(MetadataTest, AReplacementMayFailAnywhere) {
 
 // Nothing is left to be written out, and still it is not closed in order.
 TEST_F(MetadataTest, ClosingSaysThatAServerWasNotReplaced) {
-  InMemoryFileSystem memory;
-  FaultyFileSystem faulty(&memory);
-  DatabaseOptions options = Options();
-  options.file_system = &faulty;
   for (const ServerRole role : kMetadataRoles) {
-    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    ASSERT_NO_FATAL_FAILURE(OpenFaulty(Options()));
     const std::string name = Cat("t-", NameOfRole(role));
     CreateSplitTable(name, 3);
     Fill(OpenTable(name), "v", 3);
     ASSERT_OK(database_->Flush(name));
-    faulty.FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
+    faulty_->FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
     Peer().Kill(Peer().ServersOf(role)[0]);
     Peer().ReplaceLostServers(role);
     EXPECT_STATUS(kUnavailable, "", database_->Close());
     database_.reset();
-    faulty.ClearFaults();
-    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    faulty_->ClearFaults();
+    ASSERT_NO_FATAL_FAILURE(OpenFaultyAgain(Options()));
     ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable(name), "v", 3));
     ASSERT_OK(database_->Close());
   }
@@ -425,23 +437,20 @@ TEST_F(MetadataTest, ItsSplitMayFailAnywhere) {
   int splits = 0;
   for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; ++call) {
     SCOPED_TRACE(Cat("call ", call));
-    InMemoryFileSystem memory;
-    FaultyFileSystem faulty(&memory);
     DatabaseOptions options = Options();
-    options.file_system = &faulty;
     options.durability = Durability::kSync;
-    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+    ASSERT_NO_FATAL_FAILURE(OpenFaulty(options));
     CreateSplitTable("t", 20);
     Fill(OpenTable("t"), "v", 20);
     ASSERT_OK(FlushMetadata());
     ASSERT_OK_AND_ASSIGN(const std::vector<uint64_t> tables, Peer().TablesOfMetadata());
     const std::string middle = MetadataRow({tables.at(0), RowOf(10)});
-    faulty.CountCalls();
-    faulty.FailCall(call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn);
+    faulty_->CountCalls();
+    faulty_->FailCall(call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn);
     splits += Peer().SplitMetadata(middle).ok() ? 1 : 0;
-    whole += faulty.faults() == 0 ? 1 : 0;
+    whole += faulty_->faults() == 0 ? 1 : 0;
     for (const Unsynced unsynced : {Unsynced::kNothing, Unsynced::kRandomPart}) {
-      const auto found = memory.CrashClone(call, unsynced);
+      const auto found = file_system_->CrashClone(call, unsynced);
       DatabaseOptions after = options;
       after.file_system = found.get();
       for (const bool read_only : {true, false}) {
@@ -459,14 +468,10 @@ TEST_F(MetadataTest, ItsSplitMayFailAnywhere) {
 // A server of METADATA that cannot be replaced does not keep the database from being closed; what
 // is not written out is in the logs.
 TEST_F(MetadataTest, ClosingDoesNotWaitForEver) {
-  InMemoryFileSystem memory;
-  FaultyFileSystem faulty(&memory);
-  DatabaseOptions options = Options();
-  options.file_system = &faulty;
-  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  ASSERT_NO_FATAL_FAILURE(OpenFaulty(Options()));
   CreateSplitTable("t", 3);
   Fill(OpenTable("t"), "v", 3);
-  faulty.FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
+  faulty_->FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
   Peer().Kill(Peer().ServersOf(ServerRole::kMetadata)[0]);
   Peer().ReplaceLostServers(ServerRole::kMetadata);
   // Which waits for METADATA, and so does the thread that writes out.
@@ -477,8 +482,8 @@ TEST_F(MetadataTest, ClosingDoesNotWaitForEver) {
   flusher.join();
   EXPECT_FALSE(flushed.ok());
   database_.reset();
-  faulty.ClearFaults();
-  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  faulty_->ClearFaults();
+  ASSERT_NO_FATAL_FAILURE(OpenFaultyAgain(Options()));
   ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "v", 3));
   ASSERT_OK(database_->Close());
   database_.reset();
