@@ -4,9 +4,8 @@
 // A lost server is replaced in these steps:
 //  1. its file is locked and sealed: it never serves again (Cluster::SealLostServers)
 //  2. it ends: what it has begun is done, and nothing more is acknowledged. What was is noted in
-//  its
-//     file. A call on its log that hangs and was left behind (commitlog/commit_log.h) may go on:
-//     what it writes is not read
+//     its file. A call on its log that hangs and was left behind (commitlog/commit_log.h) may go
+//     on: what it writes is not read
 //  3. its log is read, once, and sorted (cluster/dead_log.h)
 //  4. its tablets are loaded by other servers, as METADATA and the sorted log have them, and are
 //     served as soon as what came from the log is written out

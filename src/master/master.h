@@ -15,7 +15,7 @@
 // so whatever waits for a server of METADATA, the thread that replaces it does not. The first one
 // of a process finds that no server has any tablet, and the logs of all servers that there were:
 // opening a database is step 4 with all tablets. Each step that others can see is a file of the
-// lock service, a mutation of METADATA, or a command to a server (cluster/ server_host.h), whole or
+// lock service, a mutation of METADATA, or a command to a server (cluster/server_host.h), whole or
 // not at all; and before each the master looks whether it has its lock.
 #ifndef BIGTABLE_MASTER_MASTER_H_
 #define BIGTABLE_MASTER_MASTER_H_
