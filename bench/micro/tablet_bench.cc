@@ -62,8 +62,9 @@ void BM_TabletReadRow(benchmark::State& state) {
   const std::vector<uint32_t> drawn = DrawnRows(kRows, 1 << 16);
   KeyList rows(drawn, [](uint64_t row) { return std::string(bench::Key(row).view()); });
   for (auto _ : state) {
+    const RowProbe row(**tablet, rows.Next(), /*asks_all=*/true);
     CellCursor cells(tablet->get(), {});
-    cells.ReadRow(rows.Next());
+    cells.ReadRow(row);
     if (!cells.Next()) {
       Failed(state, cells.status().ok() ? absl::NotFoundError("no such row") : cells.status());
       break;

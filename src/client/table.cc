@@ -348,8 +348,9 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
       return result;
     }
   }
+  const RowProbe probe(pinned, row, spec.filter == nullptr);
   CellCursor cells(version.get(), spec);
-  cells.ReadRow(row);
+  cells.ReadRow(probe);
   RowBuilder builder(&result, row, std::move(version));
   while (cells.Next()) builder.Add(cells);
   builder.Finish();

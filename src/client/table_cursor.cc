@@ -111,7 +111,7 @@ bool TableCursor::Open() {
     calls_->EnterTablet(moment_->table().tablets()[tablet_].tablet->counters());
   }
   if (IsSingleRow(*range_) && !spec_.reverse) {
-    cells_->ReadRow(range_->begin());
+    cells_->ReadRow(RowProbe(*version_, range_->begin(), spec_.filter == nullptr));
   } else if (moment_->table().tablets().size() == 1) {
     cells_->ReadRange(*range_);
   } else {

@@ -33,7 +33,7 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
   std::string last;
   for (; cursor.valid(); cursor.Next()) {
     const std::string_view key = cursor.key();
-    if (!index.offsets_.empty() && key <= last) return Damaged("its keys do not ascend");
+    if (index.offsets_.size() > 0 && key <= last) return Damaged("its keys do not ascend");
     if (!key.starts_with(index.prefix_)) return Damaged("its keys do not ascend");
     last = key;
     Decoder decoder(cursor.value());
@@ -50,20 +50,15 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
   if (offset != data_size) return Damaged("its blocks are not all of the data");
   index.AddOffsets(offset, index.keys_.size());
   index.keys_.shrink_to_fit();
-  index.offsets_.shrink_to_fit();
+  index.offsets_.ShrinkToFit();
   index.key_begins_.shrink_to_fit();
   index.BuildLevels();
   return index;
 }
 
 void BlockIndex::AddOffsets(uint64_t offset, size_t key_begin) {
-  for (uint64_t wraps = offset >> 32; wraps > wraps_.size();) wraps_.push_back(offsets_.size());
-  offsets_.push_back(static_cast<uint32_t>(offset));
+  offsets_.Add(offset);
   key_begins_.push_back(key_begin);
-}
-
-uint64_t BlockIndex::WrapsUpTo(size_t i) const {
-  return static_cast<uint64_t>(std::upper_bound(wraps_.begin(), wraps_.end(), i) - wraps_.begin());
 }
 
 // Each level has, of every line of the level below, the largest number. The gaps at the end of a
@@ -127,10 +122,9 @@ size_t BlockIndex::Find(std::string_view target) const {
 }
 
 size_t BlockIndex::memory() const {
-  return sizeof *this + prefix_.capacity() + keys_.capacity() +
-         offsets_.capacity() * sizeof(uint32_t) +
-         (wraps_.capacity() + key_begins_.capacity()) * sizeof(size_t) +
-         lines_.capacity() * sizeof(Line) + levels_.capacity() * sizeof(uint32_t);
+  return sizeof *this + prefix_.capacity() + keys_.capacity() + offsets_.memory() +
+         key_begins_.capacity() * sizeof(size_t) + lines_.capacity() * sizeof(Line) +
+         levels_.capacity() * sizeof(uint32_t);
 }
 
 }  // namespace bigtable

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 
 #include "base/prefetch.h"
+#include "sstable/block_offsets.h"
 #include "sstable/stored_block.h"
 
 namespace bigtable {
@@ -37,8 +38,8 @@ class BlockIndex {
   // The first block whose last key is at or after `target`; size() if there is none.
   size_t Find(std::string_view target) const;
   BlockHandle handle(size_t i) const {
-    const uint64_t offset = Offset(i);
-    return {offset, Offset(i + 1) - offset - kSealSize};
+    const uint64_t offset = offsets_[i];
+    return {offset, offsets_[i + 1] - offset - kSealSize};
   }
   // The last key of block `i`. Costs an allocation.
   std::string LastKey(size_t i) const { return prefix_ + std::string(KeyRest(i)); }
@@ -56,7 +57,7 @@ class BlockIndex {
   // The first position whose number is not below `number`; requires that there is one.
   size_t LowerBound(uint64_t number) const;
   BIGTABLE_ONLY_PREFETCHES void PrefetchEntries(size_t first) const {
-    PrefetchLine(offsets_.data() + first);
+    offsets_.Prefetch(first);
     PrefetchLine(key_begins_.data() + first);
     PrefetchLine(key_begins_.data() + std::min(first + kFanOut, key_begins_.size() - 1));
   }
@@ -66,18 +67,10 @@ class BlockIndex {
   std::string_view KeyRest(size_t i) const {
     return std::string_view(keys_).substr(key_begins_[i], key_begins_[i + 1] - key_begins_[i]);
   }
-  uint64_t Offset(size_t i) const {
-    const uint64_t low = offsets_[i];
-    return wraps_.empty() ? low : low + (WrapsUpTo(i) << 32);
-  }
-  uint64_t WrapsUpTo(size_t i) const;
 
-  std::string prefix_;  // of all last keys
-  std::string keys_;    // what follows it, one after another
-  // Where each block begins in the file, and the end of the last: the lower halves of the numbers,
-  // so that few cache lines have them all, and the blocks at which the upper half grows by one.
-  std::vector<uint32_t> offsets_;
-  std::vector<size_t> wraps_;
+  std::string prefix_;              // of all last keys
+  std::string keys_;                // what follows it, one after another
+  BlockOffsets offsets_;            // in the file, and the end of the last block
   std::vector<size_t> key_begins_;  // of the rest of each last key in keys_, and the end
   std::vector<Line> lines_;       // the levels, from the highest, which is one line, to the lowest
   std::vector<uint32_t> levels_;  // where in lines_ each begins

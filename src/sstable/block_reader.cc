@@ -291,10 +291,11 @@ absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
       BT_RETURN_IF_ERROR(read(i, &block, &encoding));
       BT_RETURN_IF_ERROR(DecodedSize(i, block, encoding, &size));
     }
-    loaded->offsets.push_back(end);
+    loaded->offsets.Add(end);
     end += size;
   }
-  loaded->offsets.push_back(end);
+  loaded->offsets.Add(end);
+  loaded->offsets.ShrinkToFit();
   size_t allocated;
   loaded->bytes = AllocateBlocks(end, &allocated);
   if (loaded->bytes == nullptr && end > 0) {
@@ -305,13 +306,13 @@ absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
     BT_RETURN_IF_ERROR(read(i, &block, &encoding));
     uint64_t size;
     BT_RETURN_IF_ERROR(DecodedSize(i, block, encoding, &size));
-    if (size != loaded->offsets[i + 1] - loaded->offsets[i]) {
+    const uint64_t begin = loaded->offsets[i];
+    if (size != loaded->offsets[i + 1] - begin) {
       return DamagedBlock(i, "has another size than it should");
     }
-    BT_RETURN_IF_ERROR(
-        DecodeTo(i, block, encoding, loaded->bytes.get() + loaded->offsets[i], size));
+    BT_RETURN_IF_ERROR(DecodeTo(i, block, encoding, loaded->bytes.get() + begin, size));
   }
-  loaded->charge = allocated + loaded->offsets.capacity() * sizeof(uint64_t) + sizeof(Loaded);
+  loaded->charge = allocated + loaded->offsets.memory() + sizeof(Loaded);
   return absl::OkStatus();
 }
 

@@ -29,6 +29,7 @@
 #include "base/ref_counted.h"
 #include "cache/block.h"
 #include "sstable/block_index.h"
+#include "sstable/block_offsets.h"
 #include "sstable/compression.h"
 #include "sstable/read_settings.h"
 #include "sstable/stored_block.h"
@@ -97,11 +98,12 @@ class BlockReader {
   // All blocks, decoded.
   struct Loaded {
     std::unique_ptr<char[], void (*)(char*)> bytes{nullptr, nullptr};
-    std::vector<uint64_t> offsets;  // of each block in the bytes, and of the end
+    BlockOffsets offsets;  // in the bytes, and the end of the last block
     size_t charge = 0;
 
     std::string_view block(size_t i) const {
-      return {bytes.get() + offsets[i], offsets[i + 1] - offsets[i]};
+      const uint64_t begin = offsets[i];
+      return {bytes.get() + begin, offsets[i + 1] - begin};
     }
   };
 

@@ -67,10 +67,13 @@ class SSTable final : public RefCounted {
     return filter_has_columns_ ? filter_.MayContain(column_hash) : MayContainRow(row_hash);
   }
 
-  // Begins to bring what one of these two will look at from memory.
-  BIGTABLE_ONLY_PREFETCHES void PrefetchFilter(bool column, uint64_t row_hash,
-                                               uint64_t column_hash) const {
-    filter_.Prefetch(column && filter_has_columns_ ? column_hash : row_hash);
+  // Begin to bring what LookUpRow, or MayContainColumn, will look at from memory.
+  BIGTABLE_ONLY_PREFETCHES void PrefetchRow(uint64_t row_hash) const {
+    filter_.Prefetch(row_hash);
+    row_index_.Prefetch(row_hash);
+  }
+  BIGTABLE_ONLY_PREFETCHES void PrefetchColumn(uint64_t row_hash, uint64_t column_hash) const {
+    filter_.Prefetch(filter_has_columns_ ? column_hash : row_hash);
     row_index_.Prefetch(row_hash);
   }
 

@@ -35,12 +35,12 @@ void CellCursor::Reset() {
   single_row_is_plain_ = false;
 }
 
-void CellCursor::ReadRow(std::string_view row) {
+void CellCursor::ReadRow(const RowProbe& row) {
   Reset();
   single_row_ = true;
-  AppendRowPrefix(&begin_, row);
-  single_row_is_plain_ = begin_.size() == row.size() + 2;  // nothing but the end mark was added
-  sources_.AddRow(begin_.view());
+  begin_.assign(row.prefix());
+  single_row_is_plain_ = row.is_plain();
+  sources_.AddRow(row);
 }
 
 void CellCursor::ReadRange(const RowRange& range) {

@@ -55,7 +55,7 @@ class CellCursor {
 
   // Both begin a new read: Next() goes to its first cell. ReadRow is for cursors that do not read
   // in reverse; what it asks for from memory is best waited for with other work before Next().
-  void ReadRow(std::string_view row);
+  void ReadRow(const RowProbe& row);
   void ReadRange(const RowRange& range);
 
   // False at the end, or after an error: status().

@@ -41,21 +41,24 @@ bool ReadSources::MayHaveTimestamps(const SSTableInfo& info) const {
 
 // --- One row ---
 
-void ReadSources::AddRow(std::string_view row_prefix) {
-  RowKey row = {row_prefix, Checksum(row_prefix), false, 0};
+void ReadSources::AddRow(const RowProbe& row) {
+  RowQuestion question{row};
   std::string_view family, qualifier;
   if (!filter_->passes_everything() && filter_->IsOneColumn(&family, &qualifier)) {
-    std::string column(row_prefix);
+    std::string column(row.prefix());
     AppendColumn(&column, family, qualifier);
-    row.one_column = true;
-    row.column_hash = Checksum(column);
+    question.one_column = true;
+    question.column_hash = Checksum(column);
   }
+  const uint32_t* files = row.files().data();
   for (size_t i = 0; i < version_->groups().size(); ++i) {
-    if (GroupIsWanted(i)) AddGroupOfRow(version_->groups()[i], row);
+    const GroupVersion& group = version_->groups()[i];
+    if (GroupIsWanted(i)) AddGroupOfRow(group, question, files);
+    files += group.runs.size();
   }
   if (settings_.is_traced) [[unlikely]] {
     NoteMemtables();
-    NoteFilters(row);
+    NoteFilters(question);
   }
 }
 
@@ -66,42 +69,40 @@ void ReadSources::AddIfInRow(EntryCursor* cursor, std::string_view row_prefix) {
   }
 }
 
-void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowKey& row) {
-  const auto add_memtable = [&](const Memtable* memtable) {
-    if (memtable->empty()) return;
-    auto* const cursor = pool_.Make<MemtableCursor>(memtable);
-    cursor->Seek(row.prefix);
-    AddIfInRow(cursor, row.prefix);
-  };
-  add_memtable(group.active.get());
-  for (const Ref<Memtable>& memtable : group.frozen) add_memtable(memtable.get());
-  if (group.runs.empty()) return;
-
+void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& question,
+                                const uint32_t* found) {
+  const RowProbe& row = question.row;
   ReadSettings settings = settings_;
   settings.read_ahead = false;
   // First all filters are asked for, then looked at: they come from memory at the same time.
   absl::InlinedVector<const SSTable*, 8> files;
   for (const SortedRun& run : group.runs) {
-    const size_t i = run.files.size() == 1 ? 0 : run.FindFile(row.prefix);
+    const size_t i = *found++;
     if (i == run.files.size()) continue;
     if (run.SplitsRows() && i + 1 < run.files.size() &&
-        BeginsWith(run.files[i]->info().largest_key, row.prefix) &&
-        run.files[i + 1]->info().smallest_key.starts_with(row.prefix)) {
+        BeginsWith(run.files[i]->info().largest_key, row.prefix()) &&
+        run.files[i + 1]->info().smallest_key.starts_with(row.prefix())) {
       auto* const cursor = pool_.Make<RunCursor>(&run, settings);
-      cursor->Seek(row.prefix);
-      AddIfInRow(cursor, row.prefix);  // the row goes on in another file
+      cursor->Seek(row.prefix());
+      AddIfInRow(cursor, row.prefix());  // the row goes on in another file
       continue;
     }
     const SSTable* const file = run.files[i].get();
-    file->PrefetchFilter(row.one_column, row.hash, row.column_hash);
+    if (question.one_column) {
+      file->PrefetchColumn(row.hash(), question.column_hash);
+    } else {
+      file->PrefetchRow(row.hash());
+    }
     files.push_back(file);
   }
+  AddMemtableOfRow(*group.active, row.prefix());
+  for (const Ref<Memtable>& memtable : group.frozen) AddMemtableOfRow(*memtable, row.prefix());
   for (const SSTable* file : files) {
     RowIndex::Place place;
     RowIndex::Answer answer = RowIndex::Answer::kUnknown;
-    if (!row.one_column) {
-      answer = file->LookUpRow(row.hash, &place);
-    } else if (!file->MayContainColumn(row.hash, row.column_hash)) {
+    if (!question.one_column) {
+      answer = file->LookUpRow(row.hash(), &place);
+    } else if (!file->MayContainColumn(row.hash(), question.column_hash)) {
       answer = RowIndex::Answer::kAbsent;
     }
     if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
@@ -109,6 +110,13 @@ void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowKey& row) {
     if (answer == RowIndex::Answer::kFound) cursor->PlanRow(place);
     planned_.push_back(cursor);
   }
+}
+
+void ReadSources::AddMemtableOfRow(const Memtable& memtable, std::string_view row_prefix) {
+  if (memtable.empty()) return;
+  auto* const cursor = pool_.Make<MemtableCursor>(&memtable);
+  cursor->Seek(row_prefix);
+  AddIfInRow(cursor, row_prefix);
 }
 
 void ReadSources::SeekPlanned(std::string_view row_prefix) {
@@ -120,17 +128,19 @@ void ReadSources::SeekPlanned(std::string_view row_prefix) {
 }
 
 // Asks the filters once more than the read does, which costs others nothing.
-void ReadSources::NoteFilters(const RowKey& row) const {
+void ReadSources::NoteFilters(const RowQuestion& question) const {
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return;
+  const RowProbe& row = question.row;
+  const uint32_t* found = row.files().data();
   for (size_t group = 0; group < version_->groups().size(); ++group) {
-    if (!GroupIsWanted(group)) continue;
     for (const SortedRun& run : version_->groups()[group].runs) {
-      const size_t i = run.files.size() == 1 ? 0 : run.FindFile(row.prefix);
-      if (i == run.files.size()) continue;
+      const size_t i = *found++;
+      if (i == run.files.size() || !GroupIsWanted(group)) continue;
       const SSTable& file = *run.files[i];
-      const bool may_have = row.one_column ? file.MayContainColumn(row.hash, row.column_hash)
-                                           : file.MayContainRow(row.hash);
+      const bool may_have = question.one_column
+                                ? file.MayContainColumn(row.hash(), question.column_hash)
+                                : file.MayContainRow(row.hash());
       FileIn(trace, file.info().file_number)->filtered_out = !may_have;
     }
   }

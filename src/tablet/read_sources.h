@@ -18,6 +18,7 @@
 #include "sstable/sstable_info.h"
 #include "tablet/cursor_pool.h"
 #include "tablet/filter_program.h"
+#include "tablet/row_probe.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
@@ -31,9 +32,10 @@ class ReadSources {
   ReadSources(const ReadSources&) = delete;
   ReadSources& operator=(const ReadSources&) = delete;
 
-  // Those of one row. Memtables' are put where the row begins. Of the files, what has to be looked
-  // at is only asked for from memory, which SeekPlanned() then waits for: best after other work.
-  void AddRow(std::string_view row_prefix);
+  // Those of one row, found in this version. Memtables' are put where the row begins. Of the files,
+  // what has to be looked at is only asked for from memory, which SeekPlanned() then waits for:
+  // best after other work.
+  void AddRow(const RowProbe& row);
   // Puts the files' cursors where the row begins; then the input can start.
   void SeekPlanned(std::string_view row_prefix);
   // Those of the encoded keys [begin, end), an empty end being none. They stand nowhere yet.
@@ -46,21 +48,22 @@ class ReadSources {
 
  private:
   // What a read of one row asks filters for.
-  struct RowKey {
-    std::string_view prefix;
-    uint64_t hash;
-    bool one_column;  // only one can pass the read's filter
-    uint64_t column_hash;
+  struct RowQuestion {
+    const RowProbe& row;
+    bool one_column = false;  // only one can pass the read's filter
+    uint64_t column_hash = 0;
   };
 
   bool GroupIsWanted(size_t group) const;
   bool MayHaveTimestamps(const SSTableInfo& info) const;
-  void AddGroupOfRow(const GroupVersion& group, const RowKey& row);
+  // `found`: RowProbe::files() from the first run of this group on.
+  void AddGroupOfRow(const GroupVersion& group, const RowQuestion& question, const uint32_t* found);
+  void AddMemtableOfRow(const Memtable& memtable, std::string_view row_prefix);
   void AddGroupOfRange(const GroupVersion& group, std::string_view begin, std::string_view end);
   void AddIfInRow(EntryCursor* cursor, std::string_view row_prefix);
   // For the trace of the read.
   void NoteMemtables() const;
-  void NoteFilters(const RowKey& row) const;
+  void NoteFilters(const RowQuestion& question) const;
 
   const TabletVersion* const version_;
   const ReadSettings settings_;

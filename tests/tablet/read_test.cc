@@ -133,7 +133,7 @@ class TabletReads {
     spec.filter = filter.node();
     CellCursor cells(&version, spec);
     if (command.HasValue("row")) {
-      cells.ReadRow(command.Value("row"));
+      cells.ReadRow(RowProbe(version, command.Value("row"), spec.filter == nullptr));
     } else if (command.HasValue("prefix")) {
       cells.ReadRange(RowRange::Prefix(command.Value("prefix")));
     } else if (command.HasValue("to")) {
