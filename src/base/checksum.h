@@ -5,13 +5,12 @@
 
 #include <cstdint>
 #include <string_view>
-#include <xxhash.h>
 
 namespace bigtable {
 
-inline uint64_t Checksum(std::string_view bytes, uint64_t seed = 0) {
-  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
-}
+// Of 4 KiB in about 100 ns, where the processor has wide vectors and the library was built to
+// choose among them; else in some 400.
+uint64_t Checksum(std::string_view bytes, uint64_t seed = 0);
 
 }  // namespace bigtable
 
