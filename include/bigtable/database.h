@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/access_list.h"
 #include "bigtable/options.h"
 #include "bigtable/schema.h"
 #include "bigtable/snapshot.h"
@@ -55,8 +57,10 @@ class Database {
                                          const CreateTableOptions& options = {});
   // The data is gone at once, and its space once no reader holds it. NotFound.
   [[nodiscard]] absl::Status DeleteTable(std::string_view name, const CallOptions& options = {});
-  // NotFound. The table is the database's: the same one each time.
-  [[nodiscard]] absl::StatusOr<Table*> OpenTable(std::string_view name);
+  // NotFound; InvalidArgument: the caller's name. The table is the database's: the same one each
+  // time for one caller, and kept as long as the database.
+  [[nodiscard]] absl::StatusOr<Table*> OpenTable(std::string_view name,
+                                                 const OpenTableOptions& options = {});
   absl::StatusOr<std::vector<std::string>> ListTables();  // sorted
   absl::StatusOr<TableSchema> GetSchema(std::string_view table);
 
@@ -66,7 +70,8 @@ class Database {
   // The family's data is gone at once; adding a family of this name later begins with none.
   [[nodiscard]] absl::Status DropFamily(std::string_view table, std::string_view name,
                                         const CallOptions& options = {});
-  // Changes the rule by which versions go; the locality group must stay as it is.
+  // Changes the rule by which versions go, and the access list; the locality group must stay as it
+  // is.
   [[nodiscard]] absl::Status UpdateFamily(std::string_view table, std::string_view name,
                                           const Family& family, const CallOptions& options = {});
   // Adds a locality group, for families to come, or changes how the next SSTables of one are
@@ -78,6 +83,18 @@ class Database {
   // When tablets of the table are split and merged from now on.
   [[nodiscard]] absl::Status SetSplitRule(std::string_view table, const SplitRule& rule,
                                           const CallOptions& options = {});
+
+  // --- Access lists (section 4 of the paper). As with tables, changes are atomic and durable; for
+  // calls that begin after the change they hold at once. ---
+
+  // Sets who may read and write what has this list: a new one, or in place of what it was.
+  [[nodiscard]] absl::Status SetAccessList(std::string_view name, const AccessList& list,
+                                           const CallOptions& options = {});
+  // NotFound. FailedPrecondition: a column family has it, which is named.
+  [[nodiscard]] absl::Status DeleteAccessList(std::string_view name,
+                                              const CallOptions& options = {});
+  absl::StatusOr<AccessList> GetAccessList(std::string_view name);  // NotFound
+  absl::StatusOr<std::vector<std::string>> ListAccessLists();       // sorted
 
   // --- Tablets (sections 5.2 and 6 of the paper): by themselves these things happen as the table's
   // SplitRule says. Reads and writes go on meanwhile, and atomicity and snapshots are what they are
@@ -138,8 +155,9 @@ class Database {
   friend class DatabasePeer;  // of tests
   explicit Database(std::shared_ptr<DatabaseImpl> impl);
   std::shared_ptr<DatabaseImpl> impl_;
-  // The tables that were opened, by their number: one that was deleted and made anew is another.
-  std::map<uint64_t, std::unique_ptr<Table>> tables_;
+  // The tables that were opened, by their number (one that was deleted and made anew is another),
+  // and then by their caller.
+  std::map<uint64_t, std::map<std::optional<std::string>, std::unique_ptr<Table>>> tables_;
   std::mutex tables_mutex_;
 };
 

@@ -146,6 +146,13 @@ struct CreateTableOptions {
   const Cancellation* cancellation = nullptr;
 };
 
+struct OpenTableOptions {
+  // In whose name the table is read and written: what the access lists of its families do not allow
+  // them is refused with PermissionDenied. None: in the program's own, which may do everything. See
+  // AccessList for what a name is.
+  std::optional<std::string> caller = {};
+};
+
 struct ReadOptions {
   // Reads the database as it was when the snapshot was taken; null: as it is when the call begins.
   std::shared_ptr<const Snapshot> snapshot;

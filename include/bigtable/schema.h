@@ -126,6 +126,9 @@ struct Family {
   // which is configured by defining it.
   std::string locality_group = {};
   GcRule gc = {};
+  // The name of the list of those who may read and write the family (Database::SetAccessList);
+  // empty: everybody may. The program itself always may: see OpenTableOptions::caller.
+  std::string access_list = {};
 
   friend bool operator==(const Family&, const Family&) = default;
 };

@@ -81,14 +81,19 @@ absl::Status Database::DeleteTable(std::string_view name, const CallOptions& opt
   return master->DeleteTable(name);
 }
 
-absl::StatusOr<Table*> Database::OpenTable(std::string_view name) {
+absl::StatusOr<Table*> Database::OpenTable(std::string_view name, const OpenTableOptions& options) {
   BT_ENTER();
+  if (options.caller.has_value()) BT_RETURN_IF_ERROR(CheckCallerName(*options.caller));
   BT_ASSIGN_OR_RETURN(const TableLayout layout, impl_->schemas->Read(name));
   const std::lock_guard<std::mutex> lock(tables_mutex_);
-  std::unique_ptr<Table>& table = tables_[layout.table_id];
+  auto& handles = tables_[layout.table_id];
+  auto monitor = handles.empty() ? std::make_shared<TableMonitor>(&impl_->tracer, std::string(name))
+                                 : handles.begin()->second->impl_->shared_monitor;
+  std::unique_ptr<Table>& table = handles[options.caller];
   if (table == nullptr) {
-    table.reset(new Table(std::make_shared<TableImpl>(
-        impl_, impl_->locations.RouteOf(layout.table_id), std::string(name))));
+    table.reset(new Table(
+        std::make_shared<TableImpl>(impl_, impl_->locations.RouteOf(layout.table_id),
+                                    std::move(monitor), std::string(name), options.caller)));
   }
   return table.get();
 }
@@ -114,7 +119,8 @@ absl::Status Database::AddFamily(std::string_view table, std::string_view name,
           Cat("table ", layout->name, " has a column family ", Quoted(name), " already"));
     }
     BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
-    layout->families.push_back({std::string(name), group_id, family.gc, master->TakeSequence()});
+    layout->families.push_back(
+        {std::string(name), group_id, family.gc, master->TakeSequence(), family.access_list});
     std::sort(layout->families.begin(), layout->families.end(),
               [](const FamilyLayout& a, const FamilyLayout& b) { return a.name < b.name; });
     return absl::OkStatus();
@@ -146,6 +152,7 @@ absl::Status Database::UpdateFamily(std::string_view table, std::string_view nam
               Quoted(layout->groups[layout->GroupIndex(found->group_id)].name)));
     }
     found->gc = family.gc;
+    found->access_list = family.access_list;
     return absl::OkStatus();
   });
 }
@@ -172,6 +179,30 @@ absl::Status Database::SetSplitRule(std::string_view table, const SplitRule& rul
     layout->split = rule;
     return absl::OkStatus();
   });
+}
+
+// --- Access lists ---
+
+absl::Status Database::SetAccessList(std::string_view name, const AccessList& list,
+                                     const CallOptions& options) {
+  BT_ENTER_MASTER(options);
+  BT_RETURN_IF_ERROR(CheckAccessList(name, list));
+  return master->SetAccessList(name, list);
+}
+
+absl::Status Database::DeleteAccessList(std::string_view name, const CallOptions& options) {
+  BT_ENTER_MASTER(options);
+  return master->DeleteAccessList(name);
+}
+
+absl::StatusOr<AccessList> Database::GetAccessList(std::string_view name) {
+  BT_ENTER();
+  return impl_->access_lists->Read(name);
+}
+
+absl::StatusOr<std::vector<std::string>> Database::ListAccessLists() {
+  BT_ENTER();
+  return impl_->access_lists->Names();
 }
 
 // --- Tablets ---
@@ -280,8 +311,8 @@ DatabaseStatistics Database::Statistics() {
   statistics.locations.root_tablet_lookups = lookups.root_tablet;
   statistics.locations.root_file_lookups = lookups.root_file;
   const std::lock_guard<std::mutex> lock(tables_mutex_);
-  for (const auto& [id, table] : tables_) {
-    const TableImpl& impl = *table->impl_;
+  for (const auto& [id, handles] : tables_) {
+    const TableImpl& impl = *handles.begin()->second->impl_;
     const absl::StatusOr<bool> is_there = impl_->schemas->Has(impl.name, id);
     if (!is_there.ok() || *is_there) statistics.calls[impl.name] = impl.monitor.counters.Read();
   }

@@ -15,6 +15,7 @@ absl::Status DatabaseImpl::Open(std::string_view path, const DatabaseOptions& op
   BT_ASSIGN_OR_RETURN(session, cluster->lock_service()->OpenSession(
                                    {.owner = "client", .lease = absl::InfiniteDuration()}));
   schemas = std::make_unique<SchemaStore>(session.get());
+  access_lists = std::make_unique<AccessListStore>(session.get());
   masters = std::make_unique<MasterRunner>(cluster.get(), [this] { locations.DeleteRetired(); });
   if (const absl::Status started = masters->Start(); !started.ok()) {
     masters.reset();
@@ -39,6 +40,7 @@ absl::Status DatabaseImpl::Close() {
   }
   if (!status.ok()) cluster->info_log()->Error("closing: ", ToStd(status.message()));
   masters.reset();
+  access_lists.reset();
   schemas.reset();
   session.reset();
   cluster.reset();

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@
 #include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
 #include "tablet/cell_cursor.h"
+#include "tabletserver/access_list_store.h"
 
 namespace bigtable {
 
@@ -82,6 +84,7 @@ class DatabaseImpl {
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<LockSession> session;  // the clients'
   std::unique_ptr<SchemaStore> schemas;
+  std::unique_ptr<AccessListStore> access_lists;
   std::unique_ptr<MasterRunner> masters;
   Tracer tracer;
 
@@ -90,14 +93,17 @@ class DatabaseImpl {
   absl::Status close_status ABSL_GUARDED_BY(mutex);
 };
 
-// A table as its users share it.
+// A table as its users share it who use it in one name.
 class TableImpl {
  public:
-  TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<TableRoute> r, std::string n)
+  TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<TableRoute> r,
+            std::shared_ptr<TableMonitor> m, std::string n, std::optional<std::string> c)
       : database(std::move(d)),
         route(std::move(r)),
         name(std::move(n)),
-        monitor(&database->tracer, name) {}
+        caller(std::move(c)),
+        shared_monitor(std::move(m)),
+        monitor(*shared_monitor) {}
 
   // Inside the gate. The route does not have `row`, or has it where it is not any more: looks it
   // up, and waits a little if nobody serves it. NotFound: the table was deleted. Errors of the
@@ -114,6 +120,12 @@ class TableImpl {
                          const ReadOptions& options, Pin<TabletVersion>* version, ReadSpec* spec,
                          bool* moved) const;
   absl::Status DeletedError() const;
+  // Whether the caller may read what passes the filter.
+  absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter) const {
+    if (!caller.has_value()) [[likely]]
+      return absl::OkStatus();
+    return database->cluster->access()->CheckRead(*caller, layout, filter);
+  }
 
   // Table::Apply and ApplyBatch: a status for each mutation. `sample` is null unless the call is
   // measured.
@@ -127,7 +139,9 @@ class TableImpl {
   const std::shared_ptr<DatabaseImpl> database;
   const std::shared_ptr<TableRoute> route;
   const std::string name;
-  TableMonitor monitor;
+  const std::optional<std::string> caller;             // none: the program itself
+  const std::shared_ptr<TableMonitor> shared_monitor;  // of the table, whoever uses it
+  TableMonitor& monitor;
 };
 
 }  // namespace bigtable

@@ -122,7 +122,8 @@ void ApplyRemotely(const TableImpl& table, absl::Span<const RowMutation> mutatio
                                       {.table_id = table.route->table_id(),
                                        .id = slot.Next(),
                                        .durability = durability,
-                                       .deadline = limits.deadline},
+                                       .deadline = limits.deadline,
+                                       .caller = table.caller},
                                       limits, statuses);
       if (!is_applied) again.insert(again.end(), chosen.begin(), chosen.end());
     }
@@ -208,6 +209,7 @@ ScanRequest RequestOf(const TableImpl& table, const ReadOptions& options) {
   request.verify_checksums = options.verify_checksums;
   request.fill_cache = options.fill_cache;
   request.deadline = options.deadline;
+  request.caller = table.caller;
   return request;
 }
 

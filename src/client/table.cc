@@ -155,8 +155,9 @@ void NoteTablet(const ServedTablet& served, CallSample* sample) {
 // Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for. False if the
 // tablet has moved, and then nothing was applied.
 template <typename At>
-bool ApplyTo(const ServedTablet& served, Durability durability, const CallLimits& limits,
-             CallSample* sample, const At& at, absl::Span<absl::Status> statuses) {
+bool ApplyTo(const TableImpl& table, const ServedTablet& served, Durability durability,
+             const CallLimits& limits, CallSample* sample, const At& at,
+             absl::Span<absl::Status> statuses) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < statuses.size(); ++i) bytes += at(i).byte_size();
   const absl::Status admitted = served.write_controller->Admit(bytes, limits);
@@ -172,6 +173,10 @@ bool ApplyTo(const ServedTablet& served, Durability durability, const CallLimits
     views.push_back({mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()});
     statuses[i] = mutation.status();
     if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), views[i]);
+    if (table.caller.has_value() && statuses[i].ok()) [[unlikely]] {
+      statuses[i] = table.database->cluster->access()->CheckWrite(*table.caller, version->layout(),
+                                                                  views[i].operations);
+    }
   }
   return served.server->Apply({.tablet = served.tablet.get(),
                                .layout = &version->layout(),
@@ -206,7 +211,7 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
       const ServedTablet& tablet = table.tablets()[table.Find(mutations[0].row())];
       if (tablet.tablet != nullptr) [[likely]] {
         NoteTablet(tablet, sample);
-        if (ApplyTo(tablet, durability, limits, sample, at, statuses)) return;
+        if (ApplyTo(*this, tablet, durability, limits, sample, at, statuses)) return;
       } else if (database->locations.is_remote()) {
         return ApplyRemotely(*this, mutations, durability, limits, statuses);
       }
@@ -249,8 +254,9 @@ void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability du
         return mutations[places[begin + i].second];
       };
       const ServedTablet& served = table.tablets()[tablet];
-      const bool applied = served.tablet != nullptr && ApplyTo(served, durability, limits, sample,
-                                                               at, absl::MakeSpan(outcomes));
+      const bool applied =
+          served.tablet != nullptr &&
+          ApplyTo(*this, served, durability, limits, sample, at, absl::MakeSpan(outcomes));
       for (size_t i = begin; i < end; ++i) {
         if (applied) {
           statuses[places[i].second] = outcomes[i - begin];
@@ -327,6 +333,7 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
     }
     BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, LimitsOf(options)));
   }
+  BT_RETURN_IF_ERROR(table.CheckRead(version->layout(), spec.filter));
   spec.reverse = false;
   if (sample != nullptr) [[unlikely]] {
     sample->tablet = Ref<TabletCounters>(served->tablet->counters());

@@ -105,6 +105,7 @@ bool TableCursor::Open() {
     open_tablet_ = SIZE_MAX;
     cells_.reset();
     status_ = moment_->PinVersion(*table_, tablet_, &version_);
+    if (status_.ok()) status_ = table_->CheckRead(version_->layout(), spec_.filter);
     if (!status_.ok()) return false;
     cells_.emplace(version_.get(), spec_);
     open_tablet_ = tablet_;

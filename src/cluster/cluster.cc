@@ -109,6 +109,7 @@ absl::Status Cluster::OpenLockService() {
                                                             options_.clock));
   BT_ASSIGN_OR_RETURN(session_, lock_service_->OpenSession(
                                     {.owner = "cluster", .lease = absl::InfiniteDuration()}));
+  access_ = std::make_unique<AccessControl>(session_.get());
   return absl::OkStatus();
 }
 

@@ -42,6 +42,7 @@
 #include "sstable/open_tables.h"
 #include "tablet/file_numbers.h"
 #include "tablet/snapshot_list.h"
+#include "tabletserver/access_control.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/tablet_server.h"
 
@@ -117,6 +118,7 @@ class Cluster final : public MetadataServers {
   const DatabaseDirectory& directory() const { return directory_; }
   FileSystem* file_system() { return file_system_; }
   LocalLockService* lock_service() { return lock_service_.get(); }
+  AccessControl* access() { return access_.get(); }
   // METADATA's rows for users' tablets, and those for its own: apart, because a split or a merge
   // keeps others waiting, and may itself wait for the server of what it writes to.
   MetadataTable* metadata() { return &metadata_; }
@@ -201,6 +203,7 @@ class Cluster final : public MetadataServers {
   RootTablet root_;
   std::unique_ptr<LocalLockService> lock_service_;
   std::unique_ptr<LockSession> session_;  // the cluster's own
+  std::unique_ptr<AccessControl> access_;
   Mutex seal_mutex_;
 
   MetadataClient metadata_client_;

@@ -29,7 +29,7 @@ ServerHost::ServerHost(Cluster* cluster, ServerRole role, std::unique_ptr<Tablet
       write_controller_(cluster->options().shared_memory_budget.get(), server_.get(),
                         cluster->background(), cluster->events()),
       data_server_(server_.get(), role == ServerRole::kUser ? &write_controller_ : nullptr,
-                   WritesOf(role, cluster->options().read_only)) {}
+                   cluster->access(), WritesOf(role, cluster->options().read_only)) {}
 
 // --- Who may say what to whom ---
 

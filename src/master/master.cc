@@ -15,6 +15,7 @@ Master::Master(Cluster* cluster, Options options, std::unique_ptr<MasterLock> lo
       read_only_(cluster->options().read_only),
       lock_(std::move(lock)),
       schemas_(lock_->session()),
+      access_lists_(lock_->session()),
       info_log_(cluster->info_log()) {}
 
 Master::~Master() {

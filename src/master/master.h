@@ -49,6 +49,7 @@
 #include "master/balancer.h"
 #include "master/master_lock.h"
 #include "master/schema_store.h"
+#include "tabletserver/access_list_store.h"
 #include "tablet/table_layout.h"
 
 namespace bigtable {
@@ -93,6 +94,10 @@ class Master {
   // Replaces the schema by what `change` makes of it.
   absl::Status ChangeTable(std::string_view name,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
+  // Takes the place of the one with this name. They are checked by the caller.
+  absl::Status SetAccessList(std::string_view name, const AccessList& list);
+  // FailedPrecondition while a family has it.
+  absl::Status DeleteAccessList(std::string_view name);
   // A number that no table and no family had: larger than every sequence number so far.
   SequenceNumber TakeSequence() { return cluster_->sequences()->Take(1); }
   absl::Status Resume();
@@ -164,6 +169,9 @@ class Master {
   // After an opening (sweep.cc): what earlier processes have left.
   absl::Status SweepLeftovers();
   absl::StatusOr<TableLayout> FindTable(std::string_view name) const;
+  // NotFound: a list that a family is to have, and did not have.
+  absl::Status CheckAccessLists(const TableLayout* before, const TableLayout& layout) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   absl::StatusOr<uint64_t> FindTableId(std::string_view name) const;
 
   // Tables.
@@ -228,6 +236,7 @@ class Master {
   const bool read_only_;
   const std::unique_ptr<MasterLock> lock_;
   SchemaStore schemas_;
+  AccessListStore access_lists_;
   InfoLog* const info_log_;
 
   // One change of tables, or assignment of tablets, at a time. Before mutex_.

@@ -22,6 +22,7 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   if (FindTable(name).ok()) {
     return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
   }
+  BT_RETURN_IF_ERROR(CheckAccessLists(nullptr, layout));
   // Never used before: what the log may still hold of deleted tables is not this table's. The
   // sequence numbers that METADATA's mutation takes are larger, so neither will it be used again.
   layout.table_id = TakeSequence();
@@ -115,6 +116,7 @@ absl::Status Master::ChangeTable(std::string_view name,
   BT_ASSIGN_OR_RETURN(const TableLayout before, FindTable(name));
   TableLayout layout = before;
   BT_RETURN_IF_ERROR(change(&layout));
+  BT_RETURN_IF_ERROR(CheckAccessLists(&before, layout));
   BT_RETURN_IF_ERROR(Step());
   if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
     BT_RETURN_IF_ERROR(Step());
@@ -132,6 +134,44 @@ absl::Status Master::ChangeTable(std::string_view name,
   Wake();  // for another rule of splits
   TellOfTable(&EventListener::OnTableChanged, name);
   return absl::OkStatus();
+}
+
+// --- Access lists ---
+
+absl::Status Master::CheckAccessLists(const TableLayout* before, const TableLayout& layout) const {
+  for (const FamilyLayout& family : layout.families) {
+    if (family.access_list.empty()) continue;
+    const FamilyLayout* const was = before == nullptr ? nullptr : before->FindFamily(family.name);
+    if (was != nullptr && was->access_list == family.access_list) continue;
+    BT_RETURN_IF_ERROR(access_lists_.Read(family.access_list).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Master::SetAccessList(std::string_view name, const AccessList& list) {
+  MutexLock schema_lock(&schema_mutex_);
+  BT_RETURN_IF_ERROR(Step());
+  BT_RETURN_IF_ERROR(access_lists_.Write(name, list));
+  info_log_->Info("access list ", name, " has ", list.readers.size(), " readers and ",
+                  list.writers.size(), " writers");
+  return absl::OkStatus();
+}
+
+absl::Status Master::DeleteAccessList(std::string_view name) {
+  MutexLock schema_lock(&schema_mutex_);
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [table, layout] : tables_) {
+      for (const FamilyLayout& family : layout.families) {
+        if (family.access_list != name) continue;
+        return absl::FailedPreconditionError(Cat("access list ", Quoted(name),
+                                                 " is that of family ", Quoted(family.name),
+                                                 " of table ", table));
+      }
+    }
+  }
+  BT_RETURN_IF_ERROR(Step());
+  return access_lists_.Remove(name);
 }
 
 void Master::TellOfTable(void (EventListener::*function)(const TableEvent&),

@@ -41,6 +41,10 @@ struct RequestId {
   friend bool operator==(const RequestId&, const RequestId&) = default;
 };
 
+// In whose name something is asked for; none: the program's own. Who carries a request from another
+// machine has made sure of it, and lets none of the program's own pass.
+using Caller = std::optional<std::string_view>;
+
 struct RowOperations {
   std::string_view row;
   std::string_view operations;  // tablet/mutation_format.h
@@ -58,6 +62,7 @@ struct MutateRequest {
   // What is not in the log by then is not applied. By the clock of the server's machine: clocks
   // that differ move it.
   absl::Time deadline = absl::InfiniteFuture();
+  Caller caller;
   std::vector<RowOperations> mutations;  // views of what the caller holds
 };
 
@@ -99,6 +104,7 @@ struct ScanRequest {
   // cut, however large it is.
   uint64_t max_bytes = kMostBytes;
   absl::Time deadline = absl::InfiniteFuture();
+  Caller caller;
 };
 
 struct ScanResponse {

@@ -25,7 +25,8 @@ constexpr const char* kKindNames[] = {"", "MutateRequest", "MutateResponse", "Sc
 
 enum MutateRequestFlag : uint8_t {
   kBatch = 1,
-  kAllMutateRequestFlags = 1,
+  kMutateHasCaller = 2,
+  kAllMutateRequestFlags = 3,
 };
 enum ScanRequestFlag : uint8_t {
   kReverse = 1,
@@ -34,7 +35,8 @@ enum ScanRequestFlag : uint8_t {
   kHasEnd = 8,
   kHasSequence = 16,
   kHasNow = 32,
-  kAllScanRequestFlags = 63,
+  kScanHasCaller = 64,
+  kAllScanRequestFlags = 127,
 };
 enum ScanResponseFlag : uint8_t {
   kMoved = 1,
@@ -124,8 +126,10 @@ std::string EncodeMessage(const MutateRequest& request) {
   AppendVarint64(&out, request.id.slot);
   AppendVarint64(&out, request.id.number);
   out.push_back(static_cast<char>(request.durability));
-  out.push_back(static_cast<char>(request.is_batch ? kBatch : 0));
+  out.push_back(static_cast<char>((request.is_batch ? kBatch : 0) |
+                                  (request.caller.has_value() ? kMutateHasCaller : 0)));
   AppendTime(&out, request.deadline);
+  if (request.caller.has_value()) AppendLengthPrefixed(&out, *request.caller);
   AppendVarint64(&out, request.mutations.size());
   for (const RowOperations& mutation : request.mutations) {
     AppendLengthPrefixed(&out, mutation.row);
@@ -157,6 +161,7 @@ absl::StatusOr<MutateRequest> DecodeMutateRequest(std::string_view bytes) {
     return Bad(kKind, Cat("there are no flags ", int{flags}));
   }
   request.is_batch = (flags & kBatch) != 0;
+  if ((flags & kMutateHasCaller) != 0) request.caller = in.LengthPrefixed();
   request.id.slot = static_cast<uint32_t>(slot);
   request.durability = static_cast<Durability>(durability);
   const uint64_t count = in.Varint();
@@ -207,7 +212,8 @@ std::string EncodeMessage(const ScanRequest& request) {
   out.push_back(static_cast<char>(
       (request.reverse ? kReverse : 0) | (request.verify_checksums ? kVerify : 0) |
       (request.fill_cache ? kFillCache : 0) | (end.has_value() ? kHasEnd : 0) |
-      (request.sequence.has_value() ? kHasSequence : 0) | (request.now.has_value() ? kHasNow : 0)));
+      (request.sequence.has_value() ? kHasSequence : 0) | (request.now.has_value() ? kHasNow : 0) |
+      (request.caller.has_value() ? kScanHasCaller : 0)));
   AppendLengthPrefixed(&out, request.range.begin());
   if (end.has_value()) AppendLengthPrefixed(&out, *end);
   AppendLengthPrefixed(&out, request.filter);
@@ -216,6 +222,7 @@ std::string EncodeMessage(const ScanRequest& request) {
   AppendVarint64(&out, request.row_limit);
   AppendVarint64(&out, request.max_bytes);
   AppendTime(&out, request.deadline);
+  if (request.caller.has_value()) AppendLengthPrefixed(&out, *request.caller);
   return Finish(std::move(out));
 }
 
@@ -240,6 +247,7 @@ absl::StatusOr<ScanRequest> DecodeScanRequest(std::string_view bytes) {
   request.row_limit = in.Varint();
   request.max_bytes = in.Varint();
   request.deadline = ReadTime(&in);
+  if ((flags & kScanHasCaller) != 0) request.caller = in.LengthPrefixed();
   BT_RETURN_IF_ERROR(CheckEnd(kKind, in));
   return request;
 }

@@ -14,7 +14,7 @@ namespace bigtable {
 namespace {
 
 constexpr std::string_view kDefaultGroup = "default";
-constexpr uint8_t kFormatVersion = 2;  // 1 has no rule for splits
+constexpr uint8_t kFormatVersion = 3;  // 1 has no rule for splits, 2 no access lists
 
 absl::Status CheckName(std::string_view what, std::string_view name) {
   const bool printable =
@@ -36,7 +36,10 @@ absl::Status CheckRange(std::string_view what, T value, T least, T most) {
 
 }  // namespace
 
-absl::Status CheckTableName(std::string_view name) {
+namespace {
+
+// What can be the name of a file of the lock service, and of the system's as well.
+absl::Status CheckFileName(std::string_view what, std::string_view name) {
   const auto allowed = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
            c == '-' || c == '.';
@@ -46,8 +49,16 @@ absl::Status CheckTableName(std::string_view name) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      Cat("a table's name must be 1 to 128 of [A-Za-z0-9_.-] and not begin with a dot, and is ",
-          Quoted(name)));
+      Cat("the name of ", what,
+          " must be 1 to 128 of [A-Za-z0-9_.-] and not begin with a dot, and is ", Quoted(name)));
+}
+
+}  // namespace
+
+absl::Status CheckTableName(std::string_view name) { return CheckFileName("a table", name); }
+
+absl::Status CheckAccessListName(std::string_view name) {
+  return CheckFileName("an access list", name);
 }
 
 absl::Status CheckFamily(std::string_view name, const Family& family) {
@@ -61,7 +72,7 @@ absl::Status CheckFamily(std::string_view name, const Family& family) {
                                           " must be at least 1ms, and is ",
                                           absl::FormatDuration(*age)));
   }
-  return absl::OkStatus();
+  return family.access_list.empty() ? absl::OkStatus() : CheckAccessListName(family.access_list);
 }
 
 absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& group) {
@@ -173,7 +184,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
       return absl::InvalidArgumentError(Cat("family ", Quoted(family), " is in locality group ",
                                             Quoted(group), ", which the schema does not have"));
     }
-    layout.families.push_back({family, found->id, options.gc, 0});
+    layout.families.push_back({family, found->id, options.gc, 0, options.access_list});
   }
   return layout;
 }
@@ -183,7 +194,8 @@ TableSchema TableLayout::ToSchema() const {
   schema.split = split;
   for (const GroupLayout& group : groups) schema.locality_groups[group.name] = group.options;
   for (const FamilyLayout& family : families) {
-    schema.families[family.name] = {groups[GroupIndex(family.group_id)].name, family.gc};
+    schema.families[family.name] = {groups[GroupIndex(family.group_id)].name, family.gc,
+                                    family.access_list};
   }
   return schema;
 }
@@ -225,6 +237,7 @@ std::string TableLayout::Encode() const {
        {split.tablet_size, split.merge_size, uint64_t{split.prefix_length}}) {
     AppendVarint64(&out, value);
   }
+  for (const FamilyLayout& family : families) AppendLengthPrefixed(&out, family.access_list);
   return out;
 }
 
@@ -275,6 +288,14 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
     layout.split.merge_size = in.Varint();
     layout.split.prefix_length = in.Varint();
     if (in.ok()) BT_RETURN_IF_ERROR(CheckSplitRule(layout.split));
+  }
+  if (version > 2) {
+    for (FamilyLayout& family : layout.families) {
+      family.access_list = in.LengthPrefixed();
+      if (in.ok() && !family.access_list.empty()) {
+        BT_RETURN_IF_ERROR(CheckAccessListName(family.access_list));
+      }
+    }
   }
   if (!in.ok() || !in.at_end()) return absl::DataLossError("the schema cannot be read");
   return layout;

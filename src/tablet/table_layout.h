@@ -4,12 +4,13 @@
 //
 // As bytes (what the schema file of a table holds, and all of its meaning):
 //
-//   format version 2 | table id | name | next group id
+//   format version 3 | table id | name | next group id
 //   | groups:   count, then each: id, name, compression, level, block size, filter, bits,
 //               in memory, compaction, factor
 //   | families: count, then each: name, group id, created, has max versions [, n],
 //               has max age [, µs]
 //   | splits:   tablet size, merge size, prefix length; not in format version 1
+//   | access:   of each family the name of its access list, or nothing; from format version 3 on
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_
@@ -44,6 +45,7 @@ struct FamilyLayout {
   GcRule gc;
   // Entries with this sequence number or a smaller one are of an earlier family of this name.
   SequenceNumber created = 0;
+  std::string access_list = {};  // its name; empty: there is none
 
   friend bool operator==(const FamilyLayout&, const FamilyLayout&) = default;
 };
@@ -85,6 +87,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
                                             const TableSchema& schema);
 // These check one part: InvalidArgument with the value and the rule.
 absl::Status CheckTableName(std::string_view name);
+absl::Status CheckAccessListName(std::string_view name);
 absl::Status CheckFamily(std::string_view name, const Family& family);
 absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& group);
 absl::Status CheckSplitRule(const SplitRule& rule);

@@ -116,6 +116,10 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     if (response.statuses[i].ok()) {
       response.statuses[i] = TabletServer::Check(version->layout(), views[i]);
     }
+    if (request.caller.has_value() && response.statuses[i].ok()) {
+      response.statuses[i] =
+          access_->CheckWrite(*request.caller, version->layout(), views[i].operations);
+    }
     if (request.is_batch && !response.statuses[i].ok()) {
       return All(views.size(), response.statuses[i]);
     }
@@ -162,6 +166,10 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
     return response;
   }
   response.moved = false;
+  if (request.caller.has_value()) {
+    response.status = access_->CheckRead(*request.caller, version->layout(), filter.node());
+    if (!response.status.ok()) return response;
+  }
   // In this order: see TabletVersion::sealed_at.
   const SequenceNumber visible = server_->visible();
   ReadSpec spec;

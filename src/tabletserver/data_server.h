@@ -2,7 +2,7 @@
 // says is believed: rows, operations, filters and names are checked here, whoever sent them.
 //
 // A write goes the way of a write that is made in place: held back by the WriteController, checked
-// against the schema, into the server's queue, which refuses it if the tablet is stopped or the
+// against the schema and the access lists, into the server's queue, which refuses it if the tablet is stopped or the
 // server's lock is lost, before the log and again before the acknowledgement. Before all that it
 // goes through the window of outcomes. What the window has is told even by a server that has lost
 // its lock meanwhile: it was acknowledged while it had it, and whoever takes over finds it.
@@ -17,6 +17,7 @@
 
 #include "base/call_limits.h"
 #include "rpc/data_service.h"
+#include "tabletserver/access_control.h"
 #include "tabletserver/outcome_window.h"
 #include "tabletserver/tablet_server.h"
 #include "tabletserver/write_controller.h"
@@ -31,10 +32,11 @@ class DataServer final : public DataService {
   // which say where tablets are, stay in memory.
   enum class Writes { kLogged, kInMemory, kRefused };
 
-  // Both outlive this. Without a write controller nobody is held back, as METADATA's writers are
+  // All outlive this. Without a write controller nobody is held back, as METADATA's writers are
   // not.
-  DataServer(TabletServer* server, WriteController* write_controller, Writes writes)
-      : server_(server), write_controller_(write_controller), writes_(writes) {}
+  DataServer(TabletServer* server, WriteController* write_controller, AccessControl* access,
+             Writes writes)
+      : server_(server), write_controller_(write_controller), access_(access), writes_(writes) {}
   DataServer(const DataServer&) = delete;
   DataServer& operator=(const DataServer&) = delete;
 
@@ -50,6 +52,7 @@ class DataServer final : public DataService {
 
   TabletServer* const server_;
   WriteController* const write_controller_;
+  AccessControl* const access_;
   const Writes writes_;
   OutcomeWindow outcomes_;
 };

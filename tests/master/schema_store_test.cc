@@ -85,9 +85,9 @@ TEST_F(SchemaStoreTest, EveryCutOrGrownSchemaIsDataLossThatNamesTheTable) {
 
 TEST_F(SchemaStoreTest, ASchemaOfALaterVersionIsFailedPrecondition) {
   std::string bytes = Layout("web", 2).Encode();
-  bytes[0] = 3;
+  bytes[0] = 4;
   ASSERT_OK(session_->Write("schema/web", bytes));
-  EXPECT_STATUS(kFailedPrecondition, "version 3", store_.ReadAll());
+  EXPECT_STATUS(kFailedPrecondition, "version 4", store_.ReadAll());
 }
 
 TEST_F(SchemaStoreTest, ASchemaOfVersion1HasTheDefaultRuleOfSplits) {

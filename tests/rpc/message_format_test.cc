@@ -47,6 +47,7 @@ RowRange RandomRange(Random& random) {
 struct Texts {
   std::string server;
   std::string filter;
+  std::string caller;
   std::vector<RowMutation> mutations;
 };
 
@@ -64,6 +65,8 @@ MutateRequest RandomMutateRequest(Random& random, Texts* texts) {
   request.durability = static_cast<Durability>(random.Below(3));
   request.is_batch = random.OneIn(2);
   request.deadline = RandomTime(random);
+  texts->caller = random.Bytes(random.Below(9));
+  if (random.OneIn(2)) request.caller = texts->caller;
   for (const RowMutation& mutation : texts->mutations) {
     request.mutations.push_back({mutation.row(), mutation.encoded_operations()});
   }
@@ -95,6 +98,8 @@ ScanRequest RandomScanRequest(Random& random, Texts* texts) {
   request.row_limit = random.Below(1000);
   request.max_bytes = random.Next();
   request.deadline = RandomTime(random);
+  texts->caller = random.Bytes(random.Below(9));
+  if (random.OneIn(2)) request.caller = texts->caller;
   return request;
 }
 
@@ -130,6 +135,7 @@ TEST(MessageFormatTest, AMutateRequestComesBackAsItWas) {
     EXPECT_EQ(got.durability, sent.durability);
     EXPECT_EQ(got.is_batch, sent.is_batch);
     EXPECT_EQ(got.deadline, sent.deadline);
+    EXPECT_EQ(got.caller, sent.caller);
     ASSERT_EQ(got.mutations.size(), sent.mutations.size());
     for (size_t i = 0; i < got.mutations.size(); ++i) {
       EXPECT_EQ(got.mutations[i].row, sent.mutations[i].row);
@@ -157,6 +163,7 @@ TEST(MessageFormatTest, AScanRequestComesBackAsItWas) {
     EXPECT_EQ(got.row_limit, sent.row_limit);
     EXPECT_EQ(got.max_bytes, sent.max_bytes);
     EXPECT_EQ(got.deadline, sent.deadline);
+    EXPECT_EQ(got.caller, sent.caller);
   });
 }
 

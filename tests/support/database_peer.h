@@ -50,6 +50,8 @@ class DatabasePeer {
   }
   // Beside the one that there is.
   absl::Status StartMaster() { return Master::Create(impl_->cluster.get(), {}).status(); }
+  // What is in the lock service may be changed behind everybody's back.
+  LockSession* session() const { return impl_->session.get(); }
   size_t RetiredRoutes() const { return impl_->locations.retired(); }
   // Calls of users go through what this says for each server. Before the first of them.
   void UseServices(LocationCache::Services services) {

@@ -85,7 +85,7 @@ class ServerFixture : public testing::Test {
   // A batch, if there are several.
   absl::Status Apply(uint64_t table_id, const std::vector<RowOperations>& rows,
                      Durability durability = Durability::kBuffered) {
-    DataServer service(server_.get(), nullptr, DataServer::Writes::kLogged);
+    DataServer service(server_.get(), nullptr, nullptr, DataServer::Writes::kLogged);
     const absl::StatusOr<MutateResponse> response =
         service.Mutate({.server = server_->name(),
                         .table_id = table_id,

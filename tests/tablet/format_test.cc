@@ -143,7 +143,8 @@ std::string EncodeLayout(const TextCommand& command) {
       rule = GcRule::Union(rule, GcRule::MaxAge(absl::Microseconds(a.Number("max_age"))));
     }
     layout.families.push_back({a.Word(1), static_cast<uint32_t>(a.Number("group")), rule,
-                               static_cast<SequenceNumber>(a.Number("created"))});
+                               static_cast<SequenceNumber>(a.Number("created")),
+                               a.Value("access")});
   }
   const std::string bytes = layout.Encode();
   const absl::StatusOr<TableLayout> decoded = TableLayout::Decode(bytes);
@@ -173,6 +174,7 @@ std::string DecodeLayout(const TextCommand& command) {
     if (const auto age = family.gc.max_age()) {
       absl::StrAppend(&out, ", MaxAge ", absl::FormatDuration(*age));
     }
+    if (!family.access_list.empty()) absl::StrAppend(&out, ", access ", family.access_list);
     out += "\n";
   }
   return out;

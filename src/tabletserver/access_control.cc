@@ -1,0 +1,90 @@
+#include "tabletserver/access_control.h"
+
+#include <set>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "metadata/metadata_format.h"
+#include "tablet/filter_program.h"
+#include "tablet/mutation_format.h"
+#include "tabletserver/access_list_store.h"
+
+namespace bigtable {
+
+absl::Status AccessControl::CheckRead(std::string_view caller, const TableLayout& layout,
+                                      const FilterNode* filter) {
+  const FilterProgram program(filter);
+  for (const FamilyLayout& family : layout.families) {
+    if (family.access_list.empty()) continue;
+    if (!program.passes_everything() && !program.MayPassFamily(family.name)) continue;
+    BT_RETURN_IF_ERROR(Check(caller, Right::kRead, layout, family));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AccessControl::CheckWrite(std::string_view caller, const TableLayout& layout,
+                                       std::string_view operations) {
+  if (layout.table_id == kMetadataTableId) {
+    return absl::PermissionDeniedError(Cat("caller ", Quoted(caller), " may not write METADATA"));
+  }
+  const FamilyLayout* last = nullptr;  // mostly the next operation's, too
+  OperationReader reader(operations);
+  for (MutationOperation operation; reader.Next(&operation);) {
+    if (operation.kind == EntryKind::kDeleteRow) {
+      for (const FamilyLayout& family : layout.families) {
+        BT_RETURN_IF_ERROR(Check(caller, Right::kWrite, layout, family));
+      }
+      return absl::OkStatus();
+    }
+    const FamilyLayout* const family = layout.FindFamily(operation.family);
+    if (family == nullptr || family == last) continue;
+    BT_RETURN_IF_ERROR(Check(caller, Right::kWrite, layout, *family));
+    last = family;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AccessControl::Check(std::string_view caller, Right right, const TableLayout& layout,
+                                  const FamilyLayout& family) {
+  if (family.access_list.empty()) return absl::OkStatus();
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const AccessList> list, Find(family.access_list));
+  if (list != nullptr) {
+    const std::set<std::string, std::less<>>& names =
+        right == Right::kRead ? list->readers : list->writers;
+    if (names.contains(caller) || names.contains(AccessList::kEverybody)) return absl::OkStatus();
+  }
+  return absl::PermissionDeniedError(Cat(
+      "caller ", Quoted(caller), " may not ", right == Right::kRead ? "read" : "write",
+      " column family ", Quoted(family.name), " of table ", layout.name, ": its access list ",
+      Quoted(family.access_list),
+      list == nullptr         ? " is not there"
+      : right == Right::kRead ? " does not name them as a reader; a filter can leave the family out"
+                              : " does not name them as a writer"));
+}
+
+absl::StatusOr<std::shared_ptr<const AccessList>> AccessControl::Find(const std::string& name) {
+  absl::StatusOr<LockServiceFile> file = session_->Read(AccessListStore::FileOf(name));
+  if (absl::IsNotFound(file.status())) {
+    MutexLock lock(&mutex_);
+    known_.erase(name);
+    return std::shared_ptr<const AccessList>();
+  }
+  BT_RETURN_IF_ERROR(file.status());
+  {
+    MutexLock lock(&mutex_);
+    const auto found = known_.find(name);
+    if (found != known_.end() && found->second.generation == file->generation) {
+      return found->second.list;
+    }
+  }
+  absl::StatusOr<AccessList> decoded = DecodeAccessList(file->contents);
+  if (!decoded.ok()) return Annotate(decoded.status(), Cat("access list ", Quoted(name)));
+  auto list = std::make_shared<const AccessList>(*std::move(decoded));
+  MutexLock lock(&mutex_);
+  Known& known = known_[name];
+  if (known.generation < file->generation) known = {file->generation, list};
+  return list;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,55 @@
+// Access lists: a small file of the lock service for each, "access/NAME". As bytes:
+//
+//   format version 1 | readers: count, then each | writers: count, then each
+//
+// Numbers are varints, texts have their length before them and ascend.
+//
+// Worked example: readers a and b, writers everybody: 01 02 01 61 01 62 01 01 2a.
+#ifndef BIGTABLE_TABLETSERVER_ACCESS_LIST_STORE_H_
+#define BIGTABLE_TABLETSERVER_ACCESS_LIST_STORE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/access_list.h"
+
+#include "lockservice/lock_service.h"
+
+namespace bigtable {
+
+// InvalidArgument with the value and the rule.
+absl::Status CheckAccessList(std::string_view name, const AccessList& list);
+absl::Status CheckCallerName(std::string_view caller);
+
+std::string EncodeAccessList(const AccessList& list);
+// DataLoss; FailedPrecondition: of a later version.
+absl::StatusOr<AccessList> DecodeAccessList(std::string_view bytes);
+
+// Thread-safe. Nothing is written once the session is lost.
+class AccessListStore {
+ public:
+  // `session` outlives this.
+  explicit AccessListStore(LockSession* session) : session_(session) {}
+
+  static std::string FileOf(std::string_view name);
+
+  absl::StatusOr<std::vector<std::string>> Names() const;  // sorted
+  // NotFound, with the lists that there are.
+  absl::StatusOr<AccessList> Read(std::string_view name) const;
+  // When it has returned, nobody goes by what the list was before.
+  absl::Status Write(std::string_view name, const AccessList& list);
+  absl::Status Remove(std::string_view name);
+
+ private:
+  absl::Status NoList(std::string_view name) const;
+
+  LockSession* const session_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLETSERVER_ACCESS_LIST_STORE_H_
