@@ -3,7 +3,8 @@
 //
 // A program that embeds this library may do everything: what it does for others it does through
 // tables that it opens in their names (OpenTableOptions::caller). Who they are it has to know, this
-// library believes it.
+// library believes it. A call goes by the lists as they are when it begins; streams and scanners by
+// the families of their moment, and by the lists when they enter a tablet, or more often.
 #ifndef BIGTABLE_ACCESS_LIST_H_
 #define BIGTABLE_ACCESS_LIST_H_
 
@@ -15,7 +16,8 @@ namespace bigtable {
 
 // A list has a name, by which families refer to it (Family::access_list), and which is like a
 // table's; one list may serve many families. A name of somebody is 1 to 128 printable ASCII
-// characters without space. Plain value.
+// characters without space; the names of a list, with a byte or two for each, have at most 512 KiB,
+// and each call of somebody copies the list, so short ones are better. Plain value.
 struct AccessList {
   // As a member: everybody.
   static constexpr const char* kEverybody = "*";

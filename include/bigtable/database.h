@@ -52,7 +52,7 @@ class Database {
   // --- Tables. Changes are atomic, also across a crash, and durable when the call returns. ---
 
   // A name is 1 to 128 characters of [A-Za-z0-9_.-] and does not begin with a dot.
-  // InvalidArgument, AlreadyExists.
+  // InvalidArgument, AlreadyExists; NotFound: an access list.
   [[nodiscard]] absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                                          const CreateTableOptions& options = {});
   // The data is gone at once, and its space once no reader holds it. NotFound.
@@ -64,14 +64,15 @@ class Database {
   absl::StatusOr<std::vector<std::string>> ListTables();  // sorted
   absl::StatusOr<TableSchema> GetSchema(std::string_view table);
 
-  // NotFound: the table, or the locality group. AlreadyExists: the family.
+  // NotFound: the table, the locality group, or the access list. AlreadyExists: the family.
   [[nodiscard]] absl::Status AddFamily(std::string_view table, std::string_view name,
                                        const Family& family, const CallOptions& options = {});
   // The family's data is gone at once; adding a family of this name later begins with none.
   [[nodiscard]] absl::Status DropFamily(std::string_view table, std::string_view name,
                                         const CallOptions& options = {});
-  // Changes the rule by which versions go, and the access list; the locality group must stay as it
-  // is.
+  // The family is as it is given from now on: the rule by which versions go, and the access list,
+  // or none. The locality group must stay as it is. NotFound: the table, the family, or the access
+  // list.
   [[nodiscard]] absl::Status UpdateFamily(std::string_view table, std::string_view name,
                                           const Family& family, const CallOptions& options = {});
   // Adds a locality group, for families to come, or changes how the next SSTables of one are
@@ -88,6 +89,7 @@ class Database {
   // calls that begin after the change they hold at once. ---
 
   // Sets who may read and write what has this list: a new one, or in place of what it was.
+  // InvalidArgument: a name. After Unavailable it may hold, or not, until it is set again.
   [[nodiscard]] absl::Status SetAccessList(std::string_view name, const AccessList& list,
                                            const CallOptions& options = {});
   // NotFound. FailedPrecondition: a column family has it, which is named.

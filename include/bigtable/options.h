@@ -148,8 +148,9 @@ struct CreateTableOptions {
 
 struct OpenTableOptions {
   // In whose name the table is read and written: what the access lists of its families do not allow
-  // them is refused with PermissionDenied. None: in the program's own, which may do everything. See
-  // AccessList for what a name is.
+  // them is refused with PermissionDenied, and with what keeps a list from being read (DataLoss,
+  // Unavailable). None: in the program's own, which may do everything, and pays nothing for this.
+  // See AccessList for what a name is.
   std::optional<std::string> caller = {};
 };
 

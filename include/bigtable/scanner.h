@@ -84,8 +84,8 @@ class Scanner {
   // The row of the stream that moved last; empty before any has.
   std::string_view RowName() const;
 
-  // OK, or the first error of a stream: InvalidArgument, NotFound, DataLoss, DeadlineExceeded,
-  // Cancelled, FailedPrecondition.
+  // OK, or the first error of a stream: InvalidArgument, NotFound, PermissionDenied (see
+  // OpenTableOptions), DataLoss, DeadlineExceeded, Cancelled, FailedPrecondition.
   absl::Status status() const;
 
  private:

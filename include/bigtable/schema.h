@@ -127,7 +127,8 @@ struct Family {
   std::string locality_group = {};
   GcRule gc = {};
   // The name of the list of those who may read and write the family (Database::SetAccessList);
-  // empty: everybody may. The program itself always may: see OpenTableOptions::caller.
+  // empty: everybody may, also after an UpdateFamily that leaves it out. The program itself always
+  // may: see OpenTableOptions::caller.
   std::string access_list = {};
 
   friend bool operator==(const Family&, const Family&) = default;

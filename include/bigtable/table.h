@@ -46,7 +46,7 @@ class RowReader {
   Row TakeRow() { return std::move(row_); }
 
   // OK, or why the stream ended early: DataLoss, DeadlineExceeded, Cancelled, InvalidArgument,
-  // FailedPrecondition once the database is closed.
+  // PermissionDenied (see OpenTableOptions), FailedPrecondition once the database is closed.
   const absl::Status& status() const;
 
   // An input iterator: one pass.
@@ -99,9 +99,9 @@ class Table {
   // InvalidArgument: an empty or too long row, a column without a colon, a negative timestamp, a
   // mutation without operations or beyond the limits of RowMutation. NotFound: a family that the
   // table does not have. FailedPrecondition: a read-only database. ResourceExhausted, Unavailable:
-  // the log cannot be written. DeadlineExceeded, Cancelled: see WriteOptions. After an error no
-  // reader sees anything of the mutation; only if the log could not be written or synced may the
-  // mutation be there, whole, after a crash.
+  // the log cannot be written. PermissionDenied: see OpenTableOptions. DeadlineExceeded, Cancelled:
+  // see WriteOptions. After an error no reader sees anything of the mutation; only if the log could
+  // not be written or synced may the mutation be there, whole, after a crash.
   //
   // Cost: one copy of the values into the log, and no system call at kBuffered. Waits when memory
   // or compactions are behind: see DatabaseStatistics::stall_reason.

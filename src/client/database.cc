@@ -192,6 +192,7 @@ absl::Status Database::SetAccessList(std::string_view name, const AccessList& li
 
 absl::Status Database::DeleteAccessList(std::string_view name, const CallOptions& options) {
   BT_ENTER_MASTER(options);
+  BT_RETURN_IF_ERROR(CheckAccessListName(name));
   return master->DeleteAccessList(name);
 }
 

@@ -113,18 +113,19 @@ class TableImpl {
   absl::StatusOr<std::shared_ptr<const ServedTable>> LocateAll(MoveWait* wait,
                                                                const CallLimits& limits) const;
 
-  // Inside the gate. Checks what a read is given, pins the tablet's version and fixes the moment,
-  // which is good for this tablet alone unless it is a snapshot's. `*moved`: the tablet is not what
-  // the route says by now; look again.
-  absl::Status BeginRead(const ServedTablet& tablet, const Filter& filter,
-                         const ReadOptions& options, Pin<TabletVersion>* version, ReadSpec* spec,
+  // Inside the gate. Checks what a read is given and fixes the moment, which is good for this
+  // tablet alone unless it is a snapshot's. The version is the tablet's, and was pinned before: a
+  // removed tablet is emptied, one that has moved is said to have before others write to its rows.
+  // `*moved`: the tablet is not what the route says by now; look again.
+  absl::Status BeginRead(const ServedTablet& tablet, const TabletVersion& version,
+                         const Filter& filter, const ReadOptions& options, ReadSpec* spec,
                          bool* moved) const;
   absl::Status DeletedError() const;
   // Whether the caller may read what passes the filter.
   absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter) const {
     if (!caller.has_value()) [[likely]]
       return absl::OkStatus();
-    return database->cluster->access()->CheckRead(*caller, layout, filter);
+    return AccessCheck(database->cluster->access(), *caller).CheckRead(layout, filter);
   }
 
   // Table::Apply and ApplyBatch: a status for each mutation. `sample` is null unless the call is

@@ -59,9 +59,9 @@ absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::LocateAll(
   }
 }
 
-absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filter,
-                                  const ReadOptions& options, Pin<TabletVersion>* version,
-                                  ReadSpec* spec, bool* moved) const {
+absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersion& version,
+                                  const Filter& filter, const ReadOptions& options, ReadSpec* spec,
+                                  bool* moved) const {
   if (filter.node() != nullptr) BT_RETURN_IF_ERROR(filter.status());
   if (options.row_limit < 0) {
     return absl::InvalidArgumentError(
@@ -71,8 +71,6 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filt
     BT_RETURN_IF_ERROR(LimitsOf(options).Check());
   }
   Cluster& cluster = *database->cluster;
-  // In this order: a removed tablet is emptied.
-  *version = tablet.tablet->Version();
   if (tablet.tablet->removed()) return DeletedError();
   *moved = tablet.tablet->moved();
   if (!tablet.server->serving()) [[unlikely]] {
@@ -82,7 +80,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filt
   if (options.snapshot == nullptr) {
     // In this order: see TabletVersion::sealed_at.
     const SequenceNumber visible = tablet.server->visible();
-    spec->sequence = std::min(visible, (*version)->sealed_at());
+    spec->sequence = std::min(visible, version.sealed_at());
   } else {
     const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
     if (!snapshot->IsOf(cluster.snapshots().get())) {
@@ -91,7 +89,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const Filter& filt
     spec->sequence = snapshot->sequence();
   }
   spec->now = absl::InfinitePast();
-  for (const FamilyLayout& family : (*version)->layout().families) {
+  for (const FamilyLayout& family : version.layout().families) {
     if (family.gc.max_age().has_value()) {
       spec->now = cluster.options().clock->Now();
       break;
@@ -152,12 +150,33 @@ void NoteTablet(const ServedTablet& served, CallSample* sample) {
   sample->tablet = Ref<TabletCounters>(served.tablet->counters());
 }
 
+// Whether the caller may make any of the mutations, which come with what is wrong with each.
+template <typename At>
+bool MayApplyAny(const Tablet& tablet, AccessCheck* access, const At& at,
+                 absl::Span<absl::Status> statuses) {
+  const std::shared_ptr<const TableLayout> layout = tablet.Layout();
+  bool may_any = false;
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    const RowMutation& mutation = at(i);
+    statuses[i] = mutation.status();
+    if (statuses[i].ok()) statuses[i] = access->CheckWrite(*layout, mutation.encoded_operations());
+    may_any |= statuses[i].ok();
+  }
+  return may_any;
+}
+
 // Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for. False if the
 // tablet has moved, and then nothing was applied.
 template <typename At>
 bool ApplyTo(const TableImpl& table, const ServedTablet& served, Durability durability,
              const CallLimits& limits, CallSample* sample, const At& at,
              absl::Span<absl::Status> statuses) {
+  std::optional<AccessCheck> access;
+  if (table.caller.has_value()) [[unlikely]] {
+    access.emplace(table.database->cluster->access(), *table.caller);
+    // Who may do nothing of it keeps nobody waiting.
+    if (!MayApplyAny(*served.tablet, &*access, at, statuses)) return true;
+  }
   uint64_t bytes = 0;
   for (size_t i = 0; i < statuses.size(); ++i) bytes += at(i).byte_size();
   const absl::Status admitted = served.write_controller->Admit(bytes, limits);
@@ -173,9 +192,8 @@ bool ApplyTo(const TableImpl& table, const ServedTablet& served, Durability dura
     views.push_back({mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()});
     statuses[i] = mutation.status();
     if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), views[i]);
-    if (table.caller.has_value() && statuses[i].ok()) [[unlikely]] {
-      statuses[i] = table.database->cluster->access()->CheckWrite(*table.caller, version->layout(),
-                                                                  views[i].operations);
+    if (access.has_value() && statuses[i].ok()) [[unlikely]] {
+      statuses[i] = access->CheckWrite(version->layout(), views[i].operations);
     }
   }
   return served.server->Apply({.tablet = served.tablet.get(),
@@ -320,12 +338,17 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   Pin<TabletVersion> version;
   ReadSpec spec;
   const ServedTablet* served;
+  std::optional<RowProbe> probe;
   for (MoveWait wait;;) {
     const ServedTable& tablets = *table.route->Get();
     served = &tablets.tablets()[tablets.Find(row)];
     if (served->tablet != nullptr) [[likely]] {
+      version = served->tablet->Version();
+      if (served->tablet->scan_cache() == nullptr) [[likely]] {
+        probe.emplace(*version, row, filter.node() == nullptr);
+      }
       bool moved = false;
-      BT_RETURN_IF_ERROR(table.BeginRead(*served, filter, options, &version, &spec, &moved));
+      BT_RETURN_IF_ERROR(table.BeginRead(*served, *version, filter, options, &spec, &moved));
       if (!moved) [[likely]]
         break;
     } else if (table.database->locations.is_remote()) {
@@ -355,9 +378,9 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
       return result;
     }
   }
-  const RowProbe probe(pinned, row, spec.filter == nullptr);
+  if (!probe.has_value()) probe.emplace(pinned, row, spec.filter == nullptr);
   CellCursor cells(version.get(), spec);
-  cells.ReadRow(probe);
+  cells.ReadRow(*probe);
   RowBuilder builder(&result, row, std::move(version));
   while (cells.Next()) builder.Add(cells);
   builder.Finish();

@@ -19,10 +19,10 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
     only_ = {};
     const std::vector<ServedTablet>& tablets = table_->tablets();
     // A deleted table is noticed here, too.
-    Pin<TabletVersion> first;
+    Pin<TabletVersion> first = tablets.front().tablet->Version();
     bool first_moved = false;
     BT_RETURN_IF_ERROR(
-        table.BeginRead(tablets.front(), filter, options, &first, &spec_, &first_moved));
+        table.BeginRead(tablets.front(), *first, filter, options, &spec_, &first_moved));
     layout_ = first->shared_layout();
     if (tablets.size() == 1) {
       only_ = std::move(first);

@@ -4,6 +4,7 @@
 //   LOG, LOG.old                the info log (client/file_log_sink.h)
 //   lockservice/root            the state of METADATA's own tablet (metadata/root_tablet.h)
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
+//   lockservice/access/LIST     who may read and write (tabletserver/access_list_store.h)
 //   lockservice/servers/NAME    a tablet server that has a log (cluster/server_directory.h)
 //   log/NAME/                   its commit log (commitlog/)
 //   sorted/NAME-MASTER/         it sorted, while its tablets are loaded (cluster/dead_log.h)

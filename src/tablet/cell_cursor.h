@@ -54,7 +54,8 @@ class CellCursor {
   CellCursor& operator=(const CellCursor&) = delete;
 
   // Both begin a new read: Next() goes to its first cell. ReadRow is for cursors that do not read
-  // in reverse; what it asks for from memory is best waited for with other work before Next().
+  // in reverse, and its probe is of the cursor's version; what it asks for from memory is best
+  // waited for with other work before Next().
   void ReadRow(const RowProbe& row);
   void ReadRange(const RowRange& range);
 

@@ -50,11 +50,11 @@ void ReadSources::AddRow(const RowProbe& row) {
     question.one_column = true;
     question.column_hash = Checksum(column);
   }
-  const uint32_t* files = row.files().data();
+  size_t run_number = 0;
   for (size_t i = 0; i < version_->groups().size(); ++i) {
     const GroupVersion& group = version_->groups()[i];
-    if (GroupIsWanted(i)) AddGroupOfRow(group, question, files);
-    files += group.runs.size();
+    if (GroupIsWanted(i)) AddGroupOfRow(group, question, run_number);
+    run_number += group.runs.size();
   }
   if (settings_.is_traced) [[unlikely]] {
     NoteMemtables();
@@ -70,14 +70,14 @@ void ReadSources::AddIfInRow(EntryCursor* cursor, std::string_view row_prefix) {
 }
 
 void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& question,
-                                const uint32_t* found) {
+                                size_t run_number) {
   const RowProbe& row = question.row;
   ReadSettings settings = settings_;
   settings.read_ahead = false;
   // First all filters are asked for, then looked at: they come from memory at the same time.
   absl::InlinedVector<const SSTable*, 8> files;
   for (const SortedRun& run : group.runs) {
-    const size_t i = *found++;
+    const size_t i = row.FileOf(run, run_number++);
     if (i == run.files.size()) continue;
     if (run.SplitsRows() && i + 1 < run.files.size() &&
         BeginsWith(run.files[i]->info().largest_key, row.prefix()) &&
@@ -132,11 +132,13 @@ void ReadSources::NoteFilters(const RowQuestion& question) const {
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return;
   const RowProbe& row = question.row;
-  const uint32_t* found = row.files().data();
+  size_t run_number = 0;
   for (size_t group = 0; group < version_->groups().size(); ++group) {
     for (const SortedRun& run : version_->groups()[group].runs) {
-      const size_t i = *found++;
-      if (i == run.files.size() || !GroupIsWanted(group)) continue;
+      const size_t number = run_number++;
+      if (!GroupIsWanted(group)) continue;
+      const size_t i = row.FileOf(run, number);
+      if (i == run.files.size()) continue;
       const SSTable& file = *run.files[i];
       const bool may_have = question.one_column
                                 ? file.MayContainColumn(row.hash(), question.column_hash)

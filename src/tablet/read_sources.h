@@ -32,9 +32,9 @@ class ReadSources {
   ReadSources(const ReadSources&) = delete;
   ReadSources& operator=(const ReadSources&) = delete;
 
-  // Those of one row, found in this version. Memtables' are put where the row begins. Of the files,
-  // what has to be looked at is only asked for from memory, which SeekPlanned() then waits for:
-  // best after other work.
+  // Those of one row; the probe is of this version. Memtables' are put where the row begins. Of the
+  // files, what has to be looked at is only asked for from memory, which SeekPlanned() then waits
+  // for: best after other work.
   void AddRow(const RowProbe& row);
   // Puts the files' cursors where the row begins; then the input can start.
   void SeekPlanned(std::string_view row_prefix);
@@ -56,8 +56,8 @@ class ReadSources {
 
   bool GroupIsWanted(size_t group) const;
   bool MayHaveTimestamps(const SSTableInfo& info) const;
-  // `found`: RowProbe::files() from the first run of this group on.
-  void AddGroupOfRow(const GroupVersion& group, const RowQuestion& question, const uint32_t* found);
+  // `run_number`: of the first run of this group among those of all groups.
+  void AddGroupOfRow(const GroupVersion& group, const RowQuestion& question, size_t run_number);
   void AddMemtableOfRow(const Memtable& memtable, std::string_view row_prefix);
   void AddGroupOfRange(const GroupVersion& group, std::string_view begin, std::string_view end);
   void AddIfInRow(EntryCursor* cursor, std::string_view row_prefix);

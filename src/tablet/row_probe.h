@@ -21,16 +21,19 @@ namespace bigtable {
 
 class RowProbe {
  public:
-  // Finds the row in the runs of `version`, which outlives this object. `asks_all`: the read looks
-  // at the filters of all of them, so that they are asked for from memory now.
+  // Of a read that goes through a cursor over `version`, which outlives this object. `asks_all`: it
+  // looks at the files of all runs that may have the row, so they are found now, and their filters
+  // asked for from memory.
   RowProbe(const TabletVersion& version, std::string_view row, bool asks_all) {
     AppendRowPrefix(&prefix_, row);
     is_plain_ = prefix_.size() == row.size() + 2;
     hash_ = Checksum(prefix_.view());
+    if (!asks_all) return;
+    has_files_ = true;
     for (const GroupVersion& group : version.groups()) {
       for (const SortedRun& run : group.runs) {
-        const size_t file = run.files.size() == 1 ? 0 : run.FindFile(prefix_.view());
-        if (asks_all && file < run.files.size()) run.files[file]->PrefetchRow(hash_);
+        const size_t file = FileOf(run);
+        if (file < run.files.size()) run.files[file]->PrefetchRow(hash_);
         files_.push_back(static_cast<uint32_t>(file));
       }
     }
@@ -42,14 +45,22 @@ class RowProbe {
   // Whether the prefix is the row's key and the end mark, and nothing had to be escaped.
   bool is_plain() const { return is_plain_; }
   uint64_t hash() const { return hash_; }  // Checksum of the prefix
-  // For each run of each group of the version, in order: SortedRun::FindFile of the prefix.
-  const absl::InlinedVector<uint32_t, 16>& files() const { return files_; }
+  // The file of this run that may have the row; as many as there are files: none may. `run_number`
+  // counts the runs of all groups of the version.
+  size_t FileOf(const SortedRun& run, size_t run_number) const {
+    return has_files_ ? files_[run_number] : FileOf(run);
+  }
 
  private:
+  size_t FileOf(const SortedRun& run) const {
+    return run.files.size() == 1 ? 0 : run.FindFile(prefix_.view());
+  }
+
   KeyBuffer prefix_;
   bool is_plain_;
   uint64_t hash_;
-  absl::InlinedVector<uint32_t, 16> files_;
+  bool has_files_ = false;
+  absl::InlinedVector<uint32_t, 16> files_;  // by the number of the run
 };
 
 }  // namespace bigtable

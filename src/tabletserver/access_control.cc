@@ -1,5 +1,6 @@
 #include "tabletserver/access_control.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -12,50 +13,55 @@
 
 namespace bigtable {
 
-absl::Status AccessControl::CheckRead(std::string_view caller, const TableLayout& layout,
-                                      const FilterNode* filter) {
+absl::Status AccessCheck::CheckRead(const TableLayout& layout, const FilterNode* filter) {
   const FilterProgram program(filter);
   for (const FamilyLayout& family : layout.families) {
     if (family.access_list.empty()) continue;
     if (!program.passes_everything() && !program.MayPassFamily(family.name)) continue;
-    BT_RETURN_IF_ERROR(Check(caller, Right::kRead, layout, family));
+    BT_RETURN_IF_ERROR(Check(Right::kRead, layout, family));
   }
   return absl::OkStatus();
 }
 
-absl::Status AccessControl::CheckWrite(std::string_view caller, const TableLayout& layout,
-                                       std::string_view operations) {
+absl::Status AccessCheck::CheckWrite(const TableLayout& layout, std::string_view operations) {
   if (layout.table_id == kMetadataTableId) {
-    return absl::PermissionDeniedError(Cat("caller ", Quoted(caller), " may not write METADATA"));
+    return absl::PermissionDeniedError(Cat("caller ", Quoted(caller_), " may not write METADATA"));
   }
   const FamilyLayout* last = nullptr;  // mostly the next operation's, too
   OperationReader reader(operations);
   for (MutationOperation operation; reader.Next(&operation);) {
     if (operation.kind == EntryKind::kDeleteRow) {
       for (const FamilyLayout& family : layout.families) {
-        BT_RETURN_IF_ERROR(Check(caller, Right::kWrite, layout, family));
+        BT_RETURN_IF_ERROR(Check(Right::kWrite, layout, family));
       }
       return absl::OkStatus();
     }
     const FamilyLayout* const family = layout.FindFamily(operation.family);
     if (family == nullptr || family == last) continue;
-    BT_RETURN_IF_ERROR(Check(caller, Right::kWrite, layout, *family));
+    BT_RETURN_IF_ERROR(Check(Right::kWrite, layout, *family));
     last = family;
   }
   return absl::OkStatus();
 }
 
-absl::Status AccessControl::Check(std::string_view caller, Right right, const TableLayout& layout,
-                                  const FamilyLayout& family) {
+absl::Status AccessCheck::Check(Right right, const TableLayout& layout,
+                                const FamilyLayout& family) {
   if (family.access_list.empty()) return absl::OkStatus();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const AccessList> list, Find(family.access_list));
+  auto found = std::find_if(lists_.begin(), lists_.end(),
+                            [&](const auto& known) { return known.first == family.access_list; });
+  if (found == lists_.end()) {
+    BT_ASSIGN_OR_RETURN(std::shared_ptr<const AccessList> read, control_->Find(family.access_list));
+    lists_.emplace_back(family.access_list, std::move(read));
+    found = lists_.end() - 1;
+  }
+  const AccessList* const list = found->second.get();
   if (list != nullptr) {
     const std::set<std::string, std::less<>>& names =
         right == Right::kRead ? list->readers : list->writers;
-    if (names.contains(caller) || names.contains(AccessList::kEverybody)) return absl::OkStatus();
+    if (names.contains(caller_) || names.contains(AccessList::kEverybody)) return absl::OkStatus();
   }
   return absl::PermissionDeniedError(Cat(
-      "caller ", Quoted(caller), " may not ", right == Right::kRead ? "read" : "write",
+      "caller ", Quoted(caller_), " may not ", right == Right::kRead ? "read" : "write",
       " column family ", Quoted(family.name), " of table ", layout.name, ": its access list ",
       Quoted(family.access_list),
       list == nullptr         ? " is not there"

@@ -12,7 +12,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -25,9 +27,7 @@
 
 namespace bigtable {
 
-// Thread-safe. A family without an access list is open to everybody, one whose list is not there to
-// nobody. PermissionDenied names the caller, the family and the list; what keeps a list from being
-// read is returned as it is.
+// The lists, as they were read last, taken apart. Thread-safe.
 class AccessControl {
  public:
   // `session` outlives this.
@@ -35,31 +35,48 @@ class AccessControl {
   AccessControl(const AccessControl&) = delete;
   AccessControl& operator=(const AccessControl&) = delete;
 
-  // For each family of which something may pass the filter (null: everything passes).
-  absl::Status CheckRead(std::string_view caller, const TableLayout& layout,
-                         const FilterNode* filter);
-  // For each family that the operations (tablet/mutation_format.h), which are well formed, name; to
-  // delete a row, for all of the table. METADATA is written by the program alone.
-  absl::Status CheckWrite(std::string_view caller, const TableLayout& layout,
-                          std::string_view operations);
+  // As it is now; null: there is none. Costs a copy of its file from the session's cache, under a
+  // mutex of that session, or a call of the lock service, which may wait for its disk. Errors of
+  // LockSession::Read and DecodeAccessList.
+  absl::StatusOr<std::shared_ptr<const AccessList>> Find(const std::string& name);
 
  private:
-  enum class Right { kRead, kWrite };
-  // A list, as it was read last.
   struct Known {
     Generation generation = kNoFile;
     std::shared_ptr<const AccessList> list;
   };
 
-  absl::Status Check(std::string_view caller, Right right, const TableLayout& layout,
-                     const FamilyLayout& family);
-  // Null: there is none.
-  absl::StatusOr<std::shared_ptr<const AccessList>> Find(const std::string& name);
-
   LockSession* const session_;
   Mutex mutex_;
-  // Taken apart, so that this is not done for each call.
   std::map<std::string, Known, std::less<>> known_ ABSL_GUARDED_BY(mutex_);
+};
+
+// What one call may do: it goes by one state of each list, which is looked at once. A family
+// without an access list is open to everybody, one whose list is not there to nobody.
+// PermissionDenied names the caller, the family and the list; what keeps a list from being read is
+// returned as it is. One thread at a time.
+class AccessCheck {
+ public:
+  // Both outlive this.
+  AccessCheck(AccessControl* control, std::string_view caller)
+      : control_(control), caller_(caller) {}
+
+  // For each family of which something may pass the filter (null: everything passes). METADATA's
+  // families have no lists: who looks for a tablet may read them.
+  absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter);
+  // For each family that the operations (tablet/mutation_format.h), which are well formed, name; to
+  // delete a row, for all of the table. METADATA is written by the program alone.
+  absl::Status CheckWrite(const TableLayout& layout, std::string_view operations);
+
+ private:
+  enum class Right { kRead, kWrite };
+
+  absl::Status Check(Right right, const TableLayout& layout, const FamilyLayout& family);
+
+  AccessControl* const control_;
+  const std::string_view caller_;
+  // By name: few tables have more than a few.
+  absl::InlinedVector<std::pair<std::string, std::shared_ptr<const AccessList>>, 2> lists_;
 };
 
 }  // namespace bigtable

@@ -116,7 +116,6 @@ absl::Status AccessListStore::Write(std::string_view name, const AccessList& lis
 }
 
 absl::Status AccessListStore::Remove(std::string_view name) {
-  BT_RETURN_IF_ERROR(CheckAccessListName(name));
   const absl::Status removed = session_->Remove(FileOf(name));
   return absl::IsNotFound(removed) ? NoList(name) : removed;
 }

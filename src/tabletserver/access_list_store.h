@@ -42,7 +42,7 @@ class AccessListStore {
   absl::StatusOr<AccessList> Read(std::string_view name) const;
   // When it has returned, nobody goes by what the list was before.
   absl::Status Write(std::string_view name, const AccessList& list);
-  absl::Status Remove(std::string_view name);
+  absl::Status Remove(std::string_view name);  // NotFound, as above
 
  private:
   absl::Status NoList(std::string_view name) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,6 +107,19 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     bytes += mutation.row.size() + mutation.operations.size();
   }
   if (tablet == nullptr) return response;
+  std::optional<AccessCheck> access;
+  if (request.caller.has_value()) {
+    access.emplace(access_, *request.caller);
+    // Who may do nothing of it keeps nobody waiting.
+    const std::shared_ptr<const TableLayout> layout = tablet->Layout();
+    bool may_any = false;
+    for (size_t i = 0; i < views.size(); ++i) {
+      if (!response.statuses[i].ok()) continue;
+      response.statuses[i] = access->CheckWrite(*layout, views[i].operations);
+      may_any |= response.statuses[i].ok();
+    }
+    if (!may_any) return response;
+  }
   if (write_controller_ != nullptr) {
     const absl::Status admitted = write_controller_->Admit(bytes, limits);
     if (!admitted.ok()) return All(views.size(), admitted);
@@ -116,9 +130,8 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     if (response.statuses[i].ok()) {
       response.statuses[i] = TabletServer::Check(version->layout(), views[i]);
     }
-    if (request.caller.has_value() && response.statuses[i].ok()) {
-      response.statuses[i] =
-          access_->CheckWrite(*request.caller, version->layout(), views[i].operations);
+    if (access.has_value() && response.statuses[i].ok()) {
+      response.statuses[i] = access->CheckWrite(version->layout(), views[i].operations);
     }
     if (request.is_batch && !response.statuses[i].ok()) {
       return All(views.size(), response.statuses[i]);
@@ -167,7 +180,8 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   }
   response.moved = false;
   if (request.caller.has_value()) {
-    response.status = access_->CheckRead(*request.caller, version->layout(), filter.node());
+    response.status =
+        AccessCheck(access_, *request.caller).CheckRead(version->layout(), filter.node());
     if (!response.status.ok()) return response;
   }
   // In this order: see TabletVersion::sealed_at.

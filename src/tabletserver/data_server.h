@@ -2,10 +2,11 @@
 // says is believed: rows, operations, filters and names are checked here, whoever sent them.
 //
 // A write goes the way of a write that is made in place: held back by the WriteController, checked
-// against the schema and the access lists, into the server's queue, which refuses it if the tablet is stopped or the
-// server's lock is lost, before the log and again before the acknowledgement. Before all that it
-// goes through the window of outcomes. What the window has is told even by a server that has lost
-// its lock meanwhile: it was acknowledged while it had it, and whoever takes over finds it.
+// against the schema and the access lists, into the server's queue, which refuses it if the tablet
+// is stopped or the server's lock is lost, before the log and again before the acknowledgement.
+// Before all that it goes through the window of outcomes. What the window has is told even by a
+// server that has lost its lock meanwhile: it was acknowledged while it had it, and whoever takes
+// over finds it.
 //
 // A read looks at the lock after it has pinned what it reads.
 #ifndef BIGTABLE_TABLETSERVER_DATA_SERVER_H_
@@ -33,7 +34,7 @@ class DataServer final : public DataService {
   enum class Writes { kLogged, kInMemory, kRefused };
 
   // All outlive this. Without a write controller nobody is held back, as METADATA's writers are
-  // not.
+  // not. Without access control no request may name a caller.
   DataServer(TabletServer* server, WriteController* write_controller, AccessControl* access,
              Writes writes)
       : server_(server), write_controller_(write_controller), access_(access), writes_(writes) {}

@@ -1,11 +1,14 @@
 // Who may read and write what: tables that are opened in somebody's name, in place and through
 // messages.
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
@@ -185,6 +188,69 @@ TEST_P(AccessListTest, AChangeHoldsForEveryCallAfterIt) {
   EXPECT_OK(As("stranger")->ReadRow("a", Only("pages")));
 }
 
+TEST_P(AccessListTest, CallersAreWhoTheyWereWhereverTheTabletIs) {
+  Table* const table = As("search");
+  const auto check = [&] {
+    for (const std::string row : {"a", "z"}) {
+      EXPECT_EQ(Show(table->ReadRow(row, Only("pages"))), "pages:p@1=2");
+      EXPECT_DENIED("\"staff\"", table->ReadRow(row));
+      EXPECT_DENIED("\"pages\"", table->Apply(RowMutation(row).DeleteFamily("pages")));
+    }
+  };
+  ASSERT_OK(database_->SplitTablet("t", "c"));
+  check();
+  for (const int server : {0, 1}) {
+    ASSERT_OK(database_->MoveTablet("t", "a", server));
+    check();
+  }
+  ASSERT_OK(database_->MergeTablets("t", "c"));
+  check();
+  // Another table of this name is not the one that was opened.
+  ASSERT_OK_AND_ASSIGN(const TableSchema schema, database_->GetSchema("t"));
+  ASSERT_OK(database_->DeleteTable("t"));
+  ASSERT_OK(database_->CreateTable("t", schema));
+  EXPECT_STATUS(kNotFound, "deleted", table->ReadRow("a", Only("pages")));
+  EXPECT_DENIED("\"staff\"", As("search")->ReadRow("a"));
+}
+
+// After a change has returned nobody goes by what was before; while it is made, by one or the
+// other.
+TEST_P(AccessListTest, ConcurrentCallsGoByTheListThatIsThere) {
+  // 4n: search may not read; 4n + 2: it may; odd: that is being changed.
+  std::atomic<int> changes{0};
+  std::atomic<bool> stop{false};
+  ASSERT_OK(database_->SetAccessList("pages-list", {}));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] {
+      Table* const table = As(i == 0 ? "crawler" : "search");
+      while (!stop) {
+        const int before = changes;
+        const absl::Status status =
+            i == 0 ? table->Apply(RowMutation("a").Set("open:o", Timestamp(1), "1"))
+                   : table->ReadRow(i == 1 ? "a" : "z", Only("pages")).status();
+        const bool was_steady = changes == before && before % 2 == 0;
+        if (i == 0) {
+          EXPECT_OK(status);
+        } else if (was_steady && before % 4 == 0) {
+          EXPECT_DENIED("\"pages\"", status);
+        } else if (was_steady) {
+          EXPECT_OK(status);
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 60; ++i) {
+    ++changes;
+    const AccessList list = {.readers = {i % 2 == 0 ? "search" : "others"}};
+    EXPECT_OK(database_->SetAccessList("pages-list", list));
+    ++changes;
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_P(AccessListTest, EverybodyMayBeNamed) {
   ASSERT_OK(database_->SetAccessList(
       "pages-list", {.readers = {AccessList::kEverybody}, .writers = {"crawler"}}));
@@ -197,6 +263,7 @@ TEST_P(AccessListTest, ListsAreSetReadListedAndDeleted) {
   EXPECT_STATUS(kInvalidArgument, "\"y z\"", database_->SetAccessList("new", list));
   EXPECT_STATUS(kInvalidArgument, "\"\"", database_->SetAccessList("new", {.writers = {""}}));
   EXPECT_STATUS(kInvalidArgument, "\"a/b\"", database_->SetAccessList("a/b", {}));
+  EXPECT_STATUS(kInvalidArgument, "\"\"", database_->DeleteAccessList(""));
   EXPECT_STATUS(kInvalidArgument, "caller", database_->OpenTable("t", {.caller = ""}));
   EXPECT_STATUS(kNotFound, "pages-list, staff-list", database_->GetAccessList("new"));
   EXPECT_STATUS(kNotFound, "pages-list, staff-list", database_->DeleteAccessList("new"));
