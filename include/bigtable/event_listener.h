@@ -1,5 +1,5 @@
 // Learns what the engine does beside answering calls: minor and other compactions, stalls, errors,
-// changes of tables. See DatabaseOptions::event_listener.
+// changes of tables and tablets, servers that are lost. See DatabaseOptions::event_listener.
 #ifndef BIGTABLE_EVENT_LISTENER_H_
 #define BIGTABLE_EVENT_LISTENER_H_
 
@@ -116,6 +116,22 @@ struct TableEvent {
   std::string table;
 };
 
+// A change of tablets (section 5.2 of the paper). The table may be "METADATA".
+struct TabletEvent {
+  absl::Time time;
+  std::string table;
+  // Where the tablet was split in two, or two have become one; of one that was moved its first row.
+  std::string row;
+  std::string server;           // that has it now
+  std::string previous_server;  // of a move: that had it before
+};
+
+// A tablet server, METADATA's among them, has lost its lock (section 5.2).
+struct ServerEvent {
+  absl::Time time;
+  std::string server;
+};
+
 struct DatabaseEvent {
   absl::Time time;
   std::string path;
@@ -146,6 +162,16 @@ class EventListener {
   virtual void OnTableCreated(const TableEvent& /*event*/) {}
   virtual void OnTableChanged(const TableEvent& /*event*/) {}
   virtual void OnTableDeleted(const TableEvent& /*event*/) {}
+
+  // The change is durable, and the tablets are served. By themselves or by request.
+  virtual void OnTabletSplit(const TabletEvent& /*event*/) {}
+  virtual void OnTabletsMerged(const TabletEvent& /*event*/) {}
+  virtual void OnTabletMoved(const TabletEvent& /*event*/) {}
+
+  // The server will never serve again; calls to its tablets wait.
+  virtual void OnServerLost(const ServerEvent& /*event*/) {}
+  // After that: other servers have all of its tablets, with everything that it had acknowledged.
+  virtual void OnServerReplaced(const ServerEvent& /*event*/) {}
 
   virtual void OnMemtableFrozen(const MemtableFrozenEvent& /*event*/) {}
   // Of each that has begun the end follows.

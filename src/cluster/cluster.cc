@@ -371,6 +371,10 @@ void Cluster::SealLostServers() {
     if (server->serving() || server->ended()) continue;
     if (const absl::Status sealed = servers.Seal(server->name()); sealed.ok()) {
       server->MarkEnded();
+      // In the end servers give their locks up themselves.
+      if (events_ != nullptr && !ending_) {
+        events_->Push(&EventListener::OnServerLost, {absl::Now(), server->name()});
+      }
     } else {
       // It may have the lock again.
       info_log_.Warning("server ", server->name(),

@@ -41,6 +41,7 @@
 #include "monitoring/listener_queue.h"
 #include "sstable/open_tables.h"
 #include "tablet/file_numbers.h"
+#include "tablet/layout_pool.h"
 #include "tablet/snapshot_list.h"
 #include "tabletserver/access_control.h"
 #include "tabletserver/background_work.h"
@@ -131,6 +132,7 @@ class Cluster final : public MetadataServers {
   void SetMetadataServices(Services services);
   BackgroundWork* background() { return &background_; }
   SharedFiles* shared_files() { return &shared_files_; }
+  LayoutPool* layouts() { return &layouts_; }
   // Once all tablets are served: which files several of them name.
   void CountSharedFiles();
   RootTablet* root() { return &root_; }
@@ -196,6 +198,7 @@ class Cluster final : public MetadataServers {
   std::atomic<bool> ending_{false};
   FileNumbers file_numbers_;
   SharedFiles shared_files_;
+  LayoutPool layouts_;
 
   std::unique_ptr<FileLock> lock_;
   SmallFiles small_files_;

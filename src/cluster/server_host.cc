@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "cluster/cluster.h"
@@ -92,8 +94,9 @@ absl::Status ServerHost::OpenAndServe(MasterNumber master, const TableLayout& la
   std::string location;
   BT_ASSIGN_OR_RETURN(const TabletState state, ReadState(id, &location));
   cluster_->NoteSequences(state);
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
-                      Tablet::Open(server_->environment(), layout, state));
+  BT_ASSIGN_OR_RETURN(
+      std::shared_ptr<Tablet> tablet,
+      Tablet::Open(server_->environment(), cluster_->layouts()->Share(layout), state));
   BT_RETURN_IF_ERROR(Recover(tablet, logs));
   cluster_->PassOnCounters(tablet.get());
   MutexLock lock(&mutex_);
@@ -230,6 +233,7 @@ absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std
   }
   server_->SplitTablet(tablet, row, [&](const Tablet::Halves&) { cluster_->TellGone(*tablet); });
   cluster_->info_log()->Info("split a tablet of table ", tablet->table_id(), " at ", Quoted(row));
+  TellOf(&EventListener::OnTabletSplit, *tablet, row);
   return absl::OkStatus();
 }
 
@@ -272,7 +276,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   const TabletState state = MergedState(left->State(), right->State(), &shared);
   absl::StatusOr<std::shared_ptr<Tablet>> merged = nullptr;
   if (status.ok()) {
-    merged = Tablet::Open(server_->environment(), *right->Layout(), state);
+    merged = Tablet::Open(server_->environment(), right->Layout(), state);
     status = merged.status();
   }
   if (status.ok()) {
@@ -295,7 +299,19 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   for (const auto& tablet : {left, right}) cluster_->TellGone(*tablet);
   cluster_->info_log()->Info("merged two tablets of table ", right->table_id(), " at ",
                              Quoted(right->rows().begin()));
+  TellOf(&EventListener::OnTabletsMerged, **merged, right->rows().begin());
   return absl::OkStatus();
+}
+
+void ServerHost::TellOf(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
+                        std::string_view row) const {
+  if (ListenerQueue* const events = cluster_->events()) {
+    events->Push(function, {.time = absl::Now(),
+                            .table = tablet.Layout()->name,
+                            .row = std::string(row),
+                            .server = server_->name(),
+                            .previous_server = ""});
+  }
 }
 
 // --- Tables ---
@@ -305,7 +321,8 @@ absl::Status ServerHost::SetLayout(MasterNumber master, const TableLayout& layou
   BT_RETURN_IF_ERROR(CheckMaster(master));
   for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
     if (tablet->table_id() != layout.table_id) continue;
-    if (!(*tablet->Layout() == layout)) server_->SetLayout(tablet.get(), layout);
+    if (*tablet->Layout() == layout) continue;
+    server_->SetLayout(tablet.get(), cluster_->layouts()->Share(layout));
   }
   return absl::OkStatus();
 }

@@ -124,6 +124,8 @@ class ServerHost {
                             const std::shared_ptr<Tablet>& right)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckServing() const;
+  void TellOf(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
+              std::string_view row) const;
 
   Cluster* const cluster_;
   const ServerRole role_;

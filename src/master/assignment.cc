@@ -77,9 +77,14 @@ absl::Status Master::Assign(ServerRole role) {
   if (!read_only_) {
     for (const std::string& name : dead) {
       BT_RETURN_IF_ERROR(Step());
-      if (const auto host = cluster_->FindServerEver(name)) host->server()->DropLog();
+      const std::shared_ptr<ServerHost> host = cluster_->FindServerEver(name);
+      if (host != nullptr) host->server()->DropLog();
       BT_RETURN_IF_ERROR(servers.Remove(name));
       info_log_->Info("others have the tablets of server ", name);
+      // Those of earlier processes are none that a listener has heard of.
+      if (ListenerQueue* const events = cluster_->events(); events != nullptr && host != nullptr) {
+        events->Push(&EventListener::OnServerReplaced, {absl::Now(), name});
+      }
     }
   }
   if (!tablets.empty()) {

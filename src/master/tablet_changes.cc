@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "master/master.h"
@@ -154,6 +156,13 @@ absl::Status Master::Move(std::string_view table, const HostedTablet& from, Serv
   if (status.ok()) {
     info_log_->Info("moved a tablet of table ", table, " from server ", from.host->server()->name(),
                     " to ", to->server()->name());
+    if (ListenerQueue* const events = cluster_->events()) {
+      events->Push(&EventListener::OnTabletMoved, {.time = absl::Now(),
+                                                   .table = std::string(table),
+                                                   .row = from.tablet->rows().begin(),
+                                                   .server = to->server()->name(),
+                                                   .previous_server = from.host->server()->name()});
+    }
   }
   return status;
 }

@@ -18,16 +18,6 @@ namespace bigtable {
 
 namespace {
 
-// Bytes of an entry in the runs from `first` on.
-double AverageEntry(const std::vector<SortedRun>& runs, size_t first) {
-  double bytes = 0, entries = 0;
-  for (size_t i = first; i < runs.size(); ++i) {
-    bytes += static_cast<double>(runs[i].bytes());
-    entries += static_cast<double>(runs[i].entries());
-  }
-  return entries == 0 ? 0 : bytes / entries;
-}
-
 std::vector<EventFile> EventFiles(const std::vector<Ref<SSTable>>& files) {
   std::vector<EventFile> events;
   for (const Ref<SSTable>& file : files) {
@@ -48,14 +38,6 @@ CompactionReason ReasonOf(const CompactionPick& pick, bool rewrite_all) {
   }
 }
 
-// About which part of a file has timestamps before `expired_before`, if they are evenly spread.
-double ExpiredPart(const SSTableInfo& info, int64_t expired_before) {
-  if (info.max_timestamp < info.min_timestamp || expired_before <= info.min_timestamp) return 0;
-  const double from = static_cast<double>(info.min_timestamp);
-  const double span = static_cast<double>(info.max_timestamp) - from + 1;
-  return std::min(1.0, (static_cast<double>(expired_before) - from) / span);
-}
-
 }  // namespace
 
 Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
@@ -69,13 +51,13 @@ Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const Table
       version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>(), NewScanCacheId())) {}
 
 absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* environment,
-                                                     TableLayout layout, const TabletState& state) {
-  auto shared = std::make_shared<const TableLayout>(std::move(layout));
-  std::unique_ptr<Tablet> tablet(new Tablet(environment, shared, state.rows));
+                                                     std::shared_ptr<const TableLayout> layout,
+                                                     const TabletState& state) {
+  std::unique_ptr<Tablet> tablet(new Tablet(environment, layout, state.rows));
   tablet->last_timestamp_ = state.last_timestamp;
   std::vector<GroupVersion> versions;
   MutexLock lock(&tablet->mutex_);
-  for (const GroupLayout& group : shared->groups) {
+  for (const GroupLayout& group : layout->groups) {
     const auto found = state.groups.find(group.id);
     const GroupState group_state = found == state.groups.end() ? GroupState() : found->second;
     BT_ASSIGN_OR_RETURN(std::vector<OpenFile> files, tablet->OpenFiles(group, group_state.files));
@@ -83,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
     tablet->groups_.push_back({std::move(files), group_state.redo});
     tablet->replay_after_.push_back(group_state.redo.sequence);
   }
-  tablet->Publish(shared, std::move(versions), MakeRef<VersionSeal>());
+  tablet->Publish(std::move(layout), std::move(versions), MakeRef<VersionSeal>());
   return tablet;
 }
 
@@ -255,18 +237,17 @@ void Tablet::Clear(SequenceNumber last) {
   Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
 }
 
-void Tablet::SetLayout(TableLayout layout, SequenceNumber last) {
-  auto shared = std::make_shared<const TableLayout>(std::move(layout));
+void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber last) {
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
-  while (groups.size() < shared->groups.size()) {
+  while (groups.size() < layout->groups.size()) {
     groups.push_back({NewMemtable(), {}, {}});
     groups_.emplace_back();
     replay_after_.push_back(0);
   }
   current->seal()->sealed_at.store(last, std::memory_order_release);
-  Publish(std::move(shared), std::move(groups), MakeRef<VersionSeal>());
+  Publish(std::move(layout), std::move(groups), MakeRef<VersionSeal>());
 }
 
 void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
@@ -507,18 +488,6 @@ std::vector<SortedRun> Tablet::RunsOf(const std::vector<OpenFile>& files) {
   return runs;
 }
 
-std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
-  const Pin<TabletVersion> version = Version();
-  if (version->groups()[group].runs.empty()) return std::nullopt;
-  const LocalityGroup& options = version->layout().groups[group].options;
-  const GroupSummary summary = Summarize(*version, group);
-  // What has expired altogether goes unread, whatever the policy.
-  if (options.compaction != CompactionStyle::kNone) {
-    if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
-  }
-  return MakePolicy(options)->Pick(summary);
-}
-
 size_t Tablet::MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) {
   size_t most = 0;
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -526,58 +495,6 @@ size_t Tablet::MostRunsOf(const TableLayout& layout, const std::vector<GroupVers
     if (runs > most && MakePolicy(layout.groups[i].options)->BoundsRuns()) most = runs;
   }
   return most;
-}
-
-GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group) const {
-  const TableLayout& layout = version.layout();
-  GroupSummary summary;
-  summary.flush_size = environment_->memtable_size;
-  summary.expired_before = std::numeric_limits<int64_t>::max();
-  const Retention retention =
-      layout.RetentionOf(layout.groups[group].id, environment_->clock->Now());
-  for (const RetainedFamily& family : retention.families) {
-    summary.expired_before = std::min(summary.expired_before, family.min_timestamp);
-  }
-  const std::vector<SortedRun>& runs = version.groups()[group].runs;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    RunSummary& run = summary.runs.emplace_back();
-    const double older_entry = AverageEntry(runs, i + 1);
-    double superfluous = 0;
-    for (const Ref<SSTable>& file : runs[i].files) {
-      const SSTableInfo& info = file->info();
-      // Of a file that reaches beyond the tablet, what a compaction here would read.
-      const uint64_t bytes = BytesWithin(group, *file);
-      const double within = static_cast<double>(bytes) / static_cast<double>(info.size);
-      const double deletions = static_cast<double>(info.deletions()) * within;
-      const double others = static_cast<double>(info.entries) * within - deletions;
-      superfluous += older_entry * (deletions + others * Overwriting(group, *file, runs, i)) +
-                     ExpiredPart(info, summary.expired_before) * static_cast<double>(bytes);
-      run.bytes += bytes;
-      run.files.push_back({.number = info.file_number,
-                           .bytes = bytes,
-                           .smallest_key = info.smallest_key,
-                           .largest_key = info.largest_key,
-                           .max_timestamp = info.max_timestamp,
-                           .has_wide_deletions = info.column_deletions + info.row_deletions > 0});
-    }
-    run.superfluous_bytes = static_cast<uint64_t>(superfluous);
-  }
-  return summary;
-}
-
-double Tablet::Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
-                           size_t run) const {
-  if (run + 1 == runs.size()) return 0;
-  MutexLock lock(&mutex_);
-  for (const OpenFile& open : groups_[group].files) {
-    if (open.table.get() != &file) continue;
-    // What is older is merged now and then, but stays about the same.
-    if (!open.overwriting.has_value()) {
-      open.overwriting = EstimateOverwriting(file, runs, run + 1);
-    }
-    return *open.overwriting;
-  }
-  return 0;  // it was compacted meanwhile
 }
 
 SequenceNumber Tablet::FirstUnflushed() const {
@@ -598,7 +515,7 @@ SequenceNumber Tablet::FlushedThrough(size_t group) const {
   return groups_[group].redo.sequence;
 }
 
-// --- For splits ---
+// --- For METADATA, merges and deletions ---
 
 TabletState Tablet::State() const {
   const std::shared_ptr<const TableLayout> layout = Layout();
@@ -614,73 +531,6 @@ TabletState Tablet::State() const {
     }
   }
   return state;
-}
-
-std::vector<Tablet::Sample> Tablet::SampleFile(const SSTable& file) const {
-  constexpr size_t kSamples = 256;
-  std::vector<Sample> samples;
-  std::vector<std::string> keys = file.SampleKeys(kSamples);
-  for (std::string& key : keys) {
-    if (key < begin_key_ || (!end_key_.empty() && key >= end_key_)) continue;
-    samples.push_back({std::move(key), file.info().size / keys.size()});
-  }
-  return samples;
-}
-
-uint64_t Tablet::DiskBytes() const {
-  uint64_t bytes = 0;
-  MutexLock lock(&mutex_);
-  for (const Group& group : groups_) {
-    for (const OpenFile& file : group.files) bytes += BytesWithin(file);
-  }
-  return bytes;
-}
-
-uint64_t Tablet::BytesWithin(const OpenFile& file) const {
-  if (IsWithin(file.table->info())) return file.table->info().size;
-  if (!file.bytes_within.has_value()) {
-    file.bytes_within = 0;
-    for (const Sample& sample : SampleFile(*file.table)) *file.bytes_within += sample.bytes;
-  }
-  return *file.bytes_within;
-}
-
-uint64_t Tablet::BytesWithin(size_t group, const SSTable& file) const {
-  if (IsWithin(file.info())) return file.info().size;
-  MutexLock lock(&mutex_);
-  for (const OpenFile& open : groups_[group].files) {
-    if (open.table.get() == &file) return BytesWithin(open);
-  }
-  return file.info().size;  // it was compacted meanwhile
-}
-
-std::optional<std::string> Tablet::MiddleRow(size_t prefix_length) const {
-  std::vector<Sample> samples;
-  const Pin<TabletVersion> version = Version();
-  for (const GroupVersion& group : version->groups()) {
-    for (const SortedRun& run : group.runs) {
-      for (const Ref<SSTable>& file : run.files) {
-        for (Sample& sample : SampleFile(*file)) samples.push_back(std::move(sample));
-      }
-    }
-  }
-  std::sort(samples.begin(), samples.end(),
-            [](const Sample& a, const Sample& b) { return a.key < b.key; });
-  uint64_t bytes = 0;
-  for (const Sample& sample : samples) bytes += sample.bytes;
-  std::string scratch;
-  const auto row_of = [&](const Sample& sample) {
-    return std::string(RowOf(sample.key, &scratch));
-  };
-  uint64_t before = 0;
-  for (const Sample& sample : samples) {
-    before += sample.bytes;
-    if (before < bytes / 2) continue;
-    std::string row = row_of(sample);
-    if (prefix_length != 0 && row.size() > prefix_length) row.resize(prefix_length);
-    if (row > row_of(samples.front())) return row;
-  }
-  return std::nullopt;
 }
 
 bool Tablet::ReachesInto(const Tablet& other) const {

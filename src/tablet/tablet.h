@@ -117,7 +117,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // Opens the SSTables of `state`. Errors of SSTable::Open; DataLoss when one is missing.
   static absl::StatusOr<std::unique_ptr<Tablet>> Open(const TabletEnvironment* environment,
-                                                      TableLayout layout, const TabletState& state);
+                                                      std::shared_ptr<const TableLayout> layout,
+                                                      const TabletState& state);
 
   const TabletId& id() const { return id_; }
   uint64_t table_id() const { return id_.table_id; }
@@ -186,7 +187,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // was removed and is not worked on any more. `last` as in Freeze.
   void Clear(SequenceNumber last);
   // From now on the tablet has this schema. Groups are only ever added.
-  void SetLayout(TableLayout layout, SequenceNumber last);
+  void SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber last);
 
   // --- For background work ---
 

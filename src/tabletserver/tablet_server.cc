@@ -172,7 +172,7 @@ void TabletServer::Empty(Tablet* tablet) {
   queue_.RunExclusive([&] { tablet->Clear(visible()); });
 }
 
-void TabletServer::SetLayout(Tablet* tablet, const TableLayout& layout) {
+void TabletServer::SetLayout(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout) {
   queue_.RunExclusive([&] { tablet->SetLayout(layout, visible()); });
 }
 

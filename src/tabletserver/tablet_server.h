@@ -135,7 +135,7 @@ class TabletServer final {
   // Lets go of what a removed tablet holds, once no work on it is under way.
   void Empty(Tablet* tablet);
   // In its turn among the writes.
-  void SetLayout(Tablet* tablet, const TableLayout& layout);
+  void SetLayout(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout);
   // The tablet of a table that has `row`; null if it is not on this server.
   std::shared_ptr<Tablet> FindTablet(uint64_t table_id, std::string_view row) const;
   // The one that has the table's last rows before `row`, or its last rows if that is none; null if

@@ -20,6 +20,7 @@
 #include "filesystem/faulty_file_system.h"
 #include "monitoring/listener_queue.h"
 #include "support/database_fixture.h"
+#include "support/database_peer.h"
 #include "support/server_fixture.h"
 
 namespace bigtable {
@@ -35,6 +36,11 @@ class CapturingListener final : public EventListener {
   void OnTableCreated(const TableEvent& e) override { Add(Cat("created ", e.table)); }
   void OnTableChanged(const TableEvent& e) override { Add(Cat("changed ", e.table)); }
   void OnTableDeleted(const TableEvent& e) override { Add(Cat("deleted ", e.table)); }
+  void OnTabletSplit(const TabletEvent& e) override { AddTablet("split", e); }
+  void OnTabletsMerged(const TabletEvent& e) override { AddTablet("merged", e); }
+  void OnTabletMoved(const TabletEvent& e) override { AddTablet("moved", e); }
+  void OnServerLost(const ServerEvent& e) override { Add(Cat("lost ", e.server)); }
+  void OnServerReplaced(const ServerEvent& e) override { Add(Cat("replaced ", e.server)); }
   void OnMemtableFrozen(const MemtableFrozenEvent& e) override {
     if (!IsOfUser(e.place)) return;
     EXPECT_GT(e.bytes, 0u);
@@ -118,6 +124,13 @@ class CapturingListener final : public EventListener {
   static std::string Show(const EventPlace& place) {
     return Cat(place.table, place.end_row.has_value() ? Cat("<", *place.end_row) : "", "/",
                place.locality_group);
+  }
+  void AddTablet(std::string_view what, const TabletEvent& e) {
+    EXPECT_GT(e.time, absl::UnixEpoch());
+    EXPECT_FALSE(e.server.empty());
+    EXPECT_EQ(e.previous_server.empty(), what != "moved");
+    EXPECT_NE(e.server, e.previous_server);
+    Add(Cat(what, " ", e.table, " ", e.row));
   }
   void AddSegment(std::string_view what, const LogSegmentEvent& e) {
     EXPECT_FALSE(e.server.empty());
@@ -263,6 +276,56 @@ TEST_F(EventListenerTest, EventsOfATabletNameItsEnd) {
       (Events{"opened /db", "created t", "frozen t<m/default 0", "minor began t<m/default of 1",
               "minor ended t<m/default 1 files OK", "frozen t/default 0",
               "minor began t/default of 1", "minor ended t/default 1 files OK", "closed /db OK"}));
+}
+
+// Of the events those that begin with one of these.
+Events Only(const Events& events, const std::vector<std::string_view>& beginnings) {
+  Events chosen;
+  for (const std::string& event : events) {
+    if (std::any_of(beginnings.begin(), beginnings.end(),
+                    [&](std::string_view b) { return event.starts_with(b); })) {
+      chosen.push_back(event);
+    }
+  }
+  return chosen;
+}
+
+TEST_F(EventListenerTest, HearsOfTabletsThatAreSplitMovedAndMerged) {
+  DatabaseOptions options = ListeningOptions();
+  options.tablet_servers = 2;
+  Open(options);
+  Set(CreateTable("t", {"f"}), "a", "f:q", 1, "v");
+  ASSERT_OK(database_->SplitTablet("t", "m"));
+  EXPECT_FALSE(database_->SplitTablet("t", "m").ok());
+  ASSERT_OK_AND_ASSIGN(const std::vector<TabletInfo> tablets, database_->ListTablets("t"));
+  ASSERT_OK(database_->MoveTablet("t", "m", 1 - tablets[1].server));
+  ASSERT_OK(database_->MoveTablet("t", "m", 1 - tablets[1].server));  // it is there
+  ASSERT_OK(database_->MergeTablets("t", "m"));                       // moves the left one, too
+  ASSERT_OK(database_->Close());
+  EXPECT_EQ(Only(listener_.Take(), {"split", "moved", "merged"}),
+            (Events{"split t m", "moved t m", "moved t ", "merged t m"}));
+}
+
+TEST_F(EventListenerTest, HearsOfServersThatAreLostAndReplaced) {
+  DatabaseOptions options = ListeningOptions();
+  options.tablet_servers = 2;
+  Open(options);
+  Table* const table = CreateTable("t", {"f"});
+  Set(table, "a", "f:q", 1, "v");
+  DatabasePeer peer(database_.get());
+  TabletServer* const server = peer.Servers().front();
+  const std::string name = server->name();
+  peer.Kill(server);
+  EXPECT_TRUE(listener_.WaitFor(Cat("replaced ", name)));
+  EXPECT_EQ(Show(table->ReadRow("a")), "f:q@1=v");
+  EXPECT_EQ(Only(listener_.Take(), {"lost", "replaced"}),
+            (Events{"lost " + name, "replaced " + name}));
+  // An opening takes over from servers of earlier processes, whom nobody has lost.
+  Kill();
+  listener_.Take();
+  Open(ListeningOptions());
+  database_.reset();
+  EXPECT_EQ(Only(listener_.Take(), {"lost", "replaced"}), Events());
 }
 
 TEST_F(EventListenerTest, SegmentsOfALogAreCreatedAndSealedInTheirOrder) {

@@ -62,14 +62,15 @@ class ServerFixture : public testing::Test {
     TableSchema schema;
     schema.families["f"] = {};
     ASSERT_OK_AND_ASSIGN(const TableLayout layout, MakeTableLayout("t", kTableId, schema));
-    ASSERT_OK_AND_ASSIGN(tablet_, Tablet::Open(server_->environment(), layout, {}));
+    ASSERT_OK_AND_ASSIGN(tablet_, Tablet::Open(server_->environment(),
+                                               std::make_shared<const TableLayout>(layout), {}));
     server_->AddTablet(tablet_);
   }
   // One more tablet of the same kind. The root has room for the state of one, so nothing of both
   // can be opened again.
   std::shared_ptr<Tablet> AddOtherTablet(uint64_t table_id = kOtherTableId) {
-    TableLayout layout = *tablet_->Layout();
-    layout.table_id = table_id;
+    auto layout = std::make_shared<TableLayout>(*tablet_->Layout());
+    layout->table_id = table_id;
     absl::StatusOr<std::shared_ptr<Tablet>> tablet =
         Tablet::Open(server_->environment(), layout, {});
     EXPECT_OK(tablet);

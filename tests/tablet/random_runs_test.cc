@@ -171,7 +171,7 @@ class RandomRuns {
     absl::StatusOr<TableLayout> layout = MakeTableLayout("t", 1, model_.schema());
     ASSERT_OK(layout);
     absl::StatusOr<std::unique_ptr<Tablet>> tablet =
-        Tablet::Open(&environment_, *std::move(layout), store_.state);
+        Tablet::Open(&environment_, std::make_shared<const TableLayout>(*layout), store_.state);
     ASSERT_OK(tablet);
     tablet_ = *std::move(tablet);
   }

@@ -44,7 +44,8 @@ std::string Runs(const TextCommand& command) {
   }
   TableLayout layout;
   layout.groups = {{.id = 0, .name = "default", .options = {}}};
-  const auto tablet = Tablet::Open(&environment, layout, state);
+  const auto tablet =
+      Tablet::Open(&environment, std::make_shared<const TableLayout>(layout), state);
   if (!tablet.ok()) return std::string(tablet.status().ToString());
   const Pin<TabletVersion> version = (*tablet)->Version();
   std::string out;

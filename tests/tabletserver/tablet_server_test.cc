@@ -503,7 +503,7 @@ TEST_F(TabletServerTest, AFlushDoesNotWaitLongForAClaimedTablet) {
   const std::unique_ptr<TabletServer> busy = MakeServer();
   ASSERT_OK(busy->StartLog("server-2", "/log2"));
   ASSERT_OK_AND_ASSIGN(const std::shared_ptr<Tablet> busy_tablet,
-                       Tablet::Open(busy->environment(), *tablet_->Layout(), {}));
+                       Tablet::Open(busy->environment(), tablet_->Layout(), {}));
   busy->AddTablet(busy_tablet);
   ASSERT_OK(background_.ClaimTablet(claimed.get(), {}));
   background_.Start({busy.get(), server_.get()}, 0, nullptr);

@@ -1,0 +1,171 @@
+// How much a tablet's files hold of its rows, and how much of that nobody sees: what compaction
+// policies, balancing and splits go by. A file may reach beyond the tablet (tablet/halves.h), and
+// then what it has of the tablet's rows is estimated from keys of its index, once.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/entry_key.h"
+#include "tablet/tablet.h"
+
+namespace bigtable {
+namespace {
+
+// Bytes of an entry in the runs from `first` on.
+double AverageEntry(const std::vector<SortedRun>& runs, size_t first) {
+  double bytes = 0, entries = 0;
+  for (size_t i = first; i < runs.size(); ++i) {
+    bytes += static_cast<double>(runs[i].bytes());
+    entries += static_cast<double>(runs[i].entries());
+  }
+  return entries == 0 ? 0 : bytes / entries;
+}
+
+// About which part of a file has timestamps before `expired_before`, if they are evenly spread.
+double ExpiredPart(const SSTableInfo& info, int64_t expired_before) {
+  if (info.max_timestamp < info.min_timestamp || expired_before <= info.min_timestamp) return 0;
+  const double from = static_cast<double>(info.min_timestamp);
+  const double span = static_cast<double>(info.max_timestamp) - from + 1;
+  return std::min(1.0, (static_cast<double>(expired_before) - from) / span);
+}
+
+}  // namespace
+
+// --- Bytes ---
+
+std::vector<Tablet::Sample> Tablet::SampleFile(const SSTable& file) const {
+  constexpr size_t kSamples = 256;
+  std::vector<Sample> samples;
+  std::vector<std::string> keys = file.SampleKeys(kSamples);
+  for (std::string& key : keys) {
+    if (key < begin_key_ || (!end_key_.empty() && key >= end_key_)) continue;
+    samples.push_back({std::move(key), file.info().size / keys.size()});
+  }
+  return samples;
+}
+
+uint64_t Tablet::DiskBytes() const {
+  uint64_t bytes = 0;
+  MutexLock lock(&mutex_);
+  for (const Group& group : groups_) {
+    for (const OpenFile& file : group.files) bytes += BytesWithin(file);
+  }
+  return bytes;
+}
+
+uint64_t Tablet::BytesWithin(const OpenFile& file) const {
+  if (IsWithin(file.table->info())) return file.table->info().size;
+  if (!file.bytes_within.has_value()) {
+    file.bytes_within = 0;
+    for (const Sample& sample : SampleFile(*file.table)) *file.bytes_within += sample.bytes;
+  }
+  return *file.bytes_within;
+}
+
+uint64_t Tablet::BytesWithin(size_t group, const SSTable& file) const {
+  if (IsWithin(file.info())) return file.info().size;
+  MutexLock lock(&mutex_);
+  for (const OpenFile& open : groups_[group].files) {
+    if (open.table.get() == &file) return BytesWithin(open);
+  }
+  return file.info().size;  // it was compacted meanwhile
+}
+
+// --- For compaction policies ---
+
+std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
+  const Pin<TabletVersion> version = Version();
+  if (version->groups()[group].runs.empty()) return std::nullopt;
+  const LocalityGroup& options = version->layout().groups[group].options;
+  const GroupSummary summary = Summarize(*version, group);
+  // What has expired altogether goes unread, whatever the policy.
+  if (options.compaction != CompactionStyle::kNone) {
+    if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
+  }
+  return MakePolicy(options)->Pick(summary);
+}
+
+GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group) const {
+  const TableLayout& layout = version.layout();
+  GroupSummary summary;
+  summary.flush_size = environment_->memtable_size;
+  summary.expired_before = std::numeric_limits<int64_t>::max();
+  const Retention retention =
+      layout.RetentionOf(layout.groups[group].id, environment_->clock->Now());
+  for (const RetainedFamily& family : retention.families) {
+    summary.expired_before = std::min(summary.expired_before, family.min_timestamp);
+  }
+  const std::vector<SortedRun>& runs = version.groups()[group].runs;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    RunSummary& run = summary.runs.emplace_back();
+    const double older_entry = AverageEntry(runs, i + 1);
+    double superfluous = 0;
+    for (const Ref<SSTable>& file : runs[i].files) {
+      const SSTableInfo& info = file->info();
+      // Of a file that reaches beyond the tablet, what a compaction here would read.
+      const uint64_t bytes = BytesWithin(group, *file);
+      const double within = static_cast<double>(bytes) / static_cast<double>(info.size);
+      const double deletions = static_cast<double>(info.deletions()) * within;
+      const double others = static_cast<double>(info.entries) * within - deletions;
+      superfluous += older_entry * (deletions + others * Overwriting(group, *file, runs, i)) +
+                     ExpiredPart(info, summary.expired_before) * static_cast<double>(bytes);
+      run.bytes += bytes;
+      run.files.push_back({.number = info.file_number,
+                           .bytes = bytes,
+                           .smallest_key = info.smallest_key,
+                           .largest_key = info.largest_key,
+                           .max_timestamp = info.max_timestamp,
+                           .has_wide_deletions = info.column_deletions + info.row_deletions > 0});
+    }
+    run.superfluous_bytes = static_cast<uint64_t>(superfluous);
+  }
+  return summary;
+}
+
+double Tablet::Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
+                           size_t run) const {
+  if (run + 1 == runs.size()) return 0;
+  MutexLock lock(&mutex_);
+  for (const OpenFile& open : groups_[group].files) {
+    if (open.table.get() != &file) continue;
+    // What is older is merged now and then, but stays about the same.
+    if (!open.overwriting.has_value()) {
+      open.overwriting = EstimateOverwriting(file, runs, run + 1);
+    }
+    return *open.overwriting;
+  }
+  return 0;  // it was compacted meanwhile
+}
+
+// --- For splits ---
+
+std::optional<std::string> Tablet::MiddleRow(size_t prefix_length) const {
+  std::vector<Sample> samples;
+  const Pin<TabletVersion> version = Version();
+  for (const GroupVersion& group : version->groups()) {
+    for (const SortedRun& run : group.runs) {
+      for (const Ref<SSTable>& file : run.files) {
+        for (Sample& sample : SampleFile(*file)) samples.push_back(std::move(sample));
+      }
+    }
+  }
+  std::sort(samples.begin(), samples.end(),
+            [](const Sample& a, const Sample& b) { return a.key < b.key; });
+  uint64_t bytes = 0;
+  for (const Sample& sample : samples) bytes += sample.bytes;
+  std::string scratch;
+  const auto row_of = [&](const Sample& sample) {
+    return std::string(RowOf(sample.key, &scratch));
+  };
+  uint64_t before = 0;
+  for (const Sample& sample : samples) {
+    before += sample.bytes;
+    if (before < bytes / 2) continue;
+    std::string row = row_of(sample);
+    if (prefix_length != 0 && row.size() > prefix_length) row.resize(prefix_length);
+    if (row > row_of(samples.front())) return row;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bigtable
