@@ -19,6 +19,12 @@ bool KeyOrder(const Ref<SSTable>& a, const Ref<SSTable>& b) {
   return a->info().smallest_key < b->info().smallest_key;
 }
 
+bool EndsInRowBefore(const SSTableInfo& a, const SSTableInfo& b) {
+  const std::string_view largest = a.largest_key;
+  const std::string_view last_row = largest.substr(0, RowPrefixSize(largest));
+  return last_row < std::string_view(b.smallest_key) && !b.smallest_key.starts_with(last_row);
+}
+
 }  // namespace
 
 uint64_t SortedRun::bytes() const {
@@ -78,9 +84,9 @@ bool AreDisjoint(const SortedRun& a, const SortedRun& b) {
   while (i < a.files.size() && j < b.files.size()) {
     const SSTableInfo& x = a.files[i]->info();
     const SSTableInfo& y = b.files[j]->info();
-    if (x.largest_key < y.smallest_key) {
+    if (EndsInRowBefore(x, y)) {
       ++i;
-    } else if (y.largest_key < x.smallest_key) {
+    } else if (EndsInRowBefore(y, x)) {
       ++j;
     } else {
       return false;

@@ -44,7 +44,8 @@ struct SortedRun {
   bool splits_rows_ = true;
 };
 
-// Whether the key ranges of no file of `a` and no file of `b` overlap.
+// Whether no row can be in a file of `a` and in one of `b`. (Keys alone do not tell: those of two
+// versions of one cell are different.)
 bool AreDisjoint(const SortedRun& a, const SortedRun& b);
 // One run of the files of both, which must be disjoint.
 SortedRun Joined(const SortedRun& a, const SortedRun& b);

@@ -35,7 +35,9 @@ std::string Runs(const TextCommand& command) {
     const TextArguments a(SplitWords(line));
     const Ref<Memtable> memtable = NewTestMemtable();
     for (size_t i = 2; i < a.words().size(); ++i) {
-      const TextEntry entry = *ParseEntry(a.Word(i) + "/f:q@1#1 cell v");
+      const std::string cell =
+          a.Word(i).find('/') == std::string::npos ? a.Word(i) + "/f:q@1" : a.Word(i);
+      const TextEntry entry = *ParseEntry(cell + "#1 cell v");
       memtable->Add(entry.key, entry.value);
     }
     MemtableCursor cursor(memtable.get());
