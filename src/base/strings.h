@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_BASE_STRINGS_H_
 #define BIGTABLE_BASE_STRINGS_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,17 @@ inline std::string Quoted(std::string_view bytes) {
   std::string out = Cat("\"", absl::CHexEscape(ToAbsl(bytes.substr(0, kMost))), "\"");
   if (bytes.size() > kMost) absl::StrAppend(&out, "... (", bytes.size(), " bytes)");
   return out;
+}
+
+// The names of all, between commas; "none" if there are none: for messages. `name_of` is a function
+// or a member.
+template <typename Range, typename NameOf = std::identity>
+std::string Listed(const Range& range, NameOf name_of = {}) {
+  std::string out;
+  for (const auto& element : range) {
+    absl::StrAppend(&out, out.empty() ? "" : ", ", std::invoke(name_of, element));
+  }
+  return out.empty() ? "none" : out;
 }
 
 }  // namespace bigtable

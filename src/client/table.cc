@@ -150,35 +150,26 @@ void NoteTablet(const ServedTablet& served, CallSample* sample) {
   sample->tablet = Ref<TabletCounters>(served.tablet->counters());
 }
 
-// Whether the caller may make any of the mutations, which come with what is wrong with each.
-template <typename At>
-bool MayApplyAny(const Tablet& tablet, AccessCheck* access, const At& at,
-                 absl::Span<absl::Status> statuses) {
-  const std::shared_ptr<const TableLayout> layout = tablet.Layout();
-  bool may_any = false;
-  for (size_t i = 0; i < statuses.size(); ++i) {
-    const RowMutation& mutation = at(i);
-    statuses[i] = mutation.status();
-    if (statuses[i].ok()) statuses[i] = access->CheckWrite(*layout, mutation.encoded_operations());
-    may_any |= statuses[i].ok();
-  }
-  return may_any;
-}
-
 // Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for. False if the
 // tablet has moved, and then nothing was applied.
 template <typename At>
 bool ApplyTo(const TableImpl& table, const ServedTablet& served, Durability durability,
              const CallLimits& limits, CallSample* sample, const At& at,
              absl::Span<absl::Status> statuses) {
+  uint64_t bytes = 0;
+  absl::InlinedVector<MutationView, 1> views;
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    const RowMutation& mutation = at(i);
+    views.push_back({mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()});
+    statuses[i] = mutation.status();
+    bytes += mutation.byte_size();
+  }
   std::optional<AccessCheck> access;
   if (table.caller.has_value()) [[unlikely]] {
     access.emplace(table.database->cluster->access(), *table.caller);
     // Who may do nothing of it keeps nobody waiting.
-    if (!MayApplyAny(*served.tablet, &*access, at, statuses)) return true;
+    if (!access->CheckWrites(*served.tablet->Layout(), views, statuses)) return true;
   }
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < statuses.size(); ++i) bytes += at(i).byte_size();
   const absl::Status admitted = served.write_controller->Admit(bytes, limits);
   if (!admitted.ok()) {
     std::fill(statuses.begin(), statuses.end(), admitted);
@@ -186,16 +177,11 @@ bool ApplyTo(const TableImpl& table, const ServedTablet& served, Durability dura
   }
   // Pinned after the wait, so that no memtable is kept that the wait is for.
   const Pin<TabletVersion> version = served.tablet->Version();
-  absl::InlinedVector<MutationView, 1> views;
   for (size_t i = 0; i < statuses.size(); ++i) {
-    const RowMutation& mutation = at(i);
-    views.push_back({mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()});
-    statuses[i] = mutation.status();
     if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), views[i]);
-    if (access.has_value() && statuses[i].ok()) [[unlikely]] {
-      statuses[i] = access->CheckWrite(version->layout(), views[i].operations);
-    }
   }
+  if (access.has_value()) [[unlikely]]
+    access->CheckWrites(version->layout(), views, statuses);
   return served.server->Apply({.tablet = served.tablet.get(),
                                .layout = &version->layout(),
                                .mutations = views,

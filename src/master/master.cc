@@ -130,12 +130,8 @@ absl::StatusOr<TableLayout> Master::FindTable(std::string_view name) const {
   MutexLock lock(&mutex_);
   const auto found = tables_.find(name);
   if (found != tables_.end()) return found->second;
-  std::string names;
-  for (const auto& [other, layout] : tables_) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", other);
-  }
-  return absl::NotFoundError(
-      Cat("there is no table ", Quoted(name), "; there are: ", names.empty() ? "none" : names));
+  const std::string names = Listed(tables_, [](const auto& table) { return table.first; });
+  return absl::NotFoundError(Cat("there is no table ", Quoted(name), "; there are: ", names));
 }
 
 absl::StatusOr<uint64_t> Master::FindTableId(std::string_view name) const {

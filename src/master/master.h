@@ -49,8 +49,8 @@
 #include "master/balancer.h"
 #include "master/master_lock.h"
 #include "master/schema_store.h"
-#include "tabletserver/access_list_store.h"
 #include "tablet/table_layout.h"
+#include "tabletserver/access_list_store.h"
 
 namespace bigtable {
 

@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -43,12 +41,8 @@ absl::StatusOr<TableLayout> SchemaStore::Read(std::string_view table) const {
     absl::StatusOr<TableLayout> layout = ReadFile(std::string(table));
     if (!absl::IsNotFound(layout.status())) return layout;  // or it was deleted meanwhile
   }
-  std::string names;
-  for (const std::string& other : tables) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", other);
-  }
   return absl::NotFoundError(
-      Cat("there is no table ", Quoted(table), "; there are: ", names.empty() ? "none" : names));
+      Cat("there is no table ", Quoted(table), "; there are: ", Listed(tables)));
 }
 
 absl::StatusOr<bool> SchemaStore::Has(std::string_view table, uint64_t table_id) const {

@@ -20,8 +20,8 @@
 //
 //   kind 3, ScanRequest
 //     server text | table | flags 1 byte: 1 reverse, 2 verify_checksums, 4 fill_cache, 8 end,
-//     16 sequence, 32 now, 64 caller | begin text | ?end text | filter text | ?sequence | ?now time |
-//     row_limit | max_bytes | deadline time | ?caller text
+//     16 sequence, 32 now, 64 caller | begin text | ?end text | filter text | ?sequence |
+//     ?now time | row_limit | max_bytes | deadline time | ?caller text
 //
 //   kind 4, ScanResponse
 //     flags 1 byte: 1 moved, 2 rest, 4 end | status | sequence | ?(rest) begin text | ?end text |

@@ -34,10 +34,6 @@ absl::Status CheckRange(std::string_view what, T value, T least, T most) {
       Cat(what, " must be from ", least, " to ", most, ", and is ", value));
 }
 
-}  // namespace
-
-namespace {
-
 // What can be the name of a file of the lock service, and of the system's as well.
 absl::Status CheckFileName(std::string_view what, std::string_view name) {
   const auto allowed = [](char c) {
@@ -151,13 +147,7 @@ Retention TableLayout::RetentionOf(uint32_t group_id, absl::Time now) const {
   return retention;
 }
 
-std::string TableLayout::FamilyNames() const {
-  std::string names;
-  for (const FamilyLayout& family : families) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", family.name);
-  }
-  return names.empty() ? "none" : names;
-}
+std::string TableLayout::FamilyNames() const { return Listed(families, &FamilyLayout::name); }
 
 absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t table_id,
                                             const TableSchema& schema) {

@@ -23,6 +23,16 @@ absl::Status AccessCheck::CheckRead(const TableLayout& layout, const FilterNode*
   return absl::OkStatus();
 }
 
+bool AccessCheck::CheckWrites(const TableLayout& layout, absl::Span<const MutationView> mutations,
+                              absl::Span<absl::Status> statuses) {
+  bool may_any = false;
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    if (statuses[i].ok()) statuses[i] = CheckWrite(layout, mutations[i].operations);
+    may_any |= statuses[i].ok();
+  }
+  return may_any;
+}
+
 absl::Status AccessCheck::CheckWrite(const TableLayout& layout, std::string_view operations) {
   if (layout.table_id == kMetadataTableId) {
     return absl::PermissionDeniedError(Cat("caller ", Quoted(caller_), " may not write METADATA"));

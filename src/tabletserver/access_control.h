@@ -17,6 +17,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 #include "bigtable/access_list.h"
 
@@ -24,6 +25,7 @@
 #include "lockservice/lock_service.h"
 #include "tablet/filter_node.h"
 #include "tablet/table_layout.h"
+#include "tabletserver/tablet_server.h"
 
 namespace bigtable {
 
@@ -64,13 +66,16 @@ class AccessCheck {
   // For each family of which something may pass the filter (null: everything passes). METADATA's
   // families have no lists: who looks for a tablet may read them.
   absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter);
-  // For each family that the operations (tablet/mutation_format.h), which are well formed, name; to
-  // delete a row, for all of the table. METADATA is written by the program alone.
-  absl::Status CheckWrite(const TableLayout& layout, std::string_view operations);
+  // For each family that a mutation, which is well formed, names; to delete a row, for all of the
+  // table. METADATA is written by the program alone. A mutation that has an error keeps it. Whether
+  // any may be applied.
+  bool CheckWrites(const TableLayout& layout, absl::Span<const MutationView> mutations,
+                   absl::Span<absl::Status> statuses);
 
  private:
   enum class Right { kRead, kWrite };
 
+  absl::Status CheckWrite(const TableLayout& layout, std::string_view operations);
   absl::Status Check(Right right, const TableLayout& layout, const FamilyLayout& family);
 
   AccessControl* const control_;

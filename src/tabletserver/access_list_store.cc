@@ -5,8 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -95,10 +93,8 @@ absl::StatusOr<std::vector<std::string>> AccessListStore::Names() const {
 
 absl::Status AccessListStore::NoList(std::string_view name) const {
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
-  std::string there;
-  for (const std::string& other : names) absl::StrAppend(&there, there.empty() ? "" : ", ", other);
-  return absl::NotFoundError(Cat("there is no access list ", Quoted(name),
-                                 "; there are: ", there.empty() ? "none" : there));
+  return absl::NotFoundError(
+      Cat("there is no access list ", Quoted(name), "; there are: ", Listed(names)));
 }
 
 absl::StatusOr<AccessList> AccessListStore::Read(std::string_view name) const {

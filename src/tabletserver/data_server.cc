@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+
 #include "bigtable/row_mutation.h"
 
 #include "base/status.h"
@@ -92,6 +94,7 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     return Moved();
   }
   MutateResponse response = All(request.mutations.size(), absl::OkStatus());
+  const absl::Span<absl::Status> statuses = absl::MakeSpan(response.statuses);
   std::vector<MutationView> views(request.mutations.size());
   std::shared_ptr<Tablet> tablet;
   uint64_t bytes = 0;
@@ -100,8 +103,8 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
       RowMutation::kMaxRowSize + (request.table_id == kMetadataTableId ? kMostIdBytes : 0);
   for (size_t i = 0; i < views.size(); ++i) {
     const RowOperations& mutation = request.mutations[i];
-    response.statuses[i] = CheckMutation(mutation, max_row_size, &views[i]);
-    if (!response.statuses[i].ok()) continue;
+    statuses[i] = CheckMutation(mutation, max_row_size, &views[i]);
+    if (!statuses[i].ok()) continue;
     if (tablet == nullptr) tablet = server_->FindTablet(request.table_id, mutation.row);
     if (tablet == nullptr || !tablet->rows().Contains(mutation.row)) return Moved();
     bytes += mutation.row.size() + mutation.operations.size();
@@ -111,14 +114,7 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
   if (request.caller.has_value()) {
     access.emplace(access_, *request.caller);
     // Who may do nothing of it keeps nobody waiting.
-    const std::shared_ptr<const TableLayout> layout = tablet->Layout();
-    bool may_any = false;
-    for (size_t i = 0; i < views.size(); ++i) {
-      if (!response.statuses[i].ok()) continue;
-      response.statuses[i] = access->CheckWrite(*layout, views[i].operations);
-      may_any |= response.statuses[i].ok();
-    }
-    if (!may_any) return response;
+    if (!access->CheckWrites(*tablet->Layout(), views, statuses)) return response;
   }
   if (write_controller_ != nullptr) {
     const absl::Status admitted = write_controller_->Admit(bytes, limits);
@@ -127,19 +123,19 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
   // Pinned after the wait, so that no memtable is kept that the wait is for.
   const Pin<TabletVersion> version = tablet->Version();
   for (size_t i = 0; i < views.size(); ++i) {
-    if (response.statuses[i].ok()) {
-      response.statuses[i] = TabletServer::Check(version->layout(), views[i]);
+    if (statuses[i].ok()) {
+      statuses[i] = TabletServer::Check(version->layout(), views[i]);
     }
-    if (access.has_value() && response.statuses[i].ok()) {
-      response.statuses[i] = access->CheckWrite(version->layout(), views[i].operations);
-    }
-    if (request.is_batch && !response.statuses[i].ok()) {
-      return All(views.size(), response.statuses[i]);
+  }
+  if (access.has_value()) access->CheckWrites(version->layout(), views, statuses);
+  if (request.is_batch) {
+    for (const absl::Status& status : statuses) {
+      if (!status.ok()) return All(views.size(), status);
     }
   }
   if (writes_ == Writes::kInMemory) {
     for (size_t i = 0; i < views.size(); ++i) {
-      if (response.statuses[i].ok()) server_->ApplyInMemory(tablet.get(), views[i]);
+      if (statuses[i].ok()) server_->ApplyInMemory(tablet.get(), views[i]);
     }
     return response;
   }
@@ -151,7 +147,7 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
                                        .durability = request.durability,
                                        .limits = limits,
                                        .sample = &sample},
-                                      absl::MakeSpan(response.statuses));
+                                      statuses);
   return applied ? response : Moved();
 }
 
