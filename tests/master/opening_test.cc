@@ -21,7 +21,11 @@ class OpeningTest : public DatabaseFixture {
  protected:
   void SetUp() override {
     ASSERT_NO_FATAL_FAILURE(Open());
-    Table* const table = CreateTable("t", {"f"});
+    TableSchema schema;
+    schema.locality_groups["default"].compaction =
+        CompactionStyle::kNone;  // files stay as they are
+    schema.families["f"] = {};
+    Table* const table = CreateTable("t", schema);
     Set(table, "row", "f:q", 1, "flushed");
     ASSERT_OK(database_->Flush("t"));
     Set(table, "row", "f:q", 2, "logged");
