@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/key_fences.h"
 #include "client/remote_tablet.h"
 #include "tablet/tablet.h"
 #include "tabletserver/tablet_server.h"
@@ -43,6 +44,7 @@ class ServedTable {
       Add(std::move(served), next);
     }
     if (next.has_value()) Add({}, std::nullopt);
+    fences_ = KeyFences({ends_.begin(), ends_.end()});
     std::sort(servers_.begin(), servers_.end());
     servers_.erase(std::unique(servers_.begin(), servers_.end()), servers_.end());
   }
@@ -51,8 +53,13 @@ class ServedTable {
   const std::vector<ServedTablet>& tablets() const { return tablets_; }
   // The place in tablets() of the one that has `row`.
   size_t Find(std::string_view row) const {
-    if (ends_.empty()) return 0;
-    return static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), row) - ends_.begin());
+    const auto [begin, end] = fences_.Find(row);
+    if (begin == end) [[likely]]
+      return begin;
+    const auto first = ends_.begin();
+    return static_cast<size_t>(std::upper_bound(first + static_cast<std::ptrdiff_t>(begin),
+                                                first + static_cast<std::ptrdiff_t>(end), row) -
+                               first);
   }
   // The place of the one that has the last rows before `row`, or the last rows if that is none.
   size_t FindBefore(const std::optional<std::string>& row) const {
@@ -75,6 +82,7 @@ class ServedTable {
 
   std::vector<ServedTablet> tablets_;
   std::vector<std::string> ends_;  // of all but the last
+  KeyFences fences_;               // of these
   std::vector<TabletServer*> servers_;
 };
 

@@ -38,40 +38,22 @@ uint64_t SortedRun::deletions() const {
 }
 
 void SortedRun::MakeFences() {
-  const std::string_view largest = largest_key();
-  fence_prefix_ = largest.substr(0, CommonPrefix(smallest_key(), largest));
-  fences_.clear();
   splits_rows_ = false;
   for (size_t i = 0; i + 1 < files.size(); ++i) {
     const std::string_view last = files[i]->info().largest_key;
     const std::string_view next = files[i + 1]->info().smallest_key;
     splits_rows_ |= next.starts_with(last.substr(0, RowPrefixSize(last)));
   }
-  for (const Ref<SSTable>& file : files) {
-    fences_.push_back(KeyNumber(file->info().largest_key.substr(fence_prefix_.size())));
-  }
+  std::vector<std::string_view> largest;
+  for (const Ref<SSTable>& file : files) largest.push_back(file->info().largest_key);
+  fences_ = KeyFences(largest);
 }
 
 size_t SortedRun::FindFile(std::string_view key) const {
-  size_t begin = 0;
-  size_t end = files.size();
-  if (fences_.size() == files.size()) {
-    const size_t common = CommonPrefix(fence_prefix_, key);
-    if (common < fence_prefix_.size()) {
-      return LessBehind(fence_prefix_, key, common) ? files.size() : 0;
-    }
-    const uint64_t number = KeyNumber(key.substr(common));
-    constexpr size_t kFew = 16;
-    if (end <= kFew) {
-      for (const uint64_t fence : fences_) begin += fence < number ? 1 : 0;
-    } else {
-      const auto fence = std::lower_bound(fences_.begin(), fences_.end(), number);
-      begin = static_cast<size_t>(fence - fences_.begin());
-    }
-    if (begin == end || fences_[begin] != number) return begin;
-    const auto behind = std::upper_bound(fences_.begin(), fences_.end(), number);
-    end = static_cast<size_t>(behind - fences_.begin());
-  }
+  const auto [begin, end] =
+      fences_.size() == files.size() ? fences_.Find(key) : KeyFences::Place{0, files.size()};
+  if (begin == end) [[likely]]
+    return begin;
   const auto file =
       std::partition_point(files.begin() + static_cast<std::ptrdiff_t>(begin),
                            files.begin() + static_cast<std::ptrdiff_t>(end),

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/entry_cursor.h"
+#include "base/key_fences.h"
 #include "base/ref_counted.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"
@@ -37,10 +38,7 @@ struct SortedRun {
   bool SplitsRows() const { return splits_rows_; }
 
  private:
-  // What all keys of the run begin with, and the eight bytes of each file's largest key that follow
-  // it, as numbers that compare as they do. As many as there are files, or not made.
-  std::string fence_prefix_;
-  std::vector<uint64_t> fences_;
+  KeyFences fences_;  // the files' largest keys; as many as there are files, or not made
   bool splits_rows_ = true;
 };
 

@@ -70,34 +70,36 @@ void ReadSources::AddIfInRow(EntryCursor* cursor, std::string_view row_prefix) {
 }
 
 void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& question,
-                                size_t run_number) {
+                                size_t first_run) {
   const RowProbe& row = question.row;
+  // First all filters are asked for, then looked at: they come from memory at the same time.
+  for (size_t i = std::max(row.asked(), first_run) - first_run; i < group.runs.size(); ++i) {
+    const SortedRun& run = group.runs[i];
+    const size_t file = row.FileOf(run, first_run + i);
+    if (file == run.files.size()) continue;
+    if (question.one_column) {
+      run.files[file]->PrefetchColumn(row.hash(), question.column_hash);
+    } else {
+      run.files[file]->PrefetchRow(row.hash());
+    }
+  }
+  AddMemtableOfRow(*group.active, row.prefix());
+  for (const Ref<Memtable>& memtable : group.frozen) AddMemtableOfRow(*memtable, row.prefix());
   ReadSettings settings = settings_;
   settings.read_ahead = false;
-  // First all filters are asked for, then looked at: they come from memory at the same time.
-  absl::InlinedVector<const SSTable*, 8> files;
-  for (const SortedRun& run : group.runs) {
-    const size_t i = row.FileOf(run, run_number++);
-    if (i == run.files.size()) continue;
-    if (run.SplitsRows() && i + 1 < run.files.size() &&
-        BeginsWith(run.files[i]->info().largest_key, row.prefix()) &&
-        run.files[i + 1]->info().smallest_key.starts_with(row.prefix())) {
+  for (size_t i = 0; i < group.runs.size(); ++i) {
+    const SortedRun& run = group.runs[i];
+    const size_t found = row.FileOf(run, first_run + i);
+    if (found == run.files.size()) continue;
+    const SSTable* const file = run.files[found].get();
+    if (run.SplitsRows() && found + 1 < run.files.size() &&
+        BeginsWith(file->info().largest_key, row.prefix()) &&
+        run.files[found + 1]->info().smallest_key.starts_with(row.prefix())) {
       auto* const cursor = pool_.Make<RunCursor>(&run, settings);
       cursor->Seek(row.prefix());
       AddIfInRow(cursor, row.prefix());  // the row goes on in another file
       continue;
     }
-    const SSTable* const file = run.files[i].get();
-    if (question.one_column) {
-      file->PrefetchColumn(row.hash(), question.column_hash);
-    } else {
-      file->PrefetchRow(row.hash());
-    }
-    files.push_back(file);
-  }
-  AddMemtableOfRow(*group.active, row.prefix());
-  for (const Ref<Memtable>& memtable : group.frozen) AddMemtableOfRow(*memtable, row.prefix());
-  for (const SSTable* file : files) {
     RowIndex::Place place;
     RowIndex::Answer answer = RowIndex::Answer::kUnknown;
     if (!question.one_column) {

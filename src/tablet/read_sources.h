@@ -56,8 +56,8 @@ class ReadSources {
 
   bool GroupIsWanted(size_t group) const;
   bool MayHaveTimestamps(const SSTableInfo& info) const;
-  // `run_number`: of the first run of this group among those of all groups.
-  void AddGroupOfRow(const GroupVersion& group, const RowQuestion& question, size_t run_number);
+  // `first_run`: the number of this group's first run among those of all groups.
+  void AddGroupOfRow(const GroupVersion& group, const RowQuestion& question, size_t first_run);
   void AddMemtableOfRow(const Memtable& memtable, std::string_view row_prefix);
   void AddGroupOfRange(const GroupVersion& group, std::string_view begin, std::string_view end);
   void AddIfInRow(EntryCursor* cursor, std::string_view row_prefix);

@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "absl/container/inlined_vector.h"
-
 #include "base/checksum.h"
 #include "base/entry_key.h"
 #include "base/key_buffer.h"
@@ -29,12 +27,12 @@ class RowProbe {
     is_plain_ = prefix_.size() == row.size() + 2;
     hash_ = Checksum(prefix_.view());
     if (!asks_all) return;
-    has_files_ = true;
     for (const GroupVersion& group : version.groups()) {
       for (const SortedRun& run : group.runs) {
+        if (asked_ == kMost) return;
         const size_t file = FileOf(run);
         if (file < run.files.size()) run.files[file]->PrefetchRow(hash_);
-        files_.push_back(static_cast<uint32_t>(file));
+        files_[asked_++] = static_cast<uint32_t>(file);
       }
     }
   }
@@ -45,13 +43,17 @@ class RowProbe {
   // Whether the prefix is the row's key and the end mark, and nothing had to be escaped.
   bool is_plain() const { return is_plain_; }
   uint64_t hash() const { return hash_; }  // Checksum of the prefix
-  // The file of this run that may have the row; as many as there are files: none may. `run_number`
-  // counts the runs of all groups of the version.
+  // The runs are numbered through all groups of the version. Of the first so many the filters were
+  // asked for.
+  size_t asked() const { return asked_; }
+  // The file of this run that may have the row; as many as there are files: none may.
   size_t FileOf(const SortedRun& run, size_t run_number) const {
-    return has_files_ ? files_[run_number] : FileOf(run);
+    return run_number < asked_ ? files_[run_number] : FileOf(run);
   }
 
  private:
+  static constexpr size_t kMost = 24;
+
   size_t FileOf(const SortedRun& run) const {
     return run.files.size() == 1 ? 0 : run.FindFile(prefix_.view());
   }
@@ -59,8 +61,8 @@ class RowProbe {
   KeyBuffer prefix_;
   bool is_plain_;
   uint64_t hash_;
-  bool has_files_ = false;
-  absl::InlinedVector<uint32_t, 16> files_;  // by the number of the run
+  size_t asked_ = 0;
+  uint32_t files_[kMost];  // by the number of the run, as far as asked
 };
 
 }  // namespace bigtable
