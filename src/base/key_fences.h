@@ -1,6 +1,6 @@
 // Where a key stands among sorted keys: what all of them begin with is looked at once, and then the
 // eight bytes that follow decide, as numbers that lie side by side. So a search touches one or two
-// cache lines, and guesses no branch if the keys are few. Immutable, and then thread-safe.
+// cache lines, and guesses no branch if the keys are few. Immutable and thread-safe.
 #ifndef BIGTABLE_BASE_KEY_FENCES_H_
 #define BIGTABLE_BASE_KEY_FENCES_H_
 

@@ -21,7 +21,7 @@ class RowProbe {
  public:
   // Of a read that goes through a cursor over `version`, which outlives this object. `asks_all`: it
   // looks at the files of all runs that may have the row, so they are found now, and their filters
-  // asked for from memory.
+  // asked for from memory; of very many runs, of the first kMost.
   RowProbe(const TabletVersion& version, std::string_view row, bool asks_all) {
     AppendRowPrefix(&prefix_, row);
     is_plain_ = prefix_.size() == row.size() + 2;
