@@ -26,6 +26,7 @@
 #include "compaction/sorted_run.h"
 #include "filesystem/in_memory_file_system.h"
 #include "memtable/memtable.h"
+#include "memtable/memtable_cursor.h"
 #include "sstable/read_settings.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_info.h"

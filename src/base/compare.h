@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "base/coding.h"
@@ -41,6 +42,15 @@ inline uint64_t KeyNumber(std::string_view key) {
   char padded[8] = {};
   for (size_t i = 0; i < key.size(); ++i) padded[i] = key[i];
   return LoadBigEndian64(padded);
+}
+
+// The same of what follows `prefix`, for keys that mostly begin with it: 0 for those before all
+// that do, and the largest number for those behind them; of keys that do, some may have these too.
+inline uint64_t KeyNumberBehind(std::string_view prefix, std::string_view key) {
+  const size_t common = CommonPrefix(prefix, key);
+  if (common == prefix.size()) [[likely]]
+    return KeyNumber(key.substr(common));
+  return LessBehind(prefix, key, common) ? UINT64_MAX : 0;
 }
 
 // a < b, without a call: for keys that differ early.

@@ -1,44 +1,22 @@
 #include "memtable/memtable.h"
 
+#include <bit>
 #include <cstring>
 #include <new>
-
-#include "base/compare.h"
-#include "base/prefetch.h"
+#include <utility>
 
 namespace bigtable {
 
-// The links of the levels above the lowest lie before the node, and its key behind it:
-//   next[height-1] ... next[1] | Node (next[0] last) | key
-struct Memtable::Node {
-  uint64_t prefix;
-  const char* value;
-  uint32_t value_size;
-  uint32_t key_size;
-  std::atomic<Node*> next0;
-
-  std::atomic<Node*>& Link(int level) {
-    return level == 0 ? next0 : reinterpret_cast<std::atomic<Node*>*>(this)[-level];
-  }
-  Node* Next(int level) { return Link(level).load(std::memory_order_acquire); }
-  std::string_view key() const {
-    return {reinterpret_cast<const char*>(this) + sizeof(Node), key_size};
-  }
-  std::string_view value_view() const { return {value, value_size}; }
-
-  bool Before(std::string_view target, uint64_t target_prefix) const {
-    return prefix != target_prefix ? prefix < target_prefix : key() < target;
-  }
-};
-
-Memtable::Memtable(std::shared_ptr<MemoryBudget> budget)
-    : budget_(std::move(budget)), head_(NewNode({}, nullptr, 0, kMaxHeight)) {
+Memtable::Memtable(std::shared_ptr<MemoryBudget> budget, std::string expected_prefix)
+    : budget_(std::move(budget)), prefix_(std::move(expected_prefix)), head_(NewNode(kMaxHeight)) {
   place_.fill(head_);
 }
 
 Memtable::~Memtable() {
   budget_->Charge(MemoryBudget::Use::kMemtables, -static_cast<int64_t>(charged_));
 }
+
+// --- The writer's ---
 
 void Memtable::Add(std::string_view key, std::string_view value) {
   char* const copy = arena_.Allocate(value.size());
@@ -54,20 +32,29 @@ void Memtable::AddPinned(std::string_view key, std::string_view value,
 }
 
 void Memtable::Insert(std::string_view key, const char* value, size_t value_size) {
-  const int height = RandomHeight();
-  Node* const node = NewNode(key, value, value_size, height);
-  FindPlace(key, node->prefix);
-  if (height > height_.load(std::memory_order_relaxed)) {
-    // A reader that sees the new height early finds the head's null links there: harmless.
-    height_.store(height, std::memory_order_relaxed);
+  // Before there is an entry nobody looks at the prefix.
+  if (empty()) prefix_.resize(CommonPrefix(prefix_, key));
+  const Target target = TargetOf(key);
+  // The node of the last insertion serves if the key belongs into it. Then on no level is there a
+  // node between place_[level] and the key either.
+  const Node* after = nullptr;
+  const Node* const last = place_[0];
+  const bool is_behind =
+      last == head_ || (last->Number(0) != target.number ? last->Number(0) < target.number
+                                                         : last->Entry(0)->key() < target.key);
+  if (!is_behind || last->link0.NextBefore(target, &after) != nullptr) {
+    Descend(target, [this](size_t level, Node* node) { place_[level] = node; });
   }
-  for (int level = 0; level < height; ++level) {
-    Node* const before = place_[level];
-    node->Link(level).store(before->Link(level).load(std::memory_order_relaxed),
-                            std::memory_order_relaxed);
-    before->Link(level).store(node, std::memory_order_release);
-    place_[level] = node;
+  Node* const node = place_[0];
+  Entry* const entry = NewEntry(key, value, value_size);
+  const SlotOrder order = node->order.load(std::memory_order_relaxed);
+  const size_t position = node->CountBefore(order, target);
+  if (order.count() < SlotOrder::kSlots) {
+    node->Insert(position, target.number, entry);
+  } else {
+    SplitAndInsert(position, target.number, entry);
   }
+  last_entry_ = entry;
   entries_.fetch_add(1, std::memory_order_release);
   if (const uint64_t allocated = arena_.allocated(); allocated != charged_) {
     budget_->Charge(MemoryBudget::Use::kMemtables, static_cast<int64_t>(allocated - charged_));
@@ -75,99 +62,139 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
   }
 }
 
-Memtable::Node* Memtable::NewNode(std::string_view key, const char* value, size_t value_size,
-                                  int height) {
-  const size_t links = static_cast<size_t>(height - 1) * sizeof(std::atomic<Node*>);
-  char* const memory = arena_.Allocate(links + sizeof(Node) + key.size());
-  for (int level = 1; level < height; ++level) {
-    new (memory + (level - 1) * sizeof(std::atomic<Node*>)) std::atomic<Node*>(nullptr);
+void Memtable::SplitAndInsert(size_t position, uint64_t number, Entry* entry) {
+  constexpr size_t kSlots = SlotOrder::kSlots;
+  Node* const left = place_[0];
+  const SlotOrder order = left->order.load(std::memory_order_relaxed);
+  // What comes in order leaves full nodes behind. (What comes behind a full node otherwise may be
+  // followed by what belongs before it: versions of one cell descend.)
+  const bool is_in_order = position == kSlots && left->Entry(order.At(kSlots - 1)) == last_entry_;
+  const size_t kept = is_in_order ? kSlots : (kSlots + 1) / 2;
+  const size_t height = RandomHeight();
+  Node* const right = NewNode(height);
+  for (size_t i = kept; i < kSlots; ++i) {
+    const size_t slot = order.At(i);
+    right->numbers[i - kept].store(left->Number(slot), std::memory_order_relaxed);
+    right->entries[i - kept].store(left->Entry(slot), std::memory_order_relaxed);
   }
-  Node* const node =
-      new (memory + links) Node{KeyNumber(key), value, static_cast<uint32_t>(value_size),
-                                static_cast<uint32_t>(key.size()), nullptr};
-  if (!key.empty()) std::memcpy(memory + links + sizeof(Node), key.data(), key.size());
-  return node;
+  right->order.store(SlotOrder(kSlots - kept), std::memory_order_relaxed);
+  const bool is_right = position > kept || kept == kSlots;
+  if (is_right) right->Insert(position - kept, number, entry);
+
+  const uint64_t right_number = right->Number(0);
+  for (size_t level = 0; level < height; ++level) {
+    right->At(level).CopyFrom(place_[level]->At(level));
+  }
+  left->link0.Set(right, right_number);
+  if (kept < kSlots) {
+    left->order.store(order.WithFirst(kept), std::memory_order_release);
+    left->splits.store(left->splits.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+  if (!is_right) left->Insert(position, number, entry);
+
+  for (size_t level = 1; level < height; ++level) place_[level]->At(level).Set(right, right_number);
+  if (height > height_.load(std::memory_order_relaxed)) {
+    height_.store(height, std::memory_order_release);
+  }
+  if (!is_right) return;
+  for (size_t level = 0; level < height; ++level) place_[level] = right;
 }
 
-int Memtable::RandomHeight() {
+Memtable::Entry* Memtable::NewEntry(std::string_view key, const char* value, size_t value_size) {
+  char* const memory = arena_.Allocate(sizeof(Entry) + key.size());
+  Entry* const entry = new (memory)
+      Entry{value, static_cast<uint32_t>(value_size), static_cast<uint32_t>(key.size())};
+  if (!key.empty()) std::memcpy(memory + sizeof(Entry), key.data(), key.size());
+  return entry;
+}
+
+Memtable::Node* Memtable::NewNode(size_t height) {
+  const size_t links = (height - 1) * sizeof(Node::Link);
+  char* const memory = arena_.Allocate(links + sizeof(Node));
+  for (size_t level = 1; level < height; ++level) {
+    new (memory + (level - 1) * sizeof(Node::Link)) Node::Link;
+  }
+  return new (memory + links) Node;
+}
+
+// Half of the nodes of each level are also on the next. Since a link tells where the next node
+// begins, a search only touches nodes that it goes through: with a quarter, these were more.
+size_t Memtable::RandomHeight() {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
-  // A quarter of the nodes of each level are also on the next.
-  const int height = 1 + __builtin_ctzll(random_ | uint64_t{1} << (2 * (kMaxHeight - 1))) / 2;
-  return height;
+  return 1 + static_cast<size_t>(std::countr_zero(random_ | uint64_t{1} << (kMaxHeight - 1)));
 }
 
-void Memtable::FindPlace(std::string_view key, uint64_t prefix) {
-  // The place of the last insertion serves if the key belongs right behind it: then on every level
-  // nothing lies between place_[level] and the key either.
-  Node* const last = place_[0];
-  Node* const after = last->Link(0).load(std::memory_order_relaxed);
-  if ((last == head_ || last->Before(key, prefix)) &&
-      (after == nullptr || !after->Before(key, prefix))) {
-    return;
-  }
+// --- Searches ---
+
+template <typename Note>
+Memtable::Node* Memtable::Descend(const Target& target, Note note) const {
   Node* node = head_;
-  for (int level = kMaxHeight - 1; level >= 0; --level) {
-    Node* next;
-    while ((next = node->Link(level).load(std::memory_order_relaxed)) != nullptr &&
-           next->Before(key, prefix)) {
+  const Node* after = nullptr;
+  for (size_t level = height_.load(std::memory_order_acquire); level-- > 0;) {
+    while (Node* const next = node->At(level).NextBefore(target, &after)) node = next;
+    note(level, node);
+  }
+  node->PrefetchNumbers();
+  return node;
+}
+
+Memtable::Place Memtable::FindIn(Node* node, const Target& target) const {
+  const Node* after = nullptr;
+  for (;;) {
+    Place place{.node = node, .splits = node->splits.load(std::memory_order_acquire)};
+    place.order = node->order.load(std::memory_order_acquire);
+    if (Node* const next = node->link0.NextBefore(target, &after)) {
       node = next;
+      continue;
     }
-    place_[level] = node;
+    place.position = node->CountBefore(place.order, target);
+    if (node->splits.load(std::memory_order_acquire) == place.splits) return place;
   }
 }
 
-Memtable::Node* Memtable::FindBefore(std::string_view key) const {
-  const uint64_t prefix = KeyNumber(key);
-  Node* node = head_;
-  Node* known_after = nullptr;  // a node that is known to be at or after the key
-  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
-    Node* next;
-    while ((next = node->Next(level)) != known_after && next != nullptr &&
-           next->Before(key, prefix)) {
-      node = next;
+Memtable::Place Memtable::Find(const Target& target) const {
+  return FindIn(Descend(target, [](size_t, Node*) {}), target);
+}
+
+Memtable::Entry* Memtable::Settle(Place* place, std::string_view key) const {
+  for (;;) {
+    Node* node = place->node;
+    if (place->position < place->order.count()) {
+      if (Entry* const entry = place->Get()) return entry;
+    } else {
+      node = node->link0.Next();
+      if (node == nullptr) return nullptr;
     }
-    known_after = next;
+    *place = FindIn(node, TargetOf(key));
   }
-  return node;
 }
 
-Memtable::Node* Memtable::FindAtOrAfter(std::string_view key) const {
-  const uint64_t prefix = KeyNumber(key);
-  // A node linked since FindBefore may come between: step over those before the key.
-  Node* node = FindBefore(key)->Next(0);
-  while (node != nullptr && node->Before(key, prefix)) node = node->Next(0);
-  return node;
-}
-
-Memtable::Node* Memtable::FindLast() const {
+Memtable::Place Memtable::FindLast() const {
   Node* node = head_;
-  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
-    for (Node* next; (next = node->Next(level)) != nullptr;) node = next;
+  for (size_t level = height_.load(std::memory_order_acquire); level-- > 0;) {
+    while (Node* const next = node->At(level).Next()) node = next;
   }
-  return node;
+  for (;;) {
+    const uint64_t splits = node->splits.load(std::memory_order_acquire);
+    const SlotOrder order = node->order.load(std::memory_order_acquire);
+    Node* const next = node->link0.Next();
+    if (next == nullptr) return {node, order, splits, order.count() - 1};
+    node = next;
+  }
 }
 
-void MemtableCursor::SeekToFirst() { Show(memtable_->head_->Next(0)); }
-
-// Neighbours in key order lie anywhere in memory: each is asked for two steps ahead, and its value
-// one step ahead, when it is known where that is.
-void MemtableCursor::Next() {
-  Show(node_->Next(0));
-  if (!valid_) return;
-  Memtable::Node* const following = node_->Next(0);
-  if (following == nullptr) return;
-  Prefetch(following->value_view());
-  PrefetchLine(following->Next(0));
-}
-
-void MemtableCursor::Show(Memtable::Node* node) {
-  node_ = node;
-  valid_ = node != nullptr;
-  if (!valid_) return;
-  key_ = node->key();
-  value_ = node->value_view();
+std::optional<Memtable::KeyRange> Memtable::Keys() const {
+  if (empty()) return std::nullopt;
+  Place first = FindIn(head_, TargetOf({}));
+  KeyRange range{.smallest = Settle(&first, {})->key(), .largest = {}};
+  for (;;) {
+    if (const Entry* const last = FindLast().Get()) {
+      range.largest = last->key();
+      return range;
+    }
+  }
 }
 
 }  // namespace bigtable

@@ -3,39 +3,41 @@
 // memtable points into it, and keeps the segment.
 //
 // One thread writes at a time (the leader of the group commit); any number read at the same time,
-// without locks and without waiting. It is a skip list:
-//
-// 1. Nodes are never removed, and never change once they are linked, except for their next
-//    pointers.
-// 2. A node is complete before it is linked: links are stored with release and read with acquire.
-// 3. A node carries the first eight bytes of its key as a number, so that most comparisons on the
-//    way do not touch the key.
-// 4. The writer remembers where it inserted last: keys that come in order are linked without a
-//    search.
+// without locks, and nobody waits for anybody. It is a skip list whose nodes hold up to fifteen
+// entries each (memtable/memtable_node.h): a search waits for memory a few times, instead of once
+// or twice for each level of a skip list of single entries. Keys are compared as numbers, of eight
+// bytes behind what all keys are expected to begin with, which lie side by side. The writer
+// remembers where it inserted last: keys that come in order are inserted without a search from the
+// top, and fill their nodes.
 #ifndef BIGTABLE_MEMTABLE_MEMTABLE_H_
 #define BIGTABLE_MEMTABLE_MEMTABLE_H_
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "bigtable/memory_budget.h"
 
 #include "base/arena.h"
-#include "base/entry_cursor.h"
+#include "base/compare.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
+#include "memtable/memtable_node.h"
 
 namespace bigtable {
 
 class Memtable final : public RefCounted {
  public:
-  // Charges `budget` with the memory it takes, until it is deleted.
-  explicit Memtable(std::shared_ptr<MemoryBudget> budget);
+  // Charges `budget` with the memory it takes, until it is deleted. `expected_prefix` is what keys
+  // are expected to begin with: a guess, which makes searches faster where it is right.
+  explicit Memtable(std::shared_ptr<MemoryBudget> budget, std::string expected_prefix = {});
 
   // --- For the writer ---
 
@@ -62,6 +64,12 @@ class Memtable final : public RefCounted {
   uint64_t bytes() const {
     return arena_.allocated() + pinned_bytes_.load(std::memory_order_relaxed);
   }
+  // Its smallest and its largest key, or nothing if it is empty. They stay as long as it does.
+  struct KeyRange {
+    std::string_view smallest;
+    std::string_view largest;
+  };
+  std::optional<KeyRange> Keys() const;
   // The smallest sequence number in it; 0 while it is empty.
   SequenceNumber first_sequence() const { return first_sequence_.load(std::memory_order_relaxed); }
   // The largest. Only for the writer, or once nothing is written any more.
@@ -69,30 +77,67 @@ class Memtable final : public RefCounted {
 
  private:
   friend class MemtableCursor;
-  static constexpr int kMaxHeight = 12;
+  using Entry = MemtableEntry;
+  using Node = MemtableNode;
+  using Target = MemtableTarget;
+  static constexpr size_t kMaxHeight = 18;
 
-  struct Node;
+  // A position among the entries of a node, as they were at one moment.
+  struct Place {
+    Node* node = nullptr;
+    SlotOrder order;
+    uint64_t splits = 0;
+    size_t position = 0;
+
+    // Whether the node still has these entries in these slots, and no others.
+    bool IsCurrent() const {
+      return node->order.load(std::memory_order_acquire) == order &&
+             node->splits.load(std::memory_order_acquire) == splits;
+    }
+    // The entry at the position, which is below order.count(); null if it is not known any more.
+    Entry* Get() const {
+      Entry* const entry = node->Entry(order.At(position));
+      return node->splits.load(std::memory_order_acquire) == splits ? entry : nullptr;
+    }
+  };
 
   ~Memtable() override;
 
-  void Insert(std::string_view key, const char* value, size_t value_size);
-  Node* NewNode(std::string_view key, const char* value, size_t value_size, int height);
-  int RandomHeight();
-  // The last node before `key` on each level; whether the last insertion's place served.
-  void FindPlace(std::string_view key, uint64_t prefix);
+  // --- The writer's ---
 
-  // The first node at or after `key` (null: none), and the last one before it (head_: none).
-  Node* FindAtOrAfter(std::string_view key) const;
-  Node* FindBefore(std::string_view key) const;
-  Node* FindLast() const;
+  void Insert(std::string_view key, const char* value, size_t value_size);
+  // Moves the upper half of place_[0], which is full, to a new node, and inserts the entry.
+  void SplitAndInsert(size_t position, uint64_t number, Entry* entry);
+  Entry* NewEntry(std::string_view key, const char* value, size_t value_size);
+  Node* NewNode(size_t height);
+  size_t RandomHeight();
+
+  // --- Searches; the memtable is not empty. ---
+
+  Target TargetOf(std::string_view key) const { return {key, KeyNumberBehind(prefix_, key)}; }
+  // Goes down to the last node that begins before the target, and calls note(level, node) with that
+  // of each level.
+  template <typename Note>
+  Node* Descend(const Target& target, Note note) const;
+  // The place of the first entry at or after the target in `node`, or in the last node behind it
+  // that begins before the target. The position is the number of entries if that node has none.
+  Place FindIn(Node* node, const Target& target) const;
+  Place Find(const Target& target) const;
+  // The entry at a place, which is that of the first entry at or after `key`, or else the next one;
+  // null if there is none. The place is where it stands.
+  Entry* Settle(Place* place, std::string_view key) const;
+  // The place of the last entry, at the moment of the call.
+  Place FindLast() const;
 
   const std::shared_ptr<MemoryBudget> budget_;
   Arena arena_;
   uint64_t charged_ = 0;
+  std::string prefix_;  // never changes from the first entry on
   Node* const head_;
-  std::atomic<int> height_{1};
-  // Writer only: the last node before the place of the last insertion, on each level.
+  std::atomic<size_t> height_{1};
+  // Writer only: the node of the last insertion, and on each level the last one at or before it.
   std::array<Node*, kMaxHeight> place_;
+  const Entry* last_entry_ = nullptr;  // the last that was inserted
   uint64_t random_ = 0x9e3779b97f4a7c15;
   std::vector<Ref<const RefCounted>> owners_;
   SequenceNumber last_sequence_ = 0;
@@ -100,27 +145,6 @@ class Memtable final : public RefCounted {
   std::atomic<SequenceNumber> first_sequence_{0};
   std::atomic<uint64_t> entries_{0};
   std::atomic<uint64_t> pinned_bytes_{0};
-};
-
-// A position in a memtable, which must outlive it. Values live as long as the memtable.
-class MemtableCursor final : public EntryCursor {
- public:
-  explicit MemtableCursor(const Memtable* memtable) : memtable_(memtable) {}
-
-  void Seek(std::string_view target) override { Show(memtable_->FindAtOrAfter(target)); }
-  void SeekBefore(std::string_view target) override {
-    ShowUnlessHead(memtable_->FindBefore(target));
-  }
-  void SeekToFirst() override;
-  void SeekToLast() override { ShowUnlessHead(memtable_->FindLast()); }
-  void Next() override;
-
- private:
-  void Show(Memtable::Node* node);
-  void ShowUnlessHead(Memtable::Node* node) { Show(node == memtable_->head_ ? nullptr : node); }
-
-  const Memtable* const memtable_;
-  Memtable::Node* node_ = nullptr;
 };
 
 }  // namespace bigtable

@@ -7,6 +7,7 @@
 #include "base/compare.h"
 #include "base/entry_key.h"
 #include "memtable/memtable.h"
+#include "memtable/memtable_cursor.h"
 #include "monitoring/thread_calls.h"
 #include "monitoring/tracer.h"
 

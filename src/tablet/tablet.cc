@@ -6,10 +6,12 @@
 
 #include "absl/time/clock.h"
 
+#include "base/compare.h"
 #include "base/entry_key.h"
 #include "base/status.h"
 #include "compaction/clipped_cursor.h"
 #include "compaction/merging_cursor.h"
+#include "memtable/memtable_cursor.h"
 #include "tablet/cursor_pool.h"
 #include "tablet/halves.h"
 #include "tablet/mutation_format.h"
@@ -61,7 +63,9 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
     const auto found = state.groups.find(group.id);
     const GroupState group_state = found == state.groups.end() ? GroupState() : found->second;
     BT_ASSIGN_OR_RETURN(std::vector<OpenFile> files, tablet->OpenFiles(group, group_state.files));
-    versions.push_back({tablet->NewMemtable(), {}, RunsOf(files)});
+    GroupVersion version{{}, {}, RunsOf(files)};
+    version.active = tablet->NewMemtable(version);
+    versions.push_back(std::move(version));
     tablet->groups_.push_back({std::move(files), group_state.redo});
     tablet->replay_after_.push_back(group_state.redo.sequence);
   }
@@ -179,7 +183,7 @@ void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
   groups[group].frozen.insert(groups[group].frozen.begin(), groups[group].active);
-  groups[group].active = NewMemtable();
+  groups[group].active = NewMemtable(groups[group]);
   current->seal()->sealed_at.store(last, std::memory_order_release);
   Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
 }
@@ -205,7 +209,7 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
   MutexLock lock(&half->mutex_);
   half->groups_ = groups_;
   for (size_t i = 0; i < groups.size(); ++i) {
-    groups[i].active = NewMemtable();
+    groups[i].active = NewMemtable(groups[i]);
     // Of rows that are written in order, the left half would otherwise write out nothing at all,
     // and wait for its turn to do so.
     std::erase_if(groups[i].frozen, [&](const Ref<Memtable>& m) { return !half->HasRowsIn(*m); });
@@ -231,7 +235,7 @@ void Tablet::Clear(SequenceNumber last) {
   std::vector<GroupVersion> groups;
   for (Group& group : groups_) {
     group.files.clear();
-    groups.push_back({NewMemtable(), {}, {}});
+    groups.push_back({NewMemtable({}), {}, {}});
   }
   current->seal()->sealed_at.store(last, std::memory_order_release);
   Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
@@ -242,7 +246,7 @@ void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
   while (groups.size() < layout->groups.size()) {
-    groups.push_back({NewMemtable(), {}, {}});
+    groups.push_back({NewMemtable({}), {}, {}});
     groups_.emplace_back();
     replay_after_.push_back(0);
   }
@@ -280,7 +284,25 @@ uint64_t Tablet::NewScanCacheId() const {
   return environment_->scan_cache != nullptr ? environment_->scan_cache->NewId() : 0;
 }
 
-Ref<Memtable> Tablet::NewMemtable() const { return MakeRef<Memtable>(environment_->budget); }
+Ref<Memtable> Tablet::NewMemtable(const GroupVersion& known) const {
+  std::string_view smallest, largest;
+  bool is_first = true;
+  const auto include = [&](std::string_view low, std::string_view high) {
+    smallest = is_first ? low : std::min(smallest, low);
+    largest = is_first ? high : std::max(largest, high);
+    is_first = false;
+  };
+  const auto include_memtable = [&](const Memtable& memtable) {
+    if (const auto keys = memtable.Keys()) include(keys->smallest, keys->largest);
+  };
+  if (known.active) include_memtable(*known.active);
+  for (const Ref<Memtable>& memtable : known.frozen) include_memtable(*memtable);
+  for (const SortedRun& run : known.runs) include(run.smallest_key(), run.largest_key());
+  // Where rows are counted up, the next one is as likely to differ in the last byte of that.
+  const size_t common = CommonPrefix(smallest, largest);
+  return MakeRef<Memtable>(environment_->budget,
+                           std::string(smallest.substr(0, common > 0 ? common - 1 : 0)));
+}
 
 // --- For background work ---
 

@@ -303,7 +303,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
               int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
   void Add(size_t group, SequenceNumber sequence, std::string_view value,
            const Ref<const RefCounted>& owner);
-  Ref<Memtable> NewMemtable() const;
+  // Its keys are expected to begin as all those in `known` do.
+  Ref<Memtable> NewMemtable(const GroupVersion& known) const;
   uint64_t NewScanCacheId() const;
   std::unique_ptr<Tablet> MakeHalf(const RowRange& rows) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

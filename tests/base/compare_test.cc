@@ -124,6 +124,28 @@ TEST(CompareTest, WhatATextBeginsWithIsLessAndEqualTextsAreNot) {
   }
 }
 
+// Whatever the prefix, and whether keys begin with it or not.
+TEST(CompareTest, NumbersBehindAPrefixDecideWhereTheyDiffer) {
+  Random random(4);
+  const auto text = [&random] {
+    std::string bytes;
+    for (uint64_t n = random.Below(12); n > 0; --n) bytes.push_back("\0ab\xff"[random.Below(4)]);
+    return bytes;
+  };
+  size_t decided = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string prefix = random.OneIn(8) ? "" : text();
+    const std::string a = random.OneIn(2) ? text() : prefix + text();
+    const std::string b = random.OneIn(2) ? text() : prefix + text();
+    const uint64_t number_a = KeyNumberBehind(prefix, a), number_b = KeyNumberBehind(prefix, b);
+    if (number_a == number_b) continue;
+    ++decided;
+    ASSERT_EQ(number_a < number_b, a < b) << Cat(Quoted(prefix), Quoted(a), Quoted(b));
+  }
+  EXPECT_GT(decided, 70'000u);
+  EXPECT_EQ(KeyNumberBehind("row/", "row/12345678"), NumberByHand("12345678"));
+}
+
 TEST(CompareTest, TextsThatAreNowhereAreEmpty) {
   ASSERT_NO_FATAL_FAILURE(Check({}, {}, 0));
   ASSERT_NO_FATAL_FAILURE(Check({}, "a", 0));

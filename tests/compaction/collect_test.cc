@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 
 #include "compaction/collecting_cursor.h"
+#include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/text_driven.h"
 

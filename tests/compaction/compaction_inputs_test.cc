@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
+#include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/test_sstables.h"
 #include "support/text_driven.h"

@@ -20,6 +20,7 @@
 
 #include "compaction/merging_cursor.h"
 #include "compaction/rate_limiter.h"
+#include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/random.h"

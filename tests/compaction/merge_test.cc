@@ -16,6 +16,7 @@
 
 #include "compaction/merging_cursor.h"
 #include "compaction/sorted_run.h"
+#include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/test_sstables.h"
 #include "support/text_driven.h"

@@ -25,6 +25,7 @@
 #include "base/strings.h"
 #include "compaction/collecting_cursor.h"
 #include "compaction/merging_cursor.h"
+#include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/random.h"
 #include "support/seeds.h"

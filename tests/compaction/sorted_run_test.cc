@@ -14,6 +14,7 @@
 
 #include "base/entry_key.h"
 #include "base/strings.h"
+#include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/random.h"
 #include "support/test_sstables.h"

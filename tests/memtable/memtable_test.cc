@@ -2,7 +2,9 @@
 #include "memtable/memtable.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +16,8 @@
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 
+#include "base/strings.h"
+#include "memtable/memtable_cursor.h"
 #include "support/random.h"
 #include "support/seeds.h"
 
@@ -29,8 +33,8 @@ class MemtableTest : public testing::Test {
   Ref<Memtable> memtable_ = MakeRef<Memtable>(budget_);
 };
 
-// Short keys, keys that are prefixes of others, and keys that differ only behind their first eight
-// bytes, which the memtable keeps as a number.
+// Short keys, keys that are prefixes of others, and keys that differ only behind the eight bytes
+// that the memtable keeps as a number.
 std::string RandomKey(Random& random) {
   static const std::string kBytes(
       "\x00\x01\x7f\x80\xff"
@@ -108,7 +112,11 @@ TEST_F(MemtableTest, RandomInsertsInAnyOrderAreFoundInOrder) {
                   static_cast<ptrdiff_t>(random.Below(keys.size() - static_cast<size_t>(middle))));
         }
     }
-    const auto memtable = MakeRef<Memtable>(std::make_shared<MemoryBudget>(64 << 20));
+    // What keys begin with, some of them, and more than that, and nothing.
+    static constexpr std::array<std::string_view, 5> kExpected = {"12345678", "123456", "12345678a",
+                                                                  "z", ""};
+    const auto memtable = MakeRef<Memtable>(std::make_shared<MemoryBudget>(64 << 20),
+                                            std::string(random.Pick(kExpected)));
     Model inserted;
     for (size_t i = 0; i < keys.size(); ++i) {
       memtable->Add(keys[i], model[keys[i]]);
@@ -132,6 +140,85 @@ TEST_F(MemtableTest, KeysThatDifferOnlyBehindTheirEighthByteOrInZerosAreOrdered)
   for (auto at = model.rbegin(); at != model.rend(); ++at) memtable_->Add(at->first, at->second);
   Random random(1);
   ExpectSame(*memtable_, model, random);
+}
+
+TEST_F(MemtableTest, ItKnowsItsSmallestAndItsLargestKey) {
+  EXPECT_FALSE(memtable_->Keys().has_value());
+  Random random(5);
+  std::string smallest = "5", largest = "5";
+  memtable_->Add("5", "");
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = Cat(random.Below(10), "/", i);
+    memtable_->Add(key, "");
+    smallest = std::min(smallest, key);
+    largest = std::max(largest, key);
+    ASSERT_EQ(memtable_->Keys()->smallest, smallest);
+    ASSERT_EQ(memtable_->Keys()->largest, largest);
+  }
+}
+
+// What is expected is cut down to what the first key begins with; keys before and behind all that
+// begin so are ordered all the same.
+TEST_F(MemtableTest, KeysMayBeginOtherwiseThanIsExpected) {
+  Random random(3);
+  for (const std::string first : {"row/07", "row/", "ro", "x", ""}) {
+    memtable_ = MakeRef<Memtable>(budget_, "row/0");
+    Model model;
+    const auto add = [&](const std::string& key) {
+      if (model.emplace(key, key).second) memtable_->Add(key, key);
+    };
+    add(first);
+    for (int i = 0; i < 200; ++i) {
+      static constexpr std::array<std::string_view, 6> kBeginnings = {"row/0", "row/1", "row.",
+                                                                      "row",   "r",     "\xff"};
+      add(std::string(random.Pick(kBeginnings)) + random.Bytes(random.Below(3)));
+    }
+    ASSERT_NO_FATAL_FAILURE(ExpectSame(*memtable_, model, random));
+  }
+}
+
+// Entries that come in order leave full nodes behind, and take little more than themselves; in any
+// other order nodes are at least half full.
+TEST_F(MemtableTest, NodesAreWellFilled) {
+  constexpr uint64_t kEntries = 50'021;  // a prime
+  const auto bytes_of = [&](const std::function<std::string(uint64_t)>& key_of) {
+    const auto memtable = MakeRef<Memtable>(budget_);
+    for (uint64_t i = 0; i < kEntries; ++i) memtable->Add(key_of(i), "");
+    return memtable->bytes() / kEntries;
+  };
+  EXPECT_LE(bytes_of([](uint64_t i) { return absl::StrFormat("%08d", i); }), 48u);
+  EXPECT_LE(bytes_of([](uint64_t i) { return absl::StrFormat("%08d", kEntries - i); }), 72u);
+  EXPECT_LE(bytes_of([](uint64_t i) { return absl::StrFormat("%08d", i * 10'007 % kEntries); }),
+            60u);
+  // In order, and then versions of one cell, each of which comes before the last.
+  for (uint64_t cell = 45; cell < 75; ++cell) {
+    const auto key_of = [cell](uint64_t i) {
+      return i < kEntries / 2 ? absl::StrFormat("%08d", 2 * i)
+                              : absl::StrFormat("%08d%08d", cell, kEntries - i);
+    };
+    EXPECT_LE(bytes_of(key_of), 72u) << cell;
+  }
+}
+
+TEST_F(MemtableTest, ACursorSeesWhatIsAddedAheadWhereverItStands) {
+  Random random(11);
+  Model model;
+  MemtableCursor cursor(memtable_.get());
+  const auto add = [&](uint64_t n) {
+    const std::string key = absl::StrFormat("%06d", n);
+    if (model.emplace(key, key).second) memtable_->Add(key, key);
+  };
+  for (int i = 0; i < 20; ++i) add(random.Below(1'000'000));
+  cursor.SeekToFirst();
+  for (auto at = model.begin(); at != model.end(); ++at) {
+    ASSERT_NO_FATAL_FAILURE(ExpectAt(cursor, model, at));
+    // Before and behind the cursor, so that its node is split under it.
+    if (model.size() < 3000) {
+      for (int i = 0; i < 4; ++i) add(random.Below(1'000'000));
+    }
+    cursor.Next();
+  }
+  EXPECT_FALSE(cursor.valid());
 }
 
 TEST_F(MemtableTest, ACursorSeesWhatIsAddedAhead) {
@@ -216,7 +303,7 @@ std::string NumberKey(uint64_t n) { return absl::StrFormat("key%016x", n); }
 TEST(ConcurrentMemtableTest, ReadersFindEverythingThatWasThereWhenTheyBegan) {
   const uint64_t kEntries = kSanitized ? 4000 : 20000;
   const auto budget = std::make_shared<MemoryBudget>(64 << 20);
-  const auto memtable = MakeRef<Memtable>(budget);
+  const auto memtable = MakeRef<Memtable>(budget, NumberKey(0).substr(0, 13));
   std::vector<uint64_t> order;
   Random random(7);
   for (uint64_t i = 0; i < kEntries; ++i) order.push_back(i);
@@ -269,6 +356,66 @@ TEST(ConcurrentMemtableTest, ReadersFindEverythingThatWasThereWhenTheyBegan) {
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(memtable->entries(), kEntries);
+}
+
+// Memtables of a few nodes, one after the other, so that readers are in a node while it is split.
+TEST(ConcurrentMemtableTest, ReadersFindEverythingInANodeThatIsSplit) {
+  constexpr uint64_t kEntries = 48;
+  const uint64_t kMemtables = kSanitized ? 300 : 6000;
+  const auto budget = std::make_shared<MemoryBudget>(64 << 20);
+  std::vector<Ref<Memtable>> memtables;
+  // Numbers decide; the keys do; half of them are behind all that begin as is expected.
+  const std::array<std::string, 3> expected = {NumberKey(0).substr(0, 13), "", NumberKey(0x10)};
+  for (uint64_t i = 0; i < kMemtables; ++i) {
+    memtables.push_back(MakeRef<Memtable>(budget, expected[i % 3]));
+  }
+  std::vector<std::string> order;
+  for (uint64_t i = 0; i < kEntries; ++i) order.push_back(NumberKey(i * 29 % kEntries));
+
+  std::atomic<uint64_t> added{0};  // to all of them
+  std::atomic<int> wrong{0};
+  const auto check = [&wrong](bool right) {
+    if (!right) wrong.fetch_add(1);
+  };
+  const auto read = [&](uint64_t seed) {
+    Random own(seed);
+    for (uint64_t there; (there = added.load(std::memory_order_acquire)) < kMemtables * kEntries;) {
+      const uint64_t here = there % kEntries;
+      if (here == 0) continue;
+      const Memtable& memtable = *memtables[there / kEntries];
+      MemtableCursor cursor(&memtable);
+      const std::string& key = order[own.Below(here)];
+      cursor.Seek(key);
+      check(cursor.valid() && cursor.key() == key && cursor.value() == key);
+      // The largest before it that was there, or a larger one that has come since.
+      cursor.SeekBefore(key);
+      std::string_view before, largest;
+      for (uint64_t i = 0; i < here; ++i) {
+        if (order[i] < key) before = std::max<std::string_view>(before, order[i]);
+        largest = std::max<std::string_view>(largest, order[i]);
+      }
+      check(cursor.valid() ? cursor.key() >= before && cursor.key() < key : before.empty());
+      cursor.SeekToLast();
+      check(cursor.valid() && cursor.key() >= largest);
+      uint64_t count = 0;
+      std::string last;
+      for (cursor.SeekToFirst(); cursor.valid(); cursor.Next(), ++count) {
+        check(cursor.key() > last && cursor.value() == cursor.key());
+        last.assign(cursor.key());
+      }
+      check(count >= here && count <= kEntries);
+    }
+  };
+  std::vector<std::thread> readers;
+  for (uint64_t i = 1; i <= 2; ++i) readers.emplace_back(read, i);
+  for (const Ref<Memtable>& memtable : memtables) {
+    for (const std::string& key : order) {
+      memtable->Add(key, key);
+      added.fetch_add(1, std::memory_order_release);
+    }
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/entry_key.h"
 #include "memtable/memtable.h"
+#include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/test_sstables.h"

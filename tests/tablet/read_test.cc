@@ -18,6 +18,7 @@
 #include "gtest/gtest.h"
 
 #include "compaction/merging_cursor.h"
+#include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/test_sstables.h"
 #include "support/text_driven.h"

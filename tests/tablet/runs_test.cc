@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
+#include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/test_clock.h"

@@ -1,0 +1,81 @@
+#include "memtable/memtable_cursor.h"
+
+#include "base/prefetch.h"
+
+namespace bigtable {
+
+void MemtableCursor::Seek(std::string_view target) {
+  if (memtable_->empty()) return Show(nullptr);
+  place_ = memtable_->Find(memtable_->TargetOf(target));
+  Show(memtable_->Settle(&place_, target));
+}
+
+void MemtableCursor::SeekBefore(std::string_view target) {
+  const MemtableEntry* entry = nullptr;
+  while (!memtable_->empty() && entry == nullptr) {
+    place_ = memtable_->Find(memtable_->TargetOf(target));
+    // Only the first node has nothing before what is looked for in it.
+    if (place_.position == 0) break;
+    --place_.position;
+    entry = place_.Get();
+  }
+  Show(entry);
+}
+
+void MemtableCursor::SeekToLast() {
+  const MemtableEntry* entry = nullptr;
+  while (!memtable_->empty() && entry == nullptr) {
+    place_ = memtable_->FindLast();
+    entry = place_.Get();
+  }
+  Show(entry);
+}
+
+// Neighbours in key order lie anywhere in memory. An entry is asked for three steps ahead, and its
+// value one step ahead, when it is known where that is.
+void MemtableCursor::Next() {
+  const MemtableEntry* const current = entry_;
+  if (place_.IsCurrent()) {
+    ++place_.position;
+  } else {
+    place_ = memtable_->FindIn(place_.node, memtable_->TargetOf(current->key()));
+  }
+  const MemtableEntry* next = memtable_->Settle(&place_, current->key());
+  while (next == current) {
+    // It was looked for anew, or has come to another node by a split.
+    ++place_.position;
+    next = memtable_->Settle(&place_, current->key());
+  }
+  Show(next);
+  if (next == nullptr) return;
+  if (place_.position == 0) {
+    if (const MemtableNode* const node = place_.node->link0.Next()) {
+      PrefetchLine(node);
+      node->PrefetchNumbers();
+      PrefetchLine(&node->entries[6]);
+      PrefetchLine(&node->entries[14]);
+    }
+  }
+  if (const MemtableEntry* const ahead = Ahead(1)) Prefetch(ahead->value_view());
+  if (const MemtableEntry* const ahead = Ahead(3)) PrefetchLine(ahead);
+}
+
+const MemtableEntry* MemtableCursor::Ahead(size_t n) const {
+  const size_t position = place_.position + n;
+  const size_t count = place_.order.count();
+  if (position < count) return place_.node->Entry(place_.order.At(position));
+  const MemtableNode* const next = place_.node->link0.Next();
+  if (next == nullptr) return nullptr;
+  const SlotOrder order = next->order.load(std::memory_order_acquire);
+  return position - count < order.count() ? next->Entry(order.At(position - count)) : nullptr;
+}
+
+void MemtableCursor::Show(const MemtableEntry* entry) {
+  entry_ = entry;
+  valid_ = entry != nullptr;
+  if (!valid_) return;
+  key_ = entry->key();
+  value_ = entry->value_view();
+}
+
+}  // namespace bigtable

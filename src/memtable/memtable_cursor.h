@@ -1,0 +1,37 @@
+// A position in a memtable, which must outlive it, and may be written to meanwhile: what is added
+// ahead of the cursor is seen by it. Values live as long as the memtable.
+#ifndef BIGTABLE_MEMTABLE_MEMTABLE_CURSOR_H_
+#define BIGTABLE_MEMTABLE_MEMTABLE_CURSOR_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/entry_cursor.h"
+#include "memtable/memtable.h"
+
+namespace bigtable {
+
+class MemtableCursor final : public EntryCursor {
+ public:
+  explicit MemtableCursor(const Memtable* memtable) : memtable_(memtable) {}
+
+  void Seek(std::string_view target) override;
+  void SeekBefore(std::string_view target) override;
+  void SeekToFirst() override { Seek({}); }
+  void SeekToLast() override;
+  void Next() override;
+
+ private:
+  void Show(const MemtableEntry* entry);
+  // The entry `n` behind the one at which the cursor stands, if it is in the same node or the next;
+  // null if it is not known. A hint: while the memtable is written to, it may be another.
+  const MemtableEntry* Ahead(size_t n) const;
+
+  const Memtable* const memtable_;
+  Memtable::Place place_;
+  const MemtableEntry* entry_ = nullptr;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MEMTABLE_MEMTABLE_CURSOR_H_

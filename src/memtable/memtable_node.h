@@ -1,0 +1,128 @@
+// The nodes of a memtable, which is an unrolled skip list: a skip list whose nodes hold some
+// entries each. What one writer does here and any number of readers see, without locks, goes by
+// these rules:
+//
+// 1. Nodes are never removed. An entry never changes, and is not freed before the memtable.
+// 2. A node's lowest entry is in slot 0 and stays there. Only the first node, which begins below
+//    all keys, has no such entry. So where a node begins never changes.
+// 3. A new entry is written into a free slot, and then comes to be there by one store of `order`.
+// 4. A full node is split: its upper half is copied into a new node, and that is linked; then the
+//    upper half is taken out of `order`; then `splits` is counted up; and only after that are the
+//    slots used again. The new node's upper links come last.
+//
+// A reader loads `splits`, then `order`; looks whether its key is in a later node by now; loads the
+// slots; and then `splits` again. If it saw `order` without the upper half, it sees the new node.
+// If it saw a slot that was used again, it sees another `splits`, and has to look once more. While
+// `splits` is the same, the same `order` means the same entries.
+#ifndef BIGTABLE_MEMTABLE_MEMTABLE_NODE_H_
+#define BIGTABLE_MEMTABLE_MEMTABLE_NODE_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/prefetch.h"
+#include "memtable/slot_order.h"
+
+namespace bigtable {
+
+// The key follows.
+struct MemtableEntry {
+  const char* value;
+  uint32_t value_size;
+  uint32_t key_size;
+
+  std::string_view key() const {
+    return {reinterpret_cast<const char*>(this) + sizeof(MemtableEntry), key_size};
+  }
+  std::string_view value_view() const { return {value, value_size}; }
+};
+
+// A key that is looked for, and its number: unequal numbers decide how two keys compare, equal ones
+// say nothing (KeyNumberBehind).
+struct MemtableTarget {
+  std::string_view key;
+  uint64_t number;
+};
+
+struct MemtableNode {
+  // To the next node of a level, with the number of the key at which that begins, so that whoever
+  // comes by sees where it is without touching it. The writer stores the node first and then the
+  // number, and a reader loads them the other way round. As nodes are only linked in between, the
+  // numbers of a link descend, and the one that a reader has is never below its node's.
+  struct Link {
+    std::atomic<MemtableNode*> node{nullptr};
+    std::atomic<uint64_t> number{UINT64_MAX};
+
+    MemtableNode* Next() const { return node.load(std::memory_order_acquire); }
+    // The next node if it begins before the target. `after`, which does not, is not compared. A
+    // node that is linked at this moment may be missed.
+    MemtableNode* NextBefore(const MemtableTarget& target, const MemtableNode** after) const {
+      const uint64_t seen = number.load(std::memory_order_acquire);
+      if (seen > target.number) return nullptr;
+      MemtableNode* const next = Next();
+      if (seen < target.number) return next;
+      if (next == nullptr || next == *after) return nullptr;
+      if (next->Entry(0)->key() < target.key) return next;
+      *after = next;
+      return nullptr;
+    }
+    // The writer's.
+    void Set(MemtableNode* next, uint64_t next_number) {
+      node.store(next, std::memory_order_release);
+      number.store(next_number, std::memory_order_release);
+    }
+    void CopyFrom(const Link& other) {
+      node.store(other.node.load(std::memory_order_relaxed), std::memory_order_relaxed);
+      number.store(other.number.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
+  };
+
+  // The links of the levels above the lowest lie before the node:
+  //   links[height-1] ... links[1] | MemtableNode (links[0] first)
+  Link link0;
+  std::atomic<SlotOrder> order{SlotOrder()};
+  std::atomic<uint64_t> splits{0};
+  // By slot.
+  std::array<std::atomic<uint64_t>, SlotOrder::kSlots> numbers{};
+  std::array<std::atomic<MemtableEntry*>, SlotOrder::kSlots> entries{};
+
+  Link& At(size_t level) { return level == 0 ? link0 : *(reinterpret_cast<Link*>(this) - level); }
+  uint64_t Number(size_t slot) const { return numbers[slot].load(std::memory_order_acquire); }
+  MemtableEntry* Entry(size_t slot) const { return entries[slot].load(std::memory_order_acquire); }
+
+  // How many of its entries, as they are in `seen`, are before the target.
+  size_t CountBefore(SlotOrder seen, const MemtableTarget& target) const {
+    size_t begin = 0;
+    for (size_t end = seen.count(); begin < end;) {
+      const size_t middle = (begin + end) / 2;
+      const size_t slot = seen.At(middle);
+      const uint64_t number = Number(slot);
+      const bool is_before =
+          number != target.number ? number < target.number : Entry(slot)->key() < target.key;
+      begin = is_before ? middle + 1 : begin;
+      end = is_before ? end : middle;
+    }
+    return begin;
+  }
+
+  // The writer's: puts an entry into a free slot, at a position in the order.
+  void Insert(size_t position, uint64_t number, MemtableEntry* entry) {
+    const SlotOrder now = order.load(std::memory_order_relaxed);
+    const size_t slot = now.At(now.count());
+    numbers[slot].store(number, std::memory_order_release);
+    entries[slot].store(entry, std::memory_order_release);
+    order.store(now.WithInserted(position), std::memory_order_release);
+  }
+
+  BIGTABLE_ONLY_PREFETCHES void PrefetchNumbers() const {
+    PrefetchLine(numbers.data() + 4);
+    PrefetchLine(numbers.data() + 12);
+  }
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MEMTABLE_MEMTABLE_NODE_H_
