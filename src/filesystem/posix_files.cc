@@ -25,7 +25,9 @@ class PosixWritableFile final : public WritableFile {
 
   absl::Status Append(std::string_view data) override {
     BT_RETURN_IF_ERROR(usable_);
-    return usable_ = WriteFully(fd_, path_, data);
+    BT_RETURN_IF_ERROR(usable_ = WriteFully(fd_, path_, data));
+    size_ += data.size();
+    return usable_ = StartWriteback();
   }
 
   // A failed sync is not tried again: the kernel reports an error once and marks the pages clean,
@@ -47,8 +49,29 @@ class PosixWritableFile final : public WritableFile {
   }
 
  private:
+  // Has the kernel begin to write what was appended, a stretch at a time, so that Sync finds most
+  // of it on the disk and need not wait for all. What goes wrong with the writing itself is an
+  // error of Sync.
+  absl::Status StartWriteback() {
+    constexpr uint64_t kStretch = 1 << 20;
+    constexpr uint64_t kPage = 4096;  // the last one is not full yet
+    const uint64_t end = size_ / kPage * kPage;
+    if (end < started_ + kStretch) return absl::OkStatus();
+    const auto begin = static_cast<off64_t>(std::exchange(started_, end));
+    const auto length = static_cast<off64_t>(end) - begin;
+    const int result = RetryInterrupted(
+        [&] { return ::sync_file_range(fd_.get(), begin, length, SYNC_FILE_RANGE_WRITE); });
+    // Some file systems and kernels do not know it.
+    if (result == 0 || errno == ENOSYS || errno == EINVAL || errno == ESPIPE) {
+      return absl::OkStatus();
+    }
+    return PosixError(path_, "sync_file_range", errno);
+  }
+
   const std::string path_;
   Fd fd_;
+  uint64_t size_ = 0;
+  uint64_t started_ = 0;  // writing up to here has begun
   absl::Status usable_;
 };
 
