@@ -39,6 +39,7 @@ BlockReader::BlockReader(Source source, const BlockIndex* index, MemoryBudget* b
       budget_(budget),
       cache_id_(budget->block_cache().NewFileId()),
       mapping_(source_.in_memory ? nullptr : source_.file->mapping()),
+      populated_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
       verified_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
       in_place_(mapping_ == nullptr ? nullptr : MakeBits(index->size())) {}
 
@@ -109,15 +110,33 @@ absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings,
   return status;
 }
 
-// Two threads may do this at once for the same block; both then find the same.
-absl::Status BlockReader::VerifyMapped(size_t i, bool again) {
-  const bool is_first = !Test(verified_, i);
-  if (!is_first && !again) return absl::OkStatus();
+absl::Status BlockReader::Populate(size_t i, bool read_ahead) const {
+  constexpr uint64_t kStretch = 128 << 10;
+  const WaitTimer wait;
   const BlockHandle handle = index_->handle(i);
-  if (is_first) {
-    const WaitTimer wait;
-    BT_RETURN_IF_ERROR(source_.file->Populate(handle.offset, handle.size + kSealSize));
+  // Who seems to have come from the block before goes on to those behind: a system call for each
+  // would take longer than what it does. An error there is not one of this block.
+  if (read_ahead && i > 0 && Test(verified_, i - 1)) {
+    size_t end = i;
+    uint64_t length = 0;
+    while (end < index_->size() && length < kStretch) {
+      const BlockHandle last = index_->handle(end++);
+      length = last.offset + last.size + kSealSize - handle.offset;
+    }
+    if (source_.file->Populate(handle.offset, length).ok()) {
+      for (size_t block = i; block < end; ++block) Set(populated_, block);
+      return absl::OkStatus();
+    }
   }
+  return source_.file->Populate(handle.offset, handle.size + kSealSize);
+}
+
+// Two threads may do this at once for the same block; both then find the same.
+absl::Status BlockReader::VerifyMapped(size_t i, const ReadSettings& settings) {
+  const bool is_first = !Test(verified_, i);
+  if (!is_first && !settings.verify_checksums) return absl::OkStatus();
+  if (is_first && !Test(populated_, i)) BT_RETURN_IF_ERROR(Populate(i, settings.read_ahead));
+  const BlockHandle handle = index_->handle(i);
   const char* const bytes = mapping_ + handle.offset;
   if (!SealHolds(bytes, handle.size, source_.identity, handle.offset)) {
     return DamagedBlock(i, "has a wrong checksum");
@@ -131,7 +150,7 @@ absl::Status BlockReader::VerifyMapped(size_t i, bool again) {
 
 absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings,
                                      std::string_view* block, Ref<Block>* owner) {
-  BT_RETURN_IF_ERROR(VerifyMapped(i, settings.verify_checksums));
+  BT_RETURN_IF_ERROR(VerifyMapped(i, settings));
   const BlockHandle handle = index_->handle(i);
   const std::string_view stored(mapping_ + handle.offset, handle.size);
   if (Test(in_place_, i)) {

@@ -1,9 +1,9 @@
 // Reads the data blocks of one file: in place from its mapping, from memory, through the block
 // cache, or by position. Whatever way, what is shown has been verified. Thread-safe.
 //
-// * Mapped and not compressed: the block's range is populated and its checksum verified when it is
-//   first touched; a bit remembers that, and from then on showing the block costs a test of the
-//   bit.
+// * Mapped and not compressed: the block's range is populated (for those who read on, together with
+//   the next ones), and its checksum verified, when it is first touched; a bit remembers that, and
+//   from then on showing the block costs a test of the bit.
 // * In memory: the first read loads all blocks, verified and decompressed, into one piece of
 //   memory. The file is not read again.
 // * Otherwise the block cache is asked, and then the block is read, or taken from the mapping.
@@ -125,7 +125,9 @@ class BlockReader {
   absl::Status ReadMapped(size_t i, const ReadSettings& settings, std::string_view* block,
                           Ref<Block>* owner);
   absl::Status ReadByPosition(size_t i, std::string_view* block, Ref<Block>* owner);
-  absl::Status VerifyMapped(size_t i, bool again);
+  absl::Status VerifyMapped(size_t i, const ReadSettings& settings);
+  // Brings the block's bytes into the mapping, and maybe those of the next blocks.
+  absl::Status Populate(size_t i, bool read_ahead) const;
   absl::Status Decode(size_t i, std::string_view stored, BlockEncoding encoding, Ref<Block>* owner);
   absl::Status DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,
                            uint64_t* size) const;
@@ -141,6 +143,7 @@ class BlockReader {
   MemoryBudget* const budget_;
   const uint64_t cache_id_;
   const char* const mapping_;  // null: read by position
+  const Bits populated_;       // some time ahead of their first touch
   const Bits verified_;        // populated, and the checksum holds
   const Bits in_place_;        // that, and it is not compressed
 

@@ -13,7 +13,8 @@ struct ReadSettings {
   bool is_traced = false;
   // Leave the blocks that were read in the block cache. False for those who read everything once.
   bool fill_cache = true;
-  // What comes next is asked for from memory ahead of time. False for those who read one row.
+  // What comes next is asked for ahead of time, from memory and from the file. False for those who
+  // read one row.
   bool read_ahead = true;
 };
 

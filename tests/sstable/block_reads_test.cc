@@ -117,6 +117,36 @@ TEST_P(BlockReadsTest, AReadThatFailedMaySucceedLater) {
   EXPECT_EQ(cursor.key(), keys_[100]);
 }
 
+// Who reads a mapped file on asks for many blocks at a time, and for one after the other when that
+// fails; who reads one row never asks for more than its block.
+TEST_P(BlockReadsTest, WhoReadsOnPopulatesManyBlocksAtATime) {
+  if (GetParam().in_memory || GetParam().mode != FileSystem::ReadMode::kMapped) {
+    GTEST_SKIP() << "for mapped tables";
+  }
+  Write(20'000);
+  const auto calls_of_a_pass = [&](ReadSettings settings, uint64_t failing_call) {
+    Open();
+    TouchDictionary();  // and the first and the last block
+    if (failing_call > 0) counting_.FailCall(failing_call, absl::UnavailableError("no"));
+    SSTableCursor cursor(table_.get(), settings);
+    size_t count = 0;
+    for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
+      EXPECT_EQ(cursor.key(), keys_[count++]);
+    }
+    EXPECT_OK(cursor.status());
+    EXPECT_EQ(count, keys_.size());
+    return counting_.calls();
+  };
+  const uint64_t blocks = calls_of_a_pass({.read_ahead = false}, 0) + 2;
+  EXPECT_GT(blocks, info_.size / 4096);
+  const uint64_t calls = calls_of_a_pass({}, 0);
+  EXPECT_LE(calls, info_.size / (128 << 10) + 1);
+  EXPECT_GT(calls, 0u);
+  const uint64_t calls_with_one_error = calls_of_a_pass({}, 1);
+  EXPECT_GT(calls_with_one_error, calls);
+  EXPECT_LE(calls_with_one_error, calls + 2);
+}
+
 TEST_P(BlockReadsTest, InMemoryNeedsTheFileOnlyOnce) {
   if (!GetParam().in_memory) GTEST_SKIP() << "for tables in memory";
   Write();
