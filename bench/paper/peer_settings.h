@@ -47,6 +47,9 @@ inline rocksdb::Options RocksDBSettings(const OpenOptions& options) {
   // Two buffers of up to 64 MiB, one filled while the other is written out.
   s.write_buffer_size = WriteBufferSize(options);
   s.max_write_buffer_number = 2;
+  // Files are on their way to the disk before they are complete, as ours are: random writes 139,000
+  // a second instead of 134,000, of two threads 140,000 instead of 121,000 (medians of four).
+  s.bytes_per_sync = 1 << 20;
 
   // One flush and one compaction at a time: as many threads as ours has, on machines that have few
   // cores to give.
