@@ -61,7 +61,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
       auto remote = std::make_shared<RemoteTablet>();
       remote->rows = location.rows;
       remote->server = location.server;
-      remote->service = services_(host.get());
+      remote->service = cluster_->ServiceOf(host.get());
       is_found |= remote->rows.Contains(row);
       served.push_back({.remote = std::move(remote)});
       continue;

@@ -6,14 +6,13 @@
 // has moved, was split or merged, or the server has lost its lock. Besides, servers of this process
 // say which tablets they have no more, so that nobody keeps the memory of one that nobody asks for.
 //
-// A tablet is a Tablet in place, or, if there are services to send messages through, a name and a
-// service (remote_tablet.h). Then nothing is asked of a server here: what METADATA says is tried.
+// A tablet is a Tablet in place, or, if messages are to be sent, a name and a service
+// (remote_tablet.h). Then nothing is asked of a server here: what METADATA says is tried.
 #ifndef BIGTABLE_CLIENT_LOCATION_CACHE_H_
 #define BIGTABLE_CLIENT_LOCATION_CACHE_H_
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -29,7 +28,6 @@
 #include "base/mutex.h"
 #include "client/table_route.h"
 #include "cluster/cluster.h"
-#include "rpc/data_service.h"
 
 namespace bigtable {
 
@@ -47,11 +45,9 @@ class LocationCache {
   // Before anything is looked up; it outlives this, or at least the last call.
   void SetCluster(Cluster* cluster) { cluster_ = cluster; }
 
-  // Before anything is looked up: tablets are reached by messages, through what this says for each
-  // server. What it returns outlives the last call.
-  using Services = std::function<DataService*(ServerHost*)>;
-  void SetServices(Services services) { services_ = std::move(services); }
-  bool is_remote() const { return services_ != nullptr; }
+  // Before anything is looked up: tablets are reached by messages (Cluster::ServiceOf).
+  void SetRemote() { is_remote_ = true; }
+  bool is_remote() const { return is_remote_; }
 
   // The route of a table; nothing is known in the beginning.
   std::shared_ptr<TableRoute> RouteOf(uint64_t table_id);
@@ -84,7 +80,7 @@ class LocationCache {
 
   CallGate* const gate_;
   Cluster* cluster_ = nullptr;
-  Services services_;  // null: tablets are in place
+  bool is_remote_ = false;
   std::atomic<uint64_t> lookups_{0};
   std::atomic<uint64_t> found_{0};
   std::atomic<uint64_t> forgotten_{0};

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/row_storage.h"
+#include "rpc/answer.h"
 #include "rpc/filter_format.h"
 #include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
@@ -15,11 +16,6 @@ namespace bigtable {
 namespace {
 
 using Verdict = MutateResponse::Verdict;
-
-// The message or its answer: what became of it is not known.
-bool IsLost(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
-}
 
 // --- Writes ---
 
@@ -47,12 +43,7 @@ absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& 
       if (response->verdict == Verdict::kOtherServer && was_lost) {
         return Unknown(tablet, "another has its place");
       }
-      if (response->verdict == Verdict::kDone &&
-          response->statuses.size() != request.mutations.size()) {
-        return absl::InternalError(Cat("server ", tablet.server, " has answered for ",
-                                       response->statuses.size(), " mutations of ",
-                                       request.mutations.size()));
-      }
+      BT_RETURN_IF_ERROR(CheckAnswer(request, *response));
       return response;
     }
     const absl::Status& error = response.status();

@@ -317,9 +317,12 @@ std::shared_ptr<ServerHost> Cluster::FindServerEver(std::string_view name) const
 DataService* Cluster::FindService(std::string_view server) {
   // One that has ended may still say what it has done.
   const std::shared_ptr<ServerHost> host = FindServerEver(server);
-  if (host == nullptr) return nullptr;
+  return host == nullptr ? nullptr : ServiceOf(host.get());
+}
+
+DataService* Cluster::ServiceOf(ServerHost* host) const {
   MutexLock lock(&mutex_);
-  return metadata_services_ ? metadata_services_(host.get()) : host->data_service();
+  return services_ ? services_(host) : host->data_service();
 }
 
 bool Cluster::HasEnded(std::string_view server) {
@@ -327,10 +330,10 @@ bool Cluster::HasEnded(std::string_view server) {
   return host == nullptr || host->server()->ended();
 }
 
-void Cluster::SetMetadataServices(Services services) {
+void Cluster::SetServices(Services services) {
   {
     MutexLock lock(&mutex_);
-    metadata_services_ = std::move(services);
+    services_ = std::move(services);
   }
   metadata_client_.ForgetAll();
 }

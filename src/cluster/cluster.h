@@ -127,9 +127,11 @@ class Cluster final : public MetadataServers {
   // What stops METADATA's writes, if anything does.
   absl::Status metadata_error() const;
   MetadataLookups metadata_lookups() const { return metadata_client_.lookups(); }
-  // For who has METADATA's servers elsewhere: what they are asked through from now on.
+  // For who has the servers elsewhere: what they are asked through from now on. What this says for
+  // a server outlives the last call.
   using Services = std::function<DataService*(ServerHost*)>;
-  void SetMetadataServices(Services services);
+  void SetServices(Services services);
+  DataService* ServiceOf(ServerHost* host) const;
   BackgroundWork* background() { return &background_; }
   SharedFiles* shared_files() { return &shared_files_; }
   LayoutPool* layouts() { return &layouts_; }
@@ -220,8 +222,8 @@ class Cluster final : public MetadataServers {
   // Given out by this process, and not of servers that have ended.
   std::set<std::string, std::less<>> names_ ABSL_GUARDED_BY(mutex_);
   std::map<TabletId, Ref<TabletCounters>> counters_ ABSL_GUARDED_BY(mutex_);
-  Services metadata_services_ ABSL_GUARDED_BY(mutex_);  // null: in place
-  uint64_t last_name_ ABSL_GUARDED_BY(mutex_) = 0;      // the number in the newest name
+  Services services_ ABSL_GUARDED_BY(mutex_);       // null: in place
+  uint64_t last_name_ ABSL_GUARDED_BY(mutex_) = 0;  // the number in the newest name
 
   // Last: its threads use everything above.
   BackgroundWork background_;

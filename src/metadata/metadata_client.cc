@@ -11,17 +11,13 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
+#include "rpc/answer.h"
 #include "rpc/cell_block.h"
 #include "rpc/filter_format.h"
 #include "rpc/move_wait.h"
 
 namespace bigtable {
 namespace {
-
-// The message or its answer: what became of it is not known.
-bool IsLost(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
-}
 
 // Of one call: for ever, until the servers are to end. Then they are replaced soon or not at all,
 // and a message may still be lost some times.
@@ -46,6 +42,12 @@ class Patience {
 
 absl::Status NoServer(std::string_view what) {
   return absl::UnavailableError(Cat(what, " is on no server at the moment"));
+}
+
+// All that is read of METADATA.
+std::string_view NewestOnly() {
+  static const std::string encoded = EncodeFilter(Filter::Latest(1)).value();
+  return encoded;
 }
 
 // Whether the response has as many rows as are wanted. 0: all are.
@@ -173,10 +175,7 @@ std::optional<absl::Status> MetadataClient::TryMutate(absl::Span<const RowOperat
     Forget(*location);
     return std::nullopt;
   }
-  if (response->statuses.size() != mutations.size()) {
-    return absl::InternalError(Cat("server ", location->server, " has answered for ",
-                                   response->statuses.size(), " mutations of ", mutations.size()));
-  }
+  BT_RETURN_IF_ERROR(CheckAnswer(request, *response));
   for (const absl::Status& status : response->statuses) {
     // In its log, perhaps, but nobody will say that it is: see the top of the header.
     if (absl::IsUnavailable(status) && servers_->HasEnded(location->server)) {
@@ -205,11 +204,10 @@ absl::StatusOr<ScanResponse> MetadataClient::TryScan(const RowRange& range, uint
                                                      std::optional<SequenceNumber> moment,
                                                      bool waits) {
   BT_ASSIGN_OR_RETURN(const Location location, Locate(range.begin(), waits));
-  BT_ASSIGN_OR_RETURN(const std::string filter, EncodeFilter(Filter::Latest(1)));
   absl::StatusOr<ScanResponse> response = location.service->Scan({.server = location.server,
                                                                   .table_id = kMetadataTableId,
                                                                   .range = range,
-                                                                  .filter = filter,
+                                                                  .filter = NewestOnly(),
                                                                   .sequence = moment,
                                                                   .row_limit = row_limit});
   if (!response.ok()) {

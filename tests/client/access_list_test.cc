@@ -53,7 +53,6 @@ class AccessListTest : public DatabaseFixture, public testing::WithParamInterfac
     if (!GetParam()) return;
     network_ = std::make_unique<FaultyNetwork>(1, FaultyNetwork::Faults{});
     peer_->UseServices([this](ServerHost* host) { return network_->To(host); });
-    peer_->UseMetadataServices([this](ServerHost* host) { return network_->To(host); });
   }
   void TearDown() override { database_.reset(); }
 

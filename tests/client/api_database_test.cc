@@ -1,7 +1,6 @@
-// Database: opening and closing, read-only, locks, memory, statistics, background work.
-#include <algorithm>
+// Database: opening and closing, read-only, locks, log sink, statistics.
 #include <atomic>
-#include <functional>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,16 +9,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "gtest/gtest.h"
-
-#include "bigtable/bigtable.h"
 
 #include "support/capturing_sink.h"
 #include "support/database_fixture.h"
-#include "support/expect_status.h"
-#include "support/seeds.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
@@ -401,112 +394,7 @@ TEST_F(DatabaseTest, CloseWaitsForThreadsThatAreInCalls) {
   EXPECT_EQ(wrong, 0);
 }
 
-// --- Memory, log, statistics ---
-
-TEST_F(DatabaseTest, ManySmallMemtablesKeepToTheBudget) {
-  const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
-  DatabaseOptions options = Options();
-  options.shared_memory_budget = budget;
-  Open(options);
-  std::vector<Table*> tables;
-  for (int i = 0; i < 64; ++i) tables.push_back(CreateTable(absl::StrCat("t", i), {"f"}));
-  uint64_t most = 0;
-  for (int i = 0; i < 110; ++i) {
-    for (Table* table : tables) {
-      // Without the log, which would have the memtables written out when it is too long.
-      ASSERT_OK(table->Apply(RowMutation(absl::StrCat("row", i)).Set("f:q", std::string(900, 'v')),
-                             {.durability = Durability::kNone}));
-      most = std::max(most, budget->used(MemoryBudget::Use::kMemtables));
-    }
-  }
-  EXPECT_LE(most, budget->limit() / 8 * 5 + budget->limit() / 8);
-}
-
-TEST_F(DatabaseTest, IdleDatabasesGiveTheirMemoryToOneThatWrites) {
-  const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
-  DatabaseOptions options = Options();
-  options.shared_memory_budget = budget;
-  options.memtable_size = 2 << 20;
-  std::vector<std::unique_ptr<Database>> databases;
-  for (const char* path : {"/idle", "/idle2", "/busy"}) {
-    ASSERT_OK_AND_ASSIGN(databases.emplace_back(), Database::Open(path, options));
-    ASSERT_OK(databases.back()->CreateTable("t", TableSchema{.families = {{"f", {}}}}));
-  }
-  const auto write = [&](int database, int rows) {
-    ASSERT_OK_AND_ASSIGN(Table * table, databases[database]->OpenTable("t"));
-    for (int i = 0; i < rows; ++i) {
-      Set(table, absl::StrCat("row", i), "f:q", 1, std::string(1000, 'v'));
-    }
-  };
-  write(0, 1800);
-  write(1, 1600);
-  write(2, 1700);
-  ASSERT_OK(databases[0]->WaitUntilQuiet());  // what was frozen is written out
-  EXPECT_GE(databases[0]->Statistics().minor_compactions, 1u);
-}
-
-TEST_F(DatabaseTest, RecoveryWritesLargeFilesAlsoWhereAnotherDatabaseHasTheMemory) {
-  const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
-  DatabaseOptions options = Options();
-  Open(options);
-  Table* const table = CreateTable("t", {"f"});
-  for (int i = 0; i < 200; ++i) {
-    Set(table, absl::StrCat("row", i), "f:q", 1, std::string(100, 'v'));
-  }
-  Kill();
-  options.shared_memory_budget = budget;
-  budget->Charge(MemoryBudget::Use::kMemtables, MemoryBudget::kMinimum / 3);
-  Open(options);
-  EXPECT_LE(database_->Statistics().minor_compactions, 5u);  // METADATA's, too
-  database_.reset();
-}
-
-TEST_F(DatabaseTest, TwoDatabasesShareOneMemoryBudget) {
-  const auto budget = std::make_shared<MemoryBudget>(32 << 20);
-  DatabaseOptions options = Options();
-  options.shared_memory_budget = budget;
-  options.memory_budget = 0;  // ignored
-  Open(options);
-  Table* const table = CreateTable("t", {"f"});
-  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Database> other, Database::Open("/other", options));
-  TableSchema schema;
-  schema.families["f"] = {};
-  ASSERT_OK(other->CreateTable("t", schema));
-  ASSERT_OK_AND_ASSIGN(Table * other_table, other->OpenTable("t"));
-
-  const auto written = [&] {
-    return budget->used(MemoryBudget::Use::kMemtables) + budget->used(MemoryBudget::Use::kLog) +
-           budget->used(MemoryBudget::Use::kSpareLog);
-  };
-  Set(table, "r", "f:q", 1, std::string(100'000, 'v'));
-  const uint64_t one = written();
-  Set(other_table, "r", "f:q", 1, std::string(100'000, 'v'));
-  const uint64_t two = written();
-
-  EXPECT_GE(one, 100'000u);
-  EXPECT_GE(two, 200'000u);
-  EXPECT_EQ(database_->Statistics().memory_limit, uint64_t{32} << 20);
-  EXPECT_EQ(other->Statistics().memory_limit, uint64_t{32} << 20);
-  database_.reset();
-  other.reset();
-  EXPECT_EQ(budget->used(), 0u);
-}
-
-TEST_F(DatabaseTest, MemoryStaysInASmallBudgetWhileMuchIsWritten) {
-  const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
-  DatabaseOptions options = Options();
-  options.shared_memory_budget = budget;
-  Open(options);
-  Table* const table = CreateTable("t", {"f"});
-  uint64_t most = 0;
-  for (int i = 0; i < 20'000; ++i) {
-    Set(table, absl::StrCat("row", i * 7919 % 20'000), "f:q", 1, std::string(1000, 'v'));
-    most = std::max(most, budget->used());
-  }
-
-  EXPECT_LE(most, budget->limit() + budget->limit() / 4);
-  EXPECT_OK(database_->Statistics().background_error);
-}
+// --- Log, statistics ---
 
 TEST_F(DatabaseTest, TheLogSinkHearsWhatHappensInSingleLines) {
   const auto sink = std::make_shared<CapturingSink>();
@@ -602,129 +490,6 @@ TEST_F(DatabaseTest, TheBlockCacheServesWhatWasReadBefore) {
   EXPECT_GT(second.block_cache_hits, first.block_cache_hits);
   EXPECT_EQ(second.block_cache_misses, first.block_cache_misses);
   EXPECT_GT(second.memory_block_cache, 0u);
-}
-
-// --- Background work ---
-
-TEST_F(DatabaseTest, CompactReclaimsWhatWasDeleted) {
-  Open();
-  Table* const table = CreateTable("t", {"f"});
-  for (int i = 0; i < 100; ++i) {
-    Set(table, absl::StrCat("row", i), "f:q", 1, std::string(1000, 'v'));
-  }
-  ASSERT_OK(database_->Flush("t"));
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_OK(table->Apply(RowMutation(absl::StrCat("row", i)).DeleteRow()));
-  }
-
-  ASSERT_OK(database_->Compact("t"));
-
-  const LocalityGroupStatistics group = database_->Statistics().tables["t"]["default"];
-  EXPECT_EQ(group.entries, 0u);
-  EXPECT_LT(group.file_bytes, 5'000u);
-  EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "");
-}
-
-TEST_F(DatabaseTest, PausedCompactionsDoNotRunUntilTheyAreContinuedAsOften) {
-  DatabaseOptions options = Options();
-  options.memtable_size = 64 << 10;
-  Open(options);
-  Table* const table = CreateTable("t", {"f"});
-  database_->PauseCompactions();
-  database_->PauseCompactions();
-  const uint64_t before = database_->Statistics().merging_compactions;
-  for (int i = 0; i < 12; ++i) {
-    // Runs that do not overlap would need no compaction.
-    Set(table, "a", "f:q", i, std::string(1000, 'v'));
-    Set(table, "z", "f:q", i, std::string(1000, 'v'));
-    ASSERT_OK(database_->Flush("t"));
-  }
-  ASSERT_OK(database_->WaitUntilQuiet());
-  EXPECT_EQ(database_->Statistics().merging_compactions, before);
-  database_->ContinueCompactions();
-  ASSERT_OK(database_->WaitUntilQuiet());
-  EXPECT_EQ(database_->Statistics().merging_compactions, before);
-
-  database_->ContinueCompactions();
-  ASSERT_OK(database_->WaitUntilQuiet());
-
-  EXPECT_GT(database_->Statistics().merging_compactions, before);
-  EXPECT_LT(database_->Statistics().tables["t"]["default"].sorted_runs, 12u);
-}
-
-TEST_F(DatabaseTest, CompactWorksWhileCompactionsArePaused) {
-  Open();
-  Table* const table = CreateTable("t", {"f"});
-  database_->PauseCompactions();
-  Set(table, "r", "f:q", 1, "v");
-  ASSERT_OK(database_->Flush("t"));
-  Set(table, "r", "f:q", 1, "w");
-
-  ASSERT_OK(database_->Compact("t"));
-
-  EXPECT_EQ(database_->Statistics().tables["t"]["default"].sorted_runs, 1u);
-  EXPECT_EQ(database_->Statistics().tables["t"]["default"].entries, 1u);
-}
-
-TEST_F(DatabaseTest, CancelCompactionsEndsACompactOfAnotherThread) {
-  DatabaseOptions options = Options();
-  options.compaction_rate = 100'000;  // half a minute for what follows
-  Open(options);
-  Table* const table = CreateTable("t", {"f"});
-  for (int i = 0; i < 1500; ++i) {
-    Set(table, absl::StrCat("row", i), "f:q", 1,
-        std::string(1000, static_cast<char>('a' + i % 26)));
-  }
-  ASSERT_OK(database_->Flush("t"));
-  absl::Status status;
-  std::atomic<bool> returned{false};
-  std::thread compactor([this, &status, &returned] {
-    status = database_->Compact("t");
-    returned = true;
-  });
-
-  while (!returned) {
-    absl::SleepFor(absl::Milliseconds(10));
-    database_->CancelCompactions();
-  }
-  compactor.join();
-  database_->SetCompactionRate(0);
-
-  EXPECT_STATUS(kCancelled, "", status);
-  EXPECT_EQ(table->ReadRow("row7")->cells().size(), 1u);
-  EXPECT_OK(database_->Compact("t"));
-}
-
-TEST_F(DatabaseTest, AFullDiskStopsWritesUntilResume) {
-  DatabaseOptions options = Options();
-  options.memtable_size = 64 << 10;
-  options.log_segment_size = 64 << 10;
-  Open(options);
-  Table* const table = CreateTable("t", {"f"});
-  file_system_->set_max_total_bytes(file_system_->total_bytes() + (300 << 10));
-  int written = 0;
-  absl::Status status;
-  while (status.ok() && written < 10'000) {
-    status =
-        table->Apply(RowMutation(absl::StrCat("row", written)).Set("f:q", std::string(1000, 'v')));
-    if (status.ok()) ++written;
-  }
-  EXPECT_STATUS(kResourceExhausted, "", status);
-  EXPECT_FALSE(database_->Resume().ok()) << "the disk is still full";
-
-  file_system_->set_max_total_bytes(InMemoryFileSystem::kUnlimited);
-  ASSERT_OK(database_->Resume());
-
-  Set(table, "after", "f:q", 1, "v");
-  EXPECT_OK(database_->Statistics().background_error);
-  for (const bool reopened : {false, true}) {
-    if (reopened) Reopen();
-    int found = 0;
-    RowReader reader = OpenTable("t")->ReadRows(RowRange::All());
-    for (const Row& row : reader) found += row.cells().size() == 1 ? 1 : 0;
-    EXPECT_OK(reader.status());
-    EXPECT_EQ(found, written + 1);
-  }
 }
 
 }  // namespace

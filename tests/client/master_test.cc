@@ -2,62 +2,29 @@
 // is served twice, and who knows where tablets are notices nothing.
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-#include "support/database_fixture.h"
 #include "support/database_peer.h"
+#include "support/tablets_fixture.h"
 
 namespace bigtable {
 namespace {
 
-std::string RowOf(int i) { return absl::StrFormat("row%05d", i); }
-
-class MasterTest : public DatabaseFixture {
+class MasterTest : public TabletsFixture {
  protected:
   static constexpr int kRows = 40;
 
-  DatabaseOptions WithServers(int servers) {
-    DatabaseOptions options = Options();
-    options.tablet_servers = servers;
-    return options;
-  }
-  static TableSchema Still() {
-    TableSchema schema;
-    schema.families["f"] = {};
-    schema.split.tablet_size = 0;
-    return schema;
-  }
   // With tablets that begin at rows 10, 20 and 30, and data in SSTables, memtables and logs.
   Table* CreateFilled(const std::string& name) {
-    CreateTableOptions options;
-    for (const int i : {10, 20, 30}) options.split_rows.push_back(RowOf(i));
-    EXPECT_OK(database_->CreateTable(name, Still(), options));
-    Table* const table = OpenTable(name);
-    Fill(table, "v");
+    Table* const table = CreateSplitTable(name, 4, 10);
+    Fill(table, 0, kRows, "v");
     EXPECT_OK(database_->Flush(name));
-    Fill(table, "w");
+    Fill(table, 0, kRows, "w");
     return table;
-  }
-  static void Fill(Table* table, std::string_view value) {
-    for (int i = 0; i < kRows; ++i) Set(table, RowOf(i), "f:q", 1, Cat(value, i));
-  }
-  static void ExpectFilled(Table* table, std::string_view value) {
-    int i = 0;
-    RowReader reader = table->ReadRows(RowRange::All());
-    for (const Row& row : reader) {
-      ASSERT_EQ(row.key(), RowOf(i));
-      ASSERT_EQ(Show(row), Cat("f:q@1=", value, i));
-      ASSERT_EQ(Show(table->ReadRow(row.key())), Cat("f:q@1=", value, i));
-      ++i;
-    }
-    ASSERT_OK(reader.status());
-    ASSERT_EQ(i, kRows);
   }
   // Until there is a master that has begun.
   void AwaitMaster() { ASSERT_OK(database_->ListTablets("t")); }
@@ -83,8 +50,8 @@ class MasterTest : public DatabaseFixture {
       const bool died = steps >= fatal;
       peer.OnMasterStep(nullptr);
       deaths += died ? 1 : 0;
-      ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "w"));
-      Fill(table, "x");
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, 0, kRows, "w"));
+      Fill(table, 0, kRows, "x");
       ASSERT_NO_FATAL_FAILURE(AwaitMaster());
       EXPECT_EQ(peer.ServedTwice(), "");
       if (status.ok()) {
@@ -94,7 +61,7 @@ class MasterTest : public DatabaseFixture {
         ASSERT_OK(change(database_.get()));
       }
       EXPECT_TRUE(is_done(database_.get()));
-      ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "x"));
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, 0, kRows, "x"));
       if (fatal % 2 == 0) {
         Kill();
       } else {
@@ -103,7 +70,7 @@ class MasterTest : public DatabaseFixture {
       }
       Open(WithServers(1));
       EXPECT_TRUE(is_done(database_.get()));
-      ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "x"));
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), 0, kRows, "x"));
       ASSERT_OK(database_->Close());
       database_.reset();
       if (!died) break;
@@ -122,7 +89,7 @@ TEST_F(MasterTest, ATableIsCreatedOrNot) {
       [](Database* database) {
         CreateTableOptions options;
         options.split_rows = {"g", "p"};
-        return database->CreateTable("u", Still(), options);
+        return database->CreateTable("u", StillSchema(), options);
       },
       [](Database* database) {
         const auto table = database->OpenTable("u");
@@ -139,7 +106,7 @@ TEST_F(MasterTest, ATableIsCreatedOrNot) {
 TEST_F(MasterTest, ATableIsDeletedOrNot) {
   DieAtEachStep(
       [](Database* database) {
-        const absl::Status created = database->CreateTable("u", Still());
+        const absl::Status created = database->CreateTable("u", StillSchema());
         if (!created.ok() && !absl::IsAlreadyExists(created)) return created;
         return database->DeleteTable("u");
       },
@@ -228,15 +195,15 @@ TEST_F(MasterTest, AMasterMayDieWhileItBeginsAndAServerOfMetadataWithIt) {
       peer.KillMaster();
       absl::Status created;
       do {
-        created = database_->CreateTable("u", Still());
+        created = database_->CreateTable("u", StillSchema());
       } while (absl::IsUnavailable(created));
       EXPECT_TRUE(created.ok() || absl::IsAlreadyExists(created)) << created;
       peer.OnMasterStep(nullptr);
       while (under_way > 0) absl::SleepFor(absl::Milliseconds(1));
       ASSERT_NO_FATAL_FAILURE(AwaitMaster());
-      ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "w"));
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, 0, kRows, "w"));
       ASSERT_NO_FATAL_FAILURE(Reopen(WithServers(2)));
-      ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), "w"));
+      ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), 0, kRows, "w"));
       database_.reset();
     }
   }
@@ -253,8 +220,8 @@ TEST_F(MasterTest, WithoutAMasterReadsAndWritesGoOn) {
   });
   peer.KillMaster();
   for (int round = 0; round < 10; ++round) {
-    ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, "w"));
-    Fill(table, "w");
+    ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, 0, kRows, "w"));
+    Fill(table, 0, kRows, "w");
   }
   // So do tables that nobody had open, and what the master is not needed for.
   EXPECT_OK(database_->OpenTable("t"));

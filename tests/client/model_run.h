@@ -200,7 +200,6 @@ class ModelRun {
       network_ = std::make_unique<FaultyNetwork>(plan_.seed, FaultyNetwork::Everything());
       DatabasePeer peer(database_.get());
       peer.UseServices([this](ServerHost* host) { return network_->To(host); });
-      peer.UseMetadataServices([this](ServerHost* host) { return network_->To(host); });
     }
     pauses_ = 0;
   }

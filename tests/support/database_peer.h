@@ -53,13 +53,11 @@ class DatabasePeer {
   // What is in the lock service may be changed behind everybody's back.
   LockSession* session() const { return impl_->session.get(); }
   size_t RetiredRoutes() const { return impl_->locations.retired(); }
-  // Calls of users go through what this says for each server. Before the first of them.
-  void UseServices(LocationCache::Services services) {
-    impl_->locations.SetServices(std::move(services));
-  }
-  // And METADATA's calls, from now on.
-  void UseMetadataServices(Cluster::Services services) {
-    impl_->cluster->SetMetadataServices(std::move(services));
+  // Calls go through what this says for each server: METADATA's from now on, those of users from
+  // their first one on.
+  void UseServices(Cluster::Services services) {
+    impl_->cluster->SetServices(std::move(services));
+    impl_->locations.SetRemote();
   }
   absl::StatusOr<std::vector<uint64_t>> TablesOfMetadata() const {
     return impl_->cluster->metadata()->Tables();

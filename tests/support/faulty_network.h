@@ -61,7 +61,7 @@ class FaultyNetwork {
   FaultyNetwork(const FaultyNetwork&) = delete;
   FaultyNetwork& operator=(const FaultyNetwork&) = delete;
 
-  // For LocationCache::SetServices.
+  // For Cluster::SetServices.
   DataService* To(ServerHost* host) { return To(host->data_service()); }
   DataService* To(DataService* server) {
     MutexLock lock(&mutex_);

@@ -1,0 +1,93 @@
+// Tablets that are split because they are large, and merged because they are small.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "support/random.h"
+#include "support/tablets_fixture.h"
+
+namespace bigtable {
+namespace {
+
+class TabletSizeTest : public TabletsFixture {};
+
+TEST_F(TabletSizeTest, ATabletIsSplitWhenItIsTooLarge) {
+  Open();
+  TableSchema schema;
+  schema.families["f"] = {};
+  schema.split.tablet_size = 64 << 10;
+  Table* const table = CreateTable("t", schema);
+  Random random(1);
+  std::map<std::string, std::string> expected;
+  for (int i = 0; i < 300; ++i) {
+    expected[RowOf(i)] = random.Bytes(1000);
+    Set(table, RowOf(i), "f:q", 1, expected[RowOf(i)]);
+  }
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  const std::vector<TabletInfo> tablets = Tablets("t");
+  EXPECT_GE(tablets.size(), 5u);
+  EXPECT_LE(tablets.size(), 12u);
+  for (const TabletInfo& tablet : tablets) EXPECT_LE(tablet.disk_bytes, uint64_t{64 << 10});
+  for (const auto& [row, value] : expected) {
+    const auto read = table->ReadRow(row);
+    ASSERT_OK(read);
+    EXPECT_EQ(read->cells()[0].value, value);
+  }
+  // And merged when most is gone.
+  for (int i = 0; i < 300; ++i) {
+    if (i % 10 == 0) continue;
+    ASSERT_OK(table->Apply(RowMutation(RowOf(i)).DeleteRow()));
+  }
+  ASSERT_OK(database_->Compact("t"));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Tablets("t").size(), tablets.size());  // off
+  EXPECT_STATUS(
+      kInvalidArgument, "merge_size",
+      database_->SetSplitRule("t", {.tablet_size = 64 << 10, .merge_size = (32 << 10) + 1}));
+  ASSERT_OK(database_->SetSplitRule("t", {.tablet_size = 64 << 10, .merge_size = 32 << 10}));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_LE(Tablets("t").size(), 2u);
+  Reopen();
+  EXPECT_EQ(database_->GetSchema("t")->split.merge_size, uint64_t{32 << 10});
+  for (int i = 0; i < 300; ++i) {
+    const auto read = OpenTable("t")->ReadRow(RowOf(i));
+    ASSERT_OK(read);
+    EXPECT_EQ(read->empty(), i % 10 != 0);
+  }
+}
+
+TEST_F(TabletSizeTest, RowsWithACommonPrefixStayTogether) {
+  Open();
+  TableSchema schema;
+  schema.families["f"] = {};
+  schema.split = {.tablet_size = 64 << 10, .prefix_length = 2};
+  Table* const table = CreateTable("t", schema);
+  Random random(1);
+  for (int i = 0; i < 300; ++i) {
+    Set(table, Cat("p", i / 100, RowOf(i)), "f:q", 1, random.Bytes(1000));
+  }
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(ShowTablets("t"), "[,p1)@0 [p1,p2)@0 [p2,)@0");
+}
+
+TEST_F(TabletSizeTest, ARowThatIsLargerThanATabletStaysWhole) {
+  Open();
+  TableSchema schema;
+  schema.families["f"] = {};
+  schema.split.tablet_size = 64 << 10;
+  Table* const table = CreateTable("t", schema);
+  Random random(1);
+  for (int i = 0; i < 300; ++i) Set(table, "a", Cat("f:q", i), 1, random.Bytes(1000));
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Tablets("t").size(), 1u);
+  EXPECT_EQ(table->ReadRow("a")->cells().size(), 300u);
+}
+
+}  // namespace
+}  // namespace bigtable
