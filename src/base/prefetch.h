@@ -25,6 +25,14 @@ BIGTABLE_ONLY_PREFETCHES inline void Prefetch(std::string_view bytes, size_t mos
   for (const char* p = bytes.data(); p < end; p += kLine) PrefetchLine(p);
 }
 
+// The same for bytes that are some hundred nanoseconds away: into a larger cache than the nearest,
+// which has no room for them yet.
+BIGTABLE_ONLY_PREFETCHES inline void PrefetchFar(std::string_view bytes) {
+  constexpr size_t kLine = 64;
+  const char* const end = bytes.data() + bytes.size();
+  for (const char* p = bytes.data(); p < end; p += kLine) __builtin_prefetch(p, 0, 2);
+}
+
 }  // namespace bigtable
 
 #endif  // BIGTABLE_BASE_PREFETCH_H_

@@ -50,6 +50,7 @@ class SSTableCursor final : public EntryCursor {
   bool Load(size_t block);
   // Shows what block_ stands at, or fails if it met a damaged block.
   void Show();
+  void ReadAhead() const;
   void FailDamaged();
   void Reset();
 

@@ -98,10 +98,8 @@ bool CellCursor::Find() {
 bool CellCursor::AtEnd() {
   const std::string_view key = input_.key();
   if (spec_.reverse) return !key.starts_with(reverse_row_.view());
-  // Within a row that has begun, the end was looked at already.
   if (single_row_) return !BeginsWith(key, begin_.view());
-  if (end_.empty() || (row_prefix_size_ > 0 && BeginsWith(key, row_prefix()))) return false;
-  return key >= end_.view();
+  return !end_.empty() && !Less(key, end_.view());
 }
 
 // For a reverse read: puts the input at the beginning of the last row before the current one, or of
