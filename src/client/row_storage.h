@@ -102,17 +102,29 @@ class RowBuilder {
     storage_->version = std::move(version);
     storage_->key.assign(key);
   }
-  // For a Row that may have been read before: of the same version, mostly, which it then keeps.
-  RowBuilder(Row* row, std::string_view key, const Pin<TabletVersion>& version) : row_(row) {
-    if (row->storage_ != nullptr && row->storage_->version.get() == version.get()) {
-      row->storage_->Clear();
-    } else {
-      if (row->storage_ != nullptr) RowStorage::GiveBack(std::move(row->storage_));
-      row->storage_ = RowStorage::Take();
-      row->storage_->version = version.Clone();
-    }
+  // With the first cell of a row, where the cursor stands. For a Row that has nothing yet, or what
+  // this cursor came to before: of the same version, mostly, which it then keeps.
+  RowBuilder(Row* row, const CellCursor& cursor, const Pin<TabletVersion>& version) : row_(row) {
     storage_ = row_->storage_.get();
-    storage_->key.assign(key);
+    const bool same_version = storage_ != nullptr && storage_->version.get() == version.get();
+    if (same_version && cursor.is_alike() && storage_->cells.size() == 1 &&
+        storage_->owners.empty() && cursor.value_owner() == nullptr) {
+      storage_->key.assign(cursor.row());
+      Cell& cell = storage_->cells.front();
+      cell.timestamp = Timestamp(cursor.timestamp());
+      cell.value = cursor.value();
+      return;
+    }
+    if (same_version) {
+      storage_->Clear();
+    } else {
+      if (storage_ != nullptr) RowStorage::GiveBack(std::move(row_->storage_));
+      row_->storage_ = RowStorage::Take();
+      storage_ = row_->storage_.get();
+      storage_->version = version.Clone();
+    }
+    storage_->key.assign(cursor.row());
+    Add(cursor);
   }
   RowBuilder(const RowBuilder&) = delete;
   RowBuilder& operator=(const RowBuilder&) = delete;

@@ -431,12 +431,13 @@ class RowReaderImpl {
     if (!at_row_ && !cursor_->Next()) {
       return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
     }
-    RowBuilder builder(row, cursor_->cells().row(), cursor_->version());
-    do {
+    RowBuilder builder(row, cursor_->cells(), cursor_->version());
+    calls_.CountPart();
+    for (at_row_ = cursor_->Next(); at_row_ && !cursor_->cells().is_new_row();
+         at_row_ = cursor_->Next()) {
       builder.Add(cursor_->cells());
       calls_.CountPart();
-      at_row_ = cursor_->Next();
-    } while (at_row_ && !cursor_->cells().is_new_row());
+    }
     builder.Finish();
     if (!at_row_ && !cursor_->status().ok()) {
       calls_.DropParts(row->cells().size());

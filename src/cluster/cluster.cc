@@ -290,7 +290,8 @@ std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerH
 
 std::vector<std::shared_ptr<ServerHost>> Cluster::ServersOf(ServerRole role) const {
   std::vector<std::shared_ptr<ServerHost>> chosen;
-  AddOf(role, AllHosts(), &chosen);
+  MutexLock lock(&mutex_);
+  AddOf(role, servers_, &chosen);
   return chosen;
 }
 

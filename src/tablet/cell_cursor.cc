@@ -54,6 +54,7 @@ void CellCursor::ReadRange(const RowRange& range) {
 bool CellCursor::Next() {
   if (!status_.ok() || sources_.empty()) return false;
   is_new_row_ = false;
+  is_alike_ = false;
   if (fresh_) {
     fresh_ = false;
     if (single_row_) {
@@ -67,7 +68,11 @@ bool CellCursor::Next() {
   } else if (skip_row_ && row_prefix_size_ > 0) {
     Take(Step::kSkipRow);
   } else if (has_cell_) {
-    Take(filter_.done_with_column() ? Step::kSkipColumn : Step::kNext);
+    if (filter_.done_with_column()) {
+      Take(Step::kSkipColumn);
+    } else {
+      input_.Next();
+    }
   }
   skip_row_ = false;
   has_cell_ = Find();
@@ -148,6 +153,7 @@ inline bool CellCursor::EnterAlike(std::string_view key) {
   const size_t column_end = column_prefix_.size() - 2;
   qualifier_ = column_prefix_.view().substr(column_end - qualifier_.size(), qualifier_.size());
   EnterCell(timestamp);
+  is_alike_ = true;
   return true;
 }
 
