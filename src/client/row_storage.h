@@ -107,8 +107,7 @@ class RowBuilder {
   RowBuilder(Row* row, const CellCursor& cursor, const Pin<TabletVersion>& version) : row_(row) {
     storage_ = row_->storage_.get();
     const bool same_version = storage_ != nullptr && storage_->version.get() == version.get();
-    if (same_version && cursor.is_alike() && storage_->cells.size() == 1 &&
-        storage_->owners.empty() && cursor.value_owner() == nullptr) {
+    if (same_version && HasOneCellOfColumn(cursor)) {
       storage_->key.assign(cursor.row());
       Cell& cell = storage_->cells.front();
       cell.timestamp = Timestamp(cursor.timestamp());
@@ -153,6 +152,22 @@ class RowBuilder {
   }
 
  private:
+  // Whether the row here is a single cell, of the column of the cursor's, and both values lie in
+  // the version: then the cell becomes the cursor's by its timestamp and value alone. What the row
+  // holds is compared, and not what the cursor came from: it enters columns of which it returns no
+  // cell. Requires a row of the cursor's version, where a family has its name in one place.
+  bool HasOneCellOfColumn(const CellCursor& cursor) const {
+    if (storage_->cells.size() != 1 || !storage_->owners.empty() ||
+        cursor.value_owner() != nullptr) {
+      return false;
+    }
+    const Cell& cell = storage_->cells.front();
+    const std::string_view qualifier = cursor.qualifier();
+    return cell.family.data() == cursor.family().name.data() &&
+           cell.qualifier.size() == qualifier.size() &&
+           SameBytes(cell.qualifier.data(), qualifier.data(), qualifier.size());
+  }
+
   Row* const row_;
   RowStorage* storage_;
 };

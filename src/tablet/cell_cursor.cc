@@ -54,7 +54,6 @@ void CellCursor::ReadRange(const RowRange& range) {
 bool CellCursor::Next() {
   if (!status_.ok() || sources_.empty()) return false;
   is_new_row_ = false;
-  is_alike_ = false;
   if (fresh_) {
     fresh_ = false;
     if (single_row_) {
@@ -153,7 +152,6 @@ inline bool CellCursor::EnterAlike(std::string_view key) {
   const size_t column_end = column_prefix_.size() - 2;
   qualifier_ = column_prefix_.view().substr(column_end - qualifier_.size(), qualifier_.size());
   EnterCell(timestamp);
-  is_alike_ = true;
   return true;
 }
 

@@ -66,9 +66,6 @@ class CellCursor {
 
   // Whether this cell is in another row than the one before it, or is the first.
   bool is_new_row() const { return is_new_row_; }
-  // It is the first of its row, and of the same family and qualifier as the one before it. May be
-  // false though it is.
-  bool is_alike() const { return is_alike_; }
   // The cell, until Next().
   std::string_view row() const {
     return row_is_plain_ ? row_prefix().substr(0, row_prefix_size_ - 2) : row_;
@@ -140,7 +137,6 @@ class CellCursor {
   // row; 0: nothing.
   size_t alike_size_ = 0;
   bool is_new_row_ = false;
-  bool is_alike_ = false;
   bool row_has_cells_ = false;
   bool in_family_ = false;                // family_ is of the current row
   const FamilyLayout* family_ = nullptr;  // of this row or one before
