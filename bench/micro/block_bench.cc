@@ -63,7 +63,7 @@ void BM_IndexFind(benchmark::State& state) {
   const auto blocks = static_cast<uint32_t>(state.range(0));
   BlockBuilder builder;
   std::string stored_size;
-  AppendVarint64(&stored_size, kBlockSize);
+  AppendVarint64(&stored_size, kBlockSize * 2);
   size_t shared;
   for (uint32_t i = 1; i <= blocks; ++i) {
     builder.Add(EntryKeyOf(uint64_t{i} * kRowsInBlock - 1), stored_size, &shared);

@@ -33,6 +33,11 @@ class EntryCursor {
   bool valid() const { return valid_; }
   const absl::Status& status() const { return status_; }
 
+  // Whether what could not be read has only entries of rows behind this one, which `row_prefix` is
+  // of: all that the source has of the row was shown, or had been passed by. Requires a status that
+  // is not OK. False is always right.
+  virtual bool FailedBehind(std::string_view /*row_prefix*/) const { return false; }
+
   // The entry's encoded key (base/entry_key.h) and value, until the cursor moves. Require valid().
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }

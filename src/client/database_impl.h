@@ -109,9 +109,11 @@ class TableImpl {
   // up, and waits a little if nobody serves it. NotFound: the table was deleted. Errors of the
   // limits.
   absl::Status LookAgain(std::string_view row, MoveWait* wait, const CallLimits& limits) const;
-  // The whole table, as far as all of its tablets are where they are said to be.
-  absl::StatusOr<std::shared_ptr<const ServedTable>> LocateAll(MoveWait* wait,
-                                                               const CallLimits& limits) const;
+  // Where the table's tablets are, and those of `ranges`, which are as RowSet::Normalized() has
+  // them, are where they are said to be. Costs a look at each of these, not at all of the table.
+  absl::StatusOr<std::shared_ptr<const ServedTable>> Locate(absl::Span<const RowRange> ranges,
+                                                            MoveWait* wait,
+                                                            const CallLimits& limits) const;
 
   // Inside the gate. Checks what a read is given and fixes the moment, which is good for this
   // tablet alone unless it is a snapshot's. The version is the tablet's, and was pinned before: a

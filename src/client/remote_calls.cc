@@ -279,7 +279,7 @@ bool RemoteCursor::Fail(const absl::Status& status) {
 
 bool RemoteCursor::Next() {
   while (status_.ok()) {
-    while (reader_.Next()) {
+    while (std::exchange(at_row_, false) || reader_.Next()) {
       if (!reader_.is_new_row()) {
         if (!skip_row_) return true;
         continue;
@@ -298,28 +298,37 @@ bool RemoteCursor::Next() {
       if (const absl::Status ended = limits_.Check(); !ended.ok()) return Fail(ended);
       return true;
     }
-    if (!reader_.ok()) return Fail(absl::InternalError("an answer's cells are not well formed"));
+    if (!reader_.ok()) return FailMalformed();
+    if (row_limit_ > 0 && rows_ == row_limit_) return false;
     if (!chunk_status_.ok()) return Fail(chunk_status_);
     if (!Fetch()) return false;
   }
   return false;
 }
 
+bool RemoteCursor::NextInRow() {
+  if (!reader_.Next()) return reader_.ok() ? false : FailMalformed();
+  at_row_ = reader_.is_new_row();
+  return !at_row_;
+}
+
+bool RemoteCursor::FailMalformed() {
+  return Fail(absl::InternalError("an answer's cells are not well formed"));
+}
+
 bool RemoteCursor::NextRow(Row* row) {
-  if (!at_row_ && !Next()) return false;
+  if (!Next()) return false;
   *row = Row();
   RowBuilder builder(row, cell().row, Pin<TabletVersion>());
-  // Whatever comes after it, the row is whole.
   do {
     builder.AddInPlace(CellOf(cell()), owner());
-    at_row_ = Next();
-  } while (at_row_ && !is_new_row());
+  } while (NextInRow());
   builder.Finish();
-  return true;
+  return status_.ok();
 }
 
 bool RemoteCursor::Fetch() {
-  if (left_.empty() || (row_limit_ > 0 && rows_ == row_limit_)) return false;
+  if (left_.empty()) return false;
   request_.range = std::move(left_.back());
   left_.pop_back();
   request_.filter = filter_;

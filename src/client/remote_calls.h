@@ -80,6 +80,9 @@ class RemoteCursor {
   // To the next cell. False at the end, or after an error, or when there were as many rows as the
   // options allow: status().
   bool Next();
+  // To the next cell of the same row; false where it ends, without asking for more: a chunk has
+  // whole rows. Requires that the last call of either returned true.
+  bool NextInRow();
   void SkipRow() { skip_row_ = true; }
   // Instead: the next row, whole. The Row keeps the memory of its chunk.
   bool NextRow(Row* row);
@@ -95,6 +98,7 @@ class RemoteCursor {
   // Asks for what comes next; false at the end, or after an error.
   bool Fetch();
   bool Fail(const absl::Status& status);
+  bool FailMalformed();
 
   const TableImpl* const table_;
   const RemoteMoment* const moment_;
@@ -107,7 +111,7 @@ class RemoteCursor {
   absl::Status chunk_status_;  // what comes after the chunk
   uint64_t rows_ = 0;
   bool skip_row_ = false;
-  bool at_row_ = false;  // of NextRow: at the first cell of the row that is next
+  bool at_row_ = false;  // at the first cell of the row that is next, which Next() is to show
 
   RowRange asked_;  // what the chunk is of
   Ref<const RefCounted> owner_;

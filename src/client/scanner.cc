@@ -48,6 +48,7 @@ class ScannerImpl {
   const ReadOptions options_;
   RowRange range_;
   ReadMoment moment_;
+  bool knows_range_ = false;    // the moment does
   RemoteMoment remote_moment_;  // instead, where tablets are reached by messages
   std::vector<std::unique_ptr<ScanStream>> streams_;
   ScanStream* moved_last_ = nullptr;
@@ -71,7 +72,11 @@ class ScanStreamImpl {
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(DatabaseImpl::ClosedError());
     if (!has_cell_) return calls_.CountNone();
-    if (skip_row) SkipRow();
+    if (skip_row) {
+      // There is no other row to come.
+      if (IsLastRow()) return End();
+      SkipRow();
+    }
     Move();
   }
   // The range was set anew.
@@ -151,22 +156,29 @@ class ScanStreamImpl {
   void Move() {
     if (remote_) [[unlikely]]
       return MoveRemotely();
-    has_cell_ = cursor_->Next();
+    has_cell_ = IsLastRow() ? cursor_->NextInRow() : cursor_->Next();
     if (!cursor_->status().ok()) return Fail(cursor_->status());
-    if (has_cell_ && cursor_->cells().is_new_row() && scanner_->row_limit() > 0 &&
-        rows_++ == scanner_->row_limit()) {
-      has_cell_ = false;
-    }
-    if (!has_cell_) return calls_.CountNone();
-    if (cursor_->cells().is_new_row()) calls_.CountPart();
-    scanner_->Moved(stream);
+    if (!has_cell_) return End();
+    NoteCell(cursor_->cells().is_new_row());
   }
   void MoveRemotely() {
-    has_cell_ = remote_->Next();
+    has_cell_ = IsLastRow() ? remote_->NextInRow() : remote_->Next();
     if (!remote_->status().ok()) return Fail(remote_->status());
-    if (!has_cell_) return calls_.CountNone();
-    if (remote_->is_new_row()) calls_.CountPart();
+    if (!has_cell_) return End();
+    NoteCell(remote_->is_new_row());
+  }
+  // Whether the stream is in the last row that the options allow.
+  bool IsLastRow() const { return rows_ > 0 && rows_ == scanner_->row_limit(); }
+  void NoteCell(bool is_new_row) {
+    if (is_new_row) {
+      ++rows_;
+      calls_.CountPart();
+    }
     scanner_->Moved(stream);
+  }
+  void End() {
+    has_cell_ = false;
+    calls_.CountNone();
   }
   void SkipRow() {
     if (remote_) [[unlikely]]
@@ -194,6 +206,7 @@ class ScanStreamImpl {
 
 void ScannerImpl::SetRange(const RowRange& range) {
   range_ = range;
+  knows_range_ = false;
   moved_last_ = nullptr;
   for (const auto& stream : streams_) stream->impl_->Restart();
 }
@@ -216,7 +229,13 @@ absl::Status ScannerImpl::Begin() {
     return remote_moment_.fixed() ? absl::OkStatus()
                                   : remote_moment_.Fix(*table_, Filter(), options_);
   }
-  return moment_.fixed() ? absl::OkStatus() : moment_.Fix(*table_, Filter(), options_);
+  if (knows_range_) return absl::OkStatus();
+  const auto ranges = absl::MakeConstSpan(&range_, range_.empty() ? 0 : 1);
+  BT_RETURN_IF_ERROR(
+      moment_.fixed() ? moment_.Extend(*table_, options_, ranges)
+                      : moment_.Fix(*table_, Filter(), options_, ranges, ReadMoment::Rest::kMore));
+  knows_range_ = true;
+  return absl::OkStatus();
 }
 
 ScanStream::ScanStream(std::unique_ptr<ScanStreamImpl> impl) : impl_(std::move(impl)) {}

@@ -12,6 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+
+#include "bigtable/row_range.h"
+
 #include "base/key_fences.h"
 #include "client/remote_tablet.h"
 #include "tablet/tablet.h"
@@ -69,6 +73,26 @@ class ServedTable {
   // The first row at `place`.
   std::string_view BeginOf(size_t place) const {
     return place == 0 ? std::string_view() : std::string_view(ends_[place - 1]);
+  }
+  // The first row of these ranges, which ascend and do not overlap, of which it is not known where
+  // it is, or known in a tablet that has moved since; none: all are known. For those who read
+  // tablets in place.
+  std::optional<std::string_view> FindMissing(absl::Span<const RowRange> ranges) const {
+    size_t next = 0;  // before this one all that the ranges have touched are there
+    for (const RowRange& range : ranges) {
+      const auto is_in_range = [&](size_t place) {
+        return !range.end().has_value() || BeginOf(place) < *range.end();
+      };
+      if (next == tablets_.size()) break;
+      if (next > 0 && !is_in_range(next)) continue;
+      for (next = std::max(next, Find(range.begin())); next < tablets_.size() && is_in_range(next);
+           ++next) {
+        const std::shared_ptr<Tablet>& tablet = tablets_[next].tablet;
+        if (tablet != nullptr && !tablet->moved()) continue;
+        return std::max(BeginOf(next), std::string_view(range.begin()));
+      }
+    }
+    return std::nullopt;
   }
   // The servers that have tablets of the table, each once.
   const std::vector<TabletServer*>& servers() const { return servers_; }

@@ -44,18 +44,13 @@ absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
   return wait->Wait(limits);
 }
 
-absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::LocateAll(
-    MoveWait* wait, const CallLimits& limits) const {
+absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::Locate(
+    absl::Span<const RowRange> ranges, MoveWait* wait, const CallLimits& limits) const {
   while (true) {
     std::shared_ptr<const ServedTable> table = route->Share();
-    const std::vector<ServedTablet>& tablets = table->tablets();
-    const auto missing =
-        std::find_if(tablets.begin(), tablets.end(), [](const ServedTablet& served) {
-          return served.tablet == nullptr || served.tablet->moved();
-        });
-    if (missing == tablets.end()) return table;
-    const auto place = static_cast<size_t>(missing - tablets.begin());
-    BT_RETURN_IF_ERROR(LookAgain(table->BeginOf(place), wait, limits));
+    const std::optional<std::string_view> missing = table->FindMissing(ranges);
+    if (!missing.has_value()) return table;
+    BT_RETURN_IF_ERROR(LookAgain(*missing, wait, limits));
   }
 }
 
@@ -368,7 +363,7 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   CellCursor cells(version.get(), spec);
   cells.ReadRow(*probe);
   RowBuilder builder(&result, row, std::move(version));
-  while (cells.Next()) builder.Add(cells);
+  for (bool more = cells.Next(); more; more = cells.NextInRow()) builder.Add(cells);
   builder.Finish();
   BT_RETURN_IF_ERROR(cells.status());
   if (cache != nullptr && spec.filter == nullptr && options.fill_cache) {
@@ -409,15 +404,16 @@ class RowReaderImpl {
       BeginRemotely(rows);
       return;
     }
+    std::vector<RowRange> ranges = rows.Normalized();
     const absl::Status status =
-        pass ? moment_.Fix(*table_, filter_, options_) : DatabaseImpl::ClosedError();
+        pass ? moment_.Fix(*table_, filter_, options_, ranges) : DatabaseImpl::ClosedError();
     if (!status.ok()) {
       Note(status);
       return;
     }
     ReadSpec spec = moment_.spec();
     spec.settings.is_traced = calls_.is_traced();
-    cursor_.emplace(table_.get(), &moment_, spec, rows.Normalized(), &calls_);
+    cursor_.emplace(table_.get(), &moment_, spec, std::move(ranges), &calls_);
   }
 
   bool Next(Row* row) {
@@ -428,18 +424,17 @@ class RowReaderImpl {
     if (remote_ != nullptr) [[unlikely]]
       return NextRemotely(row);
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
-    if (!at_row_ && !cursor_->Next()) {
+    if (!cursor_->Next()) {
       return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
     }
     RowBuilder builder(row, cursor_->cells(), cursor_->version());
     calls_.CountPart();
-    for (at_row_ = cursor_->Next(); at_row_ && !cursor_->cells().is_new_row();
-         at_row_ = cursor_->Next()) {
+    while (cursor_->NextInRow()) {
       builder.Add(cursor_->cells());
       calls_.CountPart();
     }
     builder.Finish();
-    if (!at_row_ && !cursor_->status().ok()) {
+    if (!cursor_->status().ok()) [[unlikely]] {
       calls_.DropParts(row->cells().size());
       return Fail(cursor_->status());
     }
@@ -490,7 +485,6 @@ class RowReaderImpl {
   ReadMoment moment_;
   std::optional<TableCursor> cursor_;
   std::unique_ptr<Remote> remote_;
-  bool at_row_ = false;  // the cursor stands at the first cell of a row
   bool done_ = false;
   int64_t rows_ = 0;
   absl::Status status_;

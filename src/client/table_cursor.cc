@@ -11,21 +11,29 @@ namespace bigtable {
 // --- The moment ---
 
 absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
-                             const ReadOptions& options) {
-  const auto moved = [](const ServedTablet& tablet) { return tablet.tablet->moved(); };
-  MoveWait wait;
-  do {
-    BT_ASSIGN_OR_RETURN(table_, table.LocateAll(&wait, LimitsOf(options)));
+                             const ReadOptions& options, absl::Span<const RowRange> ranges,
+                             Rest rest) {
+  // Of nothing some tablet is read all the same: a deleted table is noticed so.
+  static const auto* const kAny = new RowRange(RowRange::RightOpen("", std::string_view("\0", 1)));
+  if (ranges.empty()) ranges = absl::MakeConstSpan(kAny, 1);
+  const CallLimits limits = LimitsOf(options);
+  for (MoveWait wait;;) {
+    BT_ASSIGN_OR_RETURN(table_, table.Locate(ranges, &wait, limits));
     only_ = {};
-    const std::vector<ServedTablet>& tablets = table_->tablets();
-    // A deleted table is noticed here, too.
-    Pin<TabletVersion> first = tablets.front().tablet->Version();
+    const size_t place = table_->Find(ranges.front().begin());
+    const ServedTablet& first = table_->tablets()[place];
+    Pin<TabletVersion> version = first.tablet->Version();
     bool first_moved = false;
-    BT_RETURN_IF_ERROR(
-        table.BeginRead(tablets.front(), *first, filter, options, &spec_, &first_moved));
-    layout_ = first->shared_layout();
-    if (tablets.size() == 1) {
-      only_ = std::move(first);
+    BT_RETURN_IF_ERROR(table.BeginRead(first, *version, filter, options, &spec_, &first_moved));
+    if (first_moved) {
+      BT_RETURN_IF_ERROR(table.LookAgain(ranges.front().begin(), &wait, limits));
+      continue;
+    }
+    layout_ = version->shared_layout();
+    const bool is_one = rest == Rest::kMore ? table_->tablets().size() == 1
+                                            : table_->FindBefore(ranges.back().end()) == place;
+    if (is_one) {
+      only_ = std::move(version);
     } else if (options.snapshot != nullptr) {
       held_ = options.snapshot;
     } else {
@@ -35,8 +43,19 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
       for (TabletServer* server : table_->servers()) server->WaitForWrites();
     }
     // A tablet that was split before the moment may not have all of it.
-  } while (std::any_of(table_->tablets().begin(), table_->tablets().end(), moved));
+    if (!table_->FindMissing(ranges).has_value()) break;
+  }
   fixed_ = true;
+  return absl::OkStatus();
+}
+
+// The moment is held, so that whatever tablets have these rows by now show what they had then.
+absl::Status ReadMoment::Extend(const TableImpl& table, const ReadOptions& options,
+                                absl::Span<const RowRange> ranges) {
+  if (only_) return absl::OkStatus();
+  MoveWait wait;
+  BT_ASSIGN_OR_RETURN(table_, table.Locate(ranges, &wait, LimitsOf(options)));
+  for (TabletServer* server : table_->servers()) server->WaitForWrites();
   return absl::OkStatus();
 }
 
@@ -64,7 +83,9 @@ bool TableCursor::NextPart() {
       status_ = cells_->status();
       break;
     }
-    in_part_ = FindPart() && Open();
+    // Where there are rows, cells look at the limits; of a million absent ones nobody else would.
+    status_ = spec_.limits.Check("the read");
+    in_part_ = status_.ok() && FindPart() && Open();
     if (!in_part_) return false;
     if (cells_->Next()) return true;
   }
@@ -73,16 +94,15 @@ bool TableCursor::NextPart() {
 }
 
 bool TableCursor::FindPart() {
-  const std::vector<ServedTablet>& tablets = moment_->table().tablets();
+  const ServedTable& table = moment_->table();
   if (range_ != nullptr) {
     if (spec_.reverse) {
-      if (tablet_ > 0 && range_->begin() < tablets[tablet_].tablet->rows().begin()) {
+      if (tablet_ > 0 && range_->begin() < table.BeginOf(tablet_)) {
         --tablet_;
         return true;
       }
-    } else if (tablet_ + 1 < tablets.size() &&
-               (!range_->end().has_value() ||
-                tablets[tablet_ + 1].tablet->rows().begin() < *range_->end())) {
+    } else if (tablet_ + 1 < table.tablets().size() &&
+               (!range_->end().has_value() || table.BeginOf(tablet_ + 1) < *range_->end())) {
       ++tablet_;
       return true;
     }
@@ -90,13 +110,7 @@ bool TableCursor::FindPart() {
   if (ranges_begun_ == ranges_.size()) return false;
   range_ = &ranges_[spec_.reverse ? ranges_.size() - 1 - ranges_begun_ : ranges_begun_];
   ++ranges_begun_;
-  if (!spec_.reverse) {
-    tablet_ = moment_->table().Find(range_->begin());
-  } else if (!range_->end().has_value()) {
-    tablet_ = tablets.size() - 1;
-  } else {
-    tablet_ = moment_->table().Find(*range_->end());
-  }
+  tablet_ = spec_.reverse ? table.FindBefore(range_->end()) : table.Find(range_->begin());
   return true;
 }
 

@@ -22,22 +22,29 @@
 
 namespace bigtable {
 
-// What a read of many rows sees: the same of all tablets. Of a table with one tablet it is the
-// version that is current when the moment is fixed. Of one with several, which may be on several
+// What a read of many rows sees: the same of all tablets. Where one tablet has all that is read it
+// is the version that is current when the moment is fixed. Of several, which may be on several
 // servers, it is a snapshot, and a tablet's version is pinned only when the read comes to it, so
 // that a long scan does not hold the memtables of a whole table. One thread at a time.
 class ReadMoment {
  public:
-  // Inside the gate. Errors of TableImpl::BeginRead.
-  absl::Status Fix(const TableImpl& table, const Filter& filter, const ReadOptions& options);
+  // Inside the gate. What is to be read: `ranges`, which are as RowSet::Normalized() has them, and
+  // with Rest::kMore others, of which Extend() will be told. Costs a look at each of their tablets.
+  // Errors of TableImpl::BeginRead.
+  enum class Rest { kNone, kMore };
+  absl::Status Fix(const TableImpl& table, const Filter& filter, const ReadOptions& options,
+                   absl::Span<const RowRange> ranges, Rest rest = Rest::kNone);
+  // Inside the gate. From now on these ranges can be read; those before cannot.
+  absl::Status Extend(const TableImpl& table, const ReadOptions& options,
+                      absl::Span<const RowRange> ranges);
   bool fixed() const { return fixed_; }
 
   // Of a read at this moment. Its filter is the one that Fix() was given.
   const ReadSpec& spec() const { return spec_; }
   // The table's schema at the moment.
   const TableLayout& layout() const { return *layout_; }
-  // The table's tablets at the moment. They may have been split since: what they had then they show
-  // all the same.
+  // The table's tablets at the moment, of which those of the ranges are known. They may have been
+  // split since: what they had then they show all the same.
   const ServedTable& table() const { return *table_; }
   // Inside the gate. What tablet number `i` of these is read from. NotFound: the table was deleted.
   absl::Status PinVersion(const TableImpl& table, size_t i, Pin<TabletVersion>* version) const;
@@ -47,7 +54,7 @@ class ReadMoment {
   ReadSpec spec_;
   std::shared_ptr<const ServedTable> table_;
   std::shared_ptr<const TableLayout> layout_;
-  Pin<TabletVersion> only_;               // of a table with one tablet
+  Pin<TabletVersion> only_;               // where one tablet has everything
   std::shared_ptr<const Snapshot> held_;  // of others: keeps what the moment sees
 };
 
@@ -67,6 +74,13 @@ class TableCursor {
     if (in_part_ && cells_->Next()) [[likely]]
       return true;
     return NextPart();
+  }
+  // To the next cell of the same row: CellCursor::NextInRow.
+  bool NextInRow() {
+    if (cells_->NextInRow()) [[likely]]
+      return true;
+    if (!cells_->status().ok()) status_ = cells_->status();
+    return false;
   }
   void SkipRow() { cells_->SkipRow(); }
 

@@ -86,16 +86,28 @@ inline void MergingCursor::SortIn() {
   order_[low] = moved;
 }
 
+bool MergingCursor::LeaveFailed(std::string_view row_prefix) {
+  for (const EntryCursor* child : children_) {
+    if (!child->valid() && !child->status().ok() && !child->FailedBehind(row_prefix)) return false;
+  }
+  status_ = absl::OkStatus();
+  ShowSmallest();
+  return true;
+}
+
 void MergingCursor::Rebuild() {
+  for (const EntryCursor* child : children_) {
+    if (!child->valid() && !child->status().ok()) return Fail(child->status());
+  }
+  ShowSmallest();
+}
+
+void MergingCursor::ShowSmallest() {
   forward_ = true;
   order_.clear();
   valid_ = false;
   for (EntryCursor* child : children_) {
-    if (child->valid()) {
-      order_.push_back(child);
-    } else if (!child->status().ok()) {
-      return Fail(child->status());
-    }
+    if (child->valid()) order_.push_back(child);
   }
   if (order_.empty()) return;
   if (order_.size() > 1) {

@@ -42,13 +42,20 @@ class MergingCursor final : public EntryCursor {
   }
   // Goes to the first entry at which a child stands: they were put there before they were added.
   void Start() { Rebuild(); }
+  // After an error: goes on without the children that failed, if none of them can have more of this
+  // row (EntryCursor::FailedBehind), which the prefix is of. False: one of them can. Until the next
+  // seek only entries of the row are worth looking at.
+  bool LeaveFailed(std::string_view row_prefix);
   // Seek for a target that is after the shown entry: children that are there already stay.
   // Requires valid().
   void SeekForward(std::string_view target);
 
  private:
-  // Shows the only or the smallest of the children as they stand.
+  // Shows the only or the smallest of the children as they stand; the first one's error if any of
+  // them has failed.
   void Rebuild();
+  // Of those that stand at an entry.
+  void ShowSmallest();
   // Shows the child that has the largest key, all of which are before a target.
   void ShowLargest();
   void Show(const EntryCursor* child) {

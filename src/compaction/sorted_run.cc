@@ -125,6 +125,12 @@ void RunCursor::Next() {
   Show();
 }
 
+bool RunCursor::FailedBehind(std::string_view row_prefix) const {
+  const std::string_view first = run_->files[index_]->info().smallest_key;
+  return (row_prefix < first && !first.starts_with(row_prefix)) ||
+         cursor_->FailedBehind(row_prefix);
+}
+
 bool RunCursor::Open(size_t index) {
   valid_ = false;
   if (index >= run_->files.size()) return false;

@@ -58,6 +58,7 @@ class RunCursor final : public EntryCursor {
   void SeekToFirst() override;
   void SeekToLast() override;
   void Next() override;
+  bool FailedBehind(std::string_view row_prefix) const override;
 
  private:
   // Puts the cursor into file `index`; false, and invalid, if there is no such file.

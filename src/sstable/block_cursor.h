@@ -39,10 +39,12 @@ class BlockCursor {
   std::string_view key() const { return key_; }  // until the cursor moves
   std::string_view value() const { return value_; }
 
+  // Whether this is the last entry. Requires valid().
+  bool is_last() const { return next_key_ == keys_end_; }
   // False if the following entry has fewer bytes in common with this one, or there is none.
   // Requires valid().
   bool MayShare(size_t bytes) const {
-    if (next_key_ == keys_end_) return false;
+    if (is_last()) return false;
     // Of a restart it is not known without looking at its key; neither of long prefixes.
     const auto shared = static_cast<unsigned char>(*next_key_);
     return shared == 0 || shared >= bytes || shared >= 0x80;

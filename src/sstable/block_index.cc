@@ -37,7 +37,12 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
     if (!key.starts_with(index.prefix_)) return Damaged("its keys do not ascend");
     last = key;
     Decoder decoder(cursor.value());
-    const uint64_t size = decoder.Varint();
+    const uint64_t number = decoder.Varint();
+    const uint64_t size = number / 2;
+    if (number % 2 != 0) {
+      if (index.offsets_.size() == 0) return Damaged("block 0 goes on with a row before it");
+      index.NoteThatRowGoesOn(index.offsets_.size() - 1);
+    }
     if (!decoder.ok() || !decoder.at_end() || size > data_size ||
         offset + size + kSealSize > data_size) {
       return Damaged(Cat("block ", index.offsets_.size(), " is not among the data"));
@@ -52,6 +57,7 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
   index.keys_.shrink_to_fit();
   index.offsets_.ShrinkToFit();
   index.key_begins_.shrink_to_fit();
+  index.rows_go_on_.shrink_to_fit();
   index.BuildLevels();
   return index;
 }
@@ -59,6 +65,11 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
 void BlockIndex::AddOffsets(uint64_t offset, size_t key_begin) {
   offsets_.Add(offset);
   key_begins_.push_back(key_begin);
+}
+
+void BlockIndex::NoteThatRowGoesOn(size_t i) {
+  rows_go_on_.resize(i / 64 + 1);
+  rows_go_on_[i / 64] |= uint64_t{1} << (i % 64);
 }
 
 // Each level has, of every line of the level below, the largest number. The gaps at the end of a
@@ -123,8 +134,8 @@ size_t BlockIndex::Find(std::string_view target) const {
 
 size_t BlockIndex::memory() const {
   return sizeof *this + prefix_.capacity() + keys_.capacity() + offsets_.memory() +
-         key_begins_.capacity() * sizeof(size_t) + lines_.capacity() * sizeof(Line) +
-         levels_.capacity() * sizeof(uint32_t);
+         key_begins_.capacity() * sizeof(size_t) + rows_go_on_.capacity() * sizeof(uint64_t) +
+         lines_.capacity() * sizeof(Line) + levels_.capacity() * sizeof(uint32_t);
 }
 
 }  // namespace bigtable

@@ -43,6 +43,10 @@ class BlockIndex {
   }
   // The last key of block `i`. Costs an allocation.
   std::string LastKey(size_t i) const { return prefix_ + std::string(KeyRest(i)); }
+  // Whether the row in which block `i` ends has entries in the next one, too.
+  bool RowGoesOn(size_t i) const {
+    return i / 64 < rows_go_on_.size() && (rows_go_on_[i / 64] >> (i % 64) & 1) != 0;
+  }
   size_t memory() const;
 
  private:
@@ -53,6 +57,7 @@ class BlockIndex {
 
   BlockIndex() = default;
   void AddOffsets(uint64_t offset, size_t key_begin);
+  void NoteThatRowGoesOn(size_t i);
   void BuildLevels();
   // The first position whose number is not below `number`; requires that there is one.
   size_t LowerBound(uint64_t number) const;
@@ -68,10 +73,11 @@ class BlockIndex {
     return std::string_view(keys_).substr(key_begins_[i], key_begins_[i + 1] - key_begins_[i]);
   }
 
-  std::string prefix_;              // of all last keys
-  std::string keys_;                // what follows it, one after another
-  BlockOffsets offsets_;            // in the file, and the end of the last block
-  std::vector<size_t> key_begins_;  // of the rest of each last key in keys_, and the end
+  std::string prefix_;                // of all last keys
+  std::string keys_;                  // what follows it, one after another
+  BlockOffsets offsets_;              // in the file, and the end of the last block
+  std::vector<size_t> key_begins_;    // of the rest of each last key in keys_, and the end
+  std::vector<uint64_t> rows_go_on_;  // a bit for each block, up to the last that is set
   std::vector<Line> lines_;       // the levels, from the highest, which is one line, to the lowest
   std::vector<uint32_t> levels_;  // where in lines_ each begins
   uint64_t largest_ = 0;          // of the numbers

@@ -28,36 +28,37 @@ BlockWriter::BlockWriter(std::unique_ptr<WritableFile> file, const LocalityGroup
   if (group.compression != Compression::kNone) compressor_.emplace(group.compression_level);
 }
 
-absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder) {
+absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder, bool goes_on) {
   largest_block_ = std::max<uint64_t>(largest_block_, builder->size());
   ++blocks_;
   if (holds_back_) {
     builder->FinishTo(&held_);
-    held_blocks_.push_back({held_.size(), builder->last_key()});
+    held_blocks_.push_back({held_.size(), builder->last_key(), goes_on});
     return held_.size() >= kDictionarySample ? WriteHeld() : absl::OkStatus();
   }
   if (!compressor_) {
     const size_t begin = pending_.size();
     builder->FinishTo(&pending_);
-    return SealBlock(begin, BlockEncoding::kRaw, builder->last_key());
+    return SealBlock(begin, BlockEncoding::kRaw, builder->last_key(), goes_on);
   }
   scratch_.clear();
   builder->FinishTo(&scratch_);
-  return WriteBlock(scratch_, builder->last_key());
+  return WriteBlock(scratch_, builder->last_key(), goes_on);
 }
 
-absl::Status BlockWriter::WriteBlock(std::string_view block, std::string_view last_key) {
+absl::Status BlockWriter::WriteBlock(std::string_view block, std::string_view last_key,
+                                     bool goes_on) {
   const size_t begin = pending_.size();
   const BlockEncoding encoding = compressor_->AppendTo(&pending_, block);
-  return SealBlock(begin, encoding, last_key);
+  return SealBlock(begin, encoding, last_key, goes_on);
 }
 
-absl::Status BlockWriter::SealBlock(size_t begin, BlockEncoding encoding,
-                                    std::string_view last_key) {
-  const size_t size = pending_.size() - begin;
+absl::Status BlockWriter::SealBlock(size_t begin, BlockEncoding encoding, std::string_view last_key,
+                                    bool goes_on) {
+  const uint64_t size = pending_.size() - begin;
   AppendSeal(&pending_, begin, encoding, identity_, offset_ + begin);
   std::string value;
-  AppendVarint64(&value, size);
+  AppendVarint64(&value, size * 2 + (goes_on ? 1 : 0));
   size_t shared;
   if (!index_.Fits(last_key, value)) {
     return absl::InternalError("the index of an SSTable grew beyond 4 GiB: the file is too large");
@@ -76,8 +77,8 @@ absl::Status BlockWriter::WriteHeld() {
   if (!dictionary_.empty()) compressor_->UseDictionary(dictionary_);
   size_t begin = 0;
   for (const Held& block : held_blocks_) {
-    BT_RETURN_IF_ERROR(
-        WriteBlock(std::string_view(held_).substr(begin, block.end - begin), block.last_key));
+    BT_RETURN_IF_ERROR(WriteBlock(std::string_view(held_).substr(begin, block.end - begin),
+                                  block.last_key, block.goes_on));
     begin = block.end;
   }
   std::string().swap(held_);

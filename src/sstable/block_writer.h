@@ -27,8 +27,9 @@ class BlockWriter {
  public:
   BlockWriter(std::unique_ptr<WritableFile> file, const LocalityGroup& group, uint64_t identity);
 
-  // Writes the block that `builder` has gathered, and empties it.
-  absl::Status AddDataBlock(BlockBuilder* builder);
+  // Writes the block that `builder` has gathered, and empties it. `goes_on`: it begins with the row
+  // in which the block before it ends.
+  absl::Status AddDataBlock(BlockBuilder* builder, bool goes_on);
   // After the last data block: writes those that were held back.
   absl::Status FinishData();
 
@@ -50,11 +51,13 @@ class BlockWriter {
   struct Held {
     size_t end;
     std::string last_key;
+    bool goes_on;
   };
 
-  absl::Status WriteBlock(std::string_view block, std::string_view last_key);
+  absl::Status WriteBlock(std::string_view block, std::string_view last_key, bool goes_on);
   absl::Status WriteHeld();
-  absl::Status SealBlock(size_t begin, BlockEncoding encoding, std::string_view last_key);
+  absl::Status SealBlock(size_t begin, BlockEncoding encoding, std::string_view last_key,
+                         bool goes_on);
   absl::StatusOr<BlockHandle> SealSection(size_t begin, BlockEncoding encoding);
   absl::Status FlushIfLarge();
   absl::Status Flush();

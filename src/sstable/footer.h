@@ -11,7 +11,8 @@
 // * The checksum is that of all bytes of the footer before it; `size` is that of the whole footer.
 //   Every later version ends in the same 32 bytes, so that an old reader can tell a newer format
 //   from a damaged file.
-// * Version 1 is the only one.
+// * Version 2 is the only one. Version 1, whose index did not say which rows go on from one block
+//   to the next, was never released.
 //
 // Worked example: a file of 84 bytes of data begins its footer with 54 00 00 00 00 00 00 00, where
 // the index is, and ends it with the letters "BTsstabl".
@@ -32,7 +33,7 @@ namespace bigtable {
 
 struct Footer {
   static constexpr size_t kSize = 96;
-  static constexpr uint32_t kFormatVersion = 1;
+  static constexpr uint32_t kFormatVersion = 2;
 
   BlockHandle index;
   BlockHandle filter;

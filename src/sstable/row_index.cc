@@ -9,18 +9,17 @@ namespace bigtable {
 RowIndex::RowIndex(std::string_view lines, int block_bits, size_t blocks)
     : lines_(lines),
       block_bits_(block_bits),
-      tag_mask_(~((uint32_t{2} << block_bits) - 1)),
+      tag_mask_(~((uint32_t{1} << block_bits) - 1)),
       blocks_(blocks) {}
 
 RowIndex::Answer RowIndex::FindFrom(size_t number, uint32_t tag, Place* place) const {
-  const uint32_t goes_on = uint32_t{1} << block_bits_;
   Answer answer = Answer::kAbsent;
   for (size_t looked_at = 0; looked_at < lines_.count(); ++looked_at) {
     const char* const line = lines_[number];
     if (const uint32_t matches = Matches(line, tag_mask_, tag); matches != 0) {
       const bool is_only = answer == Answer::kAbsent && (matches & (matches - 1)) == 0;
       const uint32_t slot = SlotOf(line, static_cast<size_t>(std::countr_zero(matches)));
-      *place = {slot & (goes_on - 1), (slot & goes_on) != 0};
+      place->block = slot & ~tag_mask_;
       answer = is_only && place->block < blocks_ ? Answer::kFound : Answer::kUnknown;
     }
     if (!IsFull(line)) break;
@@ -49,8 +48,8 @@ void RowIndexBuilder::AppendTo(std::string* out) const {
     while (RowIndex::SlotOf(slots, slot) != 0) {
       slot = slot + 1 == slot_count ? 0 : slot + 1;
     }
-    const auto place = static_cast<uint32_t>(row.goes_on << bits | row.block);
-    StoreFixed32(slots + slot * sizeof(uint32_t), RowIndex::TagOf(row.hash, bits) | place);
+    StoreFixed32(slots + slot * sizeof(uint32_t),
+                 RowIndex::TagOf(row.hash, bits) | static_cast<uint32_t>(row.block));
   }
 }
 

@@ -6,18 +6,16 @@
 // In the file: lines of sixteen slots, each a u32, little-endian; nothing else. `block_bits` is
 // among the properties.
 //
-//    31   30 ... block_bits + 1   block_bits   block_bits - 1 ... 0
-//   +---+-----------------------+------------+----------------------+
-//   | 1 | tag                   | goes on    | block                |      an empty slot is 0
-//   +---+-----------------------+------------+----------------------+
+//    31   30 ... block_bits   block_bits - 1 ... 0
+//   +---+-------------------+----------------------+
+//   | 1 | tag               | block                |      an empty slot is 0
+//   +---+-------------------+----------------------+
 //
-// * Tag: the lowest 30 - block_bits bits of the hash. Block: the one that the row begins in. Goes
-//   on: the row has entries in the next block, too.
+// * Tag: the lowest 31 - block_bits bits of the hash. Block: the one that the row begins in.
 // * Line: as in hashed_lines.h. A row goes into the first free slot from there on, the first line
 //   following the last: so it is in a line that is reached over full ones only.
 //
-// Worked example: one line, 2 bits for the block, hash 5, block 3, the row ends there: the first
-// slot is 2b 00 00 80.
+// Worked example: one line, 2 bits for the block, hash 5, block 3: the first slot is 17 00 00 80.
 #ifndef BIGTABLE_SSTABLE_ROW_INDEX_H_
 #define BIGTABLE_SSTABLE_ROW_INDEX_H_
 
@@ -42,7 +40,7 @@ class RowIndex {
  public:
   static constexpr size_t kSlots = 16;
   static_assert(kSlots * sizeof(uint32_t) == HashedLines::kLineSize);
-  static constexpr int kMostBlockBits = 27;  // at least three are the tag's
+  static constexpr int kMostBlockBits = 28;  // at least three are the tag's
 
   enum class Answer : uint8_t {
     kAbsent,   // the row is not in the file: certain
@@ -59,7 +57,6 @@ class RowIndex {
 
   struct Place {
     size_t block = 0;
-    bool goes_on = false;  // into the next block
   };
 
   Answer Find(uint64_t hash, Place* place) const {
@@ -82,7 +79,7 @@ class RowIndex {
   // What the slot of a row holds beside the place.
   static uint32_t TagOf(uint64_t hash, int block_bits) {
     constexpr uint32_t kTaken = uint32_t{1} << 31;
-    return kTaken | (static_cast<uint32_t>(hash) << (block_bits + 1) & ~kTaken);
+    return kTaken | (static_cast<uint32_t>(hash) << block_bits & ~kTaken);
   }
   static uint32_t SlotOf(const char* line, size_t i) {
     return LoadFixed32(line + i * sizeof(uint32_t));
@@ -122,9 +119,7 @@ class RowIndex {
 class RowIndexBuilder {
  public:
   // `block`: the number of the data block that the row begins in.
-  void Add(uint64_t hash, uint64_t block) { rows_.push_back({hash, block, false}); }
-  // The row that was added last has an entry in this block.
-  void GoOn(uint64_t block) { rows_.back().goes_on |= block != rows_.back().block; }
+  void Add(uint64_t hash, uint64_t block) { rows_.push_back({hash, block}); }
   // False if there is nothing to build, or so many blocks that they leave no room for tags.
   bool CanBuild() const {
     return !rows_.empty() && rows_.back().block < uint64_t{1} << RowIndex::kMostBlockBits;
@@ -137,8 +132,7 @@ class RowIndexBuilder {
  private:
   struct Row {
     uint64_t hash;
-    uint64_t block : 63;
-    uint64_t goes_on : 1;
+    uint64_t block;
   };
   std::vector<Row> rows_;
 };

@@ -9,10 +9,10 @@ namespace bigtable {
 
 void SSTableCursor::Reset() {
   valid_ = false;
-  row_prefix_size_ = 0;
   if (!status_.ok()) [[unlikely]] {
     status_ = absl::OkStatus();
     index_ = kNoBlock;
+    failed_ = kNoBlock;
   }
 }
 
@@ -23,11 +23,13 @@ bool SSTableCursor::Load(size_t block) {
   index_ = kNoBlock;
   absl::Status status = table_->blocks_.Read(block, settings_, &bytes, &owner_);
   if (!status.ok()) [[unlikely]] {
+    failed_ = block;
     Fail(std::move(status));
     return false;
   }
   index_ = block;
   if (!block_.Open(bytes)) [[unlikely]] {
+    failed_ = block;
     FailDamaged();
     return false;
   }
@@ -49,10 +51,15 @@ inline void SSTableCursor::Show() {
 
 void SSTableCursor::FailDamaged() { Fail(table_->blocks_.DamagedBlock(index_, "does not decode")); }
 
+// Whether all of this block's entries are behind the row that the cursor is of alone.
+inline bool SSTableCursor::IsBehindRow(size_t block) const {
+  return row_prefix_size_ > 0 && block > row_block_ && !table_->index_.RowGoesOn(block - 1);
+}
+
 void SSTableCursor::Seek(std::string_view target) {
   Reset();
   const size_t block = table_->index_.Find(target);
-  if (block == table_->index_.size()) return;
+  if (block == table_->index_.size() || IsBehindRow(block)) return;
   table_->blocks_.Prefetch(block);
   if (!Load(block)) return;
   block_.Seek(target);
@@ -65,13 +72,18 @@ void SSTableCursor::Seek(std::string_view target) {
 }
 
 void SSTableCursor::SeekRow(std::string_view row_prefix) {
-  if (!std::exchange(has_plan_, false)) return Seek(row_prefix);
-  Reset();
-  if (!Load(planned_.block)) return;
-  if (!planned_.goes_on) row_prefix_size_ = row_prefix.size();
-  block_.Seek(row_prefix);
-  Show();
-  Prefetch(value_);
+  row_prefix_size_ = 0;
+  if (std::exchange(has_plan_, false)) {
+    Reset();
+    if (!Load(planned_.block)) return;
+    block_.Seek(row_prefix);
+    Show();
+    Prefetch(value_);
+  } else {
+    Seek(row_prefix);
+  }
+  row_prefix_size_ = row_prefix.size();
+  row_block_ = index_;
 }
 
 void SSTableCursor::SeekBefore(std::string_view target) {
@@ -105,6 +117,16 @@ void SSTableCursor::SeekToLast() {
   Show();
 }
 
+bool SSTableCursor::FailedBehind(std::string_view row_prefix) const {
+  if (failed_ == kNoBlock) return false;
+  if (failed_ == 0) {
+    const std::string_view first = table_->info().smallest_key;
+    return row_prefix < first && !first.starts_with(row_prefix);
+  }
+  return !table_->index_.RowGoesOn(failed_ - 1) &&
+         table_->index_.LastKey(failed_ - 1) >= row_prefix;
+}
+
 // Where sources are merged, it is often others' turn before this value is looked at: until then it
 // is here. What lies behind it, where blocks lie one behind the other, comes nearer.
 BIGTABLE_ONLY_PREFETCHES inline void SSTableCursor::ReadAhead() const {
@@ -115,8 +137,9 @@ BIGTABLE_ONLY_PREFETCHES inline void SSTableCursor::ReadAhead() const {
 }
 
 void SSTableCursor::Next() {
-  if (row_prefix_size_ > 0 && !block_.MayShare(row_prefix_size_)) {
-    valid_ = false;  // the row has ended, and that is all this cursor is asked for
+  if (row_prefix_size_ > 0 && !block_.MayShare(row_prefix_size_) &&
+      (!block_.is_last() || IsBehindRow(index_ + 1))) {
+    valid_ = false;  // the row has ended
     return;
   }
   block_.Next();

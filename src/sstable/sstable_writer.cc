@@ -72,25 +72,26 @@ class SSTableWriter::Impl {
                                      DebugString(key), " does not fit into a block of 4 GiB"));
     }
     const size_t last_size = block_.last_key().size();
+    const bool begins_block = block_.empty();
     size_t shared;
     if (!block_.Add(key, value, &shared)) {
       return absl::InternalError(
           Cat(path_, ": ", DebugString(key), " was added behind ", DebugString(block_.last_key())));
     }
-    AddToFilter(key, shared, last_size);
+    const bool same_row = last_size > 0 && shared >= row_prefix_size_;
+    if (begins_block) block_goes_on_ = same_row;
+    AddToFilter(key, same_row, same_row && shared >= last_size - kTrailerSize);
     properties_.Add(key, value.size(), row_prefix_size_);
     return block_.size() >= group_.block_size ? FinishBlock() : absl::OkStatus();
   }
 
   absl::Status FinishBlock() {
     ++finished_blocks_;
-    return blocks_.AddDataBlock(&block_);
+    return blocks_.AddDataBlock(&block_, block_goes_on_);
   }
 
-  // `shared` bytes of the key are those of the key before it, which had `last_size`: rows and
-  // columns that go on are seen without looking at them again.
-  void AddToFilter(std::string_view key, size_t shared, size_t last_size) {
-    const bool same_row = last_size > 0 && shared >= row_prefix_size_;
+  // Whether the key's row and its column are those of the key before it.
+  void AddToFilter(std::string_view key, bool same_row, bool same_column) {
     if (!same_row) {
       row_prefix_size_ = RowPrefixSize(key);
       if (group_.filter != FilterKind::kNone) {
@@ -102,9 +103,7 @@ class SSTableWriter::Impl {
         }
       }
     }
-    if (same_row && group_.filter == FilterKind::kRowIndex) row_index_.GoOn(finished_blocks_);
     if (group_.filter != FilterKind::kRowAndColumn) return;
-    const bool same_column = same_row && shared >= last_size - kTrailerSize;
     if (!same_column) filter_.Add(Checksum(ColumnPrefix(key)));
   }
 
@@ -158,6 +157,7 @@ class SSTableWriter::Impl {
   RowIndexBuilder row_index_;
   PropertiesCollector properties_;
   size_t row_prefix_size_ = 0;  // of the last key
+  bool block_goes_on_ = false;  // with the row in which the block before it ends
   absl::Status status_;
 };
 

@@ -8,8 +8,9 @@
 //
 // * Data blocks stand one after another from offset 0, each as block_builder.h says, compressed and
 //   sealed as stored_block.h says. So are index, dictionary and properties; the filter is sealed.
-// * The index is a block as block_builder.h says: for each data block, its last key and, as a
-//   varint, how many bytes it takes in the file without its seal.
+// * The index is a block as block_builder.h says: for each data block, its last key and a varint:
+//   twice the bytes that it takes in the file without its seal, plus 1 if it begins with the row in
+//   which the block before it ends.
 // * Filter (bloom_filter.h, or row_index.h) and dictionary (dictionary.h) may be absent.
 // Properties: properties.h.
 //   Footer: footer.h.
@@ -17,7 +18,7 @@
 // Worked example: a file of one small data block, no filter, no compression:
 //
 //   0    data block of 75 bytes, then its seal of 9
-//   84   index: one entry (the last key, 75), then its seal
+//   84   index: one entry (the last key, 150), then its seal
 //   ...  properties, then their seal
 //   ...  footer: where the sections are, identity, format version, checksum, magic
 #ifndef BIGTABLE_SSTABLE_SSTABLE_WRITER_H_

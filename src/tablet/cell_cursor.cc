@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -10,6 +11,16 @@
 #include "base/strings.h"
 
 namespace bigtable {
+namespace {
+
+int64_t NewestThatPasses(const FilterProgram& filter) {
+  int64_t first;
+  int64_t last;
+  if (!filter.BoundsTimestamps(&first, &last)) return std::numeric_limits<int64_t>::max();
+  return std::max<int64_t>(last, 0);
+}
+
+}  // namespace
 
 CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
     : version_(version),
@@ -17,6 +28,7 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
       has_limits_(spec.limits.deadline != absl::InfiniteFuture() ||
                   spec.limits.cancellation != nullptr),
       filter_(spec.filter),
+      newest_(NewestThatPasses(filter_)),
       sources_(version, spec.settings, &filter_, &input_) {}
 
 void CellCursor::Reset() {
@@ -25,6 +37,7 @@ void CellCursor::Reset() {
   fresh_ = true;
   has_cell_ = false;
   skip_row_ = false;
+  behind_row_ = absl::OkStatus();
   reverse_row_.clear();
   row_prefix_size_ = 0;
   alike_size_ = 0;
@@ -53,50 +66,104 @@ void CellCursor::ReadRange(const RowRange& range) {
 
 bool CellCursor::Next() {
   if (!status_.ok() || sources_.empty()) return false;
+  if (!behind_row_.ok()) [[unlikely]] {
+    if (has_cell_ && !skip_row_ && NextInRow()) return true;
+    if (!status_.ok()) return false;
+    if (!spec_.reverse) return Fail(behind_row_);
+    behind_row_ = absl::OkStatus();  // the rows that come next are those before it
+  }
   is_new_row_ = false;
   if (fresh_) {
-    fresh_ = false;
-    if (single_row_) {
-      sources_.SeekPlanned(begin_.view());
-      input_.Start();
-    } else if (!spec_.reverse) {
-      input_.Seek(begin_.view());
-    } else if (!StartPreviousRow()) {
-      return false;
-    }
+    if (!Begin()) return false;
   } else if (skip_row_ && row_prefix_size_ > 0) {
     Take(Step::kSkipRow);
   } else if (has_cell_) {
-    if (filter_.done_with_column()) {
-      Take(Step::kSkipColumn);
-    } else {
-      input_.Next();
-    }
+    LeaveCell();
   }
   skip_row_ = false;
   has_cell_ = Find();
   return has_cell_;
 }
 
+bool CellCursor::NextInRow() {
+  is_new_row_ = false;
+  LeaveCell();
+  has_cell_ = FindInRow();
+  return has_cell_;
+}
+
+bool CellCursor::Begin() {
+  fresh_ = false;
+  if (single_row_) {
+    sources_.SeekPlanned(begin_.view());
+    input_.Start();
+  } else if (!spec_.reverse) {
+    input_.Seek(begin_.view());
+  } else {
+    return StartPreviousRow();
+  }
+  return true;
+}
+
+inline void CellCursor::LeaveCell() {
+  if (filter_.done_with_column()) {
+    Take(Step::kSkipColumn);
+  } else {
+    input_.Next();
+  }
+}
+
 bool CellCursor::Find() {
   while (true) {
     if (!input_.valid() || AtEnd()) {
-      if (!input_.status().ok()) return Fail(input_.status());
+      if (!input_.status().ok()) {
+        // A reverse read looks at one row at a time: what lies behind it is no concern of its.
+        absl::Status failure = input_.status();
+        if (reverse_row_.empty() || !input_.LeaveFailed(reverse_row_.view())) {
+          return Fail(std::move(failure));
+        }
+        continue;
+      }
       if (!spec_.reverse || !StartPreviousRow()) return false;
       continue;
     }
     const std::string_view key = input_.key();
     if (row_prefix_size_ > 0 ? EnterAlike(key) : EnterFirst(key)) return true;
-    if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return false;
-    Step step = Step::kNext;
-    if (VersionOf(key).sequence <= spec_.sequence) {
-      step = Enter(key);
-      if (step == Step::kStay) step = Look(key);
-      if (step == Step::kStay) return true;
-      if (!status_.ok()) return false;
+    const Step step = Examine(key);
+    if (step == Step::kStay) return status_.ok();
+    Take(step);
+  }
+}
+
+bool CellCursor::FindInRow() {
+  while (true) {
+    if (!input_.valid()) {
+      if (input_.status().ok()) return false;
+      absl::Status failure = input_.status();
+      if (!input_.LeaveFailed(row_prefix())) return Fail(std::move(failure));
+      behind_row_ = std::move(failure);
+      continue;
+    }
+    const std::string_view key = input_.key();
+    if (!BeginsWith(key, row_prefix())) return false;
+    const Step step = Examine(key);
+    if (step == Step::kStay) return status_.ok();
+    if (step == Step::kSkipRow) {
+      skip_row_ = true;  // by Next()
+      return false;
     }
     Take(step);
   }
+}
+
+// What to do with the entry where the input stands. kStay: it is a cell to be returned, unless
+// status() says that looking at it failed.
+inline CellCursor::Step CellCursor::Examine(std::string_view key) {
+  if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return Step::kStay;
+  if (VersionOf(key).sequence > spec_.sequence) return Step::kNext;
+  Step step = Enter(key);
+  if (step == Step::kStay) step = Look(key);
+  return status_.ok() ? step : Step::kStay;
 }
 
 bool CellCursor::AtEnd() {
@@ -309,6 +376,8 @@ CellCursor::Step CellCursor::Look(std::string_view key) {
 CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion version) {
   if (version.sequence <= family_->created) return Step::kNext;
   const int64_t timestamp = TimestampOf(key);
+  // With MaxVersions newer cells count, even if the filter does not want them.
+  if (timestamp > newest_ && !family_->gc.max_versions().has_value()) return Step::kSkipNewer;
   if (in_timestamp_ && timestamp == timestamp_) return Step::kNext;  // overwritten
   in_timestamp_ = true;
   timestamp_ = timestamp;
@@ -370,6 +439,19 @@ void CellCursor::Take(Step step) {
     case Step::kNext:
       input_.Next();
       return;
+    case Step::kSkipNewer: {
+      for (int i = 0; i < kStepsBeforeSeek; ++i) {
+        input_.Next();
+        if (!input_.valid() || !BeginsWith(input_.key(), column_prefix_.view()) ||
+            TimestampOf(input_.key()) <= newest_) {
+          return;
+        }
+      }
+      std::string target(column_prefix_.view());
+      AppendTimestamp(&target, newest_);
+      input_.SeekForward(target);
+      return;
+    }
     case Step::kSkipColumn:
       for (int i = 0; i < kStepsBeforeSeek; ++i) {
         input_.Next();

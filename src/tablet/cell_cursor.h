@@ -59,8 +59,13 @@ class CellCursor {
   void ReadRow(const RowProbe& row);
   void ReadRange(const RowRange& range);
 
-  // False at the end, or after an error: status().
+  // To the next cell. False at the end, or after an error: status().
   bool Next();
+  // To the next cell of the same row. False where the row ends, which Next() goes on from, or after
+  // an error. What lies behind the row is left alone: its entries are not looked at, the call's
+  // limits are not asked for their sake, and if a block there cannot be read, it is Next() that
+  // fails. Requires that the last call of either returned true; row() stays until Next().
+  bool NextInRow();
   // Next() will go to the following row.
   void SkipRow() { skip_row_ = true; }
 
@@ -81,12 +86,16 @@ class CellCursor {
 
  private:
   // kStay: the cursor stands right; kAgain: it was moved, look again.
-  enum class Step { kStay, kAgain, kNext, kSkipColumn, kSkipFamily, kSkipRow };
+  enum class Step { kStay, kAgain, kNext, kSkipNewer, kSkipColumn, kSkipFamily, kSkipRow };
 
   std::string_view row_prefix() const { return column_prefix_.view().substr(0, row_prefix_size_); }
 
   void Reset();
+  bool Begin();
+  void LeaveCell();
   bool Find();
+  bool FindInRow();
+  Step Examine(std::string_view key);
   bool AtEnd();
   bool StartPreviousRow();
   bool EnterAlike(std::string_view key);
@@ -111,6 +120,7 @@ class CellCursor {
   const ReadSpec spec_;
   const bool has_limits_;
   FilterProgram filter_;
+  int64_t newest_;  // no newer timestamp passes the filter
   MergingCursor input_;
   ReadSources sources_;  // after what it points to: the filter and the input
   absl::Status status_;
@@ -124,6 +134,7 @@ class CellCursor {
   bool fresh_ = false;                // nothing was read yet
   bool has_cell_ = false;             // the cursor stands at a cell
   bool skip_row_ = false;
+  absl::Status behind_row_;  // what Next() fails with when it leaves the row
   uint32_t steps_ = 0;
 
   KeyBuffer reverse_row_;  // the prefix of the row that a reverse read is in

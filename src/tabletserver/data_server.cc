@@ -57,6 +57,14 @@ absl::Status CheckMutation(const RowOperations& mutation, size_t max_row_size, M
                      : absl::InvalidArgumentError("the mutation is not well formed");
 }
 
+// What is left of a range behind one of its rows; none: nothing.
+std::optional<RowRange> RestBehind(const RowRange& range, std::string_view row, bool reverse) {
+  RowRange rest = reverse ? RowRange::RightOpen(range.begin(), row)
+                          : RowsBetween(Cat(row, std::string_view("\0", 1)), range.end());
+  if (rest.empty()) return std::nullopt;
+  return rest;
+}
+
 // What is left of a range when the tablet's rows are read; none: nothing.
 std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool reverse) {
   if (reverse) {
@@ -206,22 +214,28 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
     cells.ReadRange(Intersection(request.range, tablet->rows()));
   }
   CellBlockBuilder block(&response.cells);
-  while (cells.Next()) {
-    if (cells.is_new_row() && (response.cells.size() >= max_bytes ||
-                               (request.row_limit > 0 && block.rows() == request.row_limit))) {
-      response.rest = request.reverse ? RowRange::Closed(request.range.begin(), cells.row())
-                                      : RowsBetween(cells.row(), request.range.end());
-      return response;
-    }
+  const auto add = [&](bool is_new_row) {
     block.Add(
         {cells.row(), cells.family().name, cells.qualifier(), cells.timestamp(), cells.value()},
-        cells.is_new_row());
+        is_new_row);
+  };
+  while (cells.Next()) {
+    add(true);
+    while (cells.NextInRow()) add(false);
+    if (!cells.status().ok()) {
+      block.DropRow();
+      break;
+    }
+    if (response.cells.size() >= max_bytes ||
+        (request.row_limit > 0 && block.rows() == request.row_limit)) {
+      response.rest = RestBehind(request.range, cells.row(), request.reverse);
+      if (!response.rest.has_value()) break;
+      return response;
+    }
   }
   response.status = cells.status();
   if (response.status.ok()) {
     response.rest = Rest(request.range, tablet->rows(), request.reverse);
-  } else {
-    block.DropRow();
   }
   return response;
 }

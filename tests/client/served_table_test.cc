@@ -78,5 +78,19 @@ TEST(ServedTableTest, WhatIsNotKnownHasAPlaceToo) {
   EXPECT_EQ(table.FindBefore(std::nullopt), 2u);
 }
 
+// What is asked of tablets in place; these are all reached by messages, and so none is there.
+TEST(ServedTableTest, MissesOnlyWhatTheRangesTouch) {
+  const ServedTable table = TableWith({"d", "h", "m"});
+  const auto missing = [&](std::vector<RowRange> ranges) {
+    const std::optional<std::string_view> row = table.FindMissing(ranges);
+    return row.has_value() ? std::string(*row) : "nothing";
+  };
+  EXPECT_EQ(missing({}), "nothing");
+  EXPECT_EQ(missing({RowRange::Single("b")}), "b");
+  EXPECT_EQ(missing({RowRange::Single("p"), RowRange::Single("q")}), "p");
+  EXPECT_EQ(missing({RowRange::StartingAt("")}), "");
+  EXPECT_EQ(missing({RowRange::RightOpen("e", "f"), RowRange::StartingAt("z")}), "e");
+}
+
 }  // namespace
 }  // namespace bigtable

@@ -28,7 +28,7 @@ std::string IndexBlock(const std::vector<uint64_t>& sizes) {
   BlockBuilder builder;
   for (size_t i = 0; i < sizes.size(); ++i) {
     std::string size;
-    AppendVarint64(&size, sizes[i]);
+    AppendVarint64(&size, sizes[i] * 2);
     size_t shared;
     EXPECT_TRUE(builder.Add(KeyOf(i), size, &shared));
   }
@@ -116,10 +116,37 @@ TEST(BlockIndexTest, BlocksMustBeAllOfTheDataBehindTheLineToo) {
 }
 
 TEST(BlockIndexTest, ASizeThatIsTooLargeForAnyFileIsDamage) {
-  for (const uint64_t size : {UINT64_MAX, UINT64_MAX - kSealSize + 1, uint64_t{1} << 63}) {
+  for (const uint64_t size : {UINT64_MAX / 2, UINT64_MAX / 2 - kSealSize + 1, uint64_t{1} << 62}) {
     EXPECT_STATUS(kDataLoss, "block 1",
                   BlockIndex::Load(IndexBlock({100, size, 100}), DataSize({100, 100, 100})));
   }
+}
+
+TEST(BlockIndexTest, KnowsWhichRowsGoOnInTheNextBlock) {
+  BlockBuilder builder;
+  const std::vector<uint64_t> sizes(200, 100);
+  const auto goes_on = [](size_t block) { return block == 1 || block == 64 || block == 65; };
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::string number;
+    AppendVarint64(&number, sizes[i] * 2 + (i > 0 && goes_on(i - 1) ? 1 : 0));
+    size_t shared;
+    ASSERT_TRUE(builder.Add(KeyOf(i), number, &shared));
+  }
+  std::string block;
+  builder.FinishTo(&block);
+  ASSERT_OK_AND_ASSIGN(const BlockIndex index, BlockIndex::Load(block, DataSize(sizes)));
+  for (size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(index.RowGoesOn(i), goes_on(i)) << i;
+}
+
+TEST(BlockIndexTest, TheFirstBlockGoesOnWithNoRow) {
+  BlockBuilder builder;
+  std::string number;
+  AppendVarint64(&number, 100 * 2 + 1);
+  size_t shared;
+  ASSERT_TRUE(builder.Add(KeyOf(0), number, &shared));
+  std::string block;
+  builder.FinishTo(&block);
+  EXPECT_STATUS(kDataLoss, "block 0", BlockIndex::Load(block, DataSize({100})));
 }
 
 }  // namespace

@@ -124,10 +124,10 @@ TEST_P(CorruptionTest, ANewerFormatIsRefused) {
   Write(5);
   std::string newer = bytes_;
   char* const footer = newer.data() + newer.size() - Footer::kSize;
-  StoreFixed32(footer + 72, 2);
+  StoreFixed32(footer + 72, Footer::kFormatVersion + 1);
   StoreFixed64(footer + 80, Checksum({footer, 80}));
   const absl::Status status = ReadChanged(newer);
-  EXPECT_STATUS(kFailedPrecondition, "version 2", status);
+  EXPECT_STATUS(kFailedPrecondition, "version 3", status);
   EXPECT_STATUS(kFailedPrecondition, kTablePath, status);
 }
 

@@ -76,10 +76,9 @@ TEST(RowIndexTest, LinesThatAreFullGoOnInTheNextAndAtTheEndInTheFirst) {
   for (uint64_t i = 0; i < 20; ++i) rows.push_back({uint64_t{0xffffffff} << 32 | i, i});
   const RowIndex index = Build(rows, rows.size());
   for (const Row& row : rows) {
-    RowIndex::Place place{99, true};
+    RowIndex::Place place{99};
     ASSERT_EQ(index.Find(row.hash, &place), Answer::kFound);
     EXPECT_EQ(place.block, row.block);
-    EXPECT_FALSE(place.goes_on);
   }
   RowIndex::Place place;
   EXPECT_EQ(index.Find(uint64_t{0xffffffff} << 32 | 20, &place), Answer::kAbsent);
@@ -102,28 +101,6 @@ TEST(RowIndexTest, DoesNotChooseBetweenLinesThatLookTheSame) {
   RowIndex::Place place;
   EXPECT_EQ(index.Find(99, &place), Answer::kUnknown);
   EXPECT_EQ(index.Find(3, &place), Answer::kFound);
-}
-
-TEST(RowIndexTest, KnowsWhichRowsGoOnInTheNextBlock) {
-  RowIndexBuilder builder;
-  builder.Add(7, 0);
-  builder.GoOn(0);
-  builder.Add(8, 0);
-  builder.GoOn(1);
-  builder.GoOn(2);
-  builder.Add(9, 2);
-  std::string lines;
-  builder.AppendTo(&lines);
-  const RowIndex index(lines, builder.block_bits(), 3);
-  RowIndex::Place place;
-  ASSERT_EQ(index.Find(7, &place), Answer::kFound);
-  EXPECT_FALSE(place.goes_on);
-  ASSERT_EQ(index.Find(8, &place), Answer::kFound);
-  EXPECT_TRUE(place.goes_on);
-  EXPECT_EQ(place.block, 0u);
-  ASSERT_EQ(index.Find(9, &place), Answer::kFound);
-  EXPECT_FALSE(place.goes_on);
-  EXPECT_EQ(place.block, 2u);
 }
 
 TEST(RowIndexTest, SaysNothingOfBlocksThatAreNotThere) {
@@ -153,15 +130,15 @@ TEST(RowIndexTest, IsLaidOutAsItsExampleSays) {
   builder.AppendTo(&lines);
   ASSERT_EQ(builder.block_bits(), 2);
   std::string expected(64, '\0');
-  expected.replace(0, 4, std::string("\x2b\x00\x00\x80", 4));
+  expected.replace(0, 4, std::string("\x17\x00\x00\x80", 4));
   EXPECT_EQ(lines, expected);
 }
 
 TEST(RowIndexTest, KnowsWhatCannotBeOne) {
   EXPECT_FALSE(RowIndex::IsWellFormed("", 6));
   EXPECT_FALSE(RowIndex::IsWellFormed(std::string(63, 'x'), 6));
-  EXPECT_FALSE(RowIndex::IsWellFormed(std::string(64, 'x'), 28));
-  EXPECT_TRUE(RowIndex::IsWellFormed(std::string(64, 'x'), 27));
+  EXPECT_FALSE(RowIndex::IsWellFormed(std::string(64, 'x'), 29));
+  EXPECT_TRUE(RowIndex::IsWellFormed(std::string(64, 'x'), 28));
 }
 
 }  // namespace

@@ -1,0 +1,282 @@
+// A row ends where its last entry ends. It is returned whole, whatever lies behind it: a block that
+// cannot be read, rows that were deleted, the deadline. And a read looks no further than it is
+// asked for.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "filesystem/faulty_file_system.h"
+#include "support/database_fixture.h"
+#include "support/database_peer.h"
+#include "support/faulty_network.h"
+
+namespace bigtable {
+namespace {
+
+// A table whose every block has one entry, read by position.
+class RowEndFixture : public DatabaseFixture {
+ protected:
+  static constexpr size_t kBlockSize = 1024;
+
+  void TearDown() override { database_.reset(); }
+  void OpenDatabase() {
+    DatabaseOptions options = Options();
+    options.file_system = &counting_;
+    options.read_mode = FileSystem::ReadMode::kPositional;
+    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+    ASSERT_OK(opened);
+    database_ = *std::move(opened);
+  }
+  void Create(FilterKind filter = FilterKind::kRow) {
+    OpenDatabase();
+    TableSchema schema;
+    schema.locality_groups["default"] = {.block_size = kBlockSize, .filter = filter};
+    schema.families["f"] = {.locality_group = "default"};
+    schema.families["g"] = {.locality_group = "default"};
+    table_ = CreateTable("t", schema);
+  }
+  // Fills a block.
+  static std::string ValueOf(std::string_view name) {
+    std::string value(kBlockSize, '.');
+    value.replace(0, name.size(), name);
+    return value;
+  }
+  void SetLarge(std::string_view row, std::string_view column, int64_t timestamp = 1) {
+    Set(table_, row, column, timestamp, ValueOf(Cat(row, "/", column)));
+  }
+  // The block with this cell has a wrong checksum from now on.
+  void Damage(std::string_view row, std::string_view column) {
+    ASSERT_OK(database_->Flush("t"));
+    ASSERT_OK(database_->Close());
+    database_.reset();
+    const std::string name = Cat(row, "/", column, ".");
+    bool found = false;
+    for (const std::string& path : file_system_->AllFiles()) {
+      std::string bytes = file_system_->Contents(path);
+      const size_t at = bytes.find(name);
+      if (!path.ends_with(".sst") || at == std::string::npos) continue;
+      found = true;
+      bytes[at] ^= 1;
+      file_system_->SetContents(path, bytes);
+    }
+    ASSERT_TRUE(found) << name;
+    OpenDatabase();
+    table_ = OpenTable("t");
+  }
+  // "a/f:q b/f:q,g:q DATA_LOSS": the columns of a stream's rows, and how it ended.
+  std::string Stream(const RowSet& rows, const ReadOptions& options = {}) {
+    std::string text;
+    RowReader reader = table_->ReadRows(rows, options);
+    while (reader.Next()) {
+      absl::StrAppend(&text, ToAbsl(reader.row().key()), "/", Columns(reader.row()), " ");
+    }
+    return text + std::string(absl::StatusCodeToString(reader.status().code()));
+  }
+  std::string Read(std::string_view row) {
+    const absl::StatusOr<Row> read = table_->ReadRow(row);
+    return read.ok() ? Columns(*read) : std::string(absl::StatusCodeToString(read.status().code()));
+  }
+  std::string Scan(const ReadOptions& options = {}) {
+    std::string text;
+    Scanner scanner(table_, options);
+    for (ScanStream* stream = scanner.FetchColumnFamily("f"); !stream->Done(); stream->Next()) {
+      absl::StrAppend(&text, ToAbsl(stream->RowName()), "/", ToAbsl(stream->ColumnName()), " ");
+    }
+    return text + std::string(absl::StatusCodeToString(scanner.status().code()));
+  }
+  uint64_t Reads() const { return counting_.calls(); }
+  void CountReads() { counting_.CountCalls({.kinds = {FileCall::kRead}, .path_contains = ".sst"}); }
+
+  FaultyFileSystem counting_{file_system_.get()};
+  Table* table_ = nullptr;
+
+ private:
+  static std::string Columns(const Row& row) {
+    std::string text;
+    for (const Cell& cell : row.cells()) {
+      absl::StrAppend(&text, text.empty() ? "" : ",", ToAbsl(cell.family), ":",
+                      ToAbsl(cell.qualifier));
+    }
+    return text;
+  }
+};
+
+// In place, and by messages.
+class RowEndTest : public RowEndFixture, public testing::WithParamInterface<bool> {
+ protected:
+  // What was not flushed is in the log.
+  void ReachTablets() {
+    if (!GetParam()) return;
+    ASSERT_OK(database_->Close());
+    OpenDatabase();
+    network_ = std::make_unique<FaultyNetwork>(1, FaultyNetwork::Faults{});
+    peer_.emplace(database_.get());
+    peer_->UseServices([this](ServerHost* host) { return network_->To(host); });
+    table_ = OpenTable("t");
+  }
+  std::unique_ptr<FaultyNetwork> network_;
+  std::optional<DatabasePeer> peer_;
+};
+
+INSTANTIATE_TEST_SUITE_P(InPlaceAndByMessage, RowEndTest, testing::Bool(),
+                         [](const auto& test) { return test.param ? "Messages" : "InPlace"; });
+
+TEST_P(RowEndTest, RowsBeforeADamagedBlockAreReturned) {
+  Create();
+  for (const char* row : {"a", "b", "c", "d"}) SetLarge(row, "f:q");
+  Damage("c", "f:q");
+  ReachTablets();
+  EXPECT_EQ(Stream(RowRange::All()), "a/f:q b/f:q DATA_LOSS");
+  EXPECT_EQ(Stream(RowRange::All(), {.row_limit = 2}), "a/f:q b/f:q OK");
+  EXPECT_EQ(Stream(RowRange::RightOpen("a", "b")), "a/f:q OK");
+  EXPECT_EQ(Stream(RowRange::All(), {.reverse = true}), "d/f:q DATA_LOSS");
+  EXPECT_EQ(Stream(RowRange::All(), {.reverse = true, .row_limit = 1}), "d/f:q OK");
+  EXPECT_EQ(Scan(), "a/f:q b/f:q DATA_LOSS");
+  EXPECT_EQ(Scan({.row_limit = 2}), "a/f:q b/f:q OK");
+  EXPECT_EQ(Scan({.row_limit = 1}), "a/f:q OK");
+}
+
+TEST_P(RowEndTest, ARowOfADamagedBlockIsNotReturnedInPart) {
+  Create();
+  SetLarge("a", "f:q");
+  for (const char* column : {"f:1", "f:2", "f:3", "f:4"}) SetLarge("b", column);
+  SetLarge("c", "f:q");
+  Damage("b", "f:3");
+  ReachTablets();
+  EXPECT_EQ(Stream(RowRange::All()), "a/f:q DATA_LOSS");
+  EXPECT_EQ(Stream(RowRange::All(), {.row_limit = 1}), "a/f:q OK");
+  EXPECT_EQ(Read("a"), "f:q");
+  EXPECT_EQ(Read("b"), "DATA_LOSS");
+  EXPECT_EQ(Read("c"), "f:q");
+  EXPECT_EQ(Stream(RowRange::All(), {.reverse = true}), "c/f:q DATA_LOSS");
+}
+
+// The damaged block is found while the row's entries in another source are still to come.
+TEST_P(RowEndTest, ARowOfSeveralSourcesIsWholeBeforeADamagedBlock) {
+  Create();
+  for (const char* row : {"a", "b", "d"}) SetLarge(row, "f:q");
+  Damage("d", "f:q");
+  ReachTablets();
+  SetLarge("b", "f:z");
+  SetLarge("b", "g:z");
+  SetLarge("c", "f:z");  // the damaged block may have more of it
+  EXPECT_EQ(Stream(RowRange::All()), "a/f:q b/f:q,f:z,g:z DATA_LOSS");
+  EXPECT_EQ(Read("b"), "f:q,f:z,g:z");
+  ASSERT_OK(table_->Apply(RowMutation("b").Delete("f:z")));
+  EXPECT_EQ(Stream(RowRange::All()), "a/f:q b/f:q,g:z DATA_LOSS");
+}
+
+TEST_P(RowEndTest, ALimitedReadLeavesDeletedRowsBehindItsLastOneAlone) {
+  Create();
+  SetLarge("a", "f:q");
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_OK(table_->Apply(RowMutation(absl::StrFormat("b%04d", i)).DeleteRow()));
+  }
+  SetLarge("c", "f:q");
+  ASSERT_OK(database_->Flush("t"));
+  ReachTablets();
+  CountReads();
+  EXPECT_EQ(Stream(RowRange::All(), {.fill_cache = false, .row_limit = 1}), "a/f:q OK");
+  EXPECT_LE(Reads(), 2u);
+  CountReads();
+  EXPECT_EQ(Scan({.fill_cache = false, .row_limit = 1}), "a/f:q OK");
+  EXPECT_LE(Reads(), 2u);
+}
+
+TEST_P(RowEndTest, AReadOfAbsentRowsHearsItsDeadline) {
+  Create();
+  SetLarge("m", "f:q");
+  ReachTablets();
+  RowSet absent;
+  for (int i = 0; i < 300'000; ++i) absent.Append(Cat("x", i));
+  ReadOptions options;
+  options.deadline = absl::Now() + absl::Milliseconds(5);
+  EXPECT_EQ(Stream(absent, options), "DEADLINE_EXCEEDED");
+}
+
+// In place: a chunk of a message has as many rows as the deadline leaves time for.
+TEST_F(RowEndFixture, ADeadlineThatPassesBehindARowLeavesTheRowWhole) {
+  Create();
+  SetLarge("a", "f:q");
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_OK(table_->Apply(RowMutation(absl::StrFormat("b%04d", i)).DeleteRow()));
+  }
+  SetLarge("c", "f:q");
+  ASSERT_OK(database_->Flush("t"));
+  counting_.DelayCalls({.kinds = {FileCall::kRead}, .path_contains = ".sst"},
+                       absl::Milliseconds(20));
+  ReadOptions options{.fill_cache = false};
+  options.deadline = absl::Now() + absl::Milliseconds(500);
+  EXPECT_EQ(Stream(RowRange::All(), options), "a/f:q DEADLINE_EXCEEDED");
+}
+
+// --- Which blocks a read of one row reads ---
+
+class RowBlocksTest : public RowEndFixture, public testing::WithParamInterface<FilterKind> {};
+
+INSTANTIATE_TEST_SUITE_P(Filters, RowBlocksTest,
+                         testing::Values(FilterKind::kNone, FilterKind::kRow,
+                                         FilterKind::kRowAndColumn, FilterKind::kRowIndex));
+
+TEST_P(RowBlocksTest, AreThoseThatItIsInAndNoOthers) {
+  Create(GetParam());
+  // Rows of one to four blocks, and small ones that share a block.
+  std::vector<std::string> rows;
+  for (int i = 0; i < 40; ++i) {
+    rows.push_back(absl::StrFormat("row%02d", i));
+    for (int j = 0; j <= i % 4; ++j) SetLarge(rows.back(), absl::StrCat("f:", j));
+  }
+  ASSERT_OK(database_->Flush("t"));
+  const ReadOptions uncached{.fill_cache = false};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    CountReads();
+    const absl::StatusOr<Row> row = table_->ReadRow(rows[i], Filter(), uncached);
+    ASSERT_OK(row);
+    ASSERT_EQ(row->cells().size(), i % 4 + 1);
+    ASSERT_EQ(Reads(), i % 4 + 1) << rows[i];
+    // A read that seeks within the row stays in it, too.
+    const absl::StatusOr<Row> last =
+        table_->ReadRow(rows[i], Filter::Column("f", absl::StrCat(i % 4)), uncached);
+    ASSERT_OK(last);
+    ASSERT_EQ(last->cells().size(), 1u);
+    ASSERT_LE(Reads(), 2 * (i % 4 + 1) + 1) << rows[i];
+  }
+}
+
+TEST_P(RowBlocksTest, BehindAnIntactRowMayBeDamaged) {
+  Create(GetParam());
+  for (const char* row : {"a", "b", "c"}) SetLarge(row, "f:q");
+  Damage("b", "f:q");
+  EXPECT_EQ(Read("a"), "f:q");
+  EXPECT_EQ(Read("b"), "DATA_LOSS");
+  EXPECT_EQ(Read("c"), "f:q");
+}
+
+TEST_P(RowBlocksTest, OfOldTimestampsAreFoundWithoutTheNewerOnes) {
+  Create(GetParam());
+  constexpr int kVersions = 500;
+  for (int i = 1; i <= kVersions; ++i) SetLarge("a", "f:q", i);
+  SetLarge("a", "f:z", 7);
+  ASSERT_OK(database_->Flush("t"));
+  for (const int64_t first : {1, 2, 250, 499, 500}) {
+    CountReads();
+    const absl::StatusOr<Row> row = table_->ReadRow(
+        "a", Filter::TimestampRange(Timestamp(first), Timestamp(first + 1)), {.fill_cache = false});
+    ASSERT_OK(row);
+    ASSERT_EQ(row->cells().size(), 1u);
+    EXPECT_EQ(row->cells()[0].timestamp, Timestamp(first));
+    EXPECT_LE(Reads(), 12u) << first;
+  }
+}
+
+}  // namespace
+}  // namespace bigtable
