@@ -350,7 +350,8 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   const TabletVersion& pinned = *version;  // by the row, from now on
   if (cache != nullptr) {
     const Ref<Block> cached =
-        cache->Lookup(pinned.scan_cache_id(), row, {spec.sequence, options.snapshot != nullptr});
+        cache->Lookup(pinned.scan_cache_id(), row, {spec.sequence, options.snapshot != nullptr},
+                      *served->tablet->last_writes());
     if (cached) {
       if (spec.settings.is_traced) sample->trace->scan_cache_hit = true;
       RowBuilder builder(&result, row, std::move(version));

@@ -155,7 +155,10 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(ServerRole role) {
   if (role == ServerRole::kRoot) environment.store = &root_;
   environment.snapshots = snapshots_.get();
   // METADATA is read by rows that are looked up once.
-  if (!metadata) environment.scan_cache = scan_cache_.get();
+  if (!metadata && scan_cache_ != nullptr) {
+    environment.scan_cache = scan_cache_.get();
+    environment.last_writes = MakeLastWrites();
+  }
   environment.rate_limiter = &rate_limiter_;
   environment.events = events_.get();
   environment.open_tables = &open_tables_;
@@ -173,6 +176,15 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(ServerRole role) {
   };
   return std::make_unique<TabletServer>(std::move(options), std::move(environment), &sequences_,
                                         &info_log_, [this] { background_.Wake(); });
+}
+
+// Servers share the writes, so each has a share of the groups.
+std::shared_ptr<LastWrites> Cluster::MakeLastWrites() const {
+  constexpr size_t kGroups = size_t{1} << 16;
+  constexpr size_t kFewest = size_t{1} << 12;
+  const auto servers = static_cast<size_t>(std::max(options_.tablet_servers, 1));
+  return std::make_shared<LastWrites>(options_.shared_memory_budget,
+                                      std::max(kGroups / servers, kFewest));
 }
 
 std::shared_ptr<ServerHost> Cluster::MakeHost(ServerRole role) {

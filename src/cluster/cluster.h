@@ -179,6 +179,7 @@ class Cluster final : public MetadataServers {
   absl::Status OpenLockService();
   absl::Status StartNumbers();
   std::unique_ptr<TabletServer> MakeServer(ServerRole role);
+  std::shared_ptr<LastWrites> MakeLastWrites() const;
   std::shared_ptr<ServerHost> MakeHost(ServerRole role);
   // In the order of their roles: each writes to those before.
   std::vector<std::shared_ptr<ServerHost>> AllHosts() const;

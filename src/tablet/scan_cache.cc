@@ -81,25 +81,24 @@ Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::s
   return MakeRef<Block>(std::move(buffer), size, size);
 }
 
-ScanCache::ScanCache(std::shared_ptr<MemoryBudget> budget) : budget_(std::move(budget)) {
-  budget_->Charge(MemoryBudget::Use::kIndexes, sizeof(ScanCache));
+LastWrites::LastWrites(std::shared_ptr<MemoryBudget> budget, size_t groups)
+    : budget_(std::move(budget)), groups_(groups) {
+  budget_->Charge(MemoryBudget::Use::kIndexes, bytes());
 }
 
-ScanCache::~ScanCache() {
-  budget_->Charge(MemoryBudget::Use::kIndexes, -static_cast<int64_t>(sizeof(ScanCache)));
-}
+LastWrites::~LastWrites() { budget_->Charge(MemoryBudget::Use::kIndexes, -bytes()); }
 
 uint64_t ScanCache::NewId() { return budget_->block_cache().NewFileId(); }
 
-Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, Moment moment) {
+Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, Moment moment,
+                             const LastWrites& writes) {
   const uint64_t hash = Checksum(row);
   Counts& counts = counts_[static_cast<size_t>(ThreadStripe())];
   Ref<Block> block = budget_->block_cache().Lookup({id, hash});
   if (block) {
     const CachedRow cached(block->data());
     // Nothing came after it that this moment could see.
-    const SequenceNumber written = last_writes_[GroupOf(hash)].load(std::memory_order_acquire);
-    if (cached.row() == row && written <= cached.as_of() &&
+    if (cached.row() == row && writes.Of(hash) <= cached.as_of() &&
         (!moment.is_snapshot || cached.as_of() <= moment.sequence)) {
       counts.hits.fetch_add(1, std::memory_order_relaxed);
       return block;

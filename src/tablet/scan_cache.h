@@ -2,16 +2,22 @@
 // SSTables, for those who read the same rows again. It shares the memory and the replacement of the
 // block cache.
 //
-// A row is kept with the moment as of which it was read, and is good for every later moment as long
-// as nothing was written to it since. To know that, the last write is noted not for each row but
-// for each of some thousands of groups of rows, by the row's hash: so a write costs one store, and
-// nothing has to be looked for or removed. What was written into the group by others makes a cached
-// row look stale at worst.
+// A row is kept with the read sequence as of which it was read, and is good for every later one as
+// long as nothing was written to it since. To know that, its server notes the last write not for
+// each row but for each of some thousands of groups of rows, by the row's hash (LastWrites): so a
+// write costs one store, and nothing has to be looked for or removed. What was written to others of
+// the group makes a cached row look stale at worst, until it is read again.
 //
-// Why no read sees a stale row: a write is noted before it becomes visible. A reader takes its
-// moment first, and only then looks at the note; what was cached as of a moment before the noted
-// write is not used. And a reader that puts a row here, as of its own moment, does not overtake a
-// write either: the write is after that moment, and is noted before anybody can miss it.
+// Why no read sees a stale row. A server gives its writes ascending sequence numbers, notes each
+// before it makes it visible, and shows its readers a row as of a number only when no smaller one
+// is still to come. A reader takes its read sequence first, and only then looks at the note; what
+// was cached as of a smaller number than the noted one is not used. And a reader that puts a row
+// here does not overtake a write either: the write has a larger number than the row, and is noted
+// before anybody can miss it.
+//
+// None of this holds between servers: a smaller number of one may become visible after a larger one
+// of another. So each server has notes of its own, and what is cached is of one server, too: a
+// tablet gets a new id wherever it is opened.
 //
 // Thread-safe.
 #ifndef BIGTABLE_TABLET_SCAN_CACHE_H_
@@ -23,6 +29,8 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/types/span.h"
 
@@ -61,6 +69,34 @@ class CachedRow {
 Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::string_view row,
                          absl::Span<const Cell> cells);
 
+// When rows of one server were written last. One thread at a time notes, the server's writer;
+// everybody looks.
+class LastWrites {
+ public:
+  // Of each of `groups` groups of rows: the more, the fewer rows look stale that are not.
+  LastWrites(std::shared_ptr<MemoryBudget> budget, size_t groups);
+  ~LastWrites();
+  LastWrites(const LastWrites&) = delete;
+  LastWrites& operator=(const LastWrites&) = delete;
+
+  // Before the mutation becomes visible. Each number is larger than the one before.
+  void Note(std::string_view row, SequenceNumber sequence) {
+    groups_[GroupOf(Checksum(row))].store(sequence, std::memory_order_release);
+  }
+  // Not before the last write to the row that the server has made visible.
+  SequenceNumber Of(uint64_t row_hash) const {
+    return groups_[GroupOf(row_hash)].load(std::memory_order_acquire);
+  }
+
+ private:
+  size_t GroupOf(uint64_t row_hash) const { return (row_hash >> 32) * groups_.size() >> 32; }
+  int64_t bytes() const { return static_cast<int64_t>(groups_.size() * sizeof(groups_[0])); }
+
+  const std::shared_ptr<MemoryBudget> budget_;
+  std::vector<std::atomic<SequenceNumber>> groups_;
+};
+
+// The rows, of all servers of a database.
 class ScanCache {
  public:
   // What a read of a moment may use.
@@ -69,21 +105,17 @@ class ScanCache {
     bool is_snapshot = false;  // nothing that was written later
   };
 
-  explicit ScanCache(std::shared_ptr<MemoryBudget> budget);
-  ~ScanCache();
+  explicit ScanCache(std::shared_ptr<MemoryBudget> budget) : budget_(std::move(budget)) {}
   ScanCache(const ScanCache&) = delete;
   ScanCache& operator=(const ScanCache&) = delete;
 
-  // An id for a tablet with one schema: with another schema its rows would look different.
+  // An id for a tablet on one server with one schema: with another schema its rows would look
+  // different, and another server does not know of the writes that this one has noted.
   uint64_t NewId();
 
-  // For the writer, before the mutation becomes visible.
-  void NoteWrite(std::string_view row, SequenceNumber sequence) {
-    last_writes_[GroupOf(Checksum(row))].store(sequence, std::memory_order_release);
-  }
-
-  // Null: it is not here, or not good for the moment.
-  Ref<Block> Lookup(uint64_t id, std::string_view row, Moment moment);
+  // Null: it is not here, or not good for the moment. `writes` are those of the server that gave
+  // the moment.
+  Ref<Block> Lookup(uint64_t id, std::string_view row, Moment moment, const LastWrites& writes);
   // `row` is what MakeCachedRow made, or null.
   void Insert(uint64_t id, std::string_view row, Ref<Block> cached);
 
@@ -91,18 +123,14 @@ class ScanCache {
   uint64_t misses() const { return Sum(&Counts::misses); }
 
  private:
-  static constexpr size_t kGroupBits = 16;
-
   struct alignas(kCacheLine) Counts {
     std::atomic<uint64_t> hits{0};
     std::atomic<uint64_t> misses{0};
   };
 
-  static size_t GroupOf(uint64_t row_hash) { return row_hash >> (64 - kGroupBits); }
   uint64_t Sum(std::atomic<uint64_t> Counts::*counter) const;
 
   const std::shared_ptr<MemoryBudget> budget_;
-  std::array<std::atomic<SequenceNumber>, size_t{1} << kGroupBits> last_writes_{};
   std::array<Counts, kStripes> counts_;
 };
 

@@ -93,7 +93,7 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
 
 void Tablet::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
                    int64_t server_timestamp, const Ref<const RefCounted>& owner) {
-  if (environment_->scan_cache != nullptr) environment_->scan_cache->NoteWrite(row, sequence);
+  if (environment_->last_writes != nullptr) environment_->last_writes->Note(row, sequence);
   counters_->CountRow();
   Insert(row, operations, sequence, server_timestamp, owner, false);
 }

@@ -74,7 +74,8 @@ struct TabletEnvironment {
   std::shared_ptr<MemoryBudget> budget;
   TabletStore* store = nullptr;
   const SnapshotList* snapshots = nullptr;
-  ScanCache* scan_cache = nullptr;  // may be null
+  ScanCache* scan_cache = nullptr;          // may be null
+  std::shared_ptr<LastWrites> last_writes;  // the server's; null if the scan cache is
   RateLimiter* rate_limiter = nullptr;
   ListenerQueue* events = nullptr;  // null: nobody listens
   OpenTables* open_tables = nullptr;
@@ -128,6 +129,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   std::shared_ptr<const TableLayout> Layout() const { return Version()->shared_layout(); }
   // For rows of this tablet, with the id of the version they are read from; may be null.
   ScanCache* scan_cache() const { return environment_->scan_cache; }
+  // What it is asked with; not null if the cache is not.
+  const LastWrites* last_writes() const { return environment_->last_writes.get(); }
   TabletCounters* counters() const { return counters_.get(); }
 
   // --- For the writer ---

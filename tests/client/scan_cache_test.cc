@@ -11,6 +11,8 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
+#include "base/checksum.h"
+#include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 #include "support/random.h"
 
@@ -182,6 +184,102 @@ TEST_F(ScanCacheTest, IsOffUnlessAskedFor) {
   Read("r");
   EXPECT_EQ(database_->Statistics().scan_cache_hits, 0u);
   EXPECT_EQ(database_->Statistics().scan_cache_misses, 0u);
+}
+
+// A table with two tablets, each on a server of its own. What they write is noted for groups of
+// rows by the row's hash, and their sequence numbers ascend only within each of them.
+class ScanCacheOfServersTest : public ScanCacheTest {
+ protected:
+  void SetUp() override {
+    faulty_ = std::make_unique<FaultyFileSystem>(file_system_.get());
+    DatabaseOptions options = Options();
+    options.scan_cache = true;
+    options.tablet_servers = 2;
+    options.file_system = faulty_.get();
+    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
+    ASSERT_OK(opened);
+    database_ = *std::move(opened);
+    table_ = CreateTable("t", {"f"});
+    ASSERT_OK(database_->SplitTablet("t", "m"));
+    ASSERT_OK(database_->MoveTablet("t", "a", 0));
+    ASSERT_OK(database_->MoveTablet("t", "z", 1));
+    // Their hashes begin with the same twenty bits, so they are of one group, however many there
+    // are.
+    const uint64_t hash = Checksum("a0") >> 44;
+    for (int i = 0; same_group_.empty(); ++i) {
+      const std::string row = absl::StrCat("z", i);
+      if (Checksum(row) >> 44 == hash) same_group_ = row;
+    }
+  }
+  void TearDown() override {
+    faulty_->ReleaseCalls();
+    database_.reset();
+  }
+
+  std::unique_ptr<FaultyFileSystem> faulty_;
+  std::string same_group_;  // a row of the other server
+};
+
+TEST_F(ScanCacheOfServersTest, AnEarlierWriteOfAnotherServerThatEndsLaterHidesNone) {
+  SetCell("a0", "f:q", 1, "old");
+  faulty_->StallCalls({.kinds = {FileCall::kLogSync}});
+  std::thread writer([&] {
+    // Takes its number now.
+    EXPECT_OK(table_->Apply(RowMutation(same_group_).Set("f:q", Timestamp(1), "v"),
+                            {.durability = Durability::kSync}));
+  });
+  ASSERT_TRUE(faulty_->WaitUntilStalled(1));
+  SetCell("a1", "f:q", 1, "v");
+  EXPECT_EQ(Read("a0"), "f:q@1=old");  // and is kept
+  SetCell("a0", "f:q", 1, "new");
+  faulty_->ReleaseCalls();
+  writer.join();
+  EXPECT_EQ(Read("a0"), "f:q@1=new");
+}
+
+TEST_F(ScanCacheOfServersTest, WritesOfAnotherServerInvalidateNothing) {
+  SetCell("a0", "f:q", 1, "v");
+  SetCell(same_group_, "f:q", 1, "v");
+  EXPECT_EQ(Hit("a0"), "miss");
+  EXPECT_EQ(Hit("a0"), "hit");
+  SetCell(same_group_, "f:q", 1, "w");
+  EXPECT_EQ(Hit("a0"), "hit");
+  EXPECT_EQ(Hit(same_group_), "miss");
+  EXPECT_EQ(Hit(same_group_), "hit");
+}
+
+TEST_F(ScanCacheOfServersTest, WhatWasReadOnAnotherServerIsReadAnew) {
+  SetCell("a0", "f:q", 1, "first");
+  EXPECT_EQ(Read("a0"), "f:q@1=first");
+  ASSERT_OK(database_->MoveTablet("t", "a0", 1));
+  SetCell("a0", "f:q", 1, "second");
+  EXPECT_EQ(Read("a0"), "f:q@1=second");
+  ASSERT_OK(database_->MoveTablet("t", "a0", 0));
+  EXPECT_EQ(Read("a0"), "f:q@1=second");
+  SetCell("a0", "f:q", 1, "third");
+  EXPECT_EQ(Read("a0"), "f:q@1=third");
+}
+
+TEST_F(ScanCacheOfServersTest, AWriterSeesItsOwnWritesBesideConcurrentOnesOfAnotherServer) {
+  std::atomic<bool> done = false;
+  std::vector<std::thread> others;
+  for (int i = 0; i < 2; ++i) {
+    others.emplace_back([&, i] {
+      const RowMutation mutation =
+          RowMutation(same_group_).Set("f:q", Timestamp(i), std::string(100, 'v'));
+      while (!done) EXPECT_OK(table_->Apply(mutation, {.durability = Durability::kSync}));
+    });
+  }
+  int behind = 0;
+  for (int64_t i = 1; i <= 3000; ++i) {
+    SetCell("a0", "f:q", 1, absl::StrCat(i));
+    for (int n = 0; n < 2; ++n) behind += Read("a0") != absl::StrCat("f:q@1=", i) ? 1 : 0;
+    SetCell("a1", "f:q", 1, "v");
+    behind += Read("a0") != absl::StrCat("f:q@1=", i) ? 1 : 0;
+  }
+  done = true;
+  for (std::thread& thread : others) thread.join();
+  EXPECT_EQ(behind, 0);
 }
 
 // A reader never sees less than what was acknowledged before its read began.
