@@ -44,10 +44,16 @@ class RandomAccessFile {
   // not map files. A byte of it is touched only after Populate() of its range said OK.
   virtual const char* mapping() const { return nullptr; }
   // Brings [offset, offset + n) of the mapping into memory, so that an I/O error is an error here
-  // and not a signal later.
+  // and not a signal later. Reads nothing else. What is not there may be read a page at a time:
+  // after WillNeed it is read by one request.
   virtual absl::Status Populate(uint64_t /*offset*/, size_t /*n*/) const {
     return absl::UnimplementedError("this file system does not map files");
   }
+  // Begins to bring [offset, offset + n) of the mapping from the disk, and does not wait for it.
+  virtual void WillNeed(uint64_t /*offset*/, size_t /*n*/) const {}
+  // Whether [offset, offset + n) of the mapping, once populated, is still in memory: a system drops
+  // pages when memory is short. Advice; true where it cannot be known.
+  virtual bool IsResident(uint64_t /*offset*/, size_t /*n*/) const { return true; }
 };
 
 // A file of a fixed size that is written in place: a segment of the commit log. Writes come from

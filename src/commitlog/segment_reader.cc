@@ -31,6 +31,8 @@ absl::Status SegmentReader::Load(uint64_t position, uint64_t n, const char** byt
   if (const char* mapping = file_->mapping(); mapping != nullptr) {
     if (end > populated_) {
       const uint64_t to = std::min(std::max(end, populated_ + kWindow), file_->size());
+      // And what is read next, so that it is on its way meanwhile.
+      file_->WillNeed(populated_, std::min(to + 4 * kWindow, file_->size()) - populated_);
       BT_RETURN_IF_ERROR(file_->Populate(populated_, to - populated_));
       populated_ = to;
     }

@@ -67,6 +67,7 @@ absl::Status SortedPiece::LoadIndex() {
 absl::Status SortedPiece::Load(uint64_t offset, uint64_t n, std::string* buffer,
                                std::string_view* bytes) const {
   if (const char* mapping = file_->mapping(); mapping != nullptr) {
+    file_->WillNeed(offset, n);
     BT_RETURN_IF_ERROR(file_->Populate(offset, n));
     *bytes = {mapping + offset, n};
     return absl::OkStatus();

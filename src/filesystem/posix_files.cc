@@ -1,8 +1,10 @@
 #include "filesystem/posix_files.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -75,10 +77,35 @@ class PosixWritableFile final : public WritableFile {
   absl::Status usable_;
 };
 
+uint64_t PageSize() {
+  static const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  return page;
+}
+
+// Whether the kernel knows MADV_POPULATE_READ. Without it a mapped file keeps its descriptor, since
+// then only read() says what is wrong with a page.
+bool KernelPopulates() {
+  static const bool populates = [] {
+    const auto size = static_cast<size_t>(PageSize());
+    void* const page = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return false;
+    const bool result = ::madvise(page, size, MADV_POPULATE_READ) == 0;
+    ::munmap(page, size);
+    return result;
+  }();
+  return populates;
+}
+
 class PosixRandomAccessFile final : public RandomAccessFile {
  public:
-  PosixRandomAccessFile(std::string path, Fd fd, uint64_t size)
-      : path_(std::move(path)), fd_(std::move(fd)), size_(size) {}
+  PosixRandomAccessFile(std::string path, Fd fd, const struct stat& info)
+      : path_(std::move(path)),
+        fd_(std::move(fd)),
+        size_(static_cast<uint64_t>(info.st_size)),
+        device_(info.st_dev),
+        inode_(info.st_ino),
+        // mincore says "resident" of everything to those who could not write the file.
+        sees_residency_(info.st_uid == ::geteuid() || ::geteuid() == 0) {}
 
   ~PosixRandomAccessFile() override {
     if (mapping_ == nullptr) return;
@@ -88,16 +115,19 @@ class PosixRandomAccessFile final : public RandomAccessFile {
 
   // Leaves mapping() null where the file cannot be mapped. Before anybody else knows this object.
   //
-  // The mapping keeps the kernel's default readahead: MADV_RANDOM would make Populate read a cold
-  // block page by page, one request each.
+  // The mapping takes the kernel's readahead off: what it reads for a fault is as much as somebody
+  // has set for the disk, up to megabytes, and drives out what is needed. Whoever wants more than a
+  // page says so by WillNeed.
   void Map(MappingLimit* limit) {
     if (size_ == 0 || size_ > SIZE_MAX) return;
     if (limit->now.fetch_add(1, std::memory_order_relaxed) < limit->most) {
-      void* const memory =
-          ::mmap(nullptr, static_cast<size_t>(size_), PROT_READ, MAP_SHARED, fd_.get(), 0);
+      const auto size = static_cast<size_t>(size_);
+      void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd_.get(), 0);
       if (memory != MAP_FAILED) {
+        ::madvise(memory, size, MADV_RANDOM);
         mapping_ = memory;
         limit_ = limit;
+        if (KernelPopulates()) fd_.Close();
         return;
       }
     }
@@ -105,40 +135,82 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   }
 
   absl::Status Read(uint64_t offset, size_t n, char* buffer) const override {
-    return ReadFullyAt(fd_, path_, offset, n, buffer);
+    if (fd_.is_open()) return ReadFullyAt(fd_, path_, offset, n, buffer);
+    WillNeed(offset, n);
+    BT_RETURN_IF_ERROR(Populate(offset, n));
+    if (n > 0) std::memcpy(buffer, mapping() + offset, n);
+    return absl::OkStatus();
   }
   uint64_t size() const override { return size_; }
   const char* mapping() const override { return static_cast<const char*>(mapping_); }
 
   absl::Status Populate(uint64_t offset, size_t n) const override {
     if (mapping_ == nullptr) return RandomAccessFile::Populate(offset, n);
-    if (offset > size_ || n > size_ - offset) return FileTooShort(path_, offset, n, size_);
-    if (n == 0 || PopulateByAdvice(offset, n) == 0) return absl::OkStatus();
+    if (!Contains(offset, n)) return FileTooShort(path_, offset, n, size_);
+    if (n == 0) return absl::OkStatus();
+    if (!sees_residency_) WillNeed(offset, n);  // IsResident may have been wrong
+    if (KernelPopulates() && Advise(offset, n, MADV_POPULATE_READ) == 0) return absl::OkStatus();
     // Either the kernel is older than the advice, or the pages cannot be had: it does not say why.
     // Reading them does, and brings them in.
     BT_RETURN_IF_ERROR(PopulateByReading(offset, n));
-    const int error = PopulateByAdvice(offset, n);
+    const int error = Advise(offset, n, MADV_POPULATE_READ);
     if (error == 0 || error == EINVAL) return absl::OkStatus();
     return absl::UnavailableError(
         Cat(PosixError(path_, Cat("madvise at ", offset), error).message()));
   }
 
+  void WillNeed(uint64_t offset, size_t n) const override {
+    if (mapping_ != nullptr && n > 0 && Contains(offset, n)) Advise(offset, n, MADV_WILLNEED);
+  }
+
+  bool IsResident(uint64_t offset, size_t n) const override {
+    if (mapping_ == nullptr || n == 0 || !Contains(offset, n) || !sees_residency_) return true;
+    constexpr size_t kPagesAtOnce = 512;
+    unsigned char pages[kPagesAtOnce];
+    const uint64_t end = offset + n;
+    for (uint64_t at = offset / PageSize() * PageSize(); at < end;) {
+      const uint64_t length = std::min(end - at, kPagesAtOnce * PageSize());
+      if (::mincore(static_cast<char*>(mapping_) + at, static_cast<size_t>(length), pages) != 0) {
+        return true;
+      }
+      const uint64_t count = (length + PageSize() - 1) / PageSize();
+      if (!std::all_of(pages, pages + count, [](unsigned char page) { return (page & 1) != 0; })) {
+        return false;
+      }
+      at += length;
+    }
+    return true;
+  }
+
  private:
-  int PopulateByAdvice(uint64_t offset, size_t n) const {
-    static const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-    const uint64_t start = offset / page * page;
+  bool Contains(uint64_t offset, size_t n) const { return offset <= size_ && n <= size_ - offset; }
+
+  // Returns 0 or the errno value.
+  int Advise(uint64_t offset, size_t n, int advice) const {
+    const uint64_t start = offset / PageSize() * PageSize();
     char* const from = static_cast<char*>(mapping_) + start;
-    const size_t length = static_cast<size_t>(offset + n - start);
-    const int result =
-        RetryInterrupted([&] { return ::madvise(from, length, MADV_POPULATE_READ); });
+    const auto length = static_cast<size_t>(offset + n - start);
+    const int result = RetryInterrupted([&] { return ::madvise(from, length, advice); });
     return result == 0 ? 0 : errno;
   }
 
   absl::Status PopulateByReading(uint64_t offset, size_t n) const {
+    if (fd_.is_open()) return ReadThrough(fd_, offset, n);
+    // The name may be gone or have come to another file; then nobody can say more than the advice.
+    const absl::StatusOr<Fd> fd = OpenFd(path_, O_RDONLY);
+    struct stat info;
+    if (!fd.ok() || ::fstat(fd->get(), &info) != 0 || info.st_dev != device_ ||
+        info.st_ino != inode_) {
+      return absl::OkStatus();
+    }
+    return ReadThrough(*fd, offset, n);
+  }
+
+  absl::Status ReadThrough(const Fd& fd, uint64_t offset, size_t n) const {
     std::vector<char> scratch(std::min<size_t>(n, 256 << 10));
     while (n > 0) {
       const size_t now = std::min(n, scratch.size());
-      BT_RETURN_IF_ERROR(ReadFullyAt(fd_, path_, offset, now, scratch.data()));
+      BT_RETURN_IF_ERROR(ReadFullyAt(fd, path_, offset, now, scratch.data()));
       offset += now;
       n -= now;
     }
@@ -146,8 +218,11 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   }
 
   const std::string path_;
-  const Fd fd_;
+  Fd fd_;  // closed once the file is mapped
   const uint64_t size_;
+  const dev_t device_;
+  const ino_t inode_;
+  const bool sees_residency_;
   void* mapping_ = nullptr;
   MappingLimit* limit_ = nullptr;
 };
@@ -163,7 +238,9 @@ absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewPosixRandomAccessFile(std::
                                                                            MappingLimit* limit) {
   uint64_t size = 0;
   BT_ASSIGN_OR_RETURN(Fd fd, OpenRegularFile(path, O_RDONLY, &size));
-  auto file = std::make_unique<PosixRandomAccessFile>(std::move(path), std::move(fd), size);
+  struct stat info;
+  if (::fstat(fd.get(), &info) != 0) return PosixError(path, "fstat", errno);
+  auto file = std::make_unique<PosixRandomAccessFile>(std::move(path), std::move(fd), info);
   if (limit != nullptr) file->Map(limit);
   return file;
 }

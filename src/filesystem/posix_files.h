@@ -4,7 +4,7 @@
 // What always holds: an appended byte is in the operating system's hands when Append returns OK
 // (there is no buffer here: SSTable writers append whole blocks); a file whose Append or Sync
 // failed is never reported as good again; no more than MappingLimit::most files are mapped at a
-// time.
+// time, and a mapped file holds no descriptor (before Linux 5.14 it does).
 #ifndef BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 #define BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 

@@ -1,5 +1,7 @@
 #include "sstable/block_reader.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
@@ -33,15 +35,23 @@ std::unique_ptr<char[], void (*)(char*)> AllocateBlocks(size_t size, size_t* all
 
 }  // namespace
 
-BlockReader::BlockReader(Source source, const BlockIndex* index, MemoryBudget* budget)
+BlockReader::BlockReader(Source source, const BlockIndex* index, MemoryBudget* budget,
+                         PageResidency* residency)
     : source_(std::move(source)),
       index_(index),
       budget_(budget),
       cache_id_(budget->block_cache().NewFileId()),
       mapping_(source_.in_memory ? nullptr : source_.file->mapping()),
-      populated_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
+      residency_(residency),
+      known_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
       verified_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
-      in_place_(mapping_ == nullptr ? nullptr : MakeBits(index->size())) {}
+      raw_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
+      present_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
+      in_place_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
+      epoch_(residency->epoch()),
+      charged_(mapping_ == nullptr ? 0 : static_cast<int64_t>(5 * sizeof(uint64_t) * words())) {
+  budget_->Charge(MemoryBudget::Use::kIndexes, charged_);
+}
 
 BlockReader::~BlockReader() {
   const bool uses_cache = !source_.in_memory && (mapping_ == nullptr || source_.compressed);
@@ -52,6 +62,11 @@ BlockReader::~BlockReader() {
   if (const auto* loaded = shared_loaded_.load()) {
     budget_->Charge(MemoryBudget::Use::kInMemoryGroups, -static_cast<int64_t>(loaded->charge));
   }
+  budget_->Charge(MemoryBudget::Use::kIndexes, -charged_);
+  if (mapping_ == nullptr) return;
+  int64_t known = 0;
+  for (size_t word = 0; word < words(); ++word) known += std::popcount(known_[word].load());
+  residency_->NoteKnown(-known);
 }
 
 absl::Status BlockReader::DamagedBlock(size_t i, std::string_view what) const {
@@ -59,7 +74,7 @@ absl::Status BlockReader::DamagedBlock(size_t i, std::string_view what) const {
       Cat(source_.path, ": the block at offset ", index_->handle(i).offset, " ", what));
 }
 
-absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings,
+absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                                      std::string_view* block, Ref<Block>* owner, Way* way) {
   *way = Way::kInPlace;
   if (source_.in_memory) {
@@ -71,7 +86,7 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings,
     return absl::OkStatus();
   }
   // Of a mapped file only compressed blocks are in the cache.
-  const bool in_cache = mapping_ == nullptr || (source_.compressed && !Test(in_place_, i));
+  const bool in_cache = mapping_ == nullptr || (source_.compressed && !Test(raw_, i));
   if (in_cache) {
     *owner = budget_->block_cache().Lookup({cache_id_, index_->handle(i).offset});
     if (*owner) {
@@ -83,7 +98,7 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings,
   } else if (!Test(verified_, i)) {
     *way = Way::kFirstTouch;
   }
-  BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, block, owner)
+  BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, ahead, block, owner)
                                          : ReadByPosition(i, block, owner));
   if (settings.fill_cache && *owner) {
     budget_->block_cache().Insert({cache_id_, index_->handle(i).offset}, *owner);
@@ -91,12 +106,12 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings,
   return absl::OkStatus();
 }
 
-absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings,
+absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                                      std::string_view* block, Ref<Block>* owner) {
   Way way;
-  if (!settings.is_traced) return ReadAnyWay(i, settings, block, owner, &way);
+  if (!settings.is_traced) return ReadAnyWay(i, settings, ahead, block, owner, &way);
   const int64_t begin = NowNanos();
-  const absl::Status status = ReadAnyWay(i, settings, block, owner, &way);
+  const absl::Status status = ReadAnyWay(i, settings, ahead, block, owner, &way);
   // None where a traced stream is read on without being asked for the next row.
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return status;
@@ -110,50 +125,134 @@ absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings,
   return status;
 }
 
-absl::Status BlockReader::Populate(size_t i, bool read_ahead) const {
+// --- Of a mapped file ---
+
+BlockReader::Stretch BlockReader::StretchFrom(size_t i, uint64_t bytes) const {
+  const uint64_t limit = index_->handle(i).offset + bytes;
+  size_t end = i + 1;
+  while (end < index_->size() && index_->handle(end).offset < limit) ++end;
+  return {i, end};
+}
+
+BlockReader::Stretch BlockReader::StretchAround(size_t i) const {
   constexpr uint64_t kStretch = 128 << 10;
-  const WaitTimer wait;
-  const BlockHandle handle = index_->handle(i);
-  // Who seems to have come from the block before goes on to those behind: a system call for each
-  // would take longer than what it does. An error there is not one of this block.
-  if (read_ahead && i > 0 && Test(verified_, i - 1)) {
-    size_t end = i;
-    uint64_t length = 0;
-    while (end < index_->size() && length < kStretch) {
-      const BlockHandle last = index_->handle(end++);
-      length = last.offset + last.size + kSealSize - handle.offset;
-    }
-    if (source_.file->Populate(handle.offset, length).ok()) {
-      for (size_t block = i; block < end; ++block) Set(populated_, block);
-      return absl::OkStatus();
-    }
+  const uint64_t begin = index_->handle(i).offset / kStretch * kStretch;
+  size_t first = i;
+  while (first > 0 && index_->handle(first - 1).offset >= begin) --first;
+  size_t end = i + 1;
+  while (end < index_->size() && index_->handle(end).offset < begin + kStretch) ++end;
+  return {first, end};
+}
+
+bool BlockReader::IsResident(Stretch blocks) const {
+  return WithRange(blocks, [&](uint64_t offset, uint64_t length) {
+    return source_.file->IsResident(offset, length);
+  });
+}
+
+// Two threads may do this at once, or one while another marks a block: a mark that is lost is set
+// again after the next look, and one that is left from before is as wrong as any may be.
+void BlockReader::FollowEpoch() {
+  const uint32_t now = residency_->epoch();
+  if (epoch_.load(std::memory_order_relaxed) == now) return;
+  for (size_t word = 0; word < words(); ++word) {
+    present_[word].store(0, std::memory_order_relaxed);
+    in_place_[word].store(0, std::memory_order_relaxed);
   }
-  return source_.file->Populate(handle.offset, handle.size + kSealSize);
+  epoch_.store(now, std::memory_order_release);
+}
+
+void BlockReader::MarkPresent(Stretch blocks) {
+  int64_t fresh = 0;
+  for (size_t i = blocks.first; i < blocks.end; ++i) {
+    fresh += Set(known_, i) ? 0 : 1;
+    Set(present_, i);
+    if (Test(raw_, i)) Set(in_place_, i);
+  }
+  if (fresh > 0) residency_->NoteKnown(fresh);
+}
+
+absl::Status BlockReader::Populate(Stretch blocks) {
+  BT_RETURN_IF_ERROR(WithRange(blocks, [&](uint64_t offset, uint64_t length) {
+    return source_.file->Populate(offset, length);
+  }));
+  MarkPresent(blocks);
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::ReadFromDisk(Stretch blocks) {
+  const WaitTimer wait;
+  const PageResidency::Reading reading(residency_);
+  WithRange(blocks,
+            [&](uint64_t offset, uint64_t length) { source_.file->WillNeed(offset, length); });
+  return Populate(blocks);
+}
+
+absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead) {
+  if (Test(present_, i)) return absl::OkStatus();
+  const Stretch one{i, i + 1};
+  // An error of a stretch is not one of this block.
+  if (ahead != nullptr) {
+    return BringInAhead(i, ahead).ok() ? absl::OkStatus() : ReadFromDisk(one);
+  }
+  const bool is_known = Test(known_, i);
+  const bool with_others = !is_known && residency_->is_plentiful();
+  const Stretch around = with_others ? StretchAround(i) : one;
+  // A system call for each block would take longer than what it does.
+  if (with_others && IsResident(around) && Populate(around).ok()) return absl::OkStatus();
+  if (IsResident(one)) {
+    if (!is_known) return Populate(one);
+    residency_->NoteFound();
+    MarkPresent(one);
+    return absl::OkStatus();
+  }
+  is_known ? residency_->NoteMissing() : residency_->NoteFirstRead();
+  if (with_others && ReadFromDisk(around).ok()) return absl::OkStatus();
+  return ReadFromDisk(one);
+}
+
+absl::Status BlockReader::BringInAhead(size_t i, ReadAhead* ahead) {
+  constexpr uint64_t kSmallest = 32 << 10;
+  constexpr uint64_t kLargest = 1 << 20;
+  const bool is_first = ahead->window == 0;
+  ahead->window = std::clamp(2 * ahead->window, kSmallest, kLargest);
+  const Stretch window = StretchFrom(i, ahead->window);
+  if (!ahead->from_disk && IsResident(window)) return Populate(window);
+  if (is_first) {
+    Test(known_, i) ? residency_->NoteMissing() : residency_->NoteFirstRead();
+  }
+  // From now on the next window is on its way while this one is gone through.
+  ahead->from_disk = true;
+  BT_RETURN_IF_ERROR(ReadFromDisk(window));
+  if (window.end < index_->size()) {
+    WithRange(StretchFrom(window.end, std::min(2 * ahead->window, kLargest)),
+              [&](uint64_t offset, uint64_t length) { source_.file->WillNeed(offset, length); });
+  }
+  return absl::OkStatus();
 }
 
 // Two threads may do this at once for the same block; both then find the same.
 absl::Status BlockReader::VerifyMapped(size_t i, const ReadSettings& settings) {
-  const bool is_first = !Test(verified_, i);
-  if (!is_first && !settings.verify_checksums) return absl::OkStatus();
-  if (is_first && !Test(populated_, i)) BT_RETURN_IF_ERROR(Populate(i, settings.read_ahead));
+  if (Test(verified_, i) && !settings.verify_checksums) return absl::OkStatus();
   const BlockHandle handle = index_->handle(i);
   const char* const bytes = mapping_ + handle.offset;
   if (!SealHolds(bytes, handle.size, source_.identity, handle.offset)) {
     return DamagedBlock(i, "has a wrong checksum");
   }
-  if (is_first) {
-    if (EncodingOf(bytes, handle.size) == BlockEncoding::kRaw) Set(in_place_, i);
-    Set(verified_, i);
-  }
+  if (EncodingOf(bytes, handle.size) == BlockEncoding::kRaw) Set(raw_, i);
+  Set(verified_, i);
   return absl::OkStatus();
 }
 
-absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings,
+absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                                      std::string_view* block, Ref<Block>* owner) {
+  FollowEpoch();
+  BT_RETURN_IF_ERROR(BringIn(i, ahead));
   BT_RETURN_IF_ERROR(VerifyMapped(i, settings));
   const BlockHandle handle = index_->handle(i);
   const std::string_view stored(mapping_ + handle.offset, handle.size);
-  if (Test(in_place_, i)) {
+  if (Test(raw_, i)) {
+    Set(in_place_, i);
     *block = stored;
     *owner = {};
     return absl::OkStatus();

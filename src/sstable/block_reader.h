@@ -1,9 +1,13 @@
 // Reads the data blocks of one file: in place from its mapping, from memory, through the block
 // cache, or by position. Whatever way, what is shown has been verified. Thread-safe.
 //
-// * Mapped and not compressed: the block's range is populated (for those who read on, together with
-//   the next ones), and its checksum verified, when it is first touched; a bit remembers that, and
-//   from then on showing the block costs a test of the bit.
+// * Mapped and not compressed: the block's range is populated, and its checksum verified, when it
+// is
+//   first touched; a bit remembers that, and from then on showing the block costs a test of the
+//   bit. When the kernel seems to have dropped pages (page_residency.h) the bits are cleared, and
+//   the next touch looks first whether the block is in memory. What is not is read by one request:
+//   just the block; or, where memory is plentiful, those around it, too; or, for who reads on, a
+//   window of the next ones, which grows.
 // * In memory: the first read loads all blocks, verified and decompressed, into one piece of
 //   memory. The file is not read again.
 // * Otherwise the block cache is asked, and then the block is read, or taken from the mapping.
@@ -31,6 +35,7 @@
 #include "sstable/block_index.h"
 #include "sstable/block_offsets.h"
 #include "sstable/compression.h"
+#include "sstable/page_residency.h"
 #include "sstable/read_settings.h"
 #include "sstable/stored_block.h"
 
@@ -51,8 +56,15 @@ class BlockReader {
     bool in_memory = false;
   };
 
-  // `index` and `budget` outlive the reader.
-  BlockReader(Source source, const BlockIndex* index, MemoryBudget* budget);
+  // How a cursor that goes from each block to the next has read so far; a new one begins anew.
+  struct ReadAhead {
+    uint64_t window = 0;  // bytes that were asked for last
+    bool from_disk = false;
+  };
+
+  // `index`, `budget` and `residency` outlive the reader.
+  BlockReader(Source source, const BlockIndex* index, MemoryBudget* budget,
+              PageResidency* residency = PageResidency::OfProcess());
   ~BlockReader();
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
@@ -60,11 +72,13 @@ class BlockReader {
   const std::string& path() const { return source_.path; }
 
   // Shows block `i`. `*owner` keeps its bytes in place, or is null when they stay as long as this
-  // reader does.
-  absl::Status Read(size_t i, const ReadSettings& settings, std::string_view* block,
-                    Ref<Block>* owner) {
+  // reader does. `ahead` is of who has come from block i - 1 and reads on, or null.
+  absl::Status Read(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                    std::string_view* block, Ref<Block>* owner) {
     if (mapping_ != nullptr && !settings.verify_checksums && !settings.is_traced &&
-        Test(in_place_, i)) [[likely]] {
+        Test(in_place_, i) && epoch_.load(std::memory_order_relaxed) == residency_->epoch())
+        [[likely]] {
+      residency_->CountTouch();
       const BlockHandle handle = index_->handle(i);
       *block = {mapping_ + handle.offset, handle.size};
       *owner = {};
@@ -76,7 +90,7 @@ class BlockReader {
       *owner = {};
       return absl::OkStatus();
     }
-    return ReadSlowly(i, settings, block, owner);
+    return ReadSlowly(i, settings, ahead, block, owner);
   }
   // Begins to bring the head of block `i` from memory, if it is likely to be shown in place.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
@@ -110,24 +124,49 @@ class BlockReader {
   static bool Test(const Bits& bits, size_t i) {
     return (bits[i / 64].load(std::memory_order_acquire) >> (i % 64) & 1) != 0;
   }
-  static void Set(const Bits& bits, size_t i) {
-    bits[i / 64].fetch_or(uint64_t{1} << (i % 64), std::memory_order_release);
+  // Whether it was set before.
+  static bool Set(const Bits& bits, size_t i) {
+    const uint64_t bit = uint64_t{1} << (i % 64);
+    return (bits[i / 64].fetch_or(bit, std::memory_order_release) & bit) != 0;
   }
+  size_t words() const { return (index_->size() + 63) / 64; }
 
   // How a block came to be shown.
   enum class Way : uint8_t { kInPlace, kFirstTouch, kCacheHit, kCacheMiss };
 
   // Notes it in the thread's trace, too, if the read is traced.
-  absl::Status ReadSlowly(size_t i, const ReadSettings& settings, std::string_view* block,
-                          Ref<Block>* owner);
-  absl::Status ReadAnyWay(size_t i, const ReadSettings& settings, std::string_view* block,
-                          Ref<Block>* owner, Way* way);
-  absl::Status ReadMapped(size_t i, const ReadSettings& settings, std::string_view* block,
-                          Ref<Block>* owner);
+  absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                          std::string_view* block, Ref<Block>* owner);
+  absl::Status ReadAnyWay(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                          std::string_view* block, Ref<Block>* owner, Way* way);
+  absl::Status ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                          std::string_view* block, Ref<Block>* owner);
   absl::Status ReadByPosition(size_t i, std::string_view* block, Ref<Block>* owner);
   absl::Status VerifyMapped(size_t i, const ReadSettings& settings);
-  // Brings the block's bytes into the mapping, and maybe those of the next blocks.
-  absl::Status Populate(size_t i, bool read_ahead) const;
+  // Blocks [first, end).
+  struct Stretch {
+    size_t first;
+    size_t end;
+  };
+  Stretch StretchFrom(size_t i, uint64_t bytes) const;
+  Stretch StretchAround(size_t i) const;
+  // Calls `f` with where the stretch begins in the file, and its length.
+  template <typename F>
+  auto WithRange(Stretch blocks, F f) const {
+    const BlockHandle last = index_->handle(blocks.end - 1);
+    const uint64_t begin = index_->handle(blocks.first).offset;
+    return f(begin, last.offset + last.size + kSealSize - begin);
+  }
+  bool IsResident(Stretch blocks) const;
+  // Forgets what was seen in an earlier epoch.
+  void FollowEpoch();
+  // Brings the block into memory, unless it was seen there in this epoch, and maybe others.
+  absl::Status BringIn(size_t i, ReadAhead* ahead);
+  absl::Status BringInAhead(size_t i, ReadAhead* ahead);
+  // For blocks that are in memory, or not.
+  absl::Status Populate(Stretch blocks);
+  absl::Status ReadFromDisk(Stretch blocks);
+  void MarkPresent(Stretch blocks);
   absl::Status Decode(size_t i, std::string_view stored, BlockEncoding encoding, Ref<Block>* owner);
   absl::Status DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,
                            uint64_t* size) const;
@@ -143,9 +182,15 @@ class BlockReader {
   MemoryBudget* const budget_;
   const uint64_t cache_id_;
   const char* const mapping_;  // null: read by position
-  const Bits populated_;       // some time ahead of their first touch
-  const Bits verified_;        // populated, and the checksum holds
-  const Bits in_place_;        // that, and it is not compressed
+  PageResidency* const residency_;
+  const Bits known_;     // once populated
+  const Bits verified_;  // that, and the checksum holds
+  const Bits raw_;       // that, and it is not compressed
+  // Seen in memory in the epoch `epoch_`; and those of them that are raw_, too.
+  const Bits present_;
+  const Bits in_place_;
+  std::atomic<uint32_t> epoch_;
+  const int64_t charged_;  // for the bits
 
   Mutex mutex_;  // for who creates the dictionary
   std::unique_ptr<DecodingDictionary> dictionary_ ABSL_GUARDED_BY(mutex_);

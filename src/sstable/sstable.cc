@@ -151,7 +151,7 @@ SSTable::SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex inde
       on_close_(std::move(options.on_close)),
       charged_(static_cast<int64_t>(sizeof(SSTable) + index_.memory() + filter_.memory() +
                                     row_index_.memory())),
-      blocks_(std::move(source), &index_, budget_.get()) {
+      blocks_(std::move(source), &index_, budget_.get(), options.residency) {
   budget_->Charge(MemoryBudget::Use::kIndexes, charged_);
 }
 

@@ -19,6 +19,7 @@
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
 #include "sstable/bloom_filter.h"
+#include "sstable/page_residency.h"
 #include "sstable/properties.h"
 #include "sstable/row_index.h"
 #include "sstable/sstable_info.h"
@@ -33,6 +34,8 @@ class SSTable final : public RefCounted {
     std::shared_ptr<MemoryBudget> budget = nullptr;
     // All blocks are loaded into memory when the first is read; from then on the file is not read.
     bool in_memory = false;
+    // Outlives the table.
+    PageResidency* residency = PageResidency::OfProcess();
     // Called when nobody refers to the table any more, unless it is null.
     std::function<void(const SSTable*)> on_close = nullptr;
   };

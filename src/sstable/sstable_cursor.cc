@@ -9,6 +9,7 @@ namespace bigtable {
 
 void SSTableCursor::Reset() {
   valid_ = false;
+  ahead_ = {};
   if (!status_.ok()) [[unlikely]] {
     status_ = absl::OkStatus();
     index_ = kNoBlock;
@@ -17,11 +18,11 @@ void SSTableCursor::Reset() {
 }
 
 // A block that is at hand already is not read again, unless checksums are to be verified each time.
-bool SSTableCursor::Load(size_t block) {
+bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead) {
   if (block == index_ && !settings_.verify_checksums) return true;
   std::string_view bytes;
   index_ = kNoBlock;
-  absl::Status status = table_->blocks_.Read(block, settings_, &bytes, &owner_);
+  absl::Status status = table_->blocks_.Read(block, settings_, ahead, &bytes, &owner_);
   if (!status.ok()) [[unlikely]] {
     failed_ = block;
     Fail(std::move(status));
@@ -154,7 +155,8 @@ void SSTableCursor::Next() {
     return;
   }
   valid_ = false;
-  if (index_ + 1 == table_->index_.size() || !Load(index_ + 1)) return;
+  if (index_ + 1 == table_->index_.size()) return;
+  if (!Load(index_ + 1, settings_.read_ahead ? &ahead_ : nullptr)) return;
   block_.SeekToFirst();
   Show();
   if (!settings_.read_ahead) return;

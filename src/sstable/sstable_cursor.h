@@ -48,7 +48,8 @@ class SSTableCursor final : public EntryCursor {
  private:
   static constexpr size_t kNoBlock = SIZE_MAX;
 
-  bool Load(size_t block);
+  // `ahead`: of who comes from the block before.
+  bool Load(size_t block, BlockReader::ReadAhead* ahead = nullptr);
   // Shows what block_ stands at, or fails if it met a damaged block.
   void Show();
   void ReadAhead() const;
@@ -60,6 +61,7 @@ class SSTableCursor final : public EntryCursor {
   const ReadSettings settings_;
   size_t index_ = kNoBlock;   // of the block in block_
   size_t failed_ = kNoBlock;  // the block that could not be read; none: another error, or no error
+  BlockReader::ReadAhead ahead_;
   RowIndex::Place planned_;
   bool has_plan_ = false;
   size_t row_prefix_size_ = 0;  // of the row that the cursor is of alone; 0: of all rows

@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <signal.h>
 #include <string>
@@ -103,6 +105,41 @@ TEST_F(PosixFileSystemTest, PopulatingWhatWasCutOffIsAnErrorAndNotASignal) {
   const absl::Status status = file->Populate(2 << 20, 1 << 20);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr(Path("f")));
+}
+
+TEST_F(PosixFileSystemTest, AMappedFileHoldsNoDescriptorAndIsReadAllTheSame) {
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  Put("f", "abcdef");
+  const auto before = descriptors();
+  auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
+  ASSERT_NE(file->mapping(), nullptr);
+  EXPECT_EQ(descriptors(), before);
+  ASSERT_TRUE(fs_.RemoveFile(Path("f")).ok());
+  char buffer[3];
+  EXPECT_TRUE(file->Read(2, 3, buffer).ok());
+  EXPECT_EQ(std::string_view(buffer, 3), "cde");
+  EXPECT_EQ(file->Read(4, 3, buffer).code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(PosixFileSystemTest, OfAMappingOnlyWhatIsAskedForIsRead) {
+  Put("f", std::string(8 << 20, 'x'));
+  ASSERT_TRUE(fs_.SyncFile(Path("f")).ok());
+  const int fd = ::open(Path("f").c_str(), O_RDONLY);
+  ASSERT_EQ(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+  ::close(fd);
+  auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
+  ASSERT_NE(file->mapping(), nullptr);
+  if (file->IsResident(0, 8 << 20)) GTEST_SKIP() << "this file system keeps all in memory";
+  file->WillNeed(1 << 20, 10'000);
+  EXPECT_TRUE(file->Populate(1 << 20, 10'000).ok());
+  EXPECT_TRUE(file->IsResident(1 << 20, 10'000));
+  uint64_t resident = 0;
+  for (uint64_t page = 0; page < 2048; ++page) {
+    resident += file->IsResident(page * 4096, 4096) ? 1 : 0;
+  }
+  EXPECT_EQ(resident, 3);
 }
 
 TEST_F(PosixFileSystemTest, AReservedLogFileIsMappedAndItsSpaceIsTaken) {

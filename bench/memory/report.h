@@ -1,0 +1,32 @@
+// What is told about a sweep: tables, JSON and a chart.
+#ifndef BIGTABLE_BENCH_MEMORY_REPORT_H_
+#define BIGTABLE_BENCH_MEMORY_REPORT_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace bench {
+
+struct SweepResults {
+  std::vector<double> ratios;  // of data to memory
+  std::vector<std::string> reads;
+  // Operations a second, by reads and way; of each ratio one.
+  std::map<std::pair<std::string, std::string>, std::vector<double>> per_second;
+};
+
+// How many times slower than the better of the two ways the default is, by ratio.
+std::vector<double> Slowdowns(const SweepResults& results, const std::string& reads);
+
+void PrintTables(const SweepResults& results);
+// One object a line. The file is replaced.
+absl::Status WriteSweepJson(const SweepResults& results, const std::string& path);
+// The file memory.svg in `directory`.
+absl::Status WriteChart(const SweepResults& results, const std::string& directory);
+
+}  // namespace bench
+
+#endif  // BIGTABLE_BENCH_MEMORY_REPORT_H_

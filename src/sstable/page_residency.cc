@@ -1,0 +1,82 @@
+#include "sstable/page_residency.h"
+
+#include <sys/resource.h>
+
+namespace bigtable {
+namespace {
+
+// Up to where a thread's page faults are counted already, and for whom.
+struct CountedFaults {
+  const PageResidency* residency = nullptr;
+  int64_t faults = 0;
+};
+
+constinit thread_local CountedFaults counted;
+
+}  // namespace
+
+int64_t PageResidency::MajorFaultsOfThread() {
+  struct rusage usage;
+  return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_majflt : 0;
+}
+
+PageResidency* PageResidency::OfProcess() {
+  static PageResidency* const residency = new PageResidency();
+  return residency;
+}
+
+void PageResidency::NoteMissing() {
+  NoteReads(1, 1);
+  AddMissing(1);
+}
+
+void PageResidency::NoteFirstRead() { NoteReads(1, 0); }
+
+PageResidency::Reading::Reading(const PageResidency* residency)
+    : residency_(residency), before_(residency->faults_()) {}
+
+PageResidency::Reading::~Reading() {
+  if (counted.residency == residency_) counted.faults += residency_->faults_() - before_;
+}
+
+void PageResidency::CountFaults() {
+  touches_left_ = kTouchesOfSample;
+  const int64_t now = faults_();
+  const int64_t fresh = counted.residency == this ? now - counted.faults : 0;
+  counted = {this, now};
+  if (fresh <= 0) return;
+  NoteReads(fresh, fresh);
+  if (fresh >= kManyFaults) {
+    BeginEpoch();
+  } else {
+    AddMissing(fresh);
+  }
+}
+
+void PageResidency::AddMissing(int64_t n) {
+  const int64_t missing = missing_.fetch_add(n, std::memory_order_relaxed) + n;
+  if (missing < kFewestMissing) return;
+  const int64_t found = found_.load(std::memory_order_relaxed);
+  const int64_t known = known_.load(std::memory_order_relaxed);
+  const double in_memory = static_cast<double>(known) * static_cast<double>(found) /
+                           static_cast<double>(found + missing);
+  if (static_cast<double>(missing * kTrustedPart) >= in_memory) BeginEpoch();
+}
+
+void PageResidency::NoteReads(int64_t reads, int64_t missing) {
+  constexpr int64_t kMany = 1024;
+  const int64_t recent = recent_reads_.fetch_add(reads, std::memory_order_relaxed) + reads;
+  const int64_t recent_missing =
+      recent_missing_.fetch_add(missing, std::memory_order_relaxed) + missing;
+  if (recent < kMany) return;
+  recent_reads_.store(recent / 2, std::memory_order_relaxed);
+  recent_missing_.store(recent_missing / 2, std::memory_order_relaxed);
+}
+
+void PageResidency::BeginEpoch() {
+  found_.store(0, std::memory_order_relaxed);
+  missing_.store(0, std::memory_order_relaxed);
+  epoch_.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace bigtable
