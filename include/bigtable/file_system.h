@@ -78,6 +78,10 @@ class LogFile {
 class FileLock {
  public:
   virtual ~FileLock() = default;
+
+  // FailedPrecondition once the path names another file than the one that is locked, or none: then
+  // somebody else may lock it, too. A cheap look at the name, at most one system call. Thread-safe.
+  virtual absl::Status Check() const { return absl::OkStatus(); }
 };
 
 // Thread-safe. Paths use '/'. Errors: NotFound, AlreadyExists, PermissionDenied,
@@ -99,6 +103,18 @@ class FileSystem {
 
   // The machine's own file system. Lives for ever.
   static FileSystem* Posix();
+
+  // This file system for who works in the directory `path` for long. In what is returned `path`,
+  // and every path that begins with it and '/', leads into the directory that is there now: also
+  // when the directory is renamed, when another one takes its place, or when the path is relative
+  // and the process changes its working directory. Other paths are as before. This file system
+  // outlives it, and it outlives its locks, but not its files.
+  //
+  // Null where no path changes its meaning in these ways: then this file system itself serves.
+  // NotFound; FailedPrecondition if it is no directory.
+  virtual absl::StatusOr<std::unique_ptr<FileSystem>> HoldDirectory(std::string_view /*path*/) {
+    return nullptr;
+  }
 
   // Creates `path`, or empties it if it exists.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) = 0;

@@ -5,7 +5,6 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/file_log_sink.h"
 
 namespace bigtable {
 namespace {
@@ -55,9 +54,6 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
   }
   if (checked.file_system == nullptr) checked.file_system = FileSystem::Posix();
   if (checked.clock == nullptr) checked.clock = Clock::System();
-  if (checked.log_sink == nullptr && !options.read_only) {
-    checked.log_sink = std::make_shared<FileLogSink>(checked.file_system, Cat(path, "/LOG"));
-  }
   return checked;
 }
 

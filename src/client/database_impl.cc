@@ -1,13 +1,48 @@
 #include "client/database_impl.h"
 
+#include <algorithm>
+
 #include "absl/time/clock.h"
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "client/file_log_sink.h"
 
 namespace bigtable {
 
-absl::Status DatabaseImpl::Open(std::string_view path, const DatabaseOptions& options) {
+namespace {
+
+// Creates the directory if it is to be and is not there.
+absl::Status CreateIfMissing(std::string_view path, const DatabaseOptions& options) {
+  FileSystem* const file_system = options.file_system;
+  if (options.read_only || !options.create_if_missing || file_system->FileExists(path)) {
+    return absl::OkStatus();
+  }
+  BT_RETURN_IF_ERROR(file_system->CreateDirectory(path));
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return file_system->SyncDirectory(".");
+  return file_system->SyncDirectory(path.substr(0, std::max<size_t>(slash, 1)));
+}
+
+}  // namespace
+
+absl::Status DatabaseImpl::HoldDirectory(std::string_view path, DatabaseOptions* options) {
+  BT_RETURN_IF_ERROR(CreateIfMissing(path, *options));
+  auto held = GuardedFileSystem::Hold(options->file_system, path);
+  if (absl::IsNotFound(held.status())) {
+    return absl::NotFoundError(Cat(path, ": there is no database here"));
+  }
+  BT_RETURN_IF_ERROR(held.status());
+  file_system = *std::move(held);
+  options->file_system = file_system.get();
+  if (options->log_sink == nullptr && !options->read_only) {
+    options->log_sink = std::make_shared<FileLogSink>(file_system.get(), Cat(path, "/LOG"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) {
+  BT_RETURN_IF_ERROR(HoldDirectory(path, &options));
   BT_ASSIGN_OR_RETURN(cluster, Cluster::Open(path, options, [this](const Tablet& tablet) {
                         locations.Forget(tablet);
                       }));

@@ -26,6 +26,7 @@
 #include "client/location_cache.h"
 #include "client/table_route.h"
 #include "cluster/cluster.h"
+#include "filesystem/guarded_file_system.h"
 #include "lockservice/lock_service.h"
 #include "master/master_runner.h"
 #include "master/schema_store.h"
@@ -67,9 +68,12 @@ class DatabaseImpl {
     return absl::FailedPreconditionError("the database is closed");
   }
 
-  absl::Status Open(std::string_view path, const DatabaseOptions& options);
+  // `options` were checked and completed.
+  absl::Status Open(std::string_view path, DatabaseOptions options);
   // With no call inside the gate.
   absl::Status Close();
+  // The first step of Open: sets `options->file_system`, and the log sink if there is none.
+  absl::Status HoldDirectory(std::string_view path, DatabaseOptions* options);
 
   // Of a call inside the gate that changes something.
   absl::Status CheckWritable(const CallOptions& options) const;
@@ -77,6 +81,8 @@ class DatabaseImpl {
   absl::Status ForEachTablet(std::string_view table, const CallOptions& options,
                              absl::FunctionRef<absl::Status(const HostedTablet&)> function);
 
+  // With the directory held; null until it is. First: everything works with it.
+  std::unique_ptr<GuardedFileSystem> file_system;
   CallGate gate;
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages

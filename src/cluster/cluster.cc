@@ -66,23 +66,16 @@ absl::Status Cluster::LockAndCreate() {
   const std::string& path = directory_.path();
   const absl::Status missing = absl::NotFoundError(Cat(path, ": there is no database here"));
   if (options_.read_only) {
-    if (!root_.Exists()) return missing;
+    BT_ASSIGN_OR_RETURN(const bool has_root, HasRoot());
+    if (!has_root) return missing;
     BT_ASSIGN_OR_RETURN(
         lock_, file_system_->LockFile(directory_.lock_file(), FileSystem::LockMode::kShared));
     return absl::OkStatus();
   }
-  if (!file_system_->FileExists(path)) {
-    if (!options_.create_if_missing) return missing;
-    BT_RETURN_IF_ERROR(file_system_->CreateDirectory(path));
-    const size_t slash = path.rfind('/');
-    const std::string parent = slash == std::string::npos ? "."
-                               : slash == 0               ? "/"
-                                                          : path.substr(0, slash);
-    BT_RETURN_IF_ERROR(file_system_->SyncDirectory(parent));
-  }
   BT_ASSIGN_OR_RETURN(
       lock_, file_system_->LockFile(directory_.lock_file(), FileSystem::LockMode::kExclusive));
-  if (root_.Exists()) {
+  BT_ASSIGN_OR_RETURN(const bool has_root, HasRoot());
+  if (has_root) {
     if (!options_.error_if_exists) return absl::OkStatus();
     return absl::AlreadyExistsError(Cat(path, ": there is a database here already"));
   }
@@ -102,6 +95,14 @@ absl::Status Cluster::LockAndCreate() {
   }
   BT_RETURN_IF_ERROR(file_system_->SyncDirectory(path));
   return root_.Create();
+}
+
+absl::StatusOr<bool> Cluster::HasRoot() {
+  const absl::Status found =
+      file_system_->FileSize(small_files_.PathOf(RootTablet::kFile)).status();
+  if (absl::IsNotFound(found)) return false;
+  BT_RETURN_IF_ERROR(found);
+  return true;
 }
 
 absl::Status Cluster::OpenLockService() {
@@ -235,6 +236,10 @@ absl::Duration Cluster::Patience() {
   // A server of METADATA that cannot be replaced does not keep a database from being closed.
   if (ending_) return absl::Milliseconds(200);
   return closing_ ? absl::Seconds(3) : absl::InfiniteDuration();
+}
+
+absl::Status Cluster::CheckDirectory() {
+  return options_.read_only ? absl::OkStatus() : lock_->Check();
 }
 
 void Cluster::StopBackground() {

@@ -2,8 +2,8 @@
 // service, METADATA, memory, threads, sequence numbers. A master (master/master.h) says which
 // tablets they have; the cluster goes on without one, and outlives every one of them.
 //
-// Opening: lock the directory, and create it if need be, with the file "root" as the last step; the
-// lock service. After that there are servers, and none has a tablet.
+// Opening: lock the directory, and create what is in it if need be, with the file "root" as the
+// last step; the lock service. After that there are servers, and none has a tablet.
 #ifndef BIGTABLE_CLUSTER_CLUSTER_H_
 #define BIGTABLE_CLUSTER_CLUSTER_H_
 
@@ -56,7 +56,8 @@ class Cluster final : public MetadataServers {
   // it. Called on any thread, also in the turn of the writer; it must not wait.
   using GoneFunction = std::function<void(const Tablet&)>;
 
-  // `options` were checked and completed: file_system, clock and shared_memory_budget are set.
+  // `options` were checked and completed: clock and shared_memory_budget are set, and file_system
+  // is one that holds the directory, which is there (filesystem/guarded_file_system.h).
   static absl::StatusOr<std::unique_ptr<Cluster>> Open(std::string_view path,
                                                        const DatabaseOptions& options,
                                                        GoneFunction gone);
@@ -165,6 +166,7 @@ class Cluster final : public MetadataServers {
   DataService* FindService(std::string_view server) override;
   bool HasEnded(std::string_view server) override;
   absl::Duration Patience() override;
+  absl::Status CheckDirectory() override;
 
   DatabaseStatistics Statistics() const;
   // Takes up what an error has stopped.
@@ -176,6 +178,8 @@ class Cluster final : public MetadataServers {
   Cluster(std::string_view path, const DatabaseOptions& options, GoneFunction gone);
 
   absl::Status LockAndCreate();
+  // Whether there is a database; an error if that cannot be seen.
+  absl::StatusOr<bool> HasRoot();
   absl::Status OpenLockService();
   absl::Status StartNumbers();
   std::unique_ptr<TabletServer> MakeServer(ServerRole role);

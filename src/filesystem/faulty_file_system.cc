@@ -144,6 +144,8 @@ class FaultyLogFile final : public LogFile {
 FaultyFileSystem::FaultyFileSystem(FileSystem* base) : FaultyFileSystem(base, Options()) {}
 FaultyFileSystem::FaultyFileSystem(FileSystem* base, Options options)
     : base_(base), options_(options) {}
+FaultyFileSystem::FaultyFileSystem(FaultyFileSystem* root, std::unique_ptr<FileSystem> base)
+    : held_(std::move(base)), base_(held_.get()), root_(root), options_(root->options_) {}
 
 void FaultyFileSystem::CountCalls(FileCallFilter filter) {
   MutexLock lock(&mutex_);
@@ -264,76 +266,85 @@ FaultyFileSystem::Verdict FaultyFileSystem::Judge(FileCall kind, std::string_vie
   return {};
 }
 
+absl::StatusOr<std::unique_ptr<FileSystem>> FaultyFileSystem::HoldDirectory(std::string_view path) {
+  BT_ASSIGN_OR_RETURN(std::unique_ptr<FileSystem> held, base_->HoldDirectory(path));
+  if (held == nullptr) return held;
+  return std::unique_ptr<FileSystem>(new FaultyFileSystem(root_, std::move(held)));
+}
+
 absl::StatusOr<std::unique_ptr<WritableFile>> FaultyFileSystem::NewWritableFile(
     std::string_view path) {
-  BT_ASSIGN_OR_RETURN(auto file, Run(FileCall::kNewWritableFile, path, {},
-                                     [&] { return base_->NewWritableFile(path); }));
-  return std::make_unique<FaultyWritableFile>(this, std::string(path), std::move(file));
+  BT_ASSIGN_OR_RETURN(auto file, root_->Run(FileCall::kNewWritableFile, path, {},
+                                            [&] { return base_->NewWritableFile(path); }));
+  return std::make_unique<FaultyWritableFile>(root_, std::string(path), std::move(file));
 }
 
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> FaultyFileSystem::NewRandomAccessFile(
     std::string_view path, ReadMode mode) {
   if (options_.hide_file_mappings) mode = ReadMode::kPositional;
-  BT_ASSIGN_OR_RETURN(auto file, Run(FileCall::kNewRandomAccessFile, path, {},
-                                     [&] { return base_->NewRandomAccessFile(path, mode); }));
-  return std::make_unique<FaultyRandomAccessFile>(this, std::string(path), std::move(file));
+  BT_ASSIGN_OR_RETURN(auto file, root_->Run(FileCall::kNewRandomAccessFile, path, {}, [&] {
+    return base_->NewRandomAccessFile(path, mode);
+  }));
+  return std::make_unique<FaultyRandomAccessFile>(root_, std::string(path), std::move(file));
 }
 
 absl::StatusOr<std::unique_ptr<LogFile>> FaultyFileSystem::NewLogFile(std::string_view path,
                                                                       uint64_t size) {
-  BT_ASSIGN_OR_RETURN(auto file, Run(FileCall::kNewLogFile, path, {},
-                                     [&] { return base_->NewLogFile(path, size); }));
-  return std::make_unique<FaultyLogFile>(this, std::string(path), std::move(file));
+  BT_ASSIGN_OR_RETURN(auto file, root_->Run(FileCall::kNewLogFile, path, {},
+                                            [&] { return base_->NewLogFile(path, size); }));
+  return std::make_unique<FaultyLogFile>(root_, std::string(path), std::move(file));
 }
 
 absl::StatusOr<std::string> FaultyFileSystem::ReadFile(std::string_view path) {
-  return Run(FileCall::kReadFile, path, {}, [&] { return base_->ReadFile(path); });
+  return root_->Run(FileCall::kReadFile, path, {}, [&] { return base_->ReadFile(path); });
 }
 
 absl::StatusOr<uint64_t> FaultyFileSystem::FileSize(std::string_view path) {
-  return Run(FileCall::kFileSize, path, {}, [&] { return base_->FileSize(path); });
+  return root_->Run(FileCall::kFileSize, path, {}, [&] { return base_->FileSize(path); });
 }
 
 bool FaultyFileSystem::FileExists(std::string_view path) { return base_->FileExists(path); }
 
 absl::StatusOr<std::vector<std::string>> FaultyFileSystem::ListDirectory(std::string_view path) {
-  return Run(FileCall::kListDirectory, path, {}, [&] { return base_->ListDirectory(path); });
+  return root_->Run(FileCall::kListDirectory, path, {}, [&] { return base_->ListDirectory(path); });
 }
 
 absl::Status FaultyFileSystem::CreateDirectory(std::string_view path) {
-  return Run(FileCall::kCreateDirectory, path, {}, [&] { return base_->CreateDirectory(path); });
+  return root_->Run(FileCall::kCreateDirectory, path, {},
+                    [&] { return base_->CreateDirectory(path); });
 }
 
 absl::Status FaultyFileSystem::RemoveDirectory(std::string_view path) {
-  return Run(FileCall::kRemoveDirectory, path, {}, [&] { return base_->RemoveDirectory(path); });
+  return root_->Run(FileCall::kRemoveDirectory, path, {},
+                    [&] { return base_->RemoveDirectory(path); });
 }
 
 absl::Status FaultyFileSystem::RemoveFile(std::string_view path) {
-  return Run(FileCall::kRemoveFile, path, {}, [&] { return base_->RemoveFile(path); });
+  return root_->Run(FileCall::kRemoveFile, path, {}, [&] { return base_->RemoveFile(path); });
 }
 
 absl::Status FaultyFileSystem::RenameFile(std::string_view from, std::string_view to) {
-  return Run(FileCall::kRenameFile, from, to, [&] {
+  return root_->Run(FileCall::kRenameFile, from, to, [&] {
     absl::Status status = base_->RenameFile(from, to);
-    MutexLock lock(&mutex_);
+    MutexLock lock(&root_->mutex_);
     if (status.ok()) {
-      for (FaultyLogFile* file : log_files_) file->Renamed(from, to);
+      for (FaultyLogFile* file : root_->log_files_) file->Renamed(from, to);
     }
     return status;
   });
 }
 
 absl::Status FaultyFileSystem::SyncFile(std::string_view path) {
-  return Run(FileCall::kSyncFile, path, {}, [&] { return base_->SyncFile(path); });
+  return root_->Run(FileCall::kSyncFile, path, {}, [&] { return base_->SyncFile(path); });
 }
 
 absl::Status FaultyFileSystem::SyncDirectory(std::string_view path) {
-  return Run(FileCall::kSyncDirectory, path, {}, [&] { return base_->SyncDirectory(path); });
+  return root_->Run(FileCall::kSyncDirectory, path, {}, [&] { return base_->SyncDirectory(path); });
 }
 
 absl::StatusOr<std::unique_ptr<FileLock>> FaultyFileSystem::LockFile(std::string_view path,
                                                                      LockMode mode) {
-  return Run(FileCall::kLockFile, path, {}, [&] { return base_->LockFile(path, mode); });
+  return root_->Run(FileCall::kLockFile, path, {}, [&] { return base_->LockFile(path, mode); });
 }
 
 }  // namespace bigtable

@@ -107,6 +107,8 @@ class FaultyFileSystem final : public FileSystem {
   // Calls that pass `filter` take this much longer; zero ends it.
   void DelayCalls(FileCallFilter filter, absl::Duration delay);
 
+  // Faults, counts and stalls are those of this one.
+  absl::StatusOr<std::unique_ptr<FileSystem>> HoldDirectory(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(std::string_view path,
                                                                         ReadMode mode) override;
@@ -151,6 +153,9 @@ class FaultyFileSystem final : public FileSystem {
     Done done = Done::kAll;
   };
 
+  // What HoldDirectory returns: `root` judges its calls, and has its files.
+  FaultyFileSystem(FaultyFileSystem* root, std::unique_ptr<FileSystem> base);
+
   const Stall* FindStall(FileCall kind, std::string_view path, std::string_view other_path)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Stalls, counts and judges a call that is about to be made.
@@ -163,7 +168,9 @@ class FaultyFileSystem final : public FileSystem {
   template <typename Write>
   absl::Status RunWrite(FileCall kind, std::string_view path, std::string_view data, Write write);
 
+  const std::unique_ptr<FileSystem> held_;  // null: somebody else's is below this one
   FileSystem* const base_;
+  FaultyFileSystem* const root_ = this;
   const Options options_;
 
   mutable Mutex mutex_;

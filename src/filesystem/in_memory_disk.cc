@@ -117,27 +117,6 @@ class InMemoryRandomAccessFile final : public RandomAccessFile {
   const std::string path_;
 };
 
-class InMemoryFileLock final : public FileLock {
- public:
-  InMemoryFileLock(std::shared_ptr<InMemoryDisk> disk, std::shared_ptr<InMemoryFile> file,
-                   FileSystem::LockMode mode)
-      : disk_(std::move(disk)), file_(std::move(file)), mode_(mode) {}
-
-  ~InMemoryFileLock() override {
-    MutexLock lock(&disk_->mutex);
-    if (mode_ == FileSystem::LockMode::kExclusive) {
-      file_->exclusively_locked = false;
-    } else {
-      --file_->shared_locks;
-    }
-  }
-
- private:
-  const std::shared_ptr<InMemoryDisk> disk_;
-  const std::shared_ptr<InMemoryFile> file_;
-  const FileSystem::LockMode mode_;
-};
-
 uint64_t TotalBytesIn(const InMemoryDirectory& directory) {
   uint64_t total = 0;
   for (const auto& [_, name] : directory.names) {
@@ -180,12 +159,6 @@ std::unique_ptr<RandomAccessFile> NewInMemoryRandomAccessFile(std::shared_ptr<In
                                                               std::string path) {
   return std::make_unique<InMemoryRandomAccessFile>(std::move(disk), std::move(file), size,
                                                     std::move(mapping), std::move(path));
-}
-
-std::unique_ptr<FileLock> NewInMemoryFileLock(std::shared_ptr<InMemoryDisk> disk,
-                                              std::shared_ptr<InMemoryFile> file,
-                                              FileSystem::LockMode mode) {
-  return std::make_unique<InMemoryFileLock>(std::move(disk), std::move(file), mode);
 }
 
 }  // namespace bigtable

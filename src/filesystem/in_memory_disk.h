@@ -43,10 +43,6 @@ std::unique_ptr<RandomAccessFile> NewInMemoryRandomAccessFile(std::shared_ptr<In
                                                               uint64_t size,
                                                               std::shared_ptr<const char> mapping,
                                                               std::string path);
-// The file is locked in `mode` already.
-std::unique_ptr<FileLock> NewInMemoryFileLock(std::shared_ptr<InMemoryDisk> disk,
-                                              std::shared_ptr<InMemoryFile> file,
-                                              FileSystem::LockMode mode);
 
 }  // namespace bigtable
 

@@ -93,6 +93,37 @@ absl::StatusOr<std::shared_ptr<InMemoryFile>> CreateFile(InMemoryNames* names, c
   return file;
 }
 
+class InMemoryFileLock final : public FileLock {
+ public:
+  // The file is locked in `mode` already.
+  InMemoryFileLock(std::shared_ptr<InMemoryDisk> disk, std::string_view path,
+                   std::shared_ptr<InMemoryFile> file, FileSystem::LockMode mode)
+      : disk_(std::move(disk)), path_(path), file_(std::move(file)), mode_(mode) {}
+
+  ~InMemoryFileLock() override {
+    MutexLock lock(&disk_->mutex);
+    if (mode_ == FileSystem::LockMode::kExclusive) {
+      file_->exclusively_locked = false;
+    } else {
+      --file_->shared_locks;
+    }
+  }
+
+  absl::Status Check() const override {
+    MutexLock lock(&disk_->mutex);
+    const auto found = FindFile(disk_->names, path_, "lock");
+    if (found.ok() && *found == file_) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        Cat(path_, ": lock: the locked file was removed or replaced while it was in use"));
+  }
+
+ private:
+  const std::shared_ptr<InMemoryDisk> disk_;
+  const std::string path_;
+  const std::shared_ptr<InMemoryFile> file_;
+  const FileSystem::LockMode mode_;
+};
+
 void CollectFiles(const InMemoryDirectory& directory, const std::string& path,
                   std::vector<std::string>* files) {
   for (const auto& [key, name] : directory.names) {
@@ -304,7 +335,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> InMemoryFileSystem::LockFile(std::stri
   } else {
     ++file->shared_locks;
   }
-  return NewInMemoryFileLock(disk_, std::move(file), mode);
+  return std::make_unique<InMemoryFileLock>(disk_, path, std::move(file), mode);
 }
 
 }  // namespace bigtable

@@ -16,21 +16,43 @@
 namespace bigtable {
 namespace {
 
+// Whether `path` names the file that is open as `fd`.
+absl::StatusOr<bool> IsNameOf(const Fd& fd, const PosixPath& path) {
+  struct stat open_file, named_file;
+  if (::fstat(fd.get(), &open_file) != 0) return PosixError(path.text(), "fstat", errno);
+  if (::fstatat(path.directory(), path.name(), &named_file, 0) != 0) {
+    if (errno == ENOENT) return false;
+    return PosixError(path.text(), "stat", errno);
+  }
+  return open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino;
+}
+
 class PosixFileLock final : public FileLock {
  public:
-  PosixFileLock(Fd fd, bool exclusive) : fd_(std::move(fd)), exclusive_(exclusive) {}
+  PosixFileLock(PosixPath path, Fd fd, bool exclusive)
+      : path_(std::move(path)), fd_(std::move(fd)), exclusive_(exclusive) {}
   ~PosixFileLock() override {
     // Before the close that gives the lock up. If it fails, a stale number is all that stays.
     if (exclusive_ && ::ftruncate(fd_.get(), 0) != 0) return;
   }
 
+  absl::Status Check() const override {
+    BT_ASSIGN_OR_RETURN(const bool named, IsNameOf(fd_, path_));
+    if (named) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        Cat(path_.text(),
+            ": lock: the locked file was removed or replaced while it was in use; "
+            "somebody else may have the directory by now"));
+  }
+
   // Leaves this process's number for those whom the lock keeps out.
-  absl::Status WriteOwner(const std::string& path) {
-    if (::ftruncate(fd_.get(), 0) != 0) return PosixError(path, "ftruncate", errno);
-    return WriteFullyAt(fd_, path, 0, Cat(::getpid()));
+  absl::Status WriteOwner() {
+    if (::ftruncate(fd_.get(), 0) != 0) return PosixError(path_.text(), "ftruncate", errno);
+    return WriteFullyAt(fd_, path_.text(), 0, Cat(::getpid()));
   }
 
  private:
+  const PosixPath path_;
   const Fd fd_;
   const bool exclusive_;
 };
@@ -49,17 +71,6 @@ std::string DescribeHolder(const Fd& fd) {
   return Cat("held by process ", pid, pid == ::getpid() ? " (this one)" : "");
 }
 
-// Whether `path` still names the file that is open as `fd`.
-absl::StatusOr<bool> StillNamed(const Fd& fd, const std::string& path) {
-  struct stat open_file, named_file;
-  if (::fstat(fd.get(), &open_file) != 0) return PosixError(path, "fstat", errno);
-  if (::stat(path.c_str(), &named_file) != 0) {
-    if (errno == ENOENT) return false;
-    return PosixError(path, "stat", errno);
-  }
-  return open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino;
-}
-
 absl::Status Lock(const Fd& fd, const std::string& path, bool exclusive) {
   const int how = (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
   if (RetryInterrupted([&] { return ::flock(fd.get(), how); }) == 0) return absl::OkStatus();
@@ -69,19 +80,19 @@ absl::Status Lock(const Fd& fd, const std::string& path, bool exclusive) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const std::string& path,
+absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const PosixPath& path,
                                                         FileSystem::LockMode mode) {
   const bool exclusive = mode == FileSystem::LockMode::kExclusive;
   while (true) {
     uint64_t size = 0;
     BT_ASSIGN_OR_RETURN(Fd fd,
                         OpenRegularFile(path, exclusive ? O_RDWR | O_CREAT : O_RDONLY, &size));
-    BT_RETURN_IF_ERROR(Lock(fd, path, exclusive));
+    BT_RETURN_IF_ERROR(Lock(fd, path.text(), exclusive));
     // Somebody may have removed the file between open and lock: then this locks what nobody finds.
-    BT_ASSIGN_OR_RETURN(const bool named, StillNamed(fd, path));
+    BT_ASSIGN_OR_RETURN(const bool named, IsNameOf(fd, path));
     if (!named) continue;
-    auto lock = std::make_unique<PosixFileLock>(std::move(fd), exclusive);
-    if (exclusive) BT_RETURN_IF_ERROR(lock->WriteOwner(path));
+    auto lock = std::make_unique<PosixFileLock>(path, std::move(fd), exclusive);
+    if (exclusive) BT_RETURN_IF_ERROR(lock->WriteOwner());
     return lock;
   }
 }

@@ -7,15 +7,16 @@
 #define BIGTABLE_FILESYSTEM_POSIX_FILE_LOCK_H_
 
 #include <memory>
-#include <string>
 
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
 
+#include "filesystem/posix_io.h"
+
 namespace bigtable {
 
-absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const std::string& path,
+absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const PosixPath& path,
                                                         FileSystem::LockMode mode);
 
 }  // namespace bigtable

@@ -21,46 +21,61 @@ FileSystem* FileSystem::Posix() {
   return file_system;
 }
 
+absl::StatusOr<std::unique_ptr<FileSystem>> PosixFileSystem::HoldDirectory(std::string_view path) {
+  BT_ASSIGN_OR_RETURN(Fd held, OpenFd(Find(path), O_PATH | O_DIRECTORY));
+  return std::unique_ptr<FileSystem>(new PosixFileSystem(this, path, std::move(held)));
+}
+
+PosixPath PosixFileSystem::Find(std::string_view path) const {
+  const size_t length = held_path_.size();
+  if (!held_.is_open() || !path.starts_with(held_path_)) return PosixPath(std::string(path));
+  if (path.size() > length && path[length] != '/') return PosixPath(std::string(path));
+  return PosixPath(std::string(path), held_.get(), std::min(path.size(), length + 1));
+}
+
 absl::StatusOr<std::unique_ptr<WritableFile>> PosixFileSystem::NewWritableFile(
     std::string_view path) {
-  return NewPosixWritableFile(std::string(path));
+  return NewPosixWritableFile(Find(path));
 }
 
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> PosixFileSystem::NewRandomAccessFile(
     std::string_view path, ReadMode mode) {
-  return NewPosixRandomAccessFile(std::string(path),
-                                  mode == ReadMode::kMapped ? &mappings_ : nullptr);
+  return NewPosixRandomAccessFile(Find(path), mode == ReadMode::kMapped ? mappings_ : nullptr);
 }
 
 absl::StatusOr<std::unique_ptr<LogFile>> PosixFileSystem::NewLogFile(std::string_view path,
                                                                      uint64_t size) {
-  return NewPosixLogFile(std::string(path), size, reserve_log_files_);
+  return NewPosixLogFile(Find(path), size, reserve_log_files_);
 }
 
 absl::StatusOr<std::string> PosixFileSystem::ReadFile(std::string_view path) {
-  const std::string name(path);
   uint64_t size = 0;
-  BT_ASSIGN_OR_RETURN(const Fd fd, OpenRegularFile(name, O_RDONLY, &size));
+  BT_ASSIGN_OR_RETURN(const Fd fd, OpenRegularFile(Find(path), O_RDONLY, &size));
   std::string contents(static_cast<size_t>(size), '\0');
   BT_RETURN_IF_ERROR(ReadFullyAt(fd, path, 0, contents.size(), contents.data()));
   return contents;
 }
 
 absl::StatusOr<uint64_t> PosixFileSystem::FileSize(std::string_view path) {
+  const PosixPath found = Find(path);
   struct stat info;
-  if (::stat(std::string(path).c_str(), &info) != 0) return PosixError(path, "stat", errno);
+  if (::fstatat(found.directory(), found.name(), &info, 0) != 0) {
+    return PosixError(path, "stat", errno);
+  }
   BT_RETURN_IF_ERROR(RequireRegularFile(path, info));
   return static_cast<uint64_t>(info.st_size);
 }
 
 bool PosixFileSystem::FileExists(std::string_view path) {
-  return ::access(std::string(path).c_str(), F_OK) == 0;
+  const PosixPath found = Find(path);
+  return ::faccessat(found.directory(), found.name(), F_OK, 0) == 0;
 }
 
 absl::StatusOr<std::vector<std::string>> PosixFileSystem::ListDirectory(std::string_view path) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(std::string(path).c_str()),
-                                                      &::closedir);
+  BT_ASSIGN_OR_RETURN(Fd fd, OpenFd(Find(path), O_RDONLY | O_DIRECTORY));
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::fdopendir(fd.get()), &::closedir);
   if (directory == nullptr) return PosixError(path, "opendir", errno);
+  fd.Release();
   std::vector<std::string> names;
   while (true) {
     errno = 0;  // null is the end as well as an error
@@ -75,48 +90,55 @@ absl::StatusOr<std::vector<std::string>> PosixFileSystem::ListDirectory(std::str
 }
 
 absl::Status PosixFileSystem::CreateDirectory(std::string_view path) {
-  const std::string name(path);
-  if (::mkdir(name.c_str(), 0755) == 0) return absl::OkStatus();
+  const PosixPath found = Find(path);
+  if (::mkdirat(found.directory(), found.name(), 0755) == 0) return absl::OkStatus();
   const int error = errno;
   struct stat info;
-  if (error == EEXIST && ::stat(name.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+  if (error == EEXIST && ::fstatat(found.directory(), found.name(), &info, 0) == 0 &&
+      S_ISDIR(info.st_mode)) {
     return absl::OkStatus();
   }
   return PosixError(path, "mkdir", error);
 }
 
 absl::Status PosixFileSystem::RemoveDirectory(std::string_view path) {
-  if (::rmdir(std::string(path).c_str()) == 0) return absl::OkStatus();
+  const PosixPath found = Find(path);
+  if (::unlinkat(found.directory(), found.name(), AT_REMOVEDIR) == 0) return absl::OkStatus();
   // POSIX lets a system say "exists" of a directory that is not empty.
   return PosixError(path, "rmdir", errno == EEXIST ? ENOTEMPTY : errno);
 }
 
 absl::Status PosixFileSystem::RemoveFile(std::string_view path) {
-  if (::unlink(std::string(path).c_str()) == 0) return absl::OkStatus();
+  const PosixPath found = Find(path);
+  if (::unlinkat(found.directory(), found.name(), 0) == 0) return absl::OkStatus();
   return PosixError(path, "unlink", errno);
 }
 
 absl::Status PosixFileSystem::RenameFile(std::string_view from, std::string_view to) {
-  if (::rename(std::string(from).c_str(), std::string(to).c_str()) == 0) return absl::OkStatus();
+  const PosixPath source = Find(from);
+  const PosixPath target = Find(to);
+  if (::renameat(source.directory(), source.name(), target.directory(), target.name()) == 0) {
+    return absl::OkStatus();
+  }
   return PosixError(from, Cat("rename to ", to), errno);
 }
 
 absl::Status PosixFileSystem::SyncFile(std::string_view path) {
   uint64_t size = 0;
-  BT_ASSIGN_OR_RETURN(const Fd fd, OpenRegularFile(std::string(path), O_RDONLY, &size));
+  BT_ASSIGN_OR_RETURN(const Fd fd, OpenRegularFile(Find(path), O_RDONLY, &size));
   if (RetryInterrupted([&] { return ::fsync(fd.get()); }) == 0) return absl::OkStatus();
   return PosixError(path, "fsync", errno);
 }
 
 absl::Status PosixFileSystem::SyncDirectory(std::string_view path) {
-  BT_ASSIGN_OR_RETURN(const Fd fd, OpenFd(std::string(path), O_RDONLY | O_DIRECTORY));
+  BT_ASSIGN_OR_RETURN(const Fd fd, OpenFd(Find(path), O_RDONLY | O_DIRECTORY));
   if (RetryInterrupted([&] { return ::fsync(fd.get()); }) == 0) return absl::OkStatus();
   return PosixError(path, "fsync", errno);
 }
 
 absl::StatusOr<std::unique_ptr<FileLock>> PosixFileSystem::LockFile(std::string_view path,
                                                                     LockMode mode) {
-  return LockPosixFile(std::string(path), mode);
+  return LockPosixFile(Find(path), mode);
 }
 
 }  // namespace bigtable

@@ -1,11 +1,13 @@
 // The machine's own file system. Thread-safe; FileSystem::Posix() is the one that databases use,
-// and tests make their own to have it under other limits. Outlives its files.
+// and tests make their own to have it under other limits. Outlives its files. One that holds a
+// directory resolves the paths below it from a descriptor of it (openat and its kin).
 #ifndef BIGTABLE_FILESYSTEM_POSIX_FILE_SYSTEM_H_
 #define BIGTABLE_FILESYSTEM_POSIX_FILE_SYSTEM_H_
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,6 +16,7 @@
 #include "bigtable/file_system.h"
 
 #include "filesystem/posix_files.h"
+#include "filesystem/posix_io.h"
 
 namespace bigtable {
 
@@ -27,8 +30,9 @@ struct PosixFileSystemOptions {
 class PosixFileSystem final : public FileSystem {
  public:
   explicit PosixFileSystem(const PosixFileSystemOptions& options = {})
-      : reserve_log_files_(options.reserve_log_files), mappings_(options.max_mappings) {}
+      : reserve_log_files_(options.reserve_log_files), own_mappings_(options.max_mappings) {}
 
+  absl::StatusOr<std::unique_ptr<FileSystem>> HoldDirectory(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(std::string_view path,
                                                                         ReadMode mode) override;
@@ -47,8 +51,21 @@ class PosixFileSystem final : public FileSystem {
   absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path, LockMode mode) override;
 
  private:
+  // What HoldDirectory returns: `held` is open under the name `path`.
+  PosixFileSystem(PosixFileSystem* parent, std::string_view path, Fd held)
+      : reserve_log_files_(parent->reserve_log_files_),
+        own_mappings_(0),
+        mappings_(parent->mappings_),
+        held_path_(path),
+        held_(std::move(held)) {}
+
+  PosixPath Find(std::string_view path) const;
+
   const bool reserve_log_files_;
-  MappingLimit mappings_;
+  MappingLimit own_mappings_;
+  MappingLimit* const mappings_ = &own_mappings_;  // not this one's: files outlive it
+  const std::string held_path_;
+  const Fd held_;  // closed: no directory is held
 };
 
 }  // namespace bigtable

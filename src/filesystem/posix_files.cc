@@ -229,18 +229,18 @@ class PosixRandomAccessFile final : public RandomAccessFile {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WritableFile>> NewPosixWritableFile(std::string path) {
+absl::StatusOr<std::unique_ptr<WritableFile>> NewPosixWritableFile(const PosixPath& path) {
   BT_ASSIGN_OR_RETURN(Fd fd, OpenFd(path, O_WRONLY | O_CREAT | O_TRUNC));
-  return std::make_unique<PosixWritableFile>(std::move(path), std::move(fd));
+  return std::make_unique<PosixWritableFile>(path.text(), std::move(fd));
 }
 
-absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewPosixRandomAccessFile(std::string path,
+absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewPosixRandomAccessFile(const PosixPath& path,
                                                                            MappingLimit* limit) {
   uint64_t size = 0;
   BT_ASSIGN_OR_RETURN(Fd fd, OpenRegularFile(path, O_RDONLY, &size));
   struct stat info;
-  if (::fstat(fd.get(), &info) != 0) return PosixError(path, "fstat", errno);
-  auto file = std::make_unique<PosixRandomAccessFile>(std::move(path), std::move(fd), info);
+  if (::fstat(fd.get(), &info) != 0) return PosixError(path.text(), "fstat", errno);
+  auto file = std::make_unique<PosixRandomAccessFile>(path.text(), std::move(fd), info);
   if (limit != nullptr) file->Map(limit);
   return file;
 }

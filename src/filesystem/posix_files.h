@@ -10,11 +10,12 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
 
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
+
+#include "filesystem/posix_io.h"
 
 namespace bigtable {
 
@@ -26,10 +27,10 @@ struct MappingLimit {
   std::atomic<int> now{0};
 };
 
-absl::StatusOr<std::unique_ptr<WritableFile>> NewPosixWritableFile(std::string path);
+absl::StatusOr<std::unique_ptr<WritableFile>> NewPosixWritableFile(const PosixPath& path);
 
 // `limit` is null for a file that shall not be mapped.
-absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewPosixRandomAccessFile(std::string path,
+absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewPosixRandomAccessFile(const PosixPath& path,
                                                                            MappingLimit* limit);
 
 }  // namespace bigtable

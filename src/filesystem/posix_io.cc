@@ -59,17 +59,18 @@ int Fd::Close() {
   return result == 0 || errno == EINTR ? 0 : errno;
 }
 
-absl::StatusOr<Fd> OpenFd(const std::string& path, int flags) {
-  const int fd = RetryInterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); });
-  if (fd < 0) return PosixError(path, "open", errno);
+absl::StatusOr<Fd> OpenFd(const PosixPath& path, int flags) {
+  const int fd = RetryInterrupted(
+      [&] { return ::openat(path.directory(), path.name(), flags | O_CLOEXEC, 0644); });
+  if (fd < 0) return PosixError(path.text(), "open", errno);
   return Fd(fd);
 }
 
-absl::StatusOr<Fd> OpenRegularFile(const std::string& path, int flags, uint64_t* size) {
+absl::StatusOr<Fd> OpenRegularFile(const PosixPath& path, int flags, uint64_t* size) {
   BT_ASSIGN_OR_RETURN(Fd fd, OpenFd(path, flags));
   struct stat info;
-  if (::fstat(fd.get(), &info) != 0) return PosixError(path, "fstat", errno);
-  BT_RETURN_IF_ERROR(RequireRegularFile(path, info));
+  if (::fstat(fd.get(), &info) != 0) return PosixError(path.text(), "fstat", errno);
+  BT_RETURN_IF_ERROR(RequireRegularFile(path.text(), info));
   *size = static_cast<uint64_t>(info.st_size);
   return fd;
 }

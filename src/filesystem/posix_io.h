@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <fcntl.h>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -16,6 +17,28 @@
 #include "absl/status/statusor.h"
 
 namespace bigtable {
+
+// A path as system calls take it: by its last part, seen from an open directory.
+class PosixPath {
+ public:
+  // From the root of the machine, or from where the process works at the time of each call.
+  PosixPath(std::string text) : text_(std::move(text)) {}  // NOLINT: paths are written as text
+  // `text` without its first `skipped` characters, from `directory`, which outlives this.
+  PosixPath(std::string text, int directory, size_t skipped)
+      : text_(std::move(text)), directory_(directory), skipped_(skipped) {}
+
+  const std::string& text() const { return text_; }  // for messages
+  // The first two arguments of openat() and its kin.
+  int directory() const { return directory_; }
+  const char* name() const {
+    return directory_ != AT_FDCWD && skipped_ >= text_.size() ? "." : text_.c_str() + skipped_;
+  }
+
+ private:
+  std::string text_;
+  int directory_ = AT_FDCWD;
+  size_t skipped_ = 0;
+};
 
 // "path: operation: reason", with the code that include/bigtable/file_system.h promises for the
 // errno value `error`.
@@ -43,6 +66,8 @@ class Fd {
 
   int get() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
+  // Somebody else closes it.
+  int Release() { return std::exchange(fd_, -1); }
   // Returns 0 or the errno value. An interrupted close has closed on Linux: not an error.
   int Close();
 
@@ -50,10 +75,10 @@ class Fd {
   int fd_ = -1;
 };
 
-// open(2) with O_CLOEXEC; what it creates is rw-r--r-- less the umask.
-absl::StatusOr<Fd> OpenFd(const std::string& path, int flags);
+// openat(2) with O_CLOEXEC; what it creates is rw-r--r-- less the umask.
+absl::StatusOr<Fd> OpenFd(const PosixPath& path, int flags);
 // The same for what must be a regular file; `*size` is its length.
-absl::StatusOr<Fd> OpenRegularFile(const std::string& path, int flags, uint64_t* size);
+absl::StatusOr<Fd> OpenRegularFile(const PosixPath& path, int flags, uint64_t* size);
 
 // FailedPrecondition unless `info` is that of a regular file.
 absl::Status RequireRegularFile(std::string_view path, const struct stat& info);

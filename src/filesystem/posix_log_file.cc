@@ -116,17 +116,17 @@ char* MapForWriting(const Fd& fd, uint64_t size) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<LogFile>> NewPosixLogFile(std::string path, uint64_t size,
+absl::StatusOr<std::unique_ptr<LogFile>> NewPosixLogFile(const PosixPath& path, uint64_t size,
                                                          bool reserve) {
   BT_ASSIGN_OR_RETURN(Fd fd, OpenFd(path, O_RDWR | O_CREAT | O_TRUNC));
   bool reserved = false;
-  const absl::Status allocated = Allocate(fd, path, size, reserve, &reserved);
+  const absl::Status allocated = Allocate(fd, path.text(), size, reserve, &reserved);
   if (!allocated.ok()) {
-    ::unlink(path.c_str());
+    ::unlinkat(path.directory(), path.name(), 0);
     return allocated;
   }
   char* const mapping = reserved ? MapForWriting(fd, size) : nullptr;
-  return std::make_unique<PosixLogFile>(std::move(path), std::move(fd), size, mapping);
+  return std::make_unique<PosixLogFile>(path.text(), std::move(fd), size, mapping);
 }
 
 }  // namespace bigtable

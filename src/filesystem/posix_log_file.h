@@ -9,17 +9,18 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
 
+#include "filesystem/posix_io.h"
+
 namespace bigtable {
 
 // Creates the file, or removes it again when that fails half-way. With `reserve` false, the space
 // is not reserved and the file not mapped, as on a file system that cannot do it.
-absl::StatusOr<std::unique_ptr<LogFile>> NewPosixLogFile(std::string path, uint64_t size,
+absl::StatusOr<std::unique_ptr<LogFile>> NewPosixLogFile(const PosixPath& path, uint64_t size,
                                                          bool reserve);
 
 }  // namespace bigtable

@@ -137,6 +137,7 @@ MetadataLookups MetadataClient::lookups() const {
 absl::Status MetadataClient::Mutate(absl::Span<const RowOperations> mutations,
                                     Durability durability) {
   if (mutations.empty()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(servers_->CheckDirectory());
   RequestSlots::Lease slot(&slots_);
   for (Patience patience(servers_);;) {
     std::optional<absl::Status> done = TryMutate(mutations, durability, &slot);

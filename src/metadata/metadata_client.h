@@ -53,6 +53,8 @@ class MetadataServers {
   // How long a call may still wait for an answer, or for who takes over from a server that is gone:
   // infinitely, unless the servers are to end.
   virtual absl::Duration Patience() = 0;
+  // Looked at before each mutation: an error if the database may be somebody else's by now.
+  virtual absl::Status CheckDirectory() { return absl::OkStatus(); }
 };
 
 // How often each level above the tablets of METADATA was asked where something is. Reads of

@@ -427,6 +427,41 @@ TEST_P(FileSystemContract, ThreadsMayShareIt) {
   EXPECT_EQ(fs_.ListDirectory(place_.root)->size(), 5u);
 }
 
+TEST_P(FileSystemContract, ALockSaysWhenItsFileIsRemovedOrReplaced) {
+  auto lock = fs_.LockFile(Path("LOCK"), LockMode::kExclusive);
+  ASSERT_TRUE(lock.ok()) << lock.status();
+  EXPECT_OK((*lock)->Check());
+  EXPECT_OK(fs_.RemoveFile(Path("LOCK")));
+  ExpectError((*lock)->Check(), absl::StatusCode::kFailedPrecondition, Path("LOCK"));
+  Put("LOCK", "");
+  ExpectError((*lock)->Check(), absl::StatusCode::kFailedPrecondition, Path("LOCK"));
+}
+
+TEST_P(FileSystemContract, AHeldDirectoryHasTheSameFiles) {
+  EXPECT_OK(fs_.CreateDirectory(Path("d")));
+  auto made = fs_.HoldDirectory(Path("d"));
+  ASSERT_TRUE(made.ok()) << made.status();
+  FileSystem& held = *made != nullptr ? **made : fs_;
+  EXPECT_OK(held.CreateDirectory(Path("d/sub")));
+  auto file = held.NewWritableFile(Path("d/sub/f"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_OK((*file)->Append("x"));
+  EXPECT_EQ(Get("d/sub/f"), "x");
+  EXPECT_EQ(*held.ReadFile(Path("d/sub/f")), "x");
+  EXPECT_THAT(*held.ListDirectory(Path("d")), ElementsAre("sub"));
+  EXPECT_OK(held.SyncDirectory(Path("d")));
+  EXPECT_OK(held.RenameFile(Path("d/sub/f"), Path("d/g")));
+  EXPECT_OK(held.SyncFile(Path("d/g")));
+  EXPECT_EQ(*held.FileSize(Path("d/g")), 1u);
+  EXPECT_OK(held.RemoveDirectory(Path("d/sub")));
+  EXPECT_THAT(*fs_.ListDirectory(Path("d")), ElementsAre("g"));
+  EXPECT_TRUE(held.FileExists(Path("d")));
+  // Beside it, with a name that begins alike.
+  Put("d2", "other");
+  EXPECT_EQ(*held.ReadFile(Path("d2")), "other");
+  ExpectError(held.ReadFile(Path("d/none")).status(), absl::StatusCode::kNotFound, Path("d/none"));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, FileSystemContract,
     ::testing::Values(Implementation{"Posix", Posix},
