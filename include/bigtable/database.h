@@ -27,6 +27,11 @@ namespace bigtable {
 class DatabaseImpl;
 
 // Thread-safe. One process at a time has a directory open for writing.
+//
+// The database is of the process that has opened it. In a child of fork() every call on it, and on
+// what came from it, is FailedPrecondition, and destructors leave everything to the parent, whose
+// lock ends with it; only the memory is the child's, until it ends or runs another program. (A
+// child made by a bare clone() goes unnoticed.)
 class Database {
  public:
   // Opens the database in directory `path`, or creates one.

@@ -7,6 +7,9 @@
 // is not the current one, makes that the current one: so after two advances each phase was seen
 // empty, and whoever was inside before has left. Long calls, which do not look at such pointers,
 // are counted apart, so that they do not keep what was replaced.
+//
+// In a child process of fork() the gate is closed from the beginning: what lies behind it is the
+// parent's, and the calls that were inside are in it for ever.
 #ifndef BIGTABLE_BASE_CALL_GATE_H_
 #define BIGTABLE_BASE_CALL_GATE_H_
 
@@ -17,6 +20,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
+#include "base/fork_callback.h"
 #include "base/stripe.h"
 
 namespace bigtable {
@@ -73,6 +77,8 @@ class CallGate {
   // So far.
   uint64_t advances() const { return advances_.load(std::memory_order_seq_cst); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
+  // Whether this process is a child of the one that made the gate.
+  bool is_forked() const { return forked_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr int kLong = 2;
@@ -94,6 +100,11 @@ class CallGate {
   alignas(kCacheLine) std::atomic<bool> closed_{false};
   std::atomic<int> phase_{0};
   std::atomic<uint64_t> advances_{0};
+  std::atomic<bool> forked_{false};
+  const ForkCallback on_fork_{[this] {
+    forked_.store(true, std::memory_order_relaxed);
+    closed_.store(true, std::memory_order_seq_cst);
+  }};
 };
 
 }  // namespace bigtable

@@ -32,7 +32,7 @@ absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& fami
 // only there for the time inside.
 #define BT_ENTER()                                \
   const CallGate::LongPass bt_pass(&impl_->gate); \
-  if (!bt_pass) return DatabaseImpl::ClosedError()
+  if (!bt_pass) return impl_->ClosedError()
 
 // The master, for what it alone may change.
 #define BT_ENTER_MASTER(options)                     \
@@ -51,9 +51,14 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
   return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
 
-Database::~Database() { Close().IgnoreError(); }
+Database::~Database() {
+  Close().IgnoreError();
+  // In a child process what is the parent's stays as it is.
+  if (impl_->is_forked()) (void)new std::shared_ptr<DatabaseImpl>(impl_);
+}
 
 absl::Status Database::Close() {
+  if (impl_->is_forked()) return impl_->ClosedError();
   MutexLock lock(&impl_->mutex);
   if (impl_->closed) return impl_->close_status;
   impl_->closed = true;
@@ -303,7 +308,7 @@ DatabaseStatistics Database::Statistics() {
   const CallGate::LongPass pass(&impl_->gate);
   if (!pass) {
     DatabaseStatistics closed;
-    closed.background_error = DatabaseImpl::ClosedError();
+    closed.background_error = impl_->ClosedError();
     return closed;
   }
   DatabaseStatistics statistics = impl_->cluster->Statistics();

@@ -66,6 +66,13 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
   return absl::OkStatus();
 }
 
+absl::Status DatabaseImpl::ClosedError() const {
+  if (!is_forked()) return absl::FailedPreconditionError("the database is closed");
+  return absl::FailedPreconditionError(
+      Cat("the database was opened by process ", process, ", which process ", ::getpid(),
+          " was forked from: only the process that has opened a database can use it"));
+}
+
 absl::Status DatabaseImpl::Close() {
   absl::Status status = masters->Shutdown();
   if (status.ok() && !cluster->options().read_only) status = cluster->Shutdown();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -51,12 +52,16 @@ class SnapshotImpl final : public Snapshot {
  public:
   SnapshotImpl(std::shared_ptr<SnapshotList> list, SequenceNumber sequence)
       : Snapshot(sequence), list_(std::move(list)) {}
-  ~SnapshotImpl() override { list_->Release(sequence()); }
+  ~SnapshotImpl() override {
+    // Another thread of the parent's may have been at work on the list.
+    if (::getpid() == process_) list_->Release(sequence());
+  }
 
   bool IsOf(const SnapshotList* list) const { return list_.get() == list; }
 
  private:
   const std::shared_ptr<SnapshotList> list_;
+  const pid_t process_ = ::getpid();
 };
 
 class DatabaseImpl {
@@ -64,9 +69,12 @@ class DatabaseImpl {
   explicit DatabaseImpl(const DatabaseOptions& options)
       : tracer(options.trace_sink, options.trace_one_of) {}
 
-  static absl::Status ClosedError() {
-    return absl::FailedPreconditionError("the database is closed");
-  }
+  // Why the gate lets nobody in.
+  absl::Status ClosedError() const;
+  // In a child process that was forked while the database was open: nothing behind the gate may be
+  // touched, not even to end it, since other threads were at work on it, and what it holds is the
+  // parent's.
+  bool is_forked() const { return gate.is_forked(); }
 
   // `options` were checked and completed.
   absl::Status Open(std::string_view path, DatabaseOptions options);
@@ -93,6 +101,7 @@ class DatabaseImpl {
   std::unique_ptr<AccessListStore> access_lists;
   std::unique_ptr<MasterRunner> masters;
   Tracer tracer;
+  const pid_t process = ::getpid();  // that has opened it
 
   Mutex mutex;
   bool closed ABSL_GUARDED_BY(mutex) = false;

@@ -70,7 +70,7 @@ class ScanStreamImpl {
   void Next(bool skip_row) {
     const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(scanner_->gate());
-    if (!pass) return Fail(DatabaseImpl::ClosedError());
+    if (!pass) return Fail(scanner_->table().database->ClosedError());
     if (!has_cell_) return calls_.CountNone();
     if (skip_row) {
       // There is no other row to come.
@@ -125,7 +125,7 @@ class ScanStreamImpl {
     begun_ = true;
     const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(scanner_->gate());
-    if (!pass) return Fail(DatabaseImpl::ClosedError());
+    if (!pass) return Fail(scanner_->table().database->ClosedError());
     if (!scanner_->status().ok()) return calls_.CountNone();
     std::vector<Filter> chain{Filter::Family(family_)};
     chain.insert(chain.end(), columns.begin(), columns.end());
@@ -268,7 +268,10 @@ std::string_view ScanStream::Value() { return impl_->value(); }
 
 Scanner::Scanner(Table* table, ReadOptions options)
     : impl_(std::make_unique<ScannerImpl>(table->impl_, std::move(options))) {}
-Scanner::~Scanner() = default;
+Scanner::~Scanner() {
+  // In a child process what it holds is the parent's.
+  if (impl_ != nullptr && impl_->table().database->is_forked()) (void)impl_.release();
+}
 
 void Scanner::SetRange(const RowRange& range) { impl_->SetRange(range); }
 void Scanner::Lookup(std::string_view row) { impl_->SetRange(RowRange::Single(row)); }

@@ -34,7 +34,7 @@ absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
                                   const CallLimits& limits) const {
   BT_RETURN_IF_ERROR(limits.Check());
   // Who closes the database waits for this call.
-  if (database->gate.closed()) return DatabaseImpl::ClosedError();
+  if (database->gate.closed()) return database->ClosedError();
   const absl::Status found = database->locations.LookUp(route.get(), row);
   // A server that is asked by a message may not be what METADATA says, and nobody has asked it yet.
   if (found.ok()) return database->locations.is_remote() ? wait->Wait(limits) : found;
@@ -194,7 +194,7 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
     std::fill(statuses.begin(), statuses.end(), status);
   };
   const CallGate::Pass pass(&database->gate);
-  if (!pass) return refuse(DatabaseImpl::ClosedError());
+  if (!pass) return refuse(database->ClosedError());
   const DatabaseOptions& database_options = database->cluster->options();
   if (database_options.read_only) {
     return refuse(absl::FailedPreconditionError("the database was opened read-only"));
@@ -314,7 +314,7 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
                                                              const ReadOptions& options,
                                                              CallSample* sample) {
   const CallGate::Pass pass(&table.database->gate);
-  if (!pass) return DatabaseImpl::ClosedError();
+  if (!pass) return table.database->ClosedError();
   BT_RETURN_IF_ERROR(CheckRow(row));
   Pin<TabletVersion> version;
   ReadSpec spec;
@@ -407,7 +407,7 @@ class RowReaderImpl {
     }
     std::vector<RowRange> ranges = rows.Normalized();
     const absl::Status status =
-        pass ? moment_.Fix(*table_, filter_, options_, ranges) : DatabaseImpl::ClosedError();
+        pass ? moment_.Fix(*table_, filter_, options_, ranges) : table_->database->ClosedError();
     if (!status.ok()) {
       Note(status);
       return;
@@ -420,7 +420,7 @@ class RowReaderImpl {
   bool Next(Row* row) {
     const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(&table_->database->gate);
-    if (!pass) return Fail(DatabaseImpl::ClosedError());
+    if (!pass) return Fail(table_->database->ClosedError());
     if (done_) return Finish();
     if (remote_ != nullptr) [[unlikely]]
       return NextRemotely(row);
@@ -444,6 +444,7 @@ class RowReaderImpl {
   }
 
   const absl::Status& status() const { return status_; }
+  bool is_forked() const { return table_->database->is_forked(); }
 
  private:
   // The same where tablets are reached by messages.
@@ -495,7 +496,10 @@ class RowReaderImpl {
 RowReader::RowReader(std::unique_ptr<RowReaderImpl> impl) : impl_(std::move(impl)) {}
 RowReader::RowReader(RowReader&&) noexcept = default;
 RowReader& RowReader::operator=(RowReader&&) noexcept = default;
-RowReader::~RowReader() = default;
+RowReader::~RowReader() {
+  // In a child process what it holds is the parent's.
+  if (impl_ != nullptr && impl_->is_forked()) (void)impl_.release();
+}
 
 bool RowReader::Next() { return impl_->Next(&row_); }
 const absl::Status& RowReader::status() const { return impl_->status(); }

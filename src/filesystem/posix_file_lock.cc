@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 
+#include "base/fork_callback.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "filesystem/posix_io.h"
@@ -32,11 +33,16 @@ class PosixFileLock final : public FileLock {
   PosixFileLock(PosixPath path, Fd fd, bool exclusive)
       : path_(std::move(path)), fd_(std::move(fd)), exclusive_(exclusive) {}
   ~PosixFileLock() override {
+    if (!fd_.is_open()) return;
     // Before the close that gives the lock up. If it fails, a stale number is all that stays.
     if (exclusive_ && ::ftruncate(fd_.get(), 0) != 0) return;
   }
 
   absl::Status Check() const override {
+    if (!fd_.is_open()) {
+      return absl::FailedPreconditionError(
+          Cat(path_.text(), ": lock: it is the parent process's, which this one was forked from"));
+    }
     BT_ASSIGN_OR_RETURN(const bool named, IsNameOf(fd_, path_));
     if (named) return absl::OkStatus();
     return absl::FailedPreconditionError(
@@ -53,8 +59,9 @@ class PosixFileLock final : public FileLock {
 
  private:
   const PosixPath path_;
-  const Fd fd_;
+  Fd fd_;  // closed in a child process
   const bool exclusive_;
+  const ForkCallback on_fork_{[this] { fd_.Close(); }};
 };
 
 // Whom the file names as its holder, if that process lives: "held by process 42".

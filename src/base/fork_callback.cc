@@ -1,0 +1,48 @@
+#include "base/fork_callback.h"
+
+#include <mutex>
+#include <pthread.h>
+#include <utility>
+
+namespace bigtable {
+
+// Those that live. Held by the thread that forks from before until after, in parent and child.
+struct ForkCallback::List {
+  std::mutex mutex;
+  ForkCallback* first = nullptr;
+};
+
+ForkCallback::List& ForkCallback::All() {
+  static List* const list = [] {
+    // Without memory for it forks go unnoticed, as if by clone().
+    (void)::pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild);
+    return new List();
+  }();
+  return *list;
+}
+
+void ForkCallback::BeforeFork() { All().mutex.lock(); }
+void ForkCallback::AfterForkInParent() { All().mutex.unlock(); }
+void ForkCallback::AfterForkInChild() {
+  for (const ForkCallback* each = All().first; each != nullptr; each = each->next_) {
+    each->in_child_();
+  }
+  All().mutex.unlock();
+}
+
+ForkCallback::ForkCallback(std::function<void()> in_child) : in_child_(std::move(in_child)) {
+  List& all = All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  next_ = all.first;
+  if (next_ != nullptr) next_->previous_ = this;
+  all.first = this;
+}
+
+ForkCallback::~ForkCallback() {
+  List& all = All();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  if (next_ != nullptr) next_->previous_ = previous_;
+  (previous_ != nullptr ? previous_->next_ : all.first) = next_;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,147 @@
+// A database belongs to the process that has opened it: a child of fork() can neither use it nor
+// keep it from others.
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <signal.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "gtest/gtest.h"
+
+#include "bigtable/bigtable.h"
+
+#include "world_fixture.h"
+
+namespace bigtable {
+namespace {
+
+class ForkTest : public WorldFixture {
+ protected:
+  static bool IsRefused(const absl::Status& status) {
+    const bool refused = absl::IsFailedPrecondition(status) &&
+                         std::string(status.message()).find("forked from") != std::string::npos;
+    if (!refused) std::fprintf(stderr, "%s\n", std::string(status.ToString()).c_str());
+    return refused;
+  }
+};
+
+TEST_F(ForkTest, EachCallInAChildIsRefused) {
+  std::unique_ptr<Database> database = Create(directory_.database());
+  EXPECT_OK(Write(database.get(), "early", 50));
+  Table* const table = OpenTable(database.get());
+  RowReader reader = table->ReadRows(RowRange::All());
+  ASSERT_TRUE(reader.Next());
+  EXPECT_TRUE(InChild([&] {
+    alarm(60);
+    TableSchema schema;
+    schema.families["f"] = {};
+    return IsRefused(table->Apply(RowMutation("r").Set("f:q", "v"))) &&
+           IsRefused(
+               table->Apply(RowMutation("r").Set("f:q", "v"), {.durability = Durability::kSync})) &&
+           IsRefused(table->ReadRow("early1").status()) && !reader.Next() &&
+           IsRefused(reader.status()) && IsRefused(table->ReadRows(RowRange::All()).status()) &&
+           IsRefused(database->Flush("t")) && IsRefused(database->Compact("t")) &&
+           IsRefused(database->CreateTable("u", schema)) &&
+           IsRefused(database->OpenTable("t").status()) &&
+           IsRefused(database->TakeSnapshot().status()) && IsRefused(database->WaitUntilQuiet()) &&
+           IsRefused(database->Resume()) && IsRefused(database->Statistics().background_error) &&
+           IsRefused(database->Close());
+  }));
+  // The parent goes on, and nothing was taken from it.
+  EXPECT_TRUE(reader.Next());
+  EXPECT_OK(Write(database.get(), "late", 50));
+  EXPECT_OK(database->Close());
+  database = Open(directory_.database());
+  EXPECT_EQ(Count(database.get(), "early", 50), 50);
+  EXPECT_EQ(Count(database.get(), "late", 50), 50);
+}
+
+TEST_F(ForkTest, DestructorsInAChildLeaveEverythingToTheParent) {
+  std::unique_ptr<Database> database = Create(directory_.database());
+  EXPECT_OK(Write(database.get(), "early", 50));
+  {
+    Table* const table = OpenTable(database.get());
+    auto reader = std::make_unique<RowReader>(table->ReadRows(RowRange::All()));
+    ASSERT_TRUE(reader->Next());
+    ASSERT_OK_AND_ASSIGN(std::shared_ptr<const Snapshot> snapshot, database->TakeSnapshot());
+    auto scanner = std::make_unique<Scanner>(table);
+    ASSERT_FALSE(scanner->FetchColumnFamily("f")->Done());
+    const auto contents = directory_.Contents();
+    EXPECT_TRUE(InChild([&] {
+      alarm(60);
+      reader.reset();
+      scanner.reset();
+      snapshot.reset();
+      database.reset();
+      return directory_.Contents() == contents;
+    }));
+  }
+  EXPECT_OK(Write(database.get(), "late", 50));
+  EXPECT_STATUS(kFailedPrecondition, "held by process",
+                Database::Open(directory_.database(), SmallOptions()));
+  EXPECT_OK(database->Close());
+}
+
+TEST_F(ForkTest, TheLockDoesNotStayWithAChildThatOutlivesItsParent) {
+  int test_lives[2], told[2];
+  ASSERT_EQ(pipe(test_lives), 0);
+  ASSERT_EQ(pipe(told), 0);
+  const pid_t child = fork();
+  if (child == 0) {  // opens the database, forks, and dies
+    auto database = Database::Open(directory_.database(), SmallOptions());
+    if (!database.ok()) _exit(1);
+    const pid_t grandchild = fork();
+    if (grandchild == 0) {
+      close(test_lives[1]);
+      char end;
+      (void)!read(test_lives[0], &end, 1);  // lives until the test ends
+      _exit(0);
+    }
+    (void)!write(told[1], &grandchild, sizeof grandchild);
+    kill(getpid(), SIGKILL);
+  }
+  close(told[1]);
+  pid_t grandchild = 0;
+  ASSERT_EQ(read(told[0], &grandchild, sizeof grandchild), ssize_t{sizeof grandchild});
+  int status;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(kill(grandchild, 0), 0);
+  EXPECT_OK(Database::Open(directory_.database(), SmallOptions()));
+  for (const int end : {test_lives[0], test_lives[1], told[0]}) close(end);
+}
+
+TEST_F(ForkTest, AChildMayOpenAnotherDatabase) {
+  std::unique_ptr<Database> database = Create(directory_.database());
+  EXPECT_TRUE(InChild([&] {
+    alarm(60);
+    std::unique_ptr<Database> own = Create(directory_.path() + "/own");
+    return Write(own.get(), "r", 10).ok() && Count(own.get(), "r", 10) == 10 && own->Close().ok();
+  }));
+  EXPECT_OK(database->Close());
+}
+
+TEST_F(ForkTest, ChildrenOfAProcessWhoseOtherThreadsWriteDoNotHang) {
+  std::unique_ptr<Database> database = Create(directory_.database());
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    for (int i = 0; !stop; ++i) EXPECT_OK(Write(database.get(), Cat("w", i, "-"), 20));
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(InChild([&] {
+      alarm(60);
+      const bool refused = IsRefused(database->Close());
+      database.reset();
+      return refused;
+    }));
+  }
+  stop = true;
+  writer.join();
+  EXPECT_OK(database->Close());
+}
+
+}  // namespace
+}  // namespace bigtable
