@@ -136,8 +136,9 @@ class CommitLog {
   // `type` is kMutation or kBatch. `sequence` is the largest sequence number in the record, and
   // larger than that of the record before and than what was released. `out` may be null.
   //
-  // ResourceExhausted or Unavailable because there is no next segment leaves the log as it was: try
-  // again.
+  // An error leaves the log as it was, whatever it is: there is no next segment, say, because it
+  // would be too large for the free space (ResourceExhausted). The same record may be tried again,
+  // and smaller ones may have room, unless the log has failed().
   absl::Status Append(RecordType type, SequenceNumber sequence,
                       std::span<const std::string_view> parts, AppendedRecord* out);
 
@@ -145,6 +146,8 @@ class CommitLog {
   // StartNewSegment.
   absl::Status Flush();
   bool NeedsFlush() const { return unflushed_.load(std::memory_order_relaxed); }
+  // Whether it answers everything with an error until StartNewSegment.
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
 
   // Makes everything durable that was appended, and flushed where that is needed, before the call.
   // Costs no system call if it is. An error makes the log fail.

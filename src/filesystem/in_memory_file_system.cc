@@ -223,8 +223,9 @@ absl::StatusOr<std::unique_ptr<LogFile>> InMemoryFileSystem::NewLogFile(std::str
                       CreateFile(&disk_->names, place, path, std::make_shared<AppendedBytes>()));
   if (size > disk_->FreeBytes()) {
     disk_->names.Bind(place.directory.get(), place.name, {});
-    return absl::ResourceExhaustedError(
-        Cat(path, ": reserving ", size, " bytes: no space left on the disk"));
+    return absl::ResourceExhaustedError(Cat(path, ": reserving ", size, " bytes, of which ",
+                                            disk_->FreeBytes(),
+                                            " are free: no space left on the disk"));
   }
   auto bytes = std::make_shared<LogBytes>(size);
   file->bytes = bytes;

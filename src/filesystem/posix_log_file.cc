@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <limits>
+#include <string>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <utility>
@@ -78,6 +80,16 @@ bool ReservationHolds(const Fd& fd) {
   }
 }
 
+// The error of an fallocate, which may have taken a part of what it was to take, with what is free.
+absl::Status NoSpaceError(const Fd& fd, std::string_view path, uint64_t size) {
+  struct statvfs info;
+  std::string free;
+  if (::ftruncate(fd.get(), 0) == 0 && ::fstatvfs(fd.get(), &info) == 0) {
+    free = Cat(", of which ", uint64_t{info.f_bavail} * info.f_frsize, " are free");
+  }
+  return PosixError(path, Cat("fallocate of ", size, " bytes", free), ENOSPC);
+}
+
 // Gives the empty file its length, and its space if `reserve`. `*reserved` says whether it got it.
 absl::Status Allocate(const Fd& fd, std::string_view path, uint64_t size, bool reserve,
                       bool* reserved) {
@@ -91,6 +103,7 @@ absl::Status Allocate(const Fd& fd, std::string_view path, uint64_t size, bool r
       *reserved = ReservationHolds(fd);
       return absl::OkStatus();
     }
+    if (errno == ENOSPC) return NoSpaceError(fd, path, size);
     if (errno != EOPNOTSUPP && errno != ENOSYS) {
       return PosixError(path, Cat("fallocate of ", size, " bytes"), errno);
     }

@@ -388,8 +388,21 @@ void TabletServer::NoteTimes(std::span<GroupCommit::Request* const> group,
   }
 }
 
-// An error is one of the log, which concerns the whole group; what is wrong with a single mutation
-// is in its own status.
+absl::Status TabletServer::AppendToLog(RecordType type, SequenceNumber sequence,
+                                       std::span<const std::string_view> parts,
+                                       AppendedRecord* record, absl::Status* refused) {
+  absl::Status status = log_->Append(type, sequence, parts, record);
+  if (status.ok() || log_->failed()) return status;
+  uint64_t bytes = 0;
+  for (const std::string_view part : parts) bytes += part.size();
+  *refused = Annotate(
+      status, Cat("a write of ", bytes, " bytes found no room in the log of server ", name()));
+  // Whatever it was that kept a segment from being made: so that nobody takes it for an error after
+  // which the write may be found.
+  if (absl::IsUnavailable(status)) *refused = absl::ResourceExhaustedError(refused->message());
+  return absl::OkStatus();
+}
+
 absl::Status TabletServer::LogWrite(Write* write) {
   const WriteRequest& request = write->request;
   write->moved = request.tablet->stopped();
@@ -435,8 +448,14 @@ absl::Status TabletServer::LogBatch(Write* write) {
   if (request.durability == Durability::kNone) return absl::OkStatus();
   const std::string_view payload = batch_;
   AppendedRecord record;
+  absl::Status refused;
   BT_RETURN_IF_ERROR(
-      log_->Append(RecordType::kBatch, logged_.back().sequence, {&payload, 1}, &record));
+      AppendToLog(RecordType::kBatch, logged_.back().sequence, {&payload, 1}, &record, &refused));
+  if (!refused.ok()) {
+    logged_.erase(logged_.begin() + static_cast<std::ptrdiff_t>(first), logged_.end());
+    std::fill(write->statuses.begin(), write->statuses.end(), refused);
+    return absl::OkStatus();
+  }
   if (record.segment == nullptr) return absl::OkStatus();
   for (size_t i = 0; i < begins.size(); ++i) {
     Logged& logged = logged_[first + i];
@@ -458,7 +477,10 @@ absl::Status TabletServer::LogMutation(Write* write, size_t i) {
                          {tablet.table_id(), logged.timestamp, mutation.row, mutation.operations});
     const std::array<std::string_view, 2> parts{header_, mutation.operations};
     AppendedRecord record;
-    BT_RETURN_IF_ERROR(log_->Append(RecordType::kMutation, logged.sequence, parts, &record));
+    absl::Status& refused = write->statuses[i];
+    BT_RETURN_IF_ERROR(
+        AppendToLog(RecordType::kMutation, logged.sequence, parts, &record, &refused));
+    if (!refused.ok()) return absl::OkStatus();
     if (record.segment != nullptr) {
       // The operations' values can stay where the log has them.
       logged.operations = record.payload.substr(header_.size());
@@ -524,12 +546,12 @@ absl::Status TabletServer::TrimLogIfIdle() {
   const std::shared_ptr<CommitLog> log = Log();
   if (log == nullptr) return absl::OkStatus();
   const uint64_t end = log->end_offset();
-  const absl::Time now = absl::Now();
+  const int64_t now = NowNanos();
   if (end != idle_log_end_) {
     idle_log_end_ = end;
     log_idle_since_ = now;
   }
-  return now - log_idle_since_ < kIdle ? absl::OkStatus() : RemoveFreeSegments();
+  return absl::Nanoseconds(now - log_idle_since_) < kIdle ? absl::OkStatus() : RemoveFreeSegments();
 }
 
 CommitLog::Statistics TabletServer::LogStatistics() const {

@@ -15,7 +15,8 @@
 // noted what the server had acknowledged (cluster/server_directory.h).
 //
 // When the log or a sync fails, the write and all later ones return the error until Resume(): what
-// is in memory is sound, but what the log holds is not known.
+// is in memory is sound, but what the log holds is not known. A write that the log has no room for
+// leaves the log as it was, and fails alone.
 #ifndef BIGTABLE_TABLETSERVER_TABLET_SERVER_H_
 #define BIGTABLE_TABLETSERVER_TABLET_SERVER_H_
 
@@ -258,9 +259,15 @@ class TabletServer final {
   void NoteLogSegment(bool was_sealed);
   void TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
   void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times);
+  // An error is one of the log, which concerns the whole group; what is wrong with a single
+  // mutation, or is too large for the log, is in its own status.
   absl::Status LogWrite(Write* write);
   absl::Status LogMutation(Write* write, size_t i);
   absl::Status LogBatch(Write* write);
+  // Appends a record of the write. An error that leaves the log as it was goes to `*refused`.
+  absl::Status AppendToLog(RecordType type, SequenceNumber sequence,
+                           std::span<const std::string_view> parts, AppendedRecord* record,
+                           absl::Status* refused);
   void ApplyToMemtables(Write* write);
 
   // --- tablet_server_freezing.cc ---
@@ -310,7 +317,7 @@ class TabletServer final {
   Mutex upkeep_mutex_;  // held while segments of the log are taken back
   // Of TrimLogIfIdle: the log's end when it was looked at last, and since when it has been there.
   uint64_t idle_log_end_ = 0;
-  absl::Time log_idle_since_;
+  int64_t log_idle_since_ = 0;  // as NowNanos
   GroupCommit queue_;
   std::atomic<SequenceNumber> visible_{0};
   std::atomic<int> measured_{0};  // writes in the queue

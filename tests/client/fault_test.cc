@@ -44,24 +44,59 @@ class FaultTest : public DatabaseFixture {
   std::unique_ptr<FaultyFileSystem> faulty_;
 };
 
-TEST_F(FaultTest, AGroupOfWhichTheLogHasOnlyAPartNeverComesBackAfterResume) {
+// What the log has room for is acknowledged, applied, and found again; the others have left
+// nothing.
+TEST_F(FaultTest, OfAGroupThatTheLogHasNoRoomForWhatFitsIsApplied) {
   Table* table = CreateTable("t", {"f"});
   Set(table, "before", "f:q", 1, "v");
   faulty_->FailCalls({{FileCall::kNewLogFile}, {}}, absl::ResourceExhaustedError("disk full"));
   std::vector<RowMutation> batch;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 100; i < 400; ++i) {
     batch.emplace_back(absl::StrCat("batch", i));
     batch.back().Set("f:q", Timestamp(1), std::string(1000, 'v'));
   }
-  for (const absl::Status& status : table->ApplyBatch(batch)) {
-    EXPECT_STATUS(kResourceExhausted, "disk full", status);
+  std::string applied;
+  size_t refused = 0;
+  for (size_t i = 0; const absl::Status& status : table->ApplyBatch(batch)) {
+    const RowMutation& mutation = batch[i++];
+    if (status.ok()) {
+      absl::StrAppend(&applied, ToAbsl(mutation.row()), " ");
+    } else {
+      EXPECT_STATUS(kResourceExhausted, "bytes found no room in the log of server", status);
+      EXPECT_STATUS(kResourceExhausted, "disk full", status);
+      ++refused;
+    }
   }
-  EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "before");
+  EXPECT_FALSE(applied.empty());
+  EXPECT_GT(refused, 100u);
+  EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), applied + "before");
+  EXPECT_OK(database_->Statistics().background_error);
   faulty_->ClearFaults();
-  ASSERT_OK(database_->Resume());
-  Set(table, "later", "f:q", 1, "v");
+  Set(table, "later", "f:q", 1, "v");  // without Resume
   CrashAndOpen(Unsynced::kEverything);
-  EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), "before later");
+  EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), applied + "before later");
+}
+
+TEST_F(FaultTest, AWriteThatIsTooLargeForTheFreeSpaceFailsAlone) {
+  Table* table = CreateTable("t", {"f"});
+  Set(table, "before", "f:q", 1, "v");
+  ASSERT_OK(database_->WaitUntilQuiet());
+  file_system_->set_max_total_bytes(file_system_->total_bytes() + (200 << 10));
+  RowMutation large("large");
+  large.Set("f:q", Timestamp(1), std::string(1 << 20, 'v'));
+  for (const Durability durability : {Durability::kBuffered, Durability::kSync}) {
+    const absl::Status refused = table->Apply(large, {.durability = durability});
+    EXPECT_STATUS(kResourceExhausted, "a write of 1048", refused);
+    EXPECT_STATUS(kResourceExhausted, "are free", refused);
+    EXPECT_OK(table->Apply(RowMutation("small").Set("f:q", Timestamp(1), "v"),
+                           {.durability = durability}));
+  }
+  EXPECT_OK(database_->Statistics().background_error);
+  EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "before small");
+  file_system_->set_max_total_bytes(InMemoryFileSystem::kUnlimited);
+  EXPECT_OK(table->Apply(large));
+  CrashAndOpen(Unsynced::kEverything);
+  EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), "before large small");
 }
 
 TEST_F(FaultTest, ADeletionThatFailsLeavesTheTableAlsoAfterACrash) {
