@@ -130,14 +130,19 @@ class Database {
 
   // --- Background work ---
 
-  // Minor compaction: everything written to the table before the call is in SSTables, durably.
+  // Minor compaction: everything written to the table before the call is in SSTables, durably. If
+  // that fails, returns the error of the first try; it goes on in the background
+  // (DatabaseStatistics::failing_work).
   [[nodiscard]] absl::Status Flush(std::string_view table, const CallOptions& options = {});
   // Major compaction of every locality group of the table: what is deleted and collected is gone
-  // from disk, as far as no snapshot sees it. Works while compactions are paused.
+  // from disk, as far as no snapshot sees it. Works while compactions are paused. DataLoss: a file
+  // is damaged, which the message names; locality groups and tablets that do not have it are
+  // compacted all the same (DatabaseStatistics::quarantined_files).
   [[nodiscard]] absl::Status Compact(std::string_view table, const CallOptions& options = {});
   // Waits until no compaction is running or due, and no split or merge. Returns the background
-  // error, if there is one, and DeadlineExceeded. While compactions are paused, waits for minor
-  // ones only.
+  // error, if there is one, or that of work which has failed and is to be tried again, and
+  // DeadlineExceeded. While compactions are paused, waits for minor ones only. Files that are
+  // quarantined keep nobody waiting.
   [[nodiscard]] absl::Status WaitUntilQuiet(const CallOptions& options = {});
   // Lets merging compactions under way finish and starts no more, until ContinueCompactions().
   // Calls nest.
@@ -149,9 +154,12 @@ class Database {
   // DatabaseOptions::compaction_rate from now on.
   void SetCompactionRate(uint64_t bytes_per_second);
 
-  // After a background error (a full disk, an I/O error) writes return it. Once the cause is gone,
-  // this writes out what is in memory, starts a fresh log and goes on; otherwise it returns the
-  // error.
+  // After a background error (the commit log could not be written or synced, or METADATA could not)
+  // writes return it, and reads go on. Once the cause is gone, this writes out what is in memory,
+  // starts a fresh log and goes on; otherwise it returns the error. What is tried again by itself
+  // (DatabaseStatistics::failing_work), such as a flush to a disk that is full, is tried at once;
+  // if memtables cannot be written out still, the error of that is returned. Quarantined files are
+  // read again by the compactions to come.
   [[nodiscard]] absl::Status Resume();
 
   // What was counted and measured since the opening, and what is there now. ToPrometheusText makes

@@ -102,6 +102,19 @@ struct StallEvent {
   absl::Duration delay;  // as DatabaseStatistics::write_delay
 };
 
+// An SSTable that a compaction could not read, and that compactions leave alone from now on: see
+// QuarantinedFile in bigtable/statistics.h.
+struct QuarantineEvent {
+  absl::Time time;
+  EventPlace place;
+  EventFile file;
+  absl::Status status;  // why: names the file
+};
+
+// An error that goes on until Database::Resume: the commit log of a server has failed, or METADATA
+// did not say whether it took a change, or a schema could not be brought back. Whatever else fails
+// in the background is tried again by itself (FailingWork in bigtable/statistics.h), and is heard
+// of as the status of the compaction that has ended.
 struct BackgroundErrorEvent {
   enum class Stops : uint8_t { kWrites, kCompactions };
 
@@ -179,6 +192,7 @@ class EventListener {
   virtual void OnMinorCompactionEnded(const MinorCompactionEvent& /*event*/) {}
   virtual void OnCompactionBegan(const CompactionEvent& /*event*/) {}
   virtual void OnCompactionEnded(const CompactionEvent& /*event*/) {}
+  virtual void OnFileQuarantined(const QuarantineEvent& /*event*/) {}
 
   // Writes go to this segment from now on; the one before was sealed, and the event of that comes
   // first, or it was given up because the log had failed, or left because a call on it hung.

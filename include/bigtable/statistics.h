@@ -136,6 +136,42 @@ struct TabletServerStatistics {
   std::vector<TabletStatistics> tablets;
 };
 
+// Background work that has failed and is tried again by itself, after pauses that grow up to ten
+// seconds: a disk that is full, no file descriptors, an I/O error. Database::Resume, a flush by
+// request, and, where space was missing, space that a compaction or a deleted table has made have
+// it tried at once. It disappears from here with the first success.
+struct FailingWork {
+  enum class Kind : uint8_t {
+    kFlush,  // of all tablets of the server together: nothing of it has happened
+    kCompaction,
+  };
+
+  Kind kind = Kind::kFlush;
+  std::string server;
+  // Of a compaction only.
+  std::string table;
+  std::string locality_group;
+  std::optional<std::string> end_row;  // of the tablet; none: it is the table's last
+  absl::Status status;                 // of the last try
+  uint64_t failures = 0;               // in a row
+  absl::Time since;                    // the first of them
+};
+
+// An SSTable that a compaction could not read. Compactions leave it alone from then on, with the
+// sorted run that it is in: the runs above it and those below it are compacted for themselves, so
+// that their number stays bounded, and so do all other groups, tablets and tables. Reads that need
+// the damaged part return its error; others do not notice. Database::Compact returns it. It is
+// tried again after Database::Resume, and when the tablet is split, moved or loaded anew.
+struct QuarantinedFile {
+  std::string server;
+  std::string table;
+  std::string locality_group;
+  std::optional<std::string> end_row;  // of the tablet; none: it is the table's last
+  uint64_t number = 0;                 // of the file
+  absl::Status status;                 // why: names the file
+  absl::Time since;
+};
+
 // How tablets were found (section 5.1 of the paper). A client remembers where a tablet is; only
 // what it does not know it looks up in METADATA.
 struct LocationStatistics {
@@ -187,8 +223,11 @@ struct DatabaseStatistics {
   absl::Duration write_delay;
   absl::Duration total_write_delay;
 
-  // What has stopped background work, if anything: Database::Resume goes on once it is gone.
+  // What has stopped writes to a server, or all compactions, if anything: Database::Resume goes on
+  // once it is gone. Not what goes on by itself, or concerns a file only: that is in what follows.
   absl::Status background_error;
+  std::vector<FailingWork> failing_work;
+  std::vector<QuarantinedFile> quarantined_files;
 
   // By table, then by locality group.
   std::map<std::string, std::map<std::string, LocalityGroupStatistics>> tables;

@@ -257,10 +257,15 @@ absl::Status Database::Flush(std::string_view table, const CallOptions& options)
 }
 
 absl::Status Database::Compact(std::string_view table, const CallOptions& options) {
-  return impl_->ForEachTablet(table, options, [&](const HostedTablet& tablet) {
-    return impl_->cluster->background()->CompactTablet(tablet.host->server(), tablet.tablet,
-                                                       LimitsOf(options));
-  });
+  absl::Status damaged;  // which keeps nobody from compacting the other tablets
+  BT_RETURN_IF_ERROR(impl_->ForEachTablet(table, options, [&](const HostedTablet& tablet) {
+    const absl::Status compacted = impl_->cluster->background()->CompactTablet(
+        tablet.host->server(), tablet.tablet, LimitsOf(options));
+    if (!absl::IsDataLoss(compacted)) return compacted;
+    damaged.Update(compacted);
+    return absl::OkStatus();
+  }));
+  return damaged;
 }
 
 absl::Status Database::WaitUntilQuiet(const CallOptions& options) {

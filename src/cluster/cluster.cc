@@ -511,6 +511,11 @@ absl::Status Cluster::Resume() {
   background_.ClearError();
   if (events_ != nullptr) {
     events_->Push(&EventListener::OnResumed, {.time = absl::Now(), .path = directory_.path()});
+  for (TabletServer* server : AllServers()) {
+    if (!server->ended() && background_.IsFlushFailing(server)) {
+      BT_RETURN_IF_ERROR(background_.FlushNow(server));
+    }
+  }
   }
   return absl::OkStatus();
 }

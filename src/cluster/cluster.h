@@ -169,6 +169,7 @@ class Cluster final : public MetadataServers {
   absl::Status CheckDirectory() override;
 
   DatabaseStatistics Statistics() const;
+  bool HaveFailed() override { return !metadata_error().ok(); }
   // Takes up what an error has stopped.
   absl::Status Resume();
   // What stopped writes or compactions, if anything did.

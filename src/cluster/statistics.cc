@@ -66,6 +66,12 @@ DatabaseStatistics Cluster::Statistics() const {
   statistics.memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);
 
   statistics.background_error = background_error();
+  statistics.failing_work = background_.Failing();
+  for (const TabletServer* server : AllServers()) {
+    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      tablet->AddQuarantined(&statistics.quarantined_files);
+    }
+  }
 
   for (const ServerRole role : kMetadataRoles) {
     for (const auto& host : ServersOf(role)) {

@@ -60,6 +60,11 @@ class RunCursor final : public EntryCursor {
   void Next() override;
   bool FailedBehind(std::string_view row_prefix) const override;
 
+  // The file that the cursor stands in, or that it could not read; null: none yet.
+  const SSTable* file() const {
+    return index_ < run_->files.size() ? run_->files[index_].get() : nullptr;
+  }
+
  private:
   // Puts the cursor into file `index`; false, and invalid, if there is no such file.
   bool Open(size_t index);

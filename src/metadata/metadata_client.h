@@ -55,6 +55,8 @@ class MetadataServers {
   virtual absl::Duration Patience() = 0;
   // Looked at before each mutation: an error if the database may be somebody else's by now.
   virtual absl::Status CheckDirectory() { return absl::OkStatus(); }
+  // Whether one of them refuses mutations, because it does not know what its log holds.
+  virtual bool HaveFailed() = 0;
 };
 
 // How often each level above the tablets of METADATA was asked where something is. Reads of
@@ -75,6 +77,11 @@ class MetadataClient final : public MetadataService {
 
   // Unavailable or DeadlineExceeded: it has waited long enough (MetadataServers::Patience).
   absl::Status Mutate(absl::Span<const RowOperations> mutations, Durability durability) override;
+  // A server that had no room for a mutation in its log takes others; one whose log has failed
+  // takes none until it resumes, or is replaced, without what had failed.
+  bool IsInDoubt(const absl::Status& failed) const override {
+    return !absl::IsResourceExhausted(failed) || servers_->HaveFailed();
+  }
   bool AreTogether(absl::Span<const RowOperations> mutations) override;
   // A read that one message answers is of that message's moment. Others hold a snapshot.
   absl::Status Read(const MetadataRead& read,

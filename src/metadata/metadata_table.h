@@ -44,6 +44,7 @@ class MetadataTable final : public TabletStore {
   bool TakesTogether(absl::Span<const TabletStep> steps) const override;
   absl::Status Commit(absl::Span<const TabletStep> steps) override;
   using TabletStore::Commit;
+  bool IsInDoubt(const absl::Status& failed) const override { return service_->IsInDoubt(failed); }
 
   // Rows for the tablets of a new table, one after the other: only when this returns OK the table
   // has all of them.
@@ -51,9 +52,9 @@ class MetadataTable final : public TabletStore {
   // Splits a tablet, of which `state` is all that is known, at `row`. Both halves have its redo
   // points, and those of its files that may have rows of theirs (tablet/halves.h). The step that
   // does it is one mutation of the row of the tablet, which becomes the right half's. After an
-  // error it is not split, and METADATA's server takes no mutation before it resumes, or is
-  // replaced without this one; only if the process dies before that may the next opening find it
-  // split. `server` has both halves.
+  // error it is not split. Either it never will be, since METADATA's log had no room for it, or
+  // METADATA's server takes no mutation before it resumes, or is replaced without this one; only if
+  // the process dies before that may the next opening find it split. `server` has both halves.
   absl::Status SplitTablet(uint64_t table_id, const TabletState& state, std::string_view row,
                            std::string_view server = "");
   // Merges a tablet with the one behind it to one that is `merged`, with the files of both. The

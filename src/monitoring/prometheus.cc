@@ -1,5 +1,6 @@
 #include "bigtable/prometheus.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <initializer_list>
@@ -404,6 +405,16 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   out->Add({}, statistics.total_write_delay);
   out->Gauge("background_error", "1 if an error has stopped writes or compactions.");
   out->Add({}, uint64_t{!statistics.background_error.ok()});
+  out->Gauge("failing_work", "Flushes of servers, and compactions, that fail and are tried again.");
+  for (const auto& [name, kind] : {std::pair("flush", FailingWork::Kind::kFlush),
+                                   std::pair("compaction", FailingWork::Kind::kCompaction)}) {
+    const auto is_of_kind = [kind](const FailingWork& work) { return work.kind == kind; };
+    out->Add({{"kind", name}},
+             static_cast<uint64_t>(std::count_if(statistics.failing_work.begin(),
+                                                 statistics.failing_work.end(), is_of_kind)));
+  }
+  out->Gauge("quarantined_files", "SSTables that compactions could not read and leave alone.");
+  out->Add({}, uint64_t{statistics.quarantined_files.size()});
 }
 
 }  // namespace

@@ -97,17 +97,20 @@ absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<Part* const> parts) co
   return absl::OkStatus();
 }
 
-absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_refused) const {
+absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_refused) {
   *is_refused = false;
   const WaitTimer timer;
   absl::Status status = SyncLogFor(parts);
   if (!status.ok()) {
     RemoveWritten(parts);
   } else {
-    // After a failed commit it is unknown what METADATA will say, so files that it may name stay;
-    // they are swept once it is clear that it does not.
     status = environment_->store->Commit(StepsOf(parts));
     *is_refused = absl::IsFailedPrecondition(status) && parts.size() > 1;
+    if (!status.ok() && !*is_refused) {
+      // Files that METADATA may name stay; they are swept once it is clear that it does not.
+      is_in_doubt_ = environment_->store->IsInDoubt(status);
+      if (!is_in_doubt_) RemoveWritten(parts);
+    }
   }
   for (Part* part : parts) {
     if (status.ok()) {

@@ -49,10 +49,11 @@ class MinorCompaction {
   // `environment` is that of all the tablets.
   MinorCompaction(const TabletEnvironment* environment, std::vector<FrozenMemtables> frozen);
 
-  // Does all of it. After an error nothing of it has happened, and the memtables are still frozen,
-  // unless METADATA did not say whether it took a change: then the next opening shows. Tablets that
-  // are removed meanwhile are left out.
+  // Does all of it. After an error nothing of what was not committed has happened, and those
+  // memtables are still frozen; or else it is_in_doubt, because METADATA did not say whether it
+  // took a change: then the next opening shows. Tablets that are removed meanwhile are left out.
   absl::Status Run();
+  bool is_in_doubt() const { return is_in_doubt_; }
   // What became of what.
   const std::vector<Part>& parts() const { return parts_; }
 
@@ -61,7 +62,7 @@ class MinorCompaction {
   absl::Status SyncDirectoryFor(absl::Span<Part* const> parts) const;
   // Commits these at once, and publishes them. After an error their files are removed, unless
   // METADATA may have heard of them. Refused: these are too many, and nothing has happened.
-  absl::Status Commit(absl::Span<Part* const> parts, bool* is_refused) const;
+  absl::Status Commit(absl::Span<Part* const> parts, bool* is_refused);
   absl::Status SyncLogFor(absl::Span<Part* const> parts) const;
   static std::vector<TabletStep> StepsOf(absl::Span<Part* const> parts);
   void RemoveWritten(absl::Span<Part* const> parts) const;
@@ -69,6 +70,7 @@ class MinorCompaction {
 
   const TabletEnvironment* const environment_;
   std::vector<Part> parts_;
+  bool is_in_doubt_ = false;
 };
 
 }  // namespace bigtable

@@ -216,7 +216,10 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
     half->groups_[i].has_parents_memtables = !groups[i].frozen.empty();
     std::vector<OpenFile>& files = half->groups_[i].files;
     std::erase_if(files, [&](const OpenFile& f) { return !MayHaveRowsOf(f.table->info(), rows); });
-    for (OpenFile& file : files) file.bytes_within.reset();
+    for (OpenFile& file : files) {
+      file.bytes_within.reset();
+      file.unreadable = absl::OkStatus();  // this half may not have what is damaged
+    }
     groups[i].runs = RunsOf(files);
   }
   half->Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
@@ -333,7 +336,7 @@ void Tablet::RemoveWritten(const std::vector<SSTableInfo>& written) const {
 
 absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
     const TableLayout& layout, size_t group, const std::vector<SSTableInfo>& written,
-    uint64_t order, TabletChange change) {
+    uint64_t order, TabletChange change, CompactionOutcome* outcome) {
   change.group_id = layout.groups[group].id;
   std::vector<TabletFile> added;
   for (const SSTableInfo& info : written) added.push_back({order, info});
@@ -349,10 +352,12 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
     RemoveWritten(written);
     return open.status();
   }
-  // After a failed commit it is unknown what METADATA will say, so files that it may name stay;
-  // they are swept once it is clear that it does not.
-  BT_RETURN_IF_ERROR(environment_->store->Commit(id_, change));
-  return open;
+  const absl::Status committed = environment_->store->Commit(id_, change);
+  if (committed.ok()) return open;
+  // Files that METADATA may name stay; they are swept once it is clear that it does not.
+  outcome->is_in_doubt = environment_->store->IsInDoubt(committed);
+  if (!outcome->is_in_doubt) RemoveWritten(written);
+  return committed;
 }
 
 absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
@@ -402,6 +407,9 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
     return absl::OkStatus();
   }
+  if (HasQuarantined(group, inputs.merged)) {
+    return rewrite_all ? CheckQuarantine(group) : absl::OkStatus();
+  }
   ListenerQueue* const events = environment_->events;
   if (events == nullptr) return RunCompaction(*layout, group, inputs, cancelled, outcome);
 
@@ -433,8 +441,10 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   CursorPool pool;
   TabletChange change;
   std::vector<Ref<SSTable>> replaced = inputs.dropped;
+  std::vector<RunCursor*> cursors;
   for (const SortedRun& run : inputs.merged) {
-    input.Add(pool.Make<RunCursor>(&run, ReadSettings{.fill_cache = false}));
+    cursors.push_back(pool.Make<RunCursor>(&run, ReadSettings{.fill_cache = false}));
+    input.Add(cursors.back());
     outcome->bytes_read += run.bytes();
     replaced.insert(replaced.end(), run.files.begin(), run.files.end());
   }
@@ -457,11 +467,18 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   ClippedCursor clipped(&input, begin_key_, end_key_);
   const bool within = std::all_of(replaced.begin(), replaced.end(),
                                   [&](const Ref<SSTable>& file) { return IsWithin(file->info()); });
-  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
-                      job.Run(within ? static_cast<EntryCursor*>(&input) : &clipped));
+  const absl::StatusOr<std::vector<SSTableInfo>> ran =
+      job.Run(within ? static_cast<EntryCursor*>(&input) : &clipped);
+  if (!ran.ok()) {
+    for (const RunCursor* cursor : cursors) {
+      if (!cursor->status().ok()) outcome->unreadable_file = cursor->file()->info().file_number;
+    }
+    return ran.status();
+  }
+  const std::vector<SSTableInfo>& written = *ran;
   for (const SSTableInfo& info : written) outcome->Add(info);
   BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
-                      CommitOutput(layout, group, written, order, std::move(change)));
+                      CommitOutput(layout, group, written, order, std::move(change), outcome));
   {
     MutexLock lock(&mutex_);
     std::vector<OpenFile>& files = groups_[group].files;
@@ -510,11 +527,15 @@ std::vector<SortedRun> Tablet::RunsOf(const std::vector<OpenFile>& files) {
   return runs;
 }
 
-size_t Tablet::MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) {
+size_t Tablet::MostRunsOf(const TableLayout& layout,
+                          const std::vector<GroupVersion>& groups) const {
   size_t most = 0;
   for (size_t i = 0; i < groups.size(); ++i) {
-    const size_t runs = groups[i].runs.size();
-    if (runs > most && MakePolicy(layout.groups[i].options)->BoundsRuns()) most = runs;
+    if (groups[i].runs.size() <= most) continue;
+    if (!MakePolicy(layout.groups[i].options)->BoundsRuns()) continue;
+    for (const Stretch& stretch : StretchesOf(i, groups[i].runs)) {
+      most = std::max(most, stretch.count);
+    }
   }
   return most;
 }

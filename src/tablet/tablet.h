@@ -103,6 +103,10 @@ struct CompactionOutcome {
   uint64_t bytes_moved = 0;        // became a part of another run, untouched
   uint64_t bytes_dropped = 0;      // removed, unread
   std::vector<EventFile> outputs;  // what was written
+  // After an error: the number of the input that could not be read, if it was that, or else 0.
+  uint64_t unreadable_file = 0;
+  // The same: METADATA may have what was to be committed, and takes nothing until that is settled.
+  bool is_in_doubt = false;
 
   void Add(const SSTableInfo& written) {
     bytes_written += written.size;
@@ -195,7 +199,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // --- For background work ---
 
   // Does to the runs of a group what was picked. With `rewrite_all`, and all runs, this is a major
-  // compaction: nothing moves unread. Cancelled if the tablet was removed meanwhile.
+  // compaction: nothing moves unread. Cancelled if the tablet was removed meanwhile. Does nothing
+  // if that would read a quarantined file: then the runs have changed since, or CheckQuarantine
+  // fails.
   absl::Status Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
                        const std::atomic<bool>* cancelled, CompactionOutcome* outcome);
   // What the policy of the group would do now.
@@ -205,8 +211,24 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   bool MayPickOther() const { return may_pick_other_.load(std::memory_order_acquire); }
   // To be said before looking that nothing is found, and after that if something is.
   void SetMayPickOther(bool may) { may_pick_other_.store(may, std::memory_order_release); }
-  // The most runs in a group that has a policy which bounds them.
+  // The most runs in a group that has a policy which bounds them, and between those of its runs
+  // that are left alone because of a quarantined file.
   size_t MostRuns() const { return most_runs_.load(std::memory_order_relaxed); }
+
+  // --- Files that compactions could not read (tablet_quarantine.cc): see QuarantinedFile in
+  // bigtable/statistics.h ---
+
+  // From now on compactions leave the file alone. Nothing if the group does not have it any more.
+  void Quarantine(size_t group, uint64_t number, const absl::Status& status);
+  // OK, or why a file of the group cannot be read.
+  absl::Status CheckQuarantine(size_t group) const;
+  // They are tried again.
+  void LiftQuarantine();
+  void AddQuarantined(std::vector<QuarantinedFile>* files) const;
+  // Of a file of a group; 0 if it does not have it.
+  uint64_t FileBytes(size_t group, uint64_t number) const;
+  EventPlace PlaceOf(size_t group) const { return PlaceOf(*Layout(), group); }
+
   bool HasFrozen(size_t group) const { return !Version()->groups()[group].frozen.empty(); }
   // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
   // there is none.
@@ -239,6 +261,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
     mutable std::optional<double> overwriting = std::nullopt;
     // Of the tablet's rows, of a file that reaches beyond them, once somebody asked: an estimate.
     mutable std::optional<uint64_t> bytes_within = std::nullopt;
+    // Why compactions leave it alone, and since when, if they do.
+    absl::Status unreadable = absl::OkStatus();
+    absl::Time unreadable_since = absl::InfinitePast();
 
     bool IsAmong(const std::vector<Ref<SSTable>>& tables) const {
       return std::any_of(tables.begin(), tables.end(),
@@ -256,6 +281,12 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   struct Sample {
     std::string key;
     uint64_t bytes;
+  };
+
+  // Runs of a group that are neighbours, and of which none has a quarantined file.
+  struct Stretch {
+    size_t first;
+    size_t count;
   };
 
   // Where what is written to a family goes, and where it is counted.
@@ -281,10 +312,11 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   double Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
                      size_t run) const;
   // Makes durable what a compaction wrote in place of `removed`, opens it and commits it. What was
-  // written is removed again if METADATA cannot have heard of it.
+  // written is removed again unless METADATA may have it: then the outcome is in doubt.
   absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
                                                      const std::vector<SSTableInfo>& written,
-                                                     uint64_t order, TabletChange change);
+                                                     uint64_t order, TabletChange change,
+                                                     CompactionOutcome* outcome);
   // Of a minor compaction: writes SSTables, whose directory it does not sync, and puts them in the
   // place of the memtables once METADATA has them. Cancelled if the tablet was removed meanwhile.
   absl::StatusOr<std::vector<SSTableInfo>> WriteMemtables(
@@ -301,7 +333,13 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FindPlaces();
-  static size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups);
+  size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsQuarantined(size_t group, const SSTable& file) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasQuarantined(size_t group, const std::vector<SortedRun>& runs) const;
+  // The runs of a group, from new to old, without those that have a quarantined file.
+  std::vector<Stretch> StretchesOf(size_t group, const std::vector<SortedRun>& runs) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
   void Add(size_t group, SequenceNumber sequence, std::string_view value,

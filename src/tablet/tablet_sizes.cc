@@ -82,7 +82,27 @@ std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
   if (options.compaction != CompactionStyle::kNone) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
   }
-  return MakePolicy(options)->Pick(summary);
+  const std::unique_ptr<CompactionPolicy> policy = MakePolicy(options);
+  if (!policy->BoundsRuns()) return std::nullopt;  // it reads nothing
+  std::vector<Stretch> stretches;
+  {
+    MutexLock lock(&mutex_);
+    stretches = StretchesOf(group, version->groups()[group].runs);
+  }
+  for (const Stretch& stretch : stretches) {
+    GroupSummary part = summary;
+    const auto first = summary.runs.begin() + static_cast<std::ptrdiff_t>(stretch.first);
+    part.runs.assign(first, first + static_cast<std::ptrdiff_t>(stretch.count));
+    // What a run hides in those below a quarantined file stays, however often it is merged.
+    if (stretch.first + stretch.count < summary.runs.size()) {
+      for (RunSummary& run : part.runs) run.superfluous_bytes = 0;
+    }
+    if (std::optional<CompactionPick> pick = policy->Pick(part)) {
+      pick->first += stretch.first;
+      return pick;
+    }
+  }
+  return std::nullopt;
 }
 
 GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group) const {

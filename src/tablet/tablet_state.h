@@ -87,8 +87,12 @@ class TabletStore {
   virtual bool TakesTogether(absl::Span<const TabletStep> steps) const = 0;
   // All of the steps or none, and durable when it returns OK. FailedPrecondition of several steps:
   // it does not take them together any more, and has none of them. After any other error it is
-  // unknown whether they will be found after a crash. Steps of one tablet stand together.
+  // unknown whether they will be found after a crash, if IsInDoubt says so, and nothing is
+  // committed until that is settled. Steps of one tablet stand together.
   virtual absl::Status Commit(absl::Span<const TabletStep> steps) = 0;
+  // Of a Commit that has failed with this status. False: the steps are gone for good, so that the
+  // files that they name can be removed, and the same may be tried again.
+  virtual bool IsInDoubt(const absl::Status& /*failed*/) const { return true; }
   absl::Status Commit(const TabletId& tablet, const TabletChange& change) {
     const TabletStep step{tablet, change};
     return Commit(absl::MakeConstSpan(&step, 1));

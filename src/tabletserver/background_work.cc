@@ -27,6 +27,11 @@ void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {
   MutexLock lock(&mutex_);
   servers_ = std::move(servers);
   held_since_.clear();
+  const auto is_gone = [&](const auto& entry) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return std::find(servers_.begin(), servers_.end(), entry.first) == servers_.end();
+  };
+  std::erase_if(flush_troubles_, is_gone);
+  std::erase_if(upkeep_pauses_, is_gone);
   changed_.SignalAll();
 }
 
@@ -54,18 +59,16 @@ void BackgroundWork::FlushLoop() {
     FlushWork work;
     {
       MutexLock lock(&mutex_);
-      while (!stopping_ && !FindFlush(&work)) {
-        if (held_since_.empty()) {
-          changed_.Wait(&mutex_);
-        } else {
-          changed_.WaitFor(&mutex_, kClaimPatience);
-        }
+      while (!stopping_) {
+        absl::Duration wait = absl::InfiniteDuration();
+        if (FindFlush(&work, &wait)) break;
+        changed_.WaitFor(&mutex_, wait);
       }
       if (stopping_) return;
       flushing_.insert(work.ids.begin(), work.ids.end());
     }
     const absl::Status status = RunFlush(&work);
-    if (!status.ok()) work.server->SetError(status);
+    if (!status.ok() && work.is_in_doubt) work.server->SetError(status);
     Finished(&flushing_, work.ids);
   }
 }
@@ -78,26 +81,18 @@ void BackgroundWork::CompactLoop() {
       MutexLock lock(&mutex_);
       while (!stopping_) {
         // Also without a change: files grow too old.
-        if (absl::Now() - looked_at_all_ >= kLookAtAll) LookAtAll();
-        if (FindCompaction(&work)) break;
-        changed_.WaitFor(&mutex_, kLookAtAll);
+        if (!looked_at_all_.has_value() ||
+            absl::Nanoseconds(NowNanos() - *looked_at_all_) >= kLookAtAll) {
+          LookAtAll();
+        }
+        absl::Duration wait = kLookAtAll;
+        if (FindCompaction(&work, &wait)) break;
+        changed_.WaitFor(&mutex_, wait);
       }
       if (stopping_) return;
       compacting_.insert(work.id());
     }
-    const absl::Status status = RunCompaction(work, false);
-    if (!status.ok() && !absl::IsCancelled(status) && !work.tablet->removed()) {
-      info_log_->Error("compactions have stopped: ", ToStd(status.message()));
-      if (ListenerQueue* const events = work.server->environment()->events) {
-        events->Push(&EventListener::OnBackgroundError,
-                     {.time = absl::Now(),
-                      .server = work.server->name(),
-                      .stops = BackgroundErrorEvent::Stops::kCompactions,
-                      .status = status});
-      }
-      MutexLock lock(&mutex_);
-      compaction_error_ = status;
-    }
+    RunCompaction(work, false).IgnoreError();  // it is noted
     Finished(&compacting_, {work.id()});
   }
 }
@@ -117,17 +112,36 @@ void BackgroundWork::UpkeepLoop() {
     }
     for (TabletServer* server : servers) {
       if (server->RenewLock() != ServerLock::State::kHeld && on_progress_) on_progress_();
-      if (const absl::Status status = server->TrimLogIfIdle(); !status.ok()) {
-        info_log_->Warning("server ", server->name(),
-                           ": a free log segment stays: ", ToStd(status.message()));
-      }
-      if (!server->LogNeedsUpkeep()) continue;
-      if (const absl::Status status = server->MaintainLog(); !status.ok()) {
-        info_log_->Warning("server ", server->name(),
-                           ": the next log segment is not ready: ", ToStd(status.message()));
-        absl::SleepFor(absl::Milliseconds(10));
-      }
+      Upkeep(server);
     }
+  }
+}
+
+// Whoever writes and finds no segment ready tries to make one, too, without a pause.
+void BackgroundWork::Upkeep(TabletServer* server) {
+  {
+    MutexLock lock(&mutex_);
+    const auto pause = upkeep_pauses_.find(server);
+    if (pause != upkeep_pauses_.end() && !pause->second.IsDue(NowNanos())) return;
+  }
+  absl::Status status = server->TrimLogIfIdle();
+  if (!status.ok()) {
+    info_log_->Warning("server ", server->name(),
+                       ": a free log segment stays: ", ToStd(status.message()));
+  }
+  if (server->LogNeedsUpkeep()) {
+    const absl::Status maintained = server->MaintainLog();
+    if (!maintained.ok()) {
+      info_log_->Warning("server ", server->name(),
+                         ": the next log segment is not ready: ", ToStd(maintained.message()));
+    }
+    status.Update(maintained);
+  }
+  MutexLock lock(&mutex_);
+  if (status.ok()) {
+    upkeep_pauses_.erase(server);
+  } else {
+    upkeep_pauses_[server].Failed(NowNanos());
   }
 }
 
@@ -138,9 +152,18 @@ bool BackgroundWork::IsClaimed(const Tablet* tablet) const {
   return claim != claims_.end() && claim->second == Claim::kAll;
 }
 
-bool BackgroundWork::FindFlush(FlushWork* work) {
+bool BackgroundWork::FindFlush(FlushWork* work, absl::Duration* wait) {
+  const int64_t now = NowNanos();
   for (TabletServer* server : servers_) {
-    if (!server->error().ok()) continue;
+    const auto trouble = flush_troubles_.find(server);
+    if (!server->error().ok()) {
+      if (trouble != flush_troubles_.end()) flush_troubles_.erase(trouble);  // the error says more
+      continue;
+    }
+    if (trouble != flush_troubles_.end() && !trouble->second.pause.IsDue(now)) {
+      *wait = std::min(*wait, trouble->second.pause.Left(now));
+      continue;
+    }
     std::vector<FrozenMemtables> frozen = server->Frozen();
     const size_t claimed =
         std::erase_if(frozen, [&](const FrozenMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
@@ -151,11 +174,20 @@ bool BackgroundWork::FindFlush(FlushWork* work) {
     });
     if (!frozen.empty() && claimed > 0) {
       // A split is over in milliseconds. Without its tablet, the others' flush would need the log.
-      const absl::Time since = held_since_.try_emplace(server, absl::Now()).first->second;
-      if (absl::Now() < since + kClaimPatience) continue;
+      const int64_t since = held_since_.try_emplace(server, now).first->second;
+      if (absl::Nanoseconds(now - since) < kClaimPatience) {
+        *wait = std::min(*wait, kClaimPatience);
+        continue;
+      }
     }
     held_since_.erase(server);
-    if (frozen.empty()) continue;
+    if (frozen.empty()) {
+      // What could not be written out has gone, with its tablet.
+      if (trouble != flush_troubles_.end() && claimed == 0 && flushing_.empty()) {
+        flush_troubles_.erase(trouble);
+      }
+      continue;
+    }
     *work = FlushWork(server, std::move(frozen));
     return true;
   }
@@ -171,14 +203,15 @@ BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<FrozenMemtable
 }
 
 void BackgroundWork::LookAtAll() {
-  looked_at_all_ = absl::Now();
+  looked_at_all_ = NowNanos();
   for (TabletServer* server : servers_) {
     for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) tablet->SetMayPickOther(true);
   }
 }
 
-bool BackgroundWork::FindCompaction(Work* work) {
+bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
   if (pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok()) return false;
+  const int64_t now = NowNanos();
   for (TabletServer* server : servers_) {
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
       // A stopped one is going to move, or goes on.
@@ -192,8 +225,19 @@ bool BackgroundWork::FindCompaction(Work* work) {
           tablet->SetMayPickOther(true);
           continue;
         }
+        const auto trouble = compaction_troubles_.find({tablet.get(), group});
+        if (trouble != compaction_troubles_.end() && trouble->second.tablet.lock() == tablet &&
+            !trouble->second.pause.IsDue(now)) {
+          tablet->SetMayPickOther(true);
+          *wait = std::min(*wait, trouble->second.pause.Left(now));
+          continue;
+        }
         const auto pick = tablet->PickCompaction(group);
-        if (!pick.has_value()) continue;
+        if (!pick.has_value()) {
+          // It was somebody's request that has failed, and nobody waits for it any more.
+          if (trouble != compaction_troubles_.end()) compaction_troubles_.erase(trouble);
+          continue;
+        }
         tablet->SetMayPickOther(true);
         *work = {server, std::move(tablet), group, *pick};
         return true;
@@ -230,6 +274,8 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
   uint64_t bytes = 0;
   MinorCompaction compaction(server->environment(), std::move(work->frozen));
   const absl::Status status = compaction.Run();
+  work->is_in_doubt = compaction.is_in_doubt();
+  NoteFlush(*work, status);
   for (const MinorCompaction::Part& part : compaction.parts()) {
     Count(&part.frozen.tablet->counters()->minor, &server->counters()->minor,
           &server->counters()->minor_compaction, part.outcome, part.status, part.nanos);
@@ -256,6 +302,7 @@ absl::Status BackgroundWork::RunCompaction(const Work& work, bool major) {
       work.tablet->Compact(work.group, work.pick, major, &cancel_, &outcome);
   Count(&work.tablet->counters()->merging, &work.server->counters()->merging,
         &work.server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
+  NoteCompaction(work, outcome, compacted, absl::Nanoseconds(NowNanos() - begin));
   BT_RETURN_IF_ERROR(compacted);
   if (outcome.bytes_read + outcome.bytes_moved + outcome.bytes_dropped == 0) {
     return absl::OkStatus();
@@ -275,6 +322,172 @@ absl::Status BackgroundWork::RunCompaction(const Work& work, bool major) {
   return absl::OkStatus();
 }
 
+// --- What has failed ---
+
+void BackgroundWork::Trouble::Failed(const absl::Status& failed, absl::Duration took) {
+  const int64_t now = NowNanos();
+  if (pause.failures() == 0) {
+    since = absl::Now();
+    begin = now;
+  }
+  pause.Failed(now, took);
+  status = failed;
+}
+
+void BackgroundWork::NoteFlush(const FlushWork& work, const absl::Status& status) {
+  uint64_t failures;
+  {
+    MutexLock lock(&mutex_);
+    if (status.ok() || work.is_in_doubt) {
+      flush_troubles_.erase(work.server);
+      return;
+    }
+    Trouble& trouble = flush_troubles_[work.server];
+    trouble.Failed(status);
+    trouble.last = ++flush_failures_;
+    trouble.server = work.server->name();
+    failures = trouble.pause.failures();
+  }
+  info_log_->Warning("server ", work.server->name(), ": memtables cannot be written out, try ",
+                     failures, ": ", ToStd(status.message()));
+}
+
+void BackgroundWork::NoteCompaction(const Work& work, const CompactionOutcome& outcome,
+                                    const absl::Status& status, absl::Duration took) {
+  if (absl::IsCancelled(status) || work.tablet->removed()) return;
+  if (status.ok()) {
+    {
+      MutexLock lock(&mutex_);
+      compaction_troubles_.erase(work.id());
+    }
+    if (outcome.bytes_dropped + outcome.bytes_read > outcome.bytes_written) RetryForSpace();
+    return;
+  }
+  if (outcome.is_in_doubt) return StopCompactions(work, status);
+  uint64_t failures;
+  {
+    MutexLock lock(&mutex_);
+    ForgetOldTroubles();
+    Trouble& trouble = compaction_troubles_[work.id()];
+    trouble.Failed(status, took);
+    trouble.tablet = work.tablet;
+    trouble.server = work.server->name();
+    failures = trouble.pause.failures();
+  }
+  work.tablet->SetMayPickOther(true);
+  info_log_->Warning("a compaction of table ", work.tablet->table_id(), ", group ", work.group,
+                     " has failed, try ", failures, ": ", ToStd(status.message()));
+  if (outcome.unreadable_file == 0) return;
+  // Where there is no room for an open file, the file is none the worse for it.
+  if (absl::IsDataLoss(status) ||
+      (failures >= kMostReadTries && !absl::IsResourceExhausted(status))) {
+    QuarantineInput(work, outcome.unreadable_file, status);
+  }
+}
+
+void BackgroundWork::QuarantineInput(const Work& work, uint64_t number,
+                                     const absl::Status& status) {
+  work.tablet->Quarantine(work.group, number, status);
+  {
+    MutexLock lock(&mutex_);
+    compaction_troubles_.erase(work.id());
+  }
+  info_log_->Error("SSTable ", number, " of table ", work.tablet->table_id(),
+                   " is left out of compactions: ", ToStd(status.message()));
+  if (ListenerQueue* const events = work.server->environment()->events) {
+    events->Push(&EventListener::OnFileQuarantined,
+                 {.time = absl::Now(),
+                  .place = work.tablet->PlaceOf(work.group),
+                  .file = {number, work.tablet->FileBytes(work.group, number)},
+                  .status = status});
+  }
+}
+
+void BackgroundWork::StopCompactions(const Work& work, const absl::Status& status) {
+  info_log_->Error("compactions have stopped: ", ToStd(status.message()));
+  if (ListenerQueue* const events = work.server->environment()->events) {
+    events->Push(&EventListener::OnBackgroundError,
+                 {.time = absl::Now(),
+                  .server = work.server->name(),
+                  .stops = BackgroundErrorEvent::Stops::kCompactions,
+                  .status = status});
+  }
+  MutexLock lock(&mutex_);
+  compaction_error_ = status;
+}
+
+void BackgroundWork::ForgetOldTroubles() {
+  std::erase_if(compaction_troubles_, [](const auto& entry) {
+    const std::shared_ptr<const Tablet> tablet = entry.second.tablet.lock();
+    return tablet == nullptr || tablet->moved() || tablet->removed();
+  });
+}
+
+absl::Status BackgroundWork::AnyTrouble() {
+  ForgetOldTroubles();
+  for (const auto& [server, trouble] : flush_troubles_) return trouble.status;
+  if (pauses_ > 0) return absl::OkStatus();
+  for (const auto& [id, trouble] : compaction_troubles_) return trouble.status;
+  return absl::OkStatus();
+}
+
+void BackgroundWork::RetryForSpace() {
+  MutexLock lock(&mutex_);
+  const auto retry = [](auto* troubles) {
+    for (auto& [key, trouble] : *troubles) {
+      if (absl::IsResourceExhausted(trouble.status)) trouble.pause.TryNow();
+    }
+  };
+  retry(&flush_troubles_);
+  retry(&compaction_troubles_);
+  for (auto& [server, pause] : upkeep_pauses_) pause.TryNow();
+  ++wakes_;
+  changed_.SignalAll();
+}
+
+bool BackgroundWork::IsFlushFailing(const TabletServer* server) const {
+  MutexLock lock(&mutex_);
+  return flush_troubles_.contains(server);
+}
+
+absl::Status BackgroundWork::StuckFlush() const {
+  MutexLock lock(&mutex_);
+  for (const auto& [server, trouble] : flush_troubles_) {
+    if (absl::Nanoseconds(NowNanos() - trouble.begin) < kStuck) continue;
+    return Annotate(trouble.status, Cat("memory is full, and memtables of server ", trouble.server,
+                                        " cannot be written out"));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<FailingWork> BackgroundWork::Failing() const {
+  std::vector<FailingWork> failing;
+  MutexLock lock(&mutex_);
+  const auto add = [&](FailingWork::Kind kind, const Trouble& trouble) {
+    failing.push_back({.kind = kind,
+                       .server = trouble.server,
+                       .table = "",
+                       .locality_group = "",
+                       .end_row = std::nullopt,
+                       .status = trouble.status,
+                       .failures = trouble.pause.failures(),
+                       .since = trouble.since});
+  };
+  for (const auto& [server, trouble] : flush_troubles_) add(FailingWork::Kind::kFlush, trouble);
+  for (const auto& [id, trouble] : compaction_troubles_) {
+    const std::shared_ptr<const Tablet> tablet = trouble.tablet.lock();
+    if (tablet == nullptr || tablet->moved() || tablet->removed()) continue;
+    add(FailingWork::Kind::kCompaction, trouble);
+    const EventPlace place = tablet->PlaceOf(id.second);
+    failing.back().table = place.table;
+    failing.back().locality_group = place.locality_group;
+    failing.back().end_row = place.end_row;
+  }
+  return failing;
+}
+
+// --- Progress ---
+
 void BackgroundWork::Finished(WorkSet* set, const std::vector<WorkId>& ids) {
   CountRuns();
   {
@@ -286,16 +499,19 @@ void BackgroundWork::Finished(WorkSet* set, const std::vector<WorkId>& ids) {
   if (on_progress_) on_progress_();
 }
 
+// Without those of tablets whose compactions fail: no writer waits for what does not get better.
 void BackgroundWork::CountRuns() {
   std::vector<TabletServer*> servers;
+  std::set<const Tablet*> failing;
   {
     MutexLock lock(&mutex_);
     servers = servers_;
+    for (const auto& [id, trouble] : compaction_troubles_) failing.insert(id.first);
   }
   size_t most = 0;
   for (TabletServer* server : servers) {
     for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
-      most = std::max(most, tablet->MostRuns());
+      if (!failing.contains(tablet.get())) most = std::max(most, tablet->MostRuns());
     }
   }
   most_runs_.store(most, std::memory_order_relaxed);
@@ -337,6 +553,13 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
                                          const std::shared_ptr<Tablet>& tablet,
                                          const CallLimits& limits) {
   BT_RETURN_IF_ERROR(limits.Check());
+  uint64_t last;
+  {
+    MutexLock lock(&mutex_);
+    last = flush_failures_;
+    const auto trouble = flush_troubles_.find(server);
+    if (trouble != flush_troubles_.end()) trouble->second.pause.TryNow();
+  }
   server->FreezeAll(tablet.get());
   // What was frozen by now is what the call is for; what is frozen later is not waited for.
   std::vector<SequenceNumber> frozen;
@@ -346,14 +569,27 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
   }
   MutexLock lock(&mutex_);
   for (size_t group = 0; group < frozen.size(); ++group) {
-    while (tablet->FlushedThrough(group) < frozen[group]) {
-      if (stopping_) return absl::FailedPreconditionError("the database is closed");
-      if (tablet->removed()) return absl::NotFoundError("the table was deleted");
-      if (tablet->moved()) return absl::OkStatus();
-      // A server that is lost will be replaced.
-      if (server->serving()) BT_RETURN_IF_ERROR(server->error());
-      BT_RETURN_IF_ERROR(WaitForChange(limits));
+    BT_RETURN_IF_ERROR(AwaitFlush(server, *tablet, group, frozen[group], last, limits));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tablet, size_t group,
+                                        SequenceNumber through, uint64_t last,
+                                        const CallLimits& limits) {
+  while (tablet.FlushedThrough(group) < through) {
+    if (stopping_) return absl::FailedPreconditionError("the database is closed");
+    if (tablet.removed()) return absl::NotFoundError("the table was deleted");
+    if (tablet.moved()) return absl::OkStatus();
+    // A server that is lost will be replaced.
+    if (server->serving()) {
+      BT_RETURN_IF_ERROR(server->error());
+      const auto trouble = flush_troubles_.find(server);
+      if (trouble != flush_troubles_.end() && trouble->second.last > last) {
+        return trouble->second.status;
+      }
     }
+    BT_RETURN_IF_ERROR(WaitForChange(limits));
   }
   return absl::OkStatus();
 }
@@ -393,6 +629,7 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
                                            const CallLimits& limits) {
   BT_RETURN_IF_ERROR(FlushTablet(server, tablet, limits));
   const size_t groups = tablet->Version()->groups().size();
+  absl::Status damaged;
   for (size_t group = 0; group < groups; ++group) {
     const Work work{server, tablet, group, {.first = 0, .count = SIZE_MAX}};
     {
@@ -408,11 +645,13 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       if (tablet->moved()) return absl::OkStatus();
       compacting_.insert(work.id());
     }
-    const absl::Status status = RunCompaction(work, true);
+    absl::Status status = tablet->CheckQuarantine(group);
+    if (status.ok()) status = RunCompaction(work, true);
     Finished(&compacting_, {work.id()});
-    BT_RETURN_IF_ERROR(status);
+    if (!absl::IsDataLoss(status)) BT_RETURN_IF_ERROR(status);
+    damaged.Update(status);
   }
-  return absl::OkStatus();
+  return damaged;
 }
 
 bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {
@@ -470,12 +709,14 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
         if (!server->ended()) BT_RETURN_IF_ERROR(server->error());
       }
       BT_RETURN_IF_ERROR(compaction_error_);
+      BT_RETURN_IF_ERROR(AnyTrouble());
       if (stopping_) return absl::FailedPreconditionError("the database is closed");
       if (!is_one_lost && flushing_.empty() && compacting_.empty() && claims_.empty()) {
         FlushWork flush;
         Work compaction;
+        absl::Duration wait;
         LookAtAll();
-        if (!FindFlush(&flush) && !FindCompaction(&compaction)) break;
+        if (!FindFlush(&flush, &wait) && !FindCompaction(&compaction, &wait)) break;
         // The threads may not know: files grow too old without a change.
         changed_.SignalAll();
       }
@@ -519,9 +760,19 @@ absl::Status BackgroundWork::compaction_error() const {
 }
 
 void BackgroundWork::ClearError() {
-  MutexLock lock(&mutex_);
-  compaction_error_ = absl::OkStatus();
-  changed_.SignalAll();
+  std::vector<TabletServer*> servers;
+  {
+    MutexLock lock(&mutex_);
+    servers = servers_;
+    compaction_error_ = absl::OkStatus();
+    for (auto& [server, trouble] : flush_troubles_) trouble.pause.TryNow();
+    compaction_troubles_.clear();
+    upkeep_pauses_.clear();
+  }
+  for (TabletServer* server : servers) {
+    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) tablet->LiftQuarantine();
+  }
+  Wake();
 }
 
 BackgroundWork::Counters BackgroundWork::counters() const {

@@ -5,6 +5,18 @@
 // is nothing. So nothing is forgotten when a compaction fails or a thread is late, and what is most
 // needed is done first. One minor and one other compaction of a locality group run at a time. All
 // that is frozen on a server is written out together (tablet/minor_compaction.h).
+//
+// What fails:
+// * A flush is tried again after pauses that grow (base/retry_pause.h), while other servers' go on
+//   and writes are taken as long as there is memory. It stops the writes to its server, until
+//   Resume, only if METADATA may or may not have what was to be committed.
+// * A compaction of a locality group is tried again in the same way, while all others go on. In the
+//   same case as above all compactions stop: nothing can be committed until Resume.
+// * An input that is damaged (DataLoss), or that could not be read kMostReadTries times in a row,
+// is
+//   quarantined (tablet/tablet_quarantine.cc): compactions leave it alone until Resume.
+// A pause ends at once when somebody asks for the flush, on Resume, and, if space was missing, when
+// a compaction or a deleted table has made some.
 #ifndef BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_
 #define BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_
 
@@ -13,7 +25,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,10 +37,12 @@
 #include "absl/time/time.h"
 
 #include "bigtable/options.h"
+#include "bigtable/statistics.h"
 
 #include "base/call_limits.h"
 #include "base/info_log.h"
 #include "base/mutex.h"
+#include "base/retry_pause.h"
 #include "compaction/policy.h"
 #include "tablet/minor_compaction.h"
 #include "tabletserver/tablet_server.h"
@@ -65,13 +81,15 @@ class BackgroundWork {
   void Wake();
 
   // Freezes the tablet's memtables and waits until all is written out, or the tablet has moved;
-  // then its rows are to be looked for again.
+  // then its rows are to be looked for again. Or until a flush of the server has failed: returns
+  // the error, and it is tried again without the caller.
   absl::Status FlushTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                            const CallLimits& limits);
   // Writes out everything that is frozen on a server, on this thread, even if the server has an
   // error.
   absl::Status FlushNow(TabletServer* server);
-  // Major compaction of each group, on this thread. Ends early if the tablet has moved.
+  // Major compaction of each group, on this thread. Ends early if the tablet has moved. DataLoss
+  // if groups are left out, because of a file that is damaged; others are compacted.
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                              const CallLimits& limits);
   // Waits until no work on a tablet is under way, and keeps the threads from beginning any until
@@ -99,9 +117,18 @@ class BackgroundWork {
   void ContinueCompactions();
   void CancelCompactions();
 
-  // What stopped the merging compactions, if anything did.
+  // What stopped all merging compactions, if anything did.
   absl::Status compaction_error() const;
+  // Goes on with them, and with whatever is in a pause, also with files that were quarantined.
   void ClearError();
+  // There is more space than before: what has failed without it is tried again at once.
+  void RetryForSpace();
+  // Whether flushes of the server have failed, and none has succeeded since.
+  bool IsFlushFailing(const TabletServer* server) const;
+  // Why memtables cannot be written out, if that has gone on for so long that nobody should wait
+  // for their memory any more.
+  absl::Status StuckFlush() const;
+  std::vector<FailingWork> Failing() const;
   Counters counters() const;
 
  private:
@@ -126,6 +153,20 @@ class BackgroundWork {
     TabletServer* server = nullptr;
     std::vector<FrozenMemtables> frozen;  // until RunFlush
     std::vector<WorkId> ids;
+    bool is_in_doubt = false;  // after RunFlush has failed: MinorCompaction::is_in_doubt
+  };
+  // What has failed, and is tried again.
+  struct Trouble {
+    RetryPause pause;
+    absl::Status status;  // of the last try
+    absl::Time since;     // the first one, for those who read it
+    int64_t begin = 0;    // the same, as NowNanos
+    uint64_t last = 0;    // the number of the last failure, among all of flushes
+    // Of a compaction, whose place an other tablet may have taken in memory.
+    std::weak_ptr<const Tablet> tablet;
+    std::string server;
+
+    void Failed(const absl::Status& failed, absl::Duration took = absl::ZeroDuration());
   };
   // What of a claimed tablet the threads keep away from.
   enum class Claim { kMergingCompactions, kAll };
@@ -133,21 +174,42 @@ class BackgroundWork {
 
   // How long a flush waits for a claimed tablet that it could take along.
   static constexpr absl::Duration kClaimPatience = absl::Milliseconds(100);
+  // How long writers wait for memtables that cannot be written out.
+  static constexpr absl::Duration kStuck = absl::Seconds(5);
+  // After these, with pauses of six seconds in all, an input is taken for unreadable for good.
+  static constexpr uint64_t kMostReadTries = 8;
 
   void FlushLoop();
   void CompactLoop();
   void UpkeepLoop();
   static bool IsWorkedOn(const WorkSet& set, const Tablet* tablet);
-  bool FindFlush(FlushWork* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Shortens `*wait` to the time after which there may be something without any change.
+  bool FindFlush(FlushWork* work, absl::Duration* wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Also by flushes.
   bool IsClaimed(const Tablet* tablet) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Among the tablets that have changed since they were looked at.
-  bool FindCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool FindCompaction(Work* work, absl::Duration* wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // All are to be looked at again: time has passed.
   void LookAtAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // An error is not one of a tablet that was removed.
   absl::Status RunFlush(FlushWork* work);
   absl::Status RunCompaction(const Work& work, bool major);
+  void NoteFlush(const FlushWork& work, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void NoteCompaction(const Work& work, const CompactionOutcome& outcome,
+                      const absl::Status& status, absl::Duration took) ABSL_LOCKS_EXCLUDED(mutex_);
+  void QuarantineInput(const Work& work, uint64_t number, const absl::Status& status)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void StopCompactions(const Work& work, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  // What concerns tablets that are not what they were is forgotten.
+  void ForgetOldTroubles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status AnyTrouble() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Waits until the flush is done, or its tablet or server is not what it was, or it has failed
+  // since the failure with number `last`.
+  absl::Status AwaitFlush(TabletServer* server, const Tablet& tablet, size_t group,
+                          SequenceNumber through, uint64_t last, const CallLimits& limits)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What the upkeep of a server's log has to do.
+  void Upkeep(TabletServer* server) ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts a compaction of either kind for the tablet and its server.
   static void Count(CompactionCounters* tablet, CompactionCounters* server,
                     LatencyRecorder* durations, const CompactionOutcome& outcome,
@@ -169,10 +231,15 @@ class BackgroundWork {
   std::vector<TabletServer*> servers_ ABSL_GUARDED_BY(mutex_);
   WorkSet flushing_ ABSL_GUARDED_BY(mutex_);
   WorkSet compacting_ ABSL_GUARDED_BY(mutex_);
-  absl::Time looked_at_all_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  // Times are as NowNanos.
+  std::optional<int64_t> looked_at_all_ ABSL_GUARDED_BY(mutex_);
   std::map<const Tablet*, Claim> claims_ ABSL_GUARDED_BY(mutex_);
   // Of the servers whose flush waits for a claimed tablet.
-  std::map<const TabletServer*, absl::Time> held_since_ ABSL_GUARDED_BY(mutex_);
+  std::map<const TabletServer*, int64_t> held_since_ ABSL_GUARDED_BY(mutex_);
+  std::map<const TabletServer*, Trouble> flush_troubles_ ABSL_GUARDED_BY(mutex_);
+  std::map<WorkId, Trouble> compaction_troubles_ ABSL_GUARDED_BY(mutex_);
+  std::map<const TabletServer*, RetryPause> upkeep_pauses_ ABSL_GUARDED_BY(mutex_);
+  uint64_t flush_failures_ ABSL_GUARDED_BY(mutex_) = 0;
   int pauses_ ABSL_GUARDED_BY(mutex_) = 0;
   int cancelling_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -141,7 +141,10 @@ absl::StatusOr<SequenceNumber> TabletServer::SyncLog(absl::Span<const FrozenMemt
       return absl::UnavailableError(Cat("server ", name(), " has no log any more"));
     const SequenceNumber last = log->last_sequence();
     const absl::Status status = log->Sync();
-    if (!status.ok() && !resuming_.load()) return status;
+    if (!status.ok() && !resuming_.load()) {
+      SetError(status);  // what the log holds is not known
+      return status;
+    }
     if (status.ok()) {
       MutexLock lock(&mutex_);
       log_synced_ = std::max(log_synced_, last);

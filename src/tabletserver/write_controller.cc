@@ -85,6 +85,7 @@ absl::Status WriteController::WaitForMemory(const CallLimits& limits) {
   // Once nothing is left to write out, readers hold the memory: waiting would not help.
   while (WriteMemory() >= MostWriteMemory() && budget_->WriteOutLargest()) {
     BT_RETURN_IF_ERROR(server_->error());
+    BT_RETURN_IF_ERROR(background_->StuckFlush());
     BT_RETURN_IF_ERROR(limits.Check("the write, which was held back,"));
     background_->WaitForProgress(absl::Milliseconds(5));
   }

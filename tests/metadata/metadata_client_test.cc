@@ -187,6 +187,7 @@ class MetadataClientTest : public testing::Test, public MetadataServers {
     return std::find(ended_.begin(), ended_.end(), server) != ended_.end();
   }
   absl::Duration Patience() override { return patience_; }
+  bool HaveFailed() override { return false; }
 
   std::map<std::string, std::unique_ptr<Server>> servers_;
   Server* root_ = nullptr;

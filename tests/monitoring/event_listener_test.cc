@@ -233,24 +233,22 @@ TEST_F(EventListenerTest, AFullMemtableIsFrozenForThatReason) {
 }
 
 TEST_F(EventListenerTest, AListenerMayResumeTheDatabaseWhenItHearsOfAnError) {
+  FaultyFileSystem faulty(file_system_.get());
   DatabaseOptions options = ListeningOptions();
-  options.memtable_size = 64 << 10;
-  options.log_segment_size = 64 << 10;
+  options.file_system = &faulty;
   absl::Status resumed;
   std::atomic<bool> refused{false};
   listener_.on_error = [&] {
     while (!refused.load()) absl::SleepFor(absl::Milliseconds(1));
     EXPECT_FALSE(database_->Statistics().background_error.ok());
-    file_system_->set_max_total_bytes(InMemoryFileSystem::kUnlimited);
+    faulty.ClearFaults();
     resumed = database_->Resume();
   };
-  Open(options);
+  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
   Table* const table = CreateTable("t", {"f"});
-  file_system_->set_max_total_bytes(file_system_->total_bytes() + (300 << 10));
-  absl::Status status;
-  for (int i = 0; i < 10'000 && status.ok(); ++i) {
-    status = table->Apply(RowMutation(absl::StrCat("row", i)).Set("f:q", std::string(1000, 'v')));
-  }
+  faulty.FailCalls({{FileCall::kLogSync}, "/log/server-"}, absl::ResourceExhaustedError("full"));
+  const absl::Status status = table->Apply(RowMutation("row").Set("f:q", std::string(1000, 'v')),
+                                           {.durability = Durability::kSync});
   EXPECT_STATUS(kResourceExhausted, "", status);
   refused.store(true);
   EXPECT_TRUE(listener_.WaitFor("resumed"));
@@ -258,6 +256,7 @@ TEST_F(EventListenerTest, AListenerMayResumeTheDatabaseWhenItHearsOfAnError) {
   Set(table, "after", "f:q", 1, "v");
   ASSERT_OK(database_->Close());
   EXPECT_OK(resumed);
+  database_.reset();  // before the file system
 }
 
 TEST_F(EventListenerTest, EventsOfATabletNameItsEnd) {

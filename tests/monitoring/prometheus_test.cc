@@ -262,6 +262,17 @@ TEST(PrometheusTest, StallsAndErrorsAreGauges) {
   EXPECT_EQ(scrape.Value("bigtable_background_error"), 1);
 }
 
+TEST(PrometheusTest, WhatFailsAndIsTriedAgainIsCounted) {
+  DatabaseStatistics statistics;
+  statistics.failing_work.resize(3);
+  statistics.failing_work[1].kind = FailingWork::Kind::kCompaction;
+  statistics.quarantined_files.resize(2);
+  const Scrape scrape(ToPrometheusText(statistics));
+  EXPECT_EQ(scrape.Value("bigtable_failing_work", {{"kind", "flush"}}), 2);
+  EXPECT_EQ(scrape.Value("bigtable_failing_work", {{"kind", "compaction"}}), 1);
+  EXPECT_EQ(scrape.Value("bigtable_quarantined_files"), 2);
+}
+
 using PrometheusDatabaseTest = DatabaseFixture;
 
 TEST_F(PrometheusDatabaseTest, ADatabasesOwnTextIsWellFormedAndSaysWhatItsStatisticsSay) {

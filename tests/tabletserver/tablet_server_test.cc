@@ -44,9 +44,11 @@ class AFewAtATime final : public TabletStore {
     if (meanwhile) meanwhile();
     return status.ok() ? base_->Commit(steps) : status;
   }
+  bool IsInDoubt(const absl::Status&) const override { return is_in_doubt; }
   int commits = 0;
   size_t most_by_now = SIZE_MAX;
   absl::Status status;
+  bool is_in_doubt = true;
   std::function<void()> meanwhile;
 
  private:
@@ -72,6 +74,23 @@ TEST_F(TabletServerTest, AWriteIsAcknowledgedOnlyIfItWasAppliedWhateverErrorsCom
   errors.join();
   EXPECT_GT(acknowledged, 0u);
   EXPECT_EQ(server_->rows_written(), acknowledged);
+}
+
+TEST_F(TabletServerTest, ABatchThatTheLogHasNoRoomForLeavesNothingAndStopsNobody) {
+  ASSERT_OK(Write("before"));
+  ASSERT_OK(server_->MaintainLog());
+  file_system_.set_max_total_bytes(file_system_.total_bytes() + 1000);
+  std::string large, small;
+  AppendOperation(&large, {.family = "f", .qualifier = "q", .value = std::string(100 << 10, 'v')});
+  AppendOperation(&small, {.family = "f", .qualifier = "q", .value = "v"});
+  EXPECT_STATUS(kResourceExhausted, "no room in the log of server server-1",
+                Apply(kTableId, {{"a", small}, {"b", large}}));
+  EXPECT_OK(Apply(kTableId, {{"c", small}, {"d", small}}));
+  EXPECT_OK(server_->error());
+  EXPECT_EQ(server_->rows_written(), 3u);
+  file_system_.set_max_total_bytes(InMemoryFileSystem::kUnlimited);
+  EXPECT_OK(Apply(kTableId, {{"a", small}, {"b", large}}));
+  EXPECT_EQ(server_->rows_written(), 5u);
 }
 
 TEST_F(TabletServerTest, TheLogIsSyncedOnlyForOlderMutationsThatAreStillNeeded) {
@@ -276,6 +295,44 @@ TEST_F(TabletServerTest, OneByOneACommitThatFailsLeavesTheFilesThatMetadataMayKn
   EXPECT_TRUE(file_system_.FileExists("/1.sst"));
   EXPECT_FALSE(file_system_.FileExists("/2.sst"));
   EXPECT_TRUE(tablet_->HasFrozen(0));
+}
+
+TEST_F(TabletServerTest, WhatMetadataHasCertainlyNotTakenIsRemovedAndWrittenOutAgain) {
+  ASSERT_OK(Write("row"));
+  server_->FreezeEverything();
+  AFewAtATime store(&root_, 1);
+  store.status = absl::ResourceExhaustedError("no room in METADATA's log");
+  store.is_in_doubt = false;
+  server_->mutable_environment()->store = &store;
+  EXPECT_STATUS(kResourceExhausted, "no room", background_.FlushNow(server_.get()));
+  EXPECT_FALSE(file_system_.FileExists("/1.sst"));
+  EXPECT_TRUE(tablet_->HasFrozen(0));
+  EXPECT_TRUE(background_.IsFlushFailing(server_.get()));
+  store.status = absl::OkStatus();
+  background_.Start({server_.get()}, 1, nullptr);
+  AwaitFlushed(*tablet_);
+  EXPECT_OK(server_->error());
+  background_.Stop();
+  EXPECT_FALSE(background_.IsFlushFailing(server_.get()));
+}
+
+TEST_F(TabletServerTest, AFlushThatMetadataMayHaveTakenStopsWritesUntilResume) {
+  ASSERT_OK(Write("row"));
+  server_->FreezeEverything();
+  AFewAtATime store(&root_, 1);
+  store.status = absl::UnavailableError("no METADATA");
+  server_->mutable_environment()->store = &store;
+  background_.Start({server_.get()}, 1, nullptr);
+  for (int i = 0; i < 20000 && server_->error().ok(); ++i) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_STATUS(kUnavailable, "no METADATA", server_->error());
+  EXPECT_STATUS(kUnavailable, "no METADATA", Write("row"));
+  EXPECT_EQ(store.commits, 1);  // it is not tried again
+  store.status = absl::OkStatus();
+  server_->BeginResume();
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  ASSERT_OK(server_->FinishResume());
+  EXPECT_OK(Write("row"));
+  background_.Stop();
 }
 
 TEST_F(TabletServerTest, AHalfHasTheFrozenMemtablesWithRowsOfIts) {
