@@ -130,7 +130,8 @@ struct DatabaseOptions {
 
 // Of calls that neither read nor write cells.
 struct CallOptions {
-  // Past it a call returns DeadlineExceeded; a change that has begun is finished.
+  // Past it a call returns DeadlineExceeded; a change that has begun is finished. By the machine's
+  // clock when the call begins: whoever sets that clock later moves no deadline.
   absl::Time deadline = absl::InfiniteFuture();
   const Cancellation* cancellation = nullptr;
 };

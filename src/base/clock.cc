@@ -2,6 +2,8 @@
 
 #include "absl/time/clock.h"
 
+#include "base/steady_time.h"
+
 namespace bigtable {
 namespace {
 
@@ -10,10 +12,20 @@ class SystemClock final : public Clock {
   absl::Time Now() override { return absl::Now(); }
 };
 
+class SteadyClockImpl final : public Clock {
+ public:
+  absl::Time Now() override { return absl::UnixEpoch() + absl::Nanoseconds(NowNanos()); }
+};
+
 }  // namespace
 
 Clock* Clock::System() {
   static SystemClock* const clock = new SystemClock();
+  return clock;
+}
+
+Clock* SteadyClock() {
+  static SteadyClockImpl* const clock = new SteadyClockImpl();
   return clock;
 }
 

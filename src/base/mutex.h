@@ -6,6 +6,7 @@
 #define BIGTABLE_BASE_MUTEX_H_
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -44,7 +45,8 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex* const mutex_;
 };
 
-// Waits may wake without a cause: wait in a loop over the condition.
+// Waits may wake without a cause: wait in a loop over the condition. They last by the steady clock
+// (base/steady_time.h).
 class CondVar {
  public:
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -57,7 +59,8 @@ class CondVar {
     std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
     // A year is for ever, and does not overflow the standard library's clocks.
     const auto wait = absl::ToChronoNanoseconds(std::min(timeout, absl::Hours(24 * 365)));
-    const bool notified = cv_.wait_for(lock, wait) == std::cv_status::no_timeout;
+    const bool notified =
+        cv_.wait_until(lock, std::chrono::steady_clock::now() + wait) == std::cv_status::no_timeout;
     lock.release();
     return notified;
   }

@@ -4,8 +4,6 @@
 #include <thread>
 #include <utility>
 
-#include "absl/time/clock.h"
-
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/check_options.h"
@@ -35,10 +33,11 @@ absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& fami
   if (!bt_pass) return impl_->ClosedError()
 
 // The master, for what it alone may change.
-#define BT_ENTER_MASTER(options)                     \
-  BT_ENTER();                                        \
-  BT_RETURN_IF_ERROR(impl_->CheckWritable(options)); \
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(LimitsOf(options)))
+#define BT_ENTER_MASTER(options)                    \
+  const CallLimits limits = LimitsOf(options);      \
+  BT_ENTER();                                       \
+  BT_RETURN_IF_ERROR(impl_->CheckWritable(limits)); \
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits))
 
 Database::Database(std::shared_ptr<DatabaseImpl> impl) : impl_(std::move(impl)) {}
 
@@ -222,19 +221,19 @@ absl::StatusOr<std::vector<TabletInfo>> Database::ListTablets(std::string_view t
 absl::Status Database::SplitTablet(std::string_view table, std::string_view row,
                                    const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->SplitTablet(table, row, LimitsOf(options));
+  return master->SplitTablet(table, row, limits);
 }
 
 absl::Status Database::MergeTablets(std::string_view table, std::string_view row,
                                     const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->MergeTablets(table, row, LimitsOf(options));
+  return master->MergeTablets(table, row, limits);
 }
 
 absl::Status Database::MoveTablet(std::string_view table, std::string_view row, int server,
                                   const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->MoveTablet(table, row, server, LimitsOf(options));
+  return master->MoveTablet(table, row, server, limits);
 }
 
 // --- Time ---
@@ -250,17 +249,18 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
 // --- Background work ---
 
 absl::Status Database::Flush(std::string_view table, const CallOptions& options) {
-  return impl_->ForEachTablet(table, options, [&](const HostedTablet& tablet) {
-    return impl_->cluster->background()->FlushTablet(tablet.host->server(), tablet.tablet,
-                                                     LimitsOf(options));
+  const CallLimits limits = LimitsOf(options);
+  return impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
+    return impl_->cluster->background()->FlushTablet(tablet.host->server(), tablet.tablet, limits);
   });
 }
 
 absl::Status Database::Compact(std::string_view table, const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
   absl::Status damaged;  // which keeps nobody from compacting the other tablets
-  BT_RETURN_IF_ERROR(impl_->ForEachTablet(table, options, [&](const HostedTablet& tablet) {
+  BT_RETURN_IF_ERROR(impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
     const absl::Status compacted = impl_->cluster->background()->CompactTablet(
-        tablet.host->server(), tablet.tablet, LimitsOf(options));
+        tablet.host->server(), tablet.tablet, limits);
     if (!absl::IsDataLoss(compacted)) return compacted;
     damaged.Update(compacted);
     return absl::OkStatus();
@@ -269,13 +269,13 @@ absl::Status Database::Compact(std::string_view table, const CallOptions& option
 }
 
 absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
   while (true) {
-    BT_RETURN_IF_ERROR(impl_->cluster->background()->WaitUntilQuiet(LimitsOf(options)));
+    BT_RETURN_IF_ERROR(impl_->cluster->background()->WaitUntilQuiet(limits));
     if (impl_->cluster->options().read_only) return absl::OkStatus();
-    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master,
-                        impl_->masters->Get(LimitsOf(options)));
-    if (!master->ChangeTablets(LimitsOf(options))) return absl::OkStatus();
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits));
+    if (!master->ChangeTablets(limits)) return absl::OkStatus();
   }
 }
 
@@ -301,7 +301,7 @@ void Database::SetCompactionRate(uint64_t bytes_per_second) {
 
 absl::Status Database::Resume() {
   BT_ENTER();
-  BT_RETURN_IF_ERROR(impl_->CheckWritable(CallOptions()));
+  BT_RETURN_IF_ERROR(impl_->CheckWritable(CallLimits()));
   const absl::StatusOr<std::shared_ptr<Master>> master = impl_->masters->Get({});
   if (master.ok()) return (*master)->Resume();
   // What is to be resumed may be what keeps a master from being started.

@@ -90,21 +90,21 @@ absl::Status DatabaseImpl::Close() {
 }
 
 absl::Status DatabaseImpl::ForEachTablet(
-    std::string_view table, const CallOptions& options,
+    std::string_view table, const CallLimits& limits,
     absl::FunctionRef<absl::Status(const HostedTablet&)> function) {
   const CallGate::LongPass pass(&gate);
   if (!pass) return ClosedError();
-  BT_RETURN_IF_ERROR(CheckWritable(options));
+  BT_RETURN_IF_ERROR(CheckWritable(limits));
   BT_ASSIGN_OR_RETURN(const TableLayout layout, schemas->Read(table));
   const auto is_there = [&]() -> absl::Status {
     BT_ASSIGN_OR_RETURN(const bool found, schemas->Has(table, layout.table_id));
     return found ? absl::OkStatus() : absl::NotFoundError(Cat("table ", table, " was deleted"));
   };
-  return cluster->ForEachTablet(layout.table_id, LimitsOf(options), is_there, function);
+  return cluster->ForEachTablet(layout.table_id, limits, is_there, function);
 }
 
-absl::Status DatabaseImpl::CheckWritable(const CallOptions& options) const {
-  BT_RETURN_IF_ERROR(LimitsOf(options).Check());
+absl::Status DatabaseImpl::CheckWritable(const CallLimits& limits) const {
+  BT_RETURN_IF_ERROR(limits.Check());
   if (!cluster->options().read_only) return absl::OkStatus();
   return absl::FailedPreconditionError("the database was opened read-only");
 }

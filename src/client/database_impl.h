@@ -41,7 +41,7 @@
 
 namespace bigtable {
 
-// Of Call-, Read- or WriteOptions.
+// Of Call-, Read- or WriteOptions: once for each call, when it begins (base/call_limits.h).
 template <typename Options>
 CallLimits LimitsOf(const Options& options) {
   return {options.deadline, options.cancellation};
@@ -84,9 +84,9 @@ class DatabaseImpl {
   absl::Status HoldDirectory(std::string_view path, DatabaseOptions* options);
 
   // Of a call inside the gate that changes something.
-  absl::Status CheckWritable(const CallOptions& options) const;
+  absl::Status CheckWritable(const CallLimits& limits) const;
   // Calls `function` for every tablet that the table has, one after the other.
-  absl::Status ForEachTablet(std::string_view table, const CallOptions& options,
+  absl::Status ForEachTablet(std::string_view table, const CallLimits& limits,
                              absl::FunctionRef<absl::Status(const HostedTablet&)> function);
 
   // With the directory held; null until it is. First: everything works with it.
@@ -135,8 +135,8 @@ class TableImpl {
   // removed tablet is emptied, one that has moved is said to have before others write to its rows.
   // `*moved`: the tablet is not what the route says by now; look again.
   absl::Status BeginRead(const ServedTablet& tablet, const TabletVersion& version,
-                         const Filter& filter, const ReadOptions& options, ReadSpec* spec,
-                         bool* moved) const;
+                         const Filter& filter, const ReadOptions& options, const CallLimits& limits,
+                         ReadSpec* spec, bool* moved) const;
   absl::Status DeletedError() const;
   // Whether the caller may read what passes the filter.
   absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter) const {

@@ -33,11 +33,12 @@ bool IsGone(const TableImpl& table, const std::string& server) {
 // Sends the request until there is an answer. A server that is gone may still say what it has done,
 // if it is reached: it is asked some more times.
 absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& tablet,
-                                    const MutateRequest& request, const CallLimits& limits) {
+                                    MutateRequest request, const CallLimits& limits) {
   constexpr int kTriesOfGone = 5;
   bool was_lost = false;
   int tries_of_gone = 0;
   for (MoveWait wait;;) {
+    request.timeout = limits.deadline.left();
     absl::StatusOr<MutateResponse> response = tablet.service->Mutate(request);
     if (response.ok()) {
       if (response->verdict == Verdict::kOtherServer && was_lost) {
@@ -65,7 +66,7 @@ bool ApplyTo(const TableImpl& table, const RemoteTablet& tablet,
   for (const size_t i : chosen) {
     request.mutations.push_back({mutations[i].row(), mutations[i].encoded_operations()});
   }
-  const absl::StatusOr<MutateResponse> response = Send(table, tablet, request, limits);
+  const absl::StatusOr<MutateResponse> response = Send(table, tablet, std::move(request), limits);
   if (response.ok() && response->verdict != Verdict::kDone) {
     tablet.is_stale = true;
     return false;
@@ -113,7 +114,6 @@ void ApplyRemotely(const TableImpl& table, absl::Span<const RowMutation> mutatio
                                       {.table_id = table.route->table_id(),
                                        .id = slot.Next(),
                                        .durability = durability,
-                                       .deadline = limits.deadline,
                                        .caller = table.caller},
                                       limits, statuses);
       if (!is_applied) again.insert(again.end(), chosen.begin(), chosen.end());
@@ -162,6 +162,7 @@ absl::StatusOr<ScanResponse> Scan(const TableImpl& table, ScanRequest* request,
     const RemoteTablet* const tablet = known->tablets()[place].remote.get();
     if (tablet != nullptr && !tablet->is_stale) {
       request->server = tablet->server;
+      request->timeout = limits.deadline.left();
       absl::StatusOr<ScanResponse> response = tablet->service->Scan(*request);
       if (!response.ok() && !IsLost(response.status())) return response;
       if (response.ok() && !response->moved) {
@@ -199,7 +200,6 @@ ScanRequest RequestOf(const TableImpl& table, const ReadOptions& options) {
   request.table_id = table.route->table_id();
   request.verify_checksums = options.verify_checksums;
   request.fill_cache = options.fill_cache;
-  request.deadline = options.deadline;
   request.caller = table.caller;
   return request;
 }

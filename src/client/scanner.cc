@@ -232,7 +232,7 @@ absl::Status ScannerImpl::Begin() {
   if (knows_range_) return absl::OkStatus();
   const auto ranges = absl::MakeConstSpan(&range_, range_.empty() ? 0 : 1);
   BT_RETURN_IF_ERROR(
-      moment_.fixed() ? moment_.Extend(*table_, options_, ranges)
+      moment_.fixed() ? moment_.Extend(*table_, ranges)
                       : moment_.Fix(*table_, Filter(), options_, ranges, ReadMoment::Rest::kMore));
   knows_range_ = true;
   return absl::OkStatus();

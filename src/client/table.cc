@@ -55,16 +55,14 @@ absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::Locate(
 }
 
 absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersion& version,
-                                  const Filter& filter, const ReadOptions& options, ReadSpec* spec,
-                                  bool* moved) const {
+                                  const Filter& filter, const ReadOptions& options,
+                                  const CallLimits& limits, ReadSpec* spec, bool* moved) const {
   if (filter.node() != nullptr) BT_RETURN_IF_ERROR(filter.status());
   if (options.row_limit < 0) {
     return absl::InvalidArgumentError(
         Cat("row_limit must not be negative, and is ", options.row_limit));
   }
-  if (options.deadline != absl::InfiniteFuture() || options.cancellation != nullptr) {
-    BT_RETURN_IF_ERROR(LimitsOf(options).Check());
-  }
+  BT_RETURN_IF_ERROR(limits.Check());
   Cluster& cluster = *database->cluster;
   if (tablet.tablet->removed()) return DeletedError();
   *moved = tablet.tablet->moved();
@@ -93,7 +91,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersio
   spec->filter = filter.node();
   spec->settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache};
   spec->reverse = options.reverse;
-  spec->limits = LimitsOf(options);
+  spec->limits = limits;
   return absl::OkStatus();
 }
 
@@ -320,6 +318,7 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   ReadSpec spec;
   const ServedTablet* served;
   std::optional<RowProbe> probe;
+  const CallLimits limits = LimitsOf(options);
   for (MoveWait wait;;) {
     const ServedTable& tablets = *table.route->Get();
     served = &tablets.tablets()[tablets.Find(row)];
@@ -329,13 +328,14 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
         probe.emplace(*version, row, filter.node() == nullptr);
       }
       bool moved = false;
-      BT_RETURN_IF_ERROR(table.BeginRead(*served, *version, filter, options, &spec, &moved));
+      BT_RETURN_IF_ERROR(
+          table.BeginRead(*served, *version, filter, options, limits, &spec, &moved));
       if (!moved) [[likely]]
         break;
     } else if (table.database->locations.is_remote()) {
       return ReadRowRemotely(table, row, filter, options);
     }
-    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, LimitsOf(options)));
+    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, limits));
   }
   BT_RETURN_IF_ERROR(table.CheckRead(version->layout(), spec.filter));
   spec.reverse = false;

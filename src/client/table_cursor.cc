@@ -24,7 +24,8 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
     const ServedTablet& first = table_->tablets()[place];
     Pin<TabletVersion> version = first.tablet->Version();
     bool first_moved = false;
-    BT_RETURN_IF_ERROR(table.BeginRead(first, *version, filter, options, &spec_, &first_moved));
+    BT_RETURN_IF_ERROR(
+        table.BeginRead(first, *version, filter, options, limits, &spec_, &first_moved));
     if (first_moved) {
       BT_RETURN_IF_ERROR(table.LookAgain(ranges.front().begin(), &wait, limits));
       continue;
@@ -50,11 +51,10 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
 }
 
 // The moment is held, so that whatever tablets have these rows by now show what they had then.
-absl::Status ReadMoment::Extend(const TableImpl& table, const ReadOptions& options,
-                                absl::Span<const RowRange> ranges) {
+absl::Status ReadMoment::Extend(const TableImpl& table, absl::Span<const RowRange> ranges) {
   if (only_) return absl::OkStatus();
   MoveWait wait;
-  BT_ASSIGN_OR_RETURN(table_, table.Locate(ranges, &wait, LimitsOf(options)));
+  BT_ASSIGN_OR_RETURN(table_, table.Locate(ranges, &wait, spec_.limits));
   for (TabletServer* server : table_->servers()) server->WaitForWrites();
   return absl::OkStatus();
 }

@@ -35,8 +35,7 @@ class ReadMoment {
   absl::Status Fix(const TableImpl& table, const Filter& filter, const ReadOptions& options,
                    absl::Span<const RowRange> ranges, Rest rest = Rest::kNone);
   // Inside the gate. From now on these ranges can be read; those before cannot.
-  absl::Status Extend(const TableImpl& table, const ReadOptions& options,
-                      absl::Span<const RowRange> ranges);
+  absl::Status Extend(const TableImpl& table, absl::Span<const RowRange> ranges);
   bool fixed() const { return fixed_; }
 
   // Of a read at this moment. Its filter is the one that Fix() was given.

@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "cluster/server_directory.h"
 #include "commitlog/log_directory.h"
@@ -107,7 +108,7 @@ absl::StatusOr<bool> Cluster::HasRoot() {
 
 absl::Status Cluster::OpenLockService() {
   BT_ASSIGN_OR_RETURN(lock_service_, LocalLockService::Open(file_system_, directory_.lock_service(),
-                                                            options_.clock));
+                                                            SteadyClock()));
   BT_ASSIGN_OR_RETURN(session_, lock_service_->OpenSession(
                                     {.owner = "cluster", .lease = absl::InfiniteDuration()}));
   access_ = std::make_unique<AccessControl>(session_.get());

@@ -5,9 +5,8 @@
 #include <thread>
 #include <utility>
 
-#include "absl/time/clock.h"
-
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 
 namespace bigtable {
@@ -220,10 +219,10 @@ int FaultyFileSystem::stalled() const {
 }
 
 bool FaultyFileSystem::WaitUntilStalled(int n, absl::Duration timeout) const {
-  const absl::Time deadline = absl::Now() + timeout;
+  const SteadyTime end = SteadyTime::Now() + timeout;
   MutexLock lock(&mutex_);
   while (stalled_ < n) {
-    const absl::Duration left = deadline - absl::Now();
+    const absl::Duration left = end - SteadyTime::Now();
     if (left <= absl::ZeroDuration()) return false;
     stall_changed_.WaitFor(&mutex_, left);
   }

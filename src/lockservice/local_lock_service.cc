@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
-
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "lockservice/file_name.h"
 
@@ -319,12 +318,12 @@ std::vector<LockEvent> LocalLockService::TakeEvents(LocalSessionState* session) 
 }
 
 bool LocalLockService::WaitForEvents(LocalSessionState* session, absl::Duration timeout) {
-  const absl::Time deadline = absl::Now() + timeout;
+  const SteadyTime end = SteadyTime::Now() + timeout;
   MutexLock lock(&mutex_);
   while (true) {
     LookAtLeases();
     if (!session->events.empty() || session->lost.load(std::memory_order_relaxed)) return true;
-    const absl::Duration left = deadline - absl::Now();
+    const absl::Duration left = end - SteadyTime::Now();
     if (left <= absl::ZeroDuration()) return false;
     // A clock that stands still just before the end of a lease must not make this spin.
     const absl::Duration lease = std::max(NextLeaseChange() - clock_->Now(), absl::Milliseconds(1));

@@ -20,6 +20,7 @@
 #include "absl/time/clock.h"
 
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "commitlog/log_directory.h"
 #include "master/master.h"
@@ -34,7 +35,7 @@ absl::Status Master::AssignUsers() {
 }
 
 absl::Status Master::Assign(ServerRole role) {
-  const absl::Time start = absl::Now();
+  const SteadyTime start = SteadyTime::Now();
   // Before anybody asks which tablets are served: what a server that has ended had is in its log,
   // which is read only once the server is none of the present ones. An earlier master may be at it.
   ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
@@ -89,7 +90,7 @@ absl::Status Master::Assign(ServerRole role) {
   }
   if (!tablets.empty()) {
     info_log_->Info("assigned ", tablets.size(), " tablets to servers of role ", NameOfRole(role),
-                    " in ", absl::FormatDuration(absl::Now() - start));
+                    " in ", absl::FormatDuration(SteadyTime::Now() - start));
   }
   return absl::OkStatus();
 }

@@ -16,7 +16,7 @@ constexpr double kMostLeft = 0.8;
 }  // namespace
 
 std::optional<Balancer::Move> Balancer::Look(const std::vector<TabletLoad>& tablets, size_t servers,
-                                             absl::Time now) {
+                                             SteadyTime now) {
   const bool is_first = !last_.has_value();
   const double seconds = is_first ? 0 : absl::ToDoubleSeconds(now - *last_);
   if (!is_first && seconds <= 0) return std::nullopt;

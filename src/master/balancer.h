@@ -15,6 +15,7 @@
 
 #include "absl/time/time.h"
 
+#include "base/steady_time.h"
 #include "tablet/tablet_id.h"
 
 namespace bigtable {
@@ -42,7 +43,7 @@ class Balancer {
   // it, and at the first look: what is going on shows only at the second. Moves from the server
   // with most to the one with least, and only what brings the two closer together by a fifth of
   // what is between them: as long as nothing changes, there is an end to it.
-  std::optional<Move> Look(const std::vector<TabletLoad>& tablets, size_t servers, absl::Time now);
+  std::optional<Move> Look(const std::vector<TabletLoad>& tablets, size_t servers, SteadyTime now);
 
  private:
   struct Seen {
@@ -50,7 +51,7 @@ class Balancer {
     double busy = 0;  // call time in each second, half of it from the looks before the last
   };
 
-  std::optional<absl::Time> last_;
+  std::optional<SteadyTime> last_;
   std::map<TabletId, Seen> seen_;
 };
 

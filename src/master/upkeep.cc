@@ -6,9 +6,11 @@
 #include <map>
 #include <utility>
 
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 
+#include "base/call_limits.h"
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "master/master.h"
 
@@ -18,7 +20,7 @@ namespace {
 
 // One tablet that nobody can serve must not keep the others from what is theirs.
 CallLimits ForOneStep(CallLimits limits) {
-  limits.deadline = std::min(limits.deadline, absl::Now() + absl::Seconds(30));
+  limits.deadline = std::min(limits.deadline, Deadline::In(absl::Seconds(30)));
   return limits;
 }
 
@@ -32,8 +34,8 @@ void Master::StartThreads() {
 void Master::UpkeepLoop() {
   const absl::Duration interval = cluster_->options().balance_interval;
   constexpr absl::Duration kSweepInterval = absl::Minutes(10);
-  absl::Time balance_at = absl::Now();
-  absl::Time sweep_at = absl::Now() + kSweepInterval;
+  SteadyTime balance_at = SteadyTime::Now();
+  SteadyTime sweep_at = balance_at + kSweepInterval;
   while (true) {
     bool due = false;
     {
@@ -46,13 +48,13 @@ void Master::UpkeepLoop() {
     }
     for (const auto& host : cluster_->Servers()) host->write_controller()->NoteReason();
     if (due && active() && ChangeTablets({})) Wake();  // the halves may be too large, too
-    if (active() && absl::Now() >= balance_at) {
+    if (active() && SteadyTime::Now() >= balance_at) {
       Balance();
-      balance_at = absl::Now() + interval;
+      balance_at = SteadyTime::Now() + interval;
     }
-    if (active() && absl::Now() >= sweep_at) {
+    if (active() && SteadyTime::Now() >= sweep_at) {
       Sweep();
-      sweep_at = absl::Now() + kSweepInterval;
+      sweep_at = SteadyTime::Now() + kSweepInterval;
     }
   }
 }
@@ -65,11 +67,11 @@ void Master::LivenessLoop(ServerRole role) {
     {
       MutexLock lock(&upkeep_mutex_);
       // A log that cannot be replayed is sorted anew each time.
-      const absl::Time next =
-          absl::Now() + absl::Milliseconds(failures == 0 ? 500 : 50 << std::min(failures - 1, 6));
+      const Deadline next =
+          Deadline::In(absl::Milliseconds(failures == 0 ? 500 : 50 << std::min(failures - 1, 6)));
       while (!liveness_stopping_[place] && !(liveness_due_[place] && failures <= kSoon) &&
-             absl::Now() < next) {
-        upkeep_changed_.WaitFor(&upkeep_mutex_, next - absl::Now());
+             !next.has_passed()) {
+        upkeep_changed_.WaitFor(&upkeep_mutex_, next.left());
       }
       if (liveness_stopping_[place]) return;
       liveness_due_[place] = false;
@@ -207,7 +209,7 @@ void Master::Balance() {
       tablets.push_back(std::move(tablet));
     }
   }
-  const std::optional<Balancer::Move> move = balancer_.Look(loads, hosts.size(), absl::Now());
+  const std::optional<Balancer::Move> move = balancer_.Look(loads, hosts.size(), SteadyTime::Now());
   if (!move.has_value()) return;
   const Tablet& tablet = *tablets[move->tablet];
   const std::string& table = names[tablet.table_id()];

@@ -4,11 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
-
 #include "bigtable/filter.h"
 
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
 #include "rpc/answer.h"
@@ -28,8 +27,9 @@ class Patience {
   bool Wait() {
     const absl::Duration most = servers_->Patience();
     if (most < absl::InfiniteDuration()) {
-      ending_since_ = std::min(ending_since_, absl::Now());
-      if (absl::Now() > ending_since_ + most) return false;
+      const SteadyTime now = SteadyTime::Now();
+      ending_since_ = std::min(ending_since_, now);
+      if (now - ending_since_ > most) return false;
     }
     return wait_.Wait({}).ok();
   }
@@ -37,7 +37,7 @@ class Patience {
  private:
   MetadataServers* const servers_;
   MoveWait wait_;
-  absl::Time ending_since_ = absl::InfiniteFuture();
+  SteadyTime ending_since_ = SteadyTime::InfiniteFuture();
 };
 
 absl::Status NoServer(std::string_view what) {

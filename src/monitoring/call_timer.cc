@@ -4,8 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/time/clock.h"
-
 namespace bigtable {
 namespace {
 
@@ -84,7 +82,10 @@ void CallTimer::End() {
 StreamCalls::StreamCalls(TableMonitor* monitor, Call call, RequestTrace::Request request)
     : monitor_(monitor), call_(call), gaps_(NextSeed()) {
   monitor->counters.Count(CallCounters::Amount::kStreams, 1);
-  if (monitor->tracer->Takes(1)) trace_ = monitor->tracer->Begin(request, monitor->table);
+  if (monitor->tracer->Takes(1)) {
+    trace_ = monitor->tracer->Begin(request, monitor->table);
+    began_ = NowNanos();
+  }
   gap_ = until_sample_ = trace_ != nullptr ? 1 : gaps_.Next();
 }
 
@@ -92,7 +93,7 @@ StreamCalls::~StreamCalls() {
   StartGap(0);
   Flush();
   if (trace_ == nullptr) return;
-  trace_->duration = absl::Now() - trace_->begin;
+  trace_->duration = absl::Nanoseconds(NowNanos() - began_);
   monitor_->tracer->Finish(trace_);
 }
 

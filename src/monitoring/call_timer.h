@@ -125,6 +125,7 @@ class StreamCalls {
   TableMonitor* const monitor_;
   const Call call_;
   RequestTrace* trace_ = nullptr;
+  int64_t began_ = 0;  // if it is traced
   Ref<TabletCounters> tablet_;
   SampleGaps gaps_;
   int32_t gap_ = 0;           // from one measured call to the next

@@ -9,24 +9,18 @@
 #ifndef BIGTABLE_MONITORING_THREAD_CALLS_H_
 #define BIGTABLE_MONITORING_THREAD_CALLS_H_
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 #include "bigtable/trace.h"
+
+#include "base/steady_time.h"
 
 namespace bigtable {
 
 // What has latencies.
 enum class Call : uint8_t { kReadRow, kNextRow, kNextCell, kApply, kApplyBatch };
 inline constexpr size_t kCalls = 5;
-
-// Of a clock that never jumps.
-inline int64_t NowNanos() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // How many calls it is from one that is measured to the next: one in each kMean, at random.
 class SampleGaps {

@@ -59,9 +59,10 @@ struct MutateRequest {
   Durability durability = Durability::kBuffered;
   // All mutations are applied, and found again after a crash, or none.
   bool is_batch = false;
-  // What is not in the log by then is not applied. By the clock of the server's machine: clocks
-  // that differ move it.
-  absl::Time deadline = absl::InfiniteFuture();
+  // What is not in the log by then is not applied: what is left of the caller's time when this is
+  // sent, counted by the server from when it comes. So clocks may differ, and what the message
+  // takes is added.
+  absl::Duration timeout = absl::InfiniteDuration();
   Caller caller;
   std::vector<RowOperations> mutations;  // views of what the caller holds
 };
@@ -103,7 +104,7 @@ struct ScanRequest {
   // The response ends with the row that reaches this many bytes; at most kMostBytes. A row is never
   // cut, however large it is.
   uint64_t max_bytes = kMostBytes;
-  absl::Time deadline = absl::InfiniteFuture();
+  absl::Duration timeout = absl::InfiniteDuration();  // as of a MutateRequest
   Caller caller;
 };
 

@@ -1,5 +1,6 @@
 #include "rpc/message_format.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -54,8 +55,10 @@ std::string Finish(std::string message) {
   return message;
 }
 
-void AppendTime(std::string* out, absl::Time time) {
-  AppendFixed64(out, static_cast<uint64_t>(absl::ToUnixMicros(time)));
+void AppendTimeout(std::string* out, absl::Duration timeout) {
+  // What has passed already is none; of infinity this is the largest number.
+  const int64_t micros = absl::ToInt64Microseconds(std::max(timeout, absl::ZeroDuration()));
+  AppendFixed64(out, static_cast<uint64_t>(micros));
 }
 
 void AppendStatus(std::string* out, const absl::Status& status) {
@@ -97,10 +100,12 @@ absl::Status CheckEnd(Kind kind, const Decoder& in) {
   return absl::OkStatus();
 }
 
-absl::Time ReadTime(Decoder* in) {
+absl::Status ReadTimeout(Kind kind, Decoder* in, absl::Duration* timeout) {
   const auto micros = static_cast<int64_t>(in->Fixed64());
-  return micros == std::numeric_limits<int64_t>::max() ? absl::InfiniteFuture()
-                                                       : absl::FromUnixMicros(micros);
+  if (micros < 0) return Bad(kind, Cat("its timeout is ", micros, " microseconds"));
+  *timeout = micros == std::numeric_limits<int64_t>::max() ? absl::InfiniteDuration()
+                                                           : absl::Microseconds(micros);
+  return absl::OkStatus();
 }
 
 absl::Status ReadStatus(Kind kind, Decoder* in, absl::Status* status) {
@@ -128,7 +133,7 @@ std::string EncodeMessage(const MutateRequest& request) {
   out.push_back(static_cast<char>(request.durability));
   out.push_back(static_cast<char>((request.is_batch ? kBatch : 0) |
                                   (request.caller.has_value() ? kMutateHasCaller : 0)));
-  AppendTime(&out, request.deadline);
+  AppendTimeout(&out, request.timeout);
   if (request.caller.has_value()) AppendLengthPrefixed(&out, *request.caller);
   AppendVarint64(&out, request.mutations.size());
   for (const RowOperations& mutation : request.mutations) {
@@ -150,7 +155,7 @@ absl::StatusOr<MutateRequest> DecodeMutateRequest(std::string_view bytes) {
   request.id.number = in.Varint();
   const uint8_t durability = in.Byte();
   const uint8_t flags = in.Byte();
-  request.deadline = ReadTime(&in);
+  BT_RETURN_IF_ERROR(ReadTimeout(kKind, &in, &request.timeout));
   if (in.ok() && slot > std::numeric_limits<uint32_t>::max()) {
     return Bad(kKind, Cat("there is no slot ", slot));
   }
@@ -221,7 +226,7 @@ std::string EncodeMessage(const ScanRequest& request) {
   if (request.now.has_value()) AppendFixed64(&out, static_cast<uint64_t>(*request.now));
   AppendVarint64(&out, request.row_limit);
   AppendVarint64(&out, request.max_bytes);
-  AppendTime(&out, request.deadline);
+  AppendTimeout(&out, request.timeout);
   if (request.caller.has_value()) AppendLengthPrefixed(&out, *request.caller);
   return Finish(std::move(out));
 }
@@ -246,7 +251,7 @@ absl::StatusOr<ScanRequest> DecodeScanRequest(std::string_view bytes) {
   if ((flags & kHasNow) != 0) request.now = static_cast<int64_t>(in.Fixed64());
   request.row_limit = in.Varint();
   request.max_bytes = in.Varint();
-  request.deadline = ReadTime(&in);
+  BT_RETURN_IF_ERROR(ReadTimeout(kKind, &in, &request.timeout));
   if ((flags & kScanHasCaller) != 0) request.caller = in.LengthPrefixed();
   BT_RETURN_IF_ERROR(CheckEnd(kKind, in));
   return request;

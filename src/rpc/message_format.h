@@ -8,11 +8,12 @@
 //
 // version is 1; the checksum (base/checksum.h) is of all before it. Numbers are varints where
 // nothing else is said; "text" is a length and as many bytes; a time is a fixed64 of microseconds
-// since 1970, or 2^63 - 1 for none; what is marked with ? is there if the flag of its name is set.
+// since 1970; a timeout is one of microseconds from when the message comes, none of them negative,
+// or 2^63 - 1 for none; what is marked with ? is there if the flag of its name is set.
 //
 //   kind 1, MutateRequest
 //     server text | table | client fixed64 | slot | number | durability 1 byte |
-//     flags 1 byte: 1 batch, 2 caller | deadline time | ?caller text | count |
+//     flags 1 byte: 1 batch, 2 caller | timeout | ?caller text | count |
 //     count times: row text, operations text (tablet/mutation_format.h)
 //
 //   kind 2, MutateResponse
@@ -21,7 +22,7 @@
 //   kind 3, ScanRequest
 //     server text | table | flags 1 byte: 1 reverse, 2 verify_checksums, 4 fill_cache, 8 end,
 //     16 sequence, 32 now, 64 caller | begin text | ?end text | filter text | ?sequence |
-//     ?now time | row_limit | max_bytes | deadline time | ?caller text
+//     ?now time | row_limit | max_bytes | timeout | ?caller text
 //
 //   kind 4, ScanResponse
 //     flags 1 byte: 1 moved, 2 rest, 4 end | status | sequence | ?(rest) begin text | ?end text |

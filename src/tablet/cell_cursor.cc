@@ -5,8 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "absl/time/clock.h"
-
 #include "base/compare.h"
 #include "base/strings.h"
 
@@ -25,8 +23,7 @@ int64_t NewestThatPasses(const FilterProgram& filter) {
 CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
     : version_(version),
       spec_(spec),
-      has_limits_(spec.limits.deadline != absl::InfiniteFuture() ||
-                  spec.limits.cancellation != nullptr),
+      has_limits_(!spec.limits.deadline.is_never() || spec.limits.cancellation != nullptr),
       filter_(spec.filter),
       newest_(NewestThatPasses(filter_)),
       sources_(version, spec.settings, &filter_, &input_) {}

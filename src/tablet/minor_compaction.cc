@@ -63,6 +63,7 @@ absl::Status MinorCompaction::Run() {
 absl::Status MinorCompaction::WriteOut(Part* part) const {
   const FrozenMemtables& frozen = part->frozen;
   if (environment_->events != nullptr) {
+    part->began = SteadyTime::Now();
     part->event.time = absl::Now();
     part->event.place = frozen.tablet->PlaceOf(*part->layout, frozen.group);
     part->event.memtables = frozen.memtables.size();
@@ -159,7 +160,8 @@ void MinorCompaction::End(absl::Span<Part* const> parts, const absl::Status& sta
     if (environment_->events == nullptr) continue;
     MinorCompactionEvent& event = part->event;
     event.status = status;
-    event.duration = absl::Now() - std::exchange(event.time, absl::Now());
+    event.duration = SteadyTime::Now() - part->began;
+    event.time = absl::Now();
     event.outputs = part->outcome.outputs;
     event.bytes_written = part->outcome.bytes_written;
     environment_->events->Push(&EventListener::OnMinorCompactionEnded, event);

@@ -23,6 +23,7 @@
 
 #include "bigtable/event_listener.h"
 
+#include "base/steady_time.h"
 #include "tablet/tablet.h"
 
 namespace bigtable {
@@ -43,6 +44,7 @@ class MinorCompaction {
     RedoPoint redo;
     std::vector<SSTableInfo> written;
     std::vector<Tablet::OpenFile> opened;
+    SteadyTime began;  // of the event
     MinorCompactionEvent event;
   };
 

@@ -521,10 +521,7 @@ void BackgroundWork::CountRuns() {
 
 absl::Status BackgroundWork::WaitForChange(const CallLimits& limits) {
   BT_RETURN_IF_ERROR(limits.Check());
-  // A cancellation is not announced, so it is looked for.
-  const bool may_end = limits.cancellation != nullptr || limits.given_up != nullptr;
-  const absl::Duration most = may_end ? absl::Milliseconds(20) : absl::Seconds(1);
-  changed_.WaitFor(&mutex_, std::min(most, limits.deadline - absl::Now()));
+  changed_.WaitFor(&mutex_, std::min(limits.MostSleep(), absl::Seconds(1)));
   return absl::OkStatus();
 }
 

@@ -92,7 +92,7 @@ absl::StatusOr<MutateResponse> DataServer::Mutate(const MutateRequest& request) 
   if (writes_ == Writes::kRefused) {
     return absl::FailedPreconditionError("the database was opened read-only");
   }
-  const CallLimits limits{.deadline = request.deadline};
+  const CallLimits limits{.deadline = Deadline::In(request.timeout)};
   return outcomes_.Run(request.id, limits, [&] { return Apply(request, limits); });
 }
 
@@ -204,7 +204,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   spec.filter = filter.node();
   spec.settings = {.verify_checksums = request.verify_checksums, .fill_cache = request.fill_cache};
   spec.reverse = request.reverse;
-  spec.limits.deadline = request.deadline;
+  spec.limits.deadline = Deadline::In(request.timeout);
 
   const uint64_t max_bytes = std::clamp<uint64_t>(request.max_bytes, 1, ScanRequest::kMostBytes);
   CellCursor cells(version.get(), spec);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
-
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -46,13 +44,13 @@ absl::StatusOr<MutateResponse> OutcomeWindow::Await(const Outcome& outcome,
                                                     const CallLimits& limits) {
   while (!outcome.is_done) {
     BT_RETURN_IF_ERROR(limits.Check("waiting for a request that came before"));
-    done_.WaitFor(&mutex_, std::min(limits.deadline - absl::Now(), absl::Milliseconds(100)));
+    done_.WaitFor(&mutex_, std::min(limits.MostSleep(), absl::Milliseconds(100)));
   }
   return outcome.response;
 }
 
 OutcomeWindow::Client* OutcomeWindow::FindOrAdd(uint64_t id) {
-  const absl::Time now = absl::Now();
+  const SteadyTime now = SteadyTime::Now();
   const auto found = clients_.find(id);
   if (found != clients_.end()) {
     found->second.heard = now;

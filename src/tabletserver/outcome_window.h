@@ -21,6 +21,7 @@
 
 #include "base/call_limits.h"
 #include "base/mutex.h"
+#include "base/steady_time.h"
 #include "rpc/data_service.h"
 
 namespace bigtable {
@@ -51,7 +52,7 @@ class OutcomeWindow {
   };
   struct Client {
     std::unordered_map<uint32_t, std::shared_ptr<Outcome>> slots;
-    absl::Time heard;
+    SteadyTime heard;
     int under_way = 0;
   };
 

@@ -546,7 +546,7 @@ absl::Status TabletServer::TrimLogIfIdle() {
   const std::shared_ptr<CommitLog> log = Log();
   if (log == nullptr) return absl::OkStatus();
   const uint64_t end = log->end_offset();
-  const int64_t now = NowNanos();
+  const SteadyTime now = SteadyTime::Now();
   if (end != idle_log_end_) {
     idle_log_end_ = end;
     log_idle_since_ = now;

@@ -42,6 +42,7 @@
 #include "base/info_log.h"
 #include "base/mutex.h"
 #include "base/sequence.h"
+#include "base/steady_time.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/group_commit.h"
 #include "monitoring/call_timer.h"
@@ -317,7 +318,7 @@ class TabletServer final {
   Mutex upkeep_mutex_;  // held while segments of the log are taken back
   // Of TrimLogIfIdle: the log's end when it was looked at last, and since when it has been there.
   uint64_t idle_log_end_ = 0;
-  int64_t log_idle_since_ = 0;  // as NowNanos
+  SteadyTime log_idle_since_;
   GroupCommit queue_;
   std::atomic<SequenceNumber> visible_{0};
   std::atomic<int> measured_{0};  // writes in the queue

@@ -26,12 +26,12 @@ class BalancerTest : public testing::Test {
  protected:
   // The look after the first one, ten seconds later.
   std::optional<Balancer::Move> Look(const std::vector<TabletLoad>& tablets, size_t servers) {
-    now_ += absl::Seconds(10);
+    now_ = now_ + absl::Seconds(10);
     return balancer_.Look(tablets, servers, now_);
   }
 
   Balancer balancer_;
-  absl::Time now_ = absl::UnixEpoch();
+  SteadyTime now_ = SteadyTime::FromNanos(0);
 };
 
 TEST_F(BalancerTest, TheFirstLookMovesNothing) {
@@ -103,9 +103,10 @@ TEST_F(BalancerTest, RandomLoadsComeToRest) {
     };
     Balancer balancer;
     int moves = 0;
-    for (absl::Time now = absl::UnixEpoch();; now += absl::Seconds(10)) {
+    constexpr SteadyTime kBegin = SteadyTime::FromNanos(0);
+    for (SteadyTime now = kBegin;; now = now + absl::Seconds(10)) {
       const auto move = balancer.Look(tablets, servers, now);
-      if (!move.has_value() && now > absl::UnixEpoch()) break;
+      if (!move.has_value() && now > kBegin) break;
       if (!move.has_value()) continue;
       const double before = unevenness();
       ASSERT_LT(move->tablet, tablets.size());

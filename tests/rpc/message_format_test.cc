@@ -26,9 +26,9 @@ using namespace std::string_literals;
 
 // --- Some of each kind ---
 
-absl::Time RandomTime(Random& random) {
-  if (random.OneIn(3)) return absl::InfiniteFuture();
-  return absl::FromUnixMicros(static_cast<int64_t>(random.Next() >> random.Below(64)) / 2);
+absl::Duration RandomTimeout(Random& random) {
+  if (random.OneIn(3)) return absl::InfiniteDuration();
+  return absl::Microseconds(static_cast<int64_t>(random.Next() >> 1 >> random.Below(64)) / 2);
 }
 
 absl::Status RandomStatus(Random& random) {
@@ -64,7 +64,7 @@ MutateRequest RandomMutateRequest(Random& random, Texts* texts) {
   request.id = {random.Next(), static_cast<uint32_t>(random.Next()), random.Next()};
   request.durability = static_cast<Durability>(random.Below(3));
   request.is_batch = random.OneIn(2);
-  request.deadline = RandomTime(random);
+  request.timeout = RandomTimeout(random);
   texts->caller = random.Bytes(random.Below(9));
   if (random.OneIn(2)) request.caller = texts->caller;
   for (const RowMutation& mutation : texts->mutations) {
@@ -97,7 +97,7 @@ ScanRequest RandomScanRequest(Random& random, Texts* texts) {
   request.fill_cache = random.OneIn(2);
   request.row_limit = random.Below(1000);
   request.max_bytes = random.Next();
-  request.deadline = RandomTime(random);
+  request.timeout = RandomTimeout(random);
   texts->caller = random.Bytes(random.Below(9));
   if (random.OneIn(2)) request.caller = texts->caller;
   return request;
@@ -134,7 +134,7 @@ TEST(MessageFormatTest, AMutateRequestComesBackAsItWas) {
     EXPECT_EQ(got.id, sent.id);
     EXPECT_EQ(got.durability, sent.durability);
     EXPECT_EQ(got.is_batch, sent.is_batch);
-    EXPECT_EQ(got.deadline, sent.deadline);
+    EXPECT_EQ(got.timeout, sent.timeout);
     EXPECT_EQ(got.caller, sent.caller);
     ASSERT_EQ(got.mutations.size(), sent.mutations.size());
     for (size_t i = 0; i < got.mutations.size(); ++i) {
@@ -162,9 +162,22 @@ TEST(MessageFormatTest, AScanRequestComesBackAsItWas) {
     EXPECT_EQ(got.fill_cache, sent.fill_cache);
     EXPECT_EQ(got.row_limit, sent.row_limit);
     EXPECT_EQ(got.max_bytes, sent.max_bytes);
-    EXPECT_EQ(got.deadline, sent.deadline);
+    EXPECT_EQ(got.timeout, sent.timeout);
     EXPECT_EQ(got.caller, sent.caller);
   });
+}
+
+// Clocks differ: what goes over is how long, not until when.
+TEST(MessageFormatTest, ATimeoutThatHasPassedIsNone) {
+  ScanRequest request;
+  request.timeout = -absl::Seconds(5);
+  ASSERT_OK_AND_ASSIGN(const ScanRequest scan, DecodeScanRequest(EncodeMessage(request)));
+  EXPECT_EQ(scan.timeout, absl::ZeroDuration());
+  MutateRequest mutate;
+  mutate.timeout = -absl::InfiniteDuration();
+  const std::string bytes = EncodeMessage(mutate);
+  ASSERT_OK_AND_ASSIGN(const MutateRequest got, DecodeMutateRequest(bytes));
+  EXPECT_EQ(got.timeout, absl::ZeroDuration());
 }
 
 TEST(MessageFormatTest, ResponsesComeBackAsTheyWere) {
