@@ -50,8 +50,10 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   // Waits for calls under way, refuses new ones with FailedPrecondition, writes the memtables out,
-  // and gives the directory free. Tables must not be used beside or after the destructor; rows,
-  // scanners and snapshots may outlive the database. A second call returns what the first did.
+  // and gives the directory free. Calls that wait for background work end with FailedPrecondition,
+  // and compactions under way are given up, those of Compact() too. Tables must not be used beside
+  // or after the destructor; rows, scanners and snapshots may outlive the database. A second call
+  // returns what the first did.
   [[nodiscard]] absl::Status Close();
 
   // --- Tables. Changes are atomic, also across a crash, and durable when the call returns. ---
@@ -135,8 +137,9 @@ class Database {
   // (DatabaseStatistics::failing_work).
   [[nodiscard]] absl::Status Flush(std::string_view table, const CallOptions& options = {});
   // Major compaction of every locality group of the table: what is deleted and collected is gone
-  // from disk, as far as no snapshot sees it. Works while compactions are paused. DataLoss: a file
-  // is damaged, which the message names; locality groups and tablets that do not have it are
+  // from disk, as far as no snapshot sees it. Works while compactions are paused. Ends with the
+  // deadline or the cancellation also half way; what it has written then is removed. DataLoss: a
+  // file is damaged, which the message names; locality groups and tablets that do not have it are
   // compacted all the same (DatabaseStatistics::quarantined_files).
   [[nodiscard]] absl::Status Compact(std::string_view table, const CallOptions& options = {});
   // Waits until no compaction is running or due, and no split or merge. Returns the background
@@ -151,7 +154,7 @@ class Database {
   // Gives up the merging compactions under way, and what they wrote; a Compact() call returns
   // Cancelled. Waits until they have ended.
   void CancelCompactions();
-  // DatabaseOptions::compaction_rate from now on.
+  // DatabaseOptions::compaction_rate from now on, also for compactions under way.
   void SetCompactionRate(uint64_t bytes_per_second);
 
   // After a background error (the commit log could not be written or synced, or METADATA could not)

@@ -4,8 +4,6 @@
 #include <memory>
 #include <optional>
 
-#include "absl/time/clock.h"
-
 #include "base/entry_key.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -88,18 +86,17 @@ bool IsSet(const std::atomic<bool>* flag) {
   return flag != nullptr && flag->load(std::memory_order_relaxed);
 }
 
-// Waits as long as the rate limit asks for, which may change meanwhile, unless cancelled.
-absl::Status PayFor(const CompactionJob& job, uint64_t bytes) {
-  if (job.rate_limiter != nullptr) job.rate_limiter->Use(bytes);
-  while (true) {
-    if (IsSet(job.cancelled) || IsSet(job.abandoned)) {
-      return absl::CancelledError("the compaction was cancelled");
-    }
-    if (job.rate_limiter == nullptr) return absl::OkStatus();
-    const absl::Duration wait = job.rate_limiter->Wait();
-    if (wait <= absl::ZeroDuration()) return absl::OkStatus();
-    absl::SleepFor(std::min(wait, absl::Milliseconds(20)));
+absl::Status CheckGoesOn(const CompactionJob& job) {
+  if (IsSet(job.cancelled) || IsSet(job.abandoned)) {
+    return absl::CancelledError("the compaction was cancelled");
   }
+  return job.limits.Check("the compaction");
+}
+
+// Waits as long as the rate limit asks for, unless the job is to end.
+absl::Status PayFor(const CompactionJob& job, uint64_t bytes) {
+  if (job.rate_limiter == nullptr) return CheckGoesOn(job);
+  return job.rate_limiter->Pay(bytes, [&] { return CheckGoesOn(job); });
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "bigtable/file_system.h"
 #include "bigtable/schema.h"
 
+#include "base/call_limits.h"
 #include "base/entry_cursor.h"
 #include "compaction/rate_limiter.h"
 #include "compaction/retention.h"
@@ -43,10 +44,12 @@ struct CompactionJob {
   RateLimiter* rate_limiter = nullptr;
   const std::atomic<bool>* cancelled = nullptr;
   const std::atomic<bool>* abandoned = nullptr;
+  // Of the call that wants it.
+  CallLimits limits;
 
   // Writes the files, synced each, and returns them in key order; none when nothing is left. After
-  // an error (of input, of the file system, Cancelled) it removes what it wrote. Their directory is
-  // the caller's to sync, who may run several jobs first.
+  // an error (of input, of the file system, of the limits, Cancelled) it removes what it wrote.
+  // Their directory is the caller's to sync, who may run several jobs first.
   absl::StatusOr<std::vector<SSTableInfo>> Run(EntryCursor* input) const;
 };
 

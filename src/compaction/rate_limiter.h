@@ -1,48 +1,67 @@
 // Holds compactions to a number of bytes a second. Thread-safe.
 //
-// Bytes are paid for after they were used: Use() adds them to a debt that the rate works off, and
-// Wait() says how long it takes until less than a tenth of a second of it is left. A new rate
-// forgives the debt.
+// Bytes are paid for after they were used: Pay() adds them to a debt that the rate works off, and
+// waits until less than a tenth of a second of it is left. A new rate forgives the debt, and is
+// heard at once.
 #ifndef BIGTABLE_COMPACTION_RATE_LIMITER_H_
 #define BIGTABLE_COMPACTION_RATE_LIMITER_H_
 
 #include <algorithm>
 #include <cstdint>
 
-#include "absl/time/clock.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 
 #include "base/mutex.h"
+#include "base/steady_time.h"
 
 namespace bigtable {
 
 class RateLimiter {
  public:
+  // How long whoever waits does not look whether it is to end, unless it is woken.
+  static constexpr absl::Duration kLook = absl::Milliseconds(20);
+
   // 0: no limit.
   explicit RateLimiter(uint64_t bytes_per_second = 0) : rate_(bytes_per_second) {}
 
   void SetRate(uint64_t bytes_per_second) {
     MutexLock lock(&mutex_);
     rate_ = bytes_per_second;
-    paid_until_ = absl::InfinitePast();
+    paid_until_ = SteadyTime::InfinitePast();
+    changed_.SignalAll();
   }
 
-  void Use(uint64_t bytes) {
+  // Waits as long as the rate asks for, unless `check` has an error: then it returns that. It is
+  // called with a lock held, so it must take none.
+  absl::Status Pay(uint64_t bytes, absl::FunctionRef<absl::Status()> check) {
     MutexLock lock(&mutex_);
-    if (rate_ == 0) return;
-    paid_until_ = std::max(paid_until_, absl::Now()) +
-                  absl::Seconds(static_cast<double>(bytes) / static_cast<double>(rate_));
+    if (rate_ > 0) {
+      paid_until_ = std::max(paid_until_, SteadyTime::Now()) +
+                    absl::Seconds(static_cast<double>(bytes) / static_cast<double>(rate_));
+    }
+    while (true) {
+      if (absl::Status status = check(); !status.ok()) return status;
+      const absl::Duration wait = paid_until_ - SteadyTime::Now() - kCredit;
+      if (wait <= absl::ZeroDuration()) return absl::OkStatus();
+      changed_.WaitFor(&mutex_, std::min(wait, kLook));
+    }
   }
 
-  absl::Duration Wait() {
+  // Whoever waits looks whether it is to end.
+  void Wake() {
     MutexLock lock(&mutex_);
-    return std::max(paid_until_ - absl::Now() - absl::Milliseconds(100), absl::ZeroDuration());
+    changed_.SignalAll();
   }
 
  private:
+  static constexpr absl::Duration kCredit = absl::Milliseconds(100);
+
   Mutex mutex_;
+  CondVar changed_;
   uint64_t rate_ ABSL_GUARDED_BY(mutex_);
-  absl::Time paid_until_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  SteadyTime paid_until_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bigtable

@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "base/entry_key.h"
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "compaction/clipped_cursor.h"
 #include "compaction/merging_cursor.h"
 #include "memtable/memtable_cursor.h"
@@ -394,7 +395,8 @@ void Tablet::PublishFlushed(const FrozenMemtables& flushed, const std::vector<Op
 }
 
 absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
-                             const std::atomic<bool>* cancelled, CompactionOutcome* outcome) {
+                             const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
+                             const CallLimits& limits) {
   const FileNumbers::Work work(environment_->file_numbers);
   // The version is not pinned for long: it would keep memtables that are written out meanwhile.
   std::shared_ptr<const TableLayout> layout;
@@ -411,9 +413,10 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
     return rewrite_all ? CheckQuarantine(group) : absl::OkStatus();
   }
   ListenerQueue* const events = environment_->events;
-  if (events == nullptr) return RunCompaction(*layout, group, inputs, cancelled, outcome);
+  if (events == nullptr) return RunCompaction(*layout, group, inputs, cancelled, outcome, limits);
 
   CompactionEvent event;
+  const SteadyTime begin = SteadyTime::Now();
   event.time = absl::Now();
   event.place = PlaceOf(*layout, group);
   event.reason = ReasonOf(pick, rewrite_all);
@@ -425,8 +428,9 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   event.moved = EventFiles(inputs.moved);
   event.dropped = EventFiles(inputs.dropped);
   events->Push(&EventListener::OnCompactionBegan, event);
-  event.status = RunCompaction(*layout, group, inputs, cancelled, outcome);
-  event.duration = absl::Now() - std::exchange(event.time, absl::Now());
+  event.status = RunCompaction(*layout, group, inputs, cancelled, outcome, limits);
+  event.duration = SteadyTime::Now() - begin;
+  event.time = absl::Now();
   event.outputs = outcome->outputs;
   event.bytes_read = outcome->bytes_read;
   event.bytes_written = outcome->bytes_written;
@@ -436,7 +440,8 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
 
 absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
                                    const CompactionInputs& inputs,
-                                   const std::atomic<bool>* cancelled, CompactionOutcome* outcome) {
+                                   const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
+                                   const CallLimits& limits) {
   MergingCursor input;
   CursorPool pool;
   TabletChange change;
@@ -463,6 +468,7 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   CompactionJob job = MakeJob(layout, group, inputs.is_major);
   job.rate_limiter = environment_->rate_limiter;
   job.cancelled = cancelled;
+  job.limits = limits;
   for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);
   ClippedCursor clipped(&input, begin_key_, end_key_);
   const bool within = std::all_of(replaced.begin(), replaced.end(),

@@ -38,6 +38,7 @@
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
+#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/published.h"
 #include "base/sequence.h"
@@ -199,11 +200,12 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // --- For background work ---
 
   // Does to the runs of a group what was picked. With `rewrite_all`, and all runs, this is a major
-  // compaction: nothing moves unread. Cancelled if the tablet was removed meanwhile. Does nothing
-  // if that would read a quarantined file: then the runs have changed since, or CheckQuarantine
-  // fails.
+  // compaction: nothing moves unread. Cancelled if the tablet was removed meanwhile. Errors of the
+  // limits. Does nothing if that would read a quarantined file: then the runs have changed since,
+  // or CheckQuarantine fails.
   absl::Status Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
-                       const std::atomic<bool>* cancelled, CompactionOutcome* outcome);
+                       const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
+                       const CallLimits& limits = {});
   // What the policy of the group would do now.
   std::optional<CompactionPick> PickCompaction(size_t group) const;
   // Whether that may be something else than when somebody has looked last, and has found nothing:
@@ -326,7 +328,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // Does what was chosen: writes, commits and publishes.
   absl::Status RunCompaction(const TableLayout& layout, size_t group,
                              const CompactionInputs& inputs, const std::atomic<bool>* cancelled,
-                             CompactionOutcome* outcome);
+                             CompactionOutcome* outcome, const CallLimits& limits);
   EventPlace PlaceOf(const TableLayout& layout, size_t group) const;
   void RemoveWritten(const std::vector<SSTableInfo>& written) const;
   // Publishes a version with these groups; `seal` is a new one if memtables changed.

@@ -35,11 +35,19 @@ void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {
   changed_.SignalAll();
 }
 
+void BackgroundWork::BeginClosing() {
+  MutexLock lock(&mutex_);
+  closing_ = true;
+  cancel_.store(true);
+  WakeLimited();
+  changed_.SignalAll();
+}
+
 void BackgroundWork::Stop() {
+  BeginClosing();
   {
     MutexLock lock(&mutex_);
     stopping_ = true;
-    cancel_.store(true);
     changed_.SignalAll();
   }
   for (std::thread& thread : threads_) thread.join();
@@ -92,7 +100,7 @@ void BackgroundWork::CompactLoop() {
       if (stopping_) return;
       compacting_.insert(work.id());
     }
-    RunCompaction(work, false).IgnoreError();  // it is noted
+    RunCompaction(work, false, {}).IgnoreError();  // it is noted
     Finished(&compacting_, {work.id()});
   }
 }
@@ -210,7 +218,7 @@ void BackgroundWork::LookAtAll() {
 }
 
 bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
-  if (pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok()) return false;
+  if (pauses_ > 0 || cancelling_ > 0 || closing_ || !compaction_error_.ok()) return false;
   const int64_t now = NowNanos();
   for (TabletServer* server : servers_) {
     for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
@@ -270,10 +278,16 @@ void BackgroundWork::Count(CompactionCounters* tablet, CompactionCounters* serve
 absl::Status BackgroundWork::RunFlush(FlushWork* work) {
   if (work->frozen.empty()) return absl::OkStatus();
   TabletServer* const server = work->server;
-  const absl::Time start = absl::Now();
+  const int64_t begin = NowNanos();
+  uint64_t in_memory = 0;
+  for (const FrozenMemtables& frozen : work->frozen) {
+    for (const Ref<Memtable>& memtable : frozen.memtables) in_memory += memtable->bytes();
+  }
   uint64_t bytes = 0;
   MinorCompaction compaction(server->environment(), std::move(work->frozen));
+  flush_speed_.Begin(in_memory);
   const absl::Status status = compaction.Run();
+  flush_speed_.End(in_memory, status.ok() ? in_memory : 0);
   work->is_in_doubt = compaction.is_in_doubt();
   NoteFlush(*work, status);
   for (const MinorCompaction::Part& part : compaction.parts()) {
@@ -286,23 +300,54 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
     counters_.minor_bytes_written += part.outcome.bytes_written;
   }
   BT_RETURN_IF_ERROR(status);
+  NoteExpansion(in_memory, bytes);
   if (const absl::Status maintained = server->MaintainLog(); !maintained.ok()) {
     info_log_->Warning("server ", server->name(), ": ", ToStd(maintained.message()));
   }
   info_log_->Info("minor compaction of ", compaction.parts().size(), " locality groups: ", bytes,
-                  " bytes in ", absl::FormatDuration(absl::Now() - start));
+                  " bytes in ", absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)));
   return absl::OkStatus();
 }
 
-absl::Status BackgroundWork::RunCompaction(const Work& work, bool major) {
+void BackgroundWork::NoteExpansion(uint64_t in_memory, uint64_t file_bytes) {
+  constexpr uint64_t kLeast = 1 << 20;  // of less the files have mostly what every file has
+  if (in_memory < kLeast || file_bytes == 0) return;
+  const double known = expansion_.load(std::memory_order_relaxed);
+  const double seen = static_cast<double>(in_memory) / static_cast<double>(file_bytes);
+  expansion_.store(known + (seen - known) / 4, std::memory_order_relaxed);
+}
+
+uint64_t BackgroundWork::AsInMemory(uint64_t file_bytes) const {
+  return static_cast<uint64_t>(static_cast<double>(file_bytes) *
+                               expansion_.load(std::memory_order_relaxed));
+}
+
+uint64_t BackgroundWork::InputBytes(const Work& work) {
+  const Pin<TabletVersion> version = work.tablet->Version();
+  const std::vector<SortedRun>& runs = version->groups()[work.group].runs;
+  // Of a push, it is a file of the first of two.
+  const size_t count = work.pick.kind == CompactionPick::Kind::kMerge ? work.pick.count : 2;
+  uint64_t bytes = 0;
+  for (size_t i = work.pick.first; i < runs.size() && i - work.pick.first < count; ++i) {
+    bytes += runs[i].bytes();
+  }
+  return bytes;
+}
+
+absl::Status BackgroundWork::RunCompaction(const Work& work, bool major, const CallLimits& limits) {
   CompactionOutcome outcome;
-  const absl::Time start = absl::Now();
   const int64_t begin = NowNanos();
+  const uint64_t expected = AsInMemory(InputBytes(work));
+  compaction_speed_.Begin(expected);
   const absl::Status compacted =
-      work.tablet->Compact(work.group, work.pick, major, &cancel_, &outcome);
+      work.tablet->Compact(work.group, work.pick, major, &cancel_, &outcome, limits);
+  compaction_speed_.End(expected, compacted.ok() ? AsInMemory(outcome.bytes_read) : 0);
   Count(&work.tablet->counters()->merging, &work.server->counters()->merging,
         &work.server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
-  NoteCompaction(work, outcome, compacted, absl::Nanoseconds(NowNanos() - begin));
+  // A call that has run into its own limits says nothing of the files.
+  if (compacted.ok() || outcome.is_in_doubt || limits.Check().ok()) {
+    NoteCompaction(work, outcome, compacted, absl::Nanoseconds(NowNanos() - begin));
+  }
   BT_RETURN_IF_ERROR(compacted);
   if (outcome.bytes_read + outcome.bytes_moved + outcome.bytes_dropped == 0) {
     return absl::OkStatus();
@@ -311,7 +356,7 @@ absl::Status BackgroundWork::RunCompaction(const Work& work, bool major) {
                   ", group ", work.group, ": ", outcome.bytes_read, " bytes to ",
                   outcome.bytes_written, " in ", outcome.files_written, " files, ",
                   outcome.bytes_moved, " moved, ", outcome.bytes_dropped, " dropped, ",
-                  absl::FormatDuration(absl::Now() - start));
+                  absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)));
   MutexLock lock(&mutex_);
   ++counters_.merging_compactions;
   if (major) ++counters_.major_compactions;
@@ -520,9 +565,14 @@ void BackgroundWork::CountRuns() {
 // --- Waiting ---
 
 absl::Status BackgroundWork::WaitForChange(const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(CheckOpen());
   BT_RETURN_IF_ERROR(limits.Check());
   changed_.WaitFor(&mutex_, std::min(limits.MostSleep(), absl::Seconds(1)));
   return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::CheckOpen() const {
+  return closing_ ? absl::FailedPreconditionError("the database is closed") : absl::OkStatus();
 }
 
 bool BackgroundWork::IsStopping() const {
@@ -575,7 +625,6 @@ absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tabl
                                         SequenceNumber through, uint64_t last,
                                         const CallLimits& limits) {
   while (tablet.FlushedThrough(group) < through) {
-    if (stopping_) return absl::FailedPreconditionError("the database is closed");
     if (tablet.removed()) return absl::NotFoundError("the table was deleted");
     if (tablet.moved()) return absl::OkStatus();
     // A server that is lost will be replaced.
@@ -634,17 +683,21 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       // One that is stopped is going to move, or goes on.
       while (compacting_.contains(work.id()) || claims_.contains(tablet.get()) ||
              tablet->stopped() || cancelling_ > 0) {
-        if (stopping_ || tablet->moved() || tablet->removed()) break;
+        if (tablet->moved() || tablet->removed()) break;
         BT_RETURN_IF_ERROR(WaitForChange(limits));
       }
-      if (stopping_) return absl::FailedPreconditionError("the database is closed");
+      BT_RETURN_IF_ERROR(CheckOpen());
       if (tablet->removed()) return absl::NotFoundError("the table was deleted");
       if (tablet->moved()) return absl::OkStatus();
       compacting_.insert(work.id());
     }
     absl::Status status = tablet->CheckQuarantine(group);
-    if (status.ok()) status = RunCompaction(work, true);
+    if (status.ok()) status = RunCompaction(work, true, limits);
     Finished(&compacting_, {work.id()});
+    if (absl::IsCancelled(status)) {
+      MutexLock lock(&mutex_);
+      BT_RETURN_IF_ERROR(CheckOpen());
+    }
     if (!absl::IsDataLoss(status)) BT_RETURN_IF_ERROR(status);
     damaged.Update(status);
   }
@@ -657,23 +710,18 @@ bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {
 
 absl::Status BackgroundWork::ClaimTablet(const Tablet* tablet, const CallLimits& limits) {
   MutexLock lock(&mutex_);
-  while (claims_.contains(tablet)) BT_RETURN_IF_ERROR(WaitUnlessStopping(limits));
+  while (claims_.contains(tablet)) BT_RETURN_IF_ERROR(WaitForChange(limits));
   claims_[tablet] = Claim::kMergingCompactions;
   absl::Status status;
-  while (status.ok() && IsWorkedOn(compacting_, tablet)) status = WaitUnlessStopping(limits);
+  while (status.ok() && IsWorkedOn(compacting_, tablet)) status = WaitForChange(limits);
   if (status.ok()) claims_[tablet] = Claim::kAll;
-  while (status.ok() && IsWorkedOn(flushing_, tablet)) status = WaitUnlessStopping(limits);
-  if (status.ok() && stopping_) status = WaitUnlessStopping(limits);
+  while (status.ok() && IsWorkedOn(flushing_, tablet)) status = WaitForChange(limits);
+  if (status.ok()) status = CheckOpen();
   if (!status.ok()) {
     claims_.erase(tablet);
     changed_.SignalAll();
   }
   return status;
-}
-
-absl::Status BackgroundWork::WaitUnlessStopping(const CallLimits& limits) {
-  if (stopping_) return absl::FailedPreconditionError("the database is being closed");
-  return WaitForChange(limits);
 }
 
 void BackgroundWork::ReleaseTablet(const Tablet* tablet) {
@@ -707,7 +755,7 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
       }
       BT_RETURN_IF_ERROR(compaction_error_);
       BT_RETURN_IF_ERROR(AnyTrouble());
-      if (stopping_) return absl::FailedPreconditionError("the database is closed");
+      BT_RETURN_IF_ERROR(CheckOpen());
       if (!is_one_lost && flushing_.empty() && compacting_.empty() && claims_.empty()) {
         FlushWork flush;
         Work compaction;
@@ -746,9 +794,16 @@ void BackgroundWork::CancelCompactions() {
   MutexLock lock(&mutex_);
   ++cancelling_;
   cancel_.store(true);
+  WakeLimited();
   while (!compacting_.empty()) changed_.Wait(&mutex_);
-  if (--cancelling_ == 0 && !stopping_) cancel_.store(false);
+  if (--cancelling_ == 0 && !closing_) cancel_.store(false);
   changed_.SignalAll();
+}
+
+void BackgroundWork::WakeLimited() {
+  for (TabletServer* server : servers_) {
+    if (RateLimiter* const limiter = server->environment()->rate_limiter) limiter->Wake();
+  }
 }
 
 absl::Status BackgroundWork::compaction_error() const {

@@ -46,6 +46,7 @@
 #include "compaction/policy.h"
 #include "tablet/minor_compaction.h"
 #include "tabletserver/tablet_server.h"
+#include "tabletserver/work_speed.h"
 
 namespace bigtable {
 
@@ -75,7 +76,10 @@ class BackgroundWork {
              std::function<void()> on_progress);
   // The servers from now on; work on tablets of others is not begun any more.
   void SetServers(std::vector<TabletServer*> servers);
-  // Cancels merging compactions, and returns when all threads have ended. What is frozen stays.
+  // The database is going to be closed: calls that wait here end with FailedPrecondition, whatever
+  // they wait for, and merging compactions are cancelled, also those of calls. Memtables are still
+  // flushed. Then Stop, which returns when all threads have ended. What is frozen stays.
+  void BeginClosing();
   void Stop();
   // There may be something to do. Cheap; from any thread.
   void Wake();
@@ -112,6 +116,10 @@ class BackgroundWork {
   void WaitForProgress(absl::Duration most);
   // The most sorted runs that a group has.
   size_t MostRuns() const { return most_runs_.load(std::memory_order_relaxed); }
+  // How fast flushes and merging compactions go just now, in the bytes that what they write has
+  // taken, or would take, in memtables and log, a second.
+  double FlushSpeed() const { return flush_speed_.Now(); }
+  double CompactionSpeed() const { return compaction_speed_.Now(); }
 
   void PauseCompactions();
   void ContinueCompactions();
@@ -193,7 +201,15 @@ class BackgroundWork {
   void LookAtAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // An error is not one of a tablet that was removed.
   absl::Status RunFlush(FlushWork* work);
-  absl::Status RunCompaction(const Work& work, bool major);
+  absl::Status RunCompaction(const Work& work, bool major, const CallLimits& limits);
+  // What a compaction reads, and how CompactionSpeed counts that.
+  static uint64_t InputBytes(const Work& work);
+  uint64_t AsInMemory(uint64_t file_bytes) const;
+  void NoteExpansion(uint64_t in_memory, uint64_t file_bytes);
+  // Compactions that wait for the rate limit look whether they are cancelled.
+  void WakeLimited() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // FailedPrecondition if the database is being closed, for calls that are about to wait.
+  absl::Status CheckOpen() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NoteFlush(const FlushWork& work, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   void NoteCompaction(const Work& work, const CompactionOutcome& outcome,
                       const absl::Status& status, absl::Duration took) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -214,9 +230,9 @@ class BackgroundWork {
   static void Count(CompactionCounters* tablet, CompactionCounters* server,
                     LatencyRecorder* durations, const CompactionOutcome& outcome,
                     const absl::Status& status, int64_t nanos);
-  // Waits for a change; false when the limits are reached.
+  // Waits for a change. Errors of the limits, and FailedPrecondition if the database is being
+  // closed.
   absl::Status WaitForChange(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status WaitUnlessStopping(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finished(WorkSet* set, const std::vector<WorkId>& ids);
   void CountRuns();
 
@@ -224,6 +240,9 @@ class BackgroundWork {
   std::function<void()> on_progress_;
   std::atomic<size_t> most_runs_{0};
   std::atomic<bool> cancel_{false};
+  WorkSpeed flush_speed_;
+  WorkSpeed compaction_speed_;
+  std::atomic<double> expansion_{1};  // bytes of memtables for a byte of what they were flushed to
 
   mutable Mutex mutex_;
   CondVar changed_;
@@ -242,7 +261,8 @@ class BackgroundWork {
   uint64_t flush_failures_ ABSL_GUARDED_BY(mutex_) = 0;
   int pauses_ ABSL_GUARDED_BY(mutex_) = 0;
   int cancelling_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;   // for calls
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;  // for the threads too
   absl::Status compaction_error_ ABSL_GUARDED_BY(mutex_);
   Counters counters_ ABSL_GUARDED_BY(mutex_);
 

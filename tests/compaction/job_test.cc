@@ -12,12 +12,15 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
+#include "base/call_limits.h"
+#include "base/steady_time.h"
 #include "compaction/merging_cursor.h"
 #include "compaction/rate_limiter.h"
 #include "memtable/memtable_cursor.h"
@@ -140,32 +143,63 @@ TEST(JobTest, FilesEndAtRowsAndNoneIsLeftBehind) {
   RunTextFile(BIGTABLE_TESTDATA "/job.txt", Compact);
 }
 
+absl::Status GoOn() { return absl::OkStatus(); }
+
 TEST(RateLimiterTest, MakesTheCallerWaitForWhatItUsed) {
-  RateLimiter limiter(1000);
-  limiter.Use(50);
-  EXPECT_EQ(limiter.Wait(), absl::ZeroDuration());  // less than a tenth of a second
-  limiter.Use(10000);
-  const absl::Duration wait = limiter.Wait();
-  EXPECT_GT(wait, absl::Seconds(8));
-  EXPECT_LT(wait, absl::Seconds(11));
-  limiter.Use(10000);
-  EXPECT_GT(limiter.Wait(), wait);  // debts add up
+  RateLimiter limiter(1'000'000);
+  SteadyTime start = SteadyTime::Now();
+  ASSERT_OK(limiter.Pay(400'000, GoOn));
+  EXPECT_GE(SteadyTime::Now() - start, absl::Milliseconds(299));  // all but a tenth of a second
+  start = SteadyTime::Now();
+  ASSERT_OK(limiter.Pay(200'000, GoOn));  // debts add up
+  EXPECT_GE(SteadyTime::Now() - start, absl::Milliseconds(199));
 }
 
-TEST(RateLimiterTest, ForgetsTheDebtWhenTheRateChanges) {
+TEST(RateLimiterTest, LessThanATenthOfASecondIsNotWaitedFor) {
   RateLimiter limiter(1);
-  limiter.Use(1000);
-  EXPECT_GT(limiter.Wait(), absl::Seconds(100));
-  limiter.SetRate(1000000);
-  EXPECT_EQ(limiter.Wait(), absl::ZeroDuration());
+  int looks = 0;
+  EXPECT_OK(limiter.Pay(0, [&] {
+    ++looks;
+    return absl::OkStatus();
+  }));
+  EXPECT_EQ(looks, 1);
+}
+
+TEST(RateLimiterTest, ANewRateForgivesTheDebtAndIsHeardByThoseWhoWait) {
+  RateLimiter limiter(1);
+  std::atomic<int> looks{0};
+  std::thread payer([&] {
+    EXPECT_OK(limiter.Pay(1 << 20, [&] {  // twelve days
+      ++looks;
+      return absl::OkStatus();
+    }));
+  });
+  while (looks < 2) std::this_thread::yield();
+  limiter.SetRate(1'000'000'000);
+  payer.join();
   limiter.SetRate(0);
-  limiter.Use(uint64_t{1} << 40);
-  EXPECT_EQ(limiter.Wait(), absl::ZeroDuration());
+  EXPECT_OK(limiter.Pay(uint64_t{1} << 40, GoOn));
 }
 
-TEST(RateLimiterTest, ACancelledJobDoesNotWaitForIt) {
+TEST(RateLimiterTest, WhoeverWaitsEndsWhenItIsToldTo) {
   RateLimiter limiter(1);
-  limiter.Use(1 << 20);
+  std::atomic<bool> ended{false};
+  std::atomic<int> looks{0};
+  std::thread payer([&] {
+    EXPECT_STATUS(kAborted, "no more", limiter.Pay(1 << 20, [&] {
+      ++looks;
+      return ended ? absl::AbortedError("no more") : absl::OkStatus();
+    }));
+  });
+  while (looks < 1) std::this_thread::yield();
+  ended = true;
+  limiter.Wake();
+  payer.join();
+}
+
+TEST(RateLimiterTest, AJobThatIsCancelledOrPastItsDeadlineDoesNotWaitForIt) {
+  RateLimiter limiter(1);
+  EXPECT_STATUS(kAborted, "", limiter.Pay(1 << 20, [] { return absl::AbortedError(""); }));
   const std::atomic<bool> cancelled{true};
   CompactionJob job;
   job.rate_limiter = &limiter;
@@ -175,6 +209,13 @@ TEST(RateLimiterTest, ACancelledJobDoesNotWaitForIt) {
   job.cancelled = nullptr;
   job.abandoned = &cancelled;
   EXPECT_STATUS(kCancelled, "cancelled", job.Run(&nothing));
+  job.abandoned = nullptr;
+  job.limits.deadline = Deadline::In(absl::Milliseconds(30));
+  EXPECT_STATUS(kDeadlineExceeded, "the compaction", job.Run(&nothing));
+  Cancellation cancellation;
+  cancellation.Cancel();
+  job.limits = {.cancellation = &cancellation};
+  EXPECT_STATUS(kCancelled, "the compaction", job.Run(&nothing));
 }
 
 }  // namespace

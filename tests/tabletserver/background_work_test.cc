@@ -1,13 +1,19 @@
 // Background work as the users of a database see it: what is due is done, and can be waited for,
 // paused and cancelled.
+#include <algorithm>
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "base/steady_time.h"
 #include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 
@@ -190,6 +196,94 @@ TEST_F(BackgroundWorkTest, WaitingEndsWithTheDeadlineOrTheCancellation) {
   canceller.join();
   faulty_.ReleaseCalls();
   EXPECT_OK(database_->WaitUntilQuiet());
+}
+
+// --- A compaction that the rate holds back for hours ---
+
+constexpr uint64_t kHours = 100;  // bytes a second
+
+TEST_F(BackgroundWorkTest, TheDeadlineAndTheCancellationOfACallEndItsCompaction) {
+  WriteRuns(3);
+  database_->SetCompactionRate(kHours);
+  const auto count_sstables = [&] {
+    const std::vector<std::string> files = file_system_->AllFiles();
+    return std::count_if(files.begin(), files.end(),
+                         [](const std::string& path) { return path.ends_with(".sst"); });
+  };
+  ASSERT_OK(database_->Flush("t"));  // which a compaction begins with
+  const auto sstables = count_sstables();
+  EXPECT_STATUS(kDeadlineExceeded, "the compaction", database_->Compact("t", Soon()));
+  Cancellation cancellation;
+  std::thread canceller([&] {
+    absl::SleepFor(absl::Milliseconds(30));
+    cancellation.Cancel();
+  });
+  EXPECT_STATUS(kCancelled, "cancelled", database_->Compact("t", {.cancellation = &cancellation}));
+  canceller.join();
+  EXPECT_EQ(count_sstables(), sstables);  // nothing is left of it
+  database_->SetCompactionRate(0);
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(Group().sorted_runs, 1u);
+}
+
+TEST_F(BackgroundWorkTest, ClosingEndsACompaction) {
+  WriteRuns(3);
+  database_->SetCompactionRate(kHours);
+  std::thread compacter([&] {
+    EXPECT_STATUS(kFailedPrecondition, "the database is closed", database_->Compact("t"));
+  });
+  absl::SleepFor(absl::Milliseconds(50));
+  EXPECT_OK(database_->Close());
+  compacter.join();
+}
+
+TEST_F(BackgroundWorkTest, CancellingEndsACompactionOfACall) {
+  WriteRuns(3);
+  database_->SetCompactionRate(kHours);
+  std::atomic<bool> is_over{false};
+  std::thread compacter([&] {
+    EXPECT_STATUS(kCancelled, "", database_->Compact("t"));
+    is_over = true;
+  });
+  while (!is_over) {  // it may not have begun
+    database_->CancelCompactions();
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  compacter.join();
+}
+
+TEST_F(BackgroundWorkTest, ANewRateIsHeardByACompactionThatWaits) {
+  WriteRuns(3);
+  database_->SetCompactionRate(kHours);
+  std::thread compacter([&] { EXPECT_OK(database_->Compact("t")); });
+  absl::SleepFor(absl::Milliseconds(50));
+  database_->SetCompactionRate(0);
+  compacter.join();
+  EXPECT_EQ(Group().sorted_runs, 1u);
+}
+
+TEST_F(BackgroundWorkTest, ClosingEndsWhatCallsWaitFor) {
+  faulty_.StallCalls({{FileCall::kNewWritableFile}, ".sst"});
+  WriteSome(3);
+  std::vector<std::thread> waiters;
+  std::atomic<int> over{0};
+  const auto wait = [&](std::function<absl::Status()> call) {
+    waiters.emplace_back([&over, call = std::move(call)] {
+      EXPECT_STATUS(kFailedPrecondition, "closed", call());
+      ++over;
+    });
+  };
+  wait([&] { return database_->Flush("t"); });
+  ASSERT_TRUE(faulty_.WaitUntilStalled(1));
+  wait([&] { return database_->Compact("t"); });
+  wait([&] { return database_->WaitUntilQuiet(); });
+  wait([&] { return database_->SplitTablet("t", "m"); });
+  absl::SleepFor(absl::Milliseconds(50));
+  std::thread closer([&] { EXPECT_OK(database_->Close()); });
+  while (over < 3) absl::SleepFor(absl::Milliseconds(1));
+  faulty_.ReleaseCalls();  // which the closing itself needs, and so may the split
+  closer.join();
+  for (std::thread& waiter : waiters) waiter.join();
 }
 
 TEST_F(BackgroundWorkTest, AFlushIsDoneOnlyWhenEverythingBeforeItIsInSSTables) {
