@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 namespace bigtable {
@@ -23,8 +24,9 @@ class MemtableHolder;
 // Databases that are opened with the same budget share it, cache included. Thread-safe.
 class MemoryBudget {
  public:
-  // kLog is of full log segments that recovery, memtables or readers need, as far as they are in
-  // memory; kSpareLog of those that are being filled or wait for it.
+  // kMemtables is also of large values on their way into one. kLog is of full log segments that
+  // recovery, memtables or readers need, as far as they are in memory; kSpareLog of those that are
+  // being filled or wait for it.
   enum class Use { kMemtables, kLog, kSpareLog, kIndexes, kInMemoryGroups, kBlockCache };
   static constexpr size_t kUses = 6;
 
@@ -49,10 +51,12 @@ class MemoryBudget {
   }
   // For the engine: the databases of this budget, while they are open. WriteOutLargest has the
   // largest memtable of all written out in the background, unless something is being written out
-  // already; false if there is nothing to write out.
+  // already; false if there is nothing to write out. NotifyProgress has all of them look whether
+  // those who wait for memory can go on.
   void AddHolder(MemtableHolder* holder);
   void RemoveHolder(MemtableHolder* holder);
   bool WriteOutLargest();
+  void NotifyProgress();
 
   // For the engine: the cache that all databases of this budget share.
   BlockCache& block_cache() { return *block_cache_; }
@@ -60,7 +64,8 @@ class MemoryBudget {
  private:
   const uint64_t limit_;
   std::array<std::atomic<uint64_t>, kUses> used_{};
-  std::mutex holders_mutex_;
+  std::mutex write_out_mutex_;       // held by the one who sees to it; before the other
+  std::shared_mutex holders_mutex_;  // exclusively while holders come and go
   std::vector<MemtableHolder*> holders_;
   std::unique_ptr<BlockCache> block_cache_;
 };

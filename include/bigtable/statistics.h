@@ -218,7 +218,8 @@ struct DatabaseStatistics {
   uint64_t memory_in_memory_groups = 0;
   uint64_t memory_block_cache = 0;
 
-  // The delay of a write that comes now, and why; and what writers have waited in all.
+  // The delay of a thousand bytes that are written now, while memory has room for them, and why;
+  // and what writers have waited in all.
   StallReason stall_reason = StallReason::kNone;
   absl::Duration write_delay;
   absl::Duration total_write_delay;

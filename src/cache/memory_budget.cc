@@ -29,8 +29,9 @@ void MemoryBudget::RemoveHolder(MemtableHolder* holder) {
 }
 
 bool MemoryBudget::WriteOutLargest() {
-  const std::unique_lock lock(holders_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return true;  // somebody sees to it
+  const std::unique_lock turn(write_out_mutex_, std::try_to_lock);
+  if (!turn.owns_lock()) return true;  // somebody sees to it
+  const std::shared_lock lock(holders_mutex_);
   MemtableHolder* largest = nullptr;
   uint64_t most = 0;
   for (MemtableHolder* holder : holders_) {
@@ -44,6 +45,11 @@ bool MemoryBudget::WriteOutLargest() {
   if (largest == nullptr) return false;
   largest->WriteOutLargest();
   return true;
+}
+
+void MemoryBudget::NotifyProgress() {
+  const std::shared_lock lock(holders_mutex_);
+  for (MemtableHolder* holder : holders_) holder->OnProgress();
 }
 
 }  // namespace bigtable

@@ -16,6 +16,9 @@ class MemtableHolder {
   // nothing can be written.
   virtual uint64_t LargestMemtable() const = 0;
   virtual void WriteOutLargest() = 0;
+  // Memtables of some holder of the budget were flushed, or another compaction has ended. Must not
+  // wait.
+  virtual void OnProgress() = 0;
 
  protected:
   ~MemtableHolder() = default;

@@ -163,7 +163,8 @@ bool ApplyTo(const TableImpl& table, const ServedTablet& served, Durability dura
     // Who may do nothing of it keeps nobody waiting.
     if (!access->CheckWrites(*served.tablet->Layout(), views, statuses)) return true;
   }
-  const absl::Status admitted = served.write_controller->Admit(bytes, limits);
+  WriteController::Admission admission;
+  const absl::Status admitted = served.write_controller->Admit(bytes, limits, &admission);
   if (!admitted.ok()) {
     std::fill(statuses.begin(), statuses.end(), admitted);
     return true;

@@ -225,7 +225,11 @@ bool Cluster::IsLive(std::string_view name) const {
 
 void Cluster::StartBackground(std::function<void()> on_progress) {
   MutexLock replace_lock(&replace_mutex_);  // METADATA's servers may be replaced already
-  background_.Start(AllServers(), options_.compaction_threads, std::move(on_progress));
+  background_.Start(AllServers(), options_.compaction_threads,
+                    [this, on_progress = std::move(on_progress)] {
+                      options_.shared_memory_budget->NotifyProgress();
+                      on_progress();
+                    });
   for (const auto& host : Servers()) {
     options_.shared_memory_budget->AddHolder(host->write_controller());
   }

@@ -124,8 +124,9 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     // Who may do nothing of it keeps nobody waiting.
     if (!access->CheckWrites(*tablet->Layout(), views, statuses)) return response;
   }
+  WriteController::Admission admission;
   if (write_controller_ != nullptr) {
-    const absl::Status admitted = write_controller_->Admit(bytes, limits);
+    const absl::Status admitted = write_controller_->Admit(bytes, limits, &admission);
     if (!admitted.ok()) return All(views.size(), admitted);
   }
   // Pinned after the wait, so that no memtable is kept that the wait is for.

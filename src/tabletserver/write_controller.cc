@@ -1,6 +1,7 @@
 #include "tabletserver/write_controller.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -9,11 +10,24 @@
 #include "monitoring/thread_calls.h"
 
 namespace bigtable {
+namespace {
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+// The wait that is worth a sleep; shorter ones are put off and add up.
+constexpr absl::Duration kShortestSleep = absl::Milliseconds(1);
+// Nobody announces that a reader has given back memory, or that the server has failed.
+constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
+// No more bytes than this are added up.
+constexpr uint64_t kMostBytes = uint64_t{1} << 40;
+
+}  // namespace
+
+// --- How much is let through ---
 
 double WriteController::MemoryPressure() const {
-  const double soft = static_cast<double>(budget_->limit()) / 2;
-  const double hard = static_cast<double>(MostWriteMemory());
-  return std::clamp((static_cast<double>(WriteMemory()) - soft) / (hard - soft), 0.0, 1.0);
+  const double soft = static_cast<double>(SoftLimit());
+  const double hard = static_cast<double>(HardLimit());
+  return std::clamp((static_cast<double>(TakenMemory()) - soft) / (hard - soft), 0.0, 1.0);
 }
 
 double WriteController::RunPressure() const {
@@ -21,12 +35,50 @@ double WriteController::RunPressure() const {
   return std::clamp((runs - kSlowRuns) / static_cast<double>(kMostRuns - kSlowRuns), 0.0, 1.0);
 }
 
-double WriteController::Rate() const {
-  constexpr double kFastest = 400e6;
-  constexpr double kSlowest = 1e6;
-  const double room = 1 - std::max(MemoryPressure(), RunPressure());
-  return std::max(kSlowest, kFastest * room * room);
+double WriteController::Rate(double memory_pressure, const Speeds& speeds) const {
+  const double run_pressure = RunPressure();
+  const auto slowed = [](double speed, double pressure) {
+    return 2 * speed * (1 - pressure) * (1 - pressure);
+  };
+  double rate = kNoLimit;
+  if (memory_pressure > 0) rate = slowed(speeds.flushes, memory_pressure);
+  if (run_pressure > 0) {
+    rate = std::min(rate, slowed(speeds.compactions, run_pressure));
+  }
+  return std::max(rate, speeds.flushes * kLeastPart);
 }
+
+double WriteController::RateNow(SteadyTime now) {
+  if (now - speeds_at_ >= kShortestSleep) {
+    speeds_ = ReadSpeeds();
+    speeds_at_ = now;
+  }
+  return Rate(may_flush_ ? MemoryPressure() : 0, speeds_);
+}
+
+absl::Duration WriteController::WorkOff(double rate, SteadyTime now) {
+  if (rate == kNoLimit || debt_ == 0) {
+    debt_ = 0;
+  } else {
+    // Another thread's look at the clock may be later.
+    const double seconds = std::max(absl::ToDoubleSeconds(now - debt_at_), 0.0);
+    debt_ = std::max(debt_ - rate * seconds, 0.0);
+  }
+  debt_at_ = std::max(debt_at_, now);
+  return TimeOfDebt(rate);
+}
+
+absl::Duration WriteController::TimeOfDebt(double rate) const {
+  const absl::Duration time = absl::Seconds(debt_ / rate);
+  return time < kShortestSleep ? absl::ZeroDuration() : time;
+}
+
+bool WriteController::HasRoom(uint64_t bytes) const {
+  if (TakenMemory() + bytes <= HardLimit()) return true;
+  return !may_flush_ && (bytes < kLarge || arriving_ == 0);
+}
+
+// --- What statistics and listeners are told ---
 
 StallReason WriteController::reason() const {
   const double memory = MemoryPressure();
@@ -36,14 +88,18 @@ StallReason WriteController::reason() const {
 }
 
 absl::Duration WriteController::delay() const {
-  if (reason() == StallReason::kNone) return absl::ZeroDuration();
-  return absl::Seconds(1000 / Rate());
+  const double rate = Rate(MemoryPressure(), ReadSpeeds());
+  return rate == kNoLimit ? absl::ZeroDuration() : absl::Seconds(1000 / rate);
 }
 
 void WriteController::NoteReason() {
+  MutexLock lock(&mutex_);
+  NoteReasonLocked();
+}
+
+void WriteController::NoteReasonLocked() {
   // Nobody writes to a server that has no log yet.
   if (events_ == nullptr || !server_->has_log()) return;
-  MutexLock lock(&mutex_);
   const StallReason now = reason();
   if (now == told_) return;
   events_->Push(&EventListener::OnStallChanged, {.time = absl::Now(),
@@ -53,43 +109,150 @@ void WriteController::NoteReason() {
                                                  .delay = delay()});
 }
 
-absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limits) {
+// --- The way of a write ---
+
+absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limits,
+                                          Admission* admission) {
+  bytes = std::min(bytes, kMostBytes);
+  const SteadyTime now = SteadyTime::Now();
+  if (WantsFlushes(bytes)) LookForFlushes(now);
+  MutexLock lock(&mutex_);
+  NoteReasonLocked();
+  if (queue_.empty()) {
+    const double rate = RateNow(now);
+    if (WorkOff(rate, now) == absl::ZeroDuration() && HasRoom(bytes)) {
+      Pass(bytes, rate, admission);
+      return absl::OkStatus();
+    }
+  }
+  Waiter waiter{.bytes = bytes, .place = place_ + bytes, .admission = admission};
+  return Wait(&waiter, limits);
+}
+
+absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
   const WaitTimer held_back;
-  NoteReason();
-  const absl::Time start = absl::Now();
-  absl::Duration wait;
-  {
-    // Writers pay one after another; a wait of less than a millisecond is put off and added up.
-    MutexLock lock(&mutex_);
-    paid_until_ = std::max(paid_until_, start) + absl::Seconds(static_cast<double>(bytes) / Rate());
-    wait = paid_until_ - start;
-  }
-  if (MemoryPressure() > 0) budget_->WriteOutLargest();
+  queue_.insert(
+      std::upper_bound(queue_.begin(), queue_.end(), waiter,
+                       [](const Waiter* a, const Waiter* b) { return a->place < b->place; }),
+      waiter);
+  waiting_.store(queue_.size(), std::memory_order_relaxed);
   absl::Status status;
-  while (wait >= absl::Milliseconds(1) && status.ok()) {
-    const absl::Duration nap = std::min(wait, absl::Milliseconds(10));
-    absl::SleepFor(nap);
-    wait -= nap;
-    status = limits.Check("the write, which was held back,");
+  while (true) {
+    absl::Status stuck;
+    if (queue_.front() == waiter && WantsFlushes(waiter->bytes)) {
+      // Which waits for its turn among the writes.
+      mutex_.Unlock();
+      LookForFlushes(SteadyTime::Now());
+      stuck = background_->StuckFlush();
+      mutex_.Lock();
+    }
+    const absl::Duration until_first = LetThrough(SteadyTime::Now());
+    if (waiter->is_through) break;
+    status = server_->error();
+    if (status.ok()) status = std::move(stuck);
+    if (status.ok()) status = limits.Check("the write, which was held back,");
+    if (!status.ok()) {
+      Leave(waiter);
+      break;
+    }
+    absl::Duration sleep = limits.MostSleep();
+    if (queue_.front() == waiter) sleep = std::min(sleep, until_first);
+    waiter->changed.WaitFor(&mutex_, sleep);
   }
-  if (status.ok() && WriteMemory() >= MostWriteMemory()) status = WaitForMemory(limits);
-  total_delay_.fetch_add(absl::ToInt64Nanoseconds(absl::Now() - start));
-  if (RequestTrace* const trace = CurrentTrace()) {
-    trace->held_back += absl::Nanoseconds(held_back.nanos());
-  }
+  // Whoever is first now may be asleep, and looks after itself and the others from now on.
+  if (!queue_.empty()) queue_.front()->changed.Signal();
+  const int64_t nanos = held_back.nanos();
+  total_delay_.fetch_add(nanos, std::memory_order_relaxed);
+  if (RequestTrace* const trace = CurrentTrace()) trace->held_back += absl::Nanoseconds(nanos);
   return status;
 }
 
-absl::Status WriteController::WaitForMemory(const CallLimits& limits) {
-  BT_RETURN_IF_ERROR(server_->error());
-  // Once nothing is left to write out, readers hold the memory: waiting would not help.
-  while (WriteMemory() >= MostWriteMemory() && budget_->WriteOutLargest()) {
-    BT_RETURN_IF_ERROR(server_->error());
-    BT_RETURN_IF_ERROR(background_->StuckFlush());
-    BT_RETURN_IF_ERROR(limits.Check("the write, which was held back,"));
-    background_->WaitForProgress(absl::Milliseconds(5));
+absl::Duration WriteController::LetThrough(SteadyTime now) {
+  const double rate = RateNow(now);
+  absl::Duration debt = WorkOff(rate, now);
+  size_t passed = 0;
+  absl::Duration until_next = absl::InfiniteDuration();
+  for (; passed < queue_.size(); ++passed) {
+    Waiter* const first = queue_[passed];
+    if (debt > absl::ZeroDuration()) {
+      until_next = std::min(debt, kLookAgain);
+      break;
+    }
+    if (!HasRoom(first->bytes)) {
+      Reserve(first);
+      until_next = kLookAgain;
+      break;
+    }
+    Unreserve(first);
+    Pass(first->bytes, rate, first->admission);
+    place_ = std::max(place_, first->place);
+    first->is_through = true;
+    first->changed.Signal();
+    debt = TimeOfDebt(rate);
   }
-  return absl::OkStatus();
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(passed));
+  waiting_.store(queue_.size(), std::memory_order_relaxed);
+  return until_next;
+}
+
+void WriteController::Pass(uint64_t bytes, double rate, Admission* admission) {
+  if (rate != kNoLimit) debt_ += static_cast<double>(bytes);
+  if (bytes < kLarge) return;
+  Charge(static_cast<int64_t>(bytes));
+  arriving_ += bytes;
+  admission->controller_ = this;
+  admission->bytes_ = bytes;
+}
+
+void WriteController::Reserve(Waiter* waiter) {
+  if (waiter->bytes < kLarge || std::exchange(waiter->has_reserved, true)) return;
+  Charge(static_cast<int64_t>(waiter->bytes));
+  reserved_.fetch_add(waiter->bytes, std::memory_order_relaxed);
+}
+
+void WriteController::Unreserve(Waiter* waiter) {
+  if (!std::exchange(waiter->has_reserved, false)) return;
+  reserved_.fetch_sub(waiter->bytes, std::memory_order_relaxed);
+  Charge(-static_cast<int64_t>(waiter->bytes));
+}
+
+void WriteController::Leave(Waiter* waiter) {
+  Unreserve(waiter);
+  std::erase(queue_, waiter);
+  waiting_.store(queue_.size(), std::memory_order_relaxed);
+}
+
+void WriteController::Arrived(uint64_t bytes) {
+  MutexLock lock(&mutex_);
+  Charge(-static_cast<int64_t>(bytes));
+  arriving_ -= bytes;
+  // There is something to flush again.
+  may_flush_ = true;
+  looked_at_.store(SteadyTime().nanos(), std::memory_order_relaxed);
+  if (!queue_.empty()) queue_.front()->changed.Signal();
+}
+
+// --- Flushes ---
+
+bool WriteController::WantsFlushes(uint64_t bytes) const {
+  return TakenMemory() + bytes > HardLimit() || MemoryPressure() > 0;
+}
+
+void WriteController::LookForFlushes(SteadyTime now) {
+  int64_t last = looked_at_.load(std::memory_order_relaxed);
+  if (now - SteadyTime::FromNanos(last) < kShortestSleep) return;
+  if (!looked_at_.compare_exchange_strong(last, now.nanos(), std::memory_order_relaxed)) return;
+  const bool may_flush = budget_->WriteOutLargest();
+  MutexLock lock(&mutex_);
+  may_flush_ = may_flush;
+}
+
+void WriteController::OnProgress() {
+  MutexLock lock(&mutex_);
+  NoteReasonLocked();
+  if (queue_.empty()) return;
+  LetThrough(SteadyTime::Now());
+  if (!queue_.empty()) queue_.front()->changed.Signal();
 }
 
 uint64_t WriteController::LargestMemtable() const {

@@ -286,6 +286,21 @@ TEST_F(BackgroundWorkTest, ClosingEndsWhatCallsWaitFor) {
   for (std::thread& waiter : waiters) waiter.join();
 }
 
+// --- Many sorted runs ---
+
+// Compactions that do not come are not waited for: writers are slowed, but to no less than an
+// eighth of what flushes show.
+TEST_F(BackgroundWorkTest, PausedCompactionsDoNotStopWriters) {
+  database_->PauseCompactions();
+  WriteRuns(60);
+  ASSERT_GE(Group().sorted_runs, 50u);
+  EXPECT_EQ(database_->Statistics().stall_reason, StallReason::kSortedRuns);
+  EXPECT_GT(database_->Statistics().write_delay, absl::ZeroDuration());
+  const SteadyTime start = SteadyTime::Now();
+  WriteSome(12 * 80);  // 6 MB
+  EXPECT_LT(SteadyTime::Now() - start, absl::Seconds(4));
+}
+
 TEST_F(BackgroundWorkTest, AFlushIsDoneOnlyWhenEverythingBeforeItIsInSSTables) {
   WriteSome(3);
   ASSERT_OK(database_->Flush("t"));

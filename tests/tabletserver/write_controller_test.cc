@@ -1,31 +1,285 @@
-// When writers are let through, slowed and held back. Memory is charged by hand, so that the
-// pressure is exactly what the test says.
+// When writers are let through, slowed and held back. Memory is charged by hand, and flushes are
+// said to be under way, so that the pressure is exactly what the test says.
 #include "tabletserver/write_controller.h"
 
+#include <atomic>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "base/steady_time.h"
 #include "support/expect_status.h"
 #include "support/server_fixture.h"
 
 namespace bigtable {
 namespace {
 
-constexpr uint64_t kLimit = ServerFixture::kLimit;
-constexpr int64_t kSoft = kLimit / 2;
-constexpr int64_t kHard = kLimit / 8 * 5;
+using Admission = WriteController::Admission;
 
+// Says what it is told to say of flushes.
+class SaidFlushes final : public MemtableHolder {
+ public:
+  bool IsWritingOut() const override { return are_under_way; }
+  uint64_t LargestMemtable() const override { return 0; }
+  void WriteOutLargest() override {}
+  void OnProgress() override {}
+
+  std::atomic<bool> are_under_way{true};
+};
+
+// A budget so large that what is let through meanwhile matters.
 class WriteControllerTest : public ServerFixture {
  protected:
+  static constexpr int64_t kBudget = int64_t{1} << 30;
+  static constexpr int64_t kSoft = kBudget / 2;
+  static constexpr int64_t kHard = kBudget / 8 * 5;
+  // What flushes are taken to do as long as there was none.
+  static constexpr double kSpeed = WorkSpeed::kAssumed;
+
+  void SetUp() override {
+    large_.AddHolder(&controller_);
+    large_.AddHolder(&flushes_);
+  }
+  void TearDown() override {
+    large_.RemoveHolder(&controller_);
+    large_.RemoveHolder(&flushes_);
+  }
+
+  // Beside what writes on their way have charged.
+  void SetMemory(int64_t bytes) {
+    large_.Charge(MemoryBudget::Use::kMemtables, bytes - memory_);
+    memory_ = bytes;
+  }
+  uint64_t Used() const { return large_.used(MemoryBudget::Use::kMemtables); }
+  absl::Status Admit(uint64_t bytes, const CallLimits& limits = {}) {
+    Admission admission;
+    return controller_.Admit(bytes, limits, &admission);
+  }
+  static CallLimits For(absl::Duration time) { return {.deadline = Deadline::In(time)}; }
+  // Others wait too.
+  void AwaitWaiting(size_t count) const {
+    while (controller_.waiting() != count) absl::SleepFor(absl::Milliseconds(1));
+  }
+
+  MemoryBudget large_{kBudget};
+  int64_t memory_ = 0;
+  SaidFlushes flushes_;
+  WriteController controller_{&large_, server_.get(), &background_};
+};
+
+TEST_F(WriteControllerTest, FarFromItsLimitsItLetsEverythingThroughAtOnce) {
+  SetMemory(kSoft - 1);
+  // Not even the limits of the call are looked at.
+  Cancellation cancelled;
+  cancelled.Cancel();
+  EXPECT_OK(Admit(WriteController::kLarge - 1, {absl::InfinitePast(), &cancelled}));
+  EXPECT_OK(Admit(100 << 20, {absl::InfinitePast(), &cancelled}));
+  EXPECT_EQ(controller_.reason(), StallReason::kNone);
+  EXPECT_EQ(controller_.delay(), absl::ZeroDuration());
+  EXPECT_EQ(controller_.total_delay(), absl::ZeroDuration());
+}
+
+TEST_F(WriteControllerTest, TheNearerTheLimitTheLongerAByteTakes) {
+  absl::Duration last = absl::ZeroDuration();
+  for (int step = 1; step <= 6; ++step) {
+    SetMemory(kSoft + (kHard - kSoft) * step / 8);
+    EXPECT_EQ(controller_.reason(), StallReason::kMemory);
+    EXPECT_GT(controller_.delay(), last) << step;
+    last = controller_.delay();
+  }
+  // An eighth of what flushes do is let through, however near it is.
+  for (const int64_t memory : {kHard - 1, kHard * 2}) {
+    SetMemory(memory);
+    EXPECT_EQ(controller_.delay(), absl::Seconds(1000 / (kSpeed / 8)));
+  }
+}
+
+TEST_F(WriteControllerTest, AWriteUnderPressureTakesAsLongAsIsSaid) {
+  SetMemory(kHard - (1 << 20));
+  constexpr int kWrites = 50;
+  constexpr uint64_t kBytes = 60'000;
+  const absl::Duration time = controller_.delay() * (kWrites * kBytes / 1000);
+  const SteadyTime start = SteadyTime::Now();
+  for (int i = 0; i < kWrites; ++i) ASSERT_OK(Admit(kBytes));
+  EXPECT_GE(SteadyTime::Now() - start, time * 0.9);
+  EXPECT_GE(controller_.total_delay(), time * 0.5);
+}
+
+TEST_F(WriteControllerTest, SmallDelaysAddUpAcrossWriters) {
+  SetMemory(kHard - (1 << 20));
+  const absl::Duration time = controller_.delay() * 1000;
+  const SteadyTime start = SteadyTime::Now();
+  for (int i = 0; i < 10'000; ++i) ASSERT_OK(Admit(100));  // four microseconds each
+  EXPECT_GE(SteadyTime::Now() - start, time * 0.9);
+}
+
+// --- Waits are worked out anew ---
+
+TEST_F(WriteControllerTest, MemoryThatIsFreedEndsTheWaitForWhatWasLetThroughBefore) {
+  SetMemory(kHard - (120 << 20));
+  Admission before;
+  ASSERT_OK(controller_.Admit(100 << 20, {}, &before));
+  // Behind it there are four seconds to wait, at an eighth of the speed.
+  std::atomic<bool> is_through{false};
+  std::thread writer([&] {
+    EXPECT_OK(Admit(100));
+    is_through = true;
+  });
+  AwaitWaiting(1);
+  absl::SleepFor(absl::Milliseconds(30));
+  EXPECT_FALSE(is_through);
+  const SteadyTime start = SteadyTime::Now();
+  SetMemory(0);
+  large_.NotifyProgress();
+  writer.join();
+  EXPECT_LT(SteadyTime::Now() - start, absl::Seconds(2));
+}
+
+TEST_F(WriteControllerTest, WhoeverGivesUpHasPaidForNothing) {
+  SetMemory(kHard - 1000);
+  const uint64_t before = Used();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_STATUS(kDeadlineExceeded, "held back", Admit(300 << 20, For(absl::Milliseconds(10))));
+    Cancellation cancelled;
+    cancelled.Cancel();
+    EXPECT_STATUS(kCancelled, "held back", Admit(300 << 20, {Deadline(), &cancelled}));
+  }
+  EXPECT_EQ(Used(), before);
+  EXPECT_EQ(controller_.waiting(), 0u);
+  // Three gigabytes were not let through, and are not waited for: not a minute, nor two.
+  const SteadyTime start = SteadyTime::Now();
+  EXPECT_OK(Admit(100));
+  EXPECT_LT(SteadyTime::Now() - start, absl::Seconds(5));
+}
+
+// Only the first looks whether it may go; who comes after it is not left asleep.
+TEST_F(WriteControllerTest, WhenTheFirstGivesUpTheNextLooksAfterItself) {
+  SetMemory(kHard - 1000);
+  Cancellation cancellation;
+  std::thread large([&] {
+    EXPECT_STATUS(kCancelled, "held back", Admit(300 << 20, {Deadline(), &cancellation}));
+  });
+  AwaitWaiting(1);
+  std::thread other([&] { EXPECT_OK(Admit(301 << 20)); });
+  AwaitWaiting(2);
+  cancellation.Cancel();
+  large.join();
+  SetMemory(kHard - (301 << 20));  // which nobody announces
+  other.join();
+}
+
+// --- Fairness ---
+
+TEST_F(WriteControllerTest, ASmallWritePassesLargeOnesThatWaitForRoom) {
+  SetMemory(kHard - 1000);
+  std::thread large([&] { EXPECT_OK(Admit(64 << 20)); });
+  AwaitWaiting(1);
+  EXPECT_OK(Admit(100, For(absl::Seconds(30))));
+  EXPECT_EQ(controller_.waiting(), 1u);
+  SetMemory(0);
+  large_.NotifyProgress();
+  large.join();
+}
+
+TEST_F(WriteControllerTest, ManySmallWritesDoNotKeepALargeOneWaitingForEver) {
+  SetMemory(kHard - (2 << 20));
+  std::atomic<bool> is_through{false};
+  // There is room for it; it has to come to its turn.
+  std::thread large([&] {
+    EXPECT_OK(Admit(1 << 20, For(absl::Seconds(60))));
+    is_through = true;
+  });
+  std::vector<std::thread> small;
+  std::atomic<uint64_t> bytes{0};
+  for (int i = 0; i < 3; ++i) {
+    small.emplace_back([&] {
+      while (!is_through) {
+        EXPECT_OK(Admit(10'000));
+        bytes += 10'000;
+      }
+    });
+  }
+  large.join();
+  for (std::thread& thread : small) thread.join();
+  // Each has had as much as it, or somewhat more before it had come.
+  EXPECT_LT(bytes, uint64_t{64} << 20);
+}
+
+TEST_F(WriteControllerTest, OneServersLargeWriteIsLeftTheRoomByTheOthers) {
+  SetMemory(kHard - (30 << 20));
+  std::thread large([&] { EXPECT_OK(Admit(40 << 20)); });
+  AwaitWaiting(1);
+  // Its turn has come; what others wrote now would take its room for ever.
+  WriteController other(&large_, server_.get(), &background_);
+  Admission admission;
+  EXPECT_STATUS(kDeadlineExceeded, "held back",
+                other.Admit(1 << 20, For(absl::Milliseconds(50)), &admission));
+  SetMemory(kHard - (40 << 20));
+  large_.NotifyProgress();
+  large.join();
+  EXPECT_OK(other.Admit(1 << 20, For(absl::Seconds(30)), &admission));
+}
+
+// --- The hard limit ---
+
+TEST_F(WriteControllerTest, WritesOnTheirWayCountAsMemory) {
+  SetMemory(kHard - (100 << 20));
+  Admission first, second;
+  ASSERT_OK(controller_.Admit(60 << 20, {}, &first));
+  EXPECT_EQ(Used(), static_cast<uint64_t>(kHard - (40 << 20)));
+  EXPECT_STATUS(kDeadlineExceeded, "held back",
+                controller_.Admit(60 << 20, For(absl::Milliseconds(20)), &second));
+}
+
+TEST_F(WriteControllerTest, AValueBeyondTheBudgetGoesWhenNothingElseIsInTheWay) {
+  SetMemory(kHard / 2);
+  Admission first, second;
+  constexpr uint64_t kHuge = uint64_t{2} << 30;
+  EXPECT_STATUS(kDeadlineExceeded, "held back",
+                controller_.Admit(kHuge, For(absl::Milliseconds(20)), &first));
+  flushes_.are_under_way = false;  // whoever has the memory now keeps it
+  EXPECT_OK(controller_.Admit(kHuge, For(absl::Seconds(30)), &first));
+  // One at a time.
+  EXPECT_STATUS(kDeadlineExceeded, "held back",
+                controller_.Admit(kHuge, For(absl::Milliseconds(20)), &second));
+}
+
+TEST_F(WriteControllerTest, TheNextValueBeyondTheBudgetGoesWhenTheOneBeforeHasArrived) {
+  flushes_.are_under_way = false;
+  constexpr uint64_t kHuge = uint64_t{2} << 30;
+  auto first = std::make_unique<Admission>();
+  ASSERT_OK(controller_.Admit(kHuge, {}, first.get()));
+  std::thread second([&] { EXPECT_OK(Admit(kHuge)); });
+  AwaitWaiting(1);
+  first.reset();
+  second.join();
+  EXPECT_EQ(Used(), 0u);
+}
+
+TEST_F(WriteControllerTest, MemoryThatIsNotInMemtablesToWriteOutHoldsNobodyBack) {
+  SetMemory(kHard * 2);  // readers have it
+  flushes_.are_under_way = false;
+  background_.Start({server_.get()}, 1, nullptr);
+  EXPECT_OK(Admit(1000, For(absl::Seconds(30))));
+  EXPECT_OK(Admit(1 << 20, For(absl::Seconds(30))));
+  background_.Stop();
+}
+
+// --- With a server that flushes ---
+
+class FlushingControllerTest : public ServerFixture {
+ protected:
+  static constexpr uint64_t kHard = kLimit / 8 * 5;
+
   void SetUp() override { budget_->AddHolder(&controller_); }
   void TearDown() override { budget_->RemoveHolder(&controller_); }
 
-  void SetMemory(int64_t bytes) {
+  void SetMemory(uint64_t bytes) {
     budget_->Charge(MemoryBudget::Use::kMemtables,
-                    bytes - static_cast<int64_t>(budget_->used(MemoryBudget::Use::kMemtables)));
+                    static_cast<int64_t>(bytes - budget_->used(MemoryBudget::Use::kMemtables)));
   }
   // A tablet with something to write out, which nobody does as long as background_ is not started.
   void AddFrozenTablet() {
@@ -35,83 +289,15 @@ class WriteControllerTest : public ServerFixture {
     server_->FreezeAll(tablet_.get());
     ASSERT_TRUE(server_->HasFrozen());
   }
+  absl::Status Admit(absl::Duration time) {
+    Admission admission;
+    return controller_.Admit(1, {.deadline = Deadline::In(time)}, &admission);
+  }
 
   WriteController controller_{budget_.get(), server_.get(), &background_};
 };
 
-TEST_F(WriteControllerTest, FarFromItsLimitsItLetsEverythingThroughAtOnce) {
-  SetMemory(kSoft - 1);
-  // Not even the limits of the call are looked at.
-  Cancellation cancelled;
-  cancelled.Cancel();
-  EXPECT_OK(controller_.Admit(UINT64_MAX, {absl::InfinitePast(), &cancelled}));
-  EXPECT_EQ(controller_.reason(), StallReason::kNone);
-  EXPECT_EQ(controller_.delay(), absl::ZeroDuration());
-  EXPECT_EQ(controller_.total_delay(), absl::ZeroDuration());
-}
-
-TEST_F(WriteControllerTest, TheNearerTheLimitTheLongerAByteTakes) {
-  absl::Duration last = absl::ZeroDuration();
-  for (int step = 1; step <= 8; ++step) {
-    SetMemory(kSoft + (kHard - kSoft) * step / 8);
-    EXPECT_EQ(controller_.reason(), StallReason::kMemory);
-    EXPECT_GT(controller_.delay(), last) << step;
-    last = controller_.delay();
-  }
-  EXPECT_EQ(last, absl::Milliseconds(1));  // for a thousand bytes: a megabyte a second
-  SetMemory(kHard * 2);
-  EXPECT_EQ(controller_.delay(), last);
-}
-
-TEST_F(WriteControllerTest, AWriteUnderPressureTakesAsLongAsIsSaid) {
-  SetMemory(kHard - 1);
-  const absl::Duration delay = controller_.delay() * 50;  // of fifty thousand bytes
-  const absl::Time start = absl::Now();
-  EXPECT_OK(controller_.Admit(50000, {}));
-  EXPECT_GE(absl::Now() - start, delay * 0.9);
-  EXPECT_GE(controller_.total_delay(), delay * 0.9);
-  SetMemory(0);
-  EXPECT_EQ(controller_.reason(), StallReason::kNone);
-}
-
-TEST_F(WriteControllerTest, SmallDelaysAddUpAcrossWriters) {
-  SetMemory(kHard - 1);
-  const absl::Time start = absl::Now();
-  for (int i = 0; i < 500; ++i) ASSERT_OK(controller_.Admit(100, {}));  // a tenth of a ms each
-  EXPECT_GE(absl::Now() - start, absl::Milliseconds(40));
-}
-
-TEST_F(WriteControllerTest, TheDeadlineEndsTheWait) {
-  SetMemory(kHard - 1);
-  const absl::Time start = absl::Now();
-  EXPECT_STATUS(kDeadlineExceeded, "held back",
-                controller_.Admit(60 << 20, {start + absl::Milliseconds(30), nullptr}));
-  EXPECT_GE(absl::Now() - start, absl::Milliseconds(30));
-  EXPECT_LT(absl::Now() - start, absl::Seconds(20));  // of the minute that it would have taken
-}
-
-TEST_F(WriteControllerTest, ACancellationEndsTheWait) {
-  SetMemory(kHard - 1);
-  Cancellation cancellation;
-  std::thread canceller([&] {
-    absl::SleepFor(absl::Milliseconds(30));
-    cancellation.Cancel();
-  });
-  const absl::Time start = absl::Now();
-  EXPECT_STATUS(kCancelled, "held back",
-                controller_.Admit(60 << 20, {absl::InfiniteFuture(), &cancellation}));
-  EXPECT_LT(absl::Now() - start, absl::Seconds(20));
-  canceller.join();
-}
-
-TEST_F(WriteControllerTest, MemoryThatIsNotInMemtablesToWriteOutHoldsNobodyBack) {
-  SetMemory(kHard * 2);  // readers have it
-  background_.Start({server_.get()}, 1, nullptr);
-  EXPECT_OK(controller_.Admit(1000, {absl::Now() + absl::Seconds(30), nullptr}));
-  background_.Stop();
-}
-
-TEST_F(WriteControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
+TEST_F(FlushingControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
   ASSERT_NO_FATAL_FAILURE(AddFrozenTablet());
   ASSERT_OK(root_.Create());
   SetMemory(kHard * 2);
@@ -123,23 +309,30 @@ TEST_F(WriteControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
     return Cat("/", number, ".sst");
   };
   background_.Start({server_.get()}, 1, nullptr);
-  EXPECT_STATUS(kDeadlineExceeded, "held back",
-                controller_.Admit(1, {absl::Now() + absl::Milliseconds(50), nullptr}));
+  EXPECT_STATUS(kDeadlineExceeded, "held back", Admit(absl::Milliseconds(50)));
   stuck.Unlock();
   // Now they do: the memory stays charged, but nothing is left that would give it back.
-  EXPECT_OK(controller_.Admit(1, {absl::Now() + absl::Seconds(30), nullptr}));
+  EXPECT_OK(Admit(absl::Seconds(30)));
   EXPECT_FALSE(background_.HasFlushes());
   background_.Stop();
 }
 
-TEST_F(WriteControllerTest, AServerWithAnErrorLetsNobodyWait) {
+TEST_F(FlushingControllerTest, AServerWithAnErrorLetsNobodyWait) {
   ASSERT_NO_FATAL_FAILURE(AddFrozenTablet());
+  SaidFlushes flushes;
+  budget_->AddHolder(&flushes);
   SetMemory(kHard * 2);
-  server_->SetError(absl::UnavailableError("the disk is gone"));
   background_.Start({server_.get()}, 1, nullptr);
-  EXPECT_STATUS(kUnavailable, "the disk is gone",
-                controller_.Admit(1, {absl::Now() + absl::Seconds(30), nullptr}));
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i) {
+    writers.emplace_back(
+        [&] { EXPECT_STATUS(kUnavailable, "the disk is gone", Admit(absl::Seconds(60))); });
+  }
+  while (controller_.waiting() < 4) absl::SleepFor(absl::Milliseconds(1));
+  server_->SetError(absl::UnavailableError("the disk is gone"));
+  for (std::thread& writer : writers) writer.join();
   background_.Stop();
+  budget_->RemoveHolder(&flushes);
 }
 
 }  // namespace
