@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
+
+#include "absl/types/span.h"
 
 namespace bigtable {
 namespace {
@@ -16,10 +19,15 @@ const EntryVersion* FirstLater(const std::vector<EntryVersion>& deletions, Entry
 
 }  // namespace
 
-CollectingCursor::CollectingCursor(EntryCursor* input, const Retention* retention, bool major)
-    : input_(input), retention_(retention), major_(major), horizon_(retention->horizon()) {
+CollectingCursor::CollectingCursor(EntryCursor* input, const Retention* retention, bool major,
+                                   Pay pay)
+    : input_(input),
+      retention_(retention),
+      major_(major),
+      horizon_(retention->horizon()),
+      pay_(std::move(pay)) {
   for (const RetainedFamily& family : retention->families) {
-    keeps_versions_ |= family.max_versions.has_value();
+    keeps_versions_ |= family.counts_versions();
   }
 }
 
@@ -29,6 +37,8 @@ void CollectingCursor::SeekToFirst() {
 }
 
 void CollectingCursor::Next() {
+  valid_ = PayForEntry();
+  if (!valid_) return;
   input_->Next();
   Find();
 }
@@ -36,22 +46,21 @@ void CollectingCursor::Next() {
 void CollectingCursor::Find() {
   for (; input_->valid(); input_->Next()) {
     const std::string_view key = input_->key();
-    if (key.size() != column_prefix_.size() + kTrailerSize || !key.starts_with(column_prefix_)) {
-      EnterColumn(key);
-    }
     const EntryKind kind = KindOf(key);
     const EntryVersion version = VersionOf(key);
     made_key_.clear();
-    const Verdict verdict =
-        HasTimestamp(kind) ? JudgeTimestamped(key, kind, version) : JudgeWide(kind, version);
-    if (!input_->valid()) break;  // reading ahead met an error
-    if (verdict == Verdict::kDrop) continue;
+    const Verdict verdict = Judge(key, kind, version);
+    if (!input_->valid() || !paid_.ok()) break;  // reading ahead met an error
+    if (verdict == Verdict::kDrop) {
+      if (!PayForEntry()) break;
+      continue;
+    }
     if (verdict == Verdict::kShadow && made_key_.empty()) {
       made_key_ = input_->key();
       made_key_.back() = static_cast<char>(EntryKind::kShadow);
     }
     if (verdict == Verdict::kKeep && major_ && kind == EntryKind::kCell &&
-        version.sequence <= horizon_) {
+        version.sequence <= horizon_ && !retention_->held) {
       Settle(version);
     }
     key_ = made_key_.empty() ? input_->key() : made_key_;
@@ -60,6 +69,26 @@ void CollectingCursor::Find() {
     return;
   }
   valid_ = false;
+}
+
+bool CollectingCursor::PayForEntry() {
+  constexpr uint64_t kPayEvery = 64 << 10;
+  unpaid_ += input_->key().size() + input_->value().size();
+  return unpaid_ < kPayEvery || PayFor(std::exchange(unpaid_, 0));
+}
+
+bool CollectingCursor::PayFor(uint64_t bytes) {
+  if (pay_ != nullptr && paid_.ok()) paid_ = pay_(bytes);
+  return paid_.ok();
+}
+
+CollectingCursor::Verdict CollectingCursor::Judge(std::string_view key, EntryKind kind,
+                                                  EntryVersion version) {
+  if (retention_->held) return Verdict::kKeep;
+  if (key.size() != column_prefix_.size() + kTrailerSize || !key.starts_with(column_prefix_)) {
+    EnterColumn(key);
+  }
+  return HasTimestamp(kind) ? JudgeTimestamped(key, kind, version) : JudgeWide(kind, version);
 }
 
 void CollectingCursor::EnterRow(std::string_view key, size_t row_size) {
@@ -77,7 +106,10 @@ void CollectingCursor::EnterColumn(std::string_view key) {
   } else if (family != family_name_) {
     family_deletions_.clear();
   }
-  if (!same_row || family != family_name_) family_ = retention_->Find(family);
+  if (!same_row || family != family_name_) {
+    family_ = retention_->Find(family);
+    counts_versions_ = family_ != nullptr && family_->counts_versions();
+  }
   column_prefix_.assign(ColumnPrefix(key));
   family_name_ = std::string_view(column_prefix_).substr(row_size, family.size());
   column_deletions_.clear();
@@ -105,7 +137,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeWide(EntryKind kind, EntryVersi
   // in between.
   EntryVersion hider;
   in_timestamp_ = false;
-  const bool counted = of_row ? keeps_versions_ : family_->max_versions.has_value();
+  const bool counted = of_row ? keeps_versions_ : counts_versions_;
   const bool idle = !counted && FindHider(version, &hider) &&
                     !retention_->SeenBetween(version.sequence, hider.sequence);
   auto& deletions = of_row                             ? row_deletions_
@@ -121,13 +153,14 @@ CollectingCursor::Verdict CollectingCursor::JudgeTimestamped(std::string_view ke
   if (family_ == nullptr || version.sequence <= family_->created) return Verdict::kDrop;
   const int64_t timestamp = TimestampOf(key);
   if (timestamp < family_->min_timestamp) return Verdict::kDrop;
+  if (family_->past.HasExpired(version.sequence, timestamp)) return Verdict::kDrop;
   if (!in_timestamp_ || timestamp != timestamp_) EnterTimestamp(timestamp);
 
   EntryVersion hider;
   const bool hidden =
       FindHider(version, &hider) && !retention_->SeenBetween(version.sequence, hider.sequence);
   Verdict verdict;
-  if (!family_->max_versions.has_value()) {
+  if (!counts_versions_) {
     verdict = JudgeSimple(kind, version, hidden);
   } else if (major_ && version.sequence <= horizon_) {
     verdict = JudgeResolved(kind, version);
@@ -148,6 +181,10 @@ CollectingCursor::Verdict CollectingCursor::JudgeSimple(EntryKind kind, EntryVer
 
 CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVersion version,
                                                          bool hidden) {
+  // What was written after the last change is counted by the present rule alone, if there is one.
+  const bool counted =
+      family_->max_versions.has_value() || version.sequence < family_->past.versions_changed();
+  if (!counted && hidden) return Verdict::kDrop;
   if (kind == EntryKind::kDeleteCell || kind == EntryKind::kGhost) {
     saw_deletion_ = true;
     return Verdict::kKeep;
@@ -162,7 +199,8 @@ CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVe
         newer_at_timestamp_ != EntryVersion{} && newer_kind_ == EntryKind::kCell;
     EntryVersion hider;
     FindHider(version, &hider);
-    if (overwritten && hider == newer_at_timestamp_ && family_->max_versions == 1) {
+    if (overwritten && hider == newer_at_timestamp_ && family_->max_versions == 1 &&
+        family_->past.versions.empty()) {
       return Verdict::kDrop;
     }
     saw_deletion_ = true;
@@ -176,35 +214,36 @@ CollectingCursor::Verdict CollectingCursor::JudgeResolved(EntryKind kind, EntryV
   if (resolved_timestamp_) return Verdict::kDrop;  // overwritten or deleted before the horizon
   resolved_timestamp_ = true;
   if (!played_) {
-    // As long as everything lives, those that live are simply the newest.
-    if (living_ >= *family_->max_versions) return Verdict::kDrop;
+    // As long as everything lives and is judged by one rule, those that live are simply the newest;
+    // the first is among them by any rule.
+    const bool by_other_rules = version.sequence < family_->past.versions_changed();
+    if (!by_other_rules && living_ >= family_->most_versions()) return Verdict::kDrop;
     EntryVersion hider;
     in_timestamp_ = false;  // only what hides all timestamps
     const bool deleted = FindHider(version, &hider) && hider.sequence <= horizon_;
     in_timestamp_ = true;
-    if (kind == EntryKind::kCell && !deleted) {
+    if (kind == EntryKind::kCell && !deleted && (!by_other_rules || living_ == 0)) {
       ++living_;
       return Verdict::kKeep;
     }
     if (!PlayColumn()) return Verdict::kDrop;
   }
-  const int64_t timestamp = timestamp_;
-  const auto is_here = [&](const ColumnHistory::Life& life) { return life.timestamp == timestamp; };
-  const auto life =
-      std::partition_point(lives_.begin(), lives_.end(),
-                           [&](const ColumnHistory::Life& l) { return l.timestamp > timestamp; });
-  if (life != lives_.end() && is_here(*life) && life->death == ColumnHistory::kAlive) {
-    return Verdict::kKeep;
-  }
-  const auto ghost = std::find_if(ghosts_.begin(), ghosts_.end(), is_here);
-  if (ghost == ghosts_.end()) return Verdict::kDrop;
+  const ColumnHistory::Life* const life = history_.FindLife(timestamp_);
+  if (life != nullptr && life->death == ColumnHistory::kAlive) return Verdict::kKeep;
+  const auto ghost = std::partition_point(
+      ghosts_.begin(), ghosts_.end(),
+      [&](const ColumnHistory::Life& other) { return other.timestamp < timestamp_; });
+  if (ghost == ghosts_.end() || ghost->timestamp != timestamp_) return Verdict::kDrop;
   made_key_ = column_prefix_;
-  AppendTrailer(&made_key_, timestamp, ghost->death, EntryKind::kGhost);
+  AppendTrailer(&made_key_, timestamp_, ghost->death, EntryKind::kGhost);
   return Verdict::kShadow;
 }
 
 void CollectingCursor::Settle(EntryVersion version) {
-  const EntryVersion settled{family_->created + 1, 0};
+  // Behind the last change of the rules that it came after, or that is over.
+  const SequenceNumber over =
+      std::max(version.sequence, std::min(horizon_, retention_->complete_through));
+  const EntryVersion settled{std::max(family_->created + 1, family_->past.LastChangeUpTo(over)), 0};
   if (version == settled || (played_ && !ghosts_.empty())) return;
   made_key_ = column_prefix_;
   AppendTrailer(&made_key_, timestamp_, settled, EntryKind::kCell);
@@ -229,14 +268,17 @@ bool CollectingCursor::HasWideDeletions() const {
 }
 
 bool CollectingCursor::HasEnoughNewer(EntryVersion version) const {
+  if (!family_->max_versions.has_value()) return false;
   if (newer_births_.size() < static_cast<size_t>(*family_->max_versions)) return false;
-  if (newer_births_.front() < version) return false;  // the earliest of them
+  // The earliest of them has to count, by the present rule.
+  const EntryVersion counted_from = std::max(version, {family_->past.versions_changed(), 0});
+  if (newer_births_.front() < counted_from) return false;
   const EntryVersion last = *std::max_element(newer_births_.begin(), newer_births_.end());
   return !retention_->SeenBetween(version.sequence, last.sequence);
 }
 
 void CollectingCursor::CountNewer(EntryVersion version) {
-  if (counted_timestamp_) return;
+  if (counted_timestamp_ || !family_->max_versions.has_value()) return;
   counted_timestamp_ = true;
   newer_births_.push_back(version);
   std::push_heap(newer_births_.begin(), newer_births_.end(), std::greater<>());
@@ -248,30 +290,47 @@ void CollectingCursor::CountNewer(EntryVersion version) {
 
 bool CollectingCursor::PlayColumn() {
   const std::string here(input_->key());
+  const auto go_on = [this] { return PayFor(0); };
   history_.Clear();
   const ColumnHistory::Bounds bounds{.written_after = family_->created,
                                      .written_by = horizon_,
-                                     .min_timestamp = family_->min_timestamp};
+                                     .min_timestamp = family_->min_timestamp,
+                                     .past = &family_->past};
   history_.AddWideDeletions(row_deletions_, bounds);
   history_.AddWideDeletions(family_deletions_, bounds);
-  history_.AddColumn(input_, column_prefix_, bounds);
-  if (!input_->status().ok()) return false;
-  lives_ = history_.Play(*family_->max_versions);
+  if (!history_.AddColumn(input_, column_prefix_, bounds, go_on) || !input_->status().ok()) {
+    return false;
+  }
+  // The changes that are over: nothing older than them can come any more. What is not read here was
+  // written later than everything in the column.
+  const SequenceNumber over =
+      std::min(horizon_, std::max(retention_->complete_through, history_.last_met()));
+  absl::Span<const PastRules::Versions> past = family_->past.versions;
+  int64_t most = family_->most_versions();
+  while (!past.empty() && past.back().before > over) {
+    most = past.back().most;
+    past.remove_suffix(1);
+  }
+  if (!history_.Play(past, most, go_on)) return false;
   played_ = true;
-
-  // Ghosts are what died after an older cell that lives was written: it counts against that one
-  // for ever, so none of them may go.
   ghosts_.clear();
+  if (most != kAllVersions) FindGhosts({past.empty() ? 0 : past.back().before, 0});
+  input_->Seek(here);
+  return input_->valid();
+}
+
+// What died after an older cell that lives was written, or since counting began anew, counts
+// against that one for ever: so none of them may go.
+void CollectingCursor::FindGhosts(EntryVersion since) {
+  const std::vector<ColumnHistory::Life>& lives = history_.lives();
   EntryVersion earliest_birth = ColumnHistory::kAlive;
-  for (auto life = lives_.rbegin(); life != lives_.rend(); ++life) {
+  for (auto life = lives.rbegin(); life != lives.rend(); ++life) {
     if (life->death == ColumnHistory::kAlive) {
-      earliest_birth = std::min(earliest_birth, life->birth);
+      earliest_birth = std::min(earliest_birth, std::max(life->birth, since));
     } else if (life->death > earliest_birth) {
       ghosts_.push_back(*life);
     }
   }
-  input_->Seek(here);
-  return input_->valid();
 }
 
 }  // namespace bigtable

@@ -1,117 +1,156 @@
 #include "compaction/column_history.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace bigtable {
+namespace {
 
-void ColumnHistory::AddColumn(EntryCursor* entries, std::string_view column_prefix,
-                              const Bounds& bounds) {
+// How much is done between two questions whether to go on.
+constexpr size_t kAskEvery = 256;
+
+}  // namespace
+
+void ColumnHistory::Clear() {
+  events_.clear();
+  lives_.clear();
+  last_met_ = 0;
+}
+
+bool ColumnHistory::AddColumn(EntryCursor* entries, std::string_view column_prefix,
+                              const Bounds& bounds, GoOn go_on) {
   const size_t key_size = column_prefix.size() + kTrailerSize;
+  size_t met = 0;
   for (entries->Seek(column_prefix); entries->valid(); entries->Next()) {
     const std::string_view key = entries->key();
-    if (key.size() != key_size || !key.starts_with(column_prefix)) return;
+    if (key.size() != key_size || !key.starts_with(column_prefix)) return true;
+    if (++met % kAskEvery == 0 && !go_on()) return false;
     const EntryVersion version = VersionOf(key);
+    last_met_ = std::max(last_met_, version.sequence);
     if (version.sequence <= bounds.written_after || version.sequence > bounds.written_by) continue;
-    if (const EntryKind kind = KindOf(key); !HasTimestamp(kind)) {
+    const EntryKind kind = KindOf(key);
+    if (!HasTimestamp(kind)) {
       AddWideDeletion(version);
-    } else if (const int64_t timestamp = TimestampOf(key); timestamp >= bounds.min_timestamp) {
-      Add(timestamp, version, kind);
+      continue;
     }
+    const int64_t timestamp = TimestampOf(key);
+    if (timestamp < bounds.min_timestamp) continue;
+    if (bounds.past != nullptr && bounds.past->HasExpired(version.sequence, timestamp)) continue;
+    Add(timestamp, version, kind);
   }
+  return true;
 }
 
 void ColumnHistory::AddWideDeletions(const std::vector<EntryVersion>& deletions,
                                      const Bounds& bounds) {
   for (const EntryVersion& version : deletions) {
+    last_met_ = std::max(last_met_, version.sequence);
     if (version.sequence > bounds.written_after && version.sequence <= bounds.written_by) {
       AddWideDeletion(version);
     }
   }
 }
 
-const std::vector<ColumnHistory::Life>& ColumnHistory::Play(int64_t max_versions) {
-  max_versions_ = max_versions;
-  living_.clear();
+bool ColumnHistory::Play(absl::Span<const PastRules::Versions> past, int64_t most, GoOn go_on) {
   lives_.clear();
-  std::sort(events_.begin(), events_.end(),
-            [](const Event& a, const Event& b) { return a.version < b.version; });
-  for (const Event& event : events_) {
-    switch (event.kind) {
-      case EntryKind::kCell:
-      case EntryKind::kShadow:
-        Write(event.timestamp, event.version);
-        break;
-      case EntryKind::kGhost:
-        Ghost(event.timestamp, event.version);
-        break;
-      case EntryKind::kDeleteCell:
-        DeleteCell(event.timestamp, event.version);
-        break;
-      default:
-        DeleteAll(event.version);
-        break;
+  NumberEvents(past, most);
+  newer_.Reset(static_cast<EventNumber>(events_.size()));
+  const absl::Span<const EventNumber> all = by_timestamp_;
+  size_t asked = 0;
+  for (size_t i = 0, end = 0; i < all.size(); i = end) {
+    const int64_t timestamp = EventOf(all[i]).timestamp;
+    while (end < all.size() && EventOf(all[end]).timestamp == timestamp) ++end;
+    if (end >= asked + kAskEvery) {
+      if (!go_on()) return false;
+      asked = end;
+    }
+    PlayTimestamp(all.subspan(i, end - i));
+  }
+  return true;
+}
+
+const ColumnHistory::Life* ColumnHistory::FindLife(int64_t timestamp) const {
+  const auto life = std::partition_point(
+      lives_.begin(), lives_.end(), [&](const Life& other) { return other.timestamp > timestamp; });
+  return life != lives_.end() && life->timestamp == timestamp ? &*life : nullptr;
+}
+
+void ColumnHistory::NumberEvents(absl::Span<const PastRules::Versions> past, int64_t most) {
+  std::erase_if(events_, [](const Event& event) { return event.kind == kRuleChange; });
+  for (const PastRules::Versions& rule : past) {
+    events_.push_back({rule.before, 0, 0, kRuleChange});
+  }
+  std::sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
+    if (a.version() != b.version()) return a.version() < b.version();
+    // Several cells may have the version of settled ones, in any order; behind a change.
+    if ((a.kind == kRuleChange) != (b.kind == kRuleChange)) return a.kind == kRuleChange;
+    return a.timestamp > b.timestamp;
+  });
+  by_timestamp_.clear();
+  wide_.clear();
+  spans_ = {{.begin = 0, .most = past.empty() ? most : past.front().most}};
+  for (size_t i = 0; i < events_.size(); ++i) {
+    const EventNumber number = static_cast<EventNumber>(i + 1);
+    if (events_[i].kind == kRuleChange) {
+      const size_t next = spans_.size();
+      spans_.push_back({number, next == past.size() ? most : past[next].most});
+    } else if (HasTimestamp(events_[i].kind)) {
+      by_timestamp_.push_back(number);
+    } else {
+      wide_.push_back(number);
     }
   }
-  for (const Living& cell : living_) End(cell, kAlive);
-  // The last life of each timestamp, newest timestamp first.
-  std::stable_sort(lives_.begin(), lives_.end(), [](const Life& a, const Life& b) {
-    return a.timestamp != b.timestamp ? a.timestamp > b.timestamp : a.birth > b.birth;
+  std::sort(by_timestamp_.begin(), by_timestamp_.end(), [this](EventNumber a, EventNumber b) {
+    const int64_t one = EventOf(a).timestamp;
+    const int64_t other = EventOf(b).timestamp;
+    return one != other ? one > other : a < b;
   });
-  lives_.erase(std::unique(lives_.begin(), lives_.end(),
-                           [](const Life& a, const Life& b) { return a.timestamp == b.timestamp; }),
-               lives_.end());
-  return lives_;
 }
 
-void ColumnHistory::Write(int64_t timestamp, EntryVersion version) {
-  DeleteCell(timestamp, version);  // an overwritten cell ends here, and begins anew
-  Living cell{timestamp, version, {}};
-  for (const Living& other : living_) {
-    if (other.timestamp > timestamp) cell.newer.push_back(other.timestamp);
-  }
-  if (static_cast<int64_t>(cell.newer.size()) >= max_versions_) {
-    End(cell, version);  // gone as it came
-    return;
-  }
-  CountAgainstOlder(timestamp, version);
-  living_.push_back(std::move(cell));
-}
-
-void ColumnHistory::Ghost(int64_t timestamp, EntryVersion death) {
-  DeleteCell(timestamp, death);
-  lives_.push_back({timestamp, death, death});
-  CountAgainstOlder(timestamp, death);
-}
-
-void ColumnHistory::DeleteCell(int64_t timestamp, EntryVersion version) {
-  const auto cell = std::find_if(living_.begin(), living_.end(), [&](const Living& living) {
-    return living.timestamp == timestamp;
-  });
-  if (cell == living_.end()) return;
-  End(*cell, version);
-  living_.erase(cell);
-}
-
-void ColumnHistory::DeleteAll(EntryVersion version) {
-  for (const Living& cell : living_) End(cell, version);
-  living_.clear();
-}
-
-void ColumnHistory::CountAgainstOlder(int64_t timestamp, EntryVersion now) {
-  std::erase_if(living_, [&](Living& cell) {
-    if (cell.timestamp >= timestamp) return false;
-    if (std::find(cell.newer.begin(), cell.newer.end(), timestamp) != cell.newer.end()) {
-      return false;
+void ColumnHistory::PlayTimestamp(absl::Span<const EventNumber> events) {
+  bool was_here = false;
+  Life life{};
+  here_.clear();
+  for (size_t i = 0; i < events.size(); ++i) {
+    const EventNumber number = events[i];
+    const Event& event = EventOf(number);
+    if (event.kind == EntryKind::kDeleteCell) continue;
+    was_here = true;
+    life = {event.timestamp, event.version(), event.version()};
+    const EventNumber before_ended = here_.empty() ? 0 : here_.back().end;
+    if (event.kind == EntryKind::kGhost) {
+      here_.push_back({number, number, before_ended});
+      continue;
     }
-    cell.newer.push_back(timestamp);
-    if (static_cast<int64_t>(cell.newer.size()) < max_versions_) return false;
-    End(cell, now);
-    return true;
-  });
+    EventNumber last = i + 1 < events.size() ? events[i + 1] : never();
+    const auto wide = std::upper_bound(wide_.begin(), wide_.end(), number);
+    if (wide != wide_.end()) last = std::min(last, *wide);
+    const EventNumber end = FindEnd(number, last);
+    life.death = VersionAt(end);
+    // One that is gone as it comes is counted by nobody.
+    if (end != number) here_.push_back({number, end, before_ended});
+  }
+  if (was_here) lives_.push_back(life);
+  for (const ExistenceIndex::Existence& existence : here_) newer_.Add(existence);
 }
 
-void ColumnHistory::End(const Living& cell, EntryVersion death) {
-  lives_.push_back({cell.timestamp, cell.birth, death});
+ColumnHistory::EventNumber ColumnHistory::FindEnd(EventNumber birth, EventNumber last) const {
+  // The span that the birth is in: the first begins before every event.
+  auto span = std::partition_point(spans_.begin(), spans_.end(),
+                                   [&](const RuleSpan& s) { return s.begin < birth; }) -
+              1;
+  for (EventNumber from = birth; from < last; from = span->begin) {
+    const int64_t most = span->most;
+    ++span;
+    const EventNumber span_end = span == spans_.end() ? last : std::min(last, span->begin);
+    if (most != kAllVersions) {
+      const int64_t left = most - newer_.CountAt(from);
+      if (left <= 0) return from;
+      if (const EventNumber found = newer_.FindNew(from, left, span_end)) return found;
+    }
+    if (span == spans_.end()) break;
+  }
+  return last;
 }
 
 }  // namespace bigtable

@@ -4,20 +4,37 @@
 // The rule (bigtable/schema.h): a version is gone once n cells of its column with newer timestamps
 // have existed since it was written, deleted later or not. So it is a matter of the order in which
 // things happened, not only of what is there in the end: this class takes everything that happened
-// to a column and plays it through in that order.
+// to a column and plays it through. Where the rule was another one before, the history is cut into
+// spans (past_rules.h), and counting begins anew with each.
 //
-// Plain cases do not need it: as long as nothing in a column was ever deleted, the versions that
-// are kept are the n with the newest timestamps, whatever order they were written in.
+// Plain cases do not need it: as long as nothing in a column was ever deleted, and the rule was
+// always the same, the versions that are kept are the n with the newest timestamps, whatever order
+// they were written in.
+//
+// How: the events, changes of the rule among them, are numbered in their order. What becomes of a
+// cell depends only on cells with newer timestamps, so timestamps are played from new to old, and
+// of those that were played it is known from which event to which a cell was there. For the next
+// cell, written at event b, two questions are asked (ExistenceIndex): how many timestamps have a
+// cell at b, and at which event is the n-th reached, counting each that has none at b when one is
+// next written there. That takes about log(N) steps a cell, with N events; where timestamps are
+// written again after their cells have ended, up to sqrt(N). Memory is linear: about a hundred
+// bytes an event.
 #ifndef BIGTABLE_COMPACTION_COLUMN_HISTORY_H_
 #define BIGTABLE_COMPACTION_COLUMN_HISTORY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
+
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
 #include "base/sequence.h"
+#include "compaction/existence_index.h"
+#include "compaction/past_rules.h"
 
 namespace bigtable {
 
@@ -37,52 +54,79 @@ class ColumnHistory {
     SequenceNumber written_after = 0;
     SequenceNumber written_by = kMaxSequence;
     int64_t min_timestamp = 0;
+    const PastRules* past = nullptr;  // their ages
   };
 
-  void Clear() { events_.clear(); }
+  // Asked now and then by what may take long; false: give up.
+  using GoOn = absl::FunctionRef<bool()>;
+
+  void Clear();
   // Adds all entries of the column with this prefix. Leaves the cursor behind them; look at its
-  // status.
-  void AddColumn(EntryCursor* entries, std::string_view column_prefix, const Bounds& bounds);
+  // status. False: given up.
+  bool AddColumn(EntryCursor* entries, std::string_view column_prefix, const Bounds& bounds,
+                 GoOn go_on);
   // Adds those of the deletions, which are of a family or a row, that are within the bounds.
   void AddWideDeletions(const std::vector<EntryVersion>& deletions, const Bounds& bounds);
 
   // One thing that happened, in any order: a kCell, kShadow, kGhost or kDeleteCell.
   void Add(int64_t timestamp, EntryVersion version, EntryKind kind) {
-    events_.push_back({version, timestamp, kind});
+    events_.push_back({version.sequence, timestamp, version.ordinal, kind});
   }
   // A deletion of the whole column, or of more.
   void AddWideDeletion(EntryVersion version) {
-    events_.push_back({version, 0, EntryKind::kDeleteColumn});
+    events_.push_back({version.sequence, 0, version.ordinal, EntryKind::kDeleteColumn});
   }
+  // The largest sequence number that AddColumn and AddWideDeletions have met, within the bounds or
+  // not.
+  SequenceNumber last_met() const { return last_met_; }
 
-  // Plays it through. One life for each timestamp at which a cell ever was, newest first.
-  const std::vector<Life>& Play(int64_t max_versions);
+  // Plays it through, with the rules of the past, and `most` versions after the last of them.
+  // False: given up.
+  bool Play(absl::Span<const PastRules::Versions> past, int64_t most, GoOn go_on);
+  // What Play has come to: one life for each timestamp at which a cell ever was, newest first.
+  const std::vector<Life>& lives() const { return lives_; }
+  // The one at a timestamp; null: there is none.
+  const Life* FindLife(int64_t timestamp) const;
 
  private:
+  // Events are numbered from 1 on.
+  using EventNumber = ExistenceIndex::EventNumber;
+
   struct Event {
-    EntryVersion version;
+    SequenceNumber sequence;
     int64_t timestamp;
+    uint32_t ordinal;
     EntryKind kind;
+
+    EntryVersion version() const { return {sequence, ordinal}; }
   };
-  // A cell that is there at the moment, and the newer timestamps that have been there since it was
-  // written.
-  struct Living {
-    int64_t timestamp;
-    EntryVersion birth;
-    std::vector<int64_t> newer;
+  // A change of the rule is an event, too.
+  static constexpr EntryKind kRuleChange{0};
+  // From this event on, this many versions are kept.
+  struct RuleSpan {
+    EventNumber begin;
+    int64_t most;
   };
 
-  void Write(int64_t timestamp, EntryVersion version);
-  void Ghost(int64_t timestamp, EntryVersion death);
-  void DeleteCell(int64_t timestamp, EntryVersion version);
-  void DeleteAll(EntryVersion version);
-  // Counts `timestamp` against all older cells that are there; those with too many end at `now`.
-  void CountAgainstOlder(int64_t timestamp, EntryVersion now);
-  void End(const Living& cell, EntryVersion death);
+  const Event& EventOf(EventNumber number) const { return events_[number - 1]; }
+  EventNumber never() const { return static_cast<EventNumber>(events_.size() + 1); }
+  EntryVersion VersionAt(EventNumber number) const {
+    return number == never() ? kAlive : EventOf(number).version();
+  }
+  void NumberEvents(absl::Span<const PastRules::Versions> past, int64_t most);
+  // The events at one timestamp, in their order.
+  void PlayTimestamp(absl::Span<const EventNumber> events);
+  // The event that ends the cell that was written at `birth`, and is deleted or overwritten at
+  // `last` if it is still there.
+  EventNumber FindEnd(EventNumber birth, EventNumber last) const;
 
-  int64_t max_versions_ = 0;
   std::vector<Event> events_;
-  std::vector<Living> living_;
+  SequenceNumber last_met_ = 0;
+  std::vector<EventNumber> by_timestamp_;  // newest first, each timestamp's in their order
+  std::vector<EventNumber> wide_;          // deletions
+  std::vector<RuleSpan> spans_;
+  ExistenceIndex newer_;  // cells at the timestamps that were played
+  std::vector<ExistenceIndex::Existence> here_;
   std::vector<Life> lives_;
 };
 

@@ -104,12 +104,14 @@ absl::Status PayFor(const CompactionJob& job, uint64_t bytes) {
 absl::StatusOr<std::vector<SSTableInfo>> CompactionJob::Run(EntryCursor* input) const {
   constexpr uint64_t kPayEvery = 256 << 10;
   Outputs outputs(this);
-  CollectingCursor entries(input, &retention, major);
+  // What is read counts, and what is written.
+  CollectingCursor entries(input, &retention, major,
+                           [this](uint64_t bytes) { return PayFor(*this, bytes); });
   uint64_t unpaid = 0;
   BT_RETURN_IF_ERROR(PayFor(*this, 0));
   for (entries.SeekToFirst(); entries.valid(); entries.Next()) {
     BT_RETURN_IF_ERROR(outputs.Add(entries.key(), entries.value()));
-    unpaid += 2 * (entries.key().size() + entries.value().size());
+    unpaid += entries.key().size() + entries.value().size();
     if (unpaid >= kPayEvery) {
       BT_RETURN_IF_ERROR(PayFor(*this, unpaid));
       unpaid = 0;

@@ -40,7 +40,9 @@ struct CompactionJob {
   // outlive the run.
   std::vector<std::string_view> split_at;
 
-  // Null: no limit, cannot be cancelled. Either of the two flags cancels.
+  // Null: no limit, cannot be cancelled. Either of the two flags cancels. The limit is on what is
+  // read and what is written together. Both are heeded at least once in 64 KiB of input, also where
+  // nothing of it is written.
   RateLimiter* rate_limiter = nullptr;
   const std::atomic<bool>* cancelled = nullptr;
   const std::atomic<bool>* abandoned = nullptr;

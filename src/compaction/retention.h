@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/sequence.h"
+#include "compaction/past_rules.h"
 
 namespace bigtable {
 
@@ -22,6 +23,11 @@ struct RetainedFamily {
   std::optional<int64_t> max_versions;
   // Cells with older timestamps are past their age.
   int64_t min_timestamp = std::numeric_limits<int64_t>::min();
+  PastRules past = {};
+
+  int64_t most_versions() const { return max_versions.value_or(kAllVersions); }
+  // Whether there is, or was, a limit to the number of versions.
+  bool counts_versions() const { return max_versions.has_value() || !past.versions.empty(); }
 };
 
 struct Retention {
@@ -30,6 +36,11 @@ struct Retention {
   std::vector<SequenceNumber> snapshots;
   // Everything that the compaction reads was visible when it began.
   SequenceNumber present = kMaxSequence;
+  // Of the rows that the compaction reads, it reads everything that was written up to here; what it
+  // does not read was written later. 0: nobody knows.
+  SequenceNumber complete_through = 0;
+  // A rule is being changed: until it is clear which rule judges what, nothing is collected.
+  bool held = false;
 
   const RetainedFamily* Find(std::string_view name) const {
     const auto family =

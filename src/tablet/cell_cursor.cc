@@ -415,10 +415,8 @@ bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
   }
   if (saw_dead_) {
     if (!played_ && !PlayColumn()) return false;
-    const auto life = std::partition_point(
-        lives_->begin(), lives_->end(),
-        [&](const ColumnHistory::Life& l) { return l.timestamp > timestamp_; });
-    if (life == lives_->end() || life->birth != version || life->death != ColumnHistory::kAlive) {
+    const ColumnHistory::Life* const life = history_.FindLife(timestamp_);
+    if (life == nullptr || life->birth != version || life->death != ColumnHistory::kAlive) {
       return false;
     }
   }
@@ -492,13 +490,15 @@ bool CellCursor::PlayColumn() {
   const ColumnHistory::Bounds bounds{.written_after = family_->created,
                                      .written_by = spec_.sequence,
                                      .min_timestamp = min_timestamp_};
+  const auto go_on = [this] { return CheckLimits(); };
   history_.Clear();
   history_.AddWideDeletions(RowDeletions(), bounds);
   history_.AddWideDeletions(family_deletions_, bounds);
-  history_.AddColumn(&input_, column_prefix_.view(), bounds);
-  lives_ = &history_.Play(*family_->gc.max_versions());
+  if (!history_.AddColumn(&input_, column_prefix_.view(), bounds, go_on)) return false;
+  if (!input_.status().ok()) return Fail(input_.status());
+  if (!history_.Play({}, *family_->gc.max_versions(), go_on)) return false;
   played_ = true;
-  if (input_.status().ok()) input_.Seek(here);
+  input_.Seek(here);
   return input_.valid() ? true : Fail(input_.status());
 }
 

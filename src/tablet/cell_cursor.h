@@ -170,8 +170,7 @@ class CellCursor {
   int64_t alive_ = 0;
   bool saw_dead_ = false;
   bool played_ = false;
-  ColumnHistory history_;
-  const std::vector<ColumnHistory::Life>* lives_ = nullptr;
+  ColumnHistory history_;  // of the column, once it was played
 };
 
 }  // namespace bigtable

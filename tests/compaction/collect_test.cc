@@ -14,6 +14,7 @@
 #include "compaction/collecting_cursor.h"
 #include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
+#include "support/expect_status.h"
 #include "support/text_driven.h"
 
 namespace bigtable {
@@ -78,6 +79,52 @@ TEST(CollectTest, CompactionsKeepWhatSomebodyReads) {
   Collect collect;
   RunTextFile(BIGTABLE_TESTDATA "/collect.txt",
               [&](const TextCommand& command) { return collect.Run(command); });
+}
+
+// A column of cells of which the newest is deleted, so that its history is played through.
+Ref<Memtable> ColumnWithADeletion(int64_t versions) {
+  const Ref<Memtable> memtable = NewTestMemtable();
+  const auto add = [&](int64_t timestamp, SequenceNumber sequence, EntryKind kind) {
+    std::string key = RowPrefix("r");
+    AppendColumn(&key, "f", "q");
+    AppendTrailer(&key, timestamp, {sequence, 0}, kind);
+    memtable->Add(key, "value");
+  };
+  for (int64_t i = 1; i <= versions; ++i) add(i, static_cast<SequenceNumber>(i), EntryKind::kCell);
+  add(versions, static_cast<SequenceNumber>(versions + 1), EntryKind::kDeleteCell);
+  return memtable;
+}
+
+TEST(CollectTest, PaysForWhatItReadsAlsoIfNothingComesOfIt) {
+  const Ref<Memtable> memtable = ColumnWithADeletion(10000);
+  const Retention no_families;
+  uint64_t paid = 0;
+  MemtableCursor input(memtable.get());
+  CollectingCursor collected(&input, &no_families, false, [&](uint64_t bytes) {
+    paid += bytes;
+    return absl::OkStatus();
+  });
+  collected.SeekToFirst();
+  EXPECT_FALSE(collected.valid());
+  EXPECT_OK(collected.status());
+  EXPECT_GT(paid, 10000u * kTrailerSize);
+}
+
+TEST(CollectTest, EndsWithinSomeHundredEntriesWhenItIsNotToGoOn) {
+  const Ref<Memtable> memtable = ColumnWithADeletion(10000);
+  for (const bool is_dropped : {true, false}) {
+    Retention retention;
+    if (!is_dropped) retention.families = {{.name = "f", .max_versions = 5000}};
+    int asked = 0;
+    MemtableCursor input(memtable.get());
+    CollectingCursor collected(&input, &retention, true, [&](uint64_t) {
+      return ++asked < 3 ? absl::OkStatus() : absl::CancelledError("enough");
+    });
+    collected.SeekToFirst();
+    EXPECT_FALSE(collected.valid());
+    EXPECT_STATUS(kCancelled, "enough", collected.status());
+    EXPECT_EQ(asked, 3);
+  }
 }
 
 }  // namespace

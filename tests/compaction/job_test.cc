@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
@@ -179,6 +180,24 @@ TEST(RateLimiterTest, ANewRateForgivesTheDebtAndIsHeardByThoseWhoWait) {
   payer.join();
   limiter.SetRate(0);
   EXPECT_OK(limiter.Pay(uint64_t{1} << 40, GoOn));
+}
+
+TEST(RateLimiterTest, HoldsUpAJobThatDropsAllItReads) {
+  const Ref<Memtable> memtable = NewTestMemtable();
+  for (int row = 0; row < 100; ++row) {
+    std::string key = RowPrefix(absl::StrCat("row", 1000 + row));
+    AppendColumn(&key, "dropped", "q");
+    AppendTrailer(&key, 1, {1, 0}, EntryKind::kCell);
+    memtable->Add(key, std::string(5000, 'v'));
+  }
+  RateLimiter limiter(1 << 20);  // half a second
+  CompactionJob job;
+  job.rate_limiter = &limiter;
+  MemtableCursor input(memtable.get());
+  const SteadyTime begin = SteadyTime::Now();
+  ASSERT_OK_AND_ASSIGN(const std::vector<SSTableInfo> written, job.Run(&input));
+  EXPECT_TRUE(written.empty());
+  EXPECT_GT(SteadyTime::Now() - begin, absl::Milliseconds(200));
 }
 
 TEST(RateLimiterTest, WhoeverWaitsEndsWhenItIsToldTo) {
