@@ -78,8 +78,9 @@ class Database {
   [[nodiscard]] absl::Status DropFamily(std::string_view table, std::string_view name,
                                         const CallOptions& options = {});
   // The family is as it is given from now on: the rule by which versions go, and the access list,
-  // or none. The locality group must stay as it is. NotFound: the table, the family, or the access
-  // list.
+  // or none. A new rule brings nothing back: see GcRule. Each change of a rule is kept in the
+  // schema, some ten bytes. The locality group must stay as it is. NotFound: the table, the family,
+  // or the access list.
   [[nodiscard]] absl::Status UpdateFamily(std::string_view table, std::string_view name,
                                           const Family& family, const CallOptions& options = {});
   // Adds a locality group, for families to come, or changes how the next SSTables of one are

@@ -80,7 +80,16 @@ struct LocalityGroup {
 };
 
 // Which versions of a cell are kept. What a rule lets go is not seen by any read, at once; its
-// space is reclaimed by compactions. Plain value.
+// space is reclaimed by compactions.
+//
+// A rule can be changed (Database::UpdateFamily). What has been deleted, overwritten or let go by
+// then never comes back, however much the new rule would keep: what was written before the change is
+// judged by the rule as it was, and what that has left by the new one. So after a change from
+// MaxVersions(1) to MaxVersions(3) a column has one version, until others are written; after one from
+// MaxAge of an hour to a day, nothing that was past its hour is seen again. Where the number of
+// versions changes, counting begins anew with those that are there: a change to MaxVersions(n) keeps
+// the n newest of them. A snapshot from before the change sees what was there at its moment, as far
+// as the new rule keeps it. Plain value.
 class GcRule {
  public:
   // Keeps everything: the default.

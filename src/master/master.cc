@@ -78,11 +78,12 @@ absl::Status Master::GreetServers(ServerRole role) {
 absl::Status Master::ReadTables() {
   BT_ASSIGN_OR_RETURN(std::vector<TableLayout> layouts, schemas_.ReadAll());
   for (TableLayout& layout : layouts) {
-    // Ids of tables and families are sequence numbers, too.
+    // Ids of tables and families are sequence numbers, too, and so are changes of rules.
     cluster_->sequences()->AdvanceTo(layout.table_id);
     for (const FamilyLayout& family : layout.families) {
       cluster_->sequences()->AdvanceTo(family.created);
     }
+    cluster_->sequences()->AdvanceTo(layout.LastRuleChange());
     MutexLock lock(&mutex_);
     const std::string name = layout.name;
     tables_[name] = std::move(layout);
@@ -150,9 +151,10 @@ absl::Status Master::Resume() {
   const std::vector<std::shared_ptr<ServerHost>> hosts = cluster_->Servers();
   if (std::any_of(hosts.begin(), hosts.end(),
                   [](const auto& host) { return !host->server()->error().ok(); })) {
-    for (const TableLayout& layout : layouts) {
+    for (TableLayout& layout : layouts) {
       BT_RETURN_IF_ERROR(Step());
       BT_RETURN_IF_ERROR(schemas_.Write(layout));
+      if (layout.EndHolds()) BT_RETURN_IF_ERROR(Distribute(layout));
     }
   }
   BT_RETURN_IF_ERROR(cluster_->Resume());

@@ -177,9 +177,16 @@ class Master {
   // Tables.
   absl::Status DropTablets(uint64_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   // Brings the lock service back to the schema that is served, after a change that may or may not
-  // have reached it. If it cannot, writes are refused until Resume() succeeds with it.
-  void RestoreSchema(const TableLayout& layout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  // have reached it. If it cannot, writes are refused until Resume() succeeds with it. Says
+  // whether it could.
+  bool RestoreSchema(const TableLayout& layout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   void RefuseWrites(const absl::Status& status);
+  // The schema that a table has from now on, for all who serve its tablets.
+  absl::Status Distribute(const TableLayout& layout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
+  // Puts the rules of `layout` that are other than before at a point in the order of all mutations,
+  // and has nothing collected by them until `layout` is distributed.
+  absl::Status ChangeRules(const TableLayout& before, TableLayout* layout)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   void TellOfTable(void (EventListener::*function)(const TableEvent&), std::string_view table);
 
   // Assignment (assignment.cc).

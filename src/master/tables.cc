@@ -114,16 +114,26 @@ absl::Status Master::DropTablets(uint64_t table_id) {
 absl::Status Master::ChangeTable(std::string_view name,
                                  absl::FunctionRef<absl::Status(TableLayout*)> change) {
   MutexLock schema_lock(&schema_mutex_);
-  BT_ASSIGN_OR_RETURN(const TableLayout before, FindTable(name));
+  BT_ASSIGN_OR_RETURN(TableLayout before, FindTable(name));
+  before.EndHolds();
   TableLayout layout = before;
   BT_RETURN_IF_ERROR(change(&layout));
   BT_RETURN_IF_ERROR(CheckAccessLists(&before, layout));
+  BT_RETURN_IF_ERROR(ChangeRules(before, &layout));
   BT_RETURN_IF_ERROR(Step());
   if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
     BT_RETURN_IF_ERROR(Step());
-    RestoreSchema(before);
+    // Otherwise the file may have the change: what is held stays so until that is clear.
+    if (RestoreSchema(before)) BT_RETURN_IF_ERROR(Distribute(before));
     return written;
   }
+  BT_RETURN_IF_ERROR(Distribute(layout));
+  Wake();  // for another rule of splits
+  TellOfTable(&EventListener::OnTableChanged, name);
+  return absl::OkStatus();
+}
+
+absl::Status Master::Distribute(const TableLayout& layout) {
   {
     MutexLock lock(&mutex_);
     tables_[layout.name] = layout;
@@ -132,8 +142,42 @@ absl::Status Master::ChangeTable(std::string_view name,
     BT_RETURN_IF_ERROR(Step());
     BT_RETURN_IF_ERROR(host->SetLayout(lock_->number(), layout));
   }
-  Wake();  // for another rule of splits
-  TellOfTable(&EventListener::OnTableChanged, name);
+  return absl::OkStatus();
+}
+
+// What was written before a rule is changed is judged by the rule as it was, and what comes after
+// it by the new one (compaction/past_rules.h), so the change needs a sequence number of which this
+// holds for every compaction, also for those that are under way, and for tablets that learn of it
+// late. The steps:
+//
+// 1. All tablets of the table are told to hold: compactions and flushes that begin from then on
+//    collect nothing in the family. Those that have begun before, with the rule as it was, read
+//    only what was written before, since they took it together with the layout.
+// 2. A number is taken: all that was read by these has smaller ones.
+// 3. The schema is written, with the number.
+// 4. The tablets get it, which ends the hold. Each does so in the turn of its writer, after all
+//    writes with smaller numbers.
+//
+// Tablets are loaded under the schema's mutex, with what tables_ has. If this ends before step 3, a
+// later master or process finds the rule as it was, and no harm is done by what was not collected;
+// after it, it finds the new rule with its number.
+absl::Status Master::ChangeRules(const TableLayout& before, TableLayout* layout) {
+  TableLayout held = before;
+  std::vector<FamilyLayout*> changed;
+  for (FamilyLayout& family : layout->families) {
+    FamilyLayout* const was = held.FindFamily(family.name);
+    if (was == nullptr || was->created != family.created || was->gc == family.gc) continue;
+    was->held = true;
+    changed.push_back(&family);
+  }
+  if (changed.empty()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(Distribute(held));
+  const SequenceNumber sequence = TakeSequence();
+  const absl::Time now = cluster_->options().clock->Now();
+  for (FamilyLayout* family : changed) {
+    const GcRule rule = std::exchange(family->gc, before.FindFamily(family->name)->gc);
+    family->ChangeRule(rule, sequence, now);
+  }
   return absl::OkStatus();
 }
 
@@ -182,13 +226,14 @@ void Master::TellOfTable(void (EventListener::*function)(const TableEvent&),
   }
 }
 
-void Master::RestoreSchema(const TableLayout& layout) {
+bool Master::RestoreSchema(const TableLayout& layout) {
   // A later master goes by what it finds.
-  if (!active()) return;
+  if (!active()) return false;
   const absl::Status status = schemas_.Write(layout);
-  if (status.ok()) return;
+  if (status.ok()) return true;
   RefuseWrites(Annotate(
       status, Cat("the schema of table ", layout.name, " cannot be written, and may be changed")));
+  return false;
 }
 
 void Master::RefuseWrites(const absl::Status& status) {

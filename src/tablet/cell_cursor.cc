@@ -232,7 +232,7 @@ inline bool CellCursor::EnterFirst(std::string_view key) {
   const std::string_view escaped = rest.substr(family->name.size() + 1);
   const EntryVersion version = VersionOf(key);
   const int64_t timestamp = TimestampOf(key);
-  min_timestamp_ = MinTimestamp(family->gc, spec_.now);
+  min_timestamp_ = family->SuspectBefore(spec_.now);
   family_ = family;
   if (std::memchr(escaped.data(), 0, escaped.size() - 2) != nullptr ||
       version.sequence > spec_.sequence || version.sequence <= family->created ||
@@ -296,7 +296,7 @@ bool CellCursor::EnterFamily(std::string_view rest) {
     in_family_ = false;
     family_ = version_->layout().FamilyBefore(rest);
     if (family_ == nullptr) return false;
-    min_timestamp_ = MinTimestamp(family_->gc, spec_.now);
+    min_timestamp_ = family_->SuspectBefore(spec_.now);
   }
   if (in_family_) return true;
   in_family_ = true;
@@ -378,7 +378,10 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
   if (in_timestamp_ && timestamp == timestamp_) return Step::kNext;  // overwritten
   in_timestamp_ = true;
   timestamp_ = timestamp;
-  if (timestamp < min_timestamp_) return Step::kSkipColumn;
+  if (timestamp < min_timestamp_) {
+    if (timestamp < MinTimestamp(family_->gc, spec_.now)) return Step::kSkipColumn;
+    if (family_->past.HasExpired(version.sequence, timestamp)) return Step::kNext;
+  }
 
   const bool alive = KindOf(key) == EntryKind::kCell && version > hidden_before_;
   Step step = Step::kNext;
@@ -401,11 +404,10 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
 }
 
 // Whether the last write at its timestamp is a cell that is not deleted (`alive`) and that
-// MaxVersions keeps; and if not, where to go on.
+// MaxVersions keeps, and has kept so far; and if not, where to go on.
 bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
-  const auto max_versions = family_->gc.max_versions();
-  if (!max_versions.has_value()) return alive;
-  if (alive_ >= *max_versions) {
+  if (!family_->counts_versions()) return alive;
+  if (alive_ >= family_->most_versions()) {
     *otherwise = Step::kSkipColumn;
     return false;
   }
@@ -413,7 +415,7 @@ bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
     saw_dead_ = true;
     return false;
   }
-  if (saw_dead_) {
+  if (played_ || NeedsHistory(version)) {
     if (!played_ && !PlayColumn()) return false;
     const ColumnHistory::Life* const life = history_.FindLife(timestamp_);
     if (life == nullptr || life->birth != version || life->death != ColumnHistory::kAlive) {
@@ -422,6 +424,16 @@ bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
   }
   ++alive_;
   return true;
+}
+
+// Whether what is newer than this cell of the column does not tell by itself whether it is kept.
+bool CellCursor::NeedsHistory(EntryVersion version) const {
+  const PastRules& past = family_->past;
+  if (saw_dead_) {
+    return family_->gc.max_versions().has_value() || version.sequence < past.versions_changed();
+  }
+  return alive_ > 0 && !past.versions.empty() &&
+         version.sequence < past.LoosenedBefore(family_->most_versions());
 }
 
 void CellCursor::Take(Step step) {
@@ -489,14 +501,15 @@ bool CellCursor::PlayColumn() {
   const std::string here(input_.key());
   const ColumnHistory::Bounds bounds{.written_after = family_->created,
                                      .written_by = spec_.sequence,
-                                     .min_timestamp = min_timestamp_};
+                                     .min_timestamp = MinTimestamp(family_->gc, spec_.now),
+                                     .past = &family_->past};
   const auto go_on = [this] { return CheckLimits(); };
   history_.Clear();
   history_.AddWideDeletions(RowDeletions(), bounds);
   history_.AddWideDeletions(family_deletions_, bounds);
   if (!history_.AddColumn(&input_, column_prefix_.view(), bounds, go_on)) return false;
   if (!input_.status().ok()) return Fail(input_.status());
-  if (!history_.Play({}, *family_->gc.max_versions(), go_on)) return false;
+  if (!history_.Play(family_->past.versions, family_->most_versions(), go_on)) return false;
   played_ = true;
   input_.Seek(here);
   return input_.valid() ? true : Fail(input_.status());

@@ -7,7 +7,8 @@
 // timestamp decides: it is a cell that no wider deletion is later than, or there is nothing.
 // MaxVersions(n) takes the first n of these, as long as nothing was deleted in the column; when a
 // cell turns up behind something deleted, the column's history is played through
-// (column_history.h).
+// (column_history.h). So it is when a cell was written before the rule was loosened
+// (past_rules.h), unless it is the first of its column, which every rule keeps.
 #ifndef BIGTABLE_TABLET_CELL_CURSOR_H_
 #define BIGTABLE_TABLET_CELL_CURSOR_H_
 
@@ -108,6 +109,7 @@ class CellCursor {
   Step Look(std::string_view key);
   Step LookAtCell(std::string_view key, EntryVersion version);
   bool IsKept(EntryVersion version, bool alive, Step* otherwise);
+  bool NeedsHistory(EntryVersion version) const;
   void Take(Step step);
   void AddRowDeletion(std::string_view key, EntryVersion version);
   // Those that concern the current family.
@@ -151,7 +153,7 @@ class CellCursor {
   bool row_has_cells_ = false;
   bool in_family_ = false;                // family_ is of the current row
   const FamilyLayout* family_ = nullptr;  // of this row or one before
-  int64_t min_timestamp_ = 0;
+  int64_t min_timestamp_ = 0;             // what is older has to be looked at: see SuspectBefore
   std::string qualifier_scratch_;
   std::string_view qualifier_;
   // Deletions of the row, for each locality group, and of the family; from new to old.

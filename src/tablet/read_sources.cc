@@ -37,7 +37,7 @@ bool ReadSources::MayHaveTimestamps(const SSTableInfo& info) const {
   // Cells outside the range count for MaxVersions all the same.
   const TableLayout& layout = version_->layout();
   return std::any_of(layout.families.begin(), layout.families.end(),
-                     [](const FamilyLayout& f) { return f.gc.max_versions().has_value(); });
+                     [](const FamilyLayout& f) { return f.counts_versions(); });
 }
 
 // --- One row ---

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "bigtable/row_mutation.h"
 
@@ -14,7 +15,8 @@ namespace bigtable {
 namespace {
 
 constexpr std::string_view kDefaultGroup = "default";
-constexpr uint8_t kFormatVersion = 3;  // 1 has no rule for splits, 2 no access lists
+// 1 has no rule for splits, 2 no access lists, 3 no rules of the past.
+constexpr uint8_t kFormatVersion = 4;
 
 absl::Status CheckName(std::string_view what, std::string_view name) {
   const bool printable =
@@ -49,7 +51,65 @@ absl::Status CheckFileName(std::string_view what, std::string_view name) {
           " must be 1 to 128 of [A-Za-z0-9_.-] and not begin with a dot, and is ", Quoted(name)));
 }
 
+void EncodePast(const PastRules& past, std::string* out) {
+  AppendVarint64(out, past.versions.size());
+  for (const PastRules::Versions& rule : past.versions) {
+    AppendVarint64(out, rule.before);
+    out->push_back(rule.most == kAllVersions ? 0 : 1);
+    if (rule.most != kAllVersions) AppendVarint64(out, static_cast<uint64_t>(rule.most));
+  }
+  AppendVarint64(out, past.ages.size());
+  for (const PastRules::Age& rule : past.ages) {
+    AppendVarint64(out, rule.before);
+    AppendVarint64(out, ZigZag(rule.min_timestamp));
+  }
+}
+
+PastRules DecodePast(Decoder* in) {
+  PastRules past;
+  for (uint64_t n = in->Varint(); in->ok() && n > 0; --n) {
+    PastRules::Versions& rule = past.versions.emplace_back();
+    rule.before = in->Varint();
+    if (in->Byte() != 0) rule.most = static_cast<int64_t>(in->Varint());
+  }
+  for (uint64_t n = in->Varint(); in->ok() && n > 0; --n) {
+    PastRules::Age& rule = past.ages.emplace_back();
+    rule.before = in->Varint();
+    rule.min_timestamp = UnZigZag(in->Varint());
+  }
+  return past;
+}
+
+// What PastRules promises of its parts.
+bool IsWellFormed(const PastRules& past) {
+  for (size_t i = 0; i < past.versions.size(); ++i) {
+    if (past.versions[i].most < 1 || past.versions[i].before > kMaxSequence) return false;
+    if (i > 0 && past.versions[i].before <= past.versions[i - 1].before) return false;
+  }
+  for (size_t i = 0; i < past.ages.size(); ++i) {
+    if (past.ages[i].before > kMaxSequence) return false;
+    if (i > 0 && (past.ages[i].before <= past.ages[i - 1].before ||
+                  past.ages[i].min_timestamp >= past.ages[i - 1].min_timestamp)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+int64_t FamilyLayout::SuspectBefore(absl::Time now) const {
+  const int64_t present = MinTimestamp(gc, now);
+  return past.ages.empty() ? present : std::max(present, past.ages.front().min_timestamp);
+}
+
+void FamilyLayout::ChangeRule(const GcRule& rule, SequenceNumber change, absl::Time now) {
+  if (rule.max_versions() != gc.max_versions()) past.EndVersions(most_versions(), change);
+  const bool has_longer_age =
+      gc.max_age().has_value() && (!rule.max_age().has_value() || *rule.max_age() > *gc.max_age());
+  if (has_longer_age) past.EndAge(MinTimestamp(gc, now), change);
+  gc = rule;
+}
 
 absl::Status CheckTableName(std::string_view name) { return CheckFileName("a table", name); }
 
@@ -141,10 +201,25 @@ Retention TableLayout::RetentionOf(uint32_t group_id, absl::Time now) const {
   Retention retention;
   for (const FamilyLayout& family : families) {
     if (family.group_id != group_id) continue;
+    // While it is held, nothing has expired: neither entries nor whole files.
+    const int64_t min_timestamp = MinTimestamp(family.held ? GcRule() : family.gc, now);
     retention.families.push_back(
-        {family.name, family.created, family.gc.max_versions(), MinTimestamp(family.gc, now)});
+        {family.name, family.created, family.gc.max_versions(), min_timestamp, family.past});
+    retention.held |= family.held;
   }
   return retention;
+}
+
+SequenceNumber TableLayout::LastRuleChange() const {
+  SequenceNumber last = 0;
+  for (const FamilyLayout& family : families) last = std::max(last, family.past.last_change());
+  return last;
+}
+
+bool TableLayout::EndHolds() {
+  bool any = false;
+  for (FamilyLayout& family : families) any |= std::exchange(family.held, false);
+  return any;
 }
 
 std::string TableLayout::FamilyNames() const { return Listed(families, &FamilyLayout::name); }
@@ -228,6 +303,7 @@ std::string TableLayout::Encode() const {
     AppendVarint64(&out, value);
   }
   for (const FamilyLayout& family : families) AppendLengthPrefixed(&out, family.access_list);
+  for (const FamilyLayout& family : families) EncodePast(family.past, &out);
   return out;
 }
 
@@ -284,6 +360,15 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
       family.access_list = in.LengthPrefixed();
       if (in.ok() && !family.access_list.empty()) {
         BT_RETURN_IF_ERROR(CheckAccessListName(family.access_list));
+      }
+    }
+  }
+  if (version > 3) {
+    for (FamilyLayout& family : layout.families) {
+      family.past = DecodePast(&in);
+      if (in.ok() && !IsWellFormed(family.past)) {
+        return absl::DataLossError(
+            Cat("the past rules of family ", Quoted(family.name), " are not in order"));
       }
     }
   }

@@ -4,13 +4,17 @@
 //
 // As bytes (what the schema file of a table holds, and all of its meaning):
 //
-//   format version 3 | table id | name | next group id
+//   format version 4 | table id | name | next group id
 //   | groups:   count, then each: id, name, compression, level, block size, filter, bits,
 //               in memory, compaction, factor
 //   | families: count, then each: name, group id, created, has max versions [, n],
 //               has max age [, µs]
 //   | splits:   tablet size, merge size, prefix length; not in format version 1
 //   | access:   of each family the name of its access list, or nothing; from format version 3 on
+//   | past:     of each family its rules before the present one (compaction/past_rules.h), from
+//               format version 4 on:
+//               count, then each: before, has max versions [, n]
+//               count, then each: before, smallest timestamp (zigzag)
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_
@@ -27,6 +31,7 @@
 #include "bigtable/schema.h"
 
 #include "base/sequence.h"
+#include "compaction/past_rules.h"
 #include "compaction/retention.h"
 
 namespace bigtable {
@@ -46,6 +51,18 @@ struct FamilyLayout {
   // Entries with this sequence number or a smaller one are of an earlier family of this name.
   SequenceNumber created = 0;
   std::string access_list = {};  // its name; empty: there is none
+  // What has been let go before the rule was what it is.
+  PastRules past = {};
+  // Not in the schema's file: the rule is about to be changed, and nothing is collected until it is
+  // clear from which sequence number on (Master::ChangeTable).
+  bool held = false;
+
+  int64_t most_versions() const { return gc.max_versions().value_or(kAllVersions); }
+  bool counts_versions() const { return gc.max_versions().has_value() || !past.versions.empty(); }
+  // Entries with an older timestamp have to be looked at: they may be past an age.
+  int64_t SuspectBefore(absl::Time now) const;
+  // The rule is another one after the sequence number `change`, which comes `now`.
+  void ChangeRule(const GcRule& rule, SequenceNumber change, absl::Time now);
 
   friend bool operator==(const FamilyLayout&, const FamilyLayout&) = default;
 };
@@ -67,6 +84,10 @@ struct TableLayout {
   // The place of a group in `groups`; groups.size() if there is none with this id.
   size_t GroupIndex(uint32_t group_id) const;
 
+  // The last sequence number at which the rule of a family was changed; 0: none was.
+  SequenceNumber LastRuleChange() const;
+  // Of all families. Whether there was any.
+  bool EndHolds();
   // What a compaction of the group keeps; snapshots are the caller's to fill in.
   Retention RetentionOf(uint32_t group_id, absl::Time now) const;
   // "f, g, h": for messages.

@@ -399,12 +399,16 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
                              const CallLimits& limits) {
   const FileNumbers::Work work(environment_->file_numbers);
   // The version is not pinned for long: it would keep memtables that are written out meanwhile.
+  // The layout is the one that these inputs had: whatever rule it has, they came before the next.
   std::shared_ptr<const TableLayout> layout;
   CompactionInputs inputs;
+  SequenceNumber complete_through = environment_->visible();
   {
     const Pin<TabletVersion> version = Version();
     layout = version->shared_layout();
     inputs = ChooseInputs(version->groups()[group].runs, pick, rewrite_all);
+    complete_through =
+        CompleteThrough(version->groups()[group], inputs, pick.first, complete_through);
   }
   if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
     return absl::OkStatus();
@@ -413,7 +417,9 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
     return rewrite_all ? CheckQuarantine(group) : absl::OkStatus();
   }
   ListenerQueue* const events = environment_->events;
-  if (events == nullptr) return RunCompaction(*layout, group, inputs, cancelled, outcome, limits);
+  if (events == nullptr) {
+    return RunCompaction(*layout, group, inputs, complete_through, cancelled, outcome, limits);
+  }
 
   CompactionEvent event;
   const SteadyTime begin = SteadyTime::Now();
@@ -428,7 +434,8 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   event.moved = EventFiles(inputs.moved);
   event.dropped = EventFiles(inputs.dropped);
   events->Push(&EventListener::OnCompactionBegan, event);
-  event.status = RunCompaction(*layout, group, inputs, cancelled, outcome, limits);
+  event.status =
+      RunCompaction(*layout, group, inputs, complete_through, cancelled, outcome, limits);
   event.duration = SteadyTime::Now() - begin;
   event.time = absl::Now();
   event.outputs = outcome->outputs;
@@ -438,8 +445,34 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   return event.status;
 }
 
+SequenceNumber Tablet::CompleteThrough(const GroupVersion& group, const CompactionInputs& inputs,
+                                       size_t first_run, SequenceNumber visible) {
+  std::vector<const SSTable*> taken;  // or without a row of those that are read
+  for (const SortedRun& run : inputs.merged) {
+    for (const Ref<SSTable>& file : run.files) taken.push_back(file.get());
+  }
+  for (const Ref<SSTable>& file : inputs.moved) taken.push_back(file.get());
+  std::sort(taken.begin(), taken.end());
+
+  SequenceNumber through = visible;
+  const auto end_before = [&through](SequenceNumber first) {
+    if (first != 0) through = std::min(through, first - 1);
+  };
+  end_before(group.active->first_sequence());
+  for (const Ref<Memtable>& memtable : group.frozen) end_before(memtable->first_sequence());
+  // Of the first run only some files may be taken, and older runs are looked at only where these
+  // have something.
+  for (size_t i = 0; i < group.runs.size() && i <= first_run; ++i) {
+    for (const Ref<SSTable>& file : group.runs[i].files) {
+      if (std::binary_search(taken.begin(), taken.end(), file.get())) continue;
+      end_before(file->info().min_sequence);
+    }
+  }
+  return through;
+}
+
 absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
-                                   const CompactionInputs& inputs,
+                                   const CompactionInputs& inputs, SequenceNumber complete_through,
                                    const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
                                    const CallLimits& limits) {
   MergingCursor input;
@@ -466,6 +499,7 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   if (replaced.empty() && change.added.empty()) return absl::OkStatus();
 
   CompactionJob job = MakeJob(layout, group, inputs.is_major);
+  job.retention.complete_through = complete_through;
   job.rate_limiter = environment_->rate_limiter;
   job.cancelled = cancelled;
   job.limits = limits;

@@ -303,6 +303,10 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   absl::StatusOr<std::vector<OpenFile>> OpenFiles(const GroupLayout& group,
                                                   const std::vector<TabletFile>& files) const;
   CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major) const;
+  // Up to where the inputs, which were picked from the run `first_run` on, have everything of their
+  // rows; `visible` was so before the version was pinned.
+  static SequenceNumber CompleteThrough(const GroupVersion& group, const CompactionInputs& inputs,
+                                        size_t first_run, SequenceNumber visible);
   static std::vector<SortedRun> RunsOf(const std::vector<OpenFile>& files);
   // The order of the oldest among these files of a group.
   uint64_t OldestOrder(size_t group, const std::vector<Ref<SSTable>>& tables) const;
@@ -327,8 +331,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
                       const RedoPoint& redo);
   // Does what was chosen: writes, commits and publishes.
   absl::Status RunCompaction(const TableLayout& layout, size_t group,
-                             const CompactionInputs& inputs, const std::atomic<bool>* cancelled,
-                             CompactionOutcome* outcome, const CallLimits& limits);
+                             const CompactionInputs& inputs, SequenceNumber complete_through,
+                             const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
+                             const CallLimits& limits);
   EventPlace PlaceOf(const TableLayout& layout, size_t group) const;
   void RemoveWritten(const std::vector<SSTableInfo>& written) const;
   // Publishes a version with these groups; `seal` is a new one if memtables changed.

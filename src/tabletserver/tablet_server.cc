@@ -173,7 +173,12 @@ void TabletServer::Empty(Tablet* tablet) {
 }
 
 void TabletServer::SetLayout(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout) {
-  queue_.RunExclusive([&] { tablet->SetLayout(layout, visible()); });
+  queue_.RunExclusive([&] {
+    tablet->SetLayout(layout, visible());
+    // Whatever was written here before a change of a rule is there by now: so the change has come,
+    // for reads and for compactions, also if nothing is written after it.
+    if (!ended_) SetVisible(std::max(visible(), layout->LastRuleChange()));
+  });
 }
 
 std::shared_ptr<Tablet> TabletServer::FindTablet(uint64_t table_id, std::string_view row) const {

@@ -2,8 +2,12 @@
 // that are held and the present, reads what the history of the writes says, and a major compaction
 // leaves nothing that nobody needs.
 //
+// Rules change at any time. A compaction that has begun before a change, and ends after it, is one
+// that took place before: what it reads was written before, and nothing else concerns it.
+//
 // A run is a memtable here, and the tablet's version has them in place of sorted runs. What is
-// expected is computed from the list of all writes, in another way than the engine does it.
+// expected is computed from the list of all writes and changes, in another way than the engine does
+// it.
 
 #include <algorithm>
 #include <cstddef>
@@ -63,15 +67,23 @@ struct Span {
 };
 constexpr EntryVersion kForever{kMaxSequence, kMaxOrdinal};
 
-// When the rule ends a cell that was written at `birth`: as soon as cells at `n` of the newer
-// timestamps have been there since.
-EntryVersion EndByRule(EntryVersion birth, const std::map<int64_t, std::vector<Span>>& newer,
-                       int64_t n) {
+// The rule of a family up to a sequence number at which another one came.
+struct PastRule {
+  std::string family;
+  SequenceNumber before;
+  GcRule rule;
+  absl::Time now;  // then
+};
+
+// The n-th moment since `from` at which there is a cell for the first time at one of the newer
+// timestamps.
+EntryVersion NthNewer(EntryVersion from, const std::map<int64_t, std::vector<Span>>& newer,
+                      int64_t n) {
   std::vector<EntryVersion> counted;
   for (const auto& [timestamp, spans] : newer) {
     EntryVersion first = kForever;
     for (const Span& span : spans) {
-      if (span.to > birth) first = std::min(first, std::max(span.from, birth));
+      if (span.to > from) first = std::min(first, std::max(span.from, from));
     }
     if (first != kForever) counted.push_back(first);
   }
@@ -80,9 +92,38 @@ EntryVersion EndByRule(EntryVersion birth, const std::map<int64_t, std::vector<S
   return counted[static_cast<size_t>(n - 1)];
 }
 
+// When the rules of a family, the past ones and `present`, end a cell that was written at `birth`.
+EntryVersion EndByRules(EntryVersion birth, const std::map<int64_t, std::vector<Span>>& newer,
+                        std::vector<PastRule> rules, const GcRule& present) {
+  rules.push_back({{}, kMaxSequence, present, {}});
+  EntryVersion from = birth;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    // A change of the age alone changes nothing here.
+    while (i + 1 < rules.size() &&
+           rules[i + 1].rule.max_versions() == rules[i].rule.max_versions()) {
+      ++i;
+    }
+    const EntryVersion change{rules[i].before, 0};
+    if (change <= from) continue;
+    if (const auto n = rules[i].rule.max_versions()) {
+      const EntryVersion end = NthNewer(from, newer, *n);
+      if (end < change) return end;
+    }
+    from = change;
+  }
+  return kForever;
+}
+
 // What a read at `moment` returns, a line for each cell.
 std::string Expected(const std::vector<Write>& writes, const TableLayout& layout,
-                     SequenceNumber moment, absl::Time now) {
+                     const std::vector<PastRule>& past, SequenceNumber moment, absl::Time now) {
+  const auto has_expired = [&](const Write& write, const FamilyLayout& family) {
+    if (write.timestamp < MinTimestamp(family.gc, now)) return true;
+    return std::any_of(past.begin(), past.end(), [&](const PastRule& rule) {
+      return rule.family == family.name && write.version.sequence < rule.before &&
+             write.timestamp < MinTimestamp(rule.rule, rule.now);
+    });
+  };
   // Cells of each column, by timestamp from new to old, and then as they were written.
   std::map<std::tuple<std::string, std::string, std::string>,
            std::map<int64_t, std::vector<size_t>, std::greater<>>>
@@ -91,15 +132,16 @@ std::string Expected(const std::vector<Write>& writes, const TableLayout& layout
     const Write& write = writes[i];
     if (write.kind != EntryKind::kCell || write.version.sequence > moment) continue;
     const FamilyLayout* family = layout.FindFamily(write.family);
-    if (write.version.sequence <= family->created) continue;
-    if (write.timestamp < MinTimestamp(family->gc, now)) continue;
+    if (write.version.sequence <= family->created || has_expired(write, *family)) continue;
     columns[{write.row, write.family, write.qualifier}][write.timestamp].push_back(i);
   }
   std::string out;
   for (const auto& [column, cells] : columns) {
-    const int64_t n = layout.FindFamily(std::get<1>(column))
-                          ->gc.max_versions()
-                          .value_or(std::numeric_limits<int64_t>::max());
+    const FamilyLayout& family = *layout.FindFamily(std::get<1>(column));
+    std::vector<PastRule> rules;
+    for (const PastRule& rule : past) {
+      if (rule.family == family.name) rules.push_back(rule);
+    }
     std::map<int64_t, std::vector<Span>> spans;  // of the newer timestamps
     for (const auto& [timestamp, indexes] : cells) {
       std::vector<Span> here;
@@ -110,7 +152,7 @@ std::string Expected(const std::vector<Write>& writes, const TableLayout& layout
           span.to = writes[j].version;
           break;
         }
-        span.to = std::min(span.to, EndByRule(span.from, spans, n));
+        span.to = std::min(span.to, EndByRules(span.from, spans, rules, family.gc));
         here.push_back(span);
         if (span.to != kForever) continue;
         absl::StrAppend(&out, writes[i].row, "/", writes[i].family, ":", writes[i].qualifier, "@",
@@ -134,6 +176,7 @@ class History {
     columns_ = 1 + random_.Below(one_column_ ? 1 : 2);
     timestamps_ = 1 + random_.Below(random_.OneIn(2) ? 25 : 8);
     out_of_order_ = random_.OneIn(2);
+    changes_rules_ = random_.OneIn(2);
     runs_ = {NewTestMemtable()};
   }
 
@@ -148,7 +191,7 @@ class History {
   }
 
   void Step() {
-    switch (random_.Below(12)) {
+    switch (random_.Below(changes_rules_ ? 13 : 12)) {
       case 0:
         snapshots_.insert(last_);
         break;
@@ -167,11 +210,13 @@ class History {
         break;
       case 5:
         if (random_.OneIn(4)) {
-          // Dropped and made anew, which takes a sequence number.
-          layout_.families[random_.Below(layout_.families.size())].created = ++last_;
+          Recreate(&layout_.families[random_.Below(layout_.families.size())]);
         } else {
           now_ += random_.Below(3);
         }
+        break;
+      case 12:
+        ChangeRule(&layout_.families[random_.Below(one_column_ ? 1 : layout_.families.size())]);
         break;
       default:
         Mutate();
@@ -189,6 +234,15 @@ class History {
     Retention retention = layout_.RetentionOf(0, Now());
     retention.snapshots.assign(snapshots_.begin(), snapshots_.end());
     retention.present = last_;
+    // Everything that is not read here was written later.
+    retention.complete_through = last_;
+    for (size_t i = 0; i < first; ++i) {
+      if (const SequenceNumber s = runs_[i]->first_sequence(); s != 0) {
+        retention.complete_through = std::min(retention.complete_through, s - 1);
+      }
+    }
+    if (random_.OneIn(3) && count < runs_.size()) retention.complete_through = 0;  // unknown
+    retention.held = random_.OneIn(10) && first > 0;
     const Ref<Memtable> output = NewTestMemtable();
     CollectingCursor entries(&input, &retention, major);
     std::string last_key;
@@ -196,13 +250,16 @@ class History {
       ASSERT_TRUE(IsWellFormed(entries.key()));
       ASSERT_LT(last_key, entries.key()) << "out of order: " << DebugString(entries.key());
       last_key = entries.key();
+      output->NoteSequence(VersionOf(entries.key()).sequence);
       output->Add(entries.key(), entries.value());
     }
     ASSERT_TRUE(entries.status().ok());
-    absl::StrAppend(&script_, major ? "major" : "merging", " compaction of runs ", first, " to ",
-                    first + count - 1, "; the snapshots are");
+    absl::StrAppend(&script_, retention.held ? "held " : "", major ? "major" : "merging",
+                    " compaction of runs ", first, " to ", first + count - 1,
+                    "; the snapshots are");
     for (const SequenceNumber s : snapshots_) absl::StrAppend(&script_, " ", s);
-    absl::StrAppend(&script_, ", the present ", last_, ", the time ", now_, "\n");
+    absl::StrAppend(&script_, ", the present ", last_, ", the time ", now_, ", complete through ",
+                    retention.complete_through, "\n");
     runs_.erase(runs_.begin() + static_cast<ptrdiff_t>(first),
                 runs_.begin() + static_cast<ptrdiff_t>(first + count));
     runs_.insert(runs_.begin() + static_cast<ptrdiff_t>(first), output);
@@ -218,7 +275,7 @@ class History {
     std::set<SequenceNumber> moments = snapshots_;
     moments.insert(last_);
     for (const SequenceNumber moment : moments) {
-      ASSERT_EQ(Read(moment), Expected(writes_, layout_, moment, Now()))
+      ASSERT_EQ(Read(moment), Expected(writes_, layout_, past_, moment, Now()))
           << "at " << moment << ", after:\n"
           << Rules() << script_ << "there are now:\n"
           << EntriesText();
@@ -245,7 +302,7 @@ class History {
           << DebugString(key) << "\n"
           << script_;
     }
-    ASSERT_EQ(cells, Expected(writes_, layout_, last_, Now())) << Rules() << script_;
+    ASSERT_EQ(cells, Expected(writes_, layout_, past_, last_, Now())) << Rules() << script_;
   }
 
  private:
@@ -256,6 +313,20 @@ class History {
       rule = GcRule::Union(rule, GcRule::MaxAge(absl::Microseconds(random_.Between(1, 9))));
     }
     return rule;
+  }
+  // It is dropped and made anew, which takes a sequence number.
+  void Recreate(FamilyLayout* family) {
+    family->created = ++last_;
+    family->past = {};
+    std::erase_if(past_, [&](const PastRule& rule) { return rule.family == family->name; });
+    absl::StrAppend(&script_, family->name, " is created anew at ", last_, "\n");
+  }
+  void ChangeRule(FamilyLayout* family) {
+    const GcRule rule = RandomRule();
+    if (rule == family->gc) return;
+    past_.push_back({family->name, ++last_, family->gc, Now()});
+    family->ChangeRule(rule, last_, Now());
+    absl::StrAppend(&script_, "at ", last_, " the rules are\n", Rules());
   }
   absl::Time Now() const { return absl::FromUnixMicros(static_cast<int64_t>(now_)); }
 
@@ -306,6 +377,7 @@ class History {
       write.value = absl::StrCat("v", write.version.sequence, ".", write.version.ordinal);
     }
     AppendTrailer(&key, write.timestamp, write.version, write.kind);
+    runs_[0]->NoteSequence(write.version.sequence);
     runs_[0]->Add(key, write.value);
     absl::StrAppend(&script_, EntryText(key, write.value), "\n");
     writes_.push_back(std::move(write));
@@ -362,6 +434,8 @@ class History {
   uint64_t rows_ = 1;
   uint64_t columns_ = 1;
   uint64_t timestamps_ = 1;
+  bool changes_rules_ = false;
+  std::vector<PastRule> past_;
   bool out_of_order_ = true;  // timestamps have nothing to do with when a cell is written
   uint64_t now_ = 5;
   SequenceNumber last_ = 0;

@@ -85,9 +85,9 @@ TEST_F(SchemaStoreTest, EveryCutOrGrownSchemaIsDataLossThatNamesTheTable) {
 
 TEST_F(SchemaStoreTest, ASchemaOfALaterVersionIsFailedPrecondition) {
   std::string bytes = Layout("web", 2).Encode();
-  bytes[0] = 4;
+  bytes[0] = 5;
   ASSERT_OK(session_->Write("schema/web", bytes));
-  EXPECT_STATUS(kFailedPrecondition, "version 4", store_.ReadAll());
+  EXPECT_STATUS(kFailedPrecondition, "version 5", store_.ReadAll());
 }
 
 TEST_F(SchemaStoreTest, ASchemaOfVersion1HasTheDefaultRuleOfSplits) {
@@ -95,9 +95,9 @@ TEST_F(SchemaStoreTest, ASchemaOfVersion1HasTheDefaultRuleOfSplits) {
   layout.split = {.tablet_size = 1 << 20, .merge_size = 3, .prefix_length = 4};
   std::string bytes = layout.Encode();
   bytes[0] = 1;
-  // The names of three families' access lists, which are empty; a size of three bytes, one of one
-  // byte, a length of one.
-  bytes.resize(bytes.size() - 3 - 5);
+  // Two counts of past rules for each of three families, which have none; the names of their access
+  // lists, which are empty; a size of three bytes, one of one byte, a length of one.
+  bytes.resize(bytes.size() - 6 - 3 - 5);
   ASSERT_OK(session_->Write("schema/web", bytes));
   ASSERT_OK_AND_ASSIGN(const std::vector<TableLayout> read, store_.ReadAll());
   layout.split = {};

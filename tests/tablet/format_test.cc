@@ -8,15 +8,19 @@
 //   decode-batch last=                lines of hexadecimal bytes
 //   encode-layout table= name=        lines: group NAME [compaction=] [factor=];
 //                                     family NAME [group=] [max_versions=] ...
+//                                     [past_versions=BEFORE:N,...] [past_ages=BEFORE:TIMESTAMP,...]
 //   decode-layout                     lines of hexadecimal bytes
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 
 #include "base/strings.h"
@@ -124,6 +128,24 @@ std::string DecodeBatch(const TextCommand& command) {
   return out;
 }
 
+// past_versions=BEFORE:N,... and past_ages=BEFORE:TIMESTAMP,...
+PastRules PastOf(const TextArguments& a) {
+  PastRules past;
+  const auto for_each = [](const std::string& text, auto add) {
+    for (const auto rule : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+      const std::pair<std::string, std::string> parts = absl::StrSplit(rule, ':');
+      int64_t number = kAllVersions;
+      EXPECT_TRUE(parts.second == "all" || absl::SimpleAtoi(parts.second, &number));
+      SequenceNumber before;
+      EXPECT_TRUE(absl::SimpleAtoi(parts.first, &before));
+      add(number, before);
+    }
+  };
+  for_each(a.Value("past_versions"), [&](int64_t n, SequenceNumber s) { past.EndVersions(n, s); });
+  for_each(a.Value("past_ages"), [&](int64_t t, SequenceNumber s) { past.EndAge(t, s); });
+  return past;
+}
+
 std::string EncodeLayout(const TextCommand& command) {
   TableLayout layout;
   layout.table_id = static_cast<uint64_t>(command.Number("table"));
@@ -143,8 +165,8 @@ std::string EncodeLayout(const TextCommand& command) {
       rule = GcRule::Union(rule, GcRule::MaxAge(absl::Microseconds(a.Number("max_age"))));
     }
     layout.families.push_back({a.Word(1), static_cast<uint32_t>(a.Number("group")), rule,
-                               static_cast<SequenceNumber>(a.Number("created")),
-                               a.Value("access")});
+                               static_cast<SequenceNumber>(a.Number("created")), a.Value("access"),
+                               PastOf(a)});
   }
   const std::string bytes = layout.Encode();
   const absl::StatusOr<TableLayout> decoded = TableLayout::Decode(bytes);

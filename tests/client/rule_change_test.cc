@@ -1,0 +1,295 @@
+// Rules that change: what a rule has let go stays gone, whatever was written out or compacted
+// before the change, and after it; and what comes after the change is judged by the new rule alone.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "bigtable/bigtable.h"
+
+#include "filesystem/faulty_file_system.h"
+#include "support/database_fixture.h"
+#include "support/expect_status.h"
+
+namespace bigtable {
+namespace {
+
+constexpr absl::Duration kHour = absl::Hours(1);
+
+// What may happen to the tablet's files at some point, and must not be seen.
+enum class Upkeep { kNothing, kFlush, kCompact, kReopen, kKill };
+
+class RuleChangeTest : public DatabaseFixture {
+ protected:
+  void SetUp() override {
+    clock_.Set(absl::ToInt64Microseconds(10 * kHour));
+    Open();
+  }
+  void Create(const GcRule& rule) {
+    TableSchema schema;
+    schema.families["f"].gc = rule;
+    table_ = CreateTable("t", schema);
+  }
+  void Update(const GcRule& rule) { ASSERT_OK(database_->UpdateFamily("t", "f", {.gc = rule})); }
+  void Set(int64_t timestamp, std::string_view value) {
+    DatabaseFixture::Set(table_, "r", "f:q", timestamp, value);
+  }
+  void Delete(int64_t timestamp) {
+    ASSERT_OK(table_->Apply(RowMutation("r").DeleteCell("f:q", Timestamp(timestamp))));
+  }
+  std::string Read() { return Show(table_->ReadRow("r")); }
+  void Do(Upkeep upkeep) {
+    switch (upkeep) {
+      case Upkeep::kNothing:
+        return;
+      case Upkeep::kFlush:
+        ASSERT_OK(database_->Flush("t"));
+        return;
+      case Upkeep::kCompact:
+        ASSERT_OK(database_->Compact("t"));
+        return;
+      case Upkeep::kReopen:
+        Reopen();
+        break;
+      case Upkeep::kKill:
+        Kill();
+        Open();
+        break;
+    }
+    table_ = OpenTable("t");
+  }
+  // Calls `play` with anything that may happen at two points.
+  void WithAnyUpkeep(const std::function<void(Upkeep, Upkeep)>& play) {
+    constexpr Upkeep kAll[] = {Upkeep::kNothing, Upkeep::kFlush, Upkeep::kCompact, Upkeep::kReopen,
+                               Upkeep::kKill};
+    for (const Upkeep first : kAll) {
+      for (const Upkeep second : kAll) {
+        SCOPED_TRACE(absl::StrCat("upkeep ", static_cast<int>(first), " and then ",
+                                  static_cast<int>(second)));
+        play(first, second);
+        if (HasFailure()) return;
+        ASSERT_OK(database_->DeleteTable("t"));
+      }
+    }
+  }
+
+  Table* table_ = nullptr;
+};
+
+TEST_F(RuleChangeTest, ADeletedCellStaysDeletedWhenItsDeletionHasExpired) {
+  const int64_t then = clock_.micros();
+  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+    clock_.Set(then);
+    Create(GcRule::MaxAge(kHour));
+    Set(then, "deleted");
+    ASSERT_OK(database_->Flush("t"));
+    clock_.Advance(2 * kHour);
+    Delete(then);
+    Do(first);
+    Update(GcRule::MaxAge(1000 * kHour));
+    EXPECT_EQ(Read(), "");
+    Do(second);
+    EXPECT_EQ(Read(), "");
+    // What is written after the change is judged by the new rule alone.
+    Set(then, "new");
+    Do(first);
+    EXPECT_EQ(Read(), absl::StrCat("f:q@", then, "=new"));
+  });
+}
+
+TEST_F(RuleChangeTest, AnOverwrittenValueDoesNotComeBackWhenMoreVersionsAreKept) {
+  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+    Create(GcRule::MaxVersions(1));
+    Set(1, "overwritten");
+    ASSERT_OK(database_->Flush("t"));
+    Set(1, "gone");
+    Set(2, "here");
+    Do(first);
+    Update(GcRule::MaxVersions(2));
+    EXPECT_EQ(Read(), "f:q@2=here");
+    Do(second);
+    EXPECT_EQ(Read(), "f:q@2=here");
+    Set(3, "new");
+    Do(first);
+    EXPECT_EQ(Read(), "f:q@3=new f:q@2=here");
+    Set(4, "newer");
+    Do(second);
+    EXPECT_EQ(Read(), "f:q@4=newer f:q@3=new");
+  });
+}
+
+TEST_F(RuleChangeTest, NoHoleIsLeftWhereAFlushHasDroppedAVersionAndAnOlderRunHasMore) {
+  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+    Create(GcRule::MaxVersions(1));
+    Set(1, "one");
+    ASSERT_OK(database_->Flush("t"));
+    Set(2, "two");
+    Set(3, "three");
+    Do(first);
+    Update({});
+    Do(second);
+    EXPECT_EQ(Read(), "f:q@3=three");
+    Set(1, "again");
+    EXPECT_EQ(Read(), "f:q@3=three f:q@1=again");
+  });
+}
+
+TEST_F(RuleChangeTest, WhatWasDeletedBeforeThereWasARuleIsNotCounted) {
+  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+    Create({});
+    Set(1, "one");
+    Set(2, "two");
+    Delete(2);
+    Do(first);
+    Update(GcRule::MaxVersions(1));
+    EXPECT_EQ(Read(), "f:q@1=one");
+    Do(second);
+    EXPECT_EQ(Read(), "f:q@1=one");
+    Set(3, "three");
+    Delete(3);
+    Do(first);
+    EXPECT_EQ(Read(), "");
+  });
+}
+
+TEST_F(RuleChangeTest, ATightenedRuleIsJudgedWithWhatWasThereAtTheChange) {
+  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+    Create(GcRule::MaxVersions(3));
+    Set(10, "ten");
+    for (const int64_t killer : {20, 21}) {
+      Set(killer, "deleted");
+      Delete(killer);
+    }
+    Set(5, "five");  // two count against 10, which is gone with the next; 10 counts against 5
+    Set(30, "thirty");
+    Do(first);
+    EXPECT_EQ(Read(), "f:q@30=thirty f:q@5=five");
+    Update(GcRule::MaxVersions(2));
+    EXPECT_EQ(Read(), "f:q@30=thirty f:q@5=five");
+    Do(second);
+    EXPECT_EQ(Read(), "f:q@30=thirty f:q@5=five");
+    Set(6, "six");
+    EXPECT_EQ(Read(), "f:q@30=thirty f:q@6=six");
+  });
+}
+
+TEST_F(RuleChangeTest, ASnapshotFromBeforeSeesWhatWasThereAsFarAsTheNewRuleKeepsIt) {
+  Create(GcRule::MaxVersions(2));
+  for (const int64_t i : {1, 2, 3}) Set(i, "v");
+  ASSERT_OK_AND_ASSIGN(std::shared_ptr<const Snapshot> snapshot, database_->TakeSnapshot());
+  const auto read = [&] { return Show(table_->ReadRow("r", {}, {.snapshot = snapshot})); };
+  Set(4, "v");
+  Update(GcRule::MaxVersions(3));
+  EXPECT_EQ(read(), "f:q@3=v f:q@2=v");
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(read(), "f:q@3=v f:q@2=v");
+  EXPECT_EQ(Read(), "f:q@4=v f:q@3=v");
+  Update(GcRule::MaxVersions(1));
+  EXPECT_EQ(read(), "f:q@3=v");
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(read(), "f:q@3=v");
+  EXPECT_EQ(Read(), "f:q@4=v");
+}
+
+// The change has come when the call returns, though nothing was written after it.
+TEST_F(RuleChangeTest, ACompactionAfterATightenedRuleReclaimsTheSpaceAtOnce) {
+  Create({});
+  for (int64_t i = 1; i <= 10; ++i) Set(i, "v");
+  Update(GcRule::MaxVersions(2));
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(database_->Statistics().tables["t"]["default"].entries, 2u);
+  Update(GcRule::MaxVersions(1));
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(database_->Statistics().tables["t"]["default"].entries, 1u);
+}
+
+// The number of the change is in no log: an opening has to learn of it from the schema.
+TEST_F(RuleChangeTest, WhatIsWrittenAfterAnOpeningComesAfterTheChange) {
+  Create(GcRule::MaxAge(kHour));
+  for (int i = 0; i < 20; ++i) {
+    Update(GcRule::MaxAge(kHour));
+    Update({});
+  }
+  Kill();
+  Open();
+  table_ = OpenTable("t");
+  Set(1, "old");
+  EXPECT_EQ(Read(), "f:q@1=old");
+}
+
+TEST_F(RuleChangeTest, TabletsThatMoveAndSplitKeepThePast) {
+  DatabaseOptions options = Options();
+  options.tablet_servers = 2;
+  Reopen(options);
+  Create(GcRule::MaxVersions(1));
+  Set(1, "gone");
+  Set(2, "here");
+  Update(GcRule::MaxVersions(5));
+  for (const int server : {1, 0}) {
+    ASSERT_OK(database_->MoveTablet("t", "r", server));
+    EXPECT_EQ(Read(), "f:q@2=here");
+  }
+  ASSERT_OK(database_->SplitTablet("t", "b"));
+  EXPECT_EQ(Read(), "f:q@2=here");
+  ASSERT_OK(database_->MergeTablets("t", "b"));
+  EXPECT_EQ(Read(), "f:q@2=here");
+}
+
+// --- Compactions that are under way ---
+
+class RuleChangeUnderWayTest : public RuleChangeTest {
+ protected:
+  void SetUp() override {
+    faulty_ = std::make_unique<FaultyFileSystem>(file_system_.get());
+    DatabaseOptions options = Options();
+    options.file_system = faulty_.get();
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  }
+  void TearDown() override { database_.reset(); }
+
+  std::unique_ptr<FaultyFileSystem> faulty_;
+};
+
+TEST_F(RuleChangeUnderWayTest, ACompactionWithTheOldRuleConcernsNothingThatCameLater) {
+  Create(GcRule::MaxVersions(1));
+  Set(1, "gone");
+  Set(2, "here");
+  ASSERT_OK(database_->Flush("t"));
+  faulty_->StallCalls({{FileCall::kNewWritableFile}, ".sst"});
+  std::thread compaction([&] { EXPECT_OK(database_->Compact("t")); });
+  ASSERT_TRUE(faulty_->WaitUntilStalled(1));
+  Update(GcRule::MaxVersions(3));
+  for (const int64_t i : {3, 4}) Set(i, "new");
+  EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
+  faulty_->ReleaseCalls();
+  compaction.join();
+  EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
+}
+
+// It is not known which rule the file has: nothing is collected by either.
+TEST_F(RuleChangeUnderWayTest, NothingIsCollectedWhileTheSchemaIsInDoubt) {
+  Create(GcRule::MaxVersions(1));
+  Set(1, "one");
+  ASSERT_OK(database_->Flush("t"));
+  faulty_->FailCalls({{FileCall::kSyncDirectory}, "/schema"}, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync", database_->UpdateFamily("t", "f", {}));
+  EXPECT_EQ(Read(), "f:q@1=one");
+  faulty_->ClearFaults();
+  ASSERT_OK(database_->Resume());
+  // The old rule is in force, as it was all the time.
+  Set(2, "two");
+  EXPECT_EQ(Read(), "f:q@2=two");
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(database_->Statistics().tables["t"]["default"].entries, 1u);
+}
+
+}  // namespace
+}  // namespace bigtable
