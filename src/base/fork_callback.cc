@@ -24,6 +24,7 @@ ForkCallback::List& ForkCallback::All() {
 void ForkCallback::BeforeFork() { All().mutex.lock(); }
 void ForkCallback::AfterForkInParent() { All().mutex.unlock(); }
 void ForkCallback::AfterForkInChild() {
+  forks_.fetch_add(1, std::memory_order_relaxed);
   for (const ForkCallback* each = All().first; each != nullptr; each = each->next_) {
     each->in_child_();
   }

@@ -9,6 +9,8 @@
 #ifndef BIGTABLE_BASE_FORK_CALLBACK_H_
 #define BIGTABLE_BASE_FORK_CALLBACK_H_
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 
 namespace bigtable {
@@ -20,6 +22,9 @@ class ForkCallback {
  public:
   explicit ForkCallback(std::function<void()> in_child);
   ~ForkCallback();
+  // How many forks there are between this process and the first one that had a callback: what has
+  // noted it finds another number only in a child.
+  static uint64_t Forks() { return forks_.load(std::memory_order_relaxed); }
   ForkCallback(const ForkCallback&) = delete;
   ForkCallback& operator=(const ForkCallback&) = delete;
 
@@ -29,6 +34,8 @@ class ForkCallback {
   static void BeforeFork();
   static void AfterForkInParent();
   static void AfterForkInChild();
+
+  inline static std::atomic<uint64_t> forks_{0};
 
   const std::function<void()> in_child_;
   ForkCallback* previous_ = nullptr;

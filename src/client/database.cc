@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/check_options.h"
@@ -65,9 +66,12 @@ absl::Status Database::Close() {
   impl_->gate.CloseAndWait();
   // On a thread of its own: a database that is a static object is closed when the main thread's
   // thread-local objects, compression contexts among them, are gone already.
-  std::thread([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    impl_->close_status = impl_->Close();
-  }).join();
+  const auto close = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { impl_->close_status = impl_->Close(); };
+  if (absl::StatusOr<std::thread> closer = StartThread(close); closer.ok()) {
+    closer->join();
+  } else {
+    close();
+  }
   return impl_->close_status;
 }
 

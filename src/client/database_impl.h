@@ -23,6 +23,7 @@
 
 #include "base/call_gate.h"
 #include "base/call_limits.h"
+#include "base/fork_callback.h"
 #include "base/mutex.h"
 #include "client/location_cache.h"
 #include "client/table_route.h"
@@ -54,14 +55,14 @@ class SnapshotImpl final : public Snapshot {
       : Snapshot(sequence), list_(std::move(list)) {}
   ~SnapshotImpl() override {
     // Another thread of the parent's may have been at work on the list.
-    if (::getpid() == process_) list_->Release(sequence());
+    if (ForkCallback::Forks() == forks_) list_->Release(sequence());
   }
 
   bool IsOf(const SnapshotList* list) const { return list_.get() == list; }
 
  private:
   const std::shared_ptr<SnapshotList> list_;
-  const pid_t process_ = ::getpid();
+  const uint64_t forks_ = ForkCallback::Forks();
 };
 
 class DatabaseImpl {

@@ -49,6 +49,7 @@ absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Open(std::string_view path,
                                                        const DatabaseOptions& options,
                                                        GoneFunction gone) {
   std::unique_ptr<Cluster> cluster(new Cluster(path, options, std::move(gone)));
+  if (cluster->events_ != nullptr) BT_RETURN_IF_ERROR(cluster->events_->Start());
   BT_RETURN_IF_ERROR(cluster->LockAndCreate());
   BT_RETURN_IF_ERROR(cluster->OpenLockService());
   BT_RETURN_IF_ERROR(cluster->StartNumbers());
@@ -85,7 +86,9 @@ absl::Status Cluster::LockAndCreate() {
   if (file_system_->FileExists(directory_.sstables())) {
     BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                         file_system_->ListDirectory(directory_.sstables()));
-    if (!names.empty()) {
+    if (std::any_of(names.begin(), names.end(), [](const std::string& name) {
+          return DatabaseDirectory::SSTableNumber(name).has_value();
+        })) {
       return absl::DataLossError(Cat(directory_.lock_service(), "/", RootTablet::kFile,
                                      ": missing, but there are SSTables"));
     }
@@ -223,16 +226,17 @@ bool Cluster::IsLive(std::string_view name) const {
   return names_.find(name) != names_.end();
 }
 
-void Cluster::StartBackground(std::function<void()> on_progress) {
+absl::Status Cluster::StartBackground(std::function<void()> on_progress) {
   MutexLock replace_lock(&replace_mutex_);  // METADATA's servers may be replaced already
-  background_.Start(AllServers(), options_.compaction_threads,
-                    [this, on_progress = std::move(on_progress)] {
-                      options_.shared_memory_budget->NotifyProgress();
-                      on_progress();
-                    });
+  BT_RETURN_IF_ERROR(background_.Start(AllServers(), options_.compaction_threads,
+                                       [this, on_progress = std::move(on_progress)] {
+                                         options_.shared_memory_budget->NotifyProgress();
+                                         on_progress();
+                                       }));
   for (const auto& host : Servers()) {
     options_.shared_memory_budget->AddHolder(host->write_controller());
   }
+  return absl::OkStatus();
 }
 
 // --- Ending ---

@@ -67,7 +67,7 @@ class Cluster final : public MetadataServers {
 
   // The threads begin, once a master has assigned all tablets. `on_progress` is called after each
   // compaction, and when a server has lost its lock.
-  void StartBackground(std::function<void()> on_progress);
+  absl::Status StartBackground(std::function<void()> on_progress);
   // From now on nobody waits for tablets that are not served, nor for background work, and merging
   // compactions are cancelled: before the last calls are waited for.
   void BeginClosing() {

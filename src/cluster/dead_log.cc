@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "commitlog/log_format.h"
 #include "filesystem/in_memory_file_system.h"
 
 namespace bigtable {
@@ -44,13 +45,14 @@ absl::Status Cut(
   return absl::OkStatus();
 }
 
-// Of all its files: not less than what is in the log.
+// Of all its segments: not less than what is in the log.
 absl::StatusOr<uint64_t> SizeOf(FileSystem* file_system, const std::string& directory) {
   const absl::StatusOr<std::vector<std::string>> names = file_system->ListDirectory(directory);
   if (absl::IsNotFound(names.status())) return 0;
   BT_RETURN_IF_ERROR(names.status());
   uint64_t size = 0;
   for (const std::string& name : *names) {
+    if (!ParseSegmentName(name).has_value()) continue;
     BT_ASSIGN_OR_RETURN(const uint64_t bytes, file_system->FileSize(Cat(directory, "/", name)));
     size += bytes;
   }

@@ -19,28 +19,34 @@ constexpr std::string_view kDone = "sealed, done";
 
 std::string PrefixOf(ServerRole role) { return Cat(NameOfRole(role), "-"); }
 
-uint64_t NumberOf(std::string_view name) {
-  uint64_t number = 0;
-  const size_t dash = name.rfind('-');
-  if (dash != std::string_view::npos) {
-    std::from_chars(name.data() + dash + 1, name.data() + name.size(), number);
-  }
-  return number;
-}
-
 }  // namespace
+
+std::optional<uint64_t> ServerDirectory::NumberOf(std::string_view name) {
+  for (const ServerRole role : kServerRoles) {
+    const std::string prefix = PrefixOf(role);
+    if (!name.starts_with(prefix)) continue;
+    uint64_t number = 0;
+    const char* const end = name.data() + name.size();
+    const auto [parsed, error] = std::from_chars(name.data() + prefix.size(), end, number);
+    if (error == std::errc() && parsed == end && name == NameOf(role, number)) return number;
+  }
+  return std::nullopt;
+}
 
 absl::Status ServerDirectory::Load() {
   BT_ASSIGN_OR_RETURN(servers_, session_->List(ServerLock::kDirectory));
+  std::erase_if(servers_, [](const std::string& name) { return !NumberOf(name).has_value(); });
   for (const std::string& name : servers_) {
     BT_RETURN_IF_ERROR(
         session_->Read(ServerLock::FileOf(name)).status());  // damaged ones are not passed over
-    last_number_ = std::max(last_number_, NumberOf(name));
+    last_number_ = std::max(last_number_, *NumberOf(name));
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
                       file_system_->ListDirectory(directory_.logs()));
   for (const std::string& name : logs) {
-    last_number_ = std::max(last_number_, NumberOf(name));
+    const std::optional<uint64_t> number = NumberOf(name);
+    if (!number.has_value()) continue;
+    last_number_ = std::max(last_number_, *number);
     if (!HasFile(name)) strays_.push_back(name);
   }
   return absl::OkStatus();
@@ -131,11 +137,13 @@ absl::Status ServerDirectory::Remove(std::string_view name) {
   return RemoveLog(file_system_, directory_.log_of(name));
 }
 
-absl::Status ServerDirectory::SweepLogs(absl::FunctionRef<bool(std::string_view name)> is_live) {
+absl::Status ServerDirectory::SweepLogs(absl::FunctionRef<bool(std::string_view name)> is_live,
+                                        std::vector<std::string>* others) {
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
                       file_system_->ListDirectory(directory_.logs()));
   for (const std::string& name : logs) {
-    if (HasFile(name) || is_live(name)) continue;
+    if (!NumberOf(name).has_value()) others->push_back(name);
+    if (!NumberOf(name).has_value() || HasFile(name) || is_live(name)) continue;
     BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(name)));
   }
   return absl::OkStatus();

@@ -18,6 +18,7 @@
 #define BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,9 +49,12 @@ class ServerDirectory {
   std::vector<std::string> Servers(ServerRole role) const;
   // Whether the server has a file, and so must have a log.
   bool HasFile(std::string_view name) const;
-  // The largest number in a name that there is.
+  // The largest number in the name of a server that there is.
   uint64_t last_number() const { return last_number_; }
   static std::string NameOf(ServerRole role, uint64_t number);
+  // The number in a name that NameOf made, for any role; nothing for other names. What has another
+  // name among the servers' files and logs is not ours: it is neither read nor removed.
+  static std::optional<uint64_t> NumberOf(std::string_view name);
   // Takes the lock of a server that has lost it, and sees to it that the server never serves again.
   // Unavailable if the server, or somebody else, has the lock. A server without a file is sealed.
   // Any thread.
@@ -66,8 +70,10 @@ class ServerDirectory {
   absl::StatusOr<Needed> NeededOf(std::string_view name);
   // Nothing in the server's log is needed: forgets the server, then removes its log.
   absl::Status Remove(std::string_view name);
-  // Removes what else is where the logs are, but for logs of servers that `is_live`.
-  absl::Status SweepLogs(absl::FunctionRef<bool(std::string_view name)> is_live);
+  // Removes the other logs that there are, but for those of servers that `is_live`. Adds the names
+  // of what is no log, and stays, to `*others`.
+  absl::Status SweepLogs(absl::FunctionRef<bool(std::string_view name)> is_live,
+                         std::vector<std::string>* others);
 
  private:
   // Replaces the contents of a sealed server's file. Nothing if it has none.

@@ -6,6 +6,8 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/log_format.h"
+#include "commitlog/log_state.h"
+#include "commitlog/sorted_log_format.h"
 
 namespace bigtable {
 namespace {
@@ -15,6 +17,13 @@ std::string_view ParentOf(std::string_view path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return ".";
   return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+// Whether a log has files of this name, whatever version of this library has written them.
+bool IsOfLog(std::string_view name) {
+  return ParseSegmentName(name).has_value() || name == kTemporarySegmentName ||
+         name == kLogStateName || name == kTemporaryLogStateName || name == kSortedManifestName ||
+         name == kSortedManifestTemporaryName || ParseSortedPieceName(name).has_value();
 }
 
 }  // namespace
@@ -51,12 +60,14 @@ absl::Status RemoveLog(FileSystem* file_system, std::string_view directory) {
   BT_RETURN_IF_ERROR(file->Close());
   BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory));
   for (const std::string& name : *names) {
-    if (name == kRemovedMarker) continue;
+    if (!IsOfLog(name)) continue;
     BT_RETURN_IF_ERROR(file_system->RemoveFile(Cat(directory, "/", name)));
   }
   BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory));  // the marker goes last
   BT_RETURN_IF_ERROR(file_system->RemoveFile(marker));
-  BT_RETURN_IF_ERROR(file_system->RemoveDirectory(directory));
+  const absl::Status removed = file_system->RemoveDirectory(directory);
+  // Not empty: the next opening finds a directory without a log, and tries again.
+  if (!absl::IsFailedPrecondition(removed)) BT_RETURN_IF_ERROR(removed);
   return file_system->SyncDirectory(ParentOf(directory));
 }
 

@@ -20,7 +20,9 @@ absl::Status SyncLog(FileSystem* file_system, std::string_view directory);
 
 // Removes the log in `directory` and the directory itself: everything in it was written out. If
 // this is cut short, ReplayLog with must_exist = false still says that nothing is needed, and
-// another call goes on. OK if there is no such directory.
+// another call goes on. OK if there is no such directory. What is in it that is no log's stays, and
+// so does the directory then: what somebody else has put there, or what the system has put in the
+// place of a file that was removed while it was open (NFS and FUSE do).
 absl::Status RemoveLog(FileSystem* file_system, std::string_view directory);
 
 }  // namespace bigtable

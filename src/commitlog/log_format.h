@@ -105,6 +105,8 @@ inline constexpr uint64_t kSwitchRecordSize = kRecordHeaderSize + kSwitchPayload
 inline constexpr uint64_t kMaxPayloadSize = uint64_t{1} << 30;
 
 inline constexpr std::string_view kRemovedMarker = "REMOVED";
+// A segment that is being made.
+inline constexpr std::string_view kTemporarySegmentName = "segment.tmp";
 
 inline constexpr uint64_t LogOffset(uint64_t number, uint64_t position) {
   return (number << kSegmentShift) + position;

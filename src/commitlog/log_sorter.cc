@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/sorted_log.h"
@@ -78,7 +79,11 @@ LogSorter::LogSorter(FileSystem* file_system, std::string directory, RecordKeyFu
       options_(options),
       piece_(std::make_unique<LogPiece>()) {
   piece_->Clear(options_.piece_size);
-  for (size_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { Work(); });
+  for (size_t i = 0; i < options_.threads; ++i) {
+    absl::StatusOr<std::thread> thread = StartThread([this] { Work(); });
+    if (!thread.ok()) break;  // fewer do it too, and without any the thread that sorts
+    threads_.push_back(*std::move(thread));
+  }
 }
 
 LogSorter::~LogSorter() { StopThreads(); }
@@ -126,14 +131,20 @@ absl::StatusOr<bool> LogSorter::IsDuplicate(SequenceNumber sequence) {
 }
 
 absl::Status LogSorter::Submit() {
+  Job job;
+  {
+    MutexLock lock(&mutex_);
+    // Any more, and pieces would wait in memory for a thread.
+    while (unfinished_ == options_.threads && failure_.ok()) changed_.Wait(&mutex_);
+    BT_RETURN_IF_ERROR(failure_);
+    job = {summaries_.size(), std::move(piece_)};
+    summaries_.emplace_back();
+    ++unfinished_;
+    if (!threads_.empty()) jobs_.push_back(std::move(job));
+    changed_.SignalAll();
+  }
+  if (threads_.empty()) Do(std::move(job));
   MutexLock lock(&mutex_);
-  // Any more, and pieces would wait in memory for a thread.
-  while (unfinished_ == options_.threads && failure_.ok()) changed_.Wait(&mutex_);
-  BT_RETURN_IF_ERROR(failure_);
-  jobs_.push_back({summaries_.size(), std::move(piece_)});
-  summaries_.emplace_back();
-  ++unfinished_;
-  changed_.SignalAll();
   if (free_.empty()) {
     piece_ = std::make_unique<LogPiece>();
     piece_->Clear(options_.piece_size);
@@ -178,13 +189,15 @@ absl::Status LogSorter::WriteManifest(const SortedManifest& manifest) {
 
 void LogSorter::Work() {
   Job job;
-  while (TakeJob(&job)) {
-    // Pieces are numbered from 1.
-    auto written = job.piece->Write(file_system_,
-                                    Cat(directory_, "/", SortedPieceName(uint64_t{job.index} + 1)));
-    job.piece->Clear(options_.piece_size);
-    JobDone(std::move(job), std::move(written));
-  }
+  while (TakeJob(&job)) Do(std::move(job));
+}
+
+void LogSorter::Do(Job job) {
+  // Pieces are numbered from 1.
+  auto written = job.piece->Write(file_system_,
+                                  Cat(directory_, "/", SortedPieceName(uint64_t{job.index} + 1)));
+  job.piece->Clear(options_.piece_size);
+  JobDone(std::move(job), std::move(written));
 }
 
 bool LogSorter::TakeJob(Job* job) {

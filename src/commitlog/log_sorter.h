@@ -129,6 +129,7 @@ class LogSorter {
   absl::Status Submit() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status WriteManifest(const SortedManifest& manifest);
 
+  void Do(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   void Work() ABSL_LOCKS_EXCLUDED(mutex_);
   bool TakeJob(Job* job) ABSL_LOCKS_EXCLUDED(mutex_);
   void JobDone(Job job, absl::StatusOr<SortedPieceSummary> written) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -74,7 +74,7 @@ absl::Status LogStateFile::WriteSlots(const LogState& state) {
 
 absl::Status LogStateFile::Replace(const LogState& state) {
   const std::string path = Cat(directory_, "/", kLogStateName);
-  const std::string temporary = Cat(path, ".tmp");
+  const std::string temporary = Cat(directory_, "/", kTemporaryLogStateName);
   if (file_system_->FileExists(temporary)) BT_RETURN_IF_ERROR(file_system_->RemoveFile(temporary));
   BT_ASSIGN_OR_RETURN(file_, file_system_->NewLogFile(temporary, kFileSize));
   absl::Status status = WriteSlots(state);

@@ -45,6 +45,7 @@ namespace bigtable {
 
 inline constexpr uint64_t kLogFormatVersion = 2;
 inline constexpr std::string_view kLogStateName = "STATE";
+inline constexpr std::string_view kTemporaryLogStateName = "STATE.tmp";
 
 struct LogState {
   uint64_t version = kLogFormatVersion;

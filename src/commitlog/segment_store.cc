@@ -27,7 +27,7 @@ absl::StatusOr<SegmentStore::NamedFile> SegmentStore::GetFile(uint64_t size) {
     reused_.fetch_add(1, std::memory_order_relaxed);
     return out;
   }
-  out.path = Cat(directory_, "/segment.tmp");
+  out.path = Cat(directory_, "/", kTemporarySegmentName);
   if (file_system_->FileExists(out.path)) BT_RETURN_IF_ERROR(file_system_->RemoveFile(out.path));
   auto file = file_system_->NewLogFile(out.path, size);
   if (!file.ok()) {

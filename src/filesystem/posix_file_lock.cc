@@ -53,8 +53,10 @@ class PosixFileLock final : public FileLock {
 
   // Leaves this process's number for those whom the lock keeps out.
   absl::Status WriteOwner() {
+    const std::string owner = Cat(::getpid());
+    BT_RETURN_IF_ERROR(CheckFileSize(path_.text(), owner.size(), FileSizeLimit()));
     if (::ftruncate(fd_.get(), 0) != 0) return PosixError(path_.text(), "ftruncate", errno);
-    return WriteFullyAt(fd_, path_.text(), 0, Cat(::getpid()));
+    return WriteFullyAt(fd_, path_.text(), 0, owner);
   }
 
  private:

@@ -27,6 +27,7 @@ class PosixWritableFile final : public WritableFile {
 
   absl::Status Append(std::string_view data) override {
     BT_RETURN_IF_ERROR(usable_);
+    BT_RETURN_IF_ERROR(usable_ = CheckFileSize(path_, size_ + data.size(), limit_));
     BT_RETURN_IF_ERROR(usable_ = WriteFully(fd_, path_, data));
     size_ += data.size();
     return usable_ = StartWriteback();
@@ -72,6 +73,7 @@ class PosixWritableFile final : public WritableFile {
 
   const std::string path_;
   Fd fd_;
+  const uint64_t limit_ = FileSizeLimit();
   uint64_t size_ = 0;
   uint64_t started_ = 0;  // writing up to here has begun
   absl::Status usable_;

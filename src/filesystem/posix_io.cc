@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <limits>
+#include <sys/resource.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -78,6 +79,18 @@ absl::StatusOr<Fd> OpenRegularFile(const PosixPath& path, int flags, uint64_t* s
 absl::Status RequireRegularFile(std::string_view path, const struct stat& info) {
   if (S_ISREG(info.st_mode)) return absl::OkStatus();
   return absl::FailedPreconditionError(Cat(path, ": open: not a regular file"));
+}
+
+uint64_t FileSizeLimit() {
+  struct rlimit limit;
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+absl::Status CheckFileSize(std::string_view path, uint64_t size, uint64_t limit) {
+  if (size <= limit) return absl::OkStatus();
+  return PosixError(path, Cat("a file of ", size, " bytes, where the process's limit is ", limit),
+                    EFBIG);
 }
 
 absl::Status WriteFully(const Fd& fd, std::string_view path, std::string_view data) {

@@ -83,6 +83,12 @@ absl::StatusOr<Fd> OpenRegularFile(const PosixPath& path, int flags, uint64_t* s
 // FailedPrecondition unless `info` is that of a regular file.
 absl::Status RequireRegularFile(std::string_view path, const struct stat& info);
 
+// How large the process may make a file (RLIMIT_FSIZE); UINT64_MAX: as large as it likes.
+uint64_t FileSizeLimit();
+// ResourceExhausted for a file that is to have `size` bytes, which is more than `limit`. To be
+// asked before the system is: it would answer with SIGXFSZ, which ends the process.
+absl::Status CheckFileSize(std::string_view path, uint64_t size, uint64_t limit);
+
 // Writes all of `data` at the descriptor's position. After an error a part of it may be written.
 absl::Status WriteFully(const Fd& fd, std::string_view path, std::string_view data);
 // Writes all of `data` at `offset`.

@@ -97,6 +97,7 @@ absl::Status Allocate(const Fd& fd, std::string_view path, uint64_t size, bool r
   if (size > static_cast<uint64_t>(std::numeric_limits<off_t>::max())) {
     return PosixError(path, Cat("fallocate of ", size, " bytes"), EFBIG);
   }
+  BT_RETURN_IF_ERROR(CheckFileSize(path, size, FileSizeLimit()));
   const off_t length = static_cast<off_t>(size);
   if (reserve && size > 0) {
     if (RetryInterrupted([&] { return ::fallocate(fd.get(), 0, 0, length); }) == 0) {

@@ -103,10 +103,11 @@ bool SmallFiles::Exists(std::string_view name) const {
 
 absl::StatusOr<std::vector<std::string>> SmallFiles::List(std::string_view directory) const {
   const std::string path = PathOf(directory);
-  if (!file_system_->FileExists(path)) return std::vector<std::string>();
-  BT_ASSIGN_OR_RETURN(std::vector<std::string> names, file_system_->ListDirectory(path));
+  absl::StatusOr<std::vector<std::string>> names = file_system_->ListDirectory(path);
+  if (absl::IsNotFound(names.status())) return std::vector<std::string>();
+  BT_RETURN_IF_ERROR(names.status());
   std::vector<std::string> files;
-  for (std::string& child : names) {
+  for (std::string& child : *names) {
     if (child.ends_with(kTemporary)) continue;
     const absl::Status status = file_system_->FileSize(Cat(path, "/", child)).status();
     if (absl::IsFailedPrecondition(status) || absl::IsNotFound(status))

@@ -19,6 +19,7 @@
 
 #include "absl/time/clock.h"
 
+#include "base/start_thread.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
@@ -211,7 +212,12 @@ absl::Status Master::LoadAll(std::vector<Share> shares, const std::vector<DeadLo
   };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < shares.size(); ++i) {
-    threads.emplace_back([&load, share = &shares[i]] { load(share); });
+    absl::StatusOr<std::thread> thread = StartThread([&load, share = &shares[i]] { load(share); });
+    if (thread.ok()) {
+      threads.push_back(*std::move(thread));
+    } else {
+      load(&shares[i]);  // one after the other, then
+    }
   }
   load(&shares[0]);
   for (std::thread& thread : threads) thread.join();

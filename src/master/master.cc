@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -58,7 +59,8 @@ absl::Status Master::BeginRole(ServerRole role) {
     part->is_assigned = assigned.ok();
     if (IsFatal(assigned)) return assigned;
   }
-  if (!read_only_) part->liveness = std::thread([this, role] { LivenessLoop(role); });
+  if (read_only_) return absl::OkStatus();
+  BT_ASSIGN_OR_RETURN(part->liveness, StartThread([this, role] { LivenessLoop(role); }));
   return absl::OkStatus();
 }
 

@@ -75,10 +75,12 @@ class Master {
   Master& operator=(const Master&) = delete;
 
   // Its threads begin: until then it looks after nothing by itself.
-  void StartThreads();
+  absl::Status StartThreads();
   // They end. The threads that look after lost servers go on until FinishThreads: the other may
   // wait for them. Those of METADATA's servers go on until the destructor.
   void StopThreads();
+  // They are to end; does not wait for it.
+  void BeginStopThreads();
   void FinishThreads();
 
   // False: it has given up, or lost its lock, and another is to take its place.
@@ -168,6 +170,7 @@ class Master {
   absl::Status FinishChanges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(schema_mutex_);
   // After an opening (sweep.cc): what earlier processes have left.
   absl::Status SweepLeftovers();
+  void NoteStray(std::string_view path);
   absl::StatusOr<TableLayout> FindTable(std::string_view name) const;
   // NotFound: a list that a family is to have, and did not have.
   absl::Status CheckAccessLists(const TableLayout* before, const TableLayout& layout) const

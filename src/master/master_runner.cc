@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 
+#include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -20,15 +21,15 @@ absl::Status MasterRunner::Start() {
     master_ = master;
   }
   if (read_only) return absl::OkStatus();
-  cluster_->StartBackground([this] {
+  BT_RETURN_IF_ERROR(cluster_->StartBackground([this] {
     progress_();
     cluster_->SealLostServers();
     if (const std::shared_ptr<Master> present = Find()) present->Wake();
-  });
-  master->StartThreads();
-  sealer_ = std::thread([this] { SealLoop(); });
-  deleter_ = std::thread([this] { DeleteLoop(); });
-  starter_ = std::thread([this] { StartLoop(); });
+  }));
+  BT_RETURN_IF_ERROR(master->StartThreads());
+  BT_ASSIGN_OR_RETURN(sealer_, StartThread([this] { SealLoop(); }));
+  BT_ASSIGN_OR_RETURN(deleter_, StartThread([this] { DeleteLoop(); }));
+  BT_ASSIGN_OR_RETURN(starter_, StartThread([this] { StartLoop(); }));
   return absl::OkStatus();
 }
 
@@ -48,10 +49,11 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::CreateMaster(bool opening)
 
 absl::StatusOr<std::shared_ptr<Master>> MasterRunner::BeginNext() {
   BT_ASSIGN_OR_RETURN(std::shared_ptr<Master> master, CreateMaster(false));
-  beginnings_.push_back(std::make_unique<Beginning>());
-  Beginning* const beginning = beginnings_.back().get();
+  auto owned = std::make_unique<Beginning>();
+  Beginning* const beginning = owned.get();
   beginning->master = std::move(master);
-  beginning->thread = std::thread([this, beginning] { Begin(beginning); });
+  BT_ASSIGN_OR_RETURN(beginning->thread, StartThread([this, beginning] { Begin(beginning); }));
+  beginnings_.push_back(std::move(owned));
   MutexLock lock(&mutex_);
   while (beginning->master != nullptr) {
     if (!beginning->master->active()) {
@@ -119,7 +121,9 @@ void MasterRunner::StartLoop() {
     }
     absl::StatusOr<std::shared_ptr<Master>> next = BeginNext();
     if (next.ok()) {
-      (*next)->StartThreads();
+      if (const absl::Status started = (*next)->StartThreads(); !started.ok()) next = started;
+    }
+    if (next.ok()) {
       cluster_->info_log()->Info("another master has begun");
     } else {
       cluster_->info_log()->Warning("there is no master: ", ToStd(next.status().message()));
@@ -213,10 +217,10 @@ void MasterRunner::Stop() {
   EndBeginnings(true);
   if (deleter_.joinable()) deleter_.join();
   if (const std::shared_ptr<Master> master = Find()) {
-    std::thread stopper([&] { master->StopThreads(); });
-    // What it may be waiting for ends early.
+    master->BeginStopThreads();
+    // What they may be waiting for ends early.
     cluster_->StopBackground();
-    stopper.join();
+    master->StopThreads();
     master->FinishThreads();
   } else {
     cluster_->BeginEnding();

@@ -10,6 +10,18 @@
 #include "master/master.h"
 
 namespace bigtable {
+namespace {
+
+// Whether `name` is that of a directory where a server's log was sorted: SERVER-MASTER.
+bool IsSortedLogName(std::string_view name) {
+  const size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos) return false;
+  const std::string_view master = name.substr(dash + 1);
+  return ServerDirectory::NumberOf(name.substr(0, dash)).has_value() && !master.empty() &&
+         master.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
 
 absl::Status Master::SweepFiles() {
   // Taken first: what METADATA does not name by then, of work that has ended, it never will.
@@ -42,12 +54,29 @@ absl::Status Master::SweepLeftovers() {
   if (!sorted.ok() && !absl::IsNotFound(sorted.status())) return sorted.status();
   for (const std::string& name : sorted.value_or(std::vector<std::string>())) {
     const std::string path = Cat(directory.sorted_logs(), "/", name);
+    if (!IsSortedLogName(name)) {
+      NoteStray(path);
+      continue;
+    }
     BT_RETURN_IF_ERROR(RemoveSortedLog(file_system, path));
-    BT_RETURN_IF_ERROR(file_system->RemoveDirectory(path));
+    const absl::Status removed = file_system->RemoveDirectory(path);
+    if (absl::IsFailedPrecondition(removed)) {
+      NoteStray(path);  // something else is in it
+    } else {
+      BT_RETURN_IF_ERROR(removed);
+    }
   }
   ServerDirectory servers(file_system, lock_->session(), directory);
   BT_RETURN_IF_ERROR(servers.Load());
-  return servers.SweepLogs([&](std::string_view name) { return cluster_->IsLive(name); });
+  std::vector<std::string> others;
+  BT_RETURN_IF_ERROR(
+      servers.SweepLogs([&](std::string_view name) { return cluster_->IsLive(name); }, &others));
+  for (const std::string& name : others) NoteStray(Cat(directory.logs(), "/", name));
+  return absl::OkStatus();
+}
+
+void Master::NoteStray(std::string_view path) {
+  info_log_->Warning(path, " is not the database's, and is left as it is");
 }
 
 }  // namespace bigtable

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 
 #include "base/call_limits.h"
+#include "base/start_thread.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
@@ -26,9 +27,10 @@ CallLimits ForOneStep(CallLimits limits) {
 
 }  // namespace
 
-void Master::StartThreads() {
-  upkeep_ = std::thread([this] { UpkeepLoop(); });
-  liveness_ = std::thread([this] { LivenessLoop(ServerRole::kUser); });
+absl::Status Master::StartThreads() {
+  BT_ASSIGN_OR_RETURN(upkeep_, StartThread([this] { UpkeepLoop(); }));
+  BT_ASSIGN_OR_RETURN(liveness_, StartThread([this] { LivenessLoop(ServerRole::kUser); }));
+  return absl::OkStatus();
 }
 
 void Master::UpkeepLoop() {
@@ -93,12 +95,14 @@ bool Master::IsStopping() const {
   return stopping_;
 }
 
+void Master::BeginStopThreads() {
+  MutexLock lock(&upkeep_mutex_);
+  stopping_ = true;
+  upkeep_changed_.SignalAll();
+}
+
 void Master::StopThreads() {
-  {
-    MutexLock lock(&upkeep_mutex_);
-    stopping_ = true;
-    upkeep_changed_.SignalAll();
-  }
+  BeginStopThreads();
   if (upkeep_.joinable()) upkeep_.join();
 }
 

@@ -1,9 +1,14 @@
 #include "monitoring/listener_queue.h"
 
+#include "base/start_thread.h"
+#include "base/status.h"
+
 namespace bigtable {
 
-ListenerQueue::ListenerQueue(EventListener* listener)
-    : listener_(listener), thread_([this] { DeliverLoop(); }) {}
+absl::Status ListenerQueue::Start() {
+  BT_ASSIGN_OR_RETURN(thread_, StartThread([this] { DeliverLoop(); }));
+  return absl::OkStatus();
+}
 
 ListenerQueue::~ListenerQueue() {
   {
@@ -11,7 +16,11 @@ ListenerQueue::~ListenerQueue() {
     stopping_ = true;
     changed_.Signal();
   }
-  thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    DeliverLoop();
+  }
 }
 
 void ListenerQueue::Push(Delivery delivery) {

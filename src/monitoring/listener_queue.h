@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 
 #include "bigtable/event_listener.h"
 
@@ -19,11 +20,14 @@ namespace bigtable {
 class ListenerQueue {
  public:
   // `listener` outlives the queue.
-  explicit ListenerQueue(EventListener* listener);
-  // Delivers what is left.
+  explicit ListenerQueue(EventListener* listener) : listener_(listener) {}
+  // Delivers what is left, on this thread if it has none.
   ~ListenerQueue();
   ListenerQueue(const ListenerQueue&) = delete;
   ListenerQueue& operator=(const ListenerQueue&) = delete;
+
+  // Deliveries begin. ResourceExhausted: there is no thread for them.
+  absl::Status Start();
 
   // `function` is the listener's member for this kind of event.
   template <typename Event>

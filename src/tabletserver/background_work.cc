@@ -4,23 +4,29 @@
 
 #include "absl/time/clock.h"
 
+#include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "monitoring/thread_calls.h"
 
 namespace bigtable {
 
-void BackgroundWork::Start(std::vector<TabletServer*> servers, int compaction_threads,
-                           std::function<void()> on_progress) {
+absl::Status BackgroundWork::Start(std::vector<TabletServer*> servers, int compaction_threads,
+                                   std::function<void()> on_progress) {
   on_progress_ = std::move(on_progress);
   {
     MutexLock lock(&mutex_);
     servers_ = std::move(servers);
   }
   CountRuns();
-  threads_.emplace_back([this] { FlushLoop(); });
-  threads_.emplace_back([this] { UpkeepLoop(); });
-  for (int i = 0; i < compaction_threads; ++i) threads_.emplace_back([this] { CompactLoop(); });
+  std::vector<void (BackgroundWork::*)()> loops = {&BackgroundWork::FlushLoop,
+                                                   &BackgroundWork::UpkeepLoop};
+  loops.insert(loops.end(), static_cast<size_t>(compaction_threads), &BackgroundWork::CompactLoop);
+  for (const auto loop : loops) {
+    BT_ASSIGN_OR_RETURN(std::thread thread, StartThread([this, loop] { (this->*loop)(); }));
+    threads_.push_back(std::move(thread));
+  }
+  return absl::OkStatus();
 }
 
 void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {

@@ -71,9 +71,10 @@ class BackgroundWork {
   BackgroundWork& operator=(const BackgroundWork&) = delete;
 
   // The servers, which outlive this, in the order in which their memtables are most urgent.
-  // `on_progress` is called after each compaction.
-  void Start(std::vector<TabletServer*> servers, int compaction_threads,
-             std::function<void()> on_progress);
+  // `on_progress` is called after each compaction. ResourceExhausted: some of its threads cannot be
+  // started; it is to be stopped.
+  absl::Status Start(std::vector<TabletServer*> servers, int compaction_threads,
+                     std::function<void()> on_progress);
   // The servers from now on; work on tablets of others is not begun any more.
   void SetServers(std::vector<TabletServer*> servers);
   // The database is going to be closed: calls that wait here end with FailedPrecondition, whatever

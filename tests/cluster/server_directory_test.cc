@@ -102,7 +102,9 @@ TEST_F(ServerDirectoryTest, OnlyLogsWithoutAServerAndOfNoneThatLivesAreSwept) {
   CreateLog("server-41");
   CreateLog("server-42");  // whose server is about to write its file
   ASSERT_OK(Open());
-  ASSERT_OK(servers_->SweepLogs([](std::string_view name) { return name == "server-42"; }));
+  std::vector<std::string> others;
+  ASSERT_OK(
+      servers_->SweepLogs([](std::string_view name) { return name == "server-42"; }, &others));
   ASSERT_OK_AND_ASSIGN(const auto logs, file_system_.ListDirectory(directory_.logs()));
   EXPECT_THAT(logs, ElementsAre(metadata, user, "server-42"));
 }

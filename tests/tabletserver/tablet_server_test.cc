@@ -542,7 +542,7 @@ TEST_F(TabletServerTest, AFlushWaitsALittleForAClaimedTablet) {
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(background_.ClaimTablet(other.get(), {}));
-  background_.Start({server_.get()}, 0, nullptr);
+  EXPECT_OK(background_.Start({server_.get()}, 0, nullptr));
   server_->FreezeEverything();
   absl::SleepFor(absl::Milliseconds(20));
   EXPECT_TRUE(tablet_->HasFrozen(0));
@@ -563,7 +563,7 @@ TEST_F(TabletServerTest, AFlushDoesNotWaitLongForAClaimedTablet) {
                        Tablet::Open(busy->environment(), tablet_->Layout(), {}));
   busy->AddTablet(busy_tablet);
   ASSERT_OK(background_.ClaimTablet(claimed.get(), {}));
-  background_.Start({busy.get(), server_.get()}, 0, nullptr);
+  EXPECT_OK(background_.Start({busy.get(), server_.get()}, 0, nullptr));
   server_->FreezeEverything();
   const absl::Time start = absl::Now();
   std::string operations;

@@ -308,7 +308,7 @@ TEST_F(FlushingControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
     const MutexLock lock(&stuck);
     return Cat("/", number, ".sst");
   };
-  background_.Start({server_.get()}, 1, nullptr);
+  EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
   EXPECT_STATUS(kDeadlineExceeded, "held back", Admit(absl::Milliseconds(50)));
   stuck.Unlock();
   // Now they do: the memory stays charged, but nothing is left that would give it back.
@@ -322,7 +322,7 @@ TEST_F(FlushingControllerTest, AServerWithAnErrorLetsNobodyWait) {
   SaidFlushes flushes;
   budget_->AddHolder(&flushes);
   SetMemory(kHard * 2);
-  background_.Start({server_.get()}, 1, nullptr);
+  EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
   std::vector<std::thread> writers;
   for (int i = 0; i < 4; ++i) {
     writers.emplace_back(

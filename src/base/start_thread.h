@@ -1,0 +1,30 @@
+// How threads are started: the standard library throws where the system has none to give, and that
+// would end the host program.
+#ifndef BIGTABLE_BASE_START_THREAD_H_
+#define BIGTABLE_BASE_START_THREAD_H_
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "base/strings.h"
+
+namespace bigtable {
+
+// A thread that runs `body`. ResourceExhausted: the system has none to give (RLIMIT_NPROC, the pids
+// of a cgroup, memory).
+template <typename Body>
+absl::StatusOr<std::thread> StartThread(Body body) {
+  try {
+    return std::thread(std::move(body));
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(Cat("no thread can be started: ", error.code().message()));
+  }
+}
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BASE_START_THREAD_H_
