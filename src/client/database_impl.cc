@@ -53,6 +53,8 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
   access_lists = std::make_unique<AccessListStore>(session.get());
   masters = std::make_unique<MasterRunner>(cluster.get(), [this] { locations.DeleteRetired(); });
   if (const absl::Status started = masters->Start(); !started.ok()) {
+    masters->Abandon();
+    cluster->AbandonOpening();
     masters.reset();
     return started;
   }

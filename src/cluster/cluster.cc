@@ -274,16 +274,33 @@ absl::Status Cluster::Shutdown() {
   // User tablets first: writing them out writes to METADATA; and METADATA's to its root.
   std::vector<TabletServer*> servers = AllServers();
   std::reverse(servers.begin(), servers.end());
-  for (TabletServer* server : servers) {
-    if (!server->has_log()) continue;
-    BT_RETURN_IF_ERROR(server->error());
-    BT_RETURN_IF_ERROR(FlushAll(server));
-    BT_RETURN_IF_ERROR(server->CloseLog());
-    BT_RETURN_IF_ERROR(server->ReleaseLock());
-    BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(server->name())));
-  }
+  for (TabletServer* server : servers) BT_RETURN_IF_ERROR(EndServer(server));
   info_log_.Info("closed ", directory_.path());
   return absl::OkStatus();
+}
+
+absl::Status Cluster::EndServer(TabletServer* server) {
+  if (!server->has_log()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(server->error());
+  BT_RETURN_IF_ERROR(FlushAll(server));
+  BT_RETURN_IF_ERROR(server->CloseLog());
+  BT_RETURN_IF_ERROR(server->ReleaseLock());
+  // Its segments are closed before they are removed, as far as no reader looks at them.
+  server->DropLog();
+  return RemoveLog(file_system_, directory_.log_of(server->name()));
+}
+
+void Cluster::AbandonOpening() {
+  if (options_.read_only) return;
+  BeginEnding();
+  std::vector<TabletServer*> servers = AllServers();
+  std::reverse(servers.begin(), servers.end());
+  for (TabletServer* server : servers) {
+    if (const absl::Status ended = EndServer(server); !ended.ok()) {
+      info_log_.Warning("the log of server ", server->name(),
+                        " stays for the next opening: ", ToStd(ended.message()));
+    }
+  }
 }
 
 // --- Servers ---

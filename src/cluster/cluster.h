@@ -82,6 +82,9 @@ class Cluster final : public MetadataServers {
   // Writes everything out and ends the logs, so that the next opening finds none. No call may be
   // under way, and every server serves. The directory stays locked until the destructor.
   absl::Status Shutdown();
+  // After an opening that has failed, with no thread at work: the same for each server that can be
+  // ended, so that it leaves nothing. The logs of others are read by the next opening.
+  void AbandonOpening();
 
   // --- Servers ---
 
@@ -195,6 +198,8 @@ class Cluster final : public MetadataServers {
   std::vector<TabletServer*> AllServers() const;
   void RemoveHolders();
   absl::Status FlushAll(TabletServer* server);
+  // Writes out everything it has, and removes its log.
+  absl::Status EndServer(TabletServer* server);
 
   const DatabaseDirectory directory_;
   const DatabaseOptions options_;

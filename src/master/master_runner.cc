@@ -240,6 +240,13 @@ void MasterRunner::Stop() {
   if (sealer_.joinable()) sealer_.join();
 }
 
+void MasterRunner::Abandon() {
+  Stop();
+  std::shared_ptr<Master> last;  // ends without the mutex
+  MutexLock lock(&mutex_);
+  last = std::move(master_);
+}
+
 absl::Status MasterRunner::Shutdown() {
   if (cluster_->options().read_only) {
     Stop();

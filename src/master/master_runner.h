@@ -39,6 +39,8 @@ class MasterRunner {
   absl::Status Start();
   // Everything in the background ends, and lost servers are replaced. The error of that.
   absl::Status Shutdown();
+  // After a Start that has failed: everything in the background ends, and so does the master.
+  void Abandon();
 
   // The master; waits until there is one. Errors of the limits, and what keeps a master from being
   // started, unless that is another master. FailedPrecondition: the database is being closed.

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "commitlog/log_directory.h"
 #include "monitoring/thread_calls.h"
 #include "tablet/group_statistics.h"
 #include "tablet/mutation_format.h"
@@ -51,8 +52,16 @@ absl::Status TabletServer::StartLog(std::string name, std::string directory,
   // What a memtable that was written out gives back serves the next one, without new pages.
   options.max_free_segments = options_.memtable_size / options_.log_segment_size + 2;
   options.budget = environment_.budget;
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<CommitLog> log,
-                      CommitLog::Create(environment_.file_system, std::move(directory), options));
+  absl::StatusOr<std::shared_ptr<CommitLog>> created =
+      CommitLog::Create(environment_.file_system, directory, options);
+  if (!created.ok()) {
+    // Nobody knows of it yet. What cannot be removed either is swept by the next opening.
+    if (!absl::IsAlreadyExists(created.status())) {
+      RemoveLog(environment_.file_system, directory).IgnoreError();
+    }
+    return created.status();
+  }
+  std::shared_ptr<CommitLog> log = *std::move(created);
   if (lock_service != nullptr) {
     BT_ASSIGN_OR_RETURN(lock_, ServerLock::Create(lock_service, name, lease));
   }
