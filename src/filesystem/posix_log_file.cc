@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <limits>
+#include <linux/fs.h>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -58,25 +60,34 @@ class PosixLogFile final : public LogFile {
   absl::Status usable_ ABSL_GUARDED_BY(mutex_);
 };
 
-// File systems whose fallocate does not promise that a later write finds room: those that never
-// write in place take new space for every write, and behind a network or a user's daemon stands
-// somebody else's promise. (The numbers are the kernel's, from linux/magic.h and from the sources
-// of those that are not in it.)
+// Whether fallocate has promised that a later store into the file finds room. Only file systems of
+// which that is known are trusted: one that never writes in place takes new space for every write,
+// and behind a network or a user's daemon stands somebody else's promise.
+//
+// fstatfs names the file system, but for one that is stacked on another: what overlayfs says is
+// that it is overlayfs. It passes on the attributes of the file below, though. Only ext4 has files
+// that are marked to consist of extents (as ext3's and ext2's do not, which cannot reserve space),
+// and only XFS marks a file to have had space reserved. (The numbers are the kernel's, from
+// linux/magic.h.)
 bool ReservationHolds(const Fd& fd) {
   struct statfs info;
   if (::fstatfs(fd.get(), &info) != 0) return false;
   switch (static_cast<uint32_t>(info.f_type)) {
-    case 0x9123683e:  // btrfs
-    case 0x2fc12fc1:  // ZFS
-    case 0xca451a4e:  // bcachefs
-    case 0x3434:      // nilfs2
-    case 0x6969:      // NFS
-    case 0xff534d42:  // CIFS
-    case 0xfe534d42:  // SMB2
-    case 0x65735546:  // FUSE
-      return false;
-    default:
+    case 0xef53:      // ext4, and ext3 and ext2, where fallocate fails
+    case 0x58465342:  // XFS
+    case 0x01021994:  // tmpfs
       return true;
+    case 0x794c7630: {  // overlayfs
+      int flags = 0;
+      if (::ioctl(fd.get(), FS_IOC_GETFLAGS, &flags) == 0 && (flags & FS_EXTENT_FL) != 0) {
+        return true;
+      }
+      struct fsxattr attributes = {};
+      return ::ioctl(fd.get(), FS_IOC_FSGETXATTR, &attributes) == 0 &&
+             (attributes.fsx_xflags & FS_XFLAG_PREALLOC) != 0;
+    }
+    default:
+      return false;
   }
 }
 

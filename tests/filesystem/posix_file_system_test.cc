@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <signal.h>
 #include <string>
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +78,55 @@ TEST_F(PosixFileSystemTest,
   ASSERT_EQ(::waitpid(child, &result, 0), child);
   EXPECT_EQ(WEXITSTATUS(result), 0);
   EXPECT_EQ(*fs_.FileSize(Path("f")), 0u);
+}
+
+// A file system is mounted on a directory for as long as this lives, if the process may do that.
+class Mounted {
+ public:
+  Mounted(const char* type, std::string path, const std::string& options)
+      : path_(std::move(path)), ok_(::mount(type, path_.c_str(), type, 0, options.c_str()) == 0) {}
+  ~Mounted() {
+    if (ok_) ::umount2(path_.c_str(), MNT_DETACH);
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  const std::string path_;
+  const bool ok_;
+};
+
+TEST_F(PosixFileSystemTest, ALogOnAnOverlayIsMappedOnlyIfTheFileSystemBelowIsKnownToReserve) {
+  ASSERT_TRUE(fs_.CreateDirectory(Path("below")).ok());
+  ASSERT_TRUE(fs_.CreateDirectory(Path("above")).ok());
+  const auto is_mapped = [&](std::string_view name) {
+    auto file = fs_.NewLogFile(Path(name), 64 << 10);
+    EXPECT_TRUE(file.ok()) << file.status();
+    return file.ok() && (*file)->mapping() != nullptr;
+  };
+  const auto is_mapped_on_overlay = [&] {
+    for (const char* name : {"below/lower", "below/upper", "below/work"}) {
+      EXPECT_TRUE(fs_.CreateDirectory(Path(name)).ok());
+    }
+    const Mounted overlay("overlay", Path("above"),
+                          "lowerdir=" + Path("below/lower") + ",upperdir=" + Path("below/upper") +
+                              ",workdir=" + Path("below/work"));
+    if (!overlay.ok()) return std::optional<bool>();
+    return std::optional<bool>(is_mapped("above/log"));
+  };
+  // tmpfs by itself says that it is that; through an overlay nothing tells it from others.
+  {
+    const Mounted memory("tmpfs", Path("below"), "size=4m");
+    if (!memory.ok()) GTEST_SKIP() << "this process may not mount a file system";
+    EXPECT_TRUE(is_mapped("below/log"));
+    const std::optional<bool> mapped = is_mapped_on_overlay();
+    if (!mapped.has_value()) GTEST_SKIP() << "this process may not mount an overlay";
+    EXPECT_FALSE(*mapped);
+  }
+  struct statfs disk;
+  ASSERT_EQ(::statfs(directory_.path().c_str(), &disk), 0);
+  const bool is_known = disk.f_type == 0xef53 || disk.f_type == 0x58465342;  // ext4, XFS
+  const std::optional<bool> mapped = is_mapped_on_overlay();
+  EXPECT_TRUE(!is_known || !mapped.has_value() || *mapped);
 }
 
 TEST_F(PosixFileSystemTest, FilesBeyondTheLimitOfMappingsAreReadWithoutOne) {

@@ -309,7 +309,7 @@ TEST_F(TabletServerTest, WhatMetadataHasCertainlyNotTakenIsRemovedAndWrittenOutA
   EXPECT_TRUE(tablet_->HasFrozen(0));
   EXPECT_TRUE(background_.IsFlushFailing(server_.get()));
   store.status = absl::OkStatus();
-  background_.Start({server_.get()}, 1, nullptr);
+  EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
   AwaitFlushed(*tablet_);
   EXPECT_OK(server_->error());
   background_.Stop();
@@ -322,7 +322,7 @@ TEST_F(TabletServerTest, AFlushThatMetadataMayHaveTakenStopsWritesUntilResume) {
   AFewAtATime store(&root_, 1);
   store.status = absl::UnavailableError("no METADATA");
   server_->mutable_environment()->store = &store;
-  background_.Start({server_.get()}, 1, nullptr);
+  EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
   for (int i = 0; i < 20000 && server_->error().ok(); ++i) absl::SleepFor(absl::Milliseconds(1));
   EXPECT_STATUS(kUnavailable, "no METADATA", server_->error());
   EXPECT_STATUS(kUnavailable, "no METADATA", Write("row"));

@@ -262,7 +262,7 @@ TEST_F(WriteControllerTest, TheNextValueBeyondTheBudgetGoesWhenTheOneBeforeHasAr
 TEST_F(WriteControllerTest, MemoryThatIsNotInMemtablesToWriteOutHoldsNobodyBack) {
   SetMemory(kHard * 2);  // readers have it
   flushes_.are_under_way = false;
-  background_.Start({server_.get()}, 1, nullptr);
+  EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
   EXPECT_OK(Admit(1000, For(absl::Seconds(30))));
   EXPECT_OK(Admit(1 << 20, For(absl::Seconds(30))));
   background_.Stop();
