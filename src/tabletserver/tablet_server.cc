@@ -565,7 +565,7 @@ absl::Status TabletServer::TrimLogIfIdle() {
     idle_log_end_ = end;
     log_idle_since_ = now;
   }
-  return absl::Nanoseconds(now - log_idle_since_) < kIdle ? absl::OkStatus() : RemoveFreeSegments();
+  return now - log_idle_since_ < kIdle ? absl::OkStatus() : RemoveFreeSegments();
 }
 
 CommitLog::Statistics TabletServer::LogStatistics() const {

@@ -101,11 +101,16 @@ TEST_F(ServerDirectoryTest, OnlyLogsWithoutAServerAndOfNoneThatLivesAreSwept) {
                     metadata = AddServer(ServerRole::kMetadata);
   CreateLog("server-41");
   CreateLog("server-42");  // whose server is about to write its file
+  for (const std::string name : {"lost+found", "server-", "server-07", "server-7.bak"}) {
+    ASSERT_OK(file_system_.CreateDirectory(directory_.logs() + "/" + name));  // somebody else's
+  }
   ASSERT_OK(Open());
   std::vector<std::string> others;
   ASSERT_OK(
       servers_->SweepLogs([](std::string_view name) { return name == "server-42"; }, &others));
-  ASSERT_OK_AND_ASSIGN(const auto logs, file_system_.ListDirectory(directory_.logs()));
+  ASSERT_OK_AND_ASSIGN(auto logs, file_system_.ListDirectory(directory_.logs()));
+  EXPECT_THAT(others, ElementsAre("lost+found", "server-", "server-07", "server-7.bak"));
+  for (const std::string& name : others) std::erase(logs, name);
   EXPECT_THAT(logs, ElementsAre(metadata, user, "server-42"));
 }
 

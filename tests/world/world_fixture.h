@@ -23,6 +23,12 @@ namespace bigtable {
 
 class WorldFixture : public testing::Test {
  protected:
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer ends a child of fork() that starts threads";
+#endif
+  }
+
   static DatabaseOptions SmallOptions() {
     DatabaseOptions options;
     options.memory_budget = 32 << 20;
