@@ -51,6 +51,12 @@ class RandomAccessFile {
   }
   // Begins to bring [offset, offset + n) of the mapping from the disk, and does not wait for it.
   virtual void WillNeed(uint64_t /*offset*/, size_t /*n*/) const {}
+  // Brings [offset, offset + n) from the disk into memory, for somebody who reads on far behind it:
+  // how much is read ahead of time is for the system to say. Errors of Populate.
+  virtual absl::Status PopulateAhead(uint64_t offset, size_t n) const {
+    WillNeed(offset, n);
+    return Populate(offset, n);
+  }
   // Whether [offset, offset + n) of the mapping, once populated, is still in memory: a system drops
   // pages when memory is short. Advice; true where it cannot be known.
   virtual bool IsResident(uint64_t /*offset*/, size_t /*n*/) const { return true; }

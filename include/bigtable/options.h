@@ -103,8 +103,10 @@ struct DatabaseOptions {
   // half a megabyte, and otherwise a copy of each row that is read.
   bool scan_cache = false;
 
-  // How SSTables are read: kMapped serves uncompressed blocks in place, kPositional reads every
-  // block into the block cache.
+  // How SSTables are read. kMapped serves uncompressed blocks in place, from the page cache, which
+  // may take all memory that is free; where files exceed that, a block that the system has dropped
+  // is read again by one request of its size, whatever readahead is set for the disk. kPositional
+  // reads every block into the block cache: for memory that is bounded by the budget alone.
   FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
 
   // Not owned; null takes the machine's own. They must outlive the database and all that came

@@ -172,6 +172,19 @@ struct QuarantinedFile {
   absl::Time since;
 };
 
+// A tablet that nobody serves, because loading it has failed: it is tried again by itself, after
+// pauses that grow up to some seconds. Calls to its rows wait, with their deadlines; once it has
+// gone on for five seconds they return Unavailable. Both errors name the tablet and the reason.
+struct UnservedTablet {
+  // None: no tablet that is not served can be assigned, whichever there are.
+  std::string table;
+  std::string begin_row;
+  std::optional<std::string> end_row;  // none: it is the table's last
+  absl::Status status;                 // of the last try
+  uint64_t failures = 0;
+  absl::Time since;
+};
+
 // How tablets were found (section 5.1 of the paper). A client remembers where a tablet is; only
 // what it does not know it looks up in METADATA.
 struct LocationStatistics {
@@ -229,6 +242,7 @@ struct DatabaseStatistics {
   absl::Status background_error;
   std::vector<FailingWork> failing_work;
   std::vector<QuarantinedFile> quarantined_files;
+  std::vector<UnservedTablet> unserved_tablets;
 
   // By table, then by locality group.
   std::map<std::string, std::map<std::string, LocalityGroupStatistics>> tables;

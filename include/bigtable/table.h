@@ -98,9 +98,12 @@ class Table {
   //
   // InvalidArgument: an empty or too long row, a column without a colon, a negative timestamp, a
   // mutation without operations or beyond the limits of RowMutation. NotFound: a family that the
-  // table does not have. FailedPrecondition: a read-only database. ResourceExhausted, Unavailable:
-  // the log cannot be written. PermissionDenied: see OpenTableOptions. DeadlineExceeded, Cancelled:
-  // see WriteOptions. After an error no reader sees anything of the mutation; only if the log could
+  // table does not have. FailedPrecondition: a read-only database. ResourceExhausted: the log has no
+  // room for it, but perhaps for others, or memory is full and cannot be written out
+  // (DatabaseStatistics::failing_work). Unavailable: nobody can serve the row at the moment
+  // (DatabaseStatistics::unserved_tablets). These or others: the log cannot be written, until
+  // Database::Resume. PermissionDenied: see OpenTableOptions. DeadlineExceeded, Cancelled: see
+  // WriteOptions. After an error no reader sees anything of the mutation; only if the log could
   // not be written or synced may the mutation be there, whole, after a crash.
   //
   // Cost: one copy of the values into the log, and no system call at kBuffered. Waits when memory

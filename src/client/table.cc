@@ -41,7 +41,10 @@ absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
   BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id()));
   if (!is_there) return DeletedError();
   if (!absl::IsNotFound(found) && !absl::IsUnavailable(found)) return found;
-  return wait->Wait(limits);
+  const UnservedTablets& unserved = *database->cluster->unserved();
+  bool is_over;
+  const absl::Status why = unserved.Why(route->table_id(), row, &is_over);
+  return is_over ? why : unserved.Explain(wait->Wait(limits), route->table_id(), row);
 }
 
 absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::Locate(

@@ -465,8 +465,11 @@ absl::Status Cluster::ForEachTablet(uint64_t table_id, const CallLimits& limits,
   while (row.has_value()) {
     const HostedTablet hosted = FindTablet(table_id, *row);
     if (!hosted) {
-      BT_RETURN_IF_ERROR(limits.Check());
+      BT_RETURN_IF_ERROR(unserved_.Explain(limits.Check(), table_id, *row));
       BT_RETURN_IF_ERROR(is_there());
+      bool is_over;
+      const absl::Status why = unserved_.Why(table_id, *row, &is_over);
+      if (is_over) return why;
       if (is_closing()) return absl::FailedPreconditionError("the database is being closed");
       background_.WaitForProgress(absl::Milliseconds(1));
       continue;
@@ -534,14 +537,14 @@ absl::Status Cluster::Resume() {
     BT_RETURN_IF_ERROR(server->FinishResume());
     info_log_.Info("server ", server->name(), " takes writes again");
   }
-  background_.ClearError();
-  if (events_ != nullptr) {
-    events_->Push(&EventListener::OnResumed, {.time = absl::Now(), .path = directory_.path()});
   for (TabletServer* server : AllServers()) {
     if (!server->ended() && background_.IsFlushFailing(server)) {
       BT_RETURN_IF_ERROR(background_.FlushNow(server));
     }
   }
+  background_.ClearError();
+  if (events_ != nullptr) {
+    events_->Push(&EventListener::OnResumed, {.time = absl::Now(), .path = directory_.path()});
   }
   return absl::OkStatus();
 }

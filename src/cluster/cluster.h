@@ -32,6 +32,7 @@
 #include "cluster/server_host.h"
 #include "cluster/server_role.h"
 #include "cluster/shared_files.h"
+#include "cluster/unserved_tablets.h"
 #include "compaction/rate_limiter.h"
 #include "lockservice/local_lock_service.h"
 #include "lockservice/small_files.h"
@@ -143,6 +144,7 @@ class Cluster final : public MetadataServers {
   BackgroundWork* background() { return &background_; }
   SharedFiles* shared_files() { return &shared_files_; }
   LayoutPool* layouts() { return &layouts_; }
+  UnservedTablets* unserved() { return &unserved_; }
   // Once all tablets are served: which files several of them name.
   void CountSharedFiles();
   RootTablet* root() { return &root_; }
@@ -174,9 +176,9 @@ class Cluster final : public MetadataServers {
   bool HasEnded(std::string_view server) override;
   absl::Duration Patience() override;
   absl::Status CheckDirectory() override;
+  bool HaveFailed() override { return !metadata_error().ok(); }
 
   DatabaseStatistics Statistics() const;
-  bool HaveFailed() override { return !metadata_error().ok(); }
   // Takes up what an error has stopped.
   absl::Status Resume();
   // What stopped writes or compactions, if anything did.
@@ -216,6 +218,7 @@ class Cluster final : public MetadataServers {
   FileNumbers file_numbers_;
   SharedFiles shared_files_;
   LayoutPool layouts_;
+  UnservedTablets unserved_;
 
   std::unique_ptr<FileLock> lock_;
   SmallFiles small_files_;

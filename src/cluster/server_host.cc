@@ -46,6 +46,14 @@ absl::Status ServerHost::CheckMaster(MasterNumber master) {
 
 absl::Status ServerHost::CheckServing() const {
   BT_RETURN_IF_ERROR(server_->error());
+  return CheckLock();
+}
+
+absl::Status ServerHost::CheckFit(Else else_can) const {
+  return else_can == Else::kOthersCan ? CheckServing() : CheckLock();
+}
+
+absl::Status ServerHost::CheckLock() const {
   if (server_->serving()) return absl::OkStatus();
   return absl::UnavailableError(Cat("server ", server_->name(), " has lost its lock"));
 }
@@ -75,22 +83,23 @@ absl::Status ServerHost::Start(MasterNumber master) {
 }
 
 absl::Status ServerHost::Load(MasterNumber master, const TableLayout& layout, const TabletId& id,
-                              const std::vector<DeadLog*>& logs) {
+                              const std::vector<DeadLog*>& logs, Else else_can) {
   {
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(CheckMaster(master));
     ++loading_;
   }
-  const absl::Status loaded = OpenAndServe(master, layout, id, logs);
+  const absl::Status loaded = OpenAndServe(master, layout, id, logs, else_can);
   MutexLock lock(&mutex_);
   if (--loading_ == 0) loaded_.SignalAll();
   return loaded;
 }
 
 absl::Status ServerHost::OpenAndServe(MasterNumber master, const TableLayout& layout,
-                                      const TabletId& id, const std::vector<DeadLog*>& logs) {
+                                      const TabletId& id, const std::vector<DeadLog*>& logs,
+                                      Else else_can) {
   BT_RETURN_IF_ERROR(Start(master));
-  BT_RETURN_IF_ERROR(CheckServing());
+  BT_RETURN_IF_ERROR(CheckFit(else_can));
   std::string location;
   BT_ASSIGN_OR_RETURN(const TabletState state, ReadState(id, &location));
   cluster_->NoteSequences(state);
@@ -101,7 +110,7 @@ absl::Status ServerHost::OpenAndServe(MasterNumber master, const TableLayout& la
   cluster_->PassOnCounters(tablet.get());
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
-  BT_RETURN_IF_ERROR(CheckServing());
+  BT_RETURN_IF_ERROR(CheckFit(else_can));
   // A tablet that comes back needs nothing of METADATA, which may be what has failed.
   if (location != server_->name()) BT_RETURN_IF_ERROR(SetLocation(id));
   // Whatever the tablet has was given its number before.

@@ -78,8 +78,11 @@ class ServerHost {
   absl::Status Start(MasterNumber master);
   // Serves a tablet that nobody serves. `logs` are of servers that have died and may have had it.
   // NotFound if METADATA has no such tablet. The root tablet is as the lock service's file says.
+  // A server that refuses writes because of an error can serve reads, which is better than that
+  // nobody does: it takes a tablet if nobody `else_can`.
+  enum class Else { kOthersCan, kNobodyCan };
   absl::Status Load(MasterNumber master, const TableLayout& layout, const TabletId& id,
-                    const std::vector<DeadLog*>& logs);
+                    const std::vector<DeadLog*>& logs, Else else_can = Else::kOthersCan);
   // NotFound if it is not here, or not any more: then whatever is in its place is. Unavailable if
   // the server has lost its lock.
   absl::Status Unload(MasterNumber master, const TabletId& id, const CallLimits& limits);
@@ -112,7 +115,7 @@ class ServerHost {
   absl::StatusOr<TabletState> ReadState(const TabletId& id, std::string* location) const;
   absl::Status SetLocation(const TabletId& id);
   absl::Status OpenAndServe(MasterNumber master, const TableLayout& layout, const TabletId& id,
-                            const std::vector<DeadLog*>& logs);
+                            const std::vector<DeadLog*>& logs, Else else_can);
   // What the dead servers' logs have of a tablet that nobody serves yet; it is written out.
   absl::Status Recover(const std::shared_ptr<Tablet>& tablet, const std::vector<DeadLog*>& logs);
   // Stops a tablet and writes everything out; it takes writes again if that fails.
@@ -124,6 +127,8 @@ class ServerHost {
                             const std::shared_ptr<Tablet>& right)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckServing() const;
+  absl::Status CheckLock() const;
+  absl::Status CheckFit(Else else_can) const;
   void TellOf(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
               std::string_view row) const;
 

@@ -67,6 +67,7 @@ DatabaseStatistics Cluster::Statistics() const {
 
   statistics.background_error = background_error();
   statistics.failing_work = background_.Failing();
+  statistics.unserved_tablets = unserved_.List();
   for (const TabletServer* server : AllServers()) {
     for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
       tablet->AddQuarantined(&statistics.quarantined_files);

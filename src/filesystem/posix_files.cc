@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -85,7 +88,7 @@ uint64_t PageSize() {
 }
 
 // Whether the kernel knows MADV_POPULATE_READ. Without it a mapped file keeps its descriptor, since
-// then only read() says what is wrong with a page.
+// then only read() says what is wrong with a page; and so fewer files are mapped.
 bool KernelPopulates() {
   static const bool populates = [] {
     const auto size = static_cast<size_t>(PageSize());
@@ -96,6 +99,22 @@ bool KernelPopulates() {
     return result;
   }();
   return populates;
+}
+
+// Whether the kernel reads ahead on this disk, as it is set now: a file has what was set when it
+// was opened.
+bool KernelReadsAhead(dev_t device) {
+  constexpr int kLeastKilobytes = 64;
+  std::ifstream file(
+      Cat("/sys/class/bdi/", ::major(device), ":", ::minor(device), "/read_ahead_kb"));
+  int kilobytes = 0;
+  return file >> kilobytes && kilobytes >= kLeastKilobytes;
+}
+
+int MostMappings(const MappingLimit& limit) {
+  struct rlimit descriptors;
+  if (KernelPopulates() || ::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return limit.most;
+  return static_cast<int>(std::min<rlim_t>(descriptors.rlim_cur / 4, limit.most));
 }
 
 class PosixRandomAccessFile final : public RandomAccessFile {
@@ -122,13 +141,14 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   // page says so by WillNeed.
   void Map(MappingLimit* limit) {
     if (size_ == 0 || size_ > SIZE_MAX) return;
-    if (limit->now.fetch_add(1, std::memory_order_relaxed) < limit->most) {
+    if (limit->now.fetch_add(1, std::memory_order_relaxed) < MostMappings(*limit)) {
       const auto size = static_cast<size_t>(size_);
       void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd_.get(), 0);
       if (memory != MAP_FAILED) {
         ::madvise(memory, size, MADV_RANDOM);
         mapping_ = memory;
         limit_ = limit;
+        reads_ahead_ = KernelReadsAhead(device_);
         if (KernelPopulates()) fd_.Close();
         return;
       }
@@ -159,6 +179,18 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     if (error == 0 || error == EINVAL) return absl::OkStatus();
     return absl::UnavailableError(
         Cat(PosixError(path_, Cat("madvise at ", offset), error).message()));
+  }
+
+  // The kernel's own readahead, where there is any, reads in larger units than WillNeed. It is on
+  // for this range alone, and only for now.
+  absl::Status PopulateAhead(uint64_t offset, size_t n) const override {
+    if (!reads_ahead_ || n == 0 || !Contains(offset, n)) {
+      return RandomAccessFile::PopulateAhead(offset, n);
+    }
+    Advise(offset, n, MADV_SEQUENTIAL);
+    const int error = Advise(offset, n, MADV_POPULATE_READ);
+    Advise(offset, n, MADV_RANDOM);
+    return error == 0 ? absl::OkStatus() : RandomAccessFile::PopulateAhead(offset, n);
   }
 
   void WillNeed(uint64_t offset, size_t n) const override {
@@ -225,6 +257,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   const dev_t device_;
   const ino_t inode_;
   const bool sees_residency_;
+  bool reads_ahead_ = false;
   void* mapping_ = nullptr;
   MappingLimit* limit_ = nullptr;
 };

@@ -4,7 +4,8 @@
 // What always holds: an appended byte is in the operating system's hands when Append returns OK
 // (there is no buffer here: SSTable writers append whole blocks); a file whose Append or Sync
 // failed is never reported as good again; no more than MappingLimit::most files are mapped at a
-// time, and a mapped file holds no descriptor (before Linux 5.14 it does).
+// time, and a mapped file holds no descriptor (before Linux 5.14 it does, and no more are mapped
+// than a quarter of those that the process may have).
 #ifndef BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 #define BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 

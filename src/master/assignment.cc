@@ -32,6 +32,7 @@ absl::Status Master::AssignUsers() {
   is_assigned_ = false;
   const absl::Status assigned = Assign(ServerRole::kUser);
   is_assigned_ = assigned.ok();
+  cluster_->unserved()->NoteAssignment(assigned);
   return assigned;
 }
 
@@ -190,6 +191,11 @@ absl::StatusOr<std::vector<Master::Share>> Master::Distribute(
     // One that was lost meanwhile is not asked.
     if (host->server()->serving()) shares.push_back({host, host->load(), {}, absl::OkStatus()});
   }
+  // Those that refuse writes can serve reads, if there are no others.
+  const auto is_sound = [](const Share& share) { return share.host->server()->error().ok(); };
+  if (std::any_of(shares.begin(), shares.end(), is_sound)) {
+    std::erase_if(shares, [&](const Share& share) { return !is_sound(share); });
+  }
   if (shares.empty()) return absl::UnavailableError("no server has its lock");
   for (const Unassigned& tablet : tablets) {
     const auto least =
@@ -207,7 +213,7 @@ absl::Status Master::LoadAll(std::vector<Share> shares, const std::vector<DeadLo
     for (const Unassigned& tablet : share->tablets) {
       share->status.Update(LoadOne(share->host.get(), tablet, logs));
       // Otherwise those that can be served are, whatever is wrong with this one.
-      if (!share->status.ok() && options_.opening) return;
+      if (!share->status.ok() && is_opening_) return;
     }
   };
   std::vector<std::thread> threads;
@@ -238,19 +244,36 @@ absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
       return absl::UnavailableError(Cat("a tablet of table ", tablet.layout->name, " is moving"));
     }
   }
-  absl::Status loaded = host->Load(lock_->number(), *tablet.layout, tablet.id, logs);
+  const absl::Status loaded = LoadSomewhere(host, tablet, logs);
   {
     MutexLock lock(&mutex_);
     moving_.erase(tablet.id);
   }
-  if (loaded.ok()) return loaded;
+  if (loaded.ok()) {
+    cluster_->unserved()->Forget(tablet.id);
+    return loaded;
+  }
   if (absl::IsNotFound(loaded)) {
     // It was merged with another one meanwhile, if that is what was not found.
     std::string server;
     const absl::Status read = host->metadata()->ReadTablet(tablet.id, &server).status();
     if (absl::IsNotFound(read)) return absl::OkStatus();
   }
+  cluster_->unserved()->NoteFailure(tablet.id, tablet.layout->name, tablet.begin, loaded);
   return Annotate(loaded, Cat("table ", tablet.layout->name));
+}
+
+absl::Status Master::LoadSomewhere(ServerHost* host, const Unassigned& tablet,
+                                   const std::vector<DeadLog*>& logs) {
+  constexpr auto kAnyway = ServerHost::Else::kNobodyCan;
+  const absl::Status loaded = host->Load(lock_->number(), *tablet.layout, tablet.id, logs, kAnyway);
+  if (loaded.ok() || absl::IsNotFound(loaded) || host->role() == ServerRole::kRoot) return loaded;
+  std::string name;
+  if (!host->metadata()->ReadTablet(tablet.id, &name).ok()) return loaded;
+  const std::shared_ptr<ServerHost> named = cluster_->FindServer(name);
+  if (named == nullptr || named.get() == host || !named->server()->serving()) return loaded;
+  const absl::Status back = named->Load(lock_->number(), *tablet.layout, tablet.id, logs, kAnyway);
+  return back.ok() ? back : loaded;
 }
 
 // Whatever tablet has its rows by now: one that was merged may become what it was by a split.
@@ -278,6 +301,7 @@ bool Master::AssignIfDue(ServerRole role, bool* is_assigned) {
   if (*is_assigned || !active()) return *is_assigned;
   const absl::Status assigned = Assign(role);
   *is_assigned = assigned.ok();
+  if (role == ServerRole::kUser) cluster_->unserved()->NoteAssignment(assigned);
   cluster_->background()->Wake();  // for who waits for a tablet
   if (!assigned.ok()) {
     info_log_->Error("tablets that are not served cannot be assigned yet: ",

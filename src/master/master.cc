@@ -17,7 +17,8 @@ Master::Master(Cluster* cluster, Options options, std::unique_ptr<MasterLock> lo
       lock_(std::move(lock)),
       schemas_(lock_->session()),
       access_lists_(lock_->session()),
-      info_log_(cluster->info_log()) {}
+      info_log_(cluster->info_log()),
+      is_opening_(options_.opening) {}
 
 Master::~Master() {
   lock_->GiveUp();
@@ -44,6 +45,7 @@ absl::Status Master::Begin() {
     BT_RETURN_IF_ERROR(FinishChanges());
     const absl::Status assigned = AssignUsers();
     if (IsFatal(assigned)) return assigned;
+    is_opening_ = false;
   }
   if (!options_.opening || read_only_) return absl::OkStatus();
   cluster_->CountSharedFiles();
@@ -160,6 +162,7 @@ absl::Status Master::Resume() {
     }
   }
   BT_RETURN_IF_ERROR(cluster_->Resume());
+  AssignNow();
   Sweep();  // what was written when it was not clear whether METADATA would have it
   return absl::OkStatus();
 }

@@ -21,6 +21,7 @@
 #define BIGTABLE_MASTER_MASTER_H_
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -125,6 +126,8 @@ class Master {
   absl::Status SweepFiles();
   // There may be something to do.
   void Wake();
+  // What keeps tablets from being assigned may be over: no pause is waited for.
+  void AssignNow();
   // Has the tablets of lost servers, and others that nobody serves, loaded by servers. Whether all
   // are served, as far as is known.
   bool ReplaceLostServers(ServerRole role = ServerRole::kUser);
@@ -210,6 +213,10 @@ class Master {
   absl::Status LoadAll(std::vector<Share> shares, const std::vector<DeadLog*>& logs);
   absl::Status LoadOne(ServerHost* host, const Unassigned& tablet,
                        const std::vector<DeadLog*>& logs);
+  // On the host, or else on the server that METADATA names: to be there again a tablet needs
+  // nothing of METADATA, which may be what has failed.
+  absl::Status LoadSomewhere(ServerHost* host, const Unassigned& tablet,
+                             const std::vector<DeadLog*>& logs);
   bool IsServed(const Unassigned& tablet) const;
 
   // Tablets.
@@ -222,6 +229,9 @@ class Master {
   absl::Status CheckThere(uint64_t table_id) const;
   // Before the caller looks for a tablet again.
   absl::Status WaitALittle(const CallLimits& limits);
+  // The same for one that waits for the tablet with `row`, which nobody serves. Errors name it and
+  // the reason. Unavailable: to load it has failed for so long that nobody should wait.
+  absl::Status WaitForTablet(uint64_t table_id, std::string_view row, const CallLimits& limits);
   absl::Status Move(std::string_view table, const HostedTablet& from, ServerHost* to,
                     const CallLimits& limits);
   std::optional<int> NumberOf(const ServerHost& host) const;
@@ -264,6 +274,8 @@ class Master {
   const TableLayout metadata_layout_ = MetadataLayout();
 
   mutable Mutex mutex_;
+  // Until Begin has assigned all tablets, which is to fail then if one cannot be loaded.
+  std::atomic<bool> is_opening_;
   std::map<std::string, TableLayout, std::less<>> tables_ ABSL_GUARDED_BY(mutex_);
   // Tablets that are on their way from one server to another, or being loaded.
   std::set<TabletId> moving_ ABSL_GUARDED_BY(mutex_);
@@ -275,6 +287,7 @@ class Master {
   CondVar upkeep_changed_;
   bool upkeep_due_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
   std::array<bool, kServerRoles.size()> liveness_due_ ABSL_GUARDED_BY(upkeep_mutex_) = {};
+  std::array<bool, kServerRoles.size()> liveness_now_ ABSL_GUARDED_BY(upkeep_mutex_) = {};
   bool stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = false;
   std::array<bool, kServerRoles.size()> liveness_stopping_ ABSL_GUARDED_BY(upkeep_mutex_) = {};
   std::thread upkeep_, liveness_;

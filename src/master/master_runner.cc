@@ -6,9 +6,11 @@
 
 #include "absl/time/time.h"
 
+#include "base/retry_pause.h"
 #include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 
@@ -105,6 +107,7 @@ void MasterRunner::EndBeginnings(bool all) {
 // --- The threads ---
 
 void MasterRunner::StartLoop() {
+  RetryPause pause(absl::Seconds(1));
   while (true) {
     EndBeginnings(false);
     {
@@ -130,6 +133,7 @@ void MasterRunner::StartLoop() {
     }
     MutexLock lock(&mutex_);
     if (next.ok()) {
+      pause.Succeeded();
       master_ = *std::move(next);
       changed_.SignalAll();
       continue;
@@ -137,7 +141,11 @@ void MasterRunner::StartLoop() {
     ++failures_;
     last_failure_ = next.status();
     changed_.SignalAll();
-    if (!stopping_) changed_.WaitFor(&mutex_, absl::Milliseconds(5));
+    pause.Failed(NowNanos());
+    // The first tries follow each other soon: whoever wants a master waits.
+    const absl::Duration wait =
+        pause.failures() <= 5 ? absl::Milliseconds(5) : pause.Left(NowNanos());
+    if (!stopping_) changed_.WaitFor(&mutex_, wait);
   }
 }
 

@@ -101,6 +101,7 @@ absl::Status Master::DropTablets(uint64_t table_id) {
   forgotten = true;
   std::move(erase).Invoke();
   cluster_->ForgetCounters(table_id);
+  cluster_->unserved()->ForgetTable(table_id);
   cluster_->background()->RetryForSpace();
   for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
     if (const absl::Status status = host->server()->MaintainLog(); !status.ok()) {

@@ -26,8 +26,7 @@ absl::StatusOr<HostedTablet> Master::AwaitTablet(uint64_t table_id, std::string_
   while (true) {
     HostedTablet hosted = cluster_->FindTablet(table_id, row);
     if (hosted && hosted.host->server()->serving()) return hosted;
-    BT_RETURN_IF_ERROR(WaitALittle(limits));
-    BT_RETURN_IF_ERROR(CheckThere(table_id));
+    BT_RETURN_IF_ERROR(WaitForTablet(table_id, row, limits));
   }
 }
 
@@ -47,6 +46,15 @@ absl::Status Master::WaitALittle(const CallLimits& limits) {
   return absl::OkStatus();
 }
 
+absl::Status Master::WaitForTablet(uint64_t table_id, std::string_view row,
+                                   const CallLimits& limits) {
+  bool is_over;
+  const absl::Status why = cluster_->unserved()->Why(table_id, row, &is_over);
+  if (is_over) return why;
+  BT_RETURN_IF_ERROR(cluster_->unserved()->Explain(WaitALittle(limits), table_id, row));
+  return CheckThere(table_id);
+}
+
 absl::StatusOr<std::vector<HostedTablet>> Master::AwaitTablets(uint64_t table_id,
                                                                const CallLimits& limits) {
   while (true) {
@@ -57,8 +65,7 @@ absl::StatusOr<std::vector<HostedTablet>> Master::AwaitTablets(uint64_t table_id
       next = hosted.tablet->rows().end();
     }
     if (!next.has_value()) return tablets;
-    BT_RETURN_IF_ERROR(WaitALittle(limits));
-    BT_RETURN_IF_ERROR(CheckThere(table_id));
+    BT_RETURN_IF_ERROR(WaitForTablet(table_id, *next, limits));
   }
 }
 
@@ -136,9 +143,14 @@ absl::Status Master::Move(std::string_view table, const HostedTablet& from, Serv
     if (status.ok()) status = Step();
     if (status.ok()) {
       status = to->Load(lock_->number(), *layout, id, {});
-      // Then back to where it was, or else wherever it can be.
-      if (!status.ok() && !from.host->Load(lock_->number(), *layout, id, {}).ok()) {
-        is_assigned_ = false;
+      if (!status.ok()) {
+        // Then back to where it was, or else wherever it can be.
+        const absl::Status back =
+            from.host->Load(lock_->number(), *layout, id, {}, ServerHost::Else::kNobodyCan);
+        if (!back.ok()) {
+          is_assigned_ = false;
+          cluster_->unserved()->NoteFailure(id, table, from.tablet->rows().begin(), back);
+        }
       }
     } else {
       is_assigned_ = false;

@@ -9,11 +9,13 @@
 #include "absl/time/time.h"
 
 #include "base/call_limits.h"
+#include "base/retry_pause.h"
 #include "base/start_thread.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
 #include "master/master.h"
+#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 
@@ -63,22 +65,32 @@ void Master::UpkeepLoop() {
 
 void Master::LivenessLoop(ServerRole role) {
   const size_t place = static_cast<size_t>(role);
-  constexpr int kSoon = 3;  // failures after which it is tried again as soon as anything changes
-  int failures = 0;
+  constexpr uint64_t kSoon = 3;  // failures up to which it is tried again as soon as things change
+  constexpr absl::Duration kLook = absl::Milliseconds(500);
+  RetryPause pause(absl::Seconds(3));  // a log that cannot be replayed is sorted anew each time
   while (true) {
     {
       MutexLock lock(&upkeep_mutex_);
-      // A log that cannot be replayed is sorted anew each time.
-      const Deadline next =
-          Deadline::In(absl::Milliseconds(failures == 0 ? 500 : 50 << std::min(failures - 1, 6)));
-      while (!liveness_stopping_[place] && !(liveness_due_[place] && failures <= kSoon) &&
-             !next.has_passed()) {
-        upkeep_changed_.WaitFor(&upkeep_mutex_, next.left());
+      const int64_t begin = NowNanos();
+      const auto left = [&] {
+        const int64_t now = NowNanos();
+        return pause.failures() > 0 ? pause.Left(now) : kLook - absl::Nanoseconds(now - begin);
+      };
+      const auto is_due = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+        if (liveness_stopping_[place] || liveness_now_[place]) return true;
+        return liveness_due_[place] && pause.failures() <= kSoon;
+      };
+      while (!is_due() && left() > absl::ZeroDuration()) {
+        upkeep_changed_.WaitFor(&upkeep_mutex_, left());
       }
       if (liveness_stopping_[place]) return;
-      liveness_due_[place] = false;
+      liveness_due_[place] = liveness_now_[place] = false;
     }
-    failures = ReplaceLostServers(role) ? 0 : failures + 1;
+    if (ReplaceLostServers(role)) {
+      pause.Succeeded();
+    } else {
+      pause.Failed(NowNanos());
+    }
   }
 }
 
@@ -86,6 +98,12 @@ void Master::Wake() {
   MutexLock lock(&upkeep_mutex_);
   upkeep_due_ = true;
   liveness_due_.fill(true);
+  upkeep_changed_.SignalAll();
+}
+
+void Master::AssignNow() {
+  MutexLock lock(&upkeep_mutex_);
+  liveness_now_.fill(true);
   upkeep_changed_.SignalAll();
 }
 

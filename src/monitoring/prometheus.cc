@@ -415,6 +415,8 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   }
   out->Gauge("quarantined_files", "SSTables that compactions could not read and leave alone.");
   out->Add({}, uint64_t{statistics.quarantined_files.size()});
+  out->Gauge("unserved_tablets", "Tablets that nobody serves, because loading them fails.");
+  out->Add({}, uint64_t{statistics.unserved_tablets.size()});
 }
 
 }  // namespace

@@ -172,6 +172,16 @@ void BlockReader::MarkPresent(Stretch blocks) {
   if (fresh > 0) residency_->NoteKnown(fresh);
 }
 
+absl::Status BlockReader::ReadFarAhead(Stretch blocks) {
+  const WaitTimer wait;
+  const PageResidency::Reading reading(residency_);
+  BT_RETURN_IF_ERROR(WithRange(blocks, [&](uint64_t offset, uint64_t length) {
+    return source_.file->PopulateAhead(offset, length);
+  }));
+  MarkPresent(blocks);
+  return absl::OkStatus();
+}
+
 absl::Status BlockReader::Populate(Stretch blocks) {
   BT_RETURN_IF_ERROR(WithRange(blocks, [&](uint64_t offset, uint64_t length) {
     return source_.file->Populate(offset, length);
@@ -189,7 +199,10 @@ absl::Status BlockReader::ReadFromDisk(Stretch blocks) {
 }
 
 absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead) {
-  if (Test(present_, i)) return absl::OkStatus();
+  if (Test(present_, i)) {
+    residency_->CountTouch();
+    return absl::OkStatus();
+  }
   const Stretch one{i, i + 1};
   // An error of a stretch is not one of this block.
   if (ahead != nullptr) {
@@ -212,23 +225,19 @@ absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead) {
 }
 
 absl::Status BlockReader::BringInAhead(size_t i, ReadAhead* ahead) {
-  constexpr uint64_t kSmallest = 32 << 10;
-  constexpr uint64_t kLargest = 1 << 20;
+  constexpr uint64_t kSmallest = 16 << 10;
+  constexpr uint64_t kLargest = 256 << 10;
+  constexpr uint64_t kFar = 1 << 20;
   const bool is_first = ahead->window == 0;
   ahead->window = std::clamp(2 * ahead->window, kSmallest, kLargest);
   const Stretch window = StretchFrom(i, ahead->window);
-  if (!ahead->from_disk && IsResident(window)) return Populate(window);
+  if (ahead->from_disk == 0 && IsResident(window)) return Populate(window);
   if (is_first) {
     Test(known_, i) ? residency_->NoteMissing() : residency_->NoteFirstRead();
   }
-  // From now on the next window is on its way while this one is gone through.
-  ahead->from_disk = true;
-  BT_RETURN_IF_ERROR(ReadFromDisk(window));
-  if (window.end < index_->size()) {
-    WithRange(StretchFrom(window.end, std::min(2 * ahead->window, kLargest)),
-              [&](uint64_t offset, uint64_t length) { source_.file->WillNeed(offset, length); });
-  }
-  return absl::OkStatus();
+  // A short scan reads little more than it shows; in a long one the disk is at work meanwhile.
+  ahead->from_disk += ahead->window;
+  return ahead->from_disk > kFar ? ReadFarAhead(window) : ReadFromDisk(window);
 }
 
 // Two threads may do this at once for the same block; both then find the same.

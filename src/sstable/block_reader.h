@@ -58,8 +58,8 @@ class BlockReader {
 
   // How a cursor that goes from each block to the next has read so far; a new one begins anew.
   struct ReadAhead {
-    uint64_t window = 0;  // bytes that were asked for last
-    bool from_disk = false;
+    uint64_t window = 0;     // bytes that were asked for last
+    uint64_t from_disk = 0;  // bytes
   };
 
   // `index`, `budget` and `residency` outlive the reader.
@@ -166,6 +166,7 @@ class BlockReader {
   // For blocks that are in memory, or not.
   absl::Status Populate(Stretch blocks);
   absl::Status ReadFromDisk(Stretch blocks);
+  absl::Status ReadFarAhead(Stretch blocks);
   void MarkPresent(Stretch blocks);
   absl::Status Decode(size_t i, std::string_view stored, BlockEncoding encoding, Ref<Block>* owner);
   absl::Status DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,

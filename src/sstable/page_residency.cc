@@ -26,11 +26,9 @@ PageResidency* PageResidency::OfProcess() {
 }
 
 void PageResidency::NoteMissing() {
-  NoteReads(1, 1);
+  NoteFirstRead();
   AddMissing(1);
 }
-
-void PageResidency::NoteFirstRead() { NoteReads(1, 0); }
 
 PageResidency::Reading::Reading(const PageResidency* residency)
     : residency_(residency), before_(residency->faults_()) {}
@@ -45,7 +43,6 @@ void PageResidency::CountFaults() {
   const int64_t fresh = counted.residency == this ? now - counted.faults : 0;
   counted = {this, now};
   if (fresh <= 0) return;
-  NoteReads(fresh, fresh);
   if (fresh >= kManyFaults) {
     BeginEpoch();
   } else {
@@ -63,19 +60,10 @@ void PageResidency::AddMissing(int64_t n) {
   if (static_cast<double>(missing * kTrustedPart) >= in_memory) BeginEpoch();
 }
 
-void PageResidency::NoteReads(int64_t reads, int64_t missing) {
-  constexpr int64_t kMany = 1024;
-  const int64_t recent = recent_reads_.fetch_add(reads, std::memory_order_relaxed) + reads;
-  const int64_t recent_missing =
-      recent_missing_.fetch_add(missing, std::memory_order_relaxed) + missing;
-  if (recent < kMany) return;
-  recent_reads_.store(recent / 2, std::memory_order_relaxed);
-  recent_missing_.store(recent_missing / 2, std::memory_order_relaxed);
-}
-
 void PageResidency::BeginEpoch() {
   found_.store(0, std::memory_order_relaxed);
   missing_.store(0, std::memory_order_relaxed);
+  reads_.store(0, std::memory_order_relaxed);
   epoch_.fetch_add(1, std::memory_order_relaxed);
 }
 

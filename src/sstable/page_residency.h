@@ -41,13 +41,14 @@ class PageResidency {
   // What was found in memory in an earlier epoch is to be asked for again.
   uint32_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
   // What is read together with a block that was asked for stays in memory until it is asked for
-  // itself, as far as one can tell.
+  // itself, as far as one can tell: no epoch has ended yet, or not for so many reads from the disk
+  // that all that is known could have been read again.
   bool is_plentiful() const {
-    return recent_missing_.load(std::memory_order_relaxed) * 8 <=
-           recent_reads_.load(std::memory_order_relaxed);
+    return epoch() == 0 ||
+           reads_.load(std::memory_order_relaxed) > known_.load(std::memory_order_relaxed);
   }
 
-  // A block is touched that was not asked for again.
+  // A block is touched that was seen in memory in this epoch.
   void CountTouch() {
     if (--touches_left_ == 0) [[unlikely]]
       CountFaults();
@@ -57,7 +58,7 @@ class PageResidency {
   void NoteFound() { found_.fetch_add(1, std::memory_order_relaxed); }
   void NoteMissing();
   // A block that had not been in memory before is being read.
-  void NoteFirstRead();
+  void NoteFirstRead() { reads_.fetch_add(1, std::memory_order_relaxed); }
   // So many more blocks (or fewer, when a file is closed) have been in memory.
   void NoteKnown(int64_t blocks) { known_.fetch_add(blocks, std::memory_order_relaxed); }
 
@@ -83,7 +84,6 @@ class PageResidency {
   // At kTouchesOfSample touches of a thread: how many of them were page faults.
   void CountFaults();
   void AddMissing(int64_t n);
-  void NoteReads(int64_t reads, int64_t missing);
   void BeginEpoch();
 
   // Has its place from the beginning, so that looking at it costs no call in a shared library.
@@ -97,8 +97,7 @@ class PageResidency {
   // On a cache line of their own: those above are read at each touch.
   alignas(64) std::atomic<int64_t> found_{0};  // of this epoch
   std::atomic<int64_t> missing_{0};
-  std::atomic<int64_t> recent_reads_{0};  // halved now and then
-  std::atomic<int64_t> recent_missing_{0};
+  std::atomic<int64_t> reads_{0};
 };
 
 }  // namespace bigtable

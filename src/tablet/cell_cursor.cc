@@ -373,8 +373,8 @@ CellCursor::Step CellCursor::Look(std::string_view key) {
 CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion version) {
   if (version.sequence <= family_->created) return Step::kNext;
   const int64_t timestamp = TimestampOf(key);
-  // With MaxVersions newer cells count, even if the filter does not want them.
-  if (timestamp > newest_ && !family_->gc.max_versions().has_value()) return Step::kSkipNewer;
+  // Where versions are counted newer cells count, even if the filter does not want them.
+  if (timestamp > newest_ && !family_->counts_versions()) return Step::kSkipNewer;
   if (in_timestamp_ && timestamp == timestamp_) return Step::kNext;  // overwritten
   in_timestamp_ = true;
   timestamp_ = timestamp;

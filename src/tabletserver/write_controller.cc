@@ -49,9 +49,9 @@ double WriteController::Rate(double memory_pressure, const Speeds& speeds) const
 }
 
 double WriteController::RateNow(SteadyTime now) {
-  if (now - speeds_at_ >= kShortestSleep) {
+  if (now >= speeds_until_) {
     speeds_ = ReadSpeeds();
-    speeds_at_ = now;
+    speeds_until_ = now + kShortestSleep;
   }
   return Rate(may_flush_ ? MemoryPressure() : 0, speeds_);
 }
@@ -61,16 +61,16 @@ absl::Duration WriteController::WorkOff(double rate, SteadyTime now) {
     debt_ = 0;
   } else {
     // Another thread's look at the clock may be later.
-    const double seconds = std::max(absl::ToDoubleSeconds(now - debt_at_), 0.0);
-    debt_ = std::max(debt_ - rate * seconds, 0.0);
+    const double nanos = static_cast<double>(std::max(now, debt_at_).nanos() - debt_at_.nanos());
+    debt_ = std::max(debt_ - rate * nanos * 1e-9, 0.0);
   }
   debt_at_ = std::max(debt_at_, now);
   return TimeOfDebt(rate);
 }
 
 absl::Duration WriteController::TimeOfDebt(double rate) const {
-  const absl::Duration time = absl::Seconds(debt_ / rate);
-  return time < kShortestSleep ? absl::ZeroDuration() : time;
+  constexpr double kShortest = 1e-3;  // kShortestSleep, in seconds
+  return debt_ < rate * kShortest ? absl::ZeroDuration() : absl::Seconds(debt_ / rate);
 }
 
 bool WriteController::HasRoom(uint64_t bytes) const {
@@ -139,7 +139,7 @@ absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
   absl::Status status;
   while (true) {
     absl::Status stuck;
-    if (queue_.front() == waiter && WantsFlushes(waiter->bytes)) {
+    if (!waiter->is_through && queue_.front() == waiter && WantsFlushes(waiter->bytes)) {
       // Which waits for its turn among the writes.
       mutex_.Unlock();
       LookForFlushes(SteadyTime::Now());
@@ -228,7 +228,7 @@ void WriteController::Arrived(uint64_t bytes) {
   arriving_ -= bytes;
   // There is something to flush again.
   may_flush_ = true;
-  looked_at_.store(SteadyTime().nanos(), std::memory_order_relaxed);
+  look_at_.store(SteadyTime().nanos(), std::memory_order_relaxed);
   if (!queue_.empty()) queue_.front()->changed.Signal();
 }
 
@@ -239,9 +239,10 @@ bool WriteController::WantsFlushes(uint64_t bytes) const {
 }
 
 void WriteController::LookForFlushes(SteadyTime now) {
-  int64_t last = looked_at_.load(std::memory_order_relaxed);
-  if (now - SteadyTime::FromNanos(last) < kShortestSleep) return;
-  if (!looked_at_.compare_exchange_strong(last, now.nanos(), std::memory_order_relaxed)) return;
+  int64_t next = look_at_.load(std::memory_order_relaxed);
+  if (now.nanos() < next) return;
+  const int64_t after_that = (now + kShortestSleep).nanos();
+  if (!look_at_.compare_exchange_strong(next, after_that, std::memory_order_relaxed)) return;
   const bool may_flush = budget_->WriteOutLargest();
   MutexLock lock(&mutex_);
   may_flush_ = may_flush;

@@ -203,9 +203,9 @@ class WriteController final : public MemtableHolder {
   BackgroundWork* const background_;
   ListenerQueue* const events_;
   std::atomic<int64_t> total_delay_{0};
-  std::atomic<int64_t> looked_at_{SteadyTime().nanos()};  // when LookForFlushes did
-  std::atomic<size_t> waiting_{0};                        // the size of the queue
-  std::atomic<uint64_t> reserved_{0};                     // bytes that those in it have charged
+  std::atomic<int64_t> look_at_{SteadyTime().nanos()};  // when LookForFlushes is to look again
+  std::atomic<size_t> waiting_{0};                      // the size of the queue
+  std::atomic<uint64_t> reserved_{0};                   // bytes that those in it have charged
 
   Mutex mutex_;
   std::vector<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);  // by their places
@@ -214,7 +214,7 @@ class WriteController final : public MemtableHolder {
   double debt_ ABSL_GUARDED_BY(mutex_) = 0;
   SteadyTime debt_at_ ABSL_GUARDED_BY(mutex_);
   Speeds speeds_ ABSL_GUARDED_BY(mutex_) = {};
-  SteadyTime speeds_at_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime speeds_until_ ABSL_GUARDED_BY(mutex_);
   uint64_t arriving_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of large writes on their way
   bool may_flush_ ABSL_GUARDED_BY(mutex_) = true;  // as LookForFlushes has found
   StallReason told_ ABSL_GUARDED_BY(mutex_) = StallReason::kNone;

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 
 #include "base/mutex.h"
+#include "base/retry_pause.h"
 #include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 #include "tabletserver/write_controller.h"
@@ -178,6 +179,51 @@ TEST_F(BackgroundFailureTest, RunsOfATableWithADamagedFileStayBoundedAndItsWrite
   EXPECT_EQ(database_->Statistics().quarantined_files.size(), 1u);
 }
 
+// Where a run in which everything is overwritten cannot be merged, those above it are not merged
+// again and again for the sake of that.
+TEST_F(BackgroundFailureTest, WhatHidesRowsOfADamagedFileIsNotRewrittenMoreOftenForThat) {
+  Table* table = CreateTable("t", {"f"});
+  const auto write_all = [&](int timestamp) {
+    for (int i = 0; i < 10; ++i) {
+      Set(table, absl::StrCat("row", i), "f:q", timestamp, std::string(3000, 'v'));
+    }
+    ASSERT_OK(database_->Flush("t"));
+  };
+  const std::set<std::string> before = SSTables();
+  write_all(1);
+  for (const std::string& path : SSTables()) {
+    if (!before.contains(path)) {
+      faulty_->FailCalls({{FileCall::kRead}, path}, absl::DataLossError(path));
+    }
+  }
+  EXPECT_STATUS(kDataLoss, "sst", database_->Compact("t"));
+  const uint64_t read = database_->Statistics().merging_compaction_bytes_read;
+  constexpr int kRounds = 40;
+  for (int i = 0; i < kRounds; ++i) {
+    write_all(2 + i);
+    ASSERT_OK(database_->WaitUntilQuiet());
+  }
+  // Four times: they are merged by fives.
+  EXPECT_LT(database_->Statistics().merging_compaction_bytes_read - read,
+            uint64_t{kRounds} * 10 * 3000 * 4);
+  EXPECT_LT(Runs("t"), WriteController::kSlowRuns);
+}
+
+TEST_F(BackgroundFailureTest, HoweverManyFilesAreDamagedWritersAreNotSlowed) {
+  database_->PauseCompactions();
+  Table* table = CreateTable("t", {"f"});
+  for (size_t i = 0; i < WriteController::kMostRuns; ++i) {
+    const std::string path = AddRun(table);
+    faulty_->FailCalls({{FileCall::kRead}, path}, absl::DataLossError(path));
+  }
+  EXPECT_NE(database_->Statistics().stall_reason, StallReason::kNone);
+  database_->ContinueCompactions();
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_GT(Runs("t"), WriteController::kSlowRuns);
+  EXPECT_GT(database_->Statistics().quarantined_files.size(), 5u);
+  EXPECT_EQ(database_->Statistics().stall_reason, StallReason::kNone);
+}
+
 TEST_F(BackgroundFailureTest, ResumeHasQuarantinedFilesTriedAgain) {
   Table* table = CreateTable("t", {"f"});
   std::string path;
@@ -269,6 +315,13 @@ TEST_F(BackgroundFailureTest, ACompactionThatCannotWriteIsTriedAgainByItself) {
   EXPECT_TRUE(statistics.quarantined_files.empty());
   ASSERT_EQ(statistics.failing_work.size(), 1u);
   EXPECT_EQ(statistics.failing_work[0].kind, FailingWork::Kind::kCompaction);
+  // The pauses double.
+  const absl::Duration failing = absl::Now() - statistics.failing_work[0].since;
+  absl::Duration pauses;
+  for (uint64_t i = 1; i < statistics.failing_work[0].failures; ++i) {
+    pauses += RetryPause::kFirst * (1 << (i - 1));
+  }
+  EXPECT_GE(failing + absl::Milliseconds(10), pauses);
   EXPECT_EQ(statistics.failing_work[0].table, "t");
   EXPECT_EQ(statistics.failing_work[0].locality_group, "default");
   EXPECT_STATUS(kResourceExhausted, "too many open files", statistics.failing_work[0].status);

@@ -31,6 +31,9 @@
 namespace bigtable {
 namespace {
 
+constexpr uint64_t kKiB = 1 << 10;
+constexpr uint64_t kMiB = 1 << 20;
+
 struct Mix {
   uint64_t value_size;
   int threads;
@@ -45,7 +48,7 @@ struct Mix {
   }
 };
 
-struct Outcome {
+struct Waits {
   absl::Duration total;
   absl::Duration worst;        // of a write without a deadline
   absl::Duration worst_small;  // of one of 100 bytes beside them
@@ -60,7 +63,7 @@ class LivenessTest : public testing::Test {
 
   // Writes the mix into a new database. The wall clock is moved by `jump` half way, and then set
   // right again.
-  static Outcome Write(const Mix& mix, int threads, absl::Duration jump) {
+  static Waits Write(const Mix& mix, int threads, absl::Duration jump) {
     const TempDirectory directory(TempDirectory::Where::kMemory);
     DatabaseOptions options;
     if (mix.budget > 0) options.memory_budget = mix.budget;
@@ -73,14 +76,17 @@ class LivenessTest : public testing::Test {
     const uint64_t writes = std::max<uint64_t>(mix.bytes / mix.value_size / threads, 1);
     std::atomic<uint64_t> done{0};
     std::atomic<bool> is_over{false};
-    std::vector<Outcome> outcomes(static_cast<size_t>(threads) + 1);
+    std::vector<Waits> waits(static_cast<size_t>(threads) + 1);
     std::vector<std::thread> writers;
     const SteadyTime start = SteadyTime::Now();
     for (int thread = 0; thread < threads; ++thread) {
       writers.emplace_back([&, thread] {
         Random random(static_cast<uint64_t>(thread) + 1);
-        const std::string value = random.Bytes(mix.value_size);
-        Outcome& outcome = outcomes[static_cast<size_t>(thread)];
+        std::string value = random.Bytes(std::min(mix.value_size, kMiB));
+        while (value.size() < mix.value_size) {
+          value.append(value, 0, std::min(mix.value_size - value.size(), kMiB));
+        }
+        Waits& waited = waits[static_cast<size_t>(thread)];
         const bool in_time = mix.deadlines && thread % 2 == 1;
         for (uint64_t i = 0; i < writes; ++i) {
           RowMutation mutation(absl::StrCat("row", thread, ".", i));
@@ -91,8 +97,8 @@ class LivenessTest : public testing::Test {
           const absl::Status status = table->Apply(mutation, write);
           const absl::Duration took = SteadyTime::Now() - begin;
           EXPECT_TRUE(status.ok() || (in_time && absl::IsDeadlineExceeded(status))) << status;
-          if (!in_time) outcome.worst = std::max(outcome.worst, took);
-          if (in_time) outcome.most_late = std::max(outcome.most_late, took - kDeadline);
+          if (!in_time) waited.worst = std::max(waited.worst, took);
+          if (in_time) waited.most_late = std::max(waited.most_late, took - kDeadline);
           // The clock is wrong for some writes of every thread, and right for some.
           const uint64_t n = ++done;
           const uint64_t all = writes * static_cast<uint64_t>(threads);
@@ -106,21 +112,20 @@ class LivenessTest : public testing::Test {
       for (uint64_t i = 0; !is_over; ++i) {
         const SteadyTime begin = SteadyTime::Now();
         EXPECT_OK(table->Apply(RowMutation(absl::StrCat("small", i % 100)).Set("f:q", value)));
-        outcomes.back().worst_small =
-            std::max(outcomes.back().worst_small, SteadyTime::Now() - begin);
+        waits.back().worst_small = std::max(waits.back().worst_small, SteadyTime::Now() - begin);
         absl::SleepFor(absl::Milliseconds(1));
       }
     });
     for (std::thread& writer : writers) writer.join();
-    Outcome all;
+    Waits all;
     all.total = SteadyTime::Now() - start;
     is_over = true;
     small.join();
     SetWallClockOffset(absl::ZeroDuration());
-    for (const Outcome& outcome : outcomes) {
-      all.worst = std::max(all.worst, outcome.worst);
-      all.worst_small = std::max(all.worst_small, outcome.worst_small);
-      all.most_late = std::max(all.most_late, outcome.most_late);
+    for (const Waits& waited : waits) {
+      all.worst = std::max(all.worst, waited.worst);
+      all.worst_small = std::max(all.worst_small, waited.worst_small);
+      all.most_late = std::max(all.most_late, waited.most_late);
     }
     return all;
   }
@@ -137,27 +142,24 @@ class LivenessTest : public testing::Test {
       Mix same = mix;
       same.deadlines = false;
       const absl::Duration alone = Write(same, 1, absl::ZeroDuration()).total;
-      const Outcome outcome = Write(mix, mix.threads, jump);
+      const Waits waited = Write(mix, mix.threads, jump);
       if (testing::Test::HasFailure()) return;
       const absl::Duration bound = Bound(alone);
-      const absl::Duration worst =
-          std::max({outcome.worst, outcome.worst_small, outcome.most_late});
+      const absl::Duration worst = std::max({waited.worst, waited.worst_small, waited.most_late});
       if (worst <= bound) return;
       if (tried < kTries) continue;
       ADD_FAILURE() << mix.ToString() << ", clock moved by " << absl::FormatDuration(jump)
                     << ": one thread took " << absl::FormatDuration(alone) << ", so "
                     << absl::FormatDuration(bound) << " are borne; but a write took "
-                    << absl::FormatDuration(outcome.worst) << ", a small one "
-                    << absl::FormatDuration(outcome.worst_small) << ", one was late by "
-                    << absl::FormatDuration(outcome.most_late) << ", all took "
-                    << absl::FormatDuration(outcome.total);
+                    << absl::FormatDuration(waited.worst) << ", a small one "
+                    << absl::FormatDuration(waited.worst_small) << ", one was late by "
+                    << absl::FormatDuration(waited.most_late) << ", all took "
+                    << absl::FormatDuration(waited.total);
       return;
     }
   }
 };
 
-constexpr uint64_t kKiB = 1 << 10;
-constexpr uint64_t kMiB = 1 << 20;
 constexpr std::array kBudgets{8 * kMiB, 64 * kMiB, uint64_t{0}};
 
 // Enough to come to the limit of the smaller budgets, and of the larger with large values.

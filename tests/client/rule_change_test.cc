@@ -274,6 +274,32 @@ TEST_F(RuleChangeUnderWayTest, ACompactionWithTheOldRuleConcernsNothingThatCameL
   EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
 }
 
+// What is written while the schema is, comes after the change, and its tablets do not know that
+// yet. (Calls by the table's name wait for the schema: so enough is written for two flushes, of
+// which the second begins when the first is done.)
+TEST_F(RuleChangeUnderWayTest, WhatIsFlushedWhileTheSchemaIsWrittenIsNotCollectedByTheOldRule) {
+  Create(GcRule::MaxVersions(1));
+  Set(1, "gone");
+  Set(2, "here");
+  faulty_->CountCalls({{FileCall::kNewWritableFile}, ".sst"});
+  faulty_->StallCalls({{FileCall::kSyncDirectory}, "/schema"});
+  std::thread update([&] { Update(GcRule::MaxVersions(3)); });
+  ASSERT_TRUE(faulty_->WaitUntilStalled(1));
+  for (const int64_t i : {3, 4}) Set(i, "new");
+  EXPECT_EQ(Read(), "f:q@4=new");  // the old rule, until the call returns
+  const std::string value(1 << 20, 'v');
+  for (int i = 0; faulty_->calls() < 2 && i < 1000; ++i) {
+    DatabaseFixture::Set(table_, absl::StrCat("other", i), "f:q", 1, value);
+  }
+  EXPECT_GE(faulty_->calls(), 2u);
+  EXPECT_EQ(Read(), "f:q@4=new");
+  faulty_->ReleaseCalls();
+  update.join();
+  EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
+}
+
 // It is not known which rule the file has: nothing is collected by either.
 TEST_F(RuleChangeUnderWayTest, NothingIsCollectedWhileTheSchemaIsInDoubt) {
   Create(GcRule::MaxVersions(1));

@@ -109,7 +109,7 @@ TEST_F(OpeningTest, ATableOfMetadataWithoutASchemaIsSweptWithItsSSTables) {
 
 TEST_F(OpeningTest, LogsWithoutAServerAreSweptAndTheirNamesNotUsedAgain) {
   ASSERT_NO_FATAL_FAILURE(Close());
-  file_system_->SetContents("/db/log/server-77/rest", "what a crash left");
+  file_system_->SetContents("/db/log/server-77/STATE.tmp", "what a crash left");
   Open();
   EXPECT_TRUE(Files("/log/server-77").empty());
   for (const std::string name : {"root-", "metadata-", "server-"}) {

@@ -267,10 +267,12 @@ TEST(PrometheusTest, WhatFailsAndIsTriedAgainIsCounted) {
   statistics.failing_work.resize(3);
   statistics.failing_work[1].kind = FailingWork::Kind::kCompaction;
   statistics.quarantined_files.resize(2);
+  statistics.unserved_tablets.resize(4);
   const Scrape scrape(ToPrometheusText(statistics));
   EXPECT_EQ(scrape.Value("bigtable_failing_work", {{"kind", "flush"}}), 2);
   EXPECT_EQ(scrape.Value("bigtable_failing_work", {{"kind", "compaction"}}), 1);
   EXPECT_EQ(scrape.Value("bigtable_quarantined_files"), 2);
+  EXPECT_EQ(scrape.Value("bigtable_unserved_tablets"), 4);
 }
 
 using PrometheusDatabaseTest = DatabaseFixture;

@@ -8,12 +8,12 @@
 namespace bigtable {
 namespace {
 
-constexpr uint64_t kBytes = 100'000'000;
+constexpr uint64_t kPiece = 100'000'000;
 
 class WorkSpeedTest : public testing::Test {
  protected:
   static SteadyTime At(double seconds) { return SteadyTime::FromNanos(0) + absl::Seconds(seconds); }
-  void Work(double from, double to, uint64_t bytes = kBytes) {
+  void Work(double from, double to, uint64_t bytes = kPiece) {
     speed_.Begin(bytes, At(from));
     speed_.End(bytes, bytes, At(to));
   }
@@ -43,21 +43,21 @@ TEST_F(WorkSpeedTest, AMachineThatHasBecomeSlowerOrFasterIsSoonKnownToBe) {
 
 TEST_F(WorkSpeedTest, WorkThatHangsShowsBeforeItHasEnded) {
   for (int i = 0; i < 20; ++i) Work(i, i + 0.5);  // 200 MB/s
-  speed_.Begin(kBytes, At(20));
+  speed_.Begin(kPiece, At(20));
   EXPECT_NEAR(Speed(20.5), 200, 1);  // as long as the others
   EXPECT_LT(Speed(30), 50);
   EXPECT_LT(Speed(120), 6);
   EXPECT_EQ(Speed(1e6), WorkSpeed::kLeast / 1e6);
-  speed_.End(kBytes, 0, At(1e6));  // it has failed
+  speed_.End(kPiece, 0, At(1e6));  // it has failed
   EXPECT_NEAR(Speed(1e6), 200, 1);
 }
 
 TEST_F(WorkSpeedTest, PiecesOfWorkAtATimeAddUp) {
   for (int i = 0; i < 20; ++i) {
-    speed_.Begin(kBytes, At(i));
-    speed_.Begin(kBytes, At(i));
-    speed_.End(kBytes, kBytes, At(i + 0.9));
-    speed_.End(kBytes, kBytes, At(i + 1));
+    speed_.Begin(kPiece, At(i));
+    speed_.Begin(kPiece, At(i));
+    speed_.End(kPiece, kPiece, At(i + 0.9));
+    speed_.End(kPiece, kPiece, At(i + 1));
   }
   EXPECT_NEAR(Speed(20), 200, 40);
 }

@@ -1,0 +1,79 @@
+#include "cluster/unserved_tablets.h"
+
+#include "absl/time/clock.h"
+
+#include "base/strings.h"
+#include "monitoring/thread_calls.h"
+
+namespace bigtable {
+
+void UnservedTablets::Trouble::Add(const absl::Status& status) {
+  if (tablet.failures++ == 0) {
+    tablet.since = absl::Now();
+    begin = NowNanos();
+  }
+  tablet.status = status;
+}
+
+void UnservedTablets::NoteFailure(const TabletId& id, std::string_view table,
+                                  std::string_view begin_row, const absl::Status& status) {
+  MutexLock lock(&mutex_);
+  Trouble& trouble = tablets_[id];
+  trouble.tablet.table = table;
+  trouble.tablet.begin_row = begin_row;
+  trouble.tablet.end_row = id.end_row;
+  trouble.Add(status);
+}
+
+void UnservedTablets::Forget(const TabletId& id) {
+  MutexLock lock(&mutex_);
+  tablets_.erase(id);
+}
+
+void UnservedTablets::ForgetTable(uint64_t table_id) {
+  MutexLock lock(&mutex_);
+  std::erase_if(tablets_, [&](const auto& entry) { return entry.first.table_id == table_id; });
+}
+
+void UnservedTablets::NoteAssignment(const absl::Status& status) {
+  MutexLock lock(&mutex_);
+  if (status.ok()) {
+    tablets_.clear();
+    assignment_ = {};
+  } else {
+    assignment_.Add(status);
+  }
+}
+
+absl::Status UnservedTablets::Why(uint64_t table_id, std::string_view row, bool* is_over) const {
+  *is_over = false;
+  const std::string what = Cat("the tablet with row ", Quoted(row), " is not served at the moment");
+  MutexLock lock(&mutex_);
+  // The first tablet that does not end before the row.
+  const auto found = tablets_.upper_bound({table_id, std::string(row)});
+  const bool is_known = found != tablets_.end() && found->first.table_id == table_id &&
+                        found->second.tablet.begin_row <= row;
+  const Trouble& trouble = is_known ? found->second : assignment_;
+  if (trouble.tablet.status.ok()) return absl::UnavailableError(what);
+  *is_over = absl::Nanoseconds(NowNanos() - trouble.begin) >= kPatience;
+  return absl::UnavailableError(Cat(what, "; to load it has failed ", trouble.tablet.failures,
+                                    " times: ", ToStd(trouble.tablet.status.message())));
+}
+
+absl::Status UnservedTablets::Explain(const absl::Status& ended, uint64_t table_id,
+                                      std::string_view row) const {
+  if (!absl::IsDeadlineExceeded(ended)) return ended;
+  bool is_over;
+  const absl::Status why = Why(table_id, row, &is_over);
+  return absl::DeadlineExceededError(Cat(ToStd(ended.message()), ": ", ToStd(why.message())));
+}
+
+std::vector<UnservedTablet> UnservedTablets::List() const {
+  std::vector<UnservedTablet> list;
+  MutexLock lock(&mutex_);
+  for (const auto& [id, trouble] : tablets_) list.push_back(trouble.tablet);
+  if (list.empty() && !assignment_.tablet.status.ok()) list.push_back(assignment_.tablet);
+  return list;
+}
+
+}  // namespace bigtable
