@@ -1,5 +1,6 @@
 #include "bigtable/row.h"
 
+#include "base/shortcuts.h"
 #include "client/row_storage.h"
 
 namespace bigtable {
@@ -23,7 +24,9 @@ struct SpareOwner {
 
 std::unique_ptr<RowStorage> RowStorage::Take() {
   thread_local SpareOwner owner;
-  if (spare == nullptr) return std::make_unique<RowStorage>();
+  if (spare == nullptr || !Shortcuts().Has(Shortcut::kRowStorage)) {
+    return std::make_unique<RowStorage>();
+  }
   return std::unique_ptr<RowStorage>(std::exchange(spare, nullptr));
 }
 

@@ -103,10 +103,13 @@ class RowBuilder {
     storage_->key.assign(key);
   }
   // With the first cell of a row, where the cursor stands. For a Row that has nothing yet, or what
-  // this cursor came to before: of the same version, mostly, which it then keeps.
-  RowBuilder(Row* row, const CellCursor& cursor, const Pin<TabletVersion>& version) : row_(row) {
+  // this cursor came to before: of the same version, mostly, which it then keeps. `reuse`: and also
+  // the rest of what the Row has.
+  RowBuilder(Row* row, const CellCursor& cursor, const Pin<TabletVersion>& version, bool reuse)
+      : row_(row) {
     storage_ = row_->storage_.get();
-    const bool same_version = storage_ != nullptr && storage_->version.get() == version.get();
+    const bool same_version =
+        reuse && storage_ != nullptr && storage_->version.get() == version.get();
     if (same_version && HasOneCellOfColumn(cursor)) {
       storage_->key.assign(cursor.row());
       Cell& cell = storage_->cells.front();

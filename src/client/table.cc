@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 
+#include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/database_impl.h"
@@ -205,7 +206,7 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
   const Durability durability = options.durability.value_or(database_options.durability);
 
-  if (mutations.size() == 1) [[likely]] {
+  if (mutations.size() == 1 && Shortcuts().Has(Shortcut::kOneMutation)) [[likely]] {
     const auto at = [&](size_t) -> const RowMutation& { return mutations[0]; };
     for (MoveWait wait;;) {
       const ServedTable& table = *route->Get();
@@ -349,8 +350,10 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   }
   Row result;
   // What is too old now was not yet when the row was cached, so tables with such a rule have none.
-  ScanCache* const cache =
-      spec.now == absl::InfinitePast() ? served->tablet->scan_cache() : nullptr;
+  const ShortcutSet shortcuts = Shortcuts();
+  ScanCache* const cache = spec.now == absl::InfinitePast() && shortcuts.Has(Shortcut::kScanCache)
+                               ? served->tablet->scan_cache()
+                               : nullptr;
   const TabletVersion& pinned = *version;  // by the row, from now on
   if (cache != nullptr) {
     const Ref<Block> cached =
@@ -366,12 +369,19 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   }
   if (!probe.has_value()) probe.emplace(pinned, row, spec.filter == nullptr);
   CellCursor cells(version.get(), spec);
-  cells.ReadRow(*probe);
+  if (shortcuts.Has(Shortcut::kSingleRow)) [[likely]] {
+    cells.ReadRow(*probe);
+  } else {
+    cells.ReadRange(RowRange::Single(row));
+  }
   RowBuilder builder(&result, row, std::move(version));
   for (bool more = cells.Next(); more; more = cells.NextInRow()) builder.Add(cells);
   builder.Finish();
   BT_RETURN_IF_ERROR(cells.status());
-  if (cache != nullptr && spec.filter == nullptr && options.fill_cache) {
+  // What a snapshot sees may be older than writes of which this server has no note, because another
+  // one made them.
+  if (cache != nullptr && spec.filter == nullptr && options.fill_cache &&
+      options.snapshot == nullptr) {
     cache->Insert(pinned.scan_cache_id(), row,
                   MakeCachedRow(pinned.layout(), spec.sequence, row, result.cells()));
   }
@@ -432,7 +442,7 @@ class RowReaderImpl {
     if (!cursor_->Next()) {
       return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
     }
-    RowBuilder builder(row, cursor_->cells(), cursor_->version());
+    RowBuilder builder(row, cursor_->cells(), cursor_->version(), reuses_rows_);
     calls_.CountPart();
     while (cursor_->NextInRow()) {
       builder.Add(cursor_->cells());
@@ -488,6 +498,7 @@ class RowReaderImpl {
   const std::shared_ptr<TableImpl> table_;
   const Filter filter_;
   const ReadOptions options_;
+  const bool reuses_rows_ = Shortcuts().Has(Shortcut::kRowStorage);
   ReadMoment moment_;
   std::optional<TableCursor> cursor_;
   std::unique_ptr<Remote> remote_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/shortcuts.h"
 #include "base/status.h"
 #include "tablet/row_ranges.h"
 
@@ -33,7 +34,7 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
     layout_ = version->shared_layout();
     const bool is_one = rest == Rest::kMore ? table_->tablets().size() == 1
                                             : table_->FindBefore(ranges.back().end()) == place;
-    if (is_one) {
+    if (is_one && Shortcuts().Has(Shortcut::kOneTablet)) {
       only_ = std::move(version);
     } else if (options.snapshot != nullptr) {
       held_ = options.snapshot;
@@ -125,9 +126,9 @@ bool TableCursor::Open() {
     open_tablet_ = tablet_;
     calls_->EnterTablet(moment_->table().tablets()[tablet_].tablet->counters());
   }
-  if (IsSingleRow(*range_) && !spec_.reverse) {
+  if (IsSingleRow(*range_) && !spec_.reverse && shortcuts_.Has(Shortcut::kSingleRow)) {
     cells_->ReadRow(RowProbe(*version_, range_->begin(), spec_.filter == nullptr));
-  } else if (moment_->table().tablets().size() == 1) {
+  } else if (moment_->table().tablets().size() == 1 && shortcuts_.Has(Shortcut::kOneTablet)) {
     cells_->ReadRange(*range_);
   } else {
     cells_->ReadRange(Intersection(*range_, moment_->table().tablets()[tablet_].tablet->rows()));

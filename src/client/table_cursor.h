@@ -16,6 +16,7 @@
 #include "bigtable/snapshot.h"
 
 #include "base/published.h"
+#include "base/shortcuts.h"
 #include "client/database_impl.h"
 #include "tablet/cell_cursor.h"
 #include "tablet/tablet_version.h"
@@ -100,6 +101,7 @@ class TableCursor {
   const ReadSpec spec_;
   const std::vector<RowRange> ranges_;
   StreamCalls* const calls_;
+  const ShortcutSet shortcuts_ = Shortcuts();
   size_t ranges_begun_ = 0;
   const RowRange* range_ = nullptr;  // the current one
   size_t tablet_ = 0;                // the one of its tablets that is read

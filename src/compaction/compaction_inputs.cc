@@ -5,6 +5,7 @@
 
 #include "base/checksum.h"
 #include "base/entry_key.h"
+#include "base/shortcuts.h"
 
 namespace bigtable {
 namespace {
@@ -131,7 +132,7 @@ CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const Compacti
     inputs.merged.push_back(std::move(pushed));
     if (!below.files.empty()) inputs.merged.push_back(std::move(below));
   }
-  if (!rewrite_all) TakeMoved(&inputs);
+  if (!rewrite_all && Shortcuts().Has(Shortcut::kMovedFiles)) TakeMoved(&inputs);
   return inputs;
 }
 

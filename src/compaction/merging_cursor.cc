@@ -14,7 +14,7 @@ void MergingCursor::Seek(std::string_view target) {
 }
 
 void MergingCursor::SeekForward(std::string_view target) {
-  if (!forward_) return Seek(target);
+  if (!forward_ || !shortcuts_.Has(Shortcut::kMergeForward)) return Seek(target);
   for (EntryCursor* child : order_) {
     if (child->key() < target) child->Seek(target);
   }
@@ -24,6 +24,7 @@ void MergingCursor::SeekForward(std::string_view target) {
 void MergingCursor::Clear() {
   children_.clear();
   order_.clear();
+  only_ = nullptr;
   valid_ = false;
   status_ = absl::OkStatus();
 }
@@ -53,7 +54,7 @@ void MergingCursor::NextOfMany() {
   EntryCursor* const first = order_[0];
   first->Next();
   if (first->valid()) [[likely]] {
-    if (order_.size() > 1) SortIn();
+    if (order_.size() > 1) shortcuts_.Has(Shortcut::kMergeInOrder) ? SortIn() : SortAll();
   } else {
     return EndOf(first);
   }
@@ -64,7 +65,13 @@ void MergingCursor::EndOf(const EntryCursor* first) {
   valid_ = false;
   if (!first->status().ok()) return Fail(first->status());
   order_.erase(order_.begin());
+  NoteOnly();
   if (!order_.empty()) Show(order_[0]);
+}
+
+void MergingCursor::SortAll() {
+  std::sort(order_.begin(), order_.end(),
+            [](const EntryCursor* a, const EntryCursor* b) { return Less(a->key(), b->key()); });
 }
 
 // The first has moved on and the others are in order: brings it to its place.
@@ -105,20 +112,20 @@ void MergingCursor::Rebuild() {
 void MergingCursor::ShowSmallest() {
   forward_ = true;
   order_.clear();
+  only_ = nullptr;
   valid_ = false;
   for (EntryCursor* child : children_) {
     if (child->valid()) order_.push_back(child);
   }
+  NoteOnly();
   if (order_.empty()) return;
-  if (order_.size() > 1) {
-    std::sort(order_.begin(), order_.end(),
-              [](const EntryCursor* a, const EntryCursor* b) { return Less(a->key(), b->key()); });
-  }
+  if (order_.size() > 1) SortAll();
   Show(order_[0]);
 }
 
 void MergingCursor::ShowLargest() {
   forward_ = false;
+  only_ = nullptr;
   valid_ = false;
   const EntryCursor* largest = nullptr;
   for (const EntryCursor* child : children_) {

@@ -15,6 +15,7 @@
 #include "absl/container/inlined_vector.h"
 
 #include "base/entry_cursor.h"
+#include "base/shortcuts.h"
 
 namespace bigtable {
 
@@ -31,13 +32,12 @@ class MergingCursor final : public EntryCursor {
   void SeekToFirst() override;
   void SeekToLast() override;
   void Next() override {
-    if (order_.size() != 1 || !forward_) return NextOfMany();
-    EntryCursor* const only = order_[0];
-    only->Next();
-    if (only->valid()) {
-      Show(only);
+    if (only_ == nullptr) return NextOfMany();
+    only_->Next();
+    if (only_->valid()) {
+      Show(only_);
     } else {
-      EndOf(only);
+      EndOf(only_);
     }
   }
   // Goes to the first entry at which a child stands: they were put there before they were added.
@@ -68,9 +68,17 @@ class MergingCursor final : public EntryCursor {
   // The first child in order is not valid any more: shows the next one.
   void EndOf(const EntryCursor* first);
   void SortIn();
+  void SortAll();
+  // The order has changed.
+  void NoteOnly() {
+    only_ = order_.size() == 1 && shortcuts_.Has(Shortcut::kMergeOne) ? order_[0] : nullptr;
+  }
 
   absl::InlinedVector<EntryCursor*, 8> children_;
   absl::InlinedVector<EntryCursor*, 8> order_;
+  // The one that is left, if it can be moved on alone.
+  EntryCursor* only_ = nullptr;
+  ShortcutSet shortcuts_ = Shortcuts();
   // Whether the children stand at or after the shown entry, as Next() needs. After SeekBefore and
   // SeekToLast only the shown one is of use.
   bool forward_ = true;

@@ -4,6 +4,7 @@
 
 #include "base/compare.h"
 #include "base/entry_key.h"
+#include "base/shortcuts.h"
 
 namespace bigtable {
 namespace {
@@ -38,6 +39,7 @@ uint64_t SortedRun::deletions() const {
 }
 
 void SortedRun::MakeFences() {
+  if (!Shortcuts().Has(Shortcut::kFences)) return;
   splits_rows_ = false;
   for (size_t i = 0; i + 1 < files.size(); ++i) {
     const std::string_view last = files[i]->info().largest_key;

@@ -42,7 +42,7 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
   const bool is_behind =
       last == head_ || (last->Number(0) != target.number ? last->Number(0) < target.number
                                                          : last->Entry(0)->key() < target.key);
-  if (!is_behind || last->link0.NextBefore(target, &after) != nullptr) {
+  if (!is_behind || !has_place_ || last->link0.NextBefore(target, &after) != nullptr) {
     Descend(target, [this](size_t level, Node* node) { place_[level] = node; });
   }
   Node* const node = place_[0];

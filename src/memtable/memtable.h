@@ -29,6 +29,7 @@
 #include "base/compare.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
+#include "base/shortcuts.h"
 #include "memtable/memtable_node.h"
 
 namespace bigtable {
@@ -114,7 +115,9 @@ class Memtable final : public RefCounted {
 
   // --- Searches; the memtable is not empty. ---
 
-  Target TargetOf(std::string_view key) const { return {key, KeyNumberBehind(prefix_, key)}; }
+  Target TargetOf(std::string_view key) const {
+    return {key, has_numbers_ ? KeyNumberBehind(prefix_, key) : 0};
+  }
   // Goes down to the last node that begins before the target, and calls note(level, node) with that
   // of each level.
   template <typename Note>
@@ -132,6 +135,8 @@ class Memtable final : public RefCounted {
   const std::shared_ptr<MemoryBudget> budget_;
   Arena arena_;
   uint64_t charged_ = 0;
+  const bool has_numbers_ = Shortcuts().Has(Shortcut::kMemtableNumbers);  // else all are 0
+  const bool has_place_ = Shortcuts().Has(Shortcut::kMemtablePlace);
   std::string prefix_;  // never changes from the first entry on
   Node* const head_;
   std::atomic<size_t> height_{1};

@@ -7,6 +7,7 @@
 
 #include "base/coding.h"
 #include "base/compare.h"
+#include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "sstable/block_cursor.h"
@@ -58,7 +59,7 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
   index.offsets_.ShrinkToFit();
   index.key_begins_.shrink_to_fit();
   index.rows_go_on_.shrink_to_fit();
-  index.BuildLevels();
+  if (Shortcuts().Has(Shortcut::kIndexNumbers)) index.BuildLevels();
   return index;
 }
 
@@ -115,13 +116,17 @@ size_t BlockIndex::Find(std::string_view target) const {
   if (common < prefix_.size()) return LessBehind(prefix_, target, common) ? size() : 0;
   const std::string_view rest = target.substr(common);
   const uint64_t number = KeyNumber(rest);
-  if (number > largest_ || lines_.empty()) return size();
+  if (number > largest_) return size();
+  if (lines_.empty()) return FindBetween(0, size(), rest);
   const size_t first = LowerBound(number);
   if (NumberAt(first) != number || KeyRest(first) >= rest) return first;
   // Behind the first of those with its number, or right behind all of them.
   const size_t end = number == largest_ ? size() : LowerBound(number + 1);
-  size_t low = first + 1;
-  for (size_t high = end; low < high;) {
+  return FindBetween(first + 1, end, rest);
+}
+
+size_t BlockIndex::FindBetween(size_t low, size_t high, std::string_view rest) const {
+  while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (KeyRest(middle) < rest) {
       low = middle + 1;

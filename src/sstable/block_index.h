@@ -69,6 +69,9 @@ class BlockIndex {
   uint64_t NumberAt(size_t i) const {
     return lines_[levels_.back() + i / kFanOut].numbers[i % kFanOut];
   }
+  // The first at or after low, and before high, whose last key less the prefix is not before
+  // `rest`; or high.
+  size_t FindBetween(size_t low, size_t high, std::string_view rest) const;
   std::string_view KeyRest(size_t i) const {
     return std::string_view(keys_).substr(key_begins_[i], key_begins_[i + 1] - key_begins_[i]);
   }
@@ -78,9 +81,9 @@ class BlockIndex {
   BlockOffsets offsets_;              // in the file, and the end of the last block
   std::vector<size_t> key_begins_;    // of the rest of each last key in keys_, and the end
   std::vector<uint64_t> rows_go_on_;  // a bit for each block, up to the last that is set
-  std::vector<Line> lines_;       // the levels, from the highest, which is one line, to the lowest
-  std::vector<uint32_t> levels_;  // where in lines_ each begins
-  uint64_t largest_ = 0;          // of the numbers
+  std::vector<Line> lines_;        // the levels, from the highest, which is one line, to the lowest
+  std::vector<uint32_t> levels_;   // where in lines_ each begins
+  uint64_t largest_ = UINT64_MAX;  // of the numbers; without levels of none
 };
 
 }  // namespace bigtable

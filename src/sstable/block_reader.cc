@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <utility>
 
+#include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/block_cache.h"
@@ -86,9 +87,11 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
     return absl::OkStatus();
   }
   // Of a mapped file only compressed blocks are in the cache.
+  const bool uses_cache = Shortcuts().Has(Shortcut::kBlockCache);
   const bool in_cache = mapping_ == nullptr || (source_.compressed && !Test(raw_, i));
   if (in_cache) {
-    *owner = budget_->block_cache().Lookup({cache_id_, index_->handle(i).offset});
+    *owner = uses_cache ? budget_->block_cache().Lookup({cache_id_, index_->handle(i).offset})
+                        : Ref<Block>();
     if (*owner) {
       *way = Way::kCacheHit;
       *block = (*owner)->data();
@@ -100,7 +103,7 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
   }
   BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, ahead, block, owner)
                                          : ReadByPosition(i, block, owner));
-  if (settings.fill_cache && *owner) {
+  if (settings.fill_cache && uses_cache && *owner) {
     budget_->block_cache().Insert({cache_id_, index_->handle(i).offset}, *owner);
   }
   return absl::OkStatus();

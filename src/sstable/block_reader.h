@@ -126,6 +126,7 @@ class BlockReader {
   }
   // Whether it was set before.
   static bool Set(const Bits& bits, size_t i) {
+    if (Test(bits, i)) return true;  // without taking the cache line from other readers
     const uint64_t bit = uint64_t{1} << (i % 64);
     return (bits[i / 64].fetch_or(bit, std::memory_order_release) & bit) != 0;
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/prefetch.h"
+#include "base/shortcuts.h"
 
 namespace bigtable {
 
@@ -83,7 +84,7 @@ void SSTableCursor::SeekRow(std::string_view row_prefix) {
   } else {
     Seek(row_prefix);
   }
-  row_prefix_size_ = row_prefix.size();
+  if (Shortcuts().Has(Shortcut::kRowBlocks)) row_prefix_size_ = row_prefix.size();
   row_block_ = index_;
 }
 

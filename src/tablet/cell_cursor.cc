@@ -14,9 +14,14 @@ namespace {
 int64_t NewestThatPasses(const FilterProgram& filter) {
   int64_t first;
   int64_t last;
-  if (!filter.BoundsTimestamps(&first, &last)) return std::numeric_limits<int64_t>::max();
+  if (!Shortcuts().Has(Shortcut::kPassNewer) || !filter.BoundsTimestamps(&first, &last)) {
+    return std::numeric_limits<int64_t>::max();
+  }
   return std::max<int64_t>(last, 0);
 }
+
+// Neighbours are near: a few steps are cheaper than a seek.
+constexpr int kStepsBeforeSeek = 4;
 
 }  // namespace
 
@@ -24,6 +29,12 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
     : version_(version),
       spec_(spec),
       has_limits_(!spec.limits.deadline.is_never() || spec.limits.cancellation != nullptr),
+      enters_first_(!has_limits_ && Shortcuts().Has(Shortcut::kEnterFirst)),
+      enters_alike_(!has_limits_ && !spec.reverse && Shortcuts().Has(Shortcut::kEnterAlike)),
+      takes_plain_keys_(Shortcuts().Has(Shortcut::kPlainKeys)),
+      counts_versions_(Shortcuts().Has(Shortcut::kCountVersions)),
+      steps_before_seek_(Shortcuts().Has(Shortcut::kSeekForward) ? kStepsBeforeSeek
+                                                                 : std::numeric_limits<int>::max()),
       filter_(spec.filter),
       newest_(NewestThatPasses(filter_)),
       sources_(version, spec.settings, &filter_, &input_) {}
@@ -49,7 +60,7 @@ void CellCursor::ReadRow(const RowProbe& row) {
   Reset();
   single_row_ = true;
   begin_.assign(row.prefix());
-  single_row_is_plain_ = row.is_plain();
+  single_row_is_plain_ = row.is_plain() && takes_plain_keys_;
   sources_.AddRow(row);
 }
 
@@ -222,7 +233,7 @@ inline bool CellCursor::EnterAlike(std::string_view key) {
 // What a read of a single row meets first, mostly: a cell before which nothing was deleted. True if
 // the cursor stands at it now.
 inline bool CellCursor::EnterFirst(std::string_view key) {
-  if (!single_row_is_plain_ || !filter_.passes_everything() || has_limits_ ||
+  if (!single_row_is_plain_ || !filter_.passes_everything() || !enters_first_ ||
       KindOf(key) != EntryKind::kCell || has_row_deletions_ || !family_deletions_.empty()) {
     return false;
   }
@@ -242,7 +253,7 @@ inline bool CellCursor::EnterFirst(std::string_view key) {
   column_prefix_.assign(ColumnPrefix(key));
   row_prefix_size_ = begin_.size();
   row_is_plain_ = true;
-  alike_size_ = rest.size() + 2;
+  alike_size_ = enters_alike_ ? rest.size() + 2 : 0;
   in_family_ = true;
   qualifier_ =
       column_prefix_.view().substr(column_prefix_.size() - escaped.size(), escaped.size() - 2);
@@ -256,7 +267,7 @@ inline void CellCursor::EnterCell(int64_t timestamp) {
   in_timestamp_ = true;
   timestamp_ = timestamp;
   alive_ = 1;
-  saw_dead_ = false;
+  saw_dead_ = !counts_versions_;
   played_ = false;
   value_ = input_.value();
   is_new_row_ = true;
@@ -280,6 +291,7 @@ bool CellCursor::EnterRow(std::string_view key) {
     row_is_plain_ = single_row_is_plain_;
   } else {
     row_prefix_size_ = RowPrefixSize(key, &row_is_plain_);
+    row_is_plain_ = row_is_plain_ && takes_plain_keys_;
   }
   if (!row_is_plain_) row_.assign(Unescape(row_prefix(), &qualifier_scratch_));
   row_has_cells_ = false;
@@ -317,14 +329,14 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
   hidden_before_ = family_hidden_before_;
   in_timestamp_ = false;
   alive_ = 0;
-  saw_dead_ = false;
+  saw_dead_ = !counts_versions_;
   played_ = false;
 
   const std::string_view escaped = rest.substr(family_->name.size() + 1);
   if (escaped[0] == '\0' && escaped[1] == '\0') return Step::kStay;  // a deletion of the family
   qualifier_ = Unescape(escaped, &qualifier_scratch_);
   const bool is_plain = row_is_plain_ && qualifier_.data() == escaped.data();
-  if (is_plain && filter_.passes_everything() && !has_limits_ && !spec_.reverse) {
+  if (is_plain && filter_.passes_everything() && enters_alike_) {
     alike_size_ = rest.size() + 2;
   }
   if (filter_.passes_everything()) return Step::kStay;
@@ -336,6 +348,7 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
     case FilterProgram::Verdict::kNextFamily:
       return Step::kSkipFamily;
     case FilterProgram::Verdict::kSeekColumn: {
+      if (steps_before_seek_ != kStepsBeforeSeek) return Step::kSkipColumn;
       std::string target(row_prefix());
       AppendFamily(&target, family_->name);
       AppendEscaped(&target, filter_.seek_qualifier());
@@ -437,8 +450,6 @@ bool CellCursor::NeedsHistory(EntryVersion version) const {
 }
 
 void CellCursor::Take(Step step) {
-  // Neighbours are near: a few steps are cheaper than a seek.
-  constexpr int kStepsBeforeSeek = 4;
   switch (step) {
     case Step::kStay:
     case Step::kAgain:
@@ -460,26 +471,23 @@ void CellCursor::Take(Step step) {
       return;
     }
     case Step::kSkipColumn:
-      for (int i = 0; i < kStepsBeforeSeek; ++i) {
-        input_.Next();
-        if (!input_.valid() || !input_.key().starts_with(column_prefix_.view())) return;
-      }
-      input_.SeekForward(PrefixSuccessor(column_prefix_.view()));
-      return;
+      return Pass(column_prefix_.view(), steps_before_seek_);
     case Step::kSkipFamily: {
       const std::string_view name = FamilyOf(column_prefix_.view(), row_prefix_size_);
-      input_.SeekForward(
-          PrefixSuccessor(column_prefix_.view().substr(0, row_prefix_size_ + name.size() + 1)));
-      return;
+      return Pass(column_prefix_.view().substr(0, row_prefix_size_ + name.size() + 1),
+                  steps_before_seek_ - kStepsBeforeSeek);
     }
     case Step::kSkipRow:
-      for (int i = 0; i < kStepsBeforeSeek; ++i) {
-        input_.Next();
-        if (!input_.valid() || !input_.key().starts_with(row_prefix())) return;
-      }
-      input_.SeekForward(PrefixSuccessor(row_prefix()));
-      return;
+      return Pass(row_prefix(), steps_before_seek_);
   }
+}
+
+void CellCursor::Pass(std::string_view prefix, int steps) {
+  for (int i = 0; i < steps; ++i) {
+    input_.Next();
+    if (!input_.valid() || !input_.key().starts_with(prefix)) return;
+  }
+  input_.SeekForward(PrefixSuccessor(prefix));
 }
 
 void CellCursor::AddRowDeletion(std::string_view key, EntryVersion version) {

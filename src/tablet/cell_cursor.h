@@ -28,6 +28,7 @@
 #include "base/entry_key.h"
 #include "base/key_buffer.h"
 #include "base/sequence.h"
+#include "base/shortcuts.h"
 #include "compaction/column_history.h"
 #include "compaction/merging_cursor.h"
 #include "sstable/read_settings.h"
@@ -111,6 +112,9 @@ class CellCursor {
   bool IsKept(EntryVersion version, bool alive, Step* otherwise);
   bool NeedsHistory(EntryVersion version) const;
   void Take(Step step);
+  // Goes on to the first entry whose key does not begin with `prefix`, which the current one's
+  // does: by so many steps, and then by a seek. The prefix may be a view of the current column's.
+  void Pass(std::string_view prefix, int steps);
   void AddRowDeletion(std::string_view key, EntryVersion version);
   // Those that concern the current family.
   const std::vector<EntryVersion>& RowDeletions() const;
@@ -121,6 +125,12 @@ class CellCursor {
   const TabletVersion* const version_;
   const ReadSpec spec_;
   const bool has_limits_;
+  // Which shortcuts (base/shortcuts.h) this read takes.
+  const bool enters_first_;
+  const bool enters_alike_;
+  const bool takes_plain_keys_;
+  const bool counts_versions_;
+  const int steps_before_seek_;
   FilterProgram filter_;
   int64_t newest_;  // no newer timestamp passes the filter
   MergingCursor input_;

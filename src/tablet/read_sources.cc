@@ -20,6 +20,7 @@ void ReadSources::Clear() {
 }
 
 bool ReadSources::GroupIsWanted(size_t group) const {
+  if (!shortcuts_.Has(Shortcut::kLocalityGroups)) return true;
   const TableLayout& layout = version_->layout();
   if (layout.groups.size() == 1 && filter_->passes_everything()) return true;
   const uint32_t id = layout.groups[group].id;
@@ -30,7 +31,7 @@ bool ReadSources::GroupIsWanted(size_t group) const {
 
 bool ReadSources::MayHaveTimestamps(const SSTableInfo& info) const {
   int64_t first, last;
-  if (filter_->passes_everything()) return true;
+  if (filter_->passes_everything() || !shortcuts_.Has(Shortcut::kTimeRanges)) return true;
   if (!filter_->BoundsTimestamps(&first, &last) || info.ConcernsTimestamps(first, last)) {
     return true;
   }
@@ -103,14 +104,18 @@ void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& qu
     }
     RowIndex::Place place;
     RowIndex::Answer answer = RowIndex::Answer::kUnknown;
-    if (!question.one_column) {
+    if (!shortcuts_.Has(Shortcut::kFileFilters)) {
+      // It may be anywhere.
+    } else if (!question.one_column) {
       answer = file->LookUpRow(row.hash(), &place);
     } else if (!file->MayContainColumn(row.hash(), question.column_hash)) {
       answer = RowIndex::Answer::kAbsent;
     }
     if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
     auto* const cursor = pool_.Make<SSTableCursor>(file, settings);
-    if (answer == RowIndex::Answer::kFound) cursor->PlanRow(place);
+    if (answer == RowIndex::Answer::kFound && shortcuts_.Has(Shortcut::kRowPlaces)) {
+      cursor->PlanRow(place);
+    }
     planned_.push_back(cursor);
   }
 }
@@ -178,7 +183,9 @@ void ReadSources::AddGroupOfRange(const GroupVersion& group, std::string_view be
     input_->Add(pool_.Make<MemtableCursor>(memtable.get()));
   }
   for (const SortedRun& run : group.runs) {
-    if (run.largest_key() < begin || (!end.empty() && run.smallest_key() >= end)) continue;
+    const bool is_outside =
+        run.largest_key() < begin || (!end.empty() && run.smallest_key() >= end);
+    if (is_outside && shortcuts_.Has(Shortcut::kKeyRanges)) continue;
     if (run.files.size() > 1) {
       input_->Add(pool_.Make<RunCursor>(&run, settings_));
     } else if (MayHaveTimestamps(run.files[0]->info())) {

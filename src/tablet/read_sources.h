@@ -12,6 +12,7 @@
 
 #include "absl/container/inlined_vector.h"
 
+#include "base/shortcuts.h"
 #include "compaction/merging_cursor.h"
 #include "sstable/read_settings.h"
 #include "sstable/sstable_cursor.h"
@@ -28,7 +29,9 @@ class ReadSources {
   // All of them outlive this object. Cursors are added to `input`, and it is to be cleared here.
   ReadSources(const TabletVersion* version, const ReadSettings& settings,
               const FilterProgram* filter, MergingCursor* input)
-      : version_(version), settings_(settings), filter_(filter), input_(input) {}
+      : version_(version), settings_(settings), filter_(filter), input_(input) {
+    settings_.read_ahead &= shortcuts_.Has(Shortcut::kReadAhead);
+  }
   ReadSources(const ReadSources&) = delete;
   ReadSources& operator=(const ReadSources&) = delete;
 
@@ -66,7 +69,8 @@ class ReadSources {
   void NoteFilters(const RowQuestion& question) const;
 
   const TabletVersion* const version_;
-  const ReadSettings settings_;
+  const ShortcutSet shortcuts_ = Shortcuts();
+  ReadSettings settings_;
   const FilterProgram* const filter_;
   MergingCursor* const input_;
   CursorPool pool_;

@@ -8,6 +8,7 @@
 
 #include "base/compare.h"
 #include "base/entry_key.h"
+#include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "compaction/clipped_cursor.h"
@@ -96,6 +97,9 @@ void Tablet::Apply(std::string_view row, std::string_view operations, SequenceNu
                    int64_t server_timestamp, const Ref<const RefCounted>& owner) {
   if (environment_->last_writes != nullptr) environment_->last_writes->Note(row, sequence);
   counters_->CountRow();
+  if (!Shortcuts().Has(Shortcut::kPinnedValues)) [[unlikely]] {
+    return Insert(row, operations, sequence, server_timestamp, {}, false);
+  }
   Insert(row, operations, sequence, server_timestamp, owner, false);
 }
 
@@ -303,7 +307,8 @@ Ref<Memtable> Tablet::NewMemtable(const GroupVersion& known) const {
   for (const Ref<Memtable>& memtable : known.frozen) include_memtable(*memtable);
   for (const SortedRun& run : known.runs) include(run.smallest_key(), run.largest_key());
   // Where rows are counted up, the next one is as likely to differ in the last byte of that.
-  const size_t common = CommonPrefix(smallest, largest);
+  const size_t common =
+      Shortcuts().Has(Shortcut::kMemtablePrefix) ? CommonPrefix(smallest, largest) : 0;
   return MakeRef<Memtable>(environment_->budget,
                            std::string(smallest.substr(0, common > 0 ? common - 1 : 0)));
 }
@@ -375,7 +380,9 @@ absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
   }
   ClippedCursor clipped(&input, begin_key_, end_key_);
   return MakeJob(layout, group, false)
-      .Run(has_parents ? static_cast<EntryCursor*>(&clipped) : &input);
+      .Run(has_parents || !Shortcuts().Has(Shortcut::kUnclipped)
+               ? static_cast<EntryCursor*>(&clipped)
+               : &input);
 }
 
 void Tablet::PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,
@@ -505,7 +512,8 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   job.limits = limits;
   for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);
   ClippedCursor clipped(&input, begin_key_, end_key_);
-  const bool within = std::all_of(replaced.begin(), replaced.end(),
+  const bool within = Shortcuts().Has(Shortcut::kUnclipped) &&
+                      std::all_of(replaced.begin(), replaced.end(),
                                   [&](const Ref<SSTable>& file) { return IsWithin(file->info()); });
   const absl::StatusOr<std::vector<SSTableInfo>> ran =
       job.Run(within ? static_cast<EntryCursor*>(&input) : &clipped);

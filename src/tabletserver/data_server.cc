@@ -12,6 +12,7 @@
 
 #include "bigtable/row_mutation.h"
 
+#include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
@@ -209,7 +210,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
 
   const uint64_t max_bytes = std::clamp<uint64_t>(request.max_bytes, 1, ScanRequest::kMostBytes);
   CellCursor cells(version.get(), spec);
-  if (IsSingleRow(request.range) && !request.reverse) {
+  if (IsSingleRow(request.range) && !request.reverse && Shortcuts().Has(Shortcut::kSingleRow)) {
     cells.ReadRow(RowProbe(*version, request.range.begin(), spec.filter == nullptr));
   } else {
     cells.ReadRange(Intersection(request.range, tablet->rows()));

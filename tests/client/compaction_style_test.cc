@@ -11,6 +11,7 @@
 
 #include "support/database_fixture.h"
 #include "support/random.h"
+#include "support/scoped_shortcuts.h"
 
 namespace bigtable {
 namespace {
@@ -277,6 +278,7 @@ TEST_F(CompactionStyleTest, LeveledMakesLevelsAndPushesFilesDown) {
 
 // Two rising sequences: each run overlaps the one before, but only with its first files.
 TEST_F(CompactionStyleTest, LeveledMovesFilesThatShareNoRow) {
+  const ScopedShortcutsOn shortcuts;
   OpenWith(CompactionStyle::kLeveled, 2);
   Random random(1);
   for (int i = 0; i < 2000; ++i) {

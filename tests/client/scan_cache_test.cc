@@ -15,6 +15,7 @@
 #include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 #include "support/random.h"
+#include "support/scoped_shortcuts.h"
 
 namespace bigtable {
 namespace {
@@ -48,6 +49,8 @@ class ScanCacheTest : public DatabaseFixture {
 
   uint64_t Hits() { return database_->Statistics().scan_cache_hits; }
 
+  // What is in the cache is what is tested.
+  const ScopedShortcutsOn shortcuts_;
   Table* table_ = nullptr;
 };
 

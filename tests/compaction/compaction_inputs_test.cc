@@ -14,6 +14,7 @@
 
 #include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
+#include "support/scoped_shortcuts.h"
 #include "support/test_sstables.h"
 #include "support/text_driven.h"
 
@@ -76,6 +77,7 @@ std::string Choose(const TextCommand& command) {
 }
 
 TEST(CompactionInputsTest, RowsStayTogetherAndWhatIsAloneMoves) {
+  const ScopedShortcutsOn shortcuts;
   RunTextFile(BIGTABLE_TESTDATA "/compaction_inputs.txt", Choose);
 }
 

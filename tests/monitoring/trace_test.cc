@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "monitoring/thread_calls.h"
 #include "support/database_fixture.h"
+#include "support/scoped_shortcuts.h"
 
 namespace bigtable {
 namespace {
@@ -36,6 +37,9 @@ class CapturingTraces final : public TraceSink {
 
 class TraceTest : public DatabaseFixture {
  protected:
+  // What shortcuts save is what is tested.
+  const ScopedShortcutsOn shortcuts_;
+
   void TearDown() override { database_.reset(); }  // before the sink
   DatabaseOptions TracingOptions(uint64_t one_of) {
     DatabaseOptions options = Options();

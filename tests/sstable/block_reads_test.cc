@@ -17,12 +17,16 @@
 #include "sstable_test_util.h"
 #include "support/expect_status.h"
 #include "support/random.h"
+#include "support/scoped_shortcuts.h"
 
 namespace bigtable {
 namespace {
 
 class BlockReadsTest : public testing::TestWithParam<TableSetup> {
  protected:
+  // What shortcuts save is what is tested.
+  const ScopedShortcutsOn shortcuts_;
+
   void Write(size_t n = 3000) {
     Random random(1);
     entries_ = RandomEntries(&random, n);
