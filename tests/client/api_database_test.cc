@@ -13,6 +13,7 @@
 
 #include "support/capturing_sink.h"
 #include "support/database_fixture.h"
+#include "support/scoped_shortcuts.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
@@ -474,6 +475,7 @@ TEST_F(DatabaseTest, StatisticsCountWhatWasDone) {
 }
 
 TEST_F(DatabaseTest, TheBlockCacheServesWhatWasReadBefore) {
+  const ScopedShortcutsOn shortcuts;
   DatabaseOptions options = Options();
   options.read_mode = FileSystem::ReadMode::kPositional;
   Open(options);

@@ -17,6 +17,7 @@
 #include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/random.h"
+#include "support/scoped_shortcuts.h"
 #include "support/test_sstables.h"
 
 namespace bigtable {
@@ -201,6 +202,7 @@ TEST_F(SortedRunTest, SplitsARowThatOneFileEndsWithAndTheNextBeginsWith) {
 }
 
 TEST_F(SortedRunTest, SplitsNoRowWhereEachFileBeginsWithAnother) {
+  const ScopedShortcutsOn shortcuts;
   EXPECT_FALSE(SplitsRows({{"a:1", "a:9"}}));
   EXPECT_FALSE(SplitsRows({{"a", "b:1"}, {"c:2", "c:3"}, {"d", "e"}}));
   // A row that begins like the one before is another.
@@ -210,6 +212,7 @@ TEST_F(SortedRunTest, SplitsNoRowWhereEachFileBeginsWithAnother) {
 }
 
 TEST_F(SortedRunTest, MaySplitRowsAsLongAsNobodyLooked) {
+  const ScopedShortcutsOn shortcuts;
   SortedRun run = RunOf({{"a", "b"}, {"c", "d"}});
   EXPECT_TRUE(run.SplitsRows());
   run.MakeFences();

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 
 #include "support/database_fixture.h"
+#include "support/scoped_shortcuts.h"
 
 namespace bigtable {
 namespace {
@@ -113,6 +114,7 @@ TEST_F(TabletStatisticsTest, EachCallIsMeasuredForTheTabletThatServesItAlone) {
 }
 
 TEST_F(TabletStatisticsTest, SizesAreOfTheTablet) {
+  const ScopedShortcutsOn shortcuts;
   Open(MeasuringOptions(1));
   Table* const table = CreateSplitTable();
   Set(table, "a", "f:q", 1, std::string(1000, 'v'));
