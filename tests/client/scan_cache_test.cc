@@ -263,6 +263,17 @@ TEST_F(ScanCacheOfServersTest, WhatWasReadOnAnotherServerIsReadAnew) {
   EXPECT_EQ(Read("a0"), "f:q@1=third");
 }
 
+TEST_F(ScanCacheOfServersTest, ASnapshotOfBeforeAMoveLeavesNothingForOthers) {
+  SetCell("a0", "f:q", 1, "old");
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<const Snapshot> snapshot, database_->TakeSnapshot());
+  SetCell("a0", "f:q", 1, "new");
+  ASSERT_OK(database_->MoveTablet("t", "a0", 1));
+  // The server has noted none of these writes.
+  EXPECT_EQ(Read("a0", Filter(), {.snapshot = snapshot}), "f:q@1=old");
+  EXPECT_EQ(Read("a0"), "f:q@1=new");
+  EXPECT_EQ(Read("a0", Filter(), {.snapshot = snapshot}), "f:q@1=old");
+}
+
 TEST_F(ScanCacheOfServersTest, AWriterSeesItsOwnWritesBesideConcurrentOnesOfAnotherServer) {
   std::atomic<bool> done = false;
   std::vector<std::thread> others;
