@@ -58,6 +58,8 @@ void BackgroundWork::Stop() {
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  MutexLock lock(&mutex_);
+  servers_.clear();  // which may end now
 }
 
 void BackgroundWork::Wake() {

@@ -147,6 +147,7 @@ class PageResidencyTest : public testing::Test {
     }
     auto loaded = BlockIndex::Load(index, properties_.data_size);
     ASSERT_OK(loaded);
+    reader_.reset();  // it looks at the index when it ends
     index_ = std::make_unique<BlockIndex>(*std::move(loaded));
     BlockReader::Source source;
     source.file = std::make_unique<MappedByKernel>(&bytes_, kernel_.get());

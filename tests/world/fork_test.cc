@@ -70,15 +70,20 @@ TEST_F(ForkTest, DestructorsInAChildLeaveEverythingToTheParent) {
     ASSERT_OK_AND_ASSIGN(std::shared_ptr<const Snapshot> snapshot, database->TakeSnapshot());
     auto scanner = std::make_unique<Scanner>(table);
     ASSERT_FALSE(scanner->FetchColumnFamily("f")->Done());
-    const auto contents = directory_.Contents();
-    EXPECT_TRUE(InChild([&] {
-      alarm(60);
-      reader.reset();
-      scanner.reset();
-      snapshot.reset();
-      database.reset();
-      return directory_.Contents() == contents;
-    }));
+    // The parent's threads may change the directory beside a child, but not beside each.
+    bool is_untouched = false;
+    for (int i = 0; i < 20 && !is_untouched; ++i) {
+      const auto contents = directory_.Contents();
+      is_untouched = InChild([&] {
+        alarm(60);
+        reader.reset();
+        scanner.reset();
+        snapshot.reset();
+        database.reset();
+        return directory_.Contents() == contents;
+      });
+    }
+    EXPECT_TRUE(is_untouched);
   }
   EXPECT_OK(Write(database.get(), "late", 50));
   EXPECT_STATUS(kFailedPrecondition, "held by process",
