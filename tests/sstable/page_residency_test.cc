@@ -133,6 +133,7 @@ class PageResidencyTest : public testing::Test {
 
   // With memory for so many parts in a hundred of the file.
   void Open(int percent) {
+    reader_.reset();  // it looks at what is below when it ends
     kernel_ = std::make_unique<Kernel>(bytes_.size() / kPage * static_cast<size_t>(percent) / 100);
     residency_ = std::make_unique<PageResidency>(&MajorFaults);
     ASSERT_OK_AND_ASSIGN(
@@ -147,7 +148,6 @@ class PageResidencyTest : public testing::Test {
     }
     auto loaded = BlockIndex::Load(index, properties_.data_size);
     ASSERT_OK(loaded);
-    reader_.reset();  // it looks at the index when it ends
     index_ = std::make_unique<BlockIndex>(*std::move(loaded));
     BlockReader::Source source;
     source.file = std::make_unique<MappedByKernel>(&bytes_, kernel_.get());
