@@ -49,6 +49,11 @@ void BackgroundWork::NoteCompaction(const Work& work, const CompactionOutcome& o
     return;
   }
   if (outcome.is_in_doubt) return StopCompactions(work, status);
+  // Not noted as trouble, not even for a moment: nobody is to wait for it.
+  if (outcome.unreadable_file != 0 && absl::IsDataLoss(status)) {
+    work.tablet->SetMayPickOther(true);
+    return QuarantineInput(work, outcome.unreadable_file, status);
+  }
   uint64_t failures;
   {
     MutexLock lock(&mutex_);
@@ -64,8 +69,7 @@ void BackgroundWork::NoteCompaction(const Work& work, const CompactionOutcome& o
                      " has failed, try ", failures, ": ", ToStd(status.message()));
   if (outcome.unreadable_file == 0) return;
   // Where there is no room for an open file, the file is none the worse for it.
-  if (absl::IsDataLoss(status) ||
-      (failures >= kMostReadTries && !absl::IsResourceExhausted(status))) {
+  if (failures >= kMostReadTries && !absl::IsResourceExhausted(status)) {
     QuarantineInput(work, outcome.unreadable_file, status);
   }
 }
