@@ -125,7 +125,7 @@ bool CellCursor::Find() {
   while (true) {
     if (!input_.valid() || AtEnd()) {
       if (!input_.status().ok()) {
-        // A reverse read looks at one row at a time: what lies behind it is no concern of its.
+        // A reverse read looks at one row at a time, and has passed what lies behind it.
         absl::Status failure = input_.status();
         if (reverse_row_.empty() || !input_.LeaveFailed(reverse_row_.view())) {
           return Fail(std::move(failure));
