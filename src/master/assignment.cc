@@ -45,7 +45,8 @@ absl::Status Master::Assign(ServerRole role) {
     if (!host->server()->ended()) continue;
     BT_RETURN_IF_ERROR(Step());
     host->End();
-    BT_RETURN_IF_ERROR(servers.NoteLast(host->server()->name(), host->server()->visible()));
+    BT_RETURN_IF_ERROR(
+        servers.NoteLast(host->server()->name(), host->server()->last_acknowledged()));
     cluster_->ReplaceServer(host, lock_->number());
   }
   // The dead before the missing: the tablets of a server that is none of the present ones by now

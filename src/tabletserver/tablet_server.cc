@@ -343,7 +343,10 @@ void TabletServer::FinishGroup(std::span<GroupCommit::Request* const> group, abs
     return;
   }
   for (GroupCommit::Request* request : group) ApplyToMemtables(static_cast<Write*>(request));
-  if (!logged_.empty()) visible_.store(logged_.back().sequence, std::memory_order_release);
+  if (!logged_.empty()) {
+    last_acknowledged_.store(logged_.back().sequence, std::memory_order_release);
+    SetVisible(logged_.back().sequence);
+  }
   if (is_measured) [[unlikely]] {
     times_.applied = NowNanos();
     NoteTimes(group, times_);

@@ -105,7 +105,7 @@ class TabletServer final {
   bool ended() const { return ended_; }
   // After that: whatever it has begun has ended when this returns, and it touches its log no more,
   // but for a call on a log file that has hung and was left behind by a switch: what that still
-  // does to its file is no part of the log. visible() is final then.
+  // does to its file is no part of the log. visible() and last_acknowledged() are final then.
   void WaitForEnd();
   // Of a server that has ended: nobody will read its log. A call that hangs keeps it until it
   // returns.
@@ -165,6 +165,12 @@ class TabletServer final {
   SequenceNumber visible() const { return visible_.load(std::memory_order_acquire); }
   // Recovery has brought the tablets up to here.
   void SetVisible(SequenceNumber sequence) { visible_.store(sequence, std::memory_order_release); }
+  // The last mutation of this server's own log that was acknowledged; zero if there is none. Not
+  // visible(), which other servers' numbers raise (AdvanceVisible): above this the log may have
+  // what was refused.
+  SequenceNumber last_acknowledged() const {
+    return last_acknowledged_.load(std::memory_order_acquire);
+  }
   // Waits until everything that was given a sequence number before the call is visible.
   void WaitForWrites() {
     queue_.RunExclusive([] {});
@@ -321,6 +327,7 @@ class TabletServer final {
   SteadyTime log_idle_since_;
   GroupCommit queue_;
   std::atomic<SequenceNumber> visible_{0};
+  std::atomic<SequenceNumber> last_acknowledged_{0};
   std::atomic<int> measured_{0};  // writes in the queue
   std::atomic<uint64_t> rows_written_{0};
   ServerCounters counters_;

@@ -150,6 +150,27 @@ TEST_F(LostServerTest, WhatIsHeldFromBeforeStaysAsItWas) {
   ExpectFilled(table, 0, 40, "x");
 }
 
+// A change of a rule has a number of its own, which every server of the table sees: larger than that
+// of what the server has refused, and still has in its log.
+TEST_F(LostServerTest, AChangedRuleDoesNotBringBackWhatALostServerHasRefused) {
+  FaultyFileSystem faulty(file_system_.get(), {.hide_log_mappings = true});
+  DatabaseOptions options = WithServers(2);
+  options.file_system = &faulty;
+  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  Table* const table = CreateStillTable();
+  Fill(table, 0, 10);
+  faulty.FailCalls({{FileCall::kLogSync}, "/log/server-"}, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync",
+                table->Apply(RowMutation(RowOf(5)).Set("f:q", Timestamp(1), "refused"),
+                             {.durability = Durability::kSync}));
+  faulty.ClearFaults();
+  ASSERT_OK(database_->UpdateFamily("t", "f", {.gc = GcRule::MaxVersions(3)}));
+  DatabasePeer peer(database_.get());
+  peer.Kill(peer.Hosts()[static_cast<size_t>(Tablets("t")[0].server)]->server());
+  ExpectFilled(table, 0, 10);
+  database_.reset();  // before its file system
+}
+
 TEST_F(LostServerTest, ServerTimesIncreaseAcrossServers) {
   Open(WithServers(1));
   Table* const table = CreateSplitTable("t", 1, 10);
