@@ -1,9 +1,10 @@
 # ctest runs this when it starts, once for each test program: asks `program` for its suites and adds
 # an entry for each, named "<folder>.<Suite>" and labelled with the folder.
 #
-# Tests whose name, or whose suite's name, says so have one more label, and where the rest of their
-# suite has not, an entry of their own:
-#   Random                 random       may run longer: BIGTABLE_TEST_LONG_SECONDS, `tests/run --long`
+# Tests whose name, or whose suite's name, says so have one more label. Each random one has an entry
+# of its own, the others where the rest of their suite has not the same labels:
+#   Random                 random       may run longer: BIGTABLE_TEST_LONG_SECONDS, `tests/run --long`;
+#                                       those that have no whole database an eighth of that
 #   Concurren, Thread      concurrency  worth running under ThreadSanitizer
 
 if(NOT EXISTS ${program})
@@ -18,48 +19,51 @@ if(NOT result EQUAL 0)
   return()
 endif()
 
-# Adds the entry `name` with the tests that the GoogleTest filter `filter` selects: `count` of them.
-function(add_entry name filter count)
+# Adds the entry `name` with the tests that the GoogleTest filter `filter` selects.
+function(add_entry name filter)
   add_test(${name} ${program} --gtest_filter=${filter})
   set(seconds ${timeout})
   if(DEFINED ENV{BIGTABLE_TEST_LONG_SECONDS})
-    math(EXPR seconds "${timeout} + 2 * ${count} * $ENV{BIGTABLE_TEST_LONG_SECONDS}")
+    math(EXPR seconds "${timeout} + 2 * $ENV{BIGTABLE_TEST_LONG_SECONDS}")
+    if(NOT folder STREQUAL "client")
+      math(EXPR share "($ENV{BIGTABLE_TEST_LONG_SECONDS} + 7) / 8")
+      set_tests_properties(${name} PROPERTIES ENVIRONMENT BIGTABLE_TEST_LONG_SECONDS=${share})
+    endif()
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${folder};${ARGN}" TIMEOUT ${seconds})
 endfunction()
 
 function(add_suite suite tests)
+  string(REPLACE "/" "-" name "${folder}.${suite}")
+  set(apart)  # tests that are not in the suite's own entry
+  set(concurrent)
   set(others)
   foreach(test IN LISTS tests)
-    set(labels)
     if("${suite}.${test}" MATCHES "Random")
-      list(APPEND labels random)
-    endif()
-    if("${suite}.${test}" MATCHES "Concurren|Thread")
-      list(APPEND labels concurrency)
-    endif()
-    list(JOIN labels "_" group)
-    list(APPEND tests_of_${group} "${suite}.${test}")
-    if(labels)
+      string(REPLACE "/" "-" entry "${name}.${test}")
+      string(REGEX MATCH "Concurren|Thread" is_concurrent "${suite}.${test}")
+      if(is_concurrent)
+        set(is_concurrent concurrency)
+      endif()
+      add_entry(${entry} "${suite}.${test}" random ${is_concurrent})
+      list(APPEND apart "${suite}.${test}")
+    elseif("${suite}.${test}" MATCHES "Concurren|Thread")
+      list(APPEND concurrent "${suite}.${test}")
+    else()
       list(APPEND others "${suite}.${test}")
     endif()
   endforeach()
-
-  list(LENGTH tests all)
-  list(JOIN others ":" others)
-  string(REPLACE "/" "-" name "${folder}.${suite}")
-  foreach(labels IN ITEMS "" "random" "concurrency" "random;concurrency")
-    list(JOIN labels "_" group)
-    list(LENGTH tests_of_${group} count)
-    if(count EQUAL all)
-      add_entry(${name} "${suite}.*" ${count} ${labels})
-    elseif(count GREATER 0 AND group STREQUAL "")
-      add_entry(${name} "${suite}.*-${others}" ${count})
-    elseif(count GREATER 0)
-      list(JOIN tests_of_${group} ":" filter)
-      add_entry(${name}.${group} "${filter}" ${count} ${labels})
-    endif()
-  endforeach()
+  if(concurrent AND NOT others AND NOT apart)
+    add_entry(${name} "${suite}.*" concurrency)
+  elseif(concurrent)
+    list(JOIN concurrent ":" filter)
+    add_entry(${name}.concurrency "${filter}" concurrency)
+  endif()
+  if(others)
+    list(APPEND apart ${concurrent})
+    list(JOIN apart ":" filter)
+    add_entry(${name} "${suite}.*-${filter}")
+  endif()
 endfunction()
 
 # "Suite.", then its tests, two spaces in; comments tell values of parameters.

@@ -13,6 +13,7 @@
 
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -127,6 +128,7 @@ TEST(EntryKeyTest, MemcmpIsTheOrderOfTheDataModelRandom) {
       ASSERT_EQ(std::string_view(ka).compare(kb) < 0, order < 0)
           << DebugString(ka) << " and " << DebugString(kb);
     }
+    Tally("cases", 5000);
   });
 }
 
@@ -156,6 +158,7 @@ TEST(EntryKeyTest, EveryPartComesBackRandom) {
       const std::string_view escaped = EscapedQualifierOf(key, row_size, entry.family.size());
       ASSERT_EQ(Unescape(escaped, &scratch), entry.qualifier);
     }
+    Tally("cases", 5000);
   });
 }
 
@@ -274,6 +277,7 @@ TEST(EntryKeyTest, RandomBytesNeverCrashTheCheckRandom) {
       RowOf(key, &scratch);
       ASSERT_FALSE(DebugString(key).starts_with("malformed"));
     }
+    Tally("cases", 20000);
   });
 }
 

@@ -38,6 +38,7 @@
 #include "support/numbered_writes.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
@@ -261,6 +262,7 @@ absl::StatusOr<std::vector<uint64_t>> Recover(const Order& order, bool read_only
   options.read_only = read_only;
   absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(order.path, options);
   if (!database.ok()) return database.status();
+  Tally("reopenings");
   absl::StatusOr<Table*> table = (*database)->OpenTable(kNumberedTable);
   if (absl::IsNotFound(table.status())) return std::vector<uint64_t>(order.starts.size());
   if (!table.ok()) return table.status();
@@ -280,6 +282,7 @@ void RunRound(Random& random, Order* order) {
     absl::SleepFor(absl::Microseconds(random.Below(100)));
   }
   ASSERT_TRUE(child.Kill()) << "the child died by itself: see above";
+  Tally("kills");
 
   if (random.OneIn(4) && std::filesystem::exists(order->path + "/LOG")) {
     const absl::StatusOr<std::vector<uint64_t>> seen = Recover(*order, /*read_only=*/true);

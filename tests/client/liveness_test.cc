@@ -25,6 +25,7 @@
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "support/temp_directory.h"
 #include "support/wall_clock.h"
 
@@ -117,6 +118,7 @@ class LivenessTest : public testing::Test {
       }
     });
     for (std::thread& writer : writers) writer.join();
+    Tally("operations", done);
     Waits all;
     all.total = SteadyTime::Now() - start;
     is_over = true;

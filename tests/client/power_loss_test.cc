@@ -24,6 +24,7 @@
 #include "support/numbered_writes.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -42,6 +43,7 @@ class Machine {
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
     if (!opened.ok()) return opened.status();
     database_ = *std::move(opened);
+    Tally("reopenings");
     absl::StatusOr<Table*> table = database_->OpenTable(kNumberedTable);
     if (absl::IsNotFound(table.status())) {
       const absl::Status created = database_->CreateTable(kNumberedTable, NumberedSchema());
@@ -57,6 +59,7 @@ class Machine {
   }
 
   absl::Status Write(Durability durability) {
+    Tally("operations");
     const uint64_t k = started_++;
     const absl::Status status = table_->Apply(NumberedWrite(0, k), {.durability = durability});
     if (!status.ok()) return status;
@@ -74,6 +77,7 @@ class Machine {
   absl::Status Compact() { return database_->Compact(kNumberedTable); }
 
   std::unique_ptr<InMemoryFileSystem> LosePower(uint64_t seed, Unsynced survives) const {
+    Tally("power losses");
     return disk_->CrashClone(seed, survives);
   }
 
@@ -318,6 +322,7 @@ TEST(PowerLossTest, RandomCrashesAmidThreadsKeepWholeSchemaChanges) {
     changer.join();
 
     for (const absl::Status& status : statuses) EXPECT_OK(status);
+    Tally("power losses", crashes.size());
     for (Crash& crash : crashes) {
       ASSERT_OK_AND_ASSIGN(const Schemas found, ReadSchemas(crash.disk.get()));
       const bool known =

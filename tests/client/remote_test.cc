@@ -19,6 +19,7 @@
 #include "support/random.h"
 #include "support/remote_fixture.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -121,8 +122,9 @@ TEST_F(RemoteChunksTest, ARowThatIsLargerThanAChunkComesWhole) {
 class RemoteTest : public RemoteFixture {};
 
 // Every write takes the server's time, so one that is made twice is seen twice.
-TEST_F(RemoteTest, WritesAreMadeOnceConcurrently) {
+TEST_F(RemoteTest, WritesAreMadeOnceConcurrentlyRandom) {
   ForEachSeed(kSanitized ? 2 : 4, [&](uint64_t seed) {
+    Tally("cases");
     database_.reset();
     file_system_ = std::make_unique<InMemoryFileSystem>();
     OpenRemotely(3, FaultyNetwork::Everything(), seed);

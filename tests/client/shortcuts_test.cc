@@ -40,6 +40,7 @@
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "support/test_clock.h"
 
 namespace bigtable {
@@ -700,6 +701,8 @@ TEST(ShortcutsTest, RandomReadsHaveOneAnswerInEveryWay) {
     const std::vector<WaysStep> steps = MakeWaysSteps(seed, seed % 4 == 0 ? 400 : 100);
     WaysOutcome outcome = RunWays(seed, steps);
     reads += outcome.reads;
+    Tally("reads", outcome.reads);
+    Tally("operations", outcome.done);
     if (outcome.failure.empty()) return;
     outcome = ShrinkWays(seed, steps, std::move(outcome));
     ADD_FAILURE() << "Seed " << seed << ", after " << reads << " reads:\n"

@@ -9,6 +9,7 @@
 #include "commitlog/sorted_log_test_util.h"
 #include "filesystem/faulty_file_system.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -22,8 +23,9 @@ std::unique_ptr<SortedLog> OpenSorted(FileSystem* fs, const std::string& directo
   return log.ok() ? *std::move(log) : nullptr;
 }
 
-TEST(LogSorterTest, EveryRecordComesOnceInOrderOfPieceRowAndSequenceNumber) {
+TEST(LogSorterTest, EveryRecordComesOnceInOrderOfPieceRowAndSequenceNumberRandom) {
   ForEachSeed(20, [](uint64_t seed) {
+    Tally("cases");
     InMemoryFileSystem fs;
     const std::vector<TestRecord> records = RandomRecords(seed, 500, 300);
     ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, records));
@@ -274,8 +276,9 @@ class LogSorterByHandTest : public testing::Test {
   std::unique_ptr<LogSorter> sorter_;
 };
 
-TEST_F(LogSorterByHandTest, CopiesAreElidedWithinAPieceAndAcrossPieces) {
+TEST_F(LogSorterByHandTest, CopiesAreElidedWithinAPieceAndAcrossPiecesRandom) {
   ForEachSeed(10, [&](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     const std::vector<TestRecord> records = RandomRecords(seed, 300, 200);
     ASSERT_OK(RemoveSortedLog(&fs_, "sorted"));

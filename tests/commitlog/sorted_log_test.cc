@@ -6,6 +6,7 @@
 #include "commitlog/log_directory.h"
 #include "commitlog/sorted_log_test_util.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -43,8 +44,9 @@ INSTANTIATE_TEST_SUITE_P(Ways, SortedLogTest,
                          });
 
 // Any range, with ends that are rows or lie between rows, and any redo point.
-TEST_P(SortedLogTest, RangeHasItsRecordsAndNoOthers) {
+TEST_P(SortedLogTest, RangeHasItsRecordsAndNoOthersRandom) {
   ForEachSeed(10, [this](uint64_t seed) {
+    Tally("cases");
     ASSERT_NO_FATAL_FAILURE(Open(RandomRecords(seed, 600, 3000), 200000));
     Random random(seed);
     const auto some_row = [&] { return random.Pick(records_).row; };

@@ -20,6 +20,7 @@
 #include "support/entry_text.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "support/text_driven.h"
 
 namespace bigtable {
@@ -138,6 +139,7 @@ TEST(RandomHistoryTest, ComesToWhatTheRuleSaysWordForWord) {
     ASSERT_EQ(LivesText(history.lives()),
               LivesText(ReferenceHistory::Play(column.events, column.past.versions, column.most)))
         << column.Text();
+    Tally("cases");
   });
 }
 

@@ -33,6 +33,7 @@
 #include "support/entry_text.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "tablet/cell_cursor.h"
 #include "tablet/table_layout.h"
 #include "tablet/tablet_version.h"
@@ -260,6 +261,7 @@ class History {
     for (const SequenceNumber s : snapshots_) absl::StrAppend(&script_, " ", s);
     absl::StrAppend(&script_, ", the present ", last_, ", the time ", now_, ", complete through ",
                     retention.complete_through, "\n");
+    Tally("compactions");
     runs_.erase(runs_.begin() + static_cast<ptrdiff_t>(first),
                 runs_.begin() + static_cast<ptrdiff_t>(first + count));
     runs_.insert(runs_.begin() + static_cast<ptrdiff_t>(first), output);
@@ -477,6 +479,7 @@ TEST(RandomCompactionTest, NobodySeesThatACompactionTookPlace) {
     history.CompactAll();
     history.Check();
     history.CheckNothingIsLeftOver();
+    Tally("cases");
   });
 }
 

@@ -18,6 +18,8 @@
 #include "support/entry_text.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"
+#include "support/seeds.h"
+#include "support/tally.h"
 #include "support/test_sstables.h"
 
 namespace bigtable {
@@ -164,8 +166,8 @@ TEST_F(SortedRunTest, FindsAmongKeysOfZerosAndOfLargeBytes) {
 }
 
 TEST_F(SortedRunTest, FindsInRandomRuns) {
-  Random random(1);
-  for (int round = 0; round < 50; ++round) {
+  ForEachSeed(50, [&](uint64_t seed) {
+    Random random(seed);
     // Of few letters, so that much is alike; sorted as keys.
     std::set<std::pair<std::string, std::string>> cells;
     for (uint64_t i = random.Between(2, 60); i > 0; --i) {
@@ -179,8 +181,9 @@ TEST_F(SortedRunTest, FindsInRandomRuns) {
       if (random.OneIn(2) && std::next(cell) != cells.end()) ++cell;
       bounds.emplace_back(first, cell->second);
     }
-    ASSERT_NO_FATAL_FAILURE(CheckFinds(RunOf(bounds))) << "round " << round;
-  }
+    ASSERT_NO_FATAL_FAILURE(CheckFinds(RunOf(bounds)));
+    Tally("cases");
+  });
 }
 
 TEST_F(SortedRunTest, FilesThatAreAddedAfterTheFencesAreFound) {

@@ -11,6 +11,8 @@
 #include "gtest/gtest.h"
 
 #include "filesystem/in_memory_file_system.h"
+#include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -323,7 +325,7 @@ TEST_F(PowerLossTest, LocksDoNotOutliveTheMachine) {
 // Random changes of names, with random syncs: whatever is found must have been bound to that name
 // since its directory's last sync, and no file may be lost that was durable and never removed.
 TEST_F(PowerLossTest, RandomHistoriesLeaveOnlyAllowedStates) {
-  for (uint64_t history = 0; history < 200; ++history) {
+  ForEachSeed(200, [](uint64_t history) {
     InMemoryFileSystem fs;
     CrashRandom random(history);
     fs.SetContents("/a/keep", "");
@@ -374,9 +376,10 @@ TEST_F(PowerLossTest, RandomHistoriesLeaveOnlyAllowedStates) {
           found = found || left == "treasure";
         }
         ASSERT_TRUE(found) << "history " << history << ", step " << step << ", seed " << seed;
+        Tally("power losses");
       }
     }
-  }
+  });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -115,6 +116,7 @@ TEST_F(BalancerTest, RandomLoadsComeToRest) {
       ASSERT_LT(unevenness(), before);
       ASSERT_LT(++moves, 100);
     }
+    Tally("cases");
   });
 }
 

@@ -20,6 +20,7 @@
 #include "memtable/memtable_cursor.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -126,6 +127,7 @@ TEST_F(MemtableTest, RandomInsertsInAnyOrderAreFoundInOrder) {
       }
     }
     ASSERT_NO_FATAL_FAILURE(ExpectSame(*memtable, model, random));
+    Tally("cases");
   });
 }
 

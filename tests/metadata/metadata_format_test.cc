@@ -15,6 +15,7 @@
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -131,6 +132,7 @@ TEST(MetadataFormatTest, ChangesMadeByCellsAreThoseMadeByApplyChangeRandom) {
       ASSERT_NO_FATAL_FAILURE(cells.Apply(EncodeChange(change)));
       ApplyChange(change, &state);
       ASSERT_TRUE(Sorted(cells.Decode()) == Sorted(state)) << step;
+      Tally("cases");
     }
   });
 }
@@ -184,6 +186,7 @@ TEST(MetadataFormatTest, AStateComesBackRandom) {
       ASSERT_OK_AND_ASSIGN(const RootState back, DecodeRoot(EncodeRoot({"root-7", state})));
       ASSERT_TRUE(back.tablet == state);
       EXPECT_EQ(back.server, "root-7");
+      Tally("cases");
     }
   });
 }

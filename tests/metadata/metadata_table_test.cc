@@ -17,6 +17,7 @@
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -336,8 +337,9 @@ TEST_F(MetadataChangesTest, TheMergedTabletTakesThePlaceOfItsLeftPart) {
 }
 
 // What a step that failed leaves would be misunderstood after the next change: it is settled first.
-TEST_F(MetadataChangesTest, LeftoversOfChangesThatFailedHarmNoLaterChange) {
+TEST_F(MetadataChangesTest, LeftoversOfChangesThatFailedHarmNoLaterChangeRandom) {
   ForEachSeed(200, [this](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     service_.rows.clear();
     service_.left.reset();

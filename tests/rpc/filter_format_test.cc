@@ -11,6 +11,7 @@
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "tablet/filter_node.h"
 
 namespace bigtable {
@@ -71,8 +72,9 @@ Filter RandomFilter(Random& random, int depth) {
   }
 }
 
-TEST(FilterFormatTest, FiltersComeBackAsTheyWere) {
+TEST(FilterFormatTest, FiltersComeBackAsTheyWereRandom) {
   ForEachSeed(500, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     const Filter filter = RandomFilter(random, 4);
     ASSERT_OK_AND_ASSIGN(const std::string bytes, EncodeFilter(filter));
@@ -91,8 +93,9 @@ TEST(FilterFormatTest, TheWorkedExampleIsTrue) {
   EXPECT_EQ(nothing, "");
 }
 
-TEST(FilterFormatTest, TruncationsAreRefusedAndFlipsReadOrRefused) {
+TEST(FilterFormatTest, TruncationsAreRefusedAndFlipsReadOrRefusedRandom) {
   ForEachSeed(50, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     ASSERT_OK_AND_ASSIGN(const std::string bytes, EncodeFilter(RandomFilter(random, 4)));
     for (size_t n = 1; n < bytes.size(); ++n) {

@@ -18,6 +18,7 @@
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -122,8 +123,9 @@ ScanResponse RandomScanResponse(Random& random) {
 
 // --- There and back ---
 
-TEST(MessageFormatTest, AMutateRequestComesBackAsItWas) {
+TEST(MessageFormatTest, AMutateRequestComesBackAsItWasRandom) {
   ForEachSeed(300, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     Texts texts;
     const MutateRequest sent = RandomMutateRequest(random, &texts);
@@ -144,8 +146,9 @@ TEST(MessageFormatTest, AMutateRequestComesBackAsItWas) {
   });
 }
 
-TEST(MessageFormatTest, AScanRequestComesBackAsItWas) {
+TEST(MessageFormatTest, AScanRequestComesBackAsItWasRandom) {
   ForEachSeed(300, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     Texts texts;
     const ScanRequest sent = RandomScanRequest(random, &texts);
@@ -180,8 +183,9 @@ TEST(MessageFormatTest, ATimeoutThatHasPassedIsNone) {
   EXPECT_EQ(got.timeout, absl::ZeroDuration());
 }
 
-TEST(MessageFormatTest, ResponsesComeBackAsTheyWere) {
+TEST(MessageFormatTest, ResponsesComeBackAsTheyWereRandom) {
   ForEachSeed(300, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     const MutateResponse mutate = RandomMutateResponse(random);
     ASSERT_OK_AND_ASSIGN(const MutateResponse got, DecodeMutateResponse(EncodeMessage(mutate)));
@@ -228,8 +232,9 @@ std::string WithChecksum(std::string fields) {
   return fields;
 }
 
-TEST(MessageFormatTest, EveryTruncationIsRefused) {
+TEST(MessageFormatTest, EveryTruncationIsRefusedRandom) {
   ForEachSeed(20, [](uint64_t seed) {
+    Tally("cases");
     for (const Sample& sample : Samples(seed)) {
       SCOPED_TRACE(sample.name);
       ASSERT_OK(sample.decode(sample.bytes));
@@ -249,8 +254,9 @@ TEST(MessageFormatTest, EveryTruncationIsRefused) {
   });
 }
 
-TEST(MessageFormatTest, EveryFlippedBitIsNoticed) {
+TEST(MessageFormatTest, EveryFlippedBitIsNoticedRandom) {
   ForEachSeed(5, [](uint64_t seed) {
+    Tally("cases");
     for (const Sample& sample : Samples(seed)) {
       SCOPED_TRACE(sample.name);
       for (size_t bit = 0; bit < sample.bytes.size() * 8; ++bit) {
@@ -263,9 +269,10 @@ TEST(MessageFormatTest, EveryFlippedBitIsNoticed) {
 }
 
 // Whoever makes a message can make its checksum, too: what is read is another message, or none.
-TEST(MessageFormatTest, WhateverIsInTheFieldsIsReadOrRefused) {
+TEST(MessageFormatTest, WhateverIsInTheFieldsIsReadOrRefusedRandom) {
   int read = 0, refused = 0;
   ForEachSeed(200, [&](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     for (const Sample& sample : Samples(seed)) {
       SCOPED_TRACE(sample.name);

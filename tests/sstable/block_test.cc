@@ -10,6 +10,7 @@
 #include "sstable_test_util.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 
 namespace bigtable {
 namespace {
@@ -67,8 +68,9 @@ TEST(BlockTest, AnEmptyBlockHasNoEntries) {
   EXPECT_FALSE(cursor.damaged());
 }
 
-TEST(BlockTest, AgreesWithAMap) {
+TEST(BlockTest, AgreesWithAMapRandom) {
   ForEachSeed(20, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     const Entries entries = RandomEntries(&random, 1 + random.Below(120));
     const std::string block = Build(entries);
@@ -112,8 +114,9 @@ TEST(BlockTest, AgreesWithAMap) {
 
 // Nobody vouches for these bytes: any answer will do, but none from outside the block (which the
 // sanitizers see), and every operation must end.
-TEST(BlockTest, SurvivesAnyBytes) {
+TEST(BlockTest, SurvivesAnyBytesRandom) {
   ForEachSeed(kSanitized ? 2000 : 10000, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     std::string block;
     if (random.OneIn(4)) {

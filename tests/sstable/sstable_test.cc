@@ -16,6 +16,7 @@
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
@@ -45,8 +46,9 @@ class SSTableSetupTest : public testing::TestWithParam<TableSetup> {};
 INSTANTIATE_TEST_SUITE_P(All, SSTableSetupTest, testing::ValuesIn(AllSetups(1024)),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST_P(SSTableSetupTest, CursorAgreesWithAMap) {
+TEST_P(SSTableSetupTest, CursorAgreesWithAMapRandom) {
   ForEachSeed(3, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     InMemoryFileSystem files;
     const Entries entries = RandomEntries(&random, 1 + random.Below(2000));
@@ -216,8 +218,9 @@ TEST(SSTableTest, SearchesKeysThatDifferOnlyFarBehindTheirCommonPrefix) {
   }
 }
 
-TEST(SSTableTest, FiltersKnowEveryRowAndColumn) {
+TEST(SSTableTest, FiltersKnowEveryRowAndColumnRandom) {
   ForEachSeed(3, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     InMemoryFileSystem files;
     const bool with_row_deletions = seed % 2 == 0;
@@ -260,8 +263,9 @@ TEST(SSTableTest, FiltersKnowEveryRowAndColumn) {
   });
 }
 
-TEST(SSTableTest, RowIndexLeadsToWhereARowBegins) {
+TEST(SSTableTest, RowIndexLeadsToWhereARowBeginsRandom) {
   ForEachSeed(3, [](uint64_t seed) {
+    Tally("cases");
     Random random(seed);
     InMemoryFileSystem files;
     const Entries entries = RandomEntries(&random, 2000, true);

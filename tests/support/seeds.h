@@ -1,7 +1,11 @@
 // Which seeds a random test runs with:
 //   by default the same few each time;
-//   with BIGTABLE_TEST_LONG_SECONDS=N fresh ones for N seconds, each printed before it is used;
-//   with BIGTABLE_TEST_SEED=S only S, to see again what it did.
+//   with BIGTABLE_TEST_LONG_SECONDS=N fresh ones for N seconds, one after the other from a number
+//     that chance has chosen. One is printed before it is used, unless the last was printed less
+//     than a second ago;
+//   with BIGTABLE_TEST_SEED=S only S, to see again what it did;
+//   with both the seeds from S on: so what a crash or a hang has ended, less than a second after S
+//     was printed, is found again.
 #ifndef BIGTABLE_TESTS_SUPPORT_SEEDS_H_
 #define BIGTABLE_TESTS_SUPPORT_SEEDS_H_
 
@@ -11,9 +15,10 @@
 #include <random>
 #include <string>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+
+#include "base/steady_time.h"
 
 namespace bigtable {
 
@@ -38,23 +43,29 @@ void ForEachSeed(int default_count, Run run) {
     run(seed);
     return !testing::Test::HasFailure();
   };
-  if (const char* seed = std::getenv("BIGTABLE_TEST_SEED")) {
-    run_one(std::strtoull(seed, nullptr, 10));
-    return;
-  }
-  if (const char* seconds = std::getenv("BIGTABLE_TEST_LONG_SECONDS")) {
-    const absl::Time end = absl::Now() + absl::Seconds(std::atoi(seconds));
-    std::random_device device;
-    while (absl::Now() < end) {
-      const uint64_t seed = device();
-      std::printf("BIGTABLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
-      std::fflush(stdout);
-      if (!run_one(seed)) return;
+  const char* const seed_text = std::getenv("BIGTABLE_TEST_SEED");
+  const char* const seconds = std::getenv("BIGTABLE_TEST_LONG_SECONDS");
+  uint64_t seed = seed_text != nullptr ? std::strtoull(seed_text, nullptr, 10) : 0;
+  if (seconds != nullptr) {
+    const SteadyTime end = SteadyTime::Now() + absl::Seconds(std::atoi(seconds));
+    if (seed_text == nullptr) seed = std::random_device()();
+    SteadyTime next_print;
+    for (SteadyTime now = SteadyTime::Now(); now < end; now = SteadyTime::Now()) {
+      if (now >= next_print) {
+        std::printf("BIGTABLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+        std::fflush(stdout);
+        next_print = now + absl::Seconds(1);
+      }
+      if (!run_one(seed++)) return;
     }
     return;
   }
-  for (int seed = 1; seed <= default_count; ++seed) {
-    if (!run_one(static_cast<uint64_t>(seed))) return;
+  if (seed_text != nullptr) {
+    run_one(seed);
+    return;
+  }
+  for (seed = 1; seed <= static_cast<uint64_t>(default_count); ++seed) {
+    if (!run_one(seed)) return;
   }
 }
 

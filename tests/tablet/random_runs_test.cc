@@ -28,6 +28,7 @@
 #include "support/model.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/tally.h"
 #include "support/test_clock.h"
 #include "tablet/cell_cursor.h"
 #include "tablet/minor_compaction.h"
@@ -357,6 +358,7 @@ TEST(RandomRunsTest, NobodySeesWhatIsDoneToTheRuns) {
     for (int i = 0; i < 150 && !testing::Test::HasFailure(); ++i) {
       tablet.Step();
       tablet.Check();
+      Tally("operations");
     }
     if (testing::Test::HasFailure()) return;
     tablet.CompactUntilQuiet();
