@@ -16,6 +16,7 @@
 #include "base/retry_pause.h"
 #include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
+#include "support/scoped_shortcuts.h"
 #include "tabletserver/write_controller.h"
 
 namespace bigtable {
@@ -158,6 +159,7 @@ TEST_F(BackgroundFailureTest, ADamagedFileIsLeftOutOfCompactionsAndHoldsUpNobody
   Set(sound, "row", "f:q", 1, "v");
   EXPECT_OK(database_->Flush("damaged"));
   EXPECT_OK(database_->Flush("sound"));
+  const ScopedShortcutsOn on;  // the file that is damaged is not read, since it has no such row
   EXPECT_EQ(Show(damaged->ReadRow("row")), "f:q@1=v");
 }
 
