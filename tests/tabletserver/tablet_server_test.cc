@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 
 #include "support/expect_status.h"
+#include "support/scoped_shortcuts.h"
 #include "support/server_fixture.h"
 
 namespace bigtable {
@@ -617,6 +618,7 @@ TEST_F(TabletServerTest, AnSSTableThatCannotBeOpenedIsRemoved) {
 // Readers that keep old memtables keep their log segments too, and this must not make the server
 // write out what is new.
 TEST_F(TabletServerTest, SegmentsThatReadersKeepDoNotFreezeMemtables) {
+  const ScopedShortcutsOn on;  // memtables that refer to the log's bytes
   std::vector<Pin<TabletVersion>> kept;
   for (int i = 0; i < 30; ++i) {
     for (int j = 0; j < 6; ++j) ASSERT_OK(Write(absl::StrCat("row", j), std::string(10000, 'v')));
