@@ -39,6 +39,9 @@ class RandomAccessFile {
   // the file and the offset.
   virtual absl::Status Read(uint64_t offset, size_t n, char* buffer) const = 0;
   virtual uint64_t size() const = 0;
+  // Another number for each file that is there at the same time, whatever its name: by it a file
+  // that was opened again is known to be the same. 0 where it cannot be known.
+  virtual uint64_t identity() const { return 0; }
 
   // The whole file as memory, for as long as this object lives, or null where the file system does
   // not map files. A byte of it is touched only after Populate() of its range said OK.

@@ -223,6 +223,11 @@ struct DatabaseStatistics {
   uint64_t scan_cache_hits = 0;
   uint64_t scan_cache_misses = 0;
 
+  // SSTables that are read by position: how many are open now (DatabaseOptions::max_open_files),
+  // and how often one was opened again because it had been closed for others.
+  uint64_t open_files = 0;
+  uint64_t file_reopens = 0;
+
   // Bytes in use of the memory budget, and its limit.
   uint64_t memory_limit = 0;
   uint64_t memory_memtables = 0;

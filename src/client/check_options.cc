@@ -37,6 +37,10 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
       CheckRange("compaction_threads", static_cast<uint64_t>(options.compaction_threads), 1, 64));
   BT_RETURN_IF_ERROR(
       CheckRange("tablet_servers", static_cast<uint64_t>(options.tablet_servers), 0, 256));
+  if (options.max_open_files != 0) {
+    BT_RETURN_IF_ERROR(CheckRange("max_open_files", static_cast<uint64_t>(options.max_open_files),
+                                  8, uint64_t{1} << 30));
+  }
   if (checked.tablet_servers == 0) {
     const unsigned processors = std::thread::hardware_concurrency();
     checked.tablet_servers = static_cast<int>(std::clamp(processors, 1u, 256u));

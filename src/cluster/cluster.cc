@@ -34,14 +34,20 @@ Cluster::Cluster(std::string_view path, const DatabaseOptions& options, GoneFunc
       rate_limiter_(options.compaction_rate),
       snapshots_(std::make_shared<SnapshotList>(&sequences_)),
       small_files_(file_system_, directory_.lock_service()),
-      open_tables_(file_system_, options.read_mode, options.shared_memory_budget),
+      files_(std::make_shared<FilePool>(file_system_,
+                                        FilePool::CapacityFor(options.max_open_files))),
+      open_tables_(file_system_, options.read_mode, options.shared_memory_budget, files_),
       root_(&small_files_),
       metadata_client_(this, snapshots_.get()),
       metadata_(&metadata_client_, options_.clock),
       root_rows_(&metadata_client_, options_.clock),
       background_(&info_log_) {}
 
-Cluster::~Cluster() { StopBackground(); }
+// While the directory is locked: what rows and streams still refer to is not read any more.
+Cluster::~Cluster() {
+  StopBackground();
+  files_->Detach();
+}
 
 // --- Opening ---
 
@@ -174,7 +180,7 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(ServerRole role) {
   environment.remove_file = [this](uint64_t number) {
     if (!shared_files_.Release(number)) return;
     // It may have been swept meanwhile.
-    if (const absl::Status status = file_system_->RemoveFile(directory_.sstable(number));
+    if (const absl::Status status = files_->Remove(directory_.sstable(number));
         !status.ok() && !absl::IsNotFound(status)) {
       info_log_.Warning("an SSTable that is not needed stays: ", ToStd(status.message()));
     }

@@ -127,6 +127,7 @@ class Cluster final : public MetadataServers {
   const DatabaseOptions& options() const { return options_; }
   const DatabaseDirectory& directory() const { return directory_; }
   FileSystem* file_system() { return file_system_; }
+  FilePool* files() { return files_.get(); }
   LocalLockService* lock_service() { return lock_service_.get(); }
   AccessControl* access() { return access_.get(); }
   // METADATA's rows for users' tablets, and those for its own: apart, because a split or a merge
@@ -222,6 +223,7 @@ class Cluster final : public MetadataServers {
 
   std::unique_ptr<FileLock> lock_;
   SmallFiles small_files_;
+  const std::shared_ptr<FilePool> files_;  // the SSTables
   OpenTables open_tables_;
   RootTablet root_;
   std::unique_ptr<LocalLockService> lock_service_;

@@ -57,6 +57,8 @@ DatabaseStatistics Cluster::Statistics() const {
     statistics.scan_cache_hits = scan_cache_->hits();
     statistics.scan_cache_misses = scan_cache_->misses();
   }
+  statistics.open_files = files_->open_files();
+  statistics.file_reopens = files_->reopened();
   statistics.memory_limit = budget.limit();
   statistics.memory_memtables = budget.used(MemoryBudget::Use::kMemtables);
   statistics.memory_log =

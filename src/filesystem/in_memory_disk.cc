@@ -101,6 +101,7 @@ class InMemoryRandomAccessFile final : public RandomAccessFile {
   }
 
   uint64_t size() const override { return size_; }
+  uint64_t identity() const override { return reinterpret_cast<uintptr_t>(file_.get()); }
   const char* mapping() const override { return mapping_.get(); }
 
   absl::Status Populate(uint64_t offset, size_t n) const override {

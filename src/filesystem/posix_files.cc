@@ -164,6 +164,9 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     return absl::OkStatus();
   }
   uint64_t size() const override { return size_; }
+  uint64_t identity() const override {
+    return static_cast<uint64_t>(device_) * 0x9e3779b97f4a7c15 ^ static_cast<uint64_t>(inode_);
+  }
   const char* mapping() const override { return static_cast<const char*>(mapping_); }
 
   absl::Status Populate(uint64_t offset, size_t n) const override {

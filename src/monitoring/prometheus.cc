@@ -385,6 +385,11 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   out->Counter("scan_cache_misses_total", "Rows not found in the scan cache.");
   out->Add({}, statistics.scan_cache_misses);
 
+  out->Gauge("open_files", "SSTables that are read by position and are open.");
+  out->Add({}, statistics.open_files);
+  out->Counter("file_reopens_total", "SSTables that were opened again, having been closed.");
+  out->Add({}, statistics.file_reopens);
+
   out->Gauge("memory_limit_bytes", "The memory budget.");
   out->Add({}, statistics.memory_limit);
   out->Gauge("memory_used_bytes", "Bytes of the memory budget in use.");

@@ -57,9 +57,9 @@ class OpenTables::Registry {
 };
 
 OpenTables::OpenTables(FileSystem* file_system, FileSystem::ReadMode read_mode,
-                       std::shared_ptr<MemoryBudget> budget)
+                       std::shared_ptr<MemoryBudget> budget, std::shared_ptr<FilePool> files)
     : file_system_(file_system),
-      options_{.read_mode = read_mode, .budget = std::move(budget)},
+      options_{.read_mode = read_mode, .files = std::move(files), .budget = std::move(budget)},
       registry_(std::make_shared<Registry>()) {}
 
 absl::StatusOr<Ref<SSTable>> OpenTables::Open(std::string path, const SSTableInfo& expected,

@@ -14,6 +14,7 @@
 #include "bigtable/memory_budget.h"
 
 #include "base/ref_counted.h"
+#include "filesystem/file_pool.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_info.h"
 
@@ -23,9 +24,10 @@ namespace bigtable {
 // longer than this lives.
 class OpenTables {
  public:
-  // `file_system` outlives this and what it has opened.
+  // `file_system` outlives this. Files are opened by `files`, if it is not null; otherwise the file
+  // system outlives them, too.
   OpenTables(FileSystem* file_system, FileSystem::ReadMode read_mode,
-             std::shared_ptr<MemoryBudget> budget);
+             std::shared_ptr<MemoryBudget> budget, std::shared_ptr<FilePool> files = nullptr);
 
   // The SSTable of this file, open already or opened now. Errors of SSTable::Open, the same in both
   // cases if the file is not the one that is expected.

@@ -83,7 +83,10 @@ absl::Status CheckExpected(const std::string& path, const SSTableInfo& found,
 absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string path,
                                            const SSTableInfo& expected, Options options) {
   BlockReader::Source source;
-  BT_ASSIGN_OR_RETURN(source.file, file_system->NewRandomAccessFile(path, options.read_mode));
+  BT_ASSIGN_OR_RETURN(source.file,
+                      options.files != nullptr
+                          ? options.files->Open(path, options.read_mode)
+                          : file_system->NewRandomAccessFile(path, options.read_mode));
   if (source.file->size() != expected.size) {
     return absl::DataLossError(
         Cat(path, ": has ", source.file->size(), " bytes instead of ", expected.size));

@@ -16,6 +16,7 @@
 #include "bigtable/memory_budget.h"
 
 #include "base/ref_counted.h"
+#include "filesystem/file_pool.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
 #include "sstable/bloom_filter.h"
@@ -30,6 +31,8 @@ class SSTable final : public RefCounted {
  public:
   struct Options {
     FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
+    // Opens the file; null: the file system does, and a file that is read by position stays open.
+    std::shared_ptr<FilePool> files = nullptr;
     // Charged with what the table keeps in memory; its block cache is used. Not null.
     std::shared_ptr<MemoryBudget> budget = nullptr;
     // All blocks are loaded into memory when the first is read; from then on the file is not read.

@@ -94,6 +94,8 @@ TEST_F(DatabaseTest, AnOptionOutOfRangeIsNamedAndNothingIsCreated) {
   expect_refused("target_file_size", [](auto* o) { o->target_file_size = (1 << 20) - 1; });
   expect_refused("compaction_threads", [](auto* o) { o->compaction_threads = 0; });
   expect_refused("compaction_threads", [](auto* o) { o->compaction_threads = 65; });
+  expect_refused("max_open_files", [](auto* o) { o->max_open_files = 7; });
+  expect_refused("max_open_files", [](auto* o) { o->max_open_files = -1; });
   expect_refused("balance_interval", [](auto* o) { o->balance_interval = absl::ZeroDuration(); });
 
   EXPECT_TRUE(file_system_->AllFiles().empty());
@@ -105,6 +107,7 @@ TEST_F(DatabaseTest, OptionsAtTheirLimitsAreTaken) {
   least.memtable_size = 64 << 10;
   least.log_segment_size = 64 << 10;
   least.target_file_size = 1 << 20;
+  least.max_open_files = 8;
   EXPECT_OK(TryOpen(least));
 
   DatabaseOptions most = Options();

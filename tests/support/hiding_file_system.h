@@ -107,6 +107,7 @@ class HidingFileSystem final : public FileSystem {
       return base_->Read(offset, n, buffer);
     }
     uint64_t size() const override { return base_->size(); }
+    uint64_t identity() const override { return base_->identity(); }
     const char* mapping() const override { return base_->mapping(); }
     absl::Status Populate(uint64_t offset, size_t n) const override {
       return base_->Populate(offset, n);
