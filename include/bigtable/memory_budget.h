@@ -16,19 +16,23 @@ namespace bigtable {
 class BlockCache;
 class MemtableHolder;
 
-// Memtables, the log bytes they pin, indexes and filters, and the block cache share the limit. The
-// cache takes what the others leave, and gives it back when they grow; memtables are written out
-// when they and the log reach their part of it. What a caller's own views pin, and a single value
-// that is larger than the budget, may exceed it.
+// Memtables, the log bytes they pin, indexes and filters, what SSTables in the making need, and the
+// block cache share the limit. The cache takes what the others leave, and gives it back when they
+// grow; memtables are written out when they and the log reach their part of it. What a caller's own
+// views pin, and a single value that is larger than the budget, may exceed it; and nothing bounds
+// indexes and files in the making, which are counted only.
 //
 // Databases that are opened with the same budget share it, cache included. Thread-safe.
 class MemoryBudget {
  public:
   // kMemtables is also of large values on their way into one. kLog is of full log segments that
   // recovery, memtables or readers need, as far as they are in memory; kSpareLog of those that are
-  // being filled or wait for it.
-  enum class Use { kMemtables, kLog, kSpareLog, kIndexes, kInMemoryGroups, kBlockCache };
-  static constexpr size_t kUses = 6;
+  // being filled or wait for it. kIndexes is of all that is kept of SSTables but their blocks
+  // (indexes, filters, properties, keys, their places in tablets), and of memtables while they are
+  // empty. kWriters is of SSTables while they are written: their indexes and filters, buffers and
+  // compressors.
+  enum class Use { kMemtables, kLog, kSpareLog, kIndexes, kInMemoryGroups, kBlockCache, kWriters };
+  static constexpr size_t kUses = 7;
 
   // `limit` in bytes, at least kMinimum.
   static constexpr uint64_t kMinimum = 8 << 20;

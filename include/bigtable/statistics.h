@@ -234,6 +234,7 @@ struct DatabaseStatistics {
   uint64_t memory_log = 0;
   uint64_t memory_indexes = 0;
   uint64_t memory_in_memory_groups = 0;
+  uint64_t memory_writers = 0;  // of SSTables that are being written
   uint64_t memory_block_cache = 0;
 
   // The delay of a thousand bytes that are written now, while memory has room for them, and why;

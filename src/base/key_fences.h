@@ -29,6 +29,7 @@ class KeyFences {
   }
 
   size_t size() const { return numbers_.size(); }
+  size_t memory() const { return prefix_.capacity() + numbers_.capacity() * sizeof(uint64_t); }
 
   // The keys before `begin` are smaller than what is looked for, those from `end` on are larger.
   // What lies between them, mostly nothing, must be compared.

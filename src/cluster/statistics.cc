@@ -65,6 +65,7 @@ DatabaseStatistics Cluster::Statistics() const {
       budget.used(MemoryBudget::Use::kLog) + budget.used(MemoryBudget::Use::kSpareLog);
   statistics.memory_indexes = budget.used(MemoryBudget::Use::kIndexes);
   statistics.memory_in_memory_groups = budget.used(MemoryBudget::Use::kInMemoryGroups);
+  statistics.memory_writers = budget.used(MemoryBudget::Use::kWriters);
   statistics.memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);
 
   statistics.background_error = background_error();

@@ -62,6 +62,7 @@ class Outputs {
     BT_ASSIGN_OR_RETURN(auto file, job_->file_system->NewWritableFile(path));
     paths_.push_back(path);
     writer_.emplace(std::move(file), std::move(path), number, job_->group);
+    if (job_->budget != nullptr) writer_->ChargeTo(job_->budget);
     return absl::OkStatus();
   }
 

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
+#include "bigtable/memory_budget.h"
 #include "bigtable/schema.h"
 
 #include "base/call_limits.h"
@@ -26,6 +27,7 @@ namespace bigtable {
 
 struct CompactionJob {
   FileSystem* file_system = nullptr;
+  MemoryBudget* budget = nullptr;  // charged with the files that are being written; may be null
   // A number that no other file has, and the path of the SSTable with a number.
   std::function<uint64_t()> new_file_number;
   std::function<std::string(uint64_t)> path_of;

@@ -34,6 +34,8 @@ struct SortedRun {
   // Makes FindFile fast and SplitsRows exact, until `files` is changed: for runs that are searched
   // often.
   void MakeFences();
+  // Without the files.
+  size_t memory() const { return files.capacity() * sizeof(Ref<SSTable>) + fences_.memory(); }
   // Whether a row may go on from one file to the next.
   bool SplitsRows() const { return splits_rows_; }
 

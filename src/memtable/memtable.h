@@ -107,6 +107,7 @@ class Memtable final : public RefCounted {
   // --- The writer's ---
 
   void Insert(std::string_view key, const char* value, size_t value_size);
+  void ChargeIdle(uint64_t bytes);
   // Moves the upper half of place_[0], which is full, to a new node, and inserts the entry.
   void SplitAndInsert(size_t position, uint64_t number, Entry* entry);
   Entry* NewEntry(std::string_view key, const char* value, size_t value_size);
@@ -135,6 +136,7 @@ class Memtable final : public RefCounted {
   const std::shared_ptr<MemoryBudget> budget_;
   Arena arena_;
   uint64_t charged_ = 0;
+  uint64_t idle_ = 0;  // charged as long as it is empty, and of what is not in the arena for good
   const bool has_numbers_ = Shortcuts().Has(Shortcut::kMemtableNumbers);  // else all are 0
   const bool has_place_ = Shortcuts().Has(Shortcut::kMemtablePlace);
   std::string prefix_;  // never changes from the first entry on

@@ -55,6 +55,18 @@ class BlockBuilder {
   // Of the last entry added, in this block or one before.
   const std::string& last_key() const { return last_key_; }
 
+  size_t memory() const {
+    return restarts_.capacity() + keys_.capacity() + values_.capacity() + last_key_.capacity();
+  }
+
+  // What more it needs, for a moment, while an entry with such a key and a small value is added: a
+  // buffer that grows is copied.
+  size_t growth(size_t key_size) const {
+    constexpr size_t kLengths = 32;
+    return keys_.size() + key_size + kLengths <= keys_.capacity() ? 0
+                                                                   : 2 * keys_.capacity() + key_size;
+  }
+
   // Appends the block to `out` and begins a new one.
   void FinishTo(std::string* out);
 

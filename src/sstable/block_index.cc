@@ -29,6 +29,12 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
   std::string largest(cursor.valid() ? cursor.key() : std::string_view());
   cursor.SeekToFirst();
   if (cursor.valid()) index.prefix_ = largest.substr(0, CommonPrefix(cursor.key(), largest));
+  // All keys are gone through once more, so that memory is taken for them once.
+  size_t blocks = 0, key_bytes = 0;
+  for (; cursor.valid(); cursor.Next(), ++blocks) key_bytes += cursor.key().size();
+  index.keys_.reserve(key_bytes - std::min(key_bytes, blocks * index.prefix_.size()));
+  index.key_begins_.reserve(blocks + 1);
+  cursor.SeekToFirst();
 
   uint64_t offset = 0;
   std::string last;

@@ -34,6 +34,7 @@ absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder, bool goes_on) {
   if (holds_back_) {
     builder->FinishTo(&held_);
     held_blocks_.push_back({held_.size(), builder->last_key(), goes_on});
+    held_keys_ += builder->last_key().size();
     return held_.size() >= kDictionarySample ? WriteHeld() : absl::OkStatus();
   }
   if (!compressor_) {
@@ -82,7 +83,8 @@ absl::Status BlockWriter::WriteHeld() {
     begin = block.end;
   }
   std::string().swap(held_);
-  held_blocks_.clear();
+  std::vector<Held>().swap(held_blocks_);
+  held_keys_ = 0;
   return absl::OkStatus();
 }
 
@@ -96,12 +98,22 @@ absl::StatusOr<BlockHandle> BlockWriter::SealSection(size_t begin, BlockEncoding
 }
 
 absl::StatusOr<BlockHandle> BlockWriter::AddIndex() {
-  scratch_.clear();
-  index_.FinishTo(&scratch_);
+  // The index may be large, and there is one copy of it at a time, beside the file's buffer.
   const size_t begin = pending_.size();
-  if (group_.compression == Compression::kNone) return AddSection(scratch_);
+  if (group_.compression == Compression::kNone) {
+    std::string().swap(scratch_);
+    pending_.reserve(begin + index_.size() + kSealSize);
+    index_.FinishTo(&pending_);
+    index_ = BlockBuilder();
+    return SealSection(begin, BlockEncoding::kRaw);
+  }
+  scratch_.clear();
+  scratch_.reserve(index_.size());
+  index_.FinishTo(&scratch_);
+  index_ = BlockBuilder();
   const BlockEncoding encoding =
       BlockCompressor(group_.compression_level).AppendTo(&pending_, scratch_);
+  std::string().swap(scratch_);
   return SealSection(begin, encoding);
 }
 
@@ -123,6 +135,12 @@ absl::Status BlockWriter::Finish(std::string_view footer) {
   BT_RETURN_IF_ERROR(Flush());
   BT_RETURN_IF_ERROR(file_->Sync());
   return file_->Close();
+}
+
+size_t BlockWriter::memory() const {
+  return dictionary_.capacity() + (compressor_.has_value() ? compressor_->memory() : 0) +
+         index_.memory() + pending_.capacity() + scratch_.capacity() + held_.capacity() +
+         held_blocks_.capacity() * sizeof(Held) + held_keys_;
 }
 
 absl::Status BlockWriter::FlushIfLarge() {

@@ -46,6 +46,11 @@ class BlockWriter {
   uint64_t dictionary_size() const { return dictionary_.size(); }
   uint64_t blocks() const { return blocks_; }
   uint64_t largest_block() const { return largest_block_; }
+  size_t memory() const;
+  // What more it may need while a block with such a last key is added.
+  size_t growth(size_t last_key) const {
+    return (holds_back_ ? 2 * held_.capacity() : 0) + index_.growth(last_key);
+  }
 
  private:
   struct Held {
@@ -77,6 +82,7 @@ class BlockWriter {
   bool holds_back_;  // kZstdLongWindow, and the dictionary is not chosen yet
   std::string held_;
   std::vector<Held> held_blocks_;
+  size_t held_keys_ = 0;  // bytes of their last keys
 };
 
 }  // namespace bigtable

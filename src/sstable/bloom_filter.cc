@@ -20,7 +20,7 @@ void BloomFilterBuilder::AppendTo(std::string* out) const {
   out->resize(begin + size());
   const uint64_t line_count = size() / HashedLines::kLineSize;
   const int probe_count = probes();
-  for (const uint64_t hash : hashes_) {
+  hashes_.ForEach([&](uint64_t hash) {
     char* const line =
         out->data() + begin + HashedLines::NumberOf(hash, line_count) * HashedLines::kLineSize;
     uint32_t bits = static_cast<uint32_t>(hash);
@@ -29,7 +29,7 @@ void BloomFilterBuilder::AppendTo(std::string* out) const {
       const uint32_t bit = bits >> 23;
       line[bit / 8] = static_cast<char>(line[bit / 8] | 1 << (bit % 8));
     }
-  }
+  });
 }
 
 }  // namespace bigtable

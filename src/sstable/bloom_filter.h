@@ -15,9 +15,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/prefetch.h"
+#include "sstable/chunked_list.h"
 #include "sstable/hashed_lines.h"
 
 namespace bigtable {
@@ -68,10 +68,11 @@ class BloomFilterBuilder {
   size_t size() const;
   int probes() const;
   void AppendTo(std::string* out) const;
+  size_t memory() const { return hashes_.memory(); }
 
  private:
   const int bits_per_hash_;
-  std::vector<uint64_t> hashes_;
+  ChunkedList<uint64_t> hashes_;
 };
 
 }  // namespace bigtable

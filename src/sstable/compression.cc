@@ -76,6 +76,10 @@ BlockEncoding BlockCompressor::AppendTo(std::string* out, std::string_view block
   return BlockEncoding::kRaw;
 }
 
+size_t BlockCompressor::memory() const {
+  return ZSTD_sizeof_CCtx(context_) + ZSTD_sizeof_CDict(dictionary_);  // 0 of null
+}
+
 DecodingDictionary::DecodingDictionary(std::unique_ptr<char[]> content, size_t size)
     : content_(std::move(content)),
       size_(size),

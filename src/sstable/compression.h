@@ -29,6 +29,8 @@ class BlockCompressor {
   void UseDictionary(std::string_view dictionary);
   // Appends `block` to `out`, compressed if that takes at least a sixteenth off it, else as it is.
   BlockEncoding AppendTo(std::string* out, std::string_view block);
+  // Without the dictionary's content.
+  size_t memory() const;
 
  private:
   const int level_;

@@ -85,6 +85,15 @@ bool DecodeField(uint64_t tag, Decoder* field, SSTableProperties* to) {
 
 }  // namespace
 
+size_t SSTableProperties::memory() const {
+  constexpr size_t kNode = 64;  // of a map, and what the allocator adds
+  size_t bytes = info.smallest_key.capacity() + info.largest_key.capacity();
+  for (const auto& [name, counts] : families) {
+    bytes += kNode + sizeof counts + sizeof name + name.capacity();
+  }
+  return bytes;
+}
+
 void SSTableProperties::EncodeTo(std::string* out) const {
   std::string bytes;
   info.EncodeTo(&bytes);

@@ -60,6 +60,8 @@ struct SSTableProperties {
   std::array<uint64_t, kKinds> kinds{};  // by EntryKind
   std::map<std::string, FamilyCounts, std::less<>> families;
 
+  // On the heap.
+  size_t memory() const;
   void EncodeTo(std::string* out) const;
   // DataLoss, without saying in which file, when `bytes` are not properties.
   static absl::StatusOr<SSTableProperties> Decode(std::string_view bytes);

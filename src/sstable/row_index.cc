@@ -43,14 +43,14 @@ void RowIndexBuilder::AppendTo(std::string* out) const {
   const size_t line_count = size() / HashedLines::kLineSize;
   const size_t slot_count = line_count * RowIndex::kSlots;
   const int bits = block_bits();
-  for (const Row& row : rows_) {
+  rows_.ForEach([&](const Row& row) {
     size_t slot = HashedLines::NumberOf(row.hash, line_count) * RowIndex::kSlots;
     while (RowIndex::SlotOf(slots, slot) != 0) {
       slot = slot + 1 == slot_count ? 0 : slot + 1;
     }
     StoreFixed32(slots + slot * sizeof(uint32_t),
                  RowIndex::TagOf(row.hash, bits) | static_cast<uint32_t>(row.block));
-  }
+  });
 }
 
 }  // namespace bigtable

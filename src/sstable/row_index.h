@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -31,6 +30,7 @@
 
 #include "base/coding.h"
 #include "base/prefetch.h"
+#include "sstable/chunked_list.h"
 #include "sstable/hashed_lines.h"
 
 namespace bigtable {
@@ -128,13 +128,14 @@ class RowIndexBuilder {
   int block_bits() const;
   // Requires CanBuild().
   void AppendTo(std::string* out) const;
+  size_t memory() const { return rows_.memory(); }
 
  private:
   struct Row {
     uint64_t hash;
     uint64_t block;
   };
-  std::vector<Row> rows_;
+  ChunkedList<Row> rows_;
 };
 
 }  // namespace bigtable

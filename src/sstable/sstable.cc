@@ -78,6 +78,10 @@ absl::Status CheckExpected(const std::string& path, const SSTableInfo& found,
                                  expected.file_number, ", ", expected.identity));
 }
 
+// What an open SSTable takes beside what it says of itself: the file, its entry among those that are
+// open, its places in a tablet and its versions, and what the allocator needs for all of these.
+constexpr size_t kAround = 768;
+
 }  // namespace
 
 absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string path,
@@ -104,9 +108,14 @@ absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string 
   }
   BT_RETURN_IF_ERROR(CheckExpected(path, properties->info, expected));
 
+  // Sections as they are in the file, and what is made of them.
+  BudgetCharge charge(options.budget.get(), MemoryBudget::Use::kIndexes);
+  charge.Set(2 * std::max(footer.index.size, properties->index_size));
   BT_ASSIGN_OR_RETURN(bytes, sections.Read(footer.index, "index", properties->index_size));
   auto index = BlockIndex::Load(bytes, properties->data_size);
   if (!index.ok()) return sections.Damaged(footer.index, "index", index.status());
+  bytes = std::string();
+  charge.Set(index->memory() + 2 * footer.filter.size);
   BloomFilter filter;
   RowIndex row_index;
   if (footer.filter.size > 0) {
@@ -134,33 +143,28 @@ absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string 
   source.dictionary = footer.dictionary;
   source.dictionary_size = properties->dictionary_size;
   source.in_memory = options.in_memory;
-  SSTableInfo info = properties->info;
-  return Ref<SSTable>(new SSTable(std::move(info), *std::move(properties), *std::move(index),
-                                  std::move(filter), std::move(row_index), std::move(source),
-                                  std::move(options)));
+  return Ref<SSTable>(new SSTable(*std::move(properties), *std::move(index), std::move(filter),
+                                  std::move(row_index), std::move(source), std::move(options)));
 }
 
-SSTable::SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex index,
-                 BloomFilter filter, RowIndex row_index, BlockReader::Source source,
-                 Options options)
-    : info_(std::move(info)),
+SSTable::SSTable(SSTableProperties properties, BlockIndex index, BloomFilter filter,
+                 RowIndex row_index, BlockReader::Source source, Options options)
+    : budget_(std::move(options.budget)),
+      charge_(budget_.get(), MemoryBudget::Use::kIndexes),
       properties_(std::move(properties)),
       index_(std::move(index)),
       filter_(std::move(filter)),
       row_index_(std::move(row_index)),
       filter_has_columns_(properties_.filter == FilterKind::kRowAndColumn &&
-                          info_.row_deletions == 0),
-      budget_(std::move(options.budget)),
+                          properties_.info.row_deletions == 0),
       on_close_(std::move(options.on_close)),
-      charged_(static_cast<int64_t>(sizeof(SSTable) + index_.memory() + filter_.memory() +
-                                    row_index_.memory())),
       blocks_(std::move(source), &index_, budget_.get(), options.residency) {
-  budget_->Charge(MemoryBudget::Use::kIndexes, charged_);
+  charge_.Set(sizeof(SSTable) + kAround + 3 * blocks_.path().capacity() + properties_.memory() +
+              index_.memory() + filter_.memory() + row_index_.memory());
 }
 
 SSTable::~SSTable() {
   if (on_close_ != nullptr) on_close_(this);
-  budget_->Charge(MemoryBudget::Use::kIndexes, -charged_);
 }
 
 std::vector<std::string> SSTable::SampleKeys(size_t n) const {

@@ -16,6 +16,7 @@
 #include "bigtable/memory_budget.h"
 
 #include "base/ref_counted.h"
+#include "cache/budget_charge.h"
 #include "filesystem/file_pool.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
@@ -49,7 +50,7 @@ class SSTable final : public RefCounted {
   static absl::StatusOr<Ref<SSTable>> Open(FileSystem* file_system, std::string path,
                                            const SSTableInfo& expected, Options options);
 
-  const SSTableInfo& info() const { return info_; }
+  const SSTableInfo& info() const { return properties_.info; }
   const SSTableProperties& properties() const { return properties_; }
   const std::string& path() const { return blocks_.path(); }
 
@@ -86,11 +87,12 @@ class SSTable final : public RefCounted {
  private:
   friend class SSTableCursor;
 
-  SSTable(SSTableInfo info, SSTableProperties properties, BlockIndex index, BloomFilter filter,
-          RowIndex row_index, BlockReader::Source source, Options options);
+  SSTable(SSTableProperties properties, BlockIndex index, BloomFilter filter, RowIndex row_index,
+          BlockReader::Source source, Options options);
   ~SSTable() override;
 
-  const SSTableInfo info_;
+  const std::shared_ptr<MemoryBudget> budget_;
+  BudgetCharge charge_;
   const SSTableProperties properties_;
   const BlockIndex index_;
   const BloomFilter filter_;  // empty if there is a row index
@@ -98,9 +100,7 @@ class SSTable final : public RefCounted {
   // Columns are in the filter, and no deletion of a family or row, which would concern columns that
   // are not.
   const bool filter_has_columns_;
-  const std::shared_ptr<MemoryBudget> budget_;
   const std::function<void(const SSTable*)> on_close_;
-  const int64_t charged_;
   mutable BlockReader blocks_;  // has memory of what was verified and loaded; thread-safe
 };
 

@@ -1,5 +1,6 @@
 #include "sstable/sstable_writer.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/random/random.h"
@@ -8,6 +9,7 @@
 #include "base/entry_key.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "cache/budget_charge.h"
 #include "sstable/block_builder.h"
 #include "sstable/block_writer.h"
 #include "sstable/bloom_filter.h"
@@ -35,6 +37,11 @@ class SSTableWriter::Impl {
         identity_(identity),
         blocks_(std::move(file), group, identity),
         filter_(group.filter_bits) {}
+
+  void ChargeTo(MemoryBudget* budget) {
+    charge_.emplace(budget, MemoryBudget::Use::kWriters);
+    Charge(memory());
+  }
 
   absl::Status Add(std::string_view key, std::string_view value) {
     if (status_.ok()) status_ = AddEntry(key, value);
@@ -87,7 +94,21 @@ class SSTableWriter::Impl {
 
   absl::Status FinishBlock() {
     ++finished_blocks_;
-    return blocks_.AddDataBlock(&block_, block_goes_on_);
+    if (const size_t growth = blocks_.growth(block_.last_key().size()); growth > 0) {
+      Charge(memory() + growth);
+    }
+    BT_RETURN_IF_ERROR(blocks_.AddDataBlock(&block_, block_goes_on_));
+    Charge(memory());
+    return absl::OkStatus();
+  }
+
+  size_t memory() const {
+    return sizeof *this + blocks_.memory() + block_.memory() + filter_.memory() +
+           row_index_.memory();
+  }
+  // It holds so much from now on.
+  void Charge(size_t bytes) {
+    if (charge_.has_value()) charge_->Set(bytes);
   }
 
   // Whether the key's row and its column are those of the key before it.
@@ -122,7 +143,9 @@ class SSTableWriter::Impl {
 
     Footer footer;
     footer.identity = identity_;
+    Charge(memory() + 2 * properties.index_size);  // a copy, and that compressed
     BT_ASSIGN_OR_RETURN(footer.index, blocks_.AddIndex());
+    Charge(memory());
     std::string lines;
     if (!filter_.empty()) {
       properties.filter_probes = static_cast<uint64_t>(filter_.probes());
@@ -133,6 +156,7 @@ class SSTableWriter::Impl {
     }
     if (!lines.empty()) {
       properties.filter = group_.filter;
+      Charge(memory() + 2 * lines.capacity());  // the file's buffer has a copy
       BT_ASSIGN_OR_RETURN(footer.filter, blocks_.AddSection(lines));
     }
     BT_ASSIGN_OR_RETURN(footer.dictionary, blocks_.AddDictionary());
@@ -146,6 +170,7 @@ class SSTableWriter::Impl {
     return properties.info;
   }
 
+  std::optional<BudgetCharge> charge_;  // before what it is charged for
   const std::string path_;
   const uint64_t file_number_;
   const LocalityGroup group_;
@@ -171,6 +196,8 @@ SSTableWriter::SSTableWriter(std::unique_ptr<WritableFile> file, std::string pat
           std::make_unique<Impl>(std::move(file), std::move(path), file_number, group, identity)) {}
 
 SSTableWriter::~SSTableWriter() = default;
+
+void SSTableWriter::ChargeTo(MemoryBudget* budget) { impl_->ChargeTo(budget); }
 
 absl::Status SSTableWriter::Add(std::string_view key, std::string_view value) {
   return impl_->Add(key, value);

@@ -33,6 +33,7 @@
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
+#include "bigtable/memory_budget.h"
 #include "bigtable/schema.h"
 
 #include "sstable/sstable_info.h"
@@ -51,6 +52,9 @@ class SSTableWriter {
   ~SSTableWriter();
   SSTableWriter(const SSTableWriter&) = delete;
   SSTableWriter& operator=(const SSTableWriter&) = delete;
+
+  // What this holds in memory is charged to `budget`, which outlives it. Before the first entry.
+  void ChargeTo(MemoryBudget* budget);
 
   // Adds an entry. Internal when `key` is not well formed or not above the last one, or `value` is
   // longer than a block can be. After an error every further call fails with the same.

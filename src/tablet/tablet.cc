@@ -52,7 +52,8 @@ Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const Table
       begin_key_(rows.begin().empty() ? std::string() : RowPrefix(rows.begin())),
       end_key_(rows.end().has_value() ? RowPrefix(*rows.end()) : std::string()),
       layout_(std::move(layout)),
-      version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>(), NewScanCacheId())) {}
+      version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>(), environment->budget,
+                                 NewScanCacheId())) {}
 
 absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* environment,
                                                      std::shared_ptr<const TableLayout> layout,
@@ -275,8 +276,8 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
     FindPlaces();
   }
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
-  version_.Publish(
-      new TabletVersion(std::move(layout), std::move(groups), std::move(seal), scan_cache_id));
+  version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(seal),
+                                     environment_->budget, scan_cache_id));
   // A frozen memtable changes nothing for whoever merges runs.
   if (!memtables_changed || layout_changed) SetMayPickOther(true);
 }
@@ -322,6 +323,7 @@ EventPlace Tablet::PlaceOf(const TableLayout& layout, size_t group) const {
 CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool major) const {
   CompactionJob job;
   job.file_system = environment_->file_system;
+  job.budget = environment_->budget.get();
   job.new_file_number = [numbers = environment_->file_numbers] { return numbers->Take(); };
   job.path_of = environment_->path_of;
   job.group = layout.groups[group].options;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "bigtable/memory_budget.h"
+
 #include "base/published.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
@@ -32,12 +34,21 @@ struct VersionSeal final : public RefCounted {
 
 class TabletVersion final : public Publishable {
  public:
+  // `budget` may be null.
   TabletVersion(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-                Ref<VersionSeal> seal, uint64_t scan_cache_id = 0)
+                Ref<VersionSeal> seal, std::shared_ptr<MemoryBudget> budget = nullptr,
+                uint64_t scan_cache_id = 0)
       : layout_(std::move(layout)),
         groups_(std::move(groups)),
         seal_(std::move(seal)),
-        scan_cache_id_(scan_cache_id) {}
+        scan_cache_id_(scan_cache_id),
+        budget_(std::move(budget)),
+        charged_(static_cast<int64_t>(memory())) {
+    if (budget_ != nullptr) budget_->Charge(MemoryBudget::Use::kIndexes, charged_);
+  }
+  ~TabletVersion() override {
+    if (budget_ != nullptr) budget_->Charge(MemoryBudget::Use::kIndexes, -charged_);
+  }
 
   const TableLayout& layout() const { return *layout_; }
   const std::shared_ptr<const TableLayout>& shared_layout() const { return layout_; }
@@ -52,10 +63,23 @@ class TabletVersion final : public Publishable {
   uint64_t scan_cache_id() const { return scan_cache_id_; }
 
  private:
+  // Without memtables and SSTables, which are charged themselves.
+  size_t memory() const {
+    size_t bytes = sizeof *this + groups_.capacity() * sizeof(GroupVersion);
+    for (const GroupVersion& group : groups_) {
+      bytes += (group.frozen.capacity() + 2) * sizeof(Ref<Memtable>);
+      bytes += group.runs.capacity() * sizeof(SortedRun);
+      for (const SortedRun& run : group.runs) bytes += run.memory();
+    }
+    return bytes;
+  }
+
   const std::shared_ptr<const TableLayout> layout_;
   const std::vector<GroupVersion> groups_;
   const Ref<VersionSeal> seal_;
   const uint64_t scan_cache_id_;
+  const std::shared_ptr<MemoryBudget> budget_;
+  const int64_t charged_;
 };
 
 }  // namespace bigtable

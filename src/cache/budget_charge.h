@@ -1,0 +1,35 @@
+// What something takes of a memory budget, given back when this goes. As a member, it stands before
+// what it is charged for, and so goes after it. One thread at a time.
+#ifndef BIGTABLE_CACHE_BUDGET_CHARGE_H_
+#define BIGTABLE_CACHE_BUDGET_CHARGE_H_
+
+#include <cstdint>
+
+#include "bigtable/memory_budget.h"
+
+namespace bigtable {
+
+class BudgetCharge {
+ public:
+  // `budget` outlives this; null: nothing is charged.
+  BudgetCharge(MemoryBudget* budget, MemoryBudget::Use use) : budget_(budget), use_(use) {}
+  ~BudgetCharge() { Set(0); }
+  BudgetCharge(const BudgetCharge&) = delete;
+  BudgetCharge& operator=(const BudgetCharge&) = delete;
+
+  // It is so much from now on.
+  void Set(uint64_t bytes) {
+    if (budget_ == nullptr || bytes == charged_) return;
+    budget_->Charge(use_, static_cast<int64_t>(bytes) - static_cast<int64_t>(charged_));
+    charged_ = bytes;
+  }
+
+ private:
+  MemoryBudget* const budget_;
+  const MemoryBudget::Use use_;
+  uint64_t charged_ = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CACHE_BUDGET_CHARGE_H_
