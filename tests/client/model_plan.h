@@ -3,10 +3,15 @@
 #ifndef BIGTABLE_TESTS_CLIENT_MODEL_PLAN_H_
 #define BIGTABLE_TESTS_CLIENT_MODEL_PLAN_H_
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <string>
+#include <string_view>
+#include <sys/mman.h>
 #include <utility>
 #include <vector>
 
@@ -24,7 +29,10 @@ namespace bigtable {
 enum class StepKind {
   kApply,
   kApplyBatch,
+  kApplyLarge,
+  kApplyInvalid,
   kFill,
+  kWriteConcurrently,
   kReadRow,
   kReadRows,
   kScan,
@@ -49,6 +57,7 @@ enum class StepKind {
   kDropFamily,
   kUpdateFamily,
   kSetLocalityGroup,
+  kSetSplitRule,
   kReopen,
   kReopenReadOnly,
   kCrash,
@@ -72,6 +81,8 @@ struct ModelSettings {
   bool expiry = false;
   // Reads and writes go as messages, through a network that loses and repeats them.
   bool messages = false;
+  // Mostly steps in which several threads write.
+  bool concurrency = false;
 };
 
 struct ModelPlan {
@@ -80,12 +91,16 @@ struct ModelPlan {
   std::vector<ModelStep> steps;
 };
 
-inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count) {
-  // What would be done in the long run, of 1000 steps.
+// `settings` says what is not chosen here.
+inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings settings = {}) {
+  // Which part of the steps, about, of 1000.
   static const std::vector<std::pair<StepKind, int>> kWeights = {
       {StepKind::kApply, 320},
       {StepKind::kApplyBatch, 60},
+      {StepKind::kApplyLarge, 1},
+      {StepKind::kApplyInvalid, 8},
       {StepKind::kFill, 30},
+      {StepKind::kWriteConcurrently, 2},
       {StepKind::kReadRow, 160},
       {StepKind::kReadRows, 90},
       {StepKind::kScan, 70},
@@ -108,18 +123,23 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count) {
       {StepKind::kDeleteTable, 3},
       {StepKind::kAddFamily, 8},
       {StepKind::kDropFamily, 5},
-      {StepKind::kUpdateFamily, 8},
+      {StepKind::kUpdateFamily, 25},
       {StepKind::kSetLocalityGroup, 8},
+      {StepKind::kSetSplitRule, 3},
       {StepKind::kReopen, 10},
       {StepKind::kReopenReadOnly, 4},
       {StepKind::kCrash, 10},
   };
+  const auto weight_of = [&settings](const std::pair<StepKind, int>& kind) {
+    return kind.first == StepKind::kWriteConcurrently && settings.concurrency ? 400 : kind.second;
+  };
   int total = 0;
-  for (const auto& [kind, weight] : kWeights) total += weight;
+  for (const auto& kind : kWeights) total += weight_of(kind);
 
   Random random(seed);
   ModelPlan plan;
   plan.seed = seed;
+  plan.settings = settings;
   switch (random.Below(4)) {
     case 0:
       plan.settings.crashes = ModelSettings::Crashes::kNever;
@@ -132,12 +152,15 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count) {
       break;
   }
   plan.settings.expiry = random.OneIn(2);
+  // They take as long as hundreds of others.
+  int large = 2;
   for (size_t i = 0; i < step_count; ++i) {
     int64_t draw = random.Between(0, total - 1);
-    for (const auto& [kind, weight] : kWeights) {
-      draw -= weight;
+    for (const auto& kind : kWeights) {
+      draw -= weight_of(kind);
       if (draw < 0) {
-        plan.steps.push_back({kind, random.Next()});
+        const bool too_many = kind.first == StepKind::kApplyLarge && --large < 0;
+        plan.steps.push_back({too_many ? StepKind::kApply : kind.first, random.Next()});
         break;
       }
     }
@@ -209,6 +232,13 @@ inline std::string ExistingFamily(Random& random, const ModelTable& table) {
   return random.Pick(names);
 }
 
+// From `least` to `most`: any order of magnitude is as likely as any other.
+inline uint64_t LogUniform(Random& random, uint64_t least, uint64_t most) {
+  const uint64_t base =
+      least << random.Below(static_cast<uint64_t>(std::bit_width(most / least)));
+  return std::min(most, base + random.Below(base));
+}
+
 // --- Schemas and options ---
 
 inline LocalityGroup RandomLocalityGroup(Random& random) {
@@ -219,12 +249,16 @@ inline LocalityGroup RandomLocalityGroup(Random& random) {
   static const std::vector<CompactionStyle> kStyles = {
       CompactionStyle::kSizeTiered, CompactionStyle::kLeveled, CompactionStyle::kFifo,
       CompactionStyle::kNone};
+  static const std::vector<size_t> kBlockSizes = {1 << 10, 1 << 10, 1 << 10, 2 << 10, 8 << 10};
   LocalityGroup group;
   group.compression = random.Pick(kCompressions);
-  group.compression_level = static_cast<int>(random.Between(1, 4));
-  group.block_size = random.OneIn(4) ? 8 << 10 : 1 << 10;
+  group.compression_level =
+      static_cast<int>(random.OneIn(40) ? random.Between(5, 19) : random.Between(1, 4));
+  group.block_size = random.OneIn(20) ? LogUniform(random, 1 << 10, 16 << 20)
+                                      : random.Pick(kBlockSizes);
   group.filter = random.Pick(kFilters);
-  group.filter_bits = static_cast<int>(random.Between(1, 12));
+  group.filter_bits =
+      static_cast<int>(random.OneIn(20) ? random.Between(13, 32) : random.Between(1, 12));
   group.in_memory = random.OneIn(4);
   group.compaction = random.Pick(kStyles);
   if (random.OneIn(2)) group.compaction_factor = static_cast<int>(random.Between(2, 4));
@@ -232,7 +266,8 @@ inline LocalityGroup RandomLocalityGroup(Random& random) {
 }
 
 inline GcRule RandomGcRule(Random& random, const ModelSettings& settings) {
-  const GcRule versions = GcRule::MaxVersions(random.Between(1, 4));
+  const GcRule versions =
+      GcRule::MaxVersions(random.OneIn(10) ? random.Between(5, 40) : random.Between(1, 4));
   const GcRule age =
       settings.expiry ? GcRule::MaxAge(absl::Microseconds(random.Between(1000, 6000))) : GcRule();
   switch (random.Below(6)) {
@@ -256,11 +291,7 @@ inline Family RandomFamily(Random& random, const TableSchema& schema,
   return {.locality_group = random.Pick(groups), .gc = RandomGcRule(random, settings)};
 }
 
-inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
-  TableSchema schema;
-  if (random.OneIn(2)) schema.locality_groups["default"] = RandomLocalityGroup(random);
-  if (random.OneIn(2)) schema.locality_groups["g1"] = RandomLocalityGroup(random);
-  if (random.OneIn(2)) schema.locality_groups["g2"] = RandomLocalityGroup(random);
+inline SplitRule RandomSplitRule(Random& random) {
   static const std::vector<SplitRule> kRules = {
       {},
       {},
@@ -268,9 +299,17 @@ inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
       {.tablet_size = 64 << 10},
       {.tablet_size = 64 << 10, .merge_size = 16 << 10},
       {.tablet_size = 128 << 10, .merge_size = 64 << 10, .prefix_length = 2}};
-  schema.split = random.Pick(kRules);
-  const int64_t families = random.Between(1, 6);
-  for (int64_t i = 0; i < families; ++i) {
+  return random.Pick(kRules);
+}
+
+inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
+  TableSchema schema;
+  for (const char* group : {"default", "g1", "g2", "g3"}) {
+    if (random.OneIn(2)) schema.locality_groups[group] = RandomLocalityGroup(random);
+  }
+  schema.split = RandomSplitRule(random);
+  const auto families = static_cast<size_t>(random.Between(1, 6));
+  while (schema.families.size() < families) {
     schema.families[RandomFamilyName(random)] = RandomFamily(random, schema, settings);
   }
   return schema;
@@ -295,8 +334,26 @@ inline DatabaseOptions RandomOptions(Random& random) {
   options.compaction_threads = static_cast<int>(random.Between(1, 3));
   options.tablet_servers = static_cast<int>(random.Between(1, 3));
   options.scan_cache = random.OneIn(2);
+  if (random.OneIn(4)) options.metadata_tablet_size = 4 << 10;
+  if (random.OneIn(4)) options.balance_interval = absl::Milliseconds(random.Between(1, 20));
+  if (random.OneIn(8)) options.compaction_rate = 100 << 20;
   options.read_mode =
       random.OneIn(2) ? FileSystem::ReadMode::kMapped : FileSystem::ReadMode::kPositional;
+  return options;
+}
+
+inline WriteOptions RandomWriteOptions(Random& random, const ModelSettings& settings) {
+  WriteOptions options;
+  switch (settings.crashes) {
+    case ModelSettings::Crashes::kNever:
+      if (random.OneIn(10)) options.durability = Durability::kNone;
+      break;
+    case ModelSettings::Crashes::kProcess:
+      if (random.OneIn(4)) options.durability = Durability::kSync;
+      break;
+    case ModelSettings::Crashes::kMachine:
+      break;
+  }
   return options;
 }
 
@@ -305,6 +362,8 @@ inline DatabaseOptions RandomOptions(Random& random) {
 inline int64_t RandomTimestamp(Random& random, int64_t now_micros) {
   if (random.OneIn(40)) return Timestamp::Max().micros();
   if (random.OneIn(3)) return std::max<int64_t>(0, now_micros + random.Between(-3, 3));
+  // What the ages of families come to, about.
+  if (random.OneIn(4)) return std::max<int64_t>(0, now_micros - random.Between(0, 8000));
   return random.Between(0, 8);
 }
 
@@ -316,6 +375,36 @@ inline std::string RandomValue(Random& random) {
   if (kind == 0) return value + random.Bytes(100 << 10);
   if (kind < 20) return value + random.Bytes(random.Below(4 << 10));
   if (kind < 60) return value + std::string(random.Below(500), 'p');
+  return value;
+}
+
+// So many zero bytes, which take no memory until they are read.
+class UntouchedBytes {
+ public:
+  explicit UntouchedBytes(size_t size) : size_(size) {
+    void* const bytes =
+        mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (bytes == MAP_FAILED) std::abort();
+    bytes_ = static_cast<const char*>(bytes);
+  }
+  std::string_view view() const { return {bytes_, size_}; }
+
+ private:
+  const char* bytes_;  // for ever
+  const size_t size_;
+};
+
+// Any part of it tells where in the value it is. Half of them compress.
+inline std::string LargeValue(Random& random, size_t size) {
+  const std::string piece =
+      random.OneIn(2) ? random.Bytes(64 << 10) : std::string(64 << 10, static_cast<char>('A'));
+  std::string value;
+  value.reserve(size);
+  while (value.size() < size) {
+    absl::StrAppend(&value, "[", value.size(), "]");
+    value.append(piece, 0, std::min(piece.size(), size - std::min(size, value.size())));
+  }
+  value.resize(size);
   return value;
 }
 
@@ -349,6 +438,62 @@ inline ModelMutation RandomMutation(Random& random, const ModelTable& table, int
     mutation.operations.push_back(RandomOperation(random, table, now_micros));
   }
   return mutation;
+}
+
+// Has one value of up to 64 MiB.
+inline ModelMutation RandomLargeMutation(Random& random, const ModelTable& table,
+                                         int64_t now_micros) {
+  ModelMutation mutation = RandomMutation(random, table, now_micros);
+  ModelOperation& op = mutation.operations[random.Below(mutation.operations.size())];
+  op = {};
+  op.family = ExistingFamily(random, table);
+  op.qualifier = RandomQualifier(random);
+  op.timestamp = RandomTimestamp(random, now_micros);
+  op.value = LargeValue(random, LogUniform(random, 64 << 10, 64 << 20));
+  return mutation;
+}
+
+// Adds what no mutation may have, or makes it one that none may be.
+inline void Spoil(Random& random, const ModelTable& table, RowMutation* mutation) {
+  const std::string column = ExistingFamily(random, table) + ":q";
+  switch (random.Below(9)) {
+    case 0:
+      *mutation = RowMutation("");
+      mutation->Set(column, Timestamp(1), "v");
+      return;
+    case 1:
+      *mutation = RowMutation(std::string(RowMutation::kMaxRowSize + 1, 'r'));
+      mutation->Set(column, Timestamp(1), "v");
+      return;
+    case 2:
+      *mutation = RowMutation(mutation->row());
+      return;
+    case 3:
+      mutation->Set(column + std::string(RowMutation::kMaxQualifierSize, 'q'), Timestamp(1), "v");
+      return;
+    case 4:
+      mutation->Set(random.OneIn(2) ? "a" : ":a", Timestamp(1), "v");
+      return;
+    case 5:
+      mutation->DeleteCell(column, Timestamp(-1));
+      return;
+    case 6:
+      mutation->DeleteFamily("");
+      return;
+    case 7:
+      // One operation too many takes as long as a million: rarely.
+      if (!random.OneIn(8)) {
+        mutation->Set(column, Timestamp(-1), "v");
+        return;
+      }
+      for (uint32_t i = 0; i <= RowMutation::kMaxOperations; ++i) mutation->DeleteRow();
+      return;
+    default:
+      // Nobody may look at it, which would take a quarter of a gigabyte.
+      static const UntouchedBytes kTooMany(RowMutation::kMaxValueSize + 1);
+      mutation->Set(column, Timestamp(1), kTooMany.view());
+      return;
+  }
 }
 
 inline ModelFilter RandomFilter(Random& random, const ModelTable& table, int depth = 0) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,12 +22,14 @@
 #include "base/strings.h"
 #include "client/model_cursors.h"
 #include "client/model_plan.h"
+#include "client/model_writers.h"
 #include "filesystem/in_memory_file_system.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
 #include "support/model.h"
 #include "support/model_filter.h"
 #include "support/random.h"
+#include "support/tally.h"
 #include "support/temp_directory.h"
 #include "support/test_clock.h"
 
@@ -45,14 +48,21 @@ class ModelRun {
     }
     Open(random);
     if (ok()) CreateTable(random, "t0", RandomSchema(random, plan.settings));
+    if (ok() && random.OneIn(2)) CreateTable(random, "t1", RandomSchema(random, plan.settings));
   }
-  ~ModelRun() { Drop(); }
+  ~ModelRun() {
+    Drop();
+    Tally("operations", operations_);
+    Tally("reads", reads_);
+    Tally("reopenings", reopenings_);
+  }
   ModelRun(const ModelRun&) = delete;
   ModelRun& operator=(const ModelRun&) = delete;
 
   // Does the step; false when something was wrong.
   bool Do(const ModelStep& step) {
     Random random(step.seed);
+    ++operations_;
     switch (step.kind) {
       case StepKind::kApply:
         Apply(random);
@@ -60,8 +70,17 @@ class ModelRun {
       case StepKind::kApplyBatch:
         ApplyBatch(random);
         break;
+      case StepKind::kApplyLarge:
+        ApplyLarge(random);
+        break;
+      case StepKind::kApplyInvalid:
+        ApplyInvalid(random);
+        break;
       case StepKind::kFill:
         Fill(random);
+        break;
+      case StepKind::kWriteConcurrently:
+        WriteConcurrently(random);
         break;
       case StepKind::kReadRow:
         ReadRow(random);
@@ -128,6 +147,9 @@ class ModelRun {
         break;
       case StepKind::kSetLocalityGroup:
         SetLocalityGroup(random);
+        break;
+      case StepKind::kSetSplitRule:
+        SetSplitRule(random);
         break;
       case StepKind::kReopen:
         Reopen(random);
@@ -196,6 +218,7 @@ class ModelRun {
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path_, options);
     if (!Check(opened.status(), "Open")) return;
     database_ = *std::move(opened);
+    ++reopenings_;
     if (plan_.settings.messages) {
       network_ = std::make_unique<FaultyNetwork>(plan_.seed, FaultyNetwork::Everything());
       DatabasePeer peer(database_.get());
@@ -285,16 +308,16 @@ class ModelRun {
     if (model_.tables.contains(name)) return name;
     return model_.tables.empty() ? "" : model_.tables.begin()->first;
   }
+  static std::string Describe(const GcRule& gc) {
+    return Cat(gc.max_versions() ? Cat(" versions ", *gc.max_versions()) : std::string(),
+               gc.max_age() ? Cat(" age ", absl::FormatDuration(*gc.max_age())) : std::string());
+  }
   void CreateTable(Random& random, const std::string& name, const TableSchema& schema) {
     const std::vector<std::string> split_rows = RandomSplitRows(random);
     Log(Cat("CreateTable ", name));
     for (const std::string& row : split_rows) script_.back() += Cat(" split at ", Quoted(row));
     for (const auto& [family, settings] : schema.families) {
-      const GcRule& gc = settings.gc;
-      script_.back() += Cat(
-          " ", family, "(", settings.locality_group,
-          gc.max_versions() ? Cat(" versions ", *gc.max_versions()) : std::string(),
-          gc.max_age() ? Cat(" age ", absl::FormatDuration(*gc.max_age())) : std::string(), ")");
+      script_.back() += Cat(" ", family, "(", settings.locality_group, Describe(settings.gc), ")");
     }
     const absl::Status status = database_->CreateTable(name, schema, {.split_rows = split_rows});
     if (model_.tables.contains(name)) {
@@ -319,7 +342,8 @@ class ModelRun {
     const std::string name = RandomFamilyName(random);
     Family family = RandomFamily(random, model.schema(), plan_.settings);
     if (random.OneIn(10)) family.locality_group = "nowhere";
-    Log(Cat("AddFamily ", table, " ", name, " in \"", family.locality_group, "\""));
+    Log(Cat("AddFamily ", table, " ", name, " in \"", family.locality_group, "\"",
+            Describe(family.gc)));
     const absl::Status status = database_->AddFamily(table, name, family);
     if (family.locality_group == "nowhere") {
       if (status.ok()) Check("AddFamily to a group that is not there: OK");
@@ -342,24 +366,27 @@ class ModelRun {
     if (!there) return Expect(absl::StatusCode::kNotFound, status, "DropFamily");
     if (Check(status, "DropFamily")) model.DropFamily(name);
   }
-  // A rule that is changed says nothing of what the old one let go and what was deleted before. So
-  // here it gets only stricter, and only by age, unless the family is new.
   void UpdateFamily(Random& random) {
     const std::string table = AnyTable(random);
     if (table.empty()) return Log("(no table)");
     cursor_.reset();
     ModelTable& model = model_.tables.at(table);
-    const std::string name = ExistingFamily(random, model);
-    Family family = model.schema().families.at(name);
-    if (!model.WasWritten(name)) {
-      family.gc = RandomGcRule(random, plan_.settings);
-    } else if (plan_.settings.expiry) {
-      family.gc =
-          GcRule::Union(family.gc, GcRule::MaxAge(absl::Microseconds(random.Between(1000, 6000))));
-    }
-    Log(Cat("UpdateFamily ", table, " ", name));
-    if (Check(database_->UpdateFamily(table, name, family), "UpdateFamily")) {
-      model.UpdateFamily(name, family);
+    const std::string name =
+        random.OneIn(20) ? RandomFamilyName(random) : ExistingFamily(random, model);
+    Family family;
+    const bool there = model.schema().families.contains(name);
+    if (there) family = model.schema().families.at(name);
+    if (!random.OneIn(10)) family.gc = RandomGcRule(random, plan_.settings);
+    if (random.OneIn(20)) family.locality_group = "nowhere";
+    Log(Cat("UpdateFamily ", table, " ", name, " in \"", family.locality_group, "\"",
+            Describe(family.gc)));
+    const absl::Status status = database_->UpdateFamily(table, name, family);
+    if (family.locality_group == "nowhere") {
+      if (status.ok()) Check("UpdateFamily to a group that is not there: OK");
+    } else if (!there) {
+      Expect(absl::StatusCode::kNotFound, status, "UpdateFamily");
+    } else if (Check(status, "UpdateFamily")) {
+      model_.UpdateFamily(table, name, family, clock_.micros());
     }
   }
   void SetLocalityGroup(Random& random) {
@@ -374,21 +401,20 @@ class ModelRun {
     }
   }
 
+  void SetSplitRule(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const SplitRule rule = RandomSplitRule(random);
+    Log(Cat("SetSplitRule ", table, " ", rule.tablet_size, ", ", rule.merge_size));
+    if (Check(database_->SetSplitRule(table, rule), "SetSplitRule")) {
+      model_.tables.at(table).SetSplitRule(rule);
+    }
+  }
+
   // --- Writes ---
 
-  WriteOptions RandomWriteOptions(Random& random) {
-    WriteOptions options;
-    switch (plan_.settings.crashes) {
-      case ModelSettings::Crashes::kNever:
-        if (random.OneIn(10)) options.durability = Durability::kNone;
-        break;
-      case ModelSettings::Crashes::kProcess:
-        if (random.OneIn(4)) options.durability = Durability::kSync;
-        break;
-      case ModelSettings::Crashes::kMachine:
-        break;
-    }
-    return options;
+  WriteOptions RandomWriteOptions(Random& random) const {
+    return bigtable::RandomWriteOptions(random, plan_.settings);
   }
   static std::string Describe(const ModelMutation& mutation) {
     using Kind = ModelOperation::Kind;
@@ -420,6 +446,7 @@ class ModelRun {
   }
   void Applied(const std::string& table, const ModelMutation& mutation,
                const absl::Status& status) {
+    ++operations_;
     if (model_.Apply(table, clock_.micros(), mutation)) {
       Check(status, "Apply");
     } else {
@@ -429,11 +456,50 @@ class ModelRun {
   void Apply(Random& random) {
     const std::string table = AnyTable(random);
     if (table.empty()) return Log("(no table)");
-    const ModelMutation mutation = RandomMutation(random, model_.tables.at(table), clock_.micros());
+    ApplyOne(table, RandomMutation(random, model_.tables.at(table), clock_.micros()),
+             RandomWriteOptions(random));
+  }
+  void ApplyLarge(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    ApplyOne(table, RandomLargeMutation(random, model_.tables.at(table), clock_.micros()),
+             RandomWriteOptions(random));
+  }
+  void ApplyOne(const std::string& table, const ModelMutation& mutation,
+                const WriteOptions& options) {
     Log(Cat("Apply ", table, " ", Describe(mutation)));
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
-    Applied(table, mutation, engine->Apply(mutation.Make(), RandomWriteOptions(random)));
+    Applied(table, mutation, engine->Apply(mutation.Make(), options));
+  }
+  // Of a mutation that is not valid nothing is applied, however much of it would be; those beside
+  // it in a batch are.
+  void ApplyInvalid(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const ModelTable& model = model_.tables.at(table);
+    ModelMutation mutation = RandomMutation(random, model, clock_.micros());
+    if (!model.Accepts(mutation)) return Log("(for two reasons)");
+    RowMutation made = mutation.Make();
+    Spoil(random, model, &made);
+    Log(Cat("Apply with something invalid ", table, " ", Describe(mutation)));
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    if (random.OneIn(2)) {
+      return Expect(absl::StatusCode::kInvalidArgument,
+                    engine->Apply(made, RandomWriteOptions(random)), "Apply, invalid");
+    }
+    std::vector<ModelMutation> others;
+    for (int i = 0; i < 2; ++i) others.push_back(RandomMutation(random, model, clock_.micros()));
+    if (plan_.settings.messages) TakeNoServerTime(&others);
+    script_.back() += Cat("\n    between ", Describe(others[0]), " and ", Describe(others[1]));
+    const std::vector<RowMutation> batch = {others[0].Make(), made, others[1].Make()};
+    const std::vector<absl::Status> statuses =
+        engine->ApplyBatch(batch, RandomWriteOptions(random));
+    if (statuses.size() != batch.size()) return Check("ApplyBatch: not a status for each");
+    Applied(table, others[0], statuses[0]);
+    Expect(absl::StatusCode::kInvalidArgument, statuses[1], "ApplyBatch, an invalid one");
+    Applied(table, others[1], statuses[2]);
   }
   void ApplyBatch(Random& random) {
     const std::string table = AnyTable(random);
@@ -484,6 +550,61 @@ class ModelRun {
     for (size_t i = 0; i < mutations.size(); ++i) Applied(table, mutations[i], statuses[i]);
   }
 
+  // --- Several threads ---
+
+  void WriteConcurrently(Random& random) {
+    std::map<std::string, Table*> tables;
+    for (const auto& [name, model] : model_.tables) {
+      if (Table* const table = TableOf(name)) tables.emplace(name, table);
+    }
+    if (!ok() || tables.empty()) return Log("(no table)");
+    ModelWriters writers(random, database_.get(), tables, model_, clock_.micros(), plan_.settings,
+                         ++concurrent_steps_);
+    Log(Cat("Write concurrently: ", writers.Describe()));
+    for (int64_t i = random.Between(0, 12); ok() && i > 0; --i) DoBeside(random);
+    writers.Join();
+    operations_ += writers.operations();
+    reads_ += writers.reads();
+    Check(writers.Settle(&model_));
+    if (ok()) StampTablets(writers.shared_table(), writers.server_time());
+    if (ok()) CompareAll();
+  }
+  // Something that must not matter to those that write, nor to who reads what was.
+  void DoBeside(Random& random) {
+    switch (random.Below(8)) {
+      case 0:
+      case 1:
+        return Rewrite(random, /*compact=*/false);
+      case 2:
+        return Rewrite(random, /*compact=*/true);
+      case 3:
+        return SplitTablet(random);
+      case 4:
+        return MergeTablets(random);
+      case 5:
+        return MoveTablet(random);
+      case 6:
+        return AdvanceCursor(random);
+      default:
+        if (!snapshots_.empty()) CompareAll(&random.Pick(snapshots_));
+    }
+  }
+  // From here on the model knows again which times the servers of the table give. It did not know
+  // those of the tablets that the threads wrote to.
+  void StampTablets(const std::string& table, int64_t last_server_time) {
+    if (last_server_time == 0) return;
+    clock_.Set(std::max(clock_.micros(), last_server_time + 1));
+    if (plan_.settings.expiry) cursor_.reset();
+    Log(Cat("The clock is ", clock_.micros()));
+    const ModelTable& model = model_.tables.at(table);
+    if (model.HasOwnWill()) return;
+    const std::string family = model.schema().families.begin()->first;
+    for (const std::string& begin : model.TabletBegins()) {
+      const std::string row = begin.empty() ? std::string(1, '\0') : begin;
+      if (ok()) ApplyOne(table, {row, {{.family = family, .value = "stamp"}}}, {});
+    }
+  }
+
   // --- Reads ---
 
   Moment RandomMoment(Random& random) {
@@ -507,6 +628,7 @@ class ModelRun {
   // The rows that a read of these ranges must bring, without limit.
   std::vector<ModelRow> Expected(const std::string& table, const std::vector<RowRange>& ranges,
                                  const ModelFilter& filter, const Moment& moment) {
+    ++reads_;
     const ModelTable& model = model_.tables.at(table);
     std::vector<ModelRow> rows;
     for (const std::string& key : model.RowKeys()) {
@@ -532,6 +654,7 @@ class ModelRun {
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
     const absl::StatusOr<Row> row = engine->ReadRow(key, filter.Make(), moment.options);
+    ++reads_;
     if (!Check(row.status(), "ReadRow")) return;
     Check(Difference({key, filter.Apply(key, model.Read(key, moment.sequence, clock_.micros()))},
                      ToModel(*row)));
@@ -615,8 +738,7 @@ class ModelRun {
 
   // Reads the stream to its end, or keeps it, to be read later.
   void Keep(Random& random, bool hold, std::unique_ptr<ModelCursor> cursor) {
-    // What a stream that is held shows of cells that expire meanwhile is not defined.
-    if (!hold || plan_.settings.expiry) return Check(cursor->Finish(random));
+    if (!hold) return Check(cursor->Finish(random));
     cursor_ = std::move(cursor);
   }
   void AdvanceCursor(Random& random) {
@@ -660,6 +782,8 @@ class ModelRun {
   }
   void MoveClock(Random& random, bool back) {
     const int64_t by = random.Between(0, 2500);
+    // What a stream that is held shows of cells that expire meanwhile is not defined.
+    if (plan_.settings.expiry) cursor_.reset();
     if (!back) {
       clock_.Set(clock_.micros() + by);
     } else if (!plan_.settings.expiry) {
@@ -734,6 +858,10 @@ class ModelRun {
   ModelDatabase model_;
   std::vector<Taken> snapshots_;
   std::unique_ptr<ModelCursor> cursor_;
+  uint64_t concurrent_steps_ = 0;
+  uint64_t operations_ = 0;  // and these two for who reads how much was tested
+  uint64_t reads_ = 0;
+  uint64_t reopenings_ = 0;
   std::vector<std::string> script_;
   std::string failure_;
 };

@@ -98,10 +98,9 @@ std::vector<size_t> ChosenSteps(const ModelPlan& plan) {
   return steps;
 }
 
-void CompareWithModel(int seeds, size_t step_count, bool messages) {
+void CompareWithModel(int seeds, size_t step_count, const ModelSettings& settings = {}) {
   ForEachSeed(seeds, [&](uint64_t seed) {
-    ModelPlan plan = MakeModelPlan(seed, step_count);
-    plan.settings.messages = messages;
+    const ModelPlan plan = MakeModelPlan(seed, step_count, settings);
     const std::vector<size_t> steps = ChosenSteps(plan);
     Failing failing{steps, RunSteps(plan, steps)};
     if (failing.outcome.failure.empty()) return;
@@ -118,22 +117,28 @@ void CompareWithModel(int seeds, size_t step_count, bool messages) {
 }
 
 TEST(ModelTest, RandomOperationsHaveTheModelsAnswers) {
-  CompareWithModel(kSanitized ? 6 : 30, 500, false);
+  CompareWithModel(kSanitized ? 6 : 30, 500);
 }
 
-TEST(ModelTest, SoTheyHaveAsMessages) { CompareWithModel(kSanitized ? 3 : 12, 300, true); }
+TEST(ModelTest, RandomOperationsHaveThemAsMessages) {
+  CompareWithModel(kSanitized ? 3 : 12, 300, {.messages = true});
+}
+
+TEST(ModelTest, RandomConcurrentWritesHaveTheModelsAnswers) {
+  CompareWithModel(kSanitized ? 3 : 10, 100, {.concurrency = true});
+}
 
 // --- The model's own answers, by hand ---
 
-using Cells = std::vector<std::pair<int64_t, std::string>>;
+using Cells = std::vector<std::pair<int64_t, ModelValue>>;
 
 TEST(ModelColumnTest, OverwritingReplacesTheValueFromThenOn) {
   ModelColumn column;
   column.Set({1, 0}, 5, "old");
   column.Set({2, 0}, 5, "new");
 
-  EXPECT_EQ(column.Read(1, GcRule(), 0, {}), (Cells{{5, "old"}}));
-  EXPECT_EQ(column.Read(2, GcRule(), 0, {}), (Cells{{5, "new"}}));
+  EXPECT_EQ(column.Read(1, ModelRules(GcRule()), 0, {}), (Cells{{5, "old"}}));
+  EXPECT_EQ(column.Read(2, ModelRules(GcRule()), 0, {}), (Cells{{5, "new"}}));
 }
 
 TEST(ModelColumnTest, DeletionsHideOnlyWhatWasWrittenBefore) {
@@ -144,10 +149,10 @@ TEST(ModelColumnTest, DeletionsHideOnlyWhatWasWrittenBefore) {
   column.DeleteCell({3, 0}, 5);
   column.Set({4, 0}, 5, "c");
 
-  EXPECT_EQ(column.Read(1, GcRule(), 0, {}), (Cells{{5, "a"}}));
-  EXPECT_EQ(column.Read(3, GcRule(), 0, {}), (Cells{{4, "b"}}));
-  EXPECT_EQ(column.Read(4, GcRule(), 0, {}), (Cells{{5, "c"}, {4, "b"}}));
-  EXPECT_EQ(column.Read(4, GcRule(), 0, {{4, 1}}), Cells{});
+  EXPECT_EQ(column.Read(1, ModelRules(GcRule()), 0, {}), (Cells{{5, "a"}}));
+  EXPECT_EQ(column.Read(3, ModelRules(GcRule()), 0, {}), (Cells{{4, "b"}}));
+  EXPECT_EQ(column.Read(4, ModelRules(GcRule()), 0, {}), (Cells{{5, "c"}, {4, "b"}}));
+  EXPECT_EQ(column.Read(4, ModelRules(GcRule()), 0, {{4, 1}}), Cells{});
 }
 
 TEST(ModelColumnTest, MaxVersionsCountsNewerCellsThatWereDeletedLater) {
@@ -156,9 +161,9 @@ TEST(ModelColumnTest, MaxVersionsCountsNewerCellsThatWereDeletedLater) {
   column.Set({2, 0}, 2, "b");
   column.DeleteCell({3, 0}, 2);
 
-  EXPECT_EQ(column.Read(3, GcRule::MaxVersions(1), 0, {}), Cells{});
-  EXPECT_EQ(column.Read(3, GcRule::MaxVersions(2), 0, {}), (Cells{{1, "a"}}));
-  EXPECT_EQ(column.Read(1, GcRule::MaxVersions(1), 0, {}), (Cells{{1, "a"}}));
+  EXPECT_EQ(column.Read(3, ModelRules(GcRule::MaxVersions(1)), 0, {}), Cells{});
+  EXPECT_EQ(column.Read(3, ModelRules(GcRule::MaxVersions(2)), 0, {}), (Cells{{1, "a"}}));
+  EXPECT_EQ(column.Read(1, ModelRules(GcRule::MaxVersions(1)), 0, {}), (Cells{{1, "a"}}));
 }
 
 TEST(ModelColumnTest, MaxVersionsDoesNotCountWhatWasGoneBeforeTheCellWasWritten) {
@@ -167,7 +172,7 @@ TEST(ModelColumnTest, MaxVersionsDoesNotCountWhatWasGoneBeforeTheCellWasWritten)
   column.DeleteCell({2, 0}, 2);
   column.Set({3, 0}, 1, "a");
 
-  EXPECT_EQ(column.Read(3, GcRule::MaxVersions(1), 0, {}), (Cells{{1, "a"}}));
+  EXPECT_EQ(column.Read(3, ModelRules(GcRule::MaxVersions(1)), 0, {}), (Cells{{1, "a"}}));
 }
 
 TEST(ModelColumnTest, MaxVersionsCountsATimestampOnce) {
@@ -178,7 +183,7 @@ TEST(ModelColumnTest, MaxVersionsCountsATimestampOnce) {
   column.Set({4, 0}, 2, "b again");
   column.Set({5, 0}, 2, "b once more");
 
-  EXPECT_EQ(column.Read(5, GcRule::MaxVersions(2), 0, {}), (Cells{{2, "b once more"}, {1, "a"}}));
+  EXPECT_EQ(column.Read(5, ModelRules(GcRule::MaxVersions(2)), 0, {}), (Cells{{2, "b once more"}, {1, "a"}}));
 }
 
 TEST(ModelColumnTest, MaxVersionsGivesAnOverwrittenCellANewLife) {
@@ -188,8 +193,8 @@ TEST(ModelColumnTest, MaxVersionsGivesAnOverwrittenCellANewLife) {
   column.DeleteCell({3, 0}, 2);
   column.Set({4, 0}, 1, "a again");
 
-  EXPECT_EQ(column.Read(3, GcRule::MaxVersions(1), 0, {}), Cells{});
-  EXPECT_EQ(column.Read(4, GcRule::MaxVersions(1), 0, {}), (Cells{{1, "a again"}}));
+  EXPECT_EQ(column.Read(3, ModelRules(GcRule::MaxVersions(1)), 0, {}), Cells{});
+  EXPECT_EQ(column.Read(4, ModelRules(GcRule::MaxVersions(1)), 0, {}), (Cells{{1, "a again"}}));
 }
 
 TEST(ModelColumnTest, MaxAgeKeepsWhatIsExactlyThatOld) {
@@ -197,8 +202,56 @@ TEST(ModelColumnTest, MaxAgeKeepsWhatIsExactlyThatOld) {
   column.Set({1, 0}, 3999, "expired");
   column.Set({2, 0}, 4000, "kept");
 
-  EXPECT_EQ(column.Read(2, GcRule::MaxAge(absl::Milliseconds(1)), 5000, {}),
+  EXPECT_EQ(column.Read(2, ModelRules(GcRule::MaxAge(absl::Milliseconds(1))), 5000, {}),
             (Cells{{4000, "kept"}}));
+}
+
+// --- Rules that change ---
+
+TEST(ModelColumnTest, WhatARuleHasLetGoDoesNotComeBack) {
+  ModelColumn column;
+  column.Set({1, 0}, 1, "gone");
+  column.Set({2, 0}, 2, "here");
+  ModelRules rules(GcRule::MaxVersions(1));
+  rules.Change(GcRule::MaxVersions(3), 3, 0);
+  column.Set({4, 0}, 3, "new");
+
+  EXPECT_EQ(column.Read(4, rules, 0, {}), (Cells{{3, "new"}, {2, "here"}}));
+  EXPECT_EQ(column.Read(1, rules, 0, {}), (Cells{{1, "gone"}}));
+}
+
+TEST(ModelColumnTest, CountingBeginsAnewWithWhatIsThereAtAChange) {
+  ModelColumn column;
+  column.Set({1, 0}, 5, "five");
+  column.Set({2, 0}, 6, "deleted");
+  column.DeleteCell({3, 0}, 6);
+  ModelRules rules(GcRule::MaxVersions(2));
+  rules.Change(GcRule::MaxVersions(1), 4, 0);
+
+  EXPECT_EQ(column.Read(4, rules, 0, {}), (Cells{{5, "five"}}));
+  column.Set({5, 0}, 7, "seven");
+  EXPECT_EQ(column.Read(5, rules, 0, {}), (Cells{{7, "seven"}}));
+}
+
+TEST(ModelColumnTest, ASnapshotFromBeforeAChangeSeesWhatTheLaterRuleKeepsOfIt) {
+  ModelColumn column;
+  for (const int64_t i : {1, 2, 3}) column.Set({static_cast<uint64_t>(i), 0}, i, "v");
+  column.Delete({4, 0});
+  ModelRules rules((GcRule()));
+  rules.Change(GcRule::MaxVersions(2), 5, 0);
+
+  EXPECT_EQ(column.Read(3, rules, 0, {}), (Cells{{3, "v"}, {2, "v"}}));
+  EXPECT_EQ(column.Read(4, rules, 0, {}), Cells{});
+}
+
+TEST(ModelColumnTest, ALongerAgeBringsNothingBack) {
+  ModelColumn column;
+  column.Set({1, 0}, 3999, "expired");
+  ModelRules rules(GcRule::MaxAge(absl::Milliseconds(1)));
+  rules.Change(GcRule(), 2, 5000);
+  column.Set({3, 0}, 3998, "as old");
+
+  EXPECT_EQ(column.Read(3, rules, 5000, {}), (Cells{{3998, "as old"}}));
 }
 
 }  // namespace

@@ -315,8 +315,8 @@ class WaysRun {
       static const char* const kNames[] = {"Set", "DeleteColumn", "DeleteCell", "DeleteFamily",
                                            "DeleteRow"};
       absl::StrAppend(&text, " ", kNames[static_cast<size_t>(op.kind)], "(", op.family, ":",
-                      absl::CHexEscape(op.qualifier), "@", op.timestamp.value_or(-1), "=", op.value,
-                      ")");
+                      absl::CHexEscape(op.qualifier), "@", op.timestamp.value_or(-1), "=",
+                      ToAbsl(op.value.view()), ")");
     }
     Log(Cat("Write ", Quoted(mutation.row), text));
     return mutation;
@@ -537,7 +537,7 @@ class WaysRun {
       const ModelCell& a = expected.cells[i];
       const Cell& b = row.cells()[i];
       if (a.family != b.family || a.qualifier != b.qualifier ||
-          a.timestamp != b.timestamp.micros() || a.value != b.value) {
+          a.timestamp != b.timestamp.micros() || a.value.view() != b.value) {
         return false;
       }
     }
@@ -585,7 +585,7 @@ class WaysRun {
       for (const ModelRow& row : Expected(query.rows, chain, sequence)) {
         for (const ModelCell& cell : row.cells) {
           absl::StrAppend(&expected, row.key, " ", cell.qualifier, "@", cell.timestamp, "=",
-                          cell.value, "\n");
+                          ToAbsl(cell.value.view()), "\n");
         }
       }
       if (got != expected) {

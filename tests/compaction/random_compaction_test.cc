@@ -6,18 +6,15 @@
 // that took place before: what it reads was written before, and nothing else concerns it.
 //
 // A run is a memtable here, and the tablet's version has them in place of sorted runs. What is
-// expected is computed from the list of all writes and changes, in another way than the engine does
-// it.
+// expected is what the model says (tests/support/model.h).
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,6 +28,7 @@
 #include "compaction/merging_cursor.h"
 #include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
+#include "support/model.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
@@ -41,128 +39,21 @@
 namespace bigtable {
 namespace {
 
-struct Write {
-  EntryVersion version;
-  EntryKind kind = EntryKind::kCell;
-  std::string row;
-  std::string family;
-  std::string qualifier;
-  int64_t timestamp = 0;
-  std::string value;
-
-  // Whether it ends what is at the timestamp of this column.
-  bool Hides(const Write& cell) const {
-    if (row != cell.row) return false;
-    if (kind == EntryKind::kDeleteRow) return true;
-    if (family != cell.family) return false;
-    if (kind == EntryKind::kDeleteFamily) return true;
-    if (qualifier != cell.qualifier) return false;
-    return kind == EntryKind::kDeleteColumn || timestamp == cell.timestamp;
+// What the engine calls an operation.
+EntryKind EntryKindOf(const ModelOperation& op) {
+  switch (op.kind) {
+    case ModelOperation::Kind::kSet:
+      return EntryKind::kCell;
+    case ModelOperation::Kind::kDeleteColumn:
+      return EntryKind::kDeleteColumn;
+    case ModelOperation::Kind::kDeleteCell:
+      return EntryKind::kDeleteCell;
+    case ModelOperation::Kind::kDeleteFamily:
+      return EntryKind::kDeleteFamily;
+    case ModelOperation::Kind::kDeleteRow:
+      return EntryKind::kDeleteRow;
   }
-};
-
-// When a cell was there: from `from` on, up to but without `to`.
-struct Span {
-  EntryVersion from;
-  EntryVersion to;
-};
-constexpr EntryVersion kForever{kMaxSequence, kMaxOrdinal};
-
-// The rule of a family up to a sequence number at which another one came.
-struct PastRule {
-  std::string family;
-  SequenceNumber before;
-  GcRule rule;
-  absl::Time now;  // then
-};
-
-// The n-th moment since `from` at which there is a cell for the first time at one of the newer
-// timestamps.
-EntryVersion NthNewer(EntryVersion from, const std::map<int64_t, std::vector<Span>>& newer,
-                      int64_t n) {
-  std::vector<EntryVersion> counted;
-  for (const auto& [timestamp, spans] : newer) {
-    EntryVersion first = kForever;
-    for (const Span& span : spans) {
-      if (span.to > from) first = std::min(first, std::max(span.from, from));
-    }
-    if (first != kForever) counted.push_back(first);
-  }
-  if (std::ssize(counted) < n) return kForever;
-  std::sort(counted.begin(), counted.end());
-  return counted[static_cast<size_t>(n - 1)];
-}
-
-// When the rules of a family, the past ones and `present`, end a cell that was written at `birth`.
-EntryVersion EndByRules(EntryVersion birth, const std::map<int64_t, std::vector<Span>>& newer,
-                        std::vector<PastRule> rules, const GcRule& present) {
-  rules.push_back({{}, kMaxSequence, present, {}});
-  EntryVersion from = birth;
-  for (size_t i = 0; i < rules.size(); ++i) {
-    // A change of the age alone changes nothing here.
-    while (i + 1 < rules.size() &&
-           rules[i + 1].rule.max_versions() == rules[i].rule.max_versions()) {
-      ++i;
-    }
-    const EntryVersion change{rules[i].before, 0};
-    if (change <= from) continue;
-    if (const auto n = rules[i].rule.max_versions()) {
-      const EntryVersion end = NthNewer(from, newer, *n);
-      if (end < change) return end;
-    }
-    from = change;
-  }
-  return kForever;
-}
-
-// What a read at `moment` returns, a line for each cell.
-std::string Expected(const std::vector<Write>& writes, const TableLayout& layout,
-                     const std::vector<PastRule>& past, SequenceNumber moment, absl::Time now) {
-  const auto has_expired = [&](const Write& write, const FamilyLayout& family) {
-    if (write.timestamp < MinTimestamp(family.gc, now)) return true;
-    return std::any_of(past.begin(), past.end(), [&](const PastRule& rule) {
-      return rule.family == family.name && write.version.sequence < rule.before &&
-             write.timestamp < MinTimestamp(rule.rule, rule.now);
-    });
-  };
-  // Cells of each column, by timestamp from new to old, and then as they were written.
-  std::map<std::tuple<std::string, std::string, std::string>,
-           std::map<int64_t, std::vector<size_t>, std::greater<>>>
-      columns;
-  for (size_t i = 0; i < writes.size(); ++i) {
-    const Write& write = writes[i];
-    if (write.kind != EntryKind::kCell || write.version.sequence > moment) continue;
-    const FamilyLayout* family = layout.FindFamily(write.family);
-    if (write.version.sequence <= family->created || has_expired(write, *family)) continue;
-    columns[{write.row, write.family, write.qualifier}][write.timestamp].push_back(i);
-  }
-  std::string out;
-  for (const auto& [column, cells] : columns) {
-    const FamilyLayout& family = *layout.FindFamily(std::get<1>(column));
-    std::vector<PastRule> rules;
-    for (const PastRule& rule : past) {
-      if (rule.family == family.name) rules.push_back(rule);
-    }
-    std::map<int64_t, std::vector<Span>> spans;  // of the newer timestamps
-    for (const auto& [timestamp, indexes] : cells) {
-      std::vector<Span> here;
-      for (const size_t i : indexes) {
-        Span span{writes[i].version, kForever};
-        for (size_t j = i + 1; j < writes.size() && writes[j].version.sequence <= moment; ++j) {
-          if (!writes[j].Hides(writes[i])) continue;
-          span.to = writes[j].version;
-          break;
-        }
-        span.to = std::min(span.to, EndByRules(span.from, spans, rules, family.gc));
-        here.push_back(span);
-        if (span.to != kForever) continue;
-        absl::StrAppend(&out, writes[i].row, "/", writes[i].family, ":", writes[i].qualifier, "@",
-                        timestamp, "=", writes[i].value, "\n");
-      }
-      spans[timestamp] = std::move(here);
-    }
-  }
-  return out;
+  return EntryKind::kCell;
 }
 
 class History {
@@ -179,16 +70,23 @@ class History {
     out_of_order_ = random_.OneIn(2);
     changes_rules_ = random_.OneIn(2);
     runs_ = {NewTestMemtable()};
+    for (const FamilyLayout& family : layout_.families) {
+      model_.AddFamily(family.name, {.gc = family.gc});
+    }
   }
 
   // A history of one column, a:0 of r0.
   static History OfOneColumn(int64_t max_versions) {
     History history(0);
-    history.layout_.families[0].gc = GcRule::MaxVersions(max_versions);
+    FamilyLayout& family = history.layout_.families[0];
+    family.gc = GcRule::MaxVersions(max_versions);
+    history.model_.DropFamily(family.name);
+    history.model_.AddFamily(family.name, {.gc = family.gc});
     return history;
   }
-  void Put(EntryKind kind, int64_t timestamp) {
-    Store({{++last_, 0}, kind, "r0", "a", "0", timestamp, {}});
+  void Put(ModelOperation::Kind kind, int64_t timestamp) {
+    ++last_;
+    Store({"r0", {{.kind = kind, .family = "a", .qualifier = "0", .timestamp = timestamp}}});
   }
 
   void Step() {
@@ -277,7 +175,7 @@ class History {
     std::set<SequenceNumber> moments = snapshots_;
     moments.insert(last_);
     for (const SequenceNumber moment : moments) {
-      ASSERT_EQ(Read(moment), Expected(writes_, layout_, past_, moment, Now()))
+      ASSERT_EQ(Read(moment), Expected(moment))
           << "at " << moment << ", after:\n"
           << Rules() << script_ << "there are now:\n"
           << EntriesText();
@@ -304,7 +202,7 @@ class History {
           << DebugString(key) << "\n"
           << script_;
     }
-    ASSERT_EQ(cells, Expected(writes_, layout_, past_, last_, Now())) << Rules() << script_;
+    ASSERT_EQ(cells, Expected(last_)) << Rules() << script_;
   }
 
  private:
@@ -320,17 +218,19 @@ class History {
   void Recreate(FamilyLayout* family) {
     family->created = ++last_;
     family->past = {};
-    std::erase_if(past_, [&](const PastRule& rule) { return rule.family == family->name; });
+    model_.DropFamily(family->name);
+    model_.AddFamily(family->name, {.gc = family->gc});
     absl::StrAppend(&script_, family->name, " is created anew at ", last_, "\n");
   }
   void ChangeRule(FamilyLayout* family) {
     const GcRule rule = RandomRule();
     if (rule == family->gc) return;
-    past_.push_back({family->name, ++last_, family->gc, Now()});
-    family->ChangeRule(rule, last_, Now());
+    family->ChangeRule(rule, ++last_, Now());
+    model_.UpdateFamily(family->name, {.gc = rule}, last_, NowMicros());
     absl::StrAppend(&script_, "at ", last_, " the rules are\n", Rules());
   }
-  absl::Time Now() const { return absl::FromUnixMicros(static_cast<int64_t>(now_)); }
+  int64_t NowMicros() const { return static_cast<int64_t>(now_); }
+  absl::Time Now() const { return absl::FromUnixMicros(NowMicros()); }
 
   void CompactSome() {
     if (runs_[0]->empty()) {
@@ -343,48 +243,63 @@ class History {
   }
   void Mutate() {
     ++last_;
-    const std::string row = absl::StrCat("r", random_.Below(rows_));
+    ModelMutation mutation{absl::StrCat("r", random_.Below(rows_)), {}};
     const uint64_t operations = random_.OneIn(3) ? 1 + random_.Below(4) : 1;
-    for (uint32_t ordinal = 0; ordinal < operations; ++ordinal) Add(row, {last_, ordinal});
+    for (uint32_t ordinal = 0; ordinal < operations; ++ordinal) {
+      mutation.operations.push_back(RandomOperation(ordinal));
+    }
+    Store(mutation);
   }
-  void Add(const std::string& row, EntryVersion version) {
-    static constexpr EntryKind kKinds[] = {EntryKind::kCell,         EntryKind::kCell,
-                                           EntryKind::kCell,         EntryKind::kCell,
-                                           EntryKind::kCell,         EntryKind::kDeleteCell,
-                                           EntryKind::kDeleteCell,   EntryKind::kDeleteColumn,
-                                           EntryKind::kDeleteFamily, EntryKind::kDeleteRow};
+  ModelOperation RandomOperation(uint32_t ordinal) {
+    using Kind = ModelOperation::Kind;
+    static constexpr Kind kKinds[] = {Kind::kSet,          Kind::kSet,        Kind::kSet,
+                                      Kind::kSet,          Kind::kSet,        Kind::kDeleteCell,
+                                      Kind::kDeleteCell,   Kind::kDeleteColumn,
+                                      Kind::kDeleteFamily, Kind::kDeleteRow};
     const size_t kinds = std::size(kKinds) - (one_column_ && !random_.OneIn(8) ? 3 : 0);
-    Write write{version, kKinds[random_.Below(kinds)], row, {}, {}, 0, {}};
-    if (write.kind != EntryKind::kDeleteRow) {
-      write.family = layout_.families[random_.Below(one_column_ ? 1 : 3)].name;
-    }
-    if (write.kind < EntryKind::kDeleteFamily)
-      write.qualifier = absl::StrCat(random_.Below(columns_));
-    if (HasTimestamp(write.kind)) {
-      write.timestamp = static_cast<int64_t>(random_.Below(timestamps_));
-      if (!out_of_order_) write.timestamp += static_cast<int64_t>(version.sequence);
-    }
-    Store(std::move(write));
+    ModelOperation op;
+    op.kind = kKinds[random_.Below(kinds)];
+    if (op.kind == Kind::kDeleteRow) return op;
+    op.family = layout_.families[random_.Below(one_column_ ? 1 : 3)].name;
+    if (op.kind == Kind::kDeleteFamily) return op;
+    op.qualifier = absl::StrCat(random_.Below(columns_));
+    if (op.kind == Kind::kDeleteColumn) return op;
+    op.timestamp = static_cast<int64_t>(random_.Below(timestamps_));
+    if (!out_of_order_) *op.timestamp += static_cast<int64_t>(last_);
+    if (op.kind == Kind::kSet) op.value = absl::StrCat("v", last_, ".", ordinal);
+    return op;
   }
-  void Store(Write write) {
-    std::string key = RowPrefix(write.row);
-    if (write.kind == EntryKind::kDeleteRow) {
-      AppendNoFamily(&key, 0);
-    } else if (write.kind == EntryKind::kDeleteFamily) {
-      AppendNoColumn(&key, write.family);
-    } else {
-      AppendColumn(&key, write.family, write.qualifier);
+  // At `last_`.
+  void Store(const ModelMutation& mutation) {
+    model_.Apply(last_, NowMicros(), mutation);
+    runs_[0]->NoteSequence(last_);
+    uint32_t ordinal = 0;
+    for (const ModelOperation& op : mutation.operations) {
+      std::string key = RowPrefix(mutation.row);
+      if (op.kind == ModelOperation::Kind::kDeleteRow) {
+        AppendNoFamily(&key, 0);
+      } else if (op.kind == ModelOperation::Kind::kDeleteFamily) {
+        AppendNoColumn(&key, op.family);
+      } else {
+        AppendColumn(&key, op.family, op.qualifier);
+      }
+      AppendTrailer(&key, op.timestamp.value_or(0), {last_, ordinal++}, EntryKindOf(op));
+      runs_[0]->Add(key, op.value);
+      absl::StrAppend(&script_, EntryText(key, op.value), "\n");
     }
-    if (write.kind == EntryKind::kCell) {
-      write.value = absl::StrCat("v", write.version.sequence, ".", write.version.ordinal);
-    }
-    AppendTrailer(&key, write.timestamp, write.version, write.kind);
-    runs_[0]->NoteSequence(write.version.sequence);
-    runs_[0]->Add(key, write.value);
-    absl::StrAppend(&script_, EntryText(key, write.value), "\n");
-    writes_.push_back(std::move(write));
   }
 
+  // What a read at `moment` returns, a line for each cell.
+  std::string Expected(SequenceNumber moment) const {
+    std::string out;
+    for (const std::string& row : model_.RowKeys()) {
+      for (const ModelCell& cell : model_.Read(row, moment, NowMicros())) {
+        absl::StrAppend(&out, Cat(row, "/", cell.family, ":", cell.qualifier, "@", cell.timestamp,
+                                  "=", cell.value.view(), "\n"));
+      }
+    }
+    return out;
+  }
   std::string Read(SequenceNumber moment) {
     // As the engine has them: the active memtable, the frozen ones from new to old, and the runs.
     GroupVersion group{runs_[0], {runs_.begin() + 1, runs_.end()}, {}};
@@ -437,20 +352,19 @@ class History {
   uint64_t columns_ = 1;
   uint64_t timestamps_ = 1;
   bool changes_rules_ = false;
-  std::vector<PastRule> past_;
   bool out_of_order_ = true;  // timestamps have nothing to do with when a cell is written
   uint64_t now_ = 5;
   SequenceNumber last_ = 0;
   std::set<SequenceNumber> snapshots_;
   std::vector<Ref<Memtable>> runs_;  // from new to old; the first is written to
-  std::vector<Write> writes_;
+  ModelTable model_{TableSchema()};
   std::string script_;
 };
 
 // Each of the cells that live here has deleted ones of its own that count against it.
 TEST(CompactionTest, EveryLivingCellKeepsTheGhostsThatCountAgainstIt) {
-  constexpr EntryKind kCell = EntryKind::kCell;
-  constexpr EntryKind kDelete = EntryKind::kDeleteCell;
+  constexpr auto kCell = ModelOperation::Kind::kSet;
+  constexpr auto kDelete = ModelOperation::Kind::kDeleteCell;
   History history = History::OfOneColumn(4);
   history.Put(kCell, 20);
   for (const int64_t deleted : {21, 22, 23}) history.Put(kCell, deleted);

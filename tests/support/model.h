@@ -1,14 +1,13 @@
 // A database that is obviously right: it keeps everything that was ever done to it and answers each
-// read by going through all of that, as the public headers define the answer. One thread at a time.
+// read by going through all of that, as the public headers define the answer. One thread at a time;
+// copies share the values.
 //
 // What the definitions come to:
 //   * A Set writes a cell at (column, timestamp). It is there until a later deletion covers it (of
 //     the cell, its column, its family or its row) or a later Set of the same timestamp takes its
 //     place.
-//   * MaxVersions(n): a cell is gone once n cells of its column with newer timestamps have existed
-//     since it was written, deleted later or not. A cell that a Set replaced counts as written by
-//     that Set. Cells with one timestamp count once.
-//   * MaxAge: a cell is gone when its timestamp is less than the present minus the age.
+//   * What the rules of its family let go is gone: see model_rules.h. A cell that a Set replaced
+//     counts as written by that Set.
 //   * The server's time of a mutation is the clock's, or one more than the last that was taken,
 //     whichever is larger. A mutation without a Set that asks for it takes none.
 //   * A read at a sequence number sees what happened up to and with the mutation of that number.
@@ -16,34 +15,44 @@
 #define BIGTABLE_TESTS_SUPPORT_MODEL_H_
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/time/time.h"
-
 #include "bigtable/row_mutation.h"
 #include "bigtable/schema.h"
 
+#include "support/model_rules.h"
+
 namespace bigtable {
 
-// When an operation took effect: its mutation's place in the order of all, and its own place in the
-// mutation.
-struct ModelVersion {
-  uint64_t sequence = 0;
-  uint32_t ordinal = 0;
+// The bytes of a cell. Copies share them, since some are large.
+class ModelValue {
+ public:
+  ModelValue() = default;
+  // Implicit, as a string is made.
+  ModelValue(std::string bytes) : bytes_(std::make_shared<const std::string>(std::move(bytes))) {}
+  ModelValue(const char* bytes) : ModelValue(std::string(bytes)) {}
 
-  friend auto operator<=>(const ModelVersion&, const ModelVersion&) = default;
+  std::string_view view() const { return bytes_ == nullptr ? std::string_view() : *bytes_; }
+  operator std::string_view() const { return view(); }
+  size_t size() const { return view().size(); }
+
+  friend bool operator==(const ModelValue& a, const ModelValue& b) {
+    return a.bytes_ == b.bytes_ || a.view() == b.view();
+  }
+  friend void PrintTo(const ModelValue& value, std::ostream* out) { *out << value.view(); }
+
+ private:
+  std::shared_ptr<const std::string> bytes_;
 };
-inline constexpr ModelVersion kNotYet{std::numeric_limits<uint64_t>::max(),
-                                      std::numeric_limits<uint32_t>::max()};
 
 struct ModelOperation {
   enum class Kind { kSet, kDeleteColumn, kDeleteCell, kDeleteFamily, kDeleteRow };
@@ -52,7 +61,7 @@ struct ModelOperation {
   std::string family;
   std::string qualifier;
   std::optional<int64_t> timestamp;  // a Set without one takes the server's time
-  std::string value;
+  ModelValue value;
 };
 
 struct ModelMutation {
@@ -93,7 +102,7 @@ struct ModelCell {
   std::string family;
   std::string qualifier;
   int64_t timestamp = 0;
-  std::string value;
+  ModelValue value;
 
   friend bool operator==(const ModelCell&, const ModelCell&) = default;
 };
@@ -108,7 +117,7 @@ struct ModelRow {
 // Everything that was done to one column, in the order in which it was done.
 class ModelColumn {
  public:
-  void Set(ModelVersion version, int64_t timestamp, std::string value) {
+  void Set(ModelVersion version, int64_t timestamp, ModelValue value) {
     sets_[timestamp].push_back({version, std::move(value)});
   }
   void Delete(ModelVersion version) { deletes_.push_back(version); }
@@ -118,32 +127,34 @@ class ModelColumn {
 
   // The cells that are there at `sequence`, by timestamp from new to old. `wide_deletes` are those
   // of the family and the row.
-  std::vector<std::pair<int64_t, std::string>> Read(uint64_t sequence, const GcRule& gc,
-                                                    int64_t now_micros,
-                                                    std::vector<ModelVersion> wide_deletes) const {
+  std::vector<std::pair<int64_t, ModelValue>> Read(uint64_t sequence, const ModelRules& rules,
+                                                   int64_t now_micros,
+                                                   std::vector<ModelVersion> wide_deletes) const {
     wide_deletes.insert(wide_deletes.end(), deletes_.begin(), deletes_.end());
 
-    std::vector<std::pair<int64_t, std::string>> cells;
-    std::vector<std::vector<Life>> newer;  // of each newer timestamp, one after the other
+    std::vector<std::pair<int64_t, ModelValue>> cells;
+    std::vector<std::vector<ModelLife>> newer;  // of each newer timestamp, one after the other
     for (const auto& [timestamp, sets] : sets_) {
       std::vector<ModelVersion> deletes = wide_deletes;
       if (const auto it = cell_deletes_.find(timestamp); it != cell_deletes_.end()) {
         deletes.insert(deletes.end(), it->second.begin(), it->second.end());
       }
-      std::vector<Life> lives;
+      // What happened later has not happened yet, but for changes of the rule.
+      std::erase_if(deletes, [&](const ModelVersion& d) { return d.sequence > sequence; });
+      std::vector<ModelLife> lives;
       for (size_t i = 0; i < sets.size() && sets[i].version.sequence <= sequence; ++i) {
         const ModelVersion birth = sets[i].version;
-        ModelVersion death = i + 1 < sets.size() ? sets[i + 1].version : kNotYet;
+        if (rules.HasExpired(birth.sequence, timestamp, now_micros)) continue;
+        ModelVersion death = kNotYet;
+        if (i + 1 < sets.size() && sets[i + 1].version.sequence <= sequence) {
+          death = sets[i + 1].version;
+        }
         for (const ModelVersion& deletion : deletes) {
           if (deletion > birth) death = std::min(death, deletion);
         }
-        if (gc.max_versions()) {
-          death = std::min(death, CountedOut(birth, newer, *gc.max_versions()));
-        }
+        death = std::min(death, rules.CountedOut(birth, newer));
         lives.push_back({birth, death});
-        const bool expired =
-            gc.max_age() && timestamp < now_micros - absl::ToInt64Microseconds(*gc.max_age());
-        if (death.sequence > sequence && !expired) cells.emplace_back(timestamp, sets[i].value);
+        if (death == kNotYet) cells.emplace_back(timestamp, sets[i].value);
       }
       newer.push_back(std::move(lives));
     }
@@ -153,29 +164,8 @@ class ModelColumn {
  private:
   struct Write {
     ModelVersion version;
-    std::string value;
+    ModelValue value;
   };
-  struct Life {
-    ModelVersion birth;
-    ModelVersion death;
-  };
-
-  // When the n-th newer timestamp had a cell since `birth`.
-  static ModelVersion CountedOut(ModelVersion birth, const std::vector<std::vector<Life>>& newer,
-                                 int64_t n) {
-    std::vector<ModelVersion> first_seen;
-    for (const std::vector<Life>& lives : newer) {
-      for (const Life& life : lives) {
-        if (life.death > birth) {
-          first_seen.push_back(std::max(life.birth, birth));
-          break;  // lives are in order: this is the first
-        }
-      }
-    }
-    if (first_seen.size() < static_cast<size_t>(n)) return kNotYet;
-    std::sort(first_seen.begin(), first_seen.end());
-    return first_seen[static_cast<size_t>(n) - 1];
-  }
 
   std::map<int64_t, std::vector<Write>, std::greater<>> sets_;
   std::map<int64_t, std::vector<ModelVersion>> cell_deletes_;
@@ -188,6 +178,8 @@ class ModelTable {
       : schema_(std::move(schema)) {
     last_server_times_[""] = 0;
     for (const std::string& row : split_rows) last_server_times_[row] = 0;
+    for (const auto& [name, family] : schema_.families) rules_.emplace(name, family.gc);
+    NoteSplitRule();
   }
 
   const TableSchema& schema() const { return schema_; }
@@ -204,26 +196,37 @@ class ModelTable {
     left = std::max(left, right->second);
     last_server_times_.erase(right);
   }
-  // Whether the tablets change by themselves, so that nobody knows which time a server gives.
-  bool HasOwnWill() const {
-    return schema_.split.tablet_size != 0 && schema_.split.tablet_size < (1 << 20);
+  // The first row of each tablet. Not known when the table has a will of its own.
+  std::vector<std::string> TabletBegins() const {
+    std::vector<std::string> begins;
+    for (const auto& [begin, last] : last_server_times_) begins.push_back(begin);
+    return begins;
+  }
+  // Whether the tablets change by themselves, or did, so that nobody knows which time a server
+  // gives.
+  bool HasOwnWill() const { return has_own_will_; }
+  void SetSplitRule(const SplitRule& rule) {
+    schema_.split = rule;
+    NoteSplitRule();
   }
 
-  void AddFamily(const std::string& name, const Family& family) { schema_.families[name] = family; }
+  void AddFamily(const std::string& name, const Family& family) {
+    schema_.families[name] = family;
+    rules_.emplace(name, family.gc);
+  }
   void DropFamily(const std::string& name) {
     schema_.families.erase(name);
+    rules_.erase(name);
     for (auto& [key, row] : rows_) row.families.erase(name);
   }
-  void UpdateFamily(const std::string& name, const Family& family) {
+  // `sequence` is larger than all before, and no mutation's.
+  void UpdateFamily(const std::string& name, const Family& family, uint64_t sequence,
+                    int64_t now_micros) {
     schema_.families[name] = family;
+    rules_.at(name).Change(family.gc, sequence, now_micros);
   }
   void SetLocalityGroup(const std::string& name, const LocalityGroup& group) {
     schema_.locality_groups[name] = group;
-  }
-  // Whether anything was ever written to it.
-  bool WasWritten(const std::string& family) const {
-    return std::any_of(rows_.begin(), rows_.end(),
-                       [&](const auto& row) { return row.second.families.contains(family); });
   }
 
   // Whether every family that the mutation names is there.
@@ -282,9 +285,9 @@ class ModelTable {
     for (const auto& [family_name, family] : row->second.families) {
       std::vector<ModelVersion> wide_deletes = row->second.deletes;
       wide_deletes.insert(wide_deletes.end(), family.deletes.begin(), family.deletes.end());
-      const GcRule& gc = schema_.families.at(family_name).gc;
+      const ModelRules& rules = rules_.at(family_name);
       for (const auto& [qualifier, column] : family.columns) {
-        for (auto& [timestamp, value] : column.Read(sequence, gc, now_micros, wide_deletes)) {
+        for (auto& [timestamp, value] : column.Read(sequence, rules, now_micros, wide_deletes)) {
           cells.push_back({family_name, qualifier, timestamp, std::move(value)});
         }
       }
@@ -309,14 +312,22 @@ class ModelTable {
     std::vector<ModelVersion> deletes;
   };
 
+  // Sizes that a test may come to, with all that it writes.
+  void NoteSplitRule() {
+    has_own_will_ = has_own_will_ || schema_.split.merge_size != 0 ||
+                    (schema_.split.tablet_size != 0 && schema_.split.tablet_size < 100 << 20);
+  }
+
   TableSchema schema_;
+  bool has_own_will_ = false;
+  std::map<std::string, ModelRules> rules_;  // of each family
   std::map<std::string, RowHistory> rows_;
   std::map<std::string, int64_t> last_server_times_;  // of each tablet, by its first row
 };
 
 struct ModelDatabase {
   std::map<std::string, ModelTable> tables;
-  uint64_t sequence = 0;  // of the last mutation
+  uint64_t sequence = 0;  // of the last mutation, or change of a rule
 
   // Whether it was applied; otherwise nothing changed.
   bool Apply(const std::string& table, int64_t now_micros, const ModelMutation& mutation) {
@@ -324,6 +335,10 @@ struct ModelDatabase {
     if (!model.Accepts(mutation)) return false;
     model.Apply(++sequence, now_micros, mutation);
     return true;
+  }
+  void UpdateFamily(const std::string& table, const std::string& name, const Family& family,
+                    int64_t now_micros) {
+    tables.at(table).UpdateFamily(name, family, ++sequence, now_micros);
   }
 };
 

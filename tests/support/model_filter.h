@@ -177,7 +177,7 @@ struct ModelFilter {
         cells.erase(cells.begin(), cells.begin() + std::min<int64_t>(n, std::ssize(cells)));
         break;
       case Kind::kStripValue:
-        for (ModelCell& cell : cells) cell.value.clear();
+        for (ModelCell& cell : cells) cell.value = {};
         break;
       case Kind::kChain:
         for (const ModelFilter& filter : filters) cells = filter.Apply(row, std::move(cells));
