@@ -253,6 +253,9 @@ class CommitLog {
       ABSL_LOCKS_EXCLUDED(mutex_);
   void EndAbandoned(const Call& call, const absl::Status& status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // For a call that has failed: a file whose sync has failed fails ever after, and what its bytes
+  // are after a failed write is not known.
+  static void KeepFromReuse(const Call& call);
   absl::Status Timed(absl::FunctionRef<absl::Status()> call, absl::Duration* took);
 
   // SwitchFile and what it calls.

@@ -64,6 +64,7 @@ absl::Status CommitLog::EndFlush(const Call& call, absl::Status status) {
   flushing_ = false;
   changed_.SignalAll();
   if (!status.ok()) {
+    KeepFromReuse(call);
     SetFailure(status);
     return status;
   }
@@ -132,6 +133,7 @@ void CommitLog::EndSync(const Call& call, const absl::Status& status, absl::Dura
   syncing_ = false;
   changed_.SignalAll();
   if (!status.ok()) {
+    KeepFromReuse(call);
     SetFailure(status);
   } else {
     synced_.store(call.end, std::memory_order_release);
@@ -142,8 +144,11 @@ void CommitLog::EndAbandoned(const Call& call, const absl::Status& status) {
   --abandoned_;
   hung_status_.Update(status);
   changed_.SignalAll();
-  if (status.ok()) return;
-  // After an error a file says nothing of worth about its bytes any more.
+  if (!status.ok()) KeepFromReuse(call);
+}
+
+// At once: upkeep may release the segments long before StartNewSegment.
+void CommitLog::KeepFromReuse(const Call& call) {
   for (const Piece& piece : call.pieces) piece.segment->reusable_ = false;
 }
 

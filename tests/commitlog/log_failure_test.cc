@@ -59,6 +59,31 @@ TEST_P(LogFailureTest, LogGoesOnInANewSegmentOnceEverythingIsReleased) {
   }
 }
 
+// Its sync fails ever after. Upkeep goes on while the log has failed, and lets go of segments.
+TEST_P(LogFailureTest, AFileWhoseSyncHasFailedIsNotUsedAgain) {
+  auto log = NewLog(&fs_);
+  SequenceNumber last = 0;
+  const auto add_segments = [&](int count) {
+    for (int i = 0; i < 5 * count; ++i) {
+      ASSERT_OK(Add(log.get(), last + 1, Payload(last + 1, 3000)));
+      ++last;
+    }
+  };
+  ASSERT_NO_FATAL_FAILURE(add_segments(3));
+  BreakSync();
+  EXPECT_FALSE(log->Sync().ok());
+  fs_.ClearFaults();
+  log->ReleaseThrough(last);
+  ASSERT_OK(log->PrepareSpare());
+  ASSERT_OK(log->PrepareSpare());
+  ASSERT_OK(log->StartNewSegment());
+  for (int round = 0; round < 10; ++round) {
+    ASSERT_NO_FATAL_FAILURE(add_segments(1));
+    ASSERT_OK(log->Sync());
+    ASSERT_OK(log->PrepareSpare());
+  }
+}
+
 TEST_P(LogFailureTest, NewSegmentIsStartedOnlyWhenThatIsDurable) {
   auto log = NewLog(&fs_);
   ASSERT_OK(Add(log.get(), 1, "x"));
