@@ -164,9 +164,9 @@ class DamagedDatabase {
       if (random_.OneIn(10)) {
         op.kind = random_.OneIn(2) ? Kind::kDeleteColumn : Kind::kDeleteFamily;
       } else {
-        op.value = random_.OneIn(2) ? random_.Bytes(random_.Below(300))
-                                    : std::string(random_.Below(300), 'v');
-        op.value += Cat(timestamp_);
+        const uint64_t size = random_.Below(300);
+        op.value =
+            Cat(random_.OneIn(2) ? random_.Bytes(size) : std::string(size, 'v'), timestamp_);
       }
       mutation.operations.push_back(std::move(op));
     }

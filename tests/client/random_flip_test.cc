@@ -63,9 +63,9 @@ class FlipRun {
           return absl::StrContains(text, path.substr(path.rfind('/') + 1)) ||
                  (absl::StrContains(path, "/log/") && absl::StrContains(text, FolderOf(path)));
         });
-    // Where the end of METADATA's log is gone, what points to what was in it shows that.
+    // Where the end of METADATA's log is gone, what it does not lead to any more shows that.
     const bool is_without_end =
-        damage_.flipped != 1 && absl::IsDataLoss(status) &&
+        absl::IsDataLoss(status) &&
         (damage_.Touches("/log/metadata-") || damage_.Touches("/log/root-"));
     if (!is_named && !is_without_end) {
       Fail(Cat(way, ", an error that does not name the file: ", status.ToString()));

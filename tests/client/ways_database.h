@@ -1,0 +1,300 @@
+// A random database over a tiny alphabet, so that neighbours collide all the time, and its model.
+// How it is opened, written to, and changed in ways that nobody may see; ways_reads.h reads it. One
+// thread at a time.
+#ifndef BIGTABLE_TESTS_CLIENT_WAYS_DATABASE_H_
+#define BIGTABLE_TESTS_CLIENT_WAYS_DATABASE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+
+#include "bigtable/bigtable.h"
+
+#include "base/strings.h"
+#include "client/ways_random.h"
+#include "filesystem/faulty_file_system.h"
+#include "filesystem/in_memory_file_system.h"
+#include "support/database_peer.h"
+#include "support/faulty_network.h"
+#include "support/model.h"
+#include "support/random.h"
+#include "support/scoped_shortcuts.h"
+#include "support/tally.h"
+#include "support/test_clock.h"
+
+namespace bigtable {
+
+class WaysDatabase {
+ public:
+  // The next one is made with all shortcuts, whatever this one was.
+  explicit WaysDatabase(uint64_t seed)
+      : random_(seed), faulty_(&memory_), words_(random_), shortcuts_(0) {
+    by_message_ = random_.OneIn(4);
+    if (!Open()) return;
+    const TableSchema schema = RandomWaysSchema(random_);
+    model_.tables.emplace(kTable, ModelTable(schema));
+    if (!Check(database_->CreateTable(kTable, schema), "CreateTable")) return;
+    if (!by_message_ && !MakeOther()) return;
+    FindTables();
+  }
+  ~WaysDatabase() {
+    EndLateWrite();
+    Close();
+  }
+  WaysDatabase(const WaysDatabase&) = delete;
+  WaysDatabase& operator=(const WaysDatabase&) = delete;
+
+  const std::string& failure() const { return failure_; }
+  const std::vector<std::string>& script() const { return script_; }
+
+ protected:
+  static constexpr const char* kTable = "t";
+  static constexpr const char* kOther = "other";
+  static constexpr int kServers = 2;  // of the table; one more has the other table
+
+  struct Taken {
+    std::shared_ptr<const Snapshot> snapshot;
+    uint64_t sequence;  // the model's
+  };
+
+  // --- Outcomes ---
+
+  void Log(std::string line) { script_.push_back(std::move(line)); }
+  void Fail(std::string what) {
+    if (failure_.empty()) failure_ = std::move(what);
+  }
+  bool Check(const absl::Status& status, std::string_view what) {
+    if (!status.ok()) Fail(Cat(what, ": ", status.ToString()));
+    return status.ok();
+  }
+
+  // --- Opening ---
+
+  DatabaseOptions MakeOptions(FileSystem* file_system) {
+    DatabaseOptions options;
+    options.memory_budget = 16 << 20;
+    options.log_segment_size = 64 << 10;
+    options.tablet_servers = kServers + 1;
+    options.balance_interval = absl::InfiniteDuration();
+    options.scan_cache = !random_.OneIn(4);
+    options.read_mode =
+        random_.OneIn(2) ? FileSystem::ReadMode::kMapped : FileSystem::ReadMode::kPositional;
+    options.file_system = file_system;
+    options.clock = &clock_;
+    return options;
+  }
+  bool Open() {
+    absl::StatusOr<std::unique_ptr<Database>> opened =
+        Database::Open("/db", MakeOptions(&faulty_));
+    if (!Check(opened.status(), "Open")) return false;
+    database_ = *std::move(opened);
+    if (by_message_) {
+      network_ = MakeNetwork();
+      SendThrough(network_.get(), database_.get());
+    }
+    return true;
+  }
+  // Null: calls of the server's service, without bytes. Otherwise they go through a network, which
+  // is perfect, or loses, repeats and damages messages.
+  std::unique_ptr<FaultyNetwork> MakeNetwork() {
+    if (random_.OneIn(3)) return nullptr;
+    FaultyNetwork::Faults faults;
+    if (random_.OneIn(2)) faults = FaultyNetwork::Everything();
+    faults.delay = 0;
+    return std::make_unique<FaultyNetwork>(random_.Next(), faults);
+  }
+  static void SendThrough(FaultyNetwork* network, Database* database) {
+    DatabasePeer(database).UseServices([network](ServerHost* host) -> DataService* {
+      if (network == nullptr) return host->data_service();
+      return network->To(host);
+    });
+  }
+  void Close() {
+    snapshots_.clear();
+    database_.reset();
+    network_.reset();
+  }
+  // What was not logged is written out.
+  void Reopen() {
+    EndLateWrite();
+    Log("Close and open");
+    snapshots_.clear();
+    if (random_.OneIn(2) && !Check(database_->Close(), "Close")) return;
+    Close();
+    if (!Open()) return;
+    Tally("reopenings");
+    FindTables();
+  }
+  void FindTables() {
+    const absl::StatusOr<Table*> found = database_->OpenTable(kTable);
+    if (!Check(found.status(), "OpenTable")) return;
+    table_ = *found;
+    if (by_message_) return;
+    const absl::StatusOr<Table*> other = database_->OpenTable(kOther);
+    if (!Check(other.status(), "OpenTable")) return;
+    other_ = *other;
+    KeepApart();
+  }
+
+  // --- The other table ---
+
+  // Its rows have the names of the first one's.
+  bool MakeOther() {
+    return Check(database_->CreateTable(kOther, {.families = {{"f", {}}}}), "CreateTable");
+  }
+  // It has a server of its own.
+  void KeepApart() {
+    Check(database_->MoveTablet(kOther, "a", kServers), "MoveTablet");
+    const absl::StatusOr<std::vector<TabletInfo>> tablets = database_->ListTablets(kTable);
+    if (!Check(tablets.status(), "ListTablets")) return;
+    for (const TabletInfo& tablet : *tablets) {
+      if (tablet.server != kServers) continue;
+      const std::string row = tablet.rows.begin().empty() ? "\x01" : tablet.rows.begin();
+      Check(database_->MoveTablet(kTable, row, 0), "MoveTablet");
+    }
+    Check(other_->Apply(RowMutation("z").Set("f:", "")), "Apply");
+    for (TabletServer* server : DatabasePeer(database_.get()).Servers()) {
+      for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+        if (tablet->Layout()->name == kOther) other_log_ = Cat("/log/", server->name(), "/");
+      }
+    }
+  }
+  // A write of another server's row of the same name takes its number now, and ends later.
+  void BeginLateWrite() {
+    if (other_ == nullptr) return;
+    const std::string row = words_.Row(random_);
+    Log(Cat("A write to ", Quoted(row), " of the other table begins"));
+    faulty_.StallCalls({.kinds = {FileCall::kLogSync}, .path_contains = other_log_});
+    late_ = std::thread([this, row] {
+      other_->Apply(RowMutation(row).Set("f:", ""), {.durability = Durability::kSync})
+          .IgnoreError();
+    });
+    if (!faulty_.WaitUntilStalled(1)) Fail("the write of the other table does not stall");
+  }
+  void EndLateWrite() {
+    if (!late_.joinable()) return;
+    Log("The write to the other table ends");
+    faulty_.ReleaseCalls();
+    late_.join();
+  }
+
+
+  // --- Writing ---
+
+  ModelMutation MakeMutation() {
+    ModelMutation mutation = words_.Mutation(random_, clock_.micros());
+    Log(Cat("Write ", Describe(mutation)));
+    return mutation;
+  }
+  WriteOptions MakeWriteOptions() {
+    WriteOptions options;
+    options.durability = random_.OneIn(4) ? Durability::kNone : Durability::kBuffered;
+    return options;
+  }
+  void Write() {
+    const ModelMutation mutation = MakeMutation();
+    if (!Check(table_->Apply(mutation.Make(), MakeWriteOptions()), "Apply")) return;
+    model_.Apply(kTable, clock_.micros(), mutation);
+    // Before anybody reads what was written.
+    if (random_.OneIn(3)) EndLateWrite();
+  }
+  void WriteBatch() {
+    std::vector<RowMutation> mutations;
+    std::vector<ModelMutation> models;
+    for (int64_t i = random_.Between(1, 4); i > 0; --i) {
+      models.push_back(MakeMutation());
+      mutations.push_back(models.back().Make());
+    }
+    const auto statuses = table_->ApplyBatch(mutations, MakeWriteOptions());
+    for (size_t i = 0; i < models.size(); ++i) {
+      if (Check(statuses[i], "ApplyBatch")) model_.Apply(kTable, clock_.micros(), models[i]);
+    }
+  }
+
+  // --- What must not matter ---
+
+  void Split() {
+    const std::string row = words_.Row(random_);
+    Log(Cat("SplitTablet at ", Quoted(row)));
+    const absl::Status split = database_->SplitTablet(kTable, row);
+    if (!absl::IsAlreadyExists(split)) Check(split, "SplitTablet");
+  }
+  void Merge() {
+    const std::string row = words_.Row(random_);
+    Log(Cat("MergeTablets at ", Quoted(row)));
+    const absl::Status merged = database_->MergeTablets(kTable, row);
+    if (!absl::IsNotFound(merged)) Check(merged, "MergeTablets");
+  }
+  void Move() {
+    const std::string row = words_.Row(random_);
+    const int server = static_cast<int>(random_.Below(kServers));
+    Log(Cat("MoveTablet with ", Quoted(row), " to ", server));
+    Check(database_->MoveTablet(kTable, row, server), "MoveTablet");
+  }
+  // Of the same name and rule.
+  void RenewFamily() {
+    const std::string name = random_.OneIn(2) ? "a" : "ab";
+    const Family family = model_.tables.at(kTable).schema().families.at(name);
+    if (!snapshots_.empty()) return;  // they would see none of it
+    Log(Cat("DropFamily and AddFamily ", name));
+    if (!Check(database_->DropFamily(kTable, name), "DropFamily")) return;
+    if (!Check(database_->AddFamily(kTable, name, family), "AddFamily")) return;
+    model_.tables.at(kTable).DropFamily(name);
+    model_.tables.at(kTable).AddFamily(name, family);
+  }
+  // Looser or tighter, by number or by age.
+  void ChangeRule() {
+    EndLateWrite();  // the change waits for what has its number already
+    const std::string name = random_.OneIn(2) ? "a" : "ab";
+    Family family = model_.tables.at(kTable).schema().families.at(name);
+    family.gc = RandomWaysRule(random_);
+    Log(Cat("UpdateFamily ", name, ": ", Describe(family.gc), " at ", clock_.micros()));
+    if (!Check(database_->UpdateFamily(kTable, name, family), "UpdateFamily")) return;
+    model_.UpdateFamily(kTable, name, family, clock_.micros());
+  }
+  void TakeSnapshot() {
+    if (late_.joinable() || snapshots_.size() == 3) return;  // it would wait for the write
+    Log("TakeSnapshot");
+    auto snapshot = database_->TakeSnapshot();
+    if (Check(snapshot.status(), "TakeSnapshot")) {
+      snapshots_.push_back({*std::move(snapshot), model_.sequence});
+    }
+  }
+  // For what is written, compacted and opened from now on.
+  void ChooseShortcuts() {
+    static const std::vector<uint64_t> kChoices = {0, ScopedShortcuts::kAll};
+    const uint64_t off = random_.OneIn(2) ? random_.Pick(kChoices) : random_.Next();
+    Log(Cat("Shortcuts off: ", off & ScopedShortcuts::kAll));
+    shortcuts_off.store(off);
+  }
+
+  Random random_;
+  TestClock clock_{1003};
+  InMemoryFileSystem memory_;
+  FaultyFileSystem faulty_;
+  const WaysWords words_;
+  const ScopedShortcuts shortcuts_;
+  bool by_message_ = false;
+  std::unique_ptr<FaultyNetwork> network_;
+  std::unique_ptr<Database> database_;
+  Table* table_ = nullptr;
+  Table* other_ = nullptr;
+  std::string other_log_;
+  std::thread late_;
+  ModelDatabase model_;
+  std::vector<Taken> snapshots_;
+
+ private:
+  std::vector<std::string> script_;
+  std::string failure_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CLIENT_WAYS_DATABASE_H_

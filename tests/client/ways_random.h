@@ -1,0 +1,127 @@
+// What is random in ways_database.h: its alphabet, its schema, its rules, and its mutations.
+#ifndef BIGTABLE_TESTS_CLIENT_WAYS_RANDOM_H_
+#define BIGTABLE_TESTS_CLIENT_WAYS_RANDOM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+#include "bigtable/bigtable.h"
+
+#include "base/strings.h"
+#include "client/model_plan.h"
+#include "support/model.h"
+#include "support/random.h"
+
+namespace bigtable {
+
+inline LocalityGroup RandomWaysGroup(Random& random) {
+  LocalityGroup group = RandomLocalityGroup(random);
+  group.block_size = 1 << 10;
+  if (group.compression == Compression::kZstdLongWindow) group.compression = Compression::kZstd;
+  return group;
+}
+inline GcRule RandomWaysRule(Random& random) {
+  const GcRule versions = GcRule::MaxVersions(random.Between(1, 3));
+  // So that the present goes past timestamps that are written, one by one.
+  const GcRule age = GcRule::MaxAge(absl::Microseconds(random.Between(1000, 1003)));
+  switch (random.Below(6)) {
+    case 0:
+      return versions;
+    case 1:
+      return age;
+    case 2:
+      return GcRule::Union(versions, age);
+    default:
+      return GcRule();
+  }
+}
+inline std::string Describe(const GcRule& rule) {
+  std::string text;
+  if (rule.max_versions()) absl::StrAppend(&text, "MaxVersions(", *rule.max_versions(), ")");
+  if (rule.max_age()) {
+    absl::StrAppend(&text, "MaxAge(", absl::ToInt64Microseconds(*rule.max_age()), " us)");
+  }
+  return text.empty() ? "everything" : text;
+}
+inline TableSchema RandomWaysSchema(Random& random) {
+  TableSchema schema;
+  schema.split.tablet_size = 0;
+  schema.locality_groups["default"] = RandomWaysGroup(random);
+  schema.locality_groups["second"] = RandomWaysGroup(random);
+  schema.families["a"] = {.gc = RandomWaysRule(random)};
+  schema.families["ab"] = {.locality_group = random.OneIn(2) ? "" : "second",
+                           .gc = RandomWaysRule(random)};
+  return schema;
+}
+
+// The rows and columns that there are.
+class WaysWords {
+ public:
+  explicit WaysWords(Random& random) : is_sparse_(random.OneIn(2)) {
+    using namespace std::string_literals;
+    rows_ = random.OneIn(3) ? std::vector{"a"s, "a\0"s, "a\0b"s} : std::vector{"a"s, "ab"s, "b"s};
+    qualifiers_ = random.OneIn(3) ? std::vector{""s, "q"s, "q\0"s} : std::vector{""s, "q"s, "q1"s};
+  }
+
+  const std::vector<std::string>& rows() const { return rows_; }  // in order
+  const std::string& Row(Random& random) const { return random.Pick(rows_); }
+  ModelMutation Mutation(Random& random, int64_t now) const {
+    ModelMutation mutation;
+    mutation.row = Row(random);
+    for (int64_t i = !is_sparse_ && random.OneIn(3) ? random.Between(1, 4) : 1; i > 0; --i) {
+      mutation.operations.push_back(Operation(random, now));
+    }
+    return mutation;
+  }
+
+ private:
+  ModelOperation Operation(Random& random, int64_t now) const {
+    using Kind = ModelOperation::Kind;
+    static const std::vector<Kind> kKinds = {
+        Kind::kSet,          Kind::kSet,        Kind::kSet,          Kind::kSet,      Kind::kSet,
+        Kind::kDeleteColumn, Kind::kDeleteCell, Kind::kDeleteFamily, Kind::kDeleteRow};
+    // A wide deletion stands before everything that is written later, and has it go the long way.
+    static const std::vector<Kind> kSparseKinds = {Kind::kSet, Kind::kSet, Kind::kSet,
+                                                   Kind::kDeleteCell, Kind::kDeleteCell};
+    ModelOperation op;
+    const bool is_narrow = is_sparse_ && !random.OneIn(20);
+    op.kind = random.Pick(is_narrow ? kSparseKinds : kKinds);
+    if (!is_sparse_ && random.OneIn(2)) op.kind = Kind::kSet;
+    if (op.kind == Kind::kDeleteRow) return op;
+    op.family = random.OneIn(2) ? "a" : "ab";
+    if (op.kind == Kind::kDeleteFamily) return op;
+    op.qualifier = qualifiers_[random.Below(is_narrow ? 2 : qualifiers_.size())];
+    if (op.kind == Kind::kDeleteColumn) return op;
+    // Around what rules of a few milliseconds let go, or always old.
+    op.timestamp = random.OneIn(2) ? random.Between(1, 3) : now - 1000;
+    static const std::vector<std::string> kValues = {"", "a", "q", "x1", "f0"};
+    if (op.kind == Kind::kSet) op.value = random.Pick(kValues);
+    return op;
+  }
+
+  const bool is_sparse_;  // rows have a cell or two, mostly
+  std::vector<std::string> rows_;
+  std::vector<std::string> qualifiers_;
+};
+
+inline std::string Describe(const ModelMutation& mutation) {
+  std::string text = Quoted(mutation.row);
+  for (const ModelOperation& op : mutation.operations) {
+    static const char* const kNames[] = {"Set", "DeleteColumn", "DeleteCell", "DeleteFamily",
+                                         "DeleteRow"};
+    absl::StrAppend(&text, " ", kNames[static_cast<size_t>(op.kind)], "(", op.family, ":",
+                    absl::CHexEscape(op.qualifier), "@", op.timestamp.value_or(-1), "=",
+                    ToAbsl(op.value.view()), ")");
+  }
+  return text;
+}
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CLIENT_WAYS_RANDOM_H_

@@ -1,0 +1,271 @@
+// Reads of a random database (ways_database.h), each made in every way that must not matter, and
+// all answers compared with those of the model. One thread at a time.
+#ifndef BIGTABLE_TESTS_CLIENT_WAYS_READS_H_
+#define BIGTABLE_TESTS_CLIENT_WAYS_READS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "bigtable/bigtable.h"
+
+#include "base/strings.h"
+#include "client/model_cursors.h"
+#include "client/model_plan.h"
+#include "client/ways_database.h"
+#include "support/model.h"
+#include "support/model_filter.h"
+#include "support/scoped_shortcuts.h"
+
+namespace bigtable {
+
+class WaysReads : public WaysDatabase {
+ public:
+  using WaysDatabase::WaysDatabase;
+
+  uint64_t reads() const { return reads_; }
+
+ protected:
+  struct Query {
+    RowSet rows;
+    ModelFilter model_filter;
+    Filter filter;
+    ReadOptions options;  // how every way begins
+    std::vector<ModelRow> all;
+    std::vector<ModelRow> limited;  // by the options
+  };
+
+  bool Has(const RowSet& rows, const std::string& row) const {
+    return std::any_of(rows.ranges().begin(), rows.ranges().end(),
+                       [&](const RowRange& range) { return range.Contains(row); });
+  }
+  std::vector<ModelRow> Expected(const RowSet& rows, const ModelFilter& filter,
+                                 uint64_t sequence) const {
+    std::vector<ModelRow> expected;
+    const ModelTable& table = model_.tables.at(kTable);
+    for (const std::string& row : words_.rows()) {  // in order
+      if (!Has(rows, row)) continue;
+      std::vector<ModelCell> cells = filter.Apply(row, table.Read(row, sequence, clock_.micros()));
+      if (!cells.empty()) expected.push_back({row, std::move(cells)});
+    }
+    return expected;
+  }
+  RowSet MakeRows() {
+    if (random_.OneIn(2)) return RowRange::All();
+    RowSet rows;
+    for (int64_t i = random_.Between(1, 3); i > 0; --i) {
+      const std::string a = random_.Pick(words_.rows());
+      const std::string b = random_.Pick(words_.rows());
+      switch (random_.Below(4)) {
+        case 0:
+          rows.Append(RowRange::Closed(a, b));
+          break;
+        case 1:
+          rows.Append(random_.OneIn(2) ? RowRange::StartingAt(a) : RowRange::EndingAt(a));
+          break;
+        default:
+          rows.Append(a);
+          break;
+      }
+    }
+    return rows;
+  }
+  Query MakeQuery() {
+    Query query;
+    query.rows = MakeRows();
+    const ModelTable& table = model_.tables.at(kTable);
+    if (random_.OneIn(2)) query.model_filter = RandomFilter(random_, table);
+    if (query.model_filter.kind != ModelFilter::Kind::kPassAll) {
+      query.filter = query.model_filter.Make();
+    }
+    uint64_t sequence = model_.sequence;
+    if (!snapshots_.empty() && random_.OneIn(4)) {
+      const Taken& taken = random_.Pick(snapshots_);
+      query.options.snapshot = taken.snapshot;
+      sequence = taken.sequence;
+    }
+    query.all = Expected(query.rows, query.model_filter, sequence);
+    query.limited = query.all;
+    if (random_.OneIn(3)) {
+      query.options.row_limit = random_.Between(1, 2);
+      const auto limit = static_cast<size_t>(query.options.row_limit);
+      if (query.limited.size() > limit) query.limited.resize(limit);
+    }
+    return query;
+  }
+
+  void Read() {
+    const Query query = MakeQuery();
+    Log(Cat("Read", Describe(query.rows.ranges()), ", ", query.model_filter.DebugString(),
+            query.options.snapshot != nullptr ? ", at a snapshot" : "", ", row_limit ",
+            query.options.row_limit));
+    InMostWays("plain", query, query.options);
+    const uint64_t one = uint64_t{1} << random_.Below(static_cast<uint64_t>(Shortcut::kCount));
+    for (const uint64_t off : {uint64_t{0}, ScopedShortcuts::kAll, one, random_.Next()}) {
+      const ScopedShortcuts shortcuts(off);
+      InMostWays(Cat("with shortcuts off: ", off & ScopedShortcuts::kAll), query, query.options);
+    }
+    ReadOptions options = query.options;
+    options.deadline = absl::Now() + absl::Hours(1);
+    InMostWays("with a deadline", query, options);
+    options = query.options;
+    Cancellation cancellation;
+    options.cancellation = &cancellation;
+    InMostWays("with a cancellation", query, options);
+    options = query.options;
+    options.verify_checksums = true;
+    InMostWays("verified", query, options);
+    options = query.options;
+    options.fill_cache = false;
+    InMostWays("without filling the cache", query, options);
+    if (query.options.snapshot == nullptr && !late_.joinable()) {
+      options = query.options;
+      auto snapshot = database_->TakeSnapshot();
+      if (!Check(snapshot.status(), "TakeSnapshot")) return;
+      options.snapshot = *std::move(snapshot);
+      InMostWays("at a snapshot of now", query, options);
+    }
+    InReverse(query);
+    InPieces(query);
+    // Not the way of reads without a filter, and lets everything pass.
+    Query filtered = query;
+    filtered.filter = Filter::Chain({query.filter, Filter::CellsRowLimit(1'000'000)});
+    InMostWays("with a filter that passes all", filtered, query.options);
+  }
+
+  void InMostWays(std::string_view way, const Query& query, const ReadOptions& options) {
+    if (!failure().empty()) return;
+    Compare(Cat("ReadRows ", way), query.limited,
+            table_->ReadRows(query.rows, query.filter, options));
+    RowByRow(way, query, options);
+    if (random_.OneIn(2)) CellByCell(way, query, options);
+  }
+  void Compare(std::string_view way, const std::vector<ModelRow>& expected, RowReader reader) {
+    ++reads_;
+    size_t next = 0;
+    for (; reader.Next(); ++next) {
+      if (next < expected.size() && IsSame(expected[next], reader.row())) continue;
+      return Fail(Cat(way, "\n  got: ", Describe(ToModel(reader.row())), "\n  expected: ",
+                      next < expected.size() ? Describe(expected[next]) : "no more"));
+    }
+    if (!Check(reader.status(), way)) return;
+    if (next < expected.size()) {
+      Fail(Cat(way, "\n  got no more\n  expected: ", Describe(expected[next])));
+    }
+  }
+  static bool IsSame(const ModelRow& expected, const Row& row) {
+    if (row.key() != expected.key || row.cells().size() != expected.cells.size()) return false;
+    for (size_t i = 0; i < expected.cells.size(); ++i) {
+      const ModelCell& a = expected.cells[i];
+      const Cell& b = row.cells()[i];
+      if (a.family != b.family || a.qualifier != b.qualifier ||
+          a.timestamp != b.timestamp.micros() || a.value.view() != b.value) {
+        return false;
+      }
+    }
+    return true;
+  }
+  void RowByRow(std::string_view way, const Query& query, const ReadOptions& options) {
+    for (const std::string& key : words_.rows()) {
+      if (!Has(query.rows, key)) continue;
+      ++reads_;
+      absl::StatusOr<Row> row = table_->ReadRow(key, query.filter, options);
+      if (!Check(row.status(), Cat("ReadRow ", way))) return;
+      const auto found = std::find_if(query.all.begin(), query.all.end(),
+                                      [&](const ModelRow& r) { return r.key == key; });
+      const ModelRow expected = found == query.all.end() ? ModelRow{key, {}} : *found;
+      if (IsSame(expected, *row)) continue;
+      return Fail(Cat("ReadRow ", way, "\n  got: ", Describe(ToModel(*row)),
+                      "\n  expected: ", Describe(expected)));
+    }
+  }
+  // Of each family a stream; a filter of the row's cells sees only those of its family.
+  void CellByCell(std::string_view way, const Query& query, ReadOptions options) {
+    options.row_limit = 0;
+    uint64_t sequence = model_.sequence;
+    for (const Taken& taken : snapshots_) {
+      if (taken.snapshot == query.options.snapshot) sequence = taken.sequence;
+    }
+    for (const char* const family : {"a", "ab"}) {
+      ModelFilter of_family{.kind = ModelFilter::Kind::kFamily, .family = family};
+      ModelFilter chain{.kind = ModelFilter::Kind::kChain,
+                        .filters = {of_family, query.model_filter}};
+      Scanner scanner(table_, options);
+      ScanStream* const stream = scanner.FetchColumnFamily(family);
+      stream->SetReturnAllVersions();
+      if (query.model_filter.kind != ModelFilter::Kind::kPassAll) stream->SetFilter(query.filter);
+      std::string got, expected;
+      ++reads_;
+      for (const RowRange& range : query.rows.Normalized()) {
+        scanner.SetRange(range);
+        for (; !stream->Done(); stream->Next()) {
+          absl::StrAppend(&got, ToAbsl(stream->RowName()), " ", ToAbsl(stream->Qualifier()), "@",
+                          stream->MicroTimestamp(), "=", ToAbsl(stream->Value()), "\n");
+        }
+      }
+      if (!Check(scanner.status(), Cat("Scanner ", way))) return;
+      for (const ModelRow& row : Expected(query.rows, chain, sequence)) {
+        for (const ModelCell& cell : row.cells) {
+          absl::StrAppend(&expected, row.key, " ", cell.qualifier, "@", cell.timestamp, "=",
+                          ToAbsl(cell.value.view()), "\n");
+        }
+      }
+      if (got != expected) {
+        return Fail(Cat("Scanner ", way, ", family ", family, "\n  got:\n", got, "  expected:\n",
+                        expected));
+      }
+    }
+  }
+  void InReverse(const Query& query) {
+    if (!failure().empty()) return;
+    ReadOptions options = query.options;
+    options.reverse = true;
+    std::vector<ModelRow> expected(query.all.rbegin(), query.all.rend());
+    const auto limit = static_cast<size_t>(options.row_limit);
+    if (limit > 0 && expected.size() > limit) expected.resize(limit);
+    Compare("ReadRows in reverse", expected, table_->ReadRows(query.rows, query.filter, options));
+  }
+  // Each piece goes on behind the last row of the one before.
+  void InPieces(const Query& query) {
+    if (!failure().empty()) return;
+    ReadOptions options = query.options;
+    options.row_limit = 1;
+    std::vector<ModelRow> rows;
+    std::string behind;
+    while (true) {
+      RowSet rest;
+      for (const RowRange& range : query.rows.Normalized()) {
+        const std::string begin = std::max(range.begin(), behind);
+        const RowRange left = range.end().has_value() ? RowRange::RightOpen(begin, *range.end())
+                                                      : RowRange::StartingAt(begin);
+        if (!left.empty()) rest.Append(left);
+      }
+      ++reads_;
+      RowReader reader = table_->ReadRows(rest, query.filter, options);
+      if (!reader.Next()) {
+        if (!Check(reader.status(), "ReadRows in pieces")) return;
+        break;
+      }
+      rows.push_back(ToModel(reader.row()));
+      behind = rows.back().key + '\0';
+      if (rows.size() > query.all.size()) break;
+    }
+    if (rows != query.all) {
+      Fail(Cat("ReadRows in pieces: ", rows.size(), " rows, of ", query.all.size()));
+    }
+  }
+
+  uint64_t reads_ = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CLIENT_WAYS_READS_H_
