@@ -334,8 +334,9 @@ inline DatabaseOptions RandomOptions(Random& random) {
   options.compaction_threads = static_cast<int>(random.Between(1, 3));
   options.tablet_servers = static_cast<int>(random.Between(1, 3));
   options.scan_cache = random.OneIn(2);
-  if (random.OneIn(4)) options.metadata_tablet_size = 4 << 10;
-  if (random.OneIn(4)) options.balance_interval = absl::Milliseconds(random.Between(1, 20));
+  // These two cost time when a database is opened, and while nothing else happens.
+  if (random.OneIn(16)) options.metadata_tablet_size = 16 << 10;
+  if (random.OneIn(8)) options.balance_interval = absl::Milliseconds(random.Between(5, 50));
   if (random.OneIn(8)) options.compaction_rate = 100 << 20;
   options.read_mode =
       random.OneIn(2) ? FileSystem::ReadMode::kMapped : FileSystem::ReadMode::kPositional;

@@ -1,14 +1,14 @@
-// The rule of a column family with all that it was before, and what they keep, as the public headers
-// define it (GcRule in bigtable/schema.h). For models of a database: slow and plain.
+// The rule of a column family with all that it was before, and what they keep, as the public
+// headers define it (GcRule in bigtable/schema.h). For models of a database: slow and plain.
 //
 // A change of the rule has a place of its own in the order of mutations. It cuts the history of a
 // column into spans, and in each its own rule is in force:
 //   * MaxVersions(n): a cell is gone once n cells of its column with newer timestamps have existed
 //     since it was written, or since the span began if that was later. They count whether or not
 //     they were deleted later; cells with one timestamp count once.
-//   * MaxAge: a cell is gone when its timestamp is less than the present minus the age. For what was
-//     written before a change, the present of the past rule is that of the change. Such a cell is as
-//     if it had never been.
+//   * MaxAge: a cell is gone when its timestamp is less than the present minus the age. What was
+//     written before a change is also judged by the rule before it, at the time of the change. A
+//     cell that is gone so is as if it had never been.
 // A snapshot from before a change sees what was there at that time, as far as the later rules keep
 // it.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_RULES_H_
