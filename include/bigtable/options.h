@@ -110,11 +110,11 @@ struct DatabaseOptions {
   FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
 
   // SSTables that are open at a time, 8 to 2^30, of those that are read by position: with that read
-  // mode, or where they cannot be mapped. Those that are mapped hold no descriptor. Reading one that
-  // is not open costs opening it first; every thread that reads may hold one more. 0 takes half of
-  // the file descriptors that the process may have when the database is opened (RLIMIT_NOFILE, the
-  // soft limit). The database needs others: a dozen, two or three for each tablet server, and some
-  // for each thread that compacts.
+  // mode, or where they cannot be mapped. Those that are mapped hold no descriptor. Reading one
+  // that is not open costs opening it first; every thread that reads may hold one more. 0 takes
+  // half of the file descriptors that the process may have (RLIMIT_NOFILE, the soft limit) and that
+  // other open databases have not taken so, as it is when the database is opened. It needs others:
+  // a dozen, two or three for each tablet server, and some for each thread that compacts.
   int max_open_files = 0;
 
   // Not owned; null takes the machine's own. They must outlive the database and all that came

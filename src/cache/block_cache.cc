@@ -210,10 +210,9 @@ BlockCache::Shard& BlockCache::ShardOf(size_t hash) const {
 
 uint64_t BlockCache::capacity() const {
   uint64_t others = 0;  // not used() less the cache's own part, which may grow between the two
-  for (const auto use :
-       {MemoryBudget::Use::kMemtables, MemoryBudget::Use::kLog, MemoryBudget::Use::kSpareLog,
-        MemoryBudget::Use::kIndexes, MemoryBudget::Use::kInMemoryGroups,
-        MemoryBudget::Use::kWriters}) {
+  for (const auto use : {MemoryBudget::Use::kMemtables, MemoryBudget::Use::kLog,
+                         MemoryBudget::Use::kSpareLog, MemoryBudget::Use::kIndexes,
+                         MemoryBudget::Use::kInMemoryGroups, MemoryBudget::Use::kWriters}) {
     others += budget_->used(use);
   }
   const uint64_t limit = budget_->limit();

@@ -34,8 +34,8 @@ Cluster::Cluster(std::string_view path, const DatabaseOptions& options, GoneFunc
       rate_limiter_(options.compaction_rate),
       snapshots_(std::make_shared<SnapshotList>(&sequences_)),
       small_files_(file_system_, directory_.lock_service()),
-      files_(std::make_shared<FilePool>(file_system_,
-                                        FilePool::CapacityFor(options.max_open_files))),
+      files_(
+          std::make_shared<FilePool>(file_system_, FilePool::CapacityFor(options.max_open_files))),
       open_tables_(file_system_, options.read_mode, options.shared_memory_budget, files_),
       root_(&small_files_),
       metadata_client_(this, snapshots_.get()),
@@ -173,6 +173,7 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(ServerRole role) {
   environment.rate_limiter = &rate_limiter_;
   environment.events = events_.get();
   environment.open_tables = &open_tables_;
+  environment.defers_files = !metadata;
   environment.target_file_size = options_.target_file_size;
   environment.memtable_size = options.memtable_size;
   environment.file_numbers = &file_numbers_;

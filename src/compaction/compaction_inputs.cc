@@ -66,9 +66,10 @@ std::vector<Ref<SSTable>> Named(const SortedRun& run, const std::vector<uint64_t
 // Whether a file may become a part of the output as it is.
 bool CanMove(const SSTable& file, bool is_major) {
   // At the bottom, deletions and what only helps to count versions would stay for ever.
-  const auto& kinds = file.properties().kinds;
-  return !is_major ||
-         (file.info().deletions() == 0 && kinds[static_cast<size_t>(EntryKind::kShadow)] == 0);
+  if (!is_major) return true;
+  // One that cannot be opened is read, and that says why.
+  if (file.info().deletions() > 0 || !file.EnsureOpen().ok()) return false;
+  return file.properties().kinds[static_cast<size_t>(EntryKind::kShadow)] == 0;
 }
 
 // Takes the files out of `merged` that share no row with any other.
@@ -136,22 +137,23 @@ CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const Compacti
   return inputs;
 }
 
-double EstimateOverwriting(const SSTable& file, const std::vector<SortedRun>& runs,
-                           size_t first_older) {
+std::optional<double> EstimateOverwriting(const SSTable& file, const std::vector<SortedRun>& runs,
+                                          size_t first_older) {
   constexpr size_t kSamples = 64;
+  if (!file.is_open()) return std::nullopt;
   const std::vector<std::string> keys = file.SampleKeys(kSamples);
   size_t there = 0;
   for (const std::string& key : keys) {
     const std::string_view row = std::string_view(key).substr(0, RowPrefixSize(key));
     const uint64_t hash = Checksum(row);
-    const bool is_older = std::any_of(runs.begin() + static_cast<std::ptrdiff_t>(first_older),
-                                      runs.end(), [&](const SortedRun& run) {
-                                        const size_t i = run.FindFile(row);
-                                        return i < run.files.size() &&
-                                               RowSpan::Of(*run.files[i]).first <= row &&
-                                               run.files[i]->MayContainRow(hash);
-                                      });
-    there += is_older ? 1 : 0;
+    for (size_t run = first_older; run < runs.size(); ++run) {
+      const size_t i = runs[run].FindFile(row);
+      if (i == runs[run].files.size() || RowSpan::Of(*runs[run].files[i]).first > row) continue;
+      if (!runs[run].files[i]->is_open()) return std::nullopt;
+      if (!runs[run].files[i]->MayContainRow(hash)) continue;
+      ++there;
+      break;
+    }
   }
   return keys.empty() ? 0 : static_cast<double>(there) / static_cast<double>(keys.size());
 }

@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_COMPACTION_COMPACTION_INPUTS_H_
 #define BIGTABLE_COMPACTION_COMPACTION_INPUTS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,9 @@ CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const Compacti
 
 // An estimate of which part of a file's rows, from 0 to 1, is also in older runs: some of its keys
 // are looked up in their filters. Costs some hundred filter probes; rows that runs without filters
-// could have count as there.
-double EstimateOverwriting(const SSTable& file, const std::vector<SortedRun>& runs,
-                           size_t first_older);
+// could have count as there. Nothing if that would open a file (SSTable::Defer).
+std::optional<double> EstimateOverwriting(const SSTable& file, const std::vector<SortedRun>& runs,
+                                          size_t first_older);
 
 }  // namespace bigtable
 

@@ -12,6 +12,9 @@
 namespace bigtable {
 namespace {
 
+// What all pools of the process have for their capacities.
+std::atomic<size_t> taken_by_pools{0};
+
 absl::Status DetachedError(std::string_view path) {
   return absl::FailedPreconditionError(Cat(path, ": the database is closed"));
 }
@@ -20,10 +23,10 @@ absl::Status DetachedError(std::string_view path) {
 
 // A file whose descriptor comes and goes.
 //
-// `state_` counts the threads that may be reading `file_`, and has kOpen while there is one. Who has
-// added one and has seen kOpen may use file_ until it subtracts one again. kOpen is set, together
-// with file_, only under the pool's mutex, and taken away only under it and only while nobody is
-// counted; so file_ changes only while nobody uses it.
+// `state_` counts the threads that may be reading `file_`, and has kOpen while there is one. Who
+// has added one and has seen kOpen may use file_ until it subtracts one again. kOpen is set,
+// together with file_, only under the pool's mutex, and taken away only under it and only while
+// nobody is counted; so file_ changes only while nobody uses it.
 class PooledFile final : public RandomAccessFile {
  public:
   PooledFile(std::shared_ptr<FilePool> pool, std::string_view path)
@@ -55,10 +58,11 @@ class PooledFile final : public RandomAccessFile {
     MutexLock lock(&reopen_mutex_);
     if ((state_.fetch_add(1, std::memory_order_acquire) & kOpen) != 0) return absl::OkStatus();
     state_.fetch_sub(1, std::memory_order_relaxed);
-    absl::StatusOr<std::unique_ptr<RandomAccessFile>> file = pool_->OpenNow(path_, FileSystem::ReadMode::kPositional);
+    absl::StatusOr<std::unique_ptr<RandomAccessFile>> file =
+        pool_->OpenNow(path_, FileSystem::ReadMode::kPositional);
     if (absl::IsNotFound(file.status())) {
-      return absl::DataLossError(
-          Cat(ToStd(file.status().message()), ": the file was removed while the database was open"));
+      return absl::DataLossError(Cat(ToStd(file.status().message()),
+                                     ": the file was removed while the database was open"));
     }
     BT_RETURN_IF_ERROR(file.status());
     if ((*file)->size() != size_ || (*file)->identity() != identity_) {
@@ -82,15 +86,21 @@ class PooledFile final : public RandomAccessFile {
   mutable Mutex reopen_mutex_;                // before all of the pool's
 
   // The pool's, under its mutex.
-  size_t place_ = 0;        // in open_, if it is open
-  bool is_kept_ = false;    // counted in kept_
-  bool has_name_ = true;    // it is in names_
+  size_t place_ = 0;      // in open_, if it is open
+  bool is_kept_ = false;  // counted in kept_
+  bool has_name_ = true;  // it is in names_
 };
 
 FilePool::FilePool(FileSystem* file_system, size_t capacity)
     : capacity_(std::max<size_t>(capacity, 1)),
       forks_(ForkCallback::Forks()),
-      file_system_(file_system) {}
+      file_system_(file_system) {
+  taken_by_pools.fetch_add(capacity_, std::memory_order_relaxed);
+}
+
+FilePool::~FilePool() {
+  if (file_system_ != nullptr) taken_by_pools.fetch_sub(capacity_, std::memory_order_relaxed);
+}
 
 size_t FilePool::CapacityFor(int max_open_files) {
   constexpr rlim_t kFewest = 8;
@@ -98,7 +108,9 @@ size_t FilePool::CapacityFor(int max_open_files) {
   if (max_open_files > 0) return static_cast<size_t>(max_open_files);
   struct rlimit limit;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
-  return static_cast<size_t>(std::clamp(limit.rlim_cur / 2, kFewest, kMost));
+  const rlim_t taken = taken_by_pools.load(std::memory_order_relaxed);
+  const rlim_t left = limit.rlim_cur - std::min(limit.rlim_cur, taken);
+  return static_cast<size_t>(std::clamp(left / 2, kFewest, kMost));
 }
 
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> FilePool::Open(std::string_view path,
@@ -199,7 +211,7 @@ absl::Status FilePool::Remove(std::string_view path) {
     if (found != names_.end()) {
       std::vector<PooledFile*>& files = found->second.files;
       const auto is_open = [](const PooledFile* file) { return file->file_ != nullptr; };
-      if (kept_ + files.size() > capacity_ / 2 ||
+      if (found->second.holds > 0 || kept_ + files.size() > capacity_ / 2 ||
           !std::all_of(files.begin(), files.end(), is_open)) {
         found->second.is_removed = true;
         return absl::OkStatus();
@@ -224,16 +236,38 @@ void FilePool::Forget(PooledFile* file) {
     MutexLock names_lock(&mutex_);
     if (file->file_ != nullptr) closed = TakeOut(file);
     if (!file->has_name_) return;
-    const auto found = names_.find(file->path_);
-    Name& name = found->second;
-    std::erase(name.files, file);
-    if (!name.files.empty()) return;
-    const bool is_removed = name.is_removed;
-    names_.erase(found);
-    if (!is_removed) return;
+    std::erase(names_[file->path_].files, file);
+    if (!ReleaseName(file->path_)) return;
   }
   // What stays is found by the next sweep.
   if (file_system_ != nullptr) file_system_->RemoveFile(file->path_).IgnoreError();
+}
+
+bool FilePool::ReleaseName(const std::string& path) {
+  const auto found = names_.find(path);
+  if (!found->second.files.empty() || found->second.holds > 0) return false;
+  const bool is_removed = found->second.is_removed;
+  names_.erase(found);
+  return is_removed;
+}
+
+FilePool::Hold::Hold(std::shared_ptr<FilePool> pool, std::string_view path)
+    : pool_(std::move(pool)), path_(path) {
+  MutexLock lock(&pool_->mutex_);
+  ++pool_->names_[path_].holds;
+}
+
+FilePool::Hold::~Hold() { pool_->EndHold(path_); }
+
+void FilePool::EndHold(const std::string& path) {
+  if (ForkCallback::Forks() != forks_) return;
+  const std::shared_lock lock(file_system_mutex_);
+  {
+    MutexLock names_lock(&mutex_);
+    --names_[path].holds;
+    if (!ReleaseName(path)) return;
+  }
+  if (file_system_ != nullptr) file_system_->RemoveFile(path).IgnoreError();
 }
 
 void FilePool::Detach() {
@@ -253,6 +287,7 @@ void FilePool::Detach() {
   if (file_system_ == nullptr) return;
   for (const std::string& path : removed) file_system_->RemoveFile(path).IgnoreError();
   file_system_ = nullptr;
+  taken_by_pools.fetch_sub(capacity_, std::memory_order_relaxed);
 }
 
 size_t FilePool::open_files() const {

@@ -8,12 +8,12 @@
 //   A file is never closed while a thread reads it.
 // * A file that was opened again is the same file: same size, same identity. If it is another one,
 //   or is not there any more, the read is DataLoss that names it.
-// * A file that is removed (Remove) while somebody has it here stays readable. If it is open at that
-//   time, it is kept open, and the name goes at once. But files that are kept open are at most half
-//   of the capacity; beyond that, and of a file that is not open, the name stays until nobody has
-//   the file any more. *Why not one of the two alone:* a scan that holds a thousand removed files
-//   must not hold a thousand descriptors, and usually they are few, and then their names and what
-//   they occupy go as soon as those of any other file.
+// * A file that is removed (Remove) while somebody has it here stays readable. If it is open at
+//   that time, it is kept open, and the name goes at once. But files that are kept open are at most
+//   half of the capacity; beyond that, and of a file that is not open, the name stays until nobody
+//   has the file any more. *Why not one of the two alone:* a scan that holds a thousand removed
+//   files must not hold a thousand descriptors, and usually they are few, and then their names and
+//   what they occupy go as soon as those of any other file.
 // * Errors of opening again are not remembered: the next read tries again.
 //
 // A read of a file that is open takes no lock: it costs two additions to a counter of that file.
@@ -47,13 +47,28 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
  public:
   // `capacity` is at least 1. `file_system` is used until Detach.
   FilePool(FileSystem* file_system, size_t capacity);
+  ~FilePool();
 
-  // DatabaseOptions::max_open_files, or what that is if it is 0.
+  // DatabaseOptions::max_open_files; or, if that is 0, half of the descriptors that the process may
+  // have by now (RLIMIT_NOFILE, the soft limit) and that other pools have not taken.
   static size_t CapacityFor(int max_open_files);
 
   // As FileSystem::NewRandomAccessFile.
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> Open(std::string_view path,
                                                          FileSystem::ReadMode mode);
+  // Whoever has this may open the file later, also when it is removed meanwhile.
+  class Hold {
+   public:
+    Hold(std::shared_ptr<FilePool> pool, std::string_view path);
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    const std::shared_ptr<FilePool> pool_;
+    const std::string path_;
+  };
+
   // As FileSystem::RemoveFile, but OK when the name goes later. The path is not used again.
   absl::Status Remove(std::string_view path);
   // Removes the names that were to go later, and does not use the file system any more. From then
@@ -69,9 +84,10 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
  private:
   friend class PooledFile;
 
-  // Who has a file of this path, and whether its name is to go with the last of them.
+  // Who has a file of this path, or holds it, and whether its name is to go with the last of them.
   struct Name {
     std::vector<PooledFile*> files;
+    size_t holds = 0;
     bool is_removed = false;
   };
   // Closed without the lock.
@@ -87,15 +103,18 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
   // reader; or it is none of the pool's.
   void EndOpening(PooledFile* file, std::unique_ptr<RandomAccessFile> opened);
   void EndOpening();
-  // The file ends.
+  // The file ends; a hold does.
   void Forget(PooledFile* file);
+  void EndHold(const std::string& path);
+  // Nobody may have the name any more: true if it is to go now.
+  bool ReleaseName(const std::string& path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Closes files that are not being read, `least` of them, and more while there are too many.
   // Returns how many.
   size_t CloseSome(size_t least, Closed* closed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::unique_ptr<RandomAccessFile> TakeOut(PooledFile* file) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const size_t capacity_;
-  const uint64_t forks_;  // when it began
+  const uint64_t forks_;                         // when it began
   mutable std::shared_mutex file_system_mutex_;  // shared during a call; before mutex_
   FileSystem* file_system_;                      // null once detached
 

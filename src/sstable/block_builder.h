@@ -63,8 +63,8 @@ class BlockBuilder {
   // buffer that grows is copied.
   size_t growth(size_t key_size) const {
     constexpr size_t kLengths = 32;
-    return keys_.size() + key_size + kLengths <= keys_.capacity() ? 0
-                                                                   : 2 * keys_.capacity() + key_size;
+    if (keys_.size() + key_size + kLengths <= keys_.capacity()) return 0;
+    return 2 * keys_.capacity() + key_size;
   }
 
   // Appends the block to `out` and begins a new one.

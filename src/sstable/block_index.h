@@ -29,6 +29,8 @@ namespace bigtable {
 
 class BlockIndex {
  public:
+  // Of no file; to be assigned to.
+  BlockIndex() = default;
   // From the index block (sstable_writer.h) of a file whose data blocks take `data_size` bytes,
   // seals included. DataLoss, without saying in which file, when it cannot be one.
   static absl::StatusOr<BlockIndex> Load(std::string_view block, uint64_t data_size);
@@ -55,7 +57,6 @@ class BlockIndex {
     std::array<uint64_t, kFanOut> numbers;
   };
 
-  BlockIndex() = default;
   void AddOffsets(uint64_t offset, size_t key_begin);
   void NoteThatRowGoesOn(size_t i);
   void BuildLevels();

@@ -1,6 +1,6 @@
 // A list that only grows, in pieces: what is in it is never copied for want of room, so that it
-// takes no more memory than it has, but for a part of the last piece, also while it grows. For plain
-// values. One thread at a time.
+// takes no more memory than it has, but for a part of the last piece, also while it grows. For
+// plain values. One thread at a time.
 #ifndef BIGTABLE_SSTABLE_CHUNKED_LIST_H_
 #define BIGTABLE_SSTABLE_CHUNKED_LIST_H_
 

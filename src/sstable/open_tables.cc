@@ -8,6 +8,7 @@
 
 #include "base/mutex.h"
 #include "base/status.h"
+#include "base/strings.h"
 
 namespace bigtable {
 
@@ -65,15 +66,34 @@ OpenTables::OpenTables(FileSystem* file_system, FileSystem::ReadMode read_mode,
 absl::StatusOr<Ref<SSTable>> OpenTables::Open(std::string path, const SSTableInfo& expected,
                                               bool in_memory) {
   const Registry::Key key(expected.file_number, in_memory);
+  if (Ref<SSTable> table = registry_->Find(key, expected)) {
+    BT_RETURN_IF_ERROR(table->EnsureOpen());
+    return table;
+  }
+  BT_ASSIGN_OR_RETURN(Ref<SSTable> table,
+                      SSTable::Open(file_system_, std::move(path), expected, OptionsOf(key)));
+  return registry_->Add(key, std::move(table));
+}
+
+absl::StatusOr<Ref<SSTable>> OpenTables::Defer(std::string path, const SSTableInfo& expected,
+                                               bool in_memory) {
+  const Registry::Key key(expected.file_number, in_memory);
+  if (options_.files == nullptr) return Open(std::move(path), expected, in_memory);
   if (Ref<SSTable> table = registry_->Find(key, expected)) return table;
+  BT_ASSIGN_OR_RETURN(const uint64_t size, file_system_->FileSize(path));
+  if (size != expected.size) {
+    return absl::DataLossError(Cat(path, ": has ", size, " bytes instead of ", expected.size));
+  }
+  return registry_->Add(key, SSTable::Defer(std::move(path), expected, OptionsOf(key)));
+}
+
+SSTable::Options OpenTables::OptionsOf(const Key& key) const {
   SSTable::Options options = options_;
-  options.in_memory = in_memory;
+  options.in_memory = key.second;
   options.on_close = [registry = registry_, key](const SSTable* table) {
     registry->Remove(key, table);
   };
-  BT_ASSIGN_OR_RETURN(Ref<SSTable> table,
-                      SSTable::Open(file_system_, std::move(path), expected, std::move(options)));
-  return registry_->Add(key, std::move(table));
+  return options;
 }
 
 size_t OpenTables::size() const { return registry_->size(); }

@@ -5,8 +5,10 @@
 #define BIGTABLE_SSTABLE_OPEN_TABLES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 
@@ -33,11 +35,18 @@ class OpenTables {
   // cases if the file is not the one that is expected.
   absl::StatusOr<Ref<SSTable>> Open(std::string path, const SSTableInfo& expected, bool in_memory);
 
-  // For tests: how many are open.
+  // The same, but it is opened at its first use. What can be seen of the file at the price of one
+  // look at its name is seen now: NotFound, or DataLoss if it has another size.
+  absl::StatusOr<Ref<SSTable>> Defer(std::string path, const SSTableInfo& expected, bool in_memory);
+
+  // For tests: how many are open, or deferred.
   size_t size() const;
 
  private:
   class Registry;
+  using Key = std::pair<uint64_t, bool>;
+
+  SSTable::Options OptionsOf(const Key& key) const;
 
   FileSystem* const file_system_;
   const SSTable::Options options_;

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/block_cache.h"
+#include "monitoring/thread_calls.h"
 #include "sstable/compression.h"
 #include "sstable/footer.h"
 #include "sstable/stored_block.h"
@@ -78,19 +79,50 @@ absl::Status CheckExpected(const std::string& path, const SSTableInfo& found,
                                  expected.file_number, ", ", expected.identity));
 }
 
-// What an open SSTable takes beside what it says of itself: the file, its entry among those that are
-// open, its places in a tablet and its versions, and what the allocator needs for all of these.
+// What an open SSTable takes beside what it says of itself: the file, its entry among those that
+// are open, its places in a tablet and its versions, and what the allocator needs for all of these.
 constexpr size_t kAround = 768;
 
 }  // namespace
 
 absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string path,
                                            const SSTableInfo& expected, Options options) {
+  BT_ASSIGN_OR_RETURN(Contents contents, Read(file_system, path, expected, options));
+  const SSTableInfo info = std::exchange(contents.properties.info, {});
+  const Ref<SSTable> table(new SSTable(std::move(path), info, std::move(options)));
+  table->Become(std::move(contents));
+  return table;
+}
+
+Ref<SSTable> SSTable::Defer(std::string path, const SSTableInfo& expected, Options options) {
+  Ref<SSTable> table(new SSTable(std::move(path), expected, std::move(options)));
+  table->hold_ = std::make_unique<FilePool::Hold>(table->options_.files, table->path_);
+  return table;
+}
+
+absl::Status SSTable::OpenNow() const {
+  const WaitTimer wait;
+  MutexLock lock(&open_mutex_);
+  if (is_open()) return absl::OkStatus();
+  absl::StatusOr<Contents> contents = Read(nullptr, path_, info_, options_);
+  if (absl::IsNotFound(contents.status())) {
+    // METADATA names it, so it was there.
+    return absl::DataLossError(contents.status().message());
+  }
+  BT_RETURN_IF_ERROR(contents.status());
+  contents->properties.info = {};
+  Become(*std::move(contents));
+  hold_.reset();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const std::string& path,
+                                                const SSTableInfo& expected,
+                                                const Options& options) {
   BlockReader::Source source;
-  BT_ASSIGN_OR_RETURN(source.file,
-                      options.files != nullptr
-                          ? options.files->Open(path, options.read_mode)
-                          : file_system->NewRandomAccessFile(path, options.read_mode));
+  BT_ASSIGN_OR_RETURN(source.file, options.files != nullptr
+                                       ? options.files->Open(path, options.read_mode)
+                                       : file_system->NewRandomAccessFile(path, options.read_mode));
   if (source.file->size() != expected.size) {
     return absl::DataLossError(
         Cat(path, ": has ", source.file->size(), " bytes instead of ", expected.size));
@@ -135,7 +167,7 @@ absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string 
     }
   }
 
-  source.path = std::move(path);
+  source.path = path;
   source.number = expected.file_number;
   source.identity = footer.identity;
   source.compressed = properties->compression != Compression::kNone;
@@ -143,31 +175,38 @@ absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string 
   source.dictionary = footer.dictionary;
   source.dictionary_size = properties->dictionary_size;
   source.in_memory = options.in_memory;
-  return Ref<SSTable>(new SSTable(*std::move(properties), *std::move(index), std::move(filter),
-                                  std::move(row_index), std::move(source), std::move(options)));
+  return Contents{*std::move(properties), *std::move(index), std::move(filter),
+                  std::move(row_index), std::move(source)};
 }
 
-SSTable::SSTable(SSTableProperties properties, BlockIndex index, BloomFilter filter,
-                 RowIndex row_index, BlockReader::Source source, Options options)
-    : budget_(std::move(options.budget)),
-      charge_(budget_.get(), MemoryBudget::Use::kIndexes),
-      properties_(std::move(properties)),
-      index_(std::move(index)),
-      filter_(std::move(filter)),
-      row_index_(std::move(row_index)),
-      filter_has_columns_(properties_.filter == FilterKind::kRowAndColumn &&
-                          properties_.info.row_deletions == 0),
-      on_close_(std::move(options.on_close)),
-      blocks_(std::move(source), &index_, budget_.get(), options.residency) {
-  charge_.Set(sizeof(SSTable) + kAround + 3 * blocks_.path().capacity() + properties_.memory() +
+SSTable::SSTable(std::string path, const SSTableInfo& info, Options options)
+    : info_(info),
+      path_(std::move(path)),
+      options_(std::move(options)),
+      charge_(options_.budget.get(), MemoryBudget::Use::kIndexes) {
+  charge_.Set(sizeof(SSTable) + kAround + info_.smallest_key.capacity() +
+              info_.largest_key.capacity() + path_.capacity());
+}
+
+void SSTable::Become(Contents contents) const {
+  properties_ = std::move(contents.properties);
+  index_ = std::move(contents.index);
+  filter_ = std::move(contents.filter);
+  row_index_ = std::move(contents.row_index);
+  filter_has_columns_ = properties_.filter == FilterKind::kRowAndColumn && info_.row_deletions == 0;
+  blocks_.emplace(std::move(contents.source), &index_, options_.budget.get(), options_.residency);
+  charge_.Set(sizeof(SSTable) + kAround + info_.smallest_key.capacity() +
+              info_.largest_key.capacity() + 3 * path_.capacity() + properties_.memory() +
               index_.memory() + filter_.memory() + row_index_.memory());
+  is_open_.store(true, std::memory_order_release);
 }
 
 SSTable::~SSTable() {
-  if (on_close_ != nullptr) on_close_(this);
+  if (options_.on_close != nullptr) options_.on_close(this);
 }
 
 std::vector<std::string> SSTable::SampleKeys(size_t n) const {
+  if (!EnsureOpen().ok()) return {};
   const size_t blocks = index_.size();
   std::vector<std::string> keys;
   for (size_t i = 0; i < std::min(n, blocks); ++i) {

@@ -23,7 +23,7 @@ bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead) {
   if (block == index_ && !settings_.verify_checksums) return true;
   std::string_view bytes;
   index_ = kNoBlock;
-  absl::Status status = table_->blocks_.Read(block, settings_, ahead, &bytes, &owner_);
+  absl::Status status = table_->blocks_->Read(block, settings_, ahead, &bytes, &owner_);
   if (!status.ok()) [[unlikely]] {
     failed_ = block;
     Fail(std::move(status));
@@ -36,6 +36,18 @@ bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead) {
     return false;
   }
   return true;
+}
+
+// Whether the table is open, or could be opened. A row that begins before the table does not need
+// it: as if its first block could not be read.
+bool SSTableCursor::IsOpen() {
+  if (table_->is_open()) [[likely]]
+    return true;
+  absl::Status status = table_->EnsureOpen();
+  if (status.ok()) return true;
+  failed_ = 0;
+  Fail(std::move(status));
+  return false;
 }
 
 inline void SSTableCursor::Show() {
@@ -51,7 +63,9 @@ inline void SSTableCursor::Show() {
   }
 }
 
-void SSTableCursor::FailDamaged() { Fail(table_->blocks_.DamagedBlock(index_, "does not decode")); }
+void SSTableCursor::FailDamaged() {
+  Fail(table_->blocks_->DamagedBlock(index_, "does not decode"));
+}
 
 // Whether all of this block's entries are behind the row that the cursor is of alone.
 inline bool SSTableCursor::IsBehindRow(size_t block) const {
@@ -60,9 +74,10 @@ inline bool SSTableCursor::IsBehindRow(size_t block) const {
 
 void SSTableCursor::Seek(std::string_view target) {
   Reset();
+  if (!IsOpen()) return;
   const size_t block = table_->index_.Find(target);
   if (block == table_->index_.size() || IsBehindRow(block)) return;
-  table_->blocks_.Prefetch(block);
+  table_->blocks_->Prefetch(block);
   if (!Load(block)) return;
   block_.Seek(target);
   Show();
@@ -90,6 +105,7 @@ void SSTableCursor::SeekRow(std::string_view row_prefix) {
 
 void SSTableCursor::SeekBefore(std::string_view target) {
   Reset();
+  if (!IsOpen()) return;
   const size_t block = table_->index_.Find(target);
   if (block == table_->index_.size()) {
     SeekToLast();
@@ -106,13 +122,14 @@ void SSTableCursor::SeekBefore(std::string_view target) {
 
 void SSTableCursor::SeekToFirst() {
   Reset();
-  if (table_->index_.size() == 0 || !Load(0)) return;
+  if (!IsOpen() || table_->index_.size() == 0 || !Load(0)) return;
   block_.SeekToFirst();
   Show();
 }
 
 void SSTableCursor::SeekToLast() {
   Reset();
+  if (!IsOpen()) return;
   const size_t blocks = table_->index_.size();
   if (blocks == 0 || !Load(blocks - 1)) return;
   block_.SeekToLast();
@@ -162,7 +179,7 @@ void SSTableCursor::Next() {
   Show();
   if (!settings_.read_ahead) return;
   ReadAhead();
-  if (index_ + 1 < table_->index_.size()) table_->blocks_.Prefetch(index_ + 1);
+  if (index_ + 1 < table_->index_.size()) table_->blocks_->Prefetch(index_ + 1);
 }
 
 }  // namespace bigtable

@@ -33,7 +33,7 @@ class SSTableCursor final : public EntryCursor {
   void PlanRow(RowIndex::Place place) {
     planned_ = place;
     has_plan_ = true;
-    table_->blocks_.Prefetch(place.block);
+    table_->blocks_->Prefetch(place.block);
   }
   // As Seek, for the prefix of a row, in the place that was planned, if any. From then on the
   // cursor is of that row alone: behind it, or if the row is not in the table, it may not be valid
@@ -48,6 +48,7 @@ class SSTableCursor final : public EntryCursor {
  private:
   static constexpr size_t kNoBlock = SIZE_MAX;
 
+  bool IsOpen();
   // `ahead`: of who comes from the block before.
   bool Load(size_t block, BlockReader::ReadAhead* ahead = nullptr);
   // Shows what block_ stands at, or fails if it met a damaged block.

@@ -78,6 +78,7 @@ absl::Status MinorCompaction::WriteOut(Part* part) const {
   for (const SSTableInfo& info : part->written) files.push_back({part->redo.sequence, info});
   absl::StatusOr<std::vector<Tablet::OpenFile>> opened =
       frozen.tablet->OpenFiles(part->layout->groups[frozen.group], files);
+  frozen.tablet->OpenForPolicy(frozen.group);
   part->nanos = timer.nanos();
   if (!opened.ok()) {
     RemoveWritten({&part, 1});

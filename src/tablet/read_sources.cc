@@ -12,6 +12,16 @@
 #include "monitoring/tracer.h"
 
 namespace bigtable {
+namespace {
+
+// Whether the row cannot be in the file.
+bool IsOutside(const SSTableInfo& info, std::string_view row_prefix) {
+  return row_prefix > std::string_view(info.largest_key) ||
+         (row_prefix < std::string_view(info.smallest_key) &&
+          !info.smallest_key.starts_with(row_prefix));
+}
+
+}  // namespace
 
 void ReadSources::Clear() {
   planned_.clear();
@@ -102,6 +112,8 @@ void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& qu
       AddIfInRow(cursor, row.prefix());  // the row goes on in another file
       continue;
     }
+    if (!file->is_open() && IsOutside(file->info(), row.prefix())) [[unlikely]]
+      continue;  // it is not opened for nothing
     RowIndex::Place place;
     RowIndex::Answer answer = RowIndex::Answer::kUnknown;
     if (!shortcuts_.Has(Shortcut::kFileFilters)) {

@@ -65,7 +65,8 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
   for (const GroupLayout& group : layout->groups) {
     const auto found = state.groups.find(group.id);
     const GroupState group_state = found == state.groups.end() ? GroupState() : found->second;
-    BT_ASSIGN_OR_RETURN(std::vector<OpenFile> files, tablet->OpenFiles(group, group_state.files));
+    BT_ASSIGN_OR_RETURN(std::vector<OpenFile> files,
+                        tablet->OpenFiles(group, group_state.files, environment->defers_files));
     GroupVersion version{{}, {}, RunsOf(files)};
     version.active = tablet->NewMemtable(version);
     versions.push_back(std::move(version));
@@ -77,11 +78,14 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
 }
 
 absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
-    const GroupLayout& group, const std::vector<TabletFile>& files) const {
+    const GroupLayout& group, const std::vector<TabletFile>& files, bool is_deferred) const {
   std::vector<OpenFile> open;
+  OpenTables* const tables = environment_->open_tables;
   for (const TabletFile& file : files) {
-    absl::StatusOr<Ref<SSTable>> table = environment_->open_tables->Open(
-        environment_->path_of(file.info.file_number), file.info, group.options.in_memory);
+    const std::string path = environment_->path_of(file.info.file_number);
+    absl::StatusOr<Ref<SSTable>> table =
+        is_deferred ? tables->Defer(path, file.info, group.options.in_memory)
+                    : tables->Open(path, file.info, group.options.in_memory);
     if (absl::IsNotFound(table.status())) {
       // METADATA names it, so it was there.
       return absl::DataLossError(table.status().message());
@@ -90,6 +94,15 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
     open.push_back({file.order, *std::move(table)});
   }
   return open;
+}
+
+void Tablet::OpenForPolicy(size_t group) const {
+  if (!environment_->defers_files) return;
+  const Pin<TabletVersion> version = Version();
+  if (!MakePolicy(version->layout().groups[group].options)->BoundsRuns()) return;
+  for (const SortedRun& run : version->groups()[group].runs) {
+    for (const Ref<SSTable>& file : run.files) file->EnsureOpen().IgnoreError();
+  }
 }
 
 // --- For the writer ---

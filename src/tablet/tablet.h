@@ -80,6 +80,8 @@ struct TabletEnvironment {
   RateLimiter* rate_limiter = nullptr;
   ListenerQueue* events = nullptr;  // null: nobody listens
   OpenTables* open_tables = nullptr;
+  // A tablet that is loaded opens its SSTables when they are used for the first time.
+  bool defers_files = false;
   uint64_t target_file_size = 64 << 20;
   uint64_t memtable_size = 64 << 20;
 
@@ -121,7 +123,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   Tablet(const Tablet&) = delete;
   Tablet& operator=(const Tablet&) = delete;
 
-  // Opens the SSTables of `state`. Errors of SSTable::Open; DataLoss when one is missing.
+  // Has the SSTables of `state` opened, now or at their first use. Errors of OpenTables; DataLoss
+  // when one is missing.
   static absl::StatusOr<std::unique_ptr<Tablet>> Open(const TabletEnvironment* environment,
                                                       std::shared_ptr<const TableLayout> layout,
                                                       const TabletState& state);
@@ -300,8 +303,14 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
          const RowRange& rows);
 
+  // `is_deferred`: at their first use.
   absl::StatusOr<std::vector<OpenFile>> OpenFiles(const GroupLayout& group,
-                                                  const std::vector<TabletFile>& files) const;
+                                                  const std::vector<TabletFile>& files,
+                                                  bool is_deferred = false) const;
+  // Opens those files of a group that are not open yet, if its policy looks into them when another
+  // one comes, so that it finds them open where nobody must wait for a file. What cannot be opened
+  // is an error of whoever reads it.
+  void OpenForPolicy(size_t group) const;
   CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major) const;
   // Up to where the inputs, which were picked from the run `first_run` on, have everything of their
   // rows; `visible` was so before the version was pinned.

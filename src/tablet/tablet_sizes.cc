@@ -56,6 +56,7 @@ uint64_t Tablet::DiskBytes() const {
 uint64_t Tablet::BytesWithin(const OpenFile& file) const {
   if (IsWithin(file.table->info())) return file.table->info().size;
   if (!file.bytes_within.has_value()) {
+    if (!file.table->EnsureOpen().ok()) return file.table->info().size / 2;
     file.bytes_within = 0;
     for (const Sample& sample : SampleFile(*file.table)) *file.bytes_within += sample.bytes;
   }
@@ -152,7 +153,8 @@ double Tablet::Overwriting(size_t group, const SSTable& file, const std::vector<
     if (!open.overwriting.has_value()) {
       open.overwriting = EstimateOverwriting(file, runs, run + 1);
     }
-    return *open.overwriting;
+    // Nothing has come since the tablet was loaded: what was to be merged was merged before.
+    return open.overwriting.value_or(0);
   }
   return 0;  // it was compacted meanwhile
 }

@@ -103,7 +103,7 @@ class EstimateTest : public testing::Test {
 TEST_F(EstimateTest, IsThePartOfTheRowsThatOlderRunsHave) {
   const SortedRun run = Rows(0, 500, 1);
   const auto estimate = [&](const SortedRun& older) {
-    return EstimateOverwriting(*run.files[0], {run, older}, 1);
+    return EstimateOverwriting(*run.files[0], {run, older}, 1).value();
   };
   EXPECT_EQ(estimate(Rows(0, 500, 1)), 1);
   EXPECT_NEAR(estimate(Rows(0, 500, 2)), 0.5, 0.1);
@@ -115,7 +115,7 @@ TEST_F(EstimateTest, IsThePartOfTheRowsThatOlderRunsHave) {
 TEST_F(EstimateTest, CountsARowOnceAndOnlyInOlderRuns) {
   const std::vector<SortedRun> runs = {Rows(0, 100, 1), Rows(0, 50, 1), Rows(0, 50, 1),
                                        Rows(100, 200, 1)};
-  EXPECT_NEAR(EstimateOverwriting(*runs[0].files[0], runs, 1), 0.5, 0.05);
+  EXPECT_NEAR(EstimateOverwriting(*runs[0].files[0], runs, 1).value(), 0.5, 0.05);
   EXPECT_EQ(EstimateOverwriting(*runs[1].files[0], runs, 2), 1);
   EXPECT_EQ(EstimateOverwriting(*runs[2].files[0], runs, 3), 0);
   EXPECT_EQ(EstimateOverwriting(*runs[3].files[0], runs, 4), 0);
@@ -125,13 +125,13 @@ TEST_F(EstimateTest, FindsRowsInAnyFileOfARunButNotBetweenThem) {
   SortedRun older = Rows(0, 25, 1);
   older = Joined(older, Rows(50, 75, 1));
   const SortedRun run = Rows(0, 100, 1);
-  EXPECT_NEAR(EstimateOverwriting(*run.files[0], {run, older}, 1), 0.5, 0.05);
+  EXPECT_NEAR(EstimateOverwriting(*run.files[0], {run, older}, 1).value(), 0.5, 0.05);
 }
 
 TEST_F(EstimateTest, WithoutFiltersARowMayBeWhereverARunReaches) {
   const SortedRun run = Rows(0, 100, 1);
   const SortedRun older = Rows(0, 51, 50, FilterKind::kNone);  // two rows
-  EXPECT_NEAR(EstimateOverwriting(*run.files[0], {run, older}, 1), 0.5, 0.05);
+  EXPECT_NEAR(EstimateOverwriting(*run.files[0], {run, older}, 1).value(), 0.5, 0.05);
 }
 
 }  // namespace

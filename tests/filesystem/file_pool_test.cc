@@ -150,6 +150,34 @@ TEST_F(FilePoolTest, RemovedFilesThatAreReadOnTakeNoMoreThanHalf) {
   EXPECT_EQ(memory_.ListDirectory("/d")->size(), 0u);
 }
 
+TEST_F(FilePoolTest, WhatIsHeldCanBeOpenedAlthoughItWasRemoved) {
+  WriteFile(1);
+  auto hold = std::make_unique<FilePool::Hold>(pool_, NameOf(1));
+  EXPECT_TRUE(pool_->Remove(NameOf(1)).ok());
+  EXPECT_TRUE(Exists(1));
+  PooledFilePtr file = OpenFile(1);
+  hold.reset();
+  EXPECT_TRUE(Exists(1));
+  EXPECT_TRUE(ReadWhole(*file, 1).ok());
+  file.reset();
+  EXPECT_FALSE(Exists(1));
+
+  WriteFile(2);
+  hold = std::make_unique<FilePool::Hold>(pool_, NameOf(2));
+  EXPECT_TRUE(pool_->Remove(NameOf(2)).ok());
+  file = OpenFile(2, FileSystem::ReadMode::kMapped);
+  EXPECT_TRUE(Exists(2));
+  hold.reset();
+  EXPECT_FALSE(Exists(2));
+  EXPECT_TRUE(file->Populate(0, kSize).ok());
+  EXPECT_EQ(file->mapping()[kSize - 1], 2);
+
+  WriteFile(3);
+  hold = std::make_unique<FilePool::Hold>(pool_, NameOf(3));
+  hold.reset();
+  EXPECT_TRUE(Exists(3));
+}
+
 TEST_F(FilePoolTest, AnotherFileInItsPlaceIsDataLoss) {
   std::vector<PooledFilePtr> files = WriteAndOpen(20);
   ASSERT_TRUE(memory_.RemoveFile(NameOf(0)).ok());
@@ -203,6 +231,24 @@ TEST_F(FilePoolTest, WithoutDescriptorsOthersAreClosed) {
     files.push_back(*std::move(file));
   }
   for (int i = 0; i < 60; ++i) EXPECT_TRUE(ReadWhole(*files[static_cast<size_t>(i)], i).ok());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+TEST_F(FilePoolTest, PoolsWithoutACapacityShareTheLimit) {
+  struct rlimit before;
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  struct rlimit few = before;
+  few.rlim_cur = 404;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  EXPECT_EQ(FilePool::CapacityFor(17), 17u);
+  const size_t first = FilePool::CapacityFor(0);
+  EXPECT_EQ(first, (404 - kCapacity) / 2);
+  auto pool = std::make_shared<FilePool>(&faulty_, first);
+  EXPECT_EQ(FilePool::CapacityFor(0), (404 - kCapacity) / 4);
+  pool->Detach();
+  EXPECT_EQ(FilePool::CapacityFor(0), first);
+  pool.reset();
+  EXPECT_EQ(FilePool::CapacityFor(0), first);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 

@@ -7,9 +7,13 @@
 
 #include "gtest/gtest.h"
 
+#include "base/checksum.h"
 #include "base/entry_key.h"
+#include "filesystem/faulty_file_system.h"
+#include "filesystem/file_pool.h"
 #include "memtable/memtable.h"
 #include "memtable/memtable_cursor.h"
+#include "sstable/sstable_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/test_sstables.h"
@@ -78,6 +82,110 @@ TEST_F(OpenTablesTest, ATableMayOutliveThem) {
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Open(Write(1)));
   tables_.reset();
   EXPECT_EQ(table->info().file_number, 1);
+}
+
+// Tables that are opened at their first use.
+class DeferredTablesTest : public OpenTablesTest {
+ protected:
+  DeferredTablesTest() {
+    tables_ =
+        std::make_unique<OpenTables>(&faulty_, FileSystem::kDefaultReadMode, TestBudget(), pool_);
+    faulty_.CountCalls({.kinds = {FileCall::kNewRandomAccessFile}, .path_contains = ""});
+  }
+  ~DeferredTablesTest() override { pool_->Detach(); }
+  absl::StatusOr<Ref<SSTable>> Defer(const SSTableInfo& info) {
+    return tables_->Defer(TestSSTables::PathOf(info.file_number), info, false);
+  }
+  static absl::Status ReadFirst(const SSTable& table) {
+    SSTableCursor cursor(&table);
+    cursor.SeekToFirst();
+    EXPECT_EQ(cursor.valid(), cursor.status().ok());
+    return cursor.status();
+  }
+
+  FaultyFileSystem faulty_{files_.file_system()};
+  const std::shared_ptr<FilePool> pool_ = std::make_shared<FilePool>(&faulty_, 10);
+};
+
+TEST_F(DeferredTablesTest, ATableIsOpenedWhenItIsUsedForTheFirstTime) {
+  const SSTableInfo info = Write(1);
+  ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Defer(info));
+  EXPECT_EQ(table->info(), info);
+  EXPECT_FALSE(table->is_open());
+  EXPECT_EQ(faulty_.calls(), 0u);
+  EXPECT_OK(ReadFirst(*table));
+  EXPECT_TRUE(table->is_open());
+  EXPECT_OK(ReadFirst(*table));
+  EXPECT_EQ(faulty_.calls(), 1u);
+  // By a question to its filter, too.
+  ASSERT_OK_AND_ASSIGN(const Ref<SSTable> other, Defer(Write(2)));
+  EXPECT_TRUE(other->MayContainRow(Checksum(RowPrefix("row"))));
+  EXPECT_FALSE(other->MayContainRow(12345));
+  EXPECT_TRUE(other->is_open());
+  EXPECT_EQ(other->SampleKeys(1).size(), 1u);
+  // And for who wants it open now.
+  ASSERT_OK_AND_ASSIGN(const Ref<SSTable> third, Defer(Write(3)));
+  ASSERT_OK_AND_ASSIGN(const Ref<SSTable> same, Open(third->info()));
+  EXPECT_EQ(same.get(), third.get());
+  EXPECT_TRUE(third->is_open());
+}
+
+TEST_F(DeferredTablesTest, WhatItsNameTellsIsAnErrorAtOnce) {
+  const SSTableInfo info = Write(1);
+  SSTableInfo missing = info;
+  missing.file_number = 2;
+  EXPECT_TRUE(absl::IsNotFound(Defer(missing).status()));
+  SSTableInfo longer = info;
+  ++longer.size;
+  EXPECT_TRUE(absl::IsDataLoss(Defer(longer).status()));
+}
+
+TEST_F(DeferredTablesTest, ADamagedFileIsAnErrorOfItsFirstUseAndOfEachLaterOne) {
+  const SSTableInfo info = Write(1);
+  const std::string path = TestSSTables::PathOf(1);
+  std::string bytes = files_.file_system()->Contents(path);
+  bytes[bytes.size() - 1] ^= 1;
+  files_.file_system()->SetContents(path, bytes);
+  ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Defer(info));
+  for (int i = 0; i < 2; ++i) EXPECT_STATUS(kDataLoss, path, ReadFirst(*table));
+  EXPECT_TRUE(table->MayContainRow(12345));  // who knows
+  bytes[bytes.size() - 1] ^= 1;
+  files_.file_system()->SetContents(path, bytes);
+  EXPECT_OK(ReadFirst(*table));
+  EXPECT_FALSE(table->MayContainRow(12345));
+}
+
+TEST_F(DeferredTablesTest, AnErrorThatPassesIsNotRemembered) {
+  ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Defer(Write(1)));
+  faulty_.FailCalls({.kinds = {FileCall::kNewRandomAccessFile}, .path_contains = ""},
+                    absl::ResourceExhaustedError("too many open files"));
+  EXPECT_TRUE(absl::IsResourceExhausted(ReadFirst(*table)));
+  faulty_.ClearFaults();
+  EXPECT_OK(ReadFirst(*table));
+}
+
+TEST_F(DeferredTablesTest, OneThatIsRemovedBeforeItsFirstUseIsOpenedAllTheSame) {
+  ASSERT_OK_AND_ASSIGN(Ref<SSTable> table, Defer(Write(1)));
+  const std::string path = TestSSTables::PathOf(1);
+  EXPECT_OK(pool_->Remove(path));
+  EXPECT_OK(ReadFirst(*table));
+  table = {};
+  EXPECT_FALSE(faulty_.FileExists(path));
+}
+
+TEST_F(DeferredTablesTest, ConcurrentFirstUsesOpenOnce) {
+  for (uint64_t number = 1; number <= 50; ++number) {
+    ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Defer(Write(number)));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&table, i] {
+        if (i % 2 == 0) EXPECT_FALSE(table->MayContainRow(12345));
+        EXPECT_OK(ReadFirst(*table));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(faulty_.calls(), number);
+  }
 }
 
 TEST_F(OpenTablesTest, ConcurrentlyOpenedAndClosed) {

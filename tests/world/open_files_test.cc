@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <sys/resource.h>
@@ -15,6 +16,7 @@
 
 #include "bigtable/bigtable.h"
 
+#include "filesystem/faulty_file_system.h"
 #include "world_fixture.h"
 
 namespace bigtable {
@@ -115,8 +117,7 @@ class OpenFilesTest : public WorldFixture {
   }
   int FilesOnDisk() const {
     int count = 0;
-    for (const auto& entry :
-         std::filesystem::recursive_directory_iterator(directory_.database())) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.database())) {
       count += entry.path().extension() == ".sst" ? 1 : 0;
     }
     return count;
@@ -188,6 +189,8 @@ TEST_F(OpenFilesTest, AScannerReadsOnWhatACompactionHasRemoved) {
   std::unique_ptr<Database> database = Open(directory_.database(), options);
   ASSERT_OK(ManyFiles::CreateTable(database.get()));
   EXPECT_OK(ManyFiles::Write(database.get(), 0, kFiles));
+  database.reset();
+  database = Open(directory_.database(), options);  // so that none has been used
   {
     Scanner scanner(OpenTable(database.get()), {.fill_cache = false});
     ScanStream* const stream = scanner.FetchColumnFamily("f");
@@ -244,6 +247,61 @@ TEST_F(OpenFilesTest, AFileThatSomebodyHasRemovedIsDataLoss) {
   const absl::Status status = ManyFiles::Read(database.get(), 0, kFiles);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
   EXPECT_NE(status.message().find(".sst"), std::string::npos) << status;
+}
+
+TEST_F(OpenFilesTest, OpeningADatabaseOpensNoSSTableOfATableThatIsNotRead) {
+  constexpr int kFiles = 100;
+  {
+    std::unique_ptr<Database> database = Open(directory_.database(), ManyFiles::Options());
+    ASSERT_OK(ManyFiles::CreateTable(database.get()));
+    EXPECT_OK(ManyFiles::Write(database.get(), 0, kFiles));
+    EXPECT_OK(database->Close());
+  }
+  FaultyFileSystem counting(FileSystem::Posix());
+  counting.CountCalls({.kinds = {FileCall::kNewRandomAccessFile}, .path_contains = ".sst"});
+  DatabaseOptions options = ManyFiles::Options();
+  options.file_system = &counting;
+  std::unique_ptr<Database> database = Open(directory_.database(), options);
+  EXPECT_EQ(ManyFiles::Files(database.get()), uint64_t{kFiles});
+  const uint64_t opened = counting.calls();
+  EXPECT_LT(opened, 20u);  // METADATA's
+  EXPECT_OK(ManyFiles::Read(database.get(), 0, 1));
+  EXPECT_GT(counting.calls(), opened);
+  EXPECT_OK(ManyFiles::Read(database.get(), 0, kFiles));
+  EXPECT_LE(counting.calls(), opened + kFiles);
+  EXPECT_OK(database->Close());
+}
+
+TEST_F(OpenFilesTest, ADamagedFileIsAnErrorOfReadsThatNeedIt) {
+  constexpr int kFiles = 5;
+  {
+    std::unique_ptr<Database> database = Open(directory_.database(), ManyFiles::Options());
+    ASSERT_OK(ManyFiles::CreateTable(database.get()));
+    EXPECT_OK(ManyFiles::Write(database.get(), 0, kFiles));
+    EXPECT_OK(database->Close());
+  }
+  // The footer of the table's last file, which is the newest that is this large.
+  std::string damaged;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.database())) {
+    if (entry.path().extension() == ".sst" && entry.file_size() > ManyFiles::kRows * 2000) {
+      damaged = std::max(damaged, entry.path().string());
+    }
+  }
+  ASSERT_NE(damaged, "");
+  {
+    std::fstream file(damaged, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('x');
+  }
+  std::unique_ptr<Database> database = Open(directory_.database(), ManyFiles::Options());
+  const absl::Status status = ManyFiles::Read(database.get(), kFiles - 1, kFiles);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  EXPECT_NE(status.message().find(damaged.substr(damaged.rfind('/'))), std::string::npos);
+  // It is not asked for a row that is before all of its keys.
+  EXPECT_OK(OpenTable(database.get())->ReadRow("0"));
+  EXPECT_OK(ManyFiles::Write(database.get(), kFiles, kFiles + 1));
+  EXPECT_EQ(database->Compact("t").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(database->Statistics().quarantined_files.size(), 1u);
 }
 
 // Without a child, for ThreadSanitizer.
