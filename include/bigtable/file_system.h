@@ -54,12 +54,10 @@ class RandomAccessFile {
   }
   // Begins to bring [offset, offset + n) of the mapping from the disk, and does not wait for it.
   virtual void WillNeed(uint64_t /*offset*/, size_t /*n*/) const {}
-  // Brings [offset, offset + n) from the disk into memory, for somebody who reads on far behind it:
-  // how much is read ahead of time is for the system to say. Errors of Populate.
-  virtual absl::Status PopulateAhead(uint64_t offset, size_t n) const {
-    WillNeed(offset, n);
-    return Populate(offset, n);
-  }
+  // Whether Read() of this mapped file goes past the mapping: then what is not in memory, and would
+  // be dropped again soon, is read by it rather than populated. Advice: the answer may change, and
+  // Read() works either way. May open the file again for this, which costs a few system calls.
+  virtual bool ReadsByPosition() const { return false; }
   // Whether [offset, offset + n) of the mapping, once populated, is still in memory: a system drops
   // pages when memory is short. Advice; true where it cannot be known.
   virtual bool IsResident(uint64_t /*offset*/, size_t /*n*/) const { return true; }

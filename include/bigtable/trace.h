@@ -22,7 +22,8 @@ struct FileTrace {
   // Blocks that were at hand: in place in the mapping, or of a locality group in memory.
   uint64_t blocks_in_place = 0;
   // Blocks that were touched for the first time: brought into the mapping and verified, or loaded
-  // with all others of a locality group in memory.
+  // with all others of a locality group in memory. And those of a mapped file that were not in
+  // memory and were read by position.
   uint64_t blocks_first_touched = 0;
   // Blocks that were found in the block cache; and those that were not, and had to be read or
   // decompressed.

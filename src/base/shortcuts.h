@@ -64,6 +64,7 @@ enum class Shortcut : uint32_t {
   // --- when a file is opened, or a block read that is not at hand ---
   kIndexNumbers,  // the block index is searched by numbers of its keys
   kBlockCache,    // blocks are looked up in the block cache, and left there
+  kPastMapping,   // of a mapped file what is not in memory is read by position, past the mapping
   kCount,
 };
 

@@ -81,10 +81,7 @@ class FaultyRandomAccessFile final : public RandomAccessFile {
   absl::Status Populate(uint64_t offset, size_t n) const override {
     return owner_->Run(FileCall::kPopulate, path_, {}, [&] { return base_->Populate(offset, n); });
   }
-  absl::Status PopulateAhead(uint64_t offset, size_t n) const override {
-    return owner_->Run(FileCall::kPopulate, path_, {},
-                       [&] { return base_->PopulateAhead(offset, n); });
-  }
+  bool ReadsByPosition() const override { return base_->ReadsByPosition(); }
   void WillNeed(uint64_t offset, size_t n) const override { base_->WillNeed(offset, n); }
   bool IsResident(uint64_t offset, size_t n) const override { return base_->IsResident(offset, n); }
 

@@ -62,8 +62,8 @@ class PosixFileSystem final : public FileSystem {
   PosixPath Find(std::string_view path) const;
 
   const bool reserve_log_files_;
-  MappingLimit own_mappings_;
-  MappingLimit* const mappings_ = &own_mappings_;  // not this one's: files outlive it
+  MappedFiles own_mappings_;
+  MappedFiles* const mappings_ = &own_mappings_;  // not this one's: files outlive it
   const std::string held_path_;
   const Fd held_;  // closed: no directory is held
 };

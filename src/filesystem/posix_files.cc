@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -101,20 +99,18 @@ bool KernelPopulates() {
   return populates;
 }
 
-// Whether the kernel reads ahead on this disk, as it is set now: a file has what was set when it
-// was opened.
-bool KernelReadsAhead(dev_t device) {
-  constexpr int kLeastKilobytes = 64;
-  std::ifstream file(
-      Cat("/sys/class/bdi/", ::major(device), ":", ::minor(device), "/read_ahead_kb"));
-  int kilobytes = 0;
-  return file >> kilobytes && kilobytes >= kLeastKilobytes;
+int MostMappings(const MappedFiles& mapped) {
+  struct rlimit descriptors;
+  if (KernelPopulates() || ::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return mapped.most;
+  return static_cast<int>(std::min<rlim_t>(descriptors.rlim_cur / 4, mapped.most));
 }
 
-int MostMappings(const MappingLimit& limit) {
+// Few are enough: to open a file again costs little beside a read from the disk.
+size_t MostReopened() {
+  constexpr rlim_t kMost = 128;
   struct rlimit descriptors;
-  if (KernelPopulates() || ::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return limit.most;
-  return static_cast<int>(std::min<rlim_t>(descriptors.rlim_cur / 4, limit.most));
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return 1;
+  return static_cast<size_t>(std::clamp<rlim_t>(descriptors.rlim_cur / 8, 1, kMost));
 }
 
 class PosixRandomAccessFile final : public RandomAccessFile {
@@ -130,8 +126,9 @@ class PosixRandomAccessFile final : public RandomAccessFile {
 
   ~PosixRandomAccessFile() override {
     if (mapping_ == nullptr) return;
+    mapped_->reopened.Remove(&reopened_);
     ::munmap(mapping_, static_cast<size_t>(size_));
-    limit_->now.fetch_sub(1, std::memory_order_relaxed);
+    mapped_->now.fetch_sub(1, std::memory_order_relaxed);
   }
 
   // Leaves mapping() null where the file cannot be mapped. Before anybody else knows this object.
@@ -139,25 +136,25 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   // The mapping takes the kernel's readahead off: what it reads for a fault is as much as somebody
   // has set for the disk, up to megabytes, and drives out what is needed. Whoever wants more than a
   // page says so by WillNeed.
-  void Map(MappingLimit* limit) {
+  void Map(MappedFiles* mapped) {
     if (size_ == 0 || size_ > SIZE_MAX) return;
-    if (limit->now.fetch_add(1, std::memory_order_relaxed) < MostMappings(*limit)) {
+    if (mapped->now.fetch_add(1, std::memory_order_relaxed) < MostMappings(*mapped)) {
       const auto size = static_cast<size_t>(size_);
       void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd_.get(), 0);
       if (memory != MAP_FAILED) {
         ::madvise(memory, size, MADV_RANDOM);
         mapping_ = memory;
-        limit_ = limit;
-        reads_ahead_ = KernelReadsAhead(device_);
+        mapped_ = mapped;
         if (KernelPopulates()) fd_.Close();
         return;
       }
     }
-    limit->now.fetch_sub(1, std::memory_order_relaxed);
+    mapped->now.fetch_sub(1, std::memory_order_relaxed);
   }
 
   absl::Status Read(uint64_t offset, size_t n, char* buffer) const override {
     if (fd_.is_open()) return ReadFullyAt(fd_, path_, offset, n, buffer);
+    if (const auto fd = reopened_.Find()) return ReadFullyAt(*fd, path_, offset, n, buffer);
     WillNeed(offset, n);
     BT_RETURN_IF_ERROR(Populate(offset, n));
     if (n > 0) std::memcpy(buffer, mapping() + offset, n);
@@ -184,17 +181,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
         Cat(PosixError(path_, Cat("madvise at ", offset), error).message()));
   }
 
-  // The kernel's own readahead, where there is any, reads in larger units than WillNeed. It is on
-  // for this range alone, and only for now.
-  absl::Status PopulateAhead(uint64_t offset, size_t n) const override {
-    if (!reads_ahead_ || n == 0 || !Contains(offset, n)) {
-      return RandomAccessFile::PopulateAhead(offset, n);
-    }
-    Advise(offset, n, MADV_SEQUENTIAL);
-    const int error = Advise(offset, n, MADV_POPULATE_READ);
-    Advise(offset, n, MADV_RANDOM);
-    return error == 0 ? absl::OkStatus() : RandomAccessFile::PopulateAhead(offset, n);
-  }
+  bool ReadsByPosition() const override { return fd_.is_open() || Reopen() != nullptr; }
 
   void WillNeed(uint64_t offset, size_t n) const override {
     if (mapping_ != nullptr && n > 0 && Contains(offset, n)) Advise(offset, n, MADV_WILLNEED);
@@ -231,16 +218,25 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     return result == 0 ? 0 : errno;
   }
 
-  absl::Status PopulateByReading(uint64_t offset, size_t n) const {
-    if (fd_.is_open()) return ReadThrough(fd_, offset, n);
-    // The name may be gone or have come to another file; then nobody can say more than the advice.
-    const absl::StatusOr<Fd> fd = OpenFd(path_, O_RDONLY);
+  // Null where it cannot be opened: its name may be gone or have come to another file.
+  std::shared_ptr<const Fd> Reopen() const {
+    if (auto fd = reopened_.Find()) return fd;
+    absl::StatusOr<Fd> fd = OpenFd(path_, O_RDONLY | O_NONBLOCK);
     struct stat info;
     if (!fd.ok() || ::fstat(fd->get(), &info) != 0 || info.st_dev != device_ ||
         info.st_ino != inode_) {
-      return absl::OkStatus();
+      return nullptr;
     }
-    return ReadThrough(*fd, offset, n);
+    auto shared = std::make_shared<const Fd>(*std::move(fd));
+    mapped_->reopened.Add(&reopened_, shared, MostReopened());
+    return shared;
+  }
+
+  absl::Status PopulateByReading(uint64_t offset, size_t n) const {
+    if (fd_.is_open()) return ReadThrough(fd_, offset, n);
+    const std::shared_ptr<const Fd> fd = Reopen();
+    // Without it nobody can say more than the advice.
+    return fd == nullptr ? absl::OkStatus() : ReadThrough(*fd, offset, n);
   }
 
   absl::Status ReadThrough(const Fd& fd, uint64_t offset, size_t n) const {
@@ -260,9 +256,9 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   const dev_t device_;
   const ino_t inode_;
   const bool sees_residency_;
-  bool reads_ahead_ = false;
   void* mapping_ = nullptr;
-  MappingLimit* limit_ = nullptr;
+  MappedFiles* mapped_ = nullptr;
+  mutable ReopenedFiles::Entry reopened_;  // once it is mapped
 };
 
 }  // namespace
@@ -273,13 +269,13 @@ absl::StatusOr<std::unique_ptr<WritableFile>> NewPosixWritableFile(const PosixPa
 }
 
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewPosixRandomAccessFile(const PosixPath& path,
-                                                                           MappingLimit* limit) {
+                                                                           MappedFiles* mapped) {
   uint64_t size = 0;
   BT_ASSIGN_OR_RETURN(Fd fd, OpenRegularFile(path, O_RDONLY, &size));
   struct stat info;
   if (::fstat(fd.get(), &info) != 0) return PosixError(path.text(), "fstat", errno);
   auto file = std::make_unique<PosixRandomAccessFile>(path.text(), std::move(fd), info);
-  if (limit != nullptr) file->Map(limit);
+  if (mapped != nullptr) file->Map(mapped);
   return file;
 }
 

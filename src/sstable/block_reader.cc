@@ -101,9 +101,9 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
   } else if (!Test(verified_, i)) {
     *way = Way::kFirstTouch;
   }
-  BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, ahead, block, owner)
+  BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, ahead, block, owner, way)
                                          : ReadByPosition(i, block, owner));
-  if (settings.fill_cache && uses_cache && *owner) {
+  if (in_cache && settings.fill_cache && uses_cache && *owner) {
     budget_->block_cache().Insert({cache_id_, index_->handle(i).offset}, *owner);
   }
   return absl::OkStatus();
@@ -165,6 +165,15 @@ void BlockReader::FollowEpoch() {
   epoch_.store(now, std::memory_order_release);
 }
 
+void BlockReader::WillNeed(Stretch blocks) const {
+  WithRange(blocks,
+            [&](uint64_t offset, uint64_t length) { source_.file->WillNeed(offset, length); });
+}
+
+void BlockReader::MarkKnown(size_t i) {
+  if (!Set(known_, i)) residency_->NoteKnown(1);
+}
+
 void BlockReader::MarkPresent(Stretch blocks) {
   int64_t fresh = 0;
   for (size_t i = blocks.first; i < blocks.end; ++i) {
@@ -173,16 +182,6 @@ void BlockReader::MarkPresent(Stretch blocks) {
     if (Test(raw_, i)) Set(in_place_, i);
   }
   if (fresh > 0) residency_->NoteKnown(fresh);
-}
-
-absl::Status BlockReader::ReadFarAhead(Stretch blocks) {
-  const WaitTimer wait;
-  const PageResidency::Reading reading(residency_);
-  BT_RETURN_IF_ERROR(WithRange(blocks, [&](uint64_t offset, uint64_t length) {
-    return source_.file->PopulateAhead(offset, length);
-  }));
-  MarkPresent(blocks);
-  return absl::OkStatus();
 }
 
 absl::Status BlockReader::Populate(Stretch blocks) {
@@ -196,12 +195,15 @@ absl::Status BlockReader::Populate(Stretch blocks) {
 absl::Status BlockReader::ReadFromDisk(Stretch blocks) {
   const WaitTimer wait;
   const PageResidency::Reading reading(residency_);
-  WithRange(blocks,
-            [&](uint64_t offset, uint64_t length) { source_.file->WillNeed(offset, length); });
+  WillNeed(blocks);
   return Populate(blocks);
 }
 
-absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead) {
+bool BlockReader::PrefersPosition() const {
+  return Shortcuts().Has(Shortcut::kPastMapping) && source_.file->ReadsByPosition();
+}
+
+absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead, bool* by_position) {
   if (Test(present_, i)) {
     residency_->CountTouch();
     return absl::OkStatus();
@@ -209,7 +211,7 @@ absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead) {
   const Stretch one{i, i + 1};
   // An error of a stretch is not one of this block.
   if (ahead != nullptr) {
-    return BringInAhead(i, ahead).ok() ? absl::OkStatus() : ReadFromDisk(one);
+    return BringInAhead(i, ahead, by_position).ok() ? absl::OkStatus() : ReadFromDisk(one);
   }
   const bool is_known = Test(known_, i);
   const bool with_others = !is_known && residency_->is_plentiful();
@@ -217,30 +219,85 @@ absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead) {
   // A system call for each block would take longer than what it does.
   if (with_others && IsResident(around) && Populate(around).ok()) return absl::OkStatus();
   if (IsResident(one)) {
-    if (!is_known) return Populate(one);
-    residency_->NoteFound();
-    MarkPresent(one);
+    if (is_known) residency_->NoteFound();
+    if (!Test(verified_, i)) return Populate(one);
+    MarkPresent(one);  // it was populated once
     return absl::OkStatus();
   }
   is_known ? residency_->NoteMissing() : residency_->NoteFirstRead();
-  if (with_others && ReadFromDisk(around).ok()) return absl::OkStatus();
-  return ReadFromDisk(one);
+  if (with_others) {
+    LookAtSample(i);
+    if (ReadFromDisk(around).ok()) return absl::OkStatus();
+  }
+  if (!residency_->is_scarce() || !PrefersPosition()) return ReadFromDisk(one);
+  // Asked for so, it is the block and no more: a read by position of a page behind many that are
+  // in memory makes the kernel read as many ahead.
+  WillNeed(one);
+  MarkKnown(i);
+  *by_position = true;
+  return absl::OkStatus();
 }
 
-absl::Status BlockReader::BringInAhead(size_t i, ReadAhead* ahead) {
+// The sample is anywhere in the file: multiplying by the golden ratio spreads the samples, also
+// where blocks are read in their order.
+void BlockReader::LookAtSample(size_t next) {
+  const size_t first = (next * 0x9e3779b97f4a7c15) % words();
+  for (size_t k = 0; k < words() && k < 64; ++k) {
+    const size_t word = (first + k) % words();
+    const uint64_t known = known_[word].load(std::memory_order_relaxed);
+    if (known == 0) continue;
+    const size_t i = word * 64 + static_cast<size_t>(std::countr_zero(known));
+    if (!IsResident({i, i + 1})) residency_->NoteSampleMissing();
+    return;
+  }
+}
+
+absl::Status BlockReader::BringInAhead(size_t i, ReadAhead* ahead, bool* by_position) {
   constexpr uint64_t kSmallest = 16 << 10;
   constexpr uint64_t kLargest = 256 << 10;
   constexpr uint64_t kFar = 1 << 20;
+  if (i < ahead->position_end) {
+    *by_position = true;
+    return absl::OkStatus();
+  }
+  if (std::exchange(ahead->position_end, 0) > 0) ahead->is_missing = false;  // it looks again
   const bool is_first = ahead->window == 0;
   ahead->window = std::clamp(2 * ahead->window, kSmallest, kLargest);
   const Stretch window = StretchFrom(i, ahead->window);
-  if (ahead->from_disk == 0 && IsResident(window)) return Populate(window);
+  if (!ahead->is_missing && IsResident(window)) return Populate(window);
   if (is_first) {
     Test(known_, i) ? residency_->NoteMissing() : residency_->NoteFirstRead();
   }
-  // A short scan reads little more than it shows; in a long one the disk is at work meanwhile.
+  ahead->is_missing = true;
   ahead->from_disk += ahead->window;
-  return ahead->from_disk > kFar ? ReadFarAhead(window) : ReadFromDisk(window);
+  // A short scan reads little more than it shows. For a long one the kernel reads ahead.
+  if (ahead->from_disk <= kFar || !PrefersPosition()) return ReadFromDisk(window);
+  ahead->position_end = EndOfMissing(window.end);
+  *by_position = true;
+  return absl::OkStatus();
+}
+
+// This is asked before the scan reads by position. Later it would also find what the kernel has
+// read ahead for the scan, turn to the mapping for it, and the kernel would read no further ahead.
+size_t BlockReader::EndOfMissing(size_t i) const {
+  constexpr uint64_t kStep = 256 << 10;
+  constexpr uint64_t kFarthest = 64 << 20;
+  constexpr int kEnough = 4;
+  if (i == index_->size()) return i;
+  const uint64_t limit = index_->handle(i).offset + kFarthest;
+  size_t end = i;
+  int in_memory = 0;  // steps behind `end`
+  while (i < index_->size() && index_->handle(i).offset < limit && in_memory < kEnough) {
+    const Stretch step = StretchFrom(i, kStep);
+    i = step.end;
+    if (IsResident(step)) {
+      ++in_memory;
+    } else {
+      in_memory = 0;
+      end = i;
+    }
+  }
+  return end;
 }
 
 // Two threads may do this at once for the same block; both then find the same.
@@ -257,9 +314,14 @@ absl::Status BlockReader::VerifyMapped(size_t i, const ReadSettings& settings) {
 }
 
 absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                                     std::string_view* block, Ref<Block>* owner) {
+                                     std::string_view* block, Ref<Block>* owner, Way* way) {
   FollowEpoch();
-  BT_RETURN_IF_ERROR(BringIn(i, ahead));
+  bool by_position = false;
+  BT_RETURN_IF_ERROR(BringIn(i, ahead, &by_position));
+  if (by_position) {
+    if (*way == Way::kInPlace) *way = Way::kFirstTouch;
+    return ReadByPosition(i, block, owner);
+  }
   BT_RETURN_IF_ERROR(VerifyMapped(i, settings));
   const BlockHandle handle = index_->handle(i);
   const std::string_view stored(mapping_ + handle.offset, handle.size);

@@ -2,12 +2,13 @@
 // cache, or by position. Whatever way, what is shown has been verified. Thread-safe.
 //
 // * Mapped and not compressed: the block's range is populated, and its checksum verified, when it
-// is
-//   first touched; a bit remembers that, and from then on showing the block costs a test of the
+//   is first touched; a bit remembers that, and from then on showing the block costs a test of the
 //   bit. When the kernel seems to have dropped pages (page_residency.h) the bits are cleared, and
 //   the next touch looks first whether the block is in memory. What is not is read by one request:
-//   just the block; or, where memory is plentiful, those around it, too; or, for who reads on, a
-//   window of the next ones, which grows.
+//   where memory is plentiful, with the blocks around it, into the mapping; where it is not, the
+//   block alone, and by position. A cursor that reads on gets a window of the next blocks, which
+//   grows; once it has read a megabyte from the disk it reads by position, as far as blocks are
+//   missing.
 // * In memory: the first read loads all blocks, verified and decompressed, into one piece of
 //   memory. The file is not read again.
 // * Otherwise the block cache is asked, and then the block is read, or taken from the mapping.
@@ -58,8 +59,10 @@ class BlockReader {
 
   // How a cursor that goes from each block to the next has read so far; a new one begins anew.
   struct ReadAhead {
-    uint64_t window = 0;     // bytes that were asked for last
-    uint64_t from_disk = 0;  // bytes
+    uint64_t window = 0;      // bytes that were asked for last
+    uint64_t from_disk = 0;   // bytes
+    bool is_missing = false;  // what was asked for last was not in memory
+    size_t position_end = 0;  // blocks before this one are read by position
   };
 
   // `index`, `budget` and `residency` outlive the reader.
@@ -141,7 +144,7 @@ class BlockReader {
   absl::Status ReadAnyWay(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                           std::string_view* block, Ref<Block>* owner, Way* way);
   absl::Status ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                          std::string_view* block, Ref<Block>* owner);
+                          std::string_view* block, Ref<Block>* owner, Way* way);
   absl::Status ReadByPosition(size_t i, std::string_view* block, Ref<Block>* owner);
   absl::Status VerifyMapped(size_t i, const ReadSettings& settings);
   // Blocks [first, end).
@@ -161,13 +164,22 @@ class BlockReader {
   bool IsResident(Stretch blocks) const;
   // Forgets what was seen in an earlier epoch.
   void FollowEpoch();
-  // Brings the block into memory, unless it was seen there in this epoch, and maybe others.
-  absl::Status BringIn(size_t i, ReadAhead* ahead);
-  absl::Status BringInAhead(size_t i, ReadAhead* ahead);
+  // Brings the block into the mapping, unless it was seen there in this epoch, and maybe others; or
+  // says that it is to be read by position.
+  absl::Status BringIn(size_t i, ReadAhead* ahead, bool* by_position);
+  absl::Status BringInAhead(size_t i, ReadAhead* ahead, bool* by_position);
+  // Whether what is not in memory is better read by position: that needs no work on page tables,
+  // neither now nor when the pages are dropped, and for a scan the kernel reads ahead meanwhile.
+  bool PrefersPosition() const;
+  // From which block on, behind `i`, a scan will find blocks in memory.
+  size_t EndOfMissing(size_t i) const;
   // For blocks that are in memory, or not.
   absl::Status Populate(Stretch blocks);
   absl::Status ReadFromDisk(Stretch blocks);
-  absl::Status ReadFarAhead(Stretch blocks);
+  void WillNeed(Stretch blocks) const;
+  // Whether a block that was in memory still is: asked when block `next` is read with others.
+  void LookAtSample(size_t next);
+  void MarkKnown(size_t i);
   void MarkPresent(Stretch blocks);
   absl::Status Decode(size_t i, std::string_view stored, BlockEncoding encoding, Ref<Block>* owner);
   absl::Status DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,
@@ -185,8 +197,8 @@ class BlockReader {
   const uint64_t cache_id_;
   const char* const mapping_;  // null: read by position
   PageResidency* const residency_;
-  const Bits known_;     // once populated
-  const Bits verified_;  // that, and the checksum holds
+  const Bits known_;     // once populated, or read by position
+  const Bits verified_;  // once populated, and the checksum holds
   const Bits raw_;       // that, and it is not compressed
   // Seen in memory in the epoch `epoch_`; and those of them that are raw_, too.
   const Bits present_;

@@ -30,6 +30,10 @@ void PageResidency::NoteMissing() {
   AddMissing(1);
 }
 
+void PageResidency::NoteSampleMissing() {
+  if (samples_missing_.fetch_add(1, std::memory_order_relaxed) + 1 >= kManySamples) BeginEpoch();
+}
+
 PageResidency::Reading::Reading(const PageResidency* residency)
     : residency_(residency), before_(residency->faults_()) {}
 
@@ -63,6 +67,7 @@ void PageResidency::AddMissing(int64_t n) {
 void PageResidency::BeginEpoch() {
   found_.store(0, std::memory_order_relaxed);
   missing_.store(0, std::memory_order_relaxed);
+  samples_missing_.store(0, std::memory_order_relaxed);
   reads_.store(0, std::memory_order_relaxed);
   epoch_.fetch_add(1, std::memory_order_relaxed);
 }

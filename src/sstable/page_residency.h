@@ -47,6 +47,11 @@ class PageResidency {
     return epoch() == 0 ||
            reads_.load(std::memory_order_relaxed) > known_.load(std::memory_order_relaxed);
   }
+  // What is read from the disk is likely to be dropped before it is wanted again: in this epoch more
+  // blocks were read than were found in memory.
+  bool is_scarce() const {
+    return reads_.load(std::memory_order_relaxed) > found_.load(std::memory_order_relaxed);
+  }
 
   // A block is touched that was seen in memory in this epoch.
   void CountTouch() {
@@ -59,6 +64,9 @@ class PageResidency {
   void NoteMissing();
   // A block that had not been in memory before is being read.
   void NoteFirstRead() { reads_.fetch_add(1, std::memory_order_relaxed); }
+  // A block that was looked at by chance, and had been in memory, is not there. Where memory is
+  // plentiful each read from the disk brings many blocks, so this must be known soon.
+  void NoteSampleMissing();
   // So many more blocks (or fewer, when a file is closed) have been in memory.
   void NoteKnown(int64_t blocks) { known_.fetch_add(blocks, std::memory_order_relaxed); }
 
@@ -80,6 +88,7 @@ class PageResidency {
   static constexpr int64_t kManyFaults = 8;
   static constexpr int64_t kFewestMissing = 64;
   static constexpr int64_t kTrustedPart = 32;
+  static constexpr int64_t kManySamples = 4;
 
   // At kTouchesOfSample touches of a thread: how many of them were page faults.
   void CountFaults();
@@ -97,6 +106,7 @@ class PageResidency {
   // On a cache line of their own: those above are read at each touch.
   alignas(64) std::atomic<int64_t> found_{0};  // of this epoch
   std::atomic<int64_t> missing_{0};
+  std::atomic<int64_t> samples_missing_{0};
   std::atomic<int64_t> reads_{0};
 };
 

@@ -15,6 +15,7 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -29,6 +30,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using LockMode = FileSystem::LockMode;
 using ReadMode = FileSystem::ReadMode;
+
+// How many this process has.
+int64_t Descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
 
 class PosixFileSystemTest : public ::testing::Test {
  protected:
@@ -159,19 +165,74 @@ TEST_F(PosixFileSystemTest, PopulatingWhatWasCutOffIsAnErrorAndNotASignal) {
 }
 
 TEST_F(PosixFileSystemTest, AMappedFileHoldsNoDescriptorAndIsReadAllTheSame) {
-  const auto descriptors = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-  };
   Put("f", "abcdef");
-  const auto before = descriptors();
+  const int64_t before = Descriptors();
   auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
   ASSERT_NE(file->mapping(), nullptr);
-  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(Descriptors(), before);
   ASSERT_TRUE(fs_.RemoveFile(Path("f")).ok());
   char buffer[3];
   EXPECT_TRUE(file->Read(2, 3, buffer).ok());
   EXPECT_EQ(std::string_view(buffer, 3), "cde");
   EXPECT_EQ(file->Read(4, 3, buffer).code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(PosixFileSystemTest, AMappedFileIsReadByPositionWhenThatIsAskedFor) {
+  Put("f", "abcdef");
+  const int64_t before = Descriptors();
+  auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
+  ASSERT_NE(file->mapping(), nullptr);
+  EXPECT_TRUE(file->ReadsByPosition());
+  EXPECT_EQ(Descriptors(), before + 1);
+  ASSERT_TRUE(fs_.RemoveFile(Path("f")).ok());
+  EXPECT_TRUE(file->ReadsByPosition()) << "the descriptor is still the file's";
+  char buffer[3];
+  EXPECT_TRUE(file->Read(2, 3, buffer).ok());
+  EXPECT_EQ(std::string_view(buffer, 3), "cde");
+  const absl::Status status = file->Read(4, 3, buffer);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Path("f")));
+  file.reset();
+  EXPECT_EQ(Descriptors(), before);
+}
+
+// What has its name now has other bytes.
+TEST_F(PosixFileSystemTest, AFileThatLostItsNameIsNotReadByPosition) {
+  Put("f", "abcdef");
+  auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
+  ASSERT_NE(file->mapping(), nullptr);
+  ASSERT_TRUE(fs_.RenameFile(Path("f"), Path("g")).ok());
+  EXPECT_FALSE(file->ReadsByPosition());
+  Put("f", "ABCDEF");
+  EXPECT_FALSE(file->ReadsByPosition());
+  char buffer[3];
+  EXPECT_TRUE(file->Read(2, 3, buffer).ok());
+  EXPECT_EQ(std::string_view(buffer, 3), "cde");
+}
+
+TEST_F(PosixFileSystemTest, ManyMappedFilesThatAreReadByPositionShareFewDescriptors) {
+  constexpr size_t kFiles = 300;
+  const int64_t before = Descriptors();
+  std::vector<std::unique_ptr<RandomAccessFile>> files;
+  for (size_t i = 0; i < kFiles; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    Put(name, name + "xyz");
+    files.push_back(*fs_.NewRandomAccessFile(Path(name), ReadMode::kMapped));
+    ASSERT_NE(files.back()->mapping(), nullptr);
+  }
+  for (int pass = 0; pass < 2; ++pass) {
+    for (size_t i = 0; i < kFiles; ++i) {
+      const std::string name = "f" + std::to_string(i);
+      EXPECT_TRUE(files[i]->ReadsByPosition());
+      std::string buffer(name.size(), '\0');
+      EXPECT_TRUE(files[i]->Read(0, buffer.size(), buffer.data()).ok());
+      EXPECT_EQ(buffer, name);
+    }
+    EXPECT_LE(Descriptors(), before + 128);
+    EXPECT_GT(Descriptors(), before);
+  }
+  files.clear();
+  EXPECT_EQ(Descriptors(), before);
 }
 
 TEST_F(PosixFileSystemTest, OfAMappingOnlyWhatIsAskedForIsRead) {

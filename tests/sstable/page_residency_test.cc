@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 
 #include "base/status.h"
+#include "base/strings.h"
 #include "filesystem/in_memory_file_system.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
@@ -20,6 +21,7 @@
 #include "sstable_test_util.h"
 #include "support/expect_status.h"
 #include "support/random.h"
+#include "support/scoped_shortcuts.h"
 
 namespace bigtable {
 namespace {
@@ -69,7 +71,12 @@ class Kernel {
   uint64_t pages_read = 0;
   uint64_t faults = 0;
   uint64_t questions = 0;
-  absl::Status failure;  // of Populate
+  uint64_t populations = 0;
+  uint64_t positional_reads = 0;
+  uint64_t unannounced_reads = 0;  // by position, of what is not there
+  bool reads_by_position = true;
+  uint64_t readahead = 0;  // bytes that it reads ahead of those
+  absl::Status failure;  // of Populate and Read
 
  private:
   void Use(uint64_t page) {
@@ -90,13 +97,23 @@ class MappedByKernel final : public RandomAccessFile {
  public:
   MappedByKernel(const std::string* bytes, Kernel* kernel) : bytes_(bytes), kernel_(kernel) {}
 
-  absl::Status Read(uint64_t, size_t, char*) const override {
-    return absl::UnimplementedError("only mapped");
+  absl::Status Read(uint64_t offset, size_t n, char* buffer) const override {
+    if (!kernel_->failure.ok()) return kernel_->failure;
+    ++kernel_->positional_reads;
+    if (!kernel_->Has(offset, n)) {
+      ++kernel_->unannounced_reads;
+      kernel_->Read(offset, std::min(n + kernel_->readahead, bytes_->size() - offset));
+    }
+    kernel_->Touch(offset, n);
+    bytes_->copy(buffer, n, offset);
+    return absl::OkStatus();
   }
+  bool ReadsByPosition() const override { return kernel_->reads_by_position; }
   uint64_t size() const override { return bytes_->size(); }
   const char* mapping() const override { return bytes_->data(); }
   absl::Status Populate(uint64_t offset, size_t n) const override {
     if (!kernel_->failure.ok()) return kernel_->failure;
+    ++kernel_->populations;
     kernel_->Touch(offset, n);
     return absl::OkStatus();
   }
@@ -113,16 +130,22 @@ class MappedByKernel final : public RandomAccessFile {
 
 class PageResidencyTest : public testing::Test {
  protected:
-  // About 1,500 blocks of 4 KiB.
-  void SetUp() override {
+  const ScopedShortcutsOn shortcuts_;
+
+  void SetUp() override { Write(Compression::kNone); }
+
+  // About 1,500 blocks of 4 KiB, or of half that.
+  void Write(Compression compression) {
     LocalityGroup group;
-    group.compression = Compression::kNone;
+    group.compression = compression;
     group.block_size = 4096;
     Random random(1);
     Entries entries;
     for (int i = 0; i < 6000; ++i) {
-      entries[CellKey("row" + std::to_string(100000 + i), "f", "", 1, 1)] = random.Bytes(1000);
+      entries[CellKey("row" + std::to_string(100000 + i), "f", "", 1, 1)] =
+          random.Bytes(500) + std::string(500, 'x');
     }
+    is_compressed_ = compression != Compression::kNone;
     InMemoryFileSystem files;
     ASSERT_OK_AND_ASSIGN(info_, WriteTable(&files, kTablePath, group, entries));
     bytes_ = files.Contents(kTablePath);
@@ -132,9 +155,10 @@ class PageResidencyTest : public testing::Test {
   }
 
   // With memory for so many parts in a hundred of the file.
-  void Open(int percent) {
+  void Open(int percent, bool reads_by_position = true) {
     reader_.reset();  // it looks at what is below when it ends
     kernel_ = std::make_unique<Kernel>(bytes_.size() / kPage * static_cast<size_t>(percent) / 100);
+    kernel_->reads_by_position = reads_by_position;
     residency_ = std::make_unique<PageResidency>(&MajorFaults);
     ASSERT_OK_AND_ASSIGN(
         const Footer footer,
@@ -153,6 +177,7 @@ class PageResidencyTest : public testing::Test {
     source.file = std::make_unique<MappedByKernel>(&bytes_, kernel_.get());
     source.path = "t";
     source.identity = info_.identity;
+    source.compressed = is_compressed_;
     source.largest_block = properties_.largest_block;
     reader_ = std::make_unique<BlockReader>(std::move(source), index_.get(), budget_.get(),
                                             residency_.get());
@@ -163,8 +188,13 @@ class PageResidencyTest : public testing::Test {
     std::string_view block;
     Ref<Block> owner;
     BT_RETURN_IF_ERROR(reader_->Read(i, {.read_ahead = ahead != nullptr}, ahead, &block, &owner));
-    EXPECT_EQ(block.data(), bytes_.data() + index_->handle(i).offset) << "in place";
-    kernel_->Touch(index_->handle(i).offset, block.size());
+    const BlockHandle handle = index_->handle(i);
+    if (owner) {
+      EXPECT_TRUE(block == std::string_view(bytes_).substr(handle.offset, handle.size));
+      return absl::OkStatus();
+    }
+    EXPECT_EQ(block.data(), bytes_.data() + handle.offset) << "in place";
+    kernel_->Touch(handle.offset, block.size());
     return absl::OkStatus();
   }
   void ReadAtRandom(size_t n, uint64_t seed) {
@@ -176,11 +206,15 @@ class PageResidencyTest : public testing::Test {
     kernel_->pages_read = 0;
     kernel_->faults = 0;
     kernel_->questions = 0;
+    kernel_->populations = 0;
+    kernel_->positional_reads = 0;
+    kernel_->unannounced_reads = 0;
   }
 
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(64 << 20);
   SSTableInfo info_;
   SSTableProperties properties_;
+  bool is_compressed_ = false;
   std::string bytes_;
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<PageResidency> residency_;
@@ -199,21 +233,161 @@ TEST_F(PageResidencyTest, WhereEverythingFitsTheKernelIsNotAskedAgain) {
   EXPECT_EQ(residency_->epoch(), 0);
 }
 
+// Until that is known each read from the disk brings 128 KiB: 32 blocks of 4 KiB.
+TEST_F(PageResidencyTest, ThatLittleFitsIsKnownSoon) {
+  Open(12);
+  const uint64_t memory = bytes_.size() / kPage * 12 / 100;
+  ReadAtRandom(400, 1);
+  EXPECT_GT(residency_->epoch(), 0);
+  EXPECT_LT(kernel_->pages_read, 3 * memory + 3 * 400);
+}
+
 TEST_F(PageResidencyTest, WhereLittleFitsABlockThatWasDroppedIsReadByOneRequestOfItsOwnSize) {
-  for (const int percent : {12, 25, 50, 90}) {
-    SCOPED_TRACE(percent);
-    Open(percent);
-    ReadAtRandom(40'000, 1);
-    Forget();
-    ReadAtRandom(20'000, 2);
-    EXPECT_GT(kernel_->requests, 100) << "the disk was needed";
-    EXPECT_LT(kernel_->pages_read, 3 * kernel_->requests) << "a block and no more";
-    EXPECT_LT(kernel_->faults, kernel_->requests / 10) << "few are read without being asked for";
+  for (const bool by_position : {false, true}) {
+    for (const int percent : {12, 25, 50, 90}) {
+      SCOPED_TRACE(Cat(percent, by_position ? " by position" : " mapped"));
+      Open(percent, by_position);
+      ReadAtRandom(40'000, 1);
+      Forget();
+      ReadAtRandom(20'000, 2);
+      EXPECT_GT(kernel_->requests, 100) << "the disk was needed";
+      EXPECT_LT(kernel_->pages_read, 3 * kernel_->requests) << "a block and no more";
+      EXPECT_LT(kernel_->faults, kernel_->requests / 10) << "few are read without being asked for";
+      EXPECT_EQ(kernel_->unannounced_reads, 0) << "the kernel would read more";
+      if (!by_position) {
+        EXPECT_EQ(kernel_->positional_reads, 0);
+      } else if (percent <= 50) {
+        EXPECT_GT(kernel_->positional_reads, kernel_->requests * 9 / 10);
+        EXPECT_EQ(budget_->used(MemoryBudget::Use::kBlockCache), 0) << "the kernel has it";
+      } else {
+        EXPECT_LT(kernel_->positional_reads, kernel_->requests / 10)
+            << "what is likely to stay is worth its place in the page table";
+      }
+    }
   }
 }
 
+// It is not put into the page table before it is wanted a second time.
+TEST_F(PageResidencyTest, WhatWasReadByPositionIsShownInPlaceTheNextTime) {
+  Open(12);
+  ReadAtRandom(40'000, 1);
+  kernel_->DropAll();
+  Forget();
+  size_t dropped = 0;
+  while (kernel_->positional_reads == 0) ASSERT_OK(Read(dropped++));
+  const size_t block = dropped - 1;
+  EXPECT_EQ(kernel_->populations, 0);
+  ASSERT_OK(Read(block));
+  ASSERT_OK(Read(block));
+  EXPECT_EQ(kernel_->positional_reads, 1);
+  EXPECT_LE(kernel_->populations, 1);
+}
+
+// What was read by position has been in memory, too: that it is missing again tells something.
+TEST_F(PageResidencyTest, WhatWasReadByPositionCountsAsMissingWhenItIsDropped) {
+  Open(200);
+  for (int k = 0; k < 4; ++k) residency_->NoteSampleMissing();
+  residency_->NoteKnown(100'000);  // other files' blocks, so that memory is not plentiful
+  const uint32_t epoch = residency_->epoch();
+  for (size_t i = 0; i < 200; ++i) ASSERT_OK(Read(i));
+  EXPECT_EQ(kernel_->positional_reads, 200);
+  EXPECT_EQ(residency_->epoch(), epoch) << "none was there before";
+  kernel_->DropAll();
+  for (size_t i = 0; i < 200; ++i) ASSERT_OK(Read(i));
+  EXPECT_GT(residency_->epoch(), epoch);
+}
+
+TEST_F(PageResidencyTest, ALongScanOfWhatWasDroppedReadsByPosition) {
+  Open(25);
+  kernel_->readahead = 512 << 10;
+  for (int pass = 0; pass < 3; ++pass) {
+    SCOPED_TRACE(pass);
+    kernel_->DropAll();
+    Forget();
+    BlockReader::ReadAhead ahead;
+    ASSERT_OK(Read(0));
+    const uint64_t first_positional = kernel_->positional_reads;
+    for (size_t i = 1; i < blocks(); ++i) {
+      ASSERT_OK(Read(i, &ahead));
+      if (i == 100) EXPECT_EQ(kernel_->positional_reads, first_positional) << "a short one does not";
+    }
+    EXPECT_GT(kernel_->positional_reads, blocks() - 700);
+    EXPECT_LT(kernel_->populations, 20);
+  }
+}
+
+TEST_F(PageResidencyTest, ALongScanReadsByPositionOnlyAsFarAsBlocksAreMissing) {
+  Open(200);
+  const size_t middle = blocks() / 2;
+  const uint64_t offset = index_->handle(middle).offset;
+  kernel_->Read(offset, index_->handle(blocks() - 1).offset - offset + 4200);
+  BlockReader::ReadAhead ahead;
+  for (size_t i = 1; i < blocks(); ++i) {
+    ASSERT_OK(Read(i, &ahead));
+    if (i == middle - 70) EXPECT_GT(kernel_->positional_reads, middle - 500);
+  }
+  EXPECT_LE(kernel_->positional_reads, middle);
+  EXPECT_EQ(kernel_->faults, 0);
+}
+
+TEST_F(PageResidencyTest, CompressedBlocksAreReadByPositionTooAndAreCachedAsAsked) {
+  Write(Compression::kZstd);
+  Open(12);
+  ASSERT_LT(bytes_.size(), 6000u * 800) << "it is compressed";
+  const auto read = [&](size_t i, bool fill_cache, BlockReader::ReadAhead* ahead) {
+    std::string_view block;
+    Ref<Block> owner;
+    EXPECT_OK(reader_->Read(i, {.fill_cache = fill_cache}, ahead, &block, &owner));
+    return std::string(block);
+  };
+  std::vector<std::string> blocks_before;
+  for (size_t i = 0; i < blocks(); ++i) blocks_before.push_back(read(i, false, nullptr));
+  EXPECT_GT(blocks_before[0].size(), index_->handle(0).size);
+  Forget();
+  Random random(1);
+  for (int k = 0; k < 5000; ++k) {
+    const size_t i = random.Below(blocks());
+    EXPECT_TRUE(read(i, false, nullptr) == blocks_before[i]);
+  }
+  EXPECT_GT(kernel_->positional_reads, 1000);
+  Forget();
+  BlockReader::ReadAhead ahead;
+  for (size_t i = 1; i < blocks(); ++i) EXPECT_TRUE(read(i, false, &ahead) == blocks_before[i]);
+  EXPECT_GT(kernel_->positional_reads, blocks() / 3);
+  EXPECT_EQ(budget_->used(MemoryBudget::Use::kBlockCache), 0);
+  for (size_t i = 0; i < blocks(); ++i) read(i, true, nullptr);
+  Forget();
+  for (size_t i = 0; i < blocks(); ++i) EXPECT_TRUE(read(i, true, nullptr) == blocks_before[i]);
+  EXPECT_EQ(kernel_->questions + kernel_->requests, 0);
+}
+
+TEST_F(PageResidencyTest, AWrongChecksumOfWhatIsReadByPositionIsFound) {
+  Open(12);
+  ReadAtRandom(40'000, 1);
+  bytes_[index_->handle(700).offset + 100] ^= 1;
+  kernel_->DropAll();
+  std::string_view block;
+  Ref<Block> owner;
+  size_t found = 0;
+  for (size_t i = 0; i < blocks(); ++i) {
+    const absl::Status status = reader_->Read(i, {}, nullptr, &block, &owner);
+    found += absl::IsDataLoss(status) ? 1 : 0;
+    EXPECT_EQ(status.ok(), i != 700);
+  }
+  EXPECT_EQ(found, 1);
+}
+
+TEST_F(PageResidencyTest, WithoutTheShortcutNothingIsReadPastTheMapping) {
+  const ScopedShortcuts off(ScopedShortcuts::Bit(Shortcut::kPastMapping));
+  Open(12);
+  ReadAtRandom(40'000, 1);
+  BlockReader::ReadAhead ahead;
+  for (size_t i = 1; i < blocks(); ++i) ASSERT_OK(Read(i, &ahead));
+  EXPECT_EQ(kernel_->positional_reads, 0);
+}
+
 TEST_F(PageResidencyTest, AScanOfWhatWasDroppedReadsInLargeRequests) {
-  Open(50);
+  Open(50, false);
   for (int pass = 0; pass < 3; ++pass) {
     Forget();
     BlockReader::ReadAhead ahead;
@@ -237,7 +411,7 @@ TEST_F(PageResidencyTest, AShortScanDoesNotReadMuchMoreThanItShows) {
     ASSERT_OK(Read(first));
     for (size_t i = first + 1; i < first + 25; ++i) ASSERT_OK(Read(i, &ahead));
   }
-  EXPECT_LT(kernel_->pages_read, kScans * 100);
+  EXPECT_LT(kernel_->pages_read, kScans * 40);
   EXPECT_LT(kernel_->requests + kernel_->faults, kScans * 6);
 }
 
@@ -266,14 +440,16 @@ TEST_F(PageResidencyTest, FaultsOfTheReaderItselfAreNotTakenForOthers) {
 }
 
 TEST_F(PageResidencyTest, AnErrorWhileADroppedBlockIsReadAgainIsAnError) {
-  Open(12);
-  ReadAtRandom(40'000, 1);
-  kernel_->failure = absl::UnavailableError("t: Input/output error");
-  int errors = 0;
-  for (size_t i = 0; i < blocks(); ++i) errors += Read(i).ok() ? 0 : 1;
-  EXPECT_GT(errors, static_cast<int>(blocks()) / 2);
-  kernel_->failure = absl::OkStatus();
-  for (size_t i = 0; i < blocks(); ++i) EXPECT_OK(Read(i));
+  for (const bool by_position : {false, true}) {
+    Open(12, by_position);
+    ReadAtRandom(40'000, 1);
+    kernel_->failure = absl::UnavailableError("t: Input/output error");
+    int errors = 0;
+    for (size_t i = 0; i < blocks(); ++i) errors += Read(i).ok() ? 0 : 1;
+    EXPECT_GT(errors, static_cast<int>(blocks()) / 2);
+    kernel_->failure = absl::OkStatus();
+    for (size_t i = 0; i < blocks(); ++i) EXPECT_OK(Read(i));
+  }
 }
 
 TEST_F(PageResidencyTest, WhatTheReaderRemembersIsCharged) {

@@ -1,0 +1,60 @@
+#include "filesystem/reopened_files.h"
+
+#include <utility>
+
+namespace bigtable {
+
+std::shared_ptr<const Fd> ReopenedFiles::Entry::Find() {
+  MutexLock lock(&mutex_);
+  // Not stored again and again: the cache line would go from thread to thread.
+  if (fd_ != nullptr && !is_used_.load(std::memory_order_relaxed)) {
+    is_used_.store(true, std::memory_order_relaxed);
+  }
+  return fd_;
+}
+
+void ReopenedFiles::Add(Entry* entry, std::shared_ptr<const Fd> fd, size_t most) {
+  MutexLock lock(&mutex_);
+  if (entry->place_ != Entry::kNowhere) return;
+  while (entries_.size() >= most) {
+    if (hand_ >= entries_.size()) hand_ = 0;
+    // One that was used gets another turn.
+    if (entries_[hand_]->is_used_.exchange(false, std::memory_order_relaxed)) {
+      ++hand_;
+    } else {
+      TakeFrom(hand_);
+    }
+  }
+  entry->place_ = entries_.size();
+  entries_.push_back(entry);
+  // In the place of the one that went, it is looked at last.
+  if (hand_ < entry->place_) {
+    std::swap(entries_[hand_], entries_.back());
+    std::swap(entries_[hand_]->place_, entries_.back()->place_);
+    ++hand_;
+  }
+  MutexLock entry_lock(&entry->mutex_);
+  entry->fd_ = std::move(fd);
+}
+
+void ReopenedFiles::Remove(Entry* entry) {
+  MutexLock lock(&mutex_);
+  if (entry->place_ != Entry::kNowhere) TakeFrom(entry->place_);
+}
+
+void ReopenedFiles::TakeFrom(size_t place) {
+  Entry* const entry = entries_[place];
+  entries_[place] = entries_.back();
+  entries_[place]->place_ = place;
+  entries_.pop_back();
+  entry->place_ = Entry::kNowhere;
+  MutexLock entry_lock(&entry->mutex_);
+  entry->fd_ = nullptr;  // closed here, or by the thread that still reads
+}
+
+size_t ReopenedFiles::size() const {
+  MutexLock lock(&mutex_);
+  return entries_.size();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,60 @@
+// Descriptors of mapped files, which hold none of their own: for reads that do not go through the
+// mapping. A file's descriptor is opened when it is first wanted. No more than `most` are open at a
+// time; then one that was not used lately is closed, and opened again when it is wanted again.
+//
+// Thread-safe. Outlives the files.
+#ifndef BIGTABLE_FILESYSTEM_REOPENED_FILES_H_
+#define BIGTABLE_FILESYSTEM_REOPENED_FILES_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+
+#include "base/mutex.h"
+#include "filesystem/posix_io.h"
+
+namespace bigtable {
+
+class ReopenedFiles {
+ public:
+  // A file's part in it.
+  class Entry {
+   public:
+    // The descriptor, open as long as the caller has it, or null: it is not open. Costs an
+    // uncontended lock.
+    std::shared_ptr<const Fd> Find();
+
+   private:
+    friend class ReopenedFiles;
+    static constexpr size_t kNowhere = SIZE_MAX;
+
+    Mutex mutex_;
+    std::shared_ptr<const Fd> fd_ ABSL_GUARDED_BY(mutex_);
+    std::atomic<bool> is_used_{false};  // since it was last looked at
+    size_t place_ = kNowhere;           // in entries_, under ReopenedFiles::mutex_
+  };
+
+  // Adds the descriptor of `entry`, unless another thread has done so meanwhile. While there are
+  // `most` already, the one that was not used for longest, as far as is known, goes. `most` is at
+  // least 1.
+  void Add(Entry* entry, std::shared_ptr<const Fd> fd, size_t most);
+  // Before `entry` goes.
+  void Remove(Entry* entry);
+
+  size_t size() const;
+
+ private:
+  void TakeFrom(size_t place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  mutable Mutex mutex_;  // taken before an entry's
+  std::vector<Entry*> entries_ ABSL_GUARDED_BY(mutex_);
+  size_t hand_ ABSL_GUARDED_BY(mutex_) = 0;  // goes round entries_
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_FILESYSTEM_REOPENED_FILES_H_
