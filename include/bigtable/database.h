@@ -38,10 +38,11 @@ class Database {
   //
   // InvalidArgument: an option out of range. NotFound, AlreadyExists: see create_if_missing and
   // error_if_exists. FailedPrecondition: another process or Database has it open, or it was written
-  // by a newer version. DataLoss: a file that is needed is missing or damaged.
+  // by a newer version. DataLoss: a file is missing or damaged. What is wrong with an SSTable, but
+  // for its size, is an error of the calls that need it.
   //
-  // Cost: reads the indexes of all SSTables, and the commit log, which holds what was not yet
-  // written out.
+  // Cost: reads METADATA, looks at the size of each SSTable, and reads the commit log, which holds
+  // what was not yet written out. The first read that needs an SSTable opens it.
   static absl::StatusOr<std::unique_ptr<Database>> Open(std::string_view path,
                                                         const DatabaseOptions& options = {});
   // Closes, if Close was not called; an error goes to the info log.
