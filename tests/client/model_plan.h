@@ -206,6 +206,8 @@ inline const std::vector<std::string>& ModelRows() {
 }
 inline std::string RandomRow(Random& random) {
   if (random.OneIn(150)) return std::string(RowMutation::kMaxRowSize, random.OneIn(2) ? 'r' : '\0');
+  // Some columns have long histories.
+  if (random.OneIn(3)) return ModelRows()[random.Below(3)];
   return random.Pick(ModelRows());
 }
 
@@ -214,7 +216,7 @@ inline std::string RandomQualifier(Random& random) {
   static const std::vector<std::string> kQualifiers = {
       ""s, "\0"s, "\0\0"s, "\xff"s, "\xff\xff"s, "q"s, "q\0"s, "q1"s, ":"s, "a:b"s, "\n"s};
   if (random.OneIn(400)) return std::string(RowMutation::kMaxQualifierSize, 'l');
-  return random.Pick(kQualifiers);
+  return random.OneIn(3) ? kQualifiers[random.Below(2)] : random.Pick(kQualifiers);
 }
 
 inline std::string RandomFamilyName(Random& random) {
