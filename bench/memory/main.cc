@@ -3,12 +3,17 @@
 // bench/memory/run builds and starts it.
 //
 //   memory_cgroup  the control group
+//   disk_readahead how far the kernel reads ahead
 //   trial          one measurement, in a process of its own there
 //   report         what is told about all of them
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -27,6 +32,7 @@
 #include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "common/workload.h"
+#include "disk_readahead.h"
 #include "memory_cgroup.h"
 #include "report.h"
 #include "trial.h"
@@ -37,6 +43,8 @@ ABSL_FLAG(uint64_t, memory, 0, "MiB of the control group, 64 to 1,048,576; 0: as
 ABSL_FLAG(std::string, ratios, "", "of data to memory, between commas; none: as --quick says");
 ABSL_FLAG(std::string, reads, "", "names between commas; none: all");
 ABSL_FLAG(uint64_t, seconds, 0, "that each figure is measured, 1 to 3600; 0: as --quick says");
+ABSL_FLAG(uint64_t, repeats, 1, "times that each is measured, 1 to 100; the median counts");
+ABSL_FLAG(std::string, readaheads, "", "KiB, between commas, to set for the disk; none: as it is");
 ABSL_FLAG(std::string, json, "", "file to which the results go, one JSON object a line");
 ABSL_FLAG(std::string, plot, "", "directory to which a chart goes");
 ABSL_FLAG(std::string, directory, "", "directory on the file system to measure");
@@ -52,6 +60,8 @@ struct SweepOptions {
   std::vector<double> ratios;
   std::vector<std::string> reads;
   absl::Duration time;
+  uint64_t repeats = 1;
+  std::vector<uint64_t> readaheads;  // none: as it is
   std::string directory;
 };
 
@@ -79,6 +89,14 @@ absl::StatusOr<SweepOptions> OptionsFromFlags() {
   if (seconds == 0) seconds = quick ? 1 : 4;
   if (absl::Status s = CheckRange("seconds", seconds, 1, 3600); !s.ok()) return s;
   options.time = absl::Seconds(seconds);
+  options.repeats = absl::GetFlag(FLAGS_repeats);
+  if (absl::Status s = CheckRange("repeats", options.repeats, 1, 100); !s.ok()) return s;
+  if (const std::string readaheads = absl::GetFlag(FLAGS_readaheads); !readaheads.empty()) {
+    absl::StatusOr<std::vector<uint64_t>> numbers =
+        Numbers("readaheads", readaheads, 4, uint64_t{1} << 20);
+    if (!numbers.ok()) return numbers.status();
+    options.readaheads = *std::move(numbers);
+  }
   std::string list = absl::GetFlag(FLAGS_ratios);
   if (list.empty()) list = quick ? "0.25,1,4" : "0.25,0.5,1,2,4,8";
   absl::StatusOr<std::vector<double>> ratios = Ratios(list);
@@ -95,9 +113,44 @@ absl::StatusOr<SweepOptions> OptionsFromFlags() {
   return options;
 }
 
-absl::StatusOr<SweepResults> Sweep(const SweepOptions& options, const MemoryCgroup& cgroup) {
+double Median(const std::vector<Figures>& trials, double Figures::*figure) {
+  std::vector<double> values;
+  for (const Figures& trial : trials) values.push_back(trial.*figure);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// What else happens on the machine meanwhile happens to all ways: they take turns.
+absl::Status MeasureWays(const SweepOptions& options, Trial trial, double ratio, uint64_t readahead,
+                         SweepResults* results) {
+  std::map<std::string_view, std::vector<Figures>> trials;
+  for (uint64_t i = 0; i < options.repeats; ++i) {
+    for (const std::string_view way : kWays) {
+      if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
+      trial.way = way;
+      absl::StatusOr<Figures> figures = RunTrial(trial);
+      if (!figures.ok()) return figures.status();
+      absl::FPrintF(stderr, "%g times the memory, %s, readahead %d, %s: %.0f/s\n", ratio,
+                    trial.reads, readahead, way, figures->per_second);
+      trials[way].push_back(*figures);
+    }
+  }
+  for (const std::string_view way : kWays) {
+    results->figures[{readahead, trial.reads, std::string(way)}].push_back(
+        {.per_second = Median(trials[way], &Figures::per_second),
+         .cpu_micros = Median(trials[way], &Figures::cpu_micros),
+         .disk_kilobytes = Median(trials[way], &Figures::disk_kilobytes)});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SweepResults> Sweep(const SweepOptions& options, const MemoryCgroup& cgroup,
+                                   absl::StatusOr<DiskReadahead>* disk) {
   const InterruptHandler interrupts;
-  SweepResults results = {.ratios = options.ratios, .reads = options.reads};
+  SweepResults results = {
+      .ratios = options.ratios, .reads = options.reads, .readaheads = options.readaheads};
+  if (results.readaheads.empty()) results.readaheads.push_back(disk->ok() ? (*disk)->found() : 0);
   for (const double ratio : options.ratios) {
     absl::StatusOr<TemporaryDirectory> directory =
         TemporaryDirectory::Make(options.directory, "memory");
@@ -106,19 +159,20 @@ absl::StatusOr<SweepResults> Sweep(const SweepOptions& options, const MemoryCgro
     const auto rows = static_cast<uint64_t>(ratio * static_cast<double>(options.memory) /
                                             static_cast<double>(kKeySize + kValueSize));
     if (absl::Status s = MakeTable(database, rows); !s.ok()) return s;
-    for (const std::string& reads : options.reads) {
-      for (const std::string_view way : kWays) {
-        if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
-        absl::StatusOr<double> figure = RunTrial({.way = std::string(way),
-                                                  .reads = reads,
-                                                  .rows = rows,
-                                                  .memory_budget = options.memory / 4,
-                                                  .time = options.time,
-                                                  .directory = database,
-                                                  .cgroup = cgroup.path()});
-        if (!figure.ok()) return figure.status();
-        absl::FPrintF(stderr, "%g times the memory, %s, %s: %.0f/s\n", ratio, reads, way, *figure);
-        results.per_second[{reads, std::string(way)}].push_back(*figure);
+    for (const uint64_t readahead : results.readaheads) {
+      if (!options.readaheads.empty()) {
+        if (absl::Status s = (*disk)->Set(readahead); !s.ok()) return s;
+      }
+      for (const std::string& reads : options.reads) {
+        const Trial trial = {.reads = reads,
+                             .rows = rows,
+                             .memory_budget = options.memory / 4,
+                             .time = options.time,
+                             .directory = database,
+                             .cgroup = cgroup.path()};
+        if (absl::Status s = MeasureWays(options, trial, ratio, readahead, &results); !s.ok()) {
+          return s;
+        }
       }
     }
   }
@@ -126,7 +180,9 @@ absl::StatusOr<SweepResults> Sweep(const SweepOptions& options, const MemoryCgro
 }
 
 absl::Status Run(const SweepOptions& options, const MemoryCgroup& cgroup) {
-  absl::StatusOr<SweepResults> results = Sweep(options, cgroup);
+  absl::StatusOr<DiskReadahead> disk = DiskReadahead::Of(options.directory);
+  if (!disk.ok() && !options.readaheads.empty()) return disk.status();
+  absl::StatusOr<SweepResults> results = Sweep(options, cgroup, &disk);
   if (!results.ok()) return results.status();
   PrintTables(*results);
   absl::PrintF(

@@ -17,19 +17,53 @@ namespace {
 
 constexpr std::string_view kColors[] = {"#241f31", "#1a5fb4", "#c64600"};
 
-const std::vector<double>& Of(const SweepResults& results, const std::string& reads,
-                              std::string_view way) {
-  return results.per_second.at({reads, std::string(way)});
+const std::vector<Figures>& Of(const SweepResults& results, uint64_t readahead,
+                               const std::string& reads, std::string_view way) {
+  return results.figures.at({readahead, reads, std::string(way)});
+}
+
+std::string TitleOf(const std::string& reads, uint64_t readahead) {
+  return readahead == 0 ? reads : Concat(reads, ", readahead ", readahead, " KiB");
+}
+
+void AddPanel(const SweepResults& results, uint64_t readahead, const std::string& reads,
+              std::string* script) {
+  std::string plot;
+  for (size_t i = 0; i < kWays.size(); ++i) {
+    const std::string data = absl::StrFormat("$%s%d_%d", reads, i, readahead);
+    absl::StrAppendFormat(script, "%s << EOD\n", data);
+    const std::vector<Figures>& figures = Of(results, readahead, reads, kWays[i]);
+    for (size_t k = 0; k < figures.size(); ++k) {
+      absl::StrAppendFormat(script, "%g %g\n", results.ratios[k], figures[k].per_second);
+    }
+    *script += "EOD\n";
+    absl::StrAppendFormat(
+        &plot, "%s%s with linespoints pointtype 7 pointsize 0.5 linewidth 2 linecolor rgb '%s'",
+        i == 0 ? "" : ", ", data, kColors[i]);
+  }
+  absl::StrAppendFormat(script, "set title \"%s\"\nplot %s\nunset label\n",
+                        ChartText(TitleOf(reads, readahead)), plot);
+}
+
+// A line for each way.
+void PrintLines(const SweepResults& results, uint64_t readahead, const std::string& reads,
+                std::string_view unit, int digits, double Figures::*figure) {
+  for (const std::string_view way : kWays) {
+    absl::PrintF("\n  %-26s", Concat(way, ", ", unit));
+    for (const Figures& figures : Of(results, readahead, reads, way)) {
+      absl::PrintF(" %10.*f", digits, figures.*figure);
+    }
+  }
 }
 
 std::string Script(const SweepResults& results, const std::string& path) {
   std::string script =
       BeginPage({.path = path,
                  .title = "Operations a second, by how many times the memory the data are\\n",
-                 .panels = results.reads.size(),
-                 .columns = 2,
-                 .panel_width = 400,
-                 .panel_height = 280});
+                 .panels = results.reads.size() * results.readaheads.size(),
+                 .columns = std::min<size_t>(results.reads.size(), 4),
+                 .panel_width = 270,
+                 .panel_height = 240});
   for (size_t i = 0; i < kWays.size(); ++i) {
     absl::StrAppendFormat(
         &script, "set label \"%s\" at screen %.3f,0.935 center textcolor rgb '%s'\n", kWays[i],
@@ -38,61 +72,53 @@ std::string Script(const SweepResults& results, const std::string& path) {
   script +=
       "set logscale x 2\nset logscale y\nset yrange [*:*]\nset format y \"%.0s%c\"\n"
       "set format x \"%g\"\n";
-  for (const std::string& reads : results.reads) {
-    std::string plot;
-    for (size_t i = 0; i < kWays.size(); ++i) {
-      absl::StrAppendFormat(&script, "$%s%d << EOD\n", reads, i);
-      const std::vector<double>& figures = Of(results, reads, kWays[i]);
-      for (size_t k = 0; k < figures.size(); ++k) {
-        absl::StrAppendFormat(&script, "%g %g\n", results.ratios[k], figures[k]);
-      }
-      script += "EOD\n";
-      absl::StrAppendFormat(
-          &plot,
-          "%s$%s%d with linespoints pointtype 7 pointsize 0.5 linewidth 2 linecolor rgb '%s'",
-          i == 0 ? "" : ", ", reads, i, kColors[i]);
-    }
-    absl::StrAppendFormat(&script, "set title \"%s\"\nplot %s\nunset label\n", ChartText(reads),
-                          plot);
+  for (const uint64_t readahead : results.readaheads) {
+    for (const std::string& reads : results.reads) AddPanel(results, readahead, reads, &script);
   }
   return Concat(script, kEndOfPage);
 }
 
 }  // namespace
 
-std::vector<double> Slowdowns(const SweepResults& results, const std::string& reads) {
+std::vector<double> Slowdowns(const SweepResults& results, uint64_t readahead,
+                              const std::string& reads) {
   std::vector<double> slowdowns;
-  const std::vector<double>& figures = Of(results, reads, kWays[0]);
+  const std::vector<Figures>& figures = Of(results, readahead, reads, kWays[0]);
   for (size_t i = 0; i < figures.size(); ++i) {
-    const double best = std::max(Of(results, reads, kWays[1])[i], Of(results, reads, kWays[2])[i]);
-    slowdowns.push_back(best / figures[i]);
+    const double best = std::max(Of(results, readahead, reads, kWays[1])[i].per_second,
+                                 Of(results, readahead, reads, kWays[2])[i].per_second);
+    slowdowns.push_back(best / figures[i].per_second);
   }
   return slowdowns;
 }
 
 void PrintTables(const SweepResults& results) {
-  for (const std::string& reads : results.reads) {
-    absl::PrintF("%s, operations a second\n  %-16s", reads, "data / memory");
-    for (const double ratio : results.ratios) absl::PrintF(" %10g", ratio);
-    for (const std::string_view way : kWays) {
-      absl::PrintF("\n  %-16s", way);
-      for (const double figure : Of(results, reads, way)) absl::PrintF(" %10.0f", figure);
+  for (const uint64_t readahead : results.readaheads) {
+    for (const std::string& reads : results.reads) {
+      absl::PrintF("%s\n  %-26s", TitleOf(reads, readahead), "data / memory");
+      for (const double ratio : results.ratios) absl::PrintF(" %10g", ratio);
+      PrintLines(results, readahead, reads, "a second", 0, &Figures::per_second);
+      absl::PrintF("\n  %-26s", "better / default");
+      for (const double slowdown : Slowdowns(results, readahead, reads)) {
+        absl::PrintF(" %10.2f", slowdown);
+      }
+      PrintLines(results, readahead, reads, "us of CPU", 2, &Figures::cpu_micros);
+      PrintLines(results, readahead, reads, "KiB of disk", 2, &Figures::disk_kilobytes);
+      absl::PrintF("\n\n");
     }
-    absl::PrintF("\n  %-16s", "better / default");
-    for (const double slowdown : Slowdowns(results, reads)) absl::PrintF(" %10.2f", slowdown);
-    absl::PrintF("\n\n");
   }
 }
 
 absl::Status WriteSweepJson(const SweepResults& results, const std::string& path) {
   std::ofstream file(path);
-  for (const std::string& reads : results.reads) {
-    for (const std::string_view way : kWays) {
-      for (size_t i = 0; i < results.ratios.size(); ++i) {
-        file << absl::StrFormat(
-            "{\"reads\":\"%s\",\"way\":\"%s\",\"data_to_memory\":%g,\"per_second\":%.9g}\n", reads,
-            way, results.ratios[i], Of(results, reads, way)[i]);
-      }
+  for (const auto& [key, figures] : results.figures) {
+    const auto& [readahead, reads, way] = key;
+    for (size_t i = 0; i < figures.size(); ++i) {
+      file << absl::StrFormat(
+          "{\"readahead_kb\":%d,\"reads\":\"%s\",\"way\":\"%s\",\"data_to_memory\":%g,"
+          "\"per_second\":%.9g,\"cpu_us\":%.9g,\"disk_kib\":%.9g}\n",
+          readahead, reads, way, results.ratios[i], figures[i].per_second, figures[i].cpu_micros,
+          figures[i].disk_kilobytes);
     }
   }
   file.close();

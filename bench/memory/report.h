@@ -2,24 +2,29 @@
 #ifndef BIGTABLE_BENCH_MEMORY_REPORT_H_
 #define BIGTABLE_BENCH_MEMORY_REPORT_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
+
+#include "trial.h"
 
 namespace bench {
 
 struct SweepResults {
   std::vector<double> ratios;  // of data to memory
   std::vector<std::string> reads;
-  // Operations a second, by reads and way; of each ratio one.
-  std::map<std::pair<std::string, std::string>, std::vector<double>> per_second;
+  std::vector<uint64_t> readaheads;  // KiB that the kernel reads ahead; 0: not known
+  // By readahead, reads and way; of each ratio one.
+  std::map<std::tuple<uint64_t, std::string, std::string>, std::vector<Figures>> figures;
 };
 
 // How many times slower than the better of the two ways the default is, by ratio.
-std::vector<double> Slowdowns(const SweepResults& results, const std::string& reads);
+std::vector<double> Slowdowns(const SweepResults& results, uint64_t readahead,
+                              const std::string& reads);
 
 void PrintTables(const SweepResults& results);
 // One object a line. The file is replaced.

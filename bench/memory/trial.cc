@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <sys/resource.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -112,7 +113,22 @@ class Reads {
   uint64_t count_ = 0;
 };
 
-absl::StatusOr<double> Measure(const Trial& trial) {
+// CPU in microseconds, and bytes from the disk, of this process so far.
+struct Used {
+  double cpu_micros = 0;
+  double disk_bytes = 0;
+};
+Used UsedSoFar() {
+  struct rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto micros = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_usec);
+  };
+  return {micros(usage.ru_utime) + micros(usage.ru_stime),
+          static_cast<double>(usage.ru_inblock) * 512};
+}
+
+absl::StatusOr<Figures> Measure(const Trial& trial) {
   if (absl::Status s = MemoryCgroup::Enter(trial.cgroup); !s.ok()) return s;
   bigtable::DatabaseOptions options;
   options.create_if_missing = false;
@@ -124,14 +140,18 @@ absl::StatusOr<double> Measure(const Trial& trial) {
   absl::StatusOr<bigtable::Table*> table = (*database)->OpenTable(kTable);
   if (!table.ok()) return table.status();
 
-  double per_second = 0;
+  Figures figures;
   {
     Reads reads(*table, trial.reads, trial.rows);
     const absl::Time begin = absl::Now();
     absl::Time half = absl::InfiniteFuture();
+    Used before;
     int64_t counted = 0;
     for (absl::Time now = begin; now < begin + 2 * trial.time; now = absl::Now()) {
-      if (half == absl::InfiniteFuture() && now >= begin + trial.time) half = now;
+      if (half == absl::InfiniteFuture() && now >= begin + trial.time) {
+        half = now;
+        before = UsedSoFar();
+      }
       // The clock is not looked at for each read.
       for (int i = 0; i < 20; ++i) {
         absl::StatusOr<int64_t> count = reads.Next();
@@ -139,10 +159,14 @@ absl::StatusOr<double> Measure(const Trial& trial) {
         if (half != absl::InfiniteFuture()) counted += *count;
       }
     }
-    per_second = static_cast<double>(counted) / absl::ToDoubleSeconds(absl::Now() - half);
+    const auto count = static_cast<double>(counted);
+    const Used after = UsedSoFar();
+    figures = {.per_second = count / absl::ToDoubleSeconds(absl::Now() - half),
+               .cpu_micros = (after.cpu_micros - before.cpu_micros) / count,
+               .disk_kilobytes = (after.disk_bytes - before.disk_bytes) / 1024 / count};
   }
   if (absl::Status s = (*database)->Close(); !s.ok()) return s;
-  return per_second;
+  return figures;
 }
 
 }  // namespace
@@ -167,7 +191,7 @@ absl::Status MakeTable(const std::string& directory, uint64_t rows) {
   return (*database)->Close();
 }
 
-absl::StatusOr<double> RunTrial(const Trial& trial) {
+absl::StatusOr<Figures> RunTrial(const Trial& trial) {
   if (absl::Status s = DropFromPageCache(trial.directory); !s.ok()) return s;
   const std::string description = Concat(trial.reads, ", ", trial.way);
   ChildProcess child(description);
@@ -176,14 +200,17 @@ absl::StatusOr<double> RunTrial(const Trial& trial) {
                    Concat(trial.rows), Concat(trial.memory_budget),
                    Concat(absl::ToInt64Milliseconds(trial.time)), trial.directory, trial.cgroup});
   if (!s.ok()) return s;
-  double per_second = 0;
+  Figures figures;
   s = child.ReadLines([&](std::string_view line) {
-    return absl::SimpleAtod(ToAbsl(line), &per_second)
+    const std::vector<std::string> words = Split(line, ' ');
+    return words.size() == 3 && absl::SimpleAtod(words[0], &figures.per_second) &&
+                   absl::SimpleAtod(words[1], &figures.cpu_micros) &&
+                   absl::SimpleAtod(words[2], &figures.disk_kilobytes)
                ? absl::OkStatus()
-               : absl::InternalError(Concat(description, ": not a figure: ", line));
+               : absl::InternalError(Concat(description, ": not three figures: ", line));
   });
   if (!s.ok()) return s;
-  return per_second;
+  return figures;
 }
 
 int TrialMain(const std::vector<std::string>& arguments) {
@@ -201,13 +228,14 @@ int TrialMain(const std::vector<std::string>& arguments) {
   trial.time = absl::Milliseconds(milliseconds);
   trial.directory = arguments[5];
   trial.cgroup = arguments[6];
-  const absl::StatusOr<double> per_second = Measure(trial);
-  if (!per_second.ok()) {
+  const absl::StatusOr<Figures> figures = Measure(trial);
+  if (!figures.ok()) {
     std::cerr << "bench/memory/run: " << trial.reads << ", " << trial.way << ": "
-              << per_second.status() << "\n";
+              << figures.status() << "\n";
     return EXIT_FAILURE;
   }
-  absl::PrintF("%.9g\n", *per_second);
+  absl::PrintF("%.9g %.9g %.9g\n", figures->per_second, figures->cpu_micros,
+               figures->disk_kilobytes);
   return EXIT_SUCCESS;
 }
 

@@ -35,9 +35,17 @@ struct Trial {
 // Makes the table, compacted, with the blocks of bench/paper, and not in the page cache afterwards.
 absl::Status MakeTable(const std::string& directory, uint64_t rows);
 
-// Operations a second, measured in a process of its own in the control group. What of the table was
-// in the page cache is dropped first.
-absl::StatusOr<double> RunTrial(const Trial& trial);
+// Of the second half of a trial. CPU is of all threads; the disk's bytes are those that the kernel
+// read for this process, ahead of time or not, a kilobyte being 1024 of them.
+struct Figures {
+  double per_second = 0;  // operations
+  double cpu_micros = 0;  // an operation
+  double disk_kilobytes = 0;
+};
+
+// Measured in a process of its own in the control group. What of the table was in the page cache is
+// dropped first.
+absl::StatusOr<Figures> RunTrial(const Trial& trial);
 
 // main() of that process.
 inline constexpr std::string_view kTrialArgument = "--trial";
