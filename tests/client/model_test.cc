@@ -123,7 +123,7 @@ void CompareWithModel(int seeds, size_t step_count, const ModelSettings& setting
 }
 
 TEST(ModelTest, RandomOperationsHaveTheModelsAnswers) {
-  CompareWithModel(kSanitized ? 5 : 20, 500);
+  CompareWithModel(kSanitized ? 4 : 12, 500);
 }
 
 TEST(ModelTest, RandomOperationsHaveThemAsMessages) {
