@@ -178,6 +178,7 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(ServerRole role) {
   environment.memtable_size = options.memtable_size;
   environment.file_numbers = &file_numbers_;
   environment.path_of = [this](uint64_t number) { return directory_.sstable(number); };
+  environment.attest_commits = [this, role] { return AttestCommitsOf(role); };
   environment.remove_file = [this](uint64_t number) {
     if (!shared_files_.Release(number)) return;
     // It may have been swept meanwhile.
@@ -188,6 +189,16 @@ std::unique_ptr<TabletServer> Cluster::MakeServer(ServerRole role) {
   };
   return std::make_unique<TabletServer>(std::move(options), std::move(environment), &sequences_,
                                         &info_log_, [this] { background_.Wake(); });
+}
+
+absl::Status Cluster::AttestCommitsOf(ServerRole role) const {
+  // The root's are to a file of the lock service, which is whole or not there.
+  if (role == ServerRole::kRoot) return absl::OkStatus();
+  const ServerRole above = role == ServerRole::kUser ? ServerRole::kMetadata : ServerRole::kRoot;
+  for (const std::shared_ptr<ServerHost>& host : ServersEver(above)) {
+    BT_RETURN_IF_ERROR(host->server()->AttestLog());
+  }
+  return absl::OkStatus();
 }
 
 // Servers share the writes, so each has a share of the groups.
@@ -290,6 +301,7 @@ absl::Status Cluster::EndServer(TabletServer* server) {
   if (!server->has_log()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(server->error());
   BT_RETURN_IF_ERROR(FlushAll(server));
+  BT_RETURN_IF_ERROR(server->environment()->attest_commits());
   BT_RETURN_IF_ERROR(server->CloseLog());
   BT_RETURN_IF_ERROR(server->ReleaseLock());
   // Its segments are closed before they are removed, as far as no reader looks at them.

@@ -94,6 +94,10 @@ class Cluster final : public MetadataServers {
   std::vector<std::shared_ptr<ServerHost>> ServersOf(ServerRole role) const;
   // With those that have ended.
   std::vector<std::shared_ptr<ServerHost>> ServersEver(ServerRole role = ServerRole::kUser) const;
+  // What servers of this role have committed so far, to METADATA or its root, is not lost without an
+  // error: before something is removed that is needed no more because of it. Unavailable while the
+  // server that has it in its log is being replaced.
+  absl::Status AttestCommitsOf(ServerRole role) const;
   // The one with this name; null if it is none of these.
   std::shared_ptr<ServerHost> FindServer(std::string_view name) const;
   // The same, among those that there ever were.

@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<CommitLog>> CommitLog::Create(FileSystem* file_sy
 absl::Status CommitLog::Start() {
   BT_RETURN_IF_ERROR(CreateLogDirectory(file_system_, directory_));
   MutexLock prepare(&prepare_mutex_);
-  BT_RETURN_IF_ERROR(state_file_.Write({.secret = secret_}));
+  BT_RETURN_IF_ERROR(WriteState({.secret = secret_}));
   Ref<LogSegment> first;
   BT_RETURN_IF_ERROR(store_.Make(1, options_.segment_size, &first));
   MutexLock lock(&mutex_);
@@ -223,7 +223,7 @@ absl::Status CommitLog::StartNewSegment() {
   }
   state.low = active_->number() + 1;
   BT_RETURN_IF_ERROR(MakeSpare(options_.segment_size));
-  BT_RETURN_IF_ERROR(state_file_.Write(state));
+  BT_RETURN_IF_ERROR(WriteState(state));
   std::deque<Ref<LogSegment>> old;  // let go of outside the lock
   MutexLock lock(&mutex_);
   old.swap(live_);

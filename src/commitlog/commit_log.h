@@ -181,8 +181,16 @@ class CommitLog {
   absl::Status Close();
 
   // No record up to `sequence` is needed any more: what they say is durable elsewhere, and METADATA
-  // says so durably. Cheap; the files are dealt with in PrepareSpare.
+  // says so durably, in what was attested. Cheap; the files are dealt with in PrepareSpare.
   void ReleaseThrough(SequenceNumber sequence);
+  // Whether that would release a segment.
+  bool ReleasesSegment(SequenceNumber sequence) const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Writes into STATE up to where the log is synced. That the last record was synced is said by no
+  // record behind it; from the return of OK on replay knows it, and damage to it is DataLoss. For a
+  // log whose records say that another log's are not needed any more. Costs two syncs of a small
+  // file, or nothing if nothing was synced since.
+  absl::Status Attest();
 
   // The background work: has the next segment ready, so that Append need not create it, and takes
   // back the files of segments that are released and unpinned. Call it when NeedsUpkeep(), after
@@ -274,6 +282,7 @@ class CommitLog {
   absl::Status MakeSpare(uint64_t least_size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
   absl::Status StateReleased() ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
   LogState State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WriteState(const LogState& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
 
   absl::Status failure() const ABSL_LOCKS_EXCLUDED(mutex_);
   void SetFailure(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -318,6 +327,7 @@ class CommitLog {
   Mutex prepare_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   SegmentStore store_ ABSL_GUARDED_BY(prepare_mutex_);
   LogStateFile state_file_ ABSL_GUARDED_BY(prepare_mutex_);
+  LogState stated_ ABSL_GUARDED_BY(prepare_mutex_);  // what the file says
 
   // Held shortly; there is no I/O under it.
   mutable Mutex mutex_;

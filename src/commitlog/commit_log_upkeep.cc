@@ -56,6 +56,25 @@ LogState CommitLog::State() const {
           .synced = synced_offset()};
 }
 
+absl::Status CommitLog::WriteState(const LogState& state) {
+  BT_RETURN_IF_ERROR(state_file_.Write(state));
+  stated_ = state;
+  return absl::OkStatus();
+}
+
+bool CommitLog::ReleasesSegment(SequenceNumber sequence) const {
+  MutexLock lock(&mutex_);
+  return live_.size() > 1 && live_.front()->last_sequence_ <= sequence;
+}
+
+absl::Status CommitLog::Attest() {
+  MutexLock prepare(&prepare_mutex_);
+  LogState state = stated_;
+  state.synced = synced_offset();
+  // Nothing more is released by it: that takes an attestation of another log first.
+  return state.synced > stated_.synced ? WriteState(state) : absl::OkStatus();
+}
+
 absl::Status CommitLog::StateReleased() {
   LogState state;
   size_t retired;
@@ -65,7 +84,7 @@ absl::Status CommitLog::StateReleased() {
     if (retired == 0) return absl::OkStatus();
     state = State();
   }
-  BT_RETURN_IF_ERROR(state_file_.Write(state));
+  BT_RETURN_IF_ERROR(WriteState(state));
   std::vector<Ref<LogSegment>> forgotten;  // let go of outside the lock
   MutexLock lock(&mutex_);
   for (; retired > 0; --retired) {

@@ -79,6 +79,7 @@ absl::Status Master::Assign(ServerRole role) {
   }
   logs.clear();
   if (!read_only_) {
+    if (!dead.empty()) BT_RETURN_IF_ERROR(cluster_->AttestCommitsOf(role));
     for (const std::string& name : dead) {
       BT_RETURN_IF_ERROR(Step());
       const std::shared_ptr<ServerHost> host = cluster_->FindServerEver(name);

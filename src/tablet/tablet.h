@@ -94,6 +94,9 @@ struct TabletEnvironment {
   // others have mutations that are older than the last one in these, and says up to which one this
   // has made it durable by now.
   std::function<absl::StatusOr<SequenceNumber>(absl::Span<const FrozenMemtables>)> sync_log;
+  // Before the server's log gives up records because of what was committed to `store`: from the
+  // return of OK on, damage to any of that is noticed when it is recovered. Null: there is no need.
+  std::function<absl::Status()> attest_commits;
   // Told of files that the tablet's METADATA row does not name any more.
   std::function<void(uint64_t number)> remove_file;
 };

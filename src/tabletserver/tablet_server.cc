@@ -536,15 +536,30 @@ void TabletServer::ApplyInMemory(Tablet* tablet, const MutationView& mutation) {
 absl::Status TabletServer::MaintainLog() {
   const std::shared_ptr<CommitLog> log = Log();
   if (log == nullptr) return absl::OkStatus();
-  MutexLock lock(&upkeep_mutex_);
-  if (ended_) return absl::OkStatus();
   // First the visible number: what is written after it is not looked for.
   SequenceNumber needed = visible() + 1;
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
     needed = std::min(needed, tablet->FirstUnflushed());
   }
-  log->ReleaseThrough(needed - 1);
-  return log->PrepareSpare();
+  absl::Status attested;
+  if (log->ReleasesSegment(needed - 1) && environment_.attest_commits) {
+    attested = environment_.attest_commits();
+  }
+  MutexLock lock(&upkeep_mutex_);
+  if (ended_) return absl::OkStatus();
+  if (attested.ok()) log->ReleaseThrough(needed - 1);
+  attested.Update(log->PrepareSpare());
+  return attested;
+}
+
+absl::Status TabletServer::AttestLog() {
+  const std::shared_ptr<CommitLog> log = Log();
+  if (log == nullptr) return absl::OkStatus();
+  MutexLock lock(&upkeep_mutex_);
+  if (ended_) {
+    return absl::UnavailableError(Cat("server ", name(), " has ended and is being replaced"));
+  }
+  return log->Attest();
 }
 
 absl::Status TabletServer::RemoveFreeSegments() {
@@ -637,6 +652,7 @@ void TabletServer::BeginResume() {
 }
 
 absl::Status TabletServer::FinishResume() {
+  if (environment_.attest_commits) BT_RETURN_IF_ERROR(environment_.attest_commits());
   absl::Status status;
   queue_.RunExclusive([&] {
     if (ended_) {

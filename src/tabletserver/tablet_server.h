@@ -189,6 +189,9 @@ class TabletServer final {
 
   // Gives back log segments that no memtable needs, and has the next one ready.
   absl::Status MaintainLog();
+  // What was logged and synced so far is not lost without an error (CommitLog::Attest). Unavailable:
+  // the server has ended, and nobody has taken its tablets yet.
+  absl::Status AttestLog();
   // Gives back the space of the log segments that are kept to be used again.
   absl::Status TrimLog();
   // The same, if nothing was logged for some seconds; looked at now and then, from one thread.

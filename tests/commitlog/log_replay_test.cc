@@ -92,6 +92,46 @@ TEST(LogReplayTest, FlippedBitInAClosedLogIsDataLossOrHarmless) {
   }
 }
 
+TEST(LogReplayTest, FlippedBitInWhatWasAttestedIsDataLossAlsoInTheLastRecord) {
+  InMemoryFileSystem fs;
+  auto log = NewLog(&fs);
+  for (SequenceNumber s = 1; s <= 3; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 32)));
+  ASSERT_OK(log->Sync());
+  ASSERT_OK(log->Attest());
+  const size_t attested = log->end_offset() - LogOffset(1, 0);
+  ASSERT_OK(Add(log.get(), 4, Payload(4, 32)));
+  const size_t end = log->end_offset() - LogOffset(1, 0);
+  log.reset();
+  EXPECT_EQ(ReplayAll(&fs).sequences, Range(1, 4));
+  const std::string sound = fs.Contents(SegmentPath(1));
+  for (size_t i = 0; i < end; ++i) {
+    std::string broken = sound;
+    broken[i] ^= static_cast<char>(1 << i % 8);
+    fs.SetContents(SegmentPath(1), broken);
+    const Replayed read = ReplayAll(&fs);
+    if (i < attested) {
+      ASSERT_EQ(read.status.code(), absl::StatusCode::kDataLoss) << i;
+    } else {
+      ASSERT_OK(read.status) << i;
+      ASSERT_EQ(read.sequences, Range(1, 3)) << i;
+    }
+  }
+}
+
+TEST(LogReplayTest, AttestingWhatIsAttestedTouchesNothing) {
+  InMemoryFileSystem fs;
+  auto log = NewLog(&fs);
+  ASSERT_OK(Add(log.get(), 1, Payload(1, 32)));
+  ASSERT_OK(log->Attest());  // nothing is synced
+  const std::string before = fs.Contents(Cat("log/", kLogStateName));
+  ASSERT_OK(log->Sync());
+  ASSERT_OK(log->Attest());
+  const std::string after = fs.Contents(Cat("log/", kLogStateName));
+  EXPECT_NE(after, before);
+  ASSERT_OK(log->Attest());
+  EXPECT_EQ(fs.Contents(Cat("log/", kLogStateName)), after);
+}
+
 TEST(LogReplayTest, FlippedBitInTheStateIsHarmlessAndTwoLostSlotsAreDataLoss) {
   auto fs = TwoSegments(7, 3);
   const std::string path = Cat("log/", kLogStateName);
