@@ -6,8 +6,8 @@
 // failed is never reported as good again; no more than MappedFiles::most files are mapped at a
 // time; a mapped file holds no descriptor. The exception are files that were lately read by
 // position: as many as an eighth of the descriptors that the process may have, and at most 128.
-// (Before Linux 5.14 each mapped file holds one, and no more are mapped than a quarter of those that
-// the process may have.)
+// (Before Linux 5.14 each mapped file holds one, and no more are mapped than a quarter of those
+// that the process may have.)
 #ifndef BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 #define BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 

@@ -253,7 +253,7 @@ void BlockReader::LookAtSample(size_t next) {
 }
 
 absl::Status BlockReader::BringInAhead(size_t i, ReadAhead* ahead, bool* by_position) {
-  constexpr uint64_t kSmallest = 16 << 10;
+  constexpr uint64_t kSmallest = 48 << 10;
   constexpr uint64_t kLargest = 256 << 10;
   constexpr uint64_t kFar = 1 << 20;
   if (i < ahead->position_end) {
@@ -271,8 +271,10 @@ absl::Status BlockReader::BringInAhead(size_t i, ReadAhead* ahead, bool* by_posi
   ahead->is_missing = true;
   ahead->from_disk += ahead->window;
   // A short scan reads little more than it shows. For a long one the kernel reads ahead.
-  if (ahead->from_disk <= kFar || !PrefersPosition()) return ReadFromDisk(window);
-  ahead->position_end = EndOfMissing(window.end);
+  const bool is_far = ahead->from_disk > kFar;
+  if (!(is_far || residency_->is_scarce()) || !PrefersPosition()) return ReadFromDisk(window);
+  if (!is_far) WillNeed(window);
+  ahead->position_end = is_far ? EndOfMissing(window.end) : window.end;
   *by_position = true;
   return absl::OkStatus();
 }

@@ -6,9 +6,9 @@
 //   bit. When the kernel seems to have dropped pages (page_residency.h) the bits are cleared, and
 //   the next touch looks first whether the block is in memory. What is not is read by one request:
 //   where memory is plentiful, with the blocks around it, into the mapping; where it is not, the
-//   block alone, and by position. A cursor that reads on gets a window of the next blocks, which
-//   grows; once it has read a megabyte from the disk it reads by position, as far as blocks are
-//   missing.
+//   block alone, and by position. For a cursor that reads on, a window of the next blocks is asked
+//   for, which grows; once it has read a megabyte from the disk it reads by position, as far as
+//   blocks are missing, and what is read ahead is for the system to say.
 // * In memory: the first read loads all blocks, verified and decompressed, into one piece of
 //   memory. The file is not read again.
 // * Otherwise the block cache is asked, and then the block is read, or taken from the mapping.

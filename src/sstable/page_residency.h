@@ -47,10 +47,11 @@ class PageResidency {
     return epoch() == 0 ||
            reads_.load(std::memory_order_relaxed) > known_.load(std::memory_order_relaxed);
   }
-  // What is read from the disk is likely to be dropped before it is wanted again: in this epoch more
-  // blocks were read than were found in memory.
+  // What is read from the disk is likely to be dropped before it is wanted again: memory is not
+  // plentiful, and in this epoch more blocks were read than were found in memory.
   bool is_scarce() const {
-    return reads_.load(std::memory_order_relaxed) > found_.load(std::memory_order_relaxed);
+    return !is_plentiful() &&
+           reads_.load(std::memory_order_relaxed) > found_.load(std::memory_order_relaxed);
   }
 
   // A block is touched that was seen in memory in this epoch.

@@ -76,7 +76,7 @@ class Kernel {
   uint64_t unannounced_reads = 0;  // by position, of what is not there
   bool reads_by_position = true;
   uint64_t readahead = 0;  // bytes that it reads ahead of those
-  absl::Status failure;  // of Populate and Read
+  absl::Status failure;    // of Populate and Read
 
  private:
   void Use(uint64_t page) {
@@ -306,10 +306,9 @@ TEST_F(PageResidencyTest, ALongScanOfWhatWasDroppedReadsByPosition) {
     Forget();
     BlockReader::ReadAhead ahead;
     ASSERT_OK(Read(0));
-    const uint64_t first_positional = kernel_->positional_reads;
     for (size_t i = 1; i < blocks(); ++i) {
       ASSERT_OK(Read(i, &ahead));
-      if (i == 100) EXPECT_EQ(kernel_->positional_reads, first_positional) << "a short one does not";
+      if (i == 100) EXPECT_EQ(kernel_->unannounced_reads, 0) << "a short one asks for more itself";
     }
     EXPECT_GT(kernel_->positional_reads, blocks() - 700);
     EXPECT_LT(kernel_->populations, 20);
@@ -326,7 +325,7 @@ TEST_F(PageResidencyTest, ALongScanReadsByPositionOnlyAsFarAsBlocksAreMissing) {
     ASSERT_OK(Read(i, &ahead));
     if (i == middle - 70) EXPECT_GT(kernel_->positional_reads, middle - 500);
   }
-  EXPECT_LE(kernel_->positional_reads, middle);
+  EXPECT_LE(kernel_->positional_reads, middle + 64) << "a step of the look ahead";
   EXPECT_EQ(kernel_->faults, 0);
 }
 
@@ -411,7 +410,8 @@ TEST_F(PageResidencyTest, AShortScanDoesNotReadMuchMoreThanItShows) {
     ASSERT_OK(Read(first));
     for (size_t i = first + 1; i < first + 25; ++i) ASSERT_OK(Read(i, &ahead));
   }
-  EXPECT_LT(kernel_->pages_read, kScans * 40);
+  EXPECT_LT(kernel_->pages_read, kScans * 48);
+  EXPECT_LT(kernel_->populations, kScans) << "what is soon dropped is not put into the page table";
   EXPECT_LT(kernel_->requests + kernel_->faults, kScans * 6);
 }
 
