@@ -50,7 +50,9 @@ class FilePoolTest : public testing::Test {
   static absl::Status ReadWhole(const RandomAccessFile& file, int i) {
     std::string bytes(kSize, '?');
     const absl::Status status = file.Read(0, kSize, bytes.data());
-    if (status.ok()) EXPECT_EQ(bytes, std::string(kSize, static_cast<char>(i)));
+    if (status.ok()) {
+      EXPECT_EQ(bytes, std::string(kSize, static_cast<char>(i)));
+    }
     return status;
   }
   bool Exists(int i) { return memory_.FileExists(NameOf(i)); }

@@ -182,7 +182,9 @@ TEST_F(DeferredTablesTest, ConcurrentFirstUsesOpenOnce) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&table, i] {
-        if (i % 2 == 0) EXPECT_FALSE(table->MayContainRow(12345));
+        if (i % 2 == 0) {
+          EXPECT_FALSE(table->MayContainRow(12345));
+        }
         EXPECT_OK(ReadFirst(*table));
       });
     }

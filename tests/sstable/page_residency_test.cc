@@ -308,7 +308,9 @@ TEST_F(PageResidencyTest, ALongScanOfWhatWasDroppedReadsByPosition) {
     ASSERT_OK(Read(0));
     for (size_t i = 1; i < blocks(); ++i) {
       ASSERT_OK(Read(i, &ahead));
-      if (i == 100) EXPECT_EQ(kernel_->unannounced_reads, 0) << "a short one asks for more itself";
+      if (i == 100) {
+        EXPECT_EQ(kernel_->unannounced_reads, 0) << "a short one asks for more itself";
+      }
     }
     EXPECT_GT(kernel_->positional_reads, blocks() - 700);
     EXPECT_LT(kernel_->populations, 20);
@@ -323,7 +325,9 @@ TEST_F(PageResidencyTest, ALongScanReadsByPositionOnlyAsFarAsBlocksAreMissing) {
   BlockReader::ReadAhead ahead;
   for (size_t i = 1; i < blocks(); ++i) {
     ASSERT_OK(Read(i, &ahead));
-    if (i == middle - 70) EXPECT_GT(kernel_->positional_reads, middle - 500);
+    if (i == middle - 70) {
+      EXPECT_GT(kernel_->positional_reads, middle - 500);
+    }
   }
   EXPECT_LE(kernel_->positional_reads, middle + 64) << "a step of the look ahead";
   EXPECT_EQ(kernel_->faults, 0);
