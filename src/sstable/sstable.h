@@ -82,9 +82,9 @@ class SSTable final : public RefCounted {
     return LookUpRow(row_hash, &place) != RowIndex::Answer::kAbsent;
   }
   // The same, and where the row is, for SSTableCursor::PlanRow.
-  RowIndex::Answer LookUpRow(uint64_t row_hash, RowIndex::Place* place) const {
-    // The cursor says what is wrong with it.
-    if (!is_open() && !OpenNow().ok()) [[unlikely]]
+  [[gnu::always_inline]] RowIndex::Answer LookUpRow(uint64_t row_hash,
+                                                    RowIndex::Place* place) const {
+    if (!OpensForFilters()) [[unlikely]]
       return RowIndex::Answer::kUnknown;
     if (!row_index_.empty()) return row_index_.Find(row_hash, place);
     return filter_.MayContain(row_hash) ? RowIndex::Answer::kUnknown : RowIndex::Answer::kAbsent;
@@ -92,7 +92,7 @@ class SSTable final : public RefCounted {
   // Whether there may be an entry that concerns this column: of the column itself, whose column
   // prefix has the Checksum `column_hash`, or a deletion of its family or row. False is certain.
   bool MayContainColumn(uint64_t row_hash, uint64_t column_hash) const {
-    if (!is_open() && !OpenNow().ok()) [[unlikely]]
+    if (!OpensForFilters()) [[unlikely]]
       return true;
     return filter_has_columns_ ? filter_.MayContain(column_hash) : MayContainRow(row_hash);
   }
@@ -130,6 +130,10 @@ class SSTable final : public RefCounted {
 
   // Unless another thread has opened it by now.
   absl::Status OpenNow() const;
+  // Whether its filters can be asked. If not, the cursor says what is wrong. What happens once is
+  // out of the way of what happens for each row.
+  bool OpensForFilters() const { return is_open() || TryOpen(); }
+  [[gnu::cold, gnu::noinline]] bool TryOpen() const { return OpenNow().ok(); }
   void Become(Contents contents) const;
 
   const SSTableInfo info_;
@@ -139,8 +143,8 @@ class SSTable final : public RefCounted {
   mutable Mutex open_mutex_;                      // held while it is opened
   mutable std::unique_ptr<FilePool::Hold> hold_;  // under open_mutex_, until it is open
 
-  // Once is_open_, these do not change any more.
-  mutable std::atomic<bool> is_open_{false};
+  // Once is_open_, these do not change any more. What is looked at for each row lies together.
+  alignas(64) mutable std::atomic<bool> is_open_{false};
   // Columns are in the filter, and no deletion of a family or row, which would concern columns that
   // are not.
   mutable bool filter_has_columns_ = false;

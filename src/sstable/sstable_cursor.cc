@@ -38,11 +38,7 @@ bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead) {
   return true;
 }
 
-// Whether the table is open, or could be opened. A row that begins before the table does not need
-// it: as if its first block could not be read.
-bool SSTableCursor::IsOpen() {
-  if (table_->is_open()) [[likely]]
-    return true;
+bool SSTableCursor::Open() {
   absl::Status status = table_->EnsureOpen();
   if (status.ok()) return true;
   failed_ = 0;

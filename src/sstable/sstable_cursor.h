@@ -48,7 +48,10 @@ class SSTableCursor final : public EntryCursor {
  private:
   static constexpr size_t kNoBlock = SIZE_MAX;
 
-  bool IsOpen();
+  // Whether the table is open, or could be opened. A row that begins before the table does not need
+  // it: as if its first block could not be read.
+  bool IsOpen() { return table_->is_open() || Open(); }
+  [[gnu::cold, gnu::noinline]] bool Open();
   // `ahead`: of who comes from the block before.
   bool Load(size_t block, BlockReader::ReadAhead* ahead = nullptr);
   // Shows what block_ stands at, or fails if it met a damaged block.
