@@ -1,5 +1,5 @@
 // The tablets that nobody serves because loading them has failed, and why: for those who wait for
-// one, and for statistics. Whoever assigns tablets tries again after pauses that grow.
+// one, and for statistics. The master tries again after pauses that grow.
 #ifndef BIGTABLE_CLUSTER_UNSERVED_TABLETS_H_
 #define BIGTABLE_CLUSTER_UNSERVED_TABLETS_H_
 

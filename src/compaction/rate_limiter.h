@@ -49,7 +49,7 @@ class RateLimiter {
     }
   }
 
-  // Whoever waits looks whether it is to end.
+  // A thread that waits looks whether it is to end.
   void Wake() {
     MutexLock lock(&mutex_);
     changed_.SignalAll();

@@ -56,7 +56,7 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
   // As FileSystem::NewRandomAccessFile.
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> Open(std::string_view path,
                                                          FileSystem::ReadMode mode);
-  // Whoever has this may open the file later, also when it is removed meanwhile.
+  // The holder may open the file later, also when it is removed meanwhile.
   class Hold {
    public:
     Hold(std::shared_ptr<FilePool> pool, std::string_view path);
@@ -84,7 +84,7 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
  private:
   friend class PooledFile;
 
-  // Who has a file of this path, or holds it, and whether its name is to go with the last of them.
+  // The files and holds of a path, and whether its name is to go with the last of them.
   struct Name {
     std::vector<PooledFile*> files;
     size_t holds = 0;

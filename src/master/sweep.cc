@@ -39,7 +39,7 @@ absl::Status Master::SweepFiles() {
     const auto number = DatabaseDirectory::SSTableNumber(name);
     if (!number.has_value() || *number > settled || named.contains(*number)) continue;
     info_log_->Info("removing ", name, ", which no table names");
-    // Who has let it go may be removing it, too; or it goes with the last reader.
+    // Its last tablet may be removing it, too; or the last reader does.
     const absl::Status removed = cluster_->files()->Remove(directory.sstable(*number));
     if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   }

@@ -59,7 +59,7 @@ TEST_P(LogFailureTest, LogGoesOnInANewSegmentOnceEverythingIsReleased) {
   }
 }
 
-// Its sync fails ever after. Upkeep goes on while the log has failed, and lets go of segments.
+// Its sync fails ever after. Upkeep goes on while the log has failed, and releases segments.
 TEST_P(LogFailureTest, AFileWhoseSyncHasFailedIsNotUsedAgain) {
   auto log = NewLog(&fs_);
   SequenceNumber last = 0;
