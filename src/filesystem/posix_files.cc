@@ -134,8 +134,8 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   // Leaves mapping() null where the file cannot be mapped. Before anybody else knows this object.
   //
   // The mapping takes the kernel's readahead off: what it reads for a fault is as much as somebody
-  // has set for the disk, up to megabytes, and drives out what is needed. A caller that wants more than a
-  // page says so by WillNeed.
+  // has set for the disk, up to megabytes, and drives out what is needed. A caller that wants more
+  // than a page says so by WillNeed.
   void Map(MappedFiles* mapped) {
     if (size_ == 0 || size_ > SIZE_MAX) return;
     if (mapped->now.fetch_add(1, std::memory_order_relaxed) < MostMappings(*mapped)) {

@@ -1,8 +1,8 @@
 // Whether pages of mapped files that were in memory still are, as far as the process can know
 // without asking the kernel at each touch.
 //
-// The kernel drops pages of a mapping when memory is short and says nothing. A thread that touches one
-// then waits for a page fault, which reads page by page, or, with readahead, megabytes for one
+// The kernel drops pages of a mapping when memory is short and says nothing. A thread that touches
+// one then waits for a page fault, which reads page by page, or, with readahead, megabytes for one
 // block. Asking first (mincore) costs as much as reading a block that is in memory. So there are
 // epochs. In each, a block is asked for once, and is taken to be in memory from then on. An epoch
 // ends when so much was found missing that blocks which were seen in it may be missing, too:

@@ -1,5 +1,5 @@
-// What METADATA was told of a flush is the only trace of what was flushed, once the log of it is gone:
-// damage to it is an error, also where nothing stands behind it in METADATA's log.
+// What METADATA was told of a flush is the only trace of what was flushed, once the log of it is
+// gone: damage to it is an error, also where nothing stands behind it in METADATA's log.
 #include <algorithm>
 #include <cstddef>
 #include <memory>

@@ -150,8 +150,8 @@ TEST_F(LostServerTest, WhatIsHeldFromBeforeStaysAsItWas) {
   ExpectFilled(table, 0, 40, "x");
 }
 
-// A change of a rule has a number of its own, which every server of the table sees: larger than that
-// of what the server has refused, and still has in its log.
+// A change of a rule has a number of its own, which every server of the table sees: larger than
+// that of what the server has refused, and still has in its log.
 TEST_F(LostServerTest, AChangedRuleDoesNotBringBackWhatALostServerHasRefused) {
   FaultyFileSystem faulty(file_system_.get(), {.hide_log_mappings = true});
   DatabaseOptions options = WithServers(2);
