@@ -17,6 +17,7 @@
 #include "bigtable/bigtable.h"
 
 #include "filesystem/faulty_file_system.h"
+#include "support/scoped_shortcuts.h"
 #include "world_fixture.h"
 
 namespace bigtable {
@@ -298,6 +299,7 @@ TEST_F(OpenFilesTest, ADamagedFileIsAnErrorOfReadsThatNeedIt) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
   EXPECT_NE(status.message().find(damaged.substr(damaged.rfind('/'))), std::string::npos);
   // It is not asked for a row that is before all of its keys.
+  const ScopedShortcutsOn on;
   EXPECT_OK(OpenTable(database.get())->ReadRow("0"));
   EXPECT_OK(ManyFiles::Write(database.get(), kFiles, kFiles + 1));
   EXPECT_EQ(database->Compact("t").code(), absl::StatusCode::kDataLoss);
