@@ -3,8 +3,10 @@
 // later, when nobody thinks of it any more. What is done to a message is drawn from a seeded
 // generator.
 //
-// Copies that come later are delivered by calls that come later, on their threads: so nothing is
-// delivered but inside a call, and nothing after the last one. Thread-safe; outlives the calls.
+// Copies that come later are delivered by later calls to servers of the same role, on their threads:
+// so nothing is delivered but inside a call, and nothing after the last one. A copy for a server of
+// another role could wait for the call that delivers it: a write waits for memory, hence for a
+// flush, hence for the flush's call to METADATA. Thread-safe; outlives the calls.
 #ifndef BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
 #define BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
 
@@ -26,6 +28,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "cluster/server_host.h"
+#include "cluster/server_role.h"
 #include "rpc/data_service.h"
 #include "rpc/message_format.h"
 #include "support/random.h"
@@ -62,11 +65,11 @@ class FaultyNetwork {
   FaultyNetwork& operator=(const FaultyNetwork&) = delete;
 
   // For Cluster::SetServices.
-  DataService* To(ServerHost* host) { return To(host->data_service()); }
-  DataService* To(DataService* server) {
+  DataService* To(ServerHost* host) {
+    DataService* const server = host->data_service();
     MutexLock lock(&mutex_);
     std::unique_ptr<Endpoint>& endpoint = endpoints_[server];
-    if (endpoint == nullptr) endpoint = std::make_unique<Endpoint>(this, server);
+    if (endpoint == nullptr) endpoint = std::make_unique<Endpoint>(this, server, host->role());
     return endpoint.get();
   }
   // No message gets to this server any more.
@@ -98,8 +101,10 @@ class FaultyNetwork {
 
   class Endpoint final : public DataService {
    public:
-    Endpoint(FaultyNetwork* network, DataService* server) : network_(network), server_(server) {}
+    Endpoint(FaultyNetwork* network, DataService* server, ServerRole role)
+        : network_(network), server_(server), role_(role) {}
 
+    ServerRole role() const { return role_; }
     void Disconnect() { is_disconnected_ = true; }
     absl::StatusOr<MutateResponse> Mutate(const MutateRequest& request) override {
       const auto answer = network_->Send(this, true, EncodeMessage(request));
@@ -142,6 +147,7 @@ class FaultyNetwork {
 
     FaultyNetwork* const network_;
     DataService* const server_;
+    const ServerRole role_;
     std::atomic<bool> is_disconnected_{false};
   };
 
@@ -179,15 +185,16 @@ class FaultyNetwork {
   }
 
   // One of the copies that were kept for later, now and then.
-  void DeliverLater() {
+  void DeliverLater(ServerRole role) {
     std::optional<Copy> copy;
     {
       MutexLock lock(&mutex_);
-      if (later_.empty() || (later_.size() < 20 && !random_.OneIn(4))) return;
-      const size_t chosen = random_.Below(later_.size());
-      std::swap(later_[chosen], later_.back());
-      copy = std::move(later_.back());
-      later_.pop_back();
+      std::vector<Copy>& later = later_[role];
+      if (later.empty() || (later.size() < 20 && !random_.OneIn(4))) return;
+      const size_t chosen = random_.Below(later.size());
+      std::swap(later[chosen], later.back());
+      copy = std::move(later.back());
+      later.pop_back();
     }
     ++counts_.delivered_later;
     copy->endpoint->Deliver(copy->is_mutate, copy->bytes).IgnoreError();
@@ -195,11 +202,11 @@ class FaultyNetwork {
 
   absl::StatusOr<std::string> Send(Endpoint* endpoint, bool is_mutate, std::string bytes) {
     ++counts_.messages;
-    DeliverLater();
+    DeliverLater(endpoint->role());
     const Fate fate = Draw();
     if (fate.later) {
       MutexLock lock(&mutex_);
-      later_.push_back({endpoint, is_mutate, bytes});
+      later_[endpoint->role()].push_back({endpoint, is_mutate, bytes});
     }
     if (fate.delay > absl::ZeroDuration()) {
       ++counts_.delayed;
@@ -231,7 +238,7 @@ class FaultyNetwork {
   Mutex mutex_;
   Random random_ ABSL_GUARDED_BY(mutex_);
   std::map<DataService*, std::unique_ptr<Endpoint>> endpoints_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Copy> later_ ABSL_GUARDED_BY(mutex_);
+  std::map<ServerRole, std::vector<Copy>> later_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bigtable
