@@ -3,10 +3,10 @@
 // later, when nobody thinks of it any more. What is done to a message is drawn from a seeded
 // generator.
 //
-// Copies that come later are delivered by later calls to servers of the same role, on their threads:
-// so nothing is delivered but inside a call, and nothing after the last one. A copy for a server of
-// another role could wait for the call that delivers it: a write waits for memory, hence for a
-// flush, hence for the flush's call to METADATA. Thread-safe; outlives the calls.
+// Copies that come later are delivered by later calls to servers of the same role, on the threads
+// of these calls: nothing is delivered but inside a call, and nothing after the last one. A copy
+// for a server of another role could wait for the call that delivers it: a write waits for memory,
+// hence for a flush, hence for the flush's call to METADATA. Thread-safe; outlives the calls.
 #ifndef BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
 #define BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
 
