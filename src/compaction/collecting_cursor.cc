@@ -298,6 +298,7 @@ bool CollectingCursor::PlayColumn() {
                                      .past = &family_->past};
   history_.AddWideDeletions(row_deletions_, bounds);
   history_.AddWideDeletions(family_deletions_, bounds);
+  input_->Seek(column_prefix_);
   if (!history_.AddColumn(input_, column_prefix_, bounds, go_on) || !input_->status().ok()) {
     return false;
   }

@@ -21,7 +21,7 @@ bool ColumnHistory::AddColumn(EntryCursor* entries, std::string_view column_pref
                               const Bounds& bounds, GoOn go_on) {
   const size_t key_size = column_prefix.size() + kTrailerSize;
   size_t met = 0;
-  for (entries->Seek(column_prefix); entries->valid(); entries->Next()) {
+  for (; entries->valid(); entries->Next()) {
     const std::string_view key = entries->key();
     if (key.size() != key_size || !key.starts_with(column_prefix)) return true;
     if (++met % kAskEvery == 0 && !go_on()) return false;

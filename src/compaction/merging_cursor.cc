@@ -97,7 +97,6 @@ bool MergingCursor::LeaveFailed(std::string_view row_prefix) {
   for (const EntryCursor* child : children_) {
     if (!child->valid() && !child->status().ok() && !child->FailedBehind(row_prefix)) return false;
   }
-  status_ = absl::OkStatus();
   ShowSmallest();
   return true;
 }
@@ -110,6 +109,9 @@ void MergingCursor::Rebuild() {
 }
 
 void MergingCursor::ShowSmallest() {
+  if (!status_.ok()) [[unlikely]] {
+    status_ = absl::OkStatus();
+  }
   forward_ = true;
   order_.clear();
   only_ = nullptr;
@@ -135,6 +137,7 @@ void MergingCursor::ShowLargest() {
       largest = child;
     }
   }
+  status_ = absl::OkStatus();
   if (largest != nullptr) Show(largest);
 }
 

@@ -54,7 +54,7 @@ class MergingCursor final : public EntryCursor {
   // Shows the only or the smallest of the children as they stand; the first one's error if any of
   // them has failed.
   void Rebuild();
-  // Of those that stand at an entry.
+  // Of those that stand at an entry, and there is no error then.
   void ShowSmallest();
   // Shows the child that has the largest key, all of which are before a target.
   void ShowLargest();

@@ -135,6 +135,7 @@ bool RunCursor::FailedBehind(std::string_view row_prefix) const {
 
 bool RunCursor::Open(size_t index) {
   valid_ = false;
+  status_ = absl::OkStatus();
   if (index >= run_->files.size()) return false;
   if (index != index_) {
     cursor_.emplace(run_->files[index].get(), settings_);

@@ -78,7 +78,7 @@ bool CellCursor::Next() {
     if (has_cell_ && !skip_row_ && NextInRow()) return true;
     if (!status_.ok()) return false;
     if (!spec_.reverse) return Fail(behind_row_);
-    behind_row_ = absl::OkStatus();  // the rows that come next are those before it
+    // The rows that come next are those before it.
   }
   is_new_row_ = false;
   if (fresh_) {
@@ -125,12 +125,9 @@ bool CellCursor::Find() {
   while (true) {
     if (!input_.valid() || AtEnd()) {
       if (!input_.status().ok()) {
-        // A reverse read looks at one row at a time, and has passed what lies behind it.
-        absl::Status failure = input_.status();
-        if (reverse_row_.empty() || !input_.LeaveFailed(reverse_row_.view())) {
-          return Fail(std::move(failure));
-        }
-        continue;
+        if (!LeaveFailed()) return false;
+        if (!spec_.reverse) return FindInLastRow();
+        continue;  // one row at a time: what lies behind it has been passed
       }
       if (!spec_.reverse || !StartPreviousRow()) return false;
       continue;
@@ -139,17 +136,31 @@ bool CellCursor::Find() {
     if (row_prefix_size_ > 0 ? EnterAlike(key) : EnterFirst(key)) return true;
     const Step step = Examine(key);
     if (step == Step::kStay) return status_.ok();
+    if (!behind_row_.ok() && !spec_.reverse) [[unlikely]] {
+      Take(step);
+      return FindInLastRow();
+    }
     Take(step);
   }
+}
+
+bool CellCursor::FindInLastRow() {
+  if (FindInRow()) return true;
+  return status_.ok() ? Fail(behind_row_) : false;
+}
+
+bool CellCursor::LeaveFailed() {
+  absl::Status failure = input_.status();
+  const std::string_view row = row_prefix_size_ > 0 ? row_prefix() : reverse_row_.view();
+  if (row.empty() || !input_.LeaveFailed(row)) return Fail(std::move(failure));
+  behind_row_ = std::move(failure);
+  return true;
 }
 
 bool CellCursor::FindInRow() {
   while (true) {
     if (!input_.valid()) {
-      if (input_.status().ok()) return false;
-      absl::Status failure = input_.status();
-      if (!input_.LeaveFailed(row_prefix())) return Fail(std::move(failure));
-      behind_row_ = std::move(failure);
+      if (input_.status().ok() || !LeaveFailed()) return false;
       continue;
     }
     const std::string_view key = input_.key();
@@ -191,6 +202,7 @@ bool CellCursor::StartPreviousRow() {
   } else {
     input_.SeekBefore(end_.view());
   }
+  behind_row_ = absl::OkStatus();
   row_prefix_size_ = 0;
   column_prefix_.clear();
   if (!input_.valid()) return input_.status().ok() ? false : Fail(input_.status());
@@ -485,7 +497,12 @@ void CellCursor::Take(Step step) {
 void CellCursor::Pass(std::string_view prefix, int steps) {
   for (int i = 0; i < steps; ++i) {
     input_.Next();
-    if (!input_.valid() || !input_.key().starts_with(prefix)) return;
+    if (!input_.valid()) {
+      if (input_.status().ok()) return;
+      // Sources that have not failed may have more of it.
+      return input_.Seek(PrefixSuccessor(prefix));
+    }
+    if (!input_.key().starts_with(prefix)) return;
   }
   input_.SeekForward(PrefixSuccessor(prefix));
 }
@@ -515,12 +532,15 @@ bool CellCursor::PlayColumn() {
   history_.Clear();
   history_.AddWideDeletions(RowDeletions(), bounds);
   history_.AddWideDeletions(family_deletions_, bounds);
-  if (!history_.AddColumn(&input_, column_prefix_.view(), bounds, go_on)) return false;
-  if (!input_.status().ok()) return Fail(input_.status());
+  input_.Seek(column_prefix_.view());
+  do {
+    if (!history_.AddColumn(&input_, column_prefix_.view(), bounds, go_on)) return false;
+  } while (!input_.status().ok() && LeaveFailed());
+  if (!status_.ok()) return false;
   if (!history_.Play(family_->past.versions, family_->most_versions(), go_on)) return false;
   played_ = true;
   input_.Seek(here);
-  return input_.valid() ? true : Fail(input_.status());
+  return input_.valid() || LeaveFailed();
 }
 
 bool CellCursor::CheckLimits() {

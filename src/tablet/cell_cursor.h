@@ -97,6 +97,12 @@ class CellCursor {
   void LeaveCell();
   bool Find();
   bool FindInRow();
+  // After LeaveFailed, for a read that does not go in reverse: to the row's next cell. False: it
+  // has no more, and there the read fails.
+  bool FindInLastRow();
+  // The input has failed. True if only what lies behind the current row cannot be read: then the
+  // input stands at the row's next entry, or behind the row. False: the read has failed.
+  bool LeaveFailed();
   Step Examine(std::string_view key);
   bool AtEnd();
   bool StartPreviousRow();
@@ -114,6 +120,7 @@ class CellCursor {
   void Take(Step step);
   // Goes on to the first entry whose key does not begin with `prefix`, which the current one's
   // does: by so many steps, and then by a seek. The prefix may be a view of the current column's.
+  // Where the input fails, nothing is left of what was to be passed by: LeaveFailed may go on.
   void Pass(std::string_view prefix, int steps);
   void AddRowDeletion(std::string_view key, EntryVersion version);
   // Those that concern the current family.

@@ -139,9 +139,12 @@ void ReadSources::AddMemtableOfRow(const Memtable& memtable, std::string_view ro
   AddIfInRow(cursor, row_prefix);
 }
 
+// Filters that know no better send a read of one row into files that begin behind it.
 void ReadSources::SeekPlanned(std::string_view row_prefix) {
   for (SSTableCursor* cursor : planned_) {
     cursor->SeekRow(row_prefix);
+    if (!cursor->status().ok() && cursor->FailedBehind(row_prefix)) [[unlikely]]
+      continue;
     AddIfInRow(cursor, row_prefix);
   }
   planned_.clear();

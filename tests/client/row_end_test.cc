@@ -75,8 +75,11 @@ class RowEndFixture : public DatabaseFixture {
   }
   // "a/f:q b/f:q,g:q DATA_LOSS": the columns of a stream's rows, and how it ended.
   std::string Stream(const RowSet& rows, const ReadOptions& options = {}) {
+    return Stream(rows, Filter(), options);
+  }
+  std::string Stream(const RowSet& rows, const Filter& filter, const ReadOptions& options = {}) {
     std::string text;
-    RowReader reader = table_->ReadRows(rows, options);
+    RowReader reader = table_->ReadRows(rows, filter, options);
     while (reader.Next()) {
       absl::StrAppend(&text, ToAbsl(reader.row().key()), "/", Columns(reader.row()), " ");
     }
@@ -177,6 +180,57 @@ TEST_P(RowEndTest, ARowOfSeveralSourcesIsWholeBeforeADamagedBlock) {
   EXPECT_EQ(Stream(RowRange::All()), "a/f:q b/f:q,g:z DATA_LOSS");
 }
 
+// Nor is a cell that the read was about to pass by.
+TEST_P(RowEndTest, WhatIsLeftOutOfARowStaysOutBeforeADamagedBlock) {
+  Create();
+  SetLarge("a", "f:p");
+  SetLarge("a", "f:q", 3);
+  SetLarge("b", "f:q");
+  Damage("b", "f:q");
+  ReachTablets();
+  SetLarge("a", "f:q", 2);
+  SetLarge("a", "g:z");
+  const auto row_with = [&](const Filter& filter) { return Stream(RowRange::All(), filter); };
+  EXPECT_EQ(row_with(Filter::ColumnRegex("[pz]")), "a/f:p,g:z DATA_LOSS");
+  EXPECT_EQ(row_with(Filter::FamilyRegex("g")), "a/g:z DATA_LOSS");
+  EXPECT_EQ(row_with(Filter::Latest(1)), "a/f:p,f:q,g:z DATA_LOSS");
+  EXPECT_EQ(row_with(Filter::CellsRowLimit(2)), "a/f:p,f:q DATA_LOSS");
+  EXPECT_EQ(row_with(Filter()), "a/f:p,f:q,f:q,g:z DATA_LOSS");
+  ASSERT_OK(database_->DropFamily("t", "f"));
+  EXPECT_EQ(row_with(Filter()), "a/g:z DATA_LOSS");
+}
+
+// Before the row's first cell is found.
+TEST_P(RowEndTest, ARowWhoseFirstCellIsDeletedIsWholeBeforeADamagedBlock) {
+  Create();
+  for (const char* row : {"a", "b"}) SetLarge(row, "f:p");
+  Damage("b", "f:p");
+  ReachTablets();
+  ASSERT_OK(table_->Apply(RowMutation("a").Delete("f:p")));
+  SetLarge("a", "f:z");
+  EXPECT_EQ(Stream(RowRange::All()), "a/f:z DATA_LOSS");
+  EXPECT_EQ(Stream(RowRange::All(), {.row_limit = 1}), "a/f:z OK");
+}
+
+// What MaxVersions keeps is told by all entries of the column, and by none behind it.
+TEST_P(RowEndTest, AColumnWhoseHistoryIsPlayedIsWholeBeforeADamagedBlock) {
+  Create();
+  ASSERT_OK(database_->UpdateFamily("t", "f", {.gc = GcRule::MaxVersions(2)}));
+  SetLarge("a", "f:p", 1);
+  SetLarge("a", "f:q", 2);
+  SetLarge("b", "f:q");
+  Damage("b", "f:q");
+  ReachTablets();
+  for (const char* column : {"f:p", "f:q"}) {
+    SetLarge("a", column, 1);
+    SetLarge("a", column, 3);
+    ASSERT_OK(table_->Apply(RowMutation("a").DeleteCell(column, Timestamp(3))));
+  }
+  SetLarge("a", "g:z");
+  EXPECT_EQ(Read("a"), "f:p,f:q,g:z");
+  EXPECT_EQ(Stream(RowRange::All()), "a/f:p,f:q,g:z DATA_LOSS");
+}
+
 TEST_P(RowEndTest, ALimitedReadLeavesDeletedRowsBehindItsLastOneAlone) {
   Create();
   SetLarge("a", "f:q");
@@ -266,6 +320,20 @@ TEST_P(RowBlocksTest, BehindAnIntactRowMayBeDamaged) {
   EXPECT_EQ(Read("a"), "f:q");
   EXPECT_EQ(Read("b"), "DATA_LOSS");
   EXPECT_EQ(Read("c"), "f:q");
+}
+
+// Whether or not the file was opened by a read before, and whatever its filter says.
+TEST_P(RowBlocksTest, OfAnotherFileBehindTheRowMayBeDamaged) {
+  Create(GetParam());
+  for (const char* row : {"b", "c"}) SetLarge(row, "f:q");
+  Damage("b", "f:q");
+  SetLarge("a", "f:q");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(Read("a"), "f:q");
+    EXPECT_EQ(Stream(RowRange::Single("a")), "a/f:q OK");
+    EXPECT_EQ(Read("c"), "f:q");  // opens the file
+    EXPECT_EQ(Read("b"), "DATA_LOSS");
+  }
 }
 
 TEST_P(RowBlocksTest, OfOldTimestampsAreFoundWithoutTheNewerOnes) {
