@@ -15,6 +15,7 @@ MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
     : environment_(environment) {
   for (FrozenMemtables& memtables : frozen) {
     Part& part = parts_.emplace_back();
+    part.now = memtables.tablet->TimeBeforeLayout();
     part.layout = memtables.tablet->Layout();
     part.redo = {.sequence = memtables.memtables.front()->last_sequence(),
                  .server = environment->server};
@@ -71,7 +72,8 @@ absl::Status MinorCompaction::WriteOut(Part* part) const {
   }
   const WaitTimer timer;
   absl::StatusOr<std::vector<SSTableInfo>> written =
-      frozen.tablet->WriteMemtables(*part->layout, frozen.group, frozen.memtables);
+      frozen.tablet->WriteMemtables(*part->layout, frozen.group, frozen.memtables,
+                                    part->now);
   BT_RETURN_IF_ERROR(written.status());
   part->written = *std::move(written);
   std::vector<TabletFile> files;

@@ -40,6 +40,7 @@ class MinorCompaction {
 
    private:
     friend class MinorCompaction;
+    absl::Time now;  // Tablet::TimeBeforeLayout
     std::shared_ptr<const TableLayout> layout;
     RedoPoint redo;
     std::vector<SSTableInfo> written;

@@ -333,14 +333,15 @@ EventPlace Tablet::PlaceOf(const TableLayout& layout, size_t group) const {
   return {environment_->server, layout.name, layout.groups[group].name, rows_.end()};
 }
 
-CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool major) const {
+CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool major,
+                              absl::Time now) const {
   CompactionJob job;
   job.file_system = environment_->file_system;
   job.budget = environment_->budget.get();
   job.new_file_number = [numbers = environment_->file_numbers] { return numbers->Take(); };
   job.path_of = environment_->path_of;
   job.group = layout.groups[group].options;
-  job.retention = layout.RetentionOf(layout.groups[group].id, environment_->clock->Now());
+  job.retention = layout.RetentionOf(layout.groups[group].id, now);
   job.retention.snapshots =
       environment_->snapshots->List(environment_->visible, &job.retention.present);
   job.major = major;
@@ -382,7 +383,8 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
 }
 
 absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
-    const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables) const {
+    const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables,
+    absl::Time now) const {
   MergingCursor input;
   CursorPool pool;
   for (const Ref<Memtable>& memtable : memtables) {
@@ -394,7 +396,7 @@ absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
     has_parents = groups_[group].has_parents_memtables;
   }
   ClippedCursor clipped(&input, begin_key_, end_key_);
-  return MakeJob(layout, group, false)
+  return MakeJob(layout, group, false, now)
       .Run(has_parents || !Shortcuts().Has(Shortcut::kUnclipped)
                ? static_cast<EntryCursor*>(&clipped)
                : &input);
@@ -420,6 +422,7 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
                              const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
                              const CallLimits& limits) {
   const FileNumbers::Work work(environment_->file_numbers);
+  const absl::Time now = TimeBeforeLayout();
   // The version is not pinned for long: it would keep memtables that are written out meanwhile.
   // The layout is the one that these inputs had: whatever rule it has, they came before the next.
   std::shared_ptr<const TableLayout> layout;
@@ -440,7 +443,7 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   }
   ListenerQueue* const events = environment_->events;
   if (events == nullptr) {
-    return RunCompaction(*layout, group, inputs, complete_through, cancelled, outcome, limits);
+    return RunCompaction(*layout, group, inputs, complete_through, now, cancelled, outcome, limits);
   }
 
   CompactionEvent event;
@@ -457,7 +460,7 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   event.dropped = EventFiles(inputs.dropped);
   events->Push(&EventListener::OnCompactionBegan, event);
   event.status =
-      RunCompaction(*layout, group, inputs, complete_through, cancelled, outcome, limits);
+      RunCompaction(*layout, group, inputs, complete_through, now, cancelled, outcome, limits);
   event.duration = SteadyTime::Now() - begin;
   event.time = absl::Now();
   event.outputs = outcome->outputs;
@@ -495,8 +498,8 @@ SequenceNumber Tablet::CompleteThrough(const GroupVersion& group, const Compacti
 
 absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
                                    const CompactionInputs& inputs, SequenceNumber complete_through,
-                                   const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
-                                   const CallLimits& limits) {
+                                   absl::Time now, const std::atomic<bool>* cancelled,
+                                   CompactionOutcome* outcome, const CallLimits& limits) {
   MergingCursor input;
   CursorPool pool;
   TabletChange change;
@@ -520,7 +523,7 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   }
   if (replaced.empty() && change.added.empty()) return absl::OkStatus();
 
-  CompactionJob job = MakeJob(layout, group, inputs.is_major);
+  CompactionJob job = MakeJob(layout, group, inputs.is_major, now);
   job.retention.complete_through = complete_through;
   job.rate_limiter = environment_->rate_limiter;
   job.cancelled = cancelled;

@@ -314,7 +314,11 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // one comes, so that it finds them open where nobody must wait for a file. What cannot be opened
   // is an error of whoever reads it.
   void OpenForPolicy(size_t group) const;
-  CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major) const;
+  // The time for what takes the layout next and drops what its rules let go. In this order: a rule
+  // is changed at a time that is read when the tablet has been told (Master::ChangeRules), so what
+  // has expired by now has expired by the next change of a rule, too.
+  absl::Time TimeBeforeLayout() const { return environment_->clock->Now(); }
+  CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major, absl::Time now) const;
   // Up to where the inputs, which were picked from the run `first_run` on, have everything of their
   // rows; `visible` was so before the version was pinned.
   static SequenceNumber CompleteThrough(const GroupVersion& group, const CompactionInputs& inputs,
@@ -326,7 +330,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   uint64_t BytesWithin(const OpenFile& file) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t BytesWithin(size_t group, const SSTable& file) const;
   // The runs of a group, for its policy.
-  GroupSummary Summarize(const TabletVersion& version, size_t group) const;
+  GroupSummary Summarize(const TabletVersion& version, size_t group, absl::Time now) const;
   double Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
                      size_t run) const;
   // Makes durable what a compaction wrote in place of `removed`, opens it and commits it. What was
@@ -338,14 +342,15 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // Of a minor compaction: writes SSTables, whose directory it does not sync, and puts them in the
   // place of the memtables once METADATA has them. Cancelled if the tablet was removed meanwhile.
   absl::StatusOr<std::vector<SSTableInfo>> WriteMemtables(
-      const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables) const;
+      const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables,
+      absl::Time now) const;
   void PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,
                       const RedoPoint& redo);
   // Does what was chosen: writes, commits and publishes.
   absl::Status RunCompaction(const TableLayout& layout, size_t group,
                              const CompactionInputs& inputs, SequenceNumber complete_through,
-                             const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
-                             const CallLimits& limits);
+                             absl::Time now, const std::atomic<bool>* cancelled,
+                             CompactionOutcome* outcome, const CallLimits& limits);
   EventPlace PlaceOf(const TableLayout& layout, size_t group) const;
   void RemoveWritten(const std::vector<SSTableInfo>& written) const;
   // Publishes a version with these groups; `seal` is a new one if memtables changed.

@@ -75,10 +75,11 @@ uint64_t Tablet::BytesWithin(size_t group, const SSTable& file) const {
 // --- For compaction policies ---
 
 std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
+  const absl::Time now = TimeBeforeLayout();
   const Pin<TabletVersion> version = Version();
   if (version->groups()[group].runs.empty()) return std::nullopt;
   const LocalityGroup& options = version->layout().groups[group].options;
-  const GroupSummary summary = Summarize(*version, group);
+  const GroupSummary summary = Summarize(*version, group, now);
   // What has expired altogether goes unread, whatever the policy.
   if (options.compaction != CompactionStyle::kNone) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
@@ -106,13 +107,13 @@ std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
   return std::nullopt;
 }
 
-GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group) const {
+GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group,
+                               absl::Time now) const {
   const TableLayout& layout = version.layout();
   GroupSummary summary;
   summary.flush_size = environment_->memtable_size;
   summary.expired_before = std::numeric_limits<int64_t>::max();
-  const Retention retention =
-      layout.RetentionOf(layout.groups[group].id, environment_->clock->Now());
+  const Retention retention = layout.RetentionOf(layout.groups[group].id, now);
   for (const RetainedFamily& family : retention.families) {
     summary.expired_before = std::min(summary.expired_before, family.min_timestamp);
   }

@@ -1,6 +1,7 @@
 // Rules that change: what a rule has let go stays gone, whatever was written out or compacted
 // before the change, and after it; and what comes after the change is judged by the new rule alone.
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -272,6 +273,62 @@ TEST_F(RuleChangeUnderWayTest, ACompactionWithTheOldRuleConcernsNothingThatCameL
   EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
   ASSERT_OK(database_->Compact("t"));
   EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
+}
+
+// A flush of several locality groups that has begun before the change goes by the time of its
+// beginning, too: at a later one the old rule would let go what the new one keeps.
+TEST_F(RuleChangeUnderWayTest, AFlushWithTheOldRuleGoesByATimeBeforeTheChange) {
+  TableSchema schema;
+  for (const char* family : {"f", "g"}) {
+    schema.locality_groups[family] = {};
+    schema.families[family] = {.locality_group = family, .gc = GcRule::MaxAge(kHour)};
+  }
+  table_ = CreateTable("t", schema);
+  for (const char* column : {"f:q", "g:q"}) DatabaseFixture::Set(table_, "r", column, 1, "v");
+  faulty_->StallCalls({{FileCall::kNewWritableFile}, ".sst"});
+  std::thread flush([&] { EXPECT_OK(database_->Flush("t")); });
+  ASSERT_TRUE(faulty_->WaitUntilStalled(1));
+  for (const char* family : {"f", "g"}) {
+    ASSERT_OK(database_->UpdateFamily("t", family, {.locality_group = family}));
+  }
+  clock_.Advance(2 * kHour);
+  faulty_->ReleaseCalls();
+  flush.join();
+  EXPECT_EQ(Read(), "f:q@1=v g:q@1=v");
+}
+
+// The same of a compaction: whenever it looks at the clock, the rule may change right then.
+TEST_F(RuleChangeTest, ACompactionReadsTheClockBeforeItsRule) {
+  class ClockWithEvent final : public Clock {
+   public:
+    explicit ClockWithEvent(Clock* clock) : clock_(clock) {}
+    absl::Time Now() override {
+      if (is_armed.exchange(false)) event();
+      return clock_->Now();
+    }
+    std::function<void()> event;
+    std::atomic<bool> is_armed{false};
+
+   private:
+    Clock* const clock_;
+  };
+  ClockWithEvent clock(&clock_);
+  DatabaseOptions options = Options();
+  options.clock = &clock;
+  Reopen(options);
+  Create(GcRule::MaxAge(kHour));
+  Set(clock_.micros(), "v");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  clock.event = [&] {
+    Update({});
+    clock_.Advance(2 * kHour);
+  };
+  clock.is_armed = true;
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_FALSE(clock.is_armed);
+  EXPECT_EQ(Read(), "f:q@36000000000=v");
+  database_.reset();  // before its clock
 }
 
 // What is written while the schema is, comes after the change, and its tablets do not know that
