@@ -61,8 +61,8 @@ class ColumnHistory {
   using GoOn = absl::FunctionRef<bool()>;
 
   void Clear();
-  // Adds the entries of the column with this prefix, from the one on where the cursor stands. Leaves
-  // the cursor behind them; look at its status. False: given up.
+  // Adds the entries of the column with this prefix, from where the cursor stands. Leaves it behind
+  // them; look at its status. False: given up.
   bool AddColumn(EntryCursor* entries, std::string_view column_prefix, const Bounds& bounds,
                  GoOn go_on);
   // Adds those of the deletions, which are of a family or a row, that are within the bounds.

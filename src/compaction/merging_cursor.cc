@@ -101,6 +101,14 @@ bool MergingCursor::LeaveFailed(std::string_view row_prefix) {
   return true;
 }
 
+std::string_view MergingCursor::SmallestKey() const {
+  std::string_view smallest;
+  for (const EntryCursor* child : children_) {
+    if (child->valid() && (smallest.empty() || child->key() < smallest)) smallest = child->key();
+  }
+  return smallest;
+}
+
 void MergingCursor::Rebuild() {
   for (const EntryCursor* child : children_) {
     if (!child->valid() && !child->status().ok()) return Fail(child->status());

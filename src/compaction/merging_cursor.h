@@ -46,6 +46,8 @@ class MergingCursor final : public EntryCursor {
   // row (EntryCursor::FailedBehind), which the prefix is of. False: one of them can. Until the next
   // seek only entries of the row are worth looking at.
   bool LeaveFailed(std::string_view row_prefix);
+  // Also after an error: the smallest key at which a child stands; empty: at none. Until one moves.
+  std::string_view SmallestKey() const;
   // Seek for a target that is after the shown entry: children that are there already stay.
   // Requires valid().
   void SeekForward(std::string_view target);

@@ -77,7 +77,7 @@ bool CellCursor::Next() {
   if (!behind_row_.ok()) [[unlikely]] {
     if (has_cell_ && !skip_row_ && NextInRow()) return true;
     if (!status_.ok()) return false;
-    if (!spec_.reverse) return Fail(behind_row_);
+    if (!spec_.reverse) return FailBehindRow();
     // The rows that come next are those before it.
   }
   is_new_row_ = false;
@@ -123,44 +123,44 @@ inline void CellCursor::LeaveCell() {
 
 bool CellCursor::Find() {
   while (true) {
-    if (!input_.valid() || AtEnd()) {
+    if (!input_.valid() || IsAtEnd(input_.key())) {
       if (!input_.status().ok()) {
-        if (!LeaveFailed()) return false;
-        if (!spec_.reverse) return FindInLastRow();
-        continue;  // one row at a time: what lies behind it has been passed
+        if (!LeaveFailed(RowToFinish())) return false;
+      } else if (!spec_.reverse) {
+        return behind_row_.ok() ? false : FailBehindRow();
+      } else if (!StartPreviousRow()) {
+        return false;
       }
-      if (!spec_.reverse || !StartPreviousRow()) return false;
       continue;
     }
     const std::string_view key = input_.key();
     if (row_prefix_size_ > 0 ? EnterAlike(key) : EnterFirst(key)) return true;
     const Step step = Examine(key);
     if (step == Step::kStay) return status_.ok();
-    if (!behind_row_.ok() && !spec_.reverse) [[unlikely]] {
-      Take(step);
-      return FindInLastRow();
-    }
     Take(step);
   }
 }
 
-bool CellCursor::FindInLastRow() {
-  if (FindInRow()) return true;
-  return status_.ok() ? Fail(behind_row_) : false;
+std::string_view CellCursor::RowToFinish() const {
+  if (spec_.reverse) return reverse_row_.view();
+  if (single_row_) return begin_.view();
+  const std::string_view key = input_.SmallestKey();
+  if (key.empty() || IsAtEnd(key)) return {};
+  return key.substr(0, RowPrefixSize(key));
 }
 
-bool CellCursor::LeaveFailed() {
+bool CellCursor::LeaveFailed(std::string_view row_prefix) {
   absl::Status failure = input_.status();
-  const std::string_view row = row_prefix_size_ > 0 ? row_prefix() : reverse_row_.view();
-  if (row.empty() || !input_.LeaveFailed(row)) return Fail(std::move(failure));
+  if (row_prefix.empty() || !input_.LeaveFailed(row_prefix)) return Fail(std::move(failure));
   behind_row_ = std::move(failure);
+  if (!spec_.reverse && !single_row_) end_.assign(PrefixSuccessor(row_prefix));
   return true;
 }
 
 bool CellCursor::FindInRow() {
   while (true) {
     if (!input_.valid()) {
-      if (input_.status().ok() || !LeaveFailed()) return false;
+      if (input_.status().ok() || !LeaveFailed(row_prefix())) return false;
       continue;
     }
     const std::string_view key = input_.key();
@@ -185,8 +185,7 @@ inline CellCursor::Step CellCursor::Examine(std::string_view key) {
   return status_.ok() ? step : Step::kStay;
 }
 
-bool CellCursor::AtEnd() {
-  const std::string_view key = input_.key();
+inline bool CellCursor::IsAtEnd(std::string_view key) const {
   if (spec_.reverse) return !key.starts_with(reverse_row_.view());
   if (single_row_) return !BeginsWith(key, begin_.view());
   return !end_.empty() && !Less(key, end_.view());
@@ -442,7 +441,7 @@ bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
   }
   if (played_ || NeedsHistory(version)) {
     if (!played_ && !PlayColumn()) return false;
-    const ColumnHistory::Life* const life = history_.FindLife(timestamp_);
+    const ColumnHistory::Life* const life = history_->FindLife(timestamp_);
     if (life == nullptr || life->birth != version || life->death != ColumnHistory::kAlive) {
       return false;
     }
@@ -529,18 +528,19 @@ bool CellCursor::PlayColumn() {
                                      .min_timestamp = MinTimestamp(family_->gc, spec_.now),
                                      .past = &family_->past};
   const auto go_on = [this] { return CheckLimits(); };
-  history_.Clear();
-  history_.AddWideDeletions(RowDeletions(), bounds);
-  history_.AddWideDeletions(family_deletions_, bounds);
+  if (history_ == nullptr) history_ = std::make_unique<ColumnHistory>();
+  history_->Clear();
+  history_->AddWideDeletions(RowDeletions(), bounds);
+  history_->AddWideDeletions(family_deletions_, bounds);
   input_.Seek(column_prefix_.view());
   do {
-    if (!history_.AddColumn(&input_, column_prefix_.view(), bounds, go_on)) return false;
-  } while (!input_.status().ok() && LeaveFailed());
+    if (!history_->AddColumn(&input_, column_prefix_.view(), bounds, go_on)) return false;
+  } while (!input_.status().ok() && LeaveFailed(row_prefix()));
   if (!status_.ok()) return false;
-  if (!history_.Play(family_->past.versions, family_->most_versions(), go_on)) return false;
+  if (!history_->Play(family_->past.versions, family_->most_versions(), go_on)) return false;
   played_ = true;
   input_.Seek(here);
-  return input_.valid() || LeaveFailed();
+  return input_.valid() || LeaveFailed(row_prefix());
 }
 
 bool CellCursor::CheckLimits() {

@@ -13,6 +13,7 @@
 #define BIGTABLE_TABLET_CELL_CURSOR_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,14 +98,17 @@ class CellCursor {
   void LeaveCell();
   bool Find();
   bool FindInRow();
-  // After LeaveFailed, for a read that does not go in reverse: to the row's next cell. False: it
-  // has no more, and there the read fails.
-  bool FindInLastRow();
-  // The input has failed. True if only what lies behind the current row cannot be read: then the
-  // input stands at the row's next entry, or behind the row. False: the read has failed.
-  bool LeaveFailed();
+  // The row that is to be read when the input has failed between two rows, or in one; empty: there
+  // is none that is known to be in the range.
+  std::string_view RowToFinish() const;
+  // The input has failed. True if nothing that cannot be read is of this row or before it: then the
+  // input goes on with the others, and the read fails behind the row, unless it goes in reverse or
+  // is of this row alone. False: the read has failed.
+  bool LeaveFailed(std::string_view row_prefix);
+  // Behind the row of a LeaveFailed: false.
+  bool FailBehindRow() { return single_row_ ? false : Fail(behind_row_); }
   Step Examine(std::string_view key);
-  bool AtEnd();
+  bool IsAtEnd(std::string_view key) const;
   bool StartPreviousRow();
   bool EnterAlike(std::string_view key);
   bool EnterFirst(std::string_view key);
@@ -189,7 +193,7 @@ class CellCursor {
   int64_t alive_ = 0;
   bool saw_dead_ = false;
   bool played_ = false;
-  ColumnHistory history_;  // of the column, once it was played
+  std::unique_ptr<ColumnHistory> history_;  // of the column, once it was played; few reads need it
 };
 
 }  // namespace bigtable

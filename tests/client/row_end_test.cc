@@ -198,6 +198,8 @@ TEST_P(RowEndTest, WhatIsLeftOutOfARowStaysOutBeforeADamagedBlock) {
   EXPECT_EQ(row_with(Filter()), "a/f:p,f:q,f:q,g:z DATA_LOSS");
   ASSERT_OK(database_->DropFamily("t", "f"));
   EXPECT_EQ(row_with(Filter()), "a/g:z DATA_LOSS");
+  const ScopedShortcuts entry_by_entry(ScopedShortcuts::Bit(Shortcut::kSeekForward));
+  EXPECT_EQ(row_with(Filter()), "a/g:z DATA_LOSS");
 }
 
 // Before the row's first cell is found.
@@ -210,6 +212,41 @@ TEST_P(RowEndTest, ARowWhoseFirstCellIsDeletedIsWholeBeforeADamagedBlock) {
   SetLarge("a", "f:z");
   EXPECT_EQ(Stream(RowRange::All()), "a/f:z DATA_LOSS");
   EXPECT_EQ(Stream(RowRange::All(), {.row_limit = 1}), "a/f:z OK");
+}
+
+// Before anything of the row was looked at, too.
+TEST_P(RowEndTest, ARowBeforeADamagedFileIsWhole) {
+  Create();
+  for (const char* row : {"b", "c"}) SetLarge(row, "f:q");
+  Damage("b", "f:q");
+  ReachTablets();
+  EXPECT_EQ(Stream(RowRange::All()), "DATA_LOSS");
+  for (const char* row : {"a", "c"}) SetLarge(row, "f:z");
+  EXPECT_EQ(Stream(RowRange::All()), "a/f:z DATA_LOSS");
+  EXPECT_EQ(Stream(RowRange::All(), {.row_limit = 1}), "a/f:z OK");
+  EXPECT_EQ(Stream(RowRange::StartingAt("a5")), "DATA_LOSS");
+}
+
+// So is a row of which the snapshot sees less than the file has.
+TEST_P(RowEndTest, ARowOfASnapshotIsWholeBeforeADamagedBlock) {
+  Create();
+  for (const char* row : {"a", "c"}) SetLarge(row, "f:q");
+  SetLarge("b", "f:z");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK_AND_ASSIGN(std::shared_ptr<const Snapshot> snapshot, database_->TakeSnapshot());
+  SetLarge("b", "f:q");
+  for (const char* row : {"a", "c"}) SetLarge(row, "f:r");
+  ASSERT_OK(database_->Flush("t"));
+  const std::string name = "c/f:r.";
+  for (const std::string& path : file_system_->AllFiles()) {
+    std::string bytes = file_system_->Contents(path);
+    const size_t at = bytes.find(name);
+    if (!path.ends_with(".sst") || at == std::string::npos) continue;
+    bytes[at] ^= 1;
+    file_system_->SetContents(path, bytes);
+  }
+  const ReadOptions options{.snapshot = snapshot, .verify_checksums = true};
+  EXPECT_EQ(Stream(RowRange::All(), options), "a/f:q b/f:z DATA_LOSS");
 }
 
 // What MaxVersions keeps is told by all entries of the column, and by none behind it.
@@ -333,6 +370,21 @@ TEST_P(RowBlocksTest, OfAnotherFileBehindTheRowMayBeDamaged) {
     EXPECT_EQ(Stream(RowRange::Single("a")), "a/f:q OK");
     EXPECT_EQ(Read("c"), "f:q");  // opens the file
     EXPECT_EQ(Read("b"), "DATA_LOSS");
+  }
+}
+
+TEST_P(RowBlocksTest, BehindARowOfWhichNothingPassesMayBeDamaged) {
+  Create(GetParam());
+  for (const char* row : {"a", "b"}) SetLarge(row, "f:q");
+  Damage("b", "f:q");
+  for (const uint64_t off : {uint64_t{0}, ScopedShortcuts::Bit(Shortcut::kRowBlocks)}) {
+    const ScopedShortcuts shortcuts(off);
+    const absl::StatusOr<Row> row = table_->ReadRow("a", Filter::ColumnRegex("none"));
+    ASSERT_OK(row);
+    EXPECT_TRUE(row->empty());
+    RowSet rows;
+    for (const char* one : {"a", "c"}) rows.Append(one);
+    EXPECT_EQ(Stream(rows), "a/f:q OK");
   }
 }
 
