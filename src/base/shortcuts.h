@@ -62,9 +62,10 @@ enum class Shortcut : uint32_t {
   // --- sstable: looked up when a row is sought, ---
   kRowBlocks,  // blocks behind the row that is read are not; else the next entry ends it
   // --- when a file is opened, or a block read that is not at hand ---
-  kIndexNumbers,  // the block index is searched by numbers of its keys
-  kBlockCache,    // blocks are looked up in the block cache, and left there
-  kPastMapping,   // of a mapped file what is not in memory is read by position, past the mapping
+  kIndexNumbers,    // the block index is searched by numbers of its keys
+  kBlockCache,      // blocks are looked up in the block cache, and left there
+  kPastMapping,     // of a mapped file what is not in memory is read by position, past the mapping
+  kResidencyTrust,  // of a mapped file that was in memory so far the kernel is not asked
   kCount,
 };
 

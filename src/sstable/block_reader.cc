@@ -158,6 +158,7 @@ bool BlockReader::IsResident(Stretch blocks) const {
 void BlockReader::FollowEpoch() {
   const uint32_t now = residency_->epoch();
   if (epoch_.load(std::memory_order_relaxed) == now) return;
+  trust_.NoteMissing();
   for (size_t word = 0; word < words(); ++word) {
     present_[word].store(0, std::memory_order_relaxed);
     in_place_[word].store(0, std::memory_order_relaxed);
@@ -192,6 +193,28 @@ absl::Status BlockReader::Populate(Stretch blocks) {
   return absl::OkStatus();
 }
 
+bool BlockReader::PopulateIfResident(Stretch blocks) {
+  if (!trust_.is_trusted() || !Shortcuts().Has(Shortcut::kResidencyTrust)) {
+    if (!IsResident(blocks)) {
+      trust_.NoteMissing();
+      return false;
+    }
+    trust_.NoteFound();
+    return Populate(blocks).ok();
+  }
+  const WaitTimer wait;
+  PageResidency::Reading reading(residency_);
+  if (!Populate(blocks).ok()) {
+    trust_.NoteMissing();
+    return false;
+  }
+  if (reading.End() > 0) {
+    trust_.NoteWrong();
+    residency_->NoteFirstRead();
+  }
+  return true;
+}
+
 absl::Status BlockReader::ReadFromDisk(Stretch blocks) {
   const WaitTimer wait;
   const PageResidency::Reading reading(residency_);
@@ -217,7 +240,7 @@ absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead, bool* by_position)
   const bool with_others = !is_known && residency_->is_plentiful();
   const Stretch around = with_others ? StretchAround(i) : one;
   // A system call for each block would take longer than what it does.
-  if (with_others && IsResident(around) && Populate(around).ok()) return absl::OkStatus();
+  if (with_others && PopulateIfResident(around)) return absl::OkStatus();
   if (IsResident(one)) {
     if (is_known) residency_->NoteFound();
     if (!Test(verified_, i)) return Populate(one);
@@ -264,7 +287,7 @@ absl::Status BlockReader::BringInAhead(size_t i, ReadAhead* ahead, bool* by_posi
   const bool is_first = ahead->window == 0;
   ahead->window = std::clamp(2 * ahead->window, kSmallest, kLargest);
   const Stretch window = StretchFrom(i, ahead->window);
-  if (!ahead->is_missing && IsResident(window)) return Populate(window);
+  if (!ahead->is_missing && PopulateIfResident(window)) return absl::OkStatus();
   if (is_first) {
     Test(known_, i) ? residency_->NoteMissing() : residency_->NoteFirstRead();
   }

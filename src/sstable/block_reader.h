@@ -3,12 +3,13 @@
 //
 // * Mapped and not compressed: the block's range is populated, and its checksum verified, when it
 //   is first touched; a bit remembers that, and from then on showing the block costs a test of the
-//   bit. When the kernel seems to have dropped pages (page_residency.h) the bits are cleared, and
-//   the next touch looks first whether the block is in memory. What is not is read by one request:
-//   where memory is plentiful, with the blocks around it, into the mapping; where it is not, the
-//   block alone, and by position. For a cursor that reads on, a window of the next blocks is asked
-//   for, which grows; once it has read a megabyte from the disk it reads by position, as far as
-//   blocks are missing, and what is read ahead is for the system to say.
+//   bit. Before that the kernel is asked whether the range is in memory, as long as there is doubt
+//   (residency_trust.h). When it seems to have dropped pages (page_residency.h) the bits are
+//   cleared, and the next touch looks first whether the block is in memory. What is not is read by
+//   one request: where memory is plentiful, with the blocks around it, into the mapping; where it
+//   is not, the block alone, and by position. For a cursor that reads on, a window of the next
+//   blocks is asked for, which grows; once it has read a megabyte from the disk it reads by
+//   position, as far as blocks are missing, and what is read ahead is for the system to say.
 // * In memory: the first read loads all blocks, verified and decompressed, into one piece of
 //   memory. The file is not read again.
 // * Otherwise the block cache is asked, and then the block is read, or taken from the mapping.
@@ -38,6 +39,7 @@
 #include "sstable/compression.h"
 #include "sstable/page_residency.h"
 #include "sstable/read_settings.h"
+#include "sstable/residency_trust.h"
 #include "sstable/stored_block.h"
 
 namespace bigtable {
@@ -162,6 +164,9 @@ class BlockReader {
     return f(begin, last.offset + last.size + kSealSize - begin);
   }
   bool IsResident(Stretch blocks) const;
+  // Populates it if it is in memory, or the file is trusted to be. False: it is not, or there was
+  // an error.
+  bool PopulateIfResident(Stretch blocks);
   // Forgets what was seen in an earlier epoch.
   void FollowEpoch();
   // Brings the block into the mapping, unless it was seen there in this epoch, and maybe others; or
@@ -204,6 +209,7 @@ class BlockReader {
   const Bits present_;
   const Bits in_place_;
   std::atomic<uint32_t> epoch_;
+  ResidencyTrust trust_;  // in what was not present_ in any epoch
   const int64_t charged_;  // for the bits
 
   Mutex mutex_;  // for who creates the dictionary

@@ -37,8 +37,12 @@ void PageResidency::NoteSampleMissing() {
 PageResidency::Reading::Reading(const PageResidency* residency)
     : residency_(residency), before_(residency->faults_()) {}
 
-PageResidency::Reading::~Reading() {
-  if (counted.residency == residency_) counted.faults += residency_->faults_() - before_;
+int64_t PageResidency::Reading::End() {
+  if (residency_ == nullptr) return faults_;
+  faults_ = residency_->faults_() - before_;
+  if (counted.residency == residency_) counted.faults += faults_;
+  residency_ = nullptr;
+  return faults_;
 }
 
 void PageResidency::CountFaults() {

@@ -71,17 +71,21 @@ class PageResidency {
   // So many more blocks (or fewer, when a file is closed) have been in memory.
   void NoteKnown(int64_t blocks) { known_.fetch_add(blocks, std::memory_order_relaxed); }
 
-  // The page faults of this thread while it lives are not of touches: it reads.
+  // The page faults of this thread until it ends are not of touches: it reads.
   class Reading {
    public:
     explicit Reading(const PageResidency* residency);
-    ~Reading();
+    ~Reading() { End(); }
     Reading(const Reading&) = delete;
     Reading& operator=(const Reading&) = delete;
 
+    // Returns how many of them there were.
+    int64_t End();
+
    private:
-    const PageResidency* const residency_;
+    const PageResidency* residency_;  // null: it has ended
     const int64_t before_;
+    int64_t faults_ = 0;
   };
 
  private:

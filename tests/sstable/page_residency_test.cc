@@ -380,6 +380,64 @@ TEST_F(PageResidencyTest, AWrongChecksumOfWhatIsReadByPositionIsFound) {
   EXPECT_EQ(found, 1);
 }
 
+TEST_F(PageResidencyTest, OfAFileThatWasInMemorySoFarTheKernelIsNotAsked) {
+  const auto read_all = [this](bool in_order) {
+    Open(200);
+    kernel_->Read(0, bytes_.size());
+    Forget();
+    if (in_order) {
+      for (size_t i = 0; i < blocks(); ++i) ASSERT_OK(Read(i));
+    } else {
+      ReadAtRandom(20'000, 1);
+    }
+    EXPECT_EQ(kernel_->faults + kernel_->requests, 0);
+    EXPECT_GT(kernel_->populations, 40);
+  };
+  for (const bool in_order : {true, false}) {
+    read_all(in_order);
+    EXPECT_EQ(kernel_->questions, 4);
+    const ScopedShortcuts off(ScopedShortcuts::Bit(Shortcut::kResidencyTrust));
+    read_all(in_order);
+    EXPECT_EQ(kernel_->questions, kernel_->populations);
+  }
+}
+
+// Stretches of 128 KiB have 32 pages.
+TEST_F(PageResidencyTest, AFileThatWasTrustedWronglyIsAskedAboutAgain) {
+  Open(200);
+  kernel_->Read(0, bytes_.size() / 2);
+  for (size_t i = 0; i < blocks(); ++i) ASSERT_OK(Read(i));
+  EXPECT_GT(kernel_->faults, 0);
+  EXPECT_LE(kernel_->faults, 33);
+  EXPECT_GT(kernel_->requests, bytes_.size() / 2 / (128 << 10) - 2);
+}
+
+TEST_F(PageResidencyTest, AFileThatIsInMemoryInPlacesIsTrustedLessAndLess) {
+  for (const bool in_order : {true, false}) {
+    for (const uint64_t piece : {300 << 10, 700 << 10, 1 << 20}) {
+      SCOPED_TRACE(Cat(piece, in_order ? " in order" : " at random"));
+      Open(200);
+      for (uint64_t at = 0; at + piece < bytes_.size(); at += 2 * piece) kernel_->Read(at, piece);
+      Forget();
+      for (size_t i = 0; in_order && i < blocks(); ++i) ASSERT_OK(Read(i));
+      if (!in_order) ReadAtRandom(20'000, 1);
+      EXPECT_LE(kernel_->faults, 2 * 33);
+      EXPECT_GE(kernel_->requests, bytes_.size() / 2 / (128 << 10) - 3);
+    }
+  }
+}
+
+TEST_F(PageResidencyTest, AScanTrustsAFileTooAndNoFurther) {
+  Open(200);
+  kernel_->Read(0, bytes_.size() / 2);
+  Forget();
+  BlockReader::ReadAhead ahead;
+  for (size_t i = 0; i < blocks() / 3; ++i) ASSERT_OK(Read(i, &ahead));
+  EXPECT_LE(kernel_->questions, 5);
+  for (size_t i = blocks() / 3; i < blocks(); ++i) ASSERT_OK(Read(i, &ahead));
+  EXPECT_LE(kernel_->faults, 65) << "a window of 256 KiB";
+}
+
 TEST_F(PageResidencyTest, WithoutTheShortcutNothingIsReadPastTheMapping) {
   const ScopedShortcuts off(ScopedShortcuts::Bit(Shortcut::kPastMapping));
   Open(12);
