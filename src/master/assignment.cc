@@ -285,7 +285,7 @@ bool Master::IsServed(const Unassigned& tablet) const {
 
 // --- Of servers that are lost ---
 
-bool Master::ReplaceLostServers(ServerRole role) {
+absl::Status Master::ReplaceLostServers(ServerRole role) {
   cluster_->SealLostServers();
   if (role == ServerRole::kUser) {
     MutexLock lock(&schema_mutex_);
@@ -296,11 +296,12 @@ bool Master::ReplaceLostServers(ServerRole role) {
   return AssignIfDue(role, &part->is_assigned);
 }
 
-bool Master::AssignIfDue(ServerRole role, bool* is_assigned) {
+absl::Status Master::AssignIfDue(ServerRole role, bool* is_assigned) {
   for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
     if (host->server()->ended()) *is_assigned = false;
   }
-  if (*is_assigned || !active()) return *is_assigned;
+  if (*is_assigned) return absl::OkStatus();
+  if (!active()) return absl::UnavailableError("this master is not active");
   const absl::Status assigned = Assign(role);
   *is_assigned = assigned.ok();
   if (role == ServerRole::kUser) cluster_->unserved()->NoteAssignment(assigned);
@@ -309,15 +310,16 @@ bool Master::AssignIfDue(ServerRole role, bool* is_assigned) {
     info_log_->Error("tablets that are not served cannot be assigned yet: ",
                      ToStd(assigned.message()));  // tried again before long
   }
-  return assigned.ok();
+  return assigned;
 }
 
 absl::Status Master::ReplaceAll() {
-  bool is_assigned = true;
-  for (const ServerRole role : kServerRoles) is_assigned &= ReplaceLostServers(role);
-  if (is_assigned || read_only_) return absl::OkStatus();
+  absl::Status assigned;
+  for (const ServerRole role : kServerRoles) assigned.Update(ReplaceLostServers(role));
+  if (assigned.ok() || read_only_) return absl::OkStatus();
   return absl::UnavailableError(
-      "tablets of a server that was lost are not served: the next opening does that");
+      Cat("tablets of a server that was lost are not served, which the next opening tries again: ",
+          ToStd(assigned.message())));
 }
 
 }  // namespace bigtable

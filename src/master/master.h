@@ -128,9 +128,9 @@ class Master {
   void Wake();
   // What keeps tablets from being assigned may be over: no pause is waited for.
   void AssignNow();
-  // Has the tablets of lost servers, and others that nobody serves, loaded by servers. Whether all
-  // are served, as far as is known.
-  bool ReplaceLostServers(ServerRole role = ServerRole::kUser);
+  // Has the tablets of lost servers, and others that nobody serves, loaded by servers. OK if all are
+  // served, as far as is known; otherwise why not.
+  absl::Status ReplaceLostServers(ServerRole role = ServerRole::kUser);
   // After the threads have ended: OK once every tablet is served.
   absl::Status ReplaceAll();
 
@@ -203,8 +203,8 @@ class Master {
   absl::StatusOr<std::vector<Unassigned>> FindUnassigned(ServerRole role, Reach* must_reach);
   absl::StatusOr<std::vector<TabletState>> ReadTablets(ServerRole role, const TableLayout& layout);
   absl::Status AddFirstMetadataTablet();
-  // Whether all of a role's tablets are assigned, as far as is known. With the role's mutex.
-  bool AssignIfDue(ServerRole role, bool* is_assigned);
+  // The same of one role, with its mutex.
+  absl::Status AssignIfDue(ServerRole role, bool* is_assigned);
   absl::StatusOr<std::unique_ptr<DeadLog>> ReadLog(const std::string& server, bool must_exist,
                                                    SequenceNumber last, const Reach& must_reach);
   // So that each server has about as much. Unavailable if no server has its lock.

@@ -86,7 +86,7 @@ void Master::LivenessLoop(ServerRole role) {
       if (liveness_stopping_[place]) return;
       liveness_due_[place] = liveness_now_[place] = false;
     }
-    if (ReplaceLostServers(role)) {
+    if (ReplaceLostServers(role).ok()) {
       pause.Succeeded();
     } else {
       pause.Failed(NowNanos());

@@ -117,6 +117,16 @@ TEST_F(UnservedTabletTest, ATabletThatCannotBeAssignedElsewhereGoesToWhereMetada
   ExpectFilled(table, 0, 10, "w");
 }
 
+TEST_F(UnservedTabletTest, CloseSaysWhyTabletsOfALostServerAreNotServed) {
+  OpenFaulty(1);
+  Fill(CreateStillTable(), 0, 10);
+  faulty_->FailCalls({{FileCall::kNewLogFile}, "/log/server-"},
+                     absl::ResourceExhaustedError("too many open files"));
+  DatabasePeer peer(database_.get());
+  peer.Kill(peer.Servers()[0]);
+  EXPECT_STATUS(kUnavailable, "too many open files", database_->Close());
+}
+
 TEST_F(UnservedTabletTest, WhoWaitsForATabletThatCannotBeLoadedHearsWhyAndDoesNotWaitForEver) {
   OpenFaulty(1);
   Table* const table = CreateSplitTable("t", 2, 5);

@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
+#include "support/expect_status.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"
 #include "support/seeds.h"
@@ -226,6 +227,36 @@ TEST_F(SortedRunTest, MaySplitRowsAsLongAsNobodyLooked) {
   run.files.erase(run.files.begin() + 1);
   run.MakeFences();
   EXPECT_FALSE(run.SplitsRows());
+}
+
+// Where it stands next it may be at the end, or in a file that can be read.
+TEST_F(SortedRunTest, ACursorForgetsAnErrorWhenItIsPutElsewhere) {
+  SortedRun run = RunOf({{"a", "b"}, {"c", "d"}});
+  const std::string path = TestSSTables::PathOf(last_number_);
+  std::string bytes = tables_.file_system()->Contents(path);
+  bytes[0] ^= 1;
+  tables_.file_system()->SetContents(path, bytes);
+  run.files[1] = tables_.Open(run.files[1]->info());
+  RunCursor cursor(&run, {});
+  const auto fail = [&] {
+    cursor.Seek(KeyOf("b"));
+    ASSERT_TRUE(cursor.valid());
+    cursor.Next();
+    EXPECT_STATUS(kDataLoss, path, cursor.status());
+    EXPECT_TRUE(cursor.FailedBehind(KeyOf("b")));
+  };
+  fail();
+  cursor.SeekBefore(KeyOf("a"));
+  EXPECT_FALSE(cursor.valid());
+  EXPECT_OK(cursor.status());
+  fail();
+  cursor.Seek(KeyOf("e"));
+  EXPECT_FALSE(cursor.valid());
+  EXPECT_OK(cursor.status());
+  fail();
+  cursor.SeekToFirst();
+  EXPECT_TRUE(cursor.valid());
+  EXPECT_OK(cursor.status());
 }
 
 }  // namespace

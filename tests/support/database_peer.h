@@ -92,7 +92,7 @@ class DatabasePeer {
   std::vector<std::shared_ptr<ServerHost>> Hosts() const { return impl_->cluster->Servers(); }
   void ReplaceLostServers(ServerRole role = ServerRole::kUser) {
     const auto master = impl_->masters->Get({});
-    if (master.ok()) (*master)->ReplaceLostServers(role);
+    if (master.ok()) (*master)->ReplaceLostServers(role).IgnoreError();
   }
 
   absl::Status SweepFiles() {
