@@ -31,7 +31,7 @@ constexpr uint64_t kTables = 4;
 absl::Status KeyOfMutation(RecordType, std::string_view payload, RecordKey* key) {
   MutationRecord record;
   if (!ParseMutationRecord(payload, &record)) return absl::DataLossError("no mutation");
-  *key = {record.table_id, record.row};
+  *key = {record.table_id, record.mutation.row};
   return absl::OkStatus();
 }
 

@@ -131,20 +131,15 @@ class TableImpl {
                                                             MoveWait* wait,
                                                             const CallLimits& limits) const;
 
-  // Inside the gate. Checks what a read is given and fixes the moment, which is good for this
-  // tablet alone unless it is a snapshot's. The version is the tablet's, and was pinned before: a
-  // removed tablet is emptied, one that has moved is said to have before others write to its rows.
-  // `*moved`: the tablet is not what the route says by now; look again.
+  // Checks what a read is given: InvalidArgument, or an error of the limits.
+  absl::Status CheckRead(const Filter& filter, const ReadOptions& options,
+                         const CallLimits& limits) const;
+  // Inside the gate. CheckRead, and then DataPath::BeginRead for a version of the tablet that the
+  // caller has pinned. `*moved`: the tablet is not served there any more; look it up again.
   absl::Status BeginRead(const ServedTablet& tablet, const TabletVersion& version,
                          const Filter& filter, const ReadOptions& options, const CallLimits& limits,
                          ReadSpec* spec, bool* moved) const;
   absl::Status DeletedError() const;
-  // Whether the caller may read what passes the filter.
-  absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter) const {
-    if (!caller.has_value()) [[likely]]
-      return absl::OkStatus();
-    return AccessCheck(database->cluster->access(), *caller).CheckRead(layout, filter);
-  }
 
   // Table::Apply and ApplyBatch: a status for each mutation. `sample` is null unless the call is
   // measured.

@@ -72,7 +72,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
         host->server()->FindTablet(route->table_id(), location.rows.begin());
     if (tablet == nullptr || !(tablet->rows() == location.rows)) continue;
     is_found |= tablet->rows().Contains(row);
-    served.push_back({std::move(tablet), host->server(), host->write_controller()});
+    served.push_back({std::move(tablet), host->server(), host->data_path()});
   }
   found_.fetch_add(served.size(), std::memory_order_relaxed);
   Put(route, served);

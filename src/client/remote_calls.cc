@@ -182,19 +182,6 @@ absl::StatusOr<ScanResponse> Scan(const TableImpl& table, ScanRequest* request,
   }
 }
 
-absl::Status CheckRead(const TableImpl& table, const Filter& filter, const ReadOptions& options) {
-  BT_RETURN_IF_ERROR(filter.status());
-  if (options.row_limit < 0) {
-    return absl::InvalidArgumentError(
-        Cat("row_limit must not be negative, and is ", options.row_limit));
-  }
-  BT_RETURN_IF_ERROR(LimitsOf(options).Check());
-  if (options.snapshot == nullptr) return absl::OkStatus();
-  const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
-  if (snapshot->IsOf(table.database->cluster->snapshots().get())) return absl::OkStatus();
-  return absl::InvalidArgumentError("the snapshot is of another database");
-}
-
 ScanRequest RequestOf(const TableImpl& table, const ReadOptions& options) {
   ScanRequest request;
   request.table_id = table.route->table_id();
@@ -212,7 +199,7 @@ Cell CellOf(const ReadCell& cell) {
 
 absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row,
                                     const Filter& filter, const ReadOptions& options) {
-  BT_RETURN_IF_ERROR(CheckRead(table, filter, options));
+  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, LimitsOf(options)));
   BT_ASSIGN_OR_RETURN(const std::string encoded, EncodeFilter(filter));
   ScanRequest request = RequestOf(table, options);
   request.range = RowRange::Single(row);
@@ -236,7 +223,7 @@ absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row
 
 absl::Status RemoteMoment::Fix(const TableImpl& table, const Filter& filter,
                                const ReadOptions& options) {
-  BT_RETURN_IF_ERROR(CheckRead(table, filter, options));
+  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, LimitsOf(options)));
   absl::StatusOr<TableLayout> layout = table.database->schemas->Read(table.name);
   if (absl::IsNotFound(layout.status())) return table.DeletedError();
   BT_RETURN_IF_ERROR(layout.status());

@@ -19,8 +19,8 @@
 #include "base/key_fences.h"
 #include "client/remote_tablet.h"
 #include "tablet/tablet.h"
+#include "tabletserver/data_path.h"
 #include "tabletserver/tablet_server.h"
-#include "tabletserver/write_controller.h"
 
 namespace bigtable {
 
@@ -29,7 +29,7 @@ namespace bigtable {
 struct ServedTablet {
   std::shared_ptr<Tablet> tablet;
   TabletServer* server = nullptr;
-  WriteController* write_controller = nullptr;  // the server's
+  const DataPath* path = nullptr;  // the server's
   std::shared_ptr<const RemoteTablet> remote = nullptr;
 
   bool is_known() const { return tablet != nullptr || remote != nullptr; }

@@ -58,40 +58,28 @@ absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::Locate(
   }
 }
 
-absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersion& version,
-                                  const Filter& filter, const ReadOptions& options,
-                                  const CallLimits& limits, ReadSpec* spec, bool* moved) const {
+absl::Status TableImpl::CheckRead(const Filter& filter, const ReadOptions& options,
+                                  const CallLimits& limits) const {
   if (filter.node() != nullptr) BT_RETURN_IF_ERROR(filter.status());
   if (options.row_limit < 0) {
     return absl::InvalidArgumentError(
         Cat("row_limit must not be negative, and is ", options.row_limit));
   }
   BT_RETURN_IF_ERROR(limits.Check());
-  Cluster& cluster = *database->cluster;
+  if (options.snapshot == nullptr) return absl::OkStatus();
+  const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
+  if (snapshot->IsOf(database->cluster->snapshots().get())) return absl::OkStatus();
+  return absl::InvalidArgumentError("the snapshot is of another database");
+}
+
+absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersion& version,
+                                  const Filter& filter, const ReadOptions& options,
+                                  const CallLimits& limits, ReadSpec* spec, bool* moved) const {
+  BT_RETURN_IF_ERROR(CheckRead(filter, options, limits));
   if (tablet.tablet->removed()) return DeletedError();
-  *moved = tablet.tablet->moved();
-  if (!tablet.server->serving()) [[unlikely]] {
-    tablet.server->AskForLock();
-    *moved = true;
-  }
-  if (options.snapshot == nullptr) {
-    // In this order: see TabletVersion::sealed_at.
-    const SequenceNumber visible = tablet.server->visible();
-    spec->sequence = std::min(visible, version.sealed_at());
-  } else {
-    const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
-    if (!snapshot->IsOf(cluster.snapshots().get())) {
-      return absl::InvalidArgumentError("the snapshot is of another database");
-    }
-    spec->sequence = snapshot->sequence();
-  }
-  spec->now = absl::InfinitePast();
-  for (const FamilyLayout& family : version.layout().families) {
-    if (family.gc.max_age().has_value()) {
-      spec->now = cluster.options().clock->Now();
-      break;
-    }
-  }
+  DataPath::ReadPoint point;
+  if (options.snapshot != nullptr) point.sequence = options.snapshot->sequence();
+  *moved = !tablet.path->BeginRead(*tablet.tablet, version, point, spec);
   spec->filter = filter.node();
   spec->settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache};
   spec->reverse = options.reverse;
@@ -153,40 +141,20 @@ template <typename At>
 bool ApplyTo(const TableImpl& table, const ServedTablet& served, Durability durability,
              const CallLimits& limits, CallSample* sample, const At& at,
              absl::Span<absl::Status> statuses) {
-  uint64_t bytes = 0;
-  absl::InlinedVector<MutationView, 1> views;
+  absl::InlinedVector<EncodedMutation, 1> encoded;
   for (size_t i = 0; i < statuses.size(); ++i) {
     const RowMutation& mutation = at(i);
-    views.push_back({mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()});
+    encoded.push_back(
+        {mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()});
     statuses[i] = mutation.status();
-    bytes += mutation.byte_size();
   }
-  std::optional<AccessCheck> access;
-  if (table.caller.has_value()) [[unlikely]] {
-    access.emplace(table.database->cluster->access(), *table.caller);
-    // Who may do nothing of it keeps nobody waiting.
-    if (!access->CheckWrites(*served.tablet->Layout(), views, statuses)) return true;
-  }
-  WriteController::Admission admission;
-  const absl::Status admitted = served.write_controller->Admit(bytes, limits, &admission);
-  if (!admitted.ok()) {
-    std::fill(statuses.begin(), statuses.end(), admitted);
-    return true;
-  }
-  // Pinned after the wait, so that no memtable is kept that the wait is for.
-  const Pin<TabletVersion> version = served.tablet->Version();
-  for (size_t i = 0; i < statuses.size(); ++i) {
-    if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), views[i]);
-  }
-  if (access.has_value()) [[unlikely]]
-    access->CheckWrites(version->layout(), views, statuses);
-  return served.server->Apply({.tablet = served.tablet.get(),
-                               .layout = &version->layout(),
-                               .mutations = views,
-                               .durability = durability,
-                               .limits = limits,
-                               .sample = sample},
-                              statuses);
+  return served.path->Apply({.tablet = served.tablet.get(),
+                             .mutations = encoded,
+                             .durability = durability,
+                             .limits = limits,
+                             .caller = table.caller,
+                             .sample = sample},
+                            statuses);
 }
 
 }  // namespace
@@ -342,7 +310,7 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
     }
     BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, limits));
   }
-  BT_RETURN_IF_ERROR(table.CheckRead(version->layout(), spec.filter));
+  BT_RETURN_IF_ERROR(served->path->CheckRead(version->layout(), spec.filter, table.caller));
   spec.reverse = false;
   if (sample != nullptr) [[unlikely]] {
     sample->tablet = Ref<TabletCounters>(served->tablet->counters());

@@ -120,7 +120,10 @@ bool TableCursor::Open() {
     open_tablet_ = SIZE_MAX;
     cells_.reset();
     status_ = moment_->PinVersion(*table_, tablet_, &version_);
-    if (status_.ok()) status_ = table_->CheckRead(version_->layout(), spec_.filter);
+    if (status_.ok()) {
+      status_ = moment_->table().tablets()[tablet_].path->CheckRead(version_->layout(),
+                                                                    spec_.filter, table_->caller);
+    }
     if (!status_.ok()) return false;
     cells_.emplace(version_.get(), spec_);
     open_tablet_ = tablet_;

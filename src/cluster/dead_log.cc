@@ -19,7 +19,7 @@ absl::Status KeyOf(RecordType type, std::string_view payload, RecordKey* key) {
   if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
     return absl::DataLossError("it is no mutation");
   }
-  *key = {record.table_id, record.row};
+  *key = {record.table_id, record.mutation.row};
   return absl::OkStatus();
 }
 
@@ -29,17 +29,17 @@ absl::Status Cut(
     absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
         add) {
   if (type != RecordType::kBatch) return add(type, sequence, payload);
-  std::vector<MutationRecord> mutations;
-  if (!ParseBatchRecord(payload, sequence, &mutations)) {
+  std::vector<MutationRecord> records;
+  if (!ParseBatchRecord(payload, sequence, &records)) {
     return absl::DataLossError(
         Cat("the record with sequence number ", sequence, ": it is no batch"));
   }
-  SequenceNumber next = sequence - mutations.size();
+  SequenceNumber next = sequence - records.size();
   std::string one;
-  for (const MutationRecord& mutation : mutations) {
+  for (const MutationRecord& record : records) {
     one.clear();
-    AppendMutationHeader(&one, mutation);
-    one += mutation.operations;
+    AppendMutationHeader(&one, record);
+    one += record.mutation.operations;
     BT_RETURN_IF_ERROR(add(RecordType::kMutation, ++next, one));
   }
   return absl::OkStatus();
@@ -109,12 +109,12 @@ absl::Status DeadLog::Read(const RowRange& rows, uint64_t table_id, SequenceNumb
   for (size_t piece = 0; piece < log_->pieces(); ++piece) {
     const auto deliver = [&](const SortedRecord& record) -> absl::Status {
       if (record.sequence > last_) return absl::OkStatus();
-      MutationRecord mutation;
-      if (!ParseMutationRecord(record.payload, &mutation)) {
+      MutationRecord logged;
+      if (!ParseMutationRecord(record.payload, &logged)) {
         return absl::DataLossError(Cat("the log of server ", server_, ", sequence number ",
                                        record.sequence, ": no mutation"));
       }
-      return callback(mutation, record.sequence);
+      return callback(logged, record.sequence);
     };
     BT_RETURN_IF_ERROR(log_->ReadPiece(piece, range, deliver));
     BT_RETURN_IF_ERROR(between(std::min(log_->LargestIn(piece), last_)));

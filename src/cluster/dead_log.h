@@ -52,7 +52,7 @@ class DeadLog {
   const SortLogStatistics& statistics() const { return statistics_; }
 
   using Callback =
-      absl::FunctionRef<absl::Status(const MutationRecord& mutation, SequenceNumber sequence)>;
+      absl::FunctionRef<absl::Status(const MutationRecord& record, SequenceNumber sequence)>;
   // Delivers the mutations of a tablet's rows with sequence numbers above `after`: those of a row
   // in their order. `between` is called where everything that was delivered, and nothing else, may
   // be written out.

@@ -17,9 +17,9 @@ namespace bigtable {
 namespace {
 
 // Only users' writes are held back, or refused.
-DataServer::Writes WritesOf(ServerRole role, bool read_only) {
-  if (!read_only) return DataServer::Writes::kLogged;
-  return role == ServerRole::kUser ? DataServer::Writes::kRefused : DataServer::Writes::kInMemory;
+DataPath::Writes WritesOf(ServerRole role, bool read_only) {
+  if (!read_only) return DataPath::Writes::kLogged;
+  return role == ServerRole::kUser ? DataPath::Writes::kRefused : DataPath::Writes::kInMemory;
 }
 
 }  // namespace
@@ -30,8 +30,9 @@ ServerHost::ServerHost(Cluster* cluster, ServerRole role, std::unique_ptr<Tablet
       server_(std::move(server)),
       write_controller_(cluster->options().shared_memory_budget.get(), server_.get(),
                         cluster->background(), cluster->events()),
-      data_server_(server_.get(), role == ServerRole::kUser ? &write_controller_ : nullptr,
-                   cluster->access(), WritesOf(role, cluster->options().read_only)) {}
+      data_path_(server_.get(), role == ServerRole::kUser ? &write_controller_ : nullptr,
+                 cluster->access(), WritesOf(role, cluster->options().read_only)),
+      data_server_(&data_path_) {}
 
 // --- Who may say what to whom ---
 
@@ -148,8 +149,9 @@ absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
     after = std::min(after, tablet->FlushedThrough(group));
   }
   for (const DeadLog* log : logs) {
-    const auto replay = [&](const MutationRecord& mutation, SequenceNumber sequence) {
-      tablet->Replay(mutation.row, mutation.operations, sequence, mutation.server_timestamp);
+    const auto replay = [&](const MutationRecord& record, SequenceNumber sequence) {
+      tablet->Replay(record.mutation.row, record.mutation.operations, sequence,
+                     record.server_timestamp);
       return absl::OkStatus();
     };
     const auto between = [&](SequenceNumber) -> absl::Status {

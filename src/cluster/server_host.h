@@ -34,6 +34,7 @@
 #include "cluster/server_role.h"
 #include "metadata/metadata_table.h"
 #include "tablet/tablet.h"
+#include "tabletserver/data_path.h"
 #include "tabletserver/data_server.h"
 #include "tabletserver/tablet_server.h"
 #include "tabletserver/write_controller.h"
@@ -67,7 +68,9 @@ class ServerHost {
   const TabletServer* server() const { return server_.get(); }
   WriteController* write_controller() { return &write_controller_; }
   const WriteController* write_controller() const { return &write_controller_; }
-  // What it does for those who send messages.
+  // The way to its tablets' data, for callers in this process.
+  const DataPath* data_path() const { return &data_path_; }
+  // The same by messages.
   DataServer* data_service() { return &data_server_; }
 
   // The first that a master says: from then on no earlier one is listened to, and what such a one
@@ -136,6 +139,7 @@ class ServerHost {
   const ServerRole role_;
   const std::unique_ptr<TabletServer> server_;
   WriteController write_controller_;
+  DataPath data_path_;
   DataServer data_server_;
 
   // Held while tablets come and go; nobody waits for background work with it.

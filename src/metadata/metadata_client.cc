@@ -134,7 +134,7 @@ MetadataLookups MetadataClient::lookups() const {
 
 // --- Writes ---
 
-absl::Status MetadataClient::Mutate(absl::Span<const RowOperations> mutations,
+absl::Status MetadataClient::Mutate(absl::Span<const EncodedMutation> mutations,
                                     Durability durability) {
   if (mutations.empty()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(servers_->CheckDirectory());
@@ -146,13 +146,13 @@ absl::Status MetadataClient::Mutate(absl::Span<const RowOperations> mutations,
   }
 }
 
-std::optional<absl::Status> MetadataClient::TryMutate(absl::Span<const RowOperations> mutations,
+std::optional<absl::Status> MetadataClient::TryMutate(absl::Span<const EncodedMutation> mutations,
                                                       Durability durability,
                                                       RequestSlots::Lease* slot) {
   const absl::StatusOr<Location> location = Locate(mutations.front().row, true);
   if (absl::IsUnavailable(location.status())) return std::nullopt;
   if (!location.ok()) return location.status();
-  for (const RowOperations& mutation : mutations) {
+  for (const EncodedMutation& mutation : mutations) {
     if (location->rows.Contains(mutation.row)) continue;
     return absl::FailedPreconditionError(Cat("the rows ", Quoted(mutations.front().row), " and ",
                                              Quoted(mutation.row),
@@ -188,12 +188,12 @@ std::optional<absl::Status> MetadataClient::TryMutate(absl::Span<const RowOperat
   return absl::OkStatus();
 }
 
-bool MetadataClient::AreTogether(absl::Span<const RowOperations> mutations) {
+bool MetadataClient::AreTogether(absl::Span<const EncodedMutation> mutations) {
   if (mutations.size() <= 1) return true;
   const absl::StatusOr<Location> location = Locate(mutations.front().row, true);
   // Mutate finds out.
   if (!location.ok()) return true;
-  for (const RowOperations& mutation : mutations) {
+  for (const EncodedMutation& mutation : mutations) {
     if (!location->rows.Contains(mutation.row)) return false;
   }
   return true;

@@ -76,13 +76,13 @@ class MetadataClient final : public MetadataService {
   MetadataClient& operator=(const MetadataClient&) = delete;
 
   // Unavailable or DeadlineExceeded: it has waited long enough (MetadataServers::Patience).
-  absl::Status Mutate(absl::Span<const RowOperations> mutations, Durability durability) override;
+  absl::Status Mutate(absl::Span<const EncodedMutation> mutations, Durability durability) override;
   // A server that had no room for a mutation in its log takes others; one whose log has failed
   // takes none until it resumes, or is replaced, without what had failed.
   bool IsInDoubt(const absl::Status& failed) const override {
     return !absl::IsResourceExhausted(failed) || servers_->HaveFailed();
   }
-  bool AreTogether(absl::Span<const RowOperations> mutations) override;
+  bool AreTogether(absl::Span<const EncodedMutation> mutations) override;
   // A read that one message answers is of that message's moment. Others hold a snapshot.
   absl::Status Read(const MetadataRead& read,
                     absl::FunctionRef<absl::Status(const ReadCell&)> sink) override;
@@ -107,7 +107,7 @@ class MetadataClient final : public MetadataService {
   absl::StatusOr<Location> LocateInRoot(std::string_view row, bool waits);
   void Forget(const Location& location);
   // One try. Nothing: it is to be tried again.
-  std::optional<absl::Status> TryMutate(absl::Span<const RowOperations> mutations,
+  std::optional<absl::Status> TryMutate(absl::Span<const EncodedMutation> mutations,
                                         Durability durability, RequestSlots::Lease* slot);
   // The next part of a read. Unavailable as Locate, or if there was no answer.
   absl::StatusOr<ScanResponse> TryScan(const RowRange& range, uint64_t row_limit,

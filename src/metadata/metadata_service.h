@@ -31,11 +31,11 @@ class MetadataService {
   // All of the mutations or none. FailedPrecondition, and none is applied: the rows are not all in
   // one tablet; that of a single row always is. After another error it is unknown whether they
   // were, or will be found after a crash.
-  virtual absl::Status Mutate(absl::Span<const RowOperations> mutations, Durability durability) = 0;
+  virtual absl::Status Mutate(absl::Span<const EncodedMutation> mutations, Durability durability) = 0;
   // False: what failed with this status was not applied, and will not be found.
   virtual bool IsInDoubt(const absl::Status& /*failed*/) const { return true; }
   // Whether the rows are in one tablet, as far as is known.
-  virtual bool AreTogether(absl::Span<const RowOperations> mutations) = 0;
+  virtual bool AreTogether(absl::Span<const EncodedMutation> mutations) = 0;
   // The newest version of each column, in order, at one moment; an error of the sink ends the read.
   virtual absl::Status Read(const MetadataRead& read,
                             absl::FunctionRef<absl::Status(const ReadCell&)> sink) = 0;

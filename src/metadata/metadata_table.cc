@@ -48,15 +48,15 @@ absl::Status MetadataTable::Commit(absl::Span<const TabletStep> steps) {
   return service_->Mutate(Views(changes), Durability::kSync);
 }
 
-std::vector<RowOperations> MetadataTable::Views(absl::Span<const RowChange> changes) {
-  std::vector<RowOperations> views;
+std::vector<EncodedMutation> MetadataTable::Views(absl::Span<const RowChange> changes) {
+  std::vector<EncodedMutation> views;
   for (const RowChange& change : changes) views.push_back({change.row, change.operations});
   return views;
 }
 
 absl::Status MetadataTable::Mutate(std::string_view row, std::string_view operations,
                                    Durability durability) {
-  const RowOperations mutation{row, operations};
+  const EncodedMutation mutation{row, operations};
   return service_->Mutate(absl::MakeConstSpan(&mutation, 1), durability);
 }
 

@@ -111,7 +111,7 @@ class MetadataTable final : public TabletStore {
   };
 
   std::vector<RowChange> EncodeSteps(absl::Span<const TabletStep> steps) const;
-  static std::vector<RowOperations> Views(absl::Span<const RowChange> changes);
+  static std::vector<EncodedMutation> Views(absl::Span<const RowChange> changes);
   // Around the steps of a split or a merge. What an earlier one has left because a step of it
   // failed is settled first: a mark is understood only as long as its tablet's neighbours are what
   // they were.

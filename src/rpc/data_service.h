@@ -26,6 +26,7 @@
 #include "bigtable/row_range.h"
 
 #include "base/sequence.h"
+#include "tablet/mutation_format.h"
 
 namespace bigtable {
 
@@ -45,11 +46,6 @@ struct RequestId {
 // machine has made sure of it, and lets none of the program's own pass.
 using Caller = std::optional<std::string_view>;
 
-struct RowOperations {
-  std::string_view row;
-  std::string_view operations;  // tablet/mutation_format.h
-};
-
 // Mutations of one tablet. A copy of a request may come at any time later: before its slot's next
 // request the server answers as it did the first time, after that it refuses.
 struct MutateRequest {
@@ -64,7 +60,7 @@ struct MutateRequest {
   // takes is added.
   absl::Duration timeout = absl::InfiniteDuration();
   Caller caller;
-  std::vector<RowOperations> mutations;  // views of what the caller holds
+  std::vector<EncodedMutation> mutations;  // views of what the caller holds
 };
 
 struct MutateResponse {

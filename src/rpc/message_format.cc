@@ -136,7 +136,7 @@ std::string EncodeMessage(const MutateRequest& request) {
   AppendTimeout(&out, request.timeout);
   if (request.caller.has_value()) AppendLengthPrefixed(&out, *request.caller);
   AppendVarint64(&out, request.mutations.size());
-  for (const RowOperations& mutation : request.mutations) {
+  for (const EncodedMutation& mutation : request.mutations) {
     AppendLengthPrefixed(&out, mutation.row);
     AppendLengthPrefixed(&out, mutation.operations);
   }

@@ -45,25 +45,25 @@ bool OperationReader::Next(MutationOperation* operation) {
 void AppendMutationHeader(std::string* out, const MutationRecord& record) {
   AppendVarint64(out, record.table_id);
   AppendVarint64(out, static_cast<uint64_t>(record.server_timestamp));
-  AppendLengthPrefixed(out, record.row);
+  AppendLengthPrefixed(out, record.mutation.row);
 }
 
 bool ParseMutationRecord(std::string_view payload, MutationRecord* record) {
   Decoder decoder(payload);
   record->table_id = decoder.Varint();
   record->server_timestamp = static_cast<int64_t>(decoder.Varint());
-  record->row = decoder.LengthPrefixed();
-  record->operations = decoder.rest();
-  return decoder.ok() && record->server_timestamp >= 0 && !record->row.empty();
+  record->mutation.row = decoder.LengthPrefixed();
+  record->mutation.operations = decoder.rest();
+  return decoder.ok() && record->server_timestamp >= 0 && !record->mutation.row.empty();
 }
 
 size_t AppendToBatch(std::string* out, const MutationRecord& record) {
   std::string header;
   AppendMutationHeader(&header, record);
-  AppendVarint64(out, header.size() + record.operations.size());
+  AppendVarint64(out, header.size() + record.mutation.operations.size());
   *out += header;
-  *out += record.operations;
-  return out->size() - record.operations.size();
+  *out += record.mutation.operations;
+  return out->size() - record.mutation.operations.size();
 }
 
 bool ParseBatchRecord(std::string_view payload, SequenceNumber last,

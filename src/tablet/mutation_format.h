@@ -76,11 +76,20 @@ class OperationReader {
   bool ok_ = true;
 };
 
+// A mutation of a row on its way through the engine: views of bytes that its caller keeps.
+struct EncodedMutation {
+  std::string_view row;
+  std::string_view operations;
+  // Whether a cell takes the server's timestamp. True is always right.
+  bool takes_server_time = true;
+
+  size_t size() const { return row.size() + operations.size(); }
+};
+
 struct MutationRecord {
   uint64_t table_id = 0;
   int64_t server_timestamp = 0;
-  std::string_view row;
-  std::string_view operations;
+  EncodedMutation mutation;
 };
 
 // The part of a record before the operations.

@@ -23,7 +23,7 @@ absl::Status AccessCheck::CheckRead(const TableLayout& layout, const FilterNode*
   return absl::OkStatus();
 }
 
-bool AccessCheck::CheckWrites(const TableLayout& layout, absl::Span<const MutationView> mutations,
+bool AccessCheck::CheckWrites(const TableLayout& layout, absl::Span<const EncodedMutation> mutations,
                               absl::Span<absl::Status> statuses) {
   bool may_any = false;
   for (size_t i = 0; i < mutations.size(); ++i) {

@@ -69,7 +69,7 @@ class AccessCheck {
   // For each family that a mutation, which is well formed, names; to delete a row, for all of the
   // table. METADATA is written by the program alone. A mutation that has an error keeps it. Whether
   // any may be applied.
-  bool CheckWrites(const TableLayout& layout, absl::Span<const MutationView> mutations,
+  bool CheckWrites(const TableLayout& layout, absl::Span<const EncodedMutation> mutations,
                    absl::Span<absl::Status> statuses);
 
  private:

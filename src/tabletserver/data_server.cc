@@ -31,17 +31,18 @@ MutateResponse All(size_t n, const absl::Status& status) {
           .statuses = std::vector<absl::Status>(n, status)};
 }
 
-// What RowMutation holds its users to, of a mutation that may have been made by anybody.
-absl::Status CheckMutation(const RowOperations& mutation, size_t max_row_size, MutationView* view) {
+// Checks the limits of RowMutation, and sets takes_server_time.
+absl::Status CheckMutation(size_t max_row_size, EncodedMutation* checked) {
+  const EncodedMutation& mutation = *checked;
   if (mutation.row.empty() || mutation.row.size() > max_row_size) {
     return absl::InvalidArgumentError(Cat("a row key must have 1 to ", max_row_size,
                                           " bytes, and one has ", mutation.row.size()));
   }
-  if (mutation.row.size() + mutation.operations.size() > RowMutation::kMaxSize) {
+  if (mutation.size() > RowMutation::kMaxSize) {
     return absl::InvalidArgumentError(
         Cat("a mutation must be at most ", RowMutation::kMaxSize, " bytes"));
   }
-  *view = {mutation.row, mutation.operations, false};
+  checked->takes_server_time = false;
   OperationReader reader(mutation.operations);
   MutationOperation operation;
   uint32_t count = 0;
@@ -52,7 +53,7 @@ absl::Status CheckMutation(const RowOperations& mutation, size_t max_row_size, M
       return absl::InvalidArgumentError(Cat("the mutation of row ", Quoted(mutation.row),
                                             " is beyond the limits of RowMutation"));
     }
-    view->takes_server_time |= operation.kind == EntryKind::kCell && !operation.has_timestamp;
+    checked->takes_server_time |= operation.kind == EntryKind::kCell && !operation.has_timestamp;
   }
   return reader.ok() ? absl::OkStatus()
                      : absl::InvalidArgumentError("the mutation is not well formed");
@@ -81,7 +82,8 @@ std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool
 
 bool DataServer::IsFor(std::string_view server) const {
   // One that is being started has no name yet.
-  return (writes_ != Writes::kLogged || server_->has_log()) && server_->name() == server;
+  return (path_->writes() != DataPath::Writes::kLogged || server_->has_log()) &&
+         server_->name() == server;
 }
 
 // --- Writes ---
@@ -90,7 +92,7 @@ absl::StatusOr<MutateResponse> DataServer::Mutate(const MutateRequest& request) 
   if (!IsFor(request.server)) {
     return MutateResponse{.verdict = MutateResponse::Verdict::kOtherServer, .statuses = {}};
   }
-  if (writes_ == Writes::kRefused) {
+  if (path_->writes() == DataPath::Writes::kRefused) {
     return absl::FailedPreconditionError("the database was opened read-only");
   }
   const CallLimits limits{.deadline = Deadline::In(request.timeout)};
@@ -104,61 +106,29 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
   }
   MutateResponse response = All(request.mutations.size(), absl::OkStatus());
   const absl::Span<absl::Status> statuses = absl::MakeSpan(response.statuses);
-  std::vector<MutationView> views(request.mutations.size());
+  std::vector<EncodedMutation> mutations = request.mutations;
   std::shared_ptr<Tablet> tablet;
-  uint64_t bytes = 0;
   // METADATA's rows are those of users, with tables' ids before them.
   const size_t max_row_size =
       RowMutation::kMaxRowSize + (request.table_id == kMetadataTableId ? kMostIdBytes : 0);
-  for (size_t i = 0; i < views.size(); ++i) {
-    const RowOperations& mutation = request.mutations[i];
-    statuses[i] = CheckMutation(mutation, max_row_size, &views[i]);
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    statuses[i] = CheckMutation(max_row_size, &mutations[i]);
     if (!statuses[i].ok()) continue;
-    if (tablet == nullptr) tablet = server_->FindTablet(request.table_id, mutation.row);
-    if (tablet == nullptr || !tablet->rows().Contains(mutation.row)) return Moved();
-    bytes += mutation.row.size() + mutation.operations.size();
+    const std::string_view row = mutations[i].row;
+    if (tablet == nullptr) tablet = server_->FindTablet(request.table_id, row);
+    if (tablet == nullptr || !tablet->rows().Contains(row)) return Moved();
   }
   if (tablet == nullptr) return response;
-  std::optional<AccessCheck> access;
-  if (request.caller.has_value()) {
-    access.emplace(access_, *request.caller);
-    // Who may do nothing of it keeps nobody waiting.
-    if (!access->CheckWrites(*tablet->Layout(), views, statuses)) return response;
-  }
-  WriteController::Admission admission;
-  if (write_controller_ != nullptr) {
-    const absl::Status admitted = write_controller_->Admit(bytes, limits, &admission);
-    if (!admitted.ok()) return All(views.size(), admitted);
-  }
-  // Pinned after the wait, so that no memtable is kept that the wait is for.
-  const Pin<TabletVersion> version = tablet->Version();
-  for (size_t i = 0; i < views.size(); ++i) {
-    if (statuses[i].ok()) {
-      statuses[i] = TabletServer::Check(version->layout(), views[i]);
-    }
-  }
-  if (access.has_value()) access->CheckWrites(version->layout(), views, statuses);
-  if (request.is_batch) {
-    for (const absl::Status& status : statuses) {
-      if (!status.ok()) return All(views.size(), status);
-    }
-  }
-  if (writes_ == Writes::kInMemory) {
-    for (size_t i = 0; i < views.size(); ++i) {
-      if (statuses[i].ok()) server_->ApplyInMemory(tablet.get(), views[i]);
-    }
-    return response;
-  }
   const CallSample sample{.weight = 1};
-  const bool applied = server_->Apply({.tablet = tablet.get(),
-                                       .layout = &version->layout(),
-                                       .mutations = views,
-                                       .is_batch = request.is_batch,
-                                       .durability = request.durability,
-                                       .limits = limits,
-                                       .sample = &sample},
-                                      statuses);
-  return applied ? response : Moved();
+  const bool is_applied = path_->Apply({.tablet = tablet.get(),
+                                        .mutations = mutations,
+                                        .is_batch = request.is_batch,
+                                        .durability = request.durability,
+                                        .limits = limits,
+                                        .caller = request.caller,
+                                        .sample = &sample},
+                                       statuses);
+  return is_applied ? response : Moved();
 }
 
 // --- Reads ---
@@ -177,32 +147,15 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   if (request.sequence.has_value() && server_->visible() < *request.sequence) {
     server_->WaitForWrites();
   }
-  // In this order: a removed tablet is emptied, and whoever takes over has the lock first.
   const Pin<TabletVersion> version = tablet->Version();
-  if (tablet->removed() || tablet->moved()) return response;
-  if (!server_->serving()) {
-    server_->AskForLock();
+  ReadSpec spec;
+  if (!path_->BeginRead(*tablet, *version, {request.sequence, request.now}, &spec)) {
     return response;
   }
   response.moved = false;
-  if (request.caller.has_value()) {
-    response.status =
-        AccessCheck(access_, *request.caller).CheckRead(version->layout(), filter.node());
-    if (!response.status.ok()) return response;
-  }
-  // In this order: see TabletVersion::sealed_at.
-  const SequenceNumber visible = server_->visible();
-  ReadSpec spec;
-  spec.sequence =
-      std::min(request.sequence.value_or(std::min(visible, version->sealed_at())), kMaxSequence);
+  response.status = path_->CheckRead(version->layout(), filter.node(), request.caller);
+  if (!response.status.ok()) return response;
   response.sequence = spec.sequence;
-  spec.now = absl::InfinitePast();
-  const std::vector<FamilyLayout>& families = version->layout().families;
-  if (std::any_of(families.begin(), families.end(),
-                  [](const FamilyLayout& family) { return family.gc.max_age().has_value(); })) {
-    spec.now = request.now.has_value() ? absl::FromUnixMicros(*request.now)
-                                       : server_->environment()->clock->Now();
-  }
   spec.filter = filter.node();
   spec.settings = {.verify_checksums = request.verify_checksums, .fill_cache = request.fill_cache};
   spec.reverse = request.reverse;

@@ -1,14 +1,10 @@
-// Requests as a tablet server carries them out (rpc/data_service.h). Nothing that a request
-// says is believed: rows, operations, filters and names are checked here, whoever sent them.
+// A tablet server's answers to messages (rpc/data_service.h): a codec over its DataPath. Nothing
+// that a request says is believed: rows, operations, filters and names are checked here, whoever
+// has sent them.
 //
-// A write goes the way of a write that is made in place: held back by the WriteController, checked
-// against the schema and the access lists, into the server's queue, which refuses it if the tablet
-// is stopped or the server's lock is lost, before the log and again before the acknowledgement.
-// Before all that it goes through the window of outcomes. What the window has is told even by a
-// server that has lost its lock meanwhile: it was acknowledged while it had it, and whoever takes
-// over finds it.
-//
-// A read looks at the lock after it has pinned what it reads.
+// A write first goes through the window of outcomes. What the window has is answered even by a
+// server that has lost its lock meanwhile: it was acknowledged while the server had it, and the
+// next server finds it.
 #ifndef BIGTABLE_TABLETSERVER_DATA_SERVER_H_
 #define BIGTABLE_TABLETSERVER_DATA_SERVER_H_
 
@@ -18,26 +14,18 @@
 
 #include "base/call_limits.h"
 #include "rpc/data_service.h"
-#include "tabletserver/access_control.h"
+#include "tabletserver/data_path.h"
 #include "tabletserver/outcome_window.h"
 #include "tabletserver/tablet_server.h"
-#include "tabletserver/write_controller.h"
 
 namespace bigtable {
 
-// Thread-safe. Runs on its caller's thread, and reads and writes cost what they cost in place, and
-// a copy of each cell that is read.
+// Thread-safe. Runs on its caller's thread. Reads and writes cost what they cost in place, and a copy
+// of each cell that is read.
 class DataServer final : public DataService {
  public:
-  // What is done with writes. In a database that is only read users' are refused, and METADATA's,
-  // which say where tablets are, stay in memory.
-  enum class Writes { kLogged, kInMemory, kRefused };
-
-  // All outlive this. Without a write controller nobody is held back, as METADATA's writers are
-  // not. Without access control no request may name a caller.
-  DataServer(TabletServer* server, WriteController* write_controller, AccessControl* access,
-             Writes writes)
-      : server_(server), write_controller_(write_controller), access_(access), writes_(writes) {}
+  // `path` outlives this.
+  explicit DataServer(const DataPath* path) : path_(path), server_(path->server()) {}
   DataServer(const DataServer&) = delete;
   DataServer& operator=(const DataServer&) = delete;
 
@@ -51,10 +39,8 @@ class DataServer final : public DataService {
   // The first copy of a request.
   MutateResponse Apply(const MutateRequest& request, const CallLimits& limits);
 
+  const DataPath* const path_;
   TabletServer* const server_;
-  WriteController* const write_controller_;
-  AccessControl* const access_;
-  const Writes writes_;
   OutcomeWindow outcomes_;
 };
 

@@ -18,7 +18,7 @@ namespace bigtable {
 // A caller's write in the queue.
 struct TabletServer::Write final : GroupCommit::Request {
   Write(const WriteRequest& r, absl::Span<absl::Status> s) : request(r), statuses(s) {
-    for (const MutationView& mutation : r.mutations)
+    for (const EncodedMutation& mutation : r.mutations)
       bytes += mutation.row.size() + mutation.operations.size();
   }
 
@@ -215,7 +215,7 @@ std::vector<std::shared_ptr<Tablet>> TabletServer::Tablets() const {
 
 // --- Writes ---
 
-absl::Status TabletServer::Check(const TableLayout& layout, const MutationView& mutation) {
+absl::Status TabletServer::Check(const TableLayout& layout, const EncodedMutation& mutation) {
   OperationReader reader(mutation.operations);
   MutationOperation operation;
   uint32_t count = 0;
@@ -455,11 +455,10 @@ absl::Status TabletServer::LogBatch(Write* write) {
   SequenceNumber sequence = sequences_->Take(request.mutations.size());
   std::vector<size_t> begins;  // of the operations, in the record
   batch_.clear();
-  for (const MutationView& mutation : request.mutations) {
+  for (const EncodedMutation& mutation : request.mutations) {
     const int64_t timestamp =
         mutation.takes_server_time ? tablet.NextTimestamp() : tablet.last_timestamp();
-    begins.push_back(
-        AppendToBatch(&batch_, {tablet.table_id(), timestamp, mutation.row, mutation.operations}));
+    begins.push_back(AppendToBatch(&batch_, {tablet.table_id(), timestamp, mutation}));
     logged_.push_back({sequence++, timestamp, mutation.operations, nullptr});
   }
   if (request.durability == Durability::kNone) return absl::OkStatus();
@@ -484,14 +483,13 @@ absl::Status TabletServer::LogBatch(Write* write) {
 
 absl::Status TabletServer::LogMutation(Write* write, size_t i) {
   Tablet& tablet = *write->request.tablet;
-  const MutationView& mutation = write->request.mutations[i];
+  const EncodedMutation& mutation = write->request.mutations[i];
   const int64_t timestamp =
       mutation.takes_server_time ? tablet.NextTimestamp() : tablet.last_timestamp();
   Logged logged{sequences_->Take(1), timestamp, mutation.operations, nullptr};
   if (write->request.durability != Durability::kNone) {
     header_.clear();
-    AppendMutationHeader(&header_,
-                         {tablet.table_id(), logged.timestamp, mutation.row, mutation.operations});
+    AppendMutationHeader(&header_, {tablet.table_id(), logged.timestamp, mutation});
     const std::array<std::string_view, 2> parts{header_, mutation.operations};
     AppendedRecord record;
     absl::Status& refused = write->statuses[i];
@@ -523,7 +521,7 @@ void TabletServer::ApplyToMemtables(Write* write) {
 
 // --- Without a log ---
 
-void TabletServer::ApplyInMemory(Tablet* tablet, const MutationView& mutation) {
+void TabletServer::ApplyInMemory(Tablet* tablet, const EncodedMutation& mutation) {
   queue_.RunExclusive([&] {
     const SequenceNumber sequence = sequences_->Take(1);
     tablet->Replay(mutation.row, mutation.operations, sequence, tablet->NextTimestamp());

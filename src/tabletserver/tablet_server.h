@@ -47,25 +47,19 @@
 #include "commitlog/group_commit.h"
 #include "monitoring/call_timer.h"
 #include "monitoring/server_counters.h"
+#include "tablet/mutation_format.h"
 #include "tablet/tablet.h"
 #include "tabletserver/frozen_tablets.h"
 #include "tabletserver/server_lock.h"
 
 namespace bigtable {
 
-// One mutation of a write: views of what the caller holds.
-struct MutationView {
-  std::string_view row;
-  std::string_view operations;
-  bool takes_server_time = true;  // some cell has no timestamp of its own
-};
-
 // Mutations of one tablet that go to the log together.
 struct WriteRequest {
   Tablet* tablet = nullptr;
   // The schema that they were checked against, which lives as long as the call.
   const TableLayout* layout = nullptr;
-  absl::Span<const MutationView> mutations;
+  absl::Span<const EncodedMutation> mutations;
   bool is_batch = false;  // all of them are applied, and found again after a crash, or none
   Durability durability = Durability::kBuffered;
   CallLimits limits;                   // looked at once more before they go to the log
@@ -156,10 +150,10 @@ class TabletServer final {
   [[nodiscard]] bool Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
   // The families that the mutation names must be there: NotFound, with those that are.
   // InvalidArgument if it is not well formed, or empty.
-  static absl::Status Check(const TableLayout& layout, const MutationView& mutation);
+  static absl::Status Check(const TableLayout& layout, const EncodedMutation& mutation);
 
   // Of a server that is only read: what is written stays in its memtables. It was checked.
-  void ApplyInMemory(Tablet* tablet, const MutationView& mutation);
+  void ApplyInMemory(Tablet* tablet, const EncodedMutation& mutation);
 
   // The last mutation that readers see.
   SequenceNumber visible() const { return visible_.load(std::memory_order_acquire); }

@@ -90,9 +90,9 @@ class Server final : public DataService {
     return response;
   }
   void Apply(const MutateRequest& request) {
-    for (const RowOperations& mutation : request.mutations) Put(mutation);
+    for (const EncodedMutation& mutation : request.mutations) Put(mutation);
   }
-  void Put(const RowOperations& mutation) {
+  void Put(const EncodedMutation& mutation) {
     ++applied;
     OperationReader reader(mutation.operations);
     MutationOperation operation;
@@ -111,7 +111,7 @@ class Server final : public DataService {
     const RowRange* const tablet = TabletWith(request.mutations.front().row);
     return tablet != nullptr &&
            std::all_of(request.mutations.begin(), request.mutations.end(),
-                       [&](const RowOperations& m) { return tablet->Contains(m.row); });
+                       [&](const EncodedMutation& m) { return tablet->Contains(m.row); });
   }
 
   std::vector<RowRange> tablets;
@@ -156,7 +156,7 @@ class MetadataClientTest : public testing::Test, public MetadataServers {
     std::vector<std::string> rows;
     for (const std::string& end : ends) rows.push_back(MetadataRow({kTable, end}));
     const std::string operations = EncodeLocation("server-9");
-    std::vector<RowOperations> mutations;
+    std::vector<EncodedMutation> mutations;
     for (const std::string& row : rows) mutations.push_back({row, operations});
     return client_.Mutate(mutations, Durability::kSync);
   }
@@ -283,7 +283,7 @@ TEST_F(MetadataClientTest, RowsOfTwoTabletsAreNotTakenTogether) {
   const auto are_together = [&](std::string_view a, std::string_view b) {
     const std::string rows[] = {MetadataRow({kTable, std::string(a)}),
                                 MetadataRow({kTable, std::string(b)})};
-    const RowOperations mutations[] = {{rows[0], ""}, {rows[1], ""}};
+    const EncodedMutation mutations[] = {{rows[0], ""}, {rows[1], ""}};
     return client_.AreTogether(mutations);
   };
   EXPECT_TRUE(are_together("a", "x"));

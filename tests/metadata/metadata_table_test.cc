@@ -29,9 +29,9 @@ using testing::IsEmpty;
 // METADATA's server in its simplest form.
 class MetadataInMemory final : public MetadataService {
  public:
-  absl::Status Mutate(absl::Span<const RowOperations> mutations, Durability) override {
+  absl::Status Mutate(absl::Span<const EncodedMutation> mutations, Durability) override {
     if (mutations.size() > 1) batches.push_back(mutations.size());
-    for (const RowOperations& mutation : mutations) {
+    for (const EncodedMutation& mutation : mutations) {
       if (left.has_value() && (*left)-- == 0) {
         left = 0;  // until somebody resumes it
         return absl::UnavailableError("no METADATA");
@@ -40,7 +40,7 @@ class MetadataInMemory final : public MetadataService {
     }
     return absl::OkStatus();
   }
-  bool AreTogether(absl::Span<const RowOperations> mutations) override {
+  bool AreTogether(absl::Span<const EncodedMutation> mutations) override {
     return mutations.size() <= most_together;
   }
   absl::Status Read(const MetadataRead& read,
@@ -59,7 +59,7 @@ class MetadataInMemory final : public MetadataService {
     return absl::OkStatus();
   }
 
-  void Apply(const RowOperations& mutation) {
+  void Apply(const EncodedMutation& mutation) {
     OperationReader reader(mutation.operations);
     MutationOperation operation;
     std::string key(mutation.row);

@@ -84,9 +84,10 @@ class ServerFixture : public testing::Test {
     return Apply(table_id, {{row, operations}});
   }
   // A batch, if there are several.
-  absl::Status Apply(uint64_t table_id, const std::vector<RowOperations>& rows,
+  absl::Status Apply(uint64_t table_id, const std::vector<EncodedMutation>& rows,
                      Durability durability = Durability::kBuffered) {
-    DataServer service(server_.get(), nullptr, nullptr, DataServer::Writes::kLogged);
+    const DataPath path(server_.get(), nullptr, nullptr, DataPath::Writes::kLogged);
+    DataServer service(&path);
     const absl::StatusOr<MutateResponse> response =
         service.Mutate({.server = server_->name(),
                         .table_id = table_id,

@@ -55,7 +55,7 @@ std::string EncodeRecord(const TextCommand& command) {
   record.table_id = static_cast<uint64_t>(command.Number("table"));
   record.server_timestamp = command.Number("time");
   const std::string row = command.Value("row");
-  record.row = row;
+  record.mutation.row = row;
   std::string out;
   AppendMutationHeader(&out, record);
   for (const std::string& line : command.input) {
@@ -86,8 +86,8 @@ std::string DecodeRecord(const TextCommand& command) {
   MutationRecord record;
   if (!ParseMutationRecord(bytes, &record)) return "refused: no record\n";
   std::string out = Cat("table ", record.table_id, ", time ", record.server_timestamp, ", row ",
-                        Quoted(record.row), "\n");
-  OperationReader reader(record.operations);
+                        Quoted(record.mutation.row), "\n");
+  OperationReader reader(record.mutation.operations);
   MutationOperation operation;
   while (reader.Next(&operation)) {
     absl::StrAppend(&out, "kind ", static_cast<int>(operation.kind));
@@ -108,7 +108,7 @@ std::string EncodeBatch(const TextCommand& command) {
     MutationRecord record;
     if (!ParseMutationRecord(bytes, &record)) return "no record\n";
     const size_t begin = AppendToBatch(&out, record);
-    if (out.substr(begin) != record.operations) return "the operations are elsewhere\n";
+    if (out.substr(begin) != record.mutation.operations) return "the operations are elsewhere\n";
   }
   return HexText(out);
 }
@@ -122,8 +122,8 @@ std::string DecodeBatch(const TextCommand& command) {
   SequenceNumber sequence = last - records.size();
   for (const MutationRecord& record : records) {
     out += Cat("sequence ", ++sequence, ", table ", record.table_id, ", time ",
-               record.server_timestamp, ", row ", Quoted(record.row), ", operations of ",
-               record.operations.size(), " bytes\n");
+               record.server_timestamp, ", row ", Quoted(record.mutation.row), ", operations of ",
+               record.mutation.operations.size(), " bytes\n");
   }
   return out;
 }

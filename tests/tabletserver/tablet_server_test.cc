@@ -588,7 +588,7 @@ TEST_F(TabletServerTest, ABatchIsAppliedWholeOrNotAtAll) {
   std::string good, bad;
   AppendOperation(&good, {.family = "f", .qualifier = "q", .value = "v"});
   AppendOperation(&bad, {.family = "g", .qualifier = "q", .value = "v"});
-  const auto apply = [&](const std::vector<RowOperations>& rows) { return Apply(kTableId, rows); };
+  const auto apply = [&](const std::vector<EncodedMutation>& rows) { return Apply(kTableId, rows); };
   EXPECT_STATUS(kNotFound, "\"g\"", apply({{"a", good}, {"b", bad}}));
   EXPECT_TRUE(tablet_->Version()->groups()[0].active->empty());
   const uint64_t records = server_->LogStatistics().records;

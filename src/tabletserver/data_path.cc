@@ -1,0 +1,87 @@
+#include "tabletserver/data_path.h"
+
+#include <algorithm>
+
+#include "absl/time/time.h"
+
+namespace bigtable {
+
+bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) const {
+  std::optional<AccessCheck> access;
+  if (write.caller.has_value()) [[unlikely]] {
+    access.emplace(access_, *write.caller);
+    // A caller that may write nothing of this delays nobody.
+    if (!access->CheckWrites(*write.tablet->Layout(), write.mutations, statuses)) return true;
+  }
+  WriteController::Admission admission;
+  if (write_controller_ != nullptr) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      if (statuses[i].ok()) bytes += write.mutations[i].size();
+    }
+    const absl::Status admitted = write_controller_->Admit(bytes, write.limits, &admission);
+    if (!admitted.ok()) {
+      std::fill(statuses.begin(), statuses.end(), admitted);
+      return true;
+    }
+  }
+  // Pinned after the wait, so that it keeps no memtable that the wait is for.
+  const Pin<TabletVersion> version = write.tablet->Version();
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), write.mutations[i]);
+  }
+  if (access.has_value()) [[unlikely]]
+    access->CheckWrites(version->layout(), write.mutations, statuses);
+  if (write.is_batch) {
+    const auto failed = std::find_if(statuses.begin(), statuses.end(),
+                                     [](const absl::Status& status) { return !status.ok(); });
+    if (failed != statuses.end()) {
+      std::fill(statuses.begin(), statuses.end(), absl::Status(*failed));
+      return true;
+    }
+  }
+  if (writes_ == Writes::kInMemory) [[unlikely]] {
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      if (statuses[i].ok()) server_->ApplyInMemory(write.tablet, write.mutations[i]);
+    }
+    return true;
+  }
+  return server_->Apply({.tablet = write.tablet,
+                         .layout = &version->layout(),
+                         .mutations = write.mutations,
+                         .is_batch = write.is_batch,
+                         .durability = write.durability,
+                         .limits = write.limits,
+                         .sample = write.sample},
+                        statuses);
+}
+
+bool DataPath::BeginRead(const Tablet& tablet, const TabletVersion& version, const ReadPoint& point,
+                         ReadSpec* spec) const {
+  // In this order: a removed tablet is emptied, and the next server has the lock before it writes.
+  if (tablet.removed() || tablet.moved()) [[unlikely]]
+    return false;
+  if (!server_->serving()) [[unlikely]] {
+    server_->AskForLock();
+    return false;
+  }
+  // In this order: see TabletVersion::sealed_at.
+  const SequenceNumber visible = server_->visible();
+  spec->sequence = std::min(visible, version.sealed_at());
+  if (point.sequence.has_value()) spec->sequence = std::min(*point.sequence, kMaxSequence);
+  spec->now = absl::InfinitePast();
+  for (const FamilyLayout& family : version.layout().families) {
+    if (!family.gc.max_age().has_value()) continue;
+    spec->now = point.now.has_value() ? absl::FromUnixMicros(*point.now)
+                                      : server_->environment()->clock->Now();
+    break;
+  }
+  return true;
+}
+
+absl::Status DataPath::CheckReadOf(std::string_view caller, const TableLayout& layout,
+                                   const FilterNode* filter) const {
+  return AccessCheck(access_, caller).CheckRead(layout, filter);
+}
+
+}  // namespace bigtable

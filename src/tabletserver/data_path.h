@@ -1,0 +1,100 @@
+// The one path of a write and of a read into the tablets of a server (section 5.3 of the paper),
+// for callers in this process and for requests that come as messages alike.
+//
+// A write: the access lists are checked, the write controller admits it, the schema and the access
+// lists are checked against the version that is current then, and the server logs and applies it.
+// The server refuses it if the tablet is stopped or the lock is lost, before the log and again
+// before the acknowledgement.
+//
+// A read: the caller pins the tablet's version, and the path says whether the tablet was served by
+// this server after that, and at which sequence number the version is read.
+#ifndef BIGTABLE_TABLETSERVER_DATA_PATH_H_
+#define BIGTABLE_TABLETSERVER_DATA_PATH_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+#include "bigtable/options.h"
+
+#include "base/call_limits.h"
+#include "base/sequence.h"
+#include "monitoring/call_timer.h"
+#include "rpc/data_service.h"
+#include "tablet/cell_cursor.h"
+#include "tablet/filter_node.h"
+#include "tablet/mutation_format.h"
+#include "tablet/table_layout.h"
+#include "tablet/tablet.h"
+#include "tablet/tablet_version.h"
+#include "tabletserver/access_control.h"
+#include "tabletserver/tablet_server.h"
+#include "tabletserver/write_controller.h"
+
+namespace bigtable {
+
+// Thread-safe. Runs on the caller's thread.
+class DataPath {
+ public:
+  // What happens to writes. In a database that was opened read-only users' writes are refused;
+  // METADATA's, which say where tablets are, stay in memory.
+  enum class Writes { kLogged, kInMemory, kRefused };
+
+  // All outlive this. Without a write controller no write is delayed, as METADATA's are not.
+  // Without access control no call may name a caller.
+  DataPath(TabletServer* server, WriteController* write_controller, AccessControl* access,
+           Writes writes)
+      : server_(server), write_controller_(write_controller), access_(access), writes_(writes) {}
+  DataPath(const DataPath&) = delete;
+  DataPath& operator=(const DataPath&) = delete;
+
+  TabletServer* server() const { return server_; }
+  Writes writes() const { return writes_; }
+
+  // Mutations of one tablet, well formed.
+  struct Write {
+    Tablet* tablet = nullptr;
+    absl::Span<const EncodedMutation> mutations;
+    bool is_batch = false;  // all of them are applied, and found again after a crash, or none
+    Durability durability = Durability::kBuffered;
+    CallLimits limits;
+    Caller caller;
+    const CallSample* sample = nullptr;  // null: it is not measured
+  };
+  // Sets a status for each mutation; those that have an error before are skipped. False, and
+  // nothing is applied, if the tablet is superseded or the server has lost its lock: the caller
+  // looks the rows up again. Not for a path that refuses writes.
+  [[nodiscard]] bool Apply(const Write& write, absl::Span<absl::Status> statuses) const;
+
+  // What a read asks for, if not for the newest.
+  struct ReadPoint {
+    std::optional<SequenceNumber> sequence;  // the caller holds a snapshot of it
+    std::optional<int64_t> now;              // for MaxAge, in microseconds; else the server's clock
+  };
+  // Sets the sequence number and the time at which `version` of `tablet`, which the caller has
+  // pinned, is read. False if the tablet is superseded or the server has lost its lock.
+  [[nodiscard]] bool BeginRead(const Tablet& tablet, const TabletVersion& version,
+                               const ReadPoint& point, ReadSpec* spec) const;
+  // Whether the caller may read what passes the filter. PermissionDenied, or what keeps an access
+  // list from being read.
+  absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter,
+                         const Caller& caller) const {
+    return caller.has_value() ? CheckReadOf(*caller, layout, filter) : absl::OkStatus();
+  }
+
+ private:
+  absl::Status CheckReadOf(std::string_view caller, const TableLayout& layout,
+                           const FilterNode* filter) const;
+
+  TabletServer* const server_;
+  WriteController* const write_controller_;
+  AccessControl* const access_;
+  const Writes writes_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLETSERVER_DATA_PATH_H_
