@@ -14,6 +14,7 @@
 #include "client/row_storage.h"
 #include "client/table_cursor.h"
 #include "rpc/move_wait.h"
+#include "tabletserver/row_read.h"
 
 namespace bigtable {
 namespace {
@@ -76,10 +77,10 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersio
                                   const Filter& filter, const ReadOptions& options,
                                   const CallLimits& limits, ReadSpec* spec, bool* moved) const {
   BT_RETURN_IF_ERROR(CheckRead(filter, options, limits));
-  if (tablet.tablet->removed()) return DeletedError();
   DataPath::ReadPoint point;
   if (options.snapshot != nullptr) point.sequence = options.snapshot->sequence();
   *moved = !tablet.path->BeginRead(*tablet.tablet, version, point, spec);
+  if (*moved && tablet.tablet->removed()) return DeletedError();
   spec->filter = filter.node();
   spec->settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache};
   spec->reverse = options.reverse;
@@ -248,34 +249,24 @@ void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability du
 
 namespace {
 
-// The cells of a row in the scan cache that the filter lets through.
-void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterNode* filter,
-               RowBuilder* builder) {
-  using Verdict = FilterProgram::Verdict;
-  CachedRow cached(block->data());
-  FilterProgram program(filter);
-  const bool everything = program.passes_everything();
-  if (!everything) program.StartRow(cached.row());
-  Cell cell;
-  Cell last;
-  bool has_column = false;
-  bool column_passes = false;
-  while (cached.Next(layout, &cell)) {
-    if (!everything) {
-      if (!has_column || cell.family != last.family || cell.qualifier != last.qualifier) {
-        column_passes = program.StartColumn(cell.family, cell.qualifier) == Verdict::kPass;
-        has_column = true;
-        last = cell;
-      }
-      if (!column_passes) continue;
-      const Verdict verdict = program.Judge(cell.timestamp.micros(), &cell.value);
-      if (verdict == Verdict::kNextRow) return;
-      if (verdict > Verdict::kNextCell || program.done_with_column()) column_passes = false;
-      if (verdict != Verdict::kPass) continue;
-    }
-    builder->AddInPlace(cell, block);
+// What ReadRow (tabletserver/row_read.h) reads into.
+class RowSink {
+ public:
+  RowSink(Row* row, std::string_view key) : row_(row), key_(key) {}
+
+  void Begin(Pin<TabletVersion>&& version) { builder_.emplace(row_, key_, std::move(version)); }
+  void Add(const CellCursor& cursor) { builder_->Add(cursor); }
+  void AddCached(const Cell& cell, const Ref<Block>& owner) { builder_->AddInPlace(cell, owner); }
+  absl::Span<const Cell> Finish() {
+    builder_->Finish();
+    return row_->cells();
   }
-}
+
+ private:
+  Row* const row_;
+  const std::string_view key_;
+  std::optional<RowBuilder> builder_;
+};
 
 // Table::ReadRow, which does the counting. `sample` is mostly null. Inlined by force: the call
 // would cost more than the counting.
@@ -287,73 +278,32 @@ void AddCached(const Ref<Block>& block, const TableLayout& layout, const FilterN
   const CallGate::Pass pass(&table.database->gate);
   if (!pass) return table.database->ClosedError();
   BT_RETURN_IF_ERROR(CheckRow(row));
-  Pin<TabletVersion> version;
-  ReadSpec spec;
-  const ServedTablet* served;
-  std::optional<RowProbe> probe;
-  const CallLimits limits = LimitsOf(options);
+  RowRead read{.row = row,
+               .filter = filter.node(),
+               .settings = {.verify_checksums = options.verify_checksums,
+                            .fill_cache = options.fill_cache},
+               .limits = LimitsOf(options),
+               .caller = table.caller,
+               .sample = sample};
+  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, read.limits));
+  if (options.snapshot != nullptr) read.point.sequence = options.snapshot->sequence();
+  Row result;
+  RowSink sink(&result, row);
   for (MoveWait wait;;) {
     const ServedTable& tablets = *table.route->Get();
-    served = &tablets.tablets()[tablets.Find(row)];
-    if (served->tablet != nullptr) [[likely]] {
-      version = served->tablet->Version();
-      if (served->tablet->scan_cache() == nullptr) [[likely]] {
-        probe.emplace(*version, row, filter.node() == nullptr);
-      }
-      bool moved = false;
+    const ServedTablet& served = tablets.tablets()[tablets.Find(row)];
+    if (served.tablet != nullptr) [[likely]] {
+      bool superseded;
       BT_RETURN_IF_ERROR(
-          table.BeginRead(*served, *version, filter, options, limits, &spec, &moved));
-      if (!moved) [[likely]]
-        break;
+          bigtable::ReadRow(*served.path, *served.tablet, read, &sink, &superseded));
+      if (!superseded) [[likely]]
+        return result;
+      if (served.tablet->removed()) return table.DeletedError();
     } else if (table.database->locations.is_remote()) {
       return ReadRowRemotely(table, row, filter, options);
     }
-    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, limits));
+    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, read.limits));
   }
-  BT_RETURN_IF_ERROR(served->path->CheckRead(version->layout(), spec.filter, table.caller));
-  spec.reverse = false;
-  if (sample != nullptr) [[unlikely]] {
-    sample->tablet = Ref<TabletCounters>(served->tablet->counters());
-    spec.settings.is_traced = sample->trace != nullptr;
-  }
-  Row result;
-  // What is too old now was not yet when the row was cached, so tables with such a rule have none.
-  const ShortcutSet shortcuts = Shortcuts();
-  ScanCache* const cache = spec.now == absl::InfinitePast() && shortcuts.Has(Shortcut::kScanCache)
-                               ? served->tablet->scan_cache()
-                               : nullptr;
-  const TabletVersion& pinned = *version;  // by the row, from now on
-  if (cache != nullptr) {
-    const Ref<Block> cached =
-        cache->Lookup(pinned.scan_cache_id(), row, {spec.sequence, options.snapshot != nullptr},
-                      *served->tablet->last_writes());
-    if (cached) {
-      if (spec.settings.is_traced) sample->trace->scan_cache_hit = true;
-      RowBuilder builder(&result, row, std::move(version));
-      AddCached(cached, pinned.layout(), spec.filter, &builder);
-      builder.Finish();
-      return result;
-    }
-  }
-  if (!probe.has_value()) probe.emplace(pinned, row, spec.filter == nullptr);
-  CellCursor cells(version.get(), spec);
-  if (shortcuts.Has(Shortcut::kSingleRow)) [[likely]] {
-    cells.ReadRow(*probe);
-  } else {
-    cells.ReadRange(RowRange::Single(row));
-  }
-  RowBuilder builder(&result, row, std::move(version));
-  for (bool more = cells.Next(); more; more = cells.NextInRow()) builder.Add(cells);
-  builder.Finish();
-  BT_RETURN_IF_ERROR(cells.status());
-  // What a snapshot sees may be older than writes of which this server has no note, because another
-  // one made them.
-  if (cache != nullptr && spec.filter == nullptr && options.fill_cache &&
-      options.snapshot == nullptr) {
-    cache->Insert(pinned.scan_cache_id(), row,
-                  MakeCachedRow(pinned.layout(), spec.sequence, row, result.cells()));
-  }
-  return result;
 }
 
 }  // namespace

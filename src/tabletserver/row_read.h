@@ -1,0 +1,120 @@
+// A read of one row of one tablet: from the scan cache, if the row is there, or else merged from
+// memtables and SSTables.
+#ifndef BIGTABLE_TABLETSERVER_ROW_READ_H_
+#define BIGTABLE_TABLETSERVER_ROW_READ_H_
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+#include "bigtable/row.h"
+#include "bigtable/row_range.h"
+
+#include "base/call_limits.h"
+#include "base/ref_counted.h"
+#include "base/shortcuts.h"
+#include "base/status.h"
+#include "cache/block.h"
+#include "monitoring/call_timer.h"
+#include "rpc/data_service.h"
+#include "sstable/read_settings.h"
+#include "tablet/cell_cursor.h"
+#include "tablet/filter_node.h"
+#include "tablet/row_probe.h"
+#include "tablet/scan_cache.h"
+#include "tablet/tablet.h"
+#include "tablet/tablet_version.h"
+#include "tabletserver/data_path.h"
+
+namespace bigtable {
+
+struct RowRead {
+  std::string_view row;
+  const FilterNode* filter = nullptr;  // null passes everything
+  ReadSettings settings;
+  CallLimits limits;
+  DataPath::ReadPoint point;
+  Caller caller;
+  CallSample* sample = nullptr;  // null: it is not measured
+};
+
+// Calls `add` with the cells of a cached row that pass the filter, until the row ends.
+void ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
+                   absl::FunctionRef<void(const Cell&)> add);
+
+// Reads the row into `sink`, on the caller's thread:
+//
+//   void Begin(Pin<TabletVersion>&& version)     first; what the cells are views of
+//   void Add(const CellCursor& cursor)           the cell at which the cursor stands
+//   void AddCached(const Cell&, const Ref<Block>& owner)
+//   absl::Span<const Cell> Finish()              last; all cells, as long as the sink has them
+//
+// `*superseded`: nothing was read, since the tablet is superseded or the server has lost its lock.
+// Inlined by force: it is the path of each read of a row.
+template <typename Sink>
+[[gnu::always_inline]] inline absl::Status ReadRow(const DataPath& path, const Tablet& tablet,
+                                                   const RowRead& read, Sink* sink,
+                                                   bool* superseded) {
+  Pin<TabletVersion> version = tablet.Version();
+  const TabletVersion& pinned = *version;  // by the sink, in the end
+  // The filters come from memory while the read is set up.
+  std::optional<RowProbe> probe;
+  if (tablet.scan_cache() == nullptr) [[likely]] {
+    probe.emplace(pinned, read.row, read.filter == nullptr);
+  }
+  ReadSpec spec;
+  *superseded = !path.BeginRead(tablet, pinned, read.point, &spec);
+  if (*superseded) [[unlikely]]
+    return absl::OkStatus();
+  BT_RETURN_IF_ERROR(path.CheckRead(pinned.layout(), read.filter, read.caller));
+  spec.filter = read.filter;
+  spec.settings = read.settings;
+  spec.limits = read.limits;
+  if (read.sample != nullptr) [[unlikely]] {
+    read.sample->tablet = Ref<TabletCounters>(tablet.counters());
+    spec.settings.is_traced = read.sample->trace != nullptr;
+  }
+  const ShortcutSet shortcuts = Shortcuts();
+  // A cell expires without a write to its row, so tables with MaxAge have no cached rows.
+  ScanCache* const cache = spec.now == absl::InfinitePast() && shortcuts.Has(Shortcut::kScanCache)
+                               ? tablet.scan_cache()
+                               : nullptr;
+  const bool is_snapshot = read.point.sequence.has_value();
+  if (cache != nullptr) {
+    const Ref<Block> cached = cache->Lookup(pinned.scan_cache_id(), read.row,
+                                            {spec.sequence, is_snapshot}, *tablet.last_writes());
+    if (cached) {
+      if (spec.settings.is_traced) read.sample->trace->scan_cache_hit = true;
+      sink->Begin(std::move(version));
+      ReadCachedRow(*cached, pinned.layout(), read.filter,
+                    [&](const Cell& cell) { sink->AddCached(cell, cached); });
+      sink->Finish();
+      return absl::OkStatus();
+    }
+  }
+  if (!probe.has_value()) probe.emplace(pinned, read.row, read.filter == nullptr);
+  CellCursor cells(&pinned, spec);
+  if (shortcuts.Has(Shortcut::kSingleRow)) [[likely]] {
+    cells.ReadRow(*probe);
+  } else {
+    cells.ReadRange(RowRange::Single(read.row));
+  }
+  sink->Begin(std::move(version));
+  for (bool more = cells.Next(); more; more = cells.NextInRow()) sink->Add(cells);
+  const absl::Span<const Cell> row = sink->Finish();
+  BT_RETURN_IF_ERROR(cells.status());
+  // A snapshot may be older than writes that another server made, of which this one has no note.
+  if (cache != nullptr && read.filter == nullptr && read.settings.fill_cache && !is_snapshot) {
+    cache->Insert(pinned.scan_cache_id(), read.row,
+                  MakeCachedRow(pinned.layout(), spec.sequence, read.row, row));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLETSERVER_ROW_READ_H_
