@@ -146,9 +146,9 @@ class TableImpl {
   void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
              CallSample* sample, absl::Span<absl::Status> statuses) const;
 
-  void ApplyMany(absl::Span<const RowMutation> mutations, Durability durability,
-                 const CallLimits& limits, CallSample* sample,
-                 absl::Span<absl::Status> statuses) const;
+  void ApplyByTablets(absl::Span<const RowMutation> mutations, Durability durability,
+                      const CallLimits& limits, CallSample* sample,
+                      absl::Span<absl::Status> statuses) const;
 
   const std::shared_ptr<DatabaseImpl> database;
   const std::shared_ptr<TableRoute> route;

@@ -58,75 +58,34 @@ absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& 
   }
 }
 
-// The mutations of one tablet. False, and nothing was applied: to be looked up again.
-bool ApplyTo(const TableImpl& table, const RemoteTablet& tablet,
-             absl::Span<const RowMutation> mutations, absl::Span<const size_t> chosen,
-             MutateRequest request, const CallLimits& limits, absl::Span<absl::Status> statuses) {
-  request.server = tablet.server;
-  for (const size_t i : chosen) {
-    request.mutations.push_back({mutations[i].row(), mutations[i].encoded_operations()});
-  }
-  const absl::StatusOr<MutateResponse> response = Send(table, tablet, std::move(request), limits);
-  if (response.ok() && response->verdict != Verdict::kDone) {
-    tablet.is_stale = true;
-    return false;
-  }
-  if (!response.ok()) tablet.is_stale = true;
-  for (size_t n = 0; n < chosen.size(); ++n) {
-    statuses[chosen[n]] = response.ok() ? response->statuses[n] : response.status();
-  }
-  return true;
-}
-
 }  // namespace
 
-void ApplyRemotely(const TableImpl& table, absl::Span<const RowMutation> mutations,
-                   Durability durability, const CallLimits& limits,
-                   absl::Span<absl::Status> statuses) {
-  std::vector<size_t> left;
-  for (size_t i = 0; i < mutations.size(); ++i) {
-    statuses[i] = mutations[i].status();
-    if (statuses[i].ok()) left.push_back(i);
+RemoteWrites::RemoteWrites(const TableImpl* table, Durability durability, const CallLimits* limits)
+    : table_(table), durability_(durability), limits_(limits), slot_(&table->database->slots) {}
+
+bool RemoteWrites::Apply(const RemoteTablet& tablet, absl::Span<const EncodedMutation> mutations,
+                         bool has_looked, absl::Span<absl::Status> statuses) {
+  // METADATA names a server that is gone until others have its tablets. What is not sent to it is
+  // not unknown.
+  if (has_looked && IsGone(*table_, tablet.server)) tablet.is_stale = true;
+  if (tablet.is_stale) return false;
+  MutateRequest request;
+  request.server = tablet.server;
+  request.table_id = table_->route->table_id();
+  request.id = slot_.Next();
+  request.durability = durability_;
+  request.caller = table_->caller;
+  request.mutations.assign(mutations.begin(), mutations.end());
+  const absl::StatusOr<MutateResponse> response =
+      Send(*table_, tablet, std::move(request), *limits_);
+  if (response.ok() && response->verdict == Verdict::kDone) {
+    std::copy(response->statuses.begin(), response->statuses.end(), statuses.begin());
+    return true;
   }
-  RequestSlots::Lease slot(&table.database->slots);
-  bool has_looked = false;
-  MoveWait wait;
-  while (!left.empty()) {
-    const std::shared_ptr<const ServedTable> known = table.route->Share();
-    const auto place = [&](size_t i) { return known->Find(mutations[i].row()); };
-    // Each tablet's together, in their order.
-    std::sort(left.begin(), left.end(),
-              [&](size_t a, size_t b) { return std::pair(place(a), a) < std::pair(place(b), b); });
-    std::vector<size_t> again;
-    for (size_t begin = 0, end; begin < left.size(); begin = end) {
-      const size_t tablet = place(left[begin]);
-      for (end = begin + 1; end < left.size() && place(left[end]) == tablet; ++end) {
-      }
-      const absl::Span<const size_t> chosen(left.data() + begin, end - begin);
-      const RemoteTablet* const remote = known->tablets()[tablet].remote.get();
-      // METADATA names one that is gone until others have its tablets. What is not sent to it is
-      // not unknown.
-      if (remote != nullptr && has_looked && IsGone(table, remote->server)) {
-        remote->is_stale = true;
-      }
-      const bool is_applied = remote != nullptr && !remote->is_stale &&
-                              ApplyTo(table, *remote, mutations, chosen,
-                                      {.table_id = table.route->table_id(),
-                                       .id = slot.Next(),
-                                       .durability = durability,
-                                       .caller = table.caller},
-                                      limits, statuses);
-      if (!is_applied) again.insert(again.end(), chosen.begin(), chosen.end());
-    }
-    left = std::move(again);
-    if (left.empty()) return;
-    has_looked = true;
-    const absl::Status looked = table.LookAgain(mutations[left.front()].row(), &wait, limits);
-    if (!looked.ok()) {
-      for (const size_t i : left) statuses[i] = looked;
-      return;
-    }
-  }
+  tablet.is_stale = true;
+  if (response.ok()) return false;
+  std::fill(statuses.begin(), statuses.end(), response.status());
+  return true;
 }
 
 // --- Reads ---

@@ -31,15 +31,32 @@
 #include "base/call_limits.h"
 #include "base/ref_counted.h"
 #include "client/database_impl.h"
+#include "client/remote_tablet.h"
 #include "rpc/cell_block.h"
 #include "rpc/data_service.h"
+#include "rpc/request_slots.h"
+#include "tablet/mutation_format.h"
 
 namespace bigtable {
 
-// Table::Apply and ApplyBatch: a request for each tablet, and a status for each mutation.
-void ApplyRemotely(const TableImpl& table, absl::Span<const RowMutation> mutations,
-                   Durability durability, const CallLimits& limits,
-                   absl::Span<absl::Status> statuses);
+// The writes of one call: a request for each tablet.
+class RemoteWrites {
+ public:
+  // All outlive this.
+  RemoteWrites(const TableImpl* table, Durability durability, const CallLimits* limits);
+
+  // Sets a status for each mutation. False, and nothing was applied: the tablet is superseded, or
+  // its server was replaced, and is to be looked up again. `has_looked`: it was looked up by this
+  // call.
+  bool Apply(const RemoteTablet& tablet, absl::Span<const EncodedMutation> mutations,
+             bool has_looked, absl::Span<absl::Status> statuses);
+
+ private:
+  const TableImpl* const table_;
+  const Durability durability_;
+  const CallLimits* const limits_;
+  RequestSlots::Lease slot_;
+};
 
 // Table::ReadRow. The Row has the response's memory, and keeps it.
 absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row,

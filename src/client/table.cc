@@ -136,26 +136,8 @@ void NoteTablet(const ServedTablet& served, CallSample* sample) {
   sample->tablet = Ref<TabletCounters>(served.tablet->counters());
 }
 
-// Applies the mutations of one tablet: `at(i)` is the one that statuses[i] is for. False if the
-// tablet has moved, and then nothing was applied.
-template <typename At>
-bool ApplyTo(const TableImpl& table, const ServedTablet& served, Durability durability,
-             const CallLimits& limits, CallSample* sample, const At& at,
-             absl::Span<absl::Status> statuses) {
-  absl::InlinedVector<EncodedMutation, 1> encoded;
-  for (size_t i = 0; i < statuses.size(); ++i) {
-    const RowMutation& mutation = at(i);
-    encoded.push_back(
-        {mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()});
-    statuses[i] = mutation.status();
-  }
-  return served.path->Apply({.tablet = served.tablet.get(),
-                             .mutations = encoded,
-                             .durability = durability,
-                             .limits = limits,
-                             .caller = table.caller,
-                             .sample = sample},
-                            statuses);
+EncodedMutation Encoded(const RowMutation& mutation) {
+  return {mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()};
 }
 
 }  // namespace
@@ -174,38 +156,47 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   const CallLimits limits = LimitsOf(options);
   if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
   const Durability durability = options.durability.value_or(database_options.durability);
+  bool is_any_valid = false;
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    statuses[i] = mutations[i].status();
+    is_any_valid |= statuses[i].ok();
+  }
+  if (!is_any_valid) return;
 
   if (mutations.size() == 1 && Shortcuts().Has(Shortcut::kOneMutation)) [[likely]] {
-    const auto at = [&](size_t) -> const RowMutation& { return mutations[0]; };
-    for (MoveWait wait;;) {
-      const ServedTable& table = *route->Get();
-      const ServedTablet& tablet = table.tablets()[table.Find(mutations[0].row())];
-      if (tablet.tablet != nullptr) [[likely]] {
-        NoteTablet(tablet, sample);
-        if (ApplyTo(*this, tablet, durability, limits, sample, at, statuses)) return;
-      } else if (database->locations.is_remote()) {
-        return ApplyRemotely(*this, mutations, durability, limits, statuses);
-      }
-      const absl::Status looked = LookAgain(mutations[0].row(), &wait, limits);
-      if (!looked.ok()) return refuse(looked);
+    const ServedTable& table = *route->Get();
+    const ServedTablet& served = table.tablets()[table.Find(mutations[0].row())];
+    if (served.tablet != nullptr) [[likely]] {
+      NoteTablet(served, sample);
+      const EncodedMutation encoded = Encoded(mutations[0]);
+      const bool is_applied = served.path->Apply({.tablet = served.tablet.get(),
+                                                  .mutations = {&encoded, 1},
+                                                  .durability = durability,
+                                                  .limits = limits,
+                                                  .caller = caller,
+                                                  .sample = sample},
+                                                 statuses);
+      if (is_applied) [[likely]]
+        return;
     }
   }
-  if (database->locations.is_remote()) [[unlikely]] {
-    return ApplyRemotely(*this, mutations, durability, limits, statuses);
-  }
-  ApplyMany(mutations, durability, limits, sample, statuses);
+  ApplyByTablets(mutations, durability, limits, sample, statuses);
 }
 
-// Each tablet's together; those of a row stay in their order.
-void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability durability,
-                          const CallLimits& limits, CallSample* sample,
-                          absl::Span<absl::Status> statuses) const {
-  std::vector<size_t> left(mutations.size());
-  std::iota(left.begin(), left.end(), size_t{0});
+// The mutations of each tablet go together, in their order, in place or by message.
+void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durability durability,
+                               const CallLimits& limits, CallSample* sample,
+                               absl::Span<absl::Status> statuses) const {
+  std::vector<size_t> left;
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    if (statuses[i].ok()) left.push_back(i);
+  }
   std::vector<std::pair<size_t, size_t>> places;  // tablet, mutation
+  std::vector<EncodedMutation> encoded;
   std::vector<absl::Status> outcomes;
-  MoveWait wait;
-  while (!left.empty()) {
+  std::optional<RemoteWrites> remote;
+  bool has_looked = false;
+  for (MoveWait wait;;) {
     const ServedTable& table = *route->Get();
     places.clear();
     for (const size_t i : left) places.emplace_back(table.Find(mutations[i].row()), i);
@@ -218,18 +209,28 @@ void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability du
     left.clear();
     for (size_t begin = 0, end; begin < places.size(); begin = end) {
       const size_t tablet = places[begin].first;
+      encoded.clear();
       for (end = begin; end < places.size() && places[end].first == tablet; ++end) {
+        encoded.push_back(Encoded(mutations[places[end].second]));
       }
       outcomes.assign(end - begin, absl::OkStatus());
-      const auto at = [&](size_t i) -> const RowMutation& {
-        return mutations[places[begin + i].second];
-      };
       const ServedTablet& served = table.tablets()[tablet];
-      const bool applied =
-          served.tablet != nullptr &&
-          ApplyTo(*this, served, durability, limits, sample, at, absl::MakeSpan(outcomes));
+      bool is_applied = false;
+      if (served.tablet != nullptr) {
+        is_applied = served.path->Apply({.tablet = served.tablet.get(),
+                                         .mutations = encoded,
+                                         .durability = durability,
+                                         .limits = limits,
+                                         .caller = caller,
+                                         .sample = sample},
+                                        absl::MakeSpan(outcomes));
+      } else if (served.remote != nullptr) {
+        if (!remote.has_value()) remote.emplace(this, durability, &limits);
+        is_applied =
+            remote->Apply(*served.remote, encoded, has_looked, absl::MakeSpan(outcomes));
+      }
       for (size_t i = begin; i < end; ++i) {
-        if (applied) {
+        if (is_applied) {
           statuses[places[i].second] = outcomes[i - begin];
         } else {
           left.push_back(places[i].second);
@@ -237,6 +238,7 @@ void TableImpl::ApplyMany(absl::Span<const RowMutation> mutations, Durability du
       }
     }
     if (left.empty()) return;
+    has_looked = true;
     const absl::Status looked = LookAgain(mutations[left.front()].row(), &wait, limits);
     if (!looked.ok()) {
       for (const size_t i : left) statuses[i] = looked;
