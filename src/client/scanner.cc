@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/database_impl.h"
-#include "client/remote_calls.h"
 #include "client/table_cursor.h"
 
 namespace bigtable {
@@ -26,11 +25,6 @@ class ScannerImpl {
   absl::Status Begin();
   const TableImpl& table() const { return *table_; }
   const ReadMoment& moment() const { return moment_; }
-  const RemoteMoment& remote_moment() const { return remote_moment_; }
-  bool is_remote() const { return table_->database->locations.is_remote(); }
-  const TableLayout& layout() const {
-    return is_remote() ? remote_moment_.layout() : moment_.layout();
-  }
   const ReadOptions& options() const { return options_; }
   void Fail(const absl::Status& status) {
     if (status_.ok()) status_ = status;
@@ -48,8 +42,7 @@ class ScannerImpl {
   const ReadOptions options_;
   RowRange range_;
   ReadMoment moment_;
-  bool knows_range_ = false;    // the moment does
-  RemoteMoment remote_moment_;  // instead, where tablets are reached by messages
+  bool knows_range_ = false;  // the moment does
   std::vector<std::unique_ptr<ScanStream>> streams_;
   ScanStream* moved_last_ = nullptr;
   absl::Status status_;
@@ -75,7 +68,7 @@ class ScanStreamImpl {
     if (skip_row) {
       // There is no other row to come.
       if (IsLastRow()) return End();
-      SkipRow();
+      cursor_->SkipRow();
     }
     Move();
   }
@@ -87,26 +80,10 @@ class ScanStreamImpl {
   }
 
   // The cell.
-  std::string_view row() const {
-    if (remote_) [[unlikely]]
-      return remote_->cell().row;
-    return cursor_->cells().row();
-  }
-  std::string_view qualifier() const {
-    if (remote_) [[unlikely]]
-      return remote_->cell().qualifier;
-    return cursor_->cells().qualifier();
-  }
-  int64_t timestamp() const {
-    if (remote_) [[unlikely]]
-      return remote_->cell().timestamp;
-    return cursor_->cells().timestamp();
-  }
-  std::string_view value() const {
-    if (remote_) [[unlikely]]
-      return remote_->cell().value;
-    return cursor_->cells().value();
-  }
+  std::string_view row() const { return cursor_->row(); }
+  std::string_view qualifier() const { return cursor_->qualifier(); }
+  int64_t timestamp() const { return cursor_->timestamp(); }
+  std::string_view value() const { return cursor_->value(); }
   bool has_cell() const { return has_cell_; }
   std::string_view ColumnName() {
     column_name_ = Cat(family_, ":", qualifier());
@@ -135,37 +112,22 @@ class ScanStreamImpl {
     chain_ = Filter::Chain(std::move(chain));
     if (const absl::Status status = chain_.status(); !status.ok()) return Fail(status);
     if (const absl::Status status = scanner_->Begin(); !status.ok()) return Fail(status);
-    const TableLayout& layout = scanner_->layout();
+    const TableLayout& layout = scanner_->moment().layout();
     if (layout.FindFamily(family_) == nullptr) {
       return Fail(absl::NotFoundError(Cat("table ", layout.name, " has no column family ",
                                           Quoted(family_), "; it has: ", layout.FamilyNames())));
     }
     std::vector<RowRange> ranges;
     if (!scanner_->range().empty()) ranges.push_back(scanner_->range());
-    if (scanner_->is_remote()) {
-      remote_.emplace(&scanner_->table(), &scanner_->remote_moment(), chain_, scanner_->options(),
-                      std::move(ranges));
-      return Move();
-    }
-    ReadSpec spec = scanner_->moment().spec();
-    spec.filter = chain_.node();
-    spec.settings.is_traced = calls_.is_traced();
-    cursor_.emplace(&scanner_->table(), &scanner_->moment(), spec, std::move(ranges), &calls_);
+    cursor_.emplace(&scanner_->table(), &scanner_->moment(), chain_, scanner_->options(),
+                    std::move(ranges), &calls_);
     Move();
   }
   void Move() {
-    if (remote_) [[unlikely]]
-      return MoveRemotely();
     has_cell_ = IsLastRow() ? cursor_->NextInRow() : cursor_->Next();
     if (!cursor_->status().ok()) return Fail(cursor_->status());
     if (!has_cell_) return End();
-    NoteCell(cursor_->cells().is_new_row());
-  }
-  void MoveRemotely() {
-    has_cell_ = IsLastRow() ? remote_->NextInRow() : remote_->Next();
-    if (!remote_->status().ok()) return Fail(remote_->status());
-    if (!has_cell_) return End();
-    NoteCell(remote_->is_new_row());
+    NoteCell(cursor_->is_new_row());
   }
   // Whether the stream is in the last row that the options allow.
   bool IsLastRow() const { return rows_ > 0 && rows_ == scanner_->row_limit(); }
@@ -180,11 +142,6 @@ class ScanStreamImpl {
     has_cell_ = false;
     calls_.CountNone();
   }
-  void SkipRow() {
-    if (remote_) [[unlikely]]
-      return remote_->SkipRow();
-    cursor_->SkipRow();
-  }
   void Fail(const absl::Status& status) {
     calls_.Failed(status);
     calls_.CountNone();
@@ -196,7 +153,6 @@ class ScanStreamImpl {
   const std::string family_;
   Filter chain_;
   std::optional<TableCursor> cursor_;
-  std::optional<RemoteCursor> remote_;  // instead, where tablets are reached by messages
   bool begun_ = false;
   bool has_cell_ = false;
   int64_t rows_ = 0;
@@ -225,10 +181,6 @@ std::string_view ScannerImpl::RowName() const {
 }
 
 absl::Status ScannerImpl::Begin() {
-  if (is_remote()) {
-    return remote_moment_.fixed() ? absl::OkStatus()
-                                  : remote_moment_.Fix(*table_, Filter(), options_);
-  }
   if (knows_range_) return absl::OkStatus();
   const auto ranges = absl::MakeConstSpan(&range_, range_.empty() ? 0 : 1);
   BT_RETURN_IF_ERROR(

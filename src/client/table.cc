@@ -335,20 +335,11 @@ class RowReaderImpl {
         calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
     // The moment is that of the call of ReadRows.
     const CallGate::Pass pass(&table_->database->gate);
-    if (pass && table_->database->locations.is_remote()) {
-      BeginRemotely(rows);
-      return;
-    }
     std::vector<RowRange> ranges = rows.Normalized();
     const absl::Status status =
         pass ? moment_.Fix(*table_, filter_, options_, ranges) : table_->database->ClosedError();
-    if (!status.ok()) {
-      Note(status);
-      return;
-    }
-    ReadSpec spec = moment_.spec();
-    spec.settings.is_traced = calls_.is_traced();
-    cursor_.emplace(table_.get(), &moment_, spec, std::move(ranges), &calls_);
+    if (!status.ok()) return Note(status);
+    cursor_.emplace(table_.get(), &moment_, filter_, options_, std::move(ranges), &calls_);
   }
 
   bool Next(Row* row) {
@@ -356,22 +347,9 @@ class RowReaderImpl {
     const CallGate::Pass pass(&table_->database->gate);
     if (!pass) return Fail(table_->database->ClosedError());
     if (done_) return Finish();
-    if (remote_ != nullptr) [[unlikely]]
-      return NextRemotely(row);
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
-    if (!cursor_->Next()) {
+    if (!cursor_->ReadRow(row, reuses_rows_)) [[unlikely]] {
       return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
-    }
-    RowBuilder builder(row, cursor_->cells(), cursor_->version(), reuses_rows_);
-    calls_.CountPart();
-    while (cursor_->NextInRow()) {
-      builder.Add(cursor_->cells());
-      calls_.CountPart();
-    }
-    builder.Finish();
-    if (!cursor_->status().ok()) [[unlikely]] {
-      calls_.DropParts(row->cells().size());
-      return Fail(cursor_->status());
     }
     ++rows_;
     return true;
@@ -381,24 +359,6 @@ class RowReaderImpl {
   bool is_forked() const { return table_->database->is_forked(); }
 
  private:
-  // The same where tablets are reached by messages.
-  struct Remote {
-    RemoteMoment moment;
-    std::optional<RemoteCursor> cursor;
-  };
-  void BeginRemotely(const RowSet& rows) {
-    remote_ = std::make_unique<Remote>();
-    const absl::Status status = remote_->moment.Fix(*table_, filter_, options_);
-    if (!status.ok()) return Note(status);
-    remote_->cursor.emplace(table_.get(), &remote_->moment, filter_, options_, rows.Normalized());
-  }
-  bool NextRemotely(Row* row) {
-    RemoteCursor& cursor = *remote_->cursor;
-    if (!cursor.NextRow(row)) return cursor.status().ok() ? Finish() : Fail(cursor.status());
-    for (size_t n = row->cells().size(); n > 0; --n) calls_.CountPart();
-    return true;
-  }
-
   bool Finish() {
     calls_.CountNone();
     done_ = true;
@@ -421,7 +381,6 @@ class RowReaderImpl {
   const bool reuses_rows_ = Shortcuts().Has(Shortcut::kRowStorage);
   ReadMoment moment_;
   std::optional<TableCursor> cursor_;
-  std::unique_ptr<Remote> remote_;
   bool done_ = false;
   int64_t rows_ = 0;
   absl::Status status_;

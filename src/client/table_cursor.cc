@@ -14,6 +14,12 @@ namespace bigtable {
 absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
                              const ReadOptions& options, absl::Span<const RowRange> ranges,
                              Rest rest) {
+  if (table.database->locations.is_remote()) {
+    remote_ = std::make_unique<RemoteMoment>();
+    BT_RETURN_IF_ERROR(remote_->Fix(table, filter, options));
+    fixed_ = true;
+    return absl::OkStatus();
+  }
   // Of nothing some tablet is read all the same: a deleted table is noticed so.
   static const auto* const kAny = new RowRange(RowRange::RightOpen("", std::string_view("\0", 1)));
   if (ranges.empty()) ranges = absl::MakeConstSpan(kAny, 1);
@@ -53,7 +59,7 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
 
 // The moment is held, so that whatever tablets have these rows by now show what they had then.
 absl::Status ReadMoment::Extend(const TableImpl& table, absl::Span<const RowRange> ranges) {
-  if (only_) return absl::OkStatus();
+  if (only_ || remote_ != nullptr) return absl::OkStatus();
   MoveWait wait;
   BT_ASSIGN_OR_RETURN(table_, table.Locate(ranges, &wait, spec_.limits));
   for (TabletServer* server : table_->servers()) server->WaitForWrites();
@@ -74,11 +80,27 @@ absl::Status ReadMoment::PinVersion(const TableImpl& table, size_t i,
 
 // --- The cursor ---
 
-TableCursor::TableCursor(const TableImpl* table, const ReadMoment* moment, const ReadSpec& spec,
-                         std::vector<RowRange> ranges, StreamCalls* calls)
-    : table_(table), moment_(moment), spec_(spec), ranges_(std::move(ranges)), calls_(calls) {}
+TableCursor::TableCursor(const TableImpl* table, const ReadMoment* moment, const Filter& filter,
+                         const ReadOptions& options, std::vector<RowRange> ranges,
+                         StreamCalls* calls)
+    : table_(table), moment_(moment), ranges_(std::move(ranges)), calls_(calls) {
+  if (moment->remote() != nullptr) {
+    remote_ = std::make_unique<RemoteCursor>(table, moment->remote(), filter, options, ranges_);
+    return;
+  }
+  spec_ = moment->spec();
+  spec_.filter = filter.node();
+  spec_.settings.is_traced = calls->is_traced();
+}
+
+bool TableCursor::ReadRowRemotely(Row* row) {
+  if (!remote_->NextRow(row)) return false;
+  for (size_t n = row->cells().size(); n > 0; --n) calls_->CountPart();
+  return true;
+}
 
 bool TableCursor::NextPart() {
+  if (remote_ != nullptr) return remote_->Next();
   while (status_.ok()) {
     if (in_part_ && !cells_->status().ok()) {
       status_ = cells_->status();

@@ -1,23 +1,29 @@
 // The cells of a table that a read of many rows returns: range after range, and in each tablet
-// after tablet, at one moment.
+// after tablet, at one moment. Here reads in place and reads by messages (client/remote_calls.h)
+// part: whoever reads a stream does not know which it is.
 #ifndef BIGTABLE_CLIENT_TABLE_CURSOR_H_
 #define BIGTABLE_CLIENT_TABLE_CURSOR_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
+#include "bigtable/row.h"
 #include "bigtable/row_range.h"
 #include "bigtable/snapshot.h"
 
 #include "base/published.h"
 #include "base/shortcuts.h"
 #include "client/database_impl.h"
+#include "client/remote_calls.h"
+#include "client/row_storage.h"
 #include "tablet/cell_cursor.h"
 #include "tablet/tablet_version.h"
 
@@ -39,10 +45,13 @@ class ReadMoment {
   absl::Status Extend(const TableImpl& table, absl::Span<const RowRange> ranges);
   bool fixed() const { return fixed_; }
 
+  // The table's schema at the moment.
+  const TableLayout& layout() const { return remote_ != nullptr ? remote_->layout() : *layout_; }
+
+  // Of reads by messages; null: tablets are read in place, and then:
+  const RemoteMoment* remote() const { return remote_.get(); }
   // Of a read at this moment. Its filter is the one that Fix() was given.
   const ReadSpec& spec() const { return spec_; }
-  // The table's schema at the moment.
-  const TableLayout& layout() const { return *layout_; }
   // The table's tablets at the moment, of which those of the ranges are known. They may have been
   // split since: what they had then they show all the same.
   const ServedTable& table() const { return *table_; }
@@ -51,6 +60,7 @@ class ReadMoment {
 
  private:
   bool fixed_ = false;
+  std::unique_ptr<RemoteMoment> remote_;
   ReadSpec spec_;
   std::shared_ptr<const ServedTable> table_;
   std::shared_ptr<const TableLayout> layout_;
@@ -61,11 +71,11 @@ class ReadMoment {
 // One thread at a time; inside the gate.
 class TableCursor {
  public:
-  // All outlive the cursor. `spec` is the moment's, perhaps with another filter. `ranges` are as
-  // RowSet::Normalized() has them, and read from the last to the first if the spec says so. `calls`
-  // are told which tablet is read.
-  TableCursor(const TableImpl* table, const ReadMoment* moment, const ReadSpec& spec,
-              std::vector<RowRange> ranges, StreamCalls* calls);
+  // All outlive the cursor. `moment` is fixed, with this filter or one that passes more, and these
+  // options. `ranges` are as RowSet::Normalized() has them, and read from the last to the first if
+  // the options say so. `calls` are told which tablet is read, and count the cells of rows.
+  TableCursor(const TableImpl* table, const ReadMoment* moment, const Filter& filter,
+              const ReadOptions& options, std::vector<RowRange> ranges, StreamCalls* calls);
   TableCursor(const TableCursor&) = delete;
   TableCursor& operator=(const TableCursor&) = delete;
 
@@ -77,28 +87,64 @@ class TableCursor {
   }
   // To the next cell of the same row: CellCursor::NextInRow.
   bool NextInRow() {
+    if (remote_ != nullptr) [[unlikely]]
+      return remote_->NextInRow();
     if (cells_->NextInRow()) [[likely]]
       return true;
     if (!cells_->status().ok()) status_ = cells_->status();
     return false;
   }
-  void SkipRow() { cells_->SkipRow(); }
+  void SkipRow() { remote_ != nullptr ? remote_->SkipRow() : cells_->SkipRow(); }
+  // Instead of these: the next row, whole, into `row`, which keeps what its cells are views of.
+  // False at the end, or after an error. `reuse`: the memory of what `row` has, which this cursor
+  // has read before.
+  bool ReadRow(Row* row, bool reuse) {
+    if (remote_ != nullptr) [[unlikely]]
+      return ReadRowRemotely(row);
+    if (!Next()) return false;
+    RowBuilder builder(row, *cells_, version_, reuse);
+    calls_->CountPart();
+    while (NextInRow()) {
+      builder.Add(*cells_);
+      calls_->CountPart();
+    }
+    builder.Finish();
+    if (status_.ok()) [[likely]]
+      return true;
+    calls_->DropParts(row->cells().size());
+    return false;
+  }
 
-  // The cell, until Next(), and what it was read from.
-  const CellCursor& cells() const { return *cells_; }
-  const Pin<TabletVersion>& version() const { return version_; }
+  // The cell, until Next().
+  bool is_new_row() const {
+    return remote_ != nullptr ? remote_->is_new_row() : cells_->is_new_row();
+  }
+  std::string_view row() const {
+    return remote_ != nullptr ? remote_->cell().row : cells_->row();
+  }
+  std::string_view qualifier() const {
+    return remote_ != nullptr ? remote_->cell().qualifier : cells_->qualifier();
+  }
+  int64_t timestamp() const {
+    return remote_ != nullptr ? remote_->cell().timestamp : cells_->timestamp();
+  }
+  std::string_view value() const {
+    return remote_ != nullptr ? remote_->cell().value : cells_->value();
+  }
 
-  const absl::Status& status() const { return status_; }
+  const absl::Status& status() const { return remote_ != nullptr ? remote_->status() : status_; }
 
  private:
   bool NextPart();
+  bool ReadRowRemotely(Row* row);
   // Goes to the next range, or to the next tablet of the range; false at the end.
   bool FindPart();
   bool Open();
 
   const TableImpl* const table_;
   const ReadMoment* const moment_;
-  const ReadSpec spec_;
+  std::unique_ptr<RemoteCursor> remote_;  // null: tablets are read in place
+  ReadSpec spec_;
   const std::vector<RowRange> ranges_;
   StreamCalls* const calls_;
   const ShortcutSet shortcuts_ = Shortcuts();
