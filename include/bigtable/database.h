@@ -69,6 +69,11 @@ class Database {
   // time for one caller, and kept as long as the database.
   [[nodiscard]] absl::StatusOr<Table*> OpenTable(std::string_view name,
                                                  const OpenTableOptions& options = {});
+  // OpenTable, after CreateTable if there is no table of this name. One that is there keeps its own
+  // schema. Errors of both.
+  [[nodiscard]] absl::StatusOr<Table*> OpenOrCreateTable(std::string_view name,
+                                                         const TableSchema& schema,
+                                                         const CreateTableOptions& options = {});
   absl::StatusOr<std::vector<std::string>> ListTables();  // sorted
   absl::StatusOr<TableSchema> GetSchema(std::string_view table);
 

@@ -61,7 +61,7 @@ struct DatabaseOptions {
   // Bytes of memory for memtables, the log they pin, indexes, filters and caches together, at least
   // 8 MiB. Ignored when `shared_memory_budget` is set, which several databases may share.
   uint64_t memory_budget = uint64_t{512} << 20;
-  std::shared_ptr<MemoryBudget> shared_memory_budget;
+  std::shared_ptr<MemoryBudget> shared_memory_budget = nullptr;
 
   // Bytes, log included, at which a memtable is frozen and written out, at least 64 KiB. 0 takes a
   // quarter of the memory budget, which is the most, and 64 MiB at most. Larger ones are compacted
@@ -123,7 +123,7 @@ struct DatabaseOptions {
   Clock* clock = nullptr;
 
   // Null writes to the file LOG in the database's directory (to nowhere if read_only).
-  std::shared_ptr<LogSink> log_sink;
+  std::shared_ptr<LogSink> log_sink = nullptr;
 
   // Told of compactions, stalls, errors and changes of tables. Not owned; null: nobody is. Outlives
   // the database. Costs a thread.
@@ -167,7 +167,7 @@ struct OpenTableOptions {
 
 struct ReadOptions {
   // Reads the database as it was when the snapshot was taken; null: as it is when the call begins.
-  std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const Snapshot> snapshot = nullptr;
 
   // Verifies each block whenever it is read from its file, not only at first touch.
   bool verify_checksums = false;
@@ -186,7 +186,7 @@ struct ReadOptions {
 
 struct WriteOptions {
   // Unset: DatabaseOptions::durability.
-  std::optional<Durability> durability;
+  std::optional<Durability> durability = std::nullopt;
 
   // A write that is not in the log by then is not applied and returns DeadlineExceeded.
   absl::Time deadline = absl::InfiniteFuture();

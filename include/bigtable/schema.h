@@ -164,8 +164,8 @@ struct SplitRule {
 // Names of families and groups are 1 to 64 printable ASCII characters without space and colon.
 // Plain value.
 struct TableSchema {
-  std::map<std::string, LocalityGroup, std::less<>> locality_groups;
-  std::map<std::string, Family, std::less<>> families;
+  std::map<std::string, LocalityGroup, std::less<>> locality_groups = {};
+  std::map<std::string, Family, std::less<>> families = {};
   SplitRule split = {};
 
   friend bool operator==(const TableSchema&, const TableSchema&) = default;

@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_TABLE_H_
 #define BIGTABLE_TABLE_H_
 
+#include <concepts>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -119,14 +120,25 @@ class Table {
   [[nodiscard]] absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter = {},
                                             const ReadOptions& options = {});
 
+  // The newest value of a column, "family:qualifier". NotFound: the row has no cell in it.
+  // InvalidArgument: no colon. Other errors as of ReadRow. Cost: that of ReadRow for one column, and
+  // a copy of the value.
+  [[nodiscard]] absl::StatusOr<std::string> Get(std::string_view row, std::string_view column,
+                                                const ReadOptions& options = {});
+
   // The rows of the set that have cells, as a stream.
   [[nodiscard]] RowReader ReadRows(const RowSet& rows, const ReadOptions& options = {});
-  [[nodiscard]] RowReader ReadRows(const RowSet& rows, const Filter& filter,
-                                   const ReadOptions& options = {});
+  // A template, so that ReadRows(rows, {}) is the one above.
+  template <std::same_as<Filter> F>
+  [[nodiscard]] RowReader ReadRows(const RowSet& rows, const F& filter,
+                                   const ReadOptions& options = {}) {
+    return ReadFilteredRows(rows, filter, options);
+  }
 
  private:
   friend class Database;
   friend class Scanner;
+  RowReader ReadFilteredRows(const RowSet& rows, const Filter& filter, const ReadOptions& options);
   explicit Table(std::shared_ptr<TableImpl> impl);
   std::shared_ptr<TableImpl> impl_;
 };

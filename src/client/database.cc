@@ -89,6 +89,17 @@ absl::Status Database::DeleteTable(std::string_view name, const CallOptions& opt
   return master->DeleteTable(name);
 }
 
+absl::StatusOr<Table*> Database::OpenOrCreateTable(std::string_view name,
+                                                   const TableSchema& schema,
+                                                   const CreateTableOptions& options) {
+  absl::StatusOr<Table*> table = OpenTable(name);
+  if (!absl::IsNotFound(table.status())) return table;
+  const absl::Status created = CreateTable(name, schema, options);
+  // Another thread was faster.
+  if (!created.ok() && !absl::IsAlreadyExists(created)) return created;
+  return OpenTable(name);
+}
+
 absl::StatusOr<Table*> Database::OpenTable(std::string_view name, const OpenTableOptions& options) {
   BT_ENTER();
   if (options.caller.has_value()) BT_RETURN_IF_ERROR(CheckCallerName(*options.caller));

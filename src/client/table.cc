@@ -324,6 +324,23 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
   return result;
 }
 
+absl::StatusOr<std::string> Table::Get(std::string_view row, std::string_view column,
+                                       const ReadOptions& options) {
+  const size_t colon = column.find(':');
+  if (colon == column.npos) {
+    return absl::InvalidArgumentError(
+        Cat("a column must be given as family:qualifier, and is ", Quoted(column)));
+  }
+  const Filter newest = Filter::Chain(
+      Filter::Column(column.substr(0, colon), column.substr(colon + 1)), Filter::Latest(1));
+  BT_ASSIGN_OR_RETURN(const Row found, ReadRow(row, newest, options));
+  if (found.empty()) {
+    return absl::NotFoundError(
+        Cat("row ", Quoted(row), " has no cell in column ", Quoted(column)));
+  }
+  return std::string(found.cells().front().value);
+}
+
 // A stream of rows, each put together from the cells of one cursor.
 class RowReaderImpl {
  public:
@@ -399,10 +416,11 @@ bool RowReader::Next() { return impl_->Next(&row_); }
 const absl::Status& RowReader::status() const { return impl_->status(); }
 
 RowReader Table::ReadRows(const RowSet& rows, const ReadOptions& options) {
-  return ReadRows(rows, Filter(), options);
+  return ReadFilteredRows(rows, Filter(), options);
 }
 
-RowReader Table::ReadRows(const RowSet& rows, const Filter& filter, const ReadOptions& options) {
+RowReader Table::ReadFilteredRows(const RowSet& rows, const Filter& filter,
+                                  const ReadOptions& options) {
   return RowReader(std::make_unique<RowReaderImpl>(impl_, rows, filter, options));
 }
 

@@ -50,6 +50,27 @@ class ReadTest : public DatabaseFixture {
   Table* table_ = nullptr;
 };
 
+// --- One value ---
+
+TEST_F(ReadTest, GetReturnsTheNewestValueOfAColumn) {
+  WritePage();
+  EXPECT_EQ(*table_->Get("com.cnn.www", "contents:"), "c6");
+  EXPECT_EQ(*table_->Get("com.cnn.www", "anchor:cnnsi.com"), "CNN");
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<const Snapshot> snapshot, database_->TakeSnapshot());
+  Set(table_, "com.cnn.www", "contents:", 7, "c7");
+  EXPECT_EQ(*table_->Get("com.cnn.www", "contents:"), "c7");
+  EXPECT_EQ(*table_->Get("com.cnn.www", "contents:", {.snapshot = snapshot}), "c6");
+}
+
+TEST_F(ReadTest, GetOfWhatIsNotThereIsNotFound) {
+  WritePage();
+  EXPECT_STATUS(kNotFound, "row \"com.cnn.www\" has no cell in column \"anchor:nobody\"",
+                table_->Get("com.cnn.www", "anchor:nobody").status());
+  EXPECT_STATUS(kNotFound, "row \"nothing\"", table_->Get("nothing", "contents:").status());
+  EXPECT_STATUS(kInvalidArgument, "family:qualifier", table_->Get("r", "contents").status());
+  EXPECT_STATUS(kInvalidArgument, "empty", table_->Get("", "contents:").status());
+}
+
 // --- One row ---
 
 TEST_F(ReadTest, ARowWithoutCellsIsEmptyAndHasTheKeyThatWasAskedFor) {

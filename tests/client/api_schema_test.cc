@@ -38,6 +38,17 @@ class SchemaTest : public DatabaseFixture {
 
 // --- Tables ---
 
+TEST_F(SchemaTest, OpenOrCreateTableCreatesATableOnce) {
+  ASSERT_OK_AND_ASSIGN(Table* const created, database_->OpenOrCreateTable("t", With("f", Family())));
+  ASSERT_OK(created->Apply(RowMutation("r").Set("f:q", "v")));
+  ASSERT_OK_AND_ASSIGN(Table* const opened, database_->OpenOrCreateTable("t", With("g", Family())));
+  EXPECT_EQ(opened, created);
+  ASSERT_OK_AND_ASSIGN(const TableSchema schema, database_->GetSchema("t"));
+  EXPECT_TRUE(schema.families.contains("f")) << "it keeps its own";
+  EXPECT_FALSE(schema.families.contains("g"));
+  EXPECT_STATUS(kInvalidArgument, "", database_->OpenOrCreateTable(".t", {}).status());
+}
+
 TEST_F(SchemaTest, TableNamesAreCheckedAndTheErrorNamesThem) {
   for (const std::string& name :
        {std::string(), std::string(129, 'x'), std::string(".hidden"), std::string("a/b"),
