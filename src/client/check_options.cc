@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <type_traits>
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -9,7 +10,9 @@
 namespace bigtable {
 namespace {
 
-absl::Status CheckRange(std::string_view option, uint64_t value, uint64_t least, uint64_t most) {
+template <typename Number>
+absl::Status CheckRange(std::string_view option, Number value, std::type_identity_t<Number> least,
+                        std::type_identity_t<Number> most) {
   if (value >= least && value <= most) return absl::OkStatus();
   return absl::InvalidArgumentError(
       Cat("DatabaseOptions::", option, " must be from ", least, " to ", most, ", and is ", value));
@@ -27,19 +30,18 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
         CheckRange("memory_budget", options.memory_budget, MemoryBudget::kMinimum, kMost));
     checked.shared_memory_budget = std::make_shared<MemoryBudget>(options.memory_budget);
   }
+  const uint64_t budget = checked.shared_memory_budget->limit();
+  BT_RETURN_IF_ERROR(CheckRange("shared_memory_budget", budget, MemoryBudget::kMinimum, kMost));
   if (options.memtable_size != 0) {
-    BT_RETURN_IF_ERROR(CheckRange("memtable_size", options.memtable_size, 64 << 10, kMost));
+    BT_RETURN_IF_ERROR(CheckRange("memtable_size", options.memtable_size, 64 << 10, budget / 4));
   }
   BT_RETURN_IF_ERROR(
       CheckRange("log_segment_size", options.log_segment_size, 64 << 10, uint64_t{1} << 30));
   BT_RETURN_IF_ERROR(CheckRange("target_file_size", options.target_file_size, 1 << 20, kMost));
-  BT_RETURN_IF_ERROR(
-      CheckRange("compaction_threads", static_cast<uint64_t>(options.compaction_threads), 1, 64));
-  BT_RETURN_IF_ERROR(
-      CheckRange("tablet_servers", static_cast<uint64_t>(options.tablet_servers), 0, 256));
+  BT_RETURN_IF_ERROR(CheckRange("compaction_threads", options.compaction_threads, 1, 64));
+  BT_RETURN_IF_ERROR(CheckRange("tablet_servers", options.tablet_servers, 0, 256));
   if (options.max_open_files != 0) {
-    BT_RETURN_IF_ERROR(CheckRange("max_open_files", static_cast<uint64_t>(options.max_open_files),
-                                  8, uint64_t{1} << 30));
+    BT_RETURN_IF_ERROR(CheckRange("max_open_files", options.max_open_files, 8, 1 << 30));
   }
   if (checked.tablet_servers == 0) {
     const unsigned processors = std::thread::hardware_concurrency();
@@ -50,8 +52,8 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
         Cat("DatabaseOptions::balance_interval must be at least 1ms, and is ",
             absl::FormatDuration(options.balance_interval)));
   }
-  BT_RETURN_IF_ERROR(CheckRange("durability", static_cast<uint64_t>(options.durability), 0,
-                                static_cast<uint64_t>(Durability::kSync)));
+  BT_RETURN_IF_ERROR(CheckRange("durability", static_cast<int>(options.durability), 0,
+                                static_cast<int>(Durability::kSync)));
   if (options.trace_one_of > 0 && options.trace_sink == nullptr) {
     return absl::InvalidArgumentError(Cat(
         "DatabaseOptions::trace_sink must be set when trace_one_of is, to ", options.trace_one_of));

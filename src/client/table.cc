@@ -156,6 +156,11 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   const CallLimits limits = LimitsOf(options);
   if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
   const Durability durability = options.durability.value_or(database_options.durability);
+  if (durability > Durability::kSync) [[unlikely]] {
+    return refuse(absl::InvalidArgumentError(
+        Cat("WriteOptions::durability must be kNone, kBuffered or kSync, and is ",
+            static_cast<int>(durability))));
+  }
   bool is_any_valid = false;
   for (size_t i = 0; i < mutations.size(); ++i) {
     statuses[i] = mutations[i].status();

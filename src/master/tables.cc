@@ -18,6 +18,10 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
                                  const std::vector<std::string>& split_rows) {
   MutexLock schema_lock(&schema_mutex_);
   BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout(name, 0, schema));
+  if (name == metadata_layout_.name) {
+    return absl::InvalidArgumentError(
+        Cat("a table must not be called ", Quoted(name), ", as the database's own is"));
+  }
   BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, RangesBetween(split_rows));
   if (FindTable(name).ok()) {
     return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));

@@ -89,6 +89,12 @@ TEST_F(DatabaseTest, AnOptionOutOfRangeIsNamedAndNothingIsCreated) {
   };
   expect_refused("memory_budget", [](auto* o) { o->memory_budget = (8 << 20) - 1; });
   expect_refused("memtable_size", [](auto* o) { o->memtable_size = (64 << 10) - 1; });
+  expect_refused("memtable_size", [](auto* o) { o->memtable_size = o->memory_budget / 4 + 1; });
+  expect_refused("shared_memory_budget",
+                 [](auto* o) { o->shared_memory_budget = std::make_shared<MemoryBudget>(1000); });
+  expect_refused("tablet_servers must be from 0 to 256, and is -2",
+                 [](auto* o) { o->tablet_servers = -2; });
+  expect_refused("durability", [](auto* o) { o->durability = static_cast<Durability>(9); });
   expect_refused("log_segment_size", [](auto* o) { o->log_segment_size = (64 << 10) - 1; });
   expect_refused("log_segment_size", [](auto* o) { o->log_segment_size = (1 << 30) + 1; });
   expect_refused("target_file_size", [](auto* o) { o->target_file_size = (1 << 20) - 1; });

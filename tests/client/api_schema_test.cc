@@ -38,6 +38,11 @@ class SchemaTest : public DatabaseFixture {
 
 // --- Tables ---
 
+TEST_F(SchemaTest, NoTableOfAUserIsCalledMetadata) {
+  EXPECT_STATUS(kInvalidArgument, "METADATA", database_->CreateTable("METADATA", {}));
+  EXPECT_OK(database_->CreateTable("Metadata", {}));
+}
+
 TEST_F(SchemaTest, OpenOrCreateTableCreatesATableOnce) {
   ASSERT_OK_AND_ASSIGN(Table* const created, database_->OpenOrCreateTable("t", With("f", Family())));
   ASSERT_OK(created->Apply(RowMutation("r").Set("f:q", "v")));

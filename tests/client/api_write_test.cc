@@ -46,6 +46,13 @@ TEST_F(WriteTest, RowMustNotBeEmpty) {
   EXPECT_STATUS(kInvalidArgument, "row", table_->Apply(RowMutation("").Set("f:q", "v")));
 }
 
+TEST_F(WriteTest, DurabilityMustBeOneThatThereIs) {
+  const WriteOptions options{.durability = static_cast<Durability>(9)};
+  EXPECT_STATUS(kInvalidArgument, "WriteOptions::durability",
+                table_->Apply(RowMutation("r").Set("f:q", "v"), options));
+  EXPECT_EQ(Show(table_->ReadRow("r")), "");
+}
+
 TEST_F(WriteTest, RowMustNotBeLongerThan64KiB) {
   const std::string row(RowMutation::kMaxRowSize + 1, 'r');
 
