@@ -89,8 +89,7 @@ absl::Status Database::DeleteTable(std::string_view name, const CallOptions& opt
   return master->DeleteTable(name);
 }
 
-absl::StatusOr<Table*> Database::OpenOrCreateTable(std::string_view name,
-                                                   const TableSchema& schema,
+absl::StatusOr<Table*> Database::OpenOrCreateTable(std::string_view name, const TableSchema& schema,
                                                    const CreateTableOptions& options) {
   absl::StatusOr<Table*> table = OpenTable(name);
   if (!absl::IsNotFound(table.status())) return table;
@@ -255,9 +254,9 @@ absl::Status Database::MoveTablet(std::string_view table, std::string_view row, 
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
   BT_ENTER();
-  auto snapshot = std::make_shared<const SnapshotImpl>(impl_->cluster->snapshots(),
-                                                       impl_->cluster->snapshots()->Take());
-  impl_->cluster->WaitForWrites();
+  auto snapshot = std::make_shared<const SnapshotImpl>(impl_->environment()->snapshots,
+                                                       impl_->environment()->snapshots->Take());
+  impl_->cluster->servers()->WaitForWrites();
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
@@ -266,7 +265,8 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
 absl::Status Database::Flush(std::string_view table, const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
   return impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
-    return impl_->cluster->background()->FlushTablet(tablet.host->server(), tablet.tablet, limits);
+    return impl_->environment()->background.FlushTablet(tablet.host->server(), tablet.tablet,
+                                                        limits);
   });
 }
 
@@ -274,7 +274,7 @@ absl::Status Database::Compact(std::string_view table, const CallOptions& option
   const CallLimits limits = LimitsOf(options);
   absl::Status damaged;  // which keeps nobody from compacting the other tablets
   BT_RETURN_IF_ERROR(impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
-    const absl::Status compacted = impl_->cluster->background()->CompactTablet(
+    const absl::Status compacted = impl_->environment()->background.CompactTablet(
         tablet.host->server(), tablet.tablet, limits);
     if (!absl::IsDataLoss(compacted)) return compacted;
     damaged.Update(compacted);
@@ -287,8 +287,8 @@ absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
   BT_ENTER();
   while (true) {
-    BT_RETURN_IF_ERROR(impl_->cluster->background()->WaitUntilQuiet(limits));
-    if (impl_->cluster->options().read_only) return absl::OkStatus();
+    BT_RETURN_IF_ERROR(impl_->environment()->background.WaitUntilQuiet(limits));
+    if (impl_->environment()->options.read_only) return absl::OkStatus();
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits));
     if (!master->ChangeTablets(limits)) return absl::OkStatus();
   }
@@ -296,22 +296,22 @@ absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
 
 void Database::PauseCompactions() {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->cluster->background()->PauseCompactions();
+  if (pass) impl_->environment()->background.PauseCompactions();
 }
 
 void Database::ContinueCompactions() {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->cluster->background()->ContinueCompactions();
+  if (pass) impl_->environment()->background.ContinueCompactions();
 }
 
 void Database::CancelCompactions() {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->cluster->background()->CancelCompactions();
+  if (pass) impl_->environment()->background.CancelCompactions();
 }
 
 void Database::SetCompactionRate(uint64_t bytes_per_second) {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->cluster->rate_limiter()->SetRate(bytes_per_second);
+  if (pass) impl_->environment()->rate_limiter.SetRate(bytes_per_second);
 }
 
 absl::Status Database::Resume() {
@@ -333,7 +333,7 @@ DatabaseStatistics Database::Statistics() {
   }
   DatabaseStatistics statistics = impl_->cluster->Statistics();
   statistics.locations = impl_->locations.statistics();
-  const MetadataLookups lookups = impl_->cluster->metadata_lookups();
+  const MetadataLookups lookups = impl_->cluster->metadata()->lookups();
   statistics.locations.root_tablet_lookups = lookups.root_tablet;
   statistics.locations.root_file_lookups = lookups.root_file;
   const std::lock_guard<std::mutex> lock(tables_mutex_);

@@ -47,7 +47,7 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
                         locations.Forget(tablet);
                       }));
   locations.SetCluster(cluster.get());
-  BT_ASSIGN_OR_RETURN(session, cluster->lock_service()->OpenSession(
+  BT_ASSIGN_OR_RETURN(session, environment()->lock_service->OpenSession(
                                    {.owner = "client", .lease = absl::InfiniteDuration()}));
   schemas = std::make_unique<SchemaStore>(session.get());
   access_lists = std::make_unique<AccessListStore>(session.get());
@@ -59,11 +59,11 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
     return started;
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, schemas->Tables());
-  cluster->info_log()->Info("opened ", path, " with ", tables.size(), " tables",
-                            options.read_only ? ", read-only" : "");
-  if (ListenerQueue* const events = cluster->events()) {
+  environment()->info_log.Info("opened ", path, " with ", tables.size(), " tables",
+                               options.read_only ? ", read-only" : "");
+  if (ListenerQueue* const events = environment()->events.get()) {
     events->Push(&EventListener::OnDatabaseOpened,
-                 {.time = absl::Now(), .path = cluster->directory().path()});
+                 {.time = absl::Now(), .path = environment()->directory.path()});
   }
   return absl::OkStatus();
 }
@@ -77,12 +77,12 @@ absl::Status DatabaseImpl::ClosedError() const {
 
 absl::Status DatabaseImpl::Close() {
   absl::Status status = masters->Shutdown();
-  if (status.ok() && !cluster->options().read_only) status = cluster->Shutdown();
-  if (ListenerQueue* const events = cluster->events()) {
+  if (status.ok() && !environment()->options.read_only) status = cluster->Shutdown();
+  if (ListenerQueue* const events = environment()->events.get()) {
     events->Push(&EventListener::OnDatabaseClosed,
-                 {.time = absl::Now(), .path = cluster->directory().path(), .status = status});
+                 {.time = absl::Now(), .path = environment()->directory.path(), .status = status});
   }
-  if (!status.ok()) cluster->info_log()->Error("closing: ", ToStd(status.message()));
+  if (!status.ok()) environment()->info_log.Error("closing: ", ToStd(status.message()));
   masters.reset();
   access_lists.reset();
   schemas.reset();
@@ -102,12 +102,12 @@ absl::Status DatabaseImpl::ForEachTablet(
     BT_ASSIGN_OR_RETURN(const bool found, schemas->Has(table, layout.table_id));
     return found ? absl::OkStatus() : absl::NotFoundError(Cat("table ", table, " was deleted"));
   };
-  return cluster->ForEachTablet(layout.table_id, limits, is_there, function);
+  return cluster->servers()->ForEachTablet(layout.table_id, limits, is_there, function);
 }
 
 absl::Status DatabaseImpl::CheckWritable(const CallLimits& limits) const {
   BT_RETURN_IF_ERROR(limits.Check());
-  if (!cluster->options().read_only) return absl::OkStatus();
+  if (!environment()->options.read_only) return absl::OkStatus();
   return absl::FailedPreconditionError("the database was opened read-only");
 }
 

@@ -84,6 +84,9 @@ class DatabaseImpl {
   // The first step of Open: sets `options->file_system`, and the log sink if there is none.
   absl::Status HoldDirectory(std::string_view path, DatabaseOptions* options);
 
+  // What all servers share. Inside the gate.
+  ClusterEnvironment* environment() const { return cluster->environment(); }
+
   // Of a call inside the gate that changes something.
   absl::Status CheckWritable(const CallLimits& limits) const;
   // Calls `function` for every tablet that the table has, one after the other.

@@ -51,17 +51,17 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
   lookups_.fetch_add(1, std::memory_order_relaxed);
   BT_ASSIGN_OR_RETURN(
       const std::vector<TabletLocation> locations,
-      cluster_->metadata()->FindTablets(route->table_id(), row, kPrefetched, false));
+      cluster_->metadata()->table()->FindTablets(route->table_id(), row, kPrefetched, false));
   std::vector<ServedTablet> served;
   bool is_found = false;
   for (const TabletLocation& location : locations) {
-    const std::shared_ptr<ServerHost> host = cluster_->FindServer(location.server);
+    const std::shared_ptr<ServerHost> host = cluster_->servers()->Find(location.server);
     if (host == nullptr) continue;
     if (is_remote()) {
       auto remote = std::make_shared<RemoteTablet>();
       remote->rows = location.rows;
       remote->server = location.server;
-      remote->service = cluster_->ServiceOf(host.get());
+      remote->service = cluster_->servers()->ServiceOf(host.get());
       is_found |= remote->rows.Contains(row);
       served.push_back({.remote = std::move(remote)});
       continue;

@@ -191,12 +191,12 @@ absl::Status RemoteMoment::Fix(const TableImpl& table, const Filter& filter,
   layout_ = *std::move(layout);
   for (const FamilyLayout& family : layout_->families) {
     if (!family.gc.max_age().has_value()) continue;
-    now_ = absl::ToUnixMicros(table.database->cluster->options().clock->Now());
+    now_ = absl::ToUnixMicros(table.database->environment()->options.clock->Now());
     break;
   }
   held_ = options.snapshot;
   if (held_ == nullptr) {
-    const std::shared_ptr<SnapshotList>& snapshots = table.database->cluster->snapshots();
+    const std::shared_ptr<SnapshotList>& snapshots = table.database->environment()->snapshots;
     held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
   }
   return absl::OkStatus();

@@ -43,7 +43,7 @@ absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
   BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id()));
   if (!is_there) return DeletedError();
   if (!absl::IsNotFound(found) && !absl::IsUnavailable(found)) return found;
-  const UnservedTablets& unserved = *database->cluster->unserved();
+  const UnservedTablets& unserved = database->environment()->unserved;
   bool is_over;
   const absl::Status why = unserved.Why(route->table_id(), row, &is_over);
   return is_over ? why : unserved.Explain(wait->Wait(limits), route->table_id(), row);
@@ -69,7 +69,7 @@ absl::Status TableImpl::CheckRead(const Filter& filter, const ReadOptions& optio
   BT_RETURN_IF_ERROR(limits.Check());
   if (options.snapshot == nullptr) return absl::OkStatus();
   const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
-  if (snapshot->IsOf(database->cluster->snapshots().get())) return absl::OkStatus();
+  if (snapshot->IsOf(database->environment()->snapshots.get())) return absl::OkStatus();
   return absl::InvalidArgumentError("the snapshot is of another database");
 }
 
@@ -149,7 +149,7 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   };
   const CallGate::Pass pass(&database->gate);
   if (!pass) return refuse(database->ClosedError());
-  const DatabaseOptions& database_options = database->cluster->options();
+  const DatabaseOptions& database_options = database->environment()->options;
   if (database_options.read_only) {
     return refuse(absl::FailedPreconditionError("the database was opened read-only"));
   }
@@ -231,8 +231,7 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
                                         absl::MakeSpan(outcomes));
       } else if (served.remote != nullptr) {
         if (!remote.has_value()) remote.emplace(this, durability, &limits);
-        is_applied =
-            remote->Apply(*served.remote, encoded, has_looked, absl::MakeSpan(outcomes));
+        is_applied = remote->Apply(*served.remote, encoded, has_looked, absl::MakeSpan(outcomes));
       }
       for (size_t i = begin; i < end; ++i) {
         if (is_applied) {
@@ -285,13 +284,13 @@ class RowSink {
   const CallGate::Pass pass(&table.database->gate);
   if (!pass) return table.database->ClosedError();
   BT_RETURN_IF_ERROR(CheckRow(row));
-  RowRead read{.row = row,
-               .filter = filter.node(),
-               .settings = {.verify_checksums = options.verify_checksums,
-                            .fill_cache = options.fill_cache},
-               .limits = LimitsOf(options),
-               .caller = table.caller,
-               .sample = sample};
+  RowRead read{
+      .row = row,
+      .filter = filter.node(),
+      .settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache},
+      .limits = LimitsOf(options),
+      .caller = table.caller,
+      .sample = sample};
   BT_RETURN_IF_ERROR(table.CheckRead(filter, options, read.limits));
   if (options.snapshot != nullptr) read.point.sequence = options.snapshot->sequence();
   Row result;
@@ -301,8 +300,7 @@ class RowSink {
     const ServedTablet& served = tablets.tablets()[tablets.Find(row)];
     if (served.tablet != nullptr) [[likely]] {
       bool superseded;
-      BT_RETURN_IF_ERROR(
-          bigtable::ReadRow(*served.path, *served.tablet, read, &sink, &superseded));
+      BT_RETURN_IF_ERROR(bigtable::ReadRow(*served.path, *served.tablet, read, &sink, &superseded));
       if (!superseded) [[likely]]
         return result;
       if (served.tablet->removed()) return table.DeletedError();
@@ -340,8 +338,7 @@ absl::StatusOr<std::string> Table::Get(std::string_view row, std::string_view co
       Filter::Column(column.substr(0, colon), column.substr(colon + 1)), Filter::Latest(1));
   BT_ASSIGN_OR_RETURN(const Row found, ReadRow(row, newest, options));
   if (found.empty()) {
-    return absl::NotFoundError(
-        Cat("row ", Quoted(row), " has no cell in column ", Quoted(column)));
+    return absl::NotFoundError(Cat("row ", Quoted(row), " has no cell in column ", Quoted(column)));
   }
   return std::string(found.cells().front().value);
 }
@@ -360,7 +357,10 @@ class RowReaderImpl {
     std::vector<RowRange> ranges = rows.Normalized();
     const absl::Status status =
         pass ? moment_.Fix(*table_, filter_, options_, ranges) : table_->database->ClosedError();
-    if (!status.ok()) return Note(status);
+    if (!status.ok()) {
+      Note(status);
+      return;
+    }
     cursor_.emplace(table_.get(), &moment_, filter_, options_, std::move(ranges), &calls_);
   }
 

@@ -45,7 +45,7 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
     } else if (options.snapshot != nullptr) {
       held_ = options.snapshot;
     } else {
-      const std::shared_ptr<SnapshotList>& snapshots = table.database->cluster->snapshots();
+      const std::shared_ptr<SnapshotList>& snapshots = table.database->environment()->snapshots;
       held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
       spec_.sequence = held_->sequence();
       for (TabletServer* server : table_->servers()) server->WaitForWrites();

@@ -70,7 +70,7 @@ std::string ServerDirectory::NameOf(ServerRole role, uint64_t number) {
   return Cat(PrefixOf(role), number);
 }
 
-absl::Status ServerDirectory::Seal(std::string_view name) {
+absl::Status ServerDirectory::Fence(std::string_view name) {
   const std::string file = ServerLock::FileOf(name);
   const absl::StatusOr<std::optional<LockSequencer>> sequencer =
       session_->TryLock(file, LockMode::kExclusive);

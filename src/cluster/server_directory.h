@@ -58,7 +58,7 @@ class ServerDirectory {
   // Takes the lock of a server that has lost it, and sees to it that the server never serves again.
   // Unavailable if the server, or somebody else, has the lock. A server without a file is sealed.
   // Any thread.
-  absl::Status Seal(std::string_view name);
+  absl::Status Fence(std::string_view name);
   // Of a server that is sealed and has ended: the last mutation that counts. Once it is noted it
   // stays. Nothing if the server has no file any more.
   absl::Status NoteLast(std::string_view name, SequenceNumber last);

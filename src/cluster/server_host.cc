@@ -8,7 +8,6 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "cluster/cluster.h"
 #include "cluster/tablet_claim.h"
 #include "tablet/halves.h"
 
@@ -24,22 +23,23 @@ DataPath::Writes WritesOf(ServerRole role, bool read_only) {
 
 }  // namespace
 
-ServerHost::ServerHost(Cluster* cluster, ServerRole role, std::unique_ptr<TabletServer> server)
-    : cluster_(cluster),
+ServerHost::ServerHost(ClusterEnvironment* environment, ServerRole role, MetadataTable* metadata,
+                       std::unique_ptr<TabletServer> server)
+    : environment_(environment),
       role_(role),
+      metadata_(metadata),
       server_(std::move(server)),
-      write_controller_(cluster->options().shared_memory_budget.get(), server_.get(),
-                        cluster->background(), cluster->events()),
+      write_controller_(environment->options.shared_memory_budget.get(), server_.get(),
+                        &environment->background, environment->events.get()),
       data_path_(server_.get(), role == ServerRole::kUser ? &write_controller_ : nullptr,
-                 cluster->access(), WritesOf(role, cluster->options().read_only)),
+                 environment->access.get(), WritesOf(role, environment->read_only())),
       data_server_(&data_path_) {}
 
-// --- Who may say what to whom ---
+// --- Which commands are carried out ---
 
-absl::Status ServerHost::CheckMaster(MasterNumber master) {
+absl::Status ServerHost::CheckMaster(MasterEpoch master) {
   if (master < master_) {
-    return absl::UnavailableError(
-        Cat("master ", master, " was replaced by another, which is ", master_));
+    return absl::UnavailableError(Cat("master ", master, " was replaced by master ", master_));
   }
   master_ = master;
   return absl::OkStatus();
@@ -59,7 +59,7 @@ absl::Status ServerHost::CheckLock() const {
   return absl::UnavailableError(Cat("server ", server_->name(), " has lost its lock"));
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Greet(MasterNumber master) {
+absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Accept(MasterEpoch master) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
   // What an earlier master has asked for is done, or given up, before anybody else loads a tablet.
@@ -77,13 +77,24 @@ absl::StatusOr<std::shared_ptr<Tablet>> ServerHost::FindTablet(const TabletId& i
 
 // --- Loading and unloading ---
 
-absl::Status ServerHost::Start(MasterNumber master) {
+absl::Status ServerHost::Start(MasterEpoch master) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
-  return cluster_->StartServer(this);
+  if (server_->has_log()) return absl::OkStatus();
+  // In a database that is only read, a server has a name and no log.
+  if (environment_->read_only() && !server_->environment()->server.empty()) return absl::OkStatus();
+  const std::string name = environment_->server_names.Take(role_);
+  if (environment_->read_only()) {
+    server_->mutable_environment()->server = name;
+    return absl::OkStatus();
+  }
+  absl::Status started = server_->StartLog(name, environment_->directory.log_of(name),
+                                           environment_->lock_service.get());
+  if (!started.ok()) environment_->server_names.Remove(name);
+  return started;
 }
 
-absl::Status ServerHost::Load(MasterNumber master, const TableLayout& layout, const TabletId& id,
+absl::Status ServerHost::Load(MasterEpoch master, const TableLayout& layout, const TabletId& id,
                               const std::vector<DeadLog*>& logs, Else else_can) {
   {
     MutexLock lock(&mutex_);
@@ -96,53 +107,49 @@ absl::Status ServerHost::Load(MasterNumber master, const TableLayout& layout, co
   return loaded;
 }
 
-absl::Status ServerHost::OpenAndServe(MasterNumber master, const TableLayout& layout,
+absl::Status ServerHost::OpenAndServe(MasterEpoch master, const TableLayout& layout,
                                       const TabletId& id, const std::vector<DeadLog*>& logs,
                                       Else else_can) {
   BT_RETURN_IF_ERROR(Start(master));
   BT_RETURN_IF_ERROR(CheckFit(else_can));
   std::string location;
   BT_ASSIGN_OR_RETURN(const TabletState state, ReadState(id, &location));
-  cluster_->NoteSequences(state);
+  environment_->sequences.AdvanceTo(LargestSequence(state));
   BT_ASSIGN_OR_RETURN(
       std::shared_ptr<Tablet> tablet,
-      Tablet::Open(server_->environment(), cluster_->layouts()->Share(layout), state));
+      Tablet::Open(server_->environment(), environment_->layouts.Share(layout), state));
   BT_RETURN_IF_ERROR(Recover(tablet, logs));
-  cluster_->PassOnCounters(tablet.get());
+  environment_->inherited_counters.PassOn(tablet.get());
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
   BT_RETURN_IF_ERROR(CheckFit(else_can));
   // A tablet that comes back needs nothing of METADATA, which may be what has failed.
   if (location != server_->name()) BT_RETURN_IF_ERROR(SetLocation(id));
   // Whatever the tablet has was given its number before.
-  server_->AdvanceVisible(cluster_->sequences()->last());
+  server_->AdvanceVisible(environment_->sequences.last());
   server_->AddTablet(std::move(tablet));
   return absl::OkStatus();
 }
 
-MetadataTable* ServerHost::metadata() const {
-  return role_ == ServerRole::kUser ? cluster_->metadata() : cluster_->root_rows();
-}
-
 absl::StatusOr<TabletState> ServerHost::ReadState(const TabletId& id, std::string* location) const {
   if (role_ != ServerRole::kRoot) return metadata()->ReadTablet(id, location);
-  *location = cluster_->root()->server();
-  return cluster_->root()->state();
+  *location = environment_->root.server();
+  return environment_->root.state();
 }
 
 absl::Status ServerHost::SetLocation(const TabletId& id) {
   if (role_ != ServerRole::kRoot) return metadata()->SetLocation(id, server_->name());
-  return cluster_->root()->SetServer(server_->name(), cluster_->options().read_only);
+  return environment_->root.SetServer(server_->name(), environment_->read_only());
 }
 
 absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
                                  const std::vector<DeadLog*>& logs) {
-  const bool read_only = cluster_->options().read_only;
+  const bool read_only = environment_->read_only();
   const uint64_t most_memory = server_->environment()->memtable_size;
   const auto write_out = [&]() -> absl::Status {
-    const SequenceNumber last = cluster_->sequences()->last();
+    const SequenceNumber last = environment_->sequences.last();
     for (size_t group = 0; group < tablet->active_groups(); ++group) tablet->Freeze(group, last);
-    return cluster_->background()->FlushClaimed(server_.get(), tablet);
+    return environment_->background.FlushClaimed(server_.get(), tablet);
   };
   SequenceNumber after = kMaxSequence;
   for (size_t group = 0; group < tablet->active_groups(); ++group) {
@@ -162,12 +169,12 @@ absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
   return read_only || logs.empty() ? absl::OkStatus() : write_out();
 }
 
-absl::Status ServerHost::Unload(MasterNumber master, const TabletId& id, const CallLimits& limits) {
+absl::Status ServerHost::Unload(MasterEpoch master, const TabletId& id, const CallLimits& limits) {
   while (true) {
     BT_RETURN_IF_ERROR(limits.Check());
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTablet(id));
-    BT_RETURN_IF_ERROR(cluster_->background()->FlushTablet(server_.get(), tablet, limits));
-    const TabletClaim claim(cluster_->background(), {tablet}, limits);
+    BT_RETURN_IF_ERROR(environment_->background.FlushTablet(server_.get(), tablet, limits));
+    const TabletClaim claim(&environment_->background, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(CheckMaster(master));
@@ -175,8 +182,8 @@ absl::Status ServerHost::Unload(MasterNumber master, const TabletId& id, const C
     BT_RETURN_IF_ERROR(StopAndFlush(tablet));
     tablet->MarkMoved();
     server_->ForgetTablet(*tablet);
-    cluster_->KeepCounters(*tablet);
-    cluster_->TellGone(*tablet);
+    environment_->inherited_counters.Keep(*tablet);
+    environment_->notify_superseded(*tablet);
     return absl::OkStatus();
   }
 }
@@ -184,7 +191,7 @@ absl::Status ServerHost::Unload(MasterNumber master, const TabletId& id, const C
 absl::Status ServerHost::StopAndFlush(const std::shared_ptr<Tablet>& tablet) {
   BT_RETURN_IF_ERROR(CheckServing());
   server_->StopTablet(tablet.get());
-  absl::Status status = cluster_->background()->FlushClaimed(server_.get(), tablet);
+  absl::Status status = environment_->background.FlushClaimed(server_.get(), tablet);
   if (!status.ok()) tablet->SetStopped(false);
   return status;
 }
@@ -200,17 +207,17 @@ void ServerHost::End() {
   server_->WaitForEnd();
   for (const std::shared_ptr<Tablet>& tablet : tablets) {
     tablet->SetStopped(true);
-    cluster_->background()->WaitForTablet(tablet.get());
+    environment_->background.WaitForTablet(tablet.get());
     tablet->MarkMoved();
     server_->ForgetTablet(*tablet);
-    cluster_->KeepCounters(*tablet);
-    cluster_->TellGone(*tablet);
+    environment_->inherited_counters.Keep(*tablet);
+    environment_->notify_superseded(*tablet);
   }
 }
 
 // --- Splits ---
 
-absl::Status ServerHost::Split(MasterNumber master, uint64_t table_id, std::string_view row,
+absl::Status ServerHost::Split(MasterEpoch master, uint64_t table_id, std::string_view row,
                                const CallLimits& limits) {
   while (true) {
     BT_RETURN_IF_ERROR(limits.Check());
@@ -221,7 +228,7 @@ absl::Status ServerHost::Split(MasterNumber master, uint64_t table_id, std::stri
     if (tablet->rows().begin() == row) {
       return absl::AlreadyExistsError(Cat("a tablet begins with ", Quoted(row), " already"));
     }
-    const TabletClaim claim(cluster_->background(), {tablet}, limits);
+    const TabletClaim claim(&environment_->background, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(CheckMaster(master));
@@ -238,21 +245,22 @@ absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std
   for (const auto& [id, group] : state.groups) {
     for (const TabletFile& file : group.files) {
       if (MayHaveRowsOf(file.info, left) && MayHaveRowsOf(file.info, right)) {
-        cluster_->shared_files()->Share(file.info.file_number);
+        environment_->shared_files.Share(file.info.file_number);
       }
     }
   }
-  server_->SplitTablet(tablet, row, [&](const Tablet::Halves&) { cluster_->TellGone(*tablet); });
-  cluster_->info_log()->Info("split a tablet of table ", tablet->table_id(), " at ", Quoted(row));
-  TellOf(&EventListener::OnTabletSplit, *tablet, row);
+  server_->SplitTablet(tablet, row,
+                       [&](const Tablet::Halves&) { environment_->notify_superseded(*tablet); });
+  environment_->info_log.Info("split a tablet of table ", tablet->table_id(), " at ", Quoted(row));
+  Notify(&EventListener::OnTabletSplit, *tablet, row);
   return absl::OkStatus();
 }
 
 // --- Merges ---
 
-absl::Status ServerHost::Merge(MasterNumber master, const TabletId& left_id,
+absl::Status ServerHost::Merge(MasterEpoch master, const TabletId& left_id,
                                const TabletId& right_id, const CallLimits& limits) {
-  BackgroundWork* const background = cluster_->background();
+  BackgroundWork* const background = &environment_->background;
   while (true) {
     BT_RETURN_IF_ERROR(limits.Check());
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> left, FindTablet(left_id));
@@ -299,7 +307,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   }
   // Of the two that have named such a file one is left.
   for (const uint64_t number : shared) {
-    static_cast<void>(cluster_->shared_files()->Release(number));
+    static_cast<void>(environment_->shared_files.Release(number));
   }
   for (const auto& tablet : {left, right}) {
     (*merged)->counters()->Inherit(*tablet->counters());
@@ -307,16 +315,16 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
     server_->ForgetTablet(*tablet);
   }
   server_->AddTablet(*merged);
-  for (const auto& tablet : {left, right}) cluster_->TellGone(*tablet);
-  cluster_->info_log()->Info("merged two tablets of table ", right->table_id(), " at ",
-                             Quoted(right->rows().begin()));
-  TellOf(&EventListener::OnTabletsMerged, **merged, right->rows().begin());
+  for (const auto& tablet : {left, right}) environment_->notify_superseded(*tablet);
+  environment_->info_log.Info("merged two tablets of table ", right->table_id(), " at ",
+                              Quoted(right->rows().begin()));
+  Notify(&EventListener::OnTabletsMerged, **merged, right->rows().begin());
   return absl::OkStatus();
 }
 
-void ServerHost::TellOf(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
+void ServerHost::Notify(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
                         std::string_view row) const {
-  if (ListenerQueue* const events = cluster_->events()) {
+  if (ListenerQueue* const events = environment_->events.get()) {
     events->Push(function, {.time = absl::Now(),
                             .table = tablet.Layout()->name,
                             .row = std::string(row),
@@ -327,18 +335,18 @@ void ServerHost::TellOf(void (EventListener::*function)(const TabletEvent&), con
 
 // --- Tables ---
 
-absl::Status ServerHost::SetLayout(MasterNumber master, const TableLayout& layout) {
+absl::Status ServerHost::SetLayout(MasterEpoch master, const TableLayout& layout) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
   for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
     if (tablet->table_id() != layout.table_id) continue;
     if (*tablet->Layout() == layout) continue;
-    server_->SetLayout(tablet.get(), cluster_->layouts()->Share(layout));
+    server_->SetLayout(tablet.get(), environment_->layouts.Share(layout));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterNumber master,
+absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterEpoch master,
                                                                       uint64_t table_id) {
   std::vector<std::shared_ptr<Tablet>> dropped;
   {
@@ -351,13 +359,13 @@ absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterNumb
     }
   }
   for (const std::shared_ptr<Tablet>& tablet : dropped) {
-    cluster_->background()->WaitForTablet(tablet.get());
+    environment_->background.WaitForTablet(tablet.get());
   }
   return dropped;
 }
 
 void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped, bool with_files) {
-  cluster_->TellGone(*dropped);
+  environment_->notify_superseded(*dropped);
   if (with_files) dropped->RemoveFiles();
   // Tables that users hold keep the tablet, but not what was in it.
   server_->Empty(dropped.get());

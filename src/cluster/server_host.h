@@ -13,8 +13,8 @@
 // the little that has come meanwhile, so that nothing of the log is needed where it is served next.
 // Reads go on until then. Section 6 has these two minor compactions.
 //
-// Commands have the number of the master that gives them. A master with a larger number is a later
-// one, and whatever an earlier one still asks for is refused (Unavailable): see Greet.
+// Commands carry the epoch of the master that gives them. A later master has a larger epoch, and
+// the commands of earlier ones are refused (Unavailable): see Accept.
 #ifndef BIGTABLE_CLUSTER_SERVER_HOST_H_
 #define BIGTABLE_CLUSTER_SERVER_HOST_H_
 
@@ -31,6 +31,7 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "cluster/dead_log.h"
+#include "cluster/environment.h"
 #include "cluster/server_role.h"
 #include "metadata/metadata_table.h"
 #include "tablet/tablet.h"
@@ -41,7 +42,6 @@
 
 namespace bigtable {
 
-class Cluster;
 class ServerHost;
 
 // A tablet, and where it is served. Null if it is not.
@@ -53,17 +53,18 @@ struct HostedTablet {
 };
 
 // The generation of the lock that makes a master the only one.
-using MasterNumber = uint64_t;
+using MasterEpoch = uint64_t;
 
 // Thread-safe.
 class ServerHost {
  public:
-  // `cluster` outlives this.
-  ServerHost(Cluster* cluster, ServerRole role, std::unique_ptr<TabletServer> server);
+  // `environment` and `metadata`, METADATA's rows for tablets of this role, outlive this.
+  ServerHost(ClusterEnvironment* environment, ServerRole role, MetadataTable* metadata,
+             std::unique_ptr<TabletServer> server);
 
   ServerRole role() const { return role_; }
   // METADATA's rows for tablets of this role.
-  MetadataTable* metadata() const;
+  MetadataTable* metadata() const { return metadata_; }
   TabletServer* server() { return server_.get(); }
   const TabletServer* server() const { return server_.get(); }
   WriteController* write_controller() { return &write_controller_; }
@@ -73,36 +74,36 @@ class ServerHost {
   // The same by messages.
   DataServer* data_service() { return &data_server_; }
 
-  // The first that a master says: from then on no earlier one is listened to, and what such a one
-  // has asked for is done, or will not be.
-  absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> Greet(MasterNumber master);
+  // Accepts a new master: commands of earlier ones are refused from here on, and those that they
+  // have given are done, or have failed.
+  absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> Accept(MasterEpoch master);
 
   // Has a log and a lock, for tablets that are to come.
-  absl::Status Start(MasterNumber master);
+  absl::Status Start(MasterEpoch master);
   // Serves a tablet that nobody serves. `logs` are of servers that have died and may have had it.
   // NotFound if METADATA has no such tablet. The root tablet is as the lock service's file says.
   // A server that refuses writes because of an error can serve reads, which is better than that
   // nobody does: it takes a tablet if nobody `else_can`.
   enum class Else { kOthersCan, kNobodyCan };
-  absl::Status Load(MasterNumber master, const TableLayout& layout, const TabletId& id,
+  absl::Status Load(MasterEpoch master, const TableLayout& layout, const TabletId& id,
                     const std::vector<DeadLog*>& logs, Else else_can = Else::kOthersCan);
   // NotFound if it is not here, or not any more: then whatever is in its place is. Unavailable if
   // the server has lost its lock.
-  absl::Status Unload(MasterNumber master, const TabletId& id, const CallLimits& limits);
+  absl::Status Unload(MasterEpoch master, const TabletId& id, const CallLimits& limits);
   // Splits the tablet that has the row. AlreadyExists if a tablet begins with it.
-  absl::Status Split(MasterNumber master, uint64_t table_id, std::string_view row,
+  absl::Status Split(MasterEpoch master, uint64_t table_id, std::string_view row,
                      const CallLimits& limits);
   // Merges two tablets that are both here; the first of the two ends where the other begins.
-  absl::Status Merge(MasterNumber master, const TabletId& left, const TabletId& right,
+  absl::Status Merge(MasterEpoch master, const TabletId& left, const TabletId& right,
                      const CallLimits& limits);
   // The schema of a table from now on, for those of its tablets that are here.
-  absl::Status SetLayout(MasterNumber master, const TableLayout& layout);
+  absl::Status SetLayout(MasterEpoch master, const TableLayout& layout);
   // The table was deleted: its tablets take no more writes, and nothing is worked on them.
-  absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> Drop(MasterNumber master, uint64_t table_id);
+  absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> Drop(MasterEpoch master, uint64_t table_id);
   // Lets go of what one of them held; `with_files`: METADATA has forgotten it.
   void Erase(const std::shared_ptr<Tablet>& dropped, bool with_files);
 
-  // The server was sealed, and will never serve again: nothing it has begun is under way when this
+  // The server was fenced, and will never serve again: nothing it has begun is under way when this
   // returns, and it has no tablets.
   void End();
 
@@ -113,11 +114,11 @@ class ServerHost {
   uint64_t load() const;
 
  private:
-  absl::Status CheckMaster(MasterNumber master) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckMaster(MasterEpoch master) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::shared_ptr<Tablet>> FindTablet(const TabletId& id) const;
   absl::StatusOr<TabletState> ReadState(const TabletId& id, std::string* location) const;
   absl::Status SetLocation(const TabletId& id);
-  absl::Status OpenAndServe(MasterNumber master, const TableLayout& layout, const TabletId& id,
+  absl::Status OpenAndServe(MasterEpoch master, const TableLayout& layout, const TabletId& id,
                             const std::vector<DeadLog*>& logs, Else else_can);
   // What the dead servers' logs have of a tablet that nobody serves yet; it is written out.
   absl::Status Recover(const std::shared_ptr<Tablet>& tablet, const std::vector<DeadLog*>& logs);
@@ -132,11 +133,12 @@ class ServerHost {
   absl::Status CheckServing() const;
   absl::Status CheckLock() const;
   absl::Status CheckFit(Else else_can) const;
-  void TellOf(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
+  void Notify(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
               std::string_view row) const;
 
-  Cluster* const cluster_;
+  ClusterEnvironment* const environment_;
   const ServerRole role_;
+  MetadataTable* const metadata_;
   const std::unique_ptr<TabletServer> server_;
   WriteController write_controller_;
   DataPath data_path_;
@@ -144,7 +146,7 @@ class ServerHost {
 
   // Held while tablets come and go; nobody waits for background work with it.
   Mutex mutex_;
-  MasterNumber master_ ABSL_GUARDED_BY(mutex_) = 0;
+  MasterEpoch master_ ABSL_GUARDED_BY(mutex_) = 0;
   int loading_ ABSL_GUARDED_BY(mutex_) = 0;  // tablets that are being loaded
   CondVar loaded_;
   Mutex end_mutex_;  // before mutex_

@@ -20,9 +20,9 @@ std::string NameOf(const TabletServer& server, std::string_view role) {
 
 }  // namespace
 
-DatabaseStatistics Cluster::Statistics() const {
+DatabaseStatistics Cluster::Statistics() {
   DatabaseStatistics statistics;
-  for (const auto& host : ServersEver()) {
+  for (const auto& host : servers_.OfRoleEver(ServerRole::kUser)) {
     const CommitLog::Statistics log = host->server()->LogStatistics();
     statistics.rows_written += host->server()->rows_written();
     statistics.log_bytes_written += log.bytes;
@@ -30,7 +30,7 @@ DatabaseStatistics Cluster::Statistics() const {
     statistics.log_stalls += log.stalls;
     statistics.log_switches += log.switches;
   }
-  for (const auto& host : Servers()) {
+  for (const auto& host : servers_.Users()) {
     statistics.total_write_delay += host->write_controller()->total_delay();
     // Of the server whose writers wait longest.
     const absl::Duration delay = host->write_controller()->delay();
@@ -40,7 +40,7 @@ DatabaseStatistics Cluster::Statistics() const {
     }
   }
 
-  const BackgroundWork::Counters counters = background_.counters();
+  const BackgroundWork::Counters counters = environment_->background.counters();
   statistics.minor_compactions = counters.minor_compactions;
   statistics.minor_compaction_bytes_written = counters.minor_bytes_written;
   statistics.merging_compactions = counters.merging_compactions;
@@ -50,15 +50,15 @@ DatabaseStatistics Cluster::Statistics() const {
   statistics.compaction_bytes_dropped = counters.dropped_bytes;
   statistics.major_compactions = counters.major_compactions;
 
-  MemoryBudget& budget = *options_.shared_memory_budget;
+  MemoryBudget& budget = *environment_->options.shared_memory_budget;
   statistics.block_cache_hits = budget.block_cache().hits();
   statistics.block_cache_misses = budget.block_cache().misses();
-  if (scan_cache_ != nullptr) {
-    statistics.scan_cache_hits = scan_cache_->hits();
-    statistics.scan_cache_misses = scan_cache_->misses();
+  if (environment_->scan_cache != nullptr) {
+    statistics.scan_cache_hits = environment_->scan_cache->hits();
+    statistics.scan_cache_misses = environment_->scan_cache->misses();
   }
-  statistics.open_files = files_->open_files();
-  statistics.file_reopens = files_->reopened();
+  statistics.open_files = environment_->files->open_files();
+  statistics.file_reopens = environment_->files->reopened();
   statistics.memory_limit = budget.limit();
   statistics.memory_memtables = budget.used(MemoryBudget::Use::kMemtables);
   statistics.memory_log =
@@ -69,20 +69,20 @@ DatabaseStatistics Cluster::Statistics() const {
   statistics.memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);
 
   statistics.background_error = background_error();
-  statistics.failing_work = background_.Failing();
-  statistics.unserved_tablets = unserved_.List();
-  for (const TabletServer* server : AllServers()) {
+  statistics.failing_work = environment_->background.Failing();
+  statistics.unserved_tablets = environment_->unserved.List();
+  for (const TabletServer* server : servers_.AllTabletServers()) {
     for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
       tablet->AddQuarantined(&statistics.quarantined_files);
     }
   }
 
   for (const ServerRole role : kMetadataRoles) {
-    for (const auto& host : ServersOf(role)) {
+    for (const auto& host : servers_.OfRole(role)) {
       statistics.servers[NameOf(*host->server(), NameOfRole(role))] = host->server()->Statistics();
     }
   }
-  for (int number = 1; const auto& host : Servers()) {
+  for (int number = 1; const auto& host : servers_.Users()) {
     const TabletServer& server = *host->server();
     const WriteController& controller = *host->write_controller();
     TabletServerStatistics& of_server = statistics.servers[NameOf(server, Cat("user-", number++))];
@@ -93,7 +93,7 @@ DatabaseStatistics Cluster::Statistics() const {
   }
 
   std::map<std::string, std::set<uint64_t>> counted;
-  for (const auto& host : Servers()) {
+  for (const auto& host : servers_.Users()) {
     for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
       const Pin<TabletVersion> version = tablet->Version();
       const std::string& name = version->layout().name;

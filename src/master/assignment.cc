@@ -2,7 +2,7 @@
 // and those of a server that has lost its lock (sections 5.2 and 6 of the paper).
 //
 // A lost server is replaced in these steps:
-//  1. its file is locked and sealed: it never serves again (Cluster::SealLostServers)
+//  1. its file is locked and sealed: it never serves again (ServerSet::FenceLost)
 //  2. it ends: what it has begun is done, and nothing more is acknowledged. What was is noted in
 //     its file. A call on its log that hangs and was left behind (commitlog/commit_log.h) may go
 //     on: what it writes is not read
@@ -32,7 +32,7 @@ absl::Status Master::AssignUsers() {
   is_assigned_ = false;
   const absl::Status assigned = Assign(ServerRole::kUser);
   is_assigned_ = assigned.ok();
-  cluster_->unserved()->NoteAssignment(assigned);
+  cluster_->environment()->unserved.NoteAssignment(assigned);
   return assigned;
 }
 
@@ -40,26 +40,29 @@ absl::Status Master::Assign(ServerRole role) {
   const SteadyTime start = SteadyTime::Now();
   // Before anybody asks which tablets are served: what a server that has ended had is in its log,
   // which is read only once the server is none of the present ones. An earlier master may be at it.
-  ServerDirectory servers(cluster_->file_system(), lock_->session(), cluster_->directory());
-  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
+  ServerDirectory servers(cluster_->environment()->file_system, lock_->session(),
+                          cluster_->environment()->directory);
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->OfRole(role)) {
     if (!host->server()->ended()) continue;
     BT_RETURN_IF_ERROR(Step());
     host->End();
     BT_RETURN_IF_ERROR(
         servers.NoteLast(host->server()->name(), host->server()->last_acknowledged()));
-    cluster_->ReplaceServer(host, lock_->number());
+    cluster_->servers()->Replace(host, lock_->epoch());
   }
   // The dead before the missing: the tablets of a server that is none of the present ones by now
   // are missing then, so that its log is not removed without them.
   BT_RETURN_IF_ERROR(servers.Load());
   std::vector<std::string> dead = servers.Servers(role);
-  std::erase_if(dead, [&](const std::string& name) { return cluster_->IsLive(name); });
+  std::erase_if(dead, [&](const std::string& name) {
+    return cluster_->environment()->server_names.IsLive(name);
+  });
   Reach must_reach;
   BT_ASSIGN_OR_RETURN(const std::vector<Unassigned> tablets, FindUnassigned(role, &must_reach));
   std::vector<std::unique_ptr<DeadLog>> logs;
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(Step());
-    if (!read_only_) BT_RETURN_IF_ERROR(servers.Seal(name));
+    if (!read_only_) BT_RETURN_IF_ERROR(servers.Fence(name));
     BT_ASSIGN_OR_RETURN(const ServerDirectory::Needed needed, servers.NeededOf(name));
     if (!needed.is_needed) continue;
     BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
@@ -67,7 +70,8 @@ absl::Status Master::Assign(ServerRole role) {
     // Tablets are written out one after the other: without this, power loss in between could leave
     // a later mutation without an earlier one.
     if (!read_only_ && !tablets.empty()) {
-      BT_RETURN_IF_ERROR(SyncLog(cluster_->file_system(), cluster_->directory().log_of(name)));
+      BT_RETURN_IF_ERROR(SyncLog(cluster_->environment()->file_system,
+                                 cluster_->environment()->directory.log_of(name)));
     }
     logs.push_back(std::move(log));
   }
@@ -79,15 +83,16 @@ absl::Status Master::Assign(ServerRole role) {
   }
   logs.clear();
   if (!read_only_) {
-    if (!dead.empty()) BT_RETURN_IF_ERROR(cluster_->AttestCommitsOf(role));
+    if (!dead.empty()) BT_RETURN_IF_ERROR(cluster_->servers()->AttestCommitsOf(role));
     for (const std::string& name : dead) {
       BT_RETURN_IF_ERROR(Step());
-      const std::shared_ptr<ServerHost> host = cluster_->FindServerEver(name);
+      const std::shared_ptr<ServerHost> host = cluster_->servers()->FindEver(name);
       if (host != nullptr) host->server()->DropLog();
       BT_RETURN_IF_ERROR(servers.Remove(name));
       info_log_->Info("others have the tablets of server ", name);
       // Those of earlier processes are none that a listener has heard of.
-      if (ListenerQueue* const events = cluster_->events(); events != nullptr && host != nullptr) {
+      if (ListenerQueue* const events = cluster_->environment()->events.get();
+          events != nullptr && host != nullptr) {
         events->Push(&EventListener::OnServerReplaced, {absl::Now(), name});
       }
     }
@@ -111,7 +116,7 @@ absl::StatusOr<std::vector<Master::Unassigned>> Master::FindUnassigned(ServerRol
   for (const TableLayout* layout : layouts) {
     BT_ASSIGN_OR_RETURN(const std::vector<TabletState> states, ReadTablets(role, *layout));
     for (const TabletState& state : states) {
-      cluster_->NoteSequences(state);
+      cluster_->environment()->sequences.AdvanceTo(LargestSequence(state));
       uint64_t load = 0;
       for (const auto& [id, group] : state.groups) {
         SequenceNumber& reach = (*must_reach)[group.redo.server];
@@ -124,7 +129,7 @@ absl::StatusOr<std::vector<Master::Unassigned>> Master::FindUnassigned(ServerRol
   }
   // After METADATA was read: what is split or merged meanwhile is not taken for missing.
   std::set<TabletId> served;
-  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->OfRole(role)) {
     for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
       served.insert(tablet->id());
     }
@@ -137,26 +142,27 @@ absl::StatusOr<std::vector<TabletState>> Master::ReadTablets(ServerRole role,
                                                              const TableLayout& layout) {
   switch (role) {
     case ServerRole::kRoot:
-      return std::vector{cluster_->root()->state()};
+      return std::vector{cluster_->environment()->root.state()};
     case ServerRole::kMetadata:
-      BT_RETURN_IF_ERROR(cluster_->root_rows()->SettleTable(kMetadataTableId));
+      BT_RETURN_IF_ERROR(cluster_->metadata()->root_rows()->SettleTable(kMetadataTableId));
       BT_RETURN_IF_ERROR(AddFirstMetadataTablet());
-      return cluster_->root_rows()->ReadTable(kMetadataTableId);
+      return cluster_->metadata()->root_rows()->ReadTable(kMetadataTableId);
     case ServerRole::kUser:
       break;
   }
-  return cluster_->metadata()->ReadTable(layout.table_id);
+  return cluster_->metadata()->table()->ReadTable(layout.table_id);
 }
 
 // A database that was just created has a root tablet and nothing in it. Where the root tablet was
 // written out, or there are tables, a row that is missing is lost.
 absl::Status Master::AddFirstMetadataTablet() {
-  BT_ASSIGN_OR_RETURN(const bool is_there, cluster_->root_rows()->HasTable(kMetadataTableId));
-  if (is_there || !cluster_->root()->state().groups.empty()) return absl::OkStatus();
+  BT_ASSIGN_OR_RETURN(const bool is_there,
+                      cluster_->metadata()->root_rows()->HasTable(kMetadataTableId));
+  if (is_there || !cluster_->environment()->root.state().groups.empty()) return absl::OkStatus();
   BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, schemas_.ReadAll());
   if (!layouts.empty()) return absl::OkStatus();
-  return cluster_->root_rows()->AddTable(kMetadataTableId,
-                                         {RowRange::StartingAt(*RootRows().end())});
+  return cluster_->metadata()->root_rows()->AddTable(kMetadataTableId,
+                                                     {RowRange::StartingAt(*RootRows().end())});
 }
 
 absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const std::string& server, bool must_exist,
@@ -167,19 +173,21 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const std::string& serv
   if (reach != must_reach.end()) options.replay.must_reach = reach->second;
   options.replay.must_exist = must_exist;
   options.last = last;
-  options.replay.read_mode = cluster_->options().read_mode;
+  options.replay.read_mode = cluster_->environment()->options.read_mode;
   // Sorting holds a few pieces at a time.
-  options.piece_size = std::clamp<uint64_t>(cluster_->options().shared_memory_budget->limit() / 8,
-                                            uint64_t{1} << 20, options.piece_size);
-  const std::string directory = cluster_->directory().log_of(server);
+  options.piece_size =
+      std::clamp<uint64_t>(cluster_->environment()->options.shared_memory_budget->limit() / 8,
+                           uint64_t{1} << 20, options.piece_size);
+  const std::string directory = cluster_->environment()->directory.log_of(server);
   // An earlier master may still be sorting it, too.
   if (!read_only_) {
     options.sorted_directory =
-        Cat(cluster_->directory().sorted_logs(), "/", server, "-", lock_->number());
+        Cat(cluster_->environment()->directory.sorted_logs(), "/", server, "-", lock_->epoch());
   }
-  BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
-                      DeadLog::Sort(cluster_->file_system(), server, directory, options));
-  cluster_->sequences()->AdvanceTo(log->last_sequence());
+  BT_ASSIGN_OR_RETURN(
+      std::unique_ptr<DeadLog> log,
+      DeadLog::Sort(cluster_->environment()->file_system, server, directory, options));
+  cluster_->environment()->sequences.AdvanceTo(log->last_sequence());
   info_log_->Info("sorted ", log->statistics().records_read, " records of server ", server, ", ",
                   log->statistics().segments_read, " segments, into ", log->statistics().pieces,
                   " pieces");
@@ -189,7 +197,7 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Master::ReadLog(const std::string& serv
 absl::StatusOr<std::vector<Master::Share>> Master::Distribute(
     ServerRole role, const std::vector<Unassigned>& tablets) const {
   std::vector<Share> shares;
-  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->OfRole(role)) {
     // One that was lost meanwhile is not asked.
     if (host->server()->serving()) shares.push_back({host, host->load(), {}, absl::OkStatus()});
   }
@@ -252,7 +260,7 @@ absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
     moving_.erase(tablet.id);
   }
   if (loaded.ok()) {
-    cluster_->unserved()->Forget(tablet.id);
+    cluster_->environment()->unserved.Forget(tablet.id);
     return loaded;
   }
   if (absl::IsNotFound(loaded)) {
@@ -261,32 +269,33 @@ absl::Status Master::LoadOne(ServerHost* host, const Unassigned& tablet,
     const absl::Status read = host->metadata()->ReadTablet(tablet.id, &server).status();
     if (absl::IsNotFound(read)) return absl::OkStatus();
   }
-  cluster_->unserved()->NoteFailure(tablet.id, tablet.layout->name, tablet.begin, loaded);
+  cluster_->environment()->unserved.NoteFailure(tablet.id, tablet.layout->name, tablet.begin,
+                                                loaded);
   return Annotate(loaded, Cat("table ", tablet.layout->name));
 }
 
 absl::Status Master::LoadSomewhere(ServerHost* host, const Unassigned& tablet,
                                    const std::vector<DeadLog*>& logs) {
   constexpr auto kAnyway = ServerHost::Else::kNobodyCan;
-  const absl::Status loaded = host->Load(lock_->number(), *tablet.layout, tablet.id, logs, kAnyway);
+  const absl::Status loaded = host->Load(lock_->epoch(), *tablet.layout, tablet.id, logs, kAnyway);
   if (loaded.ok() || absl::IsNotFound(loaded) || host->role() == ServerRole::kRoot) return loaded;
   std::string name;
   if (!host->metadata()->ReadTablet(tablet.id, &name).ok()) return loaded;
-  const std::shared_ptr<ServerHost> named = cluster_->FindServer(name);
+  const std::shared_ptr<ServerHost> named = cluster_->servers()->Find(name);
   if (named == nullptr || named.get() == host || !named->server()->serving()) return loaded;
-  const absl::Status back = named->Load(lock_->number(), *tablet.layout, tablet.id, logs, kAnyway);
+  const absl::Status back = named->Load(lock_->epoch(), *tablet.layout, tablet.id, logs, kAnyway);
   return back.ok() ? back : loaded;
 }
 
 // Whatever tablet has its rows by now: one that was merged may become what it was by a split.
 bool Master::IsServed(const Unassigned& tablet) const {
-  return static_cast<bool>(cluster_->FindTablet(tablet.id.table_id, tablet.begin));
+  return static_cast<bool>(cluster_->servers()->FindTablet(tablet.id.table_id, tablet.begin));
 }
 
 // --- Of servers that are lost ---
 
 absl::Status Master::ReplaceLostServers(ServerRole role) {
-  cluster_->SealLostServers();
+  cluster_->servers()->FenceLost();
   if (role == ServerRole::kUser) {
     MutexLock lock(&schema_mutex_);
     return AssignIfDue(role, &is_assigned_);
@@ -297,15 +306,15 @@ absl::Status Master::ReplaceLostServers(ServerRole role) {
 }
 
 absl::Status Master::AssignIfDue(ServerRole role, bool* is_assigned) {
-  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->OfRole(role)) {
     if (host->server()->ended()) *is_assigned = false;
   }
   if (*is_assigned) return absl::OkStatus();
   if (!active()) return absl::UnavailableError("this master is not active");
   const absl::Status assigned = Assign(role);
   *is_assigned = assigned.ok();
-  if (role == ServerRole::kUser) cluster_->unserved()->NoteAssignment(assigned);
-  cluster_->background()->Wake();  // for who waits for a tablet
+  if (role == ServerRole::kUser) cluster_->environment()->unserved.NoteAssignment(assigned);
+  cluster_->environment()->background.Wake();  // for who waits for a tablet
   if (!assigned.ok()) {
     info_log_->Error("tablets that are not served cannot be assigned yet: ",
                      ToStd(assigned.message()));  // tried again before long

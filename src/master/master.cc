@@ -13,11 +13,11 @@ namespace bigtable {
 Master::Master(Cluster* cluster, Options options, std::unique_ptr<MasterLock> lock)
     : cluster_(cluster),
       options_(std::move(options)),
-      read_only_(cluster->options().read_only),
+      read_only_(cluster->environment()->options.read_only),
       lock_(std::move(lock)),
       schemas_(lock_->session()),
       access_lists_(lock_->session()),
-      info_log_(cluster->info_log()),
+      info_log_(&cluster->environment()->info_log),
       is_opening_(options_.opening) {}
 
 Master::~Master() {
@@ -32,13 +32,14 @@ Master::~Master() {
 absl::StatusOr<std::shared_ptr<Master>> Master::Create(Cluster* cluster, Options options) {
   BT_ASSIGN_OR_RETURN(
       std::unique_ptr<MasterLock> lock,
-      MasterLock::Acquire(cluster->lock_service(), cluster->options().read_only, options.on_step));
+      MasterLock::Acquire(cluster->environment()->lock_service.get(),
+                          cluster->environment()->options.read_only, options.on_step));
   return std::shared_ptr<Master>(new Master(cluster, std::move(options), std::move(lock)));
 }
 
 absl::Status Master::Begin() {
   for (const ServerRole role : kMetadataRoles) BT_RETURN_IF_ERROR(BeginRole(role));
-  BT_RETURN_IF_ERROR(GreetServers(ServerRole::kUser));
+  BT_RETURN_IF_ERROR(AcceptByServers(ServerRole::kUser));
   {
     MutexLock schema_lock(&schema_mutex_);
     BT_RETURN_IF_ERROR(ReadTables());
@@ -48,12 +49,12 @@ absl::Status Master::Begin() {
     is_opening_ = false;
   }
   if (!options_.opening || read_only_) return absl::OkStatus();
-  cluster_->CountSharedFiles();
+  cluster_->servers()->CountSharedFiles();
   return SweepLeftovers();
 }
 
 absl::Status Master::BeginRole(ServerRole role) {
-  BT_RETURN_IF_ERROR(GreetServers(role));
+  BT_RETURN_IF_ERROR(AcceptByServers(role));
   MetadataPart* const part = PartOf(role);
   {
     MutexLock lock(&part->mutex);
@@ -71,10 +72,10 @@ CallLimits Master::WithEnd(CallLimits limits) const {
   return limits;
 }
 
-absl::Status Master::GreetServers(ServerRole role) {
-  for (const std::shared_ptr<ServerHost>& host : cluster_->ServersOf(role)) {
+absl::Status Master::AcceptByServers(ServerRole role) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->OfRole(role)) {
     BT_RETURN_IF_ERROR(Step());
-    BT_RETURN_IF_ERROR(host->Greet(lock_->number()).status());
+    BT_RETURN_IF_ERROR(host->Accept(lock_->epoch()).status());
   }
   return absl::OkStatus();
 }
@@ -83,11 +84,11 @@ absl::Status Master::ReadTables() {
   BT_ASSIGN_OR_RETURN(std::vector<TableLayout> layouts, schemas_.ReadAll());
   for (TableLayout& layout : layouts) {
     // Ids of tables and families are sequence numbers, too, and so are changes of rules.
-    cluster_->sequences()->AdvanceTo(layout.table_id);
+    cluster_->environment()->sequences.AdvanceTo(layout.table_id);
     for (const FamilyLayout& family : layout.families) {
-      cluster_->sequences()->AdvanceTo(family.created);
+      cluster_->environment()->sequences.AdvanceTo(family.created);
     }
-    cluster_->sequences()->AdvanceTo(layout.LastRuleChange());
+    cluster_->environment()->sequences.AdvanceTo(layout.LastRuleChange());
     MutexLock lock(&mutex_);
     const std::string name = layout.name;
     tables_[name] = std::move(layout);
@@ -97,7 +98,7 @@ absl::Status Master::ReadTables() {
 
 absl::Status Master::FinishChanges() {
   if (read_only_) return absl::OkStatus();
-  MetadataTable* const metadata = cluster_->metadata();
+  MetadataTable* const metadata = cluster_->metadata()->table();
   std::vector<TableLayout> layouts;
   {
     MutexLock lock(&mutex_);
@@ -109,20 +110,21 @@ absl::Status Master::FinishChanges() {
     // Sequence numbers that METADATA has come before those of new mutations of it.
     BT_ASSIGN_OR_RETURN(const std::vector<TabletState> states,
                         metadata->ReadTable(layout.table_id));
-    for (const TabletState& state : states) cluster_->NoteSequences(state);
+    for (const TabletState& state : states)
+      cluster_->environment()->sequences.AdvanceTo(LargestSequence(state));
   }
   for (const TableLayout& layout : layouts) {
     BT_RETURN_IF_ERROR(Step());
     BT_RETURN_IF_ERROR(metadata->SettleTable(layout.table_id));
-    for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
-      BT_RETURN_IF_ERROR(host->SetLayout(lock_->number(), layout));
+    for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->Users()) {
+      BT_RETURN_IF_ERROR(host->SetLayout(lock_->epoch(), layout));
     }
   }
   // Tables without a schema: their creation or deletion was cut short.
   std::set<uint64_t> unknown;
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> in_metadata, metadata->Tables());
   unknown.insert(in_metadata.begin(), in_metadata.end());
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->Users()) {
     for (const auto& tablet : host->server()->Tablets()) unknown.insert(tablet->table_id());
   }
   for (const uint64_t table_id : unknown) {
@@ -152,7 +154,7 @@ absl::Status Master::Resume() {
     MutexLock lock(&mutex_);
     for (const auto& [name, layout] : tables_) layouts.push_back(layout);
   }
-  const std::vector<std::shared_ptr<ServerHost>> hosts = cluster_->Servers();
+  const std::vector<std::shared_ptr<ServerHost>> hosts = cluster_->servers()->Users();
   if (std::any_of(hosts.begin(), hosts.end(),
                   [](const auto& host) { return !host->server()->error().ok(); })) {
     for (TableLayout& layout : layouts) {

@@ -67,7 +67,7 @@ class Master {
 
   // The first step. Unavailable if another master has the lock. `cluster` outlives it.
   static absl::StatusOr<std::shared_ptr<Master>> Create(Cluster* cluster, Options options);
-  // The others. Meanwhile somebody has to call Cluster::SealLostServers: a command of an earlier
+  // The others. Meanwhile somebody has to call ServerSet::FenceLost: a command of an earlier
   // master to a server that is lost is done only after that, and until then that server does not
   // answer.
   absl::Status Begin();
@@ -86,7 +86,7 @@ class Master {
 
   // False: it has given up, or lost its lock, and another is to take its place.
   bool active() const { return lock_->held(); }
-  MasterNumber number() const { return lock_->number(); }
+  MasterEpoch epoch() const { return lock_->epoch(); }
 
   // --- Tables (tables.cc) ---
 
@@ -102,7 +102,7 @@ class Master {
   // FailedPrecondition while a family has it.
   absl::Status DeleteAccessList(std::string_view name);
   // A number that no table and no family had: larger than every sequence number so far.
-  SequenceNumber TakeSequence() { return cluster_->sequences()->Take(1); }
+  SequenceNumber TakeSequence() { return cluster_->environment()->sequences.Take(1); }
   absl::Status Resume();
 
   // --- Tablets (tablet_changes.cc); reads and writes go on meanwhile ---
@@ -128,8 +128,8 @@ class Master {
   void Wake();
   // What keeps tablets from being assigned may be over: no pause is waited for.
   void AssignNow();
-  // Has the tablets of lost servers, and others that nobody serves, loaded by servers. OK if all are
-  // served, as far as is known; otherwise why not.
+  // Has the tablets of lost servers, and others that nobody serves, loaded by servers. OK if all
+  // are served, as far as is known; otherwise why not.
   absl::Status ReplaceLostServers(ServerRole role = ServerRole::kUser);
   // After the threads have ended: OK once every tablet is served.
   absl::Status ReplaceAll();
@@ -160,7 +160,7 @@ class Master {
   CallLimits WithEnd(CallLimits limits) const;
 
   // Starting, and what any of its calls needs.
-  absl::Status GreetServers(ServerRole role);
+  absl::Status AcceptByServers(ServerRole role);
   // Steps 3 and 4 for METADATA's tablets of one role.
   absl::Status BeginRole(ServerRole role);
   // Whether an error keeps it from going on: a later master must begin to be able to do something

@@ -46,15 +46,15 @@ class MasterLock {
     BT_ASSIGN_OR_RETURN(const std::optional<LockSequencer> sequencer,
                         lock->session_->TryLock(kFile, LockMode::kExclusive));
     if (!sequencer.has_value()) return absl::UnavailableError("there is another master");
-    lock->number_ = sequencer->generation;
+    lock->epoch_ = sequencer->generation;
     return lock;
   }
   MasterLock(const MasterLock&) = delete;
   MasterLock& operator=(const MasterLock&) = delete;
 
   LockSession* session() { return session_.get(); }
-  // Larger than that of every master before; 0 in a database that is only read.
-  MasterNumber number() const { return number_; }
+  // Larger than that of every earlier master; 0 in a database that is only read.
+  MasterEpoch epoch() const { return epoch_; }
   bool held() const { return !given_up_.load(std::memory_order_relaxed) && session_->alive(); }
   // For the calls that the master makes for others: they end soon once it has given up.
   const std::atomic<bool>* given_up() const { return &given_up_; }
@@ -73,7 +73,7 @@ class MasterLock {
   explicit MasterLock(std::function<void()> on_step) : on_step_(std::move(on_step)) {}
 
   const std::function<void()> on_step_;
-  MasterNumber number_ = 0;
+  MasterEpoch epoch_ = 0;
   std::atomic<bool> given_up_{false};
   std::unique_ptr<LockSession> session_;
 };

@@ -17,7 +17,7 @@ namespace bigtable {
 absl::Status MasterRunner::Start() {
   BT_ASSIGN_OR_RETURN(std::shared_ptr<Master> master, CreateMaster(true));
   BT_RETURN_IF_ERROR(master->Begin());
-  const bool read_only = cluster_->options().read_only;
+  const bool read_only = cluster_->environment()->options.read_only;
   {
     MutexLock lock(&mutex_);
     master_ = master;
@@ -25,7 +25,7 @@ absl::Status MasterRunner::Start() {
   if (read_only) return absl::OkStatus();
   BT_RETURN_IF_ERROR(cluster_->StartBackground([this] {
     progress_();
-    cluster_->SealLostServers();
+    cluster_->servers()->FenceLost();
     if (const std::shared_ptr<Master> present = Find()) present->Wake();
   }));
   BT_RETURN_IF_ERROR(master->StartThreads());
@@ -127,9 +127,10 @@ void MasterRunner::StartLoop() {
       if (const absl::Status started = (*next)->StartThreads(); !started.ok()) next = started;
     }
     if (next.ok()) {
-      cluster_->info_log()->Info("another master has begun");
+      cluster_->environment()->info_log.Info("another master has begun");
     } else {
-      cluster_->info_log()->Warning("there is no master: ", ToStd(next.status().message()));
+      cluster_->environment()->info_log.Warning("there is no master: ",
+                                                ToStd(next.status().message()));
     }
     MutexLock lock(&mutex_);
     if (next.ok()) {
@@ -173,7 +174,7 @@ void MasterRunner::DeleteLoop() {
 
 void MasterRunner::SealLoop() {
   while (true) {
-    cluster_->SealLostServers();
+    cluster_->servers()->FenceLost();
     progress_();
     MutexLock lock(&mutex_);
     if (stopped_) return;
@@ -198,7 +199,7 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::Await(const CallLimits& li
   const uint64_t failures = failures_;
   while (master_ == nullptr || (!master_->active() && !stopping_)) {
     BT_RETURN_IF_ERROR(limits.Check());
-    if (stopping_ || (end == End::kWhenClosing && cluster_->is_closing())) {
+    if (stopping_ || (end == End::kWhenClosing && cluster_->environment()->is_closing)) {
       return absl::FailedPreconditionError("the database is being closed");
     }
     if (failures_ != failures && !absl::IsUnavailable(last_failure_)) return last_failure_;
@@ -256,7 +257,7 @@ void MasterRunner::Abandon() {
 }
 
 absl::Status MasterRunner::Shutdown() {
-  if (cluster_->options().read_only) {
+  if (cluster_->environment()->options.read_only) {
     Stop();
     return absl::OkStatus();
   }

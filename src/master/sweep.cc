@@ -25,22 +25,22 @@ bool IsSortedLogName(std::string_view name) {
 
 absl::Status Master::SweepFiles() {
   // Taken first: what METADATA does not name by then, of work that has ended, it never will.
-  const uint64_t settled = cluster_->file_numbers()->settled();
+  const uint64_t settled = cluster_->environment()->file_numbers.settled();
   // Then it may still name what a failed mutation has put there: after a crash.
-  BT_RETURN_IF_ERROR(cluster_->metadata_error());
-  FileSystem* const file_system = cluster_->file_system();
-  const DatabaseDirectory& directory = cluster_->directory();
+  BT_RETURN_IF_ERROR(cluster_->metadata()->error());
+  FileSystem* const file_system = cluster_->environment()->file_system;
+  const DatabaseDirectory& directory = cluster_->environment()->directory;
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                       file_system->ListDirectory(directory.sstables()));
   std::set<uint64_t> named;
-  cluster_->root()->AddFiles(&named);
-  BT_RETURN_IF_ERROR(cluster_->metadata()->AddFiles(&named));
+  cluster_->environment()->root.AddFiles(&named);
+  BT_RETURN_IF_ERROR(cluster_->metadata()->table()->AddFiles(&named));
   for (const std::string& name : names) {
     const auto number = DatabaseDirectory::SSTableNumber(name);
     if (!number.has_value() || *number > settled || named.contains(*number)) continue;
     info_log_->Info("removing ", name, ", which no table names");
     // Its last tablet may be removing it, too; or the last reader does.
-    const absl::Status removed = cluster_->files()->Remove(directory.sstable(*number));
+    const absl::Status removed = cluster_->environment()->files->Remove(directory.sstable(*number));
     if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   }
   return absl::OkStatus();
@@ -48,8 +48,8 @@ absl::Status Master::SweepFiles() {
 
 absl::Status Master::SweepLeftovers() {
   BT_RETURN_IF_ERROR(SweepFiles());
-  FileSystem* const file_system = cluster_->file_system();
-  const DatabaseDirectory& directory = cluster_->directory();
+  FileSystem* const file_system = cluster_->environment()->file_system;
+  const DatabaseDirectory& directory = cluster_->environment()->directory;
   const auto sorted = file_system->ListDirectory(directory.sorted_logs());
   if (!sorted.ok() && !absl::IsNotFound(sorted.status())) return sorted.status();
   for (const std::string& name : sorted.value_or(std::vector<std::string>())) {
@@ -69,8 +69,9 @@ absl::Status Master::SweepLeftovers() {
   ServerDirectory servers(file_system, lock_->session(), directory);
   BT_RETURN_IF_ERROR(servers.Load());
   std::vector<std::string> others;
-  BT_RETURN_IF_ERROR(
-      servers.SweepLogs([&](std::string_view name) { return cluster_->IsLive(name); }, &others));
+  BT_RETURN_IF_ERROR(servers.SweepLogs(
+      [&](std::string_view name) { return cluster_->environment()->server_names.IsLive(name); },
+      &others));
   for (const std::string& name : others) NoteStray(Cat(directory.logs(), "/", name));
   return absl::OkStatus();
 }

@@ -31,7 +31,7 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   // sequence numbers that METADATA's mutation takes are larger, so neither will it be used again.
   layout.table_id = TakeSequence();
   BT_RETURN_IF_ERROR(Step());
-  BT_RETURN_IF_ERROR(cluster_->metadata()->AddTable(layout.table_id, ranges));
+  BT_RETURN_IF_ERROR(cluster_->metadata()->table()->AddTable(layout.table_id, ranges));
   std::vector<Unassigned> tablets;
   for (const RowRange& rows : ranges) {
     tablets.push_back({&layout, {layout.table_id, rows.end()}, std::string(rows.begin()), 0});
@@ -40,7 +40,7 @@ absl::Status Master::CreateTable(std::string_view name, const TableSchema& schem
   // A server that has no log yet gets one: an error of that is one of the creation.
   for (const Share& share : shares) {
     BT_RETURN_IF_ERROR(Step());
-    BT_RETURN_IF_ERROR(share.host->Start(lock_->number()));
+    BT_RETURN_IF_ERROR(share.host->Start(lock_->epoch()));
   }
   BT_RETURN_IF_ERROR(Step());
   if (const absl::Status written = schemas_.Write(layout); !written.ok()) {
@@ -95,19 +95,19 @@ absl::Status Master::DropTablets(uint64_t table_id) {
   absl::Cleanup erase = [&] {
     for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten);
   };
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->Users()) {
     BT_RETURN_IF_ERROR(Step());
-    BT_ASSIGN_OR_RETURN(auto tablets, host->Drop(lock_->number(), table_id));
+    BT_ASSIGN_OR_RETURN(auto tablets, host->Drop(lock_->epoch(), table_id));
     for (std::shared_ptr<Tablet>& tablet : tablets) dropped.push_back({std::move(tablet), host});
   }
   BT_RETURN_IF_ERROR(Step());
-  BT_RETURN_IF_ERROR(cluster_->metadata()->RemoveTable(table_id));
+  BT_RETURN_IF_ERROR(cluster_->metadata()->table()->RemoveTable(table_id));
   forgotten = true;
   std::move(erase).Invoke();
-  cluster_->ForgetCounters(table_id);
-  cluster_->unserved()->ForgetTable(table_id);
-  cluster_->background()->RetryForSpace();
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+  cluster_->environment()->inherited_counters.ForgetTable(table_id);
+  cluster_->environment()->unserved.ForgetTable(table_id);
+  cluster_->environment()->background.RetryForSpace();
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->Users()) {
     if (const absl::Status status = host->server()->MaintainLog(); !status.ok()) {
       info_log_->Warning("after a table was deleted: ", ToStd(status.message()));
     }
@@ -143,9 +143,9 @@ absl::Status Master::Distribute(const TableLayout& layout) {
     MutexLock lock(&mutex_);
     tables_[layout.name] = layout;
   }
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->Users()) {
     BT_RETURN_IF_ERROR(Step());
-    BT_RETURN_IF_ERROR(host->SetLayout(lock_->number(), layout));
+    BT_RETURN_IF_ERROR(host->SetLayout(lock_->epoch(), layout));
   }
   return absl::OkStatus();
 }
@@ -178,7 +178,7 @@ absl::Status Master::ChangeRules(const TableLayout& before, TableLayout* layout)
   if (changed.empty()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(Distribute(held));
   const SequenceNumber sequence = TakeSequence();
-  const absl::Time now = cluster_->options().clock->Now();
+  const absl::Time now = cluster_->environment()->options.clock->Now();
   for (FamilyLayout* family : changed) {
     const GcRule rule = std::exchange(family->gc, before.FindFamily(family->name)->gc);
     family->ChangeRule(rule, sequence, now);
@@ -226,7 +226,7 @@ absl::Status Master::DeleteAccessList(std::string_view name) {
 
 void Master::TellOfTable(void (EventListener::*function)(const TableEvent&),
                          std::string_view table) {
-  if (ListenerQueue* const events = cluster_->events()) {
+  if (ListenerQueue* const events = cluster_->environment()->events.get()) {
     events->Push(function, {absl::Now(), std::string(table)});
   }
 }
@@ -242,7 +242,7 @@ bool Master::RestoreSchema(const TableLayout& layout) {
 }
 
 void Master::RefuseWrites(const absl::Status& status) {
-  for (const std::shared_ptr<ServerHost>& host : cluster_->Servers()) {
+  for (const std::shared_ptr<ServerHost>& host : cluster_->servers()->Users()) {
     host->server()->SetError(status);
   }
 }

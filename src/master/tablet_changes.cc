@@ -24,7 +24,7 @@ bool IsElsewhere(const absl::Status& status, const ServerHost& host) {
 absl::StatusOr<HostedTablet> Master::AwaitTablet(uint64_t table_id, std::string_view row,
                                                  const CallLimits& limits) {
   while (true) {
-    HostedTablet hosted = cluster_->FindTablet(table_id, row);
+    HostedTablet hosted = cluster_->servers()->FindTablet(table_id, row);
     if (hosted && hosted.host->server()->serving()) return hosted;
     BT_RETURN_IF_ERROR(WaitForTablet(table_id, row, limits));
   }
@@ -42,23 +42,23 @@ absl::Status Master::WaitALittle(const CallLimits& limits) {
   BT_RETURN_IF_ERROR(limits.Check());
   BT_RETURN_IF_ERROR(Step());
   if (IsStopping()) return absl::FailedPreconditionError("the database is being closed");
-  cluster_->background()->WaitForProgress(absl::Milliseconds(1));
+  cluster_->environment()->background.WaitForProgress(absl::Milliseconds(1));
   return absl::OkStatus();
 }
 
 absl::Status Master::WaitForTablet(uint64_t table_id, std::string_view row,
                                    const CallLimits& limits) {
   bool is_over;
-  const absl::Status why = cluster_->unserved()->Why(table_id, row, &is_over);
+  const absl::Status why = cluster_->environment()->unserved.Why(table_id, row, &is_over);
   if (is_over) return why;
-  BT_RETURN_IF_ERROR(cluster_->unserved()->Explain(WaitALittle(limits), table_id, row));
+  BT_RETURN_IF_ERROR(cluster_->environment()->unserved.Explain(WaitALittle(limits), table_id, row));
   return CheckThere(table_id);
 }
 
 absl::StatusOr<std::vector<HostedTablet>> Master::AwaitTablets(uint64_t table_id,
                                                                const CallLimits& limits) {
   while (true) {
-    std::vector<HostedTablet> tablets = cluster_->TabletsOf(table_id);
+    std::vector<HostedTablet> tablets = cluster_->servers()->TabletsOf(table_id);
     std::optional<std::string> next = "";  // where the next tablet begins
     for (const HostedTablet& hosted : tablets) {
       if (!next.has_value() || hosted.tablet->rows().begin() != *next) break;
@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<HostedTablet>> Master::AwaitTablets(uint64_t table_id
 }
 
 std::optional<int> Master::NumberOf(const ServerHost& host) const {
-  for (int number = 0; const std::shared_ptr<ServerHost>& other : cluster_->Servers()) {
+  for (int number = 0; const std::shared_ptr<ServerHost>& other : cluster_->servers()->Users()) {
     if (other.get() == &host) return number;
     ++number;
   }
@@ -87,7 +87,7 @@ absl::Status Master::SplitTablet(std::string_view table, std::string_view row,
     BT_ASSIGN_OR_RETURN(const uint64_t table_id, FindTableId(table));
     BT_ASSIGN_OR_RETURN(const HostedTablet hosted, AwaitTablet(table_id, row, limits));
     BT_RETURN_IF_ERROR(Step());
-    const absl::Status split = hosted.host->Split(lock_->number(), table_id, row, limits);
+    const absl::Status split = hosted.host->Split(lock_->epoch(), table_id, row, limits);
     if (IsElsewhere(split, *hosted.host)) {
       BT_RETURN_IF_ERROR(WaitALittle(limits));
       continue;
@@ -106,7 +106,7 @@ absl::Status Master::MoveTablet(std::string_view table, std::string_view row, in
                                 const CallLimits& caller_limits) {
   const CallLimits limits = WithEnd(caller_limits);
   while (true) {
-    const std::vector<std::shared_ptr<ServerHost>> hosts = cluster_->Servers();
+    const std::vector<std::shared_ptr<ServerHost>> hosts = cluster_->servers()->Users();
     if (server < 0 || static_cast<size_t>(server) >= hosts.size()) {
       return absl::InvalidArgumentError(
           Cat("the number of a server must be from 0 to ", hosts.size() - 1, ", and is ", server));
@@ -130,7 +130,7 @@ absl::Status Master::Move(std::string_view table, const HostedTablet& from, Serv
     MutexLock lock(&mutex_);
     if (!moving_.insert(id).second) return absl::NotFoundError("it is moving already");
   }
-  absl::Status status = from.host->Unload(lock_->number(), id, limits);
+  absl::Status status = from.host->Unload(lock_->epoch(), id, limits);
   const bool unloaded = status.ok();
   if (unloaded) {
     // With the schema's mutex, so that the schema is the one that it has now.
@@ -142,14 +142,15 @@ absl::Status Master::Move(std::string_view table, const HostedTablet& from, Serv
     }
     if (status.ok()) status = Step();
     if (status.ok()) {
-      status = to->Load(lock_->number(), *layout, id, {});
+      status = to->Load(lock_->epoch(), *layout, id, {});
       if (!status.ok()) {
         // Then back to where it was, or else wherever it can be.
         const absl::Status back =
-            from.host->Load(lock_->number(), *layout, id, {}, ServerHost::Else::kNobodyCan);
+            from.host->Load(lock_->epoch(), *layout, id, {}, ServerHost::Else::kNobodyCan);
         if (!back.ok()) {
           is_assigned_ = false;
-          cluster_->unserved()->NoteFailure(id, table, from.tablet->rows().begin(), back);
+          cluster_->environment()->unserved.NoteFailure(id, table, from.tablet->rows().begin(),
+                                                        back);
         }
       }
     } else {
@@ -168,7 +169,7 @@ absl::Status Master::Move(std::string_view table, const HostedTablet& from, Serv
   if (status.ok()) {
     info_log_->Info("moved a tablet of table ", table, " from server ", from.host->server()->name(),
                     " to ", to->server()->name());
-    if (ListenerQueue* const events = cluster_->events()) {
+    if (ListenerQueue* const events = cluster_->environment()->events.get()) {
       events->Push(&EventListener::OnTabletMoved, {.time = absl::Now(),
                                                    .table = std::string(table),
                                                    .row = from.tablet->rows().begin(),
@@ -203,7 +204,7 @@ absl::Status Master::MergeTablets(std::string_view table, std::string_view row,
     }
     BT_RETURN_IF_ERROR(Step());
     const absl::Status merged =
-        left.host->Merge(lock_->number(), left.tablet->id(), right->tablet->id(), limits);
+        left.host->Merge(lock_->epoch(), left.tablet->id(), right->tablet->id(), limits);
     if (!IsElsewhere(merged, *left.host)) return merged;
     BT_RETURN_IF_ERROR(WaitALittle(limits));
   }

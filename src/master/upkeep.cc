@@ -36,7 +36,7 @@ absl::Status Master::StartThreads() {
 }
 
 void Master::UpkeepLoop() {
-  const absl::Duration interval = cluster_->options().balance_interval;
+  const absl::Duration interval = cluster_->environment()->options.balance_interval;
   constexpr absl::Duration kSweepInterval = absl::Minutes(10);
   SteadyTime balance_at = SteadyTime::Now();
   SteadyTime sweep_at = balance_at + kSweepInterval;
@@ -50,7 +50,7 @@ void Master::UpkeepLoop() {
       if (stopping_) return;
       due = std::exchange(upkeep_due_, false);
     }
-    for (const auto& host : cluster_->Servers()) host->write_controller()->NoteReason();
+    for (const auto& host : cluster_->servers()->Users()) host->write_controller()->NoteReason();
     if (due && active() && ChangeTablets({})) Wake();  // the halves may be too large, too
     if (active() && SteadyTime::Now() >= balance_at) {
       Balance();
@@ -108,7 +108,7 @@ void Master::AssignNow() {
 }
 
 bool Master::IsStopping() const {
-  if (cluster_->is_closing()) return true;
+  if (cluster_->environment()->is_closing) return true;
   MutexLock lock(&upkeep_mutex_);
   return stopping_;
 }
@@ -155,7 +155,7 @@ bool Master::ChangeTablets(const CallLimits& limits) {
 bool Master::SplitLarge(const TableLayout& layout, const CallLimits& limits) {
   if (layout.split.tablet_size == 0) return false;
   bool changed = false;
-  for (const HostedTablet& hosted : cluster_->TabletsOf(layout.table_id)) {
+  for (const HostedTablet& hosted : cluster_->servers()->TabletsOf(layout.table_id)) {
     const std::optional<std::string> row = RowToSplitAt(layout.split, *hosted.tablet);
     if (!row.has_value()) continue;
     const absl::Status split = SplitTablet(layout.name, *row, ForOneStep(limits));
@@ -173,15 +173,15 @@ bool Master::SplitLarge(const TableLayout& layout, const CallLimits& limits) {
 }
 
 bool Master::SplitLargeMetadata(const CallLimits& limits) {
-  const SplitRule rule{.tablet_size = cluster_->options().metadata_tablet_size};
+  const SplitRule rule{.tablet_size = cluster_->environment()->options.metadata_tablet_size};
   if (rule.tablet_size == 0) return false;
   bool changed = false;
-  for (const auto& host : cluster_->ServersOf(ServerRole::kMetadata)) {
+  for (const auto& host : cluster_->servers()->OfRole(ServerRole::kMetadata)) {
     for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
       const std::optional<std::string> row = RowToSplitAt(rule, *tablet);
       if (!row.has_value() || !Step().ok()) continue;
       const absl::Status split =
-          host->Split(lock_->number(), kMetadataTableId, *row, WithEnd(ForOneStep(limits)));
+          host->Split(lock_->epoch(), kMetadataTableId, *row, WithEnd(ForOneStep(limits)));
       if (IsStopping() || !active()) return false;
       changed |= split.ok();
       // Moved with its server, or split by who was faster: looked at again before long.
@@ -221,7 +221,7 @@ void Master::Balance() {
   }
   std::vector<TabletLoad> loads;
   std::vector<std::shared_ptr<Tablet>> tablets;
-  const std::vector<std::shared_ptr<ServerHost>> hosts = cluster_->Servers();
+  const std::vector<std::shared_ptr<ServerHost>> hosts = cluster_->servers()->Users();
   for (size_t server = 0; server < hosts.size(); ++server) {
     for (std::shared_ptr<Tablet>& tablet : hosts[server]->server()->Tablets()) {
       loads.push_back({.id = tablet->id(),
@@ -250,7 +250,7 @@ void Master::Sweep() {
 
 bool Master::MergeSmall(const TableLayout& layout, const CallLimits& limits) {
   if (layout.split.merge_size == 0) return false;
-  const std::vector<HostedTablet> tablets = cluster_->TabletsOf(layout.table_id);
+  const std::vector<HostedTablet> tablets = cluster_->servers()->TabletsOf(layout.table_id);
   bool changed = false;
   for (size_t i = 0; i + 1 < tablets.size(); ++i) {
     const Tablet& left = *tablets[i].tablet;

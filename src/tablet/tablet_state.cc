@@ -18,6 +18,17 @@ void ApplyChange(const TabletChange& change, TabletState* state) {
   state->last_timestamp = std::max(state->last_timestamp, change.last_timestamp);
 }
 
+SequenceNumber LargestSequence(const TabletState& state) {
+  SequenceNumber largest = 0;
+  for (const auto& [id, group] : state.groups) {
+    largest = std::max({largest, group.redo.sequence, group.redo.log_synced});
+    for (const TabletFile& file : group.files) {
+      largest = std::max(largest, file.info.max_sequence);
+    }
+  }
+  return largest;
+}
+
 void TabletState::AddFiles(std::set<uint64_t>* numbers) const {
   for (const auto& [id, group] : groups) {
     for (const TabletFile& file : group.files) numbers->insert(file.info.file_number);

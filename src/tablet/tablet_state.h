@@ -67,6 +67,9 @@ struct TabletChange {
 
 void ApplyChange(const TabletChange& change, TabletState* state);
 
+// The largest sequence number that is named in it: those of new mutations must be larger.
+SequenceNumber LargestSequence(const TabletState& state);
+
 // What two neighbouring tablets are together, when neither has anything in memtables. Files that
 // both have are in it once; `shared` gets their numbers.
 TabletState MergedState(const TabletState& left, const TabletState& right,

@@ -24,7 +24,8 @@ class DatabasePeer {
   // Of user tablets, present and past.
   std::vector<TabletServer*> ServersEver() const {
     std::vector<TabletServer*> servers;
-    for (const auto& host : impl_->cluster->ServersEver()) servers.push_back(host->server());
+    for (const auto& host : impl_->cluster->servers()->OfRoleEver(ServerRole::kUser))
+      servers.push_back(host->server());
     return servers;
   }
   // Present ones that have tablets, or had.
@@ -38,7 +39,7 @@ class DatabasePeer {
   // As if its process had died.
   void Kill(TabletServer* server) {
     server->Abandon();
-    impl_->cluster->background()->Wake();
+    impl_->environment()->background.Wake();
   }
   // The lease ends: the server may get its lock back, or be replaced.
   void Expire(const TabletServer* server) { ExpireSessionOf(server->name()); }
@@ -55,31 +56,32 @@ class DatabasePeer {
   size_t RetiredRoutes() const { return impl_->locations.retired(); }
   // Calls go through what this says for each server: METADATA's from now on, those of users from
   // their first one on.
-  void UseServices(Cluster::Services services) {
+  void UseServices(ServerSet::Services services) {
     impl_->cluster->SetServices(std::move(services));
     impl_->locations.SetRemote();
   }
   absl::StatusOr<std::vector<uint64_t>> TablesOfMetadata() const {
-    return impl_->cluster->metadata()->Tables();
+    return impl_->cluster->metadata()->table()->Tables();
   }
   // Those of one role that serve; of METADATA's one at most.
   std::vector<TabletServer*> ServersOf(ServerRole role) const {
     std::vector<TabletServer*> servers;
-    for (const auto& host : impl_->cluster->ServersOf(role)) {
+    for (const auto& host : impl_->cluster->servers()->OfRole(role)) {
       TabletServer* const server = host->server();
       if (server->has_log() && server->serving()) servers.push_back(server);
     }
     return servers;
   }
   std::vector<std::shared_ptr<ServerHost>> HostsOf(ServerRole role) const {
-    return impl_->cluster->ServersOf(role);
+    return impl_->cluster->servers()->OfRole(role);
   }
   // Splits the tablet of METADATA that has this row of its.
   absl::Status SplitMetadata(std::string_view row) {
     const auto master = impl_->masters->Get({});
     if (!master.ok()) return master.status();
-    const std::shared_ptr<ServerHost> host = impl_->cluster->ServersOf(ServerRole::kMetadata)[0];
-    return host->Split((*master)->number(), kMetadataTableId, row, {});
+    const std::shared_ptr<ServerHost> host =
+        impl_->cluster->servers()->OfRole(ServerRole::kMetadata)[0];
+    return host->Split((*master)->epoch(), kMetadataTableId, row, {});
   }
   // The first rows of METADATA's tablets, but for the root.
   std::vector<std::string> MetadataTablets() const {
@@ -89,7 +91,9 @@ class DatabasePeer {
     }
     return rows;
   }
-  std::vector<std::shared_ptr<ServerHost>> Hosts() const { return impl_->cluster->Servers(); }
+  std::vector<std::shared_ptr<ServerHost>> Hosts() const {
+    return impl_->cluster->servers()->Users();
+  }
   void ReplaceLostServers(ServerRole role = ServerRole::kUser) {
     const auto master = impl_->masters->Get({});
     if (master.ok()) (*master)->ReplaceLostServers(role).IgnoreError();
@@ -111,7 +115,7 @@ class DatabasePeer {
     };
     std::vector<Served> all;
     for (const ServerRole role : kServerRoles) {
-      for (const auto& host : impl_->cluster->ServersEver(role)) {
+      for (const auto& host : impl_->cluster->servers()->OfRoleEver(role)) {
         for (std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
           all.push_back({host->server(), std::move(tablet)});
         }
@@ -134,7 +138,7 @@ class DatabasePeer {
 
  private:
   void ExpireSessionOf(std::string_view owner) {
-    LocalLockService* const service = impl_->cluster->lock_service();
+    LocalLockService* const service = impl_->environment()->lock_service.get();
     for (const LocalLockService::SessionInfo& session : service->Sessions()) {
       // It may have ended meanwhile.
       if (session.owner == owner) service->ExpireSession(session.id).IgnoreError();

@@ -1,0 +1,104 @@
+// What all tablet servers of a process share: the locked directory, the lock service, memory,
+// files, numbers and background threads. It knows no server; whoever has it uses each part as that
+// part's own header says.
+#ifndef BIGTABLE_CLUSTER_ENVIRONMENT_H_
+#define BIGTABLE_CLUSTER_ENVIRONMENT_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/options.h"
+
+#include "base/info_log.h"
+#include "base/sequence.h"
+#include "cluster/directory.h"
+#include "cluster/inherited_counters.h"
+#include "cluster/server_names.h"
+#include "cluster/shared_files.h"
+#include "cluster/unserved_tablets.h"
+#include "compaction/rate_limiter.h"
+#include "filesystem/file_pool.h"
+#include "lockservice/local_lock_service.h"
+#include "lockservice/small_files.h"
+#include "metadata/root_tablet.h"
+#include "monitoring/listener_queue.h"
+#include "sstable/open_tables.h"
+#include "tablet/file_numbers.h"
+#include "tablet/layout_pool.h"
+#include "tablet/scan_cache.h"
+#include "tablet/snapshot_list.h"
+#include "tablet/tablet.h"
+#include "tabletserver/access_control.h"
+#include "tabletserver/background_work.h"
+
+namespace bigtable {
+
+// A plain struct, and thread-safe as its parts are. Opened before the first server, and destroyed
+// after the last one.
+struct ClusterEnvironment {
+  // A tablet was superseded: drop what is cached of it. Called on any thread, also in the turn of
+  // the writer, so it must not wait.
+  using SupersededFunction = std::function<void(const Tablet&)>;
+
+  // Locks the directory, creates the database if need be, and opens the lock service. `options`
+  // were checked and completed: clock and shared_memory_budget are set, and file_system is one that
+  // holds the directory, which exists (filesystem/guarded_file_system.h). Errors of OpenDirectory.
+  static absl::StatusOr<std::unique_ptr<ClusterEnvironment>> Open(std::string_view path,
+                                                                  const DatabaseOptions& options,
+                                                                  SupersededFunction on_superseded);
+  // While the directory is locked, files that rows and streams still refer to are let go.
+  ~ClusterEnvironment();
+  ClusterEnvironment(const ClusterEnvironment&) = delete;
+  ClusterEnvironment& operator=(const ClusterEnvironment&) = delete;
+
+  bool read_only() const { return options.read_only; }
+
+  const DatabaseDirectory directory;
+  const DatabaseOptions options;
+  FileSystem* const file_system;
+  const SupersededFunction notify_superseded;
+  const std::unique_ptr<ListenerQueue> events;  // null: there is no listener
+  InfoLog info_log;
+  const std::unique_ptr<ScanCache> scan_cache;  // null: off
+  RateLimiter rate_limiter;
+  SequenceSource sequences;
+  const std::shared_ptr<SnapshotList> snapshots;  // snapshots may outlive the environment
+  // The database is being closed: no call waits for unserved tablets or background work any more.
+  std::atomic<bool> is_closing{false};
+  // There is no master any more: no call waits for METADATA, either.
+  std::atomic<bool> is_ending{false};
+  FileNumbers file_numbers;
+  SharedFiles shared_files;
+  LayoutPool layouts;
+  UnservedTablets unserved;
+  ServerNames server_names;
+  InheritedCounters inherited_counters;
+
+  std::unique_ptr<FileLock> directory_lock;
+  SmallFiles small_files;
+  const std::shared_ptr<FilePool> files;  // the SSTables
+  OpenTables open_tables;
+  RootTablet root;
+  std::unique_ptr<LocalLockService> lock_service;
+  std::unique_ptr<LockSession> session;  // of the environment's own
+  std::unique_ptr<AccessControl> access;
+
+  // Its threads begin with Cluster::StartBackground, and end before the first server does.
+  BackgroundWork background;
+
+ private:
+  ClusterEnvironment(std::string_view path, const DatabaseOptions& options,
+                     SupersededFunction on_superseded);
+
+  // File numbers and names of servers continue after those in the directory.
+  absl::Status StartNumbers();
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLUSTER_ENVIRONMENT_H_

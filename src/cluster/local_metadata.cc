@@ -1,0 +1,37 @@
+#include "cluster/local_metadata.h"
+
+#include <memory>
+
+#include "base/status.h"
+
+namespace bigtable {
+
+absl::Status LocalMetadata::error() const {
+  for (const ServerRole role : kMetadataRoles) {
+    for (const auto& host : servers_->OfRole(role)) BT_RETURN_IF_ERROR(host->server()->error());
+  }
+  return absl::OkStatus();
+}
+
+DataService* LocalMetadata::FindService(std::string_view server) {
+  // One that has ended may still say what it has done.
+  const std::shared_ptr<ServerHost> host = servers_->FindEver(server);
+  return host == nullptr ? nullptr : servers_->ServiceOf(host.get());
+}
+
+bool LocalMetadata::HasEnded(std::string_view server) {
+  const std::shared_ptr<ServerHost> host = servers_->FindEver(server);
+  return host == nullptr || host->server()->ended();
+}
+
+absl::Duration LocalMetadata::Patience() {
+  // A server of METADATA that cannot be replaced does not keep a database from being closed.
+  if (environment_->is_ending) return absl::Milliseconds(200);
+  return environment_->is_closing ? absl::Seconds(3) : absl::InfiniteDuration();
+}
+
+absl::Status LocalMetadata::CheckDirectory() {
+  return environment_->read_only() ? absl::OkStatus() : environment_->directory_lock->Check();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,61 @@
+// METADATA, as the servers of this process have it: its two tables, and the client that finds the
+// servers of its tablets.
+#ifndef BIGTABLE_CLUSTER_LOCAL_METADATA_H_
+#define BIGTABLE_CLUSTER_LOCAL_METADATA_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+#include "cluster/environment.h"
+#include "cluster/server_set.h"
+#include "metadata/metadata_client.h"
+#include "metadata/metadata_table.h"
+
+namespace bigtable {
+
+// Thread-safe.
+class LocalMetadata final : public MetadataServers {
+ public:
+  // Both outlive this.
+  LocalMetadata(ClusterEnvironment* environment, ServerSet* servers)
+      : environment_(environment),
+        servers_(servers),
+        client_(this, environment->snapshots.get()),
+        table_(&client_, environment->options.clock),
+        root_rows_(&client_, environment->options.clock) {}
+  LocalMetadata(const LocalMetadata&) = delete;
+  LocalMetadata& operator=(const LocalMetadata&) = delete;
+
+  // METADATA's rows for users' tablets, and those for its own: two tables, because a split or a
+  // merge holds up other changes of its table, and may itself wait for the server of the rows that
+  // it changes.
+  MetadataTable* table() { return &table_; }
+  MetadataTable* root_rows() { return &root_rows_; }
+  MetadataLookups lookups() const { return client_.lookups(); }
+  // Servers are reached in another way than before.
+  void ForgetLocations() { client_.ForgetAll(); }
+  // What stops METADATA's writes, if anything does.
+  absl::Status error() const;
+
+  // MetadataServers.
+  std::string RootServer() override { return environment_->root.server(); }
+  DataService* FindService(std::string_view server) override;
+  bool HasEnded(std::string_view server) override;
+  absl::Duration Patience() override;
+  absl::Status CheckDirectory() override;
+  bool HaveFailed() override { return !error().ok(); }
+
+ private:
+  ClusterEnvironment* const environment_;
+  ServerSet* const servers_;
+  MetadataClient client_;
+  MetadataTable table_;
+  MetadataTable root_rows_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLUSTER_LOCAL_METADATA_H_

@@ -1,0 +1,92 @@
+#include "cluster/make_server.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace bigtable {
+namespace {
+
+// The largest power of two that is not larger.
+uint64_t PowerOfTwo(uint64_t n) { return uint64_t{1} << (63 - __builtin_clzll(n)); }
+
+TabletServerOptions OptionsOf(const DatabaseOptions& database, ServerRole role) {
+  const bool metadata = role != ServerRole::kUser;
+  const uint64_t budget = database.shared_memory_budget->limit();
+  TabletServerOptions options;
+  options.memtable_size = database.memtable_size != 0
+                              ? database.memtable_size
+                              : std::clamp<uint64_t>(budget / 4, 64 << 10, 64 << 20);
+  options.memtable_size = std::min(options.memtable_size, budget / 4);
+  // A budget is worth some dozens of segments.
+  options.log_segment_size =
+      std::clamp<uint64_t>(PowerOfTwo(budget / 32), 64 << 10, database.log_segment_size);
+  if (metadata) {
+    options.memtable_size = std::min<uint64_t>(options.memtable_size, 1 << 20);
+    options.log_segment_size = std::min<uint64_t>(options.log_segment_size, 256 << 10);
+  }
+  options.log_segment_size &= ~uint64_t{4095};
+  options.max_log_bytes =
+      metadata ? 4 * options.log_segment_size : std::max(budget / 4, 4 * options.log_segment_size);
+  return options;
+}
+
+// Servers share the writes, so each has a share of the groups.
+std::shared_ptr<LastWrites> MakeLastWrites(const DatabaseOptions& options) {
+  constexpr size_t kGroups = size_t{1} << 16;
+  constexpr size_t kFewest = size_t{1} << 12;
+  const auto servers = static_cast<size_t>(std::max(options.tablet_servers, 1));
+  return std::make_shared<LastWrites>(options.shared_memory_budget,
+                                      std::max(kGroups / servers, kFewest));
+}
+
+// The last tablet to drop its reference to a file removes it.
+void ReleaseFile(ClusterEnvironment* environment, uint64_t number) {
+  if (!environment->shared_files.Release(number)) return;
+  // It may have been swept meanwhile.
+  const absl::Status removed = environment->files->Remove(environment->directory.sstable(number));
+  if (removed.ok() || absl::IsNotFound(removed)) return;
+  environment->info_log.Warning("an obsolete SSTable stays: ", ToStd(removed.message()));
+}
+
+}  // namespace
+
+std::unique_ptr<TabletServer> MakeTabletServer(ClusterEnvironment* environment, ServerRole role,
+                                               TabletStore* store,
+                                               std::function<absl::Status()> attest_commits) {
+  const DatabaseOptions& database = environment->options;
+  const bool metadata = role != ServerRole::kUser;
+  const TabletServerOptions options = OptionsOf(database, role);
+
+  TabletEnvironment of_tablets;
+  of_tablets.file_system = environment->file_system;
+  of_tablets.clock = database.clock;
+  of_tablets.budget = database.shared_memory_budget;
+  of_tablets.store = store;
+  of_tablets.snapshots = environment->snapshots.get();
+  // METADATA is read by rows that are looked up once.
+  if (!metadata && environment->scan_cache != nullptr) {
+    of_tablets.scan_cache = environment->scan_cache.get();
+    of_tablets.last_writes = MakeLastWrites(database);
+  }
+  of_tablets.rate_limiter = &environment->rate_limiter;
+  of_tablets.events = environment->events.get();
+  of_tablets.open_tables = &environment->open_tables;
+  of_tablets.defers_files = !metadata;
+  of_tablets.target_file_size = database.target_file_size;
+  of_tablets.memtable_size = options.memtable_size;
+  of_tablets.file_numbers = &environment->file_numbers;
+  of_tablets.path_of = [environment](uint64_t number) {
+    return environment->directory.sstable(number);
+  };
+  of_tablets.attest_commits = std::move(attest_commits);
+  of_tablets.remove_file = [environment](uint64_t number) { ReleaseFile(environment, number); };
+  return std::make_unique<TabletServer>(options, std::move(of_tablets), &environment->sequences,
+                                        &environment->info_log,
+                                        [environment] { environment->background.Wake(); });
+}
+
+}  // namespace bigtable

@@ -1,0 +1,26 @@
+// Makes a tablet server of a role, with sizes that fit the memory budget, and with what it shares
+// with the others of its process.
+#ifndef BIGTABLE_CLUSTER_MAKE_SERVER_H_
+#define BIGTABLE_CLUSTER_MAKE_SERVER_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+
+#include "cluster/environment.h"
+#include "cluster/server_role.h"
+#include "tablet/tablet_state.h"
+#include "tabletserver/tablet_server.h"
+
+namespace bigtable {
+
+// All outlive the server. `store` commits the changes of its tablets, and `attest_commits` makes
+// sure that damage to these commits is noticed (TabletEnvironment::attest_commits).
+std::unique_ptr<TabletServer> MakeTabletServer(ClusterEnvironment* environment, ServerRole role,
+                                               TabletStore* store,
+                                               std::function<absl::Status()> attest_commits);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLUSTER_MAKE_SERVER_H_

@@ -1,0 +1,63 @@
+// The names of the tablet servers that this process starts. A name is never used twice: it has a
+// number that is larger than every sequence number so far, and so larger than that of any server
+// whose redo points METADATA may still have.
+#ifndef BIGTABLE_CLUSTER_SERVER_NAMES_H_
+#define BIGTABLE_CLUSTER_SERVER_NAMES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+
+#include "base/mutex.h"
+#include "base/sequence.h"
+#include "cluster/server_directory.h"
+#include "cluster/server_role.h"
+
+namespace bigtable {
+
+// Thread-safe.
+class ServerNames {
+ public:
+  // `sequences` outlives this.
+  explicit ServerNames(SequenceSource* sequences) : sequences_(sequences) {}
+
+  // Names continue after this number. Before the first Take.
+  void StartAfter(uint64_t number) {
+    MutexLock lock(&mutex_);
+    last_number_ = number;
+  }
+  // A new name; it is live until Remove.
+  std::string Take(ServerRole role) {
+    MutexLock lock(&mutex_);
+    last_number_ = std::max(last_number_, sequences_->last()) + 1;
+    sequences_->AdvanceTo(last_number_);
+    std::string name = ServerDirectory::NameOf(role, last_number_);
+    live_.insert(name);
+    return name;
+  }
+  // The server with this name has ended, or could not be started.
+  void Remove(std::string_view name) {
+    MutexLock lock(&mutex_);
+    if (const auto found = live_.find(name); found != live_.end()) live_.erase(found);
+  }
+  // Whether a server of this process has, or is about to have, this name, and has not ended.
+  bool IsLive(std::string_view name) const {
+    MutexLock lock(&mutex_);
+    return live_.find(name) != live_.end();
+  }
+
+ private:
+  SequenceSource* const sequences_;
+  mutable Mutex mutex_;
+  std::set<std::string, std::less<>> live_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLUSTER_SERVER_NAMES_H_

@@ -1,0 +1,233 @@
+#include "cluster/server_set.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "cluster/make_server.h"
+#include "cluster/server_directory.h"
+
+namespace bigtable {
+namespace {
+
+void AddOf(ServerRole role, const std::vector<std::shared_ptr<ServerHost>>& hosts,
+           std::vector<std::shared_ptr<ServerHost>>* chosen) {
+  std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(*chosen),
+               [&](const auto& host) { return host->role() == role; });
+}
+
+std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerHost>>& hosts,
+                                       std::string_view name, bool read_only) {
+  if (name.empty()) return nullptr;
+  for (const std::shared_ptr<ServerHost>& host : hosts) {
+    // One that is being started has no name yet.
+    const bool has_name = read_only || host->server()->has_log();
+    if (has_name && host->server()->name() == name) return host;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void ServerSet::Start(MetadataTable* metadata, MetadataTable* root_rows) {
+  metadata_ = metadata;
+  root_rows_ = root_rows;
+  std::vector<std::shared_ptr<ServerHost>> servers;
+  for (const ServerRole role : kMetadataRoles) servers.push_back(MakeHost(role));
+  for (int i = 0; i < environment_->options.tablet_servers; ++i) {
+    servers.push_back(MakeHost(ServerRole::kUser));
+  }
+  MutexLock lock(&mutex_);
+  servers_ = std::move(servers);
+}
+
+std::shared_ptr<ServerHost> ServerSet::MakeHost(ServerRole role) {
+  TabletStore* const store =
+      role == ServerRole::kRoot ? static_cast<TabletStore*>(&environment_->root) : metadata_;
+  return std::make_shared<ServerHost>(
+      environment_, role, role == ServerRole::kUser ? metadata_ : root_rows_,
+      MakeTabletServer(environment_, role, store, [this, role] { return AttestCommitsOf(role); }));
+}
+
+absl::Status ServerSet::StartBackground(std::function<void()> on_progress) {
+  MutexLock replace_lock(&replace_mutex_);  // METADATA's servers may be replaced already
+  BT_RETURN_IF_ERROR(environment_->background.Start(
+      AllTabletServers(), environment_->options.compaction_threads, std::move(on_progress)));
+  for (const auto& host : Users()) {
+    environment_->options.shared_memory_budget->AddHolder(host->write_controller());
+  }
+  return absl::OkStatus();
+}
+
+// --- Servers ---
+
+std::vector<std::shared_ptr<ServerHost>> ServerSet::All() const {
+  MutexLock lock(&mutex_);
+  return servers_;
+}
+
+std::vector<TabletServer*> ServerSet::AllTabletServers() const {
+  std::vector<TabletServer*> servers;
+  for (const auto& host : All()) servers.push_back(host->server());
+  return servers;
+}
+
+std::vector<std::shared_ptr<ServerHost>> ServerSet::OfRole(ServerRole role) const {
+  std::vector<std::shared_ptr<ServerHost>> chosen;
+  MutexLock lock(&mutex_);
+  AddOf(role, servers_, &chosen);
+  return chosen;
+}
+
+std::vector<std::shared_ptr<ServerHost>> ServerSet::OfRoleEver(ServerRole role) const {
+  std::vector<std::shared_ptr<ServerHost>> chosen;
+  MutexLock lock(&mutex_);
+  AddOf(role, servers_, &chosen);
+  AddOf(role, ended_, &chosen);
+  return chosen;
+}
+
+std::shared_ptr<ServerHost> ServerSet::Find(std::string_view name) const {
+  return FindByName(All(), name, environment_->read_only());
+}
+
+std::shared_ptr<ServerHost> ServerSet::FindEver(std::string_view name) const {
+  MutexLock lock(&mutex_);
+  std::shared_ptr<ServerHost> found = FindByName(servers_, name, environment_->read_only());
+  return found != nullptr ? found : FindByName(ended_, name, environment_->read_only());
+}
+
+void ServerSet::Replace(const std::shared_ptr<ServerHost>& ended, MasterEpoch epoch) {
+  MutexLock replace_lock(&replace_mutex_);
+  const std::shared_ptr<ServerHost> successor = MakeHost(ended->role());
+  successor->Accept(epoch).IgnoreError();
+  {
+    MutexLock lock(&mutex_);
+    const auto found = std::find(servers_.begin(), servers_.end(), ended);
+    if (found == servers_.end()) return;
+    *found = successor;
+    ended_.push_back(ended);
+  }
+  environment_->server_names.Remove(ended->server()->name());
+  if (ended->role() == ServerRole::kUser) {
+    MemoryBudget& budget = *environment_->options.shared_memory_budget;
+    budget.RemoveHolder(ended->write_controller());
+    budget.AddHolder(successor->write_controller());
+  }
+  environment_->background.SetServers(AllTabletServers());
+}
+
+void ServerSet::FenceLost() {
+  MutexLock lock(&fence_mutex_);
+  ServerDirectory servers(environment_->file_system, environment_->session.get(),
+                          environment_->directory);
+  for (const std::shared_ptr<ServerHost>& host : All()) {
+    TabletServer* const server = host->server();
+    if (server->serving() || server->ended()) continue;
+    if (const absl::Status fenced = servers.Fence(server->name()); fenced.ok()) {
+      server->MarkEnded();
+      // In the end servers give their locks up themselves.
+      if (environment_->events != nullptr && !environment_->is_ending) {
+        environment_->events->Push(&EventListener::OnServerLost, {absl::Now(), server->name()});
+      }
+    } else {
+      // It may have the lock again.
+      environment_->info_log.Warning(
+          "server ", server->name(),
+          " has lost its lock and is not replaced: ", ToStd(fenced.message()));
+    }
+  }
+}
+
+absl::Status ServerSet::AttestCommitsOf(ServerRole role) const {
+  // The root's commits go to a file of the lock service, which is whole or missing.
+  if (role == ServerRole::kRoot) return absl::OkStatus();
+  const ServerRole above = role == ServerRole::kUser ? ServerRole::kMetadata : ServerRole::kRoot;
+  for (const std::shared_ptr<ServerHost>& host : OfRoleEver(above)) {
+    BT_RETURN_IF_ERROR(host->server()->AttestLog());
+  }
+  return absl::OkStatus();
+}
+
+void ServerSet::WaitForWrites() const {
+  for (const auto& host : Users()) host->server()->WaitForWrites();
+}
+
+void ServerSet::SetServices(Services services) {
+  MutexLock lock(&mutex_);
+  services_ = std::move(services);
+}
+
+DataService* ServerSet::ServiceOf(ServerHost* host) const {
+  MutexLock lock(&mutex_);
+  return services_ ? services_(host) : host->data_service();
+}
+
+// --- Tablets ---
+
+std::vector<HostedTablet> ServerSet::TabletsOf(uint64_t table_id) const {
+  std::vector<HostedTablet> tablets;
+  for (const std::shared_ptr<ServerHost>& host : Users()) {
+    for (std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+      if (tablet->table_id() == table_id) tablets.push_back({std::move(tablet), host});
+    }
+  }
+  std::sort(tablets.begin(), tablets.end(), [](const HostedTablet& a, const HostedTablet& b) {
+    return a.tablet->id() < b.tablet->id();
+  });
+  return tablets;
+}
+
+HostedTablet ServerSet::FindTablet(uint64_t table_id, std::string_view row) const {
+  for (const std::shared_ptr<ServerHost>& host : OfRole(RoleOf(table_id, row))) {
+    if (auto tablet = host->server()->FindTablet(table_id, row)) return {std::move(tablet), host};
+  }
+  return {};
+}
+
+absl::Status ServerSet::ForEachTablet(
+    uint64_t table_id, const CallLimits& limits, absl::FunctionRef<absl::Status()> is_there,
+    absl::FunctionRef<absl::Status(const HostedTablet&)> function) {
+  const UnservedTablets& unserved = environment_->unserved;
+  std::optional<std::string> row = "";  // up to here it is done
+  while (row.has_value()) {
+    const HostedTablet hosted = FindTablet(table_id, *row);
+    if (!hosted) {
+      BT_RETURN_IF_ERROR(unserved.Explain(limits.Check(), table_id, *row));
+      BT_RETURN_IF_ERROR(is_there());
+      bool is_over;
+      const absl::Status why = unserved.Why(table_id, *row, &is_over);
+      if (is_over) return why;
+      if (environment_->is_closing) {
+        return absl::FailedPreconditionError("the database is being closed");
+      }
+      environment_->background.WaitForProgress(absl::Milliseconds(1));
+      continue;
+    }
+    BT_RETURN_IF_ERROR(function(hosted));
+    if (!hosted.tablet->moved()) row = hosted.tablet->rows().end();
+  }
+  return absl::OkStatus();
+}
+
+void ServerSet::CountSharedFiles() {
+  std::set<uint64_t> named;
+  for (const TabletServer* server : AllTabletServers()) {
+    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      std::set<uint64_t> files;
+      tablet->State().AddFiles(&files);
+      for (const uint64_t number : files) {
+        if (!named.insert(number).second) environment_->shared_files.Share(number);
+      }
+    }
+  }
+}
+
+}  // namespace bigtable
