@@ -81,12 +81,12 @@ absl::Status Database::CreateTable(std::string_view name, const TableSchema& sch
                                    const CreateTableOptions& options) {
   const CallOptions call{options.deadline, options.cancellation};
   BT_ENTER_MASTER(call);
-  return master->CreateTable(name, schema, options.split_rows);
+  return master->tables()->CreateTable(name, schema, options.split_rows);
 }
 
 absl::Status Database::DeleteTable(std::string_view name, const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->DeleteTable(name);
+  return master->tables()->DeleteTable(name);
 }
 
 absl::StatusOr<Table*> Database::OpenOrCreateTable(std::string_view name, const TableSchema& schema,
@@ -131,14 +131,14 @@ absl::Status Database::AddFamily(std::string_view table, std::string_view name,
                                  const Family& family, const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckFamily(name, family));
-  return master->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
+  return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     if (layout->FindFamily(name) != nullptr) {
       return absl::AlreadyExistsError(
           Cat("table ", layout->name, " has a column family ", Quoted(name), " already"));
     }
     BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
-    layout->families.push_back(
-        {std::string(name), group_id, family.gc, master->TakeSequence(), family.access_list});
+    layout->families.push_back({std::string(name), group_id, family.gc,
+                                master->tables()->TakeSequence(), family.access_list});
     std::sort(layout->families.begin(), layout->families.end(),
               [](const FamilyLayout& a, const FamilyLayout& b) { return a.name < b.name; });
     return absl::OkStatus();
@@ -148,7 +148,7 @@ absl::Status Database::AddFamily(std::string_view table, std::string_view name,
 absl::Status Database::DropFamily(std::string_view table, std::string_view name,
                                   const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
+  return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     const FamilyLayout* found = layout->FindFamily(name);
     if (found == nullptr) return NoFamily(*layout, name);
     layout->families.erase(layout->families.begin() + (found - layout->families.data()));
@@ -160,7 +160,7 @@ absl::Status Database::UpdateFamily(std::string_view table, std::string_view nam
                                     const Family& family, const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckFamily(name, family));
-  return master->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
+  return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     FamilyLayout* found = layout->FindFamily(name);
     if (found == nullptr) return NoFamily(*layout, name);
     BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
@@ -179,7 +179,7 @@ absl::Status Database::SetLocalityGroup(std::string_view table, std::string_view
                                         const LocalityGroup& group, const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckLocalityGroup(name, group));
-  return master->ChangeTable(table, [&](TableLayout* layout) {
+  return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
     if (const GroupLayout* found = layout->FindGroup(name)) {
       layout->groups[layout->GroupIndex(found->id)].options = group;
     } else {
@@ -193,7 +193,7 @@ absl::Status Database::SetSplitRule(std::string_view table, const SplitRule& rul
                                     const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckSplitRule(rule));
-  return master->ChangeTable(table, [&](TableLayout* layout) {
+  return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
     layout->split = rule;
     return absl::OkStatus();
   });
@@ -205,13 +205,13 @@ absl::Status Database::SetAccessList(std::string_view name, const AccessList& li
                                      const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckAccessList(name, list));
-  return master->SetAccessList(name, list);
+  return master->tables()->SetAccessList(name, list);
 }
 
 absl::Status Database::DeleteAccessList(std::string_view name, const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckAccessListName(name));
-  return master->DeleteAccessList(name);
+  return master->tables()->DeleteAccessList(name);
 }
 
 absl::StatusOr<AccessList> Database::GetAccessList(std::string_view name) {
@@ -229,25 +229,25 @@ absl::StatusOr<std::vector<std::string>> Database::ListAccessLists() {
 absl::StatusOr<std::vector<TabletInfo>> Database::ListTablets(std::string_view table) {
   BT_ENTER();
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get({}));
-  return master->Tablets(table);
+  return master->tablets()->Tablets(table);
 }
 
 absl::Status Database::SplitTablet(std::string_view table, std::string_view row,
                                    const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->SplitTablet(table, row, limits);
+  return master->tablets()->SplitTablet(table, row, limits);
 }
 
 absl::Status Database::MergeTablets(std::string_view table, std::string_view row,
                                     const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->MergeTablets(table, row, limits);
+  return master->tablets()->MergeTablets(table, row, limits);
 }
 
 absl::Status Database::MoveTablet(std::string_view table, std::string_view row, int server,
                                   const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->MoveTablet(table, row, server, limits);
+  return master->tablets()->MoveTablet(table, row, server, limits);
 }
 
 // --- Time ---
@@ -290,7 +290,7 @@ absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
     BT_RETURN_IF_ERROR(impl_->environment()->background.WaitUntilQuiet(limits));
     if (impl_->environment()->options.read_only) return absl::OkStatus();
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits));
-    if (!master->ChangeTablets(limits)) return absl::OkStatus();
+    if (!master->upkeep()->ChangeTablets(limits)) return absl::OkStatus();
   }
 }
 

@@ -266,7 +266,7 @@ absl::Status MasterRunner::Shutdown() {
   Stop();
   BT_RETURN_IF_ERROR(started);
   absl::Status status = absl::UnavailableError("there is no master");
-  if (const std::shared_ptr<Master> master = Find()) status = master->ReplaceAll();
+  if (const std::shared_ptr<Master> master = Find()) status = master->assignment()->ReplaceAll();
   std::shared_ptr<Master> last;
   {
     MutexLock lock(&mutex_);

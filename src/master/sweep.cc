@@ -1,5 +1,5 @@
-// What nothing names any more (the mark-and-sweep of section 6 of the paper): SSTables, now and
-// again; at an opening also logs, and what was sorted of them.
+#include "master/sweep.h"
+
 #include <set>
 #include <string>
 #include <vector>
@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/sorted_log.h"
-#include "master/master.h"
 
 namespace bigtable {
 namespace {
@@ -23,33 +22,33 @@ bool IsSortedLogName(std::string_view name) {
 
 }  // namespace
 
-absl::Status Master::SweepFiles() {
+absl::Status Sweeper::SweepFiles() {
   // Taken first: what METADATA does not name by then, of work that has ended, it never will.
-  const uint64_t settled = cluster_->environment()->file_numbers.settled();
+  const uint64_t settled = context_->environment->file_numbers.settled();
   // Then it may still name what a failed mutation has put there: after a crash.
-  BT_RETURN_IF_ERROR(cluster_->metadata()->error());
-  FileSystem* const file_system = cluster_->environment()->file_system;
-  const DatabaseDirectory& directory = cluster_->environment()->directory;
+  BT_RETURN_IF_ERROR(context_->metadata->error());
+  FileSystem* const file_system = context_->environment->file_system;
+  const DatabaseDirectory& directory = context_->environment->directory;
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                       file_system->ListDirectory(directory.sstables()));
   std::set<uint64_t> named;
-  cluster_->environment()->root.AddFiles(&named);
-  BT_RETURN_IF_ERROR(cluster_->metadata()->table()->AddFiles(&named));
+  context_->environment->root.AddFiles(&named);
+  BT_RETURN_IF_ERROR(context_->metadata->table()->AddFiles(&named));
   for (const std::string& name : names) {
     const auto number = DatabaseDirectory::SSTableNumber(name);
     if (!number.has_value() || *number > settled || named.contains(*number)) continue;
-    info_log_->Info("removing ", name, ", which no table names");
+    context_->environment->info_log.Info("removing ", name, ", which no table names");
     // Its last tablet may be removing it, too; or the last reader does.
-    const absl::Status removed = cluster_->environment()->files->Remove(directory.sstable(*number));
+    const absl::Status removed = context_->environment->files->Remove(directory.sstable(*number));
     if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   }
   return absl::OkStatus();
 }
 
-absl::Status Master::SweepLeftovers() {
+absl::Status Sweeper::SweepLeftovers() {
   BT_RETURN_IF_ERROR(SweepFiles());
-  FileSystem* const file_system = cluster_->environment()->file_system;
-  const DatabaseDirectory& directory = cluster_->environment()->directory;
+  FileSystem* const file_system = context_->environment->file_system;
+  const DatabaseDirectory& directory = context_->environment->directory;
   const auto sorted = file_system->ListDirectory(directory.sorted_logs());
   if (!sorted.ok() && !absl::IsNotFound(sorted.status())) return sorted.status();
   for (const std::string& name : sorted.value_or(std::vector<std::string>())) {
@@ -66,18 +65,26 @@ absl::Status Master::SweepLeftovers() {
       BT_RETURN_IF_ERROR(removed);
     }
   }
-  ServerDirectory servers(file_system, lock_->session(), directory);
+  ServerDirectory servers(file_system, context_->lock->session(), directory);
   BT_RETURN_IF_ERROR(servers.Load());
   std::vector<std::string> others;
   BT_RETURN_IF_ERROR(servers.SweepLogs(
-      [&](std::string_view name) { return cluster_->environment()->server_names.IsLive(name); },
+      [&](std::string_view name) { return context_->environment->server_names.IsLive(name); },
       &others));
   for (const std::string& name : others) NoteStray(Cat(directory.logs(), "/", name));
   return absl::OkStatus();
 }
 
-void Master::NoteStray(std::string_view path) {
-  info_log_->Warning(path, " is not the database's, and is left as it is");
+void Sweeper::Sweep() {
+  const absl::Status swept = SweepFiles();
+  if (!swept.ok()) {
+    context_->environment->info_log.Warning("files that no table names stay for now: ",
+                                            ToStd(swept.message()));
+  }
+}
+
+void Sweeper::NoteStray(std::string_view path) {
+  context_->environment->info_log.Warning(path, " is not the database's, and is left as it is");
 }
 
 }  // namespace bigtable

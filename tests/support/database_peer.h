@@ -96,12 +96,12 @@ class DatabasePeer {
   }
   void ReplaceLostServers(ServerRole role = ServerRole::kUser) {
     const auto master = impl_->masters->Get({});
-    if (master.ok()) (*master)->ReplaceLostServers(role).IgnoreError();
+    if (master.ok()) (*master)->assignment()->ReplaceLost(role).IgnoreError();
   }
 
   absl::Status SweepFiles() {
     const auto master = impl_->masters->Get({});
-    return master.ok() ? (*master)->SweepFiles() : master.status();
+    return master.ok() ? (*master)->sweeper()->SweepFiles() : master.status();
   }
 
   // Two servers that may both write to the same row: their names, or "".

@@ -1,0 +1,67 @@
+#include "master/liveness.h"
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+#include "base/start_thread.h"
+#include "base/status.h"
+#include "monitoring/thread_calls.h"
+
+namespace bigtable {
+
+absl::Status LivenessThread::Start() {
+  BT_ASSIGN_OR_RETURN(thread_, StartThread([this] { Loop(); }));
+  return absl::OkStatus();
+}
+
+void LivenessThread::Stop() {
+  {
+    MutexLock lock(&mutex_);
+    stopping_ = true;
+    changed_.SignalAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void LivenessThread::Wake() {
+  MutexLock lock(&mutex_);
+  due_ = true;
+  changed_.SignalAll();
+}
+
+void LivenessThread::WakeNow() {
+  MutexLock lock(&mutex_);
+  now_ = true;
+  changed_.SignalAll();
+}
+
+void LivenessThread::Loop() {
+  RetryPause pause(absl::Seconds(3));  // a log that cannot be replayed is sorted anew each time
+  while (WaitUntilDue(pause)) {
+    if (assignment_->ReplaceLost(role_).ok()) {
+      pause.Succeeded();
+    } else {
+      pause.Failed(NowNanos());
+    }
+  }
+}
+
+bool LivenessThread::WaitUntilDue(const RetryPause& pause) {
+  constexpr uint64_t kSoon = 3;  // failures up to which it is tried again as soon as things change
+  constexpr absl::Duration kLook = absl::Milliseconds(500);
+  const int64_t begin = NowNanos();
+  const auto left = [&] {
+    const int64_t now = NowNanos();
+    return pause.failures() > 0 ? pause.Left(now) : kLook - absl::Nanoseconds(now - begin);
+  };
+  MutexLock lock(&mutex_);
+  const auto is_due = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return stopping_ || now_ || (due_ && pause.failures() <= kSoon);
+  };
+  while (!is_due() && left() > absl::ZeroDuration()) changed_.WaitFor(&mutex_, left());
+  due_ = now_ = false;
+  return !stopping_;
+}
+
+}  // namespace bigtable

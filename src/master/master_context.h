@@ -1,0 +1,54 @@
+// What all parts of a master share: the servers that it commands, and the lock that makes it the
+// only one.
+#ifndef BIGTABLE_MASTER_MASTER_CONTEXT_H_
+#define BIGTABLE_MASTER_MASTER_CONTEXT_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+
+#include "base/call_limits.h"
+#include "cluster/cluster.h"
+#include "master/master_lock.h"
+
+namespace bigtable {
+
+// Thread-safe. Outlives the parts.
+struct MasterContext {
+  MasterContext(Cluster* c, std::unique_ptr<MasterLock> l, std::function<void()> w)
+      : cluster(c),
+        environment(c->environment()),
+        servers(c->servers()),
+        metadata(c->metadata()),
+        lock(std::move(l)),
+        wake(std::move(w)) {}
+
+  // False: it has given up, or lost its lock, and another one is to take its place.
+  bool active() const { return lock->held(); }
+  MasterEpoch epoch() const { return lock->epoch(); }
+  // Before anything that others can see. Unavailable once the lock is lost.
+  absl::Status Step() const { return lock->Step(); }
+  // The caller's limits, and the master's end.
+  CallLimits WithEnd(CallLimits limits) const {
+    limits.given_up = lock->given_up();
+    return limits;
+  }
+  // Whether calls that wait are to end, since the database is being closed.
+  bool IsStopping() const { return environment->is_closing || is_stopping; }
+
+  Cluster* const cluster;
+  ClusterEnvironment* const environment;
+  ServerSet* const servers;
+  LocalMetadata* const metadata;
+  const std::unique_ptr<MasterLock> lock;
+  // There may be something to do for the master's threads. Cheap; from any thread.
+  const std::function<void()> wake;
+  std::atomic<bool> is_stopping{false};
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MASTER_MASTER_CONTEXT_H_

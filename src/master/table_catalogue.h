@@ -1,0 +1,63 @@
+// The tables that there are, with their schemas, as the master has read them from the lock service
+// (master/schema_store.h), where each is a file.
+#ifndef BIGTABLE_MASTER_TABLE_CATALOGUE_H_
+#define BIGTABLE_MASTER_TABLE_CATALOGUE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "base/mutex.h"
+#include "base/sequence.h"
+#include "master/schema_store.h"
+#include "tablet/table_layout.h"
+
+namespace bigtable {
+
+// Thread-safe.
+class TableCatalogue {
+ public:
+  // `session` outlives this.
+  explicit TableCatalogue(LockSession* session) : schemas_(session) {}
+  TableCatalogue(const TableCatalogue&) = delete;
+  TableCatalogue& operator=(const TableCatalogue&) = delete;
+
+  // Held by whoever changes a table, or assigns users' tablets, from the first step to the last, so
+  // that tablets are loaded with the schema that is current. Before every other mutex of the
+  // master.
+  Mutex& change_mutex() ABSL_LOCK_RETURNED(change_mutex_) { return change_mutex_; }
+
+  // Reads all schemas. `sequences` continues after the numbers in them. Errors of SchemaStore.
+  absl::Status Read(SequenceSource* sequences) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_);
+  // NotFound, with the tables that there are.
+  absl::StatusOr<TableLayout> Find(std::string_view name) const;
+  absl::StatusOr<uint64_t> FindId(std::string_view name) const;
+  // NotFound: the table with this id was deleted.
+  absl::Status Check(uint64_t table_id) const;
+  std::vector<std::shared_ptr<const TableLayout>> All() const;
+
+  // What the schema's file says by now.
+  void Set(const TableLayout& layout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_);
+  void Erase(std::string_view name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_);
+  // The files.
+  SchemaStore* schemas() { return &schemas_; }
+
+ private:
+  SchemaStore schemas_;
+  Mutex change_mutex_;
+  mutable Mutex mutex_;
+  std::map<std::string, std::shared_ptr<const TableLayout>, std::less<>> tables_
+      ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MASTER_TABLE_CATALOGUE_H_

@@ -1,0 +1,297 @@
+#include "master/table_changes.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "master/split_rows.h"
+#include "metadata/metadata_format.h"
+
+namespace bigtable {
+
+absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema& schema,
+                                       const std::vector<std::string>& split_rows) {
+  MutexLock lock(&catalogue_->change_mutex());
+  BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout(name, 0, schema));
+  if (name == MetadataLayout().name) {
+    return absl::InvalidArgumentError(
+        Cat("a table must not be called ", Quoted(name), ", as the database's own is"));
+  }
+  BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, RangesBetween(split_rows));
+  if (catalogue_->Find(name).ok()) {
+    return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
+  }
+  BT_RETURN_IF_ERROR(CheckAccessLists(nullptr, layout));
+  // Never used before: what the log may still hold of deleted tables is not this table's. The
+  // sequence numbers that METADATA's mutation takes are larger, so neither will it be used again.
+  layout.table_id = TakeSequence();
+  BT_RETURN_IF_ERROR(context_->Step());
+  BT_RETURN_IF_ERROR(context_->metadata->table()->AddTable(layout.table_id, ranges));
+  std::vector<UnassignedTablet> tablets;
+  const auto shared = std::make_shared<const TableLayout>(layout);
+  for (const RowRange& rows : ranges) {
+    tablets.push_back({shared, {layout.table_id, rows.end()}, std::string(rows.begin()), 0});
+  }
+  BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares,
+                      assignment_->Distribute(ServerRole::kUser, tablets));
+  // A server that has no log yet gets one: an error of that is one of the creation.
+  for (const ServerShare& share : shares) {
+    BT_RETURN_IF_ERROR(context_->Step());
+    BT_RETURN_IF_ERROR(share.host->Start(context_->epoch()));
+  }
+  BT_RETURN_IF_ERROR(context_->Step());
+  BT_RETURN_IF_ERROR(WriteNewSchema(layout));
+  catalogue_->Set(layout);
+  context_->environment->info_log.Info("created table ", name, " as ", layout.table_id, " of ",
+                                       ranges.size(), " tablets");
+  Notify(&EventListener::OnTableCreated, name);
+  // From here on the table is there: what cannot be loaded now will be.
+  if (const absl::Status loaded = assignment_->LoadAll(std::move(shares), {}); !loaded.ok()) {
+    context_->environment->info_log.Warning("table ", name,
+                                            " is not served yet: ", ToStd(loaded.message()));
+    assignment_->NoteUnserved();
+    context_->wake();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TableChanges::WriteNewSchema(const TableLayout& layout) {
+  const absl::Status written = catalogue_->schemas()->Write(layout);
+  if (written.ok()) return written;
+  BT_RETURN_IF_ERROR(context_->Step());  // a later master goes by what it finds
+  // It may be there all the same.
+  const absl::Status removed = catalogue_->schemas()->Remove(layout.name);
+  if (!removed.ok() && !absl::IsNotFound(removed)) {
+    RefuseWrites(Annotate(removed, Cat("the schema of table ", layout.name, " may be there")));
+  }
+  return written;
+}
+
+absl::Status TableChanges::DeleteTable(std::string_view name) {
+  MutexLock lock(&catalogue_->change_mutex());
+  BT_ASSIGN_OR_RETURN(const TableLayout layout, catalogue_->Find(name));
+  BT_RETURN_IF_ERROR(context_->Step());
+  if (const absl::Status removed = catalogue_->schemas()->Remove(name); !removed.ok()) {
+    BT_RETURN_IF_ERROR(context_->Step());
+    RestoreSchema(layout);
+    return removed;
+  }
+  catalogue_->Erase(name);
+  Notify(&EventListener::OnTableDeleted, name);
+  BT_RETURN_IF_ERROR(DropTablets(layout.table_id));
+  context_->environment->info_log.Info("deleted table ", name);
+  return absl::OkStatus();
+}
+
+absl::Status TableChanges::DropTablets(uint64_t table_id) {
+  std::vector<HostedTablet> dropped;
+  bool forgotten = false;
+  // Whatever becomes of the rest, nobody else lets go of them. Their files are swept by the next
+  // opening, as long as METADATA may name them.
+  absl::Cleanup erase = [&] {
+    for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten);
+  };
+  for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
+    BT_RETURN_IF_ERROR(context_->Step());
+    BT_ASSIGN_OR_RETURN(auto tablets, host->Drop(context_->epoch(), table_id));
+    for (std::shared_ptr<Tablet>& tablet : tablets) dropped.push_back({std::move(tablet), host});
+  }
+  BT_RETURN_IF_ERROR(context_->Step());
+  BT_RETURN_IF_ERROR(context_->metadata->table()->RemoveTable(table_id));
+  forgotten = true;
+  std::move(erase).Invoke();
+  context_->environment->inherited_counters.ForgetTable(table_id);
+  context_->environment->unserved.ForgetTable(table_id);
+  context_->environment->background.RetryForSpace();
+  for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
+    if (const absl::Status status = host->server()->MaintainLog(); !status.ok()) {
+      context_->environment->info_log.Warning("after a table was deleted: ",
+                                              ToStd(status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The schema's file is what changes the table; then its tablets follow, one server after another.
+absl::Status TableChanges::ChangeTable(std::string_view name,
+                                       absl::FunctionRef<absl::Status(TableLayout*)> change) {
+  MutexLock lock(&catalogue_->change_mutex());
+  BT_ASSIGN_OR_RETURN(TableLayout before, catalogue_->Find(name));
+  before.EndHolds();
+  TableLayout layout = before;
+  BT_RETURN_IF_ERROR(change(&layout));
+  BT_RETURN_IF_ERROR(CheckAccessLists(&before, layout));
+  BT_RETURN_IF_ERROR(ChangeRules(before, &layout));
+  BT_RETURN_IF_ERROR(context_->Step());
+  if (const absl::Status written = catalogue_->schemas()->Write(layout); !written.ok()) {
+    BT_RETURN_IF_ERROR(context_->Step());
+    // Otherwise the file may have the change: what is held stays so until that is clear.
+    if (RestoreSchema(before)) BT_RETURN_IF_ERROR(Distribute(before));
+    return written;
+  }
+  BT_RETURN_IF_ERROR(Distribute(layout));
+  context_->wake();  // for another rule of splits
+  Notify(&EventListener::OnTableChanged, name);
+  return absl::OkStatus();
+}
+
+absl::Status TableChanges::Distribute(const TableLayout& layout) {
+  catalogue_->Set(layout);
+  for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
+    BT_RETURN_IF_ERROR(context_->Step());
+    BT_RETURN_IF_ERROR(host->SetLayout(context_->epoch(), layout));
+  }
+  return absl::OkStatus();
+}
+
+// What was written before a rule is changed is judged by the rule as it was, and what comes after
+// it by the new one (compaction/past_rules.h), so the change needs a sequence number of which this
+// holds for every compaction, also for those that are under way, and for tablets that learn of it
+// late. The steps:
+//
+// 1. All tablets of the table are told to hold: compactions and flushes that begin from then on
+//    collect nothing in the family. Those that have begun before, with the rule as it was, read
+//    only what was written before, since they took it together with the layout.
+// 2. A number is taken: all that was read by these has smaller ones.
+// 3. The schema is written, with the number.
+// 4. The tablets get it, which ends the hold. Each does so in the turn of its writer, after all
+//    writes with smaller numbers.
+//
+// Tablets are loaded under change_mutex, with what the catalogue has. If this ends before step 3, a
+// later master or process finds the rule as it was, and no harm is done by what was not collected;
+// after it, it finds the new rule with its number.
+absl::Status TableChanges::ChangeRules(const TableLayout& before, TableLayout* layout) {
+  TableLayout held = before;
+  std::vector<FamilyLayout*> changed;
+  for (FamilyLayout& family : layout->families) {
+    FamilyLayout* const was = held.FindFamily(family.name);
+    if (was == nullptr || was->created != family.created || was->gc == family.gc) continue;
+    was->held = true;
+    changed.push_back(&family);
+  }
+  if (changed.empty()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(Distribute(held));
+  const SequenceNumber sequence = TakeSequence();
+  const absl::Time now = context_->environment->options.clock->Now();
+  for (FamilyLayout* family : changed) {
+    const GcRule rule = std::exchange(family->gc, before.FindFamily(family->name)->gc);
+    family->ChangeRule(rule, sequence, now);
+  }
+  return absl::OkStatus();
+}
+
+// --- What is left to do ---
+
+absl::Status TableChanges::Finish() {
+  if (context_->environment->read_only()) return absl::OkStatus();
+  MetadataTable* const metadata = context_->metadata->table();
+  const auto layouts = catalogue_->All();
+  std::set<uint64_t> known;
+  for (const auto& layout : layouts) {
+    known.insert(layout->table_id);
+    // Sequence numbers that METADATA has come before those of new mutations of it.
+    BT_ASSIGN_OR_RETURN(const std::vector<TabletState> states,
+                        metadata->ReadTable(layout->table_id));
+    for (const TabletState& state : states)
+      context_->environment->sequences.AdvanceTo(LargestSequence(state));
+  }
+  for (const auto& layout : layouts) {
+    BT_RETURN_IF_ERROR(context_->Step());
+    BT_RETURN_IF_ERROR(metadata->SettleTable(layout->table_id));
+    for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
+      BT_RETURN_IF_ERROR(host->SetLayout(context_->epoch(), *layout));
+    }
+  }
+  // Tables without a schema: their creation or deletion was cut short.
+  std::set<uint64_t> unknown;
+  BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> in_metadata, metadata->Tables());
+  unknown.insert(in_metadata.begin(), in_metadata.end());
+  for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
+    for (const auto& tablet : host->server()->Tablets()) unknown.insert(tablet->table_id());
+  }
+  for (const uint64_t table_id : unknown) {
+    if (!known.contains(table_id)) BT_RETURN_IF_ERROR(DropTablets(table_id));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TableChanges::RestoreSchemas() {
+  const std::vector<std::shared_ptr<ServerHost>> hosts = context_->servers->Users();
+  if (std::all_of(hosts.begin(), hosts.end(),
+                  [](const auto& host) { return host->server()->error().ok(); })) {
+    return absl::OkStatus();
+  }
+  for (const auto& served : catalogue_->All()) {
+    BT_RETURN_IF_ERROR(context_->Step());
+    TableLayout layout = *served;
+    BT_RETURN_IF_ERROR(catalogue_->schemas()->Write(layout));
+    if (layout.EndHolds()) BT_RETURN_IF_ERROR(Distribute(layout));
+  }
+  return absl::OkStatus();
+}
+
+// --- Access lists ---
+
+absl::Status TableChanges::CheckAccessLists(const TableLayout* before,
+                                            const TableLayout& layout) const {
+  for (const FamilyLayout& family : layout.families) {
+    if (family.access_list.empty()) continue;
+    const FamilyLayout* const was = before == nullptr ? nullptr : before->FindFamily(family.name);
+    if (was != nullptr && was->access_list == family.access_list) continue;
+    BT_RETURN_IF_ERROR(access_lists_.Read(family.access_list).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TableChanges::SetAccessList(std::string_view name, const AccessList& list) {
+  MutexLock lock(&catalogue_->change_mutex());
+  BT_RETURN_IF_ERROR(context_->Step());
+  BT_RETURN_IF_ERROR(access_lists_.Write(name, list));
+  context_->environment->info_log.Info("access list ", name, " has ", list.readers.size(),
+                                       " readers and ", list.writers.size(), " writers");
+  return absl::OkStatus();
+}
+
+absl::Status TableChanges::DeleteAccessList(std::string_view name) {
+  MutexLock lock(&catalogue_->change_mutex());
+  for (const auto& layout : catalogue_->All()) {
+    for (const FamilyLayout& family : layout->families) {
+      if (family.access_list != name) continue;
+      return absl::FailedPreconditionError(Cat("access list ", Quoted(name), " is that of family ",
+                                               Quoted(family.name), " of table ", layout->name));
+    }
+  }
+  BT_RETURN_IF_ERROR(context_->Step());
+  return access_lists_.Remove(name);
+}
+
+void TableChanges::Notify(void (EventListener::*function)(const TableEvent&),
+                          std::string_view table) {
+  if (ListenerQueue* const events = context_->environment->events.get()) {
+    events->Push(function, {absl::Now(), std::string(table)});
+  }
+}
+
+bool TableChanges::RestoreSchema(const TableLayout& layout) {
+  // A later master goes by what it finds.
+  if (!context_->active()) return false;
+  const absl::Status status = catalogue_->schemas()->Write(layout);
+  if (status.ok()) return true;
+  RefuseWrites(Annotate(
+      status, Cat("the schema of table ", layout.name, " cannot be written, and may be changed")));
+  return false;
+}
+
+void TableChanges::RefuseWrites(const absl::Status& status) {
+  for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
+    host->server()->SetError(status);
+  }
+}
+
+}  // namespace bigtable

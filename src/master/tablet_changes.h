@@ -1,0 +1,73 @@
+// The master's changes of tablets: splits, moves and merges (sections 5.2 and 5.4 of the paper). A
+// server carries them out (cluster/server_host.h); the master finds the server, and tries again
+// when the tablet was superseded, or is on another server, by the time the server looks.
+//
+// Reads and writes continue meanwhile.
+#ifndef BIGTABLE_MASTER_TABLET_CHANGES_H_
+#define BIGTABLE_MASTER_TABLET_CHANGES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/tablet_info.h"
+
+#include "base/call_limits.h"
+#include "cluster/server_host.h"
+#include "master/assignment.h"
+#include "master/master_context.h"
+#include "master/table_catalogue.h"
+
+namespace bigtable {
+
+// Thread-safe.
+class TabletChanges {
+ public:
+  // All outlive this.
+  TabletChanges(MasterContext* context, TableCatalogue* catalogue, Assignment* assignment)
+      : context_(context), catalogue_(catalogue), assignment_(assignment) {}
+  TabletChanges(const TabletChanges&) = delete;
+  TabletChanges& operator=(const TabletChanges&) = delete;
+
+  // Splits the tablet that has `row` there. AlreadyExists if a tablet begins with it.
+  absl::Status SplitTablet(std::string_view table, std::string_view row, const CallLimits& limits);
+  // The same for a tablet of METADATA's on this server; does not try again.
+  absl::Status SplitMetadataTablet(ServerHost* host, std::string_view row,
+                                   const CallLimits& limits);
+  // Merges the tablet that begins with `row` and the one before it. NotFound if none does.
+  absl::Status MergeTablets(std::string_view table, std::string_view row, const CallLimits& limits);
+  // Moves the tablet with `row` to the server with this number, from 0.
+  absl::Status MoveTablet(std::string_view table, std::string_view row, int server,
+                          const CallLimits& limits);
+  absl::StatusOr<std::vector<TabletInfo>> Tablets(std::string_view table);
+
+ private:
+  // The tablet that has `row`; waits until it is served.
+  absl::StatusOr<HostedTablet> AwaitTablet(uint64_t table_id, std::string_view row,
+                                           const CallLimits& limits);
+  absl::StatusOr<std::vector<HostedTablet>> AwaitTablets(uint64_t table_id,
+                                                         const CallLimits& limits);
+  // Before the caller looks for a tablet again.
+  absl::Status WaitALittle(const CallLimits& limits);
+  // The same for a caller that waits for the tablet with `row`, which no server has. Errors name it
+  // and the reason. Unavailable: loading it has failed for so long that nobody should wait.
+  absl::Status WaitForTablet(uint64_t table_id, std::string_view row, const CallLimits& limits);
+  absl::Status Move(std::string_view table, const HostedTablet& from, ServerHost* to,
+                    const CallLimits& limits);
+  // Has an unloaded tablet loaded by `to`, or else by `from` again.
+  absl::Status LoadMoved(std::string_view table, const HostedTablet& from, ServerHost* to);
+  void NotifyMoved(std::string_view table, const HostedTablet& from, const ServerHost& to);
+  std::optional<int> NumberOf(const ServerHost& host) const;
+
+  MasterContext* const context_;
+  TableCatalogue* const catalogue_;
+  Assignment* const assignment_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_MASTER_TABLET_CHANGES_H_
