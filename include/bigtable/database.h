@@ -83,12 +83,12 @@ class Database {
   // The family's data is gone at once; adding a family of this name later begins with none.
   [[nodiscard]] absl::Status DropFamily(std::string_view table, std::string_view name,
                                         const CallOptions& options = {});
-  // The family is as it is given from now on: the rule by which versions go, and the access list,
-  // or none. A new rule brings nothing back: see GcRule. Each change of a rule is kept in the
-  // schema, some ten bytes. The locality group must stay as it is. NotFound: the table, the family,
-  // or the access list.
+  // Changes what `update` names, and nothing else: UpdateFamily("t", "f", {.gc = rule}). A new rule
+  // brings nothing back: see GcRule. Each change of a rule is kept in the schema, some ten bytes. A
+  // family stays in its locality group. NotFound: the table, the family, or the access list.
   [[nodiscard]] absl::Status UpdateFamily(std::string_view table, std::string_view name,
-                                          const Family& family, const CallOptions& options = {});
+                                          const FamilyUpdate& update,
+                                          const CallOptions& options = {});
   // Adds a locality group, for families to come, or changes how the next SSTables of one are
   // written.
   [[nodiscard]] absl::Status SetLocalityGroup(std::string_view table, std::string_view name,

@@ -18,7 +18,7 @@ struct FilterNode;
 // A test that each cell passes or not, after the names of Cloud Bigtable's filters. Filters see
 // what garbage collection left, in the order of the row. Regular expressions are RE2's, match the
 // whole text, and '.' is any byte. A filter that cannot be (a bad expression, an empty range)
-// reports InvalidArgument from the read that uses it. Cheap to copy, immutable, thread-safe.
+// is InvalidArgument from the read that uses it. Cheap to copy, immutable, thread-safe.
 //
 //   Filter::Chain(Filter::Family("anchor"), Filter::Latest(1))
 class Filter {
@@ -33,7 +33,8 @@ class Filter {
 
   // Columns: by family, by the bytes their qualifier begins with, by a range of qualifiers
   // [begin, end) within a family (an empty end is no end), by expression. A read touches only the
-  // locality groups that its families need.
+  // locality groups that its families need. A read with a filter that names a family which the
+  // table does not have is NotFound; an expression that matches none passes nothing.
   static Filter Family(std::string_view name);
   static Filter FamilyRegex(std::string_view regex);
   static Filter ColumnPrefix(std::string_view family, std::string_view qualifier_prefix);

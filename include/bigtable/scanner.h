@@ -65,7 +65,7 @@ class ScanStream {
 // snapshot in its options. Memory is needed for a block of each SSTable that is read, never for a
 // whole row. The default range is the whole table. Setting a range again starts all streams anew.
 // One thread at a time. It stays valid memory after its database was closed or destroyed, with
-// status() FailedPrecondition.
+// status() FailedPrecondition. As with a RowReader, ask for status() after the loop.
 class Scanner {
  public:
   explicit Scanner(Table* table, ReadOptions options = {});

@@ -83,13 +83,13 @@ struct LocalityGroup {
 // space is reclaimed by compactions.
 //
 // A rule can be changed (Database::UpdateFamily). What has been deleted, overwritten or let go by
-// then never comes back, however much the new rule would keep: what was written before the change is
-// judged by the rule as it was, and what that has left by the new one. So after a change from
-// MaxVersions(1) to MaxVersions(3) a column has one version, until others are written; after one from
-// MaxAge of an hour to a day, nothing that was past its hour is seen again. Where the number of
-// versions changes, counting begins anew with those that are there: a change to MaxVersions(n) keeps
-// the n newest of them. A snapshot from before the change sees what was there at its moment, as far
-// as the new rule keeps it. Plain value.
+// then never comes back, however much the new rule would keep: what was written before the change
+// is judged by the rule as it was, and what that has left by the new one. So after a change from
+// MaxVersions(1) to MaxVersions(3) a column has one version, until others are written; after one
+// from MaxAge of an hour to a day, nothing that was past its hour is seen again. Where the number
+// of versions changes, counting begins anew with those that are there: a change to MaxVersions(n)
+// keeps the n newest of them. A snapshot from before the change sees what was there at its moment,
+// as far as the new rule keeps it. Plain value.
 class GcRule {
  public:
   // Keeps everything: the default.
@@ -136,11 +136,16 @@ struct Family {
   std::string locality_group = {};
   GcRule gc = {};
   // The name of the list of those who may read and write the family (Database::SetAccessList);
-  // empty: everybody may, also after an UpdateFamily that leaves it out. The program itself always
-  // may: see OpenTableOptions::caller.
+  // empty: everybody may. The program itself always may: see OpenTableOptions::caller.
   std::string access_list = {};
 
   friend bool operator==(const Family&, const Family&) = default;
+};
+
+// What Database::UpdateFamily changes: what is not set stays as it is. Plain value.
+struct FamilyUpdate {
+  std::optional<GcRule> gc = std::nullopt;
+  std::optional<std::string> access_list = std::nullopt;  // "" removes the list
 };
 
 // When the tablets of a table are split in two and merged, by themselves (section 5.2 of the paper;

@@ -29,9 +29,14 @@ class RowReaderImpl;
 // of that moment: do not keep it longer than needed. A row is built in memory whole; rows too large
 // for that are read with a Scanner. One thread at a time.
 //
+// The stream also ends at an error, so ask for status() after the loop:
+//
 //   RowReader reader = table->ReadRows(RowRange::Prefix("com.cnn"));
 //   for (const Row& row : reader) { ... }
 //   if (!reader.status().ok()) ...
+//
+// If a reader that has failed is destroyed and was not asked, the info log has an error, and a
+// library that was built with assertions stops the process.
 class RowReader {
  public:
   RowReader(RowReader&&) noexcept;
@@ -99,8 +104,8 @@ class Table {
   //
   // InvalidArgument: an empty or too long row, a column without a colon, a negative timestamp, a
   // mutation without operations or beyond the limits of RowMutation. NotFound: a family that the
-  // table does not have. FailedPrecondition: a read-only database. ResourceExhausted: the log has no
-  // room for it, but perhaps for others, or memory is full and cannot be written out
+  // table does not have. FailedPrecondition: a read-only database. ResourceExhausted: the log has
+  // no room for it, but perhaps for others, or memory is full and cannot be written out
   // (DatabaseStatistics::failing_work). Unavailable: nobody can serve the row at the moment
   // (DatabaseStatistics::unserved_tablets). These or others: the log cannot be written, until
   // Database::Resume. PermissionDenied: see OpenTableOptions. DeadlineExceeded, Cancelled: see
@@ -121,8 +126,8 @@ class Table {
                                             const ReadOptions& options = {});
 
   // The newest value of a column, "family:qualifier". NotFound: the row has no cell in it.
-  // InvalidArgument: no colon. Other errors as of ReadRow. Cost: that of ReadRow for one column, and
-  // a copy of the value.
+  // InvalidArgument: no colon. Other errors as of ReadRow. Cost: that of ReadRow for one column,
+  // and a copy of the value.
   [[nodiscard]] absl::StatusOr<std::string> Get(std::string_view row, std::string_view column,
                                                 const ReadOptions& options = {});
 

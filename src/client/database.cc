@@ -13,11 +13,6 @@
 namespace bigtable {
 namespace {
 
-absl::Status NoFamily(const TableLayout& layout, std::string_view name) {
-  return absl::NotFoundError(Cat("table ", layout.name, " has no column family ", Quoted(name),
-                                 "; it has: ", layout.FamilyNames()));
-}
-
 absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& family) {
   const std::string_view name =
       family.locality_group.empty() ? "default" : std::string_view(family.locality_group);
@@ -150,27 +145,24 @@ absl::Status Database::DropFamily(std::string_view table, std::string_view name,
   BT_ENTER_MASTER(options);
   return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     const FamilyLayout* found = layout->FindFamily(name);
-    if (found == nullptr) return NoFamily(*layout, name);
+    if (found == nullptr) return layout->NoFamilyError(name);
     layout->families.erase(layout->families.begin() + (found - layout->families.data()));
     return absl::OkStatus();
   });
 }
 
 absl::Status Database::UpdateFamily(std::string_view table, std::string_view name,
-                                    const Family& family, const CallOptions& options) {
+                                    const FamilyUpdate& update, const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  BT_RETURN_IF_ERROR(CheckFamily(name, family));
+  Family named;
+  if (update.gc.has_value()) named.gc = *update.gc;
+  if (update.access_list.has_value()) named.access_list = *update.access_list;
+  BT_RETURN_IF_ERROR(CheckFamily(name, named));
   return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
-    FamilyLayout* found = layout->FindFamily(name);
-    if (found == nullptr) return NoFamily(*layout, name);
-    BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
-    if (group_id != found->group_id) {
-      return absl::InvalidArgumentError(
-          Cat("column family ", Quoted(name), " must stay in its locality group ",
-              Quoted(layout->groups[layout->GroupIndex(found->group_id)].name)));
-    }
-    found->gc = family.gc;
-    found->access_list = family.access_list;
+    FamilyLayout* const found = layout->FindFamily(name);
+    if (found == nullptr) return layout->NoFamilyError(name);
+    if (update.gc.has_value()) found->gc = *update.gc;
+    if (update.access_list.has_value()) found->access_list = *update.access_list;
     return absl::OkStatus();
   });
 }

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/database_impl.h"
+#include "client/stream_status.h"
 #include "client/table_cursor.h"
 
 namespace bigtable {
@@ -26,12 +27,11 @@ class ScannerImpl {
   const TableImpl& table() const { return *table_; }
   const ReadMoment& moment() const { return moment_; }
   const ReadOptions& options() const { return options_; }
-  void Fail(const absl::Status& status) {
-    if (status_.ok()) status_ = status;
-  }
+  void Fail(const absl::Status& status) { status_.Fail(status); }
   void Moved(ScanStream* stream) { moved_last_ = stream; }
 
-  const absl::Status& status() const { return status_; }
+  bool ok() const { return status_.ok(); }
+  const absl::Status& status() const { return status_.Ask(); }
   const RowRange& range() const { return range_; }
   int64_t row_limit() const { return options_.row_limit; }
   CallGate* gate() const { return &table_->database->gate; }
@@ -45,7 +45,7 @@ class ScannerImpl {
   bool knows_range_ = false;  // the moment does
   std::vector<std::unique_ptr<ScanStream>> streams_;
   ScanStream* moved_last_ = nullptr;
-  absl::Status status_;
+  StreamStatus status_{table_.get(), "Scanner"};
 };
 
 // One stream: a cursor of its own over its family.
@@ -103,7 +103,7 @@ class ScanStreamImpl {
     const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(scanner_->table().database->ClosedError());
-    if (!scanner_->status().ok()) return calls_.CountNone();
+    if (!scanner_->ok()) return calls_.CountNone();
     std::vector<Filter> chain{Filter::Family(family_)};
     chain.insert(chain.end(), columns.begin(), columns.end());
     if (timestamps.has_value()) chain.push_back(*timestamps);
@@ -114,8 +114,7 @@ class ScanStreamImpl {
     if (const absl::Status status = scanner_->Begin(); !status.ok()) return Fail(status);
     const TableLayout& layout = scanner_->moment().layout();
     if (layout.FindFamily(family_) == nullptr) {
-      return Fail(absl::NotFoundError(Cat("table ", layout.name, " has no column family ",
-                                          Quoted(family_), "; it has: ", layout.FamilyNames())));
+      return Fail(layout.NoFamilyError(family_));
     }
     std::vector<RowRange> ranges;
     if (!scanner_->range().empty()) ranges.push_back(scanner_->range());

@@ -12,6 +12,7 @@
 #include "client/database_impl.h"
 #include "client/remote_calls.h"
 #include "client/row_storage.h"
+#include "client/stream_status.h"
 #include "client/table_cursor.h"
 #include "rpc/move_wait.h"
 #include "tabletserver/row_read.h"
@@ -377,7 +378,7 @@ class RowReaderImpl {
     return true;
   }
 
-  const absl::Status& status() const { return status_; }
+  const absl::Status& status() const { return status_.Ask(); }
   bool is_forked() const { return table_->database->is_forked(); }
 
  private:
@@ -393,7 +394,7 @@ class RowReaderImpl {
   // The stream ends with this error.
   void Note(const absl::Status& status) {
     calls_.Failed(status);
-    if (status_.ok()) status_ = status;
+    status_.Fail(status);
     done_ = true;
   }
 
@@ -405,7 +406,7 @@ class RowReaderImpl {
   std::optional<TableCursor> cursor_;
   bool done_ = false;
   int64_t rows_ = 0;
-  absl::Status status_;
+  StreamStatus status_{table_.get(), "RowReader"};
   StreamCalls calls_;  // goes first: what it counts is of the table
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/shortcuts.h"
 #include "base/status.h"
+#include "tablet/filter_families.h"
 #include "tablet/row_ranges.h"
 
 namespace bigtable {
@@ -18,7 +19,7 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
     remote_ = std::make_unique<RemoteMoment>();
     BT_RETURN_IF_ERROR(remote_->Fix(table, filter, options));
     fixed_ = true;
-    return absl::OkStatus();
+    return CheckFamilies(filter, layout());
   }
   // Of nothing some tablet is read all the same: a deleted table is noticed so.
   static const auto* const kAny = new RowRange(RowRange::RightOpen("", std::string_view("\0", 1)));
@@ -54,7 +55,7 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
     if (!table_->FindMissing(ranges).has_value()) break;
   }
   fixed_ = true;
-  return absl::OkStatus();
+  return CheckFamilies(filter, layout());
 }
 
 // The moment is held, so that whatever tablets have these rows by now show what they had then.

@@ -222,7 +222,10 @@ bool TableLayout::EndHolds() {
   return any;
 }
 
-std::string TableLayout::FamilyNames() const { return Listed(families, &FamilyLayout::name); }
+absl::Status TableLayout::NoFamilyError(std::string_view family) const {
+  return absl::NotFoundError(Cat("table ", name, " has no column family ", Quoted(family),
+                                 "; it has: ", Listed(families, &FamilyLayout::name)));
+}
 
 absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t table_id,
                                             const TableSchema& schema) {

@@ -90,8 +90,8 @@ struct TableLayout {
   bool EndHolds();
   // What a compaction of the group keeps; snapshots are the caller's to fill in.
   Retention RetentionOf(uint32_t group_id, absl::Time now) const;
-  // "f, g, h": for messages.
-  std::string FamilyNames() const;
+  // NotFound, with the families that there are.
+  absl::Status NoFamilyError(std::string_view name) const;
 
   TableSchema ToSchema() const;
   std::string Encode() const;

@@ -22,9 +22,11 @@
 
 #include "base/call_limits.h"
 #include "base/sequence.h"
+#include "base/status.h"
 #include "monitoring/call_timer.h"
 #include "rpc/data_service.h"
 #include "tablet/cell_cursor.h"
+#include "tablet/filter_families.h"
 #include "tablet/filter_node.h"
 #include "tablet/mutation_format.h"
 #include "tablet/table_layout.h"
@@ -78,10 +80,11 @@ class DataPath {
   // pinned, is read. False if the tablet is superseded or the server has lost its lock.
   [[nodiscard]] bool BeginRead(const Tablet& tablet, const TabletVersion& version,
                                const ReadPoint& point, ReadSpec* spec) const;
-  // Whether the caller may read what passes the filter. PermissionDenied, or what keeps an access
-  // list from being read.
+  // Checks a read against the schema: NotFound, a family that the filter names; PermissionDenied,
+  // or what keeps an access list from being read.
   absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter,
                          const Caller& caller) const {
+    if (filter != nullptr) BT_RETURN_IF_ERROR(CheckFamilies(*filter, layout));
     return caller.has_value() ? CheckReadOf(*caller, layout, filter) : absl::OkStatus();
   }
 

@@ -222,8 +222,7 @@ absl::Status TabletServer::Check(const TableLayout& layout, const EncodedMutatio
   for (; reader.Next(&operation); ++count) {
     if (operation.kind == EntryKind::kDeleteRow) continue;
     if (layout.FindFamily(operation.family) == nullptr) {
-      return absl::NotFoundError(Cat("table ", layout.name, " has no column family ",
-                                     Quoted(operation.family), "; it has: ", layout.FamilyNames()));
+      return layout.NoFamilyError(operation.family);
     }
   }
   if (!reader.ok()) return absl::InvalidArgumentError("the mutation is not well formed");

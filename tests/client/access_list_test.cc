@@ -183,7 +183,7 @@ TEST_P(AccessListTest, AChangeHoldsForEveryCallAfterIt) {
   // So does a family's change to another list.
   ASSERT_OK(database_->UpdateFamily("t", "pages", {.access_list = "staff-list"}));
   EXPECT_OK(As("staff")->ReadRow("a", Filter::FamilyRegex("pages|staff")));
-  ASSERT_OK(database_->UpdateFamily("t", "pages", {}));
+  ASSERT_OK(database_->UpdateFamily("t", "pages", {.access_list = ""}));
   EXPECT_OK(As("stranger")->ReadRow("a", Only("pages")));
 }
 
@@ -298,7 +298,7 @@ TEST_P(AccessListTest, AFamilyHasAListThatIsThere) {
     EXPECT_STATUS(kNotFound, "\"nobody-has-set-it\"; there are: pages-list, staff-list", status);
   };
   refused(database_->AddFamily("t", "new", family));
-  refused(database_->UpdateFamily("t", "open", family));
+  refused(database_->UpdateFamily("t", "open", {.access_list = family.access_list}));
   TableSchema schema;
   schema.families["f"] = family;
   refused(database_->CreateTable("other", schema));

@@ -201,6 +201,32 @@ TEST_F(ReadTest, RegularExpressionsMatchAnyByte) {
   EXPECT_EQ(Show(table_->ReadRow("r\n\xff", Filter::ValueRegex(".."))), "meta:\\xff\\n@1=\\n\\x80");
 }
 
+TEST_F(ReadTest, AFilterThatNamesNoFamilyOfTheTableIsNotFound) {
+  const std::vector<std::pair<Filter, std::string>> filters = {
+      {Filter::Family("nothing"), "\"nothing\""},
+      {Filter::Family("meta:lang"), "\"meta:lang\""},
+      {Filter::Column("nothing", "q"), "\"nothing\""},
+      {Filter::ColumnPrefix("nothing", "q"), "\"nothing\""},
+      {Filter::ColumnRange("nothing", "q", ""), "\"nothing\""},
+      {Filter::Chain(Filter::Family("meta"), Filter::Family("nothing")), "\"nothing\""},
+  };
+  for (const auto& [filter, named] : filters) {
+    EXPECT_STATUS(kNotFound, named, table_->ReadRow("r", filter));
+    EXPECT_STATUS(kNotFound, "anchor", table_->ReadRow("r", filter));  // one that there is
+    RowReader reader = table_->ReadRows(RowRange::All(), filter);
+    EXPECT_FALSE(reader.Next());
+    EXPECT_STATUS(kNotFound, named, reader.status());
+    RowReader none = table_->ReadRows(RowSet(), filter);
+    EXPECT_STATUS(kNotFound, named, none.status());
+    Scanner scanner(table_);
+    ScanStream* const stream = scanner.FetchColumnFamily("meta");
+    stream->SetFilter(filter);
+    EXPECT_TRUE(stream->Done());
+    EXPECT_STATUS(kNotFound, named, scanner.status());
+  }
+  EXPECT_EQ(Read(Filter::FamilyRegex("nothing")), "");  // an expression names none
+}
+
 TEST_F(ReadTest, AFilterThatCannotBeIsInvalidArgument) {
   const std::vector<std::pair<Filter, std::string>> filters = {
       {Filter::ValueRegex("(oops"), "(oops"},

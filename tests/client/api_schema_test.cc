@@ -44,7 +44,8 @@ TEST_F(SchemaTest, NoTableOfAUserIsCalledMetadata) {
 }
 
 TEST_F(SchemaTest, OpenOrCreateTableCreatesATableOnce) {
-  ASSERT_OK_AND_ASSIGN(Table* const created, database_->OpenOrCreateTable("t", With("f", Family())));
+  ASSERT_OK_AND_ASSIGN(Table* const created,
+                       database_->OpenOrCreateTable("t", With("f", Family())));
   ASSERT_OK(created->Apply(RowMutation("r").Set("f:q", "v")));
   ASSERT_OK_AND_ASSIGN(Table* const opened, database_->OpenOrCreateTable("t", With("g", Family())));
   EXPECT_EQ(opened, created);
@@ -299,16 +300,24 @@ TEST_F(SchemaTest, UpdatingAFamilyChangesItsRuleAtOnce) {
   EXPECT_EQ(schema.families.at("f").gc, GcRule::MaxVersions(2));
 }
 
-TEST_F(SchemaTest, AFamilyStaysInItsLocalityGroup) {
+TEST_F(SchemaTest, UpdatingAFamilyChangesOnlyWhatIsNamed) {
+  ASSERT_OK(database_->SetAccessList("list", {}));
   TableSchema schema;
   schema.locality_groups["other"] = {};
-  schema.families["f"] = {};
+  schema.families["f"] = {
+      .locality_group = "other", .gc = GcRule::MaxVersions(2), .access_list = "list"};
   CreateTable("t", schema);
+  Family expected = schema.families["f"];
+  const auto family = [&] { return database_->GetSchema("t")->families.at("f"); };
 
-  EXPECT_STATUS(kInvalidArgument, "locality group",
-                database_->UpdateFamily("t", "f", {.locality_group = "other"}));
-  EXPECT_OK(database_->UpdateFamily("t", "f", {.locality_group = "default"}));
   EXPECT_OK(database_->UpdateFamily("t", "f", {}));
+  EXPECT_EQ(family(), expected);
+  EXPECT_OK(database_->UpdateFamily("t", "f", {.gc = GcRule()}));
+  expected.gc = GcRule();
+  EXPECT_EQ(family(), expected);
+  EXPECT_OK(database_->UpdateFamily("t", "f", {.access_list = ""}));
+  expected.access_list = "";
+  EXPECT_EQ(family(), expected);
 }
 
 TEST_F(SchemaTest, ALocalityGroupIsAddedForFamiliesToCome) {

@@ -89,6 +89,7 @@ class RemoteAnswersTest : public RemoteFixture, public testing::WithParamInterfa
             Filter::Latest(1),
             Filter::Family("g"),
             Filter::FamilyRegex("f|x"),
+            Filter::Family("nothing"),
             Filter::ColumnPrefix("f", "q"),
             Filter::ColumnRange("f", "\x05", "q"),
             Filter::Column("g", "q"),
@@ -99,6 +100,7 @@ class RemoteAnswersTest : public RemoteFixture, public testing::WithParamInterfa
             Filter::CellsRowLimit(2),
             Filter::CellsRowOffset(1),
             Filter::StripValueTransformer(),
+            Filter::Chain(Filter::Latest(2), Filter::ColumnPrefix("nothing", "q")),
             Filter::Chain(Filter::Family("f"), Filter::Latest(2), Filter::CellsRowOffset(1))};
   }
 

@@ -289,7 +289,7 @@ TEST_F(RuleChangeUnderWayTest, AFlushWithTheOldRuleGoesByATimeBeforeTheChange) {
   std::thread flush([&] { EXPECT_OK(database_->Flush("t")); });
   ASSERT_TRUE(faulty_->WaitUntilStalled(1));
   for (const char* family : {"f", "g"}) {
-    ASSERT_OK(database_->UpdateFamily("t", family, {.locality_group = family}));
+    ASSERT_OK(database_->UpdateFamily("t", family, {.gc = GcRule()}));
   }
   clock_.Advance(2 * kHour);
   faulty_->ReleaseCalls();
@@ -363,7 +363,7 @@ TEST_F(RuleChangeUnderWayTest, NothingIsCollectedWhileTheSchemaIsInDoubt) {
   Set(1, "one");
   ASSERT_OK(database_->Flush("t"));
   faulty_->FailCalls({{FileCall::kSyncDirectory}, "/schema"}, absl::UnavailableError("no sync"));
-  EXPECT_STATUS(kUnavailable, "no sync", database_->UpdateFamily("t", "f", {}));
+  EXPECT_STATUS(kUnavailable, "no sync", database_->UpdateFamily("t", "f", {.gc = GcRule()}));
   EXPECT_EQ(Read(), "f:q@1=one");
   faulty_->ClearFaults();
   ASSERT_OK(database_->Resume());

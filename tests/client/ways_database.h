@@ -90,8 +90,7 @@ class WaysDatabase {
     return options;
   }
   bool Open() {
-    absl::StatusOr<std::unique_ptr<Database>> opened =
-        Database::Open("/db", MakeOptions(&faulty_));
+    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open("/db", MakeOptions(&faulty_));
     if (!Check(opened.status(), "Open")) return false;
     database_ = *std::move(opened);
     if (by_message_) {
@@ -184,7 +183,6 @@ class WaysDatabase {
     late_.join();
   }
 
-
   // --- Writing ---
 
   ModelMutation MakeMutation() {
@@ -255,7 +253,7 @@ class WaysDatabase {
     Family family = model_.tables.at(kTable).schema().families.at(name);
     family.gc = RandomWaysRule(random_);
     Log(Cat("UpdateFamily ", name, ": ", Describe(family.gc), " at ", clock_.micros()));
-    if (!Check(database_->UpdateFamily(kTable, name, family), "UpdateFamily")) return;
+    if (!Check(database_->UpdateFamily(kTable, name, {.gc = family.gc}), "UpdateFamily")) return;
     model_.UpdateFamily(kTable, name, family, clock_.micros());
   }
   void TakeSnapshot() {

@@ -1,0 +1,63 @@
+// Why a stream of rows or cells ended early, if it did. A loop over a stream ends in the same way
+// at its end and at an error, so a program that never asks takes half of the answer for all of it.
+// Whoever destroys a stream that has failed, and was not asked, hears of it: the info log has an
+// error, and a library that was built with assertions stops the process.
+#ifndef BIGTABLE_CLIENT_STREAM_STATUS_H_
+#define BIGTABLE_CLIENT_STREAM_STATUS_H_
+
+#include <string_view>
+
+#include "absl/base/macros.h"
+#include "absl/status/status.h"
+
+#include "base/call_gate.h"
+#include "base/strings.h"
+#include "client/database_impl.h"
+
+namespace bigtable {
+
+// One thread at a time.
+class StreamStatus {
+ public:
+  // `table`, which outlives this, and `stream` are for the message.
+  StreamStatus(const TableImpl* table, std::string_view stream) : table_(table), stream_(stream) {}
+  ~StreamStatus() {
+    if (!status_.ok() && !was_asked_) Report();
+  }
+  StreamStatus(const StreamStatus&) = delete;
+  StreamStatus& operator=(const StreamStatus&) = delete;
+
+  // The first error stays.
+  void Fail(const absl::Status& status) {
+    if (status_.ok()) status_ = status;
+  }
+  bool ok() const { return status_.ok(); }
+  // For the program.
+  const absl::Status& Ask() const {
+    was_asked_ |= !status_.ok();
+    return status_;
+  }
+
+ private:
+  void Report() const {
+    {
+      const CallGate::Pass pass(&table_->database->gate);
+      if (pass) {
+        table_->database->environment()->info_log.Error(
+            "a ", stream_, " of table ", table_->name,
+            " ended early, and the program did not ask for its status: ",
+            ToStd(status_.ToString()));
+      }
+    }
+    ABSL_ASSERT(was_asked_ && "a stream of rows failed, and its status() was never asked");
+  }
+
+  const TableImpl* const table_;
+  const std::string_view stream_;
+  absl::Status status_;
+  mutable bool was_asked_ = false;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_STREAM_STATUS_H_

@@ -1,0 +1,22 @@
+// The families that a filter names, held against those of the table.
+#ifndef BIGTABLE_TABLET_FILTER_FAMILIES_H_
+#define BIGTABLE_TABLET_FILTER_FAMILIES_H_
+
+#include "absl/status/status.h"
+
+#include "bigtable/filter.h"
+
+#include "tablet/filter_node.h"
+#include "tablet/table_layout.h"
+
+namespace bigtable {
+
+// NotFound: the filter names a family that the table does not have. An expression names none.
+absl::Status CheckFamilies(const FilterNode& filter, const TableLayout& layout);
+inline absl::Status CheckFamilies(const Filter& filter, const TableLayout& layout) {
+  return filter.node() == nullptr ? absl::OkStatus() : CheckFamilies(*filter.node(), layout);
+}
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_FILTER_FAMILIES_H_
