@@ -26,7 +26,7 @@ namespace bigtable {
 
 class DatabaseImpl;
 
-// Thread-safe. One process at a time has a directory open for writing.
+// Thread-safe. A directory is open for writing once, or read-only any number of times, never both.
 //
 // The database is of the process that has opened it. In a child of fork() every call on it, and on
 // what came from it, is FailedPrecondition, and destructors leave everything to the parent, whose

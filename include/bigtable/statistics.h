@@ -103,6 +103,8 @@ struct TabletStatistics {
 // One tablet server. METADATA has two of its own. What its tablets count is theirs: a server's
 // reads are those of its tablets together.
 struct TabletServerStatistics {
+  // Its name, in events and in the info log, which no other server ever had; "": it has none yet.
+  std::string name;
   uint64_t rows_written = 0;
   uint64_t writes = 0;        // calls that wrote
   uint64_t write_groups = 0;  // in which they went to the log
@@ -256,8 +258,9 @@ struct DatabaseStatistics {
   std::map<std::string, TableCallStatistics> calls;
   // By table, then by column family; those that were dropped are still in it.
   std::map<std::string, std::map<std::string, FamilyStatistics>> families;
-  // By the server's name. One that has no tablet yet, or of a database that is only read, goes by
-  // its place: "user-1", "user-2", and so on, or "metadata" or "root".
+  // By the server's label, which is the same in every opening, and when a lost server is replaced:
+  // "user-0", "user-1", and so on, by the number in TabletInfo::server, and METADATA's two, "root"
+  // and "metadata".
   std::map<std::string, TabletServerStatistics> servers;
 };
 

@@ -12,6 +12,18 @@ namespace bigtable {
 
 // Microseconds; since 1970 where the server assigns it, whatever the caller means otherwise. Not
 // negative. Plain value.
+//
+// A column's cells are ordered by timestamp, and by the order of the writes only where timestamps
+// are equal. So a cell that is dated in the future hides every write of the server's time until then:
+// Filter::Latest(1) returns the future cell, and with GcRule::MaxVersions(1) the later writes return
+// OK, are collected at once, and no read ever sees them. Give a column either timestamps of the
+// server's or timestamps of the caller's, not both. The info log has a warning when cells dated more
+// than a day ahead are flushed into a family with MaxVersions.
+//
+// Timestamps that the server assigns increase strictly within a row, in the order of the writes. So
+// the oldest cell of a column tells who was first: to claim a row, each claimant writes a cell with a
+// qualifier of its own and reads the family; the smallest timestamp has the claim. A queue is a
+// column that is written with the server's time and read from the oldest cell.
 class Timestamp {
  public:
   constexpr Timestamp() = default;

@@ -12,10 +12,10 @@
 namespace bigtable {
 namespace {
 
-// A server has a name as soon as it can be written to. Until then, and of a database that is only
-// read, it goes by its `role`.
-std::string NameOf(const TabletServer& server, std::string_view role) {
-  return server.has_log() ? server.name() : std::string(role);
+TabletServerStatistics StatisticsOf(const TabletServer& server) {
+  TabletServerStatistics statistics = server.Statistics();
+  if (server.has_log()) statistics.name = server.name();
+  return statistics;
 }
 
 }  // namespace
@@ -79,14 +79,14 @@ DatabaseStatistics Cluster::Statistics() {
 
   for (const ServerRole role : kMetadataRoles) {
     for (const auto& host : servers_.OfRole(role)) {
-      statistics.servers[NameOf(*host->server(), NameOfRole(role))] = host->server()->Statistics();
+      statistics.servers[std::string(NameOfRole(role))] = StatisticsOf(*host->server());
     }
   }
-  for (int number = 1; const auto& host : servers_.Users()) {
+  for (int number = 0; const auto& host : servers_.Users()) {
     const TabletServer& server = *host->server();
     const WriteController& controller = *host->write_controller();
-    TabletServerStatistics& of_server = statistics.servers[NameOf(server, Cat("user-", number++))];
-    of_server = server.Statistics();
+    TabletServerStatistics& of_server = statistics.servers[Cat("user-", number++)];
+    of_server = StatisticsOf(server);
     of_server.stall_reason = controller.reason();
     of_server.write_delay = controller.delay();
     of_server.total_write_delay = controller.total_delay();

@@ -48,7 +48,7 @@ class PosixFileLock final : public FileLock {
     return absl::FailedPreconditionError(
         Cat(path_.text(),
             ": lock: the locked file was removed or replaced while it was in use; "
-            "somebody else may have the directory by now"));
+            "another process may have the directory by now"));
   }
 
   // Leaves this process's number for those whom the lock keeps out.
@@ -66,7 +66,7 @@ class PosixFileLock final : public FileLock {
   const ForkCallback on_fork_{[this] { fd_.Close(); }};
 };
 
-// Whom the file names as its holder, if that process lives: "held by process 42".
+// The process that the file names as its holder, if it lives: "held by process 42".
 std::string DescribeHolder(const Fd& fd) {
   char digits[24];
   const ssize_t n =
@@ -75,16 +75,22 @@ std::string DescribeHolder(const Fd& fd) {
   // SimpleAtoi wants digits and spaces only, and a holder may be about to write: then 0.
   if (n <= 0 || !absl::SimpleAtoi(absl::string_view(digits, static_cast<size_t>(n)), &pid) ||
       pid <= 0 || (::kill(pid, 0) != 0 && errno == ESRCH)) {
-    return "held by somebody else";
+    return "held by another process";
   }
   return Cat("held by process ", pid, pid == ::getpid() ? " (this one)" : "");
 }
 
 absl::Status Lock(const Fd& fd, const std::string& path, bool exclusive) {
-  const int how = (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
-  if (RetryInterrupted([&] { return ::flock(fd.get(), how); }) == 0) return absl::OkStatus();
+  const auto lock = [&](int how) {
+    return RetryInterrupted([&] { return ::flock(fd.get(), how | LOCK_NB); }) == 0;
+  };
+  if (lock(exclusive ? LOCK_EX : LOCK_SH)) return absl::OkStatus();
   if (errno != EWOULDBLOCK) return PosixError(path, "flock", errno);
-  return absl::FailedPreconditionError(Cat(path, ": lock: ", DescribeHolder(fd)));
+  // Beside others that share it, this one can share it, too; the close gives that up.
+  const bool is_shared = exclusive && lock(LOCK_SH);
+  return absl::FailedPreconditionError(
+      Cat(path, ": lock: ",
+          is_shared ? "shared by others, which have opened it read-only" : DescribeHolder(fd)));
 }
 
 }  // namespace
@@ -97,7 +103,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const PosixPath& path,
     BT_ASSIGN_OR_RETURN(Fd fd,
                         OpenRegularFile(path, exclusive ? O_RDWR | O_CREAT : O_RDONLY, &size));
     BT_RETURN_IF_ERROR(Lock(fd, path.text(), exclusive));
-    // Somebody may have removed the file between open and lock: then this locks what nobody finds.
+    // If the file was removed between open and lock, this has locked what no other process finds.
     BT_ASSIGN_OR_RETURN(const bool named, IsNameOf(fd, path));
     if (!named) continue;
     auto lock = std::make_unique<PosixFileLock>(path, std::move(fd), exclusive);

@@ -394,7 +394,7 @@ TEST_F(EventListenerTest, ASegmentThatIsLeftBecauseACallHangsIsNotSealed) {
   EXPECT_EQ(statistics.log_switches, 1u);
   EXPECT_GE(statistics.log_stalls, 1u);
   for (const auto& [name, server] : statistics.servers) {
-    if (!name.starts_with("server-")) continue;
+    if (!name.starts_with("user-")) continue;
     EXPECT_EQ(server.log_switches, 1u);
     EXPECT_EQ(server.log_stalls, statistics.log_stalls);
   }
