@@ -20,6 +20,7 @@
 #include "bigtable/schema.h"
 #include "bigtable/snapshot.h"
 #include "bigtable/statistics.h"
+#include "bigtable/string_view.h"
 #include "bigtable/table.h"
 #include "bigtable/tablet_info.h"
 #include "bigtable/timestamp.h"

@@ -1,5 +1,5 @@
-// The bridge between std::string_view, which this project uses throughout, and the string_view of
-// an Abseil that was built with a type of its own, as Debian's is.
+// Text for messages: Abseil's functions for strings, also for std::string_view, which this project
+// uses throughout (bigtable/string_view.h).
 #ifndef BIGTABLE_BASE_STRINGS_H_
 #define BIGTABLE_BASE_STRINGS_H_
 
@@ -11,10 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
-namespace bigtable {
+#include "bigtable/string_view.h"
 
-inline absl::string_view ToAbsl(std::string_view s) { return {s.data(), s.size()}; }
-inline std::string_view ToStd(absl::string_view s) { return {s.data(), s.size()}; }
+namespace bigtable {
 
 namespace strings_internal {
 inline absl::string_view Arg(std::string_view s) { return ToAbsl(s); }

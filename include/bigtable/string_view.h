@@ -1,0 +1,18 @@
+// Text of this library for Abseil's functions, and back. The library's text is std::string_view.
+// Some builds of Abseil, Debian 12's among them, have a string_view type of their own, so that
+// absl::StrCat(cell.value) does not compile; absl::StrCat(ToAbsl(cell.value)) does with every build.
+#ifndef BIGTABLE_STRING_VIEW_H_
+#define BIGTABLE_STRING_VIEW_H_
+
+#include <string_view>
+
+#include "absl/strings/string_view.h"
+
+namespace bigtable {
+
+inline absl::string_view ToAbsl(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string_view ToStd(absl::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_STRING_VIEW_H_
