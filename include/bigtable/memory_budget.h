@@ -11,6 +11,8 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 class BlockCache;
@@ -50,8 +52,9 @@ class MemoryBudget {
   // For the engine: takes (or, negative, gives back) `bytes`. Never refuses: who takes looks at
   // used() and acts.
   void Charge(Use use, int64_t bytes) {
-    used_[static_cast<size_t>(use)].fetch_add(static_cast<uint64_t>(bytes),
-                                              std::memory_order_relaxed);
+    [[maybe_unused]] const uint64_t before = used_[static_cast<size_t>(use)].fetch_add(
+        static_cast<uint64_t>(bytes), std::memory_order_relaxed);
+    ABSL_ASSERT(static_cast<int64_t>(before) + bytes >= 0 && "more was given back than taken");
   }
   // For the engine: the databases of this budget, while they are open. WriteOutLargest has the
   // largest memtable of all written out in the background, unless something is being written out

@@ -192,6 +192,23 @@ HostedTablet ServerSet::FindTablet(uint64_t table_id, std::string_view row) cons
   return {};
 }
 
+bool ServerSet::IsServedOnce(uint64_t table_id, std::string_view row) const {
+  std::vector<HostedTablet> all;
+  for (const std::shared_ptr<ServerHost>& host : OfRoleEver(RoleOf(table_id, row))) {
+    if (auto tablet = host->server()->FindTablet(table_id, row)) {
+      all.push_back({std::move(tablet), host});
+    }
+  }
+  const auto is_served = [](const HostedTablet& hosted) {
+    return hosted.host->server()->serving() && !hosted.tablet->stopped() &&
+           !hosted.tablet->moved() && !hosted.tablet->removed();
+  };
+  // A tablet that moves away from one server to another, between the two looks, is not on both: so
+  // each is looked at before and after the other.
+  return std::count_if(all.begin(), all.end(), is_served) <= 1 ||
+         std::count_if(all.rbegin(), all.rend(), is_served) <= 1;
+}
+
 absl::Status ServerSet::ForEachTablet(
     uint64_t table_id, const CallLimits& limits, absl::FunctionRef<absl::Status()> is_there,
     absl::FunctionRef<absl::Status(const HostedTablet&)> function) {

@@ -82,6 +82,8 @@ class ServerSet {
   std::vector<HostedTablet> TabletsOf(uint64_t table_id) const;
   // The one that has `row`, if it is served.
   HostedTablet FindTablet(uint64_t table_id, std::string_view row) const;
+  // Whether no two servers serve a tablet with `row`, at one moment: for assertions.
+  bool IsServedOnce(uint64_t table_id, std::string_view row) const;
   // Calls `function` for one tablet of the table after the other, and looks again for those that
   // were superseded. Waits for those that are not served. NotFound if `is_there` says that the
   // table was deleted.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/random/random.h"
 
 #include "base/status.h"
@@ -105,6 +106,7 @@ absl::Status CommitLog::Append(RecordType type, SequenceNumber sequence,
   if (active_->first_sequence_.load(std::memory_order_relaxed) == 0) {
     active_->first_sequence_.store(sequence, std::memory_order_relaxed);
   }
+  ABSL_ASSERT(sequence >= appended_ && "the log's sequence numbers ascend");
   appended_ = sequence;
   if (direct_) [[likely]]
     last_sequence_.store(sequence, std::memory_order_release);

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/start_thread.h"
@@ -273,6 +274,7 @@ absl::Status Assignment::LoadOne(ServerHost* host, const UnassignedTablet& table
   const absl::Status loaded = LoadSomewhere(host, tablet, logs);
   EndMove(tablet.id);
   if (loaded.ok()) {
+    ABSL_ASSERT(context_->servers->IsServedOnce(tablet.id.table_id, tablet.begin));
     context_->environment->unserved.Forget(tablet.id);
     return loaded;
   }

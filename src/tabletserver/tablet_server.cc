@@ -111,12 +111,20 @@ absl::Status TabletServer::ReleaseLock() {
 
 // --- Tablets ---
 
+bool TabletServer::HasRowsOf(const Tablet& tablet) const {
+  // The first tablet that does not end before it begins.
+  const auto found = tablets_.upper_bound({tablet.table_id(), tablet.rows().begin()});
+  return found != tablets_.end() && found->first.table_id == tablet.table_id() &&
+         !tablet.id().EndsBefore(found->second->rows().begin()) && !found->second->moved();
+}
+
 void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
   MutexLock freeze_lock(&freeze_mutex_);
   for (const FrozenMemtables& frozen : FrozenOf(tablet)) {
     frozen_.Add(tablet, frozen.memtables.front()->last_sequence());
   }
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(!HasRowsOf(*tablet) && "a server has two tablets with the same rows");
   const TabletId id = tablet->id();
   tablets_[id] = std::move(tablet);
 }

@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -158,7 +159,10 @@ class TabletServer final {
   // The last mutation that readers see.
   SequenceNumber visible() const { return visible_.load(std::memory_order_acquire); }
   // Recovery has brought the tablets up to here.
-  void SetVisible(SequenceNumber sequence) { visible_.store(sequence, std::memory_order_release); }
+  void SetVisible(SequenceNumber sequence) {
+    ABSL_ASSERT(sequence >= visible() && "what readers see only grows");
+    visible_.store(sequence, std::memory_order_release);
+  }
   // The last mutation of this server's own log that was acknowledged; zero if there is none. Not
   // visible(), which other servers' numbers raise (AdvanceVisible): above this the log may have
   // what was refused.
@@ -183,8 +187,8 @@ class TabletServer final {
 
   // Gives back log segments that no memtable needs, and has the next one ready.
   absl::Status MaintainLog();
-  // What was logged and synced so far is not lost without an error (CommitLog::Attest). Unavailable:
-  // the server has ended, and nobody has taken its tablets yet.
+  // What was logged and synced so far is not lost without an error (CommitLog::Attest).
+  // Unavailable: the server has ended, and nobody has taken its tablets yet.
   absl::Status AttestLog();
   // Gives back the space of the log segments that are kept to be used again.
   absl::Status TrimLog();
@@ -228,6 +232,9 @@ class TabletServer final {
   void Abandon() { lock_->Abandon(); }
 
  private:
+  // Whether one of its tablets has rows of this one. For assertions.
+  bool HasRowsOf(const Tablet& tablet) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   struct Write;
   // What the leader keeps of a mutation between the log and the memtables.
   struct Logged {
