@@ -5,7 +5,7 @@
 
 #include "base/shortcuts.h"
 #include "base/status.h"
-#include "tablet/row_ranges.h"
+#include "read/row_ranges.h"
 
 namespace bigtable {
 

@@ -12,9 +12,9 @@
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "compaction/clipped_cursor.h"
+#include "compaction/cursor_pool.h"
 #include "compaction/merging_cursor.h"
 #include "memtable/memtable_cursor.h"
-#include "tablet/cursor_pool.h"
 #include "tablet/halves.h"
 #include "tablet/mutation_format.h"
 

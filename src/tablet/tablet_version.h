@@ -59,7 +59,7 @@ class TabletVersion final : public Publishable {
   // memtable of the next version.
   SequenceNumber sealed_at() const { return seal_->sealed_at.load(std::memory_order_acquire); }
   const Ref<VersionSeal>& seal() const { return seal_; }
-  // The same for versions with the same layout (tablet/scan_cache.h).
+  // The same for versions with the same layout (cache/scan_cache.h).
   uint64_t scan_cache_id() const { return scan_cache_id_; }
 
  private:
