@@ -72,13 +72,12 @@ absl::Status MinorCompaction::WriteOut(Part* part) const {
   }
   const WaitTimer timer;
   absl::StatusOr<std::vector<SSTableInfo>> written =
-      frozen.tablet->WriteMemtables(*part->layout, frozen.group, frozen.memtables,
-                                    part->now);
+      frozen.tablet->WriteMemtables(*part->layout, frozen.group, frozen.memtables, part->now);
   BT_RETURN_IF_ERROR(written.status());
   part->written = *std::move(written);
   std::vector<TabletFile> files;
   for (const SSTableInfo& info : part->written) files.push_back({part->redo.sequence, info});
-  absl::StatusOr<std::vector<Tablet::OpenFile>> opened =
+  absl::StatusOr<std::vector<Ref<SSTable>>> opened =
       frozen.tablet->OpenFiles(part->layout->groups[frozen.group], files);
   frozen.tablet->OpenForPolicy(frozen.group);
   part->nanos = timer.nanos();
@@ -104,11 +103,13 @@ absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<Part* const> parts) co
 absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_refused) {
   *is_refused = false;
   const WaitTimer timer;
+  std::vector<TabletStep> steps;
   absl::Status status = SyncLogFor(parts);
   if (!status.ok()) {
     RemoveWritten(parts);
   } else {
-    status = environment_->store->Commit(StepsOf(parts));
+    steps = StepsOf(parts);
+    status = environment_->store->Commit(steps);
     *is_refused = absl::IsFailedPrecondition(status) && parts.size() > 1;
     if (!status.ok() && !*is_refused) {
       // Files that METADATA may name stay; they are swept once it is clear that it does not.
@@ -116,12 +117,15 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_ref
       if (!is_in_doubt_) RemoveWritten(parts);
     }
   }
-  for (Part* part : parts) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Part& part = *parts[i];
     if (status.ok()) {
-      part->frozen.tablet->PublishFlushed(part->frozen, part->opened, part->redo);
-      part->frozen.memtables.clear();
+      FrozenMemtables& frozen = part.frozen;
+      frozen.tablet->PublishChange(frozen.group, steps[i].change, part.opened,
+                                   frozen.memtables.size());
+      frozen.memtables.clear();
     }
-    part->nanos += timer.nanos();
+    part.nanos += timer.nanos();
   }
   if (!*is_refused) End(parts, status);
   return status;

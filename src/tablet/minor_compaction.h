@@ -44,7 +44,7 @@ class MinorCompaction {
     std::shared_ptr<const TableLayout> layout;
     RedoPoint redo;
     std::vector<SSTableInfo> written;
-    std::vector<Tablet::OpenFile> opened;
+    std::vector<Ref<SSTable>> opened;
     SteadyTime began;  // of the event
     MinorCompactionEvent event;
   };

@@ -1,7 +1,8 @@
 #include "tablet/tablet.h"
 
 #include <algorithm>
-#include <limits>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -15,7 +16,6 @@
 #include "compaction/cursor_pool.h"
 #include "compaction/merging_cursor.h"
 #include "memtable/memtable_cursor.h"
-#include "tablet/halves.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -42,6 +42,19 @@ CompactionReason ReasonOf(const CompactionPick& pick, bool rewrite_all) {
   }
 }
 
+// Whether the memtable, in which nothing is written any more, has keys of the range.
+bool HasKeysIn(const Memtable& memtable, const KeyRange& keys) {
+  MemtableCursor cursor(&memtable);
+  cursor.Seek(keys.begin());
+  return cursor.valid() && keys.Contains(cursor.key());
+}
+
+// Whether it has no others.
+bool AreKeysIn(const Memtable& memtable, const KeyRange& keys) {
+  const std::optional<Memtable::KeyRange> range = memtable.Keys();
+  return !range.has_value() || (keys.Contains(range->smallest) && keys.Contains(range->largest));
+}
+
 }  // namespace
 
 Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
@@ -49,8 +62,7 @@ Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const Table
     : environment_(environment),
       rows_(rows),
       id_{layout->table_id, rows.end()},
-      begin_key_(rows.begin().empty() ? std::string() : RowPrefix(rows.begin())),
-      end_key_(rows.end().has_value() ? RowPrefix(*rows.end()) : std::string()),
+      keys_(rows),
       layout_(std::move(layout)),
       version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>(), environment->budget,
                                  NewScanCacheId())) {}
@@ -65,21 +77,22 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
   for (const GroupLayout& group : layout->groups) {
     const auto found = state.groups.find(group.id);
     const GroupState group_state = found == state.groups.end() ? GroupState() : found->second;
-    BT_ASSIGN_OR_RETURN(std::vector<OpenFile> files,
+    BT_ASSIGN_OR_RETURN(std::vector<Ref<SSTable>> tables,
                         tablet->OpenFiles(group, group_state.files, environment->defers_files));
-    GroupVersion version{{}, {}, RunsOf(files)};
+    GroupVersion version;
+    version.SetFiles(MakeRef<GroupFiles>(group_state, std::move(tables)));
     version.active = tablet->NewMemtable(version);
     versions.push_back(std::move(version));
-    tablet->groups_.push_back({std::move(files), group_state.redo});
     tablet->replay_after_.push_back(group_state.redo.sequence);
   }
   tablet->Publish(std::move(layout), std::move(versions), MakeRef<VersionSeal>());
   return tablet;
 }
 
-absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
-    const GroupLayout& group, const std::vector<TabletFile>& files, bool is_deferred) const {
-  std::vector<OpenFile> open;
+absl::StatusOr<std::vector<Ref<SSTable>>> Tablet::OpenFiles(const GroupLayout& group,
+                                                            const std::vector<TabletFile>& files,
+                                                            bool is_deferred) const {
+  std::vector<Ref<SSTable>> open;
   OpenTables* const tables = environment_->open_tables;
   for (const TabletFile& file : files) {
     const std::string path = environment_->path_of(file.info.file_number);
@@ -91,7 +104,7 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::OpenFiles(
       return absl::DataLossError(table.status().message());
     }
     BT_RETURN_IF_ERROR(table.status());
-    open.push_back({file.order, *std::move(table)});
+    open.push_back(*std::move(table));
   }
   return open;
 }
@@ -224,41 +237,30 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
   std::unique_ptr<Tablet> half(new Tablet(environment_, current->shared_layout(), rows));
   half->last_timestamp_ = last_timestamp_.load();
   half->replay_after_ = replay_after_;
+  // Not the quarantine: this half may not have what is damaged.
+  half->estimates_.Inherit(estimates_);
   std::vector<GroupVersion> groups = current->groups();
-  MutexLock lock(&half->mutex_);
-  half->groups_ = groups_;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    groups[i].active = NewMemtable(groups[i]);
+  for (GroupVersion& group : groups) {
+    group.active = NewMemtable(group);
     // Of rows that are written in order, the left half would otherwise write out nothing at all,
     // and wait for its turn to do so.
-    std::erase_if(groups[i].frozen, [&](const Ref<Memtable>& m) { return !half->HasRowsIn(*m); });
-    half->groups_[i].has_parents_memtables = !groups[i].frozen.empty();
-    std::vector<OpenFile>& files = half->groups_[i].files;
-    std::erase_if(files, [&](const OpenFile& f) { return !MayHaveRowsOf(f.table->info(), rows); });
-    for (OpenFile& file : files) {
-      file.bytes_within.reset();
-      file.unreadable = absl::OkStatus();  // this half may not have what is damaged
-    }
-    groups[i].runs = RunsOf(files);
+    std::erase_if(group.frozen,
+                  [&](const Ref<Memtable>& m) { return !HasKeysIn(*m, half->keys_); });
+    group.SetFiles(group.files->Within(half->keys_));
   }
+  MutexLock lock(&half->mutex_);
   half->Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
   return half;
-}
-
-bool Tablet::HasRowsIn(const Memtable& memtable) const {
-  MemtableCursor cursor(&memtable);
-  cursor.Seek(begin_key_);
-  return cursor.valid() && (end_key_.empty() || cursor.key() < end_key_);
 }
 
 void Tablet::Clear(SequenceNumber last) {
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups;
-  for (Group& group : groups_) {
-    group.files.clear();
-    groups.push_back({NewMemtable({}), {}, {}});
+  for (const GroupVersion& group : current->groups()) {
+    groups.push_back({NewMemtable({}), {}, {}, group.files->Emptied()});
   }
+  quarantine_.Lift();
   current->seal()->sealed_at.store(last, std::memory_order_release);
   Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
 }
@@ -268,12 +270,33 @@ void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
   while (groups.size() < layout->groups.size()) {
-    groups.push_back({NewMemtable({}), {}, {}});
-    groups_.emplace_back();
+    groups.push_back({NewMemtable({}), {}, {}, MakeRef<GroupFiles>()});
     replay_after_.push_back(0);
   }
   current->seal()->sealed_at.store(last, std::memory_order_release);
   Publish(std::move(layout), std::move(groups), MakeRef<VersionSeal>());
+}
+
+void Tablet::PublishChange(size_t group, const TabletChange& change,
+                           const std::vector<Ref<SSTable>>& added, size_t flushed) {
+  MutexLock lock(&mutex_);
+  const Pin<TabletVersion> current = version_.Get();
+  std::vector<GroupVersion> groups = current->groups();
+  GroupVersion& version = groups[group];
+  version.SetFiles(version.files->After(change, added));
+  // What was frozen since stands before what was flushed.
+  version.frozen.resize(version.frozen.size() - flushed);
+  if (!change.removed.empty()) {
+    std::set<uint64_t> numbers;
+    for (const GroupVersion& g : groups) {
+      for (const GroupFiles::File& file : g.files->files()) {
+        numbers.insert(file.table->info().file_number);
+      }
+    }
+    estimates_.Retain(numbers);
+    quarantine_.Retain(numbers);
+  }
+  Publish(current->shared_layout(), std::move(groups), current->seal());
 }
 
 void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
@@ -356,9 +379,9 @@ void Tablet::RemoveWritten(const std::vector<SSTableInfo>& written) const {
   }
 }
 
-absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
-    const TableLayout& layout, size_t group, const std::vector<SSTableInfo>& written,
-    uint64_t order, TabletChange change, CompactionOutcome* outcome) {
+absl::Status Tablet::CommitOutput(const TableLayout& layout, size_t group,
+                                  const std::vector<SSTableInfo>& written, uint64_t order,
+                                  TabletChange change, CompactionOutcome* outcome) {
   change.group_id = layout.groups[group].id;
   std::vector<TabletFile> added;
   for (const SSTableInfo& info : written) added.push_back({order, info});
@@ -368,18 +391,21 @@ absl::StatusOr<std::vector<Tablet::OpenFile>> Tablet::CommitOutput(
     synced = SyncDirectoryOf(environment_->file_system,
                              environment_->path_of(written.front().file_number));
   }
-  absl::StatusOr<std::vector<OpenFile>> open =
+  absl::StatusOr<std::vector<Ref<SSTable>>> opened =
       synced.ok() ? OpenFiles(layout.groups[group], added) : synced;
-  if (!open.ok()) {
+  if (!opened.ok()) {
     RemoveWritten(written);
-    return open.status();
+    return opened.status();
   }
   const absl::Status committed = environment_->store->Commit(id_, change);
-  if (committed.ok()) return open;
-  // Files that METADATA may name stay; they are swept once it is clear that it does not.
-  outcome->is_in_doubt = environment_->store->IsInDoubt(committed);
-  if (!outcome->is_in_doubt) RemoveWritten(written);
-  return committed;
+  if (!committed.ok()) {
+    // Files that METADATA may name stay; they are swept once it is clear that it does not.
+    outcome->is_in_doubt = environment_->store->IsInDoubt(committed);
+    if (!outcome->is_in_doubt) RemoveWritten(written);
+    return committed;
+  }
+  PublishChange(group, change, *opened);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
@@ -390,32 +416,14 @@ absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
   for (const Ref<Memtable>& memtable : memtables) {
     input.Add(pool.Make<MemtableCursor>(memtable.get()));
   }
-  bool has_parents;
-  {
-    MutexLock lock(&mutex_);
-    has_parents = groups_[group].has_parents_memtables;
-  }
-  ClippedCursor clipped(&input, begin_key_, end_key_);
+  // Those of the tablet that this was a half of may have rows of the other half.
+  const bool is_within =
+      Shortcuts().Has(Shortcut::kUnclipped) &&
+      std::all_of(memtables.begin(), memtables.end(),
+                  [&](const Ref<Memtable>& memtable) { return AreKeysIn(*memtable, keys_); });
+  ClippedCursor clipped(&input, keys_.begin(), keys_.end());
   return MakeJob(layout, group, false, now)
-      .Run(has_parents || !Shortcuts().Has(Shortcut::kUnclipped)
-               ? static_cast<EntryCursor*>(&clipped)
-               : &input);
-}
-
-void Tablet::PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,
-                            const RedoPoint& redo) {
-  MutexLock lock(&mutex_);
-  Group& group = groups_[flushed.group];
-  group.files.insert(group.files.end(), files.begin(), files.end());
-  group.redo = redo;
-  group.has_parents_memtables = false;
-  const Pin<TabletVersion> current = version_.Get();
-  std::vector<GroupVersion> groups = current->groups();
-  GroupVersion& version = groups[flushed.group];
-  // What was frozen since stands before what was written.
-  version.frozen.resize(version.frozen.size() - flushed.memtables.size());
-  version.runs = RunsOf(group.files);
-  Publish(current->shared_layout(), std::move(groups), current->seal());
+      .Run(is_within ? static_cast<EntryCursor*>(&input) : &clipped);
 }
 
 absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
@@ -438,7 +446,7 @@ absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewr
   if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
     return absl::OkStatus();
   }
-  if (HasQuarantined(group, inputs.merged)) {
+  if (quarantine_.HasAny(group, inputs.merged)) {
     return rewrite_all ? CheckQuarantine(group) : absl::OkStatus();
   }
   ListenerQueue* const events = environment_->events;
@@ -514,10 +522,12 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   for (const Ref<SSTable>& file : inputs.dropped) outcome->bytes_dropped += file->info().size;
   for (const Ref<SSTable>& file : replaced) change.removed.push_back(file->info().file_number);
 
-  const uint64_t order = OldestOrder(group, inputs.target);
+  // Flushes may come meanwhile, but nobody else changes these.
+  const Ref<const GroupFiles> files = Version()->groups()[group].files;
+  const uint64_t order = files->OldestOrder(inputs.target);
   for (const Ref<SSTable>& file : inputs.moved) {
     // Many are where they should be, and METADATA is small.
-    if (OldestOrder(group, {file}) == order) continue;
+    if (files->OldestOrder({file}) == order) continue;
     change.added.push_back({order, file->info()});
     outcome->bytes_moved += file->info().size;
   }
@@ -529,10 +539,11 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   job.cancelled = cancelled;
   job.limits = limits;
   for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);
-  ClippedCursor clipped(&input, begin_key_, end_key_);
+  ClippedCursor clipped(&input, keys_.begin(), keys_.end());
   const bool within = Shortcuts().Has(Shortcut::kUnclipped) &&
-                      std::all_of(replaced.begin(), replaced.end(),
-                                  [&](const Ref<SSTable>& file) { return IsWithin(file->info()); });
+                      std::all_of(replaced.begin(), replaced.end(), [&](const Ref<SSTable>& file) {
+                        return keys_.Contains(file->info());
+                      });
   const absl::StatusOr<std::vector<SSTableInfo>> ran =
       job.Run(within ? static_cast<EntryCursor*>(&input) : &clipped);
   if (!ran.ok()) {
@@ -543,54 +554,9 @@ absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
   }
   const std::vector<SSTableInfo>& written = *ran;
   for (const SSTableInfo& info : written) outcome->Add(info);
-  BT_ASSIGN_OR_RETURN(std::vector<OpenFile> opened,
-                      CommitOutput(layout, group, written, order, std::move(change), outcome));
-  {
-    MutexLock lock(&mutex_);
-    std::vector<OpenFile>& files = groups_[group].files;
-    std::erase_if(files, [&](const OpenFile& file) { return file.IsAmong(replaced); });
-    for (OpenFile& file : files) {
-      if (file.IsAmong(inputs.moved)) file.order = order;
-    }
-    files.insert(files.end(), opened.begin(), opened.end());
-    const Pin<TabletVersion> current = version_.Get();
-    std::vector<GroupVersion> groups = current->groups();
-    groups[group].runs = RunsOf(files);
-    Publish(current->shared_layout(), std::move(groups), current->seal());
-  }
+  BT_RETURN_IF_ERROR(CommitOutput(layout, group, written, order, std::move(change), outcome));
   for (const Ref<SSTable>& file : replaced) environment_->remove_file(file->info().file_number);
   return absl::OkStatus();
-}
-
-uint64_t Tablet::OldestOrder(size_t group, const std::vector<Ref<SSTable>>& tables) const {
-  uint64_t order = std::numeric_limits<uint64_t>::max();
-  MutexLock lock(&mutex_);
-  for (const OpenFile& file : groups_[group].files) {
-    if (file.IsAmong(tables)) order = std::min(order, file.order);
-  }
-  return order;
-}
-
-// The files grouped by order, from new to old; neighbours that do not overlap are one run.
-std::vector<SortedRun> Tablet::RunsOf(const std::vector<OpenFile>& files) {
-  std::vector<OpenFile> sorted = files;
-  std::sort(sorted.begin(), sorted.end(), [](const OpenFile& a, const OpenFile& b) {
-    return a.order != b.order ? a.order > b.order
-                              : a.table->info().smallest_key < b.table->info().smallest_key;
-  });
-  std::vector<SortedRun> runs;
-  for (size_t i = 0; i < sorted.size();) {
-    SortedRun run;
-    const uint64_t order = sorted[i].order;
-    for (; i < sorted.size() && sorted[i].order == order; ++i) run.files.push_back(sorted[i].table);
-    if (!runs.empty() && AreDisjoint(runs.back(), run)) {
-      runs.back() = Joined(runs.back(), run);
-    } else {
-      runs.push_back(std::move(run));
-    }
-  }
-  for (SortedRun& run : runs) run.MakeFences();
-  return runs;
 }
 
 size_t Tablet::MostRunsOf(const TableLayout& layout,
@@ -599,7 +565,7 @@ size_t Tablet::MostRunsOf(const TableLayout& layout,
   for (size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].runs.size() <= most) continue;
     if (!MakePolicy(layout.groups[i].options)->BoundsRuns()) continue;
-    for (const Stretch& stretch : StretchesOf(i, groups[i].runs)) {
+    for (const FileQuarantine::Stretch& stretch : quarantine_.StretchesOf(i, groups[i].runs)) {
       most = std::max(most, stretch.count);
     }
   }
@@ -620,49 +586,78 @@ SequenceNumber Tablet::FirstUnflushed() const {
 }
 
 SequenceNumber Tablet::FlushedThrough(size_t group) const {
-  MutexLock lock(&mutex_);
-  return groups_[group].redo.sequence;
+  return Version()->groups()[group].files->redo().sequence;
 }
 
 // --- For METADATA, merges and deletions ---
 
 TabletState Tablet::State() const {
-  const std::shared_ptr<const TableLayout> layout = Layout();
+  const Pin<TabletVersion> version = Version();
   TabletState state;
   state.rows = rows_;
   state.last_timestamp = last_timestamp_.load();
-  MutexLock lock(&mutex_);
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    GroupState& group = state.groups[layout->groups[i].id];
-    group.redo = groups_[i].redo;
-    for (const OpenFile& file : groups_[i].files) {
-      group.files.push_back({file.order, file.table->info()});
-    }
+  for (size_t i = 0; i < version->groups().size(); ++i) {
+    state.groups[version->layout().groups[i].id] = version->groups()[i].files->State();
   }
   return state;
 }
 
 bool Tablet::ReachesInto(const Tablet& other) const {
-  const auto has = [](const std::vector<OpenFile>& files, const OpenFile& file) {
-    return std::any_of(files.begin(), files.end(), [&](const OpenFile& f) {
+  const auto has = [](const GroupFiles& files, const GroupFiles::File& file) {
+    return std::any_of(files.files().begin(), files.files().end(), [&](const auto& f) {
       return f.order == file.order && f.table->info().file_number == file.table->info().file_number;
     });
   };
-  std::vector<Group> others;
-  {
-    MutexLock lock(&other.mutex_);
-    others = other.groups_;
-  }
-  MutexLock lock(&mutex_);
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const OpenFile& file : groups_[i].files) {
-      const SSTableInfo& info = file.table->info();
-      const bool reaches = info.largest_key >= other.begin_key_ &&
-                           (other.end_key_.empty() || info.smallest_key < other.end_key_);
-      if (reaches && !(i < others.size() && has(others[i].files, file))) return true;
+  const Pin<TabletVersion> theirs = other.Version();
+  const Pin<TabletVersion> own = Version();
+  for (size_t i = 0; i < own->groups().size(); ++i) {
+    for (const GroupFiles::File& file : own->groups()[i].files->files()) {
+      if (!other.keys_.Overlaps(file.table->info())) continue;
+      if (i >= theirs->groups().size() || !has(*theirs->groups()[i].files, file)) return true;
     }
   }
   return false;
+}
+
+// --- Quarantined files ---
+
+void Tablet::Quarantine(size_t group, uint64_t number, const absl::Status& status) {
+  MutexLock lock(&mutex_);
+  if (FileBytes(group, number) == 0) return;
+  quarantine_.Add(group, number, status);
+  NoteQuarantine();
+}
+
+void Tablet::LiftQuarantine() {
+  MutexLock lock(&mutex_);
+  if (quarantine_.Lift()) NoteQuarantine();
+}
+
+void Tablet::NoteQuarantine() {
+  const Pin<TabletVersion> version = version_.Get();
+  most_runs_.store(MostRunsOf(version->layout(), version->groups()), std::memory_order_relaxed);
+  SetMayPickOther(true);
+}
+
+void Tablet::AddQuarantined(std::vector<QuarantinedFile>* files) const {
+  const std::shared_ptr<const TableLayout> layout = Layout();
+  for (const FileQuarantine::File& file : quarantine_.List()) {
+    files->push_back({.server = environment_->server,
+                      .table = layout->name,
+                      .locality_group = layout->groups[file.group].name,
+                      .end_row = rows_.end(),
+                      .number = file.number,
+                      .status = file.status,
+                      .since = file.since});
+  }
+}
+
+uint64_t Tablet::FileBytes(size_t group, uint64_t number) const {
+  const Pin<TabletVersion> version = Version();
+  for (const GroupFiles::File& file : version->groups()[group].files->files()) {
+    if (file.table->info().file_number == number) return file.table->info().size;
+  }
+  return 0;
 }
 
 void Tablet::RemoveFiles() {

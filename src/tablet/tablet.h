@@ -50,7 +50,11 @@
 #include "monitoring/listener_queue.h"
 #include "monitoring/tablet_counters.h"
 #include "sstable/open_tables.h"
+#include "tablet/file_estimates.h"
 #include "tablet/file_numbers.h"
+#include "tablet/file_quarantine.h"
+#include "tablet/group_files.h"
+#include "tablet/key_range.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/table_layout.h"
 #include "tablet/tablet_state.h"
@@ -223,13 +227,10 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // that are left alone because of a quarantined file.
   size_t MostRuns() const { return most_runs_.load(std::memory_order_relaxed); }
 
-  // --- Files that compactions could not read (tablet_quarantine.cc): see QuarantinedFile in
-  // bigtable/statistics.h ---
-
   // From now on compactions leave the file alone. Nothing if the group does not have it any more.
   void Quarantine(size_t group, uint64_t number, const absl::Status& status);
   // OK, or why a file of the group cannot be read.
-  absl::Status CheckQuarantine(size_t group) const;
+  absl::Status CheckQuarantine(size_t group) const { return quarantine_.Check(group); }
   // They are tried again.
   void LiftQuarantine();
   void AddQuarantined(std::vector<QuarantinedFile>* files) const;
@@ -261,42 +262,6 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
  private:
   friend class MinorCompaction;
 
-  // A file of a group with its place among the runs.
-  struct OpenFile {
-    uint64_t order;
-    Ref<SSTable> table;
-    // EstimateOverwriting, once somebody asked.
-    mutable std::optional<double> overwriting = std::nullopt;
-    // Of the tablet's rows, of a file that reaches beyond them, once somebody asked: an estimate.
-    mutable std::optional<uint64_t> bytes_within = std::nullopt;
-    // Why compactions leave it alone, and since when, if they do.
-    absl::Status unreadable = absl::OkStatus();
-    absl::Time unreadable_since = absl::InfinitePast();
-
-    bool IsAmong(const std::vector<Ref<SSTable>>& tables) const {
-      return std::any_of(tables.begin(), tables.end(),
-                         [this](const Ref<SSTable>& t) { return t.get() == table.get(); });
-    }
-  };
-  struct Group {
-    std::vector<OpenFile> files;
-    RedoPoint redo;
-    // Whether the oldest frozen memtables are those of the tablet that this was a half of, so that
-    // they may hold rows of the other half.
-    bool has_parents_memtables = false;
-  };
-  // A key, and the bytes of its file that it stands for.
-  struct Sample {
-    std::string key;
-    uint64_t bytes;
-  };
-
-  // Runs of a group that are neighbours, and of which none has a quarantined file.
-  struct Stretch {
-    size_t first;
-    size_t count;
-  };
-
   // Where what is written to a family goes, and where it is counted.
   struct FamilyPlace {
     size_t group;
@@ -306,10 +271,10 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
          const RowRange& rows);
 
-  // `is_deferred`: at their first use.
-  absl::StatusOr<std::vector<OpenFile>> OpenFiles(const GroupLayout& group,
-                                                  const std::vector<TabletFile>& files,
-                                                  bool is_deferred = false) const;
+  // The SSTables of `files`, one for each. `is_deferred`: opened at their first use.
+  absl::StatusOr<std::vector<Ref<SSTable>>> OpenFiles(const GroupLayout& group,
+                                                      const std::vector<TabletFile>& files,
+                                                      bool is_deferred = false) const;
   // Opens those files of a group that are not open yet, if its policy looks into them when another
   // one comes, so that it finds them open where nobody must wait for a file. What cannot be opened
   // is an error of whoever reads it.
@@ -323,29 +288,24 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // rows; `visible` was so before the version was pinned.
   static SequenceNumber CompleteThrough(const GroupVersion& group, const CompactionInputs& inputs,
                                         size_t first_run, SequenceNumber visible);
-  static std::vector<SortedRun> RunsOf(const std::vector<OpenFile>& files);
-  // The order of the oldest among these files of a group.
-  uint64_t OldestOrder(size_t group, const std::vector<Ref<SSTable>>& tables) const;
-  // Of the tablet's rows in a file.
-  uint64_t BytesWithin(const OpenFile& file) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint64_t BytesWithin(size_t group, const SSTable& file) const;
   // The runs of a group, for its policy.
   GroupSummary Summarize(const TabletVersion& version, size_t group, absl::Time now) const;
-  double Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
-                     size_t run) const;
-  // Makes durable what a compaction wrote in place of `removed`, opens it and commits it. What was
-  // written is removed again unless METADATA may have it: then the outcome is in doubt.
-  absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
-                                                     const std::vector<SSTableInfo>& written,
-                                                     uint64_t order, TabletChange change,
-                                                     CompactionOutcome* outcome);
-  // Of a minor compaction: writes SSTables, whose directory it does not sync, and puts them in the
-  // place of the memtables once METADATA has them. Cancelled if the tablet was removed meanwhile.
+  // Makes durable what a compaction wrote, opens it, and commits and publishes `change`, which
+  // names it. What was written is removed again unless METADATA may have it: then the outcome is in
+  // doubt.
+  absl::Status CommitOutput(const TableLayout& layout, size_t group,
+                            const std::vector<SSTableInfo>& written, uint64_t order,
+                            TabletChange change, CompactionOutcome* outcome);
+  // Of a minor compaction: writes SSTables, whose directory it does not sync. Cancelled if the
+  // tablet was removed meanwhile.
   absl::StatusOr<std::vector<SSTableInfo>> WriteMemtables(
       const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables,
       absl::Time now) const;
-  void PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,
-                      const RedoPoint& redo);
+  // A change of the group that METADATA has taken, in the next version. `added`: the SSTables that
+  // it adds and the group does not have yet; they hold what is in the `flushed` oldest of the
+  // frozen memtables.
+  void PublishChange(size_t group, const TabletChange& change,
+                     const std::vector<Ref<SSTable>>& added, size_t flushed = 0);
   // Does what was chosen: writes, commits and publishes.
   absl::Status RunCompaction(const TableLayout& layout, size_t group,
                              const CompactionInputs& inputs, SequenceNumber complete_through,
@@ -357,13 +317,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FindPlaces();
-  size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool IsQuarantined(size_t group, const SSTable& file) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool HasQuarantined(size_t group, const std::vector<SortedRun>& runs) const;
-  // The runs of a group, from new to old, without those that have a quarantined file.
-  std::vector<Stretch> StretchesOf(size_t group, const std::vector<SortedRun>& runs) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const;
+  // The quarantine has changed.
+  void NoteQuarantine() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
   void Add(size_t group, SequenceNumber sequence, std::string_view value,
@@ -373,21 +329,12 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   uint64_t NewScanCacheId() const;
   std::unique_ptr<Tablet> MakeHalf(const RowRange& rows) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether any key of the memtable, in which nothing is written any more, is of this tablet.
-  bool HasRowsIn(const Memtable& memtable) const;
-  // Whether all keys of the file are of this tablet.
-  bool IsWithin(const SSTableInfo& info) const {
-    return info.smallest_key >= begin_key_ && (end_key_.empty() || info.largest_key < end_key_);
-  }
-  // Of the tablet's rows in the file.
-  std::vector<Sample> SampleFile(const SSTable& file) const;
 
   const TabletEnvironment* const environment_;
   const RowRange rows_;
   const TabletId id_;
   const Ref<TabletCounters> counters_ = MakeRef<TabletCounters>();
-  const std::string begin_key_;  // what keys of the rows are not before,
-  const std::string end_key_;    // and are before; empty: no end
+  const KeyRange keys_;  // of the rows
 
   // The writer's own.
   std::shared_ptr<const TableLayout> layout_;  // of the current version
@@ -404,8 +351,10 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   std::atomic<size_t> most_runs_{0};
   std::atomic<bool> may_pick_other_{true};
 
+  FileEstimates estimates_{&keys_};
+  FileQuarantine quarantine_;
+
   mutable Mutex mutex_;  // held while a version is replaced, and shortly
-  std::vector<Group> groups_ ABSL_GUARDED_BY(mutex_);  // as the layout's
   Published<TabletVersion> version_;
 };
 

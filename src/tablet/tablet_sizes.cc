@@ -33,43 +33,15 @@ double ExpiredPart(const SSTableInfo& info, int64_t expired_before) {
 
 // --- Bytes ---
 
-std::vector<Tablet::Sample> Tablet::SampleFile(const SSTable& file) const {
-  constexpr size_t kSamples = 256;
-  std::vector<Sample> samples;
-  std::vector<std::string> keys = file.SampleKeys(kSamples);
-  for (std::string& key : keys) {
-    if (key < begin_key_ || (!end_key_.empty() && key >= end_key_)) continue;
-    samples.push_back({std::move(key), file.info().size / keys.size()});
-  }
-  return samples;
-}
-
 uint64_t Tablet::DiskBytes() const {
   uint64_t bytes = 0;
-  MutexLock lock(&mutex_);
-  for (const Group& group : groups_) {
-    for (const OpenFile& file : group.files) bytes += BytesWithin(file);
+  const Pin<TabletVersion> version = Version();
+  for (const GroupVersion& group : version->groups()) {
+    for (const GroupFiles::File& file : group.files->files()) {
+      bytes += estimates_.BytesWithin(*file.table);
+    }
   }
   return bytes;
-}
-
-uint64_t Tablet::BytesWithin(const OpenFile& file) const {
-  if (IsWithin(file.table->info())) return file.table->info().size;
-  if (!file.bytes_within.has_value()) {
-    if (!file.table->EnsureOpen().ok()) return file.table->info().size / 2;
-    file.bytes_within = 0;
-    for (const Sample& sample : SampleFile(*file.table)) *file.bytes_within += sample.bytes;
-  }
-  return *file.bytes_within;
-}
-
-uint64_t Tablet::BytesWithin(size_t group, const SSTable& file) const {
-  if (IsWithin(file.info())) return file.info().size;
-  MutexLock lock(&mutex_);
-  for (const OpenFile& open : groups_[group].files) {
-    if (open.table.get() == &file) return BytesWithin(open);
-  }
-  return file.info().size;  // it was compacted meanwhile
 }
 
 // --- For compaction policies ---
@@ -86,12 +58,8 @@ std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
   }
   const std::unique_ptr<CompactionPolicy> policy = MakePolicy(options);
   if (!policy->BoundsRuns()) return std::nullopt;  // it reads nothing
-  std::vector<Stretch> stretches;
-  {
-    MutexLock lock(&mutex_);
-    stretches = StretchesOf(group, version->groups()[group].runs);
-  }
-  for (const Stretch& stretch : stretches) {
+  for (const FileQuarantine::Stretch& stretch :
+       quarantine_.StretchesOf(group, version->groups()[group].runs)) {
     GroupSummary part = summary;
     const auto first = summary.runs.begin() + static_cast<std::ptrdiff_t>(stretch.first);
     part.runs.assign(first, first + static_cast<std::ptrdiff_t>(stretch.count));
@@ -107,8 +75,7 @@ std::optional<CompactionPick> Tablet::PickCompaction(size_t group) const {
   return std::nullopt;
 }
 
-GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group,
-                               absl::Time now) const {
+GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group, absl::Time now) const {
   const TableLayout& layout = version.layout();
   GroupSummary summary;
   summary.flush_size = environment_->memtable_size;
@@ -125,11 +92,11 @@ GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group,
     for (const Ref<SSTable>& file : runs[i].files) {
       const SSTableInfo& info = file->info();
       // Of a file that reaches beyond the tablet, what a compaction here would read.
-      const uint64_t bytes = BytesWithin(group, *file);
+      const uint64_t bytes = estimates_.BytesWithin(*file);
       const double within = static_cast<double>(bytes) / static_cast<double>(info.size);
       const double deletions = static_cast<double>(info.deletions()) * within;
       const double others = static_cast<double>(info.entries) * within - deletions;
-      superfluous += older_entry * (deletions + others * Overwriting(group, *file, runs, i)) +
+      superfluous += older_entry * (deletions + others * estimates_.Overwriting(*file, runs, i)) +
                      ExpiredPart(info, summary.expired_before) * static_cast<double>(bytes);
       run.bytes += bytes;
       run.files.push_back({.number = info.file_number,
@@ -144,44 +111,28 @@ GroupSummary Tablet::Summarize(const TabletVersion& version, size_t group,
   return summary;
 }
 
-double Tablet::Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
-                           size_t run) const {
-  if (run + 1 == runs.size()) return 0;
-  MutexLock lock(&mutex_);
-  for (const OpenFile& open : groups_[group].files) {
-    if (open.table.get() != &file) continue;
-    // What is older is merged now and then, but stays about the same.
-    if (!open.overwriting.has_value()) {
-      open.overwriting = EstimateOverwriting(file, runs, run + 1);
-    }
-    // Nothing has come since the tablet was loaded: what was to be merged was merged before.
-    return open.overwriting.value_or(0);
-  }
-  return 0;  // it was compacted meanwhile
-}
-
 // --- For splits ---
 
 std::optional<std::string> Tablet::MiddleRow(size_t prefix_length) const {
-  std::vector<Sample> samples;
+  std::vector<FileSample> samples;
   const Pin<TabletVersion> version = Version();
   for (const GroupVersion& group : version->groups()) {
     for (const SortedRun& run : group.runs) {
       for (const Ref<SSTable>& file : run.files) {
-        for (Sample& sample : SampleFile(*file)) samples.push_back(std::move(sample));
+        for (FileSample& sample : SampleFile(*file, keys_)) samples.push_back(std::move(sample));
       }
     }
   }
   std::sort(samples.begin(), samples.end(),
-            [](const Sample& a, const Sample& b) { return a.key < b.key; });
+            [](const FileSample& a, const FileSample& b) { return a.key < b.key; });
   uint64_t bytes = 0;
-  for (const Sample& sample : samples) bytes += sample.bytes;
+  for (const FileSample& sample : samples) bytes += sample.bytes;
   std::string scratch;
-  const auto row_of = [&](const Sample& sample) {
+  const auto row_of = [&](const FileSample& sample) {
     return std::string(RowOf(sample.key, &scratch));
   };
   uint64_t before = 0;
-  for (const Sample& sample : samples) {
+  for (const FileSample& sample : samples) {
     before += sample.bytes;
     if (before < bytes / 2) continue;
     std::string row = row_of(sample);

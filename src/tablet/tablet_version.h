@@ -1,6 +1,9 @@
-// What a tablet consists of at one moment: for each locality group its memtables and its sorted
-// runs. A reader pins a version and sees all of it, whatever happens meanwhile. Immutable, except
-// that the active memtables grow, and for the seal.
+// What a tablet consists of at one moment: for each locality group its memtables, its SSTables and
+// the sorted runs that these form. A reader pins a version and sees all of it, whatever happens
+// meanwhile. Immutable, except that the active memtables grow, and for the seal.
+//
+// Nothing else says which memtables and files a tablet has: each version is made from the one
+// before.
 #ifndef BIGTABLE_TABLET_TABLET_VERSION_H_
 #define BIGTABLE_TABLET_TABLET_VERSION_H_
 
@@ -16,6 +19,7 @@
 #include "base/sequence.h"
 #include "compaction/sorted_run.h"
 #include "memtable/memtable.h"
+#include "tablet/group_files.h"
 #include "tablet/table_layout.h"
 
 namespace bigtable {
@@ -23,7 +27,15 @@ namespace bigtable {
 struct GroupVersion {
   Ref<Memtable> active;
   std::vector<Ref<Memtable>> frozen;  // from new to old
-  std::vector<SortedRun> runs;        // from new to old
+  std::vector<SortedRun> runs;        // from new to old; reads see files only through these
+  // What the runs are made of. Null where somebody has made the runs by hand, for reads alone.
+  Ref<const GroupFiles> files = {};
+
+  // The only way to change what the group has on disk.
+  void SetFiles(Ref<const GroupFiles> f) {
+    files = std::move(f);
+    runs = files->MakeRuns();
+  }
 };
 
 // The last mutation that is whole in the versions which share this seal, because they share their
