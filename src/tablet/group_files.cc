@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+
+#include "base/status.h"
 
 namespace bigtable {
 
@@ -83,6 +86,27 @@ Ref<const GroupFiles> GroupFiles::Emptied() const {
   auto none = MakeRef<GroupFiles>();
   none->redo_ = redo_;
   return none;
+}
+
+absl::StatusOr<std::vector<Ref<SSTable>>> OpenSSTables(const TabletEnvironment& environment,
+                                                       const GroupLayout& group,
+                                                       const std::vector<TabletFile>& files,
+                                                       bool is_deferred) {
+  std::vector<Ref<SSTable>> open;
+  OpenTables* const tables = environment.open_tables;
+  for (const TabletFile& file : files) {
+    const std::string path = environment.path_of(file.info.file_number);
+    absl::StatusOr<Ref<SSTable>> table =
+        is_deferred ? tables->Defer(path, file.info, group.options.in_memory)
+                    : tables->Open(path, file.info, group.options.in_memory);
+    if (absl::IsNotFound(table.status())) {
+      // METADATA names it, so it was there.
+      return absl::DataLossError(table.status().message());
+    }
+    BT_RETURN_IF_ERROR(table.status());
+    open.push_back(*std::move(table));
+  }
+  return open;
 }
 
 }  // namespace bigtable

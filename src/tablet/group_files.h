@@ -10,10 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
 #include "base/ref_counted.h"
 #include "compaction/sorted_run.h"
 #include "sstable/sstable.h"
 #include "tablet/key_range.h"
+#include "tablet/table_layout.h"
+#include "tablet/tablet_environment.h"
 #include "tablet/tablet_state.h"
 
 namespace bigtable {
@@ -51,6 +55,13 @@ class GroupFiles final : public RefCounted {
   std::vector<File> files_;
   RedoPoint redo_;
 };
+
+// The SSTables of `files`, one for each. `is_deferred`: each is opened at its first use. Errors of
+// OpenTables; DataLoss when one is missing.
+absl::StatusOr<std::vector<Ref<SSTable>>> OpenSSTables(const TabletEnvironment& environment,
+                                                       const GroupLayout& group,
+                                                       const std::vector<TabletFile>& files,
+                                                       bool is_deferred = false);
 
 }  // namespace bigtable
 

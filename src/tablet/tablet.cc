@@ -11,51 +11,10 @@
 #include "base/entry_key.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
-#include "base/steady_time.h"
-#include "compaction/clipped_cursor.h"
-#include "compaction/cursor_pool.h"
-#include "compaction/merging_cursor.h"
-#include "memtable/memtable_cursor.h"
+#include "compaction/policy.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
-
-namespace {
-
-std::vector<EventFile> EventFiles(const std::vector<Ref<SSTable>>& files) {
-  std::vector<EventFile> events;
-  for (const Ref<SSTable>& file : files) {
-    events.push_back({file->info().file_number, file->info().size});
-  }
-  return events;
-}
-
-CompactionReason ReasonOf(const CompactionPick& pick, bool rewrite_all) {
-  if (rewrite_all) return CompactionReason::kMajor;
-  switch (pick.kind) {
-    case CompactionPick::Kind::kPush:
-      return CompactionReason::kPush;
-    case CompactionPick::Kind::kDrop:
-      return CompactionReason::kDrop;
-    default:
-      return CompactionReason::kMerge;
-  }
-}
-
-// Whether the memtable, in which nothing is written any more, has keys of the range.
-bool HasKeysIn(const Memtable& memtable, const KeyRange& keys) {
-  MemtableCursor cursor(&memtable);
-  cursor.Seek(keys.begin());
-  return cursor.valid() && keys.Contains(cursor.key());
-}
-
-// Whether it has no others.
-bool AreKeysIn(const Memtable& memtable, const KeyRange& keys) {
-  const std::optional<Memtable::KeyRange> range = memtable.Keys();
-  return !range.has_value() || (keys.Contains(range->smallest) && keys.Contains(range->largest));
-}
-
-}  // namespace
 
 Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
                const RowRange& rows)
@@ -77,8 +36,9 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
   for (const GroupLayout& group : layout->groups) {
     const auto found = state.groups.find(group.id);
     const GroupState group_state = found == state.groups.end() ? GroupState() : found->second;
-    BT_ASSIGN_OR_RETURN(std::vector<Ref<SSTable>> tables,
-                        tablet->OpenFiles(group, group_state.files, environment->defers_files));
+    BT_ASSIGN_OR_RETURN(
+        std::vector<Ref<SSTable>> tables,
+        OpenSSTables(*environment, group, group_state.files, environment->defers_files));
     GroupVersion version;
     version.SetFiles(MakeRef<GroupFiles>(group_state, std::move(tables)));
     version.active = tablet->NewMemtable(version);
@@ -87,35 +47,6 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
   }
   tablet->Publish(std::move(layout), std::move(versions), MakeRef<VersionSeal>());
   return tablet;
-}
-
-absl::StatusOr<std::vector<Ref<SSTable>>> Tablet::OpenFiles(const GroupLayout& group,
-                                                            const std::vector<TabletFile>& files,
-                                                            bool is_deferred) const {
-  std::vector<Ref<SSTable>> open;
-  OpenTables* const tables = environment_->open_tables;
-  for (const TabletFile& file : files) {
-    const std::string path = environment_->path_of(file.info.file_number);
-    absl::StatusOr<Ref<SSTable>> table =
-        is_deferred ? tables->Defer(path, file.info, group.options.in_memory)
-                    : tables->Open(path, file.info, group.options.in_memory);
-    if (absl::IsNotFound(table.status())) {
-      // METADATA names it, so it was there.
-      return absl::DataLossError(table.status().message());
-    }
-    BT_RETURN_IF_ERROR(table.status());
-    open.push_back(*std::move(table));
-  }
-  return open;
-}
-
-void Tablet::OpenForPolicy(size_t group) const {
-  if (!environment_->defers_files) return;
-  const Pin<TabletVersion> version = Version();
-  if (!MakePolicy(version->layout().groups[group].options)->BoundsRuns()) return;
-  for (const SortedRun& run : version->groups()[group].runs) {
-    for (const Ref<SSTable>& file : run.files) file->EnsureOpen().IgnoreError();
-  }
 }
 
 // --- For the writer ---
@@ -207,7 +138,7 @@ void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
   if (environment_->events != nullptr) {
     environment_->events->Push(&EventListener::OnMemtableFrozen,
                                {.time = absl::Now(),
-                                .place = PlaceOf(*layout_, group),
+                                .place = PlaceOf(*this, *layout_, group),
                                 .reason = reason,
                                 .bytes = active_[group]->bytes()});
   }
@@ -218,39 +149,6 @@ void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
   groups[group].active = NewMemtable(groups[group]);
   current->seal()->sealed_at.store(last, std::memory_order_release);
   Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
-}
-
-Tablet::Halves Tablet::Split(std::string_view row, SequenceNumber last) {
-  FreezeAll(last);
-  MutexLock lock(&mutex_);
-  const std::optional<std::string>& end = rows_.end();
-  Halves halves{
-      MakeHalf(RowRange::RightOpen(rows_.begin(), row)),
-      MakeHalf(end.has_value() ? RowRange::RightOpen(row, *end) : RowRange::StartingAt(row))};
-  SetStopped(true);
-  MarkMoved();
-  return halves;
-}
-
-std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
-  const Pin<TabletVersion> current = version_.Get();
-  std::unique_ptr<Tablet> half(new Tablet(environment_, current->shared_layout(), rows));
-  half->last_timestamp_ = last_timestamp_.load();
-  half->replay_after_ = replay_after_;
-  // Not the quarantine: this half may not have what is damaged.
-  half->estimates_.Inherit(estimates_);
-  std::vector<GroupVersion> groups = current->groups();
-  for (GroupVersion& group : groups) {
-    group.active = NewMemtable(group);
-    // Of rows that are written in order, the left half would otherwise write out nothing at all,
-    // and wait for its turn to do so.
-    std::erase_if(group.frozen,
-                  [&](const Ref<Memtable>& m) { return !HasKeysIn(*m, half->keys_); });
-    group.SetFiles(group.files->Within(half->keys_));
-  }
-  MutexLock lock(&half->mutex_);
-  half->Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
-  return half;
 }
 
 void Tablet::Clear(SequenceNumber last) {
@@ -350,215 +248,6 @@ Ref<Memtable> Tablet::NewMemtable(const GroupVersion& known) const {
                            std::string(smallest.substr(0, common > 0 ? common - 1 : 0)));
 }
 
-// --- For background work ---
-
-EventPlace Tablet::PlaceOf(const TableLayout& layout, size_t group) const {
-  return {environment_->server, layout.name, layout.groups[group].name, rows_.end()};
-}
-
-CompactionJob Tablet::MakeJob(const TableLayout& layout, size_t group, bool major,
-                              absl::Time now) const {
-  CompactionJob job;
-  job.file_system = environment_->file_system;
-  job.budget = environment_->budget.get();
-  job.new_file_number = [numbers = environment_->file_numbers] { return numbers->Take(); };
-  job.path_of = environment_->path_of;
-  job.group = layout.groups[group].options;
-  job.retention = layout.RetentionOf(layout.groups[group].id, now);
-  job.retention.snapshots =
-      environment_->snapshots->List(environment_->visible, &job.retention.present);
-  job.major = major;
-  job.target_file_size = environment_->target_file_size;
-  job.abandoned = &removed_;
-  return job;
-}
-
-void Tablet::RemoveWritten(const std::vector<SSTableInfo>& written) const {
-  for (const SSTableInfo& info : written) {
-    environment_->remove_file(info.file_number);
-  }
-}
-
-absl::Status Tablet::CommitOutput(const TableLayout& layout, size_t group,
-                                  const std::vector<SSTableInfo>& written, uint64_t order,
-                                  TabletChange change, CompactionOutcome* outcome) {
-  change.group_id = layout.groups[group].id;
-  std::vector<TabletFile> added;
-  for (const SSTableInfo& info : written) added.push_back({order, info});
-  change.added.insert(change.added.end(), added.begin(), added.end());
-  absl::Status synced;
-  if (!written.empty()) {
-    synced = SyncDirectoryOf(environment_->file_system,
-                             environment_->path_of(written.front().file_number));
-  }
-  absl::StatusOr<std::vector<Ref<SSTable>>> opened =
-      synced.ok() ? OpenFiles(layout.groups[group], added) : synced;
-  if (!opened.ok()) {
-    RemoveWritten(written);
-    return opened.status();
-  }
-  const absl::Status committed = environment_->store->Commit(id_, change);
-  if (!committed.ok()) {
-    // Files that METADATA may name stay; they are swept once it is clear that it does not.
-    outcome->is_in_doubt = environment_->store->IsInDoubt(committed);
-    if (!outcome->is_in_doubt) RemoveWritten(written);
-    return committed;
-  }
-  PublishChange(group, change, *opened);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::vector<SSTableInfo>> Tablet::WriteMemtables(
-    const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables,
-    absl::Time now) const {
-  MergingCursor input;
-  CursorPool pool;
-  for (const Ref<Memtable>& memtable : memtables) {
-    input.Add(pool.Make<MemtableCursor>(memtable.get()));
-  }
-  // Those of the tablet that this was a half of may have rows of the other half.
-  const bool is_within =
-      Shortcuts().Has(Shortcut::kUnclipped) &&
-      std::all_of(memtables.begin(), memtables.end(),
-                  [&](const Ref<Memtable>& memtable) { return AreKeysIn(*memtable, keys_); });
-  ClippedCursor clipped(&input, keys_.begin(), keys_.end());
-  return MakeJob(layout, group, false, now)
-      .Run(is_within ? static_cast<EntryCursor*>(&input) : &clipped);
-}
-
-absl::Status Tablet::Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
-                             const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
-                             const CallLimits& limits) {
-  const FileNumbers::Work work(environment_->file_numbers);
-  const absl::Time now = TimeBeforeLayout();
-  // The version is not pinned for long: it would keep memtables that are written out meanwhile.
-  // The layout is the one that these inputs had: whatever rule it has, they came before the next.
-  std::shared_ptr<const TableLayout> layout;
-  CompactionInputs inputs;
-  SequenceNumber complete_through = environment_->visible();
-  {
-    const Pin<TabletVersion> version = Version();
-    layout = version->shared_layout();
-    inputs = ChooseInputs(version->groups()[group].runs, pick, rewrite_all);
-    complete_through =
-        CompleteThrough(version->groups()[group], inputs, pick.first, complete_through);
-  }
-  if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
-    return absl::OkStatus();
-  }
-  if (quarantine_.HasAny(group, inputs.merged)) {
-    return rewrite_all ? CheckQuarantine(group) : absl::OkStatus();
-  }
-  ListenerQueue* const events = environment_->events;
-  if (events == nullptr) {
-    return RunCompaction(*layout, group, inputs, complete_through, now, cancelled, outcome, limits);
-  }
-
-  CompactionEvent event;
-  const SteadyTime begin = SteadyTime::Now();
-  event.time = absl::Now();
-  event.place = PlaceOf(*layout, group);
-  event.reason = ReasonOf(pick, rewrite_all);
-  event.is_major = inputs.is_major;
-  for (const SortedRun& run : inputs.merged) {
-    const std::vector<EventFile> files = EventFiles(run.files);
-    event.inputs.insert(event.inputs.end(), files.begin(), files.end());
-  }
-  event.moved = EventFiles(inputs.moved);
-  event.dropped = EventFiles(inputs.dropped);
-  events->Push(&EventListener::OnCompactionBegan, event);
-  event.status =
-      RunCompaction(*layout, group, inputs, complete_through, now, cancelled, outcome, limits);
-  event.duration = SteadyTime::Now() - begin;
-  event.time = absl::Now();
-  event.outputs = outcome->outputs;
-  event.bytes_read = outcome->bytes_read;
-  event.bytes_written = outcome->bytes_written;
-  events->Push(&EventListener::OnCompactionEnded, event);
-  return event.status;
-}
-
-SequenceNumber Tablet::CompleteThrough(const GroupVersion& group, const CompactionInputs& inputs,
-                                       size_t first_run, SequenceNumber visible) {
-  std::vector<const SSTable*> taken;  // or without a row of those that are read
-  for (const SortedRun& run : inputs.merged) {
-    for (const Ref<SSTable>& file : run.files) taken.push_back(file.get());
-  }
-  for (const Ref<SSTable>& file : inputs.moved) taken.push_back(file.get());
-  std::sort(taken.begin(), taken.end());
-
-  SequenceNumber through = visible;
-  const auto end_before = [&through](SequenceNumber first) {
-    if (first != 0) through = std::min(through, first - 1);
-  };
-  end_before(group.active->first_sequence());
-  for (const Ref<Memtable>& memtable : group.frozen) end_before(memtable->first_sequence());
-  // Of the first run only some files may be taken, and older runs are looked at only where these
-  // have something.
-  for (size_t i = 0; i < group.runs.size() && i <= first_run; ++i) {
-    for (const Ref<SSTable>& file : group.runs[i].files) {
-      if (std::binary_search(taken.begin(), taken.end(), file.get())) continue;
-      end_before(file->info().min_sequence);
-    }
-  }
-  return through;
-}
-
-absl::Status Tablet::RunCompaction(const TableLayout& layout, size_t group,
-                                   const CompactionInputs& inputs, SequenceNumber complete_through,
-                                   absl::Time now, const std::atomic<bool>* cancelled,
-                                   CompactionOutcome* outcome, const CallLimits& limits) {
-  MergingCursor input;
-  CursorPool pool;
-  TabletChange change;
-  std::vector<Ref<SSTable>> replaced = inputs.dropped;
-  std::vector<RunCursor*> cursors;
-  for (const SortedRun& run : inputs.merged) {
-    cursors.push_back(pool.Make<RunCursor>(&run, ReadSettings{.fill_cache = false}));
-    input.Add(cursors.back());
-    outcome->bytes_read += run.bytes();
-    replaced.insert(replaced.end(), run.files.begin(), run.files.end());
-  }
-  for (const Ref<SSTable>& file : inputs.dropped) outcome->bytes_dropped += file->info().size;
-  for (const Ref<SSTable>& file : replaced) change.removed.push_back(file->info().file_number);
-
-  // Flushes may come meanwhile, but nobody else changes these.
-  const Ref<const GroupFiles> files = Version()->groups()[group].files;
-  const uint64_t order = files->OldestOrder(inputs.target);
-  for (const Ref<SSTable>& file : inputs.moved) {
-    // Many are where they should be, and METADATA is small.
-    if (files->OldestOrder({file}) == order) continue;
-    change.added.push_back({order, file->info()});
-    outcome->bytes_moved += file->info().size;
-  }
-  if (replaced.empty() && change.added.empty()) return absl::OkStatus();
-
-  CompactionJob job = MakeJob(layout, group, inputs.is_major, now);
-  job.retention.complete_through = complete_through;
-  job.rate_limiter = environment_->rate_limiter;
-  job.cancelled = cancelled;
-  job.limits = limits;
-  for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);
-  ClippedCursor clipped(&input, keys_.begin(), keys_.end());
-  const bool within = Shortcuts().Has(Shortcut::kUnclipped) &&
-                      std::all_of(replaced.begin(), replaced.end(), [&](const Ref<SSTable>& file) {
-                        return keys_.Contains(file->info());
-                      });
-  const absl::StatusOr<std::vector<SSTableInfo>> ran =
-      job.Run(within ? static_cast<EntryCursor*>(&input) : &clipped);
-  if (!ran.ok()) {
-    for (const RunCursor* cursor : cursors) {
-      if (!cursor->status().ok()) outcome->unreadable_file = cursor->file()->info().file_number;
-    }
-    return ran.status();
-  }
-  const std::vector<SSTableInfo>& written = *ran;
-  for (const SSTableInfo& info : written) outcome->Add(info);
-  BT_RETURN_IF_ERROR(CommitOutput(layout, group, written, order, std::move(change), outcome));
-  for (const Ref<SSTable>& file : replaced) environment_->remove_file(file->info().file_number);
-  return absl::OkStatus();
-}
-
 size_t Tablet::MostRunsOf(const TableLayout& layout,
                           const std::vector<GroupVersion>& groups) const {
   size_t most = 0;
@@ -570,19 +259,6 @@ size_t Tablet::MostRunsOf(const TableLayout& layout,
     }
   }
   return most;
-}
-
-SequenceNumber Tablet::FirstUnflushed() const {
-  const Pin<TabletVersion> version = Version();
-  SequenceNumber first = kMaxSequence;
-  const auto look = [&](const Ref<Memtable>& memtable) {
-    if (const SequenceNumber s = memtable->first_sequence(); s != 0) first = std::min(first, s);
-  };
-  for (const GroupVersion& group : version->groups()) {
-    look(group.active);
-    for (const Ref<Memtable>& memtable : group.frozen) look(memtable);
-  }
-  return first;
 }
 
 SequenceNumber Tablet::FlushedThrough(size_t group) const {
@@ -600,23 +276,6 @@ TabletState Tablet::State() const {
     state.groups[version->layout().groups[i].id] = version->groups()[i].files->State();
   }
   return state;
-}
-
-bool Tablet::ReachesInto(const Tablet& other) const {
-  const auto has = [](const GroupFiles& files, const GroupFiles::File& file) {
-    return std::any_of(files.files().begin(), files.files().end(), [&](const auto& f) {
-      return f.order == file.order && f.table->info().file_number == file.table->info().file_number;
-    });
-  };
-  const Pin<TabletVersion> theirs = other.Version();
-  const Pin<TabletVersion> own = Version();
-  for (size_t i = 0; i < own->groups().size(); ++i) {
-    for (const GroupFiles::File& file : own->groups()[i].files->files()) {
-      if (!other.keys_.Overlaps(file.table->info())) continue;
-      if (i >= theirs->groups().size() || !has(*theirs->groups()[i].files, file)) return true;
-    }
-  }
-  return false;
 }
 
 // --- Quarantined files ---
@@ -660,6 +319,17 @@ uint64_t Tablet::FileBytes(size_t group, uint64_t number) const {
   return 0;
 }
 
+uint64_t Tablet::DiskBytes() const {
+  uint64_t bytes = 0;
+  const Pin<TabletVersion> version = Version();
+  for (const GroupVersion& group : version->groups()) {
+    for (const GroupFiles::File& file : group.files->files()) {
+      bytes += estimates_.BytesWithin(*file.table);
+    }
+  }
+  return bytes;
+}
+
 void Tablet::RemoveFiles() {
   const Pin<TabletVersion> version = Version();
   for (const GroupVersion& group : version->groups()) {
@@ -670,14 +340,9 @@ void Tablet::RemoveFiles() {
   }
 }
 
-std::vector<FrozenMemtables> FrozenOf(const std::shared_ptr<Tablet>& tablet) {
-  std::vector<FrozenMemtables> frozen;
-  const Pin<TabletVersion> version = tablet->Version();
-  for (size_t group = 0; group < version->groups().size(); ++group) {
-    const std::vector<Ref<Memtable>>& memtables = version->groups()[group].frozen;
-    if (!memtables.empty()) frozen.push_back({tablet, group, memtables});
-  }
-  return frozen;
+EventPlace PlaceOf(const Tablet& tablet, const TableLayout& layout, size_t group) {
+  return {tablet.environment()->server, layout.name, layout.groups[group].name,
+          tablet.rows().end()};
 }
 
 }  // namespace bigtable

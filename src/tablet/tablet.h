@@ -2,11 +2,11 @@
 // paper).
 //
 // Threads:
-// * Anybody reads: Pin() a version, choose the moment, use a CellCursor.
+// * Anybody reads: Version() pins what there is now, and a CellCursor (read/) reads that.
 // * One thread at a time writes, which is whoever leads the server's group commit: Apply, Freeze,
 //   SetLayout. It is called the writer here.
-// * Background threads write memtables out and merge runs: MinorCompaction and Compact, one of each
-//   for a locality group at a time. The caller sees to that.
+// * Background threads flush memtables and merge runs (minor_compaction.h, merging_compaction.h),
+//   one of each for a locality group at a time. The caller sees to that.
 //
 // What always holds:
 // 1. The versions of a tablet follow one another; each has all that was acknowledged before it was
@@ -18,10 +18,8 @@
 #ifndef BIGTABLE_TABLET_TABLET_H_
 #define BIGTABLE_TABLET_TABLET_H_
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,99 +29,25 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 
-#include "bigtable/clock.h"
 #include "bigtable/event_listener.h"
-#include "bigtable/file_system.h"
-#include "bigtable/memory_budget.h"
+#include "bigtable/row_range.h"
+#include "bigtable/statistics.h"
 
-#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/published.h"
 #include "base/sequence.h"
-#include "cache/scan_cache.h"
-#include "compaction/compaction_inputs.h"
-#include "compaction/job.h"
-#include "compaction/policy.h"
-#include "compaction/rate_limiter.h"
-#include "monitoring/listener_queue.h"
 #include "monitoring/tablet_counters.h"
-#include "sstable/open_tables.h"
 #include "tablet/file_estimates.h"
-#include "tablet/file_numbers.h"
 #include "tablet/file_quarantine.h"
 #include "tablet/group_files.h"
 #include "tablet/key_range.h"
-#include "tablet/snapshot_list.h"
 #include "tablet/table_layout.h"
+#include "tablet/tablet_environment.h"
 #include "tablet/tablet_state.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
-
-class Tablet;
-
-// What is to be written out of a locality group: frozen memtables from new to old, up to the
-// oldest.
-struct FrozenMemtables {
-  std::shared_ptr<Tablet> tablet;
-  size_t group = 0;
-  std::vector<Ref<Memtable>> memtables;
-};
-
-// What a tablet needs of the server it is on. Outlives the tablet.
-struct TabletEnvironment {
-  FileSystem* file_system = nullptr;
-  Clock* clock = nullptr;
-  std::shared_ptr<MemoryBudget> budget;
-  TabletStore* store = nullptr;
-  const SnapshotList* snapshots = nullptr;
-  ScanCache* scan_cache = nullptr;          // may be null
-  std::shared_ptr<LastWrites> last_writes;  // the server's; null if the scan cache is
-  RateLimiter* rate_limiter = nullptr;
-  ListenerQueue* events = nullptr;  // null: nobody listens
-  OpenTables* open_tables = nullptr;
-  // A tablet that is loaded opens its SSTables when they are used for the first time.
-  bool defers_files = false;
-  uint64_t target_file_size = 64 << 20;
-  uint64_t memtable_size = 64 << 20;
-
-  std::string server;  // its name, for redo points
-  FileNumbers* file_numbers = nullptr;
-  std::function<std::string(uint64_t)> path_of;
-  // The last mutation that readers see.
-  std::function<SequenceNumber()> visible;
-  // Before these memtables count as written out, all at once: makes the server's log durable if
-  // others have mutations that are older than the last one in these, and says up to which one this
-  // has made it durable by now.
-  std::function<absl::StatusOr<SequenceNumber>(absl::Span<const FrozenMemtables>)> sync_log;
-  // Before the server's log gives up records because of what was committed to `store`: from the
-  // return of OK on, damage to any of that is noticed when it is recovered. Null: there is no need.
-  std::function<absl::Status()> attest_commits;
-  // Told of files that the tablet's METADATA row does not name any more.
-  std::function<void(uint64_t number)> remove_file;
-};
-
-// What a compaction did.
-struct CompactionOutcome {
-  uint64_t bytes_read = 0;  // from SSTables
-  uint64_t bytes_written = 0;
-  uint64_t files_written = 0;
-  uint64_t bytes_moved = 0;        // became a part of another run, untouched
-  uint64_t bytes_dropped = 0;      // removed, unread
-  std::vector<EventFile> outputs;  // what was written
-  // After an error: the number of the input that could not be read, if it was that, or else 0.
-  uint64_t unreadable_file = 0;
-  // The same: METADATA may have what was to be committed, and takes nothing until that is settled.
-  bool is_in_doubt = false;
-
-  void Add(const SSTableInfo& written) {
-    bytes_written += written.size;
-    ++files_written;
-    outputs.push_back({written.file_number, written.size});
-  }
-};
 
 class Tablet : public std::enable_shared_from_this<Tablet> {
  public:
@@ -139,13 +63,11 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   const TabletId& id() const { return id_; }
   uint64_t table_id() const { return id_.table_id; }
   const RowRange& rows() const { return rows_; }
+  const KeyRange& keys() const { return keys_; }  // of the rows
+  const TabletEnvironment* environment() const { return environment_; }
   // Pins what the tablet consists of now.
   Pin<TabletVersion> Version() const { return version_.Get(); }
   std::shared_ptr<const TableLayout> Layout() const { return Version()->shared_layout(); }
-  // For rows of this tablet, with the id of the version they are read from; may be null.
-  ScanCache* scan_cache() const { return environment_->scan_cache; }
-  // What it is asked with; not null if the cache is not.
-  const LastWrites* last_writes() const { return environment_->last_writes.get(); }
   TabletCounters* counters() const { return counters_.get(); }
 
   // --- For the writer ---
@@ -186,6 +108,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // The table was deleted: the tablet takes no more writes, and compactions of it end early.
   void MarkRemoved() { removed_.store(true, std::memory_order_release); }
   bool removed() const { return removed_.load(std::memory_order_acquire); }
+  const std::atomic<bool>* removed_flag() const { return &removed_; }
   // The schema that Apply goes by.
   const TableLayout* WriterLayout() const { return layout_.get(); }
   uint64_t ActiveBytes() const;  // in all active memtables
@@ -209,17 +132,14 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // --- For background work ---
 
-  // Does to the runs of a group what was picked. With `rewrite_all`, and all runs, this is a major
-  // compaction: nothing moves unread. Cancelled if the tablet was removed meanwhile. Errors of the
-  // limits. Does nothing if that would read a quarantined file: then the runs have changed since,
-  // or CheckQuarantine fails.
-  absl::Status Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
-                       const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
-                       const CallLimits& limits = {});
-  // What the policy of the group would do now.
-  std::optional<CompactionPick> PickCompaction(size_t group) const;
-  // Whether that may be something else than when somebody has looked last, and has found nothing:
-  // runs or the schema have changed. (Time passes, too: files grow too old.)
+  // A change of a group that METADATA has taken, in the next version. `added`: the SSTables that
+  // the change adds and the group does not have yet; they hold what is in the `flushed` oldest of
+  // the frozen memtables.
+  void PublishChange(size_t group, const TabletChange& change,
+                     const std::vector<Ref<SSTable>>& added, size_t flushed = 0);
+  // Whether PickCompaction (tablet/compaction_picker.h) may pick something else than when somebody
+  // has looked last, and has found nothing: runs or the schema have changed. (Time passes, too:
+  // files grow too old.)
   bool MayPickOther() const { return may_pick_other_.load(std::memory_order_acquire); }
   // To be said before looking that nothing is found, and after that if something is.
   void SetMayPickOther(bool may) { may_pick_other_.store(may, std::memory_order_release); }
@@ -229,19 +149,15 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // From now on compactions leave the file alone. Nothing if the group does not have it any more.
   void Quarantine(size_t group, uint64_t number, const absl::Status& status);
-  // OK, or why a file of the group cannot be read.
-  absl::Status CheckQuarantine(size_t group) const { return quarantine_.Check(group); }
   // They are tried again.
   void LiftQuarantine();
+  const FileQuarantine& quarantine() const { return quarantine_; }
   void AddQuarantined(std::vector<QuarantinedFile>* files) const;
   // Of a file of a group; 0 if it does not have it.
   uint64_t FileBytes(size_t group, uint64_t number) const;
-  EventPlace PlaceOf(size_t group) const { return PlaceOf(*Layout(), group); }
+  const FileEstimates& estimates() const { return estimates_; }
 
   bool HasFrozen(size_t group) const { return !Version()->groups()[group].frozen.empty(); }
-  // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
-  // there is none.
-  SequenceNumber FirstUnflushed() const;
   // The redo point of a group.
   SequenceNumber FlushedThrough(size_t group) const;
 
@@ -260,8 +176,6 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void RemoveFiles();
 
  private:
-  friend class MinorCompaction;
-
   // Where what is written to a family goes, and where it is counted.
   struct FamilyPlace {
     size_t group;
@@ -271,48 +185,6 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
          const RowRange& rows);
 
-  // The SSTables of `files`, one for each. `is_deferred`: opened at their first use.
-  absl::StatusOr<std::vector<Ref<SSTable>>> OpenFiles(const GroupLayout& group,
-                                                      const std::vector<TabletFile>& files,
-                                                      bool is_deferred = false) const;
-  // Opens those files of a group that are not open yet, if its policy looks into them when another
-  // one comes, so that it finds them open where nobody must wait for a file. What cannot be opened
-  // is an error of whoever reads it.
-  void OpenForPolicy(size_t group) const;
-  // The time for what takes the layout next and drops what its rules let go. In this order: a rule
-  // is changed at a time that is read when the tablet has been told (Master::ChangeRules), so what
-  // has expired by now has expired by the next change of a rule, too.
-  absl::Time TimeBeforeLayout() const { return environment_->clock->Now(); }
-  CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major, absl::Time now) const;
-  // Up to where the inputs, which were picked from the run `first_run` on, have everything of their
-  // rows; `visible` was so before the version was pinned.
-  static SequenceNumber CompleteThrough(const GroupVersion& group, const CompactionInputs& inputs,
-                                        size_t first_run, SequenceNumber visible);
-  // The runs of a group, for its policy.
-  GroupSummary Summarize(const TabletVersion& version, size_t group, absl::Time now) const;
-  // Makes durable what a compaction wrote, opens it, and commits and publishes `change`, which
-  // names it. What was written is removed again unless METADATA may have it: then the outcome is in
-  // doubt.
-  absl::Status CommitOutput(const TableLayout& layout, size_t group,
-                            const std::vector<SSTableInfo>& written, uint64_t order,
-                            TabletChange change, CompactionOutcome* outcome);
-  // Of a minor compaction: writes SSTables, whose directory it does not sync. Cancelled if the
-  // tablet was removed meanwhile.
-  absl::StatusOr<std::vector<SSTableInfo>> WriteMemtables(
-      const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables,
-      absl::Time now) const;
-  // A change of the group that METADATA has taken, in the next version. `added`: the SSTables that
-  // it adds and the group does not have yet; they hold what is in the `flushed` oldest of the
-  // frozen memtables.
-  void PublishChange(size_t group, const TabletChange& change,
-                     const std::vector<Ref<SSTable>>& added, size_t flushed = 0);
-  // Does what was chosen: writes, commits and publishes.
-  absl::Status RunCompaction(const TableLayout& layout, size_t group,
-                             const CompactionInputs& inputs, SequenceNumber complete_through,
-                             absl::Time now, const std::atomic<bool>* cancelled,
-                             CompactionOutcome* outcome, const CallLimits& limits);
-  EventPlace PlaceOf(const TableLayout& layout, size_t group) const;
-  void RemoveWritten(const std::vector<SSTableInfo>& written) const;
   // Publishes a version with these groups; `seal` is a new one if memtables changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -334,7 +206,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   const RowRange rows_;
   const TabletId id_;
   const Ref<TabletCounters> counters_ = MakeRef<TabletCounters>();
-  const KeyRange keys_;  // of the rows
+  const KeyRange keys_;
 
   // The writer's own.
   std::shared_ptr<const TableLayout> layout_;  // of the current version
@@ -358,8 +230,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   Published<TabletVersion> version_;
 };
 
-// What is frozen of a tablet.
-std::vector<FrozenMemtables> FrozenOf(const std::shared_ptr<Tablet>& tablet);
+// The place of a group of the tablet, for events. The layout is one that the tablet has had.
+EventPlace PlaceOf(const Tablet& tablet, const TableLayout& layout, size_t group);
 
 }  // namespace bigtable
 

@@ -7,6 +7,7 @@
 #ifndef BIGTABLE_TABLET_TABLET_VERSION_H_
 #define BIGTABLE_TABLET_TABLET_VERSION_H_
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -71,6 +72,19 @@ class TabletVersion final : public Publishable {
   // memtable of the next version.
   SequenceNumber sealed_at() const { return seal_->sealed_at.load(std::memory_order_acquire); }
   const Ref<VersionSeal>& seal() const { return seal_; }
+  // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
+  // there is none.
+  SequenceNumber FirstUnflushed() const {
+    SequenceNumber first = kMaxSequence;
+    const auto look = [&](const Ref<Memtable>& memtable) {
+      if (const SequenceNumber s = memtable->first_sequence(); s != 0) first = std::min(first, s);
+    };
+    for (const GroupVersion& group : groups_) {
+      look(group.active);
+      for (const Ref<Memtable>& memtable : group.frozen) look(memtable);
+    }
+    return first;
+  }
   // The same for versions with the same layout (cache/scan_cache.h).
   uint64_t scan_cache_id() const { return scan_cache_id_; }
 

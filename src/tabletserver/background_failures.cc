@@ -86,7 +86,7 @@ void BackgroundWork::QuarantineInput(const Work& work, uint64_t number,
   if (ListenerQueue* const events = work.server->environment()->events) {
     events->Push(&EventListener::OnFileQuarantined,
                  {.time = absl::Now(),
-                  .place = work.tablet->PlaceOf(work.group),
+                  .place = PlaceOf(*work.tablet, *work.tablet->Layout(), work.group),
                   .file = {number, work.tablet->FileBytes(work.group, number)},
                   .status = status});
   }
@@ -167,7 +167,7 @@ std::vector<FailingWork> BackgroundWork::Failing() const {
     const std::shared_ptr<const Tablet> tablet = trouble.tablet.lock();
     if (tablet == nullptr || tablet->moved() || tablet->removed()) continue;
     add(FailingWork::Kind::kCompaction, trouble);
-    const EventPlace place = tablet->PlaceOf(id.second);
+    const EventPlace place = PlaceOf(*tablet, *tablet->Layout(), id.second);
     failing.back().table = place.table;
     failing.back().locality_group = place.locality_group;
     failing.back().end_row = place.end_row;

@@ -59,7 +59,7 @@ template <typename Sink>
   const TabletVersion& pinned = *version;  // by the sink, in the end
   // The filters come from memory while the read is set up.
   std::optional<RowProbe> probe;
-  if (tablet.scan_cache() == nullptr) [[likely]] {
+  if (tablet.environment()->scan_cache == nullptr) [[likely]] {
     probe.emplace(pinned, read.row, read.filter == nullptr);
   }
   ReadSpec spec;
@@ -77,12 +77,13 @@ template <typename Sink>
   const ShortcutSet shortcuts = Shortcuts();
   // A cell expires without a write to its row, so tables with MaxAge have no cached rows.
   ScanCache* const cache = spec.now == absl::InfinitePast() && shortcuts.Has(Shortcut::kScanCache)
-                               ? tablet.scan_cache()
+                               ? tablet.environment()->scan_cache
                                : nullptr;
   const bool is_snapshot = read.point.sequence.has_value();
   if (cache != nullptr) {
-    const Ref<Block> cached = cache->Lookup(pinned.scan_cache_id(), read.row,
-                                            {spec.sequence, is_snapshot}, *tablet.last_writes());
+    const Ref<Block> cached =
+        cache->Lookup(pinned.scan_cache_id(), read.row, {spec.sequence, is_snapshot},
+                      *tablet.environment()->last_writes);
     if (cached) {
       if (spec.settings.is_traced) read.sample->trace->scan_cache_hit = true;
       sink->Begin(std::move(version));

@@ -537,7 +537,7 @@ absl::Status TabletServer::MaintainLog() {
   // First the visible number: what is written after it is not looked for.
   SequenceNumber needed = visible() + 1;
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
-    needed = std::min(needed, tablet->FirstUnflushed());
+    needed = std::min(needed, tablet->Version()->FirstUnflushed());
   }
   absl::Status attested;
   if (log->ReleasesSegment(needed - 1) && environment_.attest_commits) {
