@@ -22,6 +22,13 @@ GroupState GroupFiles::State() const {
   return state;
 }
 
+uint64_t GroupFiles::BytesOf(uint64_t number) const {
+  for (const File& file : files_) {
+    if (file.table->info().file_number == number) return file.table->info().size;
+  }
+  return 0;
+}
+
 uint64_t GroupFiles::OldestOrder(const std::vector<Ref<SSTable>>& tables) const {
   uint64_t order = std::numeric_limits<uint64_t>::max();
   for (const File& file : files_) {

@@ -36,6 +36,8 @@ class GroupFiles final : public RefCounted {
   const std::vector<File>& files() const { return files_; }
   const RedoPoint& redo() const { return redo_; }
   GroupState State() const;
+  // Of a file; 0 if the group does not have it.
+  uint64_t BytesOf(uint64_t number) const;
   // The order of the oldest among these files of the group.
   uint64_t OldestOrder(const std::vector<Ref<SSTable>>& tables) const;
 

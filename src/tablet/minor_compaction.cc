@@ -194,7 +194,7 @@ std::vector<TabletStep> MinorCompaction::StepsOf(absl::Span<Part* const> parts) 
     for (const SSTableInfo& info : part->written)
       change.added.push_back({part->redo.sequence, info});
     change.redo = part->redo;
-    change.last_timestamp = part->frozen.tablet->last_timestamp();
+    change.last_timestamp = part->frozen.tablet->writer()->last_timestamp();
     steps.push_back({part->frozen.tablet->id(), std::move(change)});
   }
   return steps;

@@ -12,7 +12,6 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "compaction/policy.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 
@@ -22,16 +21,16 @@ Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const Table
       rows_(rows),
       id_{layout->table_id, rows.end()},
       keys_(rows),
-      layout_(std::move(layout)),
-      version_(new TabletVersion(layout_, {}, MakeRef<VersionSeal>(), environment->budget,
+      writer_(environment, counters_.get()),
+      version_(new TabletVersion(std::move(layout), {}, MakeRef<VersionSeal>(), environment->budget,
                                  NewScanCacheId())) {}
 
 absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* environment,
                                                      std::shared_ptr<const TableLayout> layout,
                                                      const TabletState& state) {
   std::unique_ptr<Tablet> tablet(new Tablet(environment, layout, state.rows));
-  tablet->last_timestamp_ = state.last_timestamp;
   std::vector<GroupVersion> versions;
+  std::vector<SequenceNumber> redo;
   MutexLock lock(&tablet->mutex_);
   for (const GroupLayout& group : layout->groups) {
     const auto found = state.groups.find(group.id);
@@ -43,104 +42,24 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
     version.SetFiles(MakeRef<GroupFiles>(group_state, std::move(tables)));
     version.active = tablet->NewMemtable(version);
     versions.push_back(std::move(version));
-    tablet->replay_after_.push_back(group_state.redo.sequence);
+    redo.push_back(group_state.redo.sequence);
   }
+  tablet->writer_.Begin(std::move(redo), state.last_timestamp);
   tablet->Publish(std::move(layout), std::move(versions), MakeRef<VersionSeal>());
   return tablet;
 }
 
 // --- For the writer ---
 
-void Tablet::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
-                   int64_t server_timestamp, const Ref<const RefCounted>& owner) {
-  if (environment_->last_writes != nullptr) environment_->last_writes->Note(row, sequence);
-  counters_->CountRow();
-  if (!Shortcuts().Has(Shortcut::kPinnedValues)) [[unlikely]] {
-    return Insert(row, operations, sequence, server_timestamp, {}, false);
-  }
-  Insert(row, operations, sequence, server_timestamp, owner, false);
-}
-
-void Tablet::Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
-                    int64_t server_timestamp) {
-  last_timestamp_ = std::max(last_timestamp_.load(), server_timestamp);
-  Insert(row, operations, sequence, server_timestamp, {}, true);
-}
-
-void Tablet::Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
-                    int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay) {
-  key_.clear();
-  AppendRowPrefix(&key_, row);
-  const size_t row_size = key_.size();
-  OperationReader reader(operations);
-  MutationOperation operation;
-  for (uint32_t ordinal = 0; reader.Next(&operation); ++ordinal) {
-    const EntryVersion version{sequence, ordinal};
-    key_.resize(row_size);
-    if (operation.kind == EntryKind::kDeleteRow) {
-      for (size_t group = 0; group < active_.size(); ++group) {
-        if (replay && sequence <= replay_after_[group]) continue;
-        key_.resize(row_size);
-        AppendNoFamily(&key_, layout_->groups[group].id);
-        AppendTrailer(&key_, 0, version, operation.kind);
-        Add(group, sequence, {}, owner);
-      }
-      continue;
-    }
-    const FamilyLayout* family = layout_->FindFamily(operation.family);
-    if (family == nullptr) continue;
-    const FamilyPlace& place = places_[static_cast<size_t>(family - layout_->families.data())];
-    const size_t group = place.group;
-    if (!replay) {
-      place.counters->Count(operation.kind == EntryKind::kCell,
-                            operation.qualifier.size() + operation.value.size());
-    } else if (sequence <= replay_after_[group]) {
-      continue;
-    }
-    if (operation.kind == EntryKind::kDeleteFamily) {
-      AppendNoColumn(&key_, operation.family);
-    } else {
-      AppendColumn(&key_, operation.family, operation.qualifier);
-    }
-    const int64_t timestamp = operation.has_timestamp ? operation.timestamp : server_timestamp;
-    AppendTrailer(&key_, timestamp, version, operation.kind);
-    Add(group, sequence, operation.value, owner);
-  }
-}
-
-uint64_t Tablet::ActiveBytes() const {
-  uint64_t bytes = 0;
-  for (const Memtable* memtable : active_) bytes += memtable->bytes();
-  return bytes;
-}
-
-// Adds the entry with key_.
-void Tablet::Add(size_t group, SequenceNumber sequence, std::string_view value,
-                 const Ref<const RefCounted>& owner) {
-  Memtable* const memtable = active_[group];
-  memtable->NoteSequence(sequence);
-  if (owner && !value.empty()) {
-    memtable->AddPinned(key_, value, owner);
-  } else {
-    memtable->Add(key_, value);
-  }
-}
-
-int64_t Tablet::NextTimestamp() {
-  const int64_t now = absl::ToUnixMicros(environment_->clock->Now());
-  const int64_t next = std::max(now, last_timestamp_.load(std::memory_order_relaxed) + 1);
-  last_timestamp_.store(next, std::memory_order_relaxed);
-  return next;
-}
-
 void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
-  if (active_[group]->empty()) return;
+  const Memtable& active = writer_.active(group);
+  if (active.empty()) return;
   if (environment_->events != nullptr) {
     environment_->events->Push(&EventListener::OnMemtableFrozen,
                                {.time = absl::Now(),
-                                .place = PlaceOf(*this, *layout_, group),
+                                .place = PlaceOf(*this, *writer_.layout(), group),
                                 .reason = reason,
-                                .bytes = active_[group]->bytes()});
+                                .bytes = active.bytes()});
   }
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
@@ -169,7 +88,6 @@ void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber
   std::vector<GroupVersion> groups = current->groups();
   while (groups.size() < layout->groups.size()) {
     groups.push_back({NewMemtable({}), {}, {}, MakeRef<GroupFiles>()});
-    replay_after_.push_back(0);
   }
   current->seal()->sealed_at.store(last, std::memory_order_release);
   Publish(std::move(layout), std::move(groups), MakeRef<VersionSeal>());
@@ -203,24 +121,12 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
   const bool layout_changed = current->shared_layout() != layout;
   const uint64_t scan_cache_id = layout_changed ? NewScanCacheId() : current->scan_cache_id();
   const bool memtables_changed = current->seal().get() != seal.get();
-  if (memtables_changed) {
-    layout_ = layout;
-    active_.clear();
-    for (const GroupVersion& group : groups) active_.push_back(group.active.get());
-    FindPlaces();
-  }
+  if (memtables_changed) writer_.Use(layout, groups);
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(seal),
                                      environment_->budget, scan_cache_id));
   // A frozen memtable changes nothing for whoever merges runs.
   if (!memtables_changed || layout_changed) SetMayPickOther(true);
-}
-
-void Tablet::FindPlaces() {
-  places_.clear();
-  for (const FamilyLayout& family : layout_->families) {
-    places_.push_back({layout_->GroupIndex(family.group_id), counters_->Family(family.name)});
-  }
 }
 
 uint64_t Tablet::NewScanCacheId() const {
@@ -271,7 +177,7 @@ TabletState Tablet::State() const {
   const Pin<TabletVersion> version = Version();
   TabletState state;
   state.rows = rows_;
-  state.last_timestamp = last_timestamp_.load();
+  state.last_timestamp = writer_.last_timestamp();
   for (size_t i = 0; i < version->groups().size(); ++i) {
     state.groups[version->layout().groups[i].id] = version->groups()[i].files->State();
   }
@@ -282,7 +188,7 @@ TabletState Tablet::State() const {
 
 void Tablet::Quarantine(size_t group, uint64_t number, const absl::Status& status) {
   MutexLock lock(&mutex_);
-  if (FileBytes(group, number) == 0) return;
+  if (Version()->groups()[group].files->BytesOf(number) == 0) return;
   quarantine_.Add(group, number, status);
   NoteQuarantine();
 }
@@ -309,14 +215,6 @@ void Tablet::AddQuarantined(std::vector<QuarantinedFile>* files) const {
                       .status = file.status,
                       .since = file.since});
   }
-}
-
-uint64_t Tablet::FileBytes(size_t group, uint64_t number) const {
-  const Pin<TabletVersion> version = Version();
-  for (const GroupFiles::File& file : version->groups()[group].files->files()) {
-    if (file.table->info().file_number == number) return file.table->info().size;
-  }
-  return 0;
 }
 
 uint64_t Tablet::DiskBytes() const {

@@ -3,7 +3,8 @@
 //
 // Threads:
 // * Anybody reads: Version() pins what there is now, and a CellCursor (read/) reads that.
-// * One thread at a time writes, which is whoever leads the server's group commit: Apply, Freeze,
+// * One thread at a time writes, which is whoever leads the server's group commit: writer(),
+// Freeze,
 //   SetLayout. It is called the writer here.
 // * Background threads flush memtables and merge runs (minor_compaction.h, merging_compaction.h),
 //   one of each for a locality group at a time. The caller sees to that.
@@ -46,6 +47,7 @@
 #include "tablet/tablet_environment.h"
 #include "tablet/tablet_state.h"
 #include "tablet/tablet_version.h"
+#include "tablet/tablet_writer.h"
 
 namespace bigtable {
 
@@ -72,19 +74,15 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // --- For the writer ---
 
-  // Adds the operations (tablet/mutation_format.h), which are well formed, to the memtables.
-  // Families that the layout does not have are passed over. If `owner` is not null the values lie
-  // in it and stay there, otherwise they are copied.
-  void Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
-             int64_t server_timestamp, const Ref<const RefCounted>& owner);
-  // The same for a record of the log, for the groups whose redo point is before it.
-  // The mutation may be of a table that had other families then.
+  TabletWriter* writer() { return &writer_; }
+  const TabletWriter* writer() const { return &writer_; }
+  // As the writer's.
   void Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
-              int64_t server_timestamp);
-  // A server's timestamp for a mutation that comes now: larger than all before.
-  int64_t NextTimestamp();
-  // The last one that was given out.
-  int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_relaxed); }
+              int64_t server_timestamp) {
+    writer_.Replay(row, operations, sequence, server_timestamp);
+  }
+  uint64_t ActiveBytes() const { return writer_.bytes(); }
+  size_t active_groups() const { return writer_.groups(); }
 
   // Splits the tablet: what it has, two others have from now on, each the rows on its side of
   // `row`, which the right one begins with. Each has those of its frozen memtables and SSTables
@@ -109,20 +107,11 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void MarkRemoved() { removed_.store(true, std::memory_order_release); }
   bool removed() const { return removed_.load(std::memory_order_acquire); }
   const std::atomic<bool>* removed_flag() const { return &removed_; }
-  // The schema that Apply goes by.
-  const TableLayout* WriterLayout() const { return layout_.get(); }
-  uint64_t ActiveBytes() const;  // in all active memtables
-  // Bytes in the active memtable of a group, and the sequence number of its first entry (0: empty).
-  uint64_t ActiveBytes(size_t group) const { return active_[group]->bytes(); }
-  SequenceNumber ActiveFirstSequence(size_t group) const {
-    return active_[group]->first_sequence();
-  }
-  size_t active_groups() const { return active_.size(); }
   // Replaces the active memtable of a group by an empty one, to be written out. `last` is the last
   // mutation that is complete. Does nothing if the memtable is empty.
   void Freeze(size_t group, SequenceNumber last, FreezeReason reason = FreezeReason::kRequested);
   void FreezeAll(SequenceNumber last) {
-    for (size_t group = 0; group < active_.size(); ++group) Freeze(group, last);
+    for (size_t group = 0; group < writer_.groups(); ++group) Freeze(group, last);
   }
   // Lets go of all memtables and SSTables, as far as no reader has them pinned: for a tablet that
   // was removed and is not worked on any more. `last` as in Freeze.
@@ -153,8 +142,6 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void LiftQuarantine();
   const FileQuarantine& quarantine() const { return quarantine_; }
   void AddQuarantined(std::vector<QuarantinedFile>* files) const;
-  // Of a file of a group; 0 if it does not have it.
-  uint64_t FileBytes(size_t group, uint64_t number) const;
   const FileEstimates& estimates() const { return estimates_; }
 
   bool HasFrozen(size_t group) const { return !Version()->groups()[group].frozen.empty(); }
@@ -176,26 +163,15 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void RemoveFiles();
 
  private:
-  // Where what is written to a family goes, and where it is counted.
-  struct FamilyPlace {
-    size_t group;
-    FamilyCounters* counters;
-  };
-
   Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
          const RowRange& rows);
 
   // Publishes a version with these groups; `seal` is a new one if memtables changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void FindPlaces();
   size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const;
   // The quarantine has changed.
   void NoteQuarantine() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
-              int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
-  void Add(size_t group, SequenceNumber sequence, std::string_view value,
-           const Ref<const RefCounted>& owner);
   // Its keys are expected to begin as all those in `known` do.
   Ref<Memtable> NewMemtable(const GroupVersion& known) const;
   uint64_t NewScanCacheId() const;
@@ -208,13 +184,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   const Ref<TabletCounters> counters_ = MakeRef<TabletCounters>();
   const KeyRange keys_;
 
-  // The writer's own.
-  std::shared_ptr<const TableLayout> layout_;  // of the current version
-  std::vector<Memtable*> active_;              // the same
-  std::vector<FamilyPlace> places_;            // of the layout's families
-  std::vector<SequenceNumber> replay_after_;   // redo points as they were when it was opened
-  std::string key_;
-  std::atomic<int64_t> last_timestamp_{0};
+  TabletWriter writer_;
   std::atomic<bool> removed_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> moved_{false};

@@ -65,8 +65,7 @@ Tablet::Halves Tablet::Split(std::string_view row, SequenceNumber last) {
 std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
   const Pin<TabletVersion> current = version_.Get();
   std::unique_ptr<Tablet> half(new Tablet(environment_, current->shared_layout(), rows));
-  half->last_timestamp_ = last_timestamp_.load();
-  half->replay_after_ = replay_after_;
+  half->writer_.BeginAs(writer_);
   // Not the quarantine: this half may not have what is damaged.
   half->estimates_.Inherit(estimates_);
   std::vector<GroupVersion> groups = current->groups();

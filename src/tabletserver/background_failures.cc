@@ -84,10 +84,11 @@ void BackgroundWork::QuarantineInput(const Work& work, uint64_t number,
   info_log_->Error("SSTable ", number, " of table ", work.tablet->table_id(),
                    " is left out of compactions: ", ToStd(status.message()));
   if (ListenerQueue* const events = work.server->environment()->events) {
+    const Pin<TabletVersion> version = work.tablet->Version();
     events->Push(&EventListener::OnFileQuarantined,
                  {.time = absl::Now(),
-                  .place = PlaceOf(*work.tablet, *work.tablet->Layout(), work.group),
-                  .file = {number, work.tablet->FileBytes(work.group, number)},
+                  .place = PlaceOf(*work.tablet, version->layout(), work.group),
+                  .file = {number, version->groups()[work.group].files->BytesOf(number)},
                   .status = status});
   }
 }
