@@ -1,7 +1,7 @@
 // The rows of the scan cache (cache/scan_cache.h): their cells as they came out of the merge,
 // collected and not yet filtered. Any thread.
 //
-// Behind the CachedRowHead, for each cell, as the machine keeps them in memory:
+// After the CachedRowHead, for each cell, in the machine's byte order:
 //
 //   | timestamp, place of its family in the layout, two sizes | qualifier | value |
 #ifndef BIGTABLE_READ_CACHED_ROW_H_
@@ -27,7 +27,7 @@ Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::s
                          absl::Span<const Cell> cells);
 
 // Calls `add` with the cells of a cached row that pass the filter, until the row ends. They are
-// views of `cached` and of the layout, which the row was made with.
+// views of `cached` and of the layout, which is the one that the row was made with.
 void ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
                    absl::FunctionRef<void(const Cell&)> add);
 

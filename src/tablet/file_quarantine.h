@@ -2,12 +2,13 @@
 // (QuarantinedFile in bigtable/statistics.h).
 //
 // Only runs that are neighbours in age are merged, because what lies between two runs may hide what
-// is in the older one. So a run with a quarantined file parts the runs of its group: those above it
-// and those below it are each compacted as if they were all there are. A run counts as a whole,
-// also where its other files could be merged: it is rare, and what is not merged is bounded by what
-// the policy keeps of runs in each part.
+// is in the older one. So a run with a quarantined file parts the runs of its group: the newer runs
+// and the older ones are each compacted as if there were no others. A run counts as a whole, also
+// where its other files could be merged: it is rare, and the number of runs in each part is bounded
+// by the policy.
 //
-// Not a part of the tablet's durable state: whoever opens the tablet again tries the files again.
+// Not a part of the tablet's durable state: when the tablet is opened again, compactions try the
+// files again.
 #ifndef BIGTABLE_TABLET_FILE_QUARANTINE_H_
 #define BIGTABLE_TABLET_FILE_QUARANTINE_H_
 

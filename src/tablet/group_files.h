@@ -1,8 +1,8 @@
 // The SSTables of a locality group of a tablet, each with its order among the sorted runs, and the
 // group's redo point: a GroupState whose files are open, or will be at their first use.
 //
-// Immutable, and part of a version (tablet_version.h): a change of the tablet that METADATA has
-// taken makes the next one from it, so that what is read and what METADATA names are the same.
+// Immutable, and part of a version (tablet_version.h). The change that was committed to METADATA
+// makes the next GroupFiles from this one, so that reads see the files that METADATA names.
 #ifndef BIGTABLE_TABLET_GROUP_FILES_H_
 #define BIGTABLE_TABLET_GROUP_FILES_H_
 
@@ -41,7 +41,7 @@ class GroupFiles final : public RefCounted {
   // The order of the oldest among these files of the group.
   uint64_t OldestOrder(const std::vector<Ref<SSTable>>& tables) const;
 
-  // The files by their order, from new to old; neighbours that do not overlap are one run.
+  // The sorted runs, from new to old: files of one order, and neighbours that do not overlap.
   std::vector<SortedRun> MakeRuns() const;
 
   // What ApplyChange does to the group's state. `added`: the SSTables among `change.added` that the

@@ -1,6 +1,6 @@
-// A merging compaction: does to the sorted runs of a locality group of a tablet what was picked. It
-// is a major compaction when all runs are merged, and everything is rewritten (section 5.4 of the
-// paper).
+// A merging compaction: merges the sorted runs of a locality group of a tablet that a policy has
+// picked, or moves or drops some of their files. It is a major compaction when all runs are merged
+// and everything is rewritten (section 5.4 of the paper).
 //
 //   choose the inputs -> write and sync the SSTables and their directory -> METADATA has them, and
 //   forgets the inputs -> publish -> remove the inputs

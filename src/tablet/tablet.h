@@ -121,9 +121,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // --- For background work ---
 
-  // A change of a group that METADATA has taken, in the next version. `added`: the SSTables that
-  // the change adds and the group does not have yet; they hold what is in the `flushed` oldest of
-  // the frozen memtables.
+  // Publishes a change of a group that was committed to METADATA. `added`: the SSTables that the
+  // change adds and the group does not have yet. After a flush they hold what is in the `flushed`
+  // oldest of the frozen memtables, which the next version does not have any more.
   void PublishChange(size_t group, const TabletChange& change,
                      const std::vector<Ref<SSTable>>& added, size_t flushed = 0);
   // Whether PickCompaction (tablet/compaction_picker.h) may pick something else than when somebody

@@ -38,14 +38,15 @@ struct CompactionOutcome {
   }
 };
 
-// The time for what takes the layout next and drops what its rules let go. In this order: a rule is
-// changed at a time that is read when the tablet has been told (Master::ChangeRules), so what has
-// expired by now has expired by the next change of a rule, too.
+// The time by which a compaction finds what has expired; it takes this before it takes the layout.
+// In this order: a rule changes at a time that is read after the tablet was given a layout in which
+// the rule is held (Master::ChangeRules), so what has expired by now has expired by the next change
+// of a rule, too.
 inline absl::Time TimeBeforeLayout(const TabletEnvironment& environment) {
   return environment.clock->Now();
 }
 
-// A job whose output belongs to a group of the tablet. It ends early once the tablet is removed.
+// A job that writes SSTables of a group of the tablet. It is cancelled once the tablet is removed.
 CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout, size_t group,
                                 bool major, absl::Time now);
 

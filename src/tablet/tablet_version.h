@@ -2,8 +2,8 @@
 // the sorted runs that these form. A reader pins a version and sees all of it, whatever happens
 // meanwhile. Immutable, except that the active memtables grow, and for the seal.
 //
-// Nothing else says which memtables and files a tablet has: each version is made from the one
-// before.
+// The current version is the one place that says which memtables and files a tablet has. Each is
+// made from the one before.
 #ifndef BIGTABLE_TABLET_TABLET_VERSION_H_
 #define BIGTABLE_TABLET_TABLET_VERSION_H_
 
@@ -28,11 +28,11 @@ namespace bigtable {
 struct GroupVersion {
   Ref<Memtable> active;
   std::vector<Ref<Memtable>> frozen;  // from new to old
-  std::vector<SortedRun> runs;        // from new to old; reads see files only through these
-  // What the runs are made of. Null where somebody has made the runs by hand, for reads alone.
+  std::vector<SortedRun> runs;        // from new to old; what reads look into
+  // What the runs are made of. Null only in versions of tests and benchmarks, without a tablet.
   Ref<const GroupFiles> files = {};
 
-  // The only way to change what the group has on disk.
+  // Sets the files, and the runs that they form. Nothing else changes either.
   void SetFiles(Ref<const GroupFiles> f) {
     files = std::move(f);
     runs = files->MakeRuns();

@@ -1,7 +1,7 @@
-// The way of mutations into a tablet: into the active memtable of each locality group that they
-// touch, which this class knows from the tablet's current version.
+// How mutations are applied to a tablet: to the active memtable of each locality group that they
+// touch. The tablet sets these memtables, and the schema, whenever it publishes others.
 //
-// Used by the tablet's writer alone (tablet.h), but for last_timestamp.
+// Used by the tablet's writer alone (tablet.h), except last_timestamp.
 #ifndef BIGTABLE_TABLET_TABLET_WRITER_H_
 #define BIGTABLE_TABLET_TABLET_WRITER_H_
 
