@@ -19,9 +19,9 @@
 #include "common.h"
 #include "common/workload.h"
 #include "memtable/memtable.h"
+#include "read/cell_cursor.h"
 #include "sstable/sstable.h"
 #include "table_file.h"
-#include "tablet/cell_cursor.h"
 #include "tablet/table_layout.h"
 #include "tablet/tablet_version.h"
 

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "client/check_options.h"
 #include "client/database_impl.h"
+#include "tablet/schema_checks.h"
 
 namespace bigtable {
 namespace {

@@ -35,9 +35,9 @@
 #include "monitoring/call_counters.h"
 #include "monitoring/call_timer.h"
 #include "monitoring/tracer.h"
+#include "read/cell_cursor.h"
 #include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
-#include "tablet/cell_cursor.h"
 #include "tabletserver/access_list_store.h"
 
 namespace bigtable {

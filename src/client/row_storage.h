@@ -18,7 +18,7 @@
 #include "base/key_buffer.h"
 #include "base/published.h"
 #include "base/ref_counted.h"
-#include "tablet/cell_cursor.h"
+#include "read/cell_cursor.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {

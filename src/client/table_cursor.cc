@@ -5,8 +5,8 @@
 
 #include "base/shortcuts.h"
 #include "base/status.h"
-#include "tablet/filter_families.h"
-#include "tablet/row_ranges.h"
+#include "read/filter_families.h"
+#include "read/row_ranges.h"
 
 namespace bigtable {
 

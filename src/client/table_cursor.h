@@ -24,7 +24,7 @@
 #include "client/database_impl.h"
 #include "client/remote_calls.h"
 #include "client/row_storage.h"
-#include "tablet/cell_cursor.h"
+#include "read/cell_cursor.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {

@@ -30,7 +30,7 @@
 #include "sstable/open_tables.h"
 #include "tablet/file_numbers.h"
 #include "tablet/layout_pool.h"
-#include "tablet/scan_cache.h"
+#include "cache/scan_cache.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/tablet.h"
 #include "tabletserver/access_control.h"

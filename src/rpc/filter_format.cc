@@ -7,7 +7,7 @@
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "tablet/filter_node.h"
+#include "read/filter_node.h"
 
 namespace bigtable {
 namespace {

@@ -1,12 +1,11 @@
 #include "tablet/halves.h"
 
-#include "base/entry_key.h"
+#include "tablet/key_range.h"
 
 namespace bigtable {
 
 bool MayHaveRowsOf(const SSTableInfo& info, const RowRange& rows) {
-  return info.largest_key >= RowPrefix(rows.begin()) &&
-         (!rows.end().has_value() || info.smallest_key < RowPrefix(*rows.end()));
+  return KeyRange(rows).Overlaps(info);
 }
 
 TabletState HalfOf(const TabletState& tablet, const RowRange& rows) {

@@ -1,21 +1,49 @@
 #include "tablet/minor_compaction.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/time/clock.h"
 
+#include "base/shortcuts.h"
 #include "base/status.h"
+#include "compaction/clipped_cursor.h"
+#include "compaction/cursor_pool.h"
+#include "compaction/merging_cursor.h"
+#include "compaction/policy.h"
+#include "memtable/memtable_cursor.h"
 #include "monitoring/thread_calls.h"
 
 namespace bigtable {
+namespace {
+
+// Whether the memtable, in which nothing is written any more, has keys of the range alone.
+bool IsWithin(const Memtable& memtable, const KeyRange& keys) {
+  const std::optional<Memtable::KeyRange> range = memtable.Keys();
+  return !range.has_value() || (keys.Contains(range->smallest) && keys.Contains(range->largest));
+}
+
+// Opens those files of a group that are not open yet, if its policy looks into them when another
+// one comes, so that it finds them open where nobody must wait for a file. What cannot be opened is
+// an error of whoever reads it.
+void OpenForPolicy(const Tablet& tablet, size_t group) {
+  if (!tablet.environment()->defers_files) return;
+  const Pin<TabletVersion> version = tablet.Version();
+  if (!MakePolicy(version->layout().groups[group].options)->BoundsRuns()) return;
+  for (const SortedRun& run : version->groups()[group].runs) {
+    for (const Ref<SSTable>& file : run.files) file->EnsureOpen().IgnoreError();
+  }
+}
+
+}  // namespace
 
 MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
                                  std::vector<FrozenMemtables> frozen)
     : environment_(environment) {
   for (FrozenMemtables& memtables : frozen) {
     Part& part = parts_.emplace_back();
-    part.now = memtables.tablet->TimeBeforeLayout();
+    part.now = TimeBeforeLayout(*environment);
     part.layout = memtables.tablet->Layout();
     part.redo = {.sequence = memtables.memtables.front()->last_sequence(),
                  .server = environment->server};
@@ -56,7 +84,7 @@ absl::Status MinorCompaction::Run() {
     }
     left.remove_prefix(at_once);
   }
-  RemoveWritten(left);
+  RemoveOutput(left);
   End(left, status);
   return status;
 }
@@ -66,29 +94,45 @@ absl::Status MinorCompaction::WriteOut(Part* part) const {
   if (environment_->events != nullptr) {
     part->began = SteadyTime::Now();
     part->event.time = absl::Now();
-    part->event.place = frozen.tablet->PlaceOf(*part->layout, frozen.group);
+    part->event.place = PlaceOf(*frozen.tablet, *part->layout, frozen.group);
     part->event.memtables = frozen.memtables.size();
     environment_->events->Push(&EventListener::OnMinorCompactionBegan, part->event);
   }
   const WaitTimer timer;
-  absl::StatusOr<std::vector<SSTableInfo>> written =
-      frozen.tablet->WriteMemtables(*part->layout, frozen.group, frozen.memtables,
-                                    part->now);
+  absl::StatusOr<std::vector<SSTableInfo>> written = Write(*part);
   BT_RETURN_IF_ERROR(written.status());
   part->written = *std::move(written);
   std::vector<TabletFile> files;
   for (const SSTableInfo& info : part->written) files.push_back({part->redo.sequence, info});
-  absl::StatusOr<std::vector<Tablet::OpenFile>> opened =
-      frozen.tablet->OpenFiles(part->layout->groups[frozen.group], files);
-  frozen.tablet->OpenForPolicy(frozen.group);
+  absl::StatusOr<std::vector<Ref<SSTable>>> opened =
+      OpenSSTables(*environment_, part->layout->groups[frozen.group], files);
+  OpenForPolicy(*frozen.tablet, frozen.group);
   part->nanos = timer.nanos();
   if (!opened.ok()) {
-    RemoveWritten({&part, 1});
+    RemoveOutput({&part, 1});
     return opened.status();
   }
   part->opened = *std::move(opened);
   for (const SSTableInfo& info : part->written) part->outcome.Add(info);
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const Part& part) {
+  const FrozenMemtables& frozen = part.frozen;
+  MergingCursor input;
+  CursorPool pool;
+  for (const Ref<Memtable>& memtable : frozen.memtables) {
+    input.Add(pool.Make<MemtableCursor>(memtable.get()));
+  }
+  // Those of the tablet that this was a half of may have rows of the other half.
+  const KeyRange& keys = frozen.tablet->keys();
+  const bool is_within =
+      Shortcuts().Has(Shortcut::kUnclipped) &&
+      std::all_of(frozen.memtables.begin(), frozen.memtables.end(),
+                  [&](const Ref<Memtable>& memtable) { return IsWithin(*memtable, keys); });
+  ClippedCursor clipped(&input, keys.begin(), keys.end());
+  return MakeCompactionJob(*frozen.tablet, *part.layout, frozen.group, false, part.now)
+      .Run(is_within ? static_cast<EntryCursor*>(&input) : &clipped);
 }
 
 // Once for all of them: where there are many small ones, this takes as long as writing one.
@@ -104,24 +148,29 @@ absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<Part* const> parts) co
 absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_refused) {
   *is_refused = false;
   const WaitTimer timer;
+  std::vector<TabletStep> steps;
   absl::Status status = SyncLogFor(parts);
   if (!status.ok()) {
-    RemoveWritten(parts);
+    RemoveOutput(parts);
   } else {
-    status = environment_->store->Commit(StepsOf(parts));
+    steps = StepsOf(parts);
+    status = environment_->store->Commit(steps);
     *is_refused = absl::IsFailedPrecondition(status) && parts.size() > 1;
     if (!status.ok() && !*is_refused) {
       // Files that METADATA may name stay; they are swept once it is clear that it does not.
       is_in_doubt_ = environment_->store->IsInDoubt(status);
-      if (!is_in_doubt_) RemoveWritten(parts);
+      if (!is_in_doubt_) RemoveOutput(parts);
     }
   }
-  for (Part* part : parts) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Part& part = *parts[i];
     if (status.ok()) {
-      part->frozen.tablet->PublishFlushed(part->frozen, part->opened, part->redo);
-      part->frozen.memtables.clear();
+      FrozenMemtables& frozen = part.frozen;
+      frozen.tablet->PublishChange(frozen.group, steps[i].change, part.opened,
+                                   frozen.memtables.size());
+      frozen.memtables.clear();
     }
-    part->nanos += timer.nanos();
+    part.nanos += timer.nanos();
   }
   if (!*is_refused) End(parts, status);
   return status;
@@ -145,16 +194,14 @@ std::vector<TabletStep> MinorCompaction::StepsOf(absl::Span<Part* const> parts) 
     for (const SSTableInfo& info : part->written)
       change.added.push_back({part->redo.sequence, info});
     change.redo = part->redo;
-    change.last_timestamp = part->frozen.tablet->last_timestamp();
+    change.last_timestamp = part->frozen.tablet->writer()->last_timestamp();
     steps.push_back({part->frozen.tablet->id(), std::move(change)});
   }
   return steps;
 }
 
-void MinorCompaction::RemoveWritten(absl::Span<Part* const> parts) const {
-  for (const Part* part : parts) {
-    for (const SSTableInfo& info : part->written) environment_->remove_file(info.file_number);
-  }
+void MinorCompaction::RemoveOutput(absl::Span<Part* const> parts) const {
+  for (const Part* part : parts) RemoveWritten(*environment_, part->written);
 }
 
 void MinorCompaction::End(absl::Span<Part* const> parts, const absl::Status& status) const {

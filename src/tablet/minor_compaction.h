@@ -19,12 +19,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
 #include "bigtable/event_listener.h"
 
 #include "base/steady_time.h"
 #include "tablet/tablet.h"
+#include "tablet/tablet_compaction.h"
 
 namespace bigtable {
 
@@ -40,11 +42,11 @@ class MinorCompaction {
 
    private:
     friend class MinorCompaction;
-    absl::Time now;  // Tablet::TimeBeforeLayout
+    absl::Time now;  // TimeBeforeLayout
     std::shared_ptr<const TableLayout> layout;
     RedoPoint redo;
     std::vector<SSTableInfo> written;
-    std::vector<Tablet::OpenFile> opened;
+    std::vector<Ref<SSTable>> opened;
     SteadyTime began;  // of the event
     MinorCompactionEvent event;
   };
@@ -62,13 +64,15 @@ class MinorCompaction {
 
  private:
   absl::Status WriteOut(Part* part) const;
+  // The SSTables, whose directory is not synced. Cancelled if the tablet was removed meanwhile.
+  static absl::StatusOr<std::vector<SSTableInfo>> Write(const Part& part);
   absl::Status SyncDirectoryFor(absl::Span<Part* const> parts) const;
   // Commits these at once, and publishes them. After an error their files are removed, unless
   // METADATA may have heard of them. Refused: these are too many, and nothing has happened.
   absl::Status Commit(absl::Span<Part* const> parts, bool* is_refused);
   absl::Status SyncLogFor(absl::Span<Part* const> parts) const;
   static std::vector<TabletStep> StepsOf(absl::Span<Part* const> parts);
-  void RemoveWritten(absl::Span<Part* const> parts) const;
+  void RemoveOutput(absl::Span<Part* const> parts) const;
   void End(absl::Span<Part* const> parts, const absl::Status& status) const;
 
   const TabletEnvironment* const environment_;

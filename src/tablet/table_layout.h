@@ -2,7 +2,7 @@
 // have, and with families found by name. Immutable once shared: a change of the schema makes a new
 // one.
 //
-// As bytes (what the schema file of a table holds, and all of its meaning):
+// As bytes (what the schema file of a table holds, and all of its meaning; table_layout_format.cc):
 //
 //   format version 4 | table id | name | next group id
 //   | groups:   count, then each: id, name, compression, level, block size, filter, bits,
@@ -106,12 +106,6 @@ int64_t MinTimestamp(const GcRule& rule, absl::Time now);
 // A layout for a new table. InvalidArgument says what is wrong with the schema.
 absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t table_id,
                                             const TableSchema& schema);
-// These check one part: InvalidArgument with the value and the rule.
-absl::Status CheckTableName(std::string_view name);
-absl::Status CheckAccessListName(std::string_view name);
-absl::Status CheckFamily(std::string_view name, const Family& family);
-absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& group);
-absl::Status CheckSplitRule(const SplitRule& rule);
 
 }  // namespace bigtable
 

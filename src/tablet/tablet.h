@@ -2,11 +2,12 @@
 // paper).
 //
 // Threads:
-// * Anybody reads: Pin() a version, choose the moment, use a CellCursor.
-// * One thread at a time writes, which is whoever leads the server's group commit: Apply, Freeze,
+// * Anybody reads: Version() pins what there is now, and a CellCursor (read/) reads that.
+// * One thread at a time writes, which is whoever leads the server's group commit: writer(),
+// Freeze,
 //   SetLayout. It is called the writer here.
-// * Background threads write memtables out and merge runs: MinorCompaction and Compact, one of each
-//   for a locality group at a time. The caller sees to that.
+// * Background threads flush memtables and merge runs (minor_compaction.h, merging_compaction.h),
+//   one of each for a locality group at a time. The caller sees to that.
 //
 // What always holds:
 // 1. The versions of a tablet follow one another; each has all that was acknowledged before it was
@@ -18,10 +19,8 @@
 #ifndef BIGTABLE_TABLET_TABLET_H_
 #define BIGTABLE_TABLET_TABLET_H_
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,95 +30,26 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 
-#include "bigtable/clock.h"
 #include "bigtable/event_listener.h"
-#include "bigtable/file_system.h"
-#include "bigtable/memory_budget.h"
+#include "bigtable/row_range.h"
+#include "bigtable/statistics.h"
 
-#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/published.h"
 #include "base/sequence.h"
-#include "compaction/compaction_inputs.h"
-#include "compaction/job.h"
-#include "compaction/policy.h"
-#include "compaction/rate_limiter.h"
-#include "monitoring/listener_queue.h"
 #include "monitoring/tablet_counters.h"
-#include "sstable/open_tables.h"
-#include "tablet/file_numbers.h"
-#include "tablet/scan_cache.h"
-#include "tablet/snapshot_list.h"
+#include "tablet/file_estimates.h"
+#include "tablet/file_quarantine.h"
+#include "tablet/group_files.h"
+#include "tablet/key_range.h"
 #include "tablet/table_layout.h"
+#include "tablet/tablet_environment.h"
 #include "tablet/tablet_state.h"
 #include "tablet/tablet_version.h"
+#include "tablet/tablet_writer.h"
 
 namespace bigtable {
-
-class Tablet;
-
-// What is to be written out of a locality group: frozen memtables from new to old, up to the
-// oldest.
-struct FrozenMemtables {
-  std::shared_ptr<Tablet> tablet;
-  size_t group = 0;
-  std::vector<Ref<Memtable>> memtables;
-};
-
-// What a tablet needs of the server it is on. Outlives the tablet.
-struct TabletEnvironment {
-  FileSystem* file_system = nullptr;
-  Clock* clock = nullptr;
-  std::shared_ptr<MemoryBudget> budget;
-  TabletStore* store = nullptr;
-  const SnapshotList* snapshots = nullptr;
-  ScanCache* scan_cache = nullptr;          // may be null
-  std::shared_ptr<LastWrites> last_writes;  // the server's; null if the scan cache is
-  RateLimiter* rate_limiter = nullptr;
-  ListenerQueue* events = nullptr;  // null: nobody listens
-  OpenTables* open_tables = nullptr;
-  // A tablet that is loaded opens its SSTables when they are used for the first time.
-  bool defers_files = false;
-  uint64_t target_file_size = 64 << 20;
-  uint64_t memtable_size = 64 << 20;
-
-  std::string server;  // its name, for redo points
-  FileNumbers* file_numbers = nullptr;
-  std::function<std::string(uint64_t)> path_of;
-  // The last mutation that readers see.
-  std::function<SequenceNumber()> visible;
-  // Before these memtables count as written out, all at once: makes the server's log durable if
-  // others have mutations that are older than the last one in these, and says up to which one this
-  // has made it durable by now.
-  std::function<absl::StatusOr<SequenceNumber>(absl::Span<const FrozenMemtables>)> sync_log;
-  // Before the server's log gives up records because of what was committed to `store`: from the
-  // return of OK on, damage to any of that is noticed when it is recovered. Null: there is no need.
-  std::function<absl::Status()> attest_commits;
-  // Told of files that the tablet's METADATA row does not name any more.
-  std::function<void(uint64_t number)> remove_file;
-};
-
-// What a compaction did.
-struct CompactionOutcome {
-  uint64_t bytes_read = 0;  // from SSTables
-  uint64_t bytes_written = 0;
-  uint64_t files_written = 0;
-  uint64_t bytes_moved = 0;        // became a part of another run, untouched
-  uint64_t bytes_dropped = 0;      // removed, unread
-  std::vector<EventFile> outputs;  // what was written
-  // After an error: the number of the input that could not be read, if it was that, or else 0.
-  uint64_t unreadable_file = 0;
-  // The same: METADATA may have what was to be committed, and takes nothing until that is settled.
-  bool is_in_doubt = false;
-
-  void Add(const SSTableInfo& written) {
-    bytes_written += written.size;
-    ++files_written;
-    outputs.push_back({written.file_number, written.size});
-  }
-};
 
 class Tablet : public std::enable_shared_from_this<Tablet> {
  public:
@@ -135,30 +65,24 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   const TabletId& id() const { return id_; }
   uint64_t table_id() const { return id_.table_id; }
   const RowRange& rows() const { return rows_; }
+  const KeyRange& keys() const { return keys_; }  // of the rows
+  const TabletEnvironment* environment() const { return environment_; }
   // Pins what the tablet consists of now.
   Pin<TabletVersion> Version() const { return version_.Get(); }
   std::shared_ptr<const TableLayout> Layout() const { return Version()->shared_layout(); }
-  // For rows of this tablet, with the id of the version they are read from; may be null.
-  ScanCache* scan_cache() const { return environment_->scan_cache; }
-  // What it is asked with; not null if the cache is not.
-  const LastWrites* last_writes() const { return environment_->last_writes.get(); }
   TabletCounters* counters() const { return counters_.get(); }
 
   // --- For the writer ---
 
-  // Adds the operations (tablet/mutation_format.h), which are well formed, to the memtables.
-  // Families that the layout does not have are passed over. If `owner` is not null the values lie
-  // in it and stay there, otherwise they are copied.
-  void Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
-             int64_t server_timestamp, const Ref<const RefCounted>& owner);
-  // The same for a record of the log, for the groups whose redo point is before it.
-  // The mutation may be of a table that had other families then.
+  TabletWriter* writer() { return &writer_; }
+  const TabletWriter* writer() const { return &writer_; }
+  // As the writer's.
   void Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
-              int64_t server_timestamp);
-  // A server's timestamp for a mutation that comes now: larger than all before.
-  int64_t NextTimestamp();
-  // The last one that was given out.
-  int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_relaxed); }
+              int64_t server_timestamp) {
+    writer_.Replay(row, operations, sequence, server_timestamp);
+  }
+  uint64_t ActiveBytes() const { return writer_.bytes(); }
+  size_t active_groups() const { return writer_.groups(); }
 
   // Splits the tablet: what it has, two others have from now on, each the rows on its side of
   // `row`, which the right one begins with. Each has those of its frozen memtables and SSTables
@@ -182,20 +106,12 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // The table was deleted: the tablet takes no more writes, and compactions of it end early.
   void MarkRemoved() { removed_.store(true, std::memory_order_release); }
   bool removed() const { return removed_.load(std::memory_order_acquire); }
-  // The schema that Apply goes by.
-  const TableLayout* WriterLayout() const { return layout_.get(); }
-  uint64_t ActiveBytes() const;  // in all active memtables
-  // Bytes in the active memtable of a group, and the sequence number of its first entry (0: empty).
-  uint64_t ActiveBytes(size_t group) const { return active_[group]->bytes(); }
-  SequenceNumber ActiveFirstSequence(size_t group) const {
-    return active_[group]->first_sequence();
-  }
-  size_t active_groups() const { return active_.size(); }
+  const std::atomic<bool>* removed_flag() const { return &removed_; }
   // Replaces the active memtable of a group by an empty one, to be written out. `last` is the last
   // mutation that is complete. Does nothing if the memtable is empty.
   void Freeze(size_t group, SequenceNumber last, FreezeReason reason = FreezeReason::kRequested);
   void FreezeAll(SequenceNumber last) {
-    for (size_t group = 0; group < active_.size(); ++group) Freeze(group, last);
+    for (size_t group = 0; group < writer_.groups(); ++group) Freeze(group, last);
   }
   // Lets go of all memtables and SSTables, as far as no reader has them pinned: for a tablet that
   // was removed and is not worked on any more. `last` as in Freeze.
@@ -205,17 +121,14 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // --- For background work ---
 
-  // Does to the runs of a group what was picked. With `rewrite_all`, and all runs, this is a major
-  // compaction: nothing moves unread. Cancelled if the tablet was removed meanwhile. Errors of the
-  // limits. Does nothing if that would read a quarantined file: then the runs have changed since,
-  // or CheckQuarantine fails.
-  absl::Status Compact(size_t group, const CompactionPick& pick, bool rewrite_all,
-                       const std::atomic<bool>* cancelled, CompactionOutcome* outcome,
-                       const CallLimits& limits = {});
-  // What the policy of the group would do now.
-  std::optional<CompactionPick> PickCompaction(size_t group) const;
-  // Whether that may be something else than when somebody has looked last, and has found nothing:
-  // runs or the schema have changed. (Time passes, too: files grow too old.)
+  // Publishes a change of a group that was committed to METADATA. `added`: the SSTables that the
+  // change adds and the group does not have yet. After a flush they hold what is in the `flushed`
+  // oldest of the frozen memtables, which the next version does not have any more.
+  void PublishChange(size_t group, const TabletChange& change,
+                     const std::vector<Ref<SSTable>>& added, size_t flushed = 0);
+  // Whether PickCompaction (tablet/compaction_picker.h) may pick something else than when somebody
+  // has looked last, and has found nothing: runs or the schema have changed. (Time passes, too:
+  // files grow too old.)
   bool MayPickOther() const { return may_pick_other_.load(std::memory_order_acquire); }
   // To be said before looking that nothing is found, and after that if something is.
   void SetMayPickOther(bool may) { may_pick_other_.store(may, std::memory_order_release); }
@@ -223,24 +136,15 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // that are left alone because of a quarantined file.
   size_t MostRuns() const { return most_runs_.load(std::memory_order_relaxed); }
 
-  // --- Files that compactions could not read (tablet_quarantine.cc): see QuarantinedFile in
-  // bigtable/statistics.h ---
-
   // From now on compactions leave the file alone. Nothing if the group does not have it any more.
   void Quarantine(size_t group, uint64_t number, const absl::Status& status);
-  // OK, or why a file of the group cannot be read.
-  absl::Status CheckQuarantine(size_t group) const;
   // They are tried again.
   void LiftQuarantine();
+  const FileQuarantine& quarantine() const { return quarantine_; }
   void AddQuarantined(std::vector<QuarantinedFile>* files) const;
-  // Of a file of a group; 0 if it does not have it.
-  uint64_t FileBytes(size_t group, uint64_t number) const;
-  EventPlace PlaceOf(size_t group) const { return PlaceOf(*Layout(), group); }
+  const FileEstimates& estimates() const { return estimates_; }
 
   bool HasFrozen(size_t group) const { return !Version()->groups()[group].frozen.empty(); }
-  // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
-  // there is none.
-  SequenceNumber FirstUnflushed() const;
   // The redo point of a group.
   SequenceNumber FlushedThrough(size_t group) const;
 
@@ -259,143 +163,28 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void RemoveFiles();
 
  private:
-  friend class MinorCompaction;
-
-  // A file of a group with its place among the runs.
-  struct OpenFile {
-    uint64_t order;
-    Ref<SSTable> table;
-    // EstimateOverwriting, once somebody asked.
-    mutable std::optional<double> overwriting = std::nullopt;
-    // Of the tablet's rows, of a file that reaches beyond them, once somebody asked: an estimate.
-    mutable std::optional<uint64_t> bytes_within = std::nullopt;
-    // Why compactions leave it alone, and since when, if they do.
-    absl::Status unreadable = absl::OkStatus();
-    absl::Time unreadable_since = absl::InfinitePast();
-
-    bool IsAmong(const std::vector<Ref<SSTable>>& tables) const {
-      return std::any_of(tables.begin(), tables.end(),
-                         [this](const Ref<SSTable>& t) { return t.get() == table.get(); });
-    }
-  };
-  struct Group {
-    std::vector<OpenFile> files;
-    RedoPoint redo;
-    // Whether the oldest frozen memtables are those of the tablet that this was a half of, so that
-    // they may hold rows of the other half.
-    bool has_parents_memtables = false;
-  };
-  // A key, and the bytes of its file that it stands for.
-  struct Sample {
-    std::string key;
-    uint64_t bytes;
-  };
-
-  // Runs of a group that are neighbours, and of which none has a quarantined file.
-  struct Stretch {
-    size_t first;
-    size_t count;
-  };
-
-  // Where what is written to a family goes, and where it is counted.
-  struct FamilyPlace {
-    size_t group;
-    FamilyCounters* counters;
-  };
-
   Tablet(const TabletEnvironment* environment, std::shared_ptr<const TableLayout> layout,
          const RowRange& rows);
 
-  // `is_deferred`: at their first use.
-  absl::StatusOr<std::vector<OpenFile>> OpenFiles(const GroupLayout& group,
-                                                  const std::vector<TabletFile>& files,
-                                                  bool is_deferred = false) const;
-  // Opens those files of a group that are not open yet, if its policy looks into them when another
-  // one comes, so that it finds them open where nobody must wait for a file. What cannot be opened
-  // is an error of whoever reads it.
-  void OpenForPolicy(size_t group) const;
-  // The time for what takes the layout next and drops what its rules let go. In this order: a rule
-  // is changed at a time that is read when the tablet has been told (Master::ChangeRules), so what
-  // has expired by now has expired by the next change of a rule, too.
-  absl::Time TimeBeforeLayout() const { return environment_->clock->Now(); }
-  CompactionJob MakeJob(const TableLayout& layout, size_t group, bool major, absl::Time now) const;
-  // Up to where the inputs, which were picked from the run `first_run` on, have everything of their
-  // rows; `visible` was so before the version was pinned.
-  static SequenceNumber CompleteThrough(const GroupVersion& group, const CompactionInputs& inputs,
-                                        size_t first_run, SequenceNumber visible);
-  static std::vector<SortedRun> RunsOf(const std::vector<OpenFile>& files);
-  // The order of the oldest among these files of a group.
-  uint64_t OldestOrder(size_t group, const std::vector<Ref<SSTable>>& tables) const;
-  // Of the tablet's rows in a file.
-  uint64_t BytesWithin(const OpenFile& file) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  uint64_t BytesWithin(size_t group, const SSTable& file) const;
-  // The runs of a group, for its policy.
-  GroupSummary Summarize(const TabletVersion& version, size_t group, absl::Time now) const;
-  double Overwriting(size_t group, const SSTable& file, const std::vector<SortedRun>& runs,
-                     size_t run) const;
-  // Makes durable what a compaction wrote in place of `removed`, opens it and commits it. What was
-  // written is removed again unless METADATA may have it: then the outcome is in doubt.
-  absl::StatusOr<std::vector<OpenFile>> CommitOutput(const TableLayout& layout, size_t group,
-                                                     const std::vector<SSTableInfo>& written,
-                                                     uint64_t order, TabletChange change,
-                                                     CompactionOutcome* outcome);
-  // Of a minor compaction: writes SSTables, whose directory it does not sync, and puts them in the
-  // place of the memtables once METADATA has them. Cancelled if the tablet was removed meanwhile.
-  absl::StatusOr<std::vector<SSTableInfo>> WriteMemtables(
-      const TableLayout& layout, size_t group, const std::vector<Ref<Memtable>>& memtables,
-      absl::Time now) const;
-  void PublishFlushed(const FrozenMemtables& flushed, const std::vector<OpenFile>& files,
-                      const RedoPoint& redo);
-  // Does what was chosen: writes, commits and publishes.
-  absl::Status RunCompaction(const TableLayout& layout, size_t group,
-                             const CompactionInputs& inputs, SequenceNumber complete_through,
-                             absl::Time now, const std::atomic<bool>* cancelled,
-                             CompactionOutcome* outcome, const CallLimits& limits);
-  EventPlace PlaceOf(const TableLayout& layout, size_t group) const;
-  void RemoveWritten(const std::vector<SSTableInfo>& written) const;
   // Publishes a version with these groups; `seal` is a new one if memtables changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void FindPlaces();
-  size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool IsQuarantined(size_t group, const SSTable& file) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool HasQuarantined(size_t group, const std::vector<SortedRun>& runs) const;
-  // The runs of a group, from new to old, without those that have a quarantined file.
-  std::vector<Stretch> StretchesOf(size_t group, const std::vector<SortedRun>& runs) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
-              int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
-  void Add(size_t group, SequenceNumber sequence, std::string_view value,
-           const Ref<const RefCounted>& owner);
+  size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const;
+  // The quarantine has changed.
+  void NoteQuarantine() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Its keys are expected to begin as all those in `known` do.
   Ref<Memtable> NewMemtable(const GroupVersion& known) const;
   uint64_t NewScanCacheId() const;
   std::unique_ptr<Tablet> MakeHalf(const RowRange& rows) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether any key of the memtable, in which nothing is written any more, is of this tablet.
-  bool HasRowsIn(const Memtable& memtable) const;
-  // Whether all keys of the file are of this tablet.
-  bool IsWithin(const SSTableInfo& info) const {
-    return info.smallest_key >= begin_key_ && (end_key_.empty() || info.largest_key < end_key_);
-  }
-  // Of the tablet's rows in the file.
-  std::vector<Sample> SampleFile(const SSTable& file) const;
 
   const TabletEnvironment* const environment_;
   const RowRange rows_;
   const TabletId id_;
   const Ref<TabletCounters> counters_ = MakeRef<TabletCounters>();
-  const std::string begin_key_;  // what keys of the rows are not before,
-  const std::string end_key_;    // and are before; empty: no end
+  const KeyRange keys_;
 
-  // The writer's own.
-  std::shared_ptr<const TableLayout> layout_;  // of the current version
-  std::vector<Memtable*> active_;              // the same
-  std::vector<FamilyPlace> places_;            // of the layout's families
-  std::vector<SequenceNumber> replay_after_;   // redo points as they were when it was opened
-  std::string key_;
-  std::atomic<int64_t> last_timestamp_{0};
+  TabletWriter writer_;
   std::atomic<bool> removed_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> moved_{false};
@@ -404,13 +193,15 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   std::atomic<size_t> most_runs_{0};
   std::atomic<bool> may_pick_other_{true};
 
+  FileEstimates estimates_{&keys_};
+  FileQuarantine quarantine_;
+
   mutable Mutex mutex_;  // held while a version is replaced, and shortly
-  std::vector<Group> groups_ ABSL_GUARDED_BY(mutex_);  // as the layout's
   Published<TabletVersion> version_;
 };
 
-// What is frozen of a tablet.
-std::vector<FrozenMemtables> FrozenOf(const std::shared_ptr<Tablet>& tablet);
+// The place of a group of the tablet, for events. The layout is one that the tablet has had.
+EventPlace PlaceOf(const Tablet& tablet, const TableLayout& layout, size_t group);
 
 }  // namespace bigtable
 

@@ -1,9 +1,13 @@
-// What a tablet consists of at one moment: for each locality group its memtables and its sorted
-// runs. A reader pins a version and sees all of it, whatever happens meanwhile. Immutable, except
-// that the active memtables grow, and for the seal.
+// What a tablet consists of at one moment: for each locality group its memtables, its SSTables and
+// the sorted runs that these form. A reader pins a version and sees all of it, whatever happens
+// meanwhile. Immutable, except that the active memtables grow, and for the seal.
+//
+// The current version is the one place that says which memtables and files a tablet has. Each is
+// made from the one before.
 #ifndef BIGTABLE_TABLET_TABLET_VERSION_H_
 #define BIGTABLE_TABLET_TABLET_VERSION_H_
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -16,6 +20,7 @@
 #include "base/sequence.h"
 #include "compaction/sorted_run.h"
 #include "memtable/memtable.h"
+#include "tablet/group_files.h"
 #include "tablet/table_layout.h"
 
 namespace bigtable {
@@ -23,7 +28,15 @@ namespace bigtable {
 struct GroupVersion {
   Ref<Memtable> active;
   std::vector<Ref<Memtable>> frozen;  // from new to old
-  std::vector<SortedRun> runs;        // from new to old
+  std::vector<SortedRun> runs;        // from new to old; what reads look into
+  // What the runs are made of. Null only in versions of tests and benchmarks, without a tablet.
+  Ref<const GroupFiles> files = {};
+
+  // Sets the files, and the runs that they form. Nothing else changes either.
+  void SetFiles(Ref<const GroupFiles> f) {
+    files = std::move(f);
+    runs = files->MakeRuns();
+  }
 };
 
 // The last mutation that is whole in the versions which share this seal, because they share their
@@ -59,7 +72,20 @@ class TabletVersion final : public Publishable {
   // memtable of the next version.
   SequenceNumber sealed_at() const { return seal_->sealed_at.load(std::memory_order_acquire); }
   const Ref<VersionSeal>& seal() const { return seal_; }
-  // The same for versions with the same layout (tablet/scan_cache.h).
+  // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
+  // there is none.
+  SequenceNumber FirstUnflushed() const {
+    SequenceNumber first = kMaxSequence;
+    const auto look = [&](const Ref<Memtable>& memtable) {
+      if (const SequenceNumber s = memtable->first_sequence(); s != 0) first = std::min(first, s);
+    };
+    for (const GroupVersion& group : groups_) {
+      look(group.active);
+      for (const Ref<Memtable>& memtable : group.frozen) look(memtable);
+    }
+    return first;
+  }
+  // The same for versions with the same layout (cache/scan_cache.h).
   uint64_t scan_cache_id() const { return scan_cache_id_; }
 
  private:

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
-#include "tablet/filter_program.h"
+#include "read/filter_program.h"
 #include "tablet/mutation_format.h"
 #include "tabletserver/access_list_store.h"
 

@@ -23,7 +23,7 @@
 
 #include "base/mutex.h"
 #include "lockservice/lock_service.h"
-#include "tablet/filter_node.h"
+#include "read/filter_node.h"
 #include "tablet/table_layout.h"
 #include "tabletserver/tablet_server.h"
 

@@ -8,7 +8,7 @@
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "tablet/table_layout.h"
+#include "tablet/schema_checks.h"
 
 namespace bigtable {
 namespace {

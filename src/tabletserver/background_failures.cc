@@ -84,10 +84,11 @@ void BackgroundWork::QuarantineInput(const Work& work, uint64_t number,
   info_log_->Error("SSTable ", number, " of table ", work.tablet->table_id(),
                    " is left out of compactions: ", ToStd(status.message()));
   if (ListenerQueue* const events = work.server->environment()->events) {
+    const Pin<TabletVersion> version = work.tablet->Version();
     events->Push(&EventListener::OnFileQuarantined,
                  {.time = absl::Now(),
-                  .place = work.tablet->PlaceOf(work.group),
-                  .file = {number, work.tablet->FileBytes(work.group, number)},
+                  .place = PlaceOf(*work.tablet, version->layout(), work.group),
+                  .file = {number, version->groups()[work.group].files->BytesOf(number)},
                   .status = status});
   }
 }
@@ -167,7 +168,7 @@ std::vector<FailingWork> BackgroundWork::Failing() const {
     const std::shared_ptr<const Tablet> tablet = trouble.tablet.lock();
     if (tablet == nullptr || tablet->moved() || tablet->removed()) continue;
     add(FailingWork::Kind::kCompaction, trouble);
-    const EventPlace place = tablet->PlaceOf(id.second);
+    const EventPlace place = PlaceOf(*tablet, *tablet->Layout(), id.second);
     failing.back().table = place.table;
     failing.back().locality_group = place.locality_group;
     failing.back().end_row = place.end_row;

@@ -8,6 +8,8 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "monitoring/thread_calls.h"
+#include "tablet/compaction_picker.h"
+#include "tablet/merging_compaction.h"
 
 namespace bigtable {
 
@@ -248,7 +250,7 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
           *wait = std::min(*wait, trouble->second.pause.Left(now));
           continue;
         }
-        const auto pick = tablet->PickCompaction(group);
+        const auto pick = PickCompaction(*tablet, group);
         if (!pick.has_value()) {
           // It was somebody's request that has failed, and nobody waits for it any more.
           if (trouble != compaction_troubles_.end()) compaction_troubles_.erase(trouble);
@@ -343,12 +345,12 @@ uint64_t BackgroundWork::InputBytes(const Work& work) {
 }
 
 absl::Status BackgroundWork::RunCompaction(const Work& work, bool major, const CallLimits& limits) {
-  CompactionOutcome outcome;
+  MergingCompaction compaction(work.tablet.get(), work.group, work.pick, major);
+  const CompactionOutcome& outcome = compaction.outcome();
   const int64_t begin = NowNanos();
   const uint64_t expected = AsInMemory(InputBytes(work));
   compaction_speed_.Begin(expected);
-  const absl::Status compacted =
-      work.tablet->Compact(work.group, work.pick, major, &cancel_, &outcome, limits);
+  const absl::Status compacted = compaction.Run(&cancel_, limits);
   compaction_speed_.End(expected, compacted.ok() ? AsInMemory(outcome.bytes_read) : 0);
   Count(&work.tablet->counters()->merging, &work.server->counters()->merging,
         &work.server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
@@ -535,7 +537,7 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       if (tablet->moved()) return absl::OkStatus();
       compacting_.insert(work.id());
     }
-    absl::Status status = tablet->CheckQuarantine(group);
+    absl::Status status = tablet->quarantine().Check(group);
     if (status.ok()) status = RunCompaction(work, true, limits);
     Finished(&compacting_, {work.id()});
     if (absl::IsCancelled(status)) {

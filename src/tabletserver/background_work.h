@@ -13,8 +13,7 @@
 // * A compaction of a locality group is tried again in the same way, while all others go on. In the
 //   same case as above all compactions stop: nothing can be committed until Resume.
 // * An input that is damaged (DataLoss), or that could not be read kMostReadTries times in a row,
-// is
-//   quarantined (tablet/tablet_quarantine.cc): compactions leave it alone until Resume.
+//   is quarantined (tablet/file_quarantine.h): compactions leave it alone until Resume.
 // A pause ends at once when somebody asks for the flush, on Resume, and, if space was missing, when
 // a compaction or a deleted table has made some.
 #ifndef BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_

@@ -16,11 +16,11 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
+#include "read/cell_cursor.h"
+#include "read/row_ranges.h"
 #include "rpc/cell_block.h"
 #include "rpc/filter_format.h"
-#include "tablet/cell_cursor.h"
 #include "tablet/mutation_format.h"
-#include "tablet/row_ranges.h"
 
 namespace bigtable {
 namespace {

@@ -85,7 +85,9 @@ bool FrozenTablets::HasDue() {
 
 SequenceNumber FrozenTablets::FirstWaiting() const {
   SequenceNumber first = kMaxSequence;
-  for (const auto& [id, tablet] : waiting_) first = std::min(first, tablet->FirstUnflushed());
+  for (const auto& [id, tablet] : waiting_) {
+    first = std::min(first, tablet->Version()->FirstUnflushed());
+  }
   return first;
 }
 

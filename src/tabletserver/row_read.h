@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
@@ -19,13 +18,14 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "cache/block.h"
+#include "cache/scan_cache.h"
 #include "monitoring/call_timer.h"
+#include "read/cached_row.h"
+#include "read/cell_cursor.h"
+#include "read/filter_node.h"
+#include "read/row_probe.h"
 #include "rpc/data_service.h"
 #include "sstable/read_settings.h"
-#include "tablet/cell_cursor.h"
-#include "tablet/filter_node.h"
-#include "tablet/row_probe.h"
-#include "tablet/scan_cache.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_version.h"
 #include "tabletserver/data_path.h"
@@ -41,10 +41,6 @@ struct RowRead {
   Caller caller;
   CallSample* sample = nullptr;  // null: it is not measured
 };
-
-// Calls `add` with the cells of a cached row that pass the filter, until the row ends.
-void ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
-                   absl::FunctionRef<void(const Cell&)> add);
 
 // Reads the row into `sink`, on the caller's thread:
 //
@@ -63,7 +59,7 @@ template <typename Sink>
   const TabletVersion& pinned = *version;  // by the sink, in the end
   // The filters come from memory while the read is set up.
   std::optional<RowProbe> probe;
-  if (tablet.scan_cache() == nullptr) [[likely]] {
+  if (tablet.environment()->scan_cache == nullptr) [[likely]] {
     probe.emplace(pinned, read.row, read.filter == nullptr);
   }
   ReadSpec spec;
@@ -81,12 +77,13 @@ template <typename Sink>
   const ShortcutSet shortcuts = Shortcuts();
   // A cell expires without a write to its row, so tables with MaxAge have no cached rows.
   ScanCache* const cache = spec.now == absl::InfinitePast() && shortcuts.Has(Shortcut::kScanCache)
-                               ? tablet.scan_cache()
+                               ? tablet.environment()->scan_cache
                                : nullptr;
   const bool is_snapshot = read.point.sequence.has_value();
   if (cache != nullptr) {
-    const Ref<Block> cached = cache->Lookup(pinned.scan_cache_id(), read.row,
-                                            {spec.sequence, is_snapshot}, *tablet.last_writes());
+    const Ref<Block> cached =
+        cache->Lookup(pinned.scan_cache_id(), read.row, {spec.sequence, is_snapshot},
+                      *tablet.environment()->last_writes);
     if (cached) {
       if (spec.settings.is_traced) read.sample->trace->scan_cache_hit = true;
       sink->Begin(std::move(version));

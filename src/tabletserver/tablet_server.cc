@@ -435,14 +435,14 @@ absl::Status TabletServer::LogWrite(Write* write) {
   if (request.tablet->removed()) {
     refused = absl::NotFoundError(Cat("table ", request.layout->name, " was deleted"));
   }
-  const bool recheck = request.tablet->WriterLayout() != request.layout;
+  const bool recheck = request.tablet->writer()->layout() != request.layout;
   for (size_t i = 0; i < request.mutations.size(); ++i) {
     absl::Status& status = write->statuses[i];
     if (!status.ok()) continue;
     if (!refused.ok()) {
       status = refused;
     } else if (recheck) {
-      status = Check(*request.tablet->WriterLayout(), request.mutations[i]);
+      status = Check(*request.tablet->writer()->layout(), request.mutations[i]);
     }
     if (status.ok() && !request.is_batch) BT_RETURN_IF_ERROR(LogMutation(write, i));
   }
@@ -457,15 +457,15 @@ absl::Status TabletServer::LogBatch(Write* write) {
     std::fill(write->statuses.begin(), write->statuses.end(), absl::Status(status));
     return absl::OkStatus();
   }
-  Tablet& tablet = *request.tablet;
+  TabletWriter& writer = *request.tablet->writer();
   const size_t first = logged_.size();
   SequenceNumber sequence = sequences_->Take(request.mutations.size());
   std::vector<size_t> begins;  // of the operations, in the record
   batch_.clear();
   for (const EncodedMutation& mutation : request.mutations) {
     const int64_t timestamp =
-        mutation.takes_server_time ? tablet.NextTimestamp() : tablet.last_timestamp();
-    begins.push_back(AppendToBatch(&batch_, {tablet.table_id(), timestamp, mutation}));
+        mutation.takes_server_time ? writer.NextTimestamp() : writer.last_timestamp();
+    begins.push_back(AppendToBatch(&batch_, {request.tablet->table_id(), timestamp, mutation}));
     logged_.push_back({sequence++, timestamp, mutation.operations, nullptr});
   }
   if (request.durability == Durability::kNone) return absl::OkStatus();
@@ -489,14 +489,14 @@ absl::Status TabletServer::LogBatch(Write* write) {
 }
 
 absl::Status TabletServer::LogMutation(Write* write, size_t i) {
-  Tablet& tablet = *write->request.tablet;
+  TabletWriter& writer = *write->request.tablet->writer();
   const EncodedMutation& mutation = write->request.mutations[i];
   const int64_t timestamp =
-      mutation.takes_server_time ? tablet.NextTimestamp() : tablet.last_timestamp();
+      mutation.takes_server_time ? writer.NextTimestamp() : writer.last_timestamp();
   Logged logged{sequences_->Take(1), timestamp, mutation.operations, nullptr};
   if (write->request.durability != Durability::kNone) {
     header_.clear();
-    AppendMutationHeader(&header_, {tablet.table_id(), logged.timestamp, mutation});
+    AppendMutationHeader(&header_, {write->request.tablet->table_id(), logged.timestamp, mutation});
     const std::array<std::string_view, 2> parts{header_, mutation.operations};
     AppendedRecord record;
     absl::Status& refused = write->statuses[i];
@@ -519,8 +519,8 @@ void TabletServer::ApplyToMemtables(Write* write) {
   for (size_t i = 0; i < request.mutations.size(); ++i) {
     if (!write->statuses[i].ok()) continue;
     const Logged& logged = logged_[next_logged_++];
-    request.tablet->Apply(request.mutations[i].row, logged.operations, logged.sequence,
-                          logged.timestamp, Ref<const RefCounted>(logged.segment));
+    request.tablet->writer()->Apply(request.mutations[i].row, logged.operations, logged.sequence,
+                                    logged.timestamp, Ref<const RefCounted>(logged.segment));
     rows_written_.store(rows_written_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
   }
@@ -531,7 +531,8 @@ void TabletServer::ApplyToMemtables(Write* write) {
 void TabletServer::ApplyInMemory(Tablet* tablet, const EncodedMutation& mutation) {
   queue_.RunExclusive([&] {
     const SequenceNumber sequence = sequences_->Take(1);
-    tablet->Replay(mutation.row, mutation.operations, sequence, tablet->NextTimestamp());
+    TabletWriter* const writer = tablet->writer();
+    writer->Replay(mutation.row, mutation.operations, sequence, writer->NextTimestamp());
     SetVisible(sequence);
   });
 }
@@ -544,7 +545,7 @@ absl::Status TabletServer::MaintainLog() {
   // First the visible number: what is written after it is not looked for.
   SequenceNumber needed = visible() + 1;
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
-    needed = std::min(needed, tablet->FirstUnflushed());
+    needed = std::min(needed, tablet->Version()->FirstUnflushed());
   }
   absl::Status attested;
   if (log->ReleasesSegment(needed - 1) && environment_.attest_commits) {

@@ -15,7 +15,7 @@ namespace bigtable {
 void TabletServer::FreezeFull(Tablet* tablet) {
   for (size_t group = 0; group < tablet->active_groups(); ++group) {
     // What waits is written out with it.
-    if (tablet->ActiveBytes(group) + WaitingBytes() < options_.memtable_size) continue;
+    if (tablet->writer()->active(group).bytes() + WaitingBytes() < options_.memtable_size) continue;
     FreezeWithOthers({{tablet->shared_from_this(), group}}, ActiveMemtables(), FreezeReason::kFull);
   }
 }
@@ -28,7 +28,7 @@ void TabletServer::FreezeForLog() {
   const std::vector<Active> all = ActiveMemtables();
   std::vector<Active> due;
   std::copy_if(all.begin(), all.end(), std::back_inserter(due), [&](const Active& active) {
-    return active.tablet->ActiveFirstSequence(active.group) <= last &&
+    return active.tablet->writer()->active(active.group).first_sequence() <= last &&
            !active.tablet->HasFrozen(active.group);
   });
   SequenceNumber first_waiting;
@@ -44,7 +44,7 @@ void TabletServer::FreezeLargest() {
     const std::vector<Active> all = ActiveMemtables();
     std::vector<Active> due = all;
     const auto bytes = [](const Active& active) {
-      return active.tablet->ActiveBytes(active.group);
+      return active.tablet->writer()->active(active.group).bytes();
     };
     std::sort(due.begin(), due.end(),
               [&](const Active& a, const Active& b) { return bytes(a) > bytes(b); });
@@ -82,7 +82,7 @@ std::vector<TabletServer::Active> TabletServer::ActiveMemtables() const {
   std::vector<Active> active;
   for (const std::shared_ptr<Tablet>& tablet : Tablets()) {
     for (size_t group = 0; group < tablet->active_groups(); ++group) {
-      if (tablet->ActiveFirstSequence(group) != 0) active.push_back({tablet, group});
+      if (tablet->writer()->active(group).first_sequence() != 0) active.push_back({tablet, group});
     }
   }
   return active;
@@ -106,7 +106,7 @@ void TabletServer::FreezeWithOthers(const std::vector<Active>& due, const std::v
 }
 
 void TabletServer::Freeze(const Active& active, FreezeReason reason) {
-  if (active.tablet->ActiveFirstSequence(active.group) == 0) return;
+  if (active.tablet->writer()->active(active.group).first_sequence() == 0) return;
   if (active.tablet->moved() || active.tablet->removed()) return;  // as in FreezeAll
   active.tablet->Freeze(active.group, visible(), reason);
   frozen_.Add(active.tablet, visible());

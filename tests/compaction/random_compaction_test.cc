@@ -27,12 +27,12 @@
 #include "compaction/collecting_cursor.h"
 #include "compaction/merging_cursor.h"
 #include "memtable/memtable_cursor.h"
+#include "read/cell_cursor.h"
 #include "support/entry_text.h"
 #include "support/model.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
-#include "tablet/cell_cursor.h"
 #include "tablet/table_layout.h"
 #include "tablet/tablet_version.h"
 

@@ -8,11 +8,11 @@
 #include "gtest/gtest.h"
 
 #include "base/strings.h"
+#include "read/filter_node.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
-#include "tablet/filter_node.h"
 
 namespace bigtable {
 namespace {

@@ -20,6 +20,7 @@
 #include "base/shortcuts.h"
 #include "base/strings.h"
 #include "filesystem/in_memory_file_system.h"
+#include "read/cell_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/model.h"
@@ -27,7 +28,8 @@
 #include "support/seeds.h"
 #include "support/tally.h"
 #include "support/test_clock.h"
-#include "tablet/cell_cursor.h"
+#include "tablet/compaction_picker.h"
+#include "tablet/merging_compaction.h"
 #include "tablet/minor_compaction.h"
 #include "tablet/mutation_format.h"
 #include "tablet/tablet.h"
@@ -104,7 +106,7 @@ class RandomRuns {
         Compact(RandomPush());
         break;
       case 5:
-        Compact(tablet_->PickCompaction(0));
+        Compact(PickCompaction(*tablet_, 0));
         break;
       case 6:
         clock_.Advance(absl::Microseconds(random_.Between(0, 400)));
@@ -137,7 +139,7 @@ class RandomRuns {
   }
   // What the policy asks for until that is nothing; fails if there is no end to it.
   void CompactUntilQuiet() {
-    for (int picks = 0; const auto pick = tablet_->PickCompaction(0); ++picks) {
+    for (int picks = 0; const auto pick = PickCompaction(*tablet_, 0); ++picks) {
       ASSERT_LT(picks, 200) << script_;
       Compact(pick);
     }
@@ -154,8 +156,8 @@ class RandomRuns {
     Compact(CompactionPick{.first = 0, .count = SIZE_MAX}, /*rewrite_all=*/true);
     ASSERT_LE(Runs().size(), 1u);
   }
-  uint64_t bytes_moved() const { return done_.bytes_moved; }
-  uint64_t bytes_dropped() const { return done_.bytes_dropped; }
+  uint64_t bytes_moved() const { return bytes_moved_; }
+  uint64_t bytes_dropped() const { return bytes_dropped_; }
 
  private:
   TableSchema RandomSchema() {
@@ -210,7 +212,7 @@ class RandomRuns {
   void DoSomething() {
     if (random_.OneIn(2)) Mutate();
     if (random_.OneIn(3)) Flush();
-    if (random_.OneIn(3)) Compact(random_.OneIn(2) ? RandomMerge() : tablet_->PickCompaction(0));
+    if (random_.OneIn(3)) Compact(random_.OneIn(2) ? RandomMerge() : PickCompaction(*tablet_, 0));
   }
   std::vector<SortedRun> Runs() const { return tablet_->Version()->groups()[0].runs; }
   std::string RunsText() const {
@@ -242,7 +244,7 @@ class RandomRuns {
       mutation.operations.push_back(std::move(op));
     }
     const SequenceNumber sequence = sequences_.Take(1);
-    tablet_->Apply(mutation.row, OperationsOf(mutation), sequence, clock_.micros(), {});
+    tablet_->writer()->Apply(mutation.row, OperationsOf(mutation), sequence, clock_.micros(), {});
     model_.Apply(sequence, clock_.micros(), mutation);
   }
   void Flush() {
@@ -278,7 +280,10 @@ class RandomRuns {
     if (!pick.has_value()) return;
     absl::StrAppend(&script_, "compact, kind ", static_cast<int>(pick->kind), ", runs ",
                     pick->first, " + ", pick->count, "\n");
-    ASSERT_OK(tablet_->Compact(0, *pick, rewrite_all, nullptr, &done_));
+    MergingCompaction compaction(tablet_.get(), 0, *pick, rewrite_all);
+    ASSERT_OK(compaction.Run(nullptr));
+    bytes_moved_ += compaction.outcome().bytes_moved;
+    bytes_dropped_ += compaction.outcome().bytes_dropped;
   }
 
   std::string Read(SequenceNumber moment) {
@@ -337,7 +342,8 @@ class RandomRuns {
   bool changes_rules_ = false;
   TableLayout layout_;
   std::shared_ptr<Tablet> tablet_;
-  CompactionOutcome done_;
+  uint64_t bytes_moved_ = 0;
+  uint64_t bytes_dropped_ = 0;
   std::string script_;
 };
 

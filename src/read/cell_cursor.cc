@@ -1,4 +1,6 @@
-#include "tablet/cell_cursor.h"
+// One file, although it is long: the compiler inlines most of what is here into Next and NextInRow,
+// where it sees all of it.
+#include "read/cell_cursor.h"
 
 #include <algorithm>
 #include <cstring>

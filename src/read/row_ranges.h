@@ -1,6 +1,6 @@
 // What reads ask of ranges of rows.
-#ifndef BIGTABLE_TABLET_ROW_RANGES_H_
-#define BIGTABLE_TABLET_ROW_RANGES_H_
+#ifndef BIGTABLE_READ_ROW_RANGES_H_
+#define BIGTABLE_READ_ROW_RANGES_H_
 
 #include <algorithm>
 #include <optional>
@@ -31,4 +31,4 @@ inline RowRange Intersection(const RowRange& a, const RowRange& b) {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_ROW_RANGES_H_
+#endif  // BIGTABLE_READ_ROW_RANGES_H_

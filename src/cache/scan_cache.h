@@ -20,54 +20,56 @@
 // tablet gets a new id wherever it is opened.
 //
 // Thread-safe.
-#ifndef BIGTABLE_TABLET_SCAN_CACHE_H_
-#define BIGTABLE_TABLET_SCAN_CACHE_H_
+#ifndef BIGTABLE_CACHE_SCAN_CACHE_H_
+#define BIGTABLE_CACHE_SCAN_CACHE_H_
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/types/span.h"
-
 #include "bigtable/memory_budget.h"
-#include "bigtable/row.h"
 
 #include "base/checksum.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "base/stripe.h"
 #include "cache/block.h"
-#include "tablet/table_layout.h"
 
 namespace bigtable {
 
-// A row in the cache, until its block goes. The cells are read one after another.
-class CachedRow {
- public:
-  // Requires bytes that MakeCachedRow made.
-  explicit CachedRow(std::string_view bytes);
+// What the bytes of a cached row begin with. They are in memory only, and one process's: without a
+// version, a byte order or a checksum.
+//
+//   | read sequence | size of the row's key | the row's key | its cells (read/cached_row.h) ...
+struct CachedRowHead {
+  SequenceNumber as_of = 0;  // the read sequence
+  std::string_view row;
 
-  SequenceNumber as_of() const { return as_of_; }
-  std::string_view row() const { return row_; }
-
-  // False at the end. The family is the layout's, the rest lies in the block.
-  bool Next(const TableLayout& layout, Cell* cell);
-
- private:
-  SequenceNumber as_of_;
-  std::string_view row_;
-  const char* next_;
-  const char* end_;
+  // Requires bytes that begin with a head; the row is a view of them.
+  static CachedRowHead Read(std::string_view bytes) {
+    CachedRowHead head;
+    size_t row_size;
+    std::memcpy(&head.as_of, bytes.data(), sizeof head.as_of);
+    std::memcpy(&row_size, bytes.data() + sizeof head.as_of, sizeof row_size);
+    head.row = bytes.substr(sizeof head.as_of + sizeof row_size, row_size);
+    return head;
+  }
+  size_t size() const { return sizeof as_of + sizeof(size_t) + row.size(); }
+  // Returns the place behind it.
+  char* Write(char* to) const {
+    const size_t row_size = row.size();
+    std::memcpy(to, &as_of, sizeof as_of);
+    std::memcpy(to + sizeof as_of, &row_size, sizeof row_size);
+    row.copy(to + sizeof as_of + sizeof row_size, row_size);
+    return to + size();
+  }
 };
-
-// Null if the row is too large to be worth it.
-Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::string_view row,
-                         absl::Span<const Cell> cells);
 
 // When rows of one server were written last. One thread at a time notes, the server's writer;
 // everybody looks.
@@ -116,7 +118,7 @@ class ScanCache {
   // Null: it is not here, or not good for the moment. `writes` are those of the server that gave
   // the moment.
   Ref<Block> Lookup(uint64_t id, std::string_view row, Moment moment, const LastWrites& writes);
-  // `row` is what MakeCachedRow made, or null.
+  // `cached` begins with a CachedRowHead, or is null.
   void Insert(uint64_t id, std::string_view row, Ref<Block> cached);
 
   uint64_t hits() const { return Sum(&Counts::hits); }
@@ -136,4 +138,4 @@ class ScanCache {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_SCAN_CACHE_H_
+#endif  // BIGTABLE_CACHE_SCAN_CACHE_H_

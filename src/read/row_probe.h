@@ -3,8 +3,8 @@
 //
 // It is made before the rest of the read, so that what the read looks at first in each file, a line
 // of its filter or row index that is rarely at hand, comes from memory while the read is set up.
-#ifndef BIGTABLE_TABLET_ROW_PROBE_H_
-#define BIGTABLE_TABLET_ROW_PROBE_H_
+#ifndef BIGTABLE_READ_ROW_PROBE_H_
+#define BIGTABLE_READ_ROW_PROBE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -67,4 +67,4 @@ class RowProbe {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_ROW_PROBE_H_
+#endif  // BIGTABLE_READ_ROW_PROBE_H_

@@ -4,7 +4,7 @@
 
 #include "base/entry_key.h"
 #include "base/strings.h"
-#include "tablet/filter_node.h"
+#include "read/filter_node.h"
 
 namespace bigtable {
 namespace {

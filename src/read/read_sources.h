@@ -3,8 +3,8 @@
 //
 // A read of one row costs what this leaves in: filters, row indexes, bounds of keys and timestamps
 // are asked first, and what they exclude gets no cursor.
-#ifndef BIGTABLE_TABLET_READ_SOURCES_H_
-#define BIGTABLE_TABLET_READ_SOURCES_H_
+#ifndef BIGTABLE_READ_READ_SOURCES_H_
+#define BIGTABLE_READ_READ_SOURCES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -13,13 +13,13 @@
 #include "absl/container/inlined_vector.h"
 
 #include "base/shortcuts.h"
+#include "compaction/cursor_pool.h"
 #include "compaction/merging_cursor.h"
+#include "read/filter_program.h"
+#include "read/row_probe.h"
 #include "sstable/read_settings.h"
 #include "sstable/sstable_cursor.h"
 #include "sstable/sstable_info.h"
-#include "tablet/cursor_pool.h"
-#include "tablet/filter_program.h"
-#include "tablet/row_probe.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
@@ -79,4 +79,4 @@ class ReadSources {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_READ_SOURCES_H_
+#endif  // BIGTABLE_READ_READ_SOURCES_H_

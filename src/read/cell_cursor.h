@@ -9,8 +9,8 @@
 // cell turns up behind something deleted, the column's history is played through
 // (column_history.h). So it is when a cell was written before the rule was loosened
 // (past_rules.h), unless it is the first of its column, which every rule keeps.
-#ifndef BIGTABLE_TABLET_CELL_CURSOR_H_
-#define BIGTABLE_TABLET_CELL_CURSOR_H_
+#ifndef BIGTABLE_READ_CELL_CURSOR_H_
+#define BIGTABLE_READ_CELL_CURSOR_H_
 
 #include <cstdint>
 #include <memory>
@@ -32,9 +32,9 @@
 #include "base/shortcuts.h"
 #include "compaction/column_history.h"
 #include "compaction/merging_cursor.h"
+#include "read/filter_program.h"
+#include "read/read_sources.h"
 #include "sstable/read_settings.h"
-#include "tablet/filter_program.h"
-#include "tablet/read_sources.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
@@ -198,4 +198,4 @@ class CellCursor {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_CELL_CURSOR_H_
+#endif  // BIGTABLE_READ_CELL_CURSOR_H_

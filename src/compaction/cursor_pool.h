@@ -1,7 +1,7 @@
 // The cursors of one read, which are of several types: the first ones lie inside the pool, so that
 // a read of a few sources takes no memory from the heap. They live until Clear().
-#ifndef BIGTABLE_TABLET_CURSOR_POOL_H_
-#define BIGTABLE_TABLET_CURSOR_POOL_H_
+#ifndef BIGTABLE_COMPACTION_CURSOR_POOL_H_
+#define BIGTABLE_COMPACTION_CURSOR_POOL_H_
 
 #include <cstddef>
 #include <memory>
@@ -51,4 +51,4 @@ class CursorPool {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_CURSOR_POOL_H_
+#endif  // BIGTABLE_COMPACTION_CURSOR_POOL_H_

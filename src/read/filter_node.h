@@ -1,6 +1,6 @@
 // What a Filter is inside: a node of a tree that is built once and never changes.
-#ifndef BIGTABLE_TABLET_FILTER_NODE_H_
-#define BIGTABLE_TABLET_FILTER_NODE_H_
+#ifndef BIGTABLE_READ_FILTER_NODE_H_
+#define BIGTABLE_READ_FILTER_NODE_H_
 
 #include <cstdint>
 #include <memory>
@@ -44,4 +44,4 @@ struct FilterNode {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_FILTER_NODE_H_
+#endif  // BIGTABLE_READ_FILTER_NODE_H_

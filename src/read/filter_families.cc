@@ -1,4 +1,4 @@
-#include "tablet/filter_families.h"
+#include "read/filter_families.h"
 
 #include "base/status.h"
 

@@ -1,8 +1,8 @@
 // A filter made ready for one read: a list of steps that each visible cell passes in order. What
 // can be told from the column alone is asked first, so that columns, families and locality groups
 // that cannot pass are not read. One thread at a time.
-#ifndef BIGTABLE_TABLET_FILTER_PROGRAM_H_
-#define BIGTABLE_TABLET_FILTER_PROGRAM_H_
+#ifndef BIGTABLE_READ_FILTER_PROGRAM_H_
+#define BIGTABLE_READ_FILTER_PROGRAM_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 #include "bigtable/filter.h"
 
-#include "tablet/filter_node.h"
+#include "read/filter_node.h"
 
 namespace bigtable {
 
@@ -66,4 +66,4 @@ class FilterProgram {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_FILTER_PROGRAM_H_
+#endif  // BIGTABLE_READ_FILTER_PROGRAM_H_

@@ -19,10 +19,10 @@
 
 #include "compaction/merging_cursor.h"
 #include "memtable/memtable_cursor.h"
+#include "read/cell_cursor.h"
 #include "support/entry_text.h"
 #include "support/test_sstables.h"
 #include "support/text_driven.h"
-#include "tablet/cell_cursor.h"
 
 namespace bigtable {
 namespace {

@@ -1,4 +1,4 @@
-#include "tablet/filter_program.h"
+#include "read/filter_program.h"
 
 #include <algorithm>
 

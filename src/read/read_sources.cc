@@ -1,4 +1,4 @@
-#include "tablet/read_sources.h"
+#include "read/read_sources.h"
 
 #include <algorithm>
 #include <string>

@@ -1,12 +1,12 @@
 // The families that a filter names, held against those of the table.
-#ifndef BIGTABLE_TABLET_FILTER_FAMILIES_H_
-#define BIGTABLE_TABLET_FILTER_FAMILIES_H_
+#ifndef BIGTABLE_READ_FILTER_FAMILIES_H_
+#define BIGTABLE_READ_FILTER_FAMILIES_H_
 
 #include "absl/status/status.h"
 
 #include "bigtable/filter.h"
 
-#include "tablet/filter_node.h"
+#include "read/filter_node.h"
 #include "tablet/table_layout.h"
 
 namespace bigtable {
@@ -19,4 +19,4 @@ inline absl::Status CheckFamilies(const Filter& filter, const TableLayout& layou
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_FILTER_FAMILIES_H_
+#endif  // BIGTABLE_READ_FILTER_FAMILIES_H_

@@ -1,0 +1,46 @@
+#include "cache/scan_cache.h"
+
+#include <utility>
+
+#include "cache/block_cache.h"
+
+namespace bigtable {
+
+LastWrites::LastWrites(std::shared_ptr<MemoryBudget> budget, size_t groups)
+    : budget_(std::move(budget)), groups_(groups) {
+  budget_->Charge(MemoryBudget::Use::kIndexes, bytes());
+}
+
+LastWrites::~LastWrites() { budget_->Charge(MemoryBudget::Use::kIndexes, -bytes()); }
+
+uint64_t ScanCache::NewId() { return budget_->block_cache().NewFileId(); }
+
+Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, Moment moment,
+                             const LastWrites& writes) {
+  const uint64_t hash = Checksum(row);
+  Counts& counts = counts_[static_cast<size_t>(ThreadStripe())];
+  Ref<Block> block = budget_->block_cache().Lookup({id, hash});
+  if (block) {
+    const CachedRowHead cached = CachedRowHead::Read(block->data());
+    // Nothing came after it that this moment could see.
+    if (cached.row == row && writes.Of(hash) <= cached.as_of &&
+        (!moment.is_snapshot || cached.as_of <= moment.sequence)) {
+      counts.hits.fetch_add(1, std::memory_order_relaxed);
+      return block;
+    }
+  }
+  counts.misses.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+void ScanCache::Insert(uint64_t id, std::string_view row, Ref<Block> cached) {
+  if (cached) budget_->block_cache().Replace({id, Checksum(row)}, std::move(cached));
+}
+
+uint64_t ScanCache::Sum(std::atomic<uint64_t> Counts::*counter) const {
+  uint64_t sum = 0;
+  for (const Counts& counts : counts_) sum += (counts.*counter).load(std::memory_order_relaxed);
+  return sum;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,119 @@
+#include "read/cached_row.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "cache/scan_cache.h"
+#include "read/filter_program.h"
+
+namespace bigtable {
+namespace {
+
+// A larger row costs so much to read that what finding it costs does not count.
+constexpr size_t kMostBytes = 256 << 10;
+
+struct CellHead {
+  int64_t timestamp;
+  uint32_t family;  // its place in the layout
+  uint32_t qualifier_size;
+  size_t value_size;
+};
+
+char* Put(char* to, const void* bytes, size_t size) {
+  if (size > 0) std::memcpy(to, bytes, size);
+  return to + size;
+}
+
+std::string_view Take(const char** from, size_t size) {
+  const std::string_view text(*from, size);
+  *from += size;
+  return text;
+}
+
+// The cells of a cached row, one after another.
+class CachedRow {
+ public:
+  // Requires bytes that MakeCachedRow made.
+  explicit CachedRow(std::string_view bytes) : end_(bytes.data() + bytes.size()) {
+    const CachedRowHead head = CachedRowHead::Read(bytes);
+    row_ = head.row;
+    next_ = bytes.data() + head.size();
+  }
+
+  std::string_view row() const { return row_; }
+
+  // False at the end.
+  bool Next(const TableLayout& layout, Cell* cell) {
+    if (next_ == end_) return false;
+    CellHead head;
+    std::memcpy(&head, Take(&next_, sizeof head).data(), sizeof head);
+    cell->family = layout.families[head.family].name;
+    cell->timestamp = Timestamp(head.timestamp);
+    cell->qualifier = Take(&next_, head.qualifier_size);
+    cell->value = Take(&next_, head.value_size);
+    cell->labels = {};
+    return true;
+  }
+
+ private:
+  std::string_view row_;
+  const char* next_;
+  const char* end_;
+};
+
+}  // namespace
+
+Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::string_view row,
+                         absl::Span<const Cell> cells) {
+  const CachedRowHead head{as_of, row};
+  size_t size = head.size();
+  for (const Cell& cell : cells) {
+    size += sizeof(CellHead) + cell.qualifier.size() + cell.value.size();
+    if (size > kMostBytes) return {};
+  }
+  auto buffer = std::make_unique_for_overwrite<char[]>(size);
+  char* to = head.Write(buffer.get());
+  for (const Cell& cell : cells) {
+    const FamilyLayout* const family = layout.FindFamily(cell.family);
+    const CellHead cell_head{cell.timestamp.micros(),
+                             static_cast<uint32_t>(family - layout.families.data()),
+                             static_cast<uint32_t>(cell.qualifier.size()), cell.value.size()};
+    to = Put(to, &cell_head, sizeof cell_head);
+    to = Put(to, cell.qualifier.data(), cell.qualifier.size());
+    to = Put(to, cell.value.data(), cell.value.size());
+  }
+  return MakeRef<Block>(std::move(buffer), size, size);
+}
+
+void ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
+                   absl::FunctionRef<void(const Cell&)> add) {
+  using Verdict = FilterProgram::Verdict;
+  CachedRow row(cached.data());
+  FilterProgram program(filter);
+  const bool everything = program.passes_everything();
+  if (!everything) program.StartRow(row.row());
+  Cell cell;
+  Cell last;
+  bool has_column = false;
+  bool column_passes = false;
+  while (row.Next(layout, &cell)) {
+    if (!everything) {
+      if (!has_column || cell.family != last.family || cell.qualifier != last.qualifier) {
+        column_passes = program.StartColumn(cell.family, cell.qualifier) == Verdict::kPass;
+        has_column = true;
+        last = cell;
+      }
+      if (!column_passes) continue;
+      const Verdict verdict = program.Judge(cell.timestamp.micros(), &cell.value);
+      if (verdict == Verdict::kNextRow) return;
+      if (verdict > Verdict::kNextCell || program.done_with_column()) column_passes = false;
+      if (verdict != Verdict::kPass) continue;
+    }
+    add(cell);
+  }
+}
+
+}  // namespace bigtable

@@ -1,0 +1,36 @@
+// The rows of the scan cache (cache/scan_cache.h): their cells as they came out of the merge,
+// collected and not yet filtered. Any thread.
+//
+// After the CachedRowHead, for each cell, in the machine's byte order:
+//
+//   | timestamp, place of its family in the layout, two sizes | qualifier | value |
+#ifndef BIGTABLE_READ_CACHED_ROW_H_
+#define BIGTABLE_READ_CACHED_ROW_H_
+
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
+
+#include "bigtable/row.h"
+
+#include "base/ref_counted.h"
+#include "base/sequence.h"
+#include "cache/block.h"
+#include "read/filter_node.h"
+#include "tablet/table_layout.h"
+
+namespace bigtable {
+
+// For ScanCache::Insert. Null if the row is too large to be worth it.
+Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::string_view row,
+                         absl::Span<const Cell> cells);
+
+// Calls `add` with the cells of a cached row that pass the filter, until the row ends. They are
+// views of `cached` and of the layout, which is the one that the row was made with.
+void ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
+                   absl::FunctionRef<void(const Cell&)> add);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_READ_CACHED_ROW_H_

@@ -1,0 +1,106 @@
+#include "tablet/compaction_picker.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "tablet/tablet_compaction.h"
+
+namespace bigtable {
+namespace {
+
+// Bytes of an entry in the runs from `first` on.
+double AverageEntry(const std::vector<SortedRun>& runs, size_t first) {
+  double bytes = 0, entries = 0;
+  for (size_t i = first; i < runs.size(); ++i) {
+    bytes += static_cast<double>(runs[i].bytes());
+    entries += static_cast<double>(runs[i].entries());
+  }
+  return entries == 0 ? 0 : bytes / entries;
+}
+
+// About which part of a file has timestamps before `expired_before`, if they are evenly spread.
+double ExpiredPart(const SSTableInfo& info, int64_t expired_before) {
+  if (info.max_timestamp < info.min_timestamp || expired_before <= info.min_timestamp) return 0;
+  const double from = static_cast<double>(info.min_timestamp);
+  const double span = static_cast<double>(info.max_timestamp) - from + 1;
+  return std::min(1.0, (static_cast<double>(expired_before) - from) / span);
+}
+
+RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<SortedRun>& runs,
+                        size_t i, int64_t expired_before) {
+  RunSummary run;
+  const double older_entry = AverageEntry(runs, i + 1);
+  double superfluous = 0;
+  for (const Ref<SSTable>& file : runs[i].files) {
+    const SSTableInfo& info = file->info();
+    // Of a file that reaches beyond the tablet, what a compaction here would read.
+    const uint64_t bytes = estimates.BytesWithin(*file);
+    const double within = static_cast<double>(bytes) / static_cast<double>(info.size);
+    const double deletions = static_cast<double>(info.deletions()) * within;
+    const double others = static_cast<double>(info.entries) * within - deletions;
+    superfluous += older_entry * (deletions + others * estimates.Overwriting(*file, runs, i)) +
+                   ExpiredPart(info, expired_before) * static_cast<double>(bytes);
+    run.bytes += bytes;
+    run.files.push_back({.number = info.file_number,
+                         .bytes = bytes,
+                         .smallest_key = info.smallest_key,
+                         .largest_key = info.largest_key,
+                         .max_timestamp = info.max_timestamp,
+                         .has_wide_deletions = info.column_deletions + info.row_deletions > 0});
+  }
+  run.superfluous_bytes = static_cast<uint64_t>(superfluous);
+  return run;
+}
+
+GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_t group,
+                       absl::Time now) {
+  const TableLayout& layout = version.layout();
+  GroupSummary summary;
+  summary.flush_size = tablet.environment()->memtable_size;
+  summary.expired_before = std::numeric_limits<int64_t>::max();
+  const Retention retention = layout.RetentionOf(layout.groups[group].id, now);
+  for (const RetainedFamily& family : retention.families) {
+    summary.expired_before = std::min(summary.expired_before, family.min_timestamp);
+  }
+  const std::vector<SortedRun>& runs = version.groups()[group].runs;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    summary.runs.push_back(SummarizeRun(tablet.estimates(), runs, i, summary.expired_before));
+  }
+  return summary;
+}
+
+}  // namespace
+
+std::optional<CompactionPick> PickCompaction(const Tablet& tablet, size_t group) {
+  const absl::Time now = TimeBeforeLayout(*tablet.environment());
+  const Pin<TabletVersion> version = tablet.Version();
+  const std::vector<SortedRun>& runs = version->groups()[group].runs;
+  if (runs.empty()) return std::nullopt;
+  const LocalityGroup& options = version->layout().groups[group].options;
+  const GroupSummary summary = Summarize(tablet, *version, group, now);
+  // What has expired altogether goes unread, whatever the policy.
+  if (options.compaction != CompactionStyle::kNone) {
+    if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
+  }
+  const std::unique_ptr<CompactionPolicy> policy = MakePolicy(options);
+  if (!policy->BoundsRuns()) return std::nullopt;  // it reads nothing
+  for (const FileQuarantine::Stretch& stretch : tablet.quarantine().StretchesOf(group, runs)) {
+    GroupSummary part = summary;
+    const auto first = summary.runs.begin() + static_cast<std::ptrdiff_t>(stretch.first);
+    part.runs.assign(first, first + static_cast<std::ptrdiff_t>(stretch.count));
+    // What a run hides in those below a quarantined file stays, however often it is merged.
+    if (stretch.first + stretch.count < summary.runs.size()) {
+      for (RunSummary& run : part.runs) run.superfluous_bytes = 0;
+    }
+    if (std::optional<CompactionPick> pick = policy->Pick(part)) {
+      pick->first += stretch.first;
+      return pick;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace bigtable

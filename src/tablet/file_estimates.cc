@@ -1,0 +1,59 @@
+#include "tablet/file_estimates.h"
+
+#include <utility>
+
+#include "compaction/compaction_inputs.h"
+
+namespace bigtable {
+
+std::vector<FileSample> SampleFile(const SSTable& file, const KeyRange& keys) {
+  constexpr size_t kSamples = 256;
+  std::vector<FileSample> samples;
+  std::vector<std::string> sampled = file.SampleKeys(kSamples);
+  for (std::string& key : sampled) {
+    if (!keys.Contains(key)) continue;
+    samples.push_back({std::move(key), file.info().size / sampled.size()});
+  }
+  return samples;
+}
+
+uint64_t FileEstimates::BytesWithin(const SSTable& file) const {
+  const SSTableInfo& info = file.info();
+  if (keys_->Contains(info)) return info.size;
+  MutexLock lock(&mutex_);
+  std::optional<uint64_t>& bytes = estimates_[info.file_number].bytes_within;
+  if (!bytes.has_value()) {
+    if (!file.EnsureOpen().ok()) return info.size / 2;
+    bytes = 0;
+    for (const FileSample& sample : SampleFile(file, *keys_)) *bytes += sample.bytes;
+  }
+  return *bytes;
+}
+
+double FileEstimates::Overwriting(const SSTable& file, const std::vector<SortedRun>& runs,
+                                  size_t run) const {
+  if (run + 1 == runs.size()) return 0;
+  MutexLock lock(&mutex_);
+  std::optional<double>& part = estimates_[file.info().file_number].overwriting;
+  if (!part.has_value()) part = EstimateOverwriting(file, runs, run + 1);
+  // Nothing has come since the tablet was loaded: what was to be merged was merged before.
+  return part.value_or(0);
+}
+
+void FileEstimates::Inherit(const FileEstimates& whole) {
+  std::map<uint64_t, Estimate> estimates;
+  {
+    MutexLock lock(&whole.mutex_);
+    estimates = whole.estimates_;
+  }
+  for (auto& [number, estimate] : estimates) estimate.bytes_within.reset();
+  MutexLock lock(&mutex_);
+  estimates_ = std::move(estimates);
+}
+
+void FileEstimates::Retain(const std::set<uint64_t>& numbers) {
+  MutexLock lock(&mutex_);
+  std::erase_if(estimates_, [&](const auto& entry) { return !numbers.contains(entry.first); });
+}
+
+}  // namespace bigtable

@@ -1,0 +1,28 @@
+// What is to be flushed of a tablet.
+#ifndef BIGTABLE_TABLET_FROZEN_MEMTABLES_H_
+#define BIGTABLE_TABLET_FROZEN_MEMTABLES_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/ref_counted.h"
+#include "memtable/memtable.h"
+
+namespace bigtable {
+
+class Tablet;
+
+// Frozen memtables of a locality group, from new to old, up to the oldest.
+struct FrozenMemtables {
+  std::shared_ptr<Tablet> tablet;
+  size_t group = 0;
+  std::vector<Ref<Memtable>> memtables;
+};
+
+// What is frozen of a tablet now.
+std::vector<FrozenMemtables> FrozenOf(const std::shared_ptr<Tablet>& tablet);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_FROZEN_MEMTABLES_H_

@@ -1,0 +1,119 @@
+#include "tablet/group_files.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "base/status.h"
+
+namespace bigtable {
+
+GroupFiles::GroupFiles(const GroupState& state, std::vector<Ref<SSTable>> tables)
+    : redo_(state.redo) {
+  files_.reserve(tables.size());
+  for (size_t i = 0; i < tables.size(); ++i) {
+    files_.push_back({state.files[i].order, std::move(tables[i])});
+  }
+}
+
+GroupState GroupFiles::State() const {
+  GroupState state{.redo = redo_, .files = {}};
+  for (const File& file : files_) state.files.push_back({file.order, file.table->info()});
+  return state;
+}
+
+uint64_t GroupFiles::BytesOf(uint64_t number) const {
+  for (const File& file : files_) {
+    if (file.table->info().file_number == number) return file.table->info().size;
+  }
+  return 0;
+}
+
+uint64_t GroupFiles::OldestOrder(const std::vector<Ref<SSTable>>& tables) const {
+  uint64_t order = std::numeric_limits<uint64_t>::max();
+  for (const File& file : files_) {
+    const auto is_it = [&](const Ref<SSTable>& table) { return table.get() == file.table.get(); };
+    if (std::any_of(tables.begin(), tables.end(), is_it)) order = std::min(order, file.order);
+  }
+  return order;
+}
+
+std::vector<SortedRun> GroupFiles::MakeRuns() const {
+  std::vector<File> sorted = files_;
+  std::sort(sorted.begin(), sorted.end(), [](const File& a, const File& b) {
+    return a.order != b.order ? a.order > b.order
+                              : a.table->info().smallest_key < b.table->info().smallest_key;
+  });
+  std::vector<SortedRun> runs;
+  for (size_t i = 0; i < sorted.size();) {
+    SortedRun run;
+    const uint64_t order = sorted[i].order;
+    for (; i < sorted.size() && sorted[i].order == order; ++i) run.files.push_back(sorted[i].table);
+    if (!runs.empty() && AreDisjoint(runs.back(), run)) {
+      runs.back() = Joined(runs.back(), run);
+    } else {
+      runs.push_back(std::move(run));
+    }
+  }
+  for (SortedRun& run : runs) run.MakeFences();
+  return runs;
+}
+
+Ref<const GroupFiles> GroupFiles::After(const TabletChange& change,
+                                        const std::vector<Ref<SSTable>>& added) const {
+  auto next = MakeRef<GroupFiles>();
+  next->redo_ = change.redo.value_or(redo_);
+  for (const File& file : files_) {
+    const uint64_t number = file.table->info().file_number;
+    if (std::count(change.removed.begin(), change.removed.end(), number) > 0) continue;
+    const auto moved =
+        std::find_if(change.added.begin(), change.added.end(),
+                     [&](const TabletFile& f) { return f.info.file_number == number; });
+    next->files_.push_back({moved != change.added.end() ? moved->order : file.order, file.table});
+  }
+  for (const Ref<SSTable>& table : added) {
+    const auto named = std::find_if(
+        change.added.begin(), change.added.end(),
+        [&](const TabletFile& f) { return f.info.file_number == table->info().file_number; });
+    if (named != change.added.end()) next->files_.push_back({named->order, table});
+  }
+  return next;
+}
+
+Ref<const GroupFiles> GroupFiles::Within(const KeyRange& keys) const {
+  auto part = MakeRef<GroupFiles>();
+  part->redo_ = redo_;
+  for (const File& file : files_) {
+    if (keys.Overlaps(file.table->info())) part->files_.push_back(file);
+  }
+  return part;
+}
+
+Ref<const GroupFiles> GroupFiles::Emptied() const {
+  auto none = MakeRef<GroupFiles>();
+  none->redo_ = redo_;
+  return none;
+}
+
+absl::StatusOr<std::vector<Ref<SSTable>>> OpenSSTables(const TabletEnvironment& environment,
+                                                       const GroupLayout& group,
+                                                       const std::vector<TabletFile>& files,
+                                                       bool is_deferred) {
+  std::vector<Ref<SSTable>> open;
+  OpenTables* const tables = environment.open_tables;
+  for (const TabletFile& file : files) {
+    const std::string path = environment.path_of(file.info.file_number);
+    absl::StatusOr<Ref<SSTable>> table =
+        is_deferred ? tables->Defer(path, file.info, group.options.in_memory)
+                    : tables->Open(path, file.info, group.options.in_memory);
+    if (absl::IsNotFound(table.status())) {
+      // METADATA names it, so it was there.
+      return absl::DataLossError(table.status().message());
+    }
+    BT_RETURN_IF_ERROR(table.status());
+    open.push_back(*std::move(table));
+  }
+  return open;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,70 @@
+// The SSTables of a locality group of a tablet, each with its order among the sorted runs, and the
+// group's redo point: a GroupState whose files are open, or will be at their first use.
+//
+// Immutable, and part of a version (tablet_version.h). The change that was committed to METADATA
+// makes the next GroupFiles from this one, so that reads see the files that METADATA names.
+#ifndef BIGTABLE_TABLET_GROUP_FILES_H_
+#define BIGTABLE_TABLET_GROUP_FILES_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "base/ref_counted.h"
+#include "compaction/sorted_run.h"
+#include "sstable/sstable.h"
+#include "tablet/key_range.h"
+#include "tablet/table_layout.h"
+#include "tablet/tablet_environment.h"
+#include "tablet/tablet_state.h"
+
+namespace bigtable {
+
+class GroupFiles final : public RefCounted {
+ public:
+  struct File {
+    uint64_t order = 0;  // as in TabletFile
+    Ref<SSTable> table;
+  };
+
+  GroupFiles() = default;
+  // `tables` are the SSTables of `state.files`, one for each.
+  GroupFiles(const GroupState& state, std::vector<Ref<SSTable>> tables);
+
+  const std::vector<File>& files() const { return files_; }
+  const RedoPoint& redo() const { return redo_; }
+  GroupState State() const;
+  // Of a file; 0 if the group does not have it.
+  uint64_t BytesOf(uint64_t number) const;
+  // The order of the oldest among these files of the group.
+  uint64_t OldestOrder(const std::vector<Ref<SSTable>>& tables) const;
+
+  // The sorted runs, from new to old: files of one order, and neighbours that do not overlap.
+  std::vector<SortedRun> MakeRuns() const;
+
+  // What ApplyChange does to the group's state. `added`: the SSTables among `change.added` that the
+  // group does not have yet.
+  Ref<const GroupFiles> After(const TabletChange& change,
+                              const std::vector<Ref<SSTable>>& added) const;
+  // With the files alone that overlap the range.
+  Ref<const GroupFiles> Within(const KeyRange& keys) const;
+  // Without files.
+  Ref<const GroupFiles> Emptied() const;
+
+ private:
+  std::vector<File> files_;
+  RedoPoint redo_;
+};
+
+// The SSTables of `files`, one for each. `is_deferred`: each is opened at its first use. Errors of
+// OpenTables; DataLoss when one is missing.
+absl::StatusOr<std::vector<Ref<SSTable>>> OpenSSTables(const TabletEnvironment& environment,
+                                                       const GroupLayout& group,
+                                                       const std::vector<TabletFile>& files,
+                                                       bool is_deferred = false);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_GROUP_FILES_H_

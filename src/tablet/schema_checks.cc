@@ -1,0 +1,99 @@
+#include "tablet/schema_checks.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+#include "bigtable/row_mutation.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+
+namespace bigtable {
+namespace {
+
+absl::Status CheckName(std::string_view what, std::string_view name) {
+  const bool printable =
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f && c != ':'; });
+  if (!name.empty() && name.size() <= 64 && printable) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat("the name of a ", what,
+          " must be 1 to 64 printable ASCII characters without space and "
+          "colon, and is ",
+          Quoted(name)));
+}
+
+template <typename T>
+absl::Status CheckRange(std::string_view what, T value, T least, T most) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat(what, " must be from ", least, " to ", most, ", and is ", value));
+}
+
+// What can be the name of a file of the lock service, and of the system's as well.
+absl::Status CheckFileName(std::string_view what, std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+           c == '-' || c == '.';
+  };
+  if (!name.empty() && name.size() <= 128 && name.front() != '.' &&
+      std::all_of(name.begin(), name.end(), allowed)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      Cat("the name of ", what,
+          " must be 1 to 128 of [A-Za-z0-9_.-] and not begin with a dot, and is ", Quoted(name)));
+}
+
+}  // namespace
+
+absl::Status CheckTableName(std::string_view name) { return CheckFileName("a table", name); }
+
+absl::Status CheckAccessListName(std::string_view name) {
+  return CheckFileName("an access list", name);
+}
+
+absl::Status CheckFamily(std::string_view name, const Family& family) {
+  BT_RETURN_IF_ERROR(CheckName("column family", name));
+  if (const auto n = family.gc.max_versions(); n.has_value() && *n < 1) {
+    return absl::InvalidArgumentError(
+        Cat("MaxVersions of family ", Quoted(name), " must be at least 1, and is ", *n));
+  }
+  if (const auto age = family.gc.max_age(); age.has_value() && *age < absl::Milliseconds(1)) {
+    return absl::InvalidArgumentError(Cat("MaxAge of family ", Quoted(name),
+                                          " must be at least 1ms, and is ",
+                                          absl::FormatDuration(*age)));
+  }
+  return family.access_list.empty() ? absl::OkStatus() : CheckAccessListName(family.access_list);
+}
+
+absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& group) {
+  BT_RETURN_IF_ERROR(CheckName("locality group", name));
+  const std::string of = Cat(" of locality group ", Quoted(name));
+  BT_RETURN_IF_ERROR(CheckRange<int>(Cat("compression", of), static_cast<int>(group.compression), 0,
+                                     static_cast<int>(Compression::kZstdLongWindow)));
+  BT_RETURN_IF_ERROR(CheckRange(Cat("compression_level", of), group.compression_level, 1, 19));
+  BT_RETURN_IF_ERROR(
+      CheckRange<size_t>(Cat("block_size", of), group.block_size, 1 << 10, 16 << 20));
+  BT_RETURN_IF_ERROR(CheckRange<int>(Cat("filter", of), static_cast<int>(group.filter), 0,
+                                     static_cast<int>(FilterKind::kRowIndex)));
+  BT_RETURN_IF_ERROR(CheckRange(Cat("filter_bits", of), group.filter_bits, 1, 32));
+  BT_RETURN_IF_ERROR(CheckRange<int>(Cat("compaction", of), static_cast<int>(group.compaction), 0,
+                                     static_cast<int>(CompactionStyle::kNone)));
+  if (group.compaction_factor == 0) return absl::OkStatus();
+  return CheckRange(Cat("compaction_factor", of), group.compaction_factor, 2, 100);
+}
+
+absl::Status CheckSplitRule(const SplitRule& rule) {
+  constexpr uint64_t kMost = uint64_t{1} << 50;
+  if (rule.tablet_size != 0) {
+    BT_RETURN_IF_ERROR(
+        CheckRange<uint64_t>("tablet_size, if not 0,", rule.tablet_size, 64 << 10, kMost));
+  }
+  BT_RETURN_IF_ERROR(CheckRange<uint64_t>("merge_size", rule.merge_size, 0,
+                                          rule.tablet_size == 0 ? kMost : rule.tablet_size / 2));
+  return CheckRange<size_t>("prefix_length", rule.prefix_length, 0, RowMutation::kMaxRowSize);
+}
+
+}  // namespace bigtable

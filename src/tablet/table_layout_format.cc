@@ -1,0 +1,191 @@
+// The bytes of a schema, as table_layout.h specifies them.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/coding.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "tablet/schema_checks.h"
+#include "tablet/table_layout.h"
+
+namespace bigtable {
+namespace {
+
+// 1 has no rule for splits, 2 no access lists, 3 no rules of the past.
+constexpr uint8_t kFormatVersion = 4;
+
+void EncodeGroup(const GroupLayout& group, std::string* out) {
+  AppendVarint64(out, group.id);
+  AppendLengthPrefixed(out, group.name);
+  out->push_back(static_cast<char>(group.options.compression));
+  AppendVarint64(out, static_cast<uint64_t>(group.options.compression_level));
+  AppendVarint64(out, group.options.block_size);
+  out->push_back(static_cast<char>(group.options.filter));
+  AppendVarint64(out, static_cast<uint64_t>(group.options.filter_bits));
+  out->push_back(group.options.in_memory ? 1 : 0);
+  out->push_back(static_cast<char>(group.options.compaction));
+  AppendVarint64(out, static_cast<uint64_t>(group.options.compaction_factor));
+}
+
+GroupLayout DecodeGroup(Decoder* in) {
+  GroupLayout group;
+  group.id = static_cast<uint32_t>(in->Varint());
+  group.name = in->LengthPrefixed();
+  group.options.compression = static_cast<Compression>(in->Byte());
+  group.options.compression_level = static_cast<int>(in->Varint());
+  group.options.block_size = in->Varint();
+  group.options.filter = static_cast<FilterKind>(in->Byte());
+  group.options.filter_bits = static_cast<int>(in->Varint());
+  group.options.in_memory = in->Byte() != 0;
+  group.options.compaction = static_cast<CompactionStyle>(in->Byte());
+  group.options.compaction_factor = static_cast<int>(in->Varint());
+  return group;
+}
+
+void EncodeFamily(const FamilyLayout& family, std::string* out) {
+  AppendLengthPrefixed(out, family.name);
+  AppendVarint64(out, family.group_id);
+  AppendVarint64(out, family.created);
+  const auto versions = family.gc.max_versions();
+  out->push_back(versions.has_value() ? 1 : 0);
+  if (versions.has_value()) AppendVarint64(out, static_cast<uint64_t>(*versions));
+  const auto age = family.gc.max_age();
+  out->push_back(age.has_value() ? 1 : 0);
+  if (age.has_value()) {
+    AppendVarint64(out, static_cast<uint64_t>(absl::ToInt64Microseconds(*age)));
+  }
+}
+
+FamilyLayout DecodeFamily(Decoder* in) {
+  FamilyLayout family;
+  family.name = in->LengthPrefixed();
+  family.group_id = static_cast<uint32_t>(in->Varint());
+  family.created = in->Varint();
+  GcRule versions, age;
+  if (in->Byte() != 0) versions = GcRule::MaxVersions(static_cast<int64_t>(in->Varint()));
+  if (in->Byte() != 0) {
+    age = GcRule::MaxAge(absl::Microseconds(static_cast<int64_t>(in->Varint())));
+  }
+  family.gc = GcRule::Union(versions, age);
+  return family;
+}
+
+void EncodePast(const PastRules& past, std::string* out) {
+  AppendVarint64(out, past.versions.size());
+  for (const PastRules::Versions& rule : past.versions) {
+    AppendVarint64(out, rule.before);
+    out->push_back(rule.most == kAllVersions ? 0 : 1);
+    if (rule.most != kAllVersions) AppendVarint64(out, static_cast<uint64_t>(rule.most));
+  }
+  AppendVarint64(out, past.ages.size());
+  for (const PastRules::Age& rule : past.ages) {
+    AppendVarint64(out, rule.before);
+    AppendVarint64(out, ZigZag(rule.min_timestamp));
+  }
+}
+
+PastRules DecodePast(Decoder* in) {
+  PastRules past;
+  for (uint64_t n = in->Varint(); in->ok() && n > 0; --n) {
+    PastRules::Versions& rule = past.versions.emplace_back();
+    rule.before = in->Varint();
+    if (in->Byte() != 0) rule.most = static_cast<int64_t>(in->Varint());
+  }
+  for (uint64_t n = in->Varint(); in->ok() && n > 0; --n) {
+    PastRules::Age& rule = past.ages.emplace_back();
+    rule.before = in->Varint();
+    rule.min_timestamp = UnZigZag(in->Varint());
+  }
+  return past;
+}
+
+// What PastRules promises of its parts.
+bool IsWellFormed(const PastRules& past) {
+  for (size_t i = 0; i < past.versions.size(); ++i) {
+    if (past.versions[i].most < 1 || past.versions[i].before > kMaxSequence) return false;
+    if (i > 0 && past.versions[i].before <= past.versions[i - 1].before) return false;
+  }
+  for (size_t i = 0; i < past.ages.size(); ++i) {
+    if (past.ages[i].before > kMaxSequence) return false;
+    if (i > 0 && (past.ages[i].before <= past.ages[i - 1].before ||
+                  past.ages[i].min_timestamp >= past.ages[i - 1].min_timestamp)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string TableLayout::Encode() const {
+  std::string out;
+  out.push_back(static_cast<char>(kFormatVersion));
+  AppendVarint64(&out, table_id);
+  AppendLengthPrefixed(&out, name);
+  AppendVarint64(&out, next_group_id);
+  AppendVarint64(&out, groups.size());
+  for (const GroupLayout& group : groups) EncodeGroup(group, &out);
+  AppendVarint64(&out, families.size());
+  for (const FamilyLayout& family : families) EncodeFamily(family, &out);
+  for (const uint64_t value :
+       {split.tablet_size, split.merge_size, uint64_t{split.prefix_length}}) {
+    AppendVarint64(&out, value);
+  }
+  for (const FamilyLayout& family : families) AppendLengthPrefixed(&out, family.access_list);
+  for (const FamilyLayout& family : families) EncodePast(family.past, &out);
+  return out;
+}
+
+absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
+  Decoder in(bytes);
+  const uint8_t version = in.Byte();
+  if (in.ok() && (version < 1 || version > kFormatVersion)) {
+    return absl::FailedPreconditionError(Cat("the schema has format version ", version,
+                                             "; this program knows 1 to ", kFormatVersion));
+  }
+  TableLayout layout;
+  layout.table_id = in.Varint();
+  layout.name = in.LengthPrefixed();
+  layout.next_group_id = static_cast<uint32_t>(in.Varint());
+  for (uint64_t n = in.Varint(); in.ok() && n > 0; --n) {
+    GroupLayout group = DecodeGroup(&in);
+    if (in.ok()) BT_RETURN_IF_ERROR(CheckLocalityGroup(group.name, group.options));
+    layout.groups.push_back(std::move(group));
+  }
+  for (uint64_t n = in.Varint(); in.ok() && n > 0; --n) {
+    FamilyLayout family = DecodeFamily(&in);
+    if (in.ok() && layout.GroupIndex(family.group_id) == layout.groups.size()) {
+      return absl::DataLossError(Cat("family ", Quoted(family.name), " has no locality group"));
+    }
+    layout.families.push_back(std::move(family));
+  }
+  if (version > 1) {
+    layout.split.tablet_size = in.Varint();
+    layout.split.merge_size = in.Varint();
+    layout.split.prefix_length = in.Varint();
+    if (in.ok()) BT_RETURN_IF_ERROR(CheckSplitRule(layout.split));
+  }
+  if (version > 2) {
+    for (FamilyLayout& family : layout.families) {
+      family.access_list = in.LengthPrefixed();
+      if (in.ok() && !family.access_list.empty()) {
+        BT_RETURN_IF_ERROR(CheckAccessListName(family.access_list));
+      }
+    }
+  }
+  if (version > 3) {
+    for (FamilyLayout& family : layout.families) {
+      family.past = DecodePast(&in);
+      if (in.ok() && !IsWellFormed(family.past)) {
+        return absl::DataLossError(
+            Cat("the past rules of family ", Quoted(family.name), " are not in order"));
+      }
+    }
+  }
+  if (!in.ok() || !in.at_end()) return absl::DataLossError("the schema cannot be read");
+  return layout;
+}
+
+}  // namespace bigtable

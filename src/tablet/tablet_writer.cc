@@ -1,0 +1,109 @@
+#include "tablet/tablet_writer.h"
+
+#include <algorithm>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "base/entry_key.h"
+#include "base/shortcuts.h"
+#include "tablet/mutation_format.h"
+
+namespace bigtable {
+
+void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
+                       const std::vector<GroupVersion>& groups) {
+  layout_ = std::move(layout);
+  active_.clear();
+  for (const GroupVersion& group : groups) active_.push_back(group.active.get());
+  replay_after_.resize(groups.size(), 0);
+  places_.clear();
+  for (const FamilyLayout& family : layout_->families) {
+    places_.push_back({layout_->GroupIndex(family.group_id), counters_->Family(family.name)});
+  }
+}
+
+void TabletWriter::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
+                         int64_t server_timestamp, const Ref<const RefCounted>& owner) {
+  if (environment_->last_writes != nullptr) environment_->last_writes->Note(row, sequence);
+  counters_->CountRow();
+  if (!Shortcuts().Has(Shortcut::kPinnedValues)) [[unlikely]] {
+    return Insert(row, operations, sequence, server_timestamp, {}, false);
+  }
+  Insert(row, operations, sequence, server_timestamp, owner, false);
+}
+
+void TabletWriter::Replay(std::string_view row, std::string_view operations,
+                          SequenceNumber sequence, int64_t server_timestamp) {
+  last_timestamp_ = std::max(last_timestamp_.load(), server_timestamp);
+  Insert(row, operations, sequence, server_timestamp, {}, true);
+}
+
+void TabletWriter::Insert(std::string_view row, std::string_view operations,
+                          SequenceNumber sequence, int64_t server_timestamp,
+                          const Ref<const RefCounted>& owner, bool replay) {
+  key_.clear();
+  AppendRowPrefix(&key_, row);
+  const size_t row_size = key_.size();
+  OperationReader reader(operations);
+  MutationOperation operation;
+  for (uint32_t ordinal = 0; reader.Next(&operation); ++ordinal) {
+    const EntryVersion version{sequence, ordinal};
+    key_.resize(row_size);
+    if (operation.kind == EntryKind::kDeleteRow) {
+      for (size_t group = 0; group < active_.size(); ++group) {
+        if (replay && sequence <= replay_after_[group]) continue;
+        key_.resize(row_size);
+        AppendNoFamily(&key_, layout_->groups[group].id);
+        AppendTrailer(&key_, 0, version, operation.kind);
+        Add(group, sequence, {}, owner);
+      }
+      continue;
+    }
+    const FamilyLayout* family = layout_->FindFamily(operation.family);
+    if (family == nullptr) continue;
+    const FamilyPlace& place = places_[static_cast<size_t>(family - layout_->families.data())];
+    const size_t group = place.group;
+    if (!replay) {
+      place.counters->Count(operation.kind == EntryKind::kCell,
+                            operation.qualifier.size() + operation.value.size());
+    } else if (sequence <= replay_after_[group]) {
+      continue;
+    }
+    if (operation.kind == EntryKind::kDeleteFamily) {
+      AppendNoColumn(&key_, operation.family);
+    } else {
+      AppendColumn(&key_, operation.family, operation.qualifier);
+    }
+    const int64_t timestamp = operation.has_timestamp ? operation.timestamp : server_timestamp;
+    AppendTrailer(&key_, timestamp, version, operation.kind);
+    Add(group, sequence, operation.value, owner);
+  }
+}
+
+uint64_t TabletWriter::bytes() const {
+  uint64_t bytes = 0;
+  for (const Memtable* memtable : active_) bytes += memtable->bytes();
+  return bytes;
+}
+
+// Adds the entry with key_.
+void TabletWriter::Add(size_t group, SequenceNumber sequence, std::string_view value,
+                       const Ref<const RefCounted>& owner) {
+  Memtable* const memtable = active_[group];
+  memtable->NoteSequence(sequence);
+  if (owner && !value.empty()) {
+    memtable->AddPinned(key_, value, owner);
+  } else {
+    memtable->Add(key_, value);
+  }
+}
+
+int64_t TabletWriter::NextTimestamp() {
+  const int64_t now = absl::ToUnixMicros(environment_->clock->Now());
+  const int64_t next = std::max(now, last_timestamp_.load(std::memory_order_relaxed) + 1);
+  last_timestamp_.store(next, std::memory_order_relaxed);
+  return next;
+}
+
+}  // namespace bigtable
