@@ -68,7 +68,9 @@ class LogToSort {
       payload.clear();
       AppendMutationHeader(
           &payload,
-          {.table_id = row % kTables, .server_timestamp = 1, .row = key.view(), .operations = {}});
+          {.table_id = row % kTables,
+           .server_timestamp = 1,
+           .mutation = {.row = key.view(), .operations = {}}});
       AppendOperation(&payload,
                       {.family = "f", .qualifier = "q", .value = ValueOf(row, kLargeValue)});
       const std::string_view part = payload;
