@@ -360,7 +360,10 @@ class RowReaderImpl {
     std::vector<RowRange> ranges = rows.Normalized();
     const absl::Status status =
         pass ? moment_.Fix(*table_, filter_, options_, ranges) : table_->database->ClosedError();
-    if (!status.ok()) return Note(status);
+    if (!status.ok()) {
+      Note(status);
+      return;
+    }
     cursor_.emplace(table_.get(), &moment_, filter_, options_, std::move(ranges), &calls_);
   }
 
