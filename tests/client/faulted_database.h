@@ -21,13 +21,13 @@
 #include "absl/time/time.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
 #include "client/model_cursors.h"
 #include "client/model_plan.h"
 #include "client/uncertain_rows.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/random.h"
 #include "support/tally.h"
 #include "support/watchdog.h"

@@ -18,8 +18,8 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
-#include "filesystem/in_memory_file_system.h"
 #include "support/expect_status.h"
 #include "support/numbered_writes.h"
 #include "support/random.h"

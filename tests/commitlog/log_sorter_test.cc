@@ -5,9 +5,10 @@
 
 #include "absl/time/clock.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "commitlog/log_directory.h"
 #include "commitlog/sorted_log_test_util.h"
-#include "filesystem/faulty_file_system.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 

@@ -15,12 +15,12 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/log_replay.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 
 namespace bigtable {
 

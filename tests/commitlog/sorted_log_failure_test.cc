@@ -1,6 +1,7 @@
 // Sorting, reading and removing where the file system says no, or the power goes.
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "commitlog/sorted_log_test_util.h"
-#include "filesystem/faulty_file_system.h"
 
 namespace bigtable {
 namespace {

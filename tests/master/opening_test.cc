@@ -7,7 +7,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "lockservice/small_files.h"
 #include "metadata/metadata_format.h"
 #include "metadata/root_tablet.h"

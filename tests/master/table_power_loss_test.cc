@@ -7,8 +7,9 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/strings.h"
-#include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 
 namespace bigtable {

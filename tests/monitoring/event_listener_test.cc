@@ -15,9 +15,10 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "filesystem/faulty_file_system.h"
 #include "monitoring/listener_queue.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"

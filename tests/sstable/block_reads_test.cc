@@ -5,10 +5,11 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/coding.h"
 #include "cache/block_cache.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "sstable/block_builder.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"

@@ -7,9 +7,10 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/checksum.h"
 #include "base/entry_key.h"
-#include "filesystem/faulty_file_system.h"
 #include "filesystem/file_pool.h"
 #include "memtable/memtable.h"
 #include "memtable/memtable_cursor.h"

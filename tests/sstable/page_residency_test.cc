@@ -11,9 +11,10 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/status.h"
 #include "base/strings.h"
-#include "filesystem/in_memory_file_system.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
 #include "sstable/footer.h"

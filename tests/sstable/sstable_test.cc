@@ -8,9 +8,10 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/checksum.h"
 #include "cache/block_cache.h"
-#include "filesystem/in_memory_file_system.h"
 #include "sstable/sstable_cursor.h"
 #include "sstable_test_util.h"
 #include "support/expect_status.h"

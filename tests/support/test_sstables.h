@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 
 #include "bigtable/schema.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/entry_cursor.h"
-#include "filesystem/in_memory_file_system.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_writer.h"
 #include "support/entry_text.h"

@@ -17,9 +17,10 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/shortcuts.h"
 #include "base/strings.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/model.h"
