@@ -1,5 +1,5 @@
 // Messages as bytes and back, and bytes that are no messages.
-#include "rpc/message_format.h"
+#include "messages/message_format.h"
 
 #include <iostream>
 #include <limits>
