@@ -99,11 +99,6 @@ class FileSystem {
  public:
   // How NewRandomAccessFile reads.
   enum class ReadMode { kMapped, kPositional };
-#ifdef BIGTABLE_POSITIONAL_READS
-  static constexpr ReadMode kDefaultReadMode = ReadMode::kPositional;
-#else
-  static constexpr ReadMode kDefaultReadMode = ReadMode::kMapped;
-#endif
   enum class LockMode { kExclusive, kShared };
 
   virtual ~FileSystem() = default;

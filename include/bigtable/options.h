@@ -107,7 +107,7 @@ struct DatabaseOptions {
   // may take all memory that is free; where files exceed that, a block that the system has dropped
   // is read again by one request of its size, whatever readahead is set for the disk. kPositional
   // reads every block into the block cache: for memory that is bounded by the budget alone.
-  FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
+  FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
 
   // SSTables that are open at a time, 8 to 2^30, of those that are read by position: with that read
   // mode, or where they cannot be mapped. Those that are mapped hold no descriptor. Reading one

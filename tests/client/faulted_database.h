@@ -29,6 +29,7 @@
 #include "client/model_plan.h"
 #include "client/uncertain_rows.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/tally.h"
 #include "support/watchdog.h"
 
@@ -151,7 +152,7 @@ class FaultedDatabase {
   // --- Opening ---
 
   absl::Status Open() {
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     options.memory_budget = 16 << 20;
     options.memtable_size = 64 << 10;
     options.log_segment_size = 64 << 10;

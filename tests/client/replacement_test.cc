@@ -16,6 +16,7 @@
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
@@ -46,7 +47,7 @@ TEST(ReplacementTest, AServerWithMuchDataAndALongLogIsReplacedInSeconds) {
   const uint64_t data = (full ? 1024 : 64) * uint64_t{1000'000};
   const TempDirectory directory;
   FaultyFileSystem faulty(FileSystem::Posix());
-  DatabaseOptions options;
+  DatabaseOptions options = TestOptions();
   options.file_system = &faulty;
   options.tablet_servers = 2;
   options.memory_budget = full ? 512 << 20 : 32 << 20;

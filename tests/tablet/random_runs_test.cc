@@ -25,6 +25,7 @@
 #include "support/expect_status.h"
 #include "support/model.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 #include "support/test_clock.h"
@@ -328,7 +329,7 @@ class RandomRuns {
   ModelTable model_;
   TestClock clock_{100};
   InMemoryFileSystem file_system_;
-  OpenTables open_tables_{&file_system_, FileSystem::kDefaultReadMode, TestBudget()};
+  OpenTables open_tables_{&file_system_, TestReadMode(), TestBudget()};
   StateStore store_;
   SequenceSource sequences_;
   SnapshotList snapshots_{&sequences_};
