@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/database.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
 #include "bigtable/snapshot.h"
@@ -76,6 +77,8 @@ class SnapshotImpl final : public Snapshot {
 
 class DatabaseImpl {
  public:
+  static DatabaseImpl* Of(Database* database) { return database->impl_.get(); }
+
   explicit DatabaseImpl(const DatabaseOptions& options)
       : tracer(options.trace_sink, options.trace_one_of) {}
 

@@ -5,6 +5,7 @@
 
 #include "base/shortcuts.h"
 #include "base/status.h"
+#include "tablet/filter_node.h"
 #include "tablet/row_ranges.h"
 
 namespace bigtable {
@@ -89,7 +90,7 @@ TableCursor::TableCursor(const TableImpl* table, const ReadMoment* moment, const
     return;
   }
   spec_ = moment->spec();
-  spec_.filter = filter.node();
+  spec_.filter = FilterNode::Of(filter);
   spec_.settings.is_traced = calls->is_traced();
 }
 

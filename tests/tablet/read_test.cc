@@ -23,6 +23,7 @@
 #include "support/test_sstables.h"
 #include "support/text_driven.h"
 #include "tablet/cell_cursor.h"
+#include "tablet/filter_node.h"
 
 namespace bigtable {
 namespace {
@@ -131,7 +132,7 @@ class TabletReads {
         static_cast<SequenceNumber>(command.Number("sequence", static_cast<int64_t>(kMaxSequence)));
     spec.now = absl::FromUnixMicros(command.Number("now"));
     spec.reverse = command.Has("reverse");
-    spec.filter = filter.node();
+    spec.filter = FilterNode::Of(filter);
     CellCursor cells(&version, spec);
     if (command.HasValue("row")) {
       cells.ReadRow(RowProbe(version, command.Value("row"), spec.filter == nullptr));
