@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
+#include "cache/budget_access.h"
 #include "cluster/server_directory.h"
 #include "commitlog/log_directory.h"
 
@@ -246,13 +247,13 @@ bool Cluster::IsLive(std::string_view name) const {
 
 absl::Status Cluster::StartBackground(std::function<void()> on_progress) {
   MutexLock replace_lock(&replace_mutex_);  // METADATA's servers may be replaced already
-  BT_RETURN_IF_ERROR(background_.Start(AllServers(), options_.compaction_threads,
-                                       [this, on_progress = std::move(on_progress)] {
-                                         options_.shared_memory_budget->NotifyProgress();
-                                         on_progress();
-                                       }));
+  BT_RETURN_IF_ERROR(background_.Start(
+      AllServers(), options_.compaction_threads, [this, on_progress = std::move(on_progress)] {
+        BudgetAccess::NotifyProgress(*options_.shared_memory_budget);
+        on_progress();
+      }));
   for (const auto& host : Servers()) {
-    options_.shared_memory_budget->AddHolder(host->write_controller());
+    BudgetAccess::AddHolder(*options_.shared_memory_budget, host->write_controller());
   }
   return absl::OkStatus();
 }
@@ -278,7 +279,7 @@ void Cluster::StopBackground() {
 
 void Cluster::RemoveHolders() {
   for (const auto& host : Servers()) {
-    options_.shared_memory_budget->RemoveHolder(host->write_controller());
+    BudgetAccess::RemoveHolder(*options_.shared_memory_budget, host->write_controller());
   }
 }
 
@@ -423,8 +424,8 @@ void Cluster::ReplaceServer(const std::shared_ptr<ServerHost>& ended, MasterNumb
     names_.erase(ended->server()->name());
   }
   if (ended->role() == ServerRole::kUser) {
-    options_.shared_memory_budget->RemoveHolder(ended->write_controller());
-    options_.shared_memory_budget->AddHolder(successor->write_controller());
+    BudgetAccess::RemoveHolder(*options_.shared_memory_budget, ended->write_controller());
+    BudgetAccess::AddHolder(*options_.shared_memory_budget, successor->write_controller());
   }
   background_.SetServers(AllServers());
 }
