@@ -1,5 +1,5 @@
-# `cmake --install`: headers, both libraries, a CMake package and a pkg-config file, all of which
-# can be moved to another prefix afterwards.
+# `cmake --install`: headers, both libraries and bigtable::testing, a CMake package and pkg-config
+# files, all of which can be moved to another prefix afterwards.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -10,12 +10,15 @@ endif()
 install(TARGETS ${targets} EXPORT bigtableTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS bigtable_testing EXPORT bigtableTestingTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/bigtable DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bigtable)
 install(EXPORT bigtableTargets NAMESPACE bigtable:: DESTINATION ${package_dir})
+install(EXPORT bigtableTestingTargets NAMESPACE bigtable:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/bigtableConfig.cmake.in
   ${PROJECT_BINARY_DIR}/bigtableConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bigtableConfigVersion.cmake
@@ -34,8 +37,7 @@ list(JOIN pkgconfig_requires ", " pkgconfig_requires)
 list(TRANSFORM BIGTABLE_PRIVATE_ABSL PREPEND absl_ OUTPUT_VARIABLE pkgconfig_requires_private)
 list(APPEND pkgconfig_requires_private libzstd libxxhash re2)
 list(JOIN pkgconfig_requires_private ", " pkgconfig_requires_private)
-if(BIGTABLE_POSITIONAL_READS)
-  set(pkgconfig_definitions " -DBIGTABLE_POSITIONAL_READS")
-endif()
-configure_file(cmake/bigtable.pc.in ${PROJECT_BINARY_DIR}/bigtable.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/bigtable.pc DESTINATION ${pkgconfig_dir})
+foreach(file IN ITEMS bigtable bigtable-testing)
+  configure_file(cmake/${file}.pc.in ${PROJECT_BINARY_DIR}/${file}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${file}.pc DESTINATION ${pkgconfig_dir})
+endforeach()

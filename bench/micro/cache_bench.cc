@@ -12,6 +12,7 @@
 #include "base/ref_counted.h"
 #include "cache/block.h"
 #include "cache/block_cache.h"
+#include "cache/budget_access.h"
 #include "common.h"
 #include "common/workload.h"
 
@@ -31,9 +32,11 @@ class WarmCache {
   static constexpr uint64_t kBlocks = 2000;
 
   WarmCache() : budget_(kLimit) {
-    for (uint64_t i = 0; i < kBlocks; ++i) budget_.block_cache().Insert(KeyOf(i), NewBlock());
+    for (uint64_t i = 0; i < kBlocks; ++i) {
+      BudgetAccess::Cache(budget_).Insert(KeyOf(i), NewBlock());
+    }
   }
-  Ref<Block> Lookup(uint64_t i) { return budget_.block_cache().Lookup(KeyOf(i)); }
+  Ref<Block> Lookup(uint64_t i) { return BudgetAccess::Cache(budget_).Lookup(KeyOf(i)); }
 
  private:
   static BlockCache::Key KeyOf(uint64_t i) { return {.file_id = 1, .offset = i * kBlockSize}; }
@@ -60,7 +63,7 @@ BENCHMARK(BM_CacheHit)->Threads(1)->Threads(2)->UseRealTime();
 // Not finding a block in a full cache, allocating it and inserting it, which evicts another.
 void BM_CacheMissAndInsert(benchmark::State& state) {
   MemoryBudget budget(kLimit);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   BlockCache::Key key{.file_id = 1};
   const auto read = [&] {
     key.offset += kBlockSize;

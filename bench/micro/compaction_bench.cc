@@ -14,6 +14,7 @@
 #include "benchmark/benchmark.h"
 
 #include "bigtable/memory_budget.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/entry_cursor.h"
 #include "base/ref_counted.h"
@@ -24,7 +25,6 @@
 #include "compaction/job.h"
 #include "compaction/merging_cursor.h"
 #include "compaction/sorted_run.h"
-#include "filesystem/in_memory_file_system.h"
 #include "memtable/memtable.h"
 #include "memtable/memtable_cursor.h"
 #include "sstable/read_settings.h"

@@ -15,11 +15,11 @@
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 #include "bigtable/schema.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/ref_counted.h"
 #include "base/status.h"
 #include "common.h"
-#include "filesystem/in_memory_file_system.h"
 #include "sstable/read_settings.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"

@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_BIGTABLE_H_
 #define BIGTABLE_BIGTABLE_H_
 
+#include "bigtable/call_options.h"
 #include "bigtable/clock.h"
 #include "bigtable/database.h"
 #include "bigtable/event_listener.h"

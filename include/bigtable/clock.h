@@ -1,5 +1,5 @@
-// The time by which timestamps are assigned and old cells expire, for programs and tests that bring
-// their own.
+// The time by which timestamps are assigned and old cells expire. A program may bring its own
+// (DatabaseOptions::clock).
 #ifndef BIGTABLE_CLOCK_H_
 #define BIGTABLE_CLOCK_H_
 
@@ -7,7 +7,7 @@
 
 namespace bigtable {
 
-// Thread-safe. May jump: the engine's own timestamps increase all the same.
+// Thread-safe. May jump: the timestamps that a server assigns increase all the same.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -177,7 +177,7 @@ class Database {
   DatabaseStatistics Statistics();
 
  private:
-  friend class DatabasePeer;  // of tests
+  friend class DatabaseImpl;
   explicit Database(std::shared_ptr<DatabaseImpl> impl);
   std::shared_ptr<DatabaseImpl> impl_;
   // The tables that were opened, by their number (one that was deleted and made anew is another),

@@ -1,7 +1,7 @@
 // Where a database keeps its files: the part that GFS plays in the paper (section 4).
 //
-// POSIX is the default. A program may bring its own, for storage of another kind or to simulate
-// faults; the engine asks of it only what is promised here.
+// POSIX is the default. A program may bring its own, for storage of another kind; the engine asks
+// of it only what is promised here.
 #ifndef BIGTABLE_FILE_SYSTEM_H_
 #define BIGTABLE_FILE_SYSTEM_H_
 
@@ -99,11 +99,6 @@ class FileSystem {
  public:
   // How NewRandomAccessFile reads.
   enum class ReadMode { kMapped, kPositional };
-#ifdef BIGTABLE_POSITIONAL_READS
-  static constexpr ReadMode kDefaultReadMode = ReadMode::kPositional;
-#else
-  static constexpr ReadMode kDefaultReadMode = ReadMode::kMapped;
-#endif
   enum class LockMode { kExclusive, kShared };
 
   virtual ~FileSystem() = default;

@@ -67,12 +67,10 @@ class Filter {
   // What is wrong with the filter, if anything.
   absl::Status status() const;
 
-  // For the engine: null passes everything.
-  const FilterNode* node() const { return node_.get(); }
-
  private:
+  friend struct FilterNode;
   explicit Filter(std::shared_ptr<const FilterNode> node) : node_(std::move(node)) {}
-  std::shared_ptr<const FilterNode> node_;
+  std::shared_ptr<const FilterNode> node_;  // null passes everything
 };
 
 }  // namespace bigtable

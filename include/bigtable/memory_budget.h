@@ -16,6 +16,7 @@
 namespace bigtable {
 
 class BlockCache;
+class BudgetAccess;
 class MemtableHolder;
 
 // Memtables, the log bytes they pin, indexes and filters, what SSTables in the making need, and the
@@ -49,26 +50,19 @@ class MemoryBudget {
   }
   uint64_t used() const;
 
-  // For the engine: takes (or, negative, gives back) `bytes`. Never refuses: who takes looks at
-  // used() and acts.
+ private:
+  friend class BudgetAccess;
+
   void Charge(Use use, int64_t bytes) {
     [[maybe_unused]] const uint64_t before = used_[static_cast<size_t>(use)].fetch_add(
         static_cast<uint64_t>(bytes), std::memory_order_relaxed);
     ABSL_ASSERT(static_cast<int64_t>(before) + bytes >= 0 && "more was given back than taken");
   }
-  // For the engine: the databases of this budget, while they are open. WriteOutLargest has the
-  // largest memtable of all written out in the background, unless something is being written out
-  // already; false if there is nothing to write out. NotifyProgress has all of them look whether
-  // those who wait for memory can go on.
   void AddHolder(MemtableHolder* holder);
   void RemoveHolder(MemtableHolder* holder);
   bool WriteOutLargest();
   void NotifyProgress();
 
-  // For the engine: the cache that all databases of this budget share.
-  BlockCache& block_cache() { return *block_cache_; }
-
- private:
   const uint64_t limit_;
   std::array<std::atomic<uint64_t>, kUses> used_{};
   std::mutex write_out_mutex_;       // held by the one who sees to it; before the other

@@ -4,13 +4,15 @@
 #ifndef BIGTABLE_OPTIONS_H_
 #define BIGTABLE_OPTIONS_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 
+#include "bigtable/call_options.h"
 #include "bigtable/clock.h"
 #include "bigtable/event_listener.h"
 #include "bigtable/file_system.h"
@@ -32,17 +34,6 @@ enum class Durability : uint8_t {
   // The death of the machine: the log is synced before the write is acknowledged. Writers that wait
   // at the same time share one sync.
   kSync = 2,
-};
-
-// Lets one thread end the calls of another: they return Cancelled soon after Cancel(). Thread-safe;
-// outlives the calls it is given to.
-class Cancellation {
- public:
-  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
-  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<bool> cancelled_{false};
 };
 
 struct DatabaseOptions {
@@ -107,7 +98,7 @@ struct DatabaseOptions {
   // may take all memory that is free; where files exceed that, a block that the system has dropped
   // is read again by one request of its size, whatever readahead is set for the disk. kPositional
   // reads every block into the block cache: for memory that is bounded by the budget alone.
-  FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
+  FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
 
   // SSTables that are open at a time, 8 to 2^30, of those that are read by position: with that read
   // mode, or where they cannot be mapped. Those that are mapped hold no descriptor. Reading one
@@ -138,21 +129,13 @@ struct DatabaseOptions {
   TraceSink* trace_sink = nullptr;
 };
 
-// Of calls that neither read nor write cells.
-struct CallOptions {
-  // Past it a call returns DeadlineExceeded; a change that has begun is finished. By the machine's
-  // clock when the call begins: whoever sets that clock later moves no deadline.
-  absl::Time deadline = absl::InfiniteFuture();
-  const Cancellation* cancellation = nullptr;
-};
-
 // Of Database::CreateTable.
 struct CreateTableOptions {
   // Rows at which the table is split from the start: each begins a tablet. For tables that many
   // writers fill at once. In any order, not empty, each once.
   std::vector<std::string> split_rows = {};
 
-  // As in CallOptions.
+  // See CallOptions.
   absl::Time deadline = absl::InfiniteFuture();
   const Cancellation* cancellation = nullptr;
 };
@@ -179,7 +162,7 @@ struct ReadOptions {
   bool reverse = false;
   int64_t row_limit = 0;
 
-  // Past it a call returns DeadlineExceeded. Looked at between rows and blocks.
+  // See CallOptions.
   absl::Time deadline = absl::InfiniteFuture();
   const Cancellation* cancellation = nullptr;
 };
@@ -188,7 +171,7 @@ struct WriteOptions {
   // Unset: DatabaseOptions::durability.
   std::optional<Durability> durability = std::nullopt;
 
-  // A write that is not in the log by then is not applied and returns DeadlineExceeded.
+  // See CallOptions.
   absl::Time deadline = absl::InfiniteFuture();
   const Cancellation* cancellation = nullptr;
 };

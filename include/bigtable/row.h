@@ -18,8 +18,6 @@ struct Cell {
   std::string_view qualifier;
   Timestamp timestamp;
   std::string_view value;
-  // What filters attached to the cell.
-  absl::Span<const std::string_view> labels = {};
 };
 
 class RowStorage;

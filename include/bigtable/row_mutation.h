@@ -14,6 +14,7 @@
 namespace bigtable {
 
 class Table;
+struct EncodedMutation;
 
 // A list of operations on one row, which take effect in call order: a Set after a Delete of the
 // same column stays. A column is written "family:qualifier", the qualifier being any bytes, also
@@ -57,13 +58,11 @@ class RowMutation {
   uint32_t operation_count() const { return operation_count_; }
   size_t byte_size() const { return row_.size() + operations_.size(); }
 
-  // For the engine: the operations as the commit log has them (tablet/mutation_format.h), whether a
-  // cell among them takes the server's time, and the first thing that was wrong with them.
-  std::string_view encoded_operations() const { return operations_; }
-  bool takes_server_time() const { return takes_server_time_; }
+  // InvalidArgument: the first thing that is wrong with an operation, which Apply reports.
   const absl::Status& status() const { return status_; }
 
  private:
+  friend struct EncodedMutation;
   void Add(uint8_t kind, std::string_view family, std::string_view qualifier,
            const Timestamp* timestamp, const std::string_view* value);
   void AddColumn(uint8_t kind, std::string_view column, const Timestamp* timestamp,
@@ -72,9 +71,9 @@ class RowMutation {
 
   Table* table_ = nullptr;
   std::string row_;
-  std::string operations_;
+  std::string operations_;  // encoded
   uint32_t operation_count_ = 0;
-  bool takes_server_time_ = false;
+  bool takes_server_time_ = false;  // of a cell
   absl::Status status_;
 };
 

@@ -11,7 +11,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "bigtable/options.h"
+#include "bigtable/call_options.h"
 
 #include "base/steady_time.h"
 #include "base/strings.h"

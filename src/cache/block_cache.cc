@@ -9,6 +9,7 @@
 #include "absl/hash/hash.h"
 
 #include "base/mutex.h"
+#include "cache/budget_access.h"
 
 namespace bigtable {
 namespace {
@@ -127,7 +128,7 @@ class alignas(64) BlockCache::Shard {
   void Charge(int64_t bytes, bool is_small) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     bytes_ += static_cast<uint64_t>(bytes);
     if (is_small) small_bytes_ += static_cast<uint64_t>(bytes);
-    budget_->Charge(MemoryBudget::Use::kBlockCache, bytes);
+    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kBlockCache, bytes);
   }
 
   uint64_t& GhostOf(size_t hash) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {

@@ -7,6 +7,8 @@
 
 #include "bigtable/memory_budget.h"
 
+#include "cache/budget_access.h"
+
 namespace bigtable {
 
 class BudgetCharge {
@@ -20,7 +22,8 @@ class BudgetCharge {
   // It is so much from now on.
   void Set(uint64_t bytes) {
     if (budget_ == nullptr || bytes == charged_) return;
-    budget_->Charge(use_, static_cast<int64_t>(bytes) - static_cast<int64_t>(charged_));
+    BudgetAccess::Charge(*budget_, use_,
+                         static_cast<int64_t>(bytes) - static_cast<int64_t>(charged_));
     charged_ = bytes;
   }
 

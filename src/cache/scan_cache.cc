@@ -3,23 +3,24 @@
 #include <utility>
 
 #include "cache/block_cache.h"
+#include "cache/budget_access.h"
 
 namespace bigtable {
 
 LastWrites::LastWrites(std::shared_ptr<MemoryBudget> budget, size_t groups)
     : budget_(std::move(budget)), groups_(groups) {
-  budget_->Charge(MemoryBudget::Use::kIndexes, bytes());
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, bytes());
 }
 
-LastWrites::~LastWrites() { budget_->Charge(MemoryBudget::Use::kIndexes, -bytes()); }
+LastWrites::~LastWrites() { BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, -bytes()); }
 
-uint64_t ScanCache::NewId() { return budget_->block_cache().NewFileId(); }
+uint64_t ScanCache::NewId() { return BudgetAccess::Cache(*budget_).NewFileId(); }
 
 Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, Moment moment,
                              const LastWrites& writes) {
   const uint64_t hash = Checksum(row);
   Counts& counts = counts_[static_cast<size_t>(ThreadStripe())];
-  Ref<Block> block = budget_->block_cache().Lookup({id, hash});
+  Ref<Block> block = BudgetAccess::Cache(*budget_).Lookup({id, hash});
   if (block) {
     const CachedRowHead cached = CachedRowHead::Read(block->data());
     // Nothing came after it that this moment could see.
@@ -34,7 +35,7 @@ Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, Moment moment,
 }
 
 void ScanCache::Insert(uint64_t id, std::string_view row, Ref<Block> cached) {
-  if (cached) budget_->block_cache().Replace({id, Checksum(row)}, std::move(cached));
+  if (cached) BudgetAccess::Cache(*budget_).Replace({id, Checksum(row)}, std::move(cached));
 }
 
 uint64_t ScanCache::Sum(std::atomic<uint64_t> Counts::*counter) const {

@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_CLIENT_DATABASE_IMPL_H_
 #define BIGTABLE_CLIENT_DATABASE_IMPL_H_
 
+#include <concepts>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/database.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
 #include "bigtable/snapshot.h"
@@ -42,8 +44,16 @@
 
 namespace bigtable {
 
-// Of Call-, Read- or WriteOptions: once for each call, when it begins (base/call_limits.h).
+// Options with the deadline and the cancellation of CallOptions.
 template <typename Options>
+concept HasCallOptions =
+    std::same_as<decltype(Options::deadline), decltype(CallOptions::deadline)> &&
+    std::same_as<decltype(Options::cancellation), decltype(CallOptions::cancellation)>;
+static_assert(HasCallOptions<CallOptions> && HasCallOptions<CreateTableOptions> &&
+              HasCallOptions<ReadOptions> && HasCallOptions<WriteOptions>);
+
+// Once for each call, when it begins (base/call_limits.h).
+template <HasCallOptions Options>
 CallLimits LimitsOf(const Options& options) {
   return {options.deadline, options.cancellation};
 }
@@ -67,6 +77,8 @@ class SnapshotImpl final : public Snapshot {
 
 class DatabaseImpl {
  public:
+  static DatabaseImpl* Of(Database* database) { return database->impl_.get(); }
+
   explicit DatabaseImpl(const DatabaseOptions& options)
       : tracer(options.trace_sink, options.trace_one_of) {}
 

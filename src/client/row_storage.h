@@ -142,11 +142,8 @@ class RowBuilder {
     if (storage_->owners.empty()) storage_->owners.push_back(owner);
   }
   void Add(const CellCursor& cursor) {
-    storage_->cells.push_back({cursor.family().name,
-                               storage_->Keep(cursor.qualifier()),
-                               Timestamp(cursor.timestamp()),
-                               cursor.value(),
-                               {}});
+    storage_->cells.push_back({cursor.family().name, storage_->Keep(cursor.qualifier()),
+                               Timestamp(cursor.timestamp()), cursor.value()});
     const RefCounted* const owner = cursor.value_owner();
     if (owner != nullptr && !cursor.value().empty() &&
         (storage_->owners.empty() || storage_->owners.back().get() != owner)) {

@@ -14,7 +14,9 @@
 #include "client/row_storage.h"
 #include "client/stream_status.h"
 #include "client/table_cursor.h"
+#include "read/filter_node.h"
 #include "rpc/move_wait.h"
+#include "tablet/mutation_format.h"
 #include "tabletserver/row_read.h"
 
 namespace bigtable {
@@ -62,7 +64,7 @@ absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::Locate(
 
 absl::Status TableImpl::CheckRead(const Filter& filter, const ReadOptions& options,
                                   const CallLimits& limits) const {
-  if (filter.node() != nullptr) BT_RETURN_IF_ERROR(filter.status());
+  if (FilterNode::Of(filter) != nullptr) BT_RETURN_IF_ERROR(filter.status());
   if (options.row_limit < 0) {
     return absl::InvalidArgumentError(
         Cat("row_limit must not be negative, and is ", options.row_limit));
@@ -82,7 +84,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersio
   if (options.snapshot != nullptr) point.sequence = options.snapshot->sequence();
   *moved = !tablet.path->BeginRead(*tablet.tablet, version, point, spec);
   if (*moved && tablet.tablet->removed()) return DeletedError();
-  spec->filter = filter.node();
+  spec->filter = FilterNode::Of(filter);
   spec->settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache};
   spec->reverse = options.reverse;
   spec->limits = limits;
@@ -137,10 +139,6 @@ void NoteTablet(const ServedTablet& served, CallSample* sample) {
   sample->tablet = Ref<TabletCounters>(served.tablet->counters());
 }
 
-EncodedMutation Encoded(const RowMutation& mutation) {
-  return {mutation.row(), mutation.encoded_operations(), mutation.takes_server_time()};
-}
-
 }  // namespace
 
 void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
@@ -174,7 +172,7 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
     const ServedTablet& served = table.tablets()[table.Find(mutations[0].row())];
     if (served.tablet != nullptr) [[likely]] {
       NoteTablet(served, sample);
-      const EncodedMutation encoded = Encoded(mutations[0]);
+      const EncodedMutation encoded = EncodedMutation::Of(mutations[0]);
       const bool is_applied = served.path->Apply({.tablet = served.tablet.get(),
                                                   .mutations = {&encoded, 1},
                                                   .durability = durability,
@@ -217,7 +215,7 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
       const size_t tablet = places[begin].first;
       encoded.clear();
       for (end = begin; end < places.size() && places[end].first == tablet; ++end) {
-        encoded.push_back(Encoded(mutations[places[end].second]));
+        encoded.push_back(EncodedMutation::Of(mutations[places[end].second]));
       }
       outcomes.assign(end - begin, absl::OkStatus());
       const ServedTablet& served = table.tablets()[tablet];
@@ -287,7 +285,7 @@ class RowSink {
   BT_RETURN_IF_ERROR(CheckRow(row));
   RowRead read{
       .row = row,
-      .filter = filter.node(),
+      .filter = FilterNode::Of(filter),
       .settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache},
       .limits = LimitsOf(options),
       .caller = table.caller,

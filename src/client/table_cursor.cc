@@ -6,6 +6,7 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "read/filter_families.h"
+#include "read/filter_node.h"
 #include "read/row_ranges.h"
 
 namespace bigtable {
@@ -90,7 +91,7 @@ TableCursor::TableCursor(const TableImpl* table, const ReadMoment* moment, const
     return;
   }
   spec_ = moment->spec();
-  spec_.filter = filter.node();
+  spec_.filter = FilterNode::Of(filter);
   spec_.settings.is_traced = calls->is_traced();
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "cache/budget_access.h"
 #include "commitlog/log_directory.h"
 
 namespace bigtable {
@@ -24,7 +25,7 @@ absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Open(
 
 absl::Status Cluster::StartBackground(std::function<void()> on_progress) {
   return servers_.StartBackground([this, on_progress = std::move(on_progress)] {
-    environment_->options.shared_memory_budget->NotifyProgress();
+    BudgetAccess::NotifyProgress(*environment_->options.shared_memory_budget);
     on_progress();
   });
 }
@@ -50,7 +51,8 @@ void Cluster::StopBackground() {
 
 void Cluster::RemoveHolders() {
   for (const auto& host : servers_.Users()) {
-    environment_->options.shared_memory_budget->RemoveHolder(host->write_controller());
+    BudgetAccess::RemoveHolder(*environment_->options.shared_memory_budget,
+                               host->write_controller());
   }
 }
 

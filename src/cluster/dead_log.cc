@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/log_format.h"
-#include "filesystem/in_memory_file_system.h"
+#include "filesystem/memory_files.h"
 
 namespace bigtable {
 namespace {
@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
   BT_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(file_system, directory));
   dead->sorted_directory_ = options.sorted_directory;
   if (size <= options.piece_size || options.sorted_directory.empty()) {
-    dead->memory_ = std::make_unique<InMemoryFileSystem>();
+    dead->memory_ = std::make_unique<MemoryFiles>();
     dead->file_system_ = dead->memory_.get();
     dead->sorted_directory_ = "/sorted";
   }

@@ -16,6 +16,7 @@
 
 #include "base/info_log.h"
 #include "base/sequence.h"
+#include "cache/scan_cache.h"
 #include "cluster/directory.h"
 #include "cluster/inherited_counters.h"
 #include "cluster/server_names.h"
@@ -30,7 +31,6 @@
 #include "sstable/open_tables.h"
 #include "tablet/file_numbers.h"
 #include "tablet/layout_pool.h"
-#include "cache/scan_cache.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/tablet.h"
 #include "tabletserver/access_control.h"

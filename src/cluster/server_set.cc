@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "cache/budget_access.h"
 #include "cluster/make_server.h"
 #include "cluster/server_directory.h"
 
@@ -61,7 +62,7 @@ absl::Status ServerSet::StartBackground(std::function<void()> on_progress) {
   BT_RETURN_IF_ERROR(environment_->background.Start(
       AllTabletServers(), environment_->options.compaction_threads, std::move(on_progress)));
   for (const auto& host : Users()) {
-    environment_->options.shared_memory_budget->AddHolder(host->write_controller());
+    BudgetAccess::AddHolder(*environment_->options.shared_memory_budget, host->write_controller());
   }
   return absl::OkStatus();
 }
@@ -118,8 +119,8 @@ void ServerSet::Replace(const std::shared_ptr<ServerHost>& ended, MasterEpoch ep
   environment_->server_names.Remove(ended->server()->name());
   if (ended->role() == ServerRole::kUser) {
     MemoryBudget& budget = *environment_->options.shared_memory_budget;
-    budget.RemoveHolder(ended->write_controller());
-    budget.AddHolder(successor->write_controller());
+    BudgetAccess::RemoveHolder(budget, ended->write_controller());
+    BudgetAccess::AddHolder(budget, successor->write_controller());
   }
   environment_->background.SetServers(AllTabletServers());
 }

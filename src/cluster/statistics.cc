@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "cache/block_cache.h"
+#include "cache/budget_access.h"
 #include "cluster/cluster.h"
 #include "tablet/group_statistics.h"
 
@@ -51,8 +52,8 @@ DatabaseStatistics Cluster::Statistics() {
   statistics.major_compactions = counters.major_compactions;
 
   MemoryBudget& budget = *environment_->options.shared_memory_budget;
-  statistics.block_cache_hits = budget.block_cache().hits();
-  statistics.block_cache_misses = budget.block_cache().misses();
+  statistics.block_cache_hits = BudgetAccess::Cache(budget).hits();
+  statistics.block_cache_misses = BudgetAccess::Cache(budget).misses();
   if (environment_->scan_cache != nullptr) {
     statistics.scan_cache_hits = environment_->scan_cache->hits();
     statistics.scan_cache_misses = environment_->scan_cache->misses();

@@ -42,7 +42,7 @@ struct ReplayOptions {
   // Whether the log is known to have been created: then a directory that is missing or empty is
   // DataLoss; otherwise it is an empty log, whose Create was cut short.
   bool must_exist = true;
-  FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
+  FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
 };
 
 struct LogEnd {

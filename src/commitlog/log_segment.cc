@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "cache/budget_access.h"
+
 namespace bigtable {
 
 SegmentFile::SegmentFile(std::unique_ptr<LogFile> file, std::shared_ptr<MemoryBudget> budget)
@@ -17,7 +19,7 @@ SegmentFile::~SegmentFile() { Charge(use_, -1); }
 
 void SegmentFile::Charge(MemoryBudget::Use use, int64_t sign) {
   if (budget_ == nullptr || memory_ == nullptr) return;
-  budget_->Charge(use, sign * static_cast<int64_t>(file_->size()));
+  BudgetAccess::Charge(*budget_, use, sign * static_cast<int64_t>(file_->size()));
 }
 
 void SegmentFile::ChargeAs(MemoryBudget::Use use) {

@@ -42,7 +42,7 @@
 namespace bigtable {
 
 struct SortedLogOptions {
-  FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
+  FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
   // Whether Open reads every byte of every piece. Pieces are not synced, so whoever cannot be sure
   // that the machine has been up since the sort has to know that all of it is there before it
   // begins to replay; without this, damage is found only when it is come to.

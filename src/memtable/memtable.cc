@@ -5,18 +5,20 @@
 #include <new>
 #include <utility>
 
+#include "cache/budget_access.h"
+
 namespace bigtable {
 
 Memtable::Memtable(std::shared_ptr<MemoryBudget> budget, std::string expected_prefix)
     : budget_(std::move(budget)), prefix_(std::move(expected_prefix)), head_(NewNode(kMaxHeight)) {
   place_.fill(head_);
   idle_ = sizeof *this + prefix_.capacity() + arena_.allocated();
-  budget_->Charge(MemoryBudget::Use::kIndexes, static_cast<int64_t>(idle_));
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, static_cast<int64_t>(idle_));
 }
 
 Memtable::~Memtable() {
-  budget_->Charge(MemoryBudget::Use::kMemtables, -static_cast<int64_t>(charged_));
-  budget_->Charge(MemoryBudget::Use::kIndexes, -static_cast<int64_t>(idle_));
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables, -static_cast<int64_t>(charged_));
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, -static_cast<int64_t>(idle_));
 }
 
 // --- The writer's ---
@@ -60,15 +62,16 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
   last_entry_ = entry;
   entries_.fetch_add(1, std::memory_order_release);
   if (const uint64_t allocated = arena_.allocated(); allocated != charged_) {
-    budget_->Charge(MemoryBudget::Use::kMemtables, static_cast<int64_t>(allocated - charged_));
+    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables,
+                         static_cast<int64_t>(allocated - charged_));
     if (charged_ == 0) ChargeIdle(sizeof *this + prefix_.capacity());
     charged_ = allocated;
   }
 }
 
 void Memtable::ChargeIdle(uint64_t bytes) {
-  budget_->Charge(MemoryBudget::Use::kIndexes,
-                  static_cast<int64_t>(bytes) - static_cast<int64_t>(idle_));
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes,
+                       static_cast<int64_t>(bytes) - static_cast<int64_t>(idle_));
   idle_ = bytes;
 }
 

@@ -54,7 +54,6 @@ class CachedRow {
     cell->timestamp = Timestamp(head.timestamp);
     cell->qualifier = Take(&next_, head.qualifier_size);
     cell->value = Take(&next_, head.value_size);
-    cell->labels = {};
     return true;
   }
 

@@ -14,7 +14,8 @@ namespace bigtable {
 // NotFound: the filter names a family that the table does not have. An expression names none.
 absl::Status CheckFamilies(const FilterNode& filter, const TableLayout& layout);
 inline absl::Status CheckFamilies(const Filter& filter, const TableLayout& layout) {
-  return filter.node() == nullptr ? absl::OkStatus() : CheckFamilies(*filter.node(), layout);
+  const FilterNode* const node = FilterNode::Of(filter);
+  return node == nullptr ? absl::OkStatus() : CheckFamilies(*node, layout);
 }
 
 }  // namespace bigtable

@@ -31,6 +31,9 @@ struct FilterNode {
     kChain,
   };
 
+  // Null passes everything. The filter outlives it.
+  static const FilterNode* Of(const Filter& filter) { return filter.node_.get(); }
+
   Kind kind;
   std::string text = {};
   std::string begin = {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "read/filter_node.h"
+
 namespace bigtable {
 namespace {
 
@@ -33,7 +35,7 @@ void FilterProgram::Append(const FilterNode* node) {
     return;
   }
   for (const Filter& filter : node->chain) {
-    if (filter.node() != nullptr) Append(filter.node());
+    if (FilterNode::Of(filter) != nullptr) Append(FilterNode::Of(filter));
   }
 }
 

@@ -1,5 +1,6 @@
 // What a tablet server does for those who read and write: the seam across which it could be on
-// another machine. Requests and responses are plain values; rpc/message_format.h has them as bytes.
+// another machine. Requests and responses are plain values. What has them as bytes is a component
+// beside the library (messages/).
 //
 // An answer may be lost, and then nobody but the server knows what became of the request. So
 // whoever asks may ask again, and what must not be done twice has a number by which the server

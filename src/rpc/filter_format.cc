@@ -67,7 +67,7 @@ void AppendCount(std::string* out, Code code, const FilterNode& node) {
 
 absl::Status Append(std::string* out, const Filter& filter, Budget* budget) {
   if (!budget->Enter()) return TooLarge();
-  const FilterNode* const node = filter.node();
+  const FilterNode* const node = FilterNode::Of(filter);
   if (node == nullptr) {
     out->push_back(kEverything);
     budget->Leave();
@@ -197,7 +197,7 @@ absl::StatusOr<Filter> Parse(Decoder* in, Budget* budget) {
 absl::StatusOr<std::string> EncodeFilter(const Filter& filter) {
   BT_RETURN_IF_ERROR(filter.status());
   std::string bytes;
-  if (filter.node() == nullptr) return bytes;
+  if (FilterNode::Of(filter) == nullptr) return bytes;
   Budget budget;
   BT_RETURN_IF_ERROR(Append(&bytes, filter, &budget));
   return bytes;

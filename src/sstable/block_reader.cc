@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/block_cache.h"
+#include "cache/budget_access.h"
 #include "monitoring/thread_calls.h"
 #include "monitoring/tracer.h"
 
@@ -41,7 +42,7 @@ BlockReader::BlockReader(Source source, const BlockIndex* index, MemoryBudget* b
     : source_(std::move(source)),
       index_(index),
       budget_(budget),
-      cache_id_(budget->block_cache().NewFileId()),
+      cache_id_(BudgetAccess::Cache(*budget).NewFileId()),
       mapping_(source_.in_memory ? nullptr : source_.file->mapping()),
       residency_(residency),
       known_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
@@ -51,19 +52,21 @@ BlockReader::BlockReader(Source source, const BlockIndex* index, MemoryBudget* b
       in_place_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
       epoch_(residency->epoch()),
       charged_(mapping_ == nullptr ? 0 : static_cast<int64_t>(5 * sizeof(uint64_t) * words())) {
-  budget_->Charge(MemoryBudget::Use::kIndexes, charged_);
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, charged_);
 }
 
 BlockReader::~BlockReader() {
   const bool uses_cache = !source_.in_memory && (mapping_ == nullptr || source_.compressed);
-  if (uses_cache) budget_->block_cache().EraseFile(cache_id_);
+  if (uses_cache) BudgetAccess::Cache(*budget_).EraseFile(cache_id_);
   if (const auto* dictionary = shared_dictionary_.load()) {
-    budget_->Charge(MemoryBudget::Use::kIndexes, -static_cast<int64_t>(dictionary->memory()));
+    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes,
+                         -static_cast<int64_t>(dictionary->memory()));
   }
   if (const auto* loaded = shared_loaded_.load()) {
-    budget_->Charge(MemoryBudget::Use::kInMemoryGroups, -static_cast<int64_t>(loaded->charge));
+    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kInMemoryGroups,
+                         -static_cast<int64_t>(loaded->charge));
   }
-  budget_->Charge(MemoryBudget::Use::kIndexes, -charged_);
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, -charged_);
   if (mapping_ == nullptr) return;
   int64_t known = 0;
   for (size_t word = 0; word < words(); ++word) known += std::popcount(known_[word].load());
@@ -90,8 +93,9 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
   const bool uses_cache = Shortcuts().Has(Shortcut::kBlockCache);
   const bool in_cache = mapping_ == nullptr || (source_.compressed && !Test(raw_, i));
   if (in_cache) {
-    *owner = uses_cache ? budget_->block_cache().Lookup({cache_id_, index_->handle(i).offset})
-                        : Ref<Block>();
+    *owner = uses_cache
+                 ? BudgetAccess::Cache(*budget_).Lookup({cache_id_, index_->handle(i).offset})
+                 : Ref<Block>();
     if (*owner) {
       *way = Way::kCacheHit;
       *block = (*owner)->data();
@@ -104,7 +108,7 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
   BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, ahead, block, owner, way)
                                          : ReadByPosition(i, block, owner));
   if (in_cache && settings.fill_cache && uses_cache && *owner) {
-    budget_->block_cache().Insert({cache_id_, index_->handle(i).offset}, *owner);
+    BudgetAccess::Cache(*budget_).Insert({cache_id_, index_->handle(i).offset}, *owner);
   }
   return absl::OkStatus();
 }
@@ -430,7 +434,8 @@ absl::Status BlockReader::FindDictionary(const DecodingDictionary** dictionary) 
   MutexLock lock(&mutex_);
   if (dictionary_ == nullptr) {
     BT_RETURN_IF_ERROR(ReadDictionary(&dictionary_));
-    budget_->Charge(MemoryBudget::Use::kIndexes, static_cast<int64_t>(dictionary_->memory()));
+    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes,
+                         static_cast<int64_t>(dictionary_->memory()));
     shared_dictionary_.store(dictionary_.get(), std::memory_order_release);
   }
   *dictionary = dictionary_.get();
@@ -475,8 +480,9 @@ absl::Status BlockReader::Load(const Loaded** loaded) {
   if (loaded_ == nullptr) {
     auto fresh = std::make_unique<Loaded>();
     BT_RETURN_IF_ERROR(LoadBlocks(fresh.get()));
-    budget_->Charge(MemoryBudget::Use::kInMemoryGroups, static_cast<int64_t>(fresh->charge));
-    budget_->block_cache().Shrink();
+    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kInMemoryGroups,
+                         static_cast<int64_t>(fresh->charge));
+    BudgetAccess::Cache(*budget_).Shrink();
     loaded_ = std::move(fresh);
     shared_loaded_.store(loaded_.get(), std::memory_order_release);
   }

@@ -40,7 +40,7 @@ namespace bigtable {
 class SSTable final : public RefCounted {
  public:
   struct Options {
-    FileSystem::ReadMode read_mode = FileSystem::kDefaultReadMode;
+    FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
     // Opens the file; null: the file system does, and a file that is read by position stays open.
     std::shared_ptr<FilePool> files = nullptr;
     // Charged with what the table keeps in memory; its block cache is used. Not null.

@@ -45,6 +45,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bigtable/row_mutation.h"
+
 #include "base/coding.h"
 #include "base/entry_key.h"
 #include "base/sequence.h"
@@ -78,6 +80,10 @@ class OperationReader {
 
 // A mutation of a row on its way through the engine: views of bytes that its caller keeps.
 struct EncodedMutation {
+  static EncodedMutation Of(const RowMutation& mutation) {
+    return {mutation.row_, mutation.operations_, mutation.takes_server_time_};
+  }
+
   std::string_view row;
   std::string_view operations;
   // Whether a cell takes the server's timestamp. True is always right.

@@ -18,6 +18,7 @@
 #include "base/published.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
+#include "cache/budget_access.h"
 #include "compaction/sorted_run.h"
 #include "memtable/memtable.h"
 #include "tablet/group_files.h"
@@ -57,10 +58,10 @@ class TabletVersion final : public Publishable {
         scan_cache_id_(scan_cache_id),
         budget_(std::move(budget)),
         charged_(static_cast<int64_t>(memory())) {
-    if (budget_ != nullptr) budget_->Charge(MemoryBudget::Use::kIndexes, charged_);
+    if (budget_ != nullptr) BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, charged_);
   }
   ~TabletVersion() override {
-    if (budget_ != nullptr) budget_->Charge(MemoryBudget::Use::kIndexes, -charged_);
+    if (budget_ != nullptr) BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, -charged_);
   }
 
   const TableLayout& layout() const { return *layout_; }

@@ -17,6 +17,7 @@
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
 #include "read/cell_cursor.h"
+#include "read/filter_node.h"
 #include "read/row_ranges.h"
 #include "rpc/cell_block.h"
 #include "rpc/filter_format.h"
@@ -153,10 +154,10 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
     return response;
   }
   response.moved = false;
-  response.status = path_->CheckRead(version->layout(), filter.node(), request.caller);
+  response.status = path_->CheckRead(version->layout(), FilterNode::Of(filter), request.caller);
   if (!response.status.ok()) return response;
   response.sequence = spec.sequence;
-  spec.filter = filter.node();
+  spec.filter = FilterNode::Of(filter);
   spec.settings = {.verify_checksums = request.verify_checksums, .fill_cache = request.fill_cache};
   spec.reverse = request.reverse;
   spec.limits.deadline = Deadline::In(request.timeout);

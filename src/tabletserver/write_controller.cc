@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 
 #include "base/status.h"
+#include "cache/budget_access.h"
 #include "monitoring/thread_calls.h"
 
 namespace bigtable {
@@ -243,7 +244,7 @@ void WriteController::LookForFlushes(SteadyTime now) {
   if (now.nanos() < next) return;
   const int64_t after_that = (now + kShortestSleep).nanos();
   if (!look_at_.compare_exchange_strong(next, after_that, std::memory_order_relaxed)) return;
-  const bool may_flush = budget_->WriteOutLargest();
+  const bool may_flush = BudgetAccess::WriteOutLargest(*budget_);
   MutexLock lock(&mutex_);
   may_flush_ = may_flush;
 }

@@ -60,6 +60,7 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/steady_time.h"
+#include "cache/budget_access.h"
 #include "cache/memtable_holder.h"
 #include "monitoring/listener_queue.h"
 #include "tabletserver/background_work.h"
@@ -191,7 +192,9 @@ class WriteController final : public MemtableHolder {
   void Leave(Waiter* waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A large write is in its memtable, or has failed.
   void Arrived(uint64_t bytes);
-  void Charge(int64_t bytes) { budget_->Charge(MemoryBudget::Use::kMemtables, bytes); }
+  void Charge(int64_t bytes) {
+    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables, bytes);
+  }
   // Takes from the debt what is worked off by now, and returns TimeOfDebt.
   absl::Duration WorkOff(double rate, SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // How long the debt takes; zero if that is not worth a sleep.

@@ -13,6 +13,7 @@
 #include "bigtable/memory_budget.h"
 
 #include "cache/block.h"
+#include "cache/budget_access.h"
 #include "support/random.h"
 #include "support/seeds.h"
 
@@ -47,7 +48,7 @@ uint64_t AnonymousMemory() {
 
 TEST(BlockCacheTest, FindsWhatWasInsertedUnderItsKeyOnly) {
   MemoryBudget budget(32 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   const uint64_t file = cache.NewFileId();
   const uint64_t other = cache.NewFileId();
   EXPECT_NE(file, other);
@@ -62,7 +63,7 @@ TEST(BlockCacheTest, FindsWhatWasInsertedUnderItsKeyOnly) {
 
 TEST(BlockCacheTest, KeepsTheFirstBlockOfAKey) {
   MemoryBudget budget(32 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Insert({1, 0}, NewBlock(1));
   cache.Insert({1, 0}, NewBlock(2));
   EXPECT_EQ(MarkOf(*cache.Lookup({1, 0})), 1u);
@@ -70,7 +71,7 @@ TEST(BlockCacheTest, KeepsTheFirstBlockOfAKey) {
 
 TEST(BlockCacheTest, ReplacesTheBlockOfAKeyAndOfNoOther) {
   MemoryBudget budget(32 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Replace({1, 0}, NewBlock(1));  // none is here yet
   cache.Insert({1, 100}, NewBlock(2));
   cache.Insert({2, 0}, NewBlock(3));
@@ -85,7 +86,7 @@ TEST(BlockCacheTest, ReplacesTheBlockOfAKeyAndOfNoOther) {
 
 TEST(BlockCacheTest, ReplacingChargesTheDifferenceAndLettingGoGivesAllBack) {
   MemoryBudget budget(32 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Insert({1, 0}, NewBlock(1));
   const uint64_t before = budget.used(Use::kBlockCache);
   cache.Replace({1, 0}, NewBlock(2));
@@ -100,7 +101,7 @@ TEST(BlockCacheTest, ReplacingChargesTheDifferenceAndLettingGoGivesAllBack) {
 
 TEST(BlockCacheTest, ABlockGoesAlsoForOneThatIsTooLarge) {
   MemoryBudget budget(32 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Insert({1, 0}, NewBlock(1));
   cache.Insert({1, 100}, NewBlock(2));
   cache.Replace({1, 0}, MakeRef<Block>(std::make_unique<char[]>(16), 16, size_t{64} << 20));
@@ -112,7 +113,7 @@ TEST(BlockCacheTest, ABlockGoesAlsoForOneThatIsTooLarge) {
 
 TEST(BlockCacheTest, AReplacedBlockLivesAsLongAsItsReaders) {
   MemoryBudget budget(32 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Insert({1, 0}, NewBlock(1));
   Ref<Block> mine = cache.Lookup({1, 0});
   Ref<Block> also_mine = cache.Lookup({1, 0});
@@ -131,7 +132,7 @@ TEST(BlockCacheTest, AReplacedBlockLivesAsLongAsItsReaders) {
 TEST(BlockCacheTest, AReplacedBlockThatNobodyReadsIsReleased) {
   if (kSanitized) GTEST_SKIP() << "they keep what is freed, and look for leaks themselves";
   MemoryBudget budget(64 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   constexpr size_t kLarge = 2 << 20;
   cache.Replace({1, 0}, NewBlock(0, kLarge));
   const uint64_t before = AnonymousMemory();
@@ -144,7 +145,7 @@ TEST(BlockCacheTest, AReplacedBlockThatNobodyReadsIsReleased) {
 
 TEST(BlockCacheTest, ReplacingWithMoreMakesRoomAmongTheOthers) {
   MemoryBudget budget(MemoryBudget::kMinimum);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   for (uint64_t i = 0; i < 10000; ++i) cache.Insert({1, i}, NewBlock(i));
   for (uint64_t i = 9000; i < 10000; ++i) {
     cache.Replace({1, i}, NewBlock(i, 4 * kBlockBytes));
@@ -161,7 +162,7 @@ TEST(BlockCacheTest, ReplacingWithMoreMakesRoomAmongTheOthers) {
 // As hot as the one that was there: a scan cache replaces a row whenever it was written to.
 TEST(BlockCacheTest, AReplacedBlockOutlivesAScan) {
   MemoryBudget budget(8 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   constexpr uint64_t kHot = 500;
   for (uint64_t i = 0; i < kHot; ++i) cache.Insert({1, i}, NewBlock(i));
   for (int round = 0; round < 3; ++round) {
@@ -181,7 +182,7 @@ TEST(BlockCacheTest, AReplacedBlockOutlivesAScan) {
 
 TEST(BlockCacheTest, ReadersOnManyThreadsSeeABlockThatWasOnceThere) {
   MemoryBudget budget(MemoryBudget::kMinimum);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   constexpr uint64_t kBlocks = 50;
   const auto new_block = [](uint64_t offset, Random& random) {
     return NewBlock(offset + kBlocks * random.Below(1000), kBlockBytes << random.Below(4));
@@ -214,7 +215,7 @@ TEST(BlockCacheTest, ReadersOnManyThreadsSeeABlockThatWasOnceThere) {
 
 TEST(BlockCacheTest, StaysWithinTheBudgetAndChargesIt) {
   MemoryBudget budget(MemoryBudget::kMinimum);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   for (uint64_t i = 0; i < 10000; ++i) {
     cache.Insert({1, i}, NewBlock(i));
     ASSERT_LE(budget.used(Use::kBlockCache), cache.capacity());
@@ -224,16 +225,16 @@ TEST(BlockCacheTest, StaysWithinTheBudgetAndChargesIt) {
 
 TEST(BlockCacheTest, TakesWhatOthersLeaveAndGivesItBack) {
   MemoryBudget budget(64 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   for (uint64_t i = 0; i < 20000; ++i) cache.Insert({1, i}, NewBlock(i));
   EXPECT_GT(budget.used(Use::kBlockCache), uint64_t{50} << 20);
 
-  budget.Charge(Use::kMemtables, 48 << 20);
+  BudgetAccess::Charge(budget, Use::kMemtables, 48 << 20);
   EXPECT_EQ(cache.capacity(), uint64_t{16} << 20);
   cache.Shrink();
   EXPECT_LE(budget.used(), budget.limit());
 
-  budget.Charge(Use::kMemtables, 48 << 20);  // more than there is
+  BudgetAccess::Charge(budget, Use::kMemtables, 48 << 20);  // more than there is
   cache.Shrink();
   EXPECT_EQ(cache.capacity(), budget.limit() / 16);
   EXPECT_LE(budget.used(Use::kBlockCache), budget.limit() / 16);
@@ -242,9 +243,9 @@ TEST(BlockCacheTest, TakesWhatOthersLeaveAndGivesItBack) {
 
 TEST(BlockCacheTest, InsertEvictsWhenOthersHaveGrown) {
   MemoryBudget budget(16 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   for (uint64_t i = 0; i < 5000; ++i) cache.Insert({1, i}, NewBlock(i));
-  budget.Charge(Use::kLog, 12 << 20);
+  BudgetAccess::Charge(budget, Use::kLog, 12 << 20);
   cache.Insert({2, 0}, NewBlock(0));
   EXPECT_LE(budget.used(), budget.limit());
   EXPECT_TRUE(cache.Lookup({2, 0}));
@@ -252,7 +253,7 @@ TEST(BlockCacheTest, InsertEvictsWhenOthersHaveGrown) {
 
 TEST(BlockCacheTest, AScanLeavesWhatIsUsedAgainInPlace) {
   MemoryBudget budget(8 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   const auto read = [&cache](uint64_t file, uint64_t offset) {
     if (cache.Lookup({file, offset})) return true;
     cache.Insert({file, offset}, NewBlock(offset));
@@ -270,7 +271,7 @@ TEST(BlockCacheTest, AScanLeavesWhatIsUsedAgainInPlace) {
 
 TEST(BlockCacheTest, WhatIsAskedForAgainSoonAfterEvictionIsKept) {
   MemoryBudget budget(8 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   // What is remembered has one place for several keys, so a few are forgotten.
   constexpr uint64_t kAgain = 100;
   const auto insert = [&cache](uint64_t file, uint64_t blocks) {
@@ -287,7 +288,7 @@ TEST(BlockCacheTest, WhatIsAskedForAgainSoonAfterEvictionIsKept) {
 
 TEST(BlockCacheTest, EvictedBlocksLiveAsLongAsTheirReaders) {
   MemoryBudget budget(MemoryBudget::kMinimum);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Insert({1, 0}, NewBlock(42));
   const Ref<Block> mine = cache.Lookup({1, 0});
   cache.EraseFile(1);
@@ -298,7 +299,7 @@ TEST(BlockCacheTest, EvictedBlocksLiveAsLongAsTheirReaders) {
 
 TEST(BlockCacheTest, EraseFileForgetsThatFileOnly) {
   MemoryBudget budget(64 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   for (uint64_t i = 0; i < 100; ++i) {
     cache.Insert({1, i}, NewBlock(i));
     cache.Insert({2, i}, NewBlock(i));
@@ -312,7 +313,7 @@ TEST(BlockCacheTest, EraseFileForgetsThatFileOnly) {
 
 TEST(BlockCacheTest, ABlockLargerThanAShardIsNotKept) {
   MemoryBudget budget(8 << 20);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Insert({1, 0}, NewBlock(1));
   cache.Insert({1, 1}, NewBlock(2, 9 << 20));
   EXPECT_FALSE(cache.Lookup({1, 1}));
@@ -331,7 +332,7 @@ TEST(BlockCacheTest, GivesTheWholeChargeBack) {
 
 TEST(BlockCacheTest, ServesManyThreadsTheRightBlocks) {
   MemoryBudget budget(MemoryBudget::kMinimum);
-  BlockCache& cache = budget.block_cache();
+  BlockCache& cache = BudgetAccess::Cache(budget);
   std::vector<std::thread> threads;
   for (uint64_t t = 0; t < 4; ++t) {
     threads.emplace_back([&cache, &budget, t] {
@@ -344,9 +345,9 @@ TEST(BlockCacheTest, ServesManyThreadsTheRightBlocks) {
           cache.Insert({1, offset}, NewBlock(offset));
         }
         if (random.OneIn(1000)) {
-          budget.Charge(Use::kMemtables, 4 << 20);
+          BudgetAccess::Charge(budget, Use::kMemtables, 4 << 20);
           cache.Shrink();
-          budget.Charge(Use::kMemtables, -(4 << 20));
+          BudgetAccess::Charge(budget, Use::kMemtables, -(4 << 20));
         }
         if (random.OneIn(5000)) cache.EraseFile(1);
       }
@@ -358,9 +359,9 @@ TEST(BlockCacheTest, ServesManyThreadsTheRightBlocks) {
 
 TEST(MemoryBudgetTest, AddsUpItsUses) {
   MemoryBudget budget(100 << 20);
-  budget.Charge(Use::kMemtables, 1000);
-  budget.Charge(Use::kIndexes, 500);
-  budget.Charge(Use::kIndexes, -200);
+  BudgetAccess::Charge(budget, Use::kMemtables, 1000);
+  BudgetAccess::Charge(budget, Use::kIndexes, 500);
+  BudgetAccess::Charge(budget, Use::kIndexes, -200);
   EXPECT_EQ(budget.used(Use::kIndexes), 300u);
   EXPECT_EQ(budget.used(), 1300u);
 }

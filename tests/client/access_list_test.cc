@@ -17,6 +17,7 @@
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
+#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {
@@ -368,7 +369,7 @@ TEST_P(AccessListTest, MetadataIsWrittenByTheProgramAlone) {
          .table_id = kMetadataTableId,
          .id = {.client = 7, .slot = 1, .number = number},
          .caller = caller,
-         .mutations = {{mutation.row(), mutation.encoded_operations()}}});
+         .mutations = {{mutation.row(), EncodedMutation::Of(mutation).operations}}});
     return response.ok() ? response->statuses.at(0) : response.status();
   };
   EXPECT_DENIED("METADATA", send("search", 1));

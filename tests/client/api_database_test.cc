@@ -13,6 +13,7 @@
 
 #include "support/capturing_sink.h"
 #include "support/database_fixture.h"
+#include "support/read_mode.h"
 #include "support/scoped_shortcuts.h"
 #include "support/temp_directory.h"
 
@@ -133,12 +134,14 @@ TEST_F(DatabaseTest, ADatabaseIsOpenOnlyOnce) {
 
 TEST(DatabaseOnDiskTest, ADatabaseIsOpenOnlyOnce) {
   const TempDirectory directory;
-  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Database> database, Database::Open(directory.database()));
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Database> database,
+                       Database::Open(directory.database(), TestOptions()));
 
-  EXPECT_STATUS(kFailedPrecondition, directory.database(), Database::Open(directory.database()));
+  EXPECT_STATUS(kFailedPrecondition, directory.database(),
+                Database::Open(directory.database(), TestOptions()));
 
   database.reset();
-  EXPECT_OK(Database::Open(directory.database()));
+  EXPECT_OK(Database::Open(directory.database(), TestOptions()));
 }
 
 // --- Read-only ---
@@ -163,7 +166,7 @@ TEST_F(DatabaseTest, ReadOnlyReadsFilesAndLogAndWritesNotAByte) {
 TEST(DatabaseOnDiskTest, ReadOnlyWritesNotAByte) {
   const TempDirectory directory;
   {
-    ASSERT_OK_AND_ASSIGN(const auto database, Database::Open(directory.database()));
+    ASSERT_OK_AND_ASSIGN(const auto database, Database::Open(directory.database(), TestOptions()));
     TableSchema schema;
     schema.families["f"] = {};
     ASSERT_OK(database->CreateTable("t", schema));
@@ -173,7 +176,7 @@ TEST(DatabaseOnDiskTest, ReadOnlyWritesNotAByte) {
   const std::map<std::string, std::string> before = directory.Contents();
 
   for (int i = 0; i < 2; ++i) {
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     options.read_only = true;
     ASSERT_OK_AND_ASSIGN(const auto database, Database::Open(directory.database(), options));
     ASSERT_OK_AND_ASSIGN(Table * table, database->OpenTable("t"));

@@ -16,6 +16,7 @@
 
 #include "support/database_fixture.h"
 #include "support/expect_status.h"
+#include "support/read_mode.h"
 #include "support/seeds.h"
 #include "support/temp_directory.h"
 
@@ -515,7 +516,8 @@ TEST(OpenOrDieTest, DatabasesAreSharedByTheProcessAndClosedWhenItExits) {
   }
   const std::string path = inherited != nullptr ? inherited : directory->path();
   if (inherited == nullptr) {
-    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database, Database::Open(path + "/web"));
+    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database,
+                         Database::Open(path + "/web", TestOptions()));
     TableSchema schema;
     schema.families["anchor"] = {};
     ASSERT_OK(database->CreateTable("webtable", schema));
@@ -534,7 +536,8 @@ TEST(OpenOrDieTest, DatabasesAreSharedByTheProcessAndClosedWhenItExits) {
 
   if (inherited == nullptr) {
     unsetenv("BIGTABLE_OPEN_OR_DIE_TEST");
-    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database, Database::Open(path + "/web"));
+    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database,
+                         Database::Open(path + "/web", TestOptions()));
     ASSERT_OK_AND_ASSIGN(Table * table, database->OpenTable("webtable"));
     EXPECT_EQ(Show(table->ReadRow("com.cnn.www")), "anchor:a@1=CNN");
   }

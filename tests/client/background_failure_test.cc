@@ -12,9 +12,10 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/mutex.h"
 #include "base/retry_pause.h"
-#include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 #include "support/scoped_shortcuts.h"
 #include "tabletserver/write_controller.h"

@@ -11,8 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/strings.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/random.h"
 #include "support/tally.h"
 

@@ -18,10 +18,10 @@
 #include "absl/strings/str_format.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
 #include "client/model_plan.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/expect_status.h"
 #include "support/model.h"
 #include "support/random.h"

@@ -21,14 +21,15 @@
 #include "absl/time/time.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
 #include "client/model_cursors.h"
 #include "client/model_plan.h"
 #include "client/uncertain_rows.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/tally.h"
 #include "support/watchdog.h"
 
@@ -151,7 +152,7 @@ class FaultedDatabase {
   // --- Opening ---
 
   absl::Status Open() {
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     options.memory_budget = 16 << 20;
     options.memtable_size = 64 << 10;
     options.log_segment_size = 64 << 10;

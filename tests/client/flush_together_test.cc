@@ -12,10 +12,11 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/expect_status.h"
+#include "support/read_mode.h"
 #include "support/seeds.h"
 
 namespace bigtable {
@@ -32,7 +33,7 @@ std::string RowOf(int k) { return absl::StrFormat("%c%06d", 'a' + k % kTablets, 
 class FlushTogetherTest : public testing::Test {
  protected:
   static absl::StatusOr<std::unique_ptr<Database>> Open(FileSystem* file_system) {
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     options.memory_budget = MemoryBudget::kMinimum;
     options.memtable_size = 64 << 10;
     options.log_segment_size = 64 << 10;

@@ -24,6 +24,7 @@
 #include "base/steady_time.h"
 #include "support/expect_status.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 #include "support/temp_directory.h"
@@ -66,7 +67,7 @@ class LivenessTest : public testing::Test {
   // right again.
   static Waits Write(const Mix& mix, int threads, absl::Duration jump) {
     const TempDirectory directory(TempDirectory::Where::kMemory);
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     if (mix.budget > 0) options.memory_budget = mix.budget;
     absl::StatusOr<std::unique_ptr<Database>> database =
         Database::Open(directory.path() + "/db", options);

@@ -11,7 +11,8 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "support/database_fixture.h"
 
 namespace bigtable {

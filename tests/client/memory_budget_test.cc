@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
+#include "cache/budget_access.h"
 #include "support/database_fixture.h"
 
 namespace bigtable {
@@ -67,7 +68,7 @@ TEST_F(MemoryBudgetTest, RecoveryWritesLargeFilesAlsoWhereAnotherDatabaseHasTheM
   }
   Kill();
   options.shared_memory_budget = budget;
-  budget->Charge(MemoryBudget::Use::kMemtables, MemoryBudget::kMinimum / 3);
+  BudgetAccess::Charge(*budget, MemoryBudget::Use::kMemtables, MemoryBudget::kMinimum / 3);
   Open(options);
   EXPECT_LE(database_->Statistics().minor_compactions, 5u);  // METADATA's, too
   database_.reset();

@@ -21,6 +21,7 @@
 
 #include "support/expect_status.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/seeds.h"
 #include "support/temp_directory.h"
 
@@ -86,7 +87,7 @@ struct Measured {
 // Values of 1000 bytes to random rows.
 void WriteAndWatch(const Load& load, Measured* measured) {
   const TempDirectory directory;
-  DatabaseOptions options;
+  DatabaseOptions options = TestOptions();
   options.memory_budget = load.budget;
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database,
                        Database::Open(directory.database(), options));

@@ -18,12 +18,12 @@
 #include "absl/time/time.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
 #include "client/model_cursors.h"
 #include "client/model_plan.h"
 #include "client/model_writers.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
 #include "support/model.h"

@@ -18,11 +18,12 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
-#include "filesystem/in_memory_file_system.h"
 #include "support/expect_status.h"
 #include "support/numbered_writes.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 
@@ -264,7 +265,7 @@ SchemaChange RandomChange(Random& random, Schemas before) {
 }
 
 absl::StatusOr<Schemas> ReadSchemas(InMemoryFileSystem* disk) {
-  DatabaseOptions options;
+  DatabaseOptions options = TestOptions();
   options.memory_budget = MemoryBudget::kMinimum;
   options.log_segment_size = 64 << 10;
   options.file_system = disk;
@@ -296,7 +297,7 @@ TEST(PowerLossTest, RandomCrashesAmidThreadsKeepWholeSchemaChanges) {
     for (int i = 0; i < 60; ++i) changes.push_back(RandomChange(random, changes.back().after));
     InMemoryFileSystem disk;
     ASSERT_OK(ReadSchemas(&disk));  // creates the database
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     options.memory_budget = MemoryBudget::kMinimum;
     options.log_segment_size = 64 << 10;
     options.file_system = &disk;

@@ -21,12 +21,12 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
 #include "client/damage.h"
 #include "client/damaged_database.h"
 #include "client/model_cursors.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/model_filter.h"
 #include "support/random.h"
 #include "support/seeds.h"

@@ -20,6 +20,7 @@
 #include "support/remote_fixture.h"
 #include "support/seeds.h"
 #include "support/tally.h"
+#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {
@@ -188,7 +189,7 @@ class RemoteServerTest : public RemoteFixture {
     request.server = server;
     request.table_id = table_id;
     request.id = {.client = 99, .slot = 0, .number = number};
-    request.mutations.push_back({mutation.row(), mutation.encoded_operations()});
+    request.mutations.push_back({mutation.row(), EncodedMutation::Of(mutation).operations});
     return service->Mutate(request);
   }
   static absl::StatusOr<ScanResponse> Scan(DataService* service, std::string_view server,
@@ -256,7 +257,7 @@ TEST_F(RemoteServerTest, ABatchIsAppliedWholeOrNotAtAll) {
     request.id = {.client = 99, .slot = 0, .number = is_batch ? 1u : 2u};
     request.is_batch = is_batch;
     for (const RowMutation* mutation : {&good, &bad}) {
-      request.mutations.push_back({mutation->row(), mutation->encoded_operations()});
+      request.mutations.push_back({mutation->row(), EncodedMutation::Of(*mutation).operations});
     }
     ASSERT_OK_AND_ASSIGN(const MutateResponse response,
                          network_->To(HostOf(server))->Mutate(request));
@@ -330,17 +331,18 @@ TEST_F(RemoteServerTest, WhatIsNoRequestIsRefused) {
   const std::string long_row(RowMutation::kMaxRowSize + 1, 'r');
   const RowMutation good = RowMutation("r").Set("f:q", "v");
   request.mutations = {{"r", "nonsense"},
-                       {"", good.encoded_operations()},
-                       {long_row, good.encoded_operations()},
+                       {"", EncodedMutation::Of(good).operations},
+                       {long_row, EncodedMutation::Of(good).operations},
                        {"r", ""},
-                       {"r", good.encoded_operations()}};
+                       {"r", EncodedMutation::Of(good).operations}};
   ASSERT_OK_AND_ASSIGN(const MutateResponse response, service->Mutate(request));
   ASSERT_EQ(response.statuses.size(), 5u);
   for (size_t i = 0; i < 4; ++i) EXPECT_STATUS(kInvalidArgument, "", response.statuses[i]);
   EXPECT_OK(response.statuses[4]);
   // Not in one tablet.
   request.id.number = 2;
-  request.mutations = {{"r", good.encoded_operations()}, {"z", good.encoded_operations()}};
+  request.mutations = {{"r", EncodedMutation::Of(good).operations},
+                       {"z", EncodedMutation::Of(good).operations}};
   ASSERT_OK_AND_ASSIGN(const MutateResponse moved, service->Mutate(request));
   EXPECT_EQ(moved.verdict, MutateResponse::Verdict::kMoved);
   EXPECT_STATUS(kInvalidArgument, "empty",

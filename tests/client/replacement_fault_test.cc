@@ -6,7 +6,8 @@
 
 #include "gtest/gtest.h"
 
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "support/database_peer.h"
 #include "support/tablets_fixture.h"
 

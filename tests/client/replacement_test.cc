@@ -11,10 +11,12 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
@@ -45,7 +47,7 @@ TEST(ReplacementTest, AServerWithMuchDataAndALongLogIsReplacedInSeconds) {
   const uint64_t data = (full ? 1024 : 64) * uint64_t{1000'000};
   const TempDirectory directory;
   FaultyFileSystem faulty(FileSystem::Posix());
-  DatabaseOptions options;
+  DatabaseOptions options = TestOptions();
   options.file_system = &faulty;
   options.tablet_servers = 2;
   options.memory_budget = full ? 512 << 20 : 32 << 20;

@@ -14,7 +14,8 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"

@@ -13,8 +13,8 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
 
-#include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 #include "support/expect_status.h"
 

@@ -11,8 +11,9 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/checksum.h"
-#include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"

@@ -6,8 +6,9 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/status.h"
-#include "filesystem/faulty_file_system.h"
 #include "support/tablets_fixture.h"
 
 namespace bigtable {

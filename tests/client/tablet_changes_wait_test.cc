@@ -9,7 +9,8 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "support/random.h"
 #include "support/tablets_fixture.h"
 

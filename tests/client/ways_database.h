@@ -15,11 +15,11 @@
 #include "absl/time/time.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
 #include "client/ways_random.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
 #include "support/model.h"

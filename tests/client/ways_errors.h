@@ -21,11 +21,11 @@
 #include "absl/time/time.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
 #include "client/model_cursors.h"
 #include "client/ways_reads.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/faulty_network.h"
 #include "support/model.h"
 #include "support/scoped_shortcuts.h"

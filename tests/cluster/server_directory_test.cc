@@ -7,10 +7,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/status.h"
 #include "commitlog/commit_log.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "lockservice/local_lock_service.h"
 #include "support/expect_status.h"
 #include "support/test_clock.h"

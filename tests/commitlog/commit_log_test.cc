@@ -2,9 +2,10 @@
 
 #include <thread>
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "commitlog/log_directory.h"
 #include "commitlog/log_test_util.h"
-#include "filesystem/faulty_file_system.h"
 
 namespace bigtable {
 namespace {

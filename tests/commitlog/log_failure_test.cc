@@ -1,6 +1,7 @@
 // What a log does when the file system says no.
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "commitlog/log_test_util.h"
-#include "filesystem/faulty_file_system.h"
 
 namespace bigtable {
 namespace {

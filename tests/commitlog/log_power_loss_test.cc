@@ -1,8 +1,9 @@
 // What is found after the machine or the process died at a random moment.
 #include <random>
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "commitlog/log_test_util.h"
-#include "filesystem/faulty_file_system.h"
 
 namespace bigtable {
 namespace {

@@ -282,10 +282,11 @@ TEST(LogReplayTest, NothingBehindAHoleIsDelivered) {
 TEST(LogReplayTest, ErrorOfTheCallbackEndsTheReplay) {
   auto fs = TwoSegments(7, 0);
   int calls = 0;
-  const auto end = ReplayLog(fs.get(), "log", {}, [&](RecordType, SequenceNumber s, auto) {
-    ++calls;
-    return s == 3 ? absl::CancelledError("enough") : absl::OkStatus();
-  });
+  const auto end =
+      ReplayLog(fs.get(), "log", TestReplayOptions{}, [&](RecordType, SequenceNumber s, auto) {
+        ++calls;
+        return s == 3 ? absl::CancelledError("enough") : absl::OkStatus();
+      });
   EXPECT_EQ(end.status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(calls, 3);
 }

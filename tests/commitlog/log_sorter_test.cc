@@ -5,9 +5,11 @@
 
 #include "absl/time/clock.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "commitlog/log_directory.h"
 #include "commitlog/sorted_log_test_util.h"
-#include "filesystem/faulty_file_system.h"
+#include "support/read_mode.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 
@@ -18,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::unique_ptr<SortedLog> OpenSorted(FileSystem* fs, const std::string& directory = "sorted") {
-  auto log = SortedLog::Open(fs, directory, {});
+  auto log = SortedLog::Open(fs, directory, {.read_mode = TestReadMode()});
   EXPECT_OK(log.status());
   return log.ok() ? *std::move(log) : nullptr;
 }
@@ -162,7 +164,8 @@ TEST(LogSorterTest, LossInTheLogLeavesNoSortedLog) {
   const absl::Status replayed = ReplayAll(&fs).status;
   EXPECT_EQ(replayed.code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(SortTestLog(&fs, {.piece_size = 5000}).status(), replayed);
-  EXPECT_EQ(SortedLog::Open(&fs, "sorted", {}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(SortedLog::Open(&fs, "sorted", {.read_mode = TestReadMode()}).status().code(),
+            absl::StatusCode::kNotFound);
   EXPECT_THAT(SortedFiles(&fs), IsEmpty());
 }
 
@@ -381,7 +384,8 @@ TEST(LogSorterTest, SorterThatIsNotFinishedLeavesNoManifest) {
     }
   }
   EXPECT_FALSE(SortedFiles(&fs).empty());
-  EXPECT_EQ(SortedLog::Open(&fs, "sorted", {}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(SortedLog::Open(&fs, "sorted", {.read_mode = TestReadMode()}).status().code(),
+            absl::StatusCode::kNotFound);
   ASSERT_OK(RemoveSortedLog(&fs, "sorted"));
   EXPECT_THAT(SortedFiles(&fs), IsEmpty());
 }

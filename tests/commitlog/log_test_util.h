@@ -15,12 +15,13 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/log_replay.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
+#include "support/read_mode.h"
 
 namespace bigtable {
 
@@ -85,7 +86,18 @@ struct Replayed {
   std::vector<std::string> payloads;
 };
 
-inline Replayed ReplayAll(FileSystem* fs, ReplayOptions options = {},
+// ReplayOptions, but for the way that files are read by default.
+struct TestReplayOptions {
+  SequenceNumber must_reach = 0;
+  bool must_exist = true;
+  FileSystem::ReadMode read_mode = TestReadMode();
+
+  operator ReplayOptions() const {  // NOLINT(google-explicit-constructor)
+    return {.must_reach = must_reach, .must_exist = must_exist, .read_mode = read_mode};
+  }
+};
+
+inline Replayed ReplayAll(FileSystem* fs, const TestReplayOptions& options = {},
                           std::string_view directory = "log") {
   Replayed out;
   auto end = ReplayLog(fs, directory, options,

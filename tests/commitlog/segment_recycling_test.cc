@@ -2,8 +2,9 @@
 // them.
 #include <random>
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "commitlog/log_test_util.h"
-#include "filesystem/faulty_file_system.h"
 
 namespace bigtable {
 namespace {

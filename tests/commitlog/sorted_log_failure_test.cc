@@ -1,6 +1,8 @@
 // Sorting, reading and removing where the file system says no, or the power goes.
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "commitlog/sorted_log_test_util.h"
-#include "filesystem/faulty_file_system.h"
+#include "support/read_mode.h"
 
 namespace bigtable {
 namespace {
@@ -16,7 +18,7 @@ const SortLogOptions kOtherOptions{.piece_size = 1700, .threads = 1};
 // also be one that is seen not to be whole.
 void ExpectAllOrNothing(FileSystem* fs, const std::vector<TestRecord>& records, bool power_lost,
                         bool* all = nullptr) {
-  auto log = SortedLog::Open(fs, "sorted", {});
+  auto log = SortedLog::Open(fs, "sorted", {.read_mode = TestReadMode()});
   if (all != nullptr) *all = log.ok();
   if (log.ok()) {
     ASSERT_NO_FATAL_FAILURE(ExpectRecords(**log, records));
@@ -30,7 +32,7 @@ void ExpectAllOrNothing(FileSystem* fs, const std::vector<TestRecord>& records, 
 void ExpectSortWorks(FileSystem* fs, const std::vector<TestRecord>& records,
                      const SortLogOptions& options = kOptions) {
   ASSERT_OK(SortTestLog(fs, options).status());
-  auto log = SortedLog::Open(fs, "sorted", {});
+  auto log = SortedLog::Open(fs, "sorted", {.read_mode = TestReadMode()});
   ASSERT_OK(log.status());
   ASSERT_NO_FATAL_FAILURE(ExpectRecords(**log, records));
   // And nothing else is left of earlier ones.
@@ -111,7 +113,7 @@ TEST_P(SortedLogFailureTest, AnyCallOfASortOverAnEarlierOneMayFail) {
 TEST_P(SortedLogFailureTest, AnyCallOfReadingMayFailAndNoWrongRecordIsDelivered) {
   ForEachCall([](World* world) { ASSERT_OK(SortTestLog(&world->fs, kOptions).status()); },
               [&](World* world) {
-                auto log = SortedLog::Open(&world->fs, "sorted", {});
+                auto log = SortedLog::Open(&world->fs, "sorted", {.read_mode = TestReadMode()});
                 absl::Status status = log.status();
                 if (log.ok()) {
                   const SortedRange range{.table_id = 1};
@@ -205,7 +207,8 @@ TEST_F(SortedLogPowerLossTest, WhatWasRemovedDoesNotComeBack) {
     }
     ASSERT_OK(RemoveSortedLog(&fs, "sorted"));
     auto clone = fs.CrashClone(seed);
-    ASSERT_TRUE(absl::IsNotFound(SortedLog::Open(clone.get(), "sorted", {}).status()));
+    ASSERT_TRUE(absl::IsNotFound(
+        SortedLog::Open(clone.get(), "sorted", {.read_mode = TestReadMode()}).status()));
   }
 }
 
@@ -227,7 +230,7 @@ TEST_F(SortedLogPowerLossTest, PiecesOfAnEarlierSortAreNeverTakenForThoseOfALate
     ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, records_));
     ASSERT_OK(SortTestLog(&fs, kOptions).status());
     auto clone = fs.CrashClone(seed);
-    auto log = SortedLog::Open(clone.get(), "sorted", {});
+    auto log = SortedLog::Open(clone.get(), "sorted", {.read_mode = TestReadMode()});
     if (log.ok()) {
       ++whole;
       const auto& expected =
@@ -251,7 +254,8 @@ TEST_F(SortedLogPowerLossTest, BlocksThatWereLostAreFoundByWhoeverComesToThem) {
     ASSERT_OK(SortTestLog(&fs, {.piece_size = 1 << 20, .threads = 1}).status());
     ASSERT_OK(fs.SyncDirectory("sorted"));
     auto clone = fs.CrashClone(seed);
-    auto log = SortedLog::Open(clone.get(), "sorted", {.verify = false});
+    auto log =
+        SortedLog::Open(clone.get(), "sorted", {.read_mode = TestReadMode(), .verify = false});
     if (!log.ok()) continue;
     const ReadRecords read = ReadEverything(**log);
     if (read.status.ok()) {
@@ -259,7 +263,7 @@ TEST_F(SortedLogPowerLossTest, BlocksThatWereLostAreFoundByWhoeverComesToThem) {
     } else {
       ++lost;
       ASSERT_TRUE(absl::IsDataLoss(read.status));
-      ASSERT_FALSE(SortedLog::Open(clone.get(), "sorted", {}).ok());
+      ASSERT_FALSE(SortedLog::Open(clone.get(), "sorted", {.read_mode = TestReadMode()}).ok());
     }
   }
   EXPECT_GT(lost, 0);

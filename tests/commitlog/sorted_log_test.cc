@@ -5,6 +5,7 @@
 
 #include "commitlog/log_directory.h"
 #include "commitlog/sorted_log_test_util.h"
+#include "support/read_mode.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 
@@ -174,7 +175,8 @@ TEST_P(SortedLogTest, RemovingItLeavesTheLogAndThoseWhoReadIt) {
   EXPECT_THAT(SortedFiles(&fs_), IsEmpty());
   EXPECT_THAT(SortedFiles(&fs_, "log"), IsEmpty());
   EXPECT_EQ(ReplayAll(&fs_).sequences.size(), records_.size());
-  EXPECT_EQ(SortedLog::Open(&fs_, "sorted", {}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(SortedLog::Open(&fs_, "sorted", {.read_mode = TestReadMode()}).status().code(),
+            absl::StatusCode::kNotFound);
   EXPECT_NO_FATAL_FAILURE(ExpectRecords(*log_, records_));
   EXPECT_OK(RemoveSortedLog(&fs_, "sorted"));
   EXPECT_OK(RemoveSortedLog(&fs_, "never"));

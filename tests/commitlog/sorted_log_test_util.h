@@ -77,7 +77,7 @@ inline void WriteLog(FileSystem* fs, const std::vector<TestRecord>& records) {
 inline absl::StatusOr<SortLogStatistics> SortTestLog(FileSystem* fs,
                                                      const SortLogOptions& options = {},
                                                      const std::string& directory = "sorted",
-                                                     const ReplayOptions& replay_options = {}) {
+                                                     const TestReplayOptions& replay_options = {}) {
   return SortLog(fs, "log", replay_options, KeyOf, directory, options);
 }
 

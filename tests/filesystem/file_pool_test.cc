@@ -11,9 +11,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/strings.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "filesystem/posix_file_system.h"
 #include "temporary_directory.h"
 

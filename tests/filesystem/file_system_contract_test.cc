@@ -12,10 +12,11 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "filesystem/posix_file_system.h"
+#include "support/expect_status.h"
 #include "temporary_directory.h"
 
 namespace bigtable {
@@ -25,12 +26,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using LockMode = FileSystem::LockMode;
 using ReadMode = FileSystem::ReadMode;
-
-#define EXPECT_OK(expression)                               \
-  do {                                                      \
-    const absl::Status expect_ok_status = (expression);     \
-    EXPECT_TRUE(expect_ok_status.ok()) << expect_ok_status; \
-  } while (false)
 
 // A file system and an empty directory in it.
 struct Place {

@@ -14,9 +14,10 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/strings.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "lockservice/local_lock_service.h"
 #include "support/expect_status.h"
 #include "support/losing_lock_service.h"

@@ -14,8 +14,8 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
-#include "filesystem/in_memory_file_system.h"
 #include "lockservice/local_lock_service.h"
 #include "lockservice/lock_service.h"
 #include "support/expect_status.h"

@@ -10,11 +10,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "base/strings.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/expect_status.h"
 
 namespace bigtable {

@@ -6,8 +6,9 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/strings.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/expect_status.h"
 
 namespace bigtable {

@@ -7,12 +7,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "lockservice/small_files.h"
 #include "metadata/metadata_format.h"
 #include "metadata/root_tablet.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
+#include "support/read_mode.h"
 
 namespace bigtable {
 namespace {
@@ -268,7 +270,7 @@ TEST(OpeningPowerLossTest, WhatIsTakenOverIsAPrefix) {
   for (uint64_t call = 1; failed; ++call) {
     InMemoryFileSystem disk;
     const auto options = [&](FileSystem* file_system) {
-      DatabaseOptions opened;
+      DatabaseOptions opened = TestOptions();
       opened.memory_budget = 16 << 20;
       opened.log_segment_size = 64 << 10;
       opened.tablet_servers = 1;

@@ -7,7 +7,8 @@
 
 #include "gtest/gtest.h"
 
-#include "filesystem/in_memory_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "lockservice/local_lock_service.h"
 #include "support/expect_status.h"
 #include "support/test_clock.h"

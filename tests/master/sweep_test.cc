@@ -8,7 +8,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "metadata/metadata_format.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"

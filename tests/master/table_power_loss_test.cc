@@ -7,9 +7,11 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/strings.h"
-#include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
+#include "support/read_mode.h"
 
 namespace bigtable {
 namespace {
@@ -17,7 +19,7 @@ namespace {
 constexpr const char* kPath = "/db";
 
 std::unique_ptr<Database> OpenOn(FileSystem* file_system) {
-  DatabaseOptions options;
+  DatabaseOptions options = TestOptions();
   options.memory_budget = MemoryBudget::kMinimum;
   options.log_segment_size = 64 << 10;
   options.tablet_servers = 2;  // the second one is started for the second table
@@ -157,7 +159,7 @@ TEST(TablePowerLossTest, ADatabaseIsThereOrCanBeCreated) {
     InMemoryFileSystem memory;
     FaultyFileSystem faulty(&memory);
     faulty.FailCall(call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn);
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     options.memory_budget = MemoryBudget::kMinimum;
     options.file_system = &faulty;
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);

@@ -6,9 +6,10 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/strings.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "metadata/metadata_format.h"
 #include "support/expect_status.h"
 

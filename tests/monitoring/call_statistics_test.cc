@@ -9,7 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "monitoring/call_timer.h"
 #include "support/database_fixture.h"
 

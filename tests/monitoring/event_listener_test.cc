@@ -15,9 +15,11 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "filesystem/faulty_file_system.h"
+#include "cache/budget_access.h"
 #include "monitoring/listener_queue.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
@@ -415,7 +417,7 @@ TEST_F(EventListenerTest, TheEndOfAStallIsToldThoughNobodyWrites) {
   Open(options);
   Table* const table = CreateTable("t", {"f"});
   const int64_t much = (32 << 20) / 16 * 9;
-  budget->Charge(MemoryBudget::Use::kMemtables, much);
+  BudgetAccess::Charge(*budget, MemoryBudget::Use::kMemtables, much);
   Set(table, "r", "f:q", 1, "v");
   int stalled_servers = 0;
   for (const auto& [name, server] : database_->Statistics().servers) {
@@ -425,7 +427,7 @@ TEST_F(EventListenerTest, TheEndOfAStallIsToldThoughNobodyWrites) {
     EXPECT_GT(server.write_delay, absl::ZeroDuration());
   }
   EXPECT_EQ(stalled_servers, 1);
-  budget->Charge(MemoryBudget::Use::kMemtables, -much);
+  BudgetAccess::Charge(*budget, MemoryBudget::Use::kMemtables, -much);
   EXPECT_TRUE(listener_.WaitFor("stall 0 to 1 delayed"));
   EXPECT_TRUE(listener_.WaitFor("stall 1 to 0"));
 }
@@ -433,9 +435,9 @@ TEST_F(EventListenerTest, TheEndOfAStallIsToldThoughNobodyWrites) {
 class StallEventTest : public ServerFixture {
  protected:
   void SetMemory(uint64_t bytes) {
-    budget_->Charge(MemoryBudget::Use::kMemtables,
-                    static_cast<int64_t>(bytes) -
-                        static_cast<int64_t>(budget_->used(MemoryBudget::Use::kMemtables)));
+    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables,
+                         static_cast<int64_t>(bytes) -
+                             static_cast<int64_t>(budget_->used(MemoryBudget::Use::kMemtables)));
   }
 
   CapturingListener listener_;

@@ -20,6 +20,7 @@
 #include "compaction/merging_cursor.h"
 #include "memtable/memtable_cursor.h"
 #include "read/cell_cursor.h"
+#include "read/filter_node.h"
 #include "support/entry_text.h"
 #include "support/test_sstables.h"
 #include "support/text_driven.h"
@@ -131,7 +132,7 @@ class TabletReads {
         static_cast<SequenceNumber>(command.Number("sequence", static_cast<int64_t>(kMaxSequence)));
     spec.now = absl::FromUnixMicros(command.Number("now"));
     spec.reverse = command.Has("reverse");
-    spec.filter = filter.node();
+    spec.filter = FilterNode::Of(filter);
     CellCursor cells(&version, spec);
     if (command.HasValue("row")) {
       cells.ReadRow(RowProbe(version, command.Value("row"), spec.filter == nullptr));

@@ -21,7 +21,7 @@ using namespace std::string_literals;
 
 // Everything that a filter is, as text.
 std::string Describe(const Filter& filter) {
-  const FilterNode* const node = filter.node();
+  const FilterNode* const node = FilterNode::Of(filter);
   if (node == nullptr) return "everything";
   std::string text = Cat(static_cast<int>(node->kind), "(", Quoted(node->text), Quoted(node->begin),
                          Quoted(node->end), node->low, ",", node->high);

@@ -5,10 +5,11 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/coding.h"
 #include "cache/block_cache.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "sstable/block_builder.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
@@ -17,6 +18,7 @@
 #include "sstable_test_util.h"
 #include "support/expect_status.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/scoped_shortcuts.h"
 
 namespace bigtable {
@@ -201,7 +203,8 @@ TEST(MappedBlocksTest, AreVerifiedOnceOrEachTimeAsAsked) {
 
     // The table's blocks, over a mapping of ours.
     ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table,
-                         SSTable::Open(&files, std::string(kTablePath), info, {.budget = budget}));
+                         SSTable::Open(&files, std::string(kTablePath), info,
+                                       {.read_mode = TestReadMode(), .budget = budget}));
     std::string index_block;
     BlockBuilder builder;
     std::string size;

@@ -4,10 +4,11 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "base/strings.h"
-#include "filesystem/in_memory_file_system.h"
 #include "sstable/footer.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"

@@ -7,15 +7,17 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/checksum.h"
 #include "base/entry_key.h"
-#include "filesystem/faulty_file_system.h"
 #include "filesystem/file_pool.h"
 #include "memtable/memtable.h"
 #include "memtable/memtable_cursor.h"
 #include "sstable/sstable_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
+#include "support/read_mode.h"
 #include "support/test_sstables.h"
 
 namespace bigtable {
@@ -35,8 +37,8 @@ class OpenTablesTest : public testing::Test {
   }
 
   TestSSTables files_;
-  std::unique_ptr<OpenTables> tables_ = std::make_unique<OpenTables>(
-      files_.file_system(), FileSystem::kDefaultReadMode, TestBudget());
+  std::unique_ptr<OpenTables> tables_ =
+      std::make_unique<OpenTables>(files_.file_system(), TestReadMode(), TestBudget());
 };
 
 TEST_F(OpenTablesTest, WhatIsOpenIsNotOpenedAgain) {
@@ -88,8 +90,7 @@ TEST_F(OpenTablesTest, ATableMayOutliveThem) {
 class DeferredTablesTest : public OpenTablesTest {
  protected:
   DeferredTablesTest() {
-    tables_ =
-        std::make_unique<OpenTables>(&faulty_, FileSystem::kDefaultReadMode, TestBudget(), pool_);
+    tables_ = std::make_unique<OpenTables>(&faulty_, TestReadMode(), TestBudget(), pool_);
     faulty_.CountCalls({.kinds = {FileCall::kNewRandomAccessFile}, .path_contains = ""});
   }
   ~DeferredTablesTest() override { pool_->Detach(); }

@@ -11,9 +11,10 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/status.h"
 #include "base/strings.h"
-#include "filesystem/in_memory_file_system.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
 #include "sstable/footer.h"
@@ -21,6 +22,7 @@
 #include "sstable_test_util.h"
 #include "support/expect_status.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/scoped_shortcuts.h"
 
 namespace bigtable {
@@ -149,8 +151,9 @@ class PageResidencyTest : public testing::Test {
     InMemoryFileSystem files;
     ASSERT_OK_AND_ASSIGN(info_, WriteTable(&files, kTablePath, group, entries));
     bytes_ = files.Contents(kTablePath);
-    ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, SSTable::Open(&files, std::string(kTablePath),
-                                                                 info_, {.budget = budget_}));
+    ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table,
+                         SSTable::Open(&files, std::string(kTablePath), info_,
+                                       {.read_mode = TestReadMode(), .budget = budget_}));
     properties_ = table->properties();
   }
 

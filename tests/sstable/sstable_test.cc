@@ -8,9 +8,11 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/checksum.h"
 #include "cache/block_cache.h"
-#include "filesystem/in_memory_file_system.h"
+#include "cache/budget_access.h"
 #include "sstable/sstable_cursor.h"
 #include "sstable_test_util.h"
 #include "support/expect_status.h"
@@ -97,7 +99,7 @@ TEST_P(SSTableSetupTest, ValuesStayInPlaceWhileTheirOwnerDoes) {
   for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
     seen.emplace_back(cursor.value(), Ref<const RefCounted>(cursor.value_owner()));
   }
-  budget->block_cache().EraseFile(1);
+  BudgetAccess::Cache(*budget).EraseFile(1);
   size_t i = 0;
   for (const auto& [key, value] : entries) EXPECT_EQ(seen[i++].first, value);
   const bool in_place =

@@ -1,18 +1,28 @@
 #!/usr/bin/env bash
-# check_includes.sh ROOT ROOM...: holds ROOT/include and ROOT/src to the order of the rooms, which
-# are named from the ground up. Prints each violation as file:line: reason, and fails if there is
-# one.
+# check_includes.sh ROOT ROOM... -- COMPONENT...: holds ROOT/include, ROOT/src and the components
+# beside it to the order of the rooms, which are named from the ground up. Prints each violation as
+# file:line: reason, and fails if there is one.
 #
 #   src/ROOM/ includes itself, rooms before it, "bigtable/...", and what is not ours.
 #   include/bigtable/ includes "bigtable/...", Abseil and the standard library.
+#   COMPONENT/ includes itself, rooms, "bigtable/...", and what is not ours. The library does not
+#   know it: neither COMPONENT/... nor bigtable/COMPONENT/... is included from src/, from
+#   include/bigtable/ or from another component.
 #   A header's guard is its path: src/base/coding.h has BIGTABLE_BASE_CODING_H_,
-#   include/bigtable/row.h has BIGTABLE_ROW_H_.
+#   include/bigtable/row.h has BIGTABLE_ROW_H_, testing/fault_plan.h has
+#   BIGTABLE_TESTING_FAULT_PLAN_H_.
 set -euo pipefail
 export LC_ALL=C
 
 cd "$1"
 shift
-rooms="$*"
+rooms=
+while (($# > 0)) && [[ $1 != -- ]]; do
+  rooms+="$1 "
+  shift
+done
+shift || true
+components="$*"
 failed=0
 
 for folder in src/*/; do
@@ -29,10 +39,20 @@ for file in src/*.h src/*.cc; do
   fi
 done
 
-find include src -name '*.h' -o -name '*.cc' | sort | xargs awk -v rooms="$rooms" '
+# shellcheck disable=SC2086  # components are words
+find include src $components -name '*.h' -o -name '*.cc' | sort |
+  xargs awk -v rooms="$rooms" -v components="$components" '
   function violation(line, reason) {
     printf "%s:%d: %s\n", FILENAME, line, reason
     failed = 1
+  }
+  # Whether `path` is of a component that the file does not belong to.
+  function is_foreign(path,   step, name) {
+    split(path, step, "/")
+    name = step[1] == "bigtable" ? step[2] : step[1]
+    if (!(name in is_component) || name == component) return 0
+    violation(FNR, "\"" path "\" is of the component " name ", which is not known here")
+    return 1
   }
   function check_public(path, quoted) {
     if (top == "bigtable" || top == "absl") return
@@ -42,6 +62,7 @@ find include src -name '*.h' -o -name '*.cc' | sort | xargs awk -v rooms="$rooms
       violation(FNR, "<" path "> in a public header; of system headers only the standard library")
   }
   function check_room(path, quoted) {
+    if (component != "" && (top in floor || top == component)) return
     if (top in floor) {
       if (!(room in floor) || floor[top] > floor[room])
         violation(FNR, "room " room " includes \"" path "\", but " top " is above it")
@@ -64,8 +85,10 @@ find include src -name '*.h' -o -name '*.cc' | sort | xargs awk -v rooms="$rooms
   }
 
   BEGIN {
-    n = split(rooms, name, " ")
-    for (i = 1; i <= n; i++) floor[name[i]] = i
+    n = split(rooms, names, " ")
+    for (i = 1; i <= n; i++) floor[names[i]] = i
+    n = split(components, names, " ")
+    for (i = 1; i <= n; i++) is_component[names[i]] = 1
   }
   FNR == 1 {
     end_of_header()
@@ -75,6 +98,8 @@ find include src -name '*.h' -o -name '*.cc' | sort | xargs awk -v rooms="$rooms
     split(FILENAME, part, "/")
     public = part[1] == "include"
     room = part[2]
+    component = part[1] in is_component ? part[1] : ""
+    if (public && part[3] in is_component) component = part[3]
   }
   found == "" && /^#ifndef / {
     found = $2
@@ -87,6 +112,7 @@ find include src -name '*.h' -o -name '*.cc' | sort | xargs awk -v rooms="$rooms
     sub(/[">].*$/, "", path)
     top = path
     if (!sub(/\/.*$/, "", top)) top = ""
+    if (is_foreign(path)) next
     if (public) check_public(path, quoted); else check_room(path, quoted)
   }
   END {

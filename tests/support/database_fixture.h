@@ -13,10 +13,11 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
-#include "filesystem/in_memory_file_system.h"
 #include "support/expect_status.h"
+#include "support/read_mode.h"
 #include "support/test_clock.h"
 
 namespace bigtable {
@@ -59,7 +60,7 @@ class DatabaseFixture : public testing::Test {
   static constexpr const char* kPath = "/db";
 
   DatabaseOptions Options() {
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     options.memory_budget = 32 << 20;
     options.log_segment_size = 256 << 10;
     options.tablet_servers = 1;  // whatever the machine

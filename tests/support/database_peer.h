@@ -19,7 +19,7 @@ namespace bigtable {
 
 class DatabasePeer {
  public:
-  explicit DatabasePeer(Database* database) : impl_(database->impl_.get()) {}
+  explicit DatabasePeer(Database* database) : impl_(DatabaseImpl::Of(database)) {}
 
   // Of user tablets, present and past.
   std::vector<TabletServer*> ServersEver() const {

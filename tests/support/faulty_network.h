@@ -7,6 +7,9 @@
 // of these calls: nothing is delivered but inside a call, and nothing after the last one. A copy
 // for a server of another role could wait for the call that delivers it: a write waits for memory,
 // hence for a flush, hence for the flush's call to METADATA. Thread-safe; outlives the calls.
+//
+// Not a part of bigtable::testing: what it stands between (DataService, ServerHost) is no public
+// interface, and a program that embeds the engine has no calls that go over a network.
 #ifndef BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
 #define BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
 
@@ -29,8 +32,8 @@
 #include "base/strings.h"
 #include "cluster/server_host.h"
 #include "cluster/server_role.h"
+#include "messages/message_format.h"
 #include "rpc/data_service.h"
-#include "rpc/message_format.h"
 #include "support/random.h"
 
 namespace bigtable {

@@ -13,12 +13,13 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/clock.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
-#include "filesystem/faulty_file_system.h"
-#include "filesystem/in_memory_file_system.h"
 #include "metadata/root_tablet.h"
 #include "support/expect_status.h"
+#include "support/read_mode.h"
 #include "tablet/mutation_format.h"
 #include "tabletserver/background_work.h"
 #include "tabletserver/data_server.h"
@@ -116,7 +117,7 @@ class ServerFixture : public testing::Test {
   SmallFiles files_{&file_system_, "/ls"};
   RootTablet root_{&files_};
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(kLimit);
-  OpenTables open_tables_{&faulty_, FileSystem::kDefaultReadMode, budget_};
+  OpenTables open_tables_{&faulty_, TestReadMode(), budget_};
   SequenceSource sequences_;
   SnapshotList snapshots_{&sequences_};
   RateLimiter rate_limiter_{0};

@@ -9,12 +9,13 @@
 #include "absl/strings/str_cat.h"
 
 #include "bigtable/schema.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/entry_cursor.h"
-#include "filesystem/in_memory_file_system.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_writer.h"
 #include "support/entry_text.h"
+#include "support/read_mode.h"
 
 namespace bigtable {
 
@@ -33,7 +34,7 @@ class TestSSTables {
   }
   Ref<SSTable> Open(const SSTableInfo& info) {
     return SSTable::Open(&file_system_, PathOf(info.file_number), info,
-                         {.read_mode = FileSystem::kDefaultReadMode, .budget = TestBudget()})
+                         {.read_mode = TestReadMode(), .budget = TestBudget()})
         .value();
   }
   InMemoryFileSystem* file_system() { return &file_system_; }

@@ -17,14 +17,16 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "base/shortcuts.h"
 #include "base/strings.h"
-#include "filesystem/in_memory_file_system.h"
 #include "read/cell_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/model.h"
 #include "support/random.h"
+#include "support/read_mode.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 #include "support/test_clock.h"
@@ -332,7 +334,7 @@ class RandomRuns {
   ModelTable model_;
   TestClock clock_{100};
   InMemoryFileSystem file_system_;
-  OpenTables open_tables_{&file_system_, FileSystem::kDefaultReadMode, TestBudget()};
+  OpenTables open_tables_{&file_system_, TestReadMode(), TestBudget()};
   StateStore store_;
   SequenceSource sequences_;
   SnapshotList snapshots_{&sequences_};

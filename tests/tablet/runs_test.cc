@@ -11,6 +11,7 @@
 #include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
+#include "support/read_mode.h"
 #include "support/test_clock.h"
 #include "support/test_sstables.h"
 #include "support/text_driven.h"
@@ -27,7 +28,7 @@ std::string Runs(const TextCommand& command) {
   environment.file_system = tables.file_system();
   environment.clock = &clock;
   environment.budget = TestBudget();
-  OpenTables open_tables(environment.file_system, FileSystem::kDefaultReadMode, environment.budget);
+  OpenTables open_tables(environment.file_system, TestReadMode(), environment.budget);
   environment.open_tables = &open_tables;
   environment.path_of = TestSSTables::PathOf;
 

@@ -13,8 +13,9 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "base/steady_time.h"
-#include "filesystem/faulty_file_system.h"
 #include "support/database_fixture.h"
 
 namespace bigtable {

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 
 #include "base/steady_time.h"
+#include "cache/budget_access.h"
 #include "support/expect_status.h"
 #include "support/server_fixture.h"
 
@@ -40,17 +41,17 @@ class WriteControllerTest : public ServerFixture {
   static constexpr double kSpeed = WorkSpeed::kAssumed;
 
   void SetUp() override {
-    large_.AddHolder(&controller_);
-    large_.AddHolder(&flushes_);
+    BudgetAccess::AddHolder(large_, &controller_);
+    BudgetAccess::AddHolder(large_, &flushes_);
   }
   void TearDown() override {
-    large_.RemoveHolder(&controller_);
-    large_.RemoveHolder(&flushes_);
+    BudgetAccess::RemoveHolder(large_, &controller_);
+    BudgetAccess::RemoveHolder(large_, &flushes_);
   }
 
   // Beside what writes on their way have charged.
   void SetMemory(int64_t bytes) {
-    large_.Charge(MemoryBudget::Use::kMemtables, bytes - memory_);
+    BudgetAccess::Charge(large_, MemoryBudget::Use::kMemtables, bytes - memory_);
     memory_ = bytes;
   }
   uint64_t Used() const { return large_.used(MemoryBudget::Use::kMemtables); }
@@ -133,7 +134,7 @@ TEST_F(WriteControllerTest, MemoryThatIsFreedEndsTheWaitForWhatWasLetThroughBefo
   EXPECT_FALSE(is_through);
   const SteadyTime start = SteadyTime::Now();
   SetMemory(0);
-  large_.NotifyProgress();
+  BudgetAccess::NotifyProgress(large_);
   writer.join();
   EXPECT_LT(SteadyTime::Now() - start, absl::Seconds(2));
 }
@@ -180,7 +181,7 @@ TEST_F(WriteControllerTest, ASmallWritePassesLargeOnesThatWaitForRoom) {
   EXPECT_OK(Admit(100, For(absl::Seconds(30))));
   EXPECT_EQ(controller_.waiting(), 1u);
   SetMemory(0);
-  large_.NotifyProgress();
+  BudgetAccess::NotifyProgress(large_);
   large.join();
 }
 
@@ -218,7 +219,7 @@ TEST_F(WriteControllerTest, OneServersLargeWriteIsLeftTheRoomByTheOthers) {
   EXPECT_STATUS(kDeadlineExceeded, "held back",
                 other.Admit(1 << 20, For(absl::Milliseconds(50)), &admission));
   SetMemory(kHard - (40 << 20));
-  large_.NotifyProgress();
+  BudgetAccess::NotifyProgress(large_);
   large.join();
   EXPECT_OK(other.Admit(1 << 20, For(absl::Seconds(30)), &admission));
 }
@@ -274,12 +275,13 @@ class FlushingControllerTest : public ServerFixture {
  protected:
   static constexpr uint64_t kHard = kLimit / 8 * 5;
 
-  void SetUp() override { budget_->AddHolder(&controller_); }
-  void TearDown() override { budget_->RemoveHolder(&controller_); }
+  void SetUp() override { BudgetAccess::AddHolder(*budget_, &controller_); }
+  void TearDown() override { BudgetAccess::RemoveHolder(*budget_, &controller_); }
 
   void SetMemory(uint64_t bytes) {
-    budget_->Charge(MemoryBudget::Use::kMemtables,
-                    static_cast<int64_t>(bytes - budget_->used(MemoryBudget::Use::kMemtables)));
+    BudgetAccess::Charge(
+        *budget_, MemoryBudget::Use::kMemtables,
+        static_cast<int64_t>(bytes - budget_->used(MemoryBudget::Use::kMemtables)));
   }
   // A tablet with something to write out, which nobody does as long as background_ is not started.
   void AddFrozenTablet() {
@@ -320,7 +322,7 @@ TEST_F(FlushingControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
 TEST_F(FlushingControllerTest, AServerWithAnErrorLetsNobodyWait) {
   ASSERT_NO_FATAL_FAILURE(AddFrozenTablet());
   SaidFlushes flushes;
-  budget_->AddHolder(&flushes);
+  BudgetAccess::AddHolder(*budget_, &flushes);
   SetMemory(kHard * 2);
   EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
   std::vector<std::thread> writers;
@@ -332,7 +334,7 @@ TEST_F(FlushingControllerTest, AServerWithAnErrorLetsNobodyWait) {
   server_->SetError(absl::UnavailableError("the disk is gone"));
   for (std::thread& writer : writers) writer.join();
   background_.Stop();
-  budget_->RemoveHolder(&flushes);
+  BudgetAccess::RemoveHolder(*budget_, &flushes);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 
 #include "base/strings.h"
 #include "support/expect_status.h"
+#include "support/read_mode.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
@@ -102,7 +103,7 @@ class HeapTest : public testing::Test {
 
   void Open(uint64_t budget, const LocalityGroup& group = {}) {
     budget_ = std::make_shared<MemoryBudget>(budget);
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     options.shared_memory_budget = budget_;
     options.log_segment_size = 1 << 20;
     options.tablet_servers = 1;

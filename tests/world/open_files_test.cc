@@ -15,8 +15,8 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
 
-#include "filesystem/faulty_file_system.h"
 #include "support/scoped_shortcuts.h"
 #include "world_fixture.h"
 

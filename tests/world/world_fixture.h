@@ -17,6 +17,7 @@
 
 #include "base/strings.h"
 #include "support/expect_status.h"
+#include "support/read_mode.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
@@ -30,7 +31,7 @@ class WorldFixture : public testing::Test {
   }
 
   static DatabaseOptions SmallOptions() {
-    DatabaseOptions options;
+    DatabaseOptions options = TestOptions();
     options.memory_budget = 32 << 20;
     options.log_segment_size = 64 << 10;
     options.tablet_servers = 2;

@@ -1,5 +1,5 @@
 // Messages as bytes and back, and bytes that are no messages.
-#include "rpc/message_format.h"
+#include "messages/message_format.h"
 
 #include <iostream>
 #include <limits>
@@ -19,6 +19,7 @@
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
+#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {
@@ -69,7 +70,7 @@ MutateRequest RandomMutateRequest(Random& random, Texts* texts) {
   texts->caller = random.Bytes(random.Below(9));
   if (random.OneIn(2)) request.caller = texts->caller;
   for (const RowMutation& mutation : texts->mutations) {
-    request.mutations.push_back({mutation.row(), mutation.encoded_operations()});
+    request.mutations.push_back({mutation.row(), EncodedMutation::Of(mutation).operations});
   }
   return request;
 }

@@ -1,4 +1,4 @@
-#include "rpc/message_format.h"
+#include "messages/message_format.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -10,9 +10,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/in_memory_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
+#include "support/expect_status.h"
 #include "support/seeds.h"
 #include "support/tally.h"
+#include "testing/in_memory_bytes.h"
 
 namespace bigtable {
 namespace {
@@ -22,8 +25,6 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 constexpr uint64_t kSeeds = 300;
-
-#define ASSERT_OK(expression) ASSERT_TRUE((expression).ok())
 
 class PowerLossTest : public ::testing::Test {
  protected:

@@ -32,8 +32,8 @@
 //
 // Worked example, without the checksum: a ScanResponse that is moved:
 //   01 04 01 00 00 00
-#ifndef BIGTABLE_RPC_MESSAGE_FORMAT_H_
-#define BIGTABLE_RPC_MESSAGE_FORMAT_H_
+#ifndef BIGTABLE_MESSAGES_MESSAGE_FORMAT_H_
+#define BIGTABLE_MESSAGES_MESSAGE_FORMAT_H_
 
 #include <string>
 #include <string_view>
@@ -59,4 +59,4 @@ absl::StatusOr<ScanResponse> DecodeScanResponse(std::string_view bytes);
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_RPC_MESSAGE_FORMAT_H_
+#endif  // BIGTABLE_MESSAGES_MESSAGE_FORMAT_H_

@@ -1,4 +1,4 @@
-#include "filesystem/in_memory_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -6,6 +6,9 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "testing/in_memory_bytes.h"
+#include "testing/in_memory_disk.h"
+#include "testing/in_memory_names.h"
 
 namespace bigtable {
 namespace {

@@ -1,4 +1,4 @@
-#include "filesystem/in_memory_bytes.h"
+#include "testing/in_memory_bytes.h"
 
 #include <algorithm>
 #include <cstring>

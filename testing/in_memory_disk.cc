@@ -1,4 +1,4 @@
-#include "filesystem/in_memory_disk.h"
+#include "testing/in_memory_disk.h"
 
 #include <algorithm>
 #include <utility>

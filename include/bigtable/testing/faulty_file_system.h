@@ -1,21 +1,28 @@
-// A file system over another one, whose calls fail, write only a part, or stall on demand: for
-// tests of how the engine takes it. Thread-safe. Outlives its files; the file system below outlives
-// it.
+// A file system over another one, whose calls fail, write only a part, are delayed or wait on
+// demand: for tests of how a program takes the faults of its disk. Part of bigtable::testing.
 //
-// Every call of this file system and of its files is counted, but for those that cannot fail
-// (FileExists, size, mapping, destructors), if it passes the count's filter. Typical use: run the
-// work once and ask calls(); then, for each n up to that, run it again with FailCall(n, ...).
+//   FaultyFileSystem faulty(&disk);
+//   options.file_system = &faulty;
+//   ... open a database, then let every write to a commit log fail:
+//   faulty.FailCalls({.kinds = {FileCall::kLogWrite, FileCall::kLogSync}},
+//                    absl::UnavailableError("I/O error"));
+//
+// Every call of this file system and of its files is counted if it passes the filter of
+// CountCalls(), but for those that cannot fail (FileExists, size, mapping, destructors). To try the
+// failure of each call: run the work once and ask calls(); then, for each n up to that, run it
+// again with FailCall(n, ...). Stores into a mapping are not calls: hide the mappings of log files
+// (Options) where writes to the log are to fail.
 //
 // What always holds: a call that fails has done nothing below, or half, or all, as the fault says.
-// As include/bigtable/file_system.h has it, a WritableFile whose Append or Sync has failed fails
-// ever after, and so does a LogFile's Sync, also when the fault is over: a sync is not tried again.
-#ifndef BIGTABLE_FILESYSTEM_FAULTY_FILE_SYSTEM_H_
-#define BIGTABLE_FILESYSTEM_FAULTY_FILE_SYSTEM_H_
+// As bigtable/file_system.h requires, a WritableFile whose Append or Sync has failed fails ever
+// after, and so does a LogFile's Sync, also when the fault is over: a sync is not tried again.
+//
+// Thread-safe. Outlives its files; the file system below outlives it.
+#ifndef BIGTABLE_TESTING_FAULTY_FILE_SYSTEM_H_
+#define BIGTABLE_TESTING_FAULTY_FILE_SYSTEM_H_
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,9 +33,9 @@
 
 #include "bigtable/file_system.h"
 
-#include "base/mutex.h"
-
 namespace bigtable {
+
+class FaultPlan;
 
 enum class FileCall {
   kAppend,    // WritableFile
@@ -62,8 +69,6 @@ struct FileCallFilter {
   bool Matches(FileCall kind, std::string_view path, std::string_view other_path) const;
 };
 
-class FaultyLogFile;
-
 class FaultyFileSystem final : public FileSystem {
  public:
   struct Options {
@@ -78,6 +83,7 @@ class FaultyFileSystem final : public FileSystem {
 
   explicit FaultyFileSystem(FileSystem* base);
   FaultyFileSystem(FileSystem* base, Options options);
+  ~FaultyFileSystem() override;
 
   // Starts to count anew, from 0, the calls that pass `filter`. Forgets all faults.
   void CountCalls(FileCallFilter filter = {});
@@ -87,7 +93,7 @@ class FaultyFileSystem final : public FileSystem {
   // faults may be set.
   void FailCall(uint64_t n, absl::Status status, Repeat repeat = Repeat::kOnce,
                 Done done = Done::kNothing);
-  // Every call that passes `filter`, counted or not, fails from now on.
+  // From now on every call that passes `filter` fails, counted or not.
   void FailCalls(FileCallFilter filter, absl::Status status, Done done = Done::kNothing);
   void ClearFaults();
   // How many calls have failed by a fault.
@@ -99,7 +105,7 @@ class FaultyFileSystem final : public FileSystem {
   // The same, but only for calls on one file: that of the first one that passes `filter`.
   void StallOneFile(FileCallFilter filter);
   void ReleaseCalls();
-  // Ends the stalls that hold up calls on `path`.
+  // Ends the stalls of calls on `path`.
   void ReleaseCalls(std::string_view path);
   // How many calls are waiting; WaitUntilStalled is false if there were never `n` within `timeout`.
   int stalled() const;
@@ -107,7 +113,7 @@ class FaultyFileSystem final : public FileSystem {
   // Calls that pass `filter` take this much longer; zero ends it.
   void DelayCalls(FileCallFilter filter, absl::Duration delay);
 
-  // Faults, counts and stalls are those of this one.
+  // Faults, counts and stalls are those of this file system.
   absl::StatusOr<std::unique_ptr<FileSystem>> HoldDirectory(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(std::string_view path,
@@ -127,64 +133,15 @@ class FaultyFileSystem final : public FileSystem {
   absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path, LockMode mode) override;
 
  private:
-  friend class FaultyWritableFile;
-  friend class FaultyRandomAccessFile;
-  friend class FaultyLogFile;
+  // What HoldDirectory returns: the same plan over a directory that is held below.
+  FaultyFileSystem(std::unique_ptr<FileSystem> held, const FaultyFileSystem& root);
 
-  struct Fault {
-    uint64_t call = 0;  // 0: by the filter, not by the count
-    Repeat repeat = Repeat::kOnce;
-    FileCallFilter filter;
-    absl::Status status;
-    Done done = Done::kNothing;
-  };
-  struct Stall {
-    FileCallFilter filter;
-    bool one_file = false;
-    std::string file;  // the one, once it is known
-  };
-  struct Delay {
-    FileCallFilter filter;
-    absl::Duration duration;
-  };
-  // What becomes of a call: it is made if `status` is OK, and otherwise fails with it.
-  struct Verdict {
-    absl::Status status;
-    Done done = Done::kAll;
-  };
-
-  // What HoldDirectory returns: `root` judges its calls, and has its files.
-  FaultyFileSystem(FaultyFileSystem* root, std::unique_ptr<FileSystem> base);
-
-  const Stall* FindStall(FileCall kind, std::string_view path, std::string_view other_path)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Stalls, counts and judges a call that is about to be made.
-  Verdict Judge(FileCall kind, std::string_view path, std::string_view other_path = {});
-  // Makes the call, or fails as Judge says. `call` returns an absl::Status or StatusOr.
-  template <typename Call>
-  auto Run(FileCall kind, std::string_view path, std::string_view other_path, Call call)
-      -> decltype(call());
-  // The same for one that writes `data`, which may be cut.
-  template <typename Write>
-  absl::Status RunWrite(FileCall kind, std::string_view path, std::string_view data, Write write);
-
-  const std::unique_ptr<FileSystem> held_;  // null: somebody else's is below this one
+  const std::unique_ptr<FileSystem> held_;  // null: the caller's file system is below this one
   FileSystem* const base_;
-  FaultyFileSystem* const root_ = this;
   const Options options_;
-
-  mutable Mutex mutex_;
-  mutable CondVar stall_changed_;
-  FileCallFilter counted_ ABSL_GUARDED_BY(mutex_);
-  uint64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t failed_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<Fault> faults_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Stall> stalls_ ABSL_GUARDED_BY(mutex_);
-  int stalled_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::optional<Delay> delay_ ABSL_GUARDED_BY(mutex_);
-  std::set<FaultyLogFile*> log_files_ ABSL_GUARDED_BY(mutex_);  // that are open
+  const std::shared_ptr<FaultPlan> plan_;
 };
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_FILESYSTEM_FAULTY_FILE_SYSTEM_H_
+#endif  // BIGTABLE_TESTING_FAULTY_FILE_SYSTEM_H_

@@ -16,8 +16,8 @@
 // TMP is absent or there; but when TMP is absent because (b) was picked, CURRENT is new.
 //
 // Everything is called under the disk's lock (in_memory_disk.h).
-#ifndef BIGTABLE_FILESYSTEM_IN_MEMORY_NAMES_H_
-#define BIGTABLE_FILESYSTEM_IN_MEMORY_NAMES_H_
+#ifndef BIGTABLE_TESTING_IN_MEMORY_NAMES_H_
+#define BIGTABLE_TESTING_IN_MEMORY_NAMES_H_
 
 #include <cstdint>
 #include <functional>
@@ -28,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filesystem/in_memory_bytes.h"
+#include "testing/in_memory_bytes.h"
 
 namespace bigtable {
 
@@ -107,4 +107,4 @@ class InMemoryNames {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_FILESYSTEM_IN_MEMORY_NAMES_H_
+#endif  // BIGTABLE_TESTING_IN_MEMORY_NAMES_H_

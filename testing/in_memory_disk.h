@@ -1,8 +1,8 @@
 // What an in-memory file system and its open files share: the names, the limit, and the one lock
 // under which everything in memory is read and changed. Only stores into a log file's mapping and
 // reads of a RandomAccessFile's mapping go on without it.
-#ifndef BIGTABLE_FILESYSTEM_IN_MEMORY_DISK_H_
-#define BIGTABLE_FILESYSTEM_IN_MEMORY_DISK_H_
+#ifndef BIGTABLE_TESTING_IN_MEMORY_DISK_H_
+#define BIGTABLE_TESTING_IN_MEMORY_DISK_H_
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +13,7 @@
 #include "bigtable/file_system.h"
 
 #include "base/mutex.h"
-#include "filesystem/in_memory_names.h"
+#include "testing/in_memory_names.h"
 
 namespace bigtable {
 
@@ -46,4 +46,4 @@ std::unique_ptr<RandomAccessFile> NewInMemoryRandomAccessFile(std::shared_ptr<In
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_FILESYSTEM_IN_MEMORY_DISK_H_
+#endif  // BIGTABLE_TESTING_IN_MEMORY_DISK_H_

@@ -1,4 +1,4 @@
-#include "filesystem/in_memory_names.h"
+#include "testing/in_memory_names.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "filesystem/faulty_file_system.h"
+#include "bigtable/testing/faulty_file_system.h"
 
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "filesystem/in_memory_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 namespace bigtable {
 namespace {

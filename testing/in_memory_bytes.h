@@ -3,8 +3,8 @@
 //
 // Everything is called under the disk's lock (in_memory_disk.h), but a log file's memory is written
 // by the engine without any.
-#ifndef BIGTABLE_FILESYSTEM_IN_MEMORY_BYTES_H_
-#define BIGTABLE_FILESYSTEM_IN_MEMORY_BYTES_H_
+#ifndef BIGTABLE_TESTING_IN_MEMORY_BYTES_H_
+#define BIGTABLE_TESTING_IN_MEMORY_BYTES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,14 +14,9 @@
 #include <string>
 #include <string_view>
 
-namespace bigtable {
+#include "bigtable/testing/in_memory_file_system.h"
 
-// What a simulated power loss leaves of what was not synced.
-enum class Unsynced {
-  kNothing,
-  kRandomPart,
-  kEverything,  // as after the death of the process alone
-};
+namespace bigtable {
 
 // The choices of one simulated power loss. The same seed makes the same choices everywhere, which
 // the standard library's distributions do not promise.
@@ -99,4 +94,4 @@ class LogBytes final : public InMemoryBytes {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_FILESYSTEM_IN_MEMORY_BYTES_H_
+#endif  // BIGTABLE_TESTING_IN_MEMORY_BYTES_H_

@@ -1,5 +1,5 @@
 // What only the in-memory file system has, but for its power losses: see power_loss_test.cc.
-#include "filesystem/in_memory_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include <memory>
 #include <string>

@@ -1,0 +1,111 @@
+// What is to become of the calls of a FaultyFileSystem: which are counted, fail, wait or are
+// delayed. Shared by the file system, what its HoldDirectory returned, and the files of both.
+// Thread-safe.
+#ifndef BIGTABLE_TESTING_FAULT_PLAN_H_
+#define BIGTABLE_TESTING_FAULT_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "bigtable/testing/faulty_file_system.h"
+
+#include "base/mutex.h"
+
+namespace bigtable {
+
+class FaultPlan {
+ public:
+  using Repeat = FaultyFileSystem::Repeat;
+  using Done = FaultyFileSystem::Done;
+
+  // As in FaultyFileSystem.
+  void CountCalls(FileCallFilter filter);
+  uint64_t calls() const;
+  void FailCall(uint64_t n, absl::Status status, Repeat repeat, Done done);
+  void FailCalls(FileCallFilter filter, absl::Status status, Done done);
+  void ClearFaults();
+  uint64_t faults() const;
+  void Stall(FileCallFilter filter, bool one_file);
+  void ReleaseCalls();
+  void ReleaseCalls(std::string_view path);
+  int stalled() const;
+  bool WaitUntilStalled(int n, absl::Duration timeout) const;
+  void DelayCalls(FileCallFilter filter, absl::Duration delay);
+
+  // Makes the call, or fails as the faults say. `call` returns an absl::Status or StatusOr.
+  template <typename Call>
+  auto Run(FileCall kind, std::string_view path, std::string_view other_path, Call call)
+      -> decltype(call()) {
+    const Verdict verdict = Judge(kind, path, other_path);
+    if (verdict.status.ok()) return call();
+    if (verdict.done == Done::kAll) (void)call();
+    return verdict.status;
+  }
+  // The same for one that writes `data`, which may be cut.
+  template <typename Write>
+  absl::Status RunWrite(FileCall kind, std::string_view path, std::string_view data, Write write) {
+    const Verdict verdict = Judge(kind, path, {});
+    if (verdict.status.ok()) return write(data);
+    if (verdict.done == Done::kHalf) data = data.substr(0, data.size() / 2);
+    if (verdict.done != Done::kNothing) (void)write(data);
+    return verdict.status;
+  }
+
+  // Log files are known by the name that they were given last. `path` is the file's own, and is
+  // read and changed through these only.
+  void AddLogFile(std::string* path);
+  void RemoveLogFile(std::string* path);
+  void Renamed(std::string_view from, std::string_view to);
+  std::string PathOf(const std::string& path) const;
+
+ private:
+  struct Fault {
+    uint64_t call = 0;  // 0: by the filter, not by the count
+    Repeat repeat = Repeat::kOnce;
+    FileCallFilter filter;
+    absl::Status status;
+    Done done = Done::kNothing;
+  };
+  struct Stalling {
+    FileCallFilter filter;
+    bool one_file = false;
+    std::string file;  // the one, once it is known
+  };
+  struct Delay {
+    FileCallFilter filter;
+    absl::Duration duration;
+  };
+  // What becomes of a call: it is made if `status` is OK, and otherwise fails with it.
+  struct Verdict {
+    absl::Status status;
+    Done done = Done::kAll;
+  };
+
+  const Stalling* FindStall(FileCall kind, std::string_view path, std::string_view other_path)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Delays, stalls, counts and judges a call that is about to be made.
+  Verdict Judge(FileCall kind, std::string_view path, std::string_view other_path);
+
+  mutable Mutex mutex_;
+  mutable CondVar stall_changed_;
+  FileCallFilter counted_ ABSL_GUARDED_BY(mutex_);
+  uint64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t failed_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Fault> faults_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Stalling> stalls_ ABSL_GUARDED_BY(mutex_);
+  int stalled_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<Delay> delay_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string*> log_files_ ABSL_GUARDED_BY(mutex_);  // the paths of those that are open
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTING_FAULT_PLAN_H_
