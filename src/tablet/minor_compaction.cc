@@ -51,6 +51,18 @@ MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
   }
 }
 
+bool MinorCompaction::Part::HasFutureCells() const {
+  const int64_t tomorrow = absl::ToUnixMicros(now + absl::Hours(24));
+  const bool is_future = std::any_of(written.begin(), written.end(), [&](const SSTableInfo& info) {
+    return info.max_timestamp > tomorrow;
+  });
+  if (!is_future) return false;
+  const uint32_t group_id = layout->groups[frozen.group].id;
+  return std::any_of(layout->families.begin(), layout->families.end(), [&](const FamilyLayout& f) {
+    return f.group_id == group_id && f.counts_versions();
+  });
+}
+
 absl::Status MinorCompaction::Run() {
   const FileNumbers::Work work(environment_->file_numbers);
   std::vector<Part*> written;

@@ -40,6 +40,10 @@ class MinorCompaction {
     absl::Status status = absl::CancelledError("not begun");
     int64_t nanos = 0;  // that it took, with what it waited for the others' commit
 
+    // Whether cells dated more than a day ahead were written into a group in which a rule counts
+    // versions: they may hide later writes (bigtable/timestamp.h).
+    bool HasFutureCells() const;
+
    private:
     friend class MinorCompaction;
     absl::Time now;  // TimeBeforeLayout

@@ -305,6 +305,7 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
           &server->counters()->minor_compaction, part.outcome, part.status, part.nanos);
     if (!part.status.ok()) continue;
     bytes += part.outcome.bytes_written;
+    WarnOfFutureCells(part);
     MutexLock lock(&mutex_);
     ++counters_.minor_compactions;
     counters_.minor_bytes_written += part.outcome.bytes_written;
@@ -317,6 +318,18 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
   info_log_->Info("minor compaction of ", compaction.parts().size(), " locality groups: ", bytes,
                   " bytes in ", absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)));
   return absl::OkStatus();
+}
+
+void BackgroundWork::WarnOfFutureCells(const MinorCompaction::Part& part) {
+  if (!part.HasFutureCells()) return;
+  const std::shared_ptr<const TableLayout> layout = part.frozen.tablet->Layout();
+  {
+    MutexLock lock(&mutex_);
+    if (!warned_of_.insert({layout->table_id, part.frozen.group}).second) return;
+  }
+  info_log_->Warning(
+      "table ", layout->name, " has cells that are dated more than a day ahead, in a",
+      " locality group with MaxVersions: later writes to their columns may be", " invisible");
 }
 
 void BackgroundWork::NoteExpansion(uint64_t in_memory, uint64_t file_bytes) {

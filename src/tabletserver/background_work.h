@@ -202,6 +202,8 @@ class BackgroundWork {
   // An error is not one of a tablet that was removed.
   absl::Status RunFlush(FlushWork* work);
   absl::Status RunCompaction(const Work& work, bool major, const CallLimits& limits);
+  // Once for a locality group of a table: see MinorCompaction::Part::HasFutureCells.
+  void WarnOfFutureCells(const MinorCompaction::Part& part) ABSL_LOCKS_EXCLUDED(mutex_);
   // What a compaction reads, and how CompactionSpeed counts that.
   static uint64_t InputBytes(const Work& work);
   uint64_t AsInMemory(uint64_t file_bytes) const;
@@ -265,6 +267,7 @@ class BackgroundWork {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;  // for the threads too
   absl::Status compaction_error_ ABSL_GUARDED_BY(mutex_);
   Counters counters_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::pair<uint64_t, size_t>> warned_of_ ABSL_GUARDED_BY(mutex_);  // table, group
 
   std::vector<std::thread> threads_;
 };

@@ -1,6 +1,6 @@
 // A stream that failed, and whose status nobody asked for: the program hears of it.
 #include <algorithm>
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 #include <memory>
 
 #include "bigtable/bigtable.h"
