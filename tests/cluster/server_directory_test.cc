@@ -147,13 +147,13 @@ TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotSealed) {
   ASSERT_OK_AND_ASSIGN(const auto lock,
                        server->TryLock(ServerLock::FileOf(name), LockMode::kExclusive));
   ASSERT_TRUE(lock.has_value());
-  EXPECT_STATUS(kUnavailable, name, servers_->Seal(name));
+  EXPECT_STATUS(kUnavailable, name, servers_->Fence(name));
   server.reset();
-  EXPECT_OK(servers_->Seal(name));
-  EXPECT_OK(servers_->Seal(name));  // again
+  EXPECT_OK(servers_->Fence(name));
+  EXPECT_OK(servers_->Fence(name));  // again
   ASSERT_OK_AND_ASSIGN(const LockServiceFile file, session_->Read(ServerLock::FileOf(name)));
   EXPECT_EQ(file.contents, ServerLock::kSealed);
-  EXPECT_OK(servers_->Seal("server-41"));  // has only a log, if anything
+  EXPECT_OK(servers_->Fence("server-41"));  // has only a log, if anything
 }
 
 TEST_F(ServerDirectoryTest, WhatASealedServerHasAcknowledgedIsNotedOnce) {
@@ -166,12 +166,12 @@ TEST_F(ServerDirectoryTest, WhatASealedServerHasAcknowledgedIsNotedOnce) {
     return needed->last == kMaxSequence ? "all" : Cat(needed->last);
   };
   EXPECT_EQ(show(), "all");
-  ASSERT_OK(servers_->Seal(name));
+  ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "all");
   ASSERT_OK(servers_->NoteLast(name, 77));
   EXPECT_EQ(show(), "77");
   ASSERT_OK(servers_->NoteLast(name, 78));  // a later master, which knows no better
-  ASSERT_OK(servers_->Seal(name));
+  ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "77");
   ASSERT_OK(servers_->NoteLast("server-41", 7));  // has no file
   ASSERT_OK(servers_->Remove(name));
@@ -189,7 +189,7 @@ TEST_F(ServerDirectoryTest, TheLogOfOneWhoseLastMutationIsNotedGoesBeforeItsFile
   for (int call = 0; call < 2; ++call) {
     const std::string name = AddServer(ServerRole::kUser);
     ASSERT_OK(Open());
-    ASSERT_OK(servers_->Seal(name));
+    ASSERT_OK(servers_->Fence(name));
     ASSERT_OK(servers_->NoteLast(name, 77));
     FaultyFileSystem faulty(&file_system_);
     ServerDirectory cut_short(&faulty, session_.get(), directory_);
