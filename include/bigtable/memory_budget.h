@@ -37,7 +37,7 @@ class MemoryBudget {
   enum class Use { kMemtables, kLog, kSpareLog, kIndexes, kInMemoryGroups, kBlockCache, kWriters };
   static constexpr size_t kUses = 7;
 
-  // `limit` in bytes, at least kMinimum.
+  // `limit` in bytes, at least kMinimum: with less, no database opens.
   static constexpr uint64_t kMinimum = 8 << 20;
   explicit MemoryBudget(uint64_t limit);
   ~MemoryBudget();
@@ -63,6 +63,7 @@ class MemoryBudget {
   bool WriteOutLargest();
   void NotifyProgress();
 
+  const uint64_t given_;  // to the constructor
   const uint64_t limit_;
   std::array<std::atomic<uint64_t>, kUses> used_{};
   std::mutex write_out_mutex_;       // held by the one who sees to it; before the other

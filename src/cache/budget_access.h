@@ -14,6 +14,8 @@ namespace bigtable {
 
 class BudgetAccess {
  public:
+  // The limit that the budget was made with, which may be too small.
+  static uint64_t GivenLimit(const MemoryBudget& budget) { return budget.given_; }
   // Takes (or, negative, gives back) `bytes`. Never refuses: the caller looks at used() and acts.
   static void Charge(MemoryBudget& budget, MemoryBudget::Use use, int64_t bytes) {
     budget.Charge(use, bytes);

@@ -8,7 +8,9 @@
 namespace bigtable {
 
 MemoryBudget::MemoryBudget(uint64_t limit)
-    : limit_(std::max(limit, kMinimum)), block_cache_(std::make_unique<BlockCache>(this)) {}
+    : given_(limit),
+      limit_(std::max(limit, kMinimum)),
+      block_cache_(std::make_unique<BlockCache>(this)) {}
 
 MemoryBudget::~MemoryBudget() = default;
 

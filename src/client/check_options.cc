@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "cache/budget_access.h"
 
 namespace bigtable {
 namespace {
@@ -31,7 +32,9 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
     checked.shared_memory_budget = std::make_shared<MemoryBudget>(options.memory_budget);
   }
   const uint64_t budget = checked.shared_memory_budget->limit();
-  BT_RETURN_IF_ERROR(CheckRange("shared_memory_budget", budget, MemoryBudget::kMinimum, kMost));
+  BT_RETURN_IF_ERROR(CheckRange("shared_memory_budget",
+                                BudgetAccess::GivenLimit(*checked.shared_memory_budget),
+                                MemoryBudget::kMinimum, kMost));
   if (options.memtable_size != 0) {
     BT_RETURN_IF_ERROR(CheckRange("memtable_size", options.memtable_size, 64 << 10, budget / 4));
   }
