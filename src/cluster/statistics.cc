@@ -19,56 +19,95 @@ TabletServerStatistics StatisticsOf(const TabletServer& server) {
   return statistics;
 }
 
+void AddWrites(const ServerSet& servers, DatabaseStatistics* to) {
+  for (const auto& host : servers.OfRoleEver(ServerRole::kUser)) {
+    const CommitLog::Statistics log = host->server()->LogStatistics();
+    to->rows_written += host->server()->rows_written();
+    to->log_bytes_written += log.bytes;
+    to->log_syncs += log.syncs;
+    to->log_stalls += log.stalls;
+    to->log_switches += log.switches;
+  }
+  for (const auto& host : servers.Users()) {
+    to->total_write_delay += host->write_controller()->total_delay();
+    // Of the server whose writers wait longest.
+    const absl::Duration delay = host->write_controller()->delay();
+    if (to->stall_reason == StallReason::kNone || delay > to->write_delay) {
+      to->stall_reason = host->write_controller()->reason();
+      to->write_delay = delay;
+    }
+  }
+}
+
+void AddCompactions(const BackgroundWork::Counters& counters, DatabaseStatistics* to) {
+  to->minor_compactions = counters.minor_compactions;
+  to->minor_compaction_bytes_written = counters.minor_bytes_written;
+  to->merging_compactions = counters.merging_compactions;
+  to->merging_compaction_bytes_read = counters.merging_bytes_read;
+  to->merging_compaction_bytes_written = counters.merging_bytes_written;
+  to->compaction_bytes_moved = counters.moved_bytes;
+  to->compaction_bytes_dropped = counters.dropped_bytes;
+  to->major_compactions = counters.major_compactions;
+}
+
+void AddMemory(const ClusterEnvironment& environment, DatabaseStatistics* to) {
+  MemoryBudget& budget = *environment.options.shared_memory_budget;
+  to->block_cache_hits = BudgetAccess::Cache(budget).hits();
+  to->block_cache_misses = BudgetAccess::Cache(budget).misses();
+  if (environment.scan_cache != nullptr) {
+    to->scan_cache_hits = environment.scan_cache->hits();
+    to->scan_cache_misses = environment.scan_cache->misses();
+  }
+  to->open_files = environment.files->open_files();
+  to->file_reopens = environment.files->reopened();
+  to->memory_limit = budget.limit();
+  to->memory_memtables = budget.used(MemoryBudget::Use::kMemtables);
+  to->memory_log = budget.used(MemoryBudget::Use::kLog) + budget.used(MemoryBudget::Use::kSpareLog);
+  to->memory_indexes = budget.used(MemoryBudget::Use::kIndexes);
+  to->memory_in_memory_groups = budget.used(MemoryBudget::Use::kInMemoryGroups);
+  to->memory_writers = budget.used(MemoryBudget::Use::kWriters);
+  to->memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);
+}
+
+void AddServers(const ServerSet& servers, DatabaseStatistics* to) {
+  for (const ServerRole role : kMetadataRoles) {
+    for (const auto& host : servers.OfRole(role)) {
+      to->servers[std::string(NameOfRole(role))] = StatisticsOf(*host->server());
+    }
+  }
+  for (int number = 0; const auto& host : servers.Users()) {
+    const TabletServer& server = *host->server();
+    const WriteController& controller = *host->write_controller();
+    TabletServerStatistics& of_server = to->servers[Cat("user-", number++)];
+    of_server = StatisticsOf(server);
+    of_server.stall_reason = controller.reason();
+    of_server.write_delay = controller.delay();
+    of_server.total_write_delay = controller.total_delay();
+  }
+}
+
+void AddTables(const ServerSet& servers, DatabaseStatistics* to) {
+  std::map<std::string, std::set<uint64_t>> counted;
+  for (const auto& host : servers.Users()) {
+    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+      const Pin<TabletVersion> version = tablet->Version();
+      const std::string& name = version->layout().name;
+      tablet->counters()->AddFamilies(&to->families[name]);
+      for (size_t i = 0; i < version->groups().size(); ++i) {
+        AddGroup(version->groups()[i], &to->tables[name][version->layout().groups[i].name],
+                 &counted[name]);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 DatabaseStatistics Cluster::Statistics() {
   DatabaseStatistics statistics;
-  for (const auto& host : servers_.OfRoleEver(ServerRole::kUser)) {
-    const CommitLog::Statistics log = host->server()->LogStatistics();
-    statistics.rows_written += host->server()->rows_written();
-    statistics.log_bytes_written += log.bytes;
-    statistics.log_syncs += log.syncs;
-    statistics.log_stalls += log.stalls;
-    statistics.log_switches += log.switches;
-  }
-  for (const auto& host : servers_.Users()) {
-    statistics.total_write_delay += host->write_controller()->total_delay();
-    // Of the server whose writers wait longest.
-    const absl::Duration delay = host->write_controller()->delay();
-    if (statistics.stall_reason == StallReason::kNone || delay > statistics.write_delay) {
-      statistics.stall_reason = host->write_controller()->reason();
-      statistics.write_delay = delay;
-    }
-  }
-
-  const BackgroundWork::Counters counters = environment_->background.counters();
-  statistics.minor_compactions = counters.minor_compactions;
-  statistics.minor_compaction_bytes_written = counters.minor_bytes_written;
-  statistics.merging_compactions = counters.merging_compactions;
-  statistics.merging_compaction_bytes_read = counters.merging_bytes_read;
-  statistics.merging_compaction_bytes_written = counters.merging_bytes_written;
-  statistics.compaction_bytes_moved = counters.moved_bytes;
-  statistics.compaction_bytes_dropped = counters.dropped_bytes;
-  statistics.major_compactions = counters.major_compactions;
-
-  MemoryBudget& budget = *environment_->options.shared_memory_budget;
-  statistics.block_cache_hits = BudgetAccess::Cache(budget).hits();
-  statistics.block_cache_misses = BudgetAccess::Cache(budget).misses();
-  if (environment_->scan_cache != nullptr) {
-    statistics.scan_cache_hits = environment_->scan_cache->hits();
-    statistics.scan_cache_misses = environment_->scan_cache->misses();
-  }
-  statistics.open_files = environment_->files->open_files();
-  statistics.file_reopens = environment_->files->reopened();
-  statistics.memory_limit = budget.limit();
-  statistics.memory_memtables = budget.used(MemoryBudget::Use::kMemtables);
-  statistics.memory_log =
-      budget.used(MemoryBudget::Use::kLog) + budget.used(MemoryBudget::Use::kSpareLog);
-  statistics.memory_indexes = budget.used(MemoryBudget::Use::kIndexes);
-  statistics.memory_in_memory_groups = budget.used(MemoryBudget::Use::kInMemoryGroups);
-  statistics.memory_writers = budget.used(MemoryBudget::Use::kWriters);
-  statistics.memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);
-
+  AddWrites(servers_, &statistics);
+  AddCompactions(environment_->background.counters(), &statistics);
+  AddMemory(*environment_, &statistics);
   statistics.background_error = background_error();
   statistics.failing_work = environment_->background.Failing();
   statistics.unserved_tablets = environment_->unserved.List();
@@ -78,33 +117,8 @@ DatabaseStatistics Cluster::Statistics() {
     }
   }
 
-  for (const ServerRole role : kMetadataRoles) {
-    for (const auto& host : servers_.OfRole(role)) {
-      statistics.servers[std::string(NameOfRole(role))] = StatisticsOf(*host->server());
-    }
-  }
-  for (int number = 0; const auto& host : servers_.Users()) {
-    const TabletServer& server = *host->server();
-    const WriteController& controller = *host->write_controller();
-    TabletServerStatistics& of_server = statistics.servers[Cat("user-", number++)];
-    of_server = StatisticsOf(server);
-    of_server.stall_reason = controller.reason();
-    of_server.write_delay = controller.delay();
-    of_server.total_write_delay = controller.total_delay();
-  }
-
-  std::map<std::string, std::set<uint64_t>> counted;
-  for (const auto& host : servers_.Users()) {
-    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
-      const Pin<TabletVersion> version = tablet->Version();
-      const std::string& name = version->layout().name;
-      tablet->counters()->AddFamilies(&statistics.families[name]);
-      for (size_t i = 0; i < version->groups().size(); ++i) {
-        AddGroup(version->groups()[i], &statistics.tables[name][version->layout().groups[i].name],
-                 &counted[name]);
-      }
-    }
-  }
+  AddServers(servers_, &statistics);
+  AddTables(servers_, &statistics);
   return statistics;
 }
 

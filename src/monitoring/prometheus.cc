@@ -224,6 +224,7 @@ void AddCompactions(std::string_view of, const Each& each, Exposition* out) {
 constexpr std::pair<std::string_view, StallReason> kStallReasons[] = {
     {"memory", StallReason::kMemory}, {"sorted_runs", StallReason::kSortedRuns}};
 
+// Longer than a screen, because each metric is two lines here and nowhere else.
 void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
   const auto each = [&](auto TabletServerStatistics::*member) {
     for (const auto& [name, server] : statistics.servers) {
