@@ -173,7 +173,8 @@ TEST_P(RemoteAnswersTest, OfScans) {
   }
   ExpectSame([&](Table* table) {
     Scanner scanner(table);
-    return Cat(scanner.FetchColumnFamily("h")->Done(), ToStd(scanner.status().ToString()));
+    const bool is_done = scanner.FetchColumnFamily("h")->Done();
+    return Cat(is_done, ToStd(scanner.status().ToString()));
   });
   EXPECT_GT(answers_, 10000u);
 }
