@@ -1,5 +1,5 @@
 // What has failed in the background: noted, tried again after a pause, quarantined, or a reason to
-// stop (docs/architecture.md, "What fails in the background").
+// stop (docs/architecture.md, "Background failures").
 #include "absl/time/clock.h"
 
 #include "base/status.h"
