@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<TabletVersion>> MakeTablet() {
   std::vector<GroupVersion> groups;
   groups.push_back({.active = memtable, .runs = {SortedRun{{std::move(table)}}}});
   return std::make_unique<TabletVersion>(std::make_shared<const TableLayout>(std::move(layout)),
-                                         std::move(groups), MakeRef<VersionSeal>());
+                                         std::move(groups), MakeRef<ReadLimit>());
 }
 
 // A read of one random row with a cursor of its own: memtable, Bloom filter, SSTable, visibility.

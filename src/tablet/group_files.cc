@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 
 namespace bigtable {
@@ -38,6 +40,12 @@ uint64_t GroupFiles::OldestOrder(const std::vector<Ref<SSTable>>& tables) const 
   return order;
 }
 
+[[maybe_unused]] static bool IsInOrder(const SortedRun& run) {
+  return std::adjacent_find(run.files.begin(), run.files.end(), [](const auto& a, const auto& b) {
+           return a->info().largest_key >= b->info().smallest_key;
+         }) == run.files.end();
+}
+
 std::vector<SortedRun> GroupFiles::MakeRuns() const {
   std::vector<File> sorted = files_;
   std::sort(sorted.begin(), sorted.end(), [](const File& a, const File& b) {
@@ -55,7 +63,10 @@ std::vector<SortedRun> GroupFiles::MakeRuns() const {
       runs.push_back(std::move(run));
     }
   }
-  for (SortedRun& run : runs) run.MakeFences();
+  for (SortedRun& run : runs) {
+    ABSL_ASSERT(IsInOrder(run) && "files of a sorted run overlap");
+    run.MakeFences();
+  }
   return runs;
 }
 
@@ -63,6 +74,7 @@ Ref<const GroupFiles> GroupFiles::After(const TabletChange& change,
                                         const std::vector<Ref<SSTable>>& added) const {
   auto next = MakeRef<GroupFiles>();
   next->redo_ = change.redo.value_or(redo_);
+  ABSL_ASSERT(next->redo_.sequence >= redo_.sequence && "a redo point moves back");
   for (const File& file : files_) {
     const uint64_t number = file.table->info().file_number;
     if (std::count(change.removed.begin(), change.removed.end(), number) > 0) continue;

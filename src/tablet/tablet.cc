@@ -22,7 +22,7 @@ Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const Table
       id_{layout->table_id, rows.end()},
       keys_(rows),
       writer_(environment, counters_.get()),
-      version_(new TabletVersion(std::move(layout), {}, MakeRef<VersionSeal>(), environment->budget,
+      version_(new TabletVersion(std::move(layout), {}, MakeRef<ReadLimit>(), environment->budget,
                                  NewScanCacheId())) {}
 
 absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* environment,
@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
     redo.push_back(group_state.redo.sequence);
   }
   tablet->writer_.Begin(std::move(redo), state.last_timestamp);
-  tablet->Publish(std::move(layout), std::move(versions), MakeRef<VersionSeal>());
+  tablet->Publish(std::move(layout), std::move(versions), MakeRef<ReadLimit>());
   return tablet;
 }
 
@@ -66,8 +66,8 @@ void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
   std::vector<GroupVersion> groups = current->groups();
   groups[group].frozen.insert(groups[group].frozen.begin(), groups[group].active);
   groups[group].active = NewMemtable(groups[group]);
-  current->seal()->sealed_at.store(last, std::memory_order_release);
-  Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
+  current->shared_read_limit()->Set(last);
+  Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>());
 }
 
 void Tablet::Clear(SequenceNumber last) {
@@ -78,8 +78,8 @@ void Tablet::Clear(SequenceNumber last) {
     groups.push_back({NewMemtable({}), {}, {}, group.files->Emptied()});
   }
   quarantine_.Lift();
-  current->seal()->sealed_at.store(last, std::memory_order_release);
-  Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
+  current->shared_read_limit()->Set(last);
+  Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>());
 }
 
 void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber last) {
@@ -89,8 +89,8 @@ void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber
   while (groups.size() < layout->groups.size()) {
     groups.push_back({NewMemtable({}), {}, {}, MakeRef<GroupFiles>()});
   }
-  current->seal()->sealed_at.store(last, std::memory_order_release);
-  Publish(std::move(layout), std::move(groups), MakeRef<VersionSeal>());
+  current->shared_read_limit()->Set(last);
+  Publish(std::move(layout), std::move(groups), MakeRef<ReadLimit>());
 }
 
 void Tablet::PublishChange(size_t group, const TabletChange& change,
@@ -112,18 +112,18 @@ void Tablet::PublishChange(size_t group, const TabletChange& change,
     estimates_.Retain(numbers);
     quarantine_.Retain(numbers);
   }
-  Publish(current->shared_layout(), std::move(groups), current->seal());
+  Publish(current->shared_layout(), std::move(groups), current->shared_read_limit());
 }
 
 void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-                     Ref<VersionSeal> seal) {
+                     Ref<ReadLimit> read_limit) {
   const Pin<TabletVersion> current = version_.Get();
   const bool layout_changed = current->shared_layout() != layout;
   const uint64_t scan_cache_id = layout_changed ? NewScanCacheId() : current->scan_cache_id();
-  const bool memtables_changed = current->seal().get() != seal.get();
+  const bool memtables_changed = current->shared_read_limit().get() != read_limit.get();
   if (memtables_changed) writer_.Use(layout, groups);
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
-  version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(seal),
+  version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(read_limit),
                                      environment_->budget, scan_cache_id));
   // A frozen memtable changes nothing for whoever merges runs.
   if (!memtables_changed || layout_changed) SetMayPickOther(true);

@@ -168,7 +168,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // Publishes a version with these groups; `seal` is a new one if memtables changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-               Ref<VersionSeal> seal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+               Ref<ReadLimit> read_limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const;
   // The quarantine has changed.
   void NoteQuarantine() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -78,7 +78,7 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
     group.SetFiles(group.files->Within(half->keys_));
   }
   MutexLock lock(&half->mutex_);
-  half->Publish(current->shared_layout(), std::move(groups), MakeRef<VersionSeal>());
+  half->Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>());
   return half;
 }
 

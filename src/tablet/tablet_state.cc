@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/base/macros.h"
-
 namespace bigtable {
 
 void ApplyChange(const TabletChange& change, TabletState* state) {
@@ -16,10 +14,7 @@ void ApplyChange(const TabletChange& change, TabletState* state) {
            });
   });
   group.files.insert(group.files.end(), change.added.begin(), change.added.end());
-  if (change.redo.has_value()) {
-    ABSL_ASSERT(change.redo->sequence >= group.redo.sequence && "a redo point moves back");
-    group.redo = *change.redo;
-  }
+  if (change.redo.has_value()) group.redo = *change.redo;
   state->last_timestamp = std::max(state->last_timestamp, change.last_timestamp);
 }
 

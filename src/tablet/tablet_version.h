@@ -1,6 +1,6 @@
 // What a tablet consists of at one moment: for each locality group its memtables, its SSTables and
 // the sorted runs that these form. A reader pins a version and sees all of it, whatever happens
-// meanwhile. Immutable, except that the active memtables grow, and for the seal.
+// meanwhile. Immutable, except that the active memtables grow, and that its read limit is set.
 //
 // The current version is the one place that says which memtables and files a tablet has. Each is
 // made from the one before.
@@ -12,6 +12,8 @@
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "absl/base/macros.h"
 
 #include "bigtable/memory_budget.h"
 
@@ -40,21 +42,30 @@ struct GroupVersion {
   }
 };
 
-// The last mutation that is whole in the versions which share this seal, because they share their
+// The last mutation that is whole in the versions which share this limit, because they share their
 // active memtables: later ones were written, at least in part, to memtables that they do not have.
-struct VersionSeal final : public RefCounted {
-  std::atomic<SequenceNumber> sealed_at{kMaxSequence};
+// Set once, when the next active memtable takes the place of theirs.
+class ReadLimit final : public RefCounted {
+ public:
+  SequenceNumber get() const { return sequence_.load(std::memory_order_acquire); }
+  void Set(SequenceNumber last) {
+    ABSL_ASSERT(get() == kMaxSequence && "a version has one read limit");
+    sequence_.store(last, std::memory_order_release);
+  }
+
+ private:
+  std::atomic<SequenceNumber> sequence_{kMaxSequence};
 };
 
 class TabletVersion final : public Publishable {
  public:
   // `budget` may be null.
   TabletVersion(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-                Ref<VersionSeal> seal, std::shared_ptr<MemoryBudget> budget = nullptr,
+                Ref<ReadLimit> read_limit, std::shared_ptr<MemoryBudget> budget = nullptr,
                 uint64_t scan_cache_id = 0)
       : layout_(std::move(layout)),
         groups_(std::move(groups)),
-        seal_(std::move(seal)),
+        read_limit_(std::move(read_limit)),
         scan_cache_id_(scan_cache_id),
         budget_(std::move(budget)),
         charged_(static_cast<int64_t>(memory())) {
@@ -69,10 +80,10 @@ class TabletVersion final : public Publishable {
   const std::vector<GroupVersion>& groups() const { return groups_; }  // as layout().groups
 
   // A reader that reads the latest must not read beyond this. It has to look at the server's
-  // visible sequence number first, and then here: the seal is set before anything is written to a
-  // memtable of the next version.
-  SequenceNumber sealed_at() const { return seal_->sealed_at.load(std::memory_order_acquire); }
-  const Ref<VersionSeal>& seal() const { return seal_; }
+  // visible sequence number first, and then here: the limit is set before anything is written to
+  // a memtable of the next version.
+  SequenceNumber read_limit() const { return read_limit_->get(); }
+  const Ref<ReadLimit>& shared_read_limit() const { return read_limit_; }
   // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
   // there is none.
   SequenceNumber FirstUnflushed() const {
@@ -103,7 +114,7 @@ class TabletVersion final : public Publishable {
 
   const std::shared_ptr<const TableLayout> layout_;
   const std::vector<GroupVersion> groups_;
-  const Ref<VersionSeal> seal_;
+  const Ref<ReadLimit> read_limit_;
   const uint64_t scan_cache_id_;
   const std::shared_ptr<MemoryBudget> budget_;
   const int64_t charged_;

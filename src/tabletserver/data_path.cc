@@ -65,9 +65,9 @@ bool DataPath::BeginRead(const Tablet& tablet, const TabletVersion& version, con
     server_->AskForLock();
     return false;
   }
-  // In this order: see TabletVersion::sealed_at.
+  // In this order: see TabletVersion::read_limit.
   const SequenceNumber visible = server_->visible();
-  spec->sequence = std::min(visible, version.sealed_at());
+  spec->sequence = std::min(visible, version.read_limit());
   if (point.sequence.has_value()) spec->sequence = std::min(*point.sequence, kMaxSequence);
   spec->now = absl::InfinitePast();
   for (const FamilyLayout& family : version.layout().families) {

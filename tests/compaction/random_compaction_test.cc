@@ -304,7 +304,7 @@ class History {
     // As the engine has them: the active memtable, the frozen ones from new to old, and the runs.
     GroupVersion group{runs_[0], {runs_.begin() + 1, runs_.end()}, {}};
     const TabletVersion version(std::make_shared<const TableLayout>(layout_), {group},
-                                MakeRef<VersionSeal>());
+                                MakeRef<ReadLimit>());
     ReadSpec spec;
     spec.sequence = moment;
     spec.now = Now();

@@ -233,7 +233,9 @@ TEST_F(TabletStatisticsTest, StatisticsMayBeReadWhileTablesAreMadeUsedAndDeleted
         RowReader reader = table->ReadRows(RowRange::All());
         EXPECT_TRUE(reader.Next());
         EXPECT_OK(database_->DeleteTable(name));
-        reader.Next();
+        while (reader.Next()) {
+        }
+        EXPECT_STATUS(kNotFound, "deleted", reader.status());
       }
     });
   }

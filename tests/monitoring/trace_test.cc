@@ -216,7 +216,8 @@ TEST_F(TraceTest, AnErrorIsInTheTrace) {
   Table* const table = CreateTable("t", {"f"});
   EXPECT_FALSE(table->ReadRow("").ok());
   EXPECT_STATUS(kInvalidArgument, "empty", TakeOne().status);
-  { RowReader reader = table->ReadRows(RowRange::All(), {.row_limit = -1}); }
+  EXPECT_STATUS(kInvalidArgument, "row_limit",
+                table->ReadRows(RowRange::All(), {.row_limit = -1}).status());
   EXPECT_STATUS(kInvalidArgument, "row_limit", TakeOne().status);
 }
 

@@ -126,7 +126,7 @@ class TabletReads {
     const Filter filter = chain.empty() ? Filter() : Filter::Chain(chain);
     if (!filter.status().ok()) return std::string(filter.status().ToString());
     const TabletVersion version(std::make_shared<const TableLayout>(layout_), groups_,
-                                MakeRef<VersionSeal>());
+                                MakeRef<ReadLimit>());
     ReadSpec spec;
     spec.sequence =
         static_cast<SequenceNumber>(command.Number("sequence", static_cast<int64_t>(kMaxSequence)));
