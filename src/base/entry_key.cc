@@ -1,7 +1,6 @@
 #include "base/entry_key.h"
 
 #include <cstring>
-#include <iterator>
 
 #include "base/strings.h"
 
@@ -108,8 +107,8 @@ bool IsWellFormed(std::string_view key) {
   if (family_end == std::string_view::npos) return false;
   const std::string_view qualifier = prefix.substr(family_end + 1);
   const bool has_family = family_end > family;
-  switch (kind) {
-    case EntryKind::kDeleteRow: {
+  switch (ScopeOf(kind)) {
+    case EntryScope::kRow: {
       uint64_t group = 0;
       const char* const end = qualifier.data() + qualifier.size();
       const char* const behind = ParseVarint64(qualifier.data(), end, &group);
@@ -117,36 +116,33 @@ bool IsWellFormed(std::string_view key) {
              std::string_view(behind, static_cast<size_t>(end - behind)) ==
                  std::string_view("\0\x01", 2);
     }
-    case EntryKind::kDeleteFamily:
+    case EntryScope::kFamily:
       return has_family && qualifier == std::string_view("\0\0", 2);
-    default:
+    case EntryScope::kColumn:
+    case EntryScope::kTimestamp:
       return has_family && qualifier.size() >= 2 && FindEnd(qualifier, 0) == qualifier.size() - 2;
   }
+  return false;
 }
 
 std::string DebugString(std::string_view key) {
   if (!IsWellFormed(key)) return Cat("malformed ", Quoted(key));
-  static constexpr const char* kNames[] = {
-      "?",      "cell",          "delete-cell",   "ghost",
-      "shadow", "delete-column", "delete-family", "delete-row"};
-  static_assert(std::size(kNames) == kLastKind + 1);
   const size_t row_size = RowPrefixSize(key);
   const std::string_view family = FamilyOf(key, row_size);
-  const EntryKind kind = KindOf(key);
+  const EntryTraits& traits = TraitsOf(KindOf(key));
   std::string scratch;
   std::string out = absl::CHexEscape(ToAbsl(RowOf(key, &scratch)));
   if (!family.empty()) absl::StrAppend(&out, "/", ToAbsl(family), ":");
-  if (kind <= EntryKind::kDeleteColumn) {
+  if (traits.scope <= EntryScope::kColumn) {
     const auto escaped = EscapedQualifierOf(key, row_size, family.size());
     absl::StrAppend(&out, absl::CHexEscape(ToAbsl(Unescape(escaped, &scratch))));
   }
-  if (kind == EntryKind::kDeleteRow) {
+  if (traits.scope == EntryScope::kRow) {
     absl::StrAppend(&out, "(group ", GroupOfRowDeletion(key, row_size), ")");
   }
-  if (HasTimestamp(kind)) absl::StrAppend(&out, "@", TimestampOf(key));
+  if (HasTimestamp(traits.kind)) absl::StrAppend(&out, "@", TimestampOf(key));
   const EntryVersion version = VersionOf(key);
-  absl::StrAppend(&out, "#", version.sequence, ".", version.ordinal, " ",
-                  kNames[static_cast<int>(kind)]);
+  absl::StrAppend(&out, "#", version.sequence, ".", version.ordinal, " ", ToAbsl(traits.name));
   return out;
 }
 

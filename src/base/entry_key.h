@@ -20,7 +20,7 @@
 // * The timestamp is inverted (all bits), so that newer ones come first. A deletion of a column has
 //   the field all zero, which no cell has, since timestamps are not negative: it comes first.
 // * The version is the sequence number (7 bytes) and the ordinal (3 bytes), inverted.
-// * The kind is an EntryKind. Two entries never differ in it alone.
+// * The kind is an EntryKind (entry_kind.h). Two entries never differ in it alone.
 //
 // Worked example: row "r", column "f:q", timestamp 1, sequence 2, ordinal 0, a cell:
 //   72 00 01 | 66 00 | 71 00 01 | FF FF FF FF FF FF FF FE | FF FF FF FF FF FF FD FF FF FF | 01
@@ -32,25 +32,10 @@
 #include <string_view>
 
 #include "base/coding.h"
+#include "base/entry_kind.h"
 #include "base/sequence.h"
 
 namespace bigtable {
-
-// What an entry is. On disk: never renumber.
-enum class EntryKind : uint8_t {
-  kCell = 1,        // a value
-  kDeleteCell = 2,  // hides the older entries of exactly this timestamp
-  kGhost = 3,       // kDeleteCell, and a cell did stand here until then: MaxVersions counts it
-  kShadow = 4,  // a cell that no read can see any more, without its value: MaxVersions counts it
-  kDeleteColumn = 5,  // hides every older entry of the column
-  kDeleteFamily = 6,
-  kDeleteRow = 7,
-  // 8: a time range of a column; 9: a range of rows. Reserved.
-};
-inline constexpr uint8_t kLastKind = 7;
-inline bool IsKnownKind(uint8_t kind) { return kind >= 1 && kind <= kLastKind; }
-// Whether an entry of this kind is of one timestamp, and not of a column or more.
-inline bool HasTimestamp(EntryKind kind) { return kind <= EntryKind::kShadow; }
 
 inline constexpr size_t kTrailerSize = 8 + 10 + 1;
 // A row of 64 KiB and a qualifier of 16 KiB, every byte of them escaped, fit with room to spare.

@@ -88,7 +88,7 @@ void RowMutation::Add(uint8_t kind, std::string_view family, std::string_view qu
     return Refuse(Cat("a mutation must be at most ", kMaxSize, " bytes"));
   }
   ++operation_count_;
-  takes_server_time_ |= operation.kind == EntryKind::kCell && timestamp == nullptr;
+  takes_server_time_ |= operation.takes_server_time();
 }
 
 void RowMutation::Refuse(std::string message) {

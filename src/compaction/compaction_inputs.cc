@@ -69,7 +69,7 @@ bool CanMove(const SSTable& file, bool is_major) {
   if (!is_major) return true;
   // One that cannot be opened is read, and that says why.
   if (file.info().deletions() > 0 || !file.EnsureOpen().ok()) return false;
-  return file.properties().kinds[static_cast<size_t>(EntryKind::kShadow)] == 0;
+  return file.properties().Count(EntryCount::kShadow) == 0;
 }
 
 // Takes the files out of `merged` that share no row with any other.

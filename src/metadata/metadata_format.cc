@@ -29,11 +29,8 @@ std::string FileColumn(uint32_t group_id, uint64_t number) { return Cat(group_id
 
 void AppendSet(std::string* out, std::string_view family, std::string_view qualifier,
                std::string_view value) {
-  AppendOperation(out, {.kind = EntryKind::kCell,
-                        .has_timestamp = true,
-                        .family = family,
-                        .qualifier = qualifier,
-                        .value = value});
+  AppendOperation(
+      out, {.has_timestamp = true, .family = family, .qualifier = qualifier, .value = value});
 }
 
 std::string_view NameOf(TabletEventKind kind) {
@@ -136,7 +133,7 @@ std::string EncodeBeginRow(std::string_view row) {
 std::string EncodePendingTablet(const TabletState& state) {
   std::string operations;
   // A split at the same row that was cut short may have left a row.
-  AppendOperation(&operations, {.kind = EntryKind::kDeleteRow});
+  AppendOperation(&operations, MutationOperation::DeleteRow());
   operations += EncodeNewTablet(state.rows);
   AppendSet(&operations, kInfo, kPending, std::string(1, kVersion));
   return operations + EncodeContents(state);
@@ -151,8 +148,7 @@ std::string EncodeMerging() {
 std::string EncodeNoMark() {
   std::string operations;
   for (const std::string_view mark : {kPending, kMerging}) {
-    AppendOperation(&operations,
-                    {.kind = EntryKind::kDeleteColumn, .family = kInfo, .qualifier = mark});
+    AppendOperation(&operations, MutationOperation::DeleteColumn(kInfo, mark));
   }
   return operations;
 }
@@ -178,8 +174,7 @@ std::string EncodeEvent(TabletEventKind kind, absl::Time time, std::string_view 
   std::string operations;
   std::string value(1, kVersion);
   AppendLengthPrefixed(&value, detail);
-  AppendOperation(&operations, {.kind = EntryKind::kCell,
-                                .has_timestamp = true,
+  AppendOperation(&operations, {.has_timestamp = true,
                                 .timestamp = absl::ToUnixMicros(time),
                                 .family = kEvent,
                                 .qualifier = NameOf(kind),
@@ -220,9 +215,8 @@ std::string EncodeNewTablet(const RowRange& rows) {
 std::string EncodeChange(const TabletChange& change) {
   std::string operations;
   for (const uint64_t number : change.removed) {
-    AppendOperation(&operations, {.kind = EntryKind::kDeleteColumn,
-                                  .family = kFile,
-                                  .qualifier = FileColumn(change.group_id, number)});
+    const std::string column = FileColumn(change.group_id, number);
+    AppendOperation(&operations, MutationOperation::DeleteColumn(kFile, column));
   }
   for (const TabletFile& file : change.added) {
     std::string value(1, kVersion);

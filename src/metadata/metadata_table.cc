@@ -125,7 +125,7 @@ absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& r
   BT_RETURN_IF_ERROR(Mutate(right_row, operations));
   // Whoever reads the row knows that it is gone.
   std::string removed;
-  AppendOperation(&removed, {.kind = EntryKind::kDeleteRow});
+  AppendOperation(&removed, MutationOperation::DeleteRow());
   EndSteps(left.table_id, Mutate(left_row, removed));
   return absl::OkStatus();
 }
@@ -183,7 +183,7 @@ bool MetadataTable::IsTablet(const std::vector<Row>& rows, const Row& row) {
 absl::Status MetadataTable::RemoveTable(uint64_t table_id) {
   BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows(table_id));
   std::string operations;
-  AppendOperation(&operations, {.kind = EntryKind::kDeleteRow});
+  AppendOperation(&operations, MutationOperation::DeleteRow());
   for (const Row& row : rows) {
     BT_RETURN_IF_ERROR(Mutate(row.key, operations));
   }
@@ -202,7 +202,7 @@ absl::Status MetadataTable::Settle(uint64_t table_id) {
     std::string operations = EncodeNoMark();
     if (!IsTablet(rows, row)) {
       operations.clear();
-      AppendOperation(&operations, {.kind = EntryKind::kDeleteRow});
+      AppendOperation(&operations, MutationOperation::DeleteRow());
     }
     BT_RETURN_IF_ERROR(Mutate(row.key, operations));
   }

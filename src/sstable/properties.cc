@@ -85,6 +85,14 @@ bool DecodeField(uint64_t tag, Decoder* field, SSTableProperties* to) {
 
 }  // namespace
 
+uint64_t SSTableProperties::Count(EntryCount as) const {
+  uint64_t count = 0;
+  for (size_t kind = 1; kind < kinds.size(); ++kind) {
+    if (kEntryTraits[kind].counted_as == as) count += kinds[kind];
+  }
+  return count;
+}
+
 size_t SSTableProperties::memory() const {
   constexpr size_t kNode = 64;  // of a map, and what the allocator adds
   size_t bytes = info.smallest_key.capacity() + info.largest_key.capacity();
@@ -178,13 +186,10 @@ void PropertiesCollector::Add(std::string_view key, size_t value_size, size_t ro
 
 SSTableProperties PropertiesCollector::Finish(std::string_view last_key) {
   SSTableInfo& info = properties_.info;
-  const auto count = [this](EntryKind kind) {
-    return properties_.kinds[static_cast<size_t>(kind)];
-  };
   info.largest_key = last_key;
-  info.cell_deletions = count(EntryKind::kDeleteCell) + count(EntryKind::kGhost);
-  info.column_deletions = count(EntryKind::kDeleteColumn);
-  info.row_deletions = count(EntryKind::kDeleteFamily) + count(EntryKind::kDeleteRow);
+  info.cell_deletions = properties_.Count(EntryCount::kCellDeletion);
+  info.column_deletions = properties_.Count(EntryCount::kColumnDeletion);
+  info.row_deletions = properties_.Count(EntryCount::kRowDeletion);
   info.raw_bytes = properties_.key_bytes + properties_.value_bytes;
   family_counts_ = nullptr;
   return std::move(properties_);

@@ -60,6 +60,8 @@ struct SSTableProperties {
   std::array<uint64_t, kKinds> kinds{};  // by EntryKind
   std::map<std::string, FamilyCounts, std::less<>> families;
 
+  // How many entries are of kinds that are counted so.
+  uint64_t Count(EntryCount as) const;
   // On the heap.
   size_t memory() const;
   void EncodeTo(std::string* out) const;

@@ -31,10 +31,11 @@ struct SSTableInfo {
   int64_t max_timestamp = -1;
 
   uint64_t entries = 0;
-  uint64_t cell_deletions = 0;    // kDeleteCell and kGhost
-  uint64_t column_deletions = 0;  // kDeleteColumn
-  uint64_t row_deletions = 0;     // kDeleteFamily and kDeleteRow
-  uint64_t raw_bytes = 0;         // of keys and values, before prefix and other compression
+  // Which kinds these are, EntryTraits::counted_as says (base/entry_kind.h).
+  uint64_t cell_deletions = 0;
+  uint64_t column_deletions = 0;
+  uint64_t row_deletions = 0;  // and of families
+  uint64_t raw_bytes = 0;      // of keys and values, before prefix and other compression
 
   uint64_t deletions() const { return cell_deletions + column_deletions + row_deletions; }
   // Whether an entry of the file says anything of a cell whose timestamp is in [first, last].

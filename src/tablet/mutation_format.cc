@@ -5,40 +5,35 @@ namespace {
 
 constexpr uint8_t kServerTime = 0x80;
 
-bool HasColumn(EntryKind kind) {
-  return kind == EntryKind::kCell || kind == EntryKind::kDeleteCell ||
-         kind == EntryKind::kDeleteColumn;
-}
-
 }  // namespace
 
 void AppendOperation(std::string* out, const MutationOperation& operation) {
-  const EntryKind kind = operation.kind;
-  const bool server_time = kind == EntryKind::kCell && !operation.has_timestamp;
-  out->push_back(static_cast<char>(static_cast<uint8_t>(kind) | (server_time ? kServerTime : 0)));
-  if (kind != EntryKind::kDeleteRow) AppendLengthPrefixed(out, operation.family);
-  if (HasColumn(kind)) AppendLengthPrefixed(out, operation.qualifier);
+  const EntryTraits& traits = TraitsOf(operation.kind);
+  out->push_back(static_cast<char>(static_cast<uint8_t>(operation.kind) |
+                                   (operation.takes_server_time() ? kServerTime : 0)));
+  if (traits.scope <= EntryScope::kFamily) AppendLengthPrefixed(out, operation.family);
+  if (traits.scope <= EntryScope::kColumn) AppendLengthPrefixed(out, operation.qualifier);
   if (operation.has_timestamp) AppendVarint64(out, static_cast<uint64_t>(operation.timestamp));
-  if (kind == EntryKind::kCell) AppendLengthPrefixed(out, operation.value);
+  if (traits.has_value) AppendLengthPrefixed(out, operation.value);
 }
 
 bool OperationReader::Next(MutationOperation* operation) {
   if (decoder_.at_end() || !ok_) return false;
   const uint8_t first = decoder_.Byte();
-  const uint8_t kind_byte = first & ~kServerTime;
-  operation->kind = static_cast<EntryKind>(kind_byte);
-  const EntryKind kind = operation->kind;
-  ok_ = IsKnownKind(kind_byte) && kind != EntryKind::kGhost && kind != EntryKind::kShadow &&
-        (first == kind_byte || kind == EntryKind::kCell);
-  operation->has_timestamp =
-      kind == EntryKind::kDeleteCell || (kind == EntryKind::kCell && first == kind_byte);
-  operation->family = kind == EntryKind::kDeleteRow ? "" : decoder_.LengthPrefixed();
-  operation->qualifier = HasColumn(kind) ? decoder_.LengthPrefixed() : "";
+  const uint8_t kind = first & ~kServerTime;
+  const bool server_time = first != kind;
+  const EntryTraits& traits = TraitsOf(IsKnownKind(kind) ? EntryKind{kind} : EntryKind{0});
+  ok_ = traits.is_operation && (!server_time || traits.time == OperationTime::kGivenOrServers);
+  if (!ok_) return false;
+  operation->kind = traits.kind;
+  operation->has_timestamp = traits.time != OperationTime::kNone && !server_time;
+  const bool has_family = traits.scope <= EntryScope::kFamily;
+  operation->family = has_family ? decoder_.LengthPrefixed() : "";
+  operation->qualifier = traits.scope <= EntryScope::kColumn ? decoder_.LengthPrefixed() : "";
   operation->timestamp =
       operation->has_timestamp ? static_cast<int64_t>(decoder_.Varint()) : int64_t{0};
-  operation->value = kind == EntryKind::kCell ? decoder_.LengthPrefixed() : "";
-  ok_ = ok_ && decoder_.ok() && operation->timestamp >= 0 &&
-        (kind == EntryKind::kDeleteRow || !operation->family.empty());
+  operation->value = traits.has_value ? decoder_.LengthPrefixed() : "";
+  ok_ = decoder_.ok() && operation->timestamp >= 0 && (!has_family || !operation->family.empty());
   return ok_;
 }
 

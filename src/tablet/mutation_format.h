@@ -8,8 +8,8 @@
 //   +------+---------------+------------------+---------------------+--------------+
 //          | not for a row | only of a column | see below           | only a cell  |
 //
-// kind is an EntryKind: kCell, kDeleteCell, kDeleteColumn, kDeleteFamily or kDeleteRow. A kCell
-// whose first bit (0x80) is set has no timestamp: it takes the server's. Lengths are varints.
+// kind is an EntryKind that is an operation, and decides which fields there are (EntryTraits). A
+// kCell whose first bit (0x80) is set has no timestamp: it takes the server's. Lengths are varints.
 //
 // A record of the commit log, type kMutation:
 //
@@ -54,8 +54,20 @@
 namespace bigtable {
 
 struct MutationOperation {
+  static MutationOperation DeleteRow() { return {.kind = EntryKind::kDeleteRow}; }
+  static MutationOperation DeleteColumn(std::string_view family, std::string_view qualifier) {
+    return {.kind = EntryKind::kDeleteColumn, .family = family, .qualifier = qualifier};
+  }
+
+  // Of the whole row, without a family.
+  bool is_of_row() const { return ScopeOf(kind) == EntryScope::kRow; }
+  // The server's timestamp is the cell's.
+  bool takes_server_time() const {
+    return TraitsOf(kind).time == OperationTime::kGivenOrServers && !has_timestamp;
+  }
+
   EntryKind kind = EntryKind::kCell;
-  bool has_timestamp = false;  // only for kCell and kDeleteCell
+  bool has_timestamp = false;  // as EntryTraits::time says
   int64_t timestamp = 0;
   std::string_view family = {};
   std::string_view qualifier = {};

@@ -50,7 +50,7 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
   for (uint32_t ordinal = 0; reader.Next(&operation); ++ordinal) {
     const EntryVersion version{sequence, ordinal};
     key_.resize(row_size);
-    if (operation.kind == EntryKind::kDeleteRow) {
+    if (operation.is_of_row()) {
       for (size_t group = 0; group < active_.size(); ++group) {
         if (replay && sequence <= replay_after_[group]) continue;
         key_.resize(row_size);
@@ -65,12 +65,12 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
     const FamilyPlace& place = places_[static_cast<size_t>(family - layout_->families.data())];
     const size_t group = place.group;
     if (!replay) {
-      place.counters->Count(operation.kind == EntryKind::kCell,
+      place.counters->Count(!TraitsOf(operation.kind).is_deletion,
                             operation.qualifier.size() + operation.value.size());
     } else if (sequence <= replay_after_[group]) {
       continue;
     }
-    if (operation.kind == EntryKind::kDeleteFamily) {
+    if (ScopeOf(operation.kind) == EntryScope::kFamily) {
       AppendNoColumn(&key_, operation.family);
     } else {
       AppendColumn(&key_, operation.family, operation.qualifier);

@@ -23,7 +23,8 @@ absl::Status AccessCheck::CheckRead(const TableLayout& layout, const FilterNode*
   return absl::OkStatus();
 }
 
-bool AccessCheck::CheckWrites(const TableLayout& layout, absl::Span<const EncodedMutation> mutations,
+bool AccessCheck::CheckWrites(const TableLayout& layout,
+                              absl::Span<const EncodedMutation> mutations,
                               absl::Span<absl::Status> statuses) {
   bool may_any = false;
   for (size_t i = 0; i < mutations.size(); ++i) {
@@ -40,7 +41,7 @@ absl::Status AccessCheck::CheckWrite(const TableLayout& layout, std::string_view
   const FamilyLayout* last = nullptr;  // mostly the next operation's, too
   OperationReader reader(operations);
   for (MutationOperation operation; reader.Next(&operation);) {
-    if (operation.kind == EntryKind::kDeleteRow) {
+    if (operation.is_of_row()) {
       for (const FamilyLayout& family : layout.families) {
         BT_RETURN_IF_ERROR(Check(Right::kWrite, layout, family));
       }

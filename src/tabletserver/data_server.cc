@@ -54,7 +54,7 @@ absl::Status CheckMutation(size_t max_row_size, EncodedMutation* checked) {
       return absl::InvalidArgumentError(Cat("the mutation of row ", Quoted(mutation.row),
                                             " is beyond the limits of RowMutation"));
     }
-    checked->takes_server_time |= operation.kind == EntryKind::kCell && !operation.has_timestamp;
+    checked->takes_server_time |= operation.takes_server_time();
   }
   return reader.ok() ? absl::OkStatus()
                      : absl::InvalidArgumentError("the mutation is not well formed");

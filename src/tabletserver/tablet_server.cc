@@ -228,7 +228,7 @@ absl::Status TabletServer::Check(const TableLayout& layout, const EncodedMutatio
   MutationOperation operation;
   uint32_t count = 0;
   for (; reader.Next(&operation); ++count) {
-    if (operation.kind == EntryKind::kDeleteRow) continue;
+    if (operation.is_of_row()) continue;
     if (layout.FindFamily(operation.family) == nullptr) {
       return layout.NoFamilyError(operation.family);
     }

@@ -33,14 +33,15 @@ struct Entry {
 
   std::string Encode() const {
     std::string key = RowPrefix(row);
-    switch (kind) {
-      case EntryKind::kDeleteRow:
+    switch (ScopeOf(kind)) {
+      case EntryScope::kRow:
         AppendNoFamily(&key, group);
         break;
-      case EntryKind::kDeleteFamily:
+      case EntryScope::kFamily:
         AppendNoColumn(&key, family);
         break;
-      default:
+      case EntryScope::kColumn:
+      case EntryScope::kTimestamp:
         AppendColumn(&key, family, qualifier);
     }
     AppendTrailer(&key, timestamp, version, kind);
@@ -50,8 +51,8 @@ struct Entry {
   // What the data model orders by, in words: see the top of entry_key.h. The order of a row's
   // deletions for different groups is nobody's concern.
   auto Order() const {
-    const bool of_row = kind == EntryKind::kDeleteRow;
-    const bool of_family = kind == EntryKind::kDeleteFamily;
+    const bool of_row = ScopeOf(kind) == EntryScope::kRow;
+    const bool of_family = ScopeOf(kind) == EntryScope::kFamily;
     return std::tuple(row, of_row ? 0 : 1, of_row ? std::string() : family, of_family ? 0 : 1,
                       of_row || of_family ? std::string() : qualifier, HasTimestamp(kind) ? 1 : 0,
                       HasTimestamp(kind) ? kLargestTimestamp - timestamp : 0,

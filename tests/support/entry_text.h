@@ -10,9 +10,9 @@
 #ifndef BIGTABLE_TESTS_SUPPORT_ENTRY_TEXT_H_
 #define BIGTABLE_TESTS_SUPPORT_ENTRY_TEXT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +26,7 @@
 
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
+#include "base/entry_kind.h"
 #include "base/ref_counted.h"
 #include "base/strings.h"
 #include "memtable/memtable.h"
@@ -59,30 +60,23 @@ inline std::optional<TextEntry> ParseEntry(const std::string& line) {
   static const RE2 kEntry(
       R"((?:([^/(]+)/([^:]+):([^@#]*)|([^/(]+)\(group (\d+)\))(?:@(\d+))?#(\d+)(?:\.(\d+))?)"
       R"( ([a-z-]+)(?: (.*))?)");
-  static const auto* const kKinds =
-      new std::map<std::string, EntryKind>{{"cell", EntryKind::kCell},
-                                           {"delete-cell", EntryKind::kDeleteCell},
-                                           {"ghost", EntryKind::kGhost},
-                                           {"shadow", EntryKind::kShadow},
-                                           {"delete-column", EntryKind::kDeleteColumn},
-                                           {"delete-family", EntryKind::kDeleteFamily},
-                                           {"delete-row", EntryKind::kDeleteRow}};
   std::string row, family, qualifier, whole_row, group, timestamp, sequence, ordinal, name, value;
   if (!RE2::FullMatch(line, kEntry, &row, &family, &qualifier, &whole_row, &group, &timestamp,
                       &sequence, &ordinal, &name, &value)) {
     return std::nullopt;
   }
-  const auto found = kKinds->find(name);
-  if (found == kKinds->end()) return std::nullopt;
-  const EntryKind kind = found->second;
+  const auto traits = std::find_if(kEntryTraits.begin() + 1, kEntryTraits.end(),
+                                   [&](const EntryTraits& t) { return t.name == name; });
+  if (traits == kEntryTraits.end()) return std::nullopt;
+  const EntryKind kind = traits->kind;
   if (HasTimestamp(kind) != !timestamp.empty()) return std::nullopt;
-  if ((kind == EntryKind::kDeleteRow) != !group.empty()) return std::nullopt;
+  if ((traits->scope == EntryScope::kRow) != !group.empty()) return std::nullopt;
 
   TextEntry entry;
   AppendRowPrefix(&entry.key, Unescaped(group.empty() ? row : whole_row));
-  if (kind == EntryKind::kDeleteRow) {
+  if (traits->scope == EntryScope::kRow) {
     AppendNoFamily(&entry.key, static_cast<uint32_t>(NumberOf(group)));
-  } else if (kind == EntryKind::kDeleteFamily) {
+  } else if (traits->scope == EntryScope::kFamily) {
     AppendNoColumn(&entry.key, family);
   } else {
     AppendColumn(&entry.key, family, Unescaped(qualifier));
