@@ -10,12 +10,9 @@
 namespace bigtable {
 namespace {
 
-// The oldest of `deletions`, which are sorted from new to old, that is later than `version`.
-const EntryVersion* FirstLater(const std::vector<EntryVersion>& deletions, EntryVersion version) {
-  const auto end = std::partition_point(deletions.begin(), deletions.end(),
-                                        [&](EntryVersion d) { return d > version; });
-  return end == deletions.begin() ? nullptr : &*(end - 1);
-}
+// Of one compaction's inputs, which are all of the same locality group.
+constexpr uint32_t kGroup = 0;
+constexpr EntryVersion kNever = DeletionTracker::kNever;
 
 }  // namespace
 
@@ -93,26 +90,22 @@ CollectingCursor::Verdict CollectingCursor::Judge(std::string_view key, EntryKin
 
 void CollectingCursor::EnterRow(std::string_view key, size_t row_size) {
   row_.assign(key.substr(0, row_size));
-  row_deletions_.clear();
-  family_deletions_.clear();
+  deletions_.EnterRow();
 }
 
 void CollectingCursor::EnterColumn(std::string_view key) {
   const bool same_row = !row_.empty() && key.starts_with(row_);
   const size_t row_size = same_row ? row_.size() : RowPrefixSize(key);
   const std::string_view family = FamilyOf(key, row_size);
-  if (!same_row) {
-    EnterRow(key, row_size);
-  } else if (family != family_name_) {
-    family_deletions_.clear();
-  }
+  if (!same_row) EnterRow(key, row_size);
   if (!same_row || family != family_name_) {
+    deletions_.EnterFamily(kGroup);
     family_ = retention_->Find(family);
     counts_versions_ = family_ != nullptr && family_->counts_versions();
   }
   column_prefix_.assign(ColumnPrefix(key));
   family_name_ = std::string_view(column_prefix_).substr(row_size, family.size());
-  column_deletions_.clear();
+  deletions_.EnterColumn();
   in_timestamp_ = false;
   saw_deletion_ = false;
   newer_births_.clear();
@@ -129,21 +122,15 @@ void CollectingCursor::EnterTimestamp(int64_t timestamp) {
 }
 
 CollectingCursor::Verdict CollectingCursor::JudgeWide(EntryKind kind, EntryVersion version) {
-  const bool of_row = kind == EntryKind::kDeleteRow;
+  const bool of_row = ScopeOf(kind) == EntryScope::kRow;
   if (!of_row && (family_ == nullptr || version.sequence <= family_->created)) {
     return Verdict::kDrop;
   }
   // A later deletion of as much or more does the same work, unless someone counts what was there
   // in between.
-  EntryVersion hider;
-  in_timestamp_ = false;
   const bool counted = of_row ? keeps_versions_ : counts_versions_;
-  const bool idle = !counted && FindHider(version, &hider) &&
-                    !retention_->SeenBetween(version.sequence, hider.sequence);
-  auto& deletions = of_row                             ? row_deletions_
-                    : kind == EntryKind::kDeleteFamily ? family_deletions_
-                                                       : column_deletions_;
-  deletions.push_back(version);
+  const bool idle = !counted && IsHiddenFromAll(version, deletions_.FirstAfter(version));
+  deletions_.Add(kind, version, kGroup);
   if (idle || (major_ && version.sequence <= horizon_)) return Verdict::kDrop;
   return Verdict::kKeep;
 }
@@ -156,9 +143,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeTimestamped(std::string_view ke
   if (family_->past.HasExpired(version.sequence, timestamp)) return Verdict::kDrop;
   if (!in_timestamp_ || timestamp != timestamp_) EnterTimestamp(timestamp);
 
-  EntryVersion hider;
-  const bool hidden =
-      FindHider(version, &hider) && !retention_->SeenBetween(version.sequence, hider.sequence);
+  const bool hidden = IsHiddenFromAll(version, HiderOf(version));
   Verdict verdict;
   if (!counts_versions_) {
     verdict = JudgeSimple(kind, version, hidden);
@@ -185,11 +170,11 @@ CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVe
   const bool counted =
       family_->max_versions.has_value() || version.sequence < family_->past.versions_changed();
   if (!counted && hidden) return Verdict::kDrop;
-  if (kind == EntryKind::kDeleteCell || kind == EntryKind::kGhost) {
+  if (TraitsOf(kind).is_deletion) {
     saw_deletion_ = true;
     return Verdict::kKeep;
   }
-  if (!saw_deletion_ && !HasWideDeletions() && HasEnoughNewer(version)) return Verdict::kDrop;
+  if (!saw_deletion_ && !deletions_.any() && HasEnoughNewer(version)) return Verdict::kDrop;
   if (kind == EntryKind::kShadow) {
     saw_deletion_ = true;
     return Verdict::kKeep;
@@ -197,9 +182,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVe
   if (hidden) {
     const bool overwritten =
         newer_at_timestamp_ != EntryVersion{} && newer_kind_ == EntryKind::kCell;
-    EntryVersion hider;
-    FindHider(version, &hider);
-    if (overwritten && hider == newer_at_timestamp_ && family_->max_versions == 1 &&
+    if (overwritten && HiderOf(version) == newer_at_timestamp_ && family_->max_versions == 1 &&
         family_->past.versions.empty()) {
       return Verdict::kDrop;
     }
@@ -218,10 +201,8 @@ CollectingCursor::Verdict CollectingCursor::JudgeResolved(EntryKind kind, EntryV
     // the first is among them by any rule.
     const bool by_other_rules = version.sequence < family_->past.versions_changed();
     if (!by_other_rules && living_ >= family_->most_versions()) return Verdict::kDrop;
-    EntryVersion hider;
-    in_timestamp_ = false;  // only what hides all timestamps
-    const bool deleted = FindHider(version, &hider) && hider.sequence <= horizon_;
-    in_timestamp_ = true;
+    const EntryVersion deletion = deletions_.FirstAfter(version);
+    const bool deleted = deletion != kNever && deletion.sequence <= horizon_;
     if (kind == EntryKind::kCell && !deleted && (!by_other_rules || living_ == 0)) {
       ++living_;
       return Verdict::kKeep;
@@ -249,22 +230,13 @@ void CollectingCursor::Settle(EntryVersion version) {
   AppendTrailer(&made_key_, timestamp_, settled, EntryKind::kCell);
 }
 
-bool CollectingCursor::FindHider(EntryVersion version, EntryVersion* hider) const {
-  *hider = ColumnHistory::kAlive;
-  for (const auto* deletions : {&row_deletions_, &family_deletions_, &column_deletions_}) {
-    if (deletions->empty()) continue;
-    if (const EntryVersion* later = FirstLater(*deletions, version)) {
-      *hider = std::min(*hider, *later);
-    }
-  }
-  if (in_timestamp_ && newer_at_timestamp_ > version) {
-    *hider = std::min(*hider, newer_at_timestamp_);
-  }
-  return *hider != ColumnHistory::kAlive;
+EntryVersion CollectingCursor::HiderOf(EntryVersion version) const {
+  const EntryVersion deletion = deletions_.FirstAfter(version);
+  return newer_at_timestamp_ > version ? std::min(deletion, newer_at_timestamp_) : deletion;
 }
 
-bool CollectingCursor::HasWideDeletions() const {
-  return !row_deletions_.empty() || !family_deletions_.empty() || !column_deletions_.empty();
+bool CollectingCursor::IsHiddenFromAll(EntryVersion version, EntryVersion hider) const {
+  return hider != kNever && !retention_->SeenBetween(version.sequence, hider.sequence);
 }
 
 bool CollectingCursor::HasEnoughNewer(EntryVersion version) const {
@@ -296,8 +268,7 @@ bool CollectingCursor::PlayColumn() {
                                      .written_by = horizon_,
                                      .min_timestamp = family_->min_timestamp,
                                      .past = &family_->past};
-  history_.AddWideDeletions(row_deletions_, bounds);
-  history_.AddWideDeletions(family_deletions_, bounds);
+  history_.AddWideDeletions(deletions_, bounds);
   input_->Seek(column_prefix_);
   if (!history_.AddColumn(input_, column_prefix_, bounds, go_on) || !input_->status().ok()) {
     return false;

@@ -46,6 +46,7 @@
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
 #include "compaction/column_history.h"
+#include "compaction/deletion_tracker.h"
 #include "compaction/retention.h"
 
 namespace bigtable {
@@ -92,9 +93,10 @@ class CollectingCursor {
   // May move the input away and back: views of its key do not stay.
   Verdict JudgeResolved(EntryKind kind, EntryVersion version);
 
-  // The first later entry that hides what was written at `version`; nothing: returns false.
-  bool FindHider(EntryVersion version, EntryVersion* hider) const;
-  bool HasWideDeletions() const;
+  // The first later entry that hides what was written at `version` and at the current timestamp;
+  // kNever: there is none.
+  EntryVersion HiderOf(EntryVersion version) const;
+  bool IsHiddenFromAll(EntryVersion version, EntryVersion hider) const;
   // Whether the rule lets go a cell in a column in which nothing was deleted.
   bool HasEnoughNewer(EntryVersion version) const;
   void CountNewer(EntryVersion version);
@@ -124,10 +126,7 @@ class CollectingCursor {
   bool in_timestamp_ = false;
   int64_t timestamp_ = 0;
 
-  // Deletions that cover the current row, family and column, from new to old.
-  std::vector<EntryVersion> row_deletions_;
-  std::vector<EntryVersion> family_deletions_;
-  std::vector<EntryVersion> column_deletions_;
+  DeletionTracker deletions_;
   // The entry before this one at the same timestamp: the one that hides it first.
   EntryVersion newer_at_timestamp_;
   EntryKind newer_kind_ = EntryKind::kCell;

@@ -41,14 +41,13 @@ bool ColumnHistory::AddColumn(EntryCursor* entries, std::string_view column_pref
   return true;
 }
 
-void ColumnHistory::AddWideDeletions(const std::vector<EntryVersion>& deletions,
-                                     const Bounds& bounds) {
-  for (const EntryVersion& version : deletions) {
+void ColumnHistory::AddWideDeletions(const DeletionTracker& deletions, const Bounds& bounds) {
+  deletions.ForEachWide([&](EntryVersion version) {
     last_met_ = std::max(last_met_, version.sequence);
     if (version.sequence > bounds.written_after && version.sequence <= bounds.written_by) {
       AddWideDeletion(version);
     }
-  }
+  });
 }
 
 bool ColumnHistory::Play(absl::Span<const PastRules::Versions> past, int64_t most, GoOn go_on) {
@@ -114,11 +113,12 @@ void ColumnHistory::PlayTimestamp(absl::Span<const EventNumber> events) {
   for (size_t i = 0; i < events.size(); ++i) {
     const EventNumber number = events[i];
     const Event& event = EventOf(number);
-    if (event.kind == EntryKind::kDeleteCell) continue;
+    const EntryTraits& traits = TraitsOf(event.kind);
+    if (!traits.is_version) continue;
     was_here = true;
     life = {event.timestamp, event.version(), event.version()};
     const EventNumber before_ended = here_.empty() ? 0 : here_.back().end;
-    if (event.kind == EntryKind::kGhost) {
+    if (traits.is_deletion) {
       here_.push_back({number, number, before_ended});
       continue;
     }

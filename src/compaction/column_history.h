@@ -33,6 +33,7 @@
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
 #include "base/sequence.h"
+#include "compaction/deletion_tracker.h"
 #include "compaction/existence_index.h"
 #include "compaction/past_rules.h"
 
@@ -40,7 +41,7 @@ namespace bigtable {
 
 class ColumnHistory {
  public:
-  static constexpr EntryVersion kAlive{kMaxSequence, kMaxOrdinal};
+  static constexpr EntryVersion kAlive = DeletionTracker::kNever;
 
   // What became of the last cell that was written at a timestamp.
   struct Life {
@@ -65,10 +66,10 @@ class ColumnHistory {
   // them; look at its status. False: given up.
   bool AddColumn(EntryCursor* entries, std::string_view column_prefix, const Bounds& bounds,
                  GoOn go_on);
-  // Adds those of the deletions, which are of a family or a row, that are within the bounds.
-  void AddWideDeletions(const std::vector<EntryVersion>& deletions, const Bounds& bounds);
+  // Adds the deletions of the column's row and family that are within the bounds.
+  void AddWideDeletions(const DeletionTracker& deletions, const Bounds& bounds);
 
-  // One thing that happened, in any order: a kCell, kShadow, kGhost or kDeleteCell.
+  // One thing that happened at a timestamp, in any order.
   void Add(int64_t timestamp, EntryVersion version, EntryKind kind) {
     events_.push_back({version.sequence, timestamp, version.ordinal, kind});
   }

@@ -1,78 +1,16 @@
-// One file, although it is long: the compiler inlines most of what is here into Next and NextInRow,
-// where it sees all of it.
+// The way from one cell to the next. One file, although it is long: the compiler inlines most of
+// what is here into Next and NextInRow, where it sees all of it. What is not on this way is in
+// cell_cursor_range.cc.
 #include "read/cell_cursor.h"
 
-#include <algorithm>
 #include <cstring>
-#include <limits>
+#include <memory>
 #include <utility>
 
 #include "base/compare.h"
 #include "base/strings.h"
 
 namespace bigtable {
-namespace {
-
-int64_t NewestThatPasses(const FilterProgram& filter) {
-  int64_t first;
-  int64_t last;
-  if (!Shortcuts().Has(Shortcut::kPassNewer) || !filter.BoundsTimestamps(&first, &last)) {
-    return std::numeric_limits<int64_t>::max();
-  }
-  return std::max<int64_t>(last, 0);
-}
-
-// Neighbours are near: a few steps are cheaper than a seek.
-constexpr int kStepsBeforeSeek = 4;
-
-}  // namespace
-
-CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
-    : version_(version),
-      spec_(spec),
-      has_limits_(!spec.limits.deadline.is_never() || spec.limits.cancellation != nullptr),
-      enters_first_(!has_limits_ && Shortcuts().Has(Shortcut::kEnterFirst)),
-      enters_alike_(!has_limits_ && !spec.reverse && Shortcuts().Has(Shortcut::kEnterAlike)),
-      takes_plain_keys_(Shortcuts().Has(Shortcut::kPlainKeys)),
-      counts_versions_(Shortcuts().Has(Shortcut::kCountVersions)),
-      steps_before_seek_(Shortcuts().Has(Shortcut::kSeekForward) ? kStepsBeforeSeek
-                                                                 : std::numeric_limits<int>::max()),
-      filter_(spec.filter),
-      newest_(NewestThatPasses(filter_)),
-      sources_(version, spec.settings, &filter_, &input_) {}
-
-void CellCursor::Reset() {
-  sources_.Clear();
-  status_ = absl::OkStatus();
-  fresh_ = true;
-  has_cell_ = false;
-  skip_row_ = false;
-  behind_row_ = absl::OkStatus();
-  reverse_row_.clear();
-  row_prefix_size_ = 0;
-  alike_size_ = 0;
-  column_prefix_.clear();
-  begin_.clear();
-  end_.clear();
-  single_row_ = false;
-  single_row_is_plain_ = false;
-}
-
-void CellCursor::ReadRow(const RowProbe& row) {
-  Reset();
-  single_row_ = true;
-  begin_.assign(row.prefix());
-  single_row_is_plain_ = row.is_plain() && takes_plain_keys_;
-  sources_.AddRow(row);
-}
-
-void CellCursor::ReadRange(const RowRange& range) {
-  Reset();
-  if (range.empty()) return;
-  if (!range.begin().empty()) AppendRowPrefix(&begin_, range.begin());
-  if (range.end().has_value()) AppendRowPrefix(&end_, *range.end());
-  sources_.AddRange(begin_.view(), end_.view());
-}
 
 bool CellCursor::Next() {
   if (!status_.ok() || sources_.empty()) return false;
@@ -151,14 +89,6 @@ std::string_view CellCursor::RowToFinish() const {
   return key.substr(0, RowPrefixSize(key));
 }
 
-bool CellCursor::LeaveFailed(std::string_view row_prefix) {
-  absl::Status failure = input_.status();
-  if (row_prefix.empty() || !input_.LeaveFailed(row_prefix)) return Fail(std::move(failure));
-  behind_row_ = std::move(failure);
-  if (!spec_.reverse && !single_row_) end_.assign(PrefixSuccessor(row_prefix));
-  return true;
-}
-
 bool CellCursor::FindInRow() {
   while (true) {
     if (!input_.valid()) {
@@ -193,26 +123,6 @@ inline bool CellCursor::IsAtEnd(std::string_view key) const {
   return !end_.empty() && !Less(key, end_.view());
 }
 
-// For a reverse read: puts the input at the beginning of the last row before the current one, or of
-// the range.
-bool CellCursor::StartPreviousRow() {
-  if (!reverse_row_.empty()) {
-    input_.SeekBefore(reverse_row_.view());
-  } else if (end_.empty()) {
-    input_.SeekToLast();
-  } else {
-    input_.SeekBefore(end_.view());
-  }
-  behind_row_ = absl::OkStatus();
-  row_prefix_size_ = 0;
-  column_prefix_.clear();
-  if (!input_.valid()) return input_.status().ok() ? false : Fail(input_.status());
-  if (input_.key() < begin_.view()) return false;
-  reverse_row_.assign(input_.key().substr(0, RowPrefixSize(input_.key())));
-  input_.Seek(reverse_row_.view());
-  return true;
-}
-
 // What a scan meets most: a cell of the same column as the last one's, in the next row, and nothing
 // to be left out. True if the cursor stands at it now.
 //
@@ -231,8 +141,7 @@ inline bool CellCursor::EnterAlike(std::string_view key) {
   const EntryVersion version = VersionOf(key);
   const int64_t timestamp = TimestampOf(key);
   if (same_row || KindOf(key) != EntryKind::kCell || version.sequence > spec_.sequence ||
-      version.sequence <= family_->created || timestamp < min_timestamp_ || has_row_deletions_ ||
-      !family_deletions_.empty()) {
+      version.sequence <= family_->created || timestamp < min_timestamp_ || deletions_.has_wide()) {
     return false;
   }
   column_prefix_.assign(ColumnPrefix(key));
@@ -247,7 +156,7 @@ inline bool CellCursor::EnterAlike(std::string_view key) {
 // the cursor stands at it now.
 inline bool CellCursor::EnterFirst(std::string_view key) {
   if (!single_row_is_plain_ || !filter_.passes_everything() || !enters_first_ ||
-      KindOf(key) != EntryKind::kCell || has_row_deletions_ || !family_deletions_.empty()) {
+      KindOf(key) != EntryKind::kCell || deletions_.has_wide()) {
     return false;
   }
   const std::string_view rest = ColumnPrefix(key).substr(begin_.size());
@@ -276,7 +185,7 @@ inline bool CellCursor::EnterFirst(std::string_view key) {
 
 // Stands at the first entry of a column, a cell that is there.
 inline void CellCursor::EnterCell(int64_t timestamp) {
-  hidden_before_ = family_hidden_before_ = EntryVersion();
+  deletions_.EnterPlain();
   in_timestamp_ = true;
   timestamp_ = timestamp;
   alive_ = 1;
@@ -308,7 +217,7 @@ bool CellCursor::EnterRow(std::string_view key) {
   }
   if (!row_is_plain_) row_.assign(Unescape(row_prefix(), &qualifier_scratch_));
   row_has_cells_ = false;
-  if (std::exchange(has_row_deletions_, false)) row_deletions_.clear();
+  deletions_.EnterRow();
   if (!filter_.passes_everything()) filter_.StartRow(row());
   in_family_ = false;
   return true;
@@ -325,9 +234,7 @@ bool CellCursor::EnterFamily(std::string_view rest) {
   }
   if (in_family_) return true;
   in_family_ = true;
-  family_deletions_.clear();
-  const std::vector<EntryVersion>& row_deletions = RowDeletions();
-  family_hidden_before_ = row_deletions.empty() ? EntryVersion() : row_deletions.front();
+  deletions_.EnterFamily(family_->group_id);
   return true;
 }
 
@@ -339,7 +246,7 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
   const std::string_view rest = column_prefix_.view().substr(row_prefix_size_);
   if (rest[0] == '\0') return Step::kStay;           // a deletion of the row
   if (!EnterFamily(rest)) return Step::kSkipFamily;  // it was dropped
-  hidden_before_ = family_hidden_before_;
+  deletions_.EnterColumn();
   in_timestamp_ = false;
   alive_ = 0;
   saw_dead_ = !counts_versions_;
@@ -369,31 +276,31 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
       input_.SeekForward(target);
       return Step::kAgain;
     }
-    default:
-      return Step::kSkipColumn;
+    case FilterProgram::Verdict::kNextCell:
+    case FilterProgram::Verdict::kNextColumn:
+      break;
   }
+  return Step::kSkipColumn;
 }
 
 // Looks at an entry of the current column.
 CellCursor::Step CellCursor::Look(std::string_view key) {
-  const EntryKind kind = KindOf(key);
   const EntryVersion version = VersionOf(key);
-  switch (kind) {
-    case EntryKind::kDeleteRow:
-      AddRowDeletion(key, version);
-      return Step::kNext;
-    case EntryKind::kDeleteFamily:
-      if (version.sequence > family_->created) {
-        family_deletions_.push_back(version);
-        family_hidden_before_ = std::max(family_hidden_before_, version);
-      }
-      return Step::kNext;
-    case EntryKind::kDeleteColumn:
-      if (version.sequence > family_->created) hidden_before_ = std::max(hidden_before_, version);
-      return Step::kNext;
-    default:
-      return LookAtCell(key, version);
+  if (HasTimestamp(KindOf(key))) [[likely]]
+    return LookAtCell(key, version);
+  AddDeletion(key, version);
+  return Step::kNext;
+}
+
+void CellCursor::AddDeletion(std::string_view key, EntryVersion version) {
+  const EntryKind kind = KindOf(key);
+  uint32_t group_id = 0;
+  if (ScopeOf(kind) == EntryScope::kRow) {
+    group_id = GroupOfRowDeletion(key, row_prefix_size_);
+  } else if (version.sequence <= family_->created) {
+    return;
   }
+  deletions_.Add(kind, version, group_id);
 }
 
 CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion version) {
@@ -409,7 +316,7 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
     if (family_->past.HasExpired(version.sequence, timestamp)) return Step::kNext;
   }
 
-  const bool alive = KindOf(key) == EntryKind::kCell && version > hidden_before_;
+  const bool alive = KindOf(key) == EntryKind::kCell && !deletions_.Hides(version);
   Step step = Step::kNext;
   if (!IsKept(version, alive, &step)) return step;
 
@@ -424,9 +331,12 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
       return Step::kSkipColumn;
     case FilterProgram::Verdict::kNextRow:
       return Step::kSkipRow;
-    default:
-      return Step::kNext;
+    case FilterProgram::Verdict::kNextCell:
+    case FilterProgram::Verdict::kSeekColumn:
+    case FilterProgram::Verdict::kNextFamily:
+      break;
   }
+  return Step::kNext;
 }
 
 // Whether the last write at its timestamp is a cell that is not deleted (`alive`) and that
@@ -508,21 +418,6 @@ void CellCursor::Pass(std::string_view prefix, int steps) {
   input_.SeekForward(PrefixSuccessor(prefix));
 }
 
-void CellCursor::AddRowDeletion(std::string_view key, EntryVersion version) {
-  const TableLayout& layout = version_->layout();
-  const size_t group = layout.GroupIndex(GroupOfRowDeletion(key, row_prefix_size_));
-  if (group == layout.groups.size()) return;
-  has_row_deletions_ = true;
-  row_deletions_.resize(layout.groups.size());
-  row_deletions_[group].push_back(version);
-}
-
-const std::vector<EntryVersion>& CellCursor::RowDeletions() const {
-  static const auto* const kNone = new std::vector<EntryVersion>();
-  if (!has_row_deletions_) return *kNone;
-  return row_deletions_[version_->layout().GroupIndex(family_->group_id)];
-}
-
 bool CellCursor::PlayColumn() {
   const std::string here(input_.key());
   const ColumnHistory::Bounds bounds{.written_after = family_->created,
@@ -532,8 +427,7 @@ bool CellCursor::PlayColumn() {
   const auto go_on = [this] { return CheckLimits(); };
   if (history_ == nullptr) history_ = std::make_unique<ColumnHistory>();
   history_->Clear();
-  history_->AddWideDeletions(RowDeletions(), bounds);
-  history_->AddWideDeletions(family_deletions_, bounds);
+  history_->AddWideDeletions(deletions_, bounds);
   input_.Seek(column_prefix_.view());
   do {
     if (!history_->AddColumn(&input_, column_prefix_.view(), bounds, go_on)) return false;

@@ -17,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -31,6 +30,7 @@
 #include "base/sequence.h"
 #include "base/shortcuts.h"
 #include "compaction/column_history.h"
+#include "compaction/deletion_tracker.h"
 #include "compaction/merging_cursor.h"
 #include "read/filter_program.h"
 #include "read/read_sources.h"
@@ -91,6 +91,9 @@ class CellCursor {
   // kStay: the cursor stands right; kAgain: it was moved, look again.
   enum class Step { kStay, kAgain, kNext, kSkipNewer, kSkipColumn, kSkipFamily, kSkipRow };
 
+  // Neighbours are near: a few steps are cheaper than a seek.
+  static constexpr int kStepsBeforeSeek = 4;
+
   std::string_view row_prefix() const { return column_prefix_.view().substr(0, row_prefix_size_); }
 
   void Reset();
@@ -118,6 +121,7 @@ class CellCursor {
   bool EnterRow(std::string_view key);
   bool EnterFamily(std::string_view rest);
   Step Look(std::string_view key);
+  void AddDeletion(std::string_view key, EntryVersion version);
   Step LookAtCell(std::string_view key, EntryVersion version);
   bool IsKept(EntryVersion version, bool alive, Step* otherwise);
   bool NeedsHistory(EntryVersion version) const;
@@ -126,9 +130,6 @@ class CellCursor {
   // does: by so many steps, and then by a seek. The prefix may be a view of the current column's.
   // Where the input fails, nothing is left of what was to be passed by: LeaveFailed may go on.
   void Pass(std::string_view prefix, int steps);
-  void AddRowDeletion(std::string_view key, EntryVersion version);
-  // Those that concern the current family.
-  const std::vector<EntryVersion>& RowDeletions() const;
   bool PlayColumn();
   bool CheckLimits();
   bool Fail(absl::Status status);
@@ -177,12 +178,7 @@ class CellCursor {
   int64_t min_timestamp_ = 0;             // what is older has to be looked at: see SuspectBefore
   std::string qualifier_scratch_;
   std::string_view qualifier_;
-  // Deletions of the row, for each locality group, and of the family; from new to old.
-  std::vector<std::vector<EntryVersion>> row_deletions_;
-  bool has_row_deletions_ = false;
-  std::vector<EntryVersion> family_deletions_;
-  EntryVersion hidden_before_;         // the last of all deletions that cover the column,
-  EntryVersion family_hidden_before_;  // or the family
+  DeletionTracker deletions_;
 
   // The current cell.
   bool in_timestamp_ = false;

@@ -1,0 +1,123 @@
+// What is hidden where a cursor stands, by deletions that are wider than a cell: those of its row,
+// its family and its column. A deletion hides every entry in its scope with a smaller version.
+//
+// The one place that knows this, for reads and for compactions. A read asks whether a version is
+// hidden (Hides), since it adds only what it may see. A compaction asks for the first later
+// deletion (FirstAfter), since a snapshot may stand between the two.
+//
+// The cursor reports each row, family and column that it enters, in this order, and adds the
+// deletions that it meets there, which come from new to old. Without deletions all of this is
+// comparisons and copies of versions; no list is touched. One thread at a time.
+#ifndef BIGTABLE_COMPACTION_DELETION_TRACKER_H_
+#define BIGTABLE_COMPACTION_DELETION_TRACKER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/entry_kind.h"
+#include "base/sequence.h"
+
+namespace bigtable {
+
+class DeletionTracker {
+ public:
+  // After every version.
+  static constexpr EntryVersion kNever{kMaxSequence, kMaxOrdinal};
+
+  void EnterRow() {
+    if (std::exchange(has_row_deletions_, false)) [[unlikely]]
+      rows_.clear();
+  }
+  // Deletions of the row are for one locality group each: the family's counts.
+  void EnterFamily(uint32_t group_id) {
+    group_id_ = group_id;
+    family_.Clear();
+    family_hidden_before_ = has_row_deletions_ ? NewestOfRow() : EntryVersion();
+  }
+  void EnterColumn() {
+    column_.Clear();
+    hidden_before_ = family_hidden_before_;
+  }
+  // All of these, where no deletion comes before the first cell of the row: requires !has_wide(),
+  // so that none of the last row is left.
+  void EnterPlain() {
+    column_.Clear();
+    hidden_before_ = family_hidden_before_ = EntryVersion();
+  }
+
+  // A deletion of `kind`, which is not of a timestamp, where the cursor stands. One of the row is
+  // for the locality group `group_id`.
+  void Add(EntryKind kind, EntryVersion version, uint32_t group_id);
+
+  // Whether there are deletions of the row or of the family.
+  bool has_wide() const { return has_row_deletions_ || !family_.empty(); }
+  // Whether any deletion covers the column.
+  bool any() const { return hidden_before_.sequence != 0; }
+  // Whether one of the deletions is later than `version`.
+  bool Hides(EntryVersion version) const { return version <= hidden_before_; }
+  // The first of the deletions that are later than `version`; kNever: there is none.
+  EntryVersion FirstAfter(EntryVersion version) const {
+    return version < hidden_before_ ? FindFirstAfter(version) : kNever;
+  }
+
+  // Calls visit(EntryVersion) with the deletions of the row and of the family.
+  template <typename Visit>
+  void ForEachWide(Visit visit) const {
+    if (const List* const row = OfRow()) row->ForEach(visit);
+    family_.ForEach(visit);
+  }
+
+ private:
+  // Deletions of one scope, from new to old. The newest lies apart: mostly it is the only one, or
+  // there is none, and then no memory is allocated.
+  class List {
+   public:
+    bool empty() const { return newest_.sequence == 0; }  // the first is 1
+    EntryVersion newest() const { return newest_; }
+    void Clear() {
+      if (empty()) return;
+      newest_ = EntryVersion();
+      older_.clear();
+    }
+    void Add(EntryVersion version) {
+      if (empty()) {
+        newest_ = version;
+      } else {
+        older_.push_back(version);
+      }
+    }
+    EntryVersion FirstAfter(EntryVersion version) const;
+    template <typename Visit>
+    void ForEach(Visit& visit) const {
+      if (!empty()) visit(newest_);
+      for (const EntryVersion& version : older_) visit(version);
+    }
+
+   private:
+    EntryVersion newest_;
+    std::vector<EntryVersion> older_;
+  };
+  struct RowDeletions {
+    uint32_t group_id;
+    List list;
+  };
+
+  // Of the current group; null: there is none.
+  const List* OfRow() const;
+  EntryVersion NewestOfRow() const;
+  EntryVersion FindFirstAfter(EntryVersion version) const;
+
+  EntryVersion hidden_before_;         // the last of all deletions that cover the column,
+  EntryVersion family_hidden_before_;  // or the family
+  bool has_row_deletions_ = false;     // of any group
+  uint32_t group_id_ = 0;
+  List family_;
+  List column_;
+  std::vector<RowDeletions> rows_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMPACTION_DELETION_TRACKER_H_
