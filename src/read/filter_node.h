@@ -45,6 +45,44 @@ struct FilterNode {
   absl::Status status = {};  // what is wrong with it
 };
 
+// What a filter looks at: it is asked as soon as that is known.
+enum class FilterScope : uint8_t { kRow, kColumn, kCell };
+// What a filter counts: then what it lets pass depends on which cells get as far as to it.
+enum class FilterCount : uint8_t { kNothing, kCellsOfColumn, kCellsOfRow };
+
+// What is to be known of a kind of filters besides its verdicts, which are in filter_program.cc.
+struct FilterTraits {
+  FilterScope scope;
+  FilterCount counts = FilterCount::kNothing;
+  bool names_family = false;  // text is the name of a family that the table has to have
+};
+
+constexpr FilterTraits TraitsOf(FilterNode::Kind kind) {
+  using Kind = FilterNode::Kind;
+  switch (kind) {
+    case Kind::kRowRegex:
+      return {FilterScope::kRow};
+    case Kind::kBlockAll:
+    case Kind::kFamilyRegex:
+    case Kind::kColumnRegex:
+      return {FilterScope::kColumn};
+    case Kind::kFamily:
+    case Kind::kColumnRange:
+      return {FilterScope::kColumn, FilterCount::kNothing, /*names_family=*/true};
+    case Kind::kTimestamps:
+    case Kind::kValueRegex:
+    case Kind::kStripValue:
+    case Kind::kChain:  // its parts are asked instead
+      return {FilterScope::kCell};
+    case Kind::kLatest:
+      return {FilterScope::kCell, FilterCount::kCellsOfColumn};
+    case Kind::kCellsRowLimit:
+    case Kind::kCellsRowOffset:
+      return {FilterScope::kCell, FilterCount::kCellsOfRow};
+  }
+  return {FilterScope::kCell, FilterCount::kCellsOfRow};  // not reached
+}
+
 }  // namespace bigtable
 
 #endif  // BIGTABLE_READ_FILTER_NODE_H_

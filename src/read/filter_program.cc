@@ -13,25 +13,43 @@ bool Matches(const FilterNode& node, std::string_view text) {
   return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *node.regex);
 }
 
-bool CountsRow(Kind kind) { return kind == Kind::kCellsRowLimit || kind == Kind::kCellsRowOffset; }
-
-bool IsOfColumn(Kind kind) {
-  return kind == Kind::kBlockAll || kind == Kind::kFamily || kind == Kind::kFamilyRegex ||
-         kind == Kind::kColumnRange || kind == Kind::kColumnRegex;
+// Whether a cell of this family can pass the filter.
+bool FamilyMayPass(const FilterNode& node, std::string_view family) {
+  switch (node.kind) {
+    case Kind::kBlockAll:
+      return false;
+    case Kind::kFamily:
+    case Kind::kColumnRange:
+      return node.text == family;
+    case Kind::kFamilyRegex:
+      return Matches(node, family);
+    case Kind::kColumnRegex:
+    case Kind::kRowRegex:
+    case Kind::kValueRegex:
+    case Kind::kTimestamps:
+    case Kind::kLatest:
+    case Kind::kCellsRowLimit:
+    case Kind::kCellsRowOffset:
+    case Kind::kStripValue:
+    case Kind::kChain:
+      break;
+  }
+  return true;  // "may": then the family is read, its access list is asked, and Judge decides
 }
 
 }  // namespace
 
 FilterProgram::FilterProgram(const FilterNode* filter) {
   if (filter != nullptr) Append(filter);
-  const auto counting = std::find_if(steps_.begin(), steps_.end(),
-                                     [](const Step& step) { return CountsRow(step.node->kind); });
+  const auto counting = std::find_if(steps_.begin(), steps_.end(), [](const Step& step) {
+    return step.traits.counts == FilterCount::kCellsOfRow;
+  });
   first_counting_ = static_cast<size_t>(counting - steps_.begin());
 }
 
 void FilterProgram::Append(const FilterNode* node) {
   if (node->kind != Kind::kChain) {
-    steps_.push_back({node});
+    steps_.push_back({node, TraitsOf(node->kind)});
     return;
   }
   for (const Filter& filter : node->chain) {
@@ -42,12 +60,7 @@ void FilterProgram::Append(const FilterNode* node) {
 bool FilterProgram::MayPassFamily(std::string_view family) const {
   // Behind a step that counts the cells of a row, those of all families count.
   for (size_t i = 0; i < first_counting_; ++i) {
-    const FilterNode& node = *steps_[i].node;
-    const bool is_named = node.kind == Kind::kFamily || node.kind == Kind::kColumnRange;
-    if (node.kind == Kind::kBlockAll || (is_named && node.text != family) ||
-        (node.kind == Kind::kFamilyRegex && !Matches(node, family))) {
-      return false;
-    }
+    if (!FamilyMayPass(*steps_[i].node, family)) return false;
   }
   return true;
 }
@@ -70,7 +83,7 @@ bool FilterProgram::BoundsTimestamps(int64_t* first, int64_t* last) const {
   for (size_t i = 0; i < first_counting_; ++i) {
     const FilterNode& node = *steps_[i].node;
     // Behind Latest the range chooses among the newest, so the others must be read to know them.
-    if (node.kind == Kind::kLatest) return false;
+    if (steps_[i].traits.counts == FilterCount::kCellsOfColumn) return false;
     if (node.kind != Kind::kTimestamps) continue;
     *first = node.low;
     *last = node.high - 1;
@@ -81,9 +94,12 @@ bool FilterProgram::BoundsTimestamps(int64_t* first, int64_t* last) const {
 
 void FilterProgram::StartRow(std::string_view row) {
   row_passes_ = true;
+  row_ = row;
   for (Step& step : steps_) {
     step.count = 0;
-    if (step.node->kind == Kind::kRowRegex) row_passes_ &= Matches(*step.node, row);
+    if (step.traits.scope == FilterScope::kRow) {
+      row_passes_ &= JudgeStep(step, 0, nullptr) == Verdict::kPass;
+    }
   }
 }
 
@@ -96,42 +112,21 @@ FilterProgram::Verdict FilterProgram::StartColumn(std::string_view family,
   Verdict verdict = Verdict::kPass;
   for (size_t i = 0; i < steps_.size(); ++i) {
     Step& step = steps_[i];
-    if (step.node->kind == Kind::kLatest) step.count = 0;
-    if (i < first_counting_) {
-      verdict = std::max(verdict, JudgeColumn(*step.node, family, qualifier));
+    if (step.traits.counts == FilterCount::kCellsOfColumn) step.count = 0;
+    if (i < first_counting_ && step.traits.scope == FilterScope::kColumn) {
+      verdict = std::max(verdict, JudgeStep(step, 0, nullptr));
     }
   }
   return verdict;
 }
 
-FilterProgram::Verdict FilterProgram::JudgeColumn(const FilterNode& node, std::string_view family,
-                                                  std::string_view qualifier) {
-  switch (node.kind) {
-    case Kind::kBlockAll:
-      return Verdict::kNextRow;
-    case Kind::kFamily:
-      return node.text == family ? Verdict::kPass : Verdict::kNextFamily;
-    case Kind::kFamilyRegex:
-      return Matches(node, family) ? Verdict::kPass : Verdict::kNextFamily;
-    case Kind::kColumnRange:
-      if (node.text != family) return Verdict::kNextFamily;
-      if (!node.end.empty() && qualifier >= node.end) return Verdict::kNextFamily;
-      if (qualifier >= node.begin) return Verdict::kPass;
-      seek_qualifier_ = node.begin;
-      return Verdict::kSeekColumn;
-    case Kind::kColumnRegex:
-      return Matches(node, qualifier) ? Verdict::kPass : Verdict::kNextColumn;
-    default:
-      return Verdict::kPass;
-  }
-}
-
 FilterProgram::Verdict FilterProgram::Judge(int64_t timestamp, std::string_view* value) {
   for (size_t i = 0; i < steps_.size(); ++i) {
     Step& step = steps_[i];
-    if (IsOfColumn(step.node->kind)) {
+    if (step.traits.scope == FilterScope::kRow) continue;  // asked in StartRow
+    if (step.traits.scope == FilterScope::kColumn) {
       if (i < first_counting_) continue;  // asked in StartColumn
-      if (JudgeColumn(*step.node, family_, qualifier_) != Verdict::kPass) {
+      if (JudgeStep(step, timestamp, value) != Verdict::kPass) {
         return Verdict::kNextCell;  // the cells of the column still count in the steps before
       }
       continue;
@@ -139,7 +134,8 @@ FilterProgram::Verdict FilterProgram::Judge(int64_t timestamp, std::string_view*
     const Verdict verdict = JudgeStep(step, timestamp, value);
     if (verdict == Verdict::kPass) continue;
     // What comes to a step after one that counts must not be left out for this step's sake.
-    return i < first_counting_ || CountsRow(step.node->kind) ? verdict : Verdict::kNextCell;
+    const bool counts_row = step.traits.counts == FilterCount::kCellsOfRow;
+    return i < first_counting_ || counts_row ? verdict : Verdict::kNextCell;
   }
   return Verdict::kPass;
 }
@@ -148,6 +144,22 @@ FilterProgram::Verdict FilterProgram::JudgeStep(Step& step, int64_t timestamp,
                                                 std::string_view* value) {
   const FilterNode& node = *step.node;
   switch (node.kind) {
+    case Kind::kRowRegex:
+      return Matches(node, row_) ? Verdict::kPass : Verdict::kNextRow;
+    case Kind::kBlockAll:
+      return Verdict::kNextRow;
+    case Kind::kFamily:
+      return node.text == family_ ? Verdict::kPass : Verdict::kNextFamily;
+    case Kind::kFamilyRegex:
+      return Matches(node, family_) ? Verdict::kPass : Verdict::kNextFamily;
+    case Kind::kColumnRange:
+      if (node.text != family_) return Verdict::kNextFamily;
+      if (!node.end.empty() && qualifier_ >= node.end) return Verdict::kNextFamily;
+      if (qualifier_ >= node.begin) return Verdict::kPass;
+      seek_qualifier_ = node.begin;
+      return Verdict::kSeekColumn;
+    case Kind::kColumnRegex:
+      return Matches(node, qualifier_) ? Verdict::kPass : Verdict::kNextColumn;
     case Kind::kTimestamps:
       if (timestamp >= node.high) return Verdict::kNextCell;
       return timestamp >= node.low ? Verdict::kPass : Verdict::kNextColumn;
@@ -165,9 +177,10 @@ FilterProgram::Verdict FilterProgram::JudgeStep(Step& step, int64_t timestamp,
     case Kind::kStripValue:
       *value = {};
       return Verdict::kPass;
-    default:
-      return Verdict::kPass;
+    case Kind::kChain:
+      break;  // Append took it apart
   }
+  return Verdict::kNextRow;  // not reached
 }
 
 }  // namespace bigtable

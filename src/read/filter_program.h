@@ -47,17 +47,20 @@ class FilterProgram {
  private:
   struct Step {
     const FilterNode* node;
-    int64_t count = 0;  // kLatest: of the column; kCellsRow...: of the row
+    FilterTraits traits;
+    int64_t count = 0;  // of what traits.counts says
   };
 
   void Append(const FilterNode* node);
-  Verdict JudgeColumn(const FilterNode& node, std::string_view family, std::string_view qualifier);
+  // What a step says of the current row, the current column, or a cell of it: the cell is looked at
+  // only by steps whose scope is one.
   Verdict JudgeStep(Step& step, int64_t timestamp, std::string_view* value);
 
   absl::InlinedVector<Step, 4> steps_;
   // Steps before this one do not count cells of a row: column tests among them can be asked early.
   size_t first_counting_ = 0;
   bool row_passes_ = true;
+  std::string_view row_;  // in StartRow
   std::string_view family_;
   std::string_view qualifier_;
   std::string_view seek_qualifier_;

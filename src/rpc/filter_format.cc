@@ -14,22 +14,22 @@ namespace {
 
 using Kind = FilterNode::Kind;
 
-// On the wire, whatever becomes of FilterNode::Kind.
+// On the wire, whatever becomes of FilterNode::Kind; behind each the fields that follow it.
 enum Code : uint8_t {
   kEverything = 0,
   kBlockAll = 1,
-  kLatest = 2,
-  kFamily = 3,
-  kFamilyRegex = 4,
-  kColumnRange = 5,
-  kColumnRegex = 6,
-  kRowRegex = 7,
-  kValueRegex = 8,
-  kTimestamps = 9,
-  kCellsRowLimit = 10,
-  kCellsRowOffset = 11,
+  kLatest = 2,           // n: varint
+  kFamily = 3,           // name: length, bytes
+  kFamilyRegex = 4,      // expression: length, bytes
+  kColumnRange = 5,      // family, begin, end: length, bytes each
+  kColumnRegex = 6,      // expression
+  kRowRegex = 7,         // expression
+  kValueRegex = 8,       // expression
+  kTimestamps = 9,       // begin, end: fixed64 each
+  kCellsRowLimit = 10,   // n
+  kCellsRowOffset = 11,  // n
   kStripValue = 12,
-  kChain = 13,
+  kChain = 13,  // count: varint, then as many filters
 };
 
 absl::Status TooLarge() {
@@ -65,60 +65,65 @@ void AppendCount(std::string* out, Code code, const FilterNode& node) {
   AppendVarint64(out, static_cast<uint64_t>(node.low));
 }
 
-absl::Status Append(std::string* out, const Filter& filter, Budget* budget) {
-  if (!budget->Enter()) return TooLarge();
-  const FilterNode* const node = FilterNode::Of(filter);
-  if (node == nullptr) {
-    out->push_back(kEverything);
-    budget->Leave();
-    return absl::OkStatus();
-  }
-  switch (node->kind) {
+absl::Status Append(std::string* out, const Filter& filter, Budget* budget);
+
+absl::Status AppendNode(std::string* out, const FilterNode& node, Budget* budget) {
+  switch (node.kind) {
     case Kind::kBlockAll:
       out->push_back(kBlockAll);
       break;
     case Kind::kFamily:
-      AppendText(out, kFamily, node->text);
+      AppendText(out, kFamily, node.text);
       break;
     case Kind::kFamilyRegex:
-      AppendRegex(out, kFamilyRegex, *node);
+      AppendRegex(out, kFamilyRegex, node);
       break;
     case Kind::kColumnRange:
-      AppendText(out, kColumnRange, node->text);
-      AppendLengthPrefixed(out, node->begin);
-      AppendLengthPrefixed(out, node->end);
+      AppendText(out, kColumnRange, node.text);
+      AppendLengthPrefixed(out, node.begin);
+      AppendLengthPrefixed(out, node.end);
       break;
     case Kind::kColumnRegex:
-      AppendRegex(out, kColumnRegex, *node);
+      AppendRegex(out, kColumnRegex, node);
       break;
     case Kind::kRowRegex:
-      AppendRegex(out, kRowRegex, *node);
+      AppendRegex(out, kRowRegex, node);
       break;
     case Kind::kValueRegex:
-      AppendRegex(out, kValueRegex, *node);
+      AppendRegex(out, kValueRegex, node);
       break;
     case Kind::kTimestamps:
       out->push_back(kTimestamps);
-      AppendFixed64(out, static_cast<uint64_t>(node->low));
-      AppendFixed64(out, static_cast<uint64_t>(node->high));
+      AppendFixed64(out, static_cast<uint64_t>(node.low));
+      AppendFixed64(out, static_cast<uint64_t>(node.high));
       break;
     case Kind::kLatest:
-      AppendCount(out, kLatest, *node);
+      AppendCount(out, kLatest, node);
       break;
     case Kind::kCellsRowLimit:
-      AppendCount(out, kCellsRowLimit, *node);
+      AppendCount(out, kCellsRowLimit, node);
       break;
     case Kind::kCellsRowOffset:
-      AppendCount(out, kCellsRowOffset, *node);
+      AppendCount(out, kCellsRowOffset, node);
       break;
     case Kind::kStripValue:
       out->push_back(kStripValue);
       break;
     case Kind::kChain:
       out->push_back(kChain);
-      AppendVarint64(out, node->chain.size());
-      for (const Filter& part : node->chain) BT_RETURN_IF_ERROR(Append(out, part, budget));
+      AppendVarint64(out, node.chain.size());
+      for (const Filter& part : node.chain) BT_RETURN_IF_ERROR(Append(out, part, budget));
       break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Append(std::string* out, const Filter& filter, Budget* budget) {
+  if (!budget->Enter()) return TooLarge();
+  if (const FilterNode* const node = FilterNode::Of(filter)) {
+    BT_RETURN_IF_ERROR(AppendNode(out, *node, budget));
+  } else {
+    out->push_back(kEverything);
   }
   budget->Leave();
   return absl::OkStatus();
@@ -126,66 +131,61 @@ absl::Status Append(std::string* out, const Filter& filter, Budget* budget) {
 
 // --- From bytes ---
 
-absl::StatusOr<Filter> Parse(Decoder* in, Budget* budget) {
-  if (!budget->Enter()) return TooLarge();
-  const uint8_t code = in->Byte();
-  Filter filter;
-  switch (code) {
+absl::StatusOr<Filter> Parse(Decoder* in, Budget* budget);
+
+absl::StatusOr<Filter> ParseChain(Decoder* in, Budget* budget) {
+  std::vector<Filter> parts;
+  for (uint64_t left = in->Varint(); left > 0 && in->ok(); --left) {
+    BT_ASSIGN_OR_RETURN(Filter part, Parse(in, budget));
+    parts.push_back(std::move(part));
+  }
+  return Filter::Chain(std::move(parts));
+}
+
+// What follows the code.
+absl::StatusOr<Filter> ParseFields(uint8_t code, Decoder* in, Budget* budget) {
+  switch (static_cast<Code>(code)) {
     case kEverything:
-      break;
+      return Filter();
     case kBlockAll:
-      filter = Filter::BlockAll();
-      break;
+      return Filter::BlockAll();
     case kLatest:
-      filter = Filter::Latest(static_cast<int64_t>(in->Varint()));
-      break;
+      return Filter::Latest(static_cast<int64_t>(in->Varint()));
     case kFamily:
-      filter = Filter::Family(in->LengthPrefixed());
-      break;
+      return Filter::Family(in->LengthPrefixed());
     case kFamilyRegex:
-      filter = Filter::FamilyRegex(in->LengthPrefixed());
-      break;
+      return Filter::FamilyRegex(in->LengthPrefixed());
     case kColumnRange: {
       const std::string_view family = in->LengthPrefixed();
       const std::string_view begin = in->LengthPrefixed();
-      filter = Filter::ColumnRange(family, begin, in->LengthPrefixed());
-      break;
+      return Filter::ColumnRange(family, begin, in->LengthPrefixed());
     }
     case kColumnRegex:
-      filter = Filter::ColumnRegex(in->LengthPrefixed());
-      break;
+      return Filter::ColumnRegex(in->LengthPrefixed());
     case kRowRegex:
-      filter = Filter::RowKeysRegex(in->LengthPrefixed());
-      break;
+      return Filter::RowKeysRegex(in->LengthPrefixed());
     case kValueRegex:
-      filter = Filter::ValueRegex(in->LengthPrefixed());
-      break;
+      return Filter::ValueRegex(in->LengthPrefixed());
     case kTimestamps: {
       const Timestamp begin(static_cast<int64_t>(in->Fixed64()));
-      filter = Filter::TimestampRange(begin, Timestamp(static_cast<int64_t>(in->Fixed64())));
-      break;
+      return Filter::TimestampRange(begin, Timestamp(static_cast<int64_t>(in->Fixed64())));
     }
     case kCellsRowLimit:
-      filter = Filter::CellsRowLimit(static_cast<int64_t>(in->Varint()));
-      break;
+      return Filter::CellsRowLimit(static_cast<int64_t>(in->Varint()));
     case kCellsRowOffset:
-      filter = Filter::CellsRowOffset(static_cast<int64_t>(in->Varint()));
-      break;
+      return Filter::CellsRowOffset(static_cast<int64_t>(in->Varint()));
     case kStripValue:
-      filter = Filter::StripValueTransformer();
-      break;
-    case kChain: {
-      std::vector<Filter> parts;
-      for (uint64_t left = in->Varint(); left > 0 && in->ok(); --left) {
-        BT_ASSIGN_OR_RETURN(Filter part, Parse(in, budget));
-        parts.push_back(std::move(part));
-      }
-      filter = Filter::Chain(std::move(parts));
-      break;
-    }
-    default:
-      return absl::InvalidArgumentError(Cat("there is no filter with the code ", int{code}));
+      return Filter::StripValueTransformer();
+    case kChain:
+      return ParseChain(in, budget);
   }
+  return absl::InvalidArgumentError(Cat("there is no filter with the code ", int{code}));
+}
+
+absl::StatusOr<Filter> Parse(Decoder* in, Budget* budget) {
+  if (!budget->Enter()) return TooLarge();
+  const uint8_t code = in->Byte();
+  BT_ASSIGN_OR_RETURN(Filter filter, ParseFields(code, in, budget));
   if (!in->ok()) return absl::InvalidArgumentError("the filter is cut short");
   BT_RETURN_IF_ERROR(filter.status());
   budget->Leave();

@@ -6,21 +6,7 @@
 //   | 1    |
 //   +------+--------
 //
-//   code  filter            fields
-//   0     everything
-//   1     BlockAll
-//   2     Latest            n: varint
-//   3     Family            name: length, bytes
-//   4     FamilyRegex       expression: length, bytes
-//   5     ColumnRange       family, begin, end: length, bytes each
-//   6     ColumnRegex       expression
-//   7     RowKeysRegex      expression
-//   8     ValueRegex        expression
-//   9     TimestampRange    begin, end: fixed64 each
-//   10    CellsRowLimit     n
-//   11    CellsRowOffset    n
-//   12    StripValueTransformer
-//   13    Chain             count: varint, then as many filters
+// The codes and their fields: filter_format.cc.
 //
 // No bytes at all pass everything, too.
 //
