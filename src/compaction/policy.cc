@@ -14,8 +14,9 @@ std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group) {
     case CompactionStyle::kFifo:
       return std::make_unique<FifoPolicy>();
     case CompactionStyle::kNone:
-      break;
+      return std::make_unique<NoCompactionPolicy>();
   }
+  // Not reached: a schema has no other style. One that does nothing loses nothing.
   return std::make_unique<NoCompactionPolicy>();
 }
 

@@ -1,4 +1,4 @@
-// Which SSTables of a locality group to compact next, and how: one interface, and the four policies
+// Which SSTables of a locality group to compact next, and how: one interface, and the policies
 // that a locality group can choose from (bigtable::CompactionStyle). A policy has no state: it
 // looks at the sorted runs and decides, so that the same runs always give the same answer, also
 // after a restart.
@@ -70,9 +70,14 @@ class CompactionPolicy {
   virtual ~CompactionPolicy() = default;
   // Nothing: the runs are good as they are.
   virtual std::optional<CompactionPick> Pick(const GroupSummary& group) const = 0;
+  // Whether files of which everything has expired are dropped unread, before Pick is asked.
+  virtual bool DropsExpired() const { return true; }
   // Whether the number of runs is kept low, so that writers should wait where it is not.
   virtual bool BoundsRuns() const { return true; }
 };
+
+// What a schema may say; checked by schema_checks.h.
+inline constexpr CompactionStyle kLastCompactionStyle = CompactionStyle::kNone;
 
 // The policy of a locality group. One for each of its options; costs an allocation.
 std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group);
@@ -136,6 +141,7 @@ class FifoPolicy final : public CompactionPolicy {
 class NoCompactionPolicy final : public CompactionPolicy {
  public:
   std::optional<CompactionPick> Pick(const GroupSummary&) const override { return std::nullopt; }
+  bool DropsExpired() const override { return false; }
   bool BoundsRuns() const override { return false; }
 };
 

@@ -81,11 +81,10 @@ std::optional<CompactionPick> PickCompaction(const Tablet& tablet, size_t group)
   if (runs.empty()) return std::nullopt;
   const LocalityGroup& options = version->layout().groups[group].options;
   const GroupSummary summary = Summarize(tablet, *version, group, now);
-  // What has expired altogether goes unread, whatever the policy.
-  if (options.compaction != CompactionStyle::kNone) {
+  const std::unique_ptr<CompactionPolicy> policy = MakePolicy(options);
+  if (policy->DropsExpired()) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
   }
-  const std::unique_ptr<CompactionPolicy> policy = MakePolicy(options);
   if (!policy->BoundsRuns()) return std::nullopt;  // it reads nothing
   for (const FileQuarantine::Stretch& stretch : tablet.quarantine().StretchesOf(group, runs)) {
     GroupSummary part = summary;

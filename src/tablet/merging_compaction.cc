@@ -30,9 +30,10 @@ CompactionReason ReasonOf(const CompactionPick& pick, bool rewrite_all) {
       return CompactionReason::kPush;
     case CompactionPick::Kind::kDrop:
       return CompactionReason::kDrop;
-    default:
-      return CompactionReason::kMerge;
+    case CompactionPick::Kind::kMerge:
+      break;
   }
+  return CompactionReason::kMerge;
 }
 
 // Up to where the inputs, which were picked from the run `first_run` on, have everything of their

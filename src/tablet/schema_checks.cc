@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "compaction/policy.h"
 
 namespace bigtable {
 namespace {
@@ -80,7 +81,7 @@ absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& grou
                                      static_cast<int>(FilterKind::kRowIndex)));
   BT_RETURN_IF_ERROR(CheckRange(Cat("filter_bits", of), group.filter_bits, 1, 32));
   BT_RETURN_IF_ERROR(CheckRange<int>(Cat("compaction", of), static_cast<int>(group.compaction), 0,
-                                     static_cast<int>(CompactionStyle::kNone)));
+                                     static_cast<int>(kLastCompactionStyle)));
   if (group.compaction_factor == 0) return absl::OkStatus();
   return CheckRange(Cat("compaction_factor", of), group.compaction_factor, 2, 100);
 }
