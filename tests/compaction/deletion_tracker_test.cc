@@ -104,7 +104,7 @@ TEST(DeletionTrackerTest, AgreesWithAListOfAllDeletionsRandom) {
         }
         if (kind != EntryKind::kDeleteColumn) wide = all.size();
       }
-      for (SequenceNumber sequence = 0; sequence <= 21; ++sequence) {
+      for (SequenceNumber sequence = 1; sequence <= 21; ++sequence) {
         const EntryVersion version{sequence, static_cast<uint32_t>(random.Below(2))};
         EntryVersion first = DeletionTracker::kNever;
         for (const EntryVersion& deletion : all) {
