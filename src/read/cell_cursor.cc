@@ -36,7 +36,7 @@ bool CellCursor::Next() {
 bool CellCursor::NextInRow() {
   is_new_row_ = false;
   LeaveCell();
-  has_cell_ = FindInRow();
+  has_cell_ = !HasLeftRow() && FindInRow();
   return has_cell_;
 }
 
@@ -89,22 +89,26 @@ std::string_view CellCursor::RowToFinish() const {
   return key.substr(0, RowPrefixSize(key));
 }
 
-bool CellCursor::FindInRow() {
-  while (true) {
+inline bool CellCursor::HasLeftRow() const {
+  return input_.valid() && !BeginsWith(input_.key(), row_prefix());
+}
+
+// Not inlined: most calls of NextInRow end before it, and would save its registers.
+[[gnu::noinline]] bool CellCursor::FindInRow() {
+  do {
     if (!input_.valid()) {
       if (input_.status().ok() || !LeaveFailed(row_prefix())) return false;
       continue;
     }
-    const std::string_view key = input_.key();
-    if (!BeginsWith(key, row_prefix())) return false;
-    const Step step = Examine(key);
+    const Step step = Examine(input_.key());
     if (step == Step::kStay) return status_.ok();
     if (step == Step::kSkipRow) {
       skip_row_ = true;  // by Next()
       return false;
     }
     Take(step);
-  }
+  } while (!HasLeftRow());
+  return false;
 }
 
 // What to do with the entry where the input stands. kStay: it is a cell to be returned, unless

@@ -100,6 +100,7 @@ class CellCursor {
   bool Begin();
   void LeaveCell();
   bool Find();
+  bool HasLeftRow() const;
   bool FindInRow();
   // The row that is to be read when the input has failed between two rows, or in one; empty: there
   // is none that is known to be in the range.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/time/time.h"
-
 namespace bigtable {
 
 bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) const {
@@ -54,29 +52,6 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
                          .limits = write.limits,
                          .sample = write.sample},
                         statuses);
-}
-
-bool DataPath::BeginRead(const Tablet& tablet, const TabletVersion& version, const ReadPoint& point,
-                         ReadSpec* spec) const {
-  // In this order: a removed tablet is emptied, and the next server has the lock before it writes.
-  if (tablet.removed() || tablet.moved()) [[unlikely]]
-    return false;
-  if (!server_->serving()) [[unlikely]] {
-    server_->AskForLock();
-    return false;
-  }
-  // In this order: see TabletVersion::read_limit.
-  const SequenceNumber visible = server_->visible();
-  spec->sequence = std::min(visible, version.read_limit());
-  if (point.sequence.has_value()) spec->sequence = std::min(*point.sequence, kMaxSequence);
-  spec->now = absl::InfinitePast();
-  for (const FamilyLayout& family : version.layout().families) {
-    if (!family.gc.max_age().has_value()) continue;
-    spec->now = point.now.has_value() ? absl::FromUnixMicros(*point.now)
-                                      : server_->environment()->clock->Now();
-    break;
-  }
-  return true;
 }
 
 absl::Status DataPath::CheckReadOf(std::string_view caller, const TableLayout& layout,

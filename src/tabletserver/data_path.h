@@ -11,11 +11,13 @@
 #ifndef BIGTABLE_TABLETSERVER_DATA_PATH_H_
 #define BIGTABLE_TABLETSERVER_DATA_PATH_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 
 #include "bigtable/options.h"
@@ -97,6 +99,30 @@ class DataPath {
   AccessControl* const access_;
   const Writes writes_;
 };
+
+// Inline: it is on the path of each read of a row.
+inline bool DataPath::BeginRead(const Tablet& tablet, const TabletVersion& version,
+                                const ReadPoint& point, ReadSpec* spec) const {
+  // In this order: a removed tablet is emptied, and the next server has the lock before it writes.
+  if (tablet.removed() || tablet.moved()) [[unlikely]]
+    return false;
+  if (!server_->serving()) [[unlikely]] {
+    server_->AskForLock();
+    return false;
+  }
+  // In this order: see TabletVersion::read_limit.
+  const SequenceNumber visible = server_->visible();
+  spec->sequence = std::min(visible, version.read_limit());
+  if (point.sequence.has_value()) spec->sequence = std::min(*point.sequence, kMaxSequence);
+  spec->now = absl::InfinitePast();
+  for (const FamilyLayout& family : version.layout().families) {
+    if (!family.gc.max_age().has_value()) continue;
+    spec->now = point.now.has_value() ? absl::FromUnixMicros(*point.now)
+                                      : server_->environment()->clock->Now();
+    break;
+  }
+  return true;
+}
 
 }  // namespace bigtable
 
