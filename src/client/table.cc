@@ -37,7 +37,10 @@ absl::Status TableImpl::DeletedError() const {
 
 absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
                                   const CallLimits& limits) const {
-  BT_RETURN_IF_ERROR(limits.Check());
+  const UnservedTablets& unserved = database->environment()->unserved;
+  if (const absl::Status ended = limits.Check(); !ended.ok()) {
+    return wait->has_waited() ? unserved.Explain(ended, route->table_id(), row) : ended;
+  }
   // Who closes the database waits for this call.
   if (database->gate.closed()) return database->ClosedError();
   const absl::Status found = database->locations.LookUp(route.get(), row);
@@ -46,7 +49,6 @@ absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
   BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id()));
   if (!is_there) return DeletedError();
   if (!absl::IsNotFound(found) && !absl::IsUnavailable(found)) return found;
-  const UnservedTablets& unserved = database->environment()->unserved;
   bool is_over;
   const absl::Status why = unserved.Why(route->table_id(), row, &is_over);
   return is_over ? why : unserved.Explain(wait->Wait(limits), route->table_id(), row);

@@ -29,6 +29,7 @@ class MoveWait {
     }
     return limits.Check();
   }
+  bool has_waited() const { return waits_ > 0; }
 
  private:
   int waits_ = 0;

@@ -115,7 +115,8 @@ bool TabletServer::HasRowsOf(const Tablet& tablet) const {
   // The first tablet that does not end before it begins.
   const auto found = tablets_.upper_bound({tablet.table_id(), tablet.rows().begin()});
   return found != tablets_.end() && found->first.table_id == tablet.table_id() &&
-         !tablet.id().EndsBefore(found->second->rows().begin()) && !found->second->moved();
+         found->second.get() != &tablet && !tablet.id().EndsBefore(found->second->rows().begin()) &&
+         !found->second->moved();
 }
 
 void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
