@@ -115,8 +115,10 @@ void ServerSet::Replace(const std::shared_ptr<ServerHost>& ended, MasterEpoch ep
     if (found == servers_.end()) return;
     *found = successor;
     ended_.push_back(ended);
+    // With the mutex: a master that does not find the server any more must find that its name is
+    // not live, or it would load the tablets without the server's log.
+    environment_->server_names.Remove(ended->server()->name());
   }
-  environment_->server_names.Remove(ended->server()->name());
   if (ended->role() == ServerRole::kUser) {
     MemoryBudget& budget = *environment_->options.shared_memory_budget;
     BudgetAccess::RemoveHolder(budget, ended->write_controller());
