@@ -1,6 +1,6 @@
 // Why a stream of rows or cells ended early, if it did. A loop over a stream ends in the same way
 // at its end and at an error, so a program that never asks takes half of the answer for all of it.
-// Whoever destroys a stream that has failed, and was not asked, hears of it: the info log has an
+// So if a stream that failed is destroyed and its status was never asked for, the info log gets an
 // error, and a library that was built with assertions stops the process.
 #ifndef BIGTABLE_CLIENT_STREAM_STATUS_H_
 #define BIGTABLE_CLIENT_STREAM_STATUS_H_

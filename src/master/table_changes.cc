@@ -92,8 +92,8 @@ absl::Status TableChanges::DeleteTable(std::string_view name) {
 absl::Status TableChanges::DropTablets(uint64_t table_id) {
   std::vector<HostedTablet> dropped;
   bool forgotten = false;
-  // Whatever becomes of the rest, nobody else lets go of them. Their files are swept by the next
-  // opening, as long as METADATA may name them.
+  // The servers have given these tablets up, so they are erased here after an error, too. METADATA
+  // may still name their files then: the next opening sweeps those.
   absl::Cleanup erase = [&] {
     for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten);
   };
