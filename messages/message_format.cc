@@ -262,7 +262,7 @@ absl::StatusOr<ScanRequest> DecodeScanRequest(std::string_view bytes) {
 std::string EncodeMessage(const ScanResponse& response) {
   std::string out = Begin(Kind::kScanResponse);
   const bool has_end = response.rest.has_value() && response.rest->end().has_value();
-  out.push_back(static_cast<char>((response.moved ? kMoved : 0) |
+  out.push_back(static_cast<char>((response.superseded ? kMoved : 0) |
                                   (response.rest.has_value() ? kHasRest : 0) |
                                   (has_end ? kRestHasEnd : 0)));
   AppendStatus(&out, response.status);
@@ -282,7 +282,7 @@ absl::StatusOr<ScanResponse> DecodeScanResponse(std::string_view bytes) {
   if (flags > kAllScanResponseFlags || ((flags & kRestHasEnd) != 0 && (flags & kHasRest) == 0)) {
     return Bad(kKind, Cat("its flags are ", int{flags}));
   }
-  response.moved = (flags & kMoved) != 0;
+  response.superseded = (flags & kMoved) != 0;
   BT_RETURN_IF_ERROR(ReadStatus(kKind, &in, &response.status));
   response.sequence = in.Varint();
   if ((flags & kHasRest) != 0) {

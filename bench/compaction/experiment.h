@@ -28,7 +28,7 @@ struct ExperimentOptions {
 // one before the first operation is there if rows are. Fails also if a row is lost or comes back.
 // The directory stays.
 //
-// With `lockstep` the writer waits until quiet each time that a memtable may have been frozen: the
+// With `lockstep` the writer waits until quiet each time that a memtable may have been rotated: the
 // figures in bytes and runs are then those of the policy alone, whatever the machine is and does.
 absl::Status RunExperiment(const ExperimentOptions& options,
                            const std::function<void(const Sample&)>& report);

@@ -71,7 +71,7 @@ void BM_IndexFind(benchmark::State& state) {
   std::string bytes;
   builder.FinishTo(&bytes);
   const absl::StatusOr<BlockIndex> index =
-      BlockIndex::Load(bytes, blocks * (kBlockSize + kSealSize));
+      BlockIndex::Load(bytes, blocks * (kBlockSize + kBlockTrailerSize));
   if (Failed(state, index.status())) return;
 
   KeyList targets(DrawnRows(blocks * kRowsInBlock, 1 << 16), SeekTargetOf);
@@ -99,7 +99,7 @@ class Filters {
 
 // Asks the filters one after the other for one of `rows` rows that all, or none, of them have.
 // Questions do not wait for each other, so that the CPU works on several.
-void AskFilters(benchmark::State& state, bool hit) {
+void ProbeFilters(benchmark::State& state, bool hit) {
   const auto rows = static_cast<uint64_t>(state.range(0));
   const Filters filters(rows, static_cast<size_t>(state.range(1)));
   const uint64_t first = hit ? 0 : rows;
@@ -118,14 +118,14 @@ void AskFilters(benchmark::State& state, bool hit) {
 }
 
 // Asking Bloom filters for a row that they have: one of 12 kB, then 64 of 1.25 MB each.
-void BM_BloomFilterHit(benchmark::State& state) { AskFilters(state, /*hit=*/true); }
+void BM_BloomFilterHit(benchmark::State& state) { ProbeFilters(state, /*hit=*/true); }
 BENCHMARK(BM_BloomFilterHit)
     ->ArgNames({"rows", "filters"})
     ->Args({10'000, 1})
     ->Args({1'000'000, 64});
 
 // The same for rows that they do not have, where mostly the first or second probe says so.
-void BM_BloomFilterMiss(benchmark::State& state) { AskFilters(state, /*hit=*/false); }
+void BM_BloomFilterMiss(benchmark::State& state) { ProbeFilters(state, /*hit=*/false); }
 BENCHMARK(BM_BloomFilterMiss)
     ->ArgNames({"rows", "filters"})
     ->Args({10'000, 1})

@@ -25,33 +25,33 @@ struct EventFile {
 
 // Where something happened. The server has no name as long as the database is being opened; the
 // table may be "METADATA".
-struct EventPlace {
+struct EventLocation {
   std::string server;
   std::string table;
   std::string locality_group;
   std::optional<std::string> end_row;  // of the tablet; none: it is the table's last
 };
 
-// Why a memtable was frozen, to be written out.
-enum class FreezeReason : uint8_t {
+// Why a memtable was rotated, to be written out.
+enum class RotationReason : uint8_t {
   kRequested,  // Flush, Compact, Resume, opening, closing
   kFull,       // DatabaseOptions::memtable_size
   kLogLength,  // the log can be shortened by it
   kMemory,     // the memory budget asked for it
-  kTogether,   // another one of the server was frozen, and both are written out together
+  kTogether,   // another one of the server was rotated, and both are written out together
 };
 
-struct MemtableFrozenEvent {
+struct MemtableRotatedEvent {
   absl::Time time;
-  EventPlace place;
-  FreezeReason reason = FreezeReason::kRequested;
+  EventLocation location;
+  RotationReason reason = RotationReason::kRequested;
   uint64_t bytes = 0;  // with the log bytes that it points into
 };
 
 // A minor compaction. The second part is of its end only.
 struct MinorCompactionEvent {
   absl::Time time;
-  EventPlace place;
+  EventLocation location;
   uint64_t memtables = 0;
 
   absl::Duration duration;
@@ -70,7 +70,7 @@ enum class CompactionReason : uint8_t {
 // Any other compaction. The second part is of its end only.
 struct CompactionEvent {
   absl::Time time;
-  EventPlace place;
+  EventLocation location;
   CompactionReason reason = CompactionReason::kMerge;
   bool is_major = false;           // includes the oldest run, so that what is deleted goes
   std::vector<EventFile> inputs;   // read, and then removed
@@ -106,7 +106,7 @@ struct StallEvent {
 // QuarantinedFile in bigtable/statistics.h.
 struct QuarantineEvent {
   absl::Time time;
-  EventPlace place;
+  EventLocation location;
   EventFile file;
   absl::Status status;  // why: names the file
 };
@@ -186,7 +186,7 @@ class EventListener {
   // After that: other servers have all of its tablets, with everything that it had acknowledged.
   virtual void OnServerReplaced(const ServerEvent& /*event*/) {}
 
-  virtual void OnMemtableFrozen(const MemtableFrozenEvent& /*event*/) {}
+  virtual void OnMemtableRotated(const MemtableRotatedEvent& /*event*/) {}
   // Of each that has begun the end follows.
   virtual void OnMinorCompactionBegan(const MinorCompactionEvent& /*event*/) {}
   virtual void OnMinorCompactionEnded(const MinorCompactionEvent& /*event*/) {}
@@ -195,11 +195,11 @@ class EventListener {
   virtual void OnFileQuarantined(const QuarantineEvent& /*event*/) {}
 
   // Writes go to this segment from now on; the one before was sealed, and the event of that comes
-  // first, or it was given up because the log had failed, or left because a call on it hung.
+  // first, or it was given up because the log had failed, or left because a call on it stalled.
   virtual void OnLogSegmentCreated(const LogSegmentEvent& /*event*/) {}
   // The segment is full, or the log ends with it: nothing is written to it any more. It is needed
   // as long as a memtable is.
-  virtual void OnLogSegmentSealed(const LogSegmentEvent& /*event*/) {}
+  virtual void OnLogSegmentEnded(const LogSegmentEvent& /*event*/) {}
 
   virtual void OnStallChanged(const StallEvent& /*event*/) {}
   virtual void OnBackgroundError(const BackgroundErrorEvent& /*event*/) {}

@@ -54,7 +54,7 @@ struct DatabaseOptions {
   uint64_t memory_budget = uint64_t{512} << 20;
   std::shared_ptr<MemoryBudget> shared_memory_budget = nullptr;
 
-  // Bytes, log included, at which a memtable is frozen and written out, at least 64 KiB. 0 takes a
+  // Bytes, log included, at which a memtable is rotated and written out, at least 64 KiB. 0 takes a
   // quarter of the memory budget, which is the most, and 64 MiB at most. Larger ones are compacted
   // less often; smaller ones stay in the processor's cache and recover sooner.
   uint64_t memtable_size = 0;

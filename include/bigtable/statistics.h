@@ -25,7 +25,7 @@ enum class StallReason {
 // One locality group of one table. The sizes are of its SSTables.
 struct LocalityGroupStatistics {
   uint64_t memtable_bytes = 0;  // with the log bytes that they point into
-  uint64_t memtables = 0;       // frozen ones included
+  uint64_t memtables = 0;       // immutable ones included
   uint64_t sorted_runs = 0;
   uint64_t files = 0;
   uint64_t file_bytes = 0;
@@ -127,7 +127,8 @@ struct TabletServerStatistics {
   LatencyHistogram queue_wait;
   LatencyHistogram log_append;
   LatencyHistogram memtable_apply;
-  // Of each group that had to be synced; once more if it hung and was done in the log's other file.
+  // Of each group that had to be synced; once more if it stalled and was done in the log's other
+  // file.
   LatencyHistogram log_sync;
 
   CompactionStatistics minor;
@@ -208,7 +209,7 @@ struct DatabaseStatistics {
   uint64_t log_bytes_written = 0;
   uint64_t log_syncs = 0;
   uint64_t log_stalls = 0;    // writes and syncs of a log file that took 20 ms or longer
-  uint64_t log_switches = 0;  // how often a log has gone on in its other file because one hung
+  uint64_t log_switches = 0;  // how often a log has gone on in its other file because one stalled
   uint64_t minor_compactions = 0;
   uint64_t minor_compaction_bytes_written = 0;
   uint64_t merging_compactions = 0;  // major ones included

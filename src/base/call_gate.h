@@ -39,8 +39,8 @@ class CallGate {
     explicit operator bool() const { return open_; }
 
    protected:
-    Pass(CallGate* gate, int place)
-        : gate_(gate), calls_(&gate->counts_[ThreadStripe()].calls[static_cast<size_t>(place)]) {
+    Pass(CallGate* gate, int slot)
+        : gate_(gate), calls_(&gate->counts_[ThreadStripe()].calls[static_cast<size_t>(slot)]) {
       // Sequentially consistent, as is closing: either this sees the gate closed, or the closer
       // sees this call. The same goes for pointers that are replaced before TryAdvance.
       calls_->fetch_add(1, std::memory_order_seq_cst);
@@ -61,8 +61,8 @@ class CallGate {
   // Lets no more calls in, and returns when none is inside.
   void CloseAndWait() {
     closed_.store(true, std::memory_order_seq_cst);
-    for (const int place : {0, 1, kLong}) {
-      while (!IsEmpty(place)) absl::SleepFor(absl::Microseconds(50));
+    for (const int slot : {0, 1, kLong}) {
+      while (!IsEmpty(slot)) absl::SleepFor(absl::Microseconds(50));
     }
   }
   // Advances if that is possible now; does not wait. One thread at a time. For what was replaced in
@@ -87,10 +87,9 @@ class CallGate {
   };
 
   // Whether each stripe was seen without calls in this place.
-  bool IsEmpty(int place) const {
+  bool IsEmpty(int slot) const {
     for (const Count& count : counts_) {
-      if (count.calls[static_cast<size_t>(place)].load(std::memory_order_seq_cst) != 0)
-        return false;
+      if (count.calls[static_cast<size_t>(slot)].load(std::memory_order_seq_cst) != 0) return false;
     }
     return true;
   }

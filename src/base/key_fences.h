@@ -33,11 +33,11 @@ class KeyFences {
 
   // The keys before `begin` are smaller than what is looked for, those from `end` on are larger.
   // What lies between them, mostly nothing, must be compared.
-  struct Place {
+  struct Bounds {
     size_t begin;
     size_t end;
   };
-  Place Find(std::string_view key) const {
+  Bounds Find(std::string_view key) const {
     const size_t common = CommonPrefix(prefix_, key);
     if (common < prefix_.size()) {
       const size_t all = LessBehind(prefix_, key, common) ? size() : 0;

@@ -34,18 +34,18 @@ enum class Shortcut : uint32_t {
   kScanCache,    // rows come from the scan cache, if there is one
   kRowStorage,   // a Row has the storage of the one before it; else new memory
   // --- tablet: looked up by each read ---
-  kEnterFirst,      // CellCursor::EnterFirst
-  kEnterAlike,      // CellCursor::EnterAlike
-  kPlainKeys,       // keys in which nothing is escaped are views of the encoded ones
-  kCountVersions,   // MaxVersions counts as long as it meets nothing deleted; else plays histories
-  kSeekForward,     // what is left out is passed by a seek; else entry by entry
-  kPassNewer,       // cells newer than the filter lets through are passed by a seek; else judged
-  kLocalityGroups,  // groups that cannot pass the filter are not read
-  kKeyRanges,       // runs that have no key of the range are not read
-  kTimeRanges,      // files that have no timestamp that passes the filter are not read
-  kFileFilters,     // files that cannot have the row or column are not read
-  kRowPlaces,       // a row index says where in a file the row is; else the block index is searched
-  kReadAhead,       // what comes next is asked for ahead of time
+  kEnterFirst,       // CellCursor::EnterFirst
+  kEnterSameColumn,  // CellCursor::EnterSameColumn
+  kPlainKeys,        // keys in which nothing is escaped are views of the encoded ones
+  kCountVersions,    // MaxVersions counts as long as it meets nothing deleted; else plays histories
+  kSeekForward,      // what is left out is passed by a seek; else entry by entry
+  kPassNewer,        // cells newer than the filter lets through are passed by a seek; else judged
+  kLocalityGroups,   // groups that cannot pass the filter are not read
+  kKeyRanges,        // runs that have no key of the range are not read
+  kTimeRanges,       // files that have no timestamp that passes the filter are not read
+  kFileFilters,      // files that cannot have the row or column are not read
+  kRowLocations,  // a row index says where in a file the row is; else the block index is searched
+  kReadAhead,     // what comes next is asked for ahead of time
   // --- tablet: looked up by each write ---
   kPinnedValues,  // values stay in the log's segment; else the memtable copies them
   // --- compaction: looked up by each compaction, or seek ---
@@ -58,7 +58,7 @@ enum class Shortcut : uint32_t {
   // --- memtable: looked up when it is made ---
   kMemtableNumbers,  // keys are compared as numbers first
   kMemtablePrefix,   // the numbers begin behind what keys are expected to begin with
-  kMemtablePlace,    // an insertion begins at the place of the last one
+  kMemtableSplice,   // an insertion begins at the place of the last one
   // --- sstable: looked up when a row is sought, ---
   kRowBlocks,  // blocks behind the row that is read are not; else the next entry ends it
   // --- when a file is opened, or a block read that is not at hand ---

@@ -16,7 +16,7 @@ LastWrites::~LastWrites() { BudgetAccess::Charge(*budget_, MemoryBudget::Use::kI
 
 uint64_t ScanCache::NewId() { return BudgetAccess::Cache(*budget_).NewFileId(); }
 
-Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, Moment moment,
+Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, ReadPoint point,
                              const LastWrites& writes) {
   const uint64_t hash = Checksum(row);
   Counts& counts = counts_[static_cast<size_t>(ThreadStripe())];
@@ -25,7 +25,7 @@ Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, Moment moment,
     const CachedRowHead cached = CachedRowHead::Read(block->data());
     // Nothing came after it that this moment could see.
     if (cached.row == row && writes.Of(hash) <= cached.as_of &&
-        (!moment.is_snapshot || cached.as_of <= moment.sequence)) {
+        (!point.is_snapshot || cached.as_of <= point.sequence)) {
       counts.hits.fetch_add(1, std::memory_order_relaxed);
       return block;
     }

@@ -102,7 +102,7 @@ class LastWrites {
 class ScanCache {
  public:
   // What a read of a moment may use.
-  struct Moment {
+  struct ReadPoint {
     SequenceNumber sequence = 0;
     bool is_snapshot = false;  // nothing that was written later
   };
@@ -115,9 +115,9 @@ class ScanCache {
   // different, and another server does not know of the writes that this one has noted.
   uint64_t NewId();
 
-  // Null: it is not here, or not good for the moment. `writes` are those of the server that gave
-  // the moment.
-  Ref<Block> Lookup(uint64_t id, std::string_view row, Moment moment, const LastWrites& writes);
+  // Null: it is not here, or not good for the point. `writes` are those of the server that gave
+  // the point.
+  Ref<Block> Lookup(uint64_t id, std::string_view row, ReadPoint point, const LastWrites& writes);
   // `cached` begins with a CachedRowHead, or is null.
   void Insert(uint64_t id, std::string_view row, Ref<Block> cached);
 

@@ -150,10 +150,10 @@ class TableImpl {
   absl::Status CheckRead(const Filter& filter, const ReadOptions& options,
                          const CallLimits& limits) const;
   // Inside the gate. CheckRead, and then DataPath::BeginRead for a version of the tablet that the
-  // caller has pinned. `*moved`: the tablet is not served there any more; look it up again.
+  // caller has pinned. `*superseded`: the tablet is not served there any more; look it up again.
   absl::Status BeginRead(const ServedTablet& tablet, const TabletVersion& version,
                          const Filter& filter, const ReadOptions& options, const CallLimits& limits,
-                         ReadSpec* spec, bool* moved) const;
+                         ReadSpec* spec, bool* superseded) const;
   absl::Status DeletedError() const;
 
   // Table::Apply and ApplyBatch: a status for each mutation. `sample` is null unless the call is

@@ -12,7 +12,7 @@ namespace {
 
 bool IsStale(const ServedTablet& served) {
   if (served.remote != nullptr) return served.remote->is_stale;
-  return served.tablet == nullptr || served.tablet->moved() || !served.server->serving();
+  return served.tablet == nullptr || served.tablet->superseded() || !served.server->serving();
 }
 
 bool IsSame(const ServedTablet& known, const ServedTablet& found) {
@@ -79,7 +79,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
   // Said before they are told to be gone: so either this sees it, or Forget finds them in the
   // route.
   for (const ServedTablet& tablet : served) {
-    if (tablet.tablet != nullptr && tablet.tablet->moved()) Forget(*tablet.tablet);
+    if (tablet.tablet != nullptr && tablet.tablet->superseded()) Forget(*tablet.tablet);
   }
   DeleteRetired();
   if (is_found) return absl::OkStatus();

@@ -25,18 +25,18 @@ absl::Status Unknown(const RemoteTablet& tablet, std::string_view why) {
 }
 
 // Whether a server will never serve again.
-bool IsGone(const TableImpl& table, const std::string& server) {
+bool HasEnded(const TableImpl& table, const std::string& server) {
   const auto file = table.database->session->Read(ServerLock::FileOf(server));
-  return file.ok() ? ServerLock::IsSealed(file->contents) : absl::IsNotFound(file.status());
+  return file.ok() ? ServerLock::IsFenced(file->contents) : absl::IsNotFound(file.status());
 }
 
 // Sends the request until there is an answer. A server that is gone may still say what it has done,
 // if it is reached: it is asked some more times.
 absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& tablet,
                                     MutateRequest request, const CallLimits& limits) {
-  constexpr int kTriesOfGone = 5;
+  constexpr int kTriesAfterEnd = 5;
   bool was_lost = false;
-  int tries_of_gone = 0;
+  int tries_after_end = 0;
   for (MoveWait wait;;) {
     request.timeout = limits.deadline.left();
     absl::StatusOr<MutateResponse> response = tablet.service->Mutate(request);
@@ -50,7 +50,7 @@ absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& 
     const absl::Status& error = response.status();
     if (!IsLost(error)) return was_lost ? Unknown(tablet, ToStd(error.message())) : error;
     was_lost = true;
-    if (IsGone(table, tablet.server) && ++tries_of_gone == kTriesOfGone) {
+    if (HasEnded(table, tablet.server) && ++tries_after_end == kTriesAfterEnd) {
       return Unknown(tablet, "it is gone");
     }
     const absl::Status waited = wait.Wait(limits);
@@ -67,7 +67,7 @@ bool RemoteWrites::Apply(const RemoteTablet& tablet, absl::Span<const EncodedMut
                          bool has_looked, absl::Span<absl::Status> statuses) {
   // METADATA names a server that is gone until others have its tablets. What is not sent to it is
   // not unknown.
-  if (has_looked && IsGone(*table_, tablet.server)) tablet.is_stale = true;
+  if (has_looked && HasEnded(*table_, tablet.server)) tablet.is_stale = true;
   if (tablet.is_stale) return false;
   MutateRequest request;
   request.server = tablet.server;
@@ -116,15 +116,15 @@ absl::StatusOr<ScanResponse> Scan(const TableImpl& table, ScanRequest* request,
   for (MoveWait wait;;) {
     BT_RETURN_IF_ERROR(limits.Check());
     const std::shared_ptr<const ServedTable> known = table.route->Share();
-    const size_t place = request->reverse ? known->FindBefore(request->range.end())
+    const size_t index = request->reverse ? known->FindBefore(request->range.end())
                                           : known->Find(request->range.begin());
-    const RemoteTablet* const tablet = known->tablets()[place].remote.get();
+    const RemoteTablet* const tablet = known->tablets()[index].remote.get();
     if (tablet != nullptr && !tablet->is_stale) {
       request->server = tablet->server;
       request->timeout = limits.deadline.left();
       absl::StatusOr<ScanResponse> response = tablet->service->Scan(*request);
       if (!response.ok() && !IsLost(response.status())) return response;
-      if (response.ok() && !response->moved) {
+      if (response.ok() && !response->superseded) {
         if (response->rest.has_value() &&
             !IsRestOf(*response->rest, request->range, request->reverse)) {
           return absl::InternalError(
@@ -136,7 +136,7 @@ absl::StatusOr<ScanResponse> Scan(const TableImpl& table, ScanRequest* request,
     }
     // In reverse what is known may end far before the range does: tablet after tablet is looked up.
     const std::string_view row =
-        request->reverse ? known->BeginOf(place) : std::string_view(request->range.begin());
+        request->reverse ? known->BeginOf(index) : std::string_view(request->range.begin());
     BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, limits));
   }
 }
@@ -180,8 +180,8 @@ absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row
   return result;
 }
 
-absl::Status RemoteMoment::Fix(const TableImpl& table, const Filter& filter,
-                               const ReadOptions& options) {
+absl::Status RemoteSnapshot::Fix(const TableImpl& table, const Filter& filter,
+                                 const ReadOptions& options) {
   BT_RETURN_IF_ERROR(table.CheckRead(filter, options, LimitsOf(options)));
   absl::StatusOr<TableLayout> layout = table.database->schemas->Read(table.name);
   if (absl::IsNotFound(layout.status())) return table.DeletedError();
@@ -202,10 +202,11 @@ absl::Status RemoteMoment::Fix(const TableImpl& table, const Filter& filter,
   return absl::OkStatus();
 }
 
-RemoteCursor::RemoteCursor(const TableImpl* table, const RemoteMoment* moment, const Filter& filter,
-                           const ReadOptions& options, std::vector<RowRange> ranges)
+RemoteCursor::RemoteCursor(const TableImpl* table, const RemoteSnapshot* snapshot,
+                           const Filter& filter, const ReadOptions& options,
+                           std::vector<RowRange> ranges)
     : table_(table),
-      moment_(moment),
+      snapshot_(snapshot),
       limits_(LimitsOf(options)),
       row_limit_(static_cast<uint64_t>(options.row_limit)),
       request_(RequestOf(*table, options)),
@@ -278,8 +279,8 @@ bool RemoteCursor::Fetch() {
   request_.range = std::move(left_.back());
   left_.pop_back();
   request_.filter = filter_;
-  request_.sequence = moment_->sequence();
-  request_.now = moment_->now();
+  request_.sequence = snapshot_->sequence();
+  request_.now = snapshot_->now();
   request_.row_limit = row_limit_ == 0 ? 0 : row_limit_ - rows_;
   absl::StatusOr<ScanResponse> response = Scan(*table_, &request_, limits_);
   if (!response.ok()) return Fail(response.status());

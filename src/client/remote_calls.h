@@ -64,7 +64,7 @@ absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row
 
 // What a read of many rows sees: a snapshot, always, since it takes several messages. One thread at
 // a time.
-class RemoteMoment {
+class RemoteSnapshot {
  public:
   // Errors of TableImpl::BeginRead.
   absl::Status Fix(const TableImpl& table, const Filter& filter, const ReadOptions& options);
@@ -89,7 +89,7 @@ class RemoteCursor {
   static constexpr uint64_t kChunkBytes = 256 << 10;
 
   // `table` and `moment` outlive the cursor. `ranges` are as RowSet::Normalized() has them.
-  RemoteCursor(const TableImpl* table, const RemoteMoment* moment, const Filter& filter,
+  RemoteCursor(const TableImpl* table, const RemoteSnapshot* snapshot, const Filter& filter,
                const ReadOptions& options, std::vector<RowRange> ranges);
   RemoteCursor(const RemoteCursor&) = delete;
   RemoteCursor& operator=(const RemoteCursor&) = delete;
@@ -118,7 +118,7 @@ class RemoteCursor {
   bool FailMalformed();
 
   const TableImpl* const table_;
-  const RemoteMoment* const moment_;
+  const RemoteSnapshot* const snapshot_;
   const CallLimits limits_;
   const uint64_t row_limit_;
   std::string filter_;

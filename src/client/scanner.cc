@@ -25,13 +25,13 @@ class ScannerImpl {
   // Fixes the moment, if that was not done yet. Inside the gate.
   absl::Status Begin();
   const TableImpl& table() const { return *table_; }
-  const ReadMoment& moment() const { return moment_; }
+  const ReadSnapshot& snapshot() const { return snapshot_; }
   const ReadOptions& options() const { return options_; }
   void Fail(const absl::Status& status) { status_.Fail(status); }
   void Moved(ScanStream* stream) { moved_last_ = stream; }
 
   bool ok() const { return status_.ok(); }
-  const absl::Status& status() const { return status_.Ask(); }
+  const absl::Status& status() const { return status_.Check(); }
   const RowRange& range() const { return range_; }
   int64_t row_limit() const { return options_.row_limit; }
   CallGate* gate() const { return &table_->database->gate; }
@@ -41,7 +41,7 @@ class ScannerImpl {
   const std::shared_ptr<TableImpl> table_;
   const ReadOptions options_;
   RowRange range_;
-  ReadMoment moment_;
+  ReadSnapshot snapshot_;
   bool knows_range_ = false;  // the moment does
   std::vector<std::unique_ptr<ScanStream>> streams_;
   ScanStream* moved_last_ = nullptr;
@@ -112,13 +112,13 @@ class ScanStreamImpl {
     chain_ = Filter::Chain(std::move(chain));
     if (const absl::Status status = chain_.status(); !status.ok()) return Fail(status);
     if (const absl::Status status = scanner_->Begin(); !status.ok()) return Fail(status);
-    const TableLayout& layout = scanner_->moment().layout();
+    const TableLayout& layout = scanner_->snapshot().layout();
     if (layout.FindFamily(family_) == nullptr) {
       return Fail(layout.NoFamilyError(family_));
     }
     std::vector<RowRange> ranges;
     if (!scanner_->range().empty()) ranges.push_back(scanner_->range());
-    cursor_.emplace(&scanner_->table(), &scanner_->moment(), chain_, scanner_->options(),
+    cursor_.emplace(&scanner_->table(), &scanner_->snapshot(), chain_, scanner_->options(),
                     std::move(ranges), &calls_);
     Move();
   }
@@ -182,9 +182,9 @@ std::string_view ScannerImpl::RowName() const {
 absl::Status ScannerImpl::Begin() {
   if (knows_range_) return absl::OkStatus();
   const auto ranges = absl::MakeConstSpan(&range_, range_.empty() ? 0 : 1);
-  BT_RETURN_IF_ERROR(
-      moment_.fixed() ? moment_.Extend(*table_, ranges)
-                      : moment_.Fix(*table_, Filter(), options_, ranges, ReadMoment::Rest::kMore));
+  BT_RETURN_IF_ERROR(snapshot_.fixed() ? snapshot_.Extend(*table_, ranges)
+                                       : snapshot_.Fix(*table_, Filter(), options_, ranges,
+                                                       ReadSnapshot::Rest::kMore));
   knows_range_ = true;
   return absl::OkStatus();
 }

@@ -71,8 +71,8 @@ class ServedTable {
     return static_cast<size_t>(std::lower_bound(ends_.begin(), ends_.end(), *row) - ends_.begin());
   }
   // The first row at `place`.
-  std::string_view BeginOf(size_t place) const {
-    return place == 0 ? std::string_view() : std::string_view(ends_[place - 1]);
+  std::string_view BeginOf(size_t index) const {
+    return index == 0 ? std::string_view() : std::string_view(ends_[index - 1]);
   }
   // The first row of these ranges, which ascend and do not overlap, of which it is not known where
   // it is, or known in a tablet that has moved since; none: all are known. For those who read
@@ -80,15 +80,15 @@ class ServedTable {
   std::optional<std::string_view> FindMissing(absl::Span<const RowRange> ranges) const {
     size_t next = 0;  // before this one all that the ranges have touched are there
     for (const RowRange& range : ranges) {
-      const auto is_in_range = [&](size_t place) {
-        return !range.end().has_value() || BeginOf(place) < *range.end();
+      const auto is_in_range = [&](size_t index) {
+        return !range.end().has_value() || BeginOf(index) < *range.end();
       };
       if (next == tablets_.size()) break;
       if (next > 0 && !is_in_range(next)) continue;
       for (next = std::max(next, Find(range.begin())); next < tablets_.size() && is_in_range(next);
            ++next) {
         const std::shared_ptr<Tablet>& tablet = tablets_[next].tablet;
-        if (tablet != nullptr && !tablet->moved()) continue;
+        if (tablet != nullptr && !tablet->superseded()) continue;
         return std::max(BeginOf(next), std::string_view(range.begin()));
       }
     }

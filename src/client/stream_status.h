@@ -33,7 +33,7 @@ class StreamStatus {
   }
   bool ok() const { return status_.ok(); }
   // For the program.
-  const absl::Status& Ask() const {
+  const absl::Status& Check() const {
     was_asked_ |= !status_.ok();
     return status_;
   }

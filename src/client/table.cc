@@ -80,12 +80,13 @@ absl::Status TableImpl::CheckRead(const Filter& filter, const ReadOptions& optio
 
 absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersion& version,
                                   const Filter& filter, const ReadOptions& options,
-                                  const CallLimits& limits, ReadSpec* spec, bool* moved) const {
+                                  const CallLimits& limits, ReadSpec* spec,
+                                  bool* superseded) const {
   BT_RETURN_IF_ERROR(CheckRead(filter, options, limits));
   DataPath::ReadPoint point;
   if (options.snapshot != nullptr) point.sequence = options.snapshot->sequence();
-  *moved = !tablet.path->BeginRead(*tablet.tablet, version, point, spec);
-  if (*moved && tablet.tablet->removed()) return DeletedError();
+  *superseded = !tablet.path->BeginRead(*tablet.tablet, version, point, spec);
+  if (*superseded && tablet.tablet->removed()) return DeletedError();
   spec->filter = FilterNode::Of(filter);
   spec->settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache};
   spec->reverse = options.reverse;
@@ -197,27 +198,27 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
   for (size_t i = 0; i < mutations.size(); ++i) {
     if (statuses[i].ok()) left.push_back(i);
   }
-  std::vector<std::pair<size_t, size_t>> places;  // tablet, mutation
+  std::vector<std::pair<size_t, size_t>> positions;  // tablet, mutation
   std::vector<EncodedMutation> encoded;
   std::vector<absl::Status> outcomes;
   std::optional<RemoteWrites> remote;
   bool has_looked = false;
   for (MoveWait wait;;) {
     const ServedTable& table = *route->Get();
-    places.clear();
-    for (const size_t i : left) places.emplace_back(table.Find(mutations[i].row()), i);
-    std::sort(places.begin(), places.end());
+    positions.clear();
+    for (const size_t i : left) positions.emplace_back(table.Find(mutations[i].row()), i);
+    std::sort(positions.begin(), positions.end());
     const bool is_one =
-        left.size() == mutations.size() && places.front().first == places.back().first;
-    if (is_one && table.tablets()[places.front().first].tablet != nullptr) {
-      NoteTablet(table.tablets()[places.front().first], sample);
+        left.size() == mutations.size() && positions.front().first == positions.back().first;
+    if (is_one && table.tablets()[positions.front().first].tablet != nullptr) {
+      NoteTablet(table.tablets()[positions.front().first], sample);
     }
     left.clear();
-    for (size_t begin = 0, end; begin < places.size(); begin = end) {
-      const size_t tablet = places[begin].first;
+    for (size_t begin = 0, end; begin < positions.size(); begin = end) {
+      const size_t tablet = positions[begin].first;
       encoded.clear();
-      for (end = begin; end < places.size() && places[end].first == tablet; ++end) {
-        encoded.push_back(EncodedMutation::Of(mutations[places[end].second]));
+      for (end = begin; end < positions.size() && positions[end].first == tablet; ++end) {
+        encoded.push_back(EncodedMutation::Of(mutations[positions[end].second]));
       }
       outcomes.assign(end - begin, absl::OkStatus());
       const ServedTablet& served = table.tablets()[tablet];
@@ -236,9 +237,9 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
       }
       for (size_t i = begin; i < end; ++i) {
         if (is_applied) {
-          statuses[places[i].second] = outcomes[i - begin];
+          statuses[positions[i].second] = outcomes[i - begin];
         } else {
-          left.push_back(places[i].second);
+          left.push_back(positions[i].second);
         }
       }
     }
@@ -357,12 +358,12 @@ class RowReaderImpl {
     const CallGate::Pass pass(&table_->database->gate);
     std::vector<RowRange> ranges = rows.Normalized();
     const absl::Status status =
-        pass ? moment_.Fix(*table_, filter_, options_, ranges) : table_->database->ClosedError();
+        pass ? snapshot_.Fix(*table_, filter_, options_, ranges) : table_->database->ClosedError();
     if (!status.ok()) {
       Note(status);
       return;
     }
-    cursor_.emplace(table_.get(), &moment_, filter_, options_, std::move(ranges), &calls_);
+    cursor_.emplace(table_.get(), &snapshot_, filter_, options_, std::move(ranges), &calls_);
   }
 
   bool Next(Row* row) {
@@ -378,7 +379,7 @@ class RowReaderImpl {
     return true;
   }
 
-  const absl::Status& status() const { return status_.Ask(); }
+  const absl::Status& status() const { return status_.Check(); }
   bool is_forked() const { return table_->database->is_forked(); }
 
  private:
@@ -402,7 +403,7 @@ class RowReaderImpl {
   const Filter filter_;
   const ReadOptions options_;
   const bool reuses_rows_ = Shortcuts().Has(Shortcut::kRowStorage);
-  ReadMoment moment_;
+  ReadSnapshot snapshot_;
   std::optional<TableCursor> cursor_;
   bool done_ = false;
   int64_t rows_ = 0;

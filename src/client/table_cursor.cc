@@ -13,11 +13,11 @@ namespace bigtable {
 
 // --- The moment ---
 
-absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
-                             const ReadOptions& options, absl::Span<const RowRange> ranges,
-                             Rest rest) {
+absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
+                               const ReadOptions& options, absl::Span<const RowRange> ranges,
+                               Rest rest) {
   if (table.database->locations.is_remote()) {
-    remote_ = std::make_unique<RemoteMoment>();
+    remote_ = std::make_unique<RemoteSnapshot>();
     BT_RETURN_IF_ERROR(remote_->Fix(table, filter, options));
     fixed_ = true;
     return CheckFamilies(filter, layout());
@@ -29,19 +29,19 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
   for (MoveWait wait;;) {
     BT_ASSIGN_OR_RETURN(table_, table.Locate(ranges, &wait, limits));
     only_ = {};
-    const size_t place = table_->Find(ranges.front().begin());
-    const ServedTablet& first = table_->tablets()[place];
+    const size_t index = table_->Find(ranges.front().begin());
+    const ServedTablet& first = table_->tablets()[index];
     Pin<TabletVersion> version = first.tablet->Version();
-    bool first_moved = false;
+    bool first_superseded = false;
     BT_RETURN_IF_ERROR(
-        table.BeginRead(first, *version, filter, options, limits, &spec_, &first_moved));
-    if (first_moved) {
+        table.BeginRead(first, *version, filter, options, limits, &spec_, &first_superseded));
+    if (first_superseded) {
       BT_RETURN_IF_ERROR(table.LookAgain(ranges.front().begin(), &wait, limits));
       continue;
     }
     layout_ = version->shared_layout();
     const bool is_one = rest == Rest::kMore ? table_->tablets().size() == 1
-                                            : table_->FindBefore(ranges.back().end()) == place;
+                                            : table_->FindBefore(ranges.back().end()) == index;
     if (is_one && Shortcuts().Has(Shortcut::kOneTablet)) {
       only_ = std::move(version);
     } else if (options.snapshot != nullptr) {
@@ -60,7 +60,7 @@ absl::Status ReadMoment::Fix(const TableImpl& table, const Filter& filter,
 }
 
 // The moment is held, so that whatever tablets have these rows by now show what they had then.
-absl::Status ReadMoment::Extend(const TableImpl& table, absl::Span<const RowRange> ranges) {
+absl::Status ReadSnapshot::Extend(const TableImpl& table, absl::Span<const RowRange> ranges) {
   if (only_ || remote_ != nullptr) return absl::OkStatus();
   MoveWait wait;
   BT_ASSIGN_OR_RETURN(table_, table.Locate(ranges, &wait, spec_.limits));
@@ -68,8 +68,8 @@ absl::Status ReadMoment::Extend(const TableImpl& table, absl::Span<const RowRang
   return absl::OkStatus();
 }
 
-absl::Status ReadMoment::PinVersion(const TableImpl& table, size_t i,
-                                    Pin<TabletVersion>* version) const {
+absl::Status ReadSnapshot::PinVersion(const TableImpl& table, size_t i,
+                                      Pin<TabletVersion>* version) const {
   if (only_) {
     *version = only_.Clone();
     return absl::OkStatus();
@@ -82,15 +82,15 @@ absl::Status ReadMoment::PinVersion(const TableImpl& table, size_t i,
 
 // --- The cursor ---
 
-TableCursor::TableCursor(const TableImpl* table, const ReadMoment* moment, const Filter& filter,
+TableCursor::TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, const Filter& filter,
                          const ReadOptions& options, std::vector<RowRange> ranges,
                          StreamCalls* calls)
-    : table_(table), moment_(moment), ranges_(std::move(ranges)), calls_(calls) {
-  if (moment->remote() != nullptr) {
-    remote_ = std::make_unique<RemoteCursor>(table, moment->remote(), filter, options, ranges_);
+    : table_(table), snapshot_(snapshot), ranges_(std::move(ranges)), calls_(calls) {
+  if (snapshot->remote() != nullptr) {
+    remote_ = std::make_unique<RemoteCursor>(table, snapshot->remote(), filter, options, ranges_);
     return;
   }
-  spec_ = moment->spec();
+  spec_ = snapshot->spec();
   spec_.filter = FilterNode::Of(filter);
   spec_.settings.is_traced = calls->is_traced();
 }
@@ -119,7 +119,7 @@ bool TableCursor::NextPart() {
 }
 
 bool TableCursor::FindPart() {
-  const ServedTable& table = moment_->table();
+  const ServedTable& table = snapshot_->table();
   if (range_ != nullptr) {
     if (spec_.reverse) {
       if (tablet_ > 0 && range_->begin() < table.BeginOf(tablet_)) {
@@ -143,22 +143,22 @@ bool TableCursor::Open() {
   if (tablet_ != open_tablet_) {
     open_tablet_ = SIZE_MAX;
     cells_.reset();
-    status_ = moment_->PinVersion(*table_, tablet_, &version_);
+    status_ = snapshot_->PinVersion(*table_, tablet_, &version_);
     if (status_.ok()) {
-      status_ = moment_->table().tablets()[tablet_].path->CheckRead(version_->layout(),
-                                                                    spec_.filter, table_->caller);
+      status_ = snapshot_->table().tablets()[tablet_].path->CheckRead(version_->layout(),
+                                                                      spec_.filter, table_->caller);
     }
     if (!status_.ok()) return false;
     cells_.emplace(version_.get(), spec_);
     open_tablet_ = tablet_;
-    calls_->EnterTablet(moment_->table().tablets()[tablet_].tablet->counters());
+    calls_->EnterTablet(snapshot_->table().tablets()[tablet_].tablet->counters());
   }
   if (IsSingleRow(*range_) && !spec_.reverse && shortcuts_.Has(Shortcut::kSingleRow)) {
     cells_->ReadRow(RowProbe(*version_, range_->begin(), spec_.filter == nullptr));
-  } else if (moment_->table().tablets().size() == 1 && shortcuts_.Has(Shortcut::kOneTablet)) {
+  } else if (snapshot_->table().tablets().size() == 1 && shortcuts_.Has(Shortcut::kOneTablet)) {
     cells_->ReadRange(*range_);
   } else {
-    cells_->ReadRange(Intersection(*range_, moment_->table().tablets()[tablet_].tablet->rows()));
+    cells_->ReadRange(Intersection(*range_, snapshot_->table().tablets()[tablet_].tablet->rows()));
   }
   return true;
 }

@@ -33,7 +33,7 @@ namespace bigtable {
 // is the version that is current when the moment is fixed. Of several, which may be on several
 // servers, it is a snapshot, and a tablet's version is pinned only when the read comes to it, so
 // that a long scan does not hold the memtables of a whole table. One thread at a time.
-class ReadMoment {
+class ReadSnapshot {
  public:
   // Inside the gate. What is to be read: `ranges`, which are as RowSet::Normalized() has them, and
   // with Rest::kMore others, of which Extend() will be told. Costs a look at each of their tablets.
@@ -49,7 +49,7 @@ class ReadMoment {
   const TableLayout& layout() const { return remote_ != nullptr ? remote_->layout() : *layout_; }
 
   // Of reads by messages; null: tablets are read in place, and then:
-  const RemoteMoment* remote() const { return remote_.get(); }
+  const RemoteSnapshot* remote() const { return remote_.get(); }
   // Of a read at this moment. Its filter is the one that Fix() was given.
   const ReadSpec& spec() const { return spec_; }
   // The table's tablets at the moment, of which those of the ranges are known. They may have been
@@ -60,7 +60,7 @@ class ReadMoment {
 
  private:
   bool fixed_ = false;
-  std::unique_ptr<RemoteMoment> remote_;
+  std::unique_ptr<RemoteSnapshot> remote_;
   ReadSpec spec_;
   std::shared_ptr<const ServedTable> table_;
   std::shared_ptr<const TableLayout> layout_;
@@ -74,7 +74,7 @@ class TableCursor {
   // All outlive the cursor. `moment` is fixed, with this filter or one that passes more, and these
   // options. `ranges` are as RowSet::Normalized() has them, and read from the last to the first if
   // the options say so. `calls` are told which tablet is read, and count the cells of rows.
-  TableCursor(const TableImpl* table, const ReadMoment* moment, const Filter& filter,
+  TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, const Filter& filter,
               const ReadOptions& options, std::vector<RowRange> ranges, StreamCalls* calls);
   TableCursor(const TableCursor&) = delete;
   TableCursor& operator=(const TableCursor&) = delete;
@@ -119,9 +119,7 @@ class TableCursor {
   bool is_new_row() const {
     return remote_ != nullptr ? remote_->is_new_row() : cells_->is_new_row();
   }
-  std::string_view row() const {
-    return remote_ != nullptr ? remote_->cell().row : cells_->row();
-  }
+  std::string_view row() const { return remote_ != nullptr ? remote_->cell().row : cells_->row(); }
   std::string_view qualifier() const {
     return remote_ != nullptr ? remote_->cell().qualifier : cells_->qualifier();
   }
@@ -142,7 +140,7 @@ class TableCursor {
   bool Open();
 
   const TableImpl* const table_;
-  const ReadMoment* const moment_;
+  const ReadSnapshot* const snapshot_;
   std::unique_ptr<RemoteCursor> remote_;  // null: tablets are read in place
   ReadSpec spec_;
   const std::vector<RowRange> ranges_;

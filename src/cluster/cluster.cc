@@ -72,7 +72,7 @@ absl::Status Cluster::Shutdown() {
 absl::Status Cluster::EndServer(TabletServer* server) {
   if (!server->has_log()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(server->error());
-  server->FreezeEverything();
+  server->RotateEverything();
   BT_RETURN_IF_ERROR(environment_->background.FlushNow(server));
   BT_RETURN_IF_ERROR(server->environment()->attest_commits());
   BT_RETURN_IF_ERROR(server->CloseLog());

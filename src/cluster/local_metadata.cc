@@ -24,7 +24,7 @@ bool LocalMetadata::HasEnded(std::string_view server) {
   return host == nullptr || host->server()->ended();
 }
 
-absl::Duration LocalMetadata::Patience() {
+absl::Duration LocalMetadata::RetryTimeout() {
   // A server of METADATA that cannot be replaced does not keep a database from being closed.
   if (environment_->is_ending) return absl::Milliseconds(200);
   return environment_->is_closing ? absl::Seconds(3) : absl::InfiniteDuration();

@@ -44,7 +44,7 @@ class LocalMetadata final : public MetadataServers {
   std::string RootServer() override { return environment_->root.server(); }
   DataService* FindService(std::string_view server) override;
   bool HasEnded(std::string_view server) override;
-  absl::Duration Patience() override;
+  absl::Duration RetryTimeout() override;
   absl::Status CheckDirectory() override;
   bool HaveFailed() override { return !error().ok(); }
 

@@ -14,8 +14,8 @@
 namespace bigtable {
 namespace {
 
-constexpr std::string_view kSealedAt = "sealed ";
-constexpr std::string_view kDone = "sealed, done";
+constexpr std::string_view kFencedAt = "fenced ";
+constexpr std::string_view kDone = "fenced, done";
 
 std::string PrefixOf(ServerRole role) { return Cat(NameOfRole(role), "-"); }
 
@@ -77,16 +77,16 @@ absl::Status ServerDirectory::Fence(std::string_view name) {
   if (absl::IsNotFound(sequencer.status())) return absl::OkStatus();
   BT_RETURN_IF_ERROR(sequencer.status());
   if (!sequencer->has_value()) return absl::UnavailableError(Cat("server ", name, " is locked"));
-  // Whoever locks it next reads that it is sealed.
+  // Whoever locks it next reads that it is fenced.
   const absl::Cleanup unlock = [&] { session_->Unlock(file).IgnoreError(); };
   // A file that was removed meanwhile must not come back.
   const absl::StatusOr<LockServiceFile> found = session_->Read(file);
   if (absl::IsNotFound(found.status())) return absl::OkStatus();
   BT_RETURN_IF_ERROR(found.status());
-  if (ServerLock::IsSealed(found->contents)) return absl::OkStatus();
-  const absl::Status sealed =
-      session_->Write(file, ServerLock::kSealed, found->generation).status();
-  return absl::IsNotFound(sealed) ? absl::OkStatus() : sealed;
+  if (ServerLock::IsFenced(found->contents)) return absl::OkStatus();
+  const absl::Status fenced =
+      session_->Write(file, ServerLock::kFenced, found->generation).status();
+  return absl::IsNotFound(fenced) ? absl::OkStatus() : fenced;
 }
 
 absl::Status ServerDirectory::Write(std::string_view name, const std::string& contents) {
@@ -102,7 +102,7 @@ absl::Status ServerDirectory::NoteLast(std::string_view name, SequenceNumber las
   BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
   // By an earlier master, or one that is at it, too: it is the same.
   if (!needed.is_needed || needed.last != kMaxSequence) return absl::OkStatus();
-  return Write(name, Cat(ServerLock::kSealed, " ", last));
+  return Write(name, Cat(ServerLock::kFenced, " ", last));
 }
 
 absl::StatusOr<ServerDirectory::Needed> ServerDirectory::NeededOf(std::string_view name) {
@@ -110,11 +110,11 @@ absl::StatusOr<ServerDirectory::Needed> ServerDirectory::NeededOf(std::string_vi
   if (absl::IsNotFound(found.status())) return Needed();
   BT_RETURN_IF_ERROR(found.status());
   std::string_view contents = found->contents;
-  if (contents.empty() || contents == ServerLock::kSealed) return Needed();
+  if (contents.empty() || contents == ServerLock::kFenced) return Needed();
   if (contents == kDone) return Needed{.is_needed = false};
   Needed needed;
-  if (contents.starts_with(kSealedAt)) {
-    contents.remove_prefix(kSealedAt.size());
+  if (contents.starts_with(kFencedAt)) {
+    contents.remove_prefix(kFencedAt.size());
     const char* const end = contents.data() + contents.size();
     const auto [parsed, error] = std::from_chars(contents.data(), end, needed.last);
     if (error == std::errc() && parsed == end) return needed;

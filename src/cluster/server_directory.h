@@ -8,12 +8,12 @@
 // that were never used before, and takes over from all earlier ones.
 //
 // A server that was lost may have logged mutations that nobody acknowledged, and others have gone
-// on without them: they must not be found by a later process, either. So what a sealed server has
+// on without them: they must not be found by a later process, either. So what a fenced server has
 // acknowledged is noted in its file before anybody takes its tablets over:
 //
-//   sealed            it never serves again
-//   sealed N          and mutations in its log with larger sequence numbers than N do not count
-//   sealed, done      and nothing of its log is needed: the log goes, then this file
+//   fenced            it never serves again
+//   fenced N          and mutations in its log with larger sequence numbers than N do not count
+//   fenced, done      and nothing of its log is needed: the log goes, then this file
 #ifndef BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 #define BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 
@@ -56,10 +56,10 @@ class ServerDirectory {
   // name among the servers' files and logs is not ours: it is neither read nor removed.
   static std::optional<uint64_t> NumberOf(std::string_view name);
   // Takes the lock of a server that has lost it, and sees to it that the server never serves again.
-  // Unavailable if the server, or somebody else, has the lock. A server without a file is sealed.
+  // Unavailable if the server, or somebody else, has the lock. A server without a file is fenced.
   // Any thread.
   absl::Status Fence(std::string_view name);
-  // Of a server that is sealed and has ended: the last mutation that counts. Once it is noted it
+  // Of a server that is fenced and has ended: the last mutation that counts. Once it is noted it
   // stays. Nothing if the server has no file any more.
   absl::Status NoteLast(std::string_view name, SequenceNumber last);
   struct Needed {
@@ -76,7 +76,7 @@ class ServerDirectory {
                          std::vector<std::string>* others);
 
  private:
-  // Replaces the contents of a sealed server's file. Nothing if it has none.
+  // Replaces the contents of a fenced server's file. Nothing if it has none.
   absl::Status Write(std::string_view name, const std::string& contents);
 
   FileSystem* const file_system_;

@@ -148,7 +148,7 @@ absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
   const uint64_t most_memory = server_->environment()->memtable_size;
   const auto write_out = [&]() -> absl::Status {
     const SequenceNumber last = environment_->sequences.last();
-    for (size_t group = 0; group < tablet->active_groups(); ++group) tablet->Freeze(group, last);
+    for (size_t group = 0; group < tablet->active_groups(); ++group) tablet->Rotate(group, last);
     return environment_->background.FlushClaimed(server_.get(), tablet);
   };
   SequenceNumber after = kMaxSequence;
@@ -180,7 +180,7 @@ absl::Status ServerHost::Unload(MasterEpoch master, const TabletId& id, const Ca
     BT_RETURN_IF_ERROR(CheckMaster(master));
     if (!claim.AreServed()) continue;
     BT_RETURN_IF_ERROR(StopAndFlush(tablet));
-    tablet->MarkMoved();
+    tablet->MarkSuperseded();
     server_->ForgetTablet(*tablet);
     environment_->inherited_counters.Keep(*tablet);
     environment_->notify_superseded(*tablet);
@@ -208,7 +208,7 @@ void ServerHost::End() {
   for (const std::shared_ptr<Tablet>& tablet : tablets) {
     tablet->SetStopped(true);
     environment_->background.WaitForTablet(tablet.get());
-    tablet->MarkMoved();
+    tablet->MarkSuperseded();
     server_->ForgetTablet(*tablet);
     environment_->inherited_counters.Keep(*tablet);
     environment_->notify_superseded(*tablet);
@@ -311,7 +311,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   }
   for (const auto& tablet : {left, right}) {
     (*merged)->counters()->Inherit(*tablet->counters());
-    tablet->MarkMoved();
+    tablet->MarkSuperseded();
     server_->ForgetTablet(*tablet);
   }
   server_->AddTablet(*merged);

@@ -204,7 +204,7 @@ bool ServerSet::IsServedOnce(uint64_t table_id, std::string_view row) const {
   }
   const auto is_served = [](const HostedTablet& hosted) {
     return hosted.host->server()->serving() && !hosted.tablet->stopped() &&
-           !hosted.tablet->moved() && !hosted.tablet->removed();
+           !hosted.tablet->superseded() && !hosted.tablet->removed();
   };
   // A tablet that moves away from one server to another, between the two looks, is not on both: so
   // each is looked at before and after the other.
@@ -232,7 +232,7 @@ absl::Status ServerSet::ForEachTablet(
       continue;
     }
     BT_RETURN_IF_ERROR(function(hosted));
-    if (!hosted.tablet->moved()) row = hosted.tablet->rows().end();
+    if (!hosted.tablet->superseded()) row = hosted.tablet->rows().end();
   }
   return absl::OkStatus();
 }

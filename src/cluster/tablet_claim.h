@@ -38,9 +38,10 @@ class TabletClaim {
   // With the mutex of their host, without which tablets do not change: whether these are what they
   // were when they were looked up.
   bool AreServed() const {
-    return std::none_of(
-        tablets_.begin(), tablets_.end(),
-        [](const std::shared_ptr<Tablet>& tablet) { return tablet->moved() || tablet->removed(); });
+    return std::none_of(tablets_.begin(), tablets_.end(),
+                        [](const std::shared_ptr<Tablet>& tablet) {
+                          return tablet->superseded() || tablet->removed();
+                        });
   }
 
  private:

@@ -55,7 +55,7 @@ absl::Status UnservedTablets::Why(uint64_t table_id, std::string_view row, bool*
                         found->second.tablet.begin_row <= row;
   const Trouble& trouble = is_known ? found->second : assignment_;
   if (trouble.tablet.status.ok()) return absl::UnavailableError(what);
-  *is_over = absl::Nanoseconds(NowNanos() - trouble.begin) >= kPatience;
+  *is_over = absl::Nanoseconds(NowNanos() - trouble.begin) >= kWaitLimit;
   return absl::UnavailableError(Cat(what, "; to load it has failed ", trouble.tablet.failures,
                                     " times: ", ToStd(trouble.tablet.status.message())));
 }

@@ -25,7 +25,7 @@ class UnservedTablets {
  public:
   // How long a call waits for a tablet whose loading fails again and again, unless it has an
   // earlier deadline.
-  static constexpr absl::Duration kPatience = absl::Seconds(5);
+  static constexpr absl::Duration kWaitLimit = absl::Seconds(5);
 
   // Loading the tablet has failed once more.
   void NoteFailure(const TabletId& id, std::string_view table, std::string_view begin_row,

@@ -22,7 +22,7 @@ void Add(std::atomic<uint64_t>* counter, uint64_t n) {
 
 // The size of a file that holds one record of `record_size` bytes.
 uint64_t SizeFor(uint64_t record_size) {
-  return (record_size + kSealRecordSize + 4095) & ~uint64_t{4095};
+  return (record_size + kEndRecordSize + 4095) & ~uint64_t{4095};
 }
 
 uint64_t RandomSecret() {
@@ -99,7 +99,7 @@ absl::Status CommitLog::Append(RecordType type, SequenceNumber sequence,
   for (const std::string_view part : parts) payload_size += part.size();
   BT_RETURN_IF_ERROR(CheckAppend(type, sequence, payload_size));
   const uint64_t record_size = RecordSize(payload_size);
-  if (position_ + record_size + kSealRecordSize > active_->size()) [[unlikely]] {
+  if (position_ + record_size + kEndRecordSize > active_->size()) [[unlikely]] {
     BT_RETURN_IF_ERROR(NextSegment(record_size));
   }
   Store(type, sequence, payload_size, parts, out);
@@ -145,11 +145,11 @@ void CommitLog::SetPosition(uint64_t position) {
   }
 }
 
-void CommitLog::StoreSeal(uint64_t next_number) {
-  char payload[kSealPayloadSize];
+void CommitLog::StoreEnd(uint64_t next_number) {
+  char payload[kEndPayloadSize];
   StoreFixed64(payload, next_number);
   const std::string_view part(payload, sizeof payload);
-  Store(RecordType::kSeal, appended_, part.size(), {&part, 1}, nullptr);
+  Store(RecordType::kEnd, appended_, part.size(), {&part, 1}, nullptr);
 }
 
 absl::Status CommitLog::NextSegment(uint64_t record_size) {
@@ -165,7 +165,7 @@ absl::Status CommitLog::NextSegment(uint64_t record_size) {
 bool CommitLog::SwitchToSpare(uint64_t least_size) {
   MutexLock lock(&mutex_);
   if (!spare_ || spare_->size() < least_size) return false;
-  StoreSeal(spare_->number());
+  StoreEnd(spare_->number());
   active_->last_sequence_ = appended_;
   active_->end_ = position_;
   if (!mapped_) {

@@ -6,13 +6,13 @@
 // place; everything else from any thread at any time.
 //
 // Two files. The active segment and the spare are the two log files of which one is in use. When a
-// call on the active one hangs, another thread becomes the appending one and calls SwitchFile: the
+// call on the active one stalls, another thread becomes the appending one and calls SwitchFile: the
 // spare becomes active and begins with what is at stake in the slow file, logged again, and with a
 // switch record, which says from which log offset on it does so. At stake is everything that is not
-// known to be synced, if it fits into half a segment; otherwise, if it is a write that hangs, what
-// was to be written. The thread that hangs finds, when its call returns, that another turn has
+// known to be synced, if it fits into half a segment; otherwise, if it is a write that stalls, what
+// was to be written. The thread that stalls finds, when its call returns, that another turn has
 // begun, and changes nothing; what its call has returned is of no interest any more. One call is
-// left hanging at a time: when the other file is slow, too, everybody waits for it.
+// left stalled at a time: when the other file is slow, too, everybody waits for it.
 //
 // What always holds:
 //
@@ -44,7 +44,7 @@
 //     in n. So it does for good if the copies cannot be written; n + 1.log is replaced then.
 //   Switch record written: the log goes on from its offset in n to n + 1, where everything from
 //     there on is, and whatever n holds behind that offset is not looked at: torn, missing, in
-//     error or complete, written before or, by the call that hung, long after.
+//     error or complete, written before or, by the call that stalled, long after.
 //   The machine dies before n + 1 is synced: the switch record lost: the log ends in n, where
 //     nothing behind the offset was acknowledged as synced. Copies torn: the log ends there, for
 //     the same reason.
@@ -94,10 +94,10 @@ struct CommitLogOptions {
   // Is charged with the mapped bytes of all segments, spare and free ones too, and with the memory
   // of those that are filled and not mapped. May be null.
   std::shared_ptr<MemoryBudget> budget = nullptr;
-  // How long a call on a log file may take at least before it is said to hang. Where syncs take
+  // How long a call on a log file may take at least before it is said to stall. Where syncs take
   // long it is eight times what they took lately, so that a slow disk is not mistaken for a slow
   // file.
-  absl::Duration patience = absl::Milliseconds(20);
+  absl::Duration stall_timeout = absl::Milliseconds(20);
 };
 
 struct AppendedRecord {
@@ -117,7 +117,8 @@ class CommitLog {
     uint64_t syncs = 0;  // Sync calls that reached the file system
     uint64_t segments_created = 0;
     uint64_t segments_reused = 0;
-    uint64_t stalls = 0;    // writes and syncs that took longer than `patience`, and have returned
+    uint64_t stalls =
+        0;  // writes and syncs that took longer than `stall_timeout`, and have returned
     uint64_t switches = 0;  // to the other file
   };
 
@@ -155,11 +156,12 @@ class CommitLog {
 
   // How long those who wait for the appending thread shall wait still, when its call of Flush or
   // Sync has been running for so long; not positive if it is time for SwitchFile.
-  absl::Duration Patience(absl::Duration running) const ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Duration StallTimeout(absl::Duration running) const ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes the caller the appending thread, in place of one that is in Flush or Sync, which then may
   // return anything and must not be followed by another call. Goes on in the other file; if that
-  // is not possible (there is no spare, or a second call hangs, or too much is at stake), waits for
-  // the call that hangs. After OK everything that was appended needs no Flush; it is not synced.
+  // is not possible (there is no spare, or a second call stalls, or too much is at stake), waits
+  // for the call that stalls. After OK everything that was appended needs no Flush; it is not
+  // synced.
   absl::Status SwitchFile();
 
   // A log that failed answers every Append and Sync with the error: after a failed write or sync
@@ -249,7 +251,7 @@ class CommitLog {
              std::span<const std::string_view> parts, AppendedRecord* out);
   absl::Status NextSegment(uint64_t record_size);
   bool SwitchToSpare(uint64_t least_size) ABSL_LOCKS_EXCLUDED(mutex_);
-  void StoreSeal(uint64_t next_number);
+  void StoreEnd(uint64_t next_number);
   void Activate(Ref<LogSegment> segment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetPosition(uint64_t position);
 
@@ -286,8 +288,8 @@ class CommitLog {
 
   absl::Status failure() const ABSL_LOCKS_EXCLUDED(mutex_);
   void SetFailure(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // How long a call may take before it is said to hang.
-  absl::Duration MostPatience() const;
+  // How long a call may take before it is said to stall.
+  absl::Duration LongestStallTimeout() const;
 
   FileSystem* const file_system_;
   const std::string directory_;
@@ -331,15 +333,15 @@ class CommitLog {
 
   // Held shortly; there is no I/O under it.
   mutable Mutex mutex_;
-  CondVar changed_;  // what follows, up to hung_status_; failure_ and synced_
+  CondVar changed_;  // what follows, up to stalled_status_; failure_ and synced_
   // Calls of other turns than turn_ are abandoned. Of this one, there is one sync at a time.
   uint64_t turn_ ABSL_GUARDED_BY(mutex_) = 0;
   bool syncing_ ABSL_GUARDED_BY(mutex_) = false;
   bool flushing_ ABSL_GUARDED_BY(mutex_) = false;
   bool switching_ ABSL_GUARDED_BY(mutex_) = false;
-  int abandoned_ ABSL_GUARDED_BY(mutex_) = 0;           // calls that have not returned
-  absl::Status hung_status_ ABSL_GUARDED_BY(mutex_);    // of those that were abandoned last
-  uint64_t flushing_from_ ABSL_GUARDED_BY(mutex_) = 0;  // log offsets
+  int abandoned_ ABSL_GUARDED_BY(mutex_) = 0;            // calls that have not returned
+  absl::Status stalled_status_ ABSL_GUARDED_BY(mutex_);  // of those that were abandoned last
+  uint64_t flushing_from_ ABSL_GUARDED_BY(mutex_) = 0;   // log offsets
   uint64_t flushing_end_ ABSL_GUARDED_BY(mutex_) = 0;
 
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);

@@ -1,5 +1,5 @@
-// CommitLog's way into the other file when a call on the active one hangs. Everything here but
-// Patience and PlanSwitch is done by the appending thread, which is the one that waited.
+// CommitLog's way into the other file when a call on the active one stalls. Everything here but
+// StallTimeout and PlanSwitch is done by the appending thread, which is the one that waited.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -13,8 +13,8 @@
 
 namespace bigtable {
 
-absl::Duration CommitLog::Patience(absl::Duration running) const {
-  const absl::Duration most = MostPatience();
+absl::Duration CommitLog::StallTimeout(absl::Duration running) const {
+  const absl::Duration most = LongestStallTimeout();
   if (running < most) return most - running;
   MutexLock lock(&mutex_);
   Switch plan;
@@ -59,7 +59,7 @@ bool CommitLog::PlanSwitch(Switch* plan) const {
   // What is written already survives the process, and is synced from where it is.
   plan->from = flushing_from_;
   return flushing_ && !syncing_ && Collect(plan->from, &plan->pieces, &bytes) &&
-         kSwitchRecordSize + bytes + kSealRecordSize <= spare_->size();
+         kSwitchRecordSize + bytes + kEndRecordSize <= spare_->size();
 }
 
 bool CommitLog::Collect(uint64_t from, std::vector<Piece>* pieces, uint64_t* bytes) const {
@@ -84,7 +84,7 @@ bool CommitLog::BeginSwitch(Switch* plan) {
   // From here on the calls under way can return what they like.
   ++turn_;
   abandoned_ = int{flushing_} + int{syncing_};
-  hung_status_ = absl::OkStatus();
+  stalled_status_ = absl::OkStatus();
   flushing_ = false;
   syncing_ = false;
   switching_ = true;
@@ -174,7 +174,7 @@ absl::Status CommitLog::GoOnInSlowFile() {
     while (abandoned_ > 0) changed_.Wait(&mutex_);
     switching_ = false;
     changed_.SignalAll();
-    if (!hung_status_.ok()) SetFailure(hung_status_);
+    if (!stalled_status_.ok()) SetFailure(stalled_status_);
   }
   return Flush();
 }

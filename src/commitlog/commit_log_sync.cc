@@ -13,7 +13,7 @@
 namespace bigtable {
 namespace {
 
-// A call hangs when it takes so many times longer than usual.
+// A call stalls when it takes so many times longer than usual.
 constexpr int kUsualSyncs = 8;
 // How many syncs the moving average remembers.
 constexpr int kRemembered = 16;
@@ -24,7 +24,7 @@ absl::Status CommitLog::Timed(absl::FunctionRef<absl::Status()> call, absl::Dura
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status = call();
   const absl::Duration duration = absl::FromChrono(std::chrono::steady_clock::now() - start);
-  if (duration >= options_.patience) stalls_.fetch_add(1, std::memory_order_relaxed);
+  if (duration >= options_.stall_timeout) stalls_.fetch_add(1, std::memory_order_relaxed);
   *took += duration;
   return status;
 }
@@ -121,10 +121,10 @@ bool CommitLog::BeginSync(uint64_t target, Call* call, absl::Status* outcome) {
 
 void CommitLog::EndSync(const Call& call, const absl::Status& status, absl::Duration took) {
   MutexLock lock(&mutex_);
-  // One that hangs counts as what is only just borne, so that it takes several to make hanging
+  // One that stalls counts as what is only just borne, so that it takes several to make stalled
   // usual.
   const int64_t usual = usual_sync_.load(std::memory_order_relaxed);
-  const int64_t counted = absl::ToInt64Nanoseconds(std::min(took, MostPatience()));
+  const int64_t counted = absl::ToInt64Nanoseconds(std::min(took, LongestStallTimeout()));
   usual_sync_.store(usual + (counted - usual) / kRemembered, std::memory_order_relaxed);
   if (call.turn != turn_) {
     EndAbandoned(call, status);
@@ -142,7 +142,7 @@ void CommitLog::EndSync(const Call& call, const absl::Status& status, absl::Dura
 
 void CommitLog::EndAbandoned(const Call& call, const absl::Status& status) {
   --abandoned_;
-  hung_status_.Update(status);
+  stalled_status_.Update(status);
   changed_.SignalAll();
   if (!status.ok()) KeepFromReuse(call);
 }
@@ -152,8 +152,8 @@ void CommitLog::KeepFromReuse(const Call& call) {
   for (const Piece& piece : call.pieces) piece.segment->reusable_ = false;
 }
 
-absl::Duration CommitLog::MostPatience() const {
-  return std::max(options_.patience,
+absl::Duration CommitLog::LongestStallTimeout() const {
+  return std::max(options_.stall_timeout,
                   kUsualSyncs * absl::Nanoseconds(usual_sync_.load(std::memory_order_relaxed)));
 }
 
@@ -161,7 +161,7 @@ absl::Status CommitLog::Close() {
   if (closed_) return absl::OkStatus();
   BT_RETURN_IF_ERROR(Flush());
   BT_RETURN_IF_ERROR(Sync());
-  StoreSeal(0);
+  StoreEnd(0);
   closed_ = true;
   BT_RETURN_IF_ERROR(Flush());
   return Sync();

@@ -17,8 +17,8 @@ constexpr uint32_t kWaits = 0;
 constexpr uint32_t kAsleep = 1;
 constexpr uint32_t kLeads = 2;
 constexpr uint32_t kDone = 3;
-// It led, and hangs in a call while another thread has taken over: it finds out by itself.
-constexpr uint32_t kHangs = 4;
+// It led, and stalls in a call while another thread has taken over: it finds out by itself.
+constexpr uint32_t kStalled = 4;
 
 // A pause is 40 to 140 cycles, so the longest spin takes as long as a few wake-ups.
 constexpr int kMostSpins = 300;
@@ -34,8 +34,8 @@ struct GroupCommit::Request::Sleeper {
   CondVar woken;
 };
 
-// Lives on the stack of the one whose call may hang, until the one who took over, if any, is done.
-struct GroupCommit::Hang {
+// Lives on the stack of the one whose call may stall, until the one who took over, if any, is done.
+struct GroupCommit::Stall {
   Request* const leader;
   const std::span<Request* const> group;
   Mutex mutex;
@@ -82,7 +82,7 @@ void GroupCommit::Lead(Request* first) {
     } else {
       size = Gather(first, group);
       commit_({group, size});
-      if (own->state_.load(std::memory_order_relaxed) == kHangs) [[unlikely]]
+      if (own->state_.load(std::memory_order_relaxed) == kStalled) [[unlikely]]
         return;
       CountGroup(size);
     }
@@ -91,9 +91,9 @@ void GroupCommit::Lead(Request* first) {
     const bool serve_next = next != nullptr && round < kMostExtraGroups &&
                             next->exclusive_ == nullptr &&
                             next->state_.load(std::memory_order_acquire) == kAsleep;
-    if (next != nullptr && !serve_next) Tell(next, kLeads);
+    if (next != nullptr && !serve_next) Notify(next, kLeads);
     for (size_t i = 0; i < size; ++i) {
-      if (group[i] != own) Tell(group[i], kDone);
+      if (group[i] != own) Notify(group[i], kDone);
     }
     if (!serve_next) return;
     first = next;
@@ -139,13 +139,13 @@ GroupCommit::Request* GroupCommit::NextLeader(Request* last) {
   return last->newer_;
 }
 
-void GroupCommit::Tell(Request* request, uint32_t state) {
+void GroupCommit::Notify(Request* request, uint32_t state) {
   uint32_t old = kWaits;
   if (request->state_.compare_exchange_strong(old, state, std::memory_order_acq_rel,
                                               std::memory_order_acquire)) {
     return;  // it spins, or will see this before it sleeps
   }
-  if (old == kHangs) return;
+  if (old == kStalled) return;
   Request::Sleeper* const sleeper = request->sleeper_;
   MutexLock lock(&sleeper->mutex);
   request->state_.store(state, std::memory_order_release);
@@ -184,7 +184,7 @@ uint32_t GroupCommit::Sleep(Request* request) {
     return state;
   }
   absl::Duration look_after = take_over_.commit != nullptr
-                                  ? take_over_.patience(absl::ZeroDuration())
+                                  ? take_over_.stall_timeout(absl::ZeroDuration())
                                   : absl::InfiniteDuration();
   while (true) {
     {
@@ -199,44 +199,45 @@ uint32_t GroupCommit::Sleep(Request* request) {
   }
 }
 
-// --- A leader that hangs ---
+// --- A leader that stalls ---
 
 bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call) {
-  Hang hang{.leader = leader_, .group = requests, .mutex = {}, .changed = {}};
-  hang_ = &hang;
-  last_hang_ = std::max(NowNanos(), last_hang_ + 1);
-  int64_t since = last_hang_;
-  hanging_since_.store(since, std::memory_order_release);
+  Stall stall{.leader = leader_, .group = requests, .mutex = {}, .changed = {}};
+  stall_ = &stall;
+  last_stall_ = std::max(NowNanos(), last_stall_ + 1);
+  int64_t since = last_stall_;
+  stalled_since_.store(since, std::memory_order_release);
   call();
-  if (hanging_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel)) return true;
-  MutexLock lock(&hang.mutex);
-  while (!hang.committed) hang.changed.Wait(&hang.mutex);
+  if (stalled_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel)) return true;
+  MutexLock lock(&stall.mutex);
+  while (!stall.committed) stall.changed.Wait(&stall.mutex);
   return false;
 }
 
 absl::Duration GroupCommit::LookAfterLeader() {
-  int64_t since = hanging_since_.load(std::memory_order_acquire);
-  if (since == 0) return take_over_.patience(absl::ZeroDuration());
-  const absl::Duration left = take_over_.patience(absl::Nanoseconds(NowNanos() - since));
+  int64_t since = stalled_since_.load(std::memory_order_acquire);
+  if (since == 0) return take_over_.stall_timeout(absl::ZeroDuration());
+  const absl::Duration left = take_over_.stall_timeout(absl::Nanoseconds(NowNanos() - since));
   if (left > absl::ZeroDuration()) return left;
   // The numbers being unique, the leader has been there all the time if this succeeds.
-  if (hanging_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel)) CommitFor(hang_);
-  return take_over_.patience(absl::ZeroDuration());
+  if (stalled_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel))
+    CommitFor(stall_);
+  return take_over_.stall_timeout(absl::ZeroDuration());
 }
 
 // This thread leads now, though it has a request of its own in the group or behind it, which sleeps
 // as before.
-void GroupCommit::CommitFor(Hang* hang) {
-  hang->leader->state_.store(kHangs, std::memory_order_relaxed);
-  take_over_.commit(hang->group);
-  CountGroup(hang->group.size());
+void GroupCommit::CommitFor(Stall* stall) {
+  stall->leader->state_.store(kStalled, std::memory_order_relaxed);
+  take_over_.commit(stall->group);
+  CountGroup(stall->group.size());
   take_overs_.fetch_add(1, std::memory_order_relaxed);
-  Request* const next = NextLeader(hang->group.back());
-  if (next != nullptr) Tell(next, kLeads);
-  for (Request* request : hang->group) Tell(request, kDone);
-  MutexLock lock(&hang->mutex);
-  hang->committed = true;
-  hang->changed.Signal();  // under the lock: the other is gone as soon as it can take it
+  Request* const next = NextLeader(stall->group.back());
+  if (next != nullptr) Notify(next, kLeads);
+  for (Request* request : stall->group) Notify(request, kDone);
+  MutexLock lock(&stall->mutex);
+  stall->committed = true;
+  stall->changed.Signal();  // under the lock: the other is gone as soon as it can take it
 }
 
 }  // namespace bigtable

@@ -13,12 +13,12 @@
 // nobody has come, or the request behind the group leads. A follower's request may be gone as soon
 // as its state says kDone, so everything that is needed of it is read before.
 //
-// A leader whose call into the file system hangs (Guarded) can be left alone with it: one of those
+// A leader whose call into the file system stalls (Guarded) can be left alone with it: one of those
 // who wait, and have slept for a while, takes over. It claims the lead by exchanging the moment at
-// which the call began, `hanging_since_`, for 0; the leader does the same when its call returns, so
-// that one of the two has the lead afterwards. Who lost it waits, on its own stack's Hang, until
-// its group is committed by the other one, touches nothing, and returns. So a call that hangs holds
-// up one caller, and no thread stands by for it. A take-over is not guarded itself.
+// which the call began, `stalled_since_`, for 0; the leader does the same when its call returns, so
+// that one of the two has the lead afterwards. Who lost it waits, on its own stack's Stall, until
+// its group is committed by the other one, touches nothing, and returns. So a call that stalls
+// holds up one caller, and no thread stands by for it. A take-over is not guarded itself.
 //
 // If the next one sleeps already, the leader serves it as well, a few times, instead of waiting for
 // it to wake up: otherwise two threads on a busy machine would hand over the lead at the price of a
@@ -63,12 +63,12 @@ class GroupCommit {
   // thread of one of the callers. Must call nothing of the GroupCommit but Guarded.
   using CommitFunction = std::function<void(std::span<Request* const> requests)>;
 
-  // What is done about a leader that hangs in Guarded(). Without it, everybody waits.
+  // What is done about a leader that stalls in Guarded(). Without it, everybody waits.
   struct TakeOver {
     // How long to wait still, when the call has been running for so long; not positive: the one who
     // asks takes over. Called by any thread that waits, at any time: nothing keeps the leader where
     // it is meanwhile.
-    std::function<absl::Duration(absl::Duration running)> patience;
+    std::function<absl::Duration(absl::Duration running)> stall_timeout;
     // As the commit function, from where that one called Guarded(): it does not go on itself.
     CommitFunction commit;
   };
@@ -88,9 +88,9 @@ class GroupCommit {
   // Runs `function` on this thread, in its turn, while no group is committed.
   void RunExclusive(absl::FunctionRef<void()> function);
 
-  // Runs `call`, which may hang, on this thread. Only for the commit function, with its `requests`,
-  // once at most. False if another thread has taken over: then everything is done, and the commit
-  // function must return without another touch of what it shares with later groups.
+  // Runs `call`, which may stall, on this thread. Only for the commit function, with its
+  // `requests`, once at most. False if another thread has taken over: then everything is done, and
+  // the commit function must return without another touch of what it shares with later groups.
   [[nodiscard]] bool Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call);
 
   // So far; may lag behind by the group that is being committed.
@@ -100,7 +100,7 @@ class GroupCommit {
   uint64_t take_overs() const { return take_overs_.load(std::memory_order_relaxed); }
 
  private:
-  struct Hang;
+  struct Stall;
 
   void Enqueue(Request* request);
   void Lead(Request* first);
@@ -112,8 +112,8 @@ class GroupCommit {
   uint32_t Sleep(Request* request);
   // Takes over if it is time; how long to sleep before the next look.
   absl::Duration LookAfterLeader();
-  void CommitFor(Hang* hang);
-  static void Tell(Request* request, uint32_t state);
+  void CommitFor(Stall* stall);
+  static void Notify(Request* request, uint32_t state);
   static void LinkNewer(Request* newest, Request* until);
 
   const CommitFunction commit_;
@@ -129,10 +129,10 @@ class GroupCommit {
 
   // The leader's own, and in Guarded() that of who takes over.
   Request* leader_ = nullptr;
-  Hang* hang_ = nullptr;
-  int64_t last_hang_ = 0;
+  Stall* stall_ = nullptr;
+  int64_t last_stall_ = 0;
   // When the leader has entered Guarded(), in nanoseconds; no two are equal. 0: it is not in there.
-  std::atomic<int64_t> hanging_since_{0};
+  std::atomic<int64_t> stalled_since_{0};
 };
 
 }  // namespace bigtable

@@ -58,7 +58,7 @@
 //   68 65 6c 6c 6f            "hello"
 //   .. .. ..                  to the multiple of 8
 //
-// An example of a switch: the log is synced up to S when a sync of segment 7 hangs.
+// An example of a switch: the log is synced up to S when a sync of segment 7 stalls.
 //
 //   00000007.log  ... | 41 | 42 | S | 43 | 44 | old bytes
 //   00000008.log      | switch: S | 43 | 44 | 45 | 46 ...
@@ -87,19 +87,19 @@ enum class RecordType : uint8_t {
   kCommit = 4,
   kAbort = 5,
   // The log's own, never seen outside this room.
-  kSeal = 16,    // the segment ends here
+  kEnd = 16,     // the segment ends here
   kSwitch = 17,  // the segment repeats the end of the log before it; since version 2
 };
 
 inline constexpr bool IsLogsOwn(uint8_t type) {
-  return type == static_cast<uint8_t>(RecordType::kSeal) ||
+  return type == static_cast<uint8_t>(RecordType::kEnd) ||
          type == static_cast<uint8_t>(RecordType::kSwitch);
 }
 
 inline constexpr int kSegmentShift = 36;
 inline constexpr size_t kRecordHeaderSize = 32;
-inline constexpr size_t kSealPayloadSize = 8;
-inline constexpr uint64_t kSealRecordSize = kRecordHeaderSize + kSealPayloadSize;
+inline constexpr size_t kEndPayloadSize = 8;
+inline constexpr uint64_t kEndRecordSize = kRecordHeaderSize + kEndPayloadSize;
 inline constexpr size_t kSwitchPayloadSize = 8;
 inline constexpr uint64_t kSwitchRecordSize = kRecordHeaderSize + kSwitchPayloadSize;
 inline constexpr uint64_t kMaxPayloadSize = uint64_t{1} << 30;

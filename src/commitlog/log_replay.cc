@@ -43,9 +43,9 @@ class Replay {
   // Reads it to its end, its seal or its first bad place, which becomes bad_.
   absl::Status ReadPart(const Part& part);
   absl::Status Deliver(const SegmentReader& segment, const SegmentReader::Record& record);
-  absl::Status CheckSeal(size_t index, const SegmentReader::Record& record);
+  absl::Status CheckEnd(size_t index, const SegmentReader::Record& record);
   // Whether anything knows that the log was synced beyond the bad place.
-  absl::Status CheckBadPlace(size_t index);
+  absl::Status CheckBadPosition(size_t index);
   absl::Status Disprove(const SegmentReader& bad, std::string_view witness, uint64_t position,
                         uint64_t synced) const;
   std::string Path(uint64_t number) const { return Cat(directory_, "/", SegmentName(number)); }
@@ -136,7 +136,7 @@ absl::Status Replay::Read() {
     if (bad_.has_value() || end_.clean) break;
     if (index + 1 < segments_.size()) segments_[index] = nullptr;  // its memory
   }
-  if (bad_.has_value()) BT_RETURN_IF_ERROR(CheckBadPlace(index));
+  if (bad_.has_value()) BT_RETURN_IF_ERROR(CheckBadPosition(index));
   if (end_.last_sequence < options_.must_reach) {
     return LossAt(segments_[index]->path(), end_.offset - LogOffset(segments_[index]->number(), 0),
                   Cat("the log ends with sequence number ", end_.last_sequence, ", but ",
@@ -163,9 +163,9 @@ absl::Status Replay::ReadPart(const Part& part) {
       return absl::OkStatus();
     }
     position = record.next();
-    if (record.header.type == static_cast<uint8_t>(RecordType::kSeal)) {
+    if (record.header.type == static_cast<uint8_t>(RecordType::kEnd)) {
       end_.offset = LogOffset(segment.number(), position);
-      return CheckSeal(part.index, record);
+      return CheckEnd(part.index, record);
     }
     BT_RETURN_IF_ERROR(Deliver(segment, record));
   }
@@ -190,9 +190,9 @@ absl::Status Replay::Deliver(const SegmentReader& segment, const SegmentReader::
   return absl::OkStatus();
 }
 
-absl::Status Replay::CheckSeal(size_t index, const SegmentReader::Record& record) {
+absl::Status Replay::CheckEnd(size_t index, const SegmentReader::Record& record) {
   const SegmentReader& segment = *segments_[index];
-  if (record.payload.size() != kSealPayloadSize ||
+  if (record.payload.size() != kEndPayloadSize ||
       (last_delivered_ > 0 && record.header.sequence != last_delivered_)) {
     return LossAt(segment.path(), record.position, "the seal does not fit the segment");
   }
@@ -208,7 +208,7 @@ absl::Status Replay::CheckSeal(size_t index, const SegmentReader::Record& record
   return absl::OkStatus();
 }
 
-absl::Status Replay::CheckBadPlace(size_t index) {
+absl::Status Replay::CheckBadPosition(size_t index) {
   const SegmentReader& bad = *segments_[index];
   BT_RETURN_IF_ERROR(Disprove(bad, Cat(directory_, "/", kLogStateName), 0, state_.synced));
   SegmentReader::Record record;

@@ -7,7 +7,7 @@ namespace bigtable {
 namespace {
 
 // How much is done between two questions whether to go on.
-constexpr size_t kAskEvery = 256;
+constexpr size_t kCheckEvery = 256;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ bool ColumnHistory::AddColumn(EntryCursor* entries, std::string_view column_pref
   for (; entries->valid(); entries->Next()) {
     const std::string_view key = entries->key();
     if (key.size() != key_size || !key.starts_with(column_prefix)) return true;
-    if (++met % kAskEvery == 0 && !go_on()) return false;
+    if (++met % kCheckEvery == 0 && !go_on()) return false;
     const EntryVersion version = VersionOf(key);
     last_met_ = std::max(last_met_, version.sequence);
     if (version.sequence <= bounds.written_after || version.sequence > bounds.written_by) continue;
@@ -59,7 +59,7 @@ bool ColumnHistory::Play(absl::Span<const PastRules::Versions> past, int64_t mos
   for (size_t i = 0, end = 0; i < all.size(); i = end) {
     const int64_t timestamp = EventOf(all[i]).timestamp;
     while (end < all.size() && EventOf(all[end]).timestamp == timestamp) ++end;
-    if (end >= asked + kAskEvery) {
+    if (end >= asked + kCheckEvery) {
       if (!go_on()) return false;
       asked = end;
     }

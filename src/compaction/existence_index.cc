@@ -64,9 +64,9 @@ void ExistenceIndex::AddAgain(const Existence& existence) {
   const size_t block = existence.begin >> block_bits_;
   const auto begin = sorted_.begin() + static_cast<ptrdiff_t>(block << block_bits_);
   const auto end = begin + in_block_[block]++;
-  const auto place = std::upper_bound(begin, end, existence.before_ended);
-  std::copy_backward(place, end, end + 1);
-  *place = existence.before_ended;
+  const auto position = std::upper_bound(begin, end, existence.before_ended);
+  std::copy_backward(position, end, end + 1);
+  *position = existence.before_ended;
 }
 
 ExistenceIndex::EventNumber ExistenceIndex::FindNew(EventNumber after, int64_t count,

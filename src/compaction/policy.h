@@ -32,7 +32,7 @@ struct RunSummary {
   uint64_t bytes = 0;
   // An estimate of the bytes that merging everything would free because of this run: what it
   // overwrites and deletes in older runs, and what has expired in it.
-  uint64_t superfluous_bytes = 0;
+  uint64_t garbage_bytes = 0;
   std::vector<FileSummary> files;  // in key order
 };
 
@@ -87,7 +87,7 @@ std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group);
 // bytes written; good for reads as long as filters say which run has the row.
 //
 // The first of these that applies:
-// 1. When what is in other runs may have made half of everything superfluous, all are merged into
+// 1. When what is in other runs may have made half of everything garbage, all are merged into
 //    one: that bounds the space which hidden entries take to that of the live ones. Runs that only
 //    add rows are left alone.
 // 2. From the new end on, a run joins its newer neighbours if it is not more than kRatio times as

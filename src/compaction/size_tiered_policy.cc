@@ -23,12 +23,12 @@ std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) 
   const std::vector<RunSummary>& runs = group.runs;
   if (runs.size() < 2) return std::nullopt;
 
-  uint64_t bytes = 0, superfluous = 0;
+  uint64_t bytes = 0, garbage = 0;
   for (const RunSummary& run : runs) {
     bytes += run.bytes;
-    superfluous += run.superfluous_bytes;
+    garbage += run.garbage_bytes;
   }
-  if (superfluous >= bytes - std::min(bytes, superfluous)) {
+  if (garbage >= bytes - std::min(bytes, garbage)) {
     return CompactionPick{.first = 0, .count = runs.size()};
   }
 

@@ -53,7 +53,7 @@ void SortedRun::MakeFences() {
 
 size_t SortedRun::FindFile(std::string_view key) const {
   const auto [begin, end] =
-      fences_.size() == files.size() ? fences_.Find(key) : KeyFences::Place{0, files.size()};
+      fences_.size() == files.size() ? fences_.Find(key) : KeyFences::Bounds{0, files.size()};
   if (begin == end) [[likely]]
     return begin;
   const auto file =

@@ -86,7 +86,7 @@ class PooledFile final : public RandomAccessFile {
   mutable Mutex reopen_mutex_;                // before all of the pool's
 
   // The pool's, under its mutex.
-  size_t place_ = 0;      // in open_, if it is open
+  size_t slot_ = 0;       // in open_, if it is open
   bool is_kept_ = false;  // counted in kept_
   bool has_name_ = true;  // it is in names_
 };
@@ -164,7 +164,7 @@ void FilePool::EndOpening(PooledFile* file, std::unique_ptr<RandomAccessFile> op
   MutexLock lock(&mutex_);
   --opening_;
   file->file_ = std::move(opened);
-  file->place_ = open_.size();
+  file->slot_ = open_.size();
   open_.push_back(file);
   file->was_read_.store(true, std::memory_order_relaxed);
   file->state_.fetch_add(PooledFile::kOpen + 1, std::memory_order_release);
@@ -176,8 +176,8 @@ void FilePool::EndOpening() {
 }
 
 std::unique_ptr<RandomAccessFile> FilePool::TakeOut(PooledFile* file) {
-  open_[file->place_] = open_.back();
-  open_[file->place_]->place_ = file->place_;
+  open_[file->slot_] = open_.back();
+  open_[file->slot_]->slot_ = file->slot_;
   open_.pop_back();
   if (std::exchange(file->is_kept_, false)) --kept_;
   return std::move(file->file_);

@@ -15,7 +15,7 @@ std::shared_ptr<const Fd> ReopenedFiles::Entry::Find() {
 
 void ReopenedFiles::Add(Entry* entry, std::shared_ptr<const Fd> fd, size_t most) {
   MutexLock lock(&mutex_);
-  if (entry->place_ != Entry::kNowhere) return;
+  if (entry->slot_ != Entry::kNowhere) return;
   while (entries_.size() >= most) {
     if (hand_ >= entries_.size()) hand_ = 0;
     // One that was used gets another turn.
@@ -25,12 +25,12 @@ void ReopenedFiles::Add(Entry* entry, std::shared_ptr<const Fd> fd, size_t most)
       TakeFrom(hand_);
     }
   }
-  entry->place_ = entries_.size();
+  entry->slot_ = entries_.size();
   entries_.push_back(entry);
   // In the place of the one that went, it is looked at last.
-  if (hand_ < entry->place_) {
+  if (hand_ < entry->slot_) {
     std::swap(entries_[hand_], entries_.back());
-    std::swap(entries_[hand_]->place_, entries_.back()->place_);
+    std::swap(entries_[hand_]->slot_, entries_.back()->slot_);
     ++hand_;
   }
   MutexLock entry_lock(&entry->mutex_);
@@ -39,15 +39,15 @@ void ReopenedFiles::Add(Entry* entry, std::shared_ptr<const Fd> fd, size_t most)
 
 void ReopenedFiles::Remove(Entry* entry) {
   MutexLock lock(&mutex_);
-  if (entry->place_ != Entry::kNowhere) TakeFrom(entry->place_);
+  if (entry->slot_ != Entry::kNowhere) TakeFrom(entry->slot_);
 }
 
-void ReopenedFiles::TakeFrom(size_t place) {
-  Entry* const entry = entries_[place];
-  entries_[place] = entries_.back();
-  entries_[place]->place_ = place;
+void ReopenedFiles::TakeFrom(size_t slot) {
+  Entry* const entry = entries_[slot];
+  entries_[slot] = entries_.back();
+  entries_[slot]->slot_ = slot;
   entries_.pop_back();
-  entry->place_ = Entry::kNowhere;
+  entry->slot_ = Entry::kNowhere;
   MutexLock entry_lock(&entry->mutex_);
   entry->fd_ = nullptr;  // closed here, or by the thread that still reads
 }

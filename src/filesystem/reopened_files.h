@@ -35,7 +35,7 @@ class ReopenedFiles {
     Mutex mutex_;
     std::shared_ptr<const Fd> fd_ ABSL_GUARDED_BY(mutex_);
     std::atomic<bool> is_used_{false};  // since it was last looked at
-    size_t place_ = kNowhere;           // in entries_, under ReopenedFiles::mutex_
+    size_t slot_ = kNowhere;            // in entries_, under ReopenedFiles::mutex_
   };
 
   // Adds the descriptor of `entry`, unless another thread has done so meanwhile. While there are
@@ -48,7 +48,7 @@ class ReopenedFiles {
   size_t size() const;
 
  private:
-  void TakeFrom(size_t place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeFrom(size_t slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;  // taken before an entry's
   std::vector<Entry*> entries_ ABSL_GUARDED_BY(mutex_);

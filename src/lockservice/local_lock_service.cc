@@ -103,7 +103,7 @@ absl::Status LocalLockService::KeepAlive(LocalSessionState* session) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckLive(session));
   StartLease(session);
-  if (std::exchange(session->in_jeopardy, false)) Tell(session, LockEventKind::kSessionSafe);
+  if (std::exchange(session->in_jeopardy, false)) Notify(session, LockEventKind::kSessionSafe);
   return absl::OkStatus();
 }
 
@@ -125,7 +125,7 @@ void LocalLockService::LookAtLeases() {
       lapsed.push_back(session);
     } else if (!session->in_jeopardy && JeopardyBegin(*session) <= now) {
       session->in_jeopardy = true;
-      Tell(session.get(), LockEventKind::kSessionInJeopardy);
+      Notify(session.get(), LockEventKind::kSessionInJeopardy);
     }
   }
   for (const auto& session : lapsed) Lose(session.get());
@@ -140,12 +140,12 @@ void LocalLockService::Lose(LocalSessionState* session) {
   // Before anybody can have one of its locks, or write what it has in its cache.
   session->lost.store(true, std::memory_order_release);
   session->cache.DropAll();
-  Tell(session, LockEventKind::kSessionLost);
+  Notify(session, LockEventKind::kSessionLost);
   Forget(session);
 }
 
 void LocalLockService::Forget(LocalSessionState* session) {
-  for (const auto& [name, waiters] : locks_.ReleaseAll(session->id)) TellFree(name, waiters);
+  for (const auto& [name, waiters] : locks_.ReleaseAll(session->id)) NotifyFree(name, waiters);
   sessions_.erase(session->id);  // the owner's object has it still
 }
 
@@ -186,12 +186,12 @@ absl::StatusOr<Generation> LocalLockService::Write(LocalSessionState* session,
   BT_RETURN_IF_ERROR(CheckSession(session));
   BT_ASSIGN_OR_RETURN(const Generation found, FindForChange(name, expected));
   BT_RETURN_IF_ERROR(CheckExpected(name, expected, found));
-  if (found == kNoFile) BT_RETURN_IF_ERROR(files_.CheckPlace(name));
+  if (found == kNoFile) BT_RETURN_IF_ERROR(files_.CheckParent(name));
   BT_ASSIGN_OR_RETURN(const Generation generation, files_.NextGeneration());
   DropFromCaches(name);
   const absl::Status written = files_.Write(name, contents, generation);
-  TellWatchers(name, LockEventKind::kFileChanged, written.ok() ? generation : 0,
-               /*names_changed=*/found == kNoFile);
+  NotifyWatchers(name, LockEventKind::kFileChanged, written.ok() ? generation : 0,
+                 /*names_changed=*/found == kNoFile);
   BT_RETURN_IF_ERROR(written);
   return generation;
 }
@@ -210,13 +210,13 @@ absl::Status LocalLockService::Remove(LocalSessionState* session, std::string_vi
     MutexLock lock(&mutex_);
     const LockTable::Dropped dropped = locks_.Drop(name);
     for (const auto& [id, generation] : dropped.holders) {
-      Tell(sessions_.at(id).get(), LockEventKind::kLockLost, name, generation);
+      Notify(sessions_.at(id).get(), LockEventKind::kLockLost, name, generation);
     }
-    TellFree(name, dropped.waiters);
+    NotifyFree(name, dropped.waiters);
   }
   const absl::Status removed = files_.Remove(name);
-  TellWatchers(name, removed.ok() ? LockEventKind::kFileRemoved : LockEventKind::kFileChanged, 0,
-               /*names_changed=*/true);
+  NotifyWatchers(name, removed.ok() ? LockEventKind::kFileRemoved : LockEventKind::kFileChanged, 0,
+                 /*names_changed=*/true);
   return removed;
 }
 
@@ -272,7 +272,7 @@ absl::Status LocalLockService::Unlock(LocalSessionState* session, std::string_vi
     return absl::NotFoundError(
         Cat("session ", session->id, " does not hold the lock of ", Quoted(name)));
   }
-  TellFree(name, waiters);
+  NotifyFree(name, waiters);
   return absl::OkStatus();
 }
 
@@ -331,27 +331,27 @@ bool LocalLockService::WaitForEvents(LocalSessionState* session, absl::Duration 
   }
 }
 
-void LocalLockService::TellWatchers(std::string_view name, LockEventKind kind,
-                                    Generation generation, bool names_changed) {
+void LocalLockService::NotifyWatchers(std::string_view name, LockEventKind kind,
+                                      Generation generation, bool names_changed) {
   const std::string_view directory = LockDirectoryOf(name);
   MutexLock lock(&mutex_);
   for (const auto& [_, session] : sessions_) {
-    if (session->watched_files.contains(name)) Tell(session.get(), kind, name, generation);
+    if (session->watched_files.contains(name)) Notify(session.get(), kind, name, generation);
     if (names_changed && session->watched_directories.contains(directory)) {
-      Tell(session.get(), LockEventKind::kDirectoryChanged, directory);
+      Notify(session.get(), LockEventKind::kDirectoryChanged, directory);
     }
   }
 }
 
-void LocalLockService::TellFree(std::string_view name,
-                                const std::set<LockTable::SessionId>& waiters) {
+void LocalLockService::NotifyFree(std::string_view name,
+                                  const std::set<LockTable::SessionId>& waiters) {
   for (const LockTable::SessionId id : waiters) {
-    Tell(sessions_.at(id).get(), LockEventKind::kLockFree, name);
+    Notify(sessions_.at(id).get(), LockEventKind::kLockFree, name);
   }
 }
 
-void LocalLockService::Tell(LocalSessionState* session, LockEventKind kind, std::string_view name,
-                            Generation generation) {
+void LocalLockService::Notify(LocalSessionState* session, LockEventKind kind, std::string_view name,
+                              Generation generation) {
   session->events.Add(kind, name, generation);
   session->woken.SignalAll();
 }

@@ -115,8 +115,8 @@ class LocalLockService final : public LockService {
   // No session has the file in its cache after this.
   void DropFromCaches(std::string_view name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(files_mutex_);
   // Events about a file. `names_changed`: it has appeared or gone, or may have.
-  void TellWatchers(std::string_view name, LockEventKind kind, Generation generation,
-                    bool names_changed);
+  void NotifyWatchers(std::string_view name, LockEventKind kind, Generation generation,
+                      bool names_changed);
 
   // Sessions whose lease is over are lost, others hear of the jeopardy they are in.
   void LookAtLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -126,9 +126,9 @@ class LocalLockService final : public LockService {
   void StartLease(LocalSessionState* session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // When the next lease ends or comes into jeopardy.
   absl::Time NextLeaseChange() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Tell(LocalSessionState* session, LockEventKind kind, std::string_view name = {},
-            Generation generation = 0) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void TellFree(std::string_view name, const std::set<LockTable::SessionId>& waiters)
+  void Notify(LocalSessionState* session, LockEventKind kind, std::string_view name = {},
+              Generation generation = 0) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NotifyFree(std::string_view name, const std::set<LockTable::SessionId>& waiters)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Clock* const clock_;

@@ -46,7 +46,7 @@ absl::StatusOr<Generation> VersionedFiles::NextGeneration() {
   return next;
 }
 
-absl::Status VersionedFiles::CheckPlace(std::string_view name) {
+absl::Status VersionedFiles::CheckParent(std::string_view name) {
   if (IsDirectory(name)) {
     return absl::InvalidArgumentError(Cat(Quoted(name), " is a directory"));
   }

@@ -47,7 +47,7 @@ class VersionedFiles {
   absl::StatusOr<Generation> NextGeneration();
   // OK if a file of this name could be there: InvalidArgument if a directory is, or a file where
   // one of its directories should be.
-  absl::Status CheckPlace(std::string_view name);
+  absl::Status CheckParent(std::string_view name);
 
   // After an error the file is the old one or the new one, and stays what Find says next.
   absl::Status Write(std::string_view name, std::string_view contents, Generation generation);

@@ -37,7 +37,7 @@ absl::StatusOr<std::shared_ptr<Master>> Master::Create(Cluster* cluster, Options
 
 absl::Status Master::Begin() {
   for (const ServerRole role : kMetadataRoles) BT_RETURN_IF_ERROR(BeginRole(role));
-  BT_RETURN_IF_ERROR(AskServers(ServerRole::kUser));
+  BT_RETURN_IF_ERROR(QueryServers(ServerRole::kUser));
   {
     MutexLock lock(&catalogue_.change_mutex());
     BT_RETURN_IF_ERROR(catalogue_.Read(&context_.environment->sequences));
@@ -51,7 +51,7 @@ absl::Status Master::Begin() {
   return sweeper_.SweepLeftovers();
 }
 
-absl::Status Master::AskServers(ServerRole role) {
+absl::Status Master::QueryServers(ServerRole role) {
   for (const std::shared_ptr<ServerHost>& host : context_.servers->OfRole(role)) {
     BT_RETURN_IF_ERROR(context_.Step());
     BT_RETURN_IF_ERROR(host->Accept(epoch()).status());
@@ -60,7 +60,7 @@ absl::Status Master::AskServers(ServerRole role) {
 }
 
 absl::Status Master::BeginRole(ServerRole role) {
-  BT_RETURN_IF_ERROR(AskServers(role));
+  BT_RETURN_IF_ERROR(QueryServers(role));
   const absl::Status assigned = assignment_.AssignMetadata(role);
   if (IsFatal(assigned)) return assigned;
   return context_.environment->read_only() ? absl::OkStatus() : LivenessOf(role)->Start();

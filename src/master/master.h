@@ -98,7 +98,7 @@ class Master {
   Master(Cluster* cluster, bool opening, std::unique_ptr<MasterLock> lock);
 
   // Step 3.
-  absl::Status AskServers(ServerRole role);
+  absl::Status QueryServers(ServerRole role);
   // Steps 3 and 4 for METADATA's tablets of one role.
   absl::Status BeginRole(ServerRole role);
   // Whether an error keeps it from going on: a later master must begin to be able to do something

@@ -29,7 +29,7 @@ absl::Status MasterRunner::Start() {
     if (const std::shared_ptr<Master> present = Find()) present->Wake();
   }));
   BT_RETURN_IF_ERROR(master->StartThreads());
-  BT_ASSIGN_OR_RETURN(sealer_, StartThread([this] { SealLoop(); }));
+  BT_ASSIGN_OR_RETURN(fencer_, StartThread([this] { FenceLoop(); }));
   BT_ASSIGN_OR_RETURN(deleter_, StartThread([this] { DeleteLoop(); }));
   BT_ASSIGN_OR_RETURN(starter_, StartThread([this] { StartLoop(); }));
   return absl::OkStatus();
@@ -172,7 +172,7 @@ void MasterRunner::DeleteLoop() {
   }
 }
 
-void MasterRunner::SealLoop() {
+void MasterRunner::FenceLoop() {
   while (true) {
     cluster_->servers()->FenceLost();
     progress_();
@@ -246,7 +246,7 @@ void MasterRunner::Stop() {
     stopped_ = true;
     changed_.SignalAll();
   }
-  if (sealer_.joinable()) sealer_.join();
+  if (fencer_.joinable()) fencer_.join();
 }
 
 void MasterRunner::Abandon() {

@@ -70,7 +70,7 @@ class MasterRunner {
   absl::StatusOr<std::shared_ptr<Master>> Await(const CallLimits& limits, End end);
   void StartLoop();
   void DeleteLoop();
-  void SealLoop();
+  void FenceLoop();
   // Masters that have given up and that no call is made of any more.
   std::vector<std::shared_ptr<Master>> TakeRetired() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Stop();
@@ -88,7 +88,7 @@ class MasterRunner {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;  // nothing is left that waits for a server's end
   std::vector<std::unique_ptr<Beginning>> beginnings_;  // the starting thread's
-  std::thread starter_, deleter_, sealer_;
+  std::thread starter_, deleter_, fencer_;
 };
 
 }  // namespace bigtable

@@ -11,7 +11,7 @@ namespace bigtable {
 
 Memtable::Memtable(std::shared_ptr<MemoryBudget> budget, std::string expected_prefix)
     : budget_(std::move(budget)), prefix_(std::move(expected_prefix)), head_(NewNode(kMaxHeight)) {
-  place_.fill(head_);
+  splice_.fill(head_);
   idle_ = sizeof *this + prefix_.capacity() + arena_.allocated();
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, static_cast<int64_t>(idle_));
 }
@@ -41,16 +41,16 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
   if (empty()) prefix_.resize(CommonPrefix(prefix_, key));
   const Target target = TargetOf(key);
   // The node of the last insertion serves if the key belongs into it. Then on no level is there a
-  // node between place_[level] and the key either.
+  // node between splice_[level] and the key either.
   const Node* after = nullptr;
-  const Node* const last = place_[0];
+  const Node* const last = splice_[0];
   const bool is_behind =
       last == head_ || (last->Number(0) != target.number ? last->Number(0) < target.number
                                                          : last->Entry(0)->key() < target.key);
-  if (!is_behind || !has_place_ || last->link0.NextBefore(target, &after) != nullptr) {
-    Descend(target, [this](size_t level, Node* node) { place_[level] = node; });
+  if (!is_behind || !has_splice_ || last->link0.NextBefore(target, &after) != nullptr) {
+    Descend(target, [this](size_t level, Node* node) { splice_[level] = node; });
   }
-  Node* const node = place_[0];
+  Node* const node = splice_[0];
   Entry* const entry = NewEntry(key, value, value_size);
   const SlotOrder order = node->order.load(std::memory_order_relaxed);
   const size_t position = node->CountBefore(order, target);
@@ -77,7 +77,7 @@ void Memtable::ChargeIdle(uint64_t bytes) {
 
 void Memtable::SplitAndInsert(size_t position, uint64_t number, Entry* entry) {
   constexpr size_t kSlots = SlotOrder::kSlots;
-  Node* const left = place_[0];
+  Node* const left = splice_[0];
   const SlotOrder order = left->order.load(std::memory_order_relaxed);
   // What comes in order leaves full nodes behind. (What comes behind a full node otherwise may be
   // followed by what belongs before it: versions of one cell descend.)
@@ -96,7 +96,7 @@ void Memtable::SplitAndInsert(size_t position, uint64_t number, Entry* entry) {
 
   const uint64_t right_number = right->Number(0);
   for (size_t level = 0; level < height; ++level) {
-    right->At(level).CopyFrom(place_[level]->At(level));
+    right->At(level).CopyFrom(splice_[level]->At(level));
   }
   left->link0.Set(right, right_number);
   if (kept < kSlots) {
@@ -105,12 +105,13 @@ void Memtable::SplitAndInsert(size_t position, uint64_t number, Entry* entry) {
   }
   if (!is_right) left->Insert(position, number, entry);
 
-  for (size_t level = 1; level < height; ++level) place_[level]->At(level).Set(right, right_number);
+  for (size_t level = 1; level < height; ++level)
+    splice_[level]->At(level).Set(right, right_number);
   if (height > height_.load(std::memory_order_relaxed)) {
     height_.store(height, std::memory_order_release);
   }
   if (!is_right) return;
-  for (size_t level = 0; level < height; ++level) place_[level] = right;
+  for (size_t level = 0; level < height; ++level) splice_[level] = right;
 }
 
 Memtable::Entry* Memtable::NewEntry(std::string_view key, const char* value, size_t value_size) {
@@ -153,38 +154,38 @@ Memtable::Node* Memtable::Descend(const Target& target, Note note) const {
   return node;
 }
 
-Memtable::Place Memtable::FindIn(Node* node, const Target& target) const {
+Memtable::Position Memtable::FindIn(Node* node, const Target& target) const {
   const Node* after = nullptr;
   for (;;) {
-    Place place{.node = node, .splits = node->splits.load(std::memory_order_acquire)};
-    place.order = node->order.load(std::memory_order_acquire);
+    Position position{.node = node, .splits = node->splits.load(std::memory_order_acquire)};
+    position.order = node->order.load(std::memory_order_acquire);
     if (Node* const next = node->link0.NextBefore(target, &after)) {
       node = next;
       continue;
     }
-    place.position = node->CountBefore(place.order, target);
-    if (node->splits.load(std::memory_order_acquire) == place.splits) return place;
+    position.index = node->CountBefore(position.order, target);
+    if (node->splits.load(std::memory_order_acquire) == position.splits) return position;
   }
 }
 
-Memtable::Place Memtable::Find(const Target& target) const {
+Memtable::Position Memtable::Find(const Target& target) const {
   return FindIn(Descend(target, [](size_t, Node*) {}), target);
 }
 
-Memtable::Entry* Memtable::Settle(Place* place, std::string_view key) const {
+Memtable::Entry* Memtable::Settle(Position* position, std::string_view key) const {
   for (;;) {
-    Node* node = place->node;
-    if (place->position < place->order.count()) {
-      if (Entry* const entry = place->Get()) return entry;
+    Node* node = position->node;
+    if (position->index < position->order.count()) {
+      if (Entry* const entry = position->Get()) return entry;
     } else {
       node = node->link0.Next();
       if (node == nullptr) return nullptr;
     }
-    *place = FindIn(node, TargetOf(key));
+    *position = FindIn(node, TargetOf(key));
   }
 }
 
-Memtable::Place Memtable::FindLast() const {
+Memtable::Position Memtable::FindLast() const {
   Node* node = head_;
   for (size_t level = height_.load(std::memory_order_acquire); level-- > 0;) {
     while (Node* const next = node->At(level).Next()) node = next;
@@ -200,7 +201,7 @@ Memtable::Place Memtable::FindLast() const {
 
 std::optional<Memtable::KeyRange> Memtable::Keys() const {
   if (empty()) return std::nullopt;
-  Place first = FindIn(head_, TargetOf({}));
+  Position first = FindIn(head_, TargetOf({}));
   KeyRange range{.smallest = Settle(&first, {})->key(), .largest = {}};
   for (;;) {
     if (const Entry* const last = FindLast().Get()) {

@@ -84,20 +84,20 @@ class Memtable final : public RefCounted {
   static constexpr size_t kMaxHeight = 18;
 
   // A position among the entries of a node, as they were at one moment.
-  struct Place {
+  struct Position {
     Node* node = nullptr;
     SlotOrder order;
     uint64_t splits = 0;
-    size_t position = 0;
+    size_t index = 0;
 
     // Whether the node still has these entries in these slots, and no others.
     bool IsCurrent() const {
       return node->order.load(std::memory_order_acquire) == order &&
              node->splits.load(std::memory_order_acquire) == splits;
     }
-    // The entry at the position, which is below order.count(); null if it is not known any more.
+    // The entry at the index, which is below order.count(); null if it is not known any more.
     Entry* Get() const {
-      Entry* const entry = node->Entry(order.At(position));
+      Entry* const entry = node->Entry(order.At(index));
       return node->splits.load(std::memory_order_acquire) == splits ? entry : nullptr;
     }
   };
@@ -108,7 +108,7 @@ class Memtable final : public RefCounted {
 
   void Insert(std::string_view key, const char* value, size_t value_size);
   void ChargeIdle(uint64_t bytes);
-  // Moves the upper half of place_[0], which is full, to a new node, and inserts the entry.
+  // Moves the upper half of splice_[0], which is full, to a new node, and inserts the entry.
   void SplitAndInsert(size_t position, uint64_t number, Entry* entry);
   Entry* NewEntry(std::string_view key, const char* value, size_t value_size);
   Node* NewNode(size_t height);
@@ -125,25 +125,25 @@ class Memtable final : public RefCounted {
   Node* Descend(const Target& target, Note note) const;
   // The place of the first entry at or after the target in `node`, or in the last node behind it
   // that begins before the target. The position is the number of entries if that node has none.
-  Place FindIn(Node* node, const Target& target) const;
-  Place Find(const Target& target) const;
-  // The entry at a place, which is that of the first entry at or after `key`, or else the next one;
-  // null if there is none. The place is where it stands.
-  Entry* Settle(Place* place, std::string_view key) const;
+  Position FindIn(Node* node, const Target& target) const;
+  Position Find(const Target& target) const;
+  // The entry at a position, which is that of the first entry at or after `key`, or else the next
+  // one; null if there is none. The place is where it stands.
+  Entry* Settle(Position* position, std::string_view key) const;
   // The place of the last entry, at the moment of the call.
-  Place FindLast() const;
+  Position FindLast() const;
 
   const std::shared_ptr<MemoryBudget> budget_;
   Arena arena_;
   uint64_t charged_ = 0;
   uint64_t idle_ = 0;  // charged as long as it is empty, and of what is not in the arena for good
   const bool has_numbers_ = Shortcuts().Has(Shortcut::kMemtableNumbers);  // else all are 0
-  const bool has_place_ = Shortcuts().Has(Shortcut::kMemtablePlace);
+  const bool has_splice_ = Shortcuts().Has(Shortcut::kMemtableSplice);
   std::string prefix_;  // never changes from the first entry on
   Node* const head_;
   std::atomic<size_t> height_{1};
   // Writer only: the node of the last insertion, and on each level the last one at or before it.
-  std::array<Node*, kMaxHeight> place_;
+  std::array<Node*, kMaxHeight> splice_;
   const Entry* last_entry_ = nullptr;  // the last that was inserted
   uint64_t random_ = 0x9e3779b97f4a7c15;
   std::vector<Ref<const RefCounted>> owners_;

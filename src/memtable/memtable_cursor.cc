@@ -6,18 +6,18 @@ namespace bigtable {
 
 void MemtableCursor::Seek(std::string_view target) {
   if (memtable_->empty()) return Show(nullptr);
-  place_ = memtable_->Find(memtable_->TargetOf(target));
-  Show(memtable_->Settle(&place_, target));
+  position_ = memtable_->Find(memtable_->TargetOf(target));
+  Show(memtable_->Settle(&position_, target));
 }
 
 void MemtableCursor::SeekBefore(std::string_view target) {
   const MemtableEntry* entry = nullptr;
   while (!memtable_->empty() && entry == nullptr) {
-    place_ = memtable_->Find(memtable_->TargetOf(target));
+    position_ = memtable_->Find(memtable_->TargetOf(target));
     // Only the first node has nothing before what is looked for in it.
-    if (place_.position == 0) break;
-    --place_.position;
-    entry = place_.Get();
+    if (position_.index == 0) break;
+    --position_.index;
+    entry = position_.Get();
   }
   Show(entry);
 }
@@ -25,8 +25,8 @@ void MemtableCursor::SeekBefore(std::string_view target) {
 void MemtableCursor::SeekToLast() {
   const MemtableEntry* entry = nullptr;
   while (!memtable_->empty() && entry == nullptr) {
-    place_ = memtable_->FindLast();
-    entry = place_.Get();
+    position_ = memtable_->FindLast();
+    entry = position_.Get();
   }
   Show(entry);
 }
@@ -35,21 +35,21 @@ void MemtableCursor::SeekToLast() {
 // value one step ahead, when it is known where that is.
 void MemtableCursor::Next() {
   const MemtableEntry* const current = entry_;
-  if (place_.IsCurrent()) {
-    ++place_.position;
+  if (position_.IsCurrent()) {
+    ++position_.index;
   } else {
-    place_ = memtable_->FindIn(place_.node, memtable_->TargetOf(current->key()));
+    position_ = memtable_->FindIn(position_.node, memtable_->TargetOf(current->key()));
   }
-  const MemtableEntry* next = memtable_->Settle(&place_, current->key());
+  const MemtableEntry* next = memtable_->Settle(&position_, current->key());
   while (next == current) {
     // It was looked for anew, or has come to another node by a split.
-    ++place_.position;
-    next = memtable_->Settle(&place_, current->key());
+    ++position_.index;
+    next = memtable_->Settle(&position_, current->key());
   }
   Show(next);
   if (next == nullptr) return;
-  if (place_.position == 0) {
-    if (const MemtableNode* const node = place_.node->link0.Next()) {
+  if (position_.index == 0) {
+    if (const MemtableNode* const node = position_.node->link0.Next()) {
       PrefetchLine(node);
       node->PrefetchNumbers();
       PrefetchLine(&node->entries[6]);
@@ -61,10 +61,10 @@ void MemtableCursor::Next() {
 }
 
 const MemtableEntry* MemtableCursor::Ahead(size_t n) const {
-  const size_t position = place_.position + n;
-  const size_t count = place_.order.count();
-  if (position < count) return place_.node->Entry(place_.order.At(position));
-  const MemtableNode* const next = place_.node->link0.Next();
+  const size_t position = position_.index + n;
+  const size_t count = position_.order.count();
+  if (position < count) return position_.node->Entry(position_.order.At(position));
+  const MemtableNode* const next = position_.node->link0.Next();
   if (next == nullptr) return nullptr;
   const SlotOrder order = next->order.load(std::memory_order_acquire);
   return position - count < order.count() ? next->Entry(order.At(position - count)) : nullptr;

@@ -28,7 +28,7 @@ class MemtableCursor final : public EntryCursor {
   const MemtableEntry* Ahead(size_t n) const;
 
   const Memtable* const memtable_;
-  Memtable::Place place_;
+  Memtable::Position position_;
   const MemtableEntry* entry_ = nullptr;
 };
 

@@ -20,12 +20,12 @@ namespace {
 
 // Of one call: for ever, until the servers are to end. Then they are replaced soon or not at all,
 // and a message may still be lost some times.
-class Patience {
+class Retry {
  public:
-  explicit Patience(MetadataServers* servers) : servers_(servers) {}
+  explicit Retry(MetadataServers* servers) : servers_(servers) {}
   // Waits a little. False: it is of no use any more.
   bool Wait() {
-    const absl::Duration most = servers_->Patience();
+    const absl::Duration most = servers_->RetryTimeout();
     if (most < absl::InfiniteDuration()) {
       const SteadyTime now = SteadyTime::Now();
       ending_since_ = std::min(ending_since_, now);
@@ -139,10 +139,10 @@ absl::Status MetadataClient::Mutate(absl::Span<const EncodedMutation> mutations,
   if (mutations.empty()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(servers_->CheckDirectory());
   RequestSlots::Lease slot(&slots_);
-  for (Patience patience(servers_);;) {
+  for (Retry retry(servers_);;) {
     std::optional<absl::Status> done = TryMutate(mutations, durability, &slot);
     if (done.has_value()) return *std::move(done);
-    if (!patience.Wait()) return NoServer("METADATA");
+    if (!retry.Wait()) return NoServer("METADATA");
   }
 }
 
@@ -165,9 +165,9 @@ std::optional<absl::Status> MetadataClient::TryMutate(absl::Span<const EncodedMu
                               .is_batch = mutations.size() > 1,
                               .mutations = {mutations.begin(), mutations.end()}};
   absl::StatusOr<MutateResponse> response = location->service->Mutate(request);
-  for (Patience patience(servers_); IsLost(response.status());) {
+  for (Retry retry(servers_); IsLost(response.status());) {
     if (servers_->HasEnded(location->server)) break;
-    if (!patience.Wait()) return response.status();
+    if (!retry.Wait()) return response.status();
     response = location->service->Mutate(request);
   }
   const bool is_answered = response.ok() && response->verdict == MutateResponse::Verdict::kDone;
@@ -216,7 +216,7 @@ absl::StatusOr<ScanResponse> MetadataClient::TryScan(const RowRange& range, uint
     if (servers_->HasEnded(location.server)) Forget(location);
     return NoServer("METADATA");
   }
-  if (!response->moved) return response;
+  if (!response->superseded) return response;
   Forget(location);
   return NoServer("METADATA");
 }
@@ -224,12 +224,12 @@ absl::StatusOr<ScanResponse> MetadataClient::TryScan(const RowRange& range, uint
 absl::StatusOr<ScanResponse> MetadataClient::Scan(const MetadataRead& read, const RowRange& range,
                                                   uint64_t row_limit,
                                                   std::optional<SequenceNumber> moment) {
-  for (Patience patience(servers_);;) {
+  for (Retry retry(servers_);;) {
     absl::StatusOr<ScanResponse> response = TryScan(range, row_limit, moment, read.waits);
     if (!absl::IsUnavailable(response.status())) return response;
     // Once more without waiting: what was remembered is forgotten by now.
     if (!read.waits) return TryScan(range, row_limit, moment, false);
-    if (!patience.Wait()) return response;
+    if (!retry.Wait()) return response;
   }
 }
 

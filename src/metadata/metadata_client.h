@@ -52,7 +52,7 @@ class MetadataServers {
   virtual bool HasEnded(std::string_view server) = 0;
   // How long a call may still wait for an answer, or for who takes over from a server that is gone:
   // infinitely, unless the servers are to end.
-  virtual absl::Duration Patience() = 0;
+  virtual absl::Duration RetryTimeout() = 0;
   // Looked at before each mutation: an error if the database may be somebody else's by now.
   virtual absl::Status CheckDirectory() { return absl::OkStatus(); }
   // Whether one of them refuses mutations, because it does not know what its log holds.
@@ -75,7 +75,7 @@ class MetadataClient final : public MetadataService {
   MetadataClient(const MetadataClient&) = delete;
   MetadataClient& operator=(const MetadataClient&) = delete;
 
-  // Unavailable or DeadlineExceeded: it has waited long enough (MetadataServers::Patience).
+  // Unavailable or DeadlineExceeded: it has waited long enough (MetadataServers::StallTimeout).
   absl::Status Mutate(absl::Span<const EncodedMutation> mutations, Durability durability) override;
   // A server that had no room for a mutation in its log takes others; one whose log has failed
   // takes none until it resumes, or is replaced, without what had failed.

@@ -247,7 +247,7 @@ void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
                "Calls on a file of a commit log that took long and have returned.");
   each(&TabletServerStatistics::log_stalls);
   out->Counter("server_log_switches_total",
-               "How often a commit log has gone on in its other file because a call hung.");
+               "How often a commit log has gone on in its other file because a call stalled.");
   each(&TabletServerStatistics::log_switches);
   out->Counter("server_log_segments_created_total", "Files made for a commit log.");
   each(&TabletServerStatistics::log_segments_created);

@@ -32,14 +32,14 @@ class SampleGaps {
 
   // From the last call that was measured; 1 is the one after it.
   int32_t Next() {
-    const int32_t place = PlaceIn(++group_);
-    const int32_t gap = kMean - place_ + place;
-    place_ = place;
+    const int32_t position = PositionIn(++group_);
+    const int32_t gap = kMean - position_ + position;
+    position_ = position;
     return gap;
   }
 
  private:
-  static int32_t PlaceIn(uint64_t group) {
+  static int32_t PositionIn(uint64_t group) {
     group *= 0x9e3779b97f4a7c15;
     group ^= group >> 32;
     group *= 0xd6e8feb86659fd93;
@@ -47,7 +47,7 @@ class SampleGaps {
   }
 
   uint64_t group_ = 0;
-  int32_t place_ = kMean - 1;  // as if the last group before the first had ended so
+  int32_t position_ = kMean - 1;  // as if the last group before the first had ended so
 };
 
 struct ThreadCalls {

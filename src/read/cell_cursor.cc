@@ -74,7 +74,7 @@ bool CellCursor::Find() {
       continue;
     }
     const std::string_view key = input_.key();
-    if (row_prefix_size_ > 0 ? EnterAlike(key) : EnterFirst(key)) return true;
+    if (row_prefix_size_ > 0 ? EnterSameColumn(key) : EnterFirst(key)) return true;
     const Step step = Examine(key);
     if (step == Step::kStay) return status_.ok();
     Take(step);
@@ -132,11 +132,12 @@ inline bool CellCursor::IsAtEnd(std::string_view key) const {
 //
 // That the ends of two keys, from the row's end mark to the trailer, are the same, and that the
 // mark has the first zero byte, tells the row from the column without taking the key apart.
-inline bool CellCursor::EnterAlike(std::string_view key) {
-  if (alike_size_ == 0 || key.size() <= alike_size_ + kTrailerSize) return false;
-  const size_t row_size = key.size() - kTrailerSize - alike_size_;
+inline bool CellCursor::EnterSameColumn(std::string_view key) {
+  if (same_column_size_ == 0 || key.size() <= same_column_size_ + kTrailerSize) return false;
+  const size_t row_size = key.size() - kTrailerSize - same_column_size_;
   const std::string_view column = column_prefix_.view();
-  if (!SameBytes(key.data() + row_size, column.data() + column.size() - alike_size_, alike_size_) ||
+  if (!SameBytes(key.data() + row_size, column.data() + column.size() - same_column_size_,
+                 same_column_size_) ||
       std::memchr(key.data(), 0, row_size) != nullptr) {
     return false;
   }
@@ -179,7 +180,7 @@ inline bool CellCursor::EnterFirst(std::string_view key) {
   column_prefix_.assign(ColumnPrefix(key));
   row_prefix_size_ = begin_.size();
   row_is_plain_ = true;
-  alike_size_ = enters_alike_ ? rest.size() + 2 : 0;
+  same_column_size_ = enters_same_column_ ? rest.size() + 2 : 0;
   in_family_ = true;
   qualifier_ =
       column_prefix_.view().substr(column_prefix_.size() - escaped.size(), escaped.size() - 2);
@@ -244,7 +245,7 @@ bool CellCursor::EnterFamily(std::string_view rest) {
 
 CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
   const bool same_row = row_prefix_size_ > 0 && BeginsWith(key, row_prefix());
-  alike_size_ = 0;
+  same_column_size_ = 0;
   column_prefix_.assign(ColumnPrefix(key));
   if (!same_row && !EnterRow(key)) return Step::kAgain;
   const std::string_view rest = column_prefix_.view().substr(row_prefix_size_);
@@ -260,8 +261,8 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
   if (escaped[0] == '\0' && escaped[1] == '\0') return Step::kStay;  // a deletion of the family
   qualifier_ = Unescape(escaped, &qualifier_scratch_);
   const bool is_plain = row_is_plain_ && qualifier_.data() == escaped.data();
-  if (is_plain && filter_.passes_everything() && enters_alike_) {
-    alike_size_ = rest.size() + 2;
+  if (is_plain && filter_.passes_everything() && enters_same_column_) {
+    same_column_size_ = rest.size() + 2;
   }
   if (filter_.passes_everything()) return Step::kStay;
   switch (filter_.StartColumn(family_->name, qualifier_)) {

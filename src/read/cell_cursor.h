@@ -114,7 +114,7 @@ class CellCursor {
   Step Examine(std::string_view key);
   bool IsAtEnd(std::string_view key) const;
   bool StartPreviousRow();
-  bool EnterAlike(std::string_view key);
+  bool EnterSameColumn(std::string_view key);
   bool EnterFirst(std::string_view key);
   void EnterCell(int64_t timestamp);
   Step Enter(std::string_view key);
@@ -140,7 +140,7 @@ class CellCursor {
   const bool has_limits_;
   // Which shortcuts (base/shortcuts.h) this read takes.
   const bool enters_first_;
-  const bool enters_alike_;
+  const bool enters_same_column_;
   const bool takes_plain_keys_;
   const bool counts_versions_;
   const int steps_before_seek_;
@@ -169,9 +169,9 @@ class CellCursor {
   size_t row_prefix_size_ = 0;  // 0: in no row
   bool row_is_plain_ = true;    // nothing in it is escaped
   std::string row_;             // only if it is not plain
-  // How much of the column prefix, from the row's end mark on, EnterAlike may look for in the next
-  // row; 0: nothing.
-  size_t alike_size_ = 0;
+  // How much of the column prefix, from the row's end mark on, EnterSameColumn may look for in the
+  // next row; 0: nothing.
+  size_t same_column_size_ = 0;
   bool is_new_row_ = false;
   bool row_has_cells_ = false;
   bool in_family_ = false;                // family_ is of the current row

@@ -25,7 +25,8 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
       spec_(spec),
       has_limits_(!spec.limits.deadline.is_never() || spec.limits.cancellation != nullptr),
       enters_first_(!has_limits_ && Shortcuts().Has(Shortcut::kEnterFirst)),
-      enters_alike_(!has_limits_ && !spec.reverse && Shortcuts().Has(Shortcut::kEnterAlike)),
+      enters_same_column_(!has_limits_ && !spec.reverse &&
+                          Shortcuts().Has(Shortcut::kEnterSameColumn)),
       takes_plain_keys_(Shortcuts().Has(Shortcut::kPlainKeys)),
       counts_versions_(Shortcuts().Has(Shortcut::kCountVersions)),
       steps_before_seek_(Shortcuts().Has(Shortcut::kSeekForward) ? kStepsBeforeSeek
@@ -43,7 +44,7 @@ void CellCursor::Reset() {
   behind_row_ = absl::OkStatus();
   reverse_row_.clear();
   row_prefix_size_ = 0;
-  alike_size_ = 0;
+  same_column_size_ = 0;
   column_prefix_.clear();
   begin_.clear();
   end_.clear();

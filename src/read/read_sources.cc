@@ -96,7 +96,7 @@ void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& qu
     }
   }
   AddMemtableOfRow(*group.active, row.prefix());
-  for (const Ref<Memtable>& memtable : group.frozen) AddMemtableOfRow(*memtable, row.prefix());
+  for (const Ref<Memtable>& memtable : group.immutable) AddMemtableOfRow(*memtable, row.prefix());
   ReadSettings settings = settings_;
   settings.read_ahead = false;
   for (size_t i = 0; i < group.runs.size(); ++i) {
@@ -114,19 +114,19 @@ void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& qu
     }
     if (!file->is_open() && IsOutside(file->info(), row.prefix())) [[unlikely]]
       continue;  // it is not opened for nothing
-    RowIndex::Place place;
+    RowIndex::Location location;
     RowIndex::Answer answer = RowIndex::Answer::kUnknown;
     if (!shortcuts_.Has(Shortcut::kFileFilters)) {
       // It may be anywhere.
     } else if (!question.one_column) {
-      answer = file->LookUpRow(row.hash(), &place);
+      answer = file->LookUpRow(row.hash(), &location);
     } else if (!file->MayContainColumn(row.hash(), question.column_hash)) {
       answer = RowIndex::Answer::kAbsent;
     }
     if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
     auto* const cursor = pool_.Make<SSTableCursor>(file, settings);
-    if (answer == RowIndex::Answer::kFound && shortcuts_.Has(Shortcut::kRowPlaces)) {
-      cursor->PlanRow(place);
+    if (answer == RowIndex::Answer::kFound && shortcuts_.Has(Shortcut::kRowLocations)) {
+      cursor->PlanRow(location);
     }
     planned_.push_back(cursor);
   }
@@ -176,7 +176,8 @@ void ReadSources::NoteMemtables() const {
   if (trace == nullptr) return;
   for (size_t i = 0; i < version_->groups().size(); ++i) {
     const GroupVersion& group = version_->groups()[i];
-    if (GroupIsWanted(i)) trace->memtables += (group.active->empty() ? 0 : 1) + group.frozen.size();
+    if (GroupIsWanted(i))
+      trace->memtables += (group.active->empty() ? 0 : 1) + group.immutable.size();
   }
 }
 
@@ -194,7 +195,7 @@ void ReadSources::AddRange(std::string_view begin, std::string_view end) {
 void ReadSources::AddGroupOfRange(const GroupVersion& group, std::string_view begin,
                                   std::string_view end) {
   if (!group.active->empty()) input_->Add(pool_.Make<MemtableCursor>(group.active.get()));
-  for (const Ref<Memtable>& memtable : group.frozen) {
+  for (const Ref<Memtable>& memtable : group.immutable) {
     input_->Add(pool_.Make<MemtableCursor>(memtable.get()));
   }
   for (const SortedRun& run : group.runs) {

@@ -108,7 +108,7 @@ struct ScanRequest {
 struct ScanResponse {
   // Nothing was read: the range's first row is not in a tablet of this server, or it has lost its
   // lock, or is another one than the request names. Look it up again.
-  bool moved = false;
+  bool superseded = false;
   // An error ends the read; the rows before it are here.
   absl::Status status;
   SequenceNumber sequence = 0;  // what was read at

@@ -51,12 +51,12 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
       index.NoteThatRowGoesOn(index.offsets_.size() - 1);
     }
     if (!decoder.ok() || !decoder.at_end() || size > data_size ||
-        offset + size + kSealSize > data_size) {
+        offset + size + kBlockTrailerSize > data_size) {
       return Damaged(Cat("block ", index.offsets_.size(), " is not among the data"));
     }
     index.AddOffsets(offset, index.keys_.size());
     index.keys_.append(key.substr(index.prefix_.size()));
-    offset += size + kSealSize;
+    offset += size + kBlockTrailerSize;
   }
   if (cursor.damaged()) return Damaged("it does not decode");
   if (offset != data_size) return Damaged("its blocks are not all of the data");

@@ -41,7 +41,7 @@ class BlockIndex {
   size_t Find(std::string_view target) const;
   BlockHandle handle(size_t i) const {
     const uint64_t offset = offsets_[i];
-    return {offset, offsets_[i + 1] - offset - kSealSize};
+    return {offset, offsets_[i + 1] - offset - kBlockTrailerSize};
   }
   // The last key of block `i`. Costs an allocation.
   std::string LastKey(size_t i) const { return prefix_ + std::string(KeyRest(i)); }

@@ -334,7 +334,7 @@ absl::Status BlockReader::VerifyMapped(size_t i, const ReadSettings& settings) {
   if (Test(verified_, i) && !settings.verify_checksums) return absl::OkStatus();
   const BlockHandle handle = index_->handle(i);
   const char* const bytes = mapping_ + handle.offset;
-  if (!SealHolds(bytes, handle.size, source_.identity, handle.offset)) {
+  if (!BlockTrailerHolds(bytes, handle.size, source_.identity, handle.offset)) {
     return DamagedBlock(i, "has a wrong checksum");
   }
   if (EncodingOf(bytes, handle.size) == BlockEncoding::kRaw) Set(raw_, i);
@@ -367,7 +367,7 @@ absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings, Rea
 
 absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<Block>* owner) {
   const BlockHandle handle = index_->handle(i);
-  const size_t size = handle.size + kSealSize;
+  const size_t size = handle.size + kBlockTrailerSize;
   std::unique_ptr<char[]> heap;
   char* buffer;
   // What will be decoded passes through the thread's buffer; what will not becomes the block.
@@ -384,7 +384,7 @@ absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<
     const WaitTimer wait;
     BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, size, buffer));
   }
-  if (!SealHolds(buffer, handle.size, source_.identity, handle.offset)) {
+  if (!BlockTrailerHolds(buffer, handle.size, source_.identity, handle.offset)) {
     return DamagedBlock(i, "has a wrong checksum");
   }
   const BlockEncoding encoding = EncodingOf(buffer, handle.size);
@@ -450,9 +450,10 @@ absl::Status BlockReader::ReadDictionary(std::unique_ptr<DecodingDictionary>* di
   };
   if (handle.size == 0) return damaged("is missing");
   // Not the thread's buffer: a compressed block may be in it.
-  const auto stored = std::make_unique_for_overwrite<char[]>(handle.size + kSealSize);
-  BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, handle.size + kSealSize, stored.get()));
-  if (!SealHolds(stored.get(), handle.size, source_.identity, handle.offset)) {
+  const auto stored = std::make_unique_for_overwrite<char[]>(handle.size + kBlockTrailerSize);
+  BT_RETURN_IF_ERROR(
+      source_.file->Read(handle.offset, handle.size + kBlockTrailerSize, stored.get()));
+  if (!BlockTrailerHolds(stored.get(), handle.size, source_.identity, handle.offset)) {
     return damaged("has a wrong checksum");
   }
   const std::string_view bytes(stored.get(), handle.size);
@@ -496,9 +497,9 @@ absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
   std::string stored;
   const auto read = [&](size_t i, std::string_view* block, BlockEncoding* encoding) {
     const BlockHandle handle = index_->handle(i);
-    stored.resize(handle.size + kSealSize);
+    stored.resize(handle.size + kBlockTrailerSize);
     BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, stored.size(), stored.data()));
-    if (!SealHolds(stored.data(), handle.size, source_.identity, handle.offset)) {
+    if (!BlockTrailerHolds(stored.data(), handle.size, source_.identity, handle.offset)) {
       return DamagedBlock(i, "has a wrong checksum");
     }
     *block = std::string_view(stored).substr(0, handle.size);

@@ -161,7 +161,7 @@ class BlockReader {
   auto WithRange(Stretch blocks, F f) const {
     const BlockHandle last = index_->handle(blocks.end - 1);
     const uint64_t begin = index_->handle(blocks.first).offset;
-    return f(begin, last.offset + last.size + kSealSize - begin);
+    return f(begin, last.offset + last.size + kBlockTrailerSize - begin);
   }
   bool IsResident(Stretch blocks) const;
   // Populates it if it is in memory, or the file is trusted to be. False: it is not, or there was
@@ -209,7 +209,7 @@ class BlockReader {
   const Bits present_;
   const Bits in_place_;
   std::atomic<uint32_t> epoch_;
-  ResidencyTrust trust_;  // in what was not present_ in any epoch
+  ResidencyTrust trust_;   // in what was not present_ in any epoch
   const int64_t charged_;  // for the bits
 
   Mutex mutex_;  // for who creates the dictionary

@@ -40,7 +40,7 @@ absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder, bool goes_on) {
   if (!compressor_) {
     const size_t begin = pending_.size();
     builder->FinishTo(&pending_);
-    return SealBlock(begin, BlockEncoding::kRaw, builder->last_key(), goes_on);
+    return FinishBlock(begin, BlockEncoding::kRaw, builder->last_key(), goes_on);
   }
   scratch_.clear();
   builder->FinishTo(&scratch_);
@@ -51,13 +51,13 @@ absl::Status BlockWriter::WriteBlock(std::string_view block, std::string_view la
                                      bool goes_on) {
   const size_t begin = pending_.size();
   const BlockEncoding encoding = compressor_->AppendTo(&pending_, block);
-  return SealBlock(begin, encoding, last_key, goes_on);
+  return FinishBlock(begin, encoding, last_key, goes_on);
 }
 
-absl::Status BlockWriter::SealBlock(size_t begin, BlockEncoding encoding, std::string_view last_key,
-                                    bool goes_on) {
+absl::Status BlockWriter::FinishBlock(size_t begin, BlockEncoding encoding,
+                                      std::string_view last_key, bool goes_on) {
   const uint64_t size = pending_.size() - begin;
-  AppendSeal(&pending_, begin, encoding, identity_, offset_ + begin);
+  AppendBlockTrailer(&pending_, begin, encoding, identity_, offset_ + begin);
   std::string value;
   AppendVarint64(&value, size * 2 + (goes_on ? 1 : 0));
   size_t shared;
@@ -90,9 +90,9 @@ absl::Status BlockWriter::WriteHeld() {
 
 absl::Status BlockWriter::FinishData() { return holds_back_ ? WriteHeld() : absl::OkStatus(); }
 
-absl::StatusOr<BlockHandle> BlockWriter::SealSection(size_t begin, BlockEncoding encoding) {
+absl::StatusOr<BlockHandle> BlockWriter::FinishSection(size_t begin, BlockEncoding encoding) {
   const BlockHandle handle{offset_ + begin, pending_.size() - begin};
-  AppendSeal(&pending_, begin, encoding, identity_, handle.offset);
+  AppendBlockTrailer(&pending_, begin, encoding, identity_, handle.offset);
   BT_RETURN_IF_ERROR(FlushIfLarge());
   return handle;
 }
@@ -102,10 +102,10 @@ absl::StatusOr<BlockHandle> BlockWriter::AddIndex() {
   const size_t begin = pending_.size();
   if (group_.compression == Compression::kNone) {
     std::string().swap(scratch_);
-    pending_.reserve(begin + index_.size() + kSealSize);
+    pending_.reserve(begin + index_.size() + kBlockTrailerSize);
     index_.FinishTo(&pending_);
     index_ = BlockBuilder();
-    return SealSection(begin, BlockEncoding::kRaw);
+    return FinishSection(begin, BlockEncoding::kRaw);
   }
   scratch_.clear();
   scratch_.reserve(index_.size());
@@ -114,20 +114,20 @@ absl::StatusOr<BlockHandle> BlockWriter::AddIndex() {
   const BlockEncoding encoding =
       BlockCompressor(group_.compression_level).AppendTo(&pending_, scratch_);
   std::string().swap(scratch_);
-  return SealSection(begin, encoding);
+  return FinishSection(begin, encoding);
 }
 
 absl::StatusOr<BlockHandle> BlockWriter::AddDictionary() {
   if (dictionary_.empty()) return BlockHandle{};
   const size_t begin = pending_.size();
   const BlockEncoding encoding = BlockCompressor(kDictionaryLevel).AppendTo(&pending_, dictionary_);
-  return SealSection(begin, encoding);
+  return FinishSection(begin, encoding);
 }
 
 absl::StatusOr<BlockHandle> BlockWriter::AddSection(std::string_view bytes) {
   const size_t begin = pending_.size();
   pending_.append(bytes);
-  return SealSection(begin, BlockEncoding::kRaw);
+  return FinishSection(begin, BlockEncoding::kRaw);
 }
 
 absl::Status BlockWriter::Finish(std::string_view footer) {

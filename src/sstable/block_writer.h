@@ -61,9 +61,9 @@ class BlockWriter {
 
   absl::Status WriteBlock(std::string_view block, std::string_view last_key, bool goes_on);
   absl::Status WriteHeld();
-  absl::Status SealBlock(size_t begin, BlockEncoding encoding, std::string_view last_key,
-                         bool goes_on);
-  absl::StatusOr<BlockHandle> SealSection(size_t begin, BlockEncoding encoding);
+  absl::Status FinishBlock(size_t begin, BlockEncoding encoding, std::string_view last_key,
+                           bool goes_on);
+  absl::StatusOr<BlockHandle> FinishSection(size_t begin, BlockEncoding encoding);
   absl::Status FlushIfLarge();
   absl::Status Flush();
 

@@ -64,7 +64,7 @@ absl::StatusOr<Footer> Footer::Decode(std::string_view bytes, std::string_view p
        {&footer.index, &footer.filter, &footer.dictionary, &footer.properties}) {
     const uint64_t most = file_size - kSize;
     if (handle->size > most || handle->offset > most - handle->size ||
-        (handle->size > 0 && most - handle->size - handle->offset < kSealSize)) {
+        (handle->size > 0 && most - handle->size - handle->offset < kBlockTrailerSize)) {
       return damaged("names a section that is not in the file");
     }
   }

@@ -12,15 +12,15 @@ RowIndex::RowIndex(std::string_view lines, int block_bits, size_t blocks)
       tag_mask_(~((uint32_t{1} << block_bits) - 1)),
       blocks_(blocks) {}
 
-RowIndex::Answer RowIndex::FindFrom(size_t number, uint32_t tag, Place* place) const {
+RowIndex::Answer RowIndex::FindFrom(size_t number, uint32_t tag, Location* location) const {
   Answer answer = Answer::kAbsent;
   for (size_t looked_at = 0; looked_at < lines_.count(); ++looked_at) {
     const char* const line = lines_[number];
     if (const uint32_t matches = Matches(line, tag_mask_, tag); matches != 0) {
       const bool is_only = answer == Answer::kAbsent && (matches & (matches - 1)) == 0;
       const uint32_t slot = SlotOf(line, static_cast<size_t>(std::countr_zero(matches)));
-      place->block = slot & ~tag_mask_;
-      answer = is_only && place->block < blocks_ ? Answer::kFound : Answer::kUnknown;
+      location->block = slot & ~tag_mask_;
+      answer = is_only && location->block < blocks_ ? Answer::kFound : Answer::kUnknown;
     }
     if (!IsFull(line)) break;
     number = number + 1 == lines_.count() ? 0 : number + 1;

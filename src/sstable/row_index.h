@@ -55,18 +55,18 @@ class RowIndex {
     return HashedLines::IsWellFormed(lines) && block_bits <= uint64_t{kMostBlockBits};
   }
 
-  struct Place {
+  struct Location {
     size_t block = 0;
   };
 
-  Answer Find(uint64_t hash, Place* place) const {
+  Answer Find(uint64_t hash, Location* location) const {
     if (lines_.empty()) return Answer::kUnknown;
     const size_t number = lines_.NumberOf(hash);
     const uint32_t tag = TagOf(hash, block_bits_);
     // Most files do not have the row, and say so at once.
     const char* const line = lines_[number];
     if (Matches(line, tag_mask_, tag) == 0 && !IsFull(line)) return Answer::kAbsent;
-    return FindFrom(number, tag, place);
+    return FindFrom(number, tag, location);
   }
   bool empty() const { return lines_.empty(); }
   // Begins to bring what Find(hash) will look at from memory.
@@ -107,7 +107,7 @@ class RowIndex {
 #endif
   }
 
-  Answer FindFrom(size_t line, uint32_t tag, Place* place) const;
+  Answer FindFrom(size_t line, uint32_t tag, Location* location) const;
 
   HashedLines lines_;
   int block_bits_ = 0;

@@ -36,9 +36,9 @@ class SectionReader {
   // A section, verified and decoded; `decoded_size` is what that must give, if it is compressed.
   absl::StatusOr<std::string> Read(const BlockHandle& handle, std::string_view name,
                                    uint64_t decoded_size) {
-    std::string bytes(handle.size + kSealSize, '\0');
+    std::string bytes(handle.size + kBlockTrailerSize, '\0');
     BT_RETURN_IF_ERROR(file_.Read(handle.offset, bytes.size(), bytes.data()));
-    if (!SealHolds(bytes.data(), handle.size, identity_, handle.offset)) {
+    if (!BlockTrailerHolds(bytes.data(), handle.size, identity_, handle.offset)) {
       return Damaged(handle, name, "it has a wrong checksum");
     }
     const BlockEncoding encoding = EncodingOf(bytes.data(), handle.size);

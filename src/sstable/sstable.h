@@ -78,15 +78,15 @@ class SSTable final : public RefCounted {
   // Whether there may be an entry of the row whose prefix (base/entry_key.h) has this Checksum.
   // False is certain.
   bool MayContainRow(uint64_t row_hash) const {
-    RowIndex::Place place;
-    return LookUpRow(row_hash, &place) != RowIndex::Answer::kAbsent;
+    RowIndex::Location location;
+    return LookUpRow(row_hash, &location) != RowIndex::Answer::kAbsent;
   }
   // The same, and where the row is, for SSTableCursor::PlanRow.
   [[gnu::always_inline]] RowIndex::Answer LookUpRow(uint64_t row_hash,
-                                                    RowIndex::Place* place) const {
+                                                    RowIndex::Location* location) const {
     if (!OpensForFilters()) [[unlikely]]
       return RowIndex::Answer::kUnknown;
-    if (!row_index_.empty()) return row_index_.Find(row_hash, place);
+    if (!row_index_.empty()) return row_index_.Find(row_hash, location);
     return filter_.MayContain(row_hash) ? RowIndex::Answer::kUnknown : RowIndex::Answer::kAbsent;
   }
   // Whether there may be an entry that concerns this column: of the column itself, whose column

@@ -30,10 +30,10 @@ class SSTableCursor final : public EntryCursor {
   void Seek(std::string_view target) override;
   // For a row of which SSTable::LookUpRow says that it begins in this place, or is not in the
   // table: begins to bring its block from memory, for SeekRow.
-  void PlanRow(RowIndex::Place place) {
-    planned_ = place;
+  void PlanRow(RowIndex::Location location) {
+    planned_ = location;
     has_plan_ = true;
-    table_->blocks_->Prefetch(place.block);
+    table_->blocks_->Prefetch(location.block);
   }
   // As Seek, for the prefix of a row, in the place that was planned, if any. From then on the
   // cursor is of that row alone: behind it, or if the row is not in the table, it may not be valid
@@ -66,7 +66,7 @@ class SSTableCursor final : public EntryCursor {
   size_t index_ = kNoBlock;   // of the block in block_
   size_t failed_ = kNoBlock;  // the block that could not be read; none: another error, or no error
   BlockReader::ReadAhead ahead_;
-  RowIndex::Place planned_;
+  RowIndex::Location planned_;
   bool has_plan_ = false;
   size_t row_prefix_size_ = 0;  // of the row that the cursor is of alone; 0: of all rows
   size_t row_block_ = 0;        // the block that this row begins in

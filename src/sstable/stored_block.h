@@ -30,7 +30,7 @@ namespace bigtable {
 
 enum class BlockEncoding : uint8_t { kRaw = 0, kZstd = 1, kZstdDictionary = 2 };
 
-inline constexpr size_t kSealSize = 1 + 8;
+inline constexpr size_t kBlockTrailerSize = 1 + 8;
 
 // Where a block stands in the file.
 struct BlockHandle {
@@ -41,14 +41,14 @@ struct BlockHandle {
 };
 
 // Seals the block that is everything behind `begin` in `out`.
-inline void AppendSeal(std::string* out, size_t begin, BlockEncoding encoding, uint64_t identity,
-                       uint64_t offset) {
+inline void AppendBlockTrailer(std::string* out, size_t begin, BlockEncoding encoding,
+                               uint64_t identity, uint64_t offset) {
   out->push_back(static_cast<char>(encoding));
   AppendFixed64(out, Checksum(std::string_view(*out).substr(begin), identity ^ offset));
 }
 
 // Whether the `size` bytes at `block` and the seal behind them are what was written.
-inline bool SealHolds(const char* block, size_t size, uint64_t identity, uint64_t offset) {
+inline bool BlockTrailerHolds(const char* block, size_t size, uint64_t identity, uint64_t offset) {
   const uint64_t expected = LoadFixed64(block + size + 1);
   return static_cast<uint8_t>(block[size]) <=
              static_cast<uint8_t>(BlockEncoding::kZstdDictionary) &&

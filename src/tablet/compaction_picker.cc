@@ -33,7 +33,7 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
                         size_t i, int64_t expired_before) {
   RunSummary run;
   const double older_entry = AverageEntry(runs, i + 1);
-  double superfluous = 0;
+  double garbage = 0;
   for (const Ref<SSTable>& file : runs[i].files) {
     const SSTableInfo& info = file->info();
     // Of a file that reaches beyond the tablet, what a compaction here would read.
@@ -41,8 +41,8 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
     const double within = static_cast<double>(bytes) / static_cast<double>(info.size);
     const double deletions = static_cast<double>(info.deletions()) * within;
     const double others = static_cast<double>(info.entries) * within - deletions;
-    superfluous += older_entry * (deletions + others * estimates.Overwriting(*file, runs, i)) +
-                   ExpiredPart(info, expired_before) * static_cast<double>(bytes);
+    garbage += older_entry * (deletions + others * estimates.Overwriting(*file, runs, i)) +
+               ExpiredPart(info, expired_before) * static_cast<double>(bytes);
     run.bytes += bytes;
     run.files.push_back({.number = info.file_number,
                          .bytes = bytes,
@@ -51,7 +51,7 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
                          .max_timestamp = info.max_timestamp,
                          .has_wide_deletions = info.column_deletions + info.row_deletions > 0});
   }
-  run.superfluous_bytes = static_cast<uint64_t>(superfluous);
+  run.garbage_bytes = static_cast<uint64_t>(garbage);
   return run;
 }
 
@@ -92,7 +92,7 @@ std::optional<CompactionPick> PickCompaction(const Tablet& tablet, size_t group)
     part.runs.assign(first, first + static_cast<std::ptrdiff_t>(stretch.count));
     // What a run hides in those below a quarantined file stays, however often it is merged.
     if (stretch.first + stretch.count < summary.runs.size()) {
-      for (RunSummary& run : part.runs) run.superfluous_bytes = 0;
+      for (RunSummary& run : part.runs) run.garbage_bytes = 0;
     }
     if (std::optional<CompactionPick> pick = policy->Pick(part)) {
       pick->first += stretch.first;

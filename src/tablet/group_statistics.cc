@@ -5,8 +5,8 @@ namespace bigtable {
 void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics,
               std::set<uint64_t>* counted) {
   statistics->memtable_bytes += group.active->bytes();
-  statistics->memtables += 1 + group.frozen.size();
-  for (const Ref<Memtable>& memtable : group.frozen) {
+  statistics->memtables += 1 + group.immutable.size();
+  for (const Ref<Memtable>& memtable : group.immutable) {
     statistics->memtable_bytes += memtable->bytes();
   }
   statistics->sorted_runs += group.runs.size();

@@ -52,7 +52,7 @@ SequenceNumber CompleteThrough(const GroupVersion& group, const CompactionInputs
     if (first != 0) through = std::min(through, first - 1);
   };
   end_before(group.active->first_sequence());
-  for (const Ref<Memtable>& memtable : group.frozen) end_before(memtable->first_sequence());
+  for (const Ref<Memtable>& memtable : group.immutable) end_before(memtable->first_sequence());
   // Of the first run only some files may be taken, and older runs are looked at only where these
   // have something.
   for (size_t i = 0; i < group.runs.size() && i <= first_run; ++i) {
@@ -122,7 +122,7 @@ MergingCompaction::Plan MergingCompaction::MakePlan() {
 CompactionEvent MergingCompaction::EventOf(const Plan& plan) const {
   CompactionEvent event;
   event.time = absl::Now();
-  event.place = PlaceOf(*tablet_, *plan.layout, group_);
+  event.location = LocationOf(*tablet_, *plan.layout, group_);
   event.reason = ReasonOf(pick_, rewrite_all_);
   event.is_major = plan.inputs.is_major;
   for (const SortedRun& run : plan.inputs.merged) {

@@ -39,15 +39,15 @@ void OpenForPolicy(const Tablet& tablet, size_t group) {
 }  // namespace
 
 MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
-                                 std::vector<FrozenMemtables> frozen)
+                                 std::vector<ImmutableMemtables> immutable)
     : environment_(environment) {
-  for (FrozenMemtables& memtables : frozen) {
+  for (ImmutableMemtables& memtables : immutable) {
     Part& part = parts_.emplace_back();
     part.now = TimeBeforeLayout(*environment);
     part.layout = memtables.tablet->Layout();
     part.redo = {.sequence = memtables.memtables.front()->last_sequence(),
                  .server = environment->server};
-    part.frozen = std::move(memtables);
+    part.immutable = std::move(memtables);
   }
 }
 
@@ -57,7 +57,7 @@ bool MinorCompaction::Part::HasFutureCells() const {
     return info.max_timestamp > tomorrow;
   });
   if (!is_future) return false;
-  const uint32_t group_id = layout->groups[frozen.group].id;
+  const uint32_t group_id = layout->groups[immutable.group].id;
   return std::any_of(layout->families.begin(), layout->families.end(), [&](const FamilyLayout& f) {
     return f.group_id == group_id && f.counts_versions();
   });
@@ -75,7 +75,7 @@ absl::Status MinorCompaction::Run() {
       continue;
     }
     End({&one, 1}, status);
-    if (!part.frozen.tablet->removed()) break;
+    if (!part.immutable.tablet->removed()) break;
     status = absl::OkStatus();
   }
   absl::Span<Part* const> left = written;
@@ -102,12 +102,12 @@ absl::Status MinorCompaction::Run() {
 }
 
 absl::Status MinorCompaction::WriteOut(Part* part) const {
-  const FrozenMemtables& frozen = part->frozen;
+  const ImmutableMemtables& immutable = part->immutable;
   if (environment_->events != nullptr) {
     part->began = SteadyTime::Now();
     part->event.time = absl::Now();
-    part->event.place = PlaceOf(*frozen.tablet, *part->layout, frozen.group);
-    part->event.memtables = frozen.memtables.size();
+    part->event.location = LocationOf(*immutable.tablet, *part->layout, immutable.group);
+    part->event.memtables = immutable.memtables.size();
     environment_->events->Push(&EventListener::OnMinorCompactionBegan, part->event);
   }
   const WaitTimer timer;
@@ -117,8 +117,8 @@ absl::Status MinorCompaction::WriteOut(Part* part) const {
   std::vector<TabletFile> files;
   for (const SSTableInfo& info : part->written) files.push_back({part->redo.sequence, info});
   absl::StatusOr<std::vector<Ref<SSTable>>> opened =
-      OpenSSTables(*environment_, part->layout->groups[frozen.group], files);
-  OpenForPolicy(*frozen.tablet, frozen.group);
+      OpenSSTables(*environment_, part->layout->groups[immutable.group], files);
+  OpenForPolicy(*immutable.tablet, immutable.group);
   part->nanos = timer.nanos();
   if (!opened.ok()) {
     RemoveOutput({&part, 1});
@@ -130,20 +130,20 @@ absl::Status MinorCompaction::WriteOut(Part* part) const {
 }
 
 absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const Part& part) {
-  const FrozenMemtables& frozen = part.frozen;
+  const ImmutableMemtables& immutable = part.immutable;
   MergingCursor input;
   CursorPool pool;
-  for (const Ref<Memtable>& memtable : frozen.memtables) {
+  for (const Ref<Memtable>& memtable : immutable.memtables) {
     input.Add(pool.Make<MemtableCursor>(memtable.get()));
   }
   // Those of the tablet that this was a half of may have rows of the other half.
-  const KeyRange& keys = frozen.tablet->keys();
+  const KeyRange& keys = immutable.tablet->keys();
   const bool is_within =
       Shortcuts().Has(Shortcut::kUnclipped) &&
-      std::all_of(frozen.memtables.begin(), frozen.memtables.end(),
+      std::all_of(immutable.memtables.begin(), immutable.memtables.end(),
                   [&](const Ref<Memtable>& memtable) { return IsWithin(*memtable, keys); });
   ClippedCursor clipped(&input, keys.begin(), keys.end());
-  return MakeCompactionJob(*frozen.tablet, *part.layout, frozen.group, false, part.now)
+  return MakeCompactionJob(*immutable.tablet, *part.layout, immutable.group, false, part.now)
       .Run(is_within ? static_cast<EntryCursor*>(&input) : &clipped);
 }
 
@@ -177,10 +177,10 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_ref
   for (size_t i = 0; i < parts.size(); ++i) {
     Part& part = *parts[i];
     if (status.ok()) {
-      FrozenMemtables& frozen = part.frozen;
-      frozen.tablet->PublishChange(frozen.group, steps[i].change, part.opened,
-                                   frozen.memtables.size());
-      frozen.memtables.clear();
+      ImmutableMemtables& immutable = part.immutable;
+      immutable.tablet->PublishChange(immutable.group, steps[i].change, part.opened,
+                                      immutable.memtables.size());
+      immutable.memtables.clear();
     }
     part.nanos += timer.nanos();
   }
@@ -191,9 +191,9 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_ref
 // Other memtables may have mutations in the log that came before the last one that is now in an
 // SSTable: none may be lost while this one is kept.
 absl::Status MinorCompaction::SyncLogFor(absl::Span<Part* const> parts) const {
-  std::vector<FrozenMemtables> frozen;
-  for (const Part* part : parts) frozen.push_back(part->frozen);
-  BT_ASSIGN_OR_RETURN(const SequenceNumber log_synced, environment_->sync_log(frozen));
+  std::vector<ImmutableMemtables> immutable;
+  for (const Part* part : parts) immutable.push_back(part->immutable);
+  BT_ASSIGN_OR_RETURN(const SequenceNumber log_synced, environment_->sync_log(immutable));
   for (Part* part : parts) part->redo.log_synced = log_synced;
   return absl::OkStatus();
 }
@@ -202,12 +202,12 @@ std::vector<TabletStep> MinorCompaction::StepsOf(absl::Span<Part* const> parts) 
   std::vector<TabletStep> steps;
   for (const Part* part : parts) {
     TabletChange change;
-    change.group_id = part->layout->groups[part->frozen.group].id;
+    change.group_id = part->layout->groups[part->immutable.group].id;
     for (const SSTableInfo& info : part->written)
       change.added.push_back({part->redo.sequence, info});
     change.redo = part->redo;
-    change.last_timestamp = part->frozen.tablet->writer()->last_timestamp();
-    steps.push_back({part->frozen.tablet->id(), std::move(change)});
+    change.last_timestamp = part->immutable.tablet->writer()->last_timestamp();
+    steps.push_back({part->immutable.tablet->id(), std::move(change)});
   }
   return steps;
 }

@@ -1,5 +1,5 @@
-// A minor compaction: frozen memtables of the tablets of one server become SSTables, all together
-// or none (section 5.4 of the paper).
+// A minor compaction: immutable memtables of the tablets of one server become SSTables, all
+// together or none (section 5.4 of the paper).
 //
 //   write and sync all SSTables and their directory -> sync the log, if it is needed -> METADATA
 //   has them -> publish
@@ -10,7 +10,7 @@
 // if they were written out one after the other, each would have to sync the log for the sake of
 // those that are still in memory. A sync of the log writes all its bytes to the disk, and makes its
 // pages clean, so that every store into a segment that is used again faults. Committed together,
-// memtables that were frozen at one moment need nothing of the log.
+// memtables that were rotated at one moment need nothing of the log.
 #ifndef BIGTABLE_TABLET_MINOR_COMPACTION_H_
 #define BIGTABLE_TABLET_MINOR_COMPACTION_H_
 
@@ -34,7 +34,7 @@ namespace bigtable {
 class MinorCompaction {
  public:
   struct Part {
-    FrozenMemtables frozen;  // let go of as soon as they are written out
+    ImmutableMemtables immutable;  // let go of as soon as they are written out
     CompactionOutcome outcome;
     // Cancelled: the tablet was removed, or another part has failed before this one was begun.
     absl::Status status = absl::CancelledError("not begun");
@@ -56,10 +56,10 @@ class MinorCompaction {
   };
 
   // `environment` is that of all the tablets.
-  MinorCompaction(const TabletEnvironment* environment, std::vector<FrozenMemtables> frozen);
+  MinorCompaction(const TabletEnvironment* environment, std::vector<ImmutableMemtables> immutable);
 
   // Does all of it. After an error nothing of what was not committed has happened, and those
-  // memtables are still frozen; or else it is_in_doubt, because METADATA did not say whether it
+  // memtables are still immutable; or else it is_in_doubt, because METADATA did not say whether it
   // took a change: then the next opening shows. Tablets that are removed meanwhile are left out.
   absl::Status Run();
   bool is_in_doubt() const { return is_in_doubt_; }

@@ -51,20 +51,20 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
 
 // --- For the writer ---
 
-void Tablet::Freeze(size_t group, SequenceNumber last, FreezeReason reason) {
+void Tablet::Rotate(size_t group, SequenceNumber last, RotationReason reason) {
   const Memtable& active = writer_.active(group);
   if (active.empty()) return;
   if (environment_->events != nullptr) {
-    environment_->events->Push(&EventListener::OnMemtableFrozen,
+    environment_->events->Push(&EventListener::OnMemtableRotated,
                                {.time = absl::Now(),
-                                .place = PlaceOf(*this, *writer_.layout(), group),
+                                .location = LocationOf(*this, *writer_.layout(), group),
                                 .reason = reason,
                                 .bytes = active.bytes()});
   }
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
-  groups[group].frozen.insert(groups[group].frozen.begin(), groups[group].active);
+  groups[group].immutable.insert(groups[group].immutable.begin(), groups[group].active);
   groups[group].active = NewMemtable(groups[group]);
   current->shared_read_limit()->Set(last);
   Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>());
@@ -100,8 +100,8 @@ void Tablet::PublishChange(size_t group, const TabletChange& change,
   std::vector<GroupVersion> groups = current->groups();
   GroupVersion& version = groups[group];
   version.SetFiles(version.files->After(change, added));
-  // What was frozen since stands before what was flushed.
-  version.frozen.resize(version.frozen.size() - flushed);
+  // What was rotated since stands before what was flushed.
+  version.immutable.resize(version.immutable.size() - flushed);
   if (!change.removed.empty()) {
     std::set<uint64_t> numbers;
     for (const GroupVersion& g : groups) {
@@ -125,7 +125,7 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(read_limit),
                                      environment_->budget, scan_cache_id));
-  // A frozen memtable changes nothing for whoever merges runs.
+  // An immutable memtable changes nothing for whoever merges runs.
   if (!memtables_changed || layout_changed) SetMayPickOther(true);
 }
 
@@ -145,7 +145,7 @@ Ref<Memtable> Tablet::NewMemtable(const GroupVersion& known) const {
     if (const auto keys = memtable.Keys()) include(keys->smallest, keys->largest);
   };
   if (known.active) include_memtable(*known.active);
-  for (const Ref<Memtable>& memtable : known.frozen) include_memtable(*memtable);
+  for (const Ref<Memtable>& memtable : known.immutable) include_memtable(*memtable);
   for (const SortedRun& run : known.runs) include(run.smallest_key(), run.largest_key());
   // Where rows are counted up, the next one is as likely to differ in the last byte of that.
   const size_t common =
@@ -238,7 +238,7 @@ void Tablet::RemoveFiles() {
   }
 }
 
-EventPlace PlaceOf(const Tablet& tablet, const TableLayout& layout, size_t group) {
+EventLocation LocationOf(const Tablet& tablet, const TableLayout& layout, size_t group) {
   return {tablet.environment()->server, layout.name, layout.groups[group].name,
           tablet.rows().end()};
 }

@@ -4,16 +4,15 @@
 // Threads:
 // * Anybody reads: Version() pins what there is now, and a CellCursor (read/) reads that.
 // * One thread at a time writes, which is whoever leads the server's group commit: writer(),
-// Freeze,
-//   SetLayout. It is called the writer here.
+//   Rotate, SetLayout. It is called the writer here.
 // * Background threads flush memtables and merge runs (minor_compaction.h, merging_compaction.h),
 //   one of each for a locality group at a time. The caller sees to that.
 //
 // What always holds:
 // 1. The versions of a tablet follow one another; each has all that was acknowledged before it was
 //    published. A version with a new memtable seals the one before at the last visible mutation.
-// 2. Of a locality group, the active memtable is newer than the frozen ones, these from new to old,
-//    and all are newer than the runs, these from new to old by their order.
+// 2. Of a locality group, the active memtable is newer than the immutable ones, these from new
+//    to old, and all are newer than the runs, these from new to old by their order.
 // 3. An SSTable is in a version only after METADATA names it, and METADATA forgets it before its
 //    file is removed. Versions that are pinned keep its bytes.
 #ifndef BIGTABLE_TABLET_TABLET_H_
@@ -85,10 +84,10 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   size_t active_groups() const { return writer_.groups(); }
 
   // Splits the tablet: what it has, two others have from now on, each the rows on its side of
-  // `row`, which the right one begins with. Each has those of its frozen memtables and SSTables
+  // `row`, which the right one begins with. Each has those of its immutable memtables and SSTables
   // that have rows of its; what both have they share, the latter until they are compacted. This one
   // takes no more writes, and what has it pinned or pins it sees what it had until now. No
-  // background work on it is under way. `last` as in Freeze.
+  // background work on it is under way. `last` as in Rotate.
   struct Halves {
     std::shared_ptr<Tablet> left;
     std::shared_ptr<Tablet> right;
@@ -100,8 +99,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   // The rows are served elsewhere from now on: said before anybody can write to them there. Whoever
   // pins a version and then finds that the tablet has not moved may read it, and it was the latest.
-  void MarkMoved() { moved_.store(true, std::memory_order_release); }
-  bool moved() const { return moved_.load(std::memory_order_acquire); }
+  void MarkSuperseded() { superseded_.store(true, std::memory_order_release); }
+  bool superseded() const { return superseded_.load(std::memory_order_acquire); }
 
   // The table was deleted: the tablet takes no more writes, and compactions of it end early.
   void MarkRemoved() { removed_.store(true, std::memory_order_release); }
@@ -109,12 +108,13 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   const std::atomic<bool>* removed_flag() const { return &removed_; }
   // Replaces the active memtable of a group by an empty one, to be written out. `last` is the last
   // mutation that is complete. Does nothing if the memtable is empty.
-  void Freeze(size_t group, SequenceNumber last, FreezeReason reason = FreezeReason::kRequested);
-  void FreezeAll(SequenceNumber last) {
-    for (size_t group = 0; group < writer_.groups(); ++group) Freeze(group, last);
+  void Rotate(size_t group, SequenceNumber last,
+              RotationReason reason = RotationReason::kRequested);
+  void RotateAll(SequenceNumber last) {
+    for (size_t group = 0; group < writer_.groups(); ++group) Rotate(group, last);
   }
   // Lets go of all memtables and SSTables, as far as no reader has them pinned: for a tablet that
-  // was removed and is not worked on any more. `last` as in Freeze.
+  // was removed and is not worked on any more. `last` as in Rotate.
   void Clear(SequenceNumber last);
   // From now on the tablet has this schema. Groups are only ever added.
   void SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber last);
@@ -123,7 +123,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // Publishes a change of a group that was committed to METADATA. `added`: the SSTables that the
   // change adds and the group does not have yet. After a flush they hold what is in the `flushed`
-  // oldest of the frozen memtables, which the next version does not have any more.
+  // oldest of the immutable memtables, which the next version does not have any more.
   void PublishChange(size_t group, const TabletChange& change,
                      const std::vector<Ref<SSTable>>& added, size_t flushed = 0);
   // Whether PickCompaction (tablet/compaction_picker.h) may pick something else than when somebody
@@ -144,7 +144,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void AddQuarantined(std::vector<QuarantinedFile>* files) const;
   const FileEstimates& estimates() const { return estimates_; }
 
-  bool HasFrozen(size_t group) const { return !Version()->groups()[group].frozen.empty(); }
+  bool HasImmutable(size_t group) const { return !Version()->groups()[group].immutable.empty(); }
   // The redo point of a group.
   SequenceNumber FlushedThrough(size_t group) const;
 
@@ -187,7 +187,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   TabletWriter writer_;
   std::atomic<bool> removed_{false};
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> moved_{false};
+  std::atomic<bool> superseded_{false};
 
   // Of the current version.
   std::atomic<size_t> most_runs_{0};
@@ -201,7 +201,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 };
 
 // The place of a group of the tablet, for events. The layout is one that the tablet has had.
-EventPlace PlaceOf(const Tablet& tablet, const TableLayout& layout, size_t group);
+EventLocation LocationOf(const Tablet& tablet, const TableLayout& layout, size_t group);
 
 }  // namespace bigtable
 

@@ -21,7 +21,7 @@
 #include "monitoring/listener_queue.h"
 #include "sstable/open_tables.h"
 #include "tablet/file_numbers.h"
-#include "tablet/frozen_memtables.h"
+#include "tablet/immutable_memtables.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/tablet_state.h"
 
@@ -53,7 +53,7 @@ struct TabletEnvironment {
   // Before these memtables count as written out, all at once: makes the server's log durable if
   // others have mutations that are older than the last one in these, and says up to which one this
   // has made it durable by now.
-  std::function<absl::StatusOr<SequenceNumber>(absl::Span<const FrozenMemtables>)> sync_log;
+  std::function<absl::StatusOr<SequenceNumber>(absl::Span<const ImmutableMemtables>)> sync_log;
   // Before the server's log gives up records because of what was committed to `store`: from the
   // return of OK on, damage to any of that is noticed when it is recovered. Null: there is no need.
   std::function<absl::Status()> attest_commits;

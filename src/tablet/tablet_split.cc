@@ -1,6 +1,6 @@
 // How a tablet is split, and what a merge of two needs to know.
 //
-// A split copies nothing: what both halves have of frozen memtables and SSTables they share, the
+// A split copies nothing: what both halves have of immutable memtables and SSTables they share, the
 // latter until they are compacted.
 #include <algorithm>
 #include <utility>
@@ -51,14 +51,14 @@ std::optional<std::string> Tablet::MiddleRow(size_t prefix_length) const {
 }
 
 Tablet::Halves Tablet::Split(std::string_view row, SequenceNumber last) {
-  FreezeAll(last);
+  RotateAll(last);
   MutexLock lock(&mutex_);
   const std::optional<std::string>& end = rows_.end();
   Halves halves{
       MakeHalf(RowRange::RightOpen(rows_.begin(), row)),
       MakeHalf(end.has_value() ? RowRange::RightOpen(row, *end) : RowRange::StartingAt(row))};
   SetStopped(true);
-  MarkMoved();
+  MarkSuperseded();
   return halves;
 }
 
@@ -73,7 +73,7 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
     group.active = NewMemtable(group);
     // Of rows that are written in order, the left half would otherwise write out nothing at all,
     // and wait for its turn to do so.
-    std::erase_if(group.frozen,
+    std::erase_if(group.immutable,
                   [&](const Ref<Memtable>& m) { return !HasKeysIn(*m, half->keys_); });
     group.SetFiles(group.files->Within(half->keys_));
   }

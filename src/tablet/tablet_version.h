@@ -30,8 +30,8 @@ namespace bigtable {
 
 struct GroupVersion {
   Ref<Memtable> active;
-  std::vector<Ref<Memtable>> frozen;  // from new to old
-  std::vector<SortedRun> runs;        // from new to old; what reads look into
+  std::vector<Ref<Memtable>> immutable;  // from new to old
+  std::vector<SortedRun> runs;           // from new to old; what reads look into
   // What the runs are made of. Null only in versions of tests and benchmarks, without a tablet.
   Ref<const GroupFiles> files = {};
 
@@ -93,7 +93,7 @@ class TabletVersion final : public Publishable {
     };
     for (const GroupVersion& group : groups_) {
       look(group.active);
-      for (const Ref<Memtable>& memtable : group.frozen) look(memtable);
+      for (const Ref<Memtable>& memtable : group.immutable) look(memtable);
     }
     return first;
   }
@@ -105,7 +105,7 @@ class TabletVersion final : public Publishable {
   size_t memory() const {
     size_t bytes = sizeof *this + groups_.capacity() * sizeof(GroupVersion);
     for (const GroupVersion& group : groups_) {
-      bytes += (group.frozen.capacity() + 2) * sizeof(Ref<Memtable>);
+      bytes += (group.immutable.capacity() + 2) * sizeof(Ref<Memtable>);
       bytes += group.runs.capacity() * sizeof(SortedRun);
       for (const SortedRun& run : group.runs) bytes += run.memory();
     }

@@ -17,9 +17,9 @@ void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
   active_.clear();
   for (const GroupVersion& group : groups) active_.push_back(group.active.get());
   replay_after_.resize(groups.size(), 0);
-  places_.clear();
+  slots_.clear();
   for (const FamilyLayout& family : layout_->families) {
-    places_.push_back({layout_->GroupIndex(family.group_id), counters_->Family(family.name)});
+    slots_.push_back({layout_->GroupIndex(family.group_id), counters_->Family(family.name)});
   }
 }
 
@@ -62,11 +62,11 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
     }
     const FamilyLayout* family = layout_->FindFamily(operation.family);
     if (family == nullptr) continue;
-    const FamilyPlace& place = places_[static_cast<size_t>(family - layout_->families.data())];
-    const size_t group = place.group;
+    const FamilySlot& slot = slots_[static_cast<size_t>(family - layout_->families.data())];
+    const size_t group = slot.group;
     if (!replay) {
-      place.counters->Count(!TraitsOf(operation.kind).is_deletion,
-                            operation.qualifier.size() + operation.value.size());
+      slot.counters->Count(!TraitsOf(operation.kind).is_deletion,
+                           operation.qualifier.size() + operation.value.size());
     } else if (sequence <= replay_after_[group]) {
       continue;
     }

@@ -68,7 +68,7 @@ class TabletWriter {
 
  private:
   // Where what is written to a family goes, and where it is counted.
-  struct FamilyPlace {
+  struct FamilySlot {
     size_t group;
     FamilyCounters* counters;
   };
@@ -82,7 +82,7 @@ class TabletWriter {
   TabletCounters* const counters_;
   std::shared_ptr<const TableLayout> layout_;
   std::vector<Memtable*> active_;             // the current version keeps them
-  std::vector<FamilyPlace> places_;           // of the layout's families
+  std::vector<FamilySlot> slots_;             // of the layout's families
   std::vector<SequenceNumber> replay_after_;  // redo points as they were when it was opened
   std::string key_;
   std::atomic<int64_t> last_timestamp_{0};

@@ -87,7 +87,7 @@ void BackgroundWork::QuarantineInput(const Work& work, uint64_t number,
     const Pin<TabletVersion> version = work.tablet->Version();
     events->Push(&EventListener::OnFileQuarantined,
                  {.time = absl::Now(),
-                  .place = PlaceOf(*work.tablet, version->layout(), work.group),
+                  .location = LocationOf(*work.tablet, version->layout(), work.group),
                   .file = {number, version->groups()[work.group].files->BytesOf(number)},
                   .status = status});
   }
@@ -109,7 +109,7 @@ void BackgroundWork::StopCompactions(const Work& work, const absl::Status& statu
 void BackgroundWork::ForgetOldTroubles() {
   std::erase_if(compaction_troubles_, [](const auto& entry) {
     const std::shared_ptr<const Tablet> tablet = entry.second.tablet.lock();
-    return tablet == nullptr || tablet->moved() || tablet->removed();
+    return tablet == nullptr || tablet->superseded() || tablet->removed();
   });
 }
 
@@ -166,12 +166,12 @@ std::vector<FailingWork> BackgroundWork::Failing() const {
   for (const auto& [server, trouble] : flush_troubles_) add(FailingWork::Kind::kFlush, trouble);
   for (const auto& [id, trouble] : compaction_troubles_) {
     const std::shared_ptr<const Tablet> tablet = trouble.tablet.lock();
-    if (tablet == nullptr || tablet->moved() || tablet->removed()) continue;
+    if (tablet == nullptr || tablet->superseded() || tablet->removed()) continue;
     add(FailingWork::Kind::kCompaction, trouble);
-    const EventPlace place = PlaceOf(*tablet, *tablet->Layout(), id.second);
-    failing.back().table = place.table;
-    failing.back().locality_group = place.locality_group;
-    failing.back().end_row = place.end_row;
+    const EventLocation location = LocationOf(*tablet, *tablet->Layout(), id.second);
+    failing.back().table = location.table;
+    failing.back().locality_group = location.locality_group;
+    failing.back().end_row = location.end_row;
   }
   return failing;
 }

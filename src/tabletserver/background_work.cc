@@ -182,40 +182,41 @@ bool BackgroundWork::FindFlush(FlushWork* work, absl::Duration* wait) {
       *wait = std::min(*wait, trouble->second.pause.Left(now));
       continue;
     }
-    std::vector<FrozenMemtables> frozen = server->Frozen();
-    const size_t claimed =
-        std::erase_if(frozen, [&](const FrozenMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    std::vector<ImmutableMemtables> immutable = server->MemtablesToFlush();
+    const size_t claimed = std::erase_if(
+        immutable, [&](const ImmutableMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
           return IsClaimed(memtables.tablet.get());
         });
-    std::erase_if(frozen, [&](const FrozenMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      return flushing_.contains({memtables.tablet.get(), memtables.group});
-    });
-    if (!frozen.empty() && claimed > 0) {
+    std::erase_if(immutable,
+                  [&](const ImmutableMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+                    return flushing_.contains({memtables.tablet.get(), memtables.group});
+                  });
+    if (!immutable.empty() && claimed > 0) {
       // A split is over in milliseconds. Without its tablet, the others' flush would need the log.
       const int64_t since = held_since_.try_emplace(server, now).first->second;
-      if (absl::Nanoseconds(now - since) < kClaimPatience) {
-        *wait = std::min(*wait, kClaimPatience);
+      if (absl::Nanoseconds(now - since) < kClaimTimeout) {
+        *wait = std::min(*wait, kClaimTimeout);
         continue;
       }
     }
     held_since_.erase(server);
-    if (frozen.empty()) {
+    if (immutable.empty()) {
       // What could not be written out has gone, with its tablet.
       if (trouble != flush_troubles_.end() && claimed == 0 && flushing_.empty()) {
         flush_troubles_.erase(trouble);
       }
       continue;
     }
-    *work = FlushWork(server, std::move(frozen));
+    *work = FlushWork(server, std::move(immutable));
     return true;
   }
   return false;
 }
 
-BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<FrozenMemtables> f)
-    : server(s), frozen(std::move(f)) {
-  if (frozen.size() > kMostTogether) frozen.resize(kMostTogether);
-  for (const FrozenMemtables& memtables : frozen) {
+BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<ImmutableMemtables> f)
+    : server(s), immutable(std::move(f)) {
+  if (immutable.size() > kMostTogether) immutable.resize(kMostTogether);
+  for (const ImmutableMemtables& memtables : immutable) {
     ids.emplace_back(memtables.tablet.get(), memtables.group);
   }
 }
@@ -286,22 +287,22 @@ void BackgroundWork::Count(CompactionCounters* tablet, CompactionCounters* serve
 }
 
 absl::Status BackgroundWork::RunFlush(FlushWork* work) {
-  if (work->frozen.empty()) return absl::OkStatus();
+  if (work->immutable.empty()) return absl::OkStatus();
   TabletServer* const server = work->server;
   const int64_t begin = NowNanos();
   uint64_t in_memory = 0;
-  for (const FrozenMemtables& frozen : work->frozen) {
-    for (const Ref<Memtable>& memtable : frozen.memtables) in_memory += memtable->bytes();
+  for (const ImmutableMemtables& immutable : work->immutable) {
+    for (const Ref<Memtable>& memtable : immutable.memtables) in_memory += memtable->bytes();
   }
   uint64_t bytes = 0;
-  MinorCompaction compaction(server->environment(), std::move(work->frozen));
+  MinorCompaction compaction(server->environment(), std::move(work->immutable));
   flush_speed_.Begin(in_memory);
   const absl::Status status = compaction.Run();
   flush_speed_.End(in_memory, status.ok() ? in_memory : 0);
   work->is_in_doubt = compaction.is_in_doubt();
   NoteFlush(*work, status);
   for (const MinorCompaction::Part& part : compaction.parts()) {
-    Count(&part.frozen.tablet->counters()->minor, &server->counters()->minor,
+    Count(&part.immutable.tablet->counters()->minor, &server->counters()->minor,
           &server->counters()->minor_compaction, part.outcome, part.status, part.nanos);
     if (!part.status.ok()) continue;
     bytes += part.outcome.bytes_written;
@@ -322,10 +323,10 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
 
 void BackgroundWork::WarnOfFutureCells(const MinorCompaction::Part& part) {
   if (!part.HasFutureCells()) return;
-  const std::shared_ptr<const TableLayout> layout = part.frozen.tablet->Layout();
+  const std::shared_ptr<const TableLayout> layout = part.immutable.tablet->Layout();
   {
     MutexLock lock(&mutex_);
-    if (!warned_of_.insert({layout->table_id, part.frozen.group}).second) return;
+    if (!warned_of_.insert({layout->table_id, part.immutable.group}).second) return;
   }
   info_log_->Warning(
       "table ", layout->name, " has cells that are dated more than a day ahead, in a",
@@ -451,7 +452,7 @@ bool BackgroundWork::HasFlushes() const {
     servers = servers_;
   }
   return std::any_of(servers.begin(), servers.end(), [](TabletServer* server) {
-    return server->error().ok() && server->HasFrozen();
+    return server->error().ok() && server->HasImmutable();
   });
 }
 
@@ -466,16 +467,16 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
     const auto trouble = flush_troubles_.find(server);
     if (trouble != flush_troubles_.end()) trouble->second.pause.TryNow();
   }
-  server->FreezeAll(tablet.get());
-  // What was frozen by now is what the call is for; what is frozen later is not waited for.
-  std::vector<SequenceNumber> frozen;
+  server->RotateAll(tablet.get());
+  // What was rotated by now is what the call is for; what is rotated later is not waited for.
+  std::vector<SequenceNumber> immutable;
   for (Pin<TabletVersion> version = tablet->Version();
        const GroupVersion& group : version->groups()) {
-    frozen.push_back(group.frozen.empty() ? 0 : group.frozen.front()->last_sequence());
+    immutable.push_back(group.immutable.empty() ? 0 : group.immutable.front()->last_sequence());
   }
   MutexLock lock(&mutex_);
-  for (size_t group = 0; group < frozen.size(); ++group) {
-    BT_RETURN_IF_ERROR(AwaitFlush(server, *tablet, group, frozen[group], last, limits));
+  for (size_t group = 0; group < immutable.size(); ++group) {
+    BT_RETURN_IF_ERROR(AwaitFlush(server, *tablet, group, immutable[group], last, limits));
   }
   return absl::OkStatus();
 }
@@ -485,7 +486,7 @@ absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tabl
                                         const CallLimits& limits) {
   while (tablet.FlushedThrough(group) < through) {
     if (tablet.removed()) return absl::NotFoundError("the table was deleted");
-    if (tablet.moved()) return absl::OkStatus();
+    if (tablet.superseded()) return absl::OkStatus();
     // A server that is lost will be replaced.
     if (server->serving()) {
       BT_RETURN_IF_ERROR(server->error());
@@ -513,7 +514,7 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server) {
         changed_.Wait(&mutex_);
         continue;
       }
-      work = FlushWork(server, server->Frozen());
+      work = FlushWork(server, server->MemtablesToFlush());
       if (work.ids.empty()) return absl::OkStatus();
       const auto is_flushed = [&](const WorkId& id)
                                   ABSL_NO_THREAD_SAFETY_ANALYSIS { return flushing_.contains(id); };
@@ -542,12 +543,12 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       // One that is stopped is going to move, or goes on.
       while (compacting_.contains(work.id()) || claims_.contains(tablet.get()) ||
              tablet->stopped() || cancelling_ > 0) {
-        if (tablet->moved() || tablet->removed()) break;
+        if (tablet->superseded() || tablet->removed()) break;
         BT_RETURN_IF_ERROR(WaitForChange(limits));
       }
       BT_RETURN_IF_ERROR(CheckOpen());
       if (tablet->removed()) return absl::NotFoundError("the table was deleted");
-      if (tablet->moved()) return absl::OkStatus();
+      if (tablet->superseded()) return absl::OkStatus();
       compacting_.insert(work.id());
     }
     absl::Status status = tablet->quarantine().Check(group);
@@ -592,7 +593,7 @@ void BackgroundWork::ReleaseTablet(const Tablet* tablet) {
 
 absl::Status BackgroundWork::FlushClaimed(TabletServer* server,
                                           const std::shared_ptr<Tablet>& tablet) {
-  FlushWork work(server, FrozenOf(tablet));
+  FlushWork work(server, ImmutableMemtablesOf(tablet));
   return RunFlush(&work);
 }
 

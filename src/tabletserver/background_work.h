@@ -4,7 +4,7 @@
 // Nobody queues work: each thread looks at the tablets for something to do, and sleeps when there
 // is nothing. So nothing is forgotten when a compaction fails or a thread is late, and what is most
 // needed is done first. One minor and one other compaction of a locality group run at a time. All
-// that is frozen on a server is written out together (tablet/minor_compaction.h).
+// that is rotated on a server is written out together (tablet/minor_compaction.h).
 //
 // What fails:
 // * A flush is tried again after pauses that grow (base/retry_pause.h), while other servers' go on
@@ -78,18 +78,18 @@ class BackgroundWork {
   void SetServers(std::vector<TabletServer*> servers);
   // The database is going to be closed: calls that wait here end with FailedPrecondition, whatever
   // they wait for, and merging compactions are cancelled, also those of calls. Memtables are still
-  // flushed. Then Stop, which returns when all threads have ended. What is frozen stays.
+  // flushed. Then Stop, which returns when all threads have ended. What is rotated stays.
   void BeginClosing();
   void Stop();
   // There may be something to do. Cheap; from any thread.
   void Wake();
 
-  // Freezes the tablet's memtables and waits until all is written out, or the tablet has moved;
+  // Rotates the tablet's memtables and waits until all is written out, or the tablet has moved;
   // then its rows are to be looked for again. Or until a flush of the server has failed: returns
   // the error, and it is tried again without the caller.
   absl::Status FlushTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                            const CallLimits& limits);
-  // Writes out everything that is frozen on a server, on this thread, even if the server has an
+  // Writes out everything that is rotated on a server, on this thread, even if the server has an
   // error.
   absl::Status FlushNow(TabletServer* server);
   // Major compaction of each group, on this thread. Ends early if the tablet has moved. DataLoss
@@ -102,7 +102,7 @@ class BackgroundWork {
   // closed.
   absl::Status ClaimTablet(const Tablet* tablet, const CallLimits& limits);
   void ReleaseTablet(const Tablet* tablet);
-  // Writes out what is frozen of a tablet that the caller has claimed, on this thread.
+  // Writes out what is rotated of a tablet that the caller has claimed, on this thread.
   absl::Status FlushClaimed(TabletServer* server, const std::shared_ptr<Tablet>& tablet);
   // Waits until no work on a tablet is under way. None is begun any more, because its server does
   // not have it any more.
@@ -156,10 +156,10 @@ class BackgroundWork {
     static constexpr size_t kMostTogether = 256;
 
     FlushWork() = default;
-    FlushWork(TabletServer* s, std::vector<FrozenMemtables> f);
+    FlushWork(TabletServer* s, std::vector<ImmutableMemtables> f);
 
     TabletServer* server = nullptr;
-    std::vector<FrozenMemtables> frozen;  // until RunFlush
+    std::vector<ImmutableMemtables> immutable;  // until RunFlush
     std::vector<WorkId> ids;
     bool is_in_doubt = false;  // after RunFlush has failed: MinorCompaction::is_in_doubt
   };
@@ -181,7 +181,7 @@ class BackgroundWork {
   using WorkSet = std::set<WorkId>;
 
   // How long a flush waits for a claimed tablet that it could take along.
-  static constexpr absl::Duration kClaimPatience = absl::Milliseconds(100);
+  static constexpr absl::Duration kClaimTimeout = absl::Milliseconds(100);
   // How long writers wait for memtables that cannot be written out.
   static constexpr absl::Duration kStuck = absl::Seconds(5);
   // After these, with pauses of six seconds in all, an input is taken for unreadable for good.

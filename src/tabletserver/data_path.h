@@ -104,10 +104,10 @@ class DataPath {
 inline bool DataPath::BeginRead(const Tablet& tablet, const TabletVersion& version,
                                 const ReadPoint& point, ReadSpec* spec) const {
   // In this order: a removed tablet is emptied, and the next server has the lock before it writes.
-  if (tablet.removed() || tablet.moved()) [[unlikely]]
+  if (tablet.removed() || tablet.superseded()) [[unlikely]]
     return false;
   if (!server_->serving()) [[unlikely]] {
-    server_->AskForLock();
+    server_->RequestLock();
     return false;
   }
   // In this order: see TabletVersion::read_limit.

@@ -102,7 +102,7 @@ absl::StatusOr<MutateResponse> DataServer::Mutate(const MutateRequest& request) 
 
 MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits& limits) {
   if (!server_->serving()) {
-    server_->AskForLock();
+    server_->RequestLock();
     return Moved();
   }
   MutateResponse response = All(request.mutations.size(), absl::OkStatus());
@@ -138,7 +138,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   if (request.range.empty()) return absl::InvalidArgumentError("the range to read is empty");
   BT_ASSIGN_OR_RETURN(const Filter filter, DecodeFilter(request.filter));
   ScanResponse response;
-  response.moved = true;
+  response.superseded = true;
   if (!IsFor(request.server)) return response;
   const std::shared_ptr<Tablet> tablet =
       request.reverse ? server_->FindTabletBefore(request.table_id, request.range.end())
@@ -153,7 +153,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   if (!path_->BeginRead(*tablet, *version, {request.sequence, request.now}, &spec)) {
     return response;
   }
-  response.moved = false;
+  response.superseded = false;
   response.status = path_->CheckRead(version->layout(), FilterNode::Of(filter), request.caller);
   if (!response.status.ok()) return response;
   response.sequence = spec.sequence;

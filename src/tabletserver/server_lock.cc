@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<LockSession>> ServerLock::Acquire() {
   if (!sequencer.has_value()) return nullptr;
   // After the lock: who seals the file has it.
   BT_ASSIGN_OR_RETURN(const LockServiceFile file, session->Read(file_));
-  if (IsSealed(file.contents)) return absl::NotFoundError(Cat(Quoted(file_), " is sealed"));
+  if (IsFenced(file.contents)) return absl::NotFoundError(Cat(Quoted(file_), " is fenced"));
   return session;
 }
 

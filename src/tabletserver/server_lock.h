@@ -1,10 +1,10 @@
 // A tablet server's right to serve: the exclusive lock on its own file in the lock service,
 // "servers/NAME" (section 5.2 of the paper). The file is there as long as the server's log may be
-// needed. Its contents are empty, or begin with kSealed, once the master has taken the lock because
+// needed. Its contents are empty, or begin with kFenced, once the master has taken the lock because
 // the server had lost it: then the server never serves again, whatever becomes of the lock. What
-// else is known of a sealed server stands behind that (cluster/server_directory.h).
+// else is known of a fenced server stands behind that (cluster/server_directory.h).
 //
-//   kHeld --- session lost ---> kLost --- the file is gone, or sealed ---> kEnded
+//   kHeld --- session lost ---> kLost --- the file is gone, or fenced ---> kEnded
 //     ^                           |
 //     +--- another session has ---+
 //          the lock again
@@ -28,9 +28,9 @@ namespace bigtable {
 class ServerLock {
  public:
   static constexpr std::string_view kDirectory = "servers";
-  static constexpr std::string_view kSealed = "sealed";
+  static constexpr std::string_view kFenced = "fenced";
   static std::string FileOf(std::string_view server);
-  static bool IsSealed(std::string_view contents) { return contents.starts_with(kSealed); }
+  static bool IsFenced(std::string_view contents) { return contents.starts_with(kFenced); }
 
   enum class State { kHeld, kLost, kEnded };
 
@@ -61,7 +61,7 @@ class ServerLock {
   ServerLock(LockService* service, std::string_view server, absl::Duration lease)
       : service_(service), file_(FileOf(server)), options_{std::string(server), lease} {}
 
-  // A session that has the lock; null if others have it. NotFound: the file is gone or sealed.
+  // A session that has the lock; null if others have it. NotFound: the file is gone or fenced.
   absl::StatusOr<std::unique_ptr<LockSession>> Acquire();
 
   LockService* const service_;

@@ -24,8 +24,8 @@ struct TabletServer::Write final : GroupCommit::Request {
 
   const WriteRequest& request;
   const absl::Span<absl::Status> statuses;
-  int64_t queued_at = 0;  // if it is measured
-  bool moved = false;     // the tablet was, before the write's turn
+  int64_t queued_at = 0;    // if it is measured
+  bool superseded = false;  // the tablet was, before the write's turn
 };
 
 TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment environment,
@@ -38,7 +38,7 @@ TabletServer::TabletServer(TabletServerOptions options, TabletEnvironment enviro
       queue_([this](std::span<GroupCommit::Request* const> group) { CommitGroup(group); },
              TakeOver()) {
   environment_.visible = [this] { return visible(); };
-  environment_.sync_log = [this](absl::Span<const FrozenMemtables> flushed) {
+  environment_.sync_log = [this](absl::Span<const ImmutableMemtables> flushed) {
     return SyncLog(flushed);
   };
 }
@@ -99,7 +99,7 @@ void TabletServer::DropLog() {
 bool TabletServer::AwaitLock() const {
   while (!serving()) {
     if (ended_) return false;
-    AskForLock();
+    RequestLock();
     absl::SleepFor(absl::Milliseconds(1));
   }
   return true;
@@ -116,13 +116,13 @@ bool TabletServer::HasRowsOf(const Tablet& tablet) const {
   const auto found = tablets_.upper_bound({tablet.table_id(), tablet.rows().begin()});
   return found != tablets_.end() && found->first.table_id == tablet.table_id() &&
          found->second.get() != &tablet && !tablet.id().EndsBefore(found->second->rows().begin()) &&
-         !found->second->moved();
+         !found->second->superseded();
 }
 
 void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
-  MutexLock freeze_lock(&freeze_mutex_);
-  for (const FrozenMemtables& frozen : FrozenOf(tablet)) {
-    frozen_.Add(tablet, frozen.memtables.front()->last_sequence());
+  MutexLock rotation_lock(&rotation_mutex_);
+  for (const ImmutableMemtables& immutable : ImmutableMemtablesOf(tablet)) {
+    rotated_.Add(tablet, immutable.memtables.front()->last_sequence());
   }
   MutexLock lock(&mutex_);
   ABSL_ASSERT(!HasRowsOf(*tablet) && "a server has two tablets with the same rows");
@@ -132,12 +132,12 @@ void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
 
 void TabletServer::RemoveTablet(const TabletId& id) {
   queue_.RunExclusive([&] {
-    MutexLock freeze_lock(&freeze_mutex_);
+    MutexLock rotation_lock(&rotation_mutex_);
     MutexLock lock(&mutex_);
     const auto found = tablets_.find(id);
     if (found == tablets_.end()) return;
     found->second->MarkRemoved();
-    frozen_.Remove(*found->second);
+    rotated_.Remove(*found->second);
     tablets_.erase(found);
   });
 }
@@ -148,9 +148,9 @@ void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::strin
     const uint64_t bytes = tablet->ActiveBytes();
     Tablet::Halves halves;
     {
-      MutexLock freeze_lock(&freeze_mutex_);
+      MutexLock rotation_lock(&rotation_mutex_);
       halves = tablet->Split(row, visible());
-      frozen_.Replace(*tablet, halves, bytes);
+      rotated_.Replace(*tablet, halves, bytes);
       halves.left->counters()->Inherit(*tablet->counters());
       MutexLock lock(&mutex_);
       tablets_.erase(tablet->id());
@@ -166,14 +166,14 @@ void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::strin
 void TabletServer::StopTablet(Tablet* tablet) {
   queue_.RunExclusive([&] {
     tablet->SetStopped(true);
-    MutexLock lock(&freeze_mutex_);
-    FreezeAll(tablet->shared_from_this());
+    MutexLock lock(&rotation_mutex_);
+    RotateAll(tablet->shared_from_this());
   });
 }
 
 void TabletServer::ForgetTablet(const Tablet& tablet) {
-  MutexLock freeze_lock(&freeze_mutex_);
-  frozen_.Remove(tablet);
+  MutexLock rotation_lock(&rotation_mutex_);
+  rotated_.Remove(tablet);
   MutexLock lock(&mutex_);
   const auto found = tablets_.find(tablet.id());
   if (found != tablets_.end() && found->second.get() == &tablet) tablets_.erase(found);
@@ -253,13 +253,13 @@ bool TabletServer::Apply(const WriteRequest& request, absl::Span<absl::Status> s
     measured_.fetch_add(1, std::memory_order_relaxed);
   }
   queue_.Commit(&write);
-  return !write.moved;
+  return !write.superseded;
 }
 
 void TabletServer::CommitGroup(std::span<GroupCommit::Request* const> group) {
   if (!serving()) [[unlikely]] {
-    AskForLock();
-    for (GroupCommit::Request* request : group) static_cast<Write*>(request)->moved = true;
+    RequestLock();
+    for (GroupCommit::Request* request : group) static_cast<Write*>(request)->superseded = true;
     const int64_t now = NowNanos();
     return NoteTimes(group, {.begin = now, .logged = now, .synced = now, .applied = now});
   }
@@ -306,10 +306,10 @@ absl::Status TabletServer::Secure(CommitLog* log, bool sync) {
 
 GroupCommit::TakeOver TabletServer::TakeOver() {
   return {
-      .patience =
+      .stall_timeout =
           [this](absl::Duration running) {
             const std::shared_ptr<CommitLog> log = Log();
-            return log != nullptr ? log->Patience(running) : absl::InfiniteDuration();
+            return log != nullptr ? log->StallTimeout(running) : absl::InfiniteDuration();
           },
       .commit =
           [this](std::span<GroupCommit::Request* const> group) { CommitGroupElsewhere(group); },
@@ -360,11 +360,11 @@ void TabletServer::FinishGroup(std::span<GroupCommit::Request* const> group, abs
     NoteTimes(group, times_);
   }
   for (GroupCommit::Request* request : group) {
-    FreezeFull(static_cast<Write*>(request)->request.tablet);
+    RotateFull(static_cast<Write*>(request)->request.tablet);
   }
   if (const uint64_t bytes = log_->NeededBytes();
-      bytes > options_.max_log_bytes && bytes != std::exchange(frozen_for_log_bytes_, bytes)) {
-    FreezeForLog();
+      bytes > options_.max_log_bytes && bytes != std::exchange(rotated_for_log_bytes_, bytes)) {
+    RotateForLog();
   }
   if (!log_->NeedsUpkeep()) {
     upkeep_asked_ = false;
@@ -373,19 +373,19 @@ void TabletServer::FinishGroup(std::span<GroupCommit::Request* const> group, abs
   }
 }
 
-void TabletServer::NoteLogSegment(bool was_sealed) {
+void TabletServer::NoteLogSegment(bool was_ended) {
   if (environment_.events == nullptr) return;
   const uint64_t segment = log_->end_offset() >> kSegmentShift;
   // A group of writes may have filled several.
-  for (; told_segment_ < segment; ++told_segment_) {
-    if (told_segment_ > 0 && (was_sealed || told_segment_ + 1 < segment)) {
-      TellOfSegment(&EventListener::OnLogSegmentSealed, told_segment_);
+  for (; notified_segment_ < segment; ++notified_segment_) {
+    if (notified_segment_ > 0 && (was_ended || notified_segment_ + 1 < segment)) {
+      NotifySegment(&EventListener::OnLogSegmentEnded, notified_segment_);
     }
-    TellOfSegment(&EventListener::OnLogSegmentCreated, told_segment_ + 1);
+    NotifySegment(&EventListener::OnLogSegmentCreated, notified_segment_ + 1);
   }
 }
 
-void TabletServer::TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&),
+void TabletServer::NotifySegment(void (EventListener::*function)(const LogSegmentEvent&),
                                  uint64_t number) {
   if (environment_.events == nullptr) return;
   environment_.events->Push(function,
@@ -430,8 +430,8 @@ absl::Status TabletServer::AppendToLog(RecordType type, SequenceNumber sequence,
 
 absl::Status TabletServer::LogWrite(Write* write) {
   const WriteRequest& request = write->request;
-  write->moved = request.tablet->stopped();
-  if (write->moved) return absl::OkStatus();
+  write->superseded = request.tablet->stopped();
+  if (write->superseded) return absl::OkStatus();
   absl::Status refused = request.limits.Check("the write");
   if (request.tablet->removed()) {
     refused = absl::NotFoundError(Cat("table ", request.layout->name, " was deleted"));
@@ -516,7 +516,7 @@ absl::Status TabletServer::LogMutation(Write* write, size_t i) {
 
 void TabletServer::ApplyToMemtables(Write* write) {
   const WriteRequest& request = write->request;
-  if (write->moved) return;
+  if (write->superseded) return;
   for (size_t i = 0; i < request.mutations.size(); ++i) {
     if (!write->statuses[i].ok()) continue;
     const Logged& logged = logged_[next_logged_++];
@@ -655,7 +655,7 @@ absl::Status TabletServer::error() const {
 
 void TabletServer::BeginResume() {
   resuming_.store(true);
-  FreezeEverything();
+  RotateEverything();
 }
 
 absl::Status TabletServer::FinishResume() {
@@ -686,7 +686,7 @@ absl::Status TabletServer::FinishResume() {
 absl::Status TabletServer::CloseLog() {
   if (!has_log()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(log_->Close());
-  TellOfSegment(&EventListener::OnLogSegmentSealed, log_->end_offset() >> kSegmentShift);
+  NotifySegment(&EventListener::OnLogSegmentEnded, log_->end_offset() >> kSegmentShift);
   return absl::OkStatus();
 }
 

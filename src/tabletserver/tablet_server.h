@@ -4,7 +4,7 @@
 // A write runs on the caller's thread. Callers that come at the same time form a group
 // (commitlog/group_commit.h), and one of them, the leader, does for all: sequence numbers, one
 // record each into the log, one sync if any asks for it, the memtables, and then the visible
-// sequence number. If a call on the log's file hangs, one of those who wait takes over from the
+// sequence number. If a call on the log's file stalls, one of those who wait takes over from the
 // leader, in the log's other file (commitlog/commit_log.h). So there is one writer at a time, and
 // readers see a group only when it is whole. Changes of a tablet's memtables and schema run in the
 // same queue.
@@ -50,7 +50,7 @@
 #include "monitoring/server_counters.h"
 #include "tablet/mutation_format.h"
 #include "tablet/tablet.h"
-#include "tabletserver/frozen_tablets.h"
+#include "tabletserver/rotated_tablets.h"
 #include "tabletserver/server_lock.h"
 
 namespace bigtable {
@@ -68,7 +68,7 @@ struct WriteRequest {
 };
 
 struct TabletServerOptions {
-  // Bytes at which a memtable is frozen, and of a log segment.
+  // Bytes at which a memtable is rotated, and of a log segment.
   uint64_t memtable_size = 0;
   uint64_t log_segment_size = 0;
   // The log is kept shorter than this by writing out the memtables that need its oldest segments.
@@ -94,15 +94,15 @@ class TabletServer final {
   // Renews its lock, or tries to get it back. One thread at a time.
   ServerLock::State RenewLock();
   // Somebody has found that it is not serving: has the background look at that soon.
-  void AskForLock() const { wake_(); }
-  // Its file is sealed, so it will never serve again: whoever waits for its lock goes on.
+  void RequestLock() const { wake_(); }
+  // Its file is fenced, so it will never serve again: whoever waits for its lock goes on.
   void MarkEnded() { ended_ = true; }
   bool ended() const { return ended_; }
   // After that: whatever it has begun has ended when this returns, and it touches its log no more,
-  // but for a call on a log file that has hung and was left behind by a switch: what that still
+  // but for a call on a log file that has stalled and was left behind by a switch: what that still
   // does to its file is no part of the log. visible() and last_acknowledged() are final then.
   void WaitForEnd();
-  // Of a server that has ended: nobody will read its log. A call that hangs keeps it until it
+  // Of a server that has ended: nobody will read its log. A call that stalls keeps it until it
   // returns.
   void DropLog();
 
@@ -119,10 +119,10 @@ class TabletServer final {
   // The tablet takes no more writes.
   void RemoveTablet(const TabletId& id);
   // Replaces a tablet by two, in its turn among the writes (Tablet::Split), and calls `publish`
-  // before anybody writes to them. What it has frozen for that waits for the server's next flush.
+  // before anybody writes to them. What it has rotated for that waits for the server's next flush.
   void SplitTablet(const std::shared_ptr<Tablet>& tablet, std::string_view row,
                    absl::FunctionRef<void(const Tablet::Halves&)> publish);
-  // The tablet takes no more writes, and its memtables are frozen, so that it can be served by
+  // The tablet takes no more writes, and its memtables are rotated, so that it can be served by
   // another server, or as another tablet.
   void StopTablet(Tablet* tablet);
   // Has nothing to do any more with a tablet that has moved.
@@ -176,12 +176,12 @@ class TabletServer final {
 
   // --- Freezing memtables; these wait for their turn among the writes. ---
 
-  // Freezes the active memtables of the tablet, so that background work writes them out.
-  void FreezeAll(Tablet* tablet);
-  void FreezeEverything();
+  // Rotates the active memtables of the tablet, so that background work writes them out.
+  void RotateAll(Tablet* tablet);
+  void RotateEverything();
   // Has the largest active memtables written out, which together have half of what all have, and
   // what waits, because memory is short. (One alone would hardly help where there are many.)
-  void FreezeLargest();
+  void RotateLargest();
 
   // --- Upkeep, from background threads ---
 
@@ -198,12 +198,12 @@ class TabletServer final {
     const std::shared_ptr<CommitLog> log = Log();
     return log != nullptr && log->NeedsUpkeep();
   }
-  // Whether frozen memtables are due to be written out (tabletserver/frozen_tablets.h).
-  bool HasFrozen();
-  // These, at one moment: what was frozen together is in it together.
-  std::vector<FrozenMemtables> Frozen();
-  // Bytes of frozen memtables that wait for others to be due.
-  uint64_t WaitingBytes() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return frozen_.waiting_bytes(); }
+  // Whether immutable memtables are due to be written out (tabletserver/rotated_tablets.h).
+  bool HasImmutable();
+  // These, at one moment: what was rotated together is in it together.
+  std::vector<ImmutableMemtables> MemtablesToFlush();
+  // Bytes of immutable memtables that wait for others to be due.
+  uint64_t WaitingBytes() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return rotated_.waiting_bytes(); }
   // Bytes of the log's segments that are needed or pinned.
   uint64_t LogBytes() const {
     const std::shared_ptr<CommitLog> log = Log();
@@ -253,10 +253,10 @@ class TabletServer final {
   };
 
   void CommitGroup(std::span<GroupCommit::Request* const> group);
-  // The same for a group whose leader hangs in SecureLog, on another thread.
+  // The same for a group whose leader stalls in SecureLog, on another thread.
   void CommitGroupElsewhere(std::span<GroupCommit::Request* const> group);
   GroupCommit::TakeOver TakeOver();
-  // Flushes the log and, if `sync`, syncs it. False if the call has hung and another thread has
+  // Flushes the log and, if `sync`, syncs it. False if the call has stalled and another thread has
   // done all that was left to do.
   bool SecureLog(std::span<GroupCommit::Request* const> group, bool sync, absl::Status* status);
   absl::Status Secure(CommitLog* log, bool sync);
@@ -266,9 +266,9 @@ class TabletServer final {
   // With the lock, or once it has it again; false when the server has ended.
   bool AwaitLock() const;
   // Tells the listener if the log is in another segment than when it was last told, and that the
-  // one right before it `was_sealed`. The leader's.
-  void NoteLogSegment(bool was_sealed);
-  void TellOfSegment(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
+  // one right before it `was_ended`. The leader's.
+  void NoteLogSegment(bool was_ended);
+  void NotifySegment(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
   void NoteTimes(std::span<GroupCommit::Request* const> group, const GroupTimes& times);
   // An error is one of the log, which concerns the whole group; what is wrong with a single
   // mutation, or is too large for the log, is in its own status.
@@ -281,12 +281,12 @@ class TabletServer final {
                            absl::Status* refused);
   void ApplyToMemtables(Write* write);
 
-  // --- tablet_server_freezing.cc ---
+  // --- tablet_server_rotation.cc ---
 
   // The leader's: full memtables of a tablet that was written to are due.
-  void FreezeFull(Tablet* tablet);
+  void RotateFull(Tablet* tablet);
   // The leader's: the log is too long, and what begins in its older half is due.
-  void FreezeForLog();
+  void RotateForLog();
   // The active memtable of a locality group.
   struct Active {
     std::shared_ptr<Tablet> tablet;
@@ -294,19 +294,19 @@ class TabletServer final {
   };
   // Those that are not empty.
   std::vector<Active> ActiveMemtables() const;
-  // Freezes what is due, and everything else that is active with it as long as that is worth it.
-  void FreezeWithOthers(const std::vector<Active>& due, const std::vector<Active>& all,
-                        FreezeReason reason);
-  // With all memtables that are frozen at one moment: they are due now.
-  void Freeze(const Active& active, FreezeReason reason)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
+  // Rotates what is due, and everything else that is active with it as long as that is worth it.
+  void RotateWithOthers(const std::vector<Active>& due, const std::vector<Active>& all,
+                        RotationReason reason);
+  // With all memtables that are rotated at one moment: they are due now.
+  void Rotate(const Active& active, RotationReason reason)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(rotation_mutex_);
   // The same for all of a tablet, unless it has gone.
-  void FreezeAll(const std::shared_ptr<Tablet>& tablet)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(freeze_mutex_);
+  void RotateAll(const std::shared_ptr<Tablet>& tablet)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(rotation_mutex_);
   // TabletEnvironment::sync_log.
-  absl::StatusOr<SequenceNumber> SyncLog(absl::Span<const FrozenMemtables> flushed);
+  absl::StatusOr<SequenceNumber> SyncLog(absl::Span<const ImmutableMemtables> flushed);
   // Whether other memtables have mutations that came before the last one of these, and may be lost.
-  bool IsLogNeeded(absl::Span<const FrozenMemtables> flushed) const;
+  bool IsLogNeeded(absl::Span<const ImmutableMemtables> flushed) const;
 
   const TabletServerOptions options_;
   TabletEnvironment environment_;
@@ -336,19 +336,19 @@ class TabletServer final {
   std::atomic<uint64_t> rows_written_{0};
   ServerCounters counters_;
 
-  // The leader's own: who takes over goes on with it, and the one that hangs touches it no more.
+  // The leader's own: who takes over goes on with it, and the one that stalls touches it no more.
   std::string header_;
   std::string batch_;
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;
   GroupTimes times_{};  // if one of the group is measured
   bool upkeep_asked_ = false;
-  uint64_t told_segment_ = 0;          // of NoteLogSegment
-  uint64_t frozen_for_log_bytes_ = 0;  // the log's length when FreezeForLog was last called
+  uint64_t notified_segment_ = 0;       // of NoteLogSegment
+  uint64_t rotated_for_log_bytes_ = 0;  // the log's length when RotateForLog was last called
 
-  // Held while memtables are frozen together, and while somebody looks at what is frozen.
-  mutable Mutex freeze_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
-  FrozenTablets frozen_ ABSL_GUARDED_BY(freeze_mutex_);
+  // Held while memtables are rotated together, and while somebody looks at what is rotated.
+  mutable Mutex rotation_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
+  RotatedTablets rotated_ ABSL_GUARDED_BY(rotation_mutex_);
 
   mutable Mutex mutex_;
   std::map<TabletId, std::shared_ptr<Tablet>> tablets_ ABSL_GUARDED_BY(mutex_);

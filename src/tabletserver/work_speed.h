@@ -3,7 +3,7 @@
 //
 // It is known without asking the work how far it is: what has ended counts with what it took, the
 // last two seconds of work most; and what is under way is not faster than if all of it ended now.
-// So a disk that hangs shows while it hangs, and not when it is over.
+// So a disk that stalls shows while it stalls, and not when it is over.
 //
 //   Begin(64 MiB) ... 0.4 s ... End       160 MiB/s
 //   Begin(64 MiB) ... 4 s later, and nothing has ended: 30 MiB/s, and falling

@@ -102,10 +102,10 @@ void WriteController::NoteReasonLocked() {
   // Nobody writes to a server that has no log yet.
   if (events_ == nullptr || !server_->has_log()) return;
   const StallReason now = reason();
-  if (now == told_) return;
+  if (now == notified_) return;
   events_->Push(&EventListener::OnStallChanged, {.time = absl::Now(),
                                                  .server = server_->name(),
-                                                 .before = std::exchange(told_, now),
+                                                 .before = std::exchange(notified_, now),
                                                  .now = now,
                                                  .delay = delay()});
 }
@@ -126,7 +126,7 @@ absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limi
       return absl::OkStatus();
     }
   }
-  Waiter waiter{.bytes = bytes, .place = place_ + bytes, .admission = admission};
+  Waiter waiter{.bytes = bytes, .position = end_position_ + bytes, .admission = admission};
   return Wait(&waiter, limits);
 }
 
@@ -134,7 +134,7 @@ absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
   const WaitTimer held_back;
   queue_.insert(
       std::upper_bound(queue_.begin(), queue_.end(), waiter,
-                       [](const Waiter* a, const Waiter* b) { return a->place < b->place; }),
+                       [](const Waiter* a, const Waiter* b) { return a->position < b->position; }),
       waiter);
   waiting_.store(queue_.size(), std::memory_order_relaxed);
   absl::Status status;
@@ -186,7 +186,7 @@ absl::Duration WriteController::LetThrough(SteadyTime now) {
     }
     Unreserve(first);
     Pass(first->bytes, rate, first->admission);
-    place_ = std::max(place_, first->place);
+    end_position_ = std::max(end_position_, first->position);
     first->is_through = true;
     first->changed.Signal();
     debt = TimeOfDebt(rate);

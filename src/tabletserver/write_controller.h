@@ -34,7 +34,8 @@
 //     an eighth of the speed of flushes: where compactions are paused, cancelled, limited or have
 //     failed, slowing writers down would not help either, and it is reads that become slower.
 //   * Databases that share a budget wait for one another's flushes, which free the memory of all.
-//     One that can flush nothing, because of an error, is not waited for; one whose flush hangs is.
+//     One that can flush nothing, because of an error, is not waited for; one whose flush stalls
+//     is.
 //   * A write that gives up (deadline, cancellation, error of the server, a flush that has failed
 //     for five seconds) has paid for nothing: those behind it wait as if it had never come.
 //     Deadlines are heard when they pass, cancellations and errors within 20 milliseconds.
@@ -120,7 +121,7 @@ class WriteController final : public MemtableHolder {
   // MemtableHolder.
   bool IsWritingOut() const override { return background_->HasFlushes(); }
   uint64_t LargestMemtable() const override;
-  void WriteOutLargest() override { server_->FreezeLargest(); }
+  void WriteOutLargest() override { server_->RotateLargest(); }
   void OnProgress() override;
 
   // Why a write that comes now would be delayed, and for how long for a thousand bytes as long as
@@ -139,7 +140,7 @@ class WriteController final : public MemtableHolder {
   // A write that is held back.
   struct Waiter {
     uint64_t bytes;
-    uint64_t place;  // the smallest is the first to be let through
+    uint64_t position;  // the smallest is the first to be let through
     Admission* admission;
     bool has_reserved = false;  // the budget, for the room that it waits for
     bool is_through = false;
@@ -212,7 +213,7 @@ class WriteController final : public MemtableHolder {
 
   Mutex mutex_;
   std::vector<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);  // by their places
-  uint64_t place_ ABSL_GUARDED_BY(mutex_) = 0;          // of the last one that was let through
+  uint64_t end_position_ ABSL_GUARDED_BY(mutex_) = 0;   // of the last one that was let through
   // Bytes that were let through under pressure and are not worked off, and when that was so.
   double debt_ ABSL_GUARDED_BY(mutex_) = 0;
   SteadyTime debt_at_ ABSL_GUARDED_BY(mutex_);
@@ -220,7 +221,7 @@ class WriteController final : public MemtableHolder {
   SteadyTime speeds_until_ ABSL_GUARDED_BY(mutex_);
   uint64_t arriving_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of large writes on their way
   bool may_flush_ ABSL_GUARDED_BY(mutex_) = true;  // as LookForFlushes has found
-  StallReason told_ ABSL_GUARDED_BY(mutex_) = StallReason::kNone;
+  StallReason notified_ ABSL_GUARDED_BY(mutex_) = StallReason::kNone;
 };
 
 }  // namespace bigtable

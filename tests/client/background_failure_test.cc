@@ -146,7 +146,7 @@ TEST_F(BackgroundFailureTest, ADamagedFileIsLeftOutOfCompactionsAndHoldsUpNobody
   EXPECT_GT(file.since, absl::Now() - absl::Minutes(5));
   ASSERT_TRUE(Eventually([&] { return !listener_.events().empty(); }));
   EXPECT_EQ(listener_.events().size(), 1u);
-  EXPECT_EQ(listener_.events()[0].place.table, "damaged");
+  EXPECT_EQ(listener_.events()[0].location.table, "damaged");
   EXPECT_EQ(listener_.events()[0].file.number, file.number);
   EXPECT_EQ(listener_.events()[0].file.bytes, bytes.size());
   EXPECT_STATUS(kDataLoss, path, listener_.events()[0].status);

@@ -1,4 +1,4 @@
-// A call on the log of a tablet server hangs, and the server is lost.
+// A call on the log of a tablet server stalls, and the server is lost.
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -19,7 +19,7 @@
 namespace bigtable {
 namespace {
 
-// The parameter: whether log files are mapped, so that only syncs can hang.
+// The parameter: whether log files are mapped, so that only syncs can stall.
 class LostServerStallConcurrencyTest : public TabletsFixture,
                                        public testing::WithParamInterface<bool> {
  protected:
@@ -37,16 +37,16 @@ class LostServerStallConcurrencyTest : public TabletsFixture,
   }
   void TearDown() override {
     if (faulty_ != nullptr) faulty_->ReleaseCalls();
-    if (hanging_.joinable()) hanging_.join();
+    if (stalled_.joinable()) stalled_.join();
     database_.reset();
   }
-  // A synced write whose call on the log hangs.
-  void WriteAndHang(int row) {
+  // A synced write whose call on the log stalls.
+  void WriteAndStall(int row) {
     std::vector<FileCall> kinds = {FileCall::kLogSync};
     if (!GetParam()) kinds.push_back(FileCall::kLogWrite);
     faulty_->StallOneFile(
         {.kinds = kinds, .path_contains = absl::StrCat("/log/", server_->name(), "/0")});
-    hanging_ = std::thread([this, row] {
+    stalled_ = std::thread([this, row] {
       RowMutation mutation(RowOf(row));
       mutation.Set("f:q", Timestamp(1), absl::StrCat("v", row));
       outcome_ = table_->Apply(mutation, {.durability = Durability::kSync});
@@ -57,7 +57,7 @@ class LostServerStallConcurrencyTest : public TabletsFixture,
   absl::Status Return() {
     EXPECT_EQ(faulty_->stalled(), 1);
     faulty_->ReleaseCalls();
-    hanging_.join();
+    stalled_.join();
     return outcome_;
   }
   bool HasLog(const TabletServer* server) {
@@ -75,7 +75,7 @@ class LostServerStallConcurrencyTest : public TabletsFixture,
   std::optional<DatabasePeer> peer_;
   Table* table_ = nullptr;
   TabletServer* server_ = nullptr;
-  std::thread hanging_;
+  std::thread stalled_;
   absl::Status outcome_;
 };
 INSTANTIATE_TEST_SUITE_P(Ways, LostServerStallConcurrencyTest, testing::Bool(),
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, LostServerStallConcurrencyTest, testing::Bool(),
                          });
 
 TEST_P(LostServerStallConcurrencyTest, WhatWasAcknowledgedByWhoTookOverIsFound) {
-  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   Fill(table_, 11, 12, "v");
   EXPECT_EQ(database_->Statistics().log_switches, 1u);
   ExpectFilled(table_, 0, 12, "v");
@@ -98,7 +98,7 @@ TEST_P(LostServerStallConcurrencyTest, WhatWasAcknowledgedByWhoTookOverIsFound) 
 }
 
 TEST_P(LostServerStallConcurrencyTest, WhatWasNotAcknowledgedIsNeverSeen) {
-  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   server_->Abandon();
   // Who takes over finds the server lost, and does not acknowledge; its own write is made
   // elsewhere.
@@ -116,7 +116,7 @@ TEST_P(LostServerStallConcurrencyTest, WhatWasNotAcknowledgedIsNeverSeen) {
 
 // The process dies when others may have gone on without it.
 TEST_P(LostServerStallConcurrencyTest, NorIsItFoundByALaterProcess) {
-  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   faulty_->FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
   peer_->Kill(server_);
   peer_->ReplaceLostServers();
@@ -132,7 +132,7 @@ TEST_P(LostServerStallConcurrencyTest, NorIsItFoundByALaterProcess) {
 }
 
 TEST_P(LostServerStallConcurrencyTest, ItIsReplacedThoughNobodyElseWrites) {
-  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   peer_->Kill(server_);
   peer_->ReplaceLostServers();
   EXPECT_FALSE(HasLog(server_));
@@ -143,7 +143,7 @@ TEST_P(LostServerStallConcurrencyTest, ItIsReplacedThoughNobodyElseWrites) {
 }
 
 TEST_P(LostServerStallConcurrencyTest, TheLockMayComeBackBeforeItIsAcknowledged) {
-  ASSERT_NO_FATAL_FAILURE(WriteAndHang(10));
+  ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   peer_->Expire(server_);
   Fill(table_, 0, 10, "w");
   const bool came_back = server_->serving();

@@ -117,7 +117,7 @@ TEST_F(LostServerTest, WhoWaitsForATabletPilesUpNothingAndDoesNotKeepTheDatabase
   closer.join();
 }
 
-TEST_F(LostServerTest, AServerWhoseFileIsSealedEnds) {
+TEST_F(LostServerTest, AServerWhoseFileIsFencedEnds) {
   Open(WithServers(1));
   Table* const table = CreateSplitTable("t", 2, 10);
   Fill(table, 0, 20, "v");

@@ -54,7 +54,7 @@ TEST_F(MemoryBudgetTest, IdleDatabasesGiveTheirMemoryToOneThatWrites) {
   write(0, 1800);
   write(1, 1600);
   write(2, 1700);
-  ASSERT_OK(databases[0]->WaitUntilQuiet());  // what was frozen is written out
+  ASSERT_OK(databases[0]->WaitUntilQuiet());  // what was rotated is written out
   EXPECT_GE(databases[0]->Statistics().minor_compactions, 1u);
 }
 

@@ -93,7 +93,7 @@ class MetadataTest : public TabletsFixture {
   }
   // Writes METADATA out, and so to its root tablet.
   absl::Status FlushMetadata() {
-    Peer().ServersOf(ServerRole::kMetadata)[0]->FreezeEverything();
+    Peer().ServersOf(ServerRole::kMetadata)[0]->RotateEverything();
     return database_->WaitUntilQuiet();
   }
 
@@ -155,7 +155,7 @@ TEST_F(MetadataTest, AFlushIsCommittedForEachOfItsTabletsApart) {
   };
   const uint64_t before = commits();
   const DatabaseStatistics earlier = database_->Statistics();
-  for (TabletServer* server : Peer().Servers()) server->FreezeEverything();
+  for (TabletServer* server : Peer().Servers()) server->RotateEverything();
   ASSERT_OK(database_->WaitUntilQuiet());
   const DatabaseStatistics now = database_->Statistics();
   EXPECT_GE(now.minor_compactions, earlier.minor_compactions + kTablets);

@@ -605,7 +605,7 @@ class ModelRun {
 
   // --- Reads ---
 
-  Moment RandomMoment(Random& random) {
+  Moment RandomSnapshot(Random& random) {
     Moment moment;
     moment.options.verify_checksums = random.OneIn(4);
     moment.options.fill_cache = !random.OneIn(4);
@@ -646,7 +646,7 @@ class ModelRun {
     const ModelTable& model = model_.tables.at(table);
     const std::string key = RandomRow(random);
     const ModelFilter filter = RandomFilter(random, model);
-    const Moment moment = RandomMoment(random);
+    const Moment moment = RandomSnapshot(random);
     Log(Cat("ReadRow ", table, " ", Quoted(key.substr(0, 20)), " ", filter.DebugString(),
             Describe(moment)));
     Table* const engine = TableOf(table);
@@ -662,7 +662,7 @@ class ModelRun {
     if (table.empty()) return Log("(no table)");
     const RowSet rows = RandomRowSet(random);
     const ModelFilter filter = RandomFilter(random, model_.tables.at(table));
-    Moment moment = RandomMoment(random);
+    Moment moment = RandomSnapshot(random);
     moment.options.reverse = random.OneIn(2);
     if (random.OneIn(3)) moment.options.row_limit = random.Between(1, 8);
     Log(Cat(hold ? "Open ReadRows " : "ReadRows ", table, bigtable::Describe(rows.ranges()), " ",
@@ -683,7 +683,7 @@ class ModelRun {
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
     const RowRange range = random.OneIn(3) ? RowRange::All() : RandomRowRange(random);
-    Moment moment = RandomMoment(random);
+    Moment moment = RandomSnapshot(random);
     moment.options.reverse = random.OneIn(3);
     Log(Cat(hold ? "Open Scan " : "Scan ", table, bigtable::Describe({range}), Describe(moment)));
     auto cursor = std::make_unique<ScanCursor>(engine, range, moment.options);

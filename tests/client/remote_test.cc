@@ -223,7 +223,7 @@ TEST_F(RemoteServerTest, AServerWithoutItsLockRefuses) {
   ASSERT_OK_AND_ASSIGN(const MutateResponse first, Mutate(service, name, table_id, 1, mutation));
   EXPECT_EQ(first.verdict, MutateResponse::Verdict::kDone);
   ASSERT_OK_AND_ASSIGN(const ScanResponse before, Scan(service, name, table_id, RowRange::All()));
-  EXPECT_FALSE(before.moved);
+  EXPECT_FALSE(before.superseded);
   for (const bool is_replaced : {false, true}) {
     SCOPED_TRACE(is_replaced);
     is_replaced ? peer_->ReplaceLostServers() : peer_->Kill(server);
@@ -231,7 +231,7 @@ TEST_F(RemoteServerTest, AServerWithoutItsLockRefuses) {
     ASSERT_OK_AND_ASSIGN(const MutateResponse again, Mutate(service, name, table_id, 1, mutation));
     EXPECT_EQ(again, first);
     ASSERT_OK_AND_ASSIGN(const ScanResponse scan, Scan(service, name, table_id, RowRange::All()));
-    EXPECT_TRUE(scan.moved);
+    EXPECT_TRUE(scan.superseded);
     EXPECT_EQ(scan.cells, "");
   }
   ASSERT_OK_AND_ASSIGN(
@@ -316,7 +316,7 @@ TEST_F(RemoteServerTest, AnotherServerKnowsNothing) {
   ASSERT_OK_AND_ASSIGN(const auto response, Mutate(service, "server-x", TableId(), 1, mutation));
   EXPECT_EQ(response.verdict, MutateResponse::Verdict::kOtherServer);
   ASSERT_OK_AND_ASSIGN(const auto scan, Scan(service, "server-x", TableId(), RowRange::All()));
-  EXPECT_TRUE(scan.moved);
+  EXPECT_TRUE(scan.superseded);
 }
 
 TEST_F(RemoteServerTest, WhatIsNoRequestIsRefused) {

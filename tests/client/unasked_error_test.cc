@@ -1,7 +1,8 @@
 // A stream that failed, and whose status nobody asked for: the program hears of it.
 #include <algorithm>
-#include "gtest/gtest.h"
 #include <memory>
+
+#include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
 
@@ -22,10 +23,10 @@ class UnaskedErrorTest : public DatabaseFixture {
     table_ = CreateTable("t", {"f"});
     Set(table_, "r", "f:q", 1, "v");
   }
-  static void ReadWithoutAsking(Table* table, const ReadOptions& options) {
+  static void ReadWithoutChecking(Table* table, const ReadOptions& options) {
     for (const Row& row : table->ReadRows(RowRange::All(), options)) EXPECT_FALSE(row.empty());
   }
-  static void ScanWithoutAsking(Table* table, const ReadOptions& options) {
+  static void ScanWithoutChecking(Table* table, const ReadOptions& options) {
     Scanner scanner(table, options);
     ScanStream* const stream = scanner.FetchColumnFamily("f");
     for (; !stream->Done(); stream->Next()) EXPECT_FALSE(stream->Value().empty());
@@ -43,22 +44,22 @@ class UnaskedErrorTest : public DatabaseFixture {
 
 TEST_F(UnaskedErrorTest, IsInTheInfoLogOrStopsTheProcess) {
 #ifdef NDEBUG
-  ReadWithoutAsking(table_, late_);
+  ReadWithoutChecking(table_, late_);
   EXPECT_EQ(Errors(), 1);
   EXPECT_NE(sink_->messages().back().text.find("RowReader of table t"), std::string::npos);
   EXPECT_NE(sink_->messages().back().text.find("deadline"), std::string::npos);
-  ScanWithoutAsking(table_, late_);
+  ScanWithoutChecking(table_, late_);
   EXPECT_EQ(Errors(), 2);
   EXPECT_NE(sink_->messages().back().text.find("Scanner of table t"), std::string::npos);
 #else
-  EXPECT_DEATH(ReadWithoutAsking(table_, late_), "was never asked");
-  EXPECT_DEATH(ScanWithoutAsking(table_, late_), "was never asked");
+  EXPECT_DEATH(ReadWithoutChecking(table_, late_), "was never asked");
+  EXPECT_DEATH(ScanWithoutChecking(table_, late_), "was never asked");
 #endif
 }
 
 TEST_F(UnaskedErrorTest, AStreamThatWasAskedOrHasNotFailedIsSilent) {
-  ReadWithoutAsking(table_, {});
-  ScanWithoutAsking(table_, {});
+  ReadWithoutChecking(table_, {});
+  ScanWithoutChecking(table_, {});
   {
     RowReader reader = table_->ReadRows(RowRange::All(), late_);
     EXPECT_FALSE(reader.Next());

@@ -52,7 +52,7 @@ class WaysErrors : public WaysReads {
     if (OpenCopy(&by_message) != opened) return Fail("only one copy can be opened");
     if (!opened) return;
     for (int i = 0; i < 3 && failure().empty(); ++i) CompareCopies(&in_place, &by_message);
-    for (int i = 0; i < 3 && failure().empty(); ++i) AskInVain(&in_place, &by_message);
+    for (int i = 0; i < 3 && failure().empty(); ++i) ReadInVain(&in_place, &by_message);
   }
 
  private:
@@ -171,9 +171,8 @@ class WaysErrors : public WaysReads {
   // Rows that are right, and all of them or DataLoss.
   void CheckPrefix(std::string_view way, const std::vector<ModelRow>& expected,
                    const Answer& answer) {
-    const bool is_prefix =
-        answer.rows.size() <= expected.size() &&
-        std::equal(answer.rows.begin(), answer.rows.end(), expected.begin());
+    const bool is_prefix = answer.rows.size() <= expected.size() &&
+                           std::equal(answer.rows.begin(), answer.rows.end(), expected.begin());
     if (!is_prefix) return Fail(Cat(way, ": other rows", TextOf(answer)));
     if (answer.status.ok() && answer.rows.size() < expected.size()) {
       Fail(Cat(way, ": rows are missing", TextOf(answer)));
@@ -216,8 +215,7 @@ class WaysErrors : public WaysReads {
                       const Answer& stream) {
     for (const ModelRow& row : stream.rows) {
       ++reads_;
-      const absl::StatusOr<Row> read =
-          copy.table->ReadRow(row.key, query.filter, query.options);
+      const absl::StatusOr<Row> read = copy.table->ReadRow(row.key, query.filter, query.options);
       if (absl::IsDataLoss(read.status()) && shortcuts_off.load() != 0) continue;
       if (!Check(read.status(), Cat(where, ", ReadRow"))) return;
       const std::string wrong = Difference(row, ToModel(*read));
@@ -245,7 +243,7 @@ class WaysErrors : public WaysReads {
     }
   }
   // The same error in every way, to the word.
-  void AskInVain(Copy* in_place, Copy* by_message) {
+  void ReadInVain(Copy* in_place, Copy* by_message) {
     Query query;
     query.rows = MakeRows();
     query.filter = BadFilter();
@@ -269,8 +267,8 @@ class WaysErrors : public WaysReads {
       if (query.options.row_limit < 0) continue;  // is not of a single row
       const absl::Status row = copy->table->ReadRow("a", query.filter).status();
       if (row != expected.status) {
-        Fail(Cat(where, ", ReadRow: ", row.ToString(), ", but ReadRows: ",
-                 expected.status.ToString()));
+        Fail(Cat(where, ", ReadRow: ", row.ToString(),
+                 ", but ReadRows: ", expected.status.ToString()));
       }
     }
   }

@@ -140,7 +140,7 @@ TEST_F(ServerDirectoryTest, AfterAPowerLossAServerThatIsThereHasItsLog) {
   }
 }
 
-TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotSealed) {
+TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotFenced) {
   const std::string name = AddServer(ServerRole::kUser);
   ASSERT_OK(Open());
   ASSERT_OK_AND_ASSIGN(auto server, lock_service_->OpenSession({}));
@@ -152,11 +152,11 @@ TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotSealed) {
   EXPECT_OK(servers_->Fence(name));
   EXPECT_OK(servers_->Fence(name));  // again
   ASSERT_OK_AND_ASSIGN(const LockServiceFile file, session_->Read(ServerLock::FileOf(name)));
-  EXPECT_EQ(file.contents, ServerLock::kSealed);
+  EXPECT_EQ(file.contents, ServerLock::kFenced);
   EXPECT_OK(servers_->Fence("server-41"));  // has only a log, if anything
 }
 
-TEST_F(ServerDirectoryTest, WhatASealedServerHasAcknowledgedIsNotedOnce) {
+TEST_F(ServerDirectoryTest, WhatAFencedServerHasAcknowledgedIsNotedOnce) {
   const std::string name = AddServer(ServerRole::kUser);
   ASSERT_OK(Open());
   const auto show = [&]() -> std::string {
@@ -177,7 +177,7 @@ TEST_F(ServerDirectoryTest, WhatASealedServerHasAcknowledgedIsNotedOnce) {
   ASSERT_OK(servers_->Remove(name));
   EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
   EXPECT_STATUS(kNotFound, name, session_->Read(ServerLock::FileOf(name)));
-  for (const std::string_view contents : {"sealed 1x", "sealed ", "sealed9", "sealed -1"}) {
+  for (const std::string_view contents : {"fenced 1x", "fenced ", "fenced9", "fenced -1"}) {
     const std::string other = AddServer(ServerRole::kUser);
     ASSERT_OK(session_->Write(ServerLock::FileOf(other), contents));
     EXPECT_STATUS(kDataLoss, other, servers_->NeededOf(other));

@@ -94,15 +94,15 @@ TEST(GroupCommitTest, ExclusiveFunctionRunsInItsTurnOnItsOwnThread) {
                                    testing::ElementsAre(-2), testing::ElementsAre(3, 4)));
 }
 
-// --- A leader that hangs ---
+// --- A leader that stalls ---
 
-// A queue whose groups hang, if they hold the request with the id `hangs`, until Release().
-class HangingQueue {
+// A queue whose groups stall, if they hold the request with the id `stalls`, until Release().
+class StallingQueue {
  public:
-  void Hang(int id) { hangs_ = id; }
+  void Stall(int id) { stalls_call_ = id; }
   void Release() { released_ = true; }
-  void WaitUntilItHangs() const {
-    while (!is_hanging_) std::this_thread::yield();
+  void WaitUntilItStalls() const {
+    while (!is_stalled_) std::this_thread::yield();
   }
   void Commit(int id) {
     CountedRequest request(id);
@@ -124,23 +124,23 @@ class HangingQueue {
       groups_.back().push_back(static_cast<CountedRequest*>(r)->id);
     }
   }
-  void CommitOrHang(std::span<GroupCommit::Request* const> requests) {
-    const bool hang = std::any_of(requests.begin(), requests.end(), [&](auto* r) {
-      return static_cast<CountedRequest*>(r)->id == hangs_;
+  void CommitOrStall(std::span<GroupCommit::Request* const> requests) {
+    const bool stall = std::any_of(requests.begin(), requests.end(), [&](auto* r) {
+      return static_cast<CountedRequest*>(r)->id == stalls_call_;
     });
     const bool still_leads = queue_.Guarded(requests, [&] {
-      if (hang) is_hanging_ = true;
-      while (hang && !released_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (stall) is_stalled_ = true;
+      while (stall && !released_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
     if (still_leads) Serve(requests);
   }
 
-  std::atomic<int> hangs_{-1};
+  std::atomic<int> stalls_call_{-1};
   std::atomic<bool> released_{false};
-  std::atomic<bool> is_hanging_{false};
+  std::atomic<bool> is_stalled_{false};
   GroupCommit queue_{
-      [this](std::span<GroupCommit::Request* const> requests) { CommitOrHang(requests); },
-      {.patience =
+      [this](std::span<GroupCommit::Request* const> requests) { CommitOrStall(requests); },
+      {.stall_timeout =
            [this](absl::Duration running) {
              const absl::Duration left = absl::Milliseconds(5) - running;
              return may_take_over_ ? left : std::max(left, absl::Milliseconds(1));
@@ -148,15 +148,15 @@ class HangingQueue {
        .commit = [this](std::span<GroupCommit::Request* const> requests) { Serve(requests); }}};
 };
 
-TEST(GroupCommitTakeOverConcurrencyTest, OneOfThoseWhoWaitCommitsTheGroupOfALeaderThatHangs) {
-  HangingQueue queue;
-  queue.Hang(0);
+TEST(GroupCommitTakeOverConcurrencyTest, OneOfThoseWhoWaitCommitsTheGroupOfALeaderThatStalls) {
+  StallingQueue queue;
+  queue.Stall(0);
   std::atomic<bool> leader_returned{false};
   std::thread leader([&] {
     queue.Commit(0);
     leader_returned = true;
   });
-  queue.WaitUntilItHangs();
+  queue.WaitUntilItStalls();
   std::vector<std::thread> others;
   for (int i = 1; i <= 4; ++i) others.emplace_back([&, i] { queue.Commit(i); });
   for (auto& thread : others) thread.join();
@@ -171,14 +171,14 @@ TEST(GroupCommitTakeOverConcurrencyTest, OneOfThoseWhoWaitCommitsTheGroupOfALead
 }
 
 TEST(GroupCommitTakeOverConcurrencyTest, AFollowerOfTheGroupItselfMayTakeOver) {
-  HangingQueue queue;
-  // The first leader is held until the others have gathered; then one of them leads and hangs, or
+  StallingQueue queue;
+  // The first leader is held until the others have gathered; then one of them leads and stalls, or
   // the first one for them.
   std::thread first([&] {
     queue.queue().RunExclusive([] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); });
   });
   LetThemQueue();
-  queue.Hang(1);
+  queue.Stall(1);
   std::atomic<int> returned{0};
   std::vector<std::thread> group;
   for (int i = 1; i <= 3; ++i) {
@@ -187,11 +187,11 @@ TEST(GroupCommitTakeOverConcurrencyTest, AFollowerOfTheGroupItselfMayTakeOver) {
       ++returned;
     });
   }
-  queue.WaitUntilItHangs();
+  queue.WaitUntilItStalls();
   for (int i = 0; i < 3000 && returned < 2; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_GE(returned, 2);  // all but the one that hangs
+  EXPECT_GE(returned, 2);  // all but the one that stalls
   queue.Release();
   first.join();
   for (auto& thread : group) thread.join();
@@ -200,11 +200,11 @@ TEST(GroupCommitTakeOverConcurrencyTest, AFollowerOfTheGroupItselfMayTakeOver) {
 }
 
 TEST(GroupCommitTakeOverConcurrencyTest, NobodyTakesOverBeforeItIsTime) {
-  HangingQueue queue;
+  StallingQueue queue;
   queue.may_take_over_ = false;
-  queue.Hang(0);
+  queue.Stall(0);
   std::thread leader([&] { queue.Commit(0); });
-  queue.WaitUntilItHangs();
+  queue.WaitUntilItStalls();
   std::thread other([&] { queue.Commit(1); });
   LetThemQueue();
   queue.Release();
@@ -214,10 +214,10 @@ TEST(GroupCommitTakeOverConcurrencyTest, NobodyTakesOverBeforeItIsTime) {
 }
 
 TEST(GroupCommitTakeOverConcurrencyTest, ExclusiveFunctionsWaitForTheTakeOverToo) {
-  HangingQueue queue;
-  queue.Hang(0);
+  StallingQueue queue;
+  queue.Stall(0);
   std::thread leader([&] { queue.Commit(0); });
-  queue.WaitUntilItHangs();
+  queue.WaitUntilItStalls();
   bool ran = false;
   queue.queue().RunExclusive([&] { ran = true; });
   EXPECT_TRUE(ran);
@@ -226,8 +226,8 @@ TEST(GroupCommitTakeOverConcurrencyTest, ExclusiveFunctionsWaitForTheTakeOverToo
   leader.join();
 }
 
-// Calls that take about as long as the patience lasts, so that leader and followers claim the lead
-// at the same time.
+// Calls that take about as long as the stall_timeout lasts, so that leader and followers claim the
+// lead at the same time.
 TEST(GroupCommitTakeOverConcurrencyTest, LeaderAndFollowersMayClaimTheLeadTogether) {
   int inside = 0;  // no atomic: ThreadSanitizer tells if two run together
   uint64_t served = 0;
@@ -248,7 +248,7 @@ TEST(GroupCommitTakeOverConcurrencyTest, LeaderAndFollowersMayClaimTheLeadTogeth
           serve(requests);
         }
       },
-      {.patience = [](absl::Duration running) { return absl::Microseconds(300) - running; },
+      {.stall_timeout = [](absl::Duration running) { return absl::Microseconds(300) - running; },
        .commit = serve});
   self = &queue;
   constexpr int kThreads = 6;

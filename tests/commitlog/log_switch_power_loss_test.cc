@@ -1,4 +1,4 @@
-// What is found after the machine or the process died at a random moment of a log whose syncs hang
+// What is found after the machine or the process died at a random moment of a log whose syncs stall
 // now and then.
 #include <random>
 #include <vector>
@@ -22,7 +22,7 @@ class StallingHistory {
       const size_t size = random_() % 200 == 0 ? 40000 : random_() % (what < 5 ? 9000 : 900);
       ASSERT_OK(Add(log_.get(), appended_, Payload(appended_, size)));
     } else if (what < 70) {
-      // Also while another one hangs: it does not need the slow file.
+      // Also while another one stalls: it does not need the slow file.
       ASSERT_OK(log_->Sync());
       synced_ = appended_;
     } else if (what < 75) {
@@ -31,7 +31,7 @@ class StallingHistory {
     } else if (what < 80) {
       ASSERT_OK(log_->PrepareSpare());
     } else if (what < 86) {
-      ASSERT_NO_FATAL_FAILURE(HangAndSwitch());
+      ASSERT_NO_FATAL_FAILURE(StallAndSwitch());
     } else if (what < 90) {
       ASSERT_NO_FATAL_FAILURE(Release());
     } else if (what < 97) {
@@ -40,24 +40,24 @@ class StallingHistory {
       ASSERT_NO_FATAL_FAILURE(ExpectAfterCrash());
     }
   }
-  // The call that hangs returns, with an error perhaps, which must be of no interest.
+  // The call that stalls returns, with an error perhaps, which must be of no interest.
   void Release() {
-    if (hanging_ == nullptr) return;
+    if (stalled_ == nullptr) return;
     if (random_() % 2 == 0) {
       fs_.FailCalls({.kinds = {FileCall::kLogSync}, .path_contains = SegmentName(slow_)},
                     absl::UnavailableError("injected"));
     }
     fs_.ReleaseCalls();
-    ASSERT_OK(hanging_->Wait());
-    synced_ = std::max(synced_, appended_at_hang_);
-    hanging_ = nullptr;
+    ASSERT_OK(stalled_->Wait());
+    synced_ = std::max(synced_, appended_at_stall_);
+    stalled_ = nullptr;
     fs_.ClearFaults();
   }
   uint64_t switches() const { return log_->statistics().switches; }
 
  private:
-  void HangAndSwitch() {
-    if (hanging_ != nullptr || log_->synced_offset() == log_->end_offset()) return;
+  void StallAndSwitch() {
+    if (stalled_ != nullptr || log_->synced_offset() == log_->end_offset()) return;
     ASSERT_OK(log_->PrepareSpare());
     slow_ = log_->end_offset() >> kSegmentShift;
     for (const uint64_t number : SegmentNumbers(&fs_)) {
@@ -65,11 +65,11 @@ class StallingHistory {
         fs_.StallCalls({.kinds = {FileCall::kLogSync}, .path_contains = SegmentName(number)});
       }
     }
-    appended_at_hang_ = appended_;
-    hanging_ = std::make_unique<HangingSync>(log_.get(), &fs_);
+    appended_at_stall_ = appended_;
+    stalled_ = std::make_unique<StallingSync>(log_.get(), &fs_);
     ASSERT_NO_FATAL_FAILURE(ExpectAfterPowerLoss());
-    if (log_->Patience(absl::Seconds(9)) > absl::ZeroDuration()) {  // too much is at stake
-      hanging_ = nullptr;
+    if (log_->StallTimeout(absl::Seconds(9)) > absl::ZeroDuration()) {  // too much is at stake
+      stalled_ = nullptr;
       synced_ = appended_;
       return;
     }
@@ -101,15 +101,15 @@ class StallingHistory {
   InMemoryFileSystem memory_;
   FaultyFileSystem fs_;
   std::unique_ptr<CommitLog> log_;
-  std::unique_ptr<HangingSync> hanging_;
-  uint64_t slow_ = 0;  // the segment that was active when it began to hang
-  SequenceNumber appended_at_hang_ = 0;
+  std::unique_ptr<StallingSync> stalled_;
+  uint64_t slow_ = 0;  // the segment that was active when it began to stall
+  SequenceNumber appended_at_stall_ = 0;
   SequenceNumber appended_ = 0;
   SequenceNumber synced_ = 0;
   SequenceNumber released_ = 0;
 };
 
-TEST(LogSwitchPowerLossTest, APrefixWithEverythingSyncedIsFoundWhateverHangs) {
+TEST(LogSwitchPowerLossTest, APrefixWithEverythingSyncedIsFoundWhateverStalls) {
   uint64_t switches = 0;
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(Cat("seed ", seed));
@@ -138,7 +138,7 @@ TEST(LogSwitchPowerLossTest, EveryFileSystemCallOfASwitchMayBeTheLast) {
       }
       ASSERT_OK(log->PrepareSpare());
       fs.StallCalls({.kinds = {FileCall::kLogSync}, .path_contains = SegmentName(1)});
-      HangingSync sync(log.get(), &fs);
+      StallingSync sync(log.get(), &fs);
       fs.CountCalls();
       fs.FailCall(call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn,
                   call % 3 == 0 ? FaultyFileSystem::Done::kHalf : FaultyFileSystem::Done::kNothing);

@@ -1,4 +1,4 @@
-// A call on one log file hangs, and the log goes on in the other: what is acknowledged meanwhile,
+// A call on one log file stalls, and the log goes on in the other: what is acknowledged meanwhile,
 // what becomes of the call, and what replay makes of both files.
 #include <thread>
 
@@ -28,18 +28,18 @@ class LogSwitchConcurrencyTest : public testing::TestWithParam<bool> {
       ASSERT_OK(Add(log_.get(), appended_, Payload(appended_, size)));
     }
   }
-  bool CanSwitch() const { return log_->Patience(absl::Seconds(9)) <= absl::ZeroDuration(); }
+  bool CanSwitch() const { return log_->StallTimeout(absl::Seconds(9)) <= absl::ZeroDuration(); }
 
   // Records 1 to 3 are synced; so are 4 to 6, but in segment 2, because the sync of segment 1,
-  // which is returned, hangs.
-  std::unique_ptr<HangingSync> SwitchAndSync() {
+  // which is returned, stalls.
+  std::unique_ptr<StallingSync> SwitchAndSync() {
     Fill(3);
     EXPECT_OK(log_->Sync());
     synced_ = log_->synced_offset();
     Fill(6);
     EXPECT_OK(log_->PrepareSpare());
     Stall(FileCall::kLogSync, 1);
-    auto sync = std::make_unique<HangingSync>(log_.get(), &fs_);
+    auto sync = std::make_unique<StallingSync>(log_.get(), &fs_);
     EXPECT_TRUE(CanSwitch());
     EXPECT_OK(log_->SwitchFile());
     EXPECT_OK(log_->Sync());
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, LogSwitchConcurrencyTest, testing::Bool(),
                            return param_info.param ? "Mapped" : "Written";
                          });
 
-TEST_P(LogSwitchConcurrencyTest, WhatASyncThatHangsWasToMakeDurableIsDurableInTheOtherFile) {
+TEST_P(LogSwitchConcurrencyTest, WhatASyncThatStallsWasToMakeDurableIsDurableInTheOtherFile) {
   auto sync = SwitchAndSync();
   EXPECT_EQ(log_->end_offset() >> kSegmentShift, 2u);
   EXPECT_EQ(log_->synced_offset(), log_->end_offset());
@@ -88,7 +88,7 @@ TEST_P(LogSwitchConcurrencyTest, WhatASyncThatHangsWasToMakeDurableIsDurableInTh
   EXPECT_EQ(log_->statistics().records, 9u);
 }
 
-TEST_P(LogSwitchConcurrencyTest, TheCallThatHungReturnsAndChangesNothing) {
+TEST_P(LogSwitchConcurrencyTest, TheCallThatStalledReturnsAndChangesNothing) {
   auto sync = SwitchAndSync();
   Fill(7);
   const uint64_t synced = log_->synced_offset();
@@ -101,7 +101,7 @@ TEST_P(LogSwitchConcurrencyTest, TheCallThatHungReturnsAndChangesNothing) {
   ExpectAfterCrash(7);
 }
 
-TEST_P(LogSwitchConcurrencyTest, AnErrorOfTheCallThatHungIsOfNoInterest) {
+TEST_P(LogSwitchConcurrencyTest, AnErrorOfTheCallThatStalledIsOfNoInterest) {
   auto sync = SwitchAndSync();
   fs_.FailCalls({.kinds = {FileCall::kLogSync}, .path_contains = SegmentName(1)},
                 absl::UnavailableError("injected"));
@@ -118,7 +118,7 @@ TEST_P(LogSwitchConcurrencyTest, AnErrorOfTheCallThatHungIsOfNoInterest) {
   EXPECT_EQ(log_->statistics().segments_reused, 0u);
 }
 
-TEST_P(LogSwitchConcurrencyTest, AFileIsNotUsedAgainWhileACallOnItHangs) {
+TEST_P(LogSwitchConcurrencyTest, AFileIsNotUsedAgainWhileACallOnItStalls) {
   auto sync = SwitchAndSync();
   log_->ReleaseThrough(6);
   ASSERT_OK(log_->PrepareSpare());
@@ -140,7 +140,7 @@ TEST_P(LogSwitchConcurrencyTest, WhenBothFilesAreSlowNobodySwitchesAndNothingIsL
   Fill(7);
   ASSERT_OK(log_->PrepareSpare());
   Stall(FileCall::kLogSync, 2);
-  HangingSync second(log_.get(), &fs_);
+  StallingSync second(log_.get(), &fs_);
   EXPECT_FALSE(CanSwitch());
   std::atomic<bool> returned{false};
   std::thread third([&] {
@@ -162,10 +162,10 @@ TEST_P(LogSwitchConcurrencyTest, TheNextSwitchMayRepeatTheOneBefore) {
   ASSERT_OK(log_->PrepareSpare());
   Stall(FileCall::kLogSync, 1);
   Stall(FileCall::kLogSync, 2);
-  HangingSync first(log_.get(), &fs_);
+  StallingSync first(log_.get(), &fs_);
   ASSERT_OK(log_->SwitchFile());
   ASSERT_OK(log_->PrepareSpare());
-  HangingSync second(log_.get(), &fs_);
+  StallingSync second(log_.get(), &fs_);
   Fill(8);
   EXPECT_FALSE(CanSwitch());
   Release(1);
@@ -199,7 +199,7 @@ TEST_P(LogSwitchConcurrencyTest, ASwitchMayReachBackOverASeal) {
   ASSERT_EQ(log_->synced_offset() >> kSegmentShift, 1u);
   ASSERT_OK(log_->PrepareSpare());
   Stall(FileCall::kLogSync, 1);
-  HangingSync sync(log_.get(), &fs_);
+  StallingSync sync(log_.get(), &fs_);
   ASSERT_TRUE(CanSwitch());
   ASSERT_OK(log_->SwitchFile());
   ASSERT_OK(log_->Sync());
@@ -209,10 +209,10 @@ TEST_P(LogSwitchConcurrencyTest, ASwitchMayReachBackOverASeal) {
   ExpectAfterCrash(last + 3);
 }
 
-TEST_P(LogSwitchConcurrencyTest, WithoutASpareTheCallThatHangsIsWaitedFor) {
+TEST_P(LogSwitchConcurrencyTest, WithoutASpareTheCallThatStallsIsWaitedFor) {
   Fill(3);
   Stall(FileCall::kLogSync, 1);
-  HangingSync sync(log_.get(), &fs_);
+  StallingSync sync(log_.get(), &fs_);
   EXPECT_FALSE(CanSwitch());
   std::thread other([&] {
     EXPECT_OK(log_->SwitchFile());
@@ -230,13 +230,13 @@ TEST_P(LogSwitchConcurrencyTest, MoreThanHalfASegmentIsNotRepeatedForASync) {
   ASSERT_OK(log_->PrepareSpare());
   Fill(9, 1000);
   Stall(FileCall::kLogSync, 1);
-  HangingSync sync(log_.get(), &fs_);
+  StallingSync sync(log_.get(), &fs_);
   EXPECT_FALSE(CanSwitch());
   fs_.ReleaseCalls();
   EXPECT_OK(sync.Wait());
 }
 
-TEST_P(LogSwitchConcurrencyTest, AWriteThatHangsIsDoneInTheOtherFile) {
+TEST_P(LogSwitchConcurrencyTest, AWriteThatStallsIsDoneInTheOtherFile) {
   if (mapped()) return;
   for (const size_t size : {100, 1000}) {  // the second is too much to repeat what is not synced
     SCOPED_TRACE(size);
@@ -245,13 +245,13 @@ TEST_P(LogSwitchConcurrencyTest, AWriteThatHangsIsDoneInTheOtherFile) {
     auto log = NewLog(&fs);
     ASSERT_OK(log->PrepareSpare());
     for (SequenceNumber s = 1; s <= 9; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, size)));
-    const std::string_view payload = "hangs";
+    const std::string_view payload = "stalls";
     ASSERT_OK(log->Append(RecordType::kMutation, 10, {&payload, 1}, nullptr));
     EXPECT_EQ(log->last_sequence(), 9u);
     fs.StallCalls({.kinds = {FileCall::kLogWrite}, .path_contains = SegmentName(1)});
     std::thread writer([&] { EXPECT_TRUE(absl::IsAborted(log->Flush())); });
     ASSERT_TRUE(fs.WaitUntilStalled(1));
-    ASSERT_LE(log->Patience(absl::Seconds(9)), absl::ZeroDuration());
+    ASSERT_LE(log->StallTimeout(absl::Seconds(9)), absl::ZeroDuration());
     ASSERT_OK(log->SwitchFile());
     EXPECT_FALSE(log->NeedsFlush());
     EXPECT_EQ(log->last_sequence(), 10u);
@@ -276,7 +276,7 @@ TEST_P(LogSwitchConcurrencyTest, IfTheOtherFileCannotBeWrittenTheSlowOneIsWaited
   fs_.FailCalls({.kinds = {FileCall::kLogWrite}, .path_contains = SegmentName(2)},
                 absl::UnavailableError("injected"), FaultyFileSystem::Done::kAll);
   Stall(FileCall::kLogSync, 1);
-  HangingSync sync(log_.get(), &fs_);
+  StallingSync sync(log_.get(), &fs_);
   std::thread other([&] { EXPECT_OK(log_->SwitchFile()); });
   absl::SleepFor(absl::Milliseconds(10));
   ExpectAfterCrash(6);
@@ -301,7 +301,7 @@ TEST_P(LogSwitchConcurrencyTest, ASwitchRecordThatMayBeThereOrNotMakesTheLogFail
     for (SequenceNumber s = 1; s <= 6; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 100)));
     ASSERT_OK(log->PrepareSpare());
     fs.StallCalls({.kinds = {FileCall::kLogSync}, .path_contains = SegmentName(1)});
-    HangingSync sync(log.get(), &fs);
+    StallingSync sync(log.get(), &fs);
     fs.CountCalls({.kinds = {FileCall::kLogWrite}, .path_contains = ""});
     fs.FailCall(2, absl::UnavailableError("injected"), FaultyFileSystem::Repeat::kOnce, done);
     EXPECT_THAT(log->SwitchFile().ToString(), HasSubstr("injected"));
@@ -321,13 +321,13 @@ TEST_P(LogSwitchConcurrencyTest, ASwitchRecordThatMayBeThereOrNotMakesTheLogFail
 TEST_P(LogSwitchConcurrencyTest, ASlowDiskIsNoSlowFile) {
   Fill(1);
   ASSERT_OK(log_->Sync());
-  EXPECT_LE(log_->Patience(absl::ZeroDuration()), absl::Milliseconds(20));
+  EXPECT_LE(log_->StallTimeout(absl::ZeroDuration()), absl::Milliseconds(20));
   fs_.DelayCalls({.kinds = {FileCall::kLogSync}, .path_contains = ""}, absl::Milliseconds(30));
   for (SequenceNumber last = 2; last < 30; ++last) {
     Fill(last);
     ASSERT_OK(log_->Sync());
   }
-  EXPECT_GT(log_->Patience(absl::ZeroDuration()), absl::Milliseconds(100));
+  EXPECT_GT(log_->StallTimeout(absl::ZeroDuration()), absl::Milliseconds(100));
   EXPECT_EQ(log_->statistics().stalls, 28u);
 }
 

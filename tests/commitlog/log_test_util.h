@@ -53,16 +53,16 @@ inline std::string Payload(SequenceNumber sequence, size_t size) {
   return out;
 }
 
-// A Sync on a thread of its own, which hangs while `fs` stalls it.
-class HangingSync {
+// A Sync on a thread of its own, which stalls while `fs` stalls it.
+class StallingSync {
  public:
-  // Waits until one call more than now hangs.
-  HangingSync(CommitLog* log, FaultyFileSystem* fs) : fs_(fs) {
+  // Waits until one call more than now stalls.
+  StallingSync(CommitLog* log, FaultyFileSystem* fs) : fs_(fs) {
     const int before = fs->stalled();
     thread_ = std::thread([this, log] { status_ = log->Sync(); });
     EXPECT_TRUE(fs->WaitUntilStalled(before + 1));
   }
-  ~HangingSync() {
+  ~StallingSync() {
     if (!thread_.joinable()) return;
     fs_->ReleaseCalls();
     thread_.join();

@@ -99,7 +99,7 @@ class Simulation {
       for (const File& file : runs_[i]) {
         run.bytes += file.keys.size();
         for (size_t k = 0; overwrites_ && k < file.keys.size(); ++k) {
-          run.superfluous_bytes +=
+          run.garbage_bytes +=
               std::any_of(runs_.begin() + static_cast<std::ptrdiff_t>(i) + 1, runs_.end(),
                           [&](const Run& older) { return Has(older, file.keys[k]); })
                   ? 1

@@ -58,7 +58,7 @@ std::string PickSizeTiered(const TextCommand& command) {
     const uint64_t count = word == size ? 1 : NumberFrom(word);
     group.runs.insert(
         group.runs.end(), count,
-        RunSummary{.bytes = NumberFrom(size), .superfluous_bytes = NumberFrom(Behind(size, '/'))});
+        RunSummary{.bytes = NumberFrom(size), .garbage_bytes = NumberFrom(Behind(size, '/'))});
   }
   return PickText(policy, group);
 }
@@ -121,7 +121,7 @@ TEST(PolicyTest, NoneLeavesEverythingAsItIs) {
   GroupSummary group;
   group.flush_size = 1;
   group.expired_before = std::numeric_limits<int64_t>::max();
-  group.runs.assign(1000, {.bytes = 1, .superfluous_bytes = 1, .files = {{.number = 1}}});
+  group.runs.assign(1000, {.bytes = 1, .garbage_bytes = 1, .files = {{.number = 1}}});
   EXPECT_EQ(NoCompactionPolicy().Pick(group), std::nullopt);
 }
 

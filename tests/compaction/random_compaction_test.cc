@@ -175,10 +175,9 @@ class History {
     std::set<SequenceNumber> moments = snapshots_;
     moments.insert(last_);
     for (const SequenceNumber moment : moments) {
-      ASSERT_EQ(Read(moment), Expected(moment))
-          << "at " << moment << ", after:\n"
-          << Rules() << script_ << "there are now:\n"
-          << EntriesText();
+      ASSERT_EQ(Read(moment), Expected(moment)) << "at " << moment << ", after:\n"
+                                                << Rules() << script_ << "there are now:\n"
+                                                << EntriesText();
     }
   }
   // After a major compaction without snapshots: the cells that are read, and ghosts.
@@ -236,7 +235,7 @@ class History {
     if (runs_[0]->empty()) {
       if (runs_.size() == 1) return;
     } else {
-      runs_.insert(runs_.begin(), NewTestMemtable());  // what is merged is frozen
+      runs_.insert(runs_.begin(), NewTestMemtable());  // what is merged is rotated
     }
     const size_t first = 1 + random_.Below(runs_.size() - 1);
     Compact(first, 1 + random_.Below(runs_.size() - first));
@@ -252,10 +251,10 @@ class History {
   }
   ModelOperation RandomOperation(uint32_t ordinal) {
     using Kind = ModelOperation::Kind;
-    static constexpr Kind kKinds[] = {Kind::kSet,          Kind::kSet,        Kind::kSet,
-                                      Kind::kSet,          Kind::kSet,        Kind::kDeleteCell,
-                                      Kind::kDeleteCell,   Kind::kDeleteColumn,
-                                      Kind::kDeleteFamily, Kind::kDeleteRow};
+    static constexpr Kind kKinds[] = {Kind::kSet,        Kind::kSet,          Kind::kSet,
+                                      Kind::kSet,        Kind::kSet,          Kind::kDeleteCell,
+                                      Kind::kDeleteCell, Kind::kDeleteColumn, Kind::kDeleteFamily,
+                                      Kind::kDeleteRow};
     const size_t kinds = std::size(kKinds) - (one_column_ && !random_.OneIn(8) ? 3 : 0);
     ModelOperation op;
     op.kind = kKinds[random_.Below(kinds)];
@@ -301,7 +300,8 @@ class History {
     return out;
   }
   std::string Read(SequenceNumber moment) {
-    // As the engine has them: the active memtable, the frozen ones from new to old, and the runs.
+    // As the engine has them: the active memtable, the immutable ones from new to old, and the
+    // runs.
     GroupVersion group{runs_[0], {runs_.begin() + 1, runs_.end()}, {}};
     const TabletVersion version(std::make_shared<const TableLayout>(layout_), {group},
                                 MakeRef<ReadLimit>());

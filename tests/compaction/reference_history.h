@@ -69,7 +69,7 @@ class ReferenceHistory {
   void Write(int64_t timestamp, EntryVersion version) {
     Delete(timestamp, version);
     Living cell{timestamp, version, NewerThan(timestamp)};
-    if (IsGone(cell)) {
+    if (IsSuperseded(cell)) {
       lives_.push_back({timestamp, version, version});
       return;
     }
@@ -83,12 +83,12 @@ class ReferenceHistory {
     for (Living& cell : living_) {
       if (cell.timestamp < timestamp) cell.newer.insert(timestamp);
     }
-    EndIf(version, [this](const Living& cell) { return IsGone(cell); });
+    EndIf(version, [this](const Living& cell) { return IsSuperseded(cell); });
   }
   void ChangeRule(EntryVersion version, int64_t most) {
     most_ = most;
     for (Living& cell : living_) cell.newer = NewerThan(cell.timestamp);
-    EndIf(version, [this](const Living& cell) { return IsGone(cell); });
+    EndIf(version, [this](const Living& cell) { return IsSuperseded(cell); });
   }
 
   std::set<int64_t> NewerThan(int64_t timestamp) const {
@@ -98,7 +98,9 @@ class ReferenceHistory {
     }
     return newer;
   }
-  bool IsGone(const Living& cell) const { return static_cast<int64_t>(cell.newer.size()) >= most_; }
+  bool IsSuperseded(const Living& cell) const {
+    return static_cast<int64_t>(cell.newer.size()) >= most_;
+  }
   template <typename Predicate>
   void EndIf(EntryVersion version, Predicate ends) {
     std::erase_if(living_, [&](const Living& cell) {

@@ -107,7 +107,7 @@ ScanRequest RandomScanRequest(Random& random, Texts* texts) {
 
 ScanResponse RandomScanResponse(Random& random) {
   ScanResponse response;
-  response.moved = random.OneIn(4);
+  response.superseded = random.OneIn(4);
   response.status = RandomStatus(random);
   response.sequence = random.Next() >> random.Below(64);
   if (random.OneIn(2)) response.rest = RandomRange(random);
@@ -199,7 +199,7 @@ TEST(MessageFormatTest, ResponsesComeBackAsTheyWereRandom) {
 
 TEST(MessageFormatTest, TheWorkedExampleIsTrue) {
   ScanResponse response;
-  response.moved = true;
+  response.superseded = true;
   const std::string bytes = EncodeMessage(response);
   EXPECT_EQ(bytes.substr(0, bytes.size() - 8), "\x01\x04\x01\x00\x00\x00"s);
 }

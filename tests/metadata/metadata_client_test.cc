@@ -62,8 +62,8 @@ class Server final : public DataService {
     }
     ScanResponse response;
     const RowRange* const tablet = TabletWith(request.range.begin());
-    response.moved = request.server != name_ || tablet == nullptr;
-    if (response.moved) return response;
+    response.superseded = request.server != name_ || tablet == nullptr;
+    if (response.superseded) return response;
     if (!error.ok()) {
       response.status = error;
       return response;
@@ -186,7 +186,7 @@ class MetadataClientTest : public testing::Test, public MetadataServers {
   bool HasEnded(std::string_view server) override {
     return std::find(ended_.begin(), ended_.end(), server) != ended_.end();
   }
-  absl::Duration Patience() override { return patience_; }
+  absl::Duration RetryTimeout() override { return retry_timeout_; }
   bool HaveFailed() override { return false; }
 
   std::map<std::string, std::unique_ptr<Server>> servers_;
@@ -194,7 +194,7 @@ class MetadataClientTest : public testing::Test, public MetadataServers {
   Server* first_ = nullptr;
   std::string root_server_ = "root-1";
   std::vector<std::string> ended_;
-  absl::Duration patience_ = absl::InfiniteDuration();
+  absl::Duration retry_timeout_ = absl::InfiniteDuration();
   SequenceSource sequences_;
   SnapshotList snapshots_{&sequences_};
   MetadataClient client_{this, &snapshots_};
@@ -327,7 +327,7 @@ TEST_F(MetadataClientTest, NobodyWaitsWhoDoesNotWantTo) {
 
 TEST_F(MetadataClientTest, NobodyWaitsForEverWhenTheServersEnd) {
   ASSERT_OK(Mutate({"a"}));
-  patience_ = absl::Milliseconds(20);
+  retry_timeout_ = absl::Milliseconds(20);
   first_->lost = {false, false};
   EXPECT_OK(Mutate({"b"}));  // though a message is lost
   first_->tablets.clear();

@@ -43,40 +43,41 @@ class CapturingListener final : public EventListener {
   void OnTabletMoved(const TabletEvent& e) override { AddTablet("moved", e); }
   void OnServerLost(const ServerEvent& e) override { Add(Cat("lost ", e.server)); }
   void OnServerReplaced(const ServerEvent& e) override { Add(Cat("replaced ", e.server)); }
-  void OnMemtableFrozen(const MemtableFrozenEvent& e) override {
-    if (!IsOfUser(e.place)) return;
+  void OnMemtableRotated(const MemtableRotatedEvent& e) override {
+    if (!IsOfUser(e.location)) return;
     EXPECT_GT(e.bytes, 0u);
-    Add(Cat("frozen ", Show(e.place), " ", static_cast<int>(e.reason)));
+    Add(Cat("rotated ", Show(e.location), " ", static_cast<int>(e.reason)));
   }
   void OnMinorCompactionBegan(const MinorCompactionEvent& e) override {
-    if (!IsOfUser(e.place)) return;
+    if (!IsOfUser(e.location)) return;
     EXPECT_TRUE(e.outputs.empty());
-    Add(Cat("minor began ", Show(e.place), " of ", e.memtables));
+    Add(Cat("minor began ", Show(e.location), " of ", e.memtables));
   }
   void OnMinorCompactionEnded(const MinorCompactionEvent& e) override {
-    if (!IsOfUser(e.place)) return;
+    if (!IsOfUser(e.location)) return;
     EXPECT_GE(e.duration, absl::ZeroDuration());
     uint64_t bytes = 0;
     for (const EventFile& file : e.outputs) bytes += file.bytes;
     EXPECT_EQ(bytes, e.bytes_written);
-    Add(Cat("minor ended ", Show(e.place), " ", e.outputs.size(), " files ", e.status.ToString()));
+    Add(Cat("minor ended ", Show(e.location), " ", e.outputs.size(), " files ",
+            e.status.ToString()));
     MutexLock lock(&mutex_);
     written_.insert(written_.end(), e.outputs.begin(), e.outputs.end());
   }
   void OnCompactionBegan(const CompactionEvent& e) override {
-    if (!IsOfUser(e.place)) return;
-    Add(Cat("compaction began ", Show(e.place), " reason ", static_cast<int>(e.reason), " of ",
+    if (!IsOfUser(e.location)) return;
+    Add(Cat("compaction began ", Show(e.location), " reason ", static_cast<int>(e.reason), " of ",
             e.inputs.size(), e.is_major ? " major" : ""));
     MutexLock lock(&mutex_);
     inputs_ = e.inputs;
   }
   void OnCompactionEnded(const CompactionEvent& e) override {
-    if (!IsOfUser(e.place)) return;
-    Add(Cat("compaction ended ", Show(e.place), " ", e.outputs.size(), " files ",
+    if (!IsOfUser(e.location)) return;
+    Add(Cat("compaction ended ", Show(e.location), " ", e.outputs.size(), " files ",
             e.bytes_read > 0 ? "read " : "", e.status.ToString()));
   }
   void OnLogSegmentCreated(const LogSegmentEvent& e) override { AddSegment("created", e); }
-  void OnLogSegmentSealed(const LogSegmentEvent& e) override { AddSegment("sealed", e); }
+  void OnLogSegmentEnded(const LogSegmentEvent& e) override { AddSegment("ended", e); }
   void OnStallChanged(const StallEvent& e) override {
     EXPECT_FALSE(e.server.empty());
     Add(Cat("stall ", static_cast<int>(e.before), " to ", static_cast<int>(e.now),
@@ -122,8 +123,8 @@ class CapturingListener final : public EventListener {
   std::function<void()> on_error;
 
  private:
-  static bool IsOfUser(const EventPlace& place) { return place.table != "METADATA"; }
-  static std::string Show(const EventPlace& place) {
+  static bool IsOfUser(const EventLocation& place) { return place.table != "METADATA"; }
+  static std::string Show(const EventLocation& place) {
     return Cat(place.table, place.end_row.has_value() ? Cat("<", *place.end_row) : "", "/",
                place.locality_group);
   }
@@ -183,16 +184,16 @@ TEST_F(EventListenerTest, HearsOfTablesFlushesAndCompactionsInTheirOrder) {
   EXPECT_EQ(listener_.Take(), (Events{
                                   "opened /db",
                                   "created t",
-                                  "frozen t/g 0",
+                                  "rotated t/g 0",
                                   "minor began t/g of 1",
                                   "minor ended t/g 1 files OK",
-                                  "frozen t/g 0",
+                                  "rotated t/g 0",
                                   "minor began t/g of 1",
                                   "minor ended t/g 1 files OK",
                                   "compaction began t/g reason 3 of 2 major",
                                   "compaction ended t/g 1 files read OK",
                                   "changed t",
-                                  "frozen t/g 0",
+                                  "rotated t/g 0",
                                   "minor began t/g of 1",
                                   "minor ended t/g 1 files OK",
                                   "closed /db OK",
@@ -219,11 +220,11 @@ TEST_F(EventListenerTest, HearsWhatAnOpeningWritesOut) {
   Open(ListeningOptions());
   database_.reset();
   EXPECT_EQ(listener_.Take(),
-            (Events{"frozen t/default 0", "minor began t/default of 1",
+            (Events{"rotated t/default 0", "minor began t/default of 1",
                     "minor ended t/default 1 files OK", "opened /db", "closed /db OK"}));
 }
 
-TEST_F(EventListenerTest, AFullMemtableIsFrozenForThatReason) {
+TEST_F(EventListenerTest, AFullMemtableIsRotatedForThatReason) {
   DatabaseOptions options = ListeningOptions();
   options.memtable_size = 64 << 10;
   Open(options);
@@ -231,7 +232,7 @@ TEST_F(EventListenerTest, AFullMemtableIsFrozenForThatReason) {
   for (int i = 0; i < 100; ++i) {
     Set(table, absl::StrCat("row", i), "f:q", 1, std::string(1000, 'v'));
   }
-  EXPECT_TRUE(listener_.WaitFor("frozen t/default 1"));
+  EXPECT_TRUE(listener_.WaitFor("rotated t/default 1"));
 }
 
 TEST_F(EventListenerTest, AListenerMayResumeTheDatabaseWhenItHearsOfAnError) {
@@ -274,8 +275,8 @@ TEST_F(EventListenerTest, EventsOfATabletNameItsEnd) {
   ASSERT_OK(database_->Close());
   EXPECT_EQ(
       listener_.Take(),
-      (Events{"opened /db", "created t", "frozen t<m/default 0", "minor began t<m/default of 1",
-              "minor ended t<m/default 1 files OK", "frozen t/default 0",
+      (Events{"opened /db", "created t", "rotated t<m/default 0", "minor began t<m/default of 1",
+              "minor ended t<m/default 1 files OK", "rotated t/default 0",
               "minor began t/default of 1", "minor ended t/default 1 files OK", "closed /db OK"}));
 }
 
@@ -346,9 +347,9 @@ TEST_F(EventListenerTest, SegmentsOfALogAreCreatedAndSealedInTheirOrder) {
   const std::vector<std::string>& events = segments.begin()->second;
   ASSERT_GE(events.size(), 8u);
   for (size_t i = 0; i < events.size(); ++i) {
-    EXPECT_EQ(events[i], absl::StrCat(i % 2 == 0 ? "created " : "sealed ", i / 2 + 1));
+    EXPECT_EQ(events[i], absl::StrCat(i % 2 == 0 ? "created " : "ended ", i / 2 + 1));
   }
-  EXPECT_TRUE(events.back().starts_with("sealed"));
+  EXPECT_TRUE(events.back().starts_with("ended"));
 }
 
 TEST_F(EventListenerTest, ASegmentThatIsGivenUpAfterAnErrorIsNotSealed) {
@@ -370,11 +371,11 @@ TEST_F(EventListenerTest, ASegmentThatIsGivenUpAfterAnErrorIsNotSealed) {
   const auto segments = listener_.TakeSegments();
   ASSERT_EQ(segments.size(), 1u);
   EXPECT_EQ(segments.begin()->second,
-            (std::vector<std::string>{"created 1", "created 2", "sealed 2"}));
+            (std::vector<std::string>{"created 1", "created 2", "ended 2"}));
   database_.reset();  // before its file system
 }
 
-TEST_F(EventListenerTest, ASegmentThatIsLeftBecauseACallHangsIsNotSealed) {
+TEST_F(EventListenerTest, ASegmentThatIsLeftBecauseACallStallsIsNotSealed) {
   FaultyFileSystem faulty(file_system_.get());
   DatabaseOptions options = ListeningOptions();
   options.file_system = &faulty;
@@ -404,7 +405,7 @@ TEST_F(EventListenerTest, ASegmentThatIsLeftBecauseACallHangsIsNotSealed) {
   const auto segments = listener_.TakeSegments();
   ASSERT_EQ(segments.size(), 1u);
   EXPECT_EQ(segments.begin()->second,
-            (std::vector<std::string>{"created 1", "created 2", "sealed 2"}));
+            (std::vector<std::string>{"created 1", "created 2", "ended 2"}));
   database_.reset();  // before its file system
 }
 

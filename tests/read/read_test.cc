@@ -2,7 +2,7 @@
 //
 //   table        lines: group NAME; family NAME [group=] [max_versions=] [max_age=µs] [created=]
 //   write        entries (support/entry_text.h) into the active memtable of group= (0)
-//   freeze       the active memtable of each group becomes a frozen one
+//   rotate       the active memtable of each group becomes an immutable one
 //   flush        every memtable becomes a sorted run of one SSTable
 //   read [row=|prefix=|from=|to=] [sequence=] [now=] [reverse] [skip_rows]
 //                lines: filters, chained (FilterOf below). Puts out a line for each cell; skip_rows
@@ -57,8 +57,8 @@ class TabletReads {
     if (command.name == "table") return MakeTable(command);
     if (command.name == "write") return Write(command);
     if (command.name == "read") return Read(command);
-    if (command.name == "freeze") {
-      for (GroupVersion& group : groups_) Freeze(group);
+    if (command.name == "rotate") {
+      for (GroupVersion& group : groups_) Rotate(group);
       return "";
     }
     if (command.name == "flush") {
@@ -100,24 +100,24 @@ class TabletReads {
     }
     return "";
   }
-  static void Freeze(GroupVersion& group) {
+  static void Rotate(GroupVersion& group) {
     if (group.active->empty()) return;
-    group.frozen.insert(group.frozen.begin(), group.active);
+    group.immutable.insert(group.immutable.begin(), group.active);
     group.active = NewTestMemtable();
   }
   void Flush(GroupVersion& group) {
-    Freeze(group);
-    if (group.frozen.empty()) return;
+    Rotate(group);
+    if (group.immutable.empty()) return;
     MergingCursor input;
     std::vector<std::unique_ptr<MemtableCursor>> cursors;
-    for (const Ref<Memtable>& memtable : group.frozen) {
+    for (const Ref<Memtable>& memtable : group.immutable) {
       cursors.push_back(std::make_unique<MemtableCursor>(memtable.get()));
       input.Add(cursors.back().get());
     }
     const SSTableInfo info =
         tables_.Write(&input, ++last_number_, {.filter = FilterKind::kRowAndColumn});
     group.runs.insert(group.runs.begin(), SortedRun{{tables_.Open(info)}});
-    group.frozen.clear();
+    group.immutable.clear();
   }
 
   std::string Read(const TextCommand& command) {

@@ -39,7 +39,7 @@ std::string IndexBlock(const std::vector<uint64_t>& sizes) {
 
 uint64_t DataSize(const std::vector<uint64_t>& sizes) {
   uint64_t data_size = 0;
-  for (const uint64_t size : sizes) data_size += size + kSealSize;
+  for (const uint64_t size : sizes) data_size += size + kBlockTrailerSize;
   return data_size;
 }
 
@@ -56,7 +56,7 @@ void CheckHandles(const std::vector<uint64_t>& sizes) {
     ASSERT_EQ(index.Find(KeyOf(i)), i);
     ASSERT_EQ(index.Find(KeyOf(i) + "0"), i + 1);
     ASSERT_EQ(index.LastKey(i), KeyOf(i));
-    offset += sizes[i] + kSealSize;
+    offset += sizes[i] + kBlockTrailerSize;
   }
 }
 
@@ -65,7 +65,7 @@ std::vector<uint64_t> BlocksAt(const std::vector<uint64_t>& offsets) {
   std::vector<uint64_t> sizes;
   uint64_t end = 0;
   for (const uint64_t offset : offsets) {
-    sizes.push_back(offset - end - kSealSize);
+    sizes.push_back(offset - end - kBlockTrailerSize);
     end = offset;
   }
   sizes.push_back(1);
@@ -83,8 +83,8 @@ TEST(BlockIndexTest, KnowsBlocksBeforeOnAndBehindFourGibibytes) {
 
 TEST(BlockIndexTest, TheDataMayEndOnTheLine) {
   for (const uint64_t end : {kLine - 1, kLine, kLine + 1, 2 * kLine}) {
-    CheckHandles({end / 2, end - end / 2 - 2 * kSealSize});
-    CheckHandles({end - kSealSize});
+    CheckHandles({end / 2, end - end / 2 - 2 * kBlockTrailerSize});
+    CheckHandles({end - kBlockTrailerSize});
   }
 }
 
@@ -116,7 +116,8 @@ TEST(BlockIndexTest, BlocksMustBeAllOfTheDataBehindTheLineToo) {
 }
 
 TEST(BlockIndexTest, ASizeThatIsTooLargeForAnyFileIsDamage) {
-  for (const uint64_t size : {UINT64_MAX / 2, UINT64_MAX / 2 - kSealSize + 1, uint64_t{1} << 62}) {
+  for (const uint64_t size :
+       {UINT64_MAX / 2, UINT64_MAX / 2 - kBlockTrailerSize + 1, uint64_t{1} << 62}) {
     EXPECT_STATUS(kDataLoss, "block 1",
                   BlockIndex::Load(IndexBlock({100, size, 100}), DataSize({100, 100, 100})));
   }

@@ -208,7 +208,7 @@ TEST(MappedBlocksTest, AreVerifiedOnceOrEachTimeAsAsked) {
     std::string index_block;
     BlockBuilder builder;
     std::string size;
-    AppendVarint64(&size, (table->properties().data_size - kSealSize) * 2);
+    AppendVarint64(&size, (table->properties().data_size - kBlockTrailerSize) * 2);
     size_t shared;
     ASSERT_TRUE(builder.Add(info.largest_key, size, &shared));
     builder.FinishTo(&index_block);

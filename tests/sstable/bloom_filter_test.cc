@@ -27,9 +27,9 @@ double FalsePositives(int bits) {
   const BloomFilter filter = Build(hashes, bits);
   for (const uint64_t hash : hashes) EXPECT_TRUE(filter.MayContain(hash));
   int found = 0;
-  constexpr int kAsked = 200000;
-  for (int i = 0; i < kAsked; ++i) found += filter.MayContain(random.Next()) ? 1 : 0;
-  return static_cast<double>(found) / kAsked;
+  constexpr int kProbes = 200000;
+  for (int i = 0; i < kProbes; ++i) found += filter.MayContain(random.Next()) ? 1 : 0;
+  return static_cast<double>(found) / kProbes;
 }
 
 TEST(BloomFilterTest, HasNoFalseNegativesAndFewFalsePositives) {

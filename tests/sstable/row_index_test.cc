@@ -37,11 +37,11 @@ int FalseAnswers(size_t n, size_t rows_per_block, int asked) {
   const RowIndex index = Build(rows, rows.back().block + 1);
   int unknown = 0;
   for (const Row& row : rows) {
-    RowIndex::Place place;
-    const Answer answer = index.Find(row.hash, &place);
+    RowIndex::Location location;
+    const Answer answer = index.Find(row.hash, &location);
     EXPECT_NE(answer, Answer::kAbsent);
     if (answer == Answer::kFound) {
-      EXPECT_EQ(place.block, row.block);
+      EXPECT_EQ(location.block, row.block);
     } else {
       ++unknown;
     }
@@ -49,8 +49,8 @@ int FalseAnswers(size_t n, size_t rows_per_block, int asked) {
   EXPECT_LE(unknown, static_cast<int>(n / 50) + 1);
   int false_answers = 0;
   for (int i = 0; i < asked; ++i) {
-    RowIndex::Place place;
-    false_answers += index.Find(random.Next(), &place) == Answer::kAbsent ? 0 : 1;
+    RowIndex::Location location;
+    false_answers += index.Find(random.Next(), &location) == Answer::kAbsent ? 0 : 1;
   }
   return false_answers;
 }
@@ -76,19 +76,19 @@ TEST(RowIndexTest, LinesThatAreFullGoOnInTheNextAndAtTheEndInTheFirst) {
   for (uint64_t i = 0; i < 20; ++i) rows.push_back({uint64_t{0xffffffff} << 32 | i, i});
   const RowIndex index = Build(rows, rows.size());
   for (const Row& row : rows) {
-    RowIndex::Place place{99};
-    ASSERT_EQ(index.Find(row.hash, &place), Answer::kFound);
-    EXPECT_EQ(place.block, row.block);
+    RowIndex::Location location{99};
+    ASSERT_EQ(index.Find(row.hash, &location), Answer::kFound);
+    EXPECT_EQ(location.block, row.block);
   }
-  RowIndex::Place place;
-  EXPECT_EQ(index.Find(uint64_t{0xffffffff} << 32 | 20, &place), Answer::kAbsent);
+  RowIndex::Location location;
+  EXPECT_EQ(index.Find(uint64_t{0xffffffff} << 32 | 20, &location), Answer::kAbsent);
 }
 
 TEST(RowIndexTest, DoesNotChooseBetweenRowsThatLookTheSame) {
   const RowIndex index = Build({{7, 0}, {7, 1}, {8, 2}}, 3);
-  RowIndex::Place place;
-  EXPECT_EQ(index.Find(7, &place), Answer::kUnknown);
-  EXPECT_EQ(index.Find(8, &place), Answer::kFound);
+  RowIndex::Location location;
+  EXPECT_EQ(index.Find(7, &location), Answer::kUnknown);
+  EXPECT_EQ(index.Find(8, &location), Answer::kFound);
 }
 
 TEST(RowIndexTest, DoesNotChooseBetweenLinesThatLookTheSame) {
@@ -98,20 +98,20 @@ TEST(RowIndexTest, DoesNotChooseBetweenLinesThatLookTheSame) {
   rows.push_back({99, 15});
   rows.push_back({99, 16});
   const RowIndex index = Build(rows, rows.size());
-  RowIndex::Place place;
-  EXPECT_EQ(index.Find(99, &place), Answer::kUnknown);
-  EXPECT_EQ(index.Find(3, &place), Answer::kFound);
+  RowIndex::Location location;
+  EXPECT_EQ(index.Find(99, &location), Answer::kUnknown);
+  EXPECT_EQ(index.Find(3, &location), Answer::kFound);
 }
 
 TEST(RowIndexTest, SaysNothingOfBlocksThatAreNotThere) {
   const RowIndex index = Build({{7, 5}}, 5);
-  RowIndex::Place place;
-  EXPECT_EQ(index.Find(7, &place), Answer::kUnknown);
+  RowIndex::Location location;
+  EXPECT_EQ(index.Find(7, &location), Answer::kUnknown);
 }
 
 TEST(RowIndexTest, WithoutLinesKnowsNothing) {
-  RowIndex::Place place;
-  EXPECT_EQ(RowIndex().Find(1, &place), Answer::kUnknown);
+  RowIndex::Location location;
+  EXPECT_EQ(RowIndex().Find(1, &location), Answer::kUnknown);
 }
 
 TEST(RowIndexTest, IsNotBuiltOfNothingOrOfTooManyBlocks) {

@@ -283,13 +283,13 @@ TEST(SSTableTest, RowIndexLeadsToWhereARowBeginsRandom) {
       const std::string row = key.substr(0, RowPrefixSize(key));
       if (row == last_row) continue;
       last_row = row;
-      RowIndex::Place place;
-      const auto answer = table->LookUpRow(Checksum(row), &place);
+      RowIndex::Location location;
+      const auto answer = table->LookUpRow(Checksum(row), &location);
       ASSERT_NE(answer, RowIndex::Answer::kAbsent);
       if (answer == RowIndex::Answer::kUnknown) continue;
       ++found;
       SSTableCursor cursor(table.get());
-      cursor.PlanRow(place);
+      cursor.PlanRow(location);
       cursor.SeekRow(row);
       ASSERT_TRUE(cursor.valid()) << cursor.status();
       ASSERT_EQ(cursor.key(), key);
@@ -306,7 +306,7 @@ TEST(SSTableTest, RowIndexLeadsToWhereARowBeginsRandom) {
       const std::string other = RowPrefix(last_row.substr(0, last_row.size() - 2) + "~");
       if (entries.lower_bound(other) == entries.end() ||
           !entries.lower_bound(other)->first.starts_with(other)) {
-        cursor.PlanRow(place);
+        cursor.PlanRow(location);
         cursor.SeekRow(other);
         ASSERT_TRUE(cursor.status().ok()) << cursor.status();
         ASSERT_FALSE(cursor.valid() && cursor.key().starts_with(other));

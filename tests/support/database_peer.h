@@ -110,7 +110,8 @@ class DatabasePeer {
       TabletServer* server;
       std::shared_ptr<Tablet> tablet;
       bool now() const {
-        return server->serving() && !tablet->stopped() && !tablet->moved() && !tablet->removed();
+        return server->serving() && !tablet->stopped() && !tablet->superseded() &&
+               !tablet->removed();
       }
     };
     std::vector<Served> all;

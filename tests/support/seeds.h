@@ -4,7 +4,7 @@
 //     that chance has chosen. One is printed before it is used, unless the last was printed less
 //     than a second ago;
 //   with BIGTABLE_TEST_SEED=S only S, to see again what it did;
-//   with both the seeds from S on: so what a crash or a hang has ended, less than a second after S
+//   with both the seeds from S on: so what a crash or a stall has ended, less than a second after S
 //     was printed, is found again.
 #ifndef BIGTABLE_TESTS_SUPPORT_SEEDS_H_
 #define BIGTABLE_TESTS_SUPPORT_SEEDS_H_

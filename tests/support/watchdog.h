@@ -1,4 +1,4 @@
-// Ends the test program, and says where it was, when one step of a test takes too long: a hang is
+// Ends the test program, and says where it was, when one step of a test takes too long: a stall is
 // then a failure with a seed, and not a timeout without one. One thread at a time uses it.
 #ifndef BIGTABLE_TESTS_SUPPORT_WATCHDOG_H_
 #define BIGTABLE_TESTS_SUPPORT_WATCHDOG_H_
@@ -35,7 +35,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // A step begins, and the one before has ended. `step` is printed if it hangs.
+  // A step begins, and the one before has ended. `step` is printed if it stalls.
   void Step(std::string step) {
     {
       const std::lock_guard lock(mutex_);
@@ -50,10 +50,10 @@ class Watchdog {
     std::unique_lock lock(mutex_);
     while (!is_over_) {
       const uint64_t steps = steps_;
-      const bool moved = changed_.wait_for(
-          lock, limit_, [this, steps] { return is_over_ || steps_ != steps; });
+      const bool moved =
+          changed_.wait_for(lock, limit_, [this, steps] { return is_over_ || steps_ != steps; });
       if (moved) continue;
-      std::printf("This hangs: %s\n", step_.c_str());
+      std::printf("This stalls: %s\n", step_.c_str());
       std::fflush(stdout);
       std::abort();
     }

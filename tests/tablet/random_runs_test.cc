@@ -84,7 +84,9 @@ class RandomRuns {
     environment_.file_numbers = &file_numbers_;
     environment_.path_of = [](uint64_t number) { return absl::StrCat("/", number, ".sst"); };
     environment_.visible = [this] { return sequences_.last(); };
-    environment_.sync_log = [this](absl::Span<const FrozenMemtables>) { return sequences_.last(); };
+    environment_.sync_log = [this](absl::Span<const ImmutableMemtables>) {
+      return sequences_.last();
+    };
     environment_.remove_file = [this](uint64_t number) {
       EXPECT_OK(file_system_.RemoveFile(environment_.path_of(number)));
     };
@@ -182,8 +184,8 @@ class RandomRuns {
     return schema;
   }
   void OpenTablet() {
-    absl::StatusOr<std::unique_ptr<Tablet>> opened = Tablet::Open(
-        &environment_, std::make_shared<const TableLayout>(layout_), store_.state);
+    absl::StatusOr<std::unique_ptr<Tablet>> opened =
+        Tablet::Open(&environment_, std::make_shared<const TableLayout>(layout_), store_.state);
     ASSERT_OK(opened);
     tablet_ = *std::move(opened);
   }
@@ -251,8 +253,8 @@ class RandomRuns {
   }
   void Flush() {
     script_ += "flush\n";
-    tablet_->Freeze(0, sequences_.last());
-    ASSERT_OK(MinorCompaction(&environment_, FrozenOf(tablet_)).Run());
+    tablet_->Rotate(0, sequences_.last());
+    ASSERT_OK(MinorCompaction(&environment_, ImmutableMemtablesOf(tablet_)).Run());
   }
   void MoveSnapshots() {
     if (held_.size() < 2 && random_.OneIn(2)) {

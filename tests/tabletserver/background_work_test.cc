@@ -42,7 +42,7 @@ class BackgroundWorkTest : public DatabaseFixture {
   }
 
   static std::string RowName(int n) { return absl::StrCat(n % 2 == 0 ? "a" : "z", n); }
-  // Twelve of these fill a memtable. What is frozen meanwhile is written out together. They go to
+  // Twelve of these fill a memtable. What is rotated meanwhile is written out together. They go to
   // both ends of the table, so that no two files could be one run.
   void WriteSome(int n) {
     for (int i = 0; i < n; ++i) {

@@ -27,8 +27,8 @@ class TabletServerTest : public ServerFixture {
     ASSERT_OK(server_->StartLog("server-1", "/log"));
   }
   static void AwaitFlushed(const Tablet& tablet) {
-    for (int i = 0; i < 20000 && tablet.HasFrozen(0); ++i) absl::SleepFor(absl::Milliseconds(1));
-    EXPECT_FALSE(tablet.HasFrozen(0));
+    for (int i = 0; i < 20000 && tablet.HasImmutable(0); ++i) absl::SleepFor(absl::Milliseconds(1));
+    EXPECT_FALSE(tablet.HasImmutable(0));
   }
 };
 
@@ -101,7 +101,7 @@ TEST_F(TabletServerTest, ABatchThatTheLogHasNoRoomForLeavesNothingAndStopsNobody
 TEST_F(TabletServerTest, TheLogIsSyncedOnlyForOlderMutationsThatAreStillNeeded) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   const auto flush = [&](Tablet* tablet) {
-    server_->FreezeAll(tablet);
+    server_->RotateAll(tablet);
     EXPECT_OK(background_.FlushNow(server_.get()));
     return server_->LogStatistics().syncs;
   };
@@ -121,7 +121,7 @@ TEST_F(TabletServerTest, WhatIsFrozenTogetherIsWrittenOutWithoutASyncOfTheLog) {
     if (i % 50 == 0) {
       ASSERT_OK(Write(absl::StrCat("row", i), "v", kOtherTableId));
     }
-    ASSERT_EQ(tablet_->HasFrozen(0), other->HasFrozen(0));
+    ASSERT_EQ(tablet_->HasImmutable(0), other->HasImmutable(0));
     ASSERT_OK(background_.FlushNow(server_.get()));
   }
   EXPECT_GT(tablet_->Version()->groups()[0].runs.front().files.size(), 1u);
@@ -133,7 +133,7 @@ TEST_F(TabletServerTest, WhatIsWrittenAfterTheMomentNeedsNoSync) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(background_.FlushNow(server_.get()));
@@ -142,15 +142,15 @@ TEST_F(TabletServerTest, WhatIsWrittenAfterTheMomentNeedsNoSync) {
   EXPECT_EQ(other->FlushedThrough(0), 2u);
 }
 
-// The active memtable of a group that was frozen before the others has mutations that are older
+// The active memtable of a group that was rotated before the others has mutations that are older
 // than theirs.
 TEST_F(TabletServerTest, WhatWasFrozenAtDifferentMomentsNeedsASync) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
-  server_->FreezeAll(tablet_.get());
+  server_->RotateAll(tablet_.get());
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->FreezeAll(other.get());
+  server_->RotateAll(other.get());
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(server_->LogStatistics().syncs, 1u);
 }
@@ -163,11 +163,11 @@ TEST_F(TabletServerTest, OfManyTabletsOnlyTheFullMemtableIsFrozen) {
     others.push_back(AddOtherTablet(id));
     ASSERT_OK(Write("row", "v", id));
   }
-  for (int i = 0; i < 200 && !tablet_->HasFrozen(0); ++i) {
+  for (int i = 0; i < 200 && !tablet_->HasImmutable(0); ++i) {
     ASSERT_OK(Write(absl::StrCat("row", i), std::string(10000, 'v')));
   }
-  EXPECT_TRUE(tablet_->HasFrozen(0));
-  for (const std::shared_ptr<Tablet>& other : others) EXPECT_FALSE(other->HasFrozen(0));
+  EXPECT_TRUE(tablet_->HasImmutable(0));
+  for (const std::shared_ptr<Tablet>& other : others) EXPECT_FALSE(other->HasImmutable(0));
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(server_->LogStatistics().syncs, 1u);
 }
@@ -176,28 +176,28 @@ TEST_F(TabletServerTest, ATabletThatIsRemovedMeanwhileIsLeftOut) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->FreezeEverything();
-  MinorCompaction compaction(server_->environment(), server_->Frozen());
+  server_->RotateEverything();
+  MinorCompaction compaction(server_->environment(), server_->MemtablesToFlush());
   server_->RemoveTablet(other->id());
   ASSERT_OK(compaction.Run());
   EXPECT_OK(compaction.parts()[0].status);
   EXPECT_STATUS(kCancelled, "", compaction.parts()[1].status);
   EXPECT_EQ(tablet_->FlushedThrough(0), 1u);
-  EXPECT_TRUE(other->HasFrozen(0));
+  EXPECT_TRUE(other->HasImmutable(0));
 }
 
 TEST_F(TabletServerTest, AFileThatCannotBeWrittenLeavesNothingOfTheOthers) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   faulty_.FailCalls({{FileCall::kNewWritableFile}, "/2.sst"}, absl::UnavailableError("no file"));
   EXPECT_STATUS(kUnavailable, "no file", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
-  EXPECT_TRUE(tablet_->HasFrozen(0));
+  EXPECT_TRUE(tablet_->HasImmutable(0));
   faulty_.ClearFaults();
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_FALSE(server_->HasFrozen());
+  EXPECT_FALSE(server_->HasImmutable());
 }
 
 TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherIsCommittedOneByOneAfterASync) {
@@ -205,7 +205,7 @@ TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherIsCommittedOneByOneAfter
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   AFewAtATime store(&root_, 1);
   server_->mutable_environment()->store = &store;
   ASSERT_OK(background_.FlushNow(server_.get()));
@@ -218,12 +218,12 @@ TEST_F(TabletServerTest, WhatMetadataTakesInPartsNeedsTheLogSyncedOnce) {
   for (int round = 0; round < 2; ++round) {
     for (uint64_t id = kTableId; id < kOtherTableId + 4; ++id) ASSERT_OK(Write("row", "v", id));
   }
-  server_->FreezeEverything();
+  server_->RotateEverything();
   AFewAtATime store(&root_, 2);
   store.meanwhile = [&] { ASSERT_OK(Write("row")); };  // which nobody needs in the log
   server_->mutable_environment()->store = &store;
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_FALSE(server_->HasFrozen());
+  EXPECT_FALSE(server_->HasImmutable());
   EXPECT_EQ(store.commits, 3);
   EXPECT_EQ(server_->LogStatistics().syncs, 1u);
 }
@@ -233,12 +233,12 @@ TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherAnyMoreIsCommittedInPart
   for (int round = 0; round < 2; ++round) {
     for (uint64_t id = kTableId; id < kOtherTableId + 4; ++id) ASSERT_OK(Write("row", "v", id));
   }
-  server_->FreezeEverything();
+  server_->RotateEverything();
   AFewAtATime store(&root_, 100);
   store.most_by_now = 2;
   server_->mutable_environment()->store = &store;
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_FALSE(server_->HasFrozen());
+  EXPECT_FALSE(server_->HasImmutable());
   // 5, 3 and 2 of the five; 3 and 2 of the other three; the last one.
   EXPECT_EQ(store.commits, 6);
   EXPECT_EQ(server_->LogStatistics().syncs, 1u);
@@ -248,22 +248,22 @@ TEST_F(TabletServerTest, ADirectoryThatCannotBeSyncedLeavesNothing) {
   AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   faulty_.FailCalls({{FileCall::kSyncDirectory}, {}}, absl::UnavailableError("no directory"));
   EXPECT_STATUS(kUnavailable, "no directory", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
   EXPECT_FALSE(file_system_.FileExists("/2.sst"));
-  EXPECT_TRUE(tablet_->HasFrozen(0));
+  EXPECT_TRUE(tablet_->HasImmutable(0));
   faulty_.ClearFaults();
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_FALSE(server_->HasFrozen());
+  EXPECT_FALSE(server_->HasImmutable());
 }
 
 TEST_F(TabletServerTest, OfAFlushThatFailsOnlyWhatWasBegunIsCounted) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   faulty_.FailCalls({{FileCall::kNewWritableFile}, {}}, absl::UnavailableError("no file"));
   EXPECT_STATUS(kUnavailable, "no file", background_.FlushNow(server_.get()));
   EXPECT_EQ(server_->Statistics().minor.failed, 1u);
@@ -280,11 +280,11 @@ TEST_F(TabletServerTest, OfManyTabletsTheLargestHalfIsFrozenWhenMemoryIsShort) {
     others.push_back(AddOtherTablet(id));
     ASSERT_OK(Write("row", std::string(id % 2 == 0 ? 20000 : 10, 'v'), id));
   }
-  server_->FreezeLargest();
-  const size_t frozen = server_->Frozen().size();
-  EXPECT_GE(frozen, 10u);
-  EXPECT_LE(frozen, 20u);
-  for (size_t i = 1; i < others.size(); i += 2) EXPECT_FALSE(others[i]->HasFrozen(0)) << i;
+  server_->RotateLargest();
+  const size_t immutable = server_->MemtablesToFlush().size();
+  EXPECT_GE(immutable, 10u);
+  EXPECT_LE(immutable, 20u);
+  for (size_t i = 1; i < others.size(); i += 2) EXPECT_FALSE(others[i]->HasImmutable(0)) << i;
 }
 
 // The first may have been committed; the others' files are of no use.
@@ -292,26 +292,26 @@ TEST_F(TabletServerTest, OneByOneACommitThatFailsLeavesTheFilesThatMetadataMayKn
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   AFewAtATime store(&root_, 1);
   store.status = absl::UnavailableError("no METADATA");
   server_->mutable_environment()->store = &store;
   EXPECT_STATUS(kUnavailable, "no METADATA", background_.FlushNow(server_.get()));
   EXPECT_TRUE(file_system_.FileExists("/1.sst"));
   EXPECT_FALSE(file_system_.FileExists("/2.sst"));
-  EXPECT_TRUE(tablet_->HasFrozen(0));
+  EXPECT_TRUE(tablet_->HasImmutable(0));
 }
 
 TEST_F(TabletServerTest, WhatMetadataHasCertainlyNotTakenIsRemovedAndWrittenOutAgain) {
   ASSERT_OK(Write("row"));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   AFewAtATime store(&root_, 1);
   store.status = absl::ResourceExhaustedError("no room in METADATA's log");
   store.is_in_doubt = false;
   server_->mutable_environment()->store = &store;
   EXPECT_STATUS(kResourceExhausted, "no room", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
-  EXPECT_TRUE(tablet_->HasFrozen(0));
+  EXPECT_TRUE(tablet_->HasImmutable(0));
   EXPECT_TRUE(background_.IsFlushFailing(server_.get()));
   store.status = absl::OkStatus();
   EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
@@ -323,7 +323,7 @@ TEST_F(TabletServerTest, WhatMetadataHasCertainlyNotTakenIsRemovedAndWrittenOutA
 
 TEST_F(TabletServerTest, AFlushThatMetadataMayHaveTakenStopsWritesUntilResume) {
   ASSERT_OK(Write("row"));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   AFewAtATime store(&root_, 1);
   store.status = absl::UnavailableError("no METADATA");
   server_->mutable_environment()->store = &store;
@@ -341,20 +341,20 @@ TEST_F(TabletServerTest, AFlushThatMetadataMayHaveTakenStopsWritesUntilResume) {
 }
 
 TEST_F(TabletServerTest, AHalfHasTheFrozenMemtablesWithRowsOfIts) {
-  const auto frozen_of = [](const std::shared_ptr<Tablet>& tablet) {
-    return tablet->Version()->groups()[0].frozen.size();
+  const auto immutable_of = [](const std::shared_ptr<Tablet>& tablet) {
+    return tablet->Version()->groups()[0].immutable.size();
   };
   const std::vector<std::vector<std::string>> memtables = {
       {"a", "c"}, {"m"}, {"l", "n"}, {"x"}, {"b"}};
   for (const std::vector<std::string>& rows : memtables) {
     for (const std::string& row : rows) ASSERT_OK(Write(row));
-    server_->FreezeAll(tablet_.get());
+    server_->RotateAll(tablet_.get());
   }
   Tablet::Halves halves;
   server_->SplitTablet(tablet_, "m", [&](const Tablet::Halves& made) { halves = made; });
-  EXPECT_EQ(frozen_of(tablet_), 5u);
-  EXPECT_EQ(frozen_of(halves.left), 3u);   // a c, l n, b
-  EXPECT_EQ(frozen_of(halves.right), 3u);  // m, l n, x
+  EXPECT_EQ(immutable_of(tablet_), 5u);
+  EXPECT_EQ(immutable_of(halves.left), 3u);   // a c, l n, b
+  EXPECT_EQ(immutable_of(halves.right), 3u);  // m, l n, x
   ASSERT_OK(background_.FlushNow(server_.get()));
   const auto entries_of = [](const std::shared_ptr<Tablet>& tablet) {
     return tablet->Version()->groups()[0].runs.front().entries();
@@ -363,7 +363,7 @@ TEST_F(TabletServerTest, AHalfHasTheFrozenMemtablesWithRowsOfIts) {
   EXPECT_EQ(entries_of(halves.right), 3u);
 }
 
-// What a split has frozen is not written out by itself.
+// What a split has rotated is not written out by itself.
 class SplitTest : public TabletServerTest {
  protected:
   // Halves with rows on both sides, and another tablet with older ones.
@@ -375,23 +375,24 @@ class SplitTest : public TabletServerTest {
     ASSERT_OK(Write("z"));
     ASSERT_OK(Write("row", "v", kOtherTableId));
     server_->SplitTablet(tablet_, "m", [&](const Tablet::Halves& made) { halves_ = made; });
-    EXPECT_EQ(ShowFrozen(), "1 1 0");
-    EXPECT_FALSE(server_->HasFrozen());
+    EXPECT_EQ(ShowImmutable(), "1 1 0");
+    EXPECT_FALSE(server_->HasImmutable());
     EXPECT_GT(server_->WaitingBytes(), 0u);
   }
-  // How many memtables are frozen of the halves and of the other tablet.
-  std::string ShowFrozen() const {
-    const auto frozen_of = [](const std::shared_ptr<Tablet>& tablet) {
-      return tablet->Version()->groups()[0].frozen.size();
+  // How many memtables are rotated of the halves and of the other tablet.
+  std::string ShowImmutable() const {
+    const auto immutable_of = [](const std::shared_ptr<Tablet>& tablet) {
+      return tablet->Version()->groups()[0].immutable.size();
     };
-    return Cat(frozen_of(halves_.left), " ", frozen_of(halves_.right), " ", frozen_of(other_));
+    return Cat(immutable_of(halves_.left), " ", immutable_of(halves_.right), " ",
+               immutable_of(other_));
   }
   void ExpectWrittenOut(uint64_t syncs) {
-    EXPECT_TRUE(server_->HasFrozen());
+    EXPECT_TRUE(server_->HasImmutable());
     EXPECT_EQ(server_->WaitingBytes(), 0u);
     ASSERT_OK(background_.FlushNow(server_.get()));
-    EXPECT_EQ(ShowFrozen(), "0 0 0");
-    EXPECT_FALSE(server_->HasFrozen());
+    EXPECT_EQ(ShowImmutable(), "0 0 0");
+    EXPECT_FALSE(server_->HasImmutable());
     EXPECT_EQ(server_->LogStatistics().syncs, syncs);
     for (const std::shared_ptr<Tablet>& half : {halves_.left, halves_.right}) {
       EXPECT_EQ(half->Version()->groups()[0].runs.size(), 1u);
@@ -405,11 +406,11 @@ class SplitTest : public TabletServerTest {
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWithTheNextFullMemtable) {
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_EQ(ShowFrozen(), "1 1 0");
-  for (int i = 0; i < 200 && !server_->HasFrozen(); ++i) {
+  EXPECT_EQ(ShowImmutable(), "1 1 0");
+  for (int i = 0; i < 200 && !server_->HasImmutable(); ++i) {
     ASSERT_OK(Write("b", std::string(10000, 'v')));
   }
-  EXPECT_EQ(ShowFrozen(), "2 1 1");
+  EXPECT_EQ(ShowImmutable(), "2 1 1");
   ExpectWrittenOut(0);
 }
 
@@ -425,75 +426,75 @@ TEST_F(SplitTest, WhatItHasFrozenCountsForTheSizeOfAMemtable) {
   };
   write(kTableId, 60);
   server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
-  EXPECT_FALSE(server_->HasFrozen());
+  EXPECT_FALSE(server_->HasImmutable());
   write(kOtherTableId, 15);
-  EXPECT_FALSE(server_->HasFrozen());
+  EXPECT_FALSE(server_->HasImmutable());
   write(kOtherTableId, 40);
   ExpectWrittenOut(0);
 }
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenMemoryIsShort) {
-  server_->FreezeAll(other_.get());
+  server_->RotateAll(other_.get());
   ASSERT_OK(background_.FlushNow(server_.get()));
   ASSERT_OK(Write("c"));
   server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
-  EXPECT_EQ(ShowFrozen(), "0 1 0");  // and nothing is active
-  server_->FreezeLargest();
-  EXPECT_TRUE(server_->HasFrozen());
+  EXPECT_EQ(ShowImmutable(), "0 1 0");  // and nothing is active
+  server_->RotateLargest();
+  EXPECT_TRUE(server_->HasImmutable());
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_EQ(ShowFrozen(), "0 0 0");
+  EXPECT_EQ(ShowImmutable(), "0 0 0");
 }
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenTheLogIsTooLong) {
-  server_->FreezeEverything();
+  server_->RotateEverything();
   ASSERT_OK(background_.FlushNow(server_.get()));
   ASSERT_OK(server_->MaintainLog());
   for (int i = 0; i < 70; ++i) ASSERT_OK(Write("c", std::string(10000, 'v')));
   server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
   // Several tablets, so that none is full, and in the younger half of the log.
   for (uint64_t id = kOtherTableId + 1; id < kOtherTableId + 4; ++id) AddOtherTablet(id);
-  for (int i = 0; i < 45 && !server_->HasFrozen(); ++i) {
+  for (int i = 0; i < 45 && !server_->HasImmutable(); ++i) {
     ASSERT_OK(Write("row", std::string(10000, 'v'), kOtherTableId + 1 + i % 3));
   }
-  EXPECT_TRUE(server_->HasFrozen());
-  EXPECT_EQ(ShowFrozen(), "0 1 0");
-  EXPECT_EQ(server_->Frozen().size(), 4u);
+  EXPECT_TRUE(server_->HasImmutable());
+  EXPECT_EQ(ShowImmutable(), "0 1 0");
+  EXPECT_EQ(server_->MemtablesToFlush().size(), 4u);
 }
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWithWhateverIsAskedFor) {
-  server_->FreezeAll(other_.get());
+  server_->RotateAll(other_.get());
   ExpectWrittenOut(0);
 }
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenAHalfIsAskedFor) {
-  server_->FreezeAll(halves_.left.get());
+  server_->RotateAll(halves_.left.get());
   ExpectWrittenOut(1);  // for the other tablet's
 }
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWithATabletThatComes) {
-  other_->FreezeAll(server_->visible());
+  other_->RotateAll(server_->visible());
   server_->AddTablet(other_);
   ExpectWrittenOut(0);
 }
 
-// If what the split has frozen were due, too, it could be written out only after a sync of the log,
-// for the sake of what came before it and is still active.
+// If what the split has rotated were due, too, it could be written out only after a sync of the
+// log, for the sake of what came before it and is still active.
 TEST_F(SplitTest, OfATabletThatWasDueOnlyWhatWasDueIsDue) {
-  server_->FreezeEverything();
+  server_->RotateEverything();
   ASSERT_OK(Write("a"));
   ASSERT_OK(Write("x"));
   server_->SplitTablet(halves_.right, "y", [&](const Tablet::Halves& made) { halves_ = made; });
-  EXPECT_TRUE(server_->HasFrozen());
+  EXPECT_TRUE(server_->HasImmutable());
   EXPECT_GT(server_->WaitingBytes(), 0u);
   const uint64_t syncs = server_->LogStatistics().syncs;
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_EQ(ShowFrozen(), "1 0 0");
-  EXPECT_FALSE(server_->HasFrozen());
+  EXPECT_EQ(ShowImmutable(), "1 0 0");
+  EXPECT_FALSE(server_->HasImmutable());
   EXPECT_EQ(server_->LogStatistics().syncs, syncs);
-  server_->FreezeEverything();
+  server_->RotateEverything();
   EXPECT_EQ(server_->WaitingBytes(), 0u);
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_EQ(ShowFrozen(), "0 0 0");
+  EXPECT_EQ(ShowImmutable(), "0 0 0");
   EXPECT_EQ(server_->LogStatistics().syncs, syncs);
 }
 
@@ -502,15 +503,15 @@ TEST_F(SplitTest, AHalfThatIsRemovedDoesNotWaitAnyMore) {
   EXPECT_GT(server_->WaitingBytes(), 0u);
   server_->ForgetTablet(*halves_.right);
   EXPECT_EQ(server_->WaitingBytes(), 0u);
-  server_->FreezeEverything();
-  EXPECT_EQ(server_->Frozen().size(), 1u);
+  server_->RotateEverything();
+  EXPECT_EQ(server_->MemtablesToFlush().size(), 1u);
 }
 
 TEST_F(SplitTest, ATabletThatWasSplitTakesNobodysPlace) {
-  server_->FreezeAll(halves_.right.get());
-  server_->FreezeAll(tablet_.get());  // which had its id
+  server_->RotateAll(halves_.right.get());
+  server_->RotateAll(tablet_.get());  // which had its id
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_EQ(ShowFrozen(), "0 0 0");
+  EXPECT_EQ(ShowImmutable(), "0 0 0");
 }
 
 TEST_F(TabletServerTest, AServerThatHasEndedDoesNotResume) {
@@ -540,7 +541,7 @@ TEST_F(TabletServerTest, WhoeverHasClaimedATabletIsWaitedFor) {
   flush.join();
 }
 
-// With it, what is frozen needs nothing of the log.
+// With it, what is rotated needs nothing of the log.
 TEST_F(TabletServerTest, AFlushWaitsALittleForAClaimedTablet) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row", "v", kOtherTableId));
@@ -548,9 +549,9 @@ TEST_F(TabletServerTest, AFlushWaitsALittleForAClaimedTablet) {
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(background_.ClaimTablet(other.get(), {}));
   EXPECT_OK(background_.Start({server_.get()}, 0, nullptr));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   absl::SleepFor(absl::Milliseconds(20));
-  EXPECT_TRUE(tablet_->HasFrozen(0));
+  EXPECT_TRUE(tablet_->HasImmutable(0));
   background_.ReleaseTablet(other.get());
   AwaitFlushed(*tablet_);
   AwaitFlushed(*other);
@@ -569,17 +570,17 @@ TEST_F(TabletServerTest, AFlushDoesNotWaitLongForAClaimedTablet) {
   busy->AddTablet(busy_tablet);
   ASSERT_OK(background_.ClaimTablet(claimed.get(), {}));
   EXPECT_OK(background_.Start({busy.get(), server_.get()}, 0, nullptr));
-  server_->FreezeEverything();
+  server_->RotateEverything();
   const SteadyTime start = SteadyTime::Now();
   std::string operations;
   AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = "v"});
-  while (tablet_->HasFrozen(0) && SteadyTime::Now() < start + absl::Seconds(20)) {
+  while (tablet_->HasImmutable(0) && SteadyTime::Now() < start + absl::Seconds(20)) {
     busy->ApplyInMemory(busy_tablet.get(), {"row", operations});
-    busy->FreezeEverything();
+    busy->RotateEverything();
     absl::SleepFor(absl::Milliseconds(5));
   }
-  EXPECT_FALSE(tablet_->HasFrozen(0));
-  EXPECT_TRUE(claimed->HasFrozen(0));
+  EXPECT_FALSE(tablet_->HasImmutable(0));
+  EXPECT_TRUE(claimed->HasImmutable(0));
   background_.ReleaseTablet(claimed.get());
   background_.Stop();
 }
@@ -588,7 +589,9 @@ TEST_F(TabletServerTest, ABatchIsAppliedWholeOrNotAtAll) {
   std::string good, bad;
   AppendOperation(&good, {.family = "f", .qualifier = "q", .value = "v"});
   AppendOperation(&bad, {.family = "g", .qualifier = "q", .value = "v"});
-  const auto apply = [&](const std::vector<EncodedMutation>& rows) { return Apply(kTableId, rows); };
+  const auto apply = [&](const std::vector<EncodedMutation>& rows) {
+    return Apply(kTableId, rows);
+  };
   EXPECT_STATUS(kNotFound, "\"g\"", apply({{"a", good}, {"b", bad}}));
   EXPECT_TRUE(tablet_->Version()->groups()[0].active->empty());
   const uint64_t records = server_->LogStatistics().records;
@@ -605,7 +608,7 @@ TEST_F(TabletServerTest, ASyncThatFailsLeavesNothingOfWhatWasWrittenOut) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(Write("row"));
-  server_->FreezeAll(tablet_.get());
+  server_->RotateAll(tablet_.get());
   faulty_.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("no sync"));
   EXPECT_STATUS(kUnavailable, "no sync", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
@@ -613,7 +616,7 @@ TEST_F(TabletServerTest, ASyncThatFailsLeavesNothingOfWhatWasWrittenOut) {
 
 TEST_F(TabletServerTest, AnSSTableThatCannotBeOpenedIsRemoved) {
   ASSERT_OK(Write("row"));
-  server_->FreezeAll(tablet_.get());
+  server_->RotateAll(tablet_.get());
   faulty_.FailCalls({{FileCall::kNewRandomAccessFile}, {}}, absl::UnavailableError("no open"));
   EXPECT_STATUS(kUnavailable, "no open", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
@@ -627,27 +630,27 @@ TEST_F(TabletServerTest, SegmentsThatReadersKeepDoNotFreezeMemtables) {
   for (int i = 0; i < 30; ++i) {
     for (int j = 0; j < 6; ++j) ASSERT_OK(Write(absl::StrCat("row", j), std::string(10000, 'v')));
     kept.push_back(tablet_->Version());
-    server_->FreezeAll(tablet_.get());
+    server_->RotateAll(tablet_.get());
     ASSERT_OK(background_.FlushNow(server_.get()));
   }
   ASSERT_GT(server_->LogBytes(), uint64_t{1} << 20);
   for (int i = 0; i < 20; ++i) {
     ASSERT_OK(Write("row", std::string(10000, 'v')));
-    ASSERT_FALSE(server_->HasFrozen()) << i;
+    ASSERT_FALSE(server_->HasImmutable()) << i;
   }
 }
 
 TEST_F(TabletServerTest, ALogThatIsTooLongFreezesWhatNeedsItsBeginning) {
   ASSERT_OK(Write("row", "old"));
   // Memtables of other tablets would not be full either.
-  for (int i = 0; i < 90 && !server_->HasFrozen(); ++i) {
+  for (int i = 0; i < 90 && !server_->HasImmutable(); ++i) {
     ASSERT_OK(Write("row", std::string(10000, 'v')));
   }
-  ASSERT_FALSE(server_->HasFrozen());
-  for (int i = 0; i < 30 && !server_->HasFrozen(); ++i) {
+  ASSERT_FALSE(server_->HasImmutable());
+  for (int i = 0; i < 30 && !server_->HasImmutable(); ++i) {
     ASSERT_OK(Write("row", std::string(10000, 'v')));
   }
-  EXPECT_TRUE(server_->HasFrozen());
+  EXPECT_TRUE(server_->HasImmutable());
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST_F(WorkSpeedTest, AMachineThatHasBecomeSlowerOrFasterIsSoonKnownToBe) {
   EXPECT_GT(Speed(60), 500);
 }
 
-TEST_F(WorkSpeedTest, WorkThatHangsShowsBeforeItHasEnded) {
+TEST_F(WorkSpeedTest, WorkThatStallsShowsBeforeItHasEnded) {
   for (int i = 0; i < 20; ++i) Work(i, i + 0.5);  // 200 MB/s
   speed_.Begin(kPiece, At(20));
   EXPECT_NEAR(Speed(20.5), 200, 1);  // as long as the others

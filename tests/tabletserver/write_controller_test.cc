@@ -284,12 +284,12 @@ class FlushingControllerTest : public ServerFixture {
         static_cast<int64_t>(bytes - budget_->used(MemoryBudget::Use::kMemtables)));
   }
   // A tablet with something to write out, which nobody does as long as background_ is not started.
-  void AddFrozenTablet() {
+  void AddRotatedTablet() {
     ASSERT_NO_FATAL_FAILURE(AddTablet());
     ASSERT_OK(server_->StartLog("server-1", "/log"));
     ASSERT_OK(Write("row"));
-    server_->FreezeAll(tablet_.get());
-    ASSERT_TRUE(server_->HasFrozen());
+    server_->RotateAll(tablet_.get());
+    ASSERT_TRUE(server_->HasImmutable());
   }
   absl::Status Admit(absl::Duration time) {
     Admission admission;
@@ -300,7 +300,7 @@ class FlushingControllerTest : public ServerFixture {
 };
 
 TEST_F(FlushingControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
-  ASSERT_NO_FATAL_FAILURE(AddFrozenTablet());
+  ASSERT_NO_FATAL_FAILURE(AddRotatedTablet());
   ASSERT_OK(root_.Create());
   SetMemory(kHard * 2);
   // Flushes are due, but cannot end.
@@ -320,7 +320,7 @@ TEST_F(FlushingControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
 }
 
 TEST_F(FlushingControllerTest, AServerWithAnErrorLetsNobodyWait) {
-  ASSERT_NO_FATAL_FAILURE(AddFrozenTablet());
+  ASSERT_NO_FATAL_FAILURE(AddRotatedTablet());
   SaidFlushes flushes;
   BudgetAccess::AddHolder(*budget_, &flushes);
   SetMemory(kHard * 2);

@@ -41,7 +41,7 @@ class StrayFilesTest : public WorldFixture {
       return Write(database, "early", 50).ok();
     }));
   }
-  void PutAllOverThePlace() {
+  void PutEverywhere() {
     PutFile("file");
     PutDirectory("lost+found");
     PutFile("log/file");
@@ -69,7 +69,7 @@ class StrayFilesTest : public WorldFixture {
 
 TEST_F(StrayFilesTest, StayAndHinderNoOpening) {
   CreateAndKill();
-  PutAllOverThePlace();
+  PutEverywhere();
   for (int i = 0; i < 3; ++i) {
     auto database = Open(directory_.database());
     ASSERT_NE(database, nullptr);

@@ -1,6 +1,6 @@
 // What is to be flushed of a tablet.
-#ifndef BIGTABLE_TABLET_FROZEN_MEMTABLES_H_
-#define BIGTABLE_TABLET_FROZEN_MEMTABLES_H_
+#ifndef BIGTABLE_TABLET_IMMUTABLE_MEMTABLES_H_
+#define BIGTABLE_TABLET_IMMUTABLE_MEMTABLES_H_
 
 #include <cstddef>
 #include <memory>
@@ -14,15 +14,15 @@ namespace bigtable {
 class Tablet;
 
 // Frozen memtables of a locality group, from new to old, up to the oldest.
-struct FrozenMemtables {
+struct ImmutableMemtables {
   std::shared_ptr<Tablet> tablet;
   size_t group = 0;
   std::vector<Ref<Memtable>> memtables;
 };
 
-// What is frozen of a tablet now.
-std::vector<FrozenMemtables> FrozenOf(const std::shared_ptr<Tablet>& tablet);
+// What is rotated of a tablet now.
+std::vector<ImmutableMemtables> ImmutableMemtablesOf(const std::shared_ptr<Tablet>& tablet);
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TABLET_FROZEN_MEMTABLES_H_
+#endif  // BIGTABLE_TABLET_IMMUTABLE_MEMTABLES_H_
