@@ -1,10 +1,11 @@
-// Who may read and write the column families of tables (sections 2 and 4 of the paper: families are
-// "the basic unit of access control", and their lists are in the lock service).
+// Access control of column families (sections 2 and 4 of the paper: families are "the basic unit of
+// access control", and their lists are in the lock service).
 //
-// A program that embeds this library may do everything: what it does for others it does through
-// tables that it opens in their names (OpenTableOptions::caller). Who they are it has to know, this
-// library believes it. A call goes by the lists as they are when it begins; streams and scanners by
-// the families of their moment, and by the lists when they enter a tablet, or more often.
+// A program that embeds this library may do everything. To act for a user, it opens a table in that
+// user's name (OpenTableOptions::caller). The library trusts that name; the program must
+// authenticate its users. A call is checked against the lists as they are when it begins. A stream
+// or scanner uses the families as they were at its snapshot, and checks the lists at least each
+// time it enters a tablet.
 #ifndef BIGTABLE_ACCESS_LIST_H_
 #define BIGTABLE_ACCESS_LIST_H_
 
@@ -14,16 +15,16 @@
 
 namespace bigtable {
 
-// A list has a name, by which families refer to it (Family::access_list), and which is like a
-// table's; one list may serve many families. A name of somebody is 1 to 128 printable ASCII
-// characters without space; the names of a list, with a byte or two for each, have at most 512 KiB,
-// and each call of somebody copies the list, so short ones are better. Plain value.
+// Families refer to a list by its name (Family::access_list), which follows the rules of table
+// names. One list may serve many families. A user name is 1 to 128 printable ASCII characters
+// without space. The names of a list, with a byte or two for each, take at most 512 KiB. Each call
+// in a user's name copies the list, so short lists are better. Plain value.
 struct AccessList {
-  // As a member: everybody.
+  // As a member: every user.
   static constexpr const char* kEverybody = "*";
 
   std::set<std::string, std::less<>> readers;
-  std::set<std::string, std::less<>> writers;  // who may write may not read for that
+  std::set<std::string, std::less<>> writers;  // permission to write does not include reading
 
   friend bool operator==(const AccessList&, const AccessList&) = default;
 };

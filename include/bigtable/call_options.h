@@ -1,4 +1,4 @@
-// How long a call may take, and how another thread ends it: what every call that may wait takes.
+// Deadline and cancellation of a call: options of every call that may wait.
 #ifndef BIGTABLE_CALL_OPTIONS_H_
 #define BIGTABLE_CALL_OPTIONS_H_
 
@@ -8,8 +8,8 @@
 
 namespace bigtable {
 
-// Lets one thread end the calls of another: they return Cancelled soon after Cancel(). Thread-safe;
-// outlives the calls it is given to.
+// Lets one thread cancel the calls of another: they return Cancelled soon after Cancel().
+// Thread-safe. Must outlive the calls it is passed to.
 class Cancellation {
  public:
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
@@ -21,16 +21,16 @@ class Cancellation {
 
 // The options of calls that neither read nor write cells. The options of other calls (ReadOptions,
 // WriteOptions, CreateTableOptions) have members of the same names, types and meaning. They do not
-// have a CallOptions as a base or a member, so that every call takes its deadline in the same
-// words: table->Apply(m, {.deadline = t}). A designated initializer names direct members only.
+// have a CallOptions as a base or a member, so that every call sets its deadline in the same way:
+// table->Apply(m, {.deadline = t}). A designated initializer names direct members only.
 struct CallOptions {
-  // A call that has not ended by then returns DeadlineExceeded. By the machine's clock when the
-  // call begins: setting that clock later moves no deadline.
-  //   * A read looks at it between rows and blocks.
+  // A call that has not ended by then returns DeadlineExceeded. The machine's clock is read when
+  // the call begins: setting the clock later moves no deadline.
+  //   * A read checks it between rows and blocks.
   //   * A write that is not in the log by then is not applied.
   //   * A change of tables or tablets that has begun is finished.
   absl::Time deadline = absl::InfiniteFuture();
-  // Ends the call as the deadline does, with Cancelled. Null: no thread can.
+  // Ends the call as the deadline does, with Cancelled. Null: the call cannot be cancelled.
   const Cancellation* cancellation = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The time by which timestamps are assigned and old cells expire. A program may bring its own
+// The time by which timestamps are assigned and old cells expire. A program may use its own
 // (DatabaseOptions::clock).
 #ifndef BIGTABLE_CLOCK_H_
 #define BIGTABLE_CLOCK_H_
@@ -7,13 +7,13 @@
 
 namespace bigtable {
 
-// Thread-safe. May jump: the timestamps that a server assigns increase all the same.
+// Thread-safe. May jump; the timestamps that a server assigns increase nevertheless.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual absl::Time Now() = 0;
 
-  // The machine's clock. Lives for ever.
+  // The machine's clock. Never destroyed.
   static Clock* System();
 };
 

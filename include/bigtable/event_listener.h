@@ -1,5 +1,5 @@
-// Learns what the engine does beside answering calls: minor and other compactions, stalls, errors,
-// changes of tables and tablets, servers that are lost. See DatabaseOptions::event_listener.
+// Receives the events of the engine: flushes and other compactions, stalls, errors, changes of
+// tables and tablets, and lost servers. See DatabaseOptions::event_listener.
 #ifndef BIGTABLE_EVENT_LISTENER_H_
 #define BIGTABLE_EVENT_LISTENER_H_
 
@@ -15,7 +15,7 @@
 
 namespace bigtable {
 
-// An SSTable: its number, which is its name in the directory, and bytes.
+// An SSTable: its number, which is its name in the directory, and its size.
 struct EventFile {
   uint64_t number = 0;
   uint64_t bytes = 0;
@@ -23,22 +23,22 @@ struct EventFile {
   friend bool operator==(const EventFile&, const EventFile&) = default;
 };
 
-// Where something happened. The server has no name as long as the database is being opened; the
-// table may be "METADATA".
+// Where an event happened. The server name is empty while the database is being opened. The table
+// may be "METADATA".
 struct EventLocation {
   std::string server;
   std::string table;
   std::string locality_group;
-  std::optional<std::string> end_row;  // of the tablet; none: it is the table's last
+  std::optional<std::string> end_row;  // of the tablet; none: it is the last of the table
 };
 
-// Why a memtable was rotated, to be written out.
+// Why a memtable was rotated.
 enum class RotationReason : uint8_t {
   kRequested,  // Flush, Compact, Resume, opening, closing
   kFull,       // DatabaseOptions::memtable_size
-  kLogLength,  // the log can be shortened by it
-  kMemory,     // the memory budget asked for it
-  kTogether,   // another one of the server was rotated, and both are written out together
+  kLogLength,  // to shorten the log
+  kMemory,     // the memory budget required it
+  kTogether,   // another memtable of the server was rotated; both are flushed together
 };
 
 struct MemtableRotatedEvent {
@@ -48,7 +48,7 @@ struct MemtableRotatedEvent {
   uint64_t bytes = 0;  // with the log bytes that it points into
 };
 
-// A minor compaction. The second part is of its end only.
+// A minor compaction. The second group of fields is set only in the event of its end.
 struct MinorCompactionEvent {
   absl::Time time;
   EventLocation location;
@@ -67,33 +67,34 @@ enum class CompactionReason : uint8_t {
   kMajor,  // Database::Compact
 };
 
-// Any other compaction. The second part is of its end only.
+// Any other compaction. The second group of fields is set only in the event of its end.
 struct CompactionEvent {
   absl::Time time;
   EventLocation location;
   CompactionReason reason = CompactionReason::kMerge;
-  bool is_major = false;           // includes the oldest run, so that what is deleted goes
+  bool is_major = false;           // includes the oldest run, so it drops deletions
   std::vector<EventFile> inputs;   // read, and then removed
   std::vector<EventFile> moved;    // to another run, untouched
   std::vector<EventFile> dropped;  // removed, unread
 
   absl::Duration duration;
-  // Cancelled: given up, because of CancelCompactions, Close, or the table's deletion.
+  // Cancelled: ended by CancelCompactions, by Close, or because the table was deleted.
   absl::Status status;
   std::vector<EventFile> outputs;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
 };
 
-// A segment of a tablet server's commit log. Segments are numbered from 1 on.
+// A segment of a tablet server's commit log. Segments are numbered from 1.
 struct LogSegmentEvent {
   absl::Time time;
   std::string server;
   uint64_t number = 0;
 };
 
-// Writers to a server are slowed from now on, or for another reason, or (`now` is kNone) no more. A
-// stall that nobody writes into is noticed when somebody does; its end within half a second.
+// The reason why writers to a server are slowed has changed; `now` is kNone if they are no longer
+// slowed. The next write reports the start of a write stall; its end is reported within half a
+// second.
 struct StallEvent {
   absl::Time time;
   std::string server;
@@ -102,25 +103,25 @@ struct StallEvent {
   absl::Duration delay;  // as DatabaseStatistics::write_delay
 };
 
-// An SSTable that a compaction could not read, and that compactions leave alone from now on: see
-// QuarantinedFile in bigtable/statistics.h.
+// An SSTable that a compaction could not read, and that compactions leave alone until it is
+// retried: see QuarantinedFile in bigtable/statistics.h.
 struct QuarantineEvent {
   absl::Time time;
   EventLocation location;
   EventFile file;
-  absl::Status status;  // why: names the file
+  absl::Status status;  // why; names the file
 };
 
-// An error that goes on until Database::Resume: the commit log of a server has failed, or METADATA
-// did not say whether it took a change, or a schema could not be brought back. Whatever else fails
-// in the background is tried again by itself (FailingWork in bigtable/statistics.h), and is heard
-// of as the status of the compaction that has ended.
+// An error that lasts until Database::Resume: the commit log of a server failed, METADATA did not
+// report whether it took a change, or a schema could not be restored. All other background failures
+// are retried automatically (FailingWork in bigtable/statistics.h), and are reported as the status
+// of the compaction that ended.
 struct BackgroundErrorEvent {
   enum class Stops : uint8_t { kWrites, kCompactions };
 
   absl::Time time;
   std::string server;
-  Stops stops = Stops::kWrites;  // of this server; kCompactions of all
+  Stops stops = Stops::kWrites;  // kWrites: of this server; kCompactions: of all servers
   absl::Status status;
 };
 
@@ -133,13 +134,14 @@ struct TableEvent {
 struct TabletEvent {
   absl::Time time;
   std::string table;
-  // Where the tablet was split in two, or two have become one; of one that was moved its first row.
+  // The row at which the tablet was split, or at which two were merged; of a moved tablet, its
+  // first row.
   std::string row;
-  std::string server;           // that has it now
-  std::string previous_server;  // of a move: that had it before
+  std::string server;           // that serves it now
+  std::string previous_server;  // of a move: that served it before
 };
 
-// A tablet server, METADATA's among them, has lost its lock (section 5.2).
+// A tablet server lost its lock (section 5.2). It may be one of METADATA's servers.
 struct ServerEvent {
   absl::Time time;
   std::string server;
@@ -151,54 +153,53 @@ struct DatabaseEvent {
   absl::Status status;  // of closing
 };
 
-// Derive from it and override what is of interest.
+// Derive from it and override the events of interest.
 //
-// The database calls from a thread of its own that does nothing else: one event after another, in
-// the order in which they happened, never two at once, and soon after they happened, not while. No
-// lock of the engine is held and nothing waits for a listener to return, except Close and the
-// destructor: they return when everything was delivered. Events that a slow listener has not got to
-// are kept in memory.
+// The database calls the listener from a thread of its own: one event at a time, in the order in
+// which they happened, soon after they happened. The engine holds no lock during a call, and
+// nothing waits for a listener to return except Close and the destructor, which return after all
+// events were delivered. Events that a slow listener has not received yet are kept in memory.
 //
-// So a listener may call the database: Statistics, Resume, and whatever else, except Close and the
-// destructor. What waits for background work keeps later events waiting.
+// So a listener may call any method of the database (Statistics, Resume) except Close and the
+// destructor. A call that waits for background work delays later events.
 class EventListener {
  public:
   virtual ~EventListener() = default;
 
-  // The first event, but for the minor compactions by which an opening writes out what it
-  // recovered; and the last.
+  // The first event, except for the flushes of recovered data during opening; and the last event.
   virtual void OnDatabaseOpened(const DatabaseEvent& /*event*/) {}
   virtual void OnDatabaseClosed(const DatabaseEvent& /*event*/) {}
 
-  // The change is durable. Of a change of families or locality groups the schema is to be asked
-  // for.
+  // The change is durable. After a change of families or locality groups, Database::GetSchema
+  // returns the new schema.
   virtual void OnTableCreated(const TableEvent& /*event*/) {}
   virtual void OnTableChanged(const TableEvent& /*event*/) {}
   virtual void OnTableDeleted(const TableEvent& /*event*/) {}
 
-  // The change is durable, and the tablets are served. By themselves or by request.
+  // The change is durable, and the tablets are served. Changes are automatic or by request.
   virtual void OnTabletSplit(const TabletEvent& /*event*/) {}
   virtual void OnTabletsMerged(const TabletEvent& /*event*/) {}
   virtual void OnTabletMoved(const TabletEvent& /*event*/) {}
 
   // The server will never serve again; calls to its tablets wait.
   virtual void OnServerLost(const ServerEvent& /*event*/) {}
-  // After that: other servers have all of its tablets, with everything that it had acknowledged.
+  // Follows OnServerLost: other servers serve all of its tablets, with every write that it
+  // acknowledged.
   virtual void OnServerReplaced(const ServerEvent& /*event*/) {}
 
   virtual void OnMemtableRotated(const MemtableRotatedEvent& /*event*/) {}
-  // Of each that has begun the end follows.
+  // Each event of a beginning is followed by one of its end.
   virtual void OnMinorCompactionBegan(const MinorCompactionEvent& /*event*/) {}
   virtual void OnMinorCompactionEnded(const MinorCompactionEvent& /*event*/) {}
   virtual void OnCompactionBegan(const CompactionEvent& /*event*/) {}
   virtual void OnCompactionEnded(const CompactionEvent& /*event*/) {}
   virtual void OnFileQuarantined(const QuarantineEvent& /*event*/) {}
 
-  // Writes go to this segment from now on; the one before was sealed, and the event of that comes
-  // first, or it was given up because the log had failed, or left because a call on it stalled.
+  // Writes now go to this segment. The segment before it got its end record (OnLogSegmentEnded
+  // comes first), or was abandoned because the log failed or a call on it stalled.
   virtual void OnLogSegmentCreated(const LogSegmentEvent& /*event*/) {}
-  // The segment is full, or the log ends with it: nothing is written to it any more. It is needed
-  // as long as a memtable is.
+  // The segment is full, or the log ends with it: nothing more is written to it. It is needed as
+  // long as a memtable needs it.
   virtual void OnLogSegmentEnded(const LogSegmentEvent& /*event*/) {}
 
   virtual void OnStallChanged(const StallEvent& /*event*/) {}

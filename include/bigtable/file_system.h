@@ -1,7 +1,7 @@
-// Where a database keeps its files: the part that GFS plays in the paper (section 4).
+// The file system that stores a database: the part that GFS plays in the paper (section 4).
 //
-// POSIX is the default. A program may bring its own, for storage of another kind; the engine asks
-// of it only what is promised here.
+// The default is POSIX. A program may provide its own for another kind of storage. The engine
+// relies only on what this file promises.
 #ifndef BIGTABLE_FILE_SYSTEM_H_
 #define BIGTABLE_FILE_SYSTEM_H_
 
@@ -16,16 +16,17 @@
 
 namespace bigtable {
 
-// A file that is written once, from its start to its end. One thread at a time. Once Append or Sync
-// has failed they fail for good: what the file holds is not known, and it is to be removed.
+// A file that is written once, from start to end. One thread at a time. After Append or Sync has
+// failed, every later Append and Sync fails: the contents are unknown, and the file should be
+// removed.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;  // closes; unsynced bytes may be lost with the machine
 
-  // Adds `data` at the end. After OK it survives the death of the process, not of the machine.
+  // Adds `data` at the end. After OK it survives a crash of the process, but not of the machine.
   virtual absl::Status Append(std::string_view data) = 0;
-  // Everything appended survives the death of the machine. The file's name does only after
-  // FileSystem::SyncDirectory.
+  // After OK everything appended survives a crash of the machine. The file's name survives only
+  // after FileSystem::SyncDirectory.
   virtual absl::Status Sync() = 0;
   virtual absl::Status Close() = 0;
 };
@@ -35,66 +36,67 @@ class RandomAccessFile {
  public:
   virtual ~RandomAccessFile() = default;
 
-  // Reads exactly `n` bytes at `offset` into `buffer`. Fewer bytes in the file: DataLoss that names
-  // the file and the offset.
+  // Reads exactly `n` bytes at `offset` into `buffer`. If the file has fewer bytes: DataLoss that
+  // names the file and the offset.
   virtual absl::Status Read(uint64_t offset, size_t n, char* buffer) const = 0;
   virtual uint64_t size() const = 0;
-  // Another number for each file that is there at the same time, whatever its name: by it a file
-  // that was opened again is known to be the same. 0 where it cannot be known.
+  // A number that differs between files that exist at the same time, whatever their names. A file
+  // that is opened again is recognized by it. 0 if it cannot be known.
   virtual uint64_t identity() const { return 0; }
 
-  // The whole file as memory, for as long as this object lives, or null where the file system does
-  // not map files. A byte of it is touched only after Populate() of its range said OK.
+  // The whole file as memory, valid as long as this object, or null if the file system does not map
+  // files. A byte of it may be touched only after Populate() of its range returned OK.
   virtual const char* mapping() const { return nullptr; }
   // Brings [offset, offset + n) of the mapping into memory, so that an I/O error is an error here
-  // and not a signal later. Reads nothing else. What is not there may be read a page at a time:
-  // after WillNeed it is read by one request.
+  // and not a signal later. Reads nothing else. It may read absent parts a page at a time; after
+  // WillNeed it reads them with one request.
   virtual absl::Status Populate(uint64_t /*offset*/, size_t /*n*/) const {
     return absl::UnimplementedError("this file system does not map files");
   }
-  // Begins to bring [offset, offset + n) of the mapping from the disk, and does not wait for it.
+  // Begins to read [offset, offset + n) of the mapping from the disk, and does not wait.
   virtual void WillNeed(uint64_t /*offset*/, size_t /*n*/) const {}
-  // Whether Read() of this mapped file goes past the mapping: then what is not in memory, and would
-  // be dropped again soon, is read by it rather than populated. Advice: the answer may change, and
-  // Read() works either way. May open the file again for this, which costs a few system calls.
+  // Whether Read() of this mapped file bypasses the mapping. If so, the engine uses Read() instead
+  // of Populate() for data that is not in memory and would soon be dropped again. Advice: the
+  // answer may change, and Read() works either way. May open the file again, which costs a few
+  // system calls.
   virtual bool ReadsByPosition() const { return false; }
-  // Whether [offset, offset + n) of the mapping, once populated, is still in memory: a system drops
-  // pages when memory is short. Advice; true where it cannot be known.
+  // Whether [offset, offset + n) of the mapping, after Populate(), is still in memory: a system
+  // drops pages when memory is short. Advice; true if it cannot be known.
   virtual bool IsResident(uint64_t /*offset*/, size_t /*n*/) const { return true; }
 };
 
 // A file of a fixed size that is written in place: a segment of the commit log. Writes come from
-// one thread at a time; Sync may run beside them.
+// one thread at a time; Sync may run concurrently with them.
 class LogFile {
  public:
   virtual ~LogFile() = default;
 
   virtual uint64_t size() const = 0;
-  // The file as writable memory whose space is really reserved, so that a store cannot meet a full
-  // disk, or null: then Write() is the only way. A store survives the death of the process.
+  // The file as writable memory whose space is reserved, so that a store cannot fail because the
+  // disk is full. Null if Write() is the only way. A store survives a crash of the process.
   virtual char* mapping() = 0;
-  // Writes `data` at `offset`; requires that it fits into size(). Survives the process's death.
+  // Writes `data` at `offset`; it must fit into size(). Survives a crash of the process.
   virtual absl::Status Write(uint64_t offset, std::string_view data) = 0;
-  // Everything stored or written before the call survives the death of the machine. After an error
-  // nothing is known about what was written since the last success, and every later Sync fails: a
-  // system that has failed once may say OK the next time and have lost the bytes.
+  // Everything stored or written before the call survives a crash of the machine. After an error,
+  // nothing is known about the bytes written since the last success, and every later Sync fails: a
+  // system that failed once may return OK the next time although it lost the bytes.
   virtual absl::Status Sync() = 0;
 };
 
-// Held while it lives; see FileSystem::LockFile.
+// A lock, held as long as this object lives; see FileSystem::LockFile.
 class FileLock {
  public:
   virtual ~FileLock() = default;
 
-  // FailedPrecondition once the path names another file than the one that is locked, or none: then
-  // somebody else may lock it, too. A cheap look at the name, at most one system call. Thread-safe.
+  // FailedPrecondition if the path no longer names the locked file: then another process may lock
+  // it too. Cheap: at most one system call. Thread-safe.
   virtual absl::Status Check() const { return absl::OkStatus(); }
 };
 
-// Thread-safe. Paths use '/'. Errors: NotFound, AlreadyExists, PermissionDenied,
-// ResourceExhausted (no space left, too many open files), FailedPrecondition (a directory where a
-// file is meant or the reverse, or one that is not empty), Unavailable (an I/O error, which may
-// pass), each with the path and the system's reason.
+// Thread-safe. Paths use '/'. Errors: NotFound, AlreadyExists, PermissionDenied, ResourceExhausted
+// (no space left, too many open files), FailedPrecondition (a directory instead of a file or the
+// reverse, or a directory that is not empty), Unavailable (an I/O error, which may be temporary).
+// Each names the path and the system's reason.
 class FileSystem {
  public:
   // How NewRandomAccessFile reads.
@@ -103,55 +105,56 @@ class FileSystem {
 
   virtual ~FileSystem() = default;
 
-  // The machine's own file system. Lives for ever.
+  // The machine's own file system. Never destroyed.
   static FileSystem* Posix();
 
-  // This file system for who works in the directory `path` for long. In what is returned `path`,
-  // and every path that begins with it and '/', leads into the directory that is there now: also
-  // when the directory is renamed, when another one takes its place, or when the path is relative
-  // and the process changes its working directory. Other paths are as before. This file system
-  // outlives it, and it outlives its locks, but not its files.
+  // Returns this file system for long-term work in the directory `path`. In the result, `path` and
+  // every path below it refer to the directory that `path` names now, even if the directory is
+  // renamed or replaced, or if the path is relative and the process changes its working directory.
+  // Other paths are as before. This file system must outlive the result. The result must outlive
+  // its locks, but not its files.
   //
-  // Null where no path changes its meaning in these ways: then this file system itself serves.
-  // NotFound; FailedPrecondition if it is no directory.
+  // Null if no path can change its meaning in these ways: then use this file system itself.
+  // NotFound; FailedPrecondition if it is not a directory.
   virtual absl::StatusOr<std::unique_ptr<FileSystem>> HoldDirectory(std::string_view /*path*/) {
     return nullptr;
   }
 
   // Creates `path`, or empties it if it exists.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) = 0;
-  // kMapped is a wish: without it, or where it cannot be had, mapping() is null.
+  // kMapped is a request: if the file cannot be mapped, and with kPositional, mapping() is null.
   virtual absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(
       std::string_view path, ReadMode mode) = 0;
-  // Creates a log file of `size` bytes, all zero, its space reserved where the system can do that
-  // (ResourceExhausted when there is none) and its memory populated.
+  // Creates a log file of `size` zero bytes, with its memory populated. Its space is reserved if
+  // the system can do that (ResourceExhausted if there is not enough).
   virtual absl::StatusOr<std::unique_ptr<LogFile>> NewLogFile(std::string_view path,
                                                               uint64_t size) = 0;
 
-  // The whole file, for small ones.
+  // Reads a whole file; for small files.
   virtual absl::StatusOr<std::string> ReadFile(std::string_view path) = 0;
   virtual absl::StatusOr<uint64_t> FileSize(std::string_view path) = 0;
   virtual bool FileExists(std::string_view path) = 0;
   // The names (not paths) in the directory, sorted.
   virtual absl::StatusOr<std::vector<std::string>> ListDirectory(std::string_view path) = 0;
 
-  // OK if it is there already. The parent must exist.
+  // OK if it exists already. The parent must exist.
   virtual absl::Status CreateDirectory(std::string_view path) = 0;
   // The directory must be empty.
   virtual absl::Status RemoveDirectory(std::string_view path) = 0;
-  // Who has the file open or mapped keeps its bytes.
+  // Threads that have the file open or mapped keep its bytes.
   virtual absl::Status RemoveFile(std::string_view path) = 0;
-  // Atomic: whoever looks finds the old `to` or the new one. An open file keeps its bytes.
+  // Atomic: at any time `to` names either the old file or the new one. An open file keeps its
+  // bytes.
   virtual absl::Status RenameFile(std::string_view from, std::string_view to) = 0;
-  // What is in the file, whoever has written it, survives the death of the machine.
+  // Everything in the file, whichever process wrote it, survives a crash of the machine.
   virtual absl::Status SyncFile(std::string_view path) = 0;
-  // Creations, removals and renames in `path` survive the death of the machine.
+  // Creations, removals and renames in `path` survive a crash of the machine.
   virtual absl::Status SyncDirectory(std::string_view path) = 0;
 
-  // Locks `path` against everybody else in this and every other process: kExclusive creates it if
-  // need be, kShared keeps out only exclusive holders, writes nothing and says NotFound if there is
-  // no such file. FailedPrecondition when somebody holds it, with the process that does where that
-  // is known.
+  // Locks `path` against all other locks in this and every other process. kExclusive creates the
+  // file if needed. kShared conflicts only with exclusive locks, writes nothing, and returns
+  // NotFound if there is no such file. FailedPrecondition if the lock is held; the message names
+  // the process if it is known.
   virtual absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path,
                                                              LockMode mode) = 0;
 };

@@ -1,4 +1,4 @@
-// Which cells of a row a read returns.
+// Filters: which cells of a row a read returns.
 #ifndef BIGTABLE_FILTER_H_
 #define BIGTABLE_FILTER_H_
 
@@ -15,10 +15,10 @@ namespace bigtable {
 
 struct FilterNode;
 
-// A test that each cell passes or not, after the names of Cloud Bigtable's filters. Filters see
-// what garbage collection left, in the order of the row. Regular expressions are RE2's, match the
-// whole text, and '.' is any byte. A filter that cannot be (a bad expression, an empty range)
-// is InvalidArgument from the read that uses it. Cheap to copy, immutable, thread-safe.
+// A predicate on cells, named like Cloud Bigtable's filters. A filter sees the cells that garbage
+// collection kept, in the order of the row. Regular expressions are RE2's and match the whole text;
+// '.' is any byte. A read that uses an invalid filter (a bad expression, an empty range) returns
+// InvalidArgument. Cheap to copy, immutable, thread-safe.
 //
 //   Filter::Chain(Filter::Family("anchor"), Filter::Latest(1))
 class Filter {
@@ -28,18 +28,18 @@ class Filter {
   static Filter PassAll() { return Filter(); }
   static Filter BlockAll();
 
-  // The `n` newest versions of each column that get this far; n at least 1.
+  // The `n` newest versions of each column among the cells that reach this filter; n is at least 1.
   static Filter Latest(int64_t n);
 
-  // Columns: by family, by the bytes their qualifier begins with, by a range of qualifiers
-  // [begin, end) within a family (an empty end is no end), by expression. A read touches only the
-  // locality groups that its families need. A read with a filter that names a family which the
-  // table does not have is NotFound; an expression that matches none passes nothing.
+  // Columns: by family, by a prefix of the qualifier, by a range of qualifiers [begin, end) within
+  // a family (an empty end means no end), by expression. A read touches only the locality groups of
+  // the families it needs. A filter that names a family which the table does not have makes the
+  // read return NotFound; an expression that matches no family passes nothing.
   static Filter Family(std::string_view name);
   static Filter FamilyRegex(std::string_view regex);
   static Filter ColumnPrefix(std::string_view family, std::string_view qualifier_prefix);
   static Filter ColumnRange(std::string_view family, std::string_view begin, std::string_view end);
-  // Exactly one column: Bloom filters with kRowAndColumn can tell which files do not have it.
+  // Exactly one column: Bloom filters with kRowAndColumn can exclude files that do not have it.
   static Filter Column(std::string_view family, std::string_view qualifier);
   static Filter ColumnRegex(std::string_view qualifier_regex);
 
@@ -49,14 +49,14 @@ class Filter {
   static Filter RowKeysRegex(std::string_view regex);
   static Filter ValueRegex(std::string_view regex);
 
-  // Of the cells of each row that get this far: the first `n`; all but the first `n`.
+  // Among the cells of each row that reach this filter: the first `n`; all but the first `n`.
   static Filter CellsRowLimit(int64_t n);
   static Filter CellsRowOffset(int64_t n);
 
   // Cells without their values.
   static Filter StripValueTransformer();
 
-  // Each filter sees what the one before it lets through.
+  // Each filter sees the cells that the one before it passes.
   static Filter Chain(std::vector<Filter> filters);
   template <typename... Filters>
   static Filter Chain(Filter first, Filter second, Filters... rest) {
@@ -64,7 +64,7 @@ class Filter {
         std::vector<Filter>{std::move(first), std::move(second), Filter(std::move(rest))...});
   }
 
-  // What is wrong with the filter, if anything.
+  // OK, or why the filter is invalid.
   absl::Status status() const;
 
  private:

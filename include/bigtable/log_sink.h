@@ -1,4 +1,4 @@
-// Where the engine says what it is doing: openings, compactions, stalls, errors.
+// The info log: openings, compactions, stalls, errors.
 #ifndef BIGTABLE_LOG_SINK_H_
 #define BIGTABLE_LOG_SINK_H_
 
@@ -10,8 +10,8 @@ namespace bigtable {
 
 enum class LogSeverity { kInfo, kWarning, kError };
 
-// Called from any thread, also from several at once; must not call the database. The message is one
-// line without its end, and lives for the call.
+// Called from any thread, also from several at once. Must not call the database. The message is one
+// line without a line end, and valid during the call.
 class LogSink {
  public:
   virtual ~LogSink() = default;

@@ -1,4 +1,4 @@
-// One number that bounds what the engine keeps in memory, for one database or for several.
+// One limit for the memory of the engine, for one database or several.
 #ifndef BIGTABLE_MEMORY_BUDGET_H_
 #define BIGTABLE_MEMORY_BUDGET_H_
 
@@ -19,21 +19,21 @@ class BlockCache;
 class BudgetAccess;
 class MemtableHolder;
 
-// Memtables, the log bytes they pin, indexes and filters, what SSTables in the making need, and the
-// block cache share the limit. The cache takes what the others leave, and gives it back when they
-// grow; memtables are written out when they and the log reach their part of it. What a caller's own
-// views pin, and a single value that is larger than the budget, may exceed it; and nothing bounds
-// indexes and files in the making, which are counted only.
+// Memtables, the log bytes they pin, indexes and filters, SSTables that are being written, and the
+// block cache share the limit. The block cache takes what the other uses leave, and shrinks when
+// they grow. Memtables are flushed when they and the log reach their part of the limit. A caller's
+// own views, and a single value that is larger than the budget, may exceed it. Indexes and SSTables
+// that are being written are counted but not bounded.
 //
-// Databases that are opened with the same budget share it, cache included. Thread-safe.
+// Databases that are opened with the same budget share it, including its cache. Thread-safe.
 class MemoryBudget {
  public:
-  // kMemtables is also of large values on their way into one. kLog is of full log segments that
-  // recovery, memtables or readers need, as far as they are in memory; kSpareLog of those that are
-  // being filled or wait for it. kIndexes is of all that is kept of SSTables but their blocks
-  // (indexes, filters, properties, keys, their places in tablets), and of memtables while they are
-  // empty. kWriters is of SSTables while they are written: their indexes and filters, buffers and
-  // compressors.
+  // kMemtables includes large values on their way into a memtable. kLog is the memory of full log
+  // segments that recovery, memtables or readers need, as far as they are in memory; kSpareLog that
+  // of segments that are being filled or wait for it. kIndexes is all data about SSTables except
+  // their blocks (indexes, filters, properties, keys, their positions in tablets), and memtables
+  // while they are empty. kWriters is SSTables while they are written: their indexes and filters,
+  // buffers and compressors.
   enum class Use { kMemtables, kLog, kSpareLog, kIndexes, kInMemoryGroups, kBlockCache, kWriters };
   static constexpr size_t kUses = 7;
 
@@ -56,18 +56,19 @@ class MemoryBudget {
   void Charge(Use use, int64_t bytes) {
     [[maybe_unused]] const uint64_t before = used_[static_cast<size_t>(use)].fetch_add(
         static_cast<uint64_t>(bytes), std::memory_order_relaxed);
-    ABSL_ASSERT(static_cast<int64_t>(before) + bytes >= 0 && "more was given back than taken");
+    ABSL_ASSERT(static_cast<int64_t>(before) + bytes >= 0 &&
+                "more bytes were released than charged");
   }
   void AddHolder(MemtableHolder* holder);
   void RemoveHolder(MemtableHolder* holder);
   bool WriteOutLargest();
   void NotifyProgress();
 
-  const uint64_t given_;  // to the constructor
+  const uint64_t given_;  // the constructor's argument
   const uint64_t limit_;
   std::array<std::atomic<uint64_t>, kUses> used_{};
-  std::mutex write_out_mutex_;       // held by the one who sees to it; before the other
-  std::shared_mutex holders_mutex_;  // exclusively while holders come and go
+  std::mutex write_out_mutex_;       // held while a flush is requested; before holders_mutex_
+  std::shared_mutex holders_mutex_;  // exclusive to add or remove a holder
   std::vector<MemtableHolder*> holders_;
   std::unique_ptr<BlockCache> block_cache_;
 };

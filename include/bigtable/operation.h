@@ -1,4 +1,4 @@
-// The paper's own way to say it (Figure 2), for programs that read like the paper.
+// The paper's own API (Figure 2), for programs that read like the paper.
 #ifndef BIGTABLE_OPERATION_H_
 #define BIGTABLE_OPERATION_H_
 
@@ -11,9 +11,9 @@
 
 namespace bigtable {
 
-// Opens the database in the directory that `path` is in, with default options, and in it the table
-// that `path` ends with. Databases opened this way are shared by the whole process and closed when
-// it exits. Ends the process with a message if there is no such table. Thread-safe.
+// `path` is a database directory followed by a table name. Opens the database with default options,
+// and the table in it. Databases opened this way are shared by the whole process and closed when it
+// exits. Ends the process with a message if there is no such table. Thread-safe.
 //
 //   Table* T = OpenOrDie("/bigtable/web/webtable");
 Table* OpenOrDie(std::string_view path);
@@ -29,8 +29,8 @@ class Operation {
   absl::Status status_;
 };
 
-// Applies a mutation that was made for a table: RowMutation(table, row). InvalidArgument in the
-// operation if it was not.
+// Applies a mutation that was made for a table with RowMutation(table, row). Otherwise the
+// operation gets InvalidArgument.
 void Apply(Operation* operation, const RowMutation* mutation);
 
 }  // namespace bigtable

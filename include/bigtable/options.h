@@ -1,6 +1,6 @@
-// The options of a database, of a read and of a write. Each says what it does and what it costs;
-// the defaults are good without reading this. Database::Open checks them all and names the one
-// that is out of range.
+// The options of a database, of a read and of a write, with what each does and costs. The defaults
+// are good without reading this. Database::Open checks all options and names the one that is out of
+// range.
 #ifndef BIGTABLE_OPTIONS_H_
 #define BIGTABLE_OPTIONS_H_
 
@@ -24,115 +24,118 @@ namespace bigtable {
 
 class Snapshot;
 
-// What an acknowledged write survives.
+// Which failures an acknowledged write survives.
 enum class Durability : uint8_t {
-  // Nothing: it is not logged. For data that can be loaded again; Flush makes it durable. After a
-  // crash a mutation of several locality groups may be there in some of them only.
+  // None: it is not logged. For data that can be loaded again; Flush makes it durable. After a
+  // crash, a mutation of several locality groups may be present in some of them only.
   kNone = 0,
-  // The death of the process, as a write() without fsync() would. Not that of the machine.
+  // A crash of the process, like a write() without fsync(); not a crash of the machine.
   kBuffered = 1,
-  // The death of the machine: the log is synced before the write is acknowledged. Writers that wait
+  // A crash of the machine: the log is synced before the write is acknowledged. Writers that wait
   // at the same time share one sync.
   kSync = 2,
 };
 
 struct DatabaseOptions {
-  // Creates the directory (its parent must exist) when there is no database in it; otherwise that
-  // is NotFound. And AlreadyExists when there is one, with `error_if_exists`.
+  // Creates the directory (its parent must exist) if there is no database in it; if false, Open
+  // returns NotFound. With `error_if_exists`, Open returns AlreadyExists if there is a database.
   bool create_if_missing = true;
   bool error_if_exists = false;
 
-  // Opens without writing a byte, beside other read-only users. What the log holds is read into
-  // memory. Every write, and every change of a schema, is FailedPrecondition.
+  // Opens without writing a byte, concurrently with other read-only users. The log is read into
+  // memory. Every write, and every change of a schema, returns FailedPrecondition.
   bool read_only = false;
 
-  // What a write survives when WriteOptions say nothing.
+  // The durability of a write whose WriteOptions do not set one.
   Durability durability = Durability::kBuffered;
 
   // Bytes of memory for memtables, the log they pin, indexes, filters and caches together, at least
-  // 8 MiB. Ignored when `shared_memory_budget` is set, which several databases may share.
+  // 8 MiB. Ignored if `shared_memory_budget` is set, which several databases may share.
   uint64_t memory_budget = uint64_t{512} << 20;
   std::shared_ptr<MemoryBudget> shared_memory_budget = nullptr;
 
-  // Bytes, log included, at which a memtable is rotated and written out, at least 64 KiB. 0 takes a
-  // quarter of the memory budget, which is the most, and 64 MiB at most. Larger ones are compacted
-  // less often; smaller ones stay in the processor's cache and recover sooner.
+  // Size in bytes, log included, at which a memtable is rotated and flushed; at least 64 KiB and at
+  // most a quarter of the memory budget. 0 means a quarter of the budget, but not more than 64 MiB.
+  // Larger memtables are compacted less often; smaller ones stay in the processor's cache and
+  // recover sooner.
   uint64_t memtable_size = 0;
 
-  // Bytes of a segment of the commit log, 64 KiB to 1 GiB. Segments are preallocated and reused.
+  // Size in bytes of a segment of the commit log, 64 KiB to 1 GiB. Segments are preallocated and
+  // reused.
   uint64_t log_segment_size = 16 << 20;
 
-  // Tablet servers that the tablets are spread over, up to 256; 0 takes the number of processors.
-  // Each has a commit log of its own, so that writers of tablets on different servers do not wait
-  // for one another; one without tablets has no log yet. May differ from one opening to the next.
+  // The number of tablet servers that share the tablets, up to 256; 0 means the number of
+  // processors. Each has a commit log of its own, so that writers of tablets on different servers
+  // do not wait for each other. A server without tablets has no log yet. May differ from one
+  // opening to the next.
   int tablet_servers = 0;
 
-  // How often the master looks whether one tablet server has much more to keep and to do than
-  // another; then it moves one tablet, so that a move is never sooner after the one before, either.
-  // At least a millisecond; infinite: tablets stay where they are. Databases of much less than a
-  // gigabyte that are not busy stay as they are, too.
+  // How often the master checks whether one tablet server has much more data and load than another.
+  // If so, it moves one tablet; so this is also the least time between two moves. At least a
+  // millisecond; infinite: tablets are not moved. Idle databases of much less than a gigabyte are
+  // not balanced either.
   absl::Duration balance_interval = absl::Seconds(10);
 
-  // Bytes on disk above which a tablet of METADATA, where the tablets of all tables are found, is
-  // split in two; 0: never. A tablet takes some hundred bytes of METADATA, and as many for each of
-  // its SSTables.
+  // Size on disk, in bytes, above which a tablet of METADATA is split; 0: never. METADATA needs
+  // some hundred bytes for each tablet, and as many for each of its SSTables.
   uint64_t metadata_tablet_size = 128 << 20;
 
   // Bytes at which a compaction starts its next output file, at least 1 MiB.
   uint64_t target_file_size = 64 << 20;
 
-  // Threads that merge SSTables, 1 to 64; one more writes memtables out.
+  // Threads that merge SSTables, 1 to 64; one more thread flushes memtables.
   int compaction_threads = 1;
 
-  // Bytes a second that compactions read and write together; 0 is no limit. Minor compactions, for
-  // which writers wait, are not limited. Database::SetCompactionRate changes it.
+  // Bytes per second that compactions read and write together; 0 is no limit. Flushes, for which
+  // writers wait, are not limited. Database::SetCompactionRate changes it.
   uint64_t compaction_rate = 0;
 
-  // Keeps rows that Table::ReadRow has read whole, as they came out of the merge of memtables and
-  // SSTables, for those who read the same rows again; a write to the row invalidates it. Shares the
-  // memory of the block cache. For reads that go to some rows far more often than to others; costs
-  // half a megabyte, and otherwise a copy of each row that is read.
+  // Caches the whole rows that Table::ReadRow returns, after the merge of memtables and SSTables. A
+  // write to a row invalidates it. Shares the memory of the block cache. For reads that go to some
+  // rows far more often than to others; costs half a megabyte, and a copy of each row that is read
+  // and not found in the cache.
   bool scan_cache = false;
 
   // How SSTables are read. kMapped serves uncompressed blocks in place, from the page cache, which
-  // may take all memory that is free; where files exceed that, a block that the system has dropped
-  // is read again by one request of its size, whatever readahead is set for the disk. kPositional
-  // reads every block into the block cache: for memory that is bounded by the budget alone.
+  // may take all free memory. If the files exceed it, a block that the system dropped is read again
+  // with one request of the block's size, whatever readahead is set for the disk. kPositional reads
+  // every block into the block cache, so that the budget alone bounds the memory.
   FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
 
-  // SSTables that are open at a time, 8 to 2^30, of those that are read by position: with that read
-  // mode, or where they cannot be mapped. Those that are mapped hold no descriptor. Reading one
-  // that is not open costs opening it first; every thread that reads may hold one more. 0 takes
+  // How many SSTables that are read by position may be open at a time, 8 to 2^30. These are all
+  // SSTables with kPositional, and those that cannot be mapped. Mapped files hold no descriptor.
+  // Reading a file that is not open opens it first; every reading thread may hold one more. 0 takes
   // half of the file descriptors that the process may have (RLIMIT_NOFILE, the soft limit) and that
-  // other open databases have not taken so, as it is when the database is opened. It needs others:
-  // a dozen, two or three for each tablet server, and some for each thread that compacts.
+  // other open databases have not taken this way, as of the opening. The database needs other
+  // descriptors too: a dozen, two or three for each tablet server, and some for each compaction
+  // thread.
   int max_open_files = 0;
 
-  // Not owned; null takes the machine's own. They must outlive the database and all that came
-  // from it.
+  // Not owned; null means the machine's own. They must outlive the database and all objects that
+  // came from it.
   FileSystem* file_system = nullptr;
   Clock* clock = nullptr;
 
-  // Null writes to the file LOG in the database's directory (to nowhere if read_only).
+  // Null writes to the file LOG in the database's directory (or nowhere if read_only).
   std::shared_ptr<LogSink> log_sink = nullptr;
 
-  // Told of compactions, stalls, errors and changes of tables. Not owned; null: nobody is. Outlives
-  // the database. Costs a thread.
+  // Receives compactions, stalls, errors and changes of tables. Not owned; may be null. Must
+  // outlive the database. Costs a thread.
   EventListener* event_listener = nullptr;
 
-  // Traces one of so many requests (reads of a row, streams of rows or cells, applications of
-  // mutations and batches) and gives the traces to `trace_sink`; 0 traces none, and costs nothing.
-  // From 64 on it costs next to nothing; below, every call is looked at by the clock, and its
-  // latency counted by itself. The sink is not owned and outlives the database and all that came
+  // Traces one request in this many (reads of a row, streams of rows or cells, applications of
+  // mutations and batches) and passes the traces to `trace_sink`; 0 traces none, and costs nothing.
+  // At 64 or more it costs next to nothing. Below 64, every call is timed and its latency counted
+  // individually. The sink is not owned, and must outlive the database and all objects that came
   // from it.
   uint64_t trace_one_of = 0;
   TraceSink* trace_sink = nullptr;
 };
 
-// Of Database::CreateTable.
+// Options of Database::CreateTable.
 struct CreateTableOptions {
-  // Rows at which the table is split from the start: each begins a tablet. For tables that many
-  // writers fill at once. In any order, not empty, each once.
+  // Rows at which the table is split from the start; each begins a tablet. For tables that many
+  // writers fill at once. In any order, not empty, without duplicates.
   std::vector<std::string> split_rows = {};
 
   // See CallOptions.
@@ -141,24 +144,24 @@ struct CreateTableOptions {
 };
 
 struct OpenTableOptions {
-  // In whose name the table is read and written: what the access lists of its families do not allow
-  // them is refused with PermissionDenied, and with what keeps a list from being read (DataLoss,
-  // Unavailable). None: in the program's own, which may do everything, and pays nothing for this.
-  // See AccessList for what a name is.
+  // The user in whose name the table is read and written. A call that the access lists of its
+  // families do not permit returns PermissionDenied; if a list cannot be read, the call returns
+  // that error (DataLoss, Unavailable). None: the program itself, which may do everything, at no
+  // cost. See AccessList for the form of a name.
   std::optional<std::string> caller = {};
 };
 
 struct ReadOptions {
-  // Reads the database as it was when the snapshot was taken; null: as it is when the call begins.
+  // Reads the database at the snapshot; null: as it is when the call begins.
   std::shared_ptr<const Snapshot> snapshot = nullptr;
 
-  // Verifies each block whenever it is read from its file, not only at first touch.
+  // Verifies each block whenever it is read from its file, not only on first use.
   bool verify_checksums = false;
-  // Whether blocks that this read brings in stay in the block cache. Turn off for one large scan.
+  // Whether blocks that this read loads stay in the block cache. Turn off for one large scan.
   bool fill_cache = true;
 
-  // For reads of several rows: from the last to the first (the cells of a row keep their order),
-  // and how many rows with cells at most (0: all).
+  // For reads of several rows: reads from the last row to the first (the cells of a row keep their
+  // order), and returns at most this many rows that have cells (0: all).
   bool reverse = false;
   int64_t row_limit = 0;
 

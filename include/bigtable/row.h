@@ -11,8 +11,8 @@
 
 namespace bigtable {
 
-// One version of one column. A view: it lives as long as the Row (or the cursor position) it came
-// from.
+// One version of one column. A view: it is valid as long as the Row (or the cursor position) it
+// came from.
 struct Cell {
   std::string_view family;
   std::string_view qualifier;
@@ -22,10 +22,9 @@ struct Cell {
 
 class RowStorage;
 
-// The cells of one row that a read let through, ordered by family, qualifier, and timestamp from
-// new to old. Values are views of where the engine has them, which the Row keeps in place, also
-// after its database is closed: hold rows briefly, or copy what is needed. Movable; one thread at a
-// time.
+// The cells of one row that passed a read's filter, ordered by family, qualifier, and timestamp
+// from new to old. Values are views of the engine's own memory. The Row pins that memory, even
+// after its database is closed: keep rows briefly, or copy the data. Movable; one thread at a time.
 class Row {
  public:
   Row();
@@ -33,7 +32,7 @@ class Row {
   Row& operator=(Row&&) noexcept;
   ~Row();
 
-  // The row's key. For a row without cells it is the one that was asked for.
+  // The row's key. If the row has no cells, the requested key.
   std::string_view key() const { return key_; }
   bool empty() const { return cells_.empty(); }
   absl::Span<const Cell> cells() const { return cells_; }

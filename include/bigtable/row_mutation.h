@@ -16,10 +16,10 @@ namespace bigtable {
 class Table;
 struct EncodedMutation;
 
-// A list of operations on one row, which take effect in call order: a Set after a Delete of the
-// same column stays. A column is written "family:qualifier", the qualifier being any bytes, also
-// none. What is wrong with an operation is reported when the mutation is applied, and then none of
-// it is. Copies what it is given. Not thread-safe; may be applied any number of times.
+// A list of operations on one row. They take effect in call order: a Set after a Delete of the same
+// column stays. A column is written "family:qualifier"; the qualifier is any bytes, and may be
+// empty. An invalid operation is reported when the mutation is applied, and then no operation is
+// applied. Copies its arguments. Not thread-safe; may be applied any number of times.
 //
 //   RowMutation m("com.cnn.www");
 //   m.Set("anchor:www.c-span.org", "CNN").Delete("anchor:www.abc.com");
@@ -31,34 +31,34 @@ class RowMutation {
   static constexpr size_t kMaxQualifierSize = 16 << 10;
   static constexpr size_t kMaxValueSize = 256 << 20;
   static constexpr uint32_t kMaxOperations = 1 << 20;
-  // Of the row and all operations as they are encoded: byte_size(). A little less than 1 GiB.
+  // Of the row and all operations in encoded form: byte_size(). A little less than 1 GiB.
   static constexpr uint64_t kMaxSize = (uint64_t{1} << 30) - (1 << 12);
 
   explicit RowMutation(std::string_view row);
   // As in the paper, for bigtable::Apply(Operation*, RowMutation*).
   RowMutation(Table* table, std::string_view row);
 
-  // Writes a cell at the server's time, which is the same for the whole mutation and increases
-  // strictly from one mutation of a tablet to the next.
+  // Writes a cell at the server's time. All such cells of a mutation get the same timestamp, and
+  // timestamps increase strictly from one mutation of a tablet to the next.
   RowMutation& Set(std::string_view column, std::string_view value);
-  // Writes a cell at `timestamp`, replacing one that is there.
+  // Writes a cell at `timestamp`, replacing an existing one.
   RowMutation& Set(std::string_view column, Timestamp timestamp, std::string_view value);
 
-  // Deletes every version of the column that exists now.
+  // Deletes every version of the column that exists when the mutation is applied.
   RowMutation& Delete(std::string_view column);
   // Deletes the version at exactly `timestamp`.
   RowMutation& DeleteCell(std::string_view column, Timestamp timestamp);
-  // Deletes every column of the family, or the whole row, as they are now.
+  // Deletes all existing columns of the family, or the whole row.
   RowMutation& DeleteFamily(std::string_view family);
   RowMutation& DeleteRow();
 
   std::string_view row() const { return row_; }
   Table* table() const { return table_; }
-  // How many operations there are, and about how many bytes they take in the commit log.
+  // The number of operations, and about how many bytes they take in the commit log.
   uint32_t operation_count() const { return operation_count_; }
   size_t byte_size() const { return row_.size() + operations_.size(); }
 
-  // InvalidArgument: the first thing that is wrong with an operation, which Apply reports.
+  // InvalidArgument: the first invalid operation, which Apply reports.
   const absl::Status& status() const { return status_; }
 
  private:
@@ -73,7 +73,7 @@ class RowMutation {
   std::string row_;
   std::string operations_;  // encoded
   uint32_t operation_count_ = 0;
-  bool takes_server_time_ = false;  // of a cell
+  bool takes_server_time_ = false;  // some cell is written at the server's time
   absl::Status status_;
 };
 

@@ -9,8 +9,8 @@
 
 namespace bigtable {
 
-// The rows from begin() on and before end(). Every kind of interval can be said that way, since
-// row + '\0' is the next possible row. Plain value.
+// The rows in [begin(), end()). This form covers every kind of interval, since row + '\0' is the
+// next possible row. Plain value.
 class RowRange {
  public:
   RowRange() = default;  // all rows
@@ -36,7 +36,7 @@ class RowRange {
   }
 
   const std::string& begin() const { return begin_; }
-  // No end: to the last row of the table.
+  // No end: up to the last row of the table.
   const std::optional<std::string>& end() const { return end_; }
 
   bool empty() const { return end_.has_value() && *end_ <= begin_; }
@@ -55,8 +55,8 @@ class RowRange {
   std::optional<std::string> end_;
 };
 
-// Rows and ranges, in any order and overlapping as they like: a read returns each row once, in key
-// order. An empty set has no rows. Plain value.
+// Rows and ranges, in any order; they may overlap. A read returns each row once, in key order. An
+// empty set has no rows. Plain value.
 class RowSet {
  public:
   RowSet() = default;
@@ -66,7 +66,7 @@ class RowSet {
   void Append(RowRange range) { ranges_.push_back(std::move(range)); }
 
   const std::vector<RowRange>& ranges() const { return ranges_; }
-  // The same rows as ranges that are sorted, do not touch, and are not empty.
+  // The same rows as ranges that are sorted, not empty, and neither overlap nor touch.
   std::vector<RowRange> Normalized() const;
 
  private:

@@ -1,5 +1,5 @@
-// What a table looks like: its column families, the locality groups that store them, and the rules
-// by which old versions go (sections 2 and 6 of the paper).
+// The schema of a table: its column families, the locality groups that store them, and the garbage
+// collection rules (sections 2 and 6 of the paper).
 #ifndef BIGTABLE_SCHEMA_H_
 #define BIGTABLE_SCHEMA_H_
 
@@ -15,101 +15,100 @@ namespace bigtable {
 
 // How the blocks of a locality group's SSTables are compressed.
 enum class Compression : uint8_t {
-  // Not at all: blocks are read in place from the mapped file, without a copy.
+  // None: blocks are read in place from the mapped file, without a copy.
   kNone = 0,
-  // Each block by itself with zstd.
+  // Each block on its own with zstd.
   kZstd = 1,
-  // Today's form of the paper's two-pass scheme: some megabytes of the file's own content, stored
+  // A modern form of the paper's two-pass scheme: some megabytes of the file's own content, stored
   // once in the file, serve zstd as a dictionary for every block. Text that many rows share, like
-  // the boilerplate of a web site, is stored once, and a block is still decoded alone. Costs up to
-  // two MiB of memory for each open file, and more CPU when files are written.
+  // the boilerplate of a web site, is stored once, and a block can still be decoded alone. Costs up
+  // to 2 MiB of memory for each open file, and more CPU when files are written.
   kZstdLongWindow = 2,
 };
 
-// What a file of a locality group has in memory to spare reads that would find nothing in it.
+// A filter in memory that lets reads skip files that do not contain the row.
 enum class FilterKind : uint8_t {
   kNone = 0,
-  kRow = 1,           // a Bloom filter: "may this file hold anything of this row?"
-  kRowAndColumn = 2,  // that, and "... anything of this column of this row?"
-  // A hash table from rows to where they are: the answer to kRow's question, almost without false
-  // ones, and the block to look in. Six bytes of memory and file a row, whatever filter_bits says.
-  // The fastest reads of single rows; for rows of some hundred bytes or more.
+  kRow = 1,           // a Bloom filter of rows: "may this file contain this row?"
+  kRowAndColumn = 2,  // also of columns: "... this column of this row?"
+  // A hash table from rows to blocks: it answers kRow's question with almost no false positives,
+  // and names the block to read. Six bytes of memory and file for each row, whatever filter_bits
+  // is. The fastest reads of single rows; for rows of some hundred bytes or more.
   kRowIndex = 3,
 };
 
-// How the SSTables of a locality group, which minor compactions leave one after another, are kept
-// few and free of what nobody sees. None of them changes what a read returns. A file of which
-// everything is older than the MaxAge of every family of the group is dropped unread, except by
-// kNone.
+// How the SSTables of a locality group are merged, to bound their number and remove garbage. None
+// of the styles changes what a read returns. Except with kNone, a file whose whole content is older
+// than the MaxAge of every family of the group is dropped unread.
 enum class CompactionStyle : uint8_t {
-  // Runs of similar size are merged, `compaction_factor` (5) of them at a time. The fewest bytes
-  // are written; hidden entries take at most about as much space as the others.
+  // Runs of similar size are merged, `compaction_factor` (5) at a time. Writes the fewest bytes;
+  // hidden entries take at most about as much space as visible ones.
   kSizeTiered = 0,
-  // Levels, each `compaction_factor` (10) times as large as the one above. The fewest runs to read
-  // and a tenth of the space for hidden entries; several times the bytes are written.
+  // Levels, each `compaction_factor` (10) times as large as the one above. Has the fewest runs to
+  // read, and a tenth of the space for hidden entries; writes several times the bytes.
   kLeveled = 1,
-  // Nothing is merged; expired files are dropped. For data in the order of time. A read may have to
-  // ask every file.
+  // Nothing is merged; expired files are dropped. For data in time order. A read may have to check
+  // every file.
   kFifo = 2,
-  // Nothing is done, until Database::Compact. For loading. A read may have to ask every file.
+  // Nothing is done until Database::Compact. For bulk loading. A read may have to check every file.
   kNone = 3,
 };
 
-// A set of families that are stored together, in memtables and SSTables of their own: who reads
-// one group does not read past the others (section 6). Plain value.
+// A set of families that are stored together, in memtables and SSTables of their own. A read of one
+// group does not touch the data of the others (section 6). Plain value.
 struct LocalityGroup {
   Compression compression = Compression::kNone;
   // zstd's level, 1 (fast) to 19 (small).
   int compression_level = 3;
-  // Bytes in a data block before compression, from 1 KiB to 16 MiB: larger blocks compress better
-  // and need less index; a read of one cell reads one block. A value that is larger has a block of
-  // its own.
+  // Bytes in a data block before compression, from 1 KiB to 16 MiB. Larger blocks compress better
+  // and need a smaller index, but a read of one cell reads a whole block. A larger value has a
+  // block of its own.
   size_t block_size = 16 << 10;
   FilterKind filter = FilterKind::kRow;
-  // Bits of Bloom filter for each row, and for each column with kRowAndColumn, from 1 to 32. Ten
-  // make one false "maybe" in about a hundred.
+  // Bits of the Bloom filter for each row, and for each column with kRowAndColumn, from 1 to 32.
+  // Ten bits give about 1% false positives.
   int filter_bits = 10;
-  // SSTables are loaded into memory when they are first read, and then served without the file.
-  // For small data that is read often.
+  // Loads SSTables into memory when they are first read, and then serves them without the file. For
+  // small data that is read often.
   bool in_memory = false;
-  // How its SSTables are compacted, and by which factor: 2 to 100, or 0 for what the style says.
+  // How its SSTables are compacted, and by which factor: 2 to 100, or 0 for the style's default.
   CompactionStyle compaction = CompactionStyle::kSizeTiered;
   int compaction_factor = 0;
 
   friend bool operator==(const LocalityGroup&, const LocalityGroup&) = default;
 };
 
-// Which versions of a cell are kept. What a rule lets go is not seen by any read, at once; its
-// space is reclaimed by compactions.
+// A garbage collection rule: which versions of a cell are kept. Reads stop returning a version as
+// soon as the rule drops it. Compactions reclaim its space.
 //
-// A rule can be changed (Database::UpdateFamily). What has been deleted, overwritten or let go by
-// then never comes back, however much the new rule would keep: what was written before the change
-// is judged by the rule as it was, and what that has left by the new one. So after a change from
-// MaxVersions(1) to MaxVersions(3) a column has one version, until others are written; after one
-// from MaxAge of an hour to a day, nothing that was past its hour is seen again. Where the number
-// of versions changes, counting begins anew with those that are there: a change to MaxVersions(n)
-// keeps the n newest of them. A snapshot from before the change sees what was there at its moment,
-// as far as the new rule keeps it. Plain value.
+// A rule can be changed (Database::UpdateFamily). Data that was deleted, overwritten or dropped
+// before the change never comes back, even if the new rule would keep it: the old rule is applied
+// to everything written before the change, and the new rule to what the old one kept. So after a
+// change from MaxVersions(1) to MaxVersions(3) a column has one version until more are written.
+// After a change from a MaxAge of an hour to a day, versions that were older than an hour stay
+// invisible. If the number of versions changes, counting starts anew with the existing ones: a
+// change to MaxVersions(n) keeps their n newest. A snapshot from before the change sees the data of
+// that snapshot, as far as the new rule keeps it. Plain value.
 class GcRule {
  public:
   // Keeps everything: the default.
   GcRule() = default;
 
-  // Keeps the `n` newest versions of each column, n at least 1. A version is gone once `n` cells of
-  // its column with newer timestamps have existed since it was written, whether or not they were
+  // Keeps the `n` newest versions of each column; n is at least 1. A version is dropped once `n`
+  // cells of its column with newer timestamps have existed since it was written, even if they were
   // deleted later.
   static GcRule MaxVersions(int64_t n) {
     GcRule rule;
     rule.max_versions_ = n;
     return rule;
   }
-  // Keeps what has a timestamp within `age` of the present, age at least one millisecond.
+  // Keeps cells with a timestamp within `age` of the present; age is at least one millisecond.
   static GcRule MaxAge(absl::Duration age) {
     GcRule rule;
     rule.max_age_ = age;
     return rule;
   }
-  // Lets go what any of the two rules lets go.
+  // Drops what either rule drops.
   static GcRule Union(const GcRule& a, const GcRule& b) {
     GcRule rule = a;
     if (b.max_versions_ && (!a.max_versions_ || *b.max_versions_ < *a.max_versions_)) {
@@ -129,38 +128,37 @@ class GcRule {
   std::optional<absl::Duration> max_age_;
 };
 
-// A column family: the unit in which access, storage and collection are configured. Plain value.
+// A column family: the unit of access control, storage and garbage collection. Plain value.
 struct Family {
-  // A name in TableSchema::locality_groups; empty: the group "default", which every table has and
-  // which is configured by defining it.
+  // A name in TableSchema::locality_groups. Empty: the group "default", which every table has;
+  // define it to configure it.
   std::string locality_group = {};
   GcRule gc = {};
-  // The name of the list of those who may read and write the family (Database::SetAccessList);
-  // empty: everybody may. The program itself always may: see OpenTableOptions::caller.
+  // The name of the access list that controls the family (Database::SetAccessList). Empty: every
+  // user may read and write it. The program itself always may: see OpenTableOptions::caller.
   std::string access_list = {};
 
   friend bool operator==(const Family&, const Family&) = default;
 };
 
-// What Database::UpdateFamily changes: what is not set stays as it is. Plain value.
+// The argument of Database::UpdateFamily: fields that are not set stay unchanged. Plain value.
 struct FamilyUpdate {
   std::optional<GcRule> gc = std::nullopt;
   std::optional<std::string> access_list = std::nullopt;  // "" removes the list
 };
 
-// When the tablets of a table are split in two and merged, by themselves (section 5.2 of the paper;
-// Database::SplitTablet and MergeTablets do it by request). A tablet is what is moved from one
-// tablet server to another, so many small ones spread better, and each costs memtables. Plain
-// value.
+// When the tablets of a table are split and merged automatically (section 5.2 of the paper).
+// Database::SplitTablet and MergeTablets do it by request. A tablet is the unit that moves between
+// tablet servers: many small tablets spread better, but each costs memtables. Plain value.
 struct SplitRule {
-  // Bytes on disk at which a tablet is split where about half of them are on either side; at least
-  // 64 KiB, or 0: never.
+  // Size on disk, in bytes, at which a tablet is split, with about half of the bytes on either
+  // side. At least 64 KiB, or 0 for never.
   uint64_t tablet_size = uint64_t{200} << 20;
-  // Two neighbours that together have fewer bytes than this are merged: at most half of
-  // `tablet_size` if that is not 0. 0: never, since tablets that a table was created with are
-  // small in the beginning.
+  // Two neighbours that together have fewer bytes than this are merged. At most half of
+  // `tablet_size` if that is not 0. 0 means never, since the tablets that a table is created with
+  // are small at first.
   uint64_t merge_size = 0;
-  // Splits keep rows together that agree in this many bytes from their beginning, up to 64 KiB.
+  // Splits keep rows together whose first `prefix_length` bytes are equal. At most 64 KiB.
   size_t prefix_length = 0;
 
   friend bool operator==(const SplitRule&, const SplitRule&) = default;

@@ -1,4 +1,4 @@
-// A moment of a database that can be read later.
+// A state of a database that can be read later.
 #ifndef BIGTABLE_SNAPSHOT_H_
 #define BIGTABLE_SNAPSHOT_H_
 
@@ -6,16 +6,16 @@
 
 namespace bigtable {
 
-// Taken with Database::TakeSnapshot, passed in ReadOptions. While it lives, compactions keep what
-// it sees: hold it no longer than needed. Thread-safe. Reads with a snapshot of another database
-// are InvalidArgument.
+// Taken with Database::TakeSnapshot, passed in ReadOptions. While it lives, compactions preserve
+// the data that it can see: hold it no longer than needed. Thread-safe. A read with a snapshot of
+// another database returns InvalidArgument.
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  // The last mutation that it sees.
+  // The sequence number of the last mutation that the snapshot can see.
   uint64_t sequence() const { return sequence_; }
 
  protected:

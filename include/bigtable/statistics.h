@@ -1,4 +1,4 @@
-// What a database knows about itself.
+// Statistics of a database.
 #ifndef BIGTABLE_STATISTICS_H_
 #define BIGTABLE_STATISTICS_H_
 
@@ -15,14 +15,14 @@
 
 namespace bigtable {
 
-// Why writers are being slowed or stopped.
+// Why writers are slowed or stopped.
 enum class StallReason {
   kNone,
   kMemory,      // memtables and the log fill their part of the memory budget faster than flushes
   kSortedRuns,  // a locality group has more sorted runs than compactions can keep up with
 };
 
-// One locality group of one table. The sizes are of its SSTables.
+// One locality group of one table. Sizes are of its SSTables, unless the name says otherwise.
 struct LocalityGroupStatistics {
   uint64_t memtable_bytes = 0;  // with the log bytes that they point into
   uint64_t memtables = 0;       // immutable ones included
@@ -33,19 +33,19 @@ struct LocalityGroupStatistics {
   uint64_t deletions = 0;
 };
 
-// The calls of one kind.
+// Calls of one kind.
 struct CallStatistics {
-  uint64_t calls = 0;   // exactly
-  uint64_t errors = 0;  // of them, that returned one; of ApplyBatch, for any mutation
-  // Of one call in 64, each counted for 64, and of every call that waited a millisecond
-  // or longer for something the engine knows of (the commit queue, a sync, a file, being held
-  // back), each counted for one. So its count is about that of the calls, a percentile is that of
-  // a large sample, and no long wait is missed; what a call that was not in the sample did besides
-  // waiting is left out of its duration.
+  uint64_t calls = 0;   // exact
+  uint64_t errors = 0;  // calls that returned an error; of ApplyBatch, for any mutation
+  // A sample: one call in 64, counted 64 times, and every call that waited a millisecond or longer
+  // for something the engine knows (the commit queue, a sync, a file, write throttling), counted
+  // once. So its count is about the number of calls, percentiles are those of a large sample, and
+  // no long wait is missed. For a call outside the one-in-64 sample, the duration is only the time
+  // it waited.
   LatencyHistogram latency;
 };
 
-// The calls of one table by its users.
+// Users' calls on one table.
 struct TableCallStatistics {
   CallStatistics read_row;     // Table::ReadRow
   CallStatistics next_row;     // RowReader::Next
@@ -53,8 +53,8 @@ struct TableCallStatistics {
   CallStatistics apply;        // Table::Apply
   CallStatistics apply_batch;  // Table::ApplyBatch
   uint64_t batch_mutations = 0;
-  // Streams begun, of both kinds, and what they returned. Streams under way lag behind by
-  // some thousand calls.
+  // Streams that were started, of both kinds, and what they returned. The counts of running streams
+  // lag by some thousand calls.
   uint64_t streams = 0;
   uint64_t stream_rows = 0;
   uint64_t stream_cells = 0;
@@ -63,11 +63,11 @@ struct TableCallStatistics {
 // What was written to one column family.
 struct FamilyStatistics {
   uint64_t cells_written = 0;
-  uint64_t deletions_written = 0;  // of cells, columns, and the family; not those of whole rows
+  uint64_t deletions_written = 0;  // of cells, columns, and the family; not of whole rows
   uint64_t bytes_written = 0;      // of qualifiers and values
 };
 
-// Compactions of one kind that have ended, well or not. Those that were cancelled are not in it.
+// Compactions of one kind that have ended, successfully or not. Excludes cancelled ones.
 struct CompactionStatistics {
   uint64_t finished = 0;
   uint64_t failed = 0;
@@ -76,21 +76,22 @@ struct CompactionStatistics {
   absl::Duration time;
 };
 
-// One tablet, on the server that it is on.
+// One tablet, on its server.
 struct TabletStatistics {
   std::string table;
-  // The rows that it has, up to and without `end_row`. The table and the end name the tablet.
+  // The rows [begin_row, end_row). The table and the end row identify the tablet.
   std::string begin_row;
-  std::optional<std::string> end_row;  // none: it is the table's last
+  std::optional<std::string> end_row;  // none: it is the last of the table
 
-  LocalityGroupStatistics size;  // of all its locality groups together
-  // With those of the tablet that it came from: of a split the left half goes on counting, of a
-  // merge the merged one from both. Nothing else is taken over.
+  LocalityGroupStatistics size;  // sum over its locality groups
+  // Continues the counts of the tablets that it came from: after a split, the left tablet continues
+  // the parent's count; after a merge, the merged tablet has the sum of both. The other counts
+  // start at zero.
   uint64_t rows_written = 0;
-  // Of one call in 64, each counted for 64, those that this tablet has served alone: batches that
-  // went to several are in none. A step of a stream counts for the tablet in which it ends. So a
-  // count is about that of the calls, and unlike CallStatistics::latency, which has all long waits,
-  // this has those of the sample.
+  // One call in 64, counted 64 times, of the calls that this tablet served alone; batches that went
+  // to several tablets are not included. A step of a stream counts for the tablet in which it ends.
+  // So a count is about the number of calls. Unlike CallStatistics::latency, this has only the long
+  // waits of the sample.
   LatencyHistogram read_row;
   LatencyHistogram next_row;
   LatencyHistogram next_cell;
@@ -100,35 +101,35 @@ struct TabletStatistics {
   CompactionStatistics merging;  // major ones included
 };
 
-// One tablet server. METADATA has two of its own. What its tablets count is theirs: a server's
-// reads are those of its tablets together.
+// One tablet server. METADATA has two of its own. Tablets have counts of their own: a server's
+// reads are the sum over its tablets.
 struct TabletServerStatistics {
-  // Its name, in events and in the info log, which no other server ever had; "": it has none yet.
+  // Its unique name in events and in the info log; no other server ever had it. Empty: no name yet.
   std::string name;
   uint64_t rows_written = 0;
-  uint64_t writes = 0;        // calls that wrote
-  uint64_t write_groups = 0;  // in which they went to the log
+  uint64_t writes = 0;        // write calls
+  uint64_t write_groups = 0;  // groups in which they were committed
   uint64_t log_records = 0;
   uint64_t log_bytes_written = 0;
   uint64_t log_syncs = 0;
-  uint64_t log_stalls = 0;    // as of the whole database
-  uint64_t log_switches = 0;  // as of the whole database
+  uint64_t log_stalls = 0;    // as for the whole database
+  uint64_t log_switches = 0;  // as for the whole database
   uint64_t log_segments_created = 0;
   uint64_t log_segments_reused = 0;
-  uint64_t log_bytes_live = 0;  // of segments that are needed or pinned, as it is now
+  uint64_t log_bytes_live = 0;  // current; of segments that are needed or pinned
 
-  // As of the whole database; METADATA's writers are never slowed.
+  // As for the whole database; METADATA's writers are never slowed.
   StallReason stall_reason = StallReason::kNone;
   absl::Duration write_delay;
   absl::Duration total_write_delay;
 
-  // Of one write in 64, each counted for 64 (of METADATA's, all): how long it stood
-  // behind others, and what the group took in which it went to the log and into the memtables.
+  // One write in 64, counted 64 times (all writes of METADATA): its time in the queue, and the time
+  // its group took to append to the log and to insert into memtables.
   LatencyHistogram queue_wait;
   LatencyHistogram log_append;
   LatencyHistogram memtable_apply;
-  // Of each group that had to be synced; once more if it stalled and was done in the log's other
-  // file.
+  // Each group that was synced; a group is counted twice if its sync stalled and was repeated in
+  // the log's other file.
   LatencyHistogram log_sync;
 
   CompactionStatistics minor;
@@ -139,69 +140,69 @@ struct TabletServerStatistics {
   std::vector<TabletStatistics> tablets;
 };
 
-// Background work that has failed and is tried again by itself, after pauses that grow up to ten
-// seconds: a disk that is full, no file descriptors, an I/O error. Database::Resume, a flush by
-// request, and, where space was missing, space that a compaction or a deleted table has made have
-// it tried at once. It disappears from here with the first success.
+// Background work that failed and is retried automatically, after pauses that grow up to ten
+// seconds: the disk is full, no file descriptors are left, an I/O error. It is retried at once by
+// Database::Resume, by a requested flush, and, if space was missing, when a compaction or a deleted
+// table frees space. The first success removes it from this list.
 struct FailingWork {
   enum class Kind : uint8_t {
-    kFlush,  // of all tablets of the server together: nothing of it has happened
+    kFlush,  // of all tablets of the server together: none was flushed
     kCompaction,
   };
 
   Kind kind = Kind::kFlush;
   std::string server;
-  // Of a compaction only.
+  // Only for a compaction.
   std::string table;
   std::string locality_group;
-  std::optional<std::string> end_row;  // of the tablet; none: it is the table's last
-  absl::Status status;                 // of the last try
-  uint64_t failures = 0;               // in a row
-  absl::Time since;                    // the first of them
+  std::optional<std::string> end_row;  // of the tablet; none: it is the last of the table
+  absl::Status status;                 // of the last attempt
+  uint64_t failures = 0;               // consecutive
+  absl::Time since;                    // time of the first failure
 };
 
-// An SSTable that a compaction could not read. Compactions leave it alone from then on, with the
-// sorted run that it is in: the runs above it and those below it are compacted for themselves, so
-// that their number stays bounded, and so do all other groups, tablets and tables. Reads that need
-// the damaged part return its error; others do not notice. Database::Compact returns it. It is
-// tried again after Database::Resume, and when the tablet is split, moved or loaded anew.
+// An SSTable that a compaction could not read. Compactions then leave it and its sorted run alone.
+// They still compact the runs above it and those below it, separately, so that the number of runs
+// stays bounded; other groups, tablets and tables are not affected. A read that needs the damaged
+// part returns its error; other reads are not affected. Database::Compact returns the error. The
+// file is retried after Database::Resume, and when the tablet is split, moved or loaded again.
 struct QuarantinedFile {
   std::string server;
   std::string table;
   std::string locality_group;
-  std::optional<std::string> end_row;  // of the tablet; none: it is the table's last
+  std::optional<std::string> end_row;  // of the tablet; none: it is the last of the table
   uint64_t number = 0;                 // of the file
-  absl::Status status;                 // why: names the file
+  absl::Status status;                 // why; names the file
   absl::Time since;
 };
 
-// A tablet that nobody serves, because loading it has failed: it is tried again by itself, after
-// pauses that grow up to some seconds. Calls to its rows wait, with their deadlines; once it has
-// gone on for five seconds they return Unavailable. Both errors name the tablet and the reason.
+// A tablet that no server serves, because loading it failed. Loading is retried automatically,
+// after pauses that grow up to some seconds. Calls to its rows wait, up to their deadlines; after
+// five seconds of failures they return Unavailable. Both errors name the tablet and the reason.
 struct UnservedTablet {
-  // None: no tablet that is not served can be assigned, whichever there are.
+  // Empty: no unserved tablet can be assigned, whichever they are.
   std::string table;
   std::string begin_row;
-  std::optional<std::string> end_row;  // none: it is the table's last
-  absl::Status status;                 // of the last try
+  std::optional<std::string> end_row;  // none: it is the last of the table
+  absl::Status status;                 // of the last attempt
   uint64_t failures = 0;
   absl::Time since;
 };
 
-// How tablets were found (section 5.1 of the paper). A client remembers where a tablet is; only
-// what it does not know it looks up in METADATA.
+// How tablets were found (section 5.1 of the paper). A client caches the locations of tablets, and
+// looks up only unknown ones in METADATA.
 struct LocationStatistics {
-  // Each level of the hierarchy is asked only for what those below it do not know (section 5.1 of
-  // the paper): METADATA, for tablets; its root tablet, for the tablets of METADATA; the lock
-  // service's file, for the root tablet. The last two also count what servers and masters look up.
+  // Each level of the hierarchy is queried only for what the caches do not have (section 5.1 of the
+  // paper): METADATA, for tablets; its root tablet, for the tablets of METADATA; the lock service's
+  // file, for the root tablet. The last two also count lookups of servers and masters.
   uint64_t lookups = 0;
   uint64_t root_tablet_lookups = 0;
   uint64_t root_file_lookups = 0;
-  uint64_t found = 0;      // tablets that these lookups found: a lookup brings neighbours, too
+  uint64_t found = 0;      // tablets that these lookups found; a lookup also returns neighbours
   uint64_t forgotten = 0;  // because the tablet was split, merged or moved, or its server was lost
 };
 
-// A moment's figures; counters count since the database was opened. Plain value.
+// Current values; counters count since the database was opened. Plain value.
 struct DatabaseStatistics {
   LocationStatistics locations;
 
@@ -209,29 +210,30 @@ struct DatabaseStatistics {
   uint64_t log_bytes_written = 0;
   uint64_t log_syncs = 0;
   uint64_t log_stalls = 0;    // writes and syncs of a log file that took 20 ms or longer
-  uint64_t log_switches = 0;  // how often a log has gone on in its other file because one stalled
+  uint64_t log_switches = 0;  // switches of a log to its other file because one stalled
   uint64_t minor_compactions = 0;
   uint64_t minor_compaction_bytes_written = 0;
   uint64_t merging_compactions = 0;  // major ones included
   uint64_t merging_compaction_bytes_read = 0;
   uint64_t merging_compaction_bytes_written = 0;
   uint64_t major_compactions = 0;
-  uint64_t compaction_bytes_moved = 0;    // to another run, without being read or written
-  uint64_t compaction_bytes_dropped = 0;  // with their files, unread, because all of it had expired
+  uint64_t compaction_bytes_moved = 0;  // to another run, without being read or written
+  uint64_t compaction_bytes_dropped =
+      0;  // whole files, unread, because all data in them had expired
 
-  // Of the cache that databases with one memory budget share; rows of the scan cache are looked up
-  // in it, too, and count.
+  // Of the cache that databases with one memory budget share. Rows of the scan cache are looked up
+  // in the same cache, and are counted too.
   uint64_t block_cache_hits = 0;
   uint64_t block_cache_misses = 0;
   uint64_t scan_cache_hits = 0;
   uint64_t scan_cache_misses = 0;
 
   // SSTables that are read by position: how many are open now (DatabaseOptions::max_open_files),
-  // and how often one was opened again because it had been closed for others.
+  // and how often one was opened again after it was closed to stay below the limit.
   uint64_t open_files = 0;
   uint64_t file_reopens = 0;
 
-  // Bytes in use of the memory budget, and its limit.
+  // Bytes of the memory budget in use, and its limit.
   uint64_t memory_limit = 0;
   uint64_t memory_memtables = 0;
   uint64_t memory_log = 0;
@@ -240,14 +242,15 @@ struct DatabaseStatistics {
   uint64_t memory_writers = 0;  // of SSTables that are being written
   uint64_t memory_block_cache = 0;
 
-  // The delay of a thousand bytes that are written now, while memory has room for them, and why;
-  // and what writers have waited in all.
+  // The delay of a write of a thousand bytes at present, while memory has room for it, and its
+  // reason; and the total delay of all writers.
   StallReason stall_reason = StallReason::kNone;
   absl::Duration write_delay;
   absl::Duration total_write_delay;
 
-  // What has stopped writes to a server, or all compactions, if anything: Database::Resume goes on
-  // once it is gone. Not what goes on by itself, or concerns a file only: that is in what follows.
+  // The error that stopped writes to a server, or all compactions; Database::Resume continues once
+  // its cause is removed. Failures that are retried automatically or affect one file are listed
+  // below.
   absl::Status background_error;
   std::vector<FailingWork> failing_work;
   std::vector<QuarantinedFile> quarantined_files;
@@ -255,13 +258,13 @@ struct DatabaseStatistics {
 
   // By table, then by locality group.
   std::map<std::string, std::map<std::string, LocalityGroupStatistics>> tables;
-  // By table; those that were opened with Database::OpenTable.
+  // By table; those opened with Database::OpenTable.
   std::map<std::string, TableCallStatistics> calls;
-  // By table, then by column family; those that were dropped are still in it.
+  // By table, then by column family; includes dropped ones.
   std::map<std::string, std::map<std::string, FamilyStatistics>> families;
-  // By the server's label, which is the same in every opening, and when a lost server is replaced:
-  // "user-0", "user-1", and so on, by the number in TabletInfo::server, and METADATA's two, "root"
-  // and "metadata".
+  // By the server's label, which is the same after every opening and when a lost server is
+  // replaced: "user-0", "user-1", and so on, by the number in TabletInfo::server, and METADATA's
+  // two, "root" and "metadata".
   std::map<std::string, TabletServerStatistics> servers;
 };
 

@@ -1,6 +1,7 @@
-// Text of this library for Abseil's functions, and back. The library's text is std::string_view.
-// Some builds of Abseil, Debian 12's among them, have a string_view type of their own, so that
-// absl::StrCat(cell.value) does not compile; absl::StrCat(ToAbsl(cell.value)) does with every build.
+// Converts strings for Abseil's functions, and back. The library uses std::string_view. Some builds
+// of Abseil, such as Debian 12's, have a string_view type of their own, so that
+// absl::StrCat(cell.value) does not compile; absl::StrCat(ToAbsl(cell.value)) compiles with every
+// build.
 #ifndef BIGTABLE_STRING_VIEW_H_
 #define BIGTABLE_STRING_VIEW_H_
 

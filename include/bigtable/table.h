@@ -24,35 +24,35 @@ namespace bigtable {
 class TableImpl;
 class RowReaderImpl;
 
-// A stream of rows, in key order: what Table::ReadRows returns. It sees one moment, that of the
-// call of ReadRows or of its snapshot, however long it runs, and holds on to the memory and files
-// of that moment: do not keep it longer than needed. A row is built in memory whole; rows too large
-// for that are read with a Scanner. One thread at a time.
+// A stream of rows, in key order: what Table::ReadRows returns. The whole stream reads one
+// snapshot: that of its options, or one taken by the call of ReadRows. It pins the memory and files
+// of that snapshot: do not keep it longer than needed. Each row is built in memory as a whole; read
+// larger rows with a Scanner. One thread at a time.
 //
-// The stream also ends at an error, so ask for status() after the loop:
+// The stream also ends at an error, so check status() after the loop:
 //
 //   RowReader reader = table->ReadRows(RowRange::Prefix("com.cnn"));
 //   for (const Row& row : reader) { ... }
 //   if (!reader.status().ok()) ...
 //
-// If a reader that has failed is destroyed and was not asked, the info log has an error, and a
-// library that was built with assertions stops the process.
+// If a reader that failed is destroyed and its status() was never called, an error goes to the info
+// log, and a library that was built with assertions aborts.
 class RowReader {
  public:
   RowReader(RowReader&&) noexcept;
   RowReader& operator=(RowReader&&) noexcept;
   ~RowReader();
 
-  // Goes to the next row that has cells: the first at the first call. False at the end or after an
-  // error: ask status().
+  // Moves to the next row that has cells; the first call moves to the first. False at the end or
+  // after an error: see status().
   bool Next();
   // The row; its views stay valid until the next call of Next().
   const Row& row() const { return row_; }
-  // The row as the caller's own.
+  // Moves the row to the caller.
   Row TakeRow() { return std::move(row_); }
 
   // OK, or why the stream ended early: DataLoss, DeadlineExceeded, Cancelled, InvalidArgument,
-  // PermissionDenied (see OpenTableOptions), FailedPrecondition once the database is closed.
+  // PermissionDenied (see OpenTableOptions), FailedPrecondition if the database was closed.
   const absl::Status& status() const;
 
   // An input iterator: one pass.
@@ -89,8 +89,8 @@ class RowReader {
   Row row_;
 };
 
-// Lives as long as the Database it came from. Thread-safe. Calls return FailedPrecondition after
-// Database::Close and NotFound after the table was deleted.
+// Lives as long as the Database that opened it. Thread-safe. Calls return FailedPrecondition after
+// Database::Close, and NotFound after the table was deleted.
 class Table {
  public:
   ~Table();
@@ -99,41 +99,40 @@ class Table {
 
   const std::string& name() const;
 
-  // Applies the mutation atomically: every reader sees all of it or nothing. When it returns OK the
-  // write survives what its durability says.
+  // Applies the mutation atomically: every reader sees all of it or nothing. After OK the write
+  // survives what its durability promises.
   //
   // InvalidArgument: an empty or too long row, a column without a colon, a negative timestamp, a
   // mutation without operations or beyond the limits of RowMutation. NotFound: a family that the
   // table does not have. FailedPrecondition: a read-only database. ResourceExhausted: the log has
-  // no room for it, but perhaps for others, or memory is full and cannot be written out
-  // (DatabaseStatistics::failing_work). Unavailable: nobody can serve the row at the moment
-  // (DatabaseStatistics::unserved_tablets). These or others: the log cannot be written, until
-  // Database::Resume. PermissionDenied: see OpenTableOptions. DeadlineExceeded, Cancelled: see
-  // WriteOptions. After an error no reader sees anything of the mutation; only if the log could
-  // not be written or synced may the mutation be there, whole, after a crash.
+  // no room for this mutation, though perhaps for others, or memory is full and cannot be flushed
+  // (DatabaseStatistics::failing_work). Unavailable: no server can serve the row at present
+  // (DatabaseStatistics::unserved_tablets). These errors or others, until Database::Resume: the log
+  // cannot be written. PermissionDenied: see OpenTableOptions. DeadlineExceeded, Cancelled: see
+  // WriteOptions. After an error no reader sees any part of the mutation. Only if the log could not
+  // be written or synced may a crash bring it back, as a whole.
   //
-  // Cost: one copy of the values into the log, and no system call at kBuffered. Waits when memory
-  // or compactions are behind: see DatabaseStatistics::stall_reason.
+  // Cost: one copy of the values into the log, and no system call at kBuffered. Waits if memory or
+  // compactions are behind: see DatabaseStatistics::stall_reason.
   [[nodiscard]] absl::Status Apply(const RowMutation& mutation, const WriteOptions& options = {});
 
-  // Each mutation by itself as Apply would, in one go through the log; a status for each.
+  // Applies each mutation as Apply does, with one commit to the log; returns a status for each.
   [[nodiscard]] std::vector<absl::Status> ApplyBatch(absl::Span<const RowMutation> mutations,
                                                      const WriteOptions& options = {});
 
-  // The cells of one row that the filter lets through. A row without cells is an empty Row, not an
-  // error.
+  // The cells of one row that pass the filter. A row without cells is an empty Row, not an error.
   [[nodiscard]] absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter = {},
                                             const ReadOptions& options = {});
 
   // The newest value of a column, "family:qualifier". NotFound: the row has no cell in it.
-  // InvalidArgument: no colon. Other errors as of ReadRow. Cost: that of ReadRow for one column,
-  // and a copy of the value.
+  // InvalidArgument: no colon. Other errors are those of ReadRow. Cost: that of ReadRow for one
+  // column, and a copy of the value.
   [[nodiscard]] absl::StatusOr<std::string> Get(std::string_view row, std::string_view column,
                                                 const ReadOptions& options = {});
 
   // The rows of the set that have cells, as a stream.
   [[nodiscard]] RowReader ReadRows(const RowSet& rows, const ReadOptions& options = {});
-  // A template, so that ReadRows(rows, {}) is the one above.
+  // A template, so that ReadRows(rows, {}) calls the overload above.
   template <std::same_as<Filter> F>
   [[nodiscard]] RowReader ReadRows(const RowSet& rows, const F& filter,
                                    const ReadOptions& options = {}) {

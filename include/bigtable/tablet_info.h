@@ -1,4 +1,4 @@
-// A tablet of a table, for who wants to see how a table is spread (section 5 of the paper).
+// A tablet of a table, as Database::ListTablets returns it (section 5 of the paper).
 #ifndef BIGTABLE_TABLET_INFO_H_
 #define BIGTABLE_TABLET_INFO_H_
 
@@ -12,7 +12,7 @@ namespace bigtable {
 struct TabletInfo {
   RowRange rows;
   int server = 0;           // its number: 0 to DatabaseOptions::tablet_servers - 1
-  uint64_t disk_bytes = 0;  // of its rows in SSTables; of those that it shares, an estimate
+  uint64_t disk_bytes = 0;  // its SSTables; an estimate for shared ones
 };
 
 }  // namespace bigtable

@@ -10,20 +10,20 @@
 
 namespace bigtable {
 
-// Microseconds; since 1970 where the server assigns it, whatever the caller means otherwise. Not
+// Microseconds: since 1970 if the server assigns it, otherwise whatever the caller means. Not
 // negative. Plain value.
 //
-// A column's cells are ordered by timestamp, and by the order of the writes only where timestamps
-// are equal. So a cell that is dated in the future hides every write of the server's time until then:
-// Filter::Latest(1) returns the future cell, and with GcRule::MaxVersions(1) the later writes return
-// OK, are collected at once, and no read ever sees them. Give a column either timestamps of the
-// server's or timestamps of the caller's, not both. The info log has a warning when cells dated more
-// than a day ahead are flushed into a family with MaxVersions.
+// A column's cells are ordered by timestamp. The order of the writes counts only between equal
+// timestamps. So a cell dated in the future hides every later write at the server's time, until
+// that time is reached: Filter::Latest(1) returns the future cell. With GcRule::MaxVersions(1), the
+// later writes return OK, are collected at once, and no read ever sees them. Use either the
+// server's timestamps or the caller's in a column, not both. The info log has a warning when cells
+// dated more than a day ahead are flushed into a family with MaxVersions.
 //
 // Timestamps that the server assigns increase strictly within a row, in the order of the writes. So
-// the oldest cell of a column tells who was first: to claim a row, each claimant writes a cell with a
-// qualifier of its own and reads the family; the smallest timestamp has the claim. A queue is a
-// column that is written with the server's time and read from the oldest cell.
+// the oldest cell of a column shows which writer came first. To claim a row, each claimant writes a
+// cell with a qualifier of its own and reads the family; the smallest timestamp has the claim. A
+// queue is a column that is written with the server's time and read from the oldest cell.
 class Timestamp {
  public:
   constexpr Timestamp() = default;

@@ -1,5 +1,5 @@
-// Traces: of a sample of the requests, what was done for them and where their time went (section 9
-// of the paper). See DatabaseOptions::trace_one_of.
+// Traces: what was done for a sample of the requests, and where their time went (section 9 of the
+// paper). See DatabaseOptions::trace_one_of.
 #ifndef BIGTABLE_TRACE_H_
 #define BIGTABLE_TRACE_H_
 
@@ -13,30 +13,30 @@
 
 namespace bigtable {
 
-// What a traced request had to do with one SSTable.
+// What a traced request did with one SSTable.
 struct FileTrace {
   uint64_t number = 0;
-  // The filter or row index said that what is read is not in the file: no block was looked at.
-  // Asked by reads of one row only.
+  // The filter or row index excluded the file, so no block of it was read. Only reads of one row
+  // check filters.
   bool filtered_out = false;
-  // Blocks that were at hand: in place in the mapping, or of a locality group in memory.
+  // Blocks that were in memory: in place in the mapping, or of an in-memory locality group.
   uint64_t blocks_in_place = 0;
-  // Blocks that were touched for the first time: brought into the mapping and verified, or loaded
-  // with all others of a locality group in memory. And those of a mapped file that were not in
-  // memory and were read by position.
+  // Blocks that were used for the first time: brought into the mapping and verified, or loaded with
+  // all others of an in-memory locality group. Also blocks of a mapped file that were not in memory
+  // and were read by position.
   uint64_t blocks_first_touched = 0;
-  // Blocks that were found in the block cache; and those that were not, and had to be read or
+  // Blocks that were found in the block cache, and those that were not found and had to be read or
   // decompressed.
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
-  // As stored, of the blocks that were first touched or missed.
+  // Stored size of the blocks that were used for the first time or missed.
   uint64_t bytes_read = 0;
-  // What getting at all these blocks took.
+  // Time to get all these blocks.
   absl::Duration block_time;
 };
 
 // One request. Plain value. A write spends its time in `held_back`, `queue`, `log`, `sync` and
-// `memtable`, in this order; what is left of `duration` is the way there and back.
+// `memtable`, in this order; the rest of `duration` is overhead before and after.
 struct RequestTrace {
   enum class Request : uint8_t {
     kReadRow,     // Table::ReadRow
@@ -45,42 +45,42 @@ struct RequestTrace {
     kApply,       // Table::Apply
     kApplyBatch,  // Table::ApplyBatch
   };
-  // Longer row keys are cut.
+  // Longer row keys are truncated.
   static constexpr size_t kMostRowBytes = 256;
 
   Request request = Request::kReadRow;
   std::string table;
-  std::string row;  // of a batch the first one; of streams none
+  std::string row;  // for a batch, the first; for streams, none
   absl::Time begin;
   absl::Duration duration;
-  // What the request returned; of a batch the first error.
+  // The result of the request; for a batch, the first error.
   absl::Status status;
 
   // Writes.
   uint64_t mutations = 0;
   absl::Duration held_back;  // because memory or compactions were behind
   absl::Duration queue;      // behind the writes of others
-  // The group of writes that this one went to the log with, and what the group took. A batch is a
-  // write for each tablet that it goes to, one after another, and their figures are added up.
+  // The group of writes in which this one was committed, and the times of the group. A batch is one
+  // write for each tablet that it touches, one after another; their values are added up.
   uint64_t group_size = 0;
-  absl::Duration log;       // its records into the log
-  absl::Duration sync;      // of the log, if any of the group asked for it
+  absl::Duration log;       // appending its records to the log
+  absl::Duration sync;      // syncing the log, if any write of the group requires it
   absl::Duration memtable;  // inserting into memtables
 
   // Reads.
-  bool scan_cache_hit = false;  // then nothing else was looked at
-  uint64_t memtables = 0;       // looked at
+  bool scan_cache_hit = false;  // then nothing else was read
+  uint64_t memtables = 0;       // read
   uint64_t rows = 0;            // returned
   uint64_t cells = 0;           // returned
-  // Time in calls of a stream; what is left of `duration` was the caller's own. Of ReadRow all.
+  // Time in calls of a stream; the rest of `duration` was spent in the caller. For ReadRow, all.
   absl::Duration inside;
-  // In the order in which they were looked at. Of streams those that a block was read of.
+  // In the order in which they were read. For streams, only files of which a block was read.
   std::vector<FileTrace> files;
 };
 
-// Receives traces. Called when the request has ended, on its thread, so from several at once; the
-// engine holds no lock then, but the request returns only when the sink does. It must not call the
-// database.
+// Receives traces. Called when a request has ended, on its thread, so possibly from several threads
+// at once. The engine holds no lock during the call, but the request returns only after the sink
+// does. It must not call the database.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;

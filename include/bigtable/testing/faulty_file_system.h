@@ -1,5 +1,5 @@
-// A file system over another one, whose calls fail, write only a part, are delayed or wait on
-// demand: for tests of how a program takes the faults of its disk. Part of bigtable::testing.
+// A file system over another one, whose calls fail, do only a part of their work, are delayed or
+// wait on demand: for tests of how a program handles disk faults. Part of bigtable::testing.
 //
 //   FaultyFileSystem faulty(&disk);
 //   options.file_system = &faulty;
@@ -7,15 +7,16 @@
 //   faulty.FailCalls({.kinds = {FileCall::kLogWrite, FileCall::kLogSync}},
 //                    absl::UnavailableError("I/O error"));
 //
-// Every call of this file system and of its files is counted if it passes the filter of
-// CountCalls(), but for those that cannot fail (FileExists, size, mapping, destructors). To try the
-// failure of each call: run the work once and ask calls(); then, for each n up to that, run it
-// again with FailCall(n, ...). Stores into a mapping are not calls: hide the mappings of log files
-// (Options) where writes to the log are to fail.
+// Counts every call of this file system and of its files that passes the filter of CountCalls(),
+// except calls that cannot fail (FileExists, size, mapping, destructors). To test the failure of
+// each call: run the work once and read calls(); then, for each n up to that, run it again with
+// FailCall(n, ...). Stores into a mapping are not calls: hide the mappings of log files (Options)
+// if writes to the log should fail.
 //
-// What always holds: a call that fails has done nothing below, or half, or all, as the fault says.
-// As bigtable/file_system.h requires, a WritableFile whose Append or Sync has failed fails ever
-// after, and so does a LogFile's Sync, also when the fault is over: a sync is not tried again.
+// Invariants: a failing call has done none, half or all of its work below, as the fault specifies.
+// As bigtable/file_system.h requires, once Append or Sync of a WritableFile has failed, all its
+// later calls fail. The same holds for the Sync of a LogFile. This stays so after the fault is
+// cleared.
 //
 // Thread-safe. Outlives its files; the file system below outlives it.
 #ifndef BIGTABLE_TESTING_FAULTY_FILE_SYSTEM_H_
@@ -60,8 +61,8 @@ enum class FileCall {
   kLockFile,
 };
 
-// Which calls a count, a fault or a stall is about: those that are of one of the kinds, and whose
-// path (of a rename, one of the paths) contains the text. An empty field means all.
+// Selects the calls for a count, a fault or a stall: those of one of the kinds whose path (for a
+// rename, either path) contains the text. An empty field matches all.
 struct FileCallFilter {
   std::vector<FileCall> kinds;
   std::string path_contains;
@@ -72,48 +73,49 @@ struct FileCallFilter {
 class FaultyFileSystem final : public FileSystem {
  public:
   struct Options {
-    // Mappings are null, and so logs are written and files read by calls, which can fail.
+    // Makes mappings null, so that logs are written and files are read by calls, which can fail.
     bool hide_log_mappings = false;
     bool hide_file_mappings = false;
   };
   enum class Repeat { kOnce, kFromThenOn };
-  // How much of its work a failing call has done. Half of an Append or a LogFile::Write is the
-  // first half of its bytes; half of any other call is nothing.
+  // How much of its work a failing call does. Half of an Append or a LogFile::Write is the first
+  // half of its bytes; half of any other call is nothing.
   enum class Done { kNothing, kHalf, kAll };
 
   explicit FaultyFileSystem(FileSystem* base);
   FaultyFileSystem(FileSystem* base, Options options);
   ~FaultyFileSystem() override;
 
-  // Starts to count anew, from 0, the calls that pass `filter`. Forgets all faults.
+  // Restarts the count at 0, for the calls that pass `filter`. Clears all faults.
   void CountCalls(FileCallFilter filter = {});
   uint64_t calls() const;
 
-  // The n-th counted call (the first is 1), or every one from it on, fails with `status`. Several
-  // faults may be set.
+  // The n-th counted call (the first is 1), or that and all later ones, fails with `status`.
+  // Several faults may be set.
   void FailCall(uint64_t n, absl::Status status, Repeat repeat = Repeat::kOnce,
                 Done done = Done::kNothing);
-  // From now on every call that passes `filter` fails, counted or not.
+  // Every later call that passes `filter` fails, counted or not.
   void FailCalls(FileCallFilter filter, absl::Status status, Done done = Done::kNothing);
   void ClearFaults();
-  // How many calls have failed by a fault.
+  // How many calls have failed because of a fault.
   uint64_t faults() const;
 
   // Calls that pass `filter` wait, before they are counted and do anything, until ReleaseCalls(),
-  // which ends all stalls. To be called before the destructor if any call waits.
+  // which ends all stalls. Must be called before the destructor if any call waits.
   void StallCalls(FileCallFilter filter);
-  // The same, but only for calls on one file: that of the first one that passes `filter`.
+  // The same, but only for calls on one file: the file of the first call that passes `filter`.
   void StallOneFile(FileCallFilter filter);
   void ReleaseCalls();
   // Ends the stalls of calls on `path`.
   void ReleaseCalls(std::string_view path);
-  // How many calls are waiting; WaitUntilStalled is false if there were never `n` within `timeout`.
+  // How many calls are waiting. WaitUntilStalled returns false if fewer than `n` waited within
+  // `timeout`.
   int stalled() const;
   bool WaitUntilStalled(int n, absl::Duration timeout = absl::Seconds(30)) const;
-  // Calls that pass `filter` take this much longer; zero ends it.
+  // Delays calls that pass `filter` by this much; zero ends it.
   void DelayCalls(FileCallFilter filter, absl::Duration delay);
 
-  // Faults, counts and stalls are those of this file system.
+  // The result shares the faults, counts and stalls of this file system.
   absl::StatusOr<std::unique_ptr<FileSystem>> HoldDirectory(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(std::string_view path,
@@ -133,7 +135,7 @@ class FaultyFileSystem final : public FileSystem {
   absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path, LockMode mode) override;
 
  private:
-  // What HoldDirectory returns: the same plan over a directory that is held below.
+  // The result of HoldDirectory: the same plan over a directory that is held below.
   FaultyFileSystem(std::unique_ptr<FileSystem> held, const FaultyFileSystem& root);
 
   const std::unique_ptr<FileSystem> held_;  // null: the caller's file system is below this one

@@ -8,17 +8,18 @@
 //   std::unique_ptr<InMemoryFileSystem> after = disk.CrashClone(seed);
 //   ... open "/db" in *after: what was acknowledged at kSync is there.
 //
-// For every file, every sector of a log file and every name it knows what has been synced. So
-// CrashClone() can make each of the file systems that a machine could find when it comes up again.
+// It tracks what was synced of every file, every sector of a log file, and every name. So
+// CrashClone() can make any state that a machine could find after a restart.
 //
-// What always holds:
-//   * What was synced as bigtable/file_system.h asks (the file, and the directory that names it) is
-//     in every clone. What was not is there, or not, or in part: see Unsynced and CrashClone().
-//   * A log file's mapping keeps its address, also when the file loses its name. Sync copies it
-//     while other threads may store to it.
-//   * An open file keeps its bytes, whatever becomes of its name and of the file system.
+// Invariants:
+//   * What was synced as bigtable/file_system.h requires (the file, and the directory that names
+//     it) is in every clone. Unsynced data may be in a clone completely, partly or not at all: see
+//     Unsynced and CrashClone().
+//   * A log file's mapping keeps its address, even after the file's name is removed. Sync copies
+//     the mapping while other threads may store to it.
+//   * An open file keeps its bytes, even after its name or the file system is gone.
 //   * A RandomAccessFile's mapping shows the file as it was when it was opened. Read() shows the
-//     file as it is, and so sees what SetContents() did to it.
+//     current file, including the effect of SetContents().
 //
 // Paths begin at one root, with or without a leading '/', and have no "..". Directories cannot be
 // renamed. Thread-safe.
@@ -40,7 +41,7 @@ namespace bigtable {
 
 struct InMemoryDisk;
 
-// What a power loss leaves of what was not synced.
+// What a power loss preserves of unsynced data.
 enum class Unsynced {
   kNothing,
   kRandomPart,
@@ -54,27 +55,28 @@ class InMemoryFileSystem final : public FileSystem {
   InMemoryFileSystem();
   ~InMemoryFileSystem() override;
 
-  // A new file system with what a machine could find after a power loss at this time. The same
-  // seed, after the same calls, finds the same. Of what was not synced, kRandomPart keeps
+  // Returns a new file system with a state that a machine could find after a power loss at this
+  // time. The same seed after the same calls gives the same state. Of the unsynced data,
+  // kRandomPart keeps
   //   * of appended bytes a prefix, in which some sectors may hold zeros or garbage;
   //   * of a log file each 512-byte sector as it is, or as it was at the last Sync;
-  //   * of creations, removals and renames any that do not contradict each other: a renamed file is
-  //     not lost, and a directory is gone only if what was in it is.
-  // kEverything is what the death of the process leaves. The clone has the same limit of bytes and
-  // no locks, and everything in it is durable. May be called while others write.
+  //   * of creations, removals and renames any subset that is consistent: a renamed file is not
+  //     lost, and a directory is removed only if its contents are.
+  // kEverything keeps what a crash of the process keeps. The clone has the same limit of bytes and
+  // no locks, and everything in it is durable. May be called while other threads write.
   std::unique_ptr<InMemoryFileSystem> CrashClone(uint64_t seed,
                                                  Unsynced survives = Unsynced::kRandomPart) const;
 
-  // The file as it is now; empty if there is none.
+  // The current contents of the file; empty if it does not exist.
   std::string Contents(std::string_view path) const;
-  // Puts `bytes` into the file, durably, and creates it and its directories if need be: for damage
-  // to a file, too. Later writes of WritableFiles and LogFiles that have it open are lost.
+  // Sets the contents of the file, durably, and creates it and its directories if needed; also
+  // serves to damage a file. Later writes by WritableFiles and LogFiles that have it open are lost.
   void SetContents(std::string_view path, std::string_view bytes);
   // The paths of all files, sorted, each with a leading '/'.
   std::vector<std::string> AllFiles() const;
 
-  // The disk is full when the files that have a name hold this many bytes: Append and NewLogFile
-  // return ResourceExhausted. Removing a file, or renaming over one, makes room at once.
+  // Sets the size of the disk: when the files that have a name hold this many bytes, Append and
+  // NewLogFile return ResourceExhausted. Removing or replacing a file frees its space at once.
   void set_max_total_bytes(uint64_t bytes);
   uint64_t total_bytes() const;
 

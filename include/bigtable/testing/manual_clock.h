@@ -1,5 +1,5 @@
-// A clock that stands still until a test moves it: for tests of what depends on the time, such as
-// cells that expire (GcRule::MaxAge) or the timestamps that a server assigns. Part of
+// A clock that stands still until a test moves it: for tests of behaviour that depends on the time,
+// such as cells that expire (GcRule::MaxAge) or the timestamps that a server assigns. Part of
 // bigtable::testing.
 //
 //   ManualClock clock(absl::FromUnixSeconds(1'000'000));
@@ -7,8 +7,8 @@
 //   ... open a database, write, and let a day pass:
 //   clock.Advance(absl::Hours(24));
 //
-// What waits for a while (deadlines, pauses before a retry) does so by the machine's steady clock,
-// and is not moved by this one. Thread-safe.
+// Waits (deadlines, pauses before a retry) use the machine's steady clock, not this one.
+// Thread-safe.
 #ifndef BIGTABLE_TESTING_MANUAL_CLOCK_H_
 #define BIGTABLE_TESTING_MANUAL_CLOCK_H_
 
@@ -23,14 +23,14 @@ namespace bigtable {
 
 class ManualClock : public Clock {
  public:
-  // Times are kept in microseconds, as the timestamps of cells are.
+  // Times are kept in microseconds, like the timestamps of cells.
   explicit ManualClock(absl::Time now = absl::UnixEpoch());
   ~ManualClock() override;
 
   absl::Time Now() override;
-  // Now(), as timestamps of cells have it.
+  // Now() as a timestamp of a cell.
   int64_t micros() const { return micros_.load(); }
-  // Forward or back.
+  // Forward or backward.
   void Set(absl::Time now);
   void Advance(absl::Duration by);
 
