@@ -15,7 +15,7 @@
 namespace bigtable {
 namespace {
 
-// What only one thread adds to and others look at: no locked addition.
+// A counter that only one thread adds to and others read: needs no atomic addition.
 void Add(std::atomic<uint64_t>* counter, uint64_t n) {
   counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
 }
@@ -155,8 +155,7 @@ void CommitLog::StoreEnd(uint64_t next_number) {
 absl::Status CommitLog::NextSegment(uint64_t record_size) {
   const uint64_t least_size = SizeFor(record_size);
   if (SwitchToSpare(least_size)) return absl::OkStatus();
-  // Nobody has prepared one, or PrepareSpare on another thread has it in its hands: then this
-  // waits.
+  // No spare is ready, or PrepareSpare is making one on another thread: then this waits for it.
   MutexLock prepare(&prepare_mutex_);
   const absl::Status status = Prepare(std::max(least_size, options_.segment_size));
   return SwitchToSpare(least_size) ? absl::OkStatus() : status;
@@ -178,7 +177,7 @@ bool CommitLog::SwitchToSpare(uint64_t least_size) {
 void CommitLog::Activate(Ref<LogSegment> segment) {
   segment->Use();
   if (active_ != nullptr) active_->ChargeAsNeeded();
-  // Memory that only the log needs is kept of the last two, between which a group may lie.
+  // Memory that only the log needs is kept for the last two segments, since a group may span both.
   if (live_.size() > 1) live_[live_.size() - 2]->DropMemory();
   active_ = segment.get();
   memory_ = segment->memory().get();
@@ -214,26 +213,26 @@ absl::Status CommitLog::StartNewSegment() {
   {
     MutexLock lock(&mutex_);
     if (failure_.ok()) return absl::OkStatus();
-    while (syncing_) changed_.Wait(&mutex_);  // none begins in a log that has failed
+    while (syncing_) changed_.Wait(&mutex_);  // a failed log starts no new sync
     if (released_ < last_sequence_) {
       return absl::FailedPreconditionError(
           Cat("the log ", directory_, " failed (", failure_.ToString(), "): records up to ",
-              last_sequence_.load(), " must be written out and released first; ", released_.load(),
-              " are"));
+              last_sequence_.load(), " must be flushed and released first; ", released_.load(),
+              " are released"));
     }
     state = State();
   }
   state.low = active_->number() + 1;
   BT_RETURN_IF_ERROR(MakeSpare(options_.segment_size));
   BT_RETURN_IF_ERROR(WriteState(state));
-  std::deque<Ref<LogSegment>> old;  // let go of outside the lock
+  std::deque<Ref<LogSegment>> old;  // released outside the lock
   MutexLock lock(&mutex_);
   old.swap(live_);
   needed_bytes_ = 0;
   std::move(retired_.begin(), retired_.end(), std::back_inserter(old));
   retired_.clear();
   for (const Ref<LogSegment>& segment : old) segment->reusable_ = false;
-  // What was not flushed is nowhere, and nobody sees it.
+  // Records that were not flushed are in no file, and no reader sees them.
   unflushed_pieces_.clear();
   unflushed_ = false;
   appended_ = last_sequence_;
@@ -245,7 +244,7 @@ absl::Status CommitLog::StartNewSegment() {
   return absl::OkStatus();
 }
 
-// A lock would keep a caller waiting behind I/O; the store's counters are atomic.
+// A lock would make a caller wait for I/O; the store's counters are atomic.
 CommitLog::Statistics CommitLog::statistics() const ABSL_NO_THREAD_SAFETY_ANALYSIS {
   return {.records = records_.load(std::memory_order_relaxed),
           .bytes = bytes_.load(std::memory_order_relaxed),

@@ -1,5 +1,6 @@
-// CommitLog's way into the other file when a call on the active one stalls. Everything here but
-// StallTimeout and PlanSwitch is done by the appending thread, which is the one that waited.
+// CommitLog's switch to the other file when a call on the active one stalls. StallTimeout and
+// PlanSwitch may run on waiting threads; the rest runs on the thread that took over, which is the
+// appending thread.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -30,7 +31,7 @@ absl::Status CommitLog::SwitchFile() {
   }
   if (const absl::Status status = Repeat(&plan); !status.ok()) return GoOnInSlowFile();
   if (absl::Status status = WriteSwitchRecord(plan); !status.ok()) {
-    // Nobody knows in which of the two files recovery would go on.
+    // It is unknown in which of the two files recovery would continue.
     MutexLock lock(&mutex_);
     spare_ = {};
     switching_ = false;
@@ -41,22 +42,22 @@ absl::Status CommitLog::SwitchFile() {
   return absl::OkStatus();
 }
 
-// --- What is to be done ---
+// --- Planning ---
 
-// Looks only at what is guarded and atomic: when it is asked from a thread that waits, the
-// appending one may be going on just now.
+// Reads only guarded and atomic fields: if a waiting thread calls it, the appending thread may be
+// running.
 bool CommitLog::PlanSwitch(Switch* plan) const {
   if (!failure_.ok() || switching_ || abandoned_ > 0 || !spare_) return false;
   if (NeedsFlush() ? !flushing_ : !syncing_) return false;
   plan->to = spare_;
   uint64_t bytes = 0;
   plan->from = synced_offset();
-  // Half a segment, so that there is room to go on while the next spare is made.
+  // At most half a segment, so that there is room to continue while the next spare is made.
   if (Collect(plan->from, &plan->pieces, &bytes) &&
       kSwitchRecordSize + bytes <= spare_->size() / 2) {
     return true;
   }
-  // What is written already survives the process, and is synced from where it is.
+  // What is written already survives the process, and will be synced in its present file.
   plan->from = flushing_from_;
   return flushing_ && !syncing_ && Collect(plan->from, &plan->pieces, &bytes) &&
          kSwitchRecordSize + bytes + kEndRecordSize <= spare_->size();
@@ -81,7 +82,7 @@ bool CommitLog::Collect(uint64_t from, std::vector<Piece>* pieces, uint64_t* byt
 bool CommitLog::BeginSwitch(Switch* plan) {
   MutexLock lock(&mutex_);
   if (!PlanSwitch(plan)) return false;
-  // From here on the calls under way can return what they like.
+  // From here on the results of running calls are ignored.
   ++turn_;
   abandoned_ = int{flushing_} + int{syncing_};
   stalled_status_ = absl::OkStatus();
@@ -91,9 +92,9 @@ bool CommitLog::BeginSwitch(Switch* plan) {
   return true;
 }
 
-// --- Doing it ---
+// --- Switching ---
 
-// Logs again what is at stake, behind the place of the switch record.
+// Copies the records at risk, after the space for the switch record.
 absl::Status CommitLog::Repeat(Switch* plan) {
   plan->to->NeedMemory();
   plan->end = kSwitchRecordSize;
@@ -164,8 +165,8 @@ void CommitLog::EndSwitch(const Switch& plan) {
   changed_.SignalAll();
 }
 
-// The other file could not be written. What it holds are valid records of this log, without the
-// switch record that would make them count: it must not come into use.
+// The other file could not be written. It holds valid records of this log without a switch record
+// before them, so it must not be used.
 absl::Status CommitLog::GoOnInSlowFile() {
   {
     MutexLock lock(&mutex_);

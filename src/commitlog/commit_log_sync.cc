@@ -1,5 +1,5 @@
-// CommitLog's calls on its files: writing, where they are not mapped, and syncing. A call that has
-// been abandoned (commit_log_switch.cc) changes nothing when it returns.
+// CommitLog's calls on its files: writing, if they are not mapped, and syncing. An abandoned call
+// (commit_log_switch.cc) changes nothing when it returns.
 #include <algorithm>
 #include <chrono>
 #include <string_view>
@@ -13,9 +13,9 @@
 namespace bigtable {
 namespace {
 
-// A call stalls when it takes so many times longer than usual.
+// A call stalls if it takes this many times longer than usual.
 constexpr int kUsualSyncs = 8;
-// How many syncs the moving average remembers.
+// The number of syncs in the moving average.
 constexpr int kRemembered = 16;
 
 }  // namespace
@@ -59,7 +59,7 @@ absl::Status CommitLog::EndFlush(const Call& call, absl::Status status) {
   MutexLock lock(&mutex_);
   if (call.turn != turn_) {
     EndAbandoned(call, status);
-    return absl::AbortedError(Cat("the log ", directory_, " has gone on without this call"));
+    return absl::AbortedError(Cat("the log ", directory_, " has continued without this call"));
   }
   flushing_ = false;
   changed_.SignalAll();
@@ -85,7 +85,7 @@ absl::Status CommitLog::Sync() {
   if (synced_offset() >= target) return absl::OkStatus();
   Call call;
   absl::Status outcome;
-  // More than once if the call is abandoned.
+  // Repeats if the call was abandoned.
   while (BeginSync(target, &call, &outcome)) {
     absl::Status status;
     absl::Duration took;
@@ -121,8 +121,8 @@ bool CommitLog::BeginSync(uint64_t target, Call* call, absl::Status* outcome) {
 
 void CommitLog::EndSync(const Call& call, const absl::Status& status, absl::Duration took) {
   MutexLock lock(&mutex_);
-  // One that stalls counts as what is only just borne, so that it takes several to make stalled
-  // usual.
+  // The average counts a stalled call as the longest tolerated duration, so that it takes several
+  // stalls to raise it much.
   const int64_t usual = usual_sync_.load(std::memory_order_relaxed);
   const int64_t counted = absl::ToInt64Nanoseconds(std::min(took, LongestStallTimeout()));
   usual_sync_.store(usual + (counted - usual) / kRemembered, std::memory_order_relaxed);
@@ -147,7 +147,7 @@ void CommitLog::EndAbandoned(const Call& call, const absl::Status& status) {
   if (!status.ok()) KeepFromReuse(call);
 }
 
-// At once: upkeep may release the segments long before StartNewSegment.
+// Done at once: upkeep may release the segments long before StartNewSegment.
 void CommitLog::KeepFromReuse(const Call& call) {
   for (const Piece& piece : call.pieces) piece.segment->reusable_ = false;
 }

@@ -1,4 +1,4 @@
-// CommitLog's background side: what is released, and where the next segment comes from.
+// CommitLog's background work: released segments, and preparing the next segment.
 #include <utility>
 #include <vector>
 
@@ -41,7 +41,7 @@ absl::Status CommitLog::RemoveFreeSegments() {
 
 absl::Status CommitLog::Prepare(uint64_t least_size) {
   needs_upkeep_ = false;
-  // In this order: on a full disk the released files are what the spare is made of.
+  // In this order: on a full disk the spare is made of a released file.
   absl::Status status = StateReleased();
   status.Update(store_.TakeBack());
   status.Update(MakeSpare(least_size));
@@ -71,7 +71,7 @@ absl::Status CommitLog::Attest() {
   MutexLock prepare(&prepare_mutex_);
   LogState state = stated_;
   state.synced = synced_offset();
-  // Nothing more is released by it: that takes an attestation of another log first.
+  // This releases nothing more: that takes an attestation of another log first.
   return state.synced > stated_.synced ? WriteState(state) : absl::OkStatus();
 }
 
@@ -85,7 +85,7 @@ absl::Status CommitLog::StateReleased() {
     state = State();
   }
   BT_RETURN_IF_ERROR(WriteState(state));
-  std::vector<Ref<LogSegment>> forgotten;  // let go of outside the lock
+  std::vector<Ref<LogSegment>> forgotten;  // released outside the lock
   MutexLock lock(&mutex_);
   for (; retired > 0; --retired) {
     forgotten.push_back(std::move(retired_.front()));

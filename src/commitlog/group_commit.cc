@@ -12,29 +12,30 @@
 namespace bigtable {
 namespace {
 
-// A request's state. Its owner goes from kWaits to kAsleep, the leader to the other two.
+// The state of a request. Its owner changes it from kWaits to kAsleep, the leader to kLeads or
+// kDone.
 constexpr uint32_t kWaits = 0;
 constexpr uint32_t kAsleep = 1;
 constexpr uint32_t kLeads = 2;
 constexpr uint32_t kDone = 3;
-// It led, and stalls in a call while another thread has taken over: it finds out by itself.
+// It led, and its call stalls while another thread has taken over. Its thread detects that itself.
 constexpr uint32_t kStalled = 4;
 
 // A pause is 40 to 140 cycles, so the longest spin takes as long as a few wake-ups.
 constexpr int kMostSpins = 300;
 constexpr int kLeastSpins = 10;
-// How many groups a leader serves at most for others who sleep.
+// How many groups a leader commits at most for sleeping threads.
 constexpr int kMostExtraGroups = 4;
 
 }  // namespace
 
-// Lives on the stack of the one who sleeps, for as long as it sleeps.
+// Lives on the stack of the sleeping thread while it sleeps.
 struct GroupCommit::Request::Sleeper {
   Mutex mutex;
   CondVar woken;
 };
 
-// Lives on the stack of the one whose call may stall, until the one who took over, if any, is done.
+// Lives on the stack of the thread whose call may stall, until a thread that took over is done.
 struct GroupCommit::Stall {
   Request* const leader;
   const std::span<Request* const> group;
@@ -87,7 +88,8 @@ void GroupCommit::Lead(Request* first) {
       CountGroup(size);
     }
     Request* const next = NextLeader(group[size - 1]);
-    // A sleeper's work is done for it; an exclusive function has to run on its own thread.
+    // A leader can commit a sleeper's request, but an exclusive function must run on its own
+    // thread.
     const bool serve_next = next != nullptr && round < kMostExtraGroups &&
                             next->exclusive_ == nullptr &&
                             next->state_.load(std::memory_order_acquire) == kAsleep;
@@ -105,10 +107,10 @@ void GroupCommit::CountGroup(size_t size) {
   requests_.store(requests_.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
 }
 
-// Makes every request from `until` to `newest` know the one that came after it.
+// Links every request from `until` to `newest` to the next newer one.
 void GroupCommit::LinkNewer(Request* newest, Request* until) {
   for (Request* r = newest; r != until; r = r->older_) {
-    if (r->older_->newer_ == r) break;  // linked by an earlier look
+    if (r->older_->newer_ == r) break;  // linked by an earlier call
     r->older_->newer_ = r;
   }
 }
@@ -128,7 +130,7 @@ size_t GroupCommit::Gather(Request* first, Request** group) {
   return size;
 }
 
-// The request behind `last`, the last of a group; null if the queue was emptied.
+// The request after `last`, the last of a group; null if the queue was emptied.
 GroupCommit::Request* GroupCommit::NextLeader(Request* last) {
   Request* newest = last;
   if (newest_.compare_exchange_strong(newest, nullptr, std::memory_order_acq_rel,
@@ -143,13 +145,13 @@ void GroupCommit::Notify(Request* request, uint32_t state) {
   uint32_t old = kWaits;
   if (request->state_.compare_exchange_strong(old, state, std::memory_order_acq_rel,
                                               std::memory_order_acquire)) {
-    return;  // it spins, or will see this before it sleeps
+    return;  // it spins, or sees this before it sleeps
   }
   if (old == kStalled) return;
   Request::Sleeper* const sleeper = request->sleeper_;
   MutexLock lock(&sleeper->mutex);
   request->state_.store(state, std::memory_order_release);
-  sleeper->woken.Signal();  // under the lock: the sleeper is gone as soon as it can take it
+  sleeper->woken.Signal();  // under the lock: the sleeper is destroyed once it gets the lock
 }
 
 // --- The followers ---
@@ -159,7 +161,7 @@ uint32_t GroupCommit::Await(Request* request) {
   for (int i = 0; i < limit; ++i) {
     const uint32_t state = request->state_.load(std::memory_order_acquire);
     if (state != kWaits) {
-      // Worth it: spin longer the next time.
+      // The wait was short: spin longer the next time.
       if (limit < kMostSpins) {
         spins_.store(std::min(kMostSpins, limit + limit / 4 + 1), std::memory_order_relaxed);
       }
@@ -167,7 +169,7 @@ uint32_t GroupCommit::Await(Request* request) {
     }
     Pause();
   }
-  // In vain: groups take long, or the leader does not run. Waste less of the machine.
+  // The wait was too long: groups take long, or the leader is not scheduled. Waste less CPU.
   if (limit > kLeastSpins) {
     spins_.store(std::max(kLeastSpins, limit - limit / 8 - 1), std::memory_order_relaxed);
   }
@@ -199,7 +201,7 @@ uint32_t GroupCommit::Sleep(Request* request) {
   }
 }
 
-// --- A leader that stalls ---
+// --- A stalled leader ---
 
 bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call) {
   Stall stall{.leader = leader_, .group = requests, .mutex = {}, .changed = {}};
@@ -219,14 +221,14 @@ absl::Duration GroupCommit::LookAfterLeader() {
   if (since == 0) return take_over_.stall_timeout(absl::ZeroDuration());
   const absl::Duration left = take_over_.stall_timeout(absl::Nanoseconds(NowNanos() - since));
   if (left > absl::ZeroDuration()) return left;
-  // The numbers being unique, the leader has been there all the time if this succeeds.
+  // The values are unique, so if this succeeds the same call has been running all the time.
   if (stalled_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel))
     CommitFor(stall_);
   return take_over_.stall_timeout(absl::ZeroDuration());
 }
 
-// This thread leads now, though it has a request of its own in the group or behind it, which sleeps
-// as before.
+// This thread leads now, although it has a request of its own in the group or after it, which
+// sleeps as before.
 void GroupCommit::CommitFor(Stall* stall) {
   stall->leader->state_.store(kStalled, std::memory_order_relaxed);
   take_over_.commit(stall->group);
@@ -237,7 +239,7 @@ void GroupCommit::CommitFor(Stall* stall) {
   for (Request* request : stall->group) Notify(request, kDone);
   MutexLock lock(&stall->mutex);
   stall->committed = true;
-  stall->changed.Signal();  // under the lock: the other is gone as soon as it can take it
+  stall->changed.Signal();  // under the lock: the stall is destroyed once its thread gets the lock
 }
 
 }  // namespace bigtable

@@ -19,7 +19,7 @@ std::string_view ParentOf(std::string_view path) {
   return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
 }
 
-// Whether a log has files of this name, whatever version of this library has written them.
+// Whether a log has files of this name, in any version of the format.
 bool IsOfLog(std::string_view name) {
   return ParseSegmentName(name).has_value() || name == kTemporarySegmentName ||
          name == kLogStateName || name == kTemporaryLogStateName || name == kSortedManifestName ||
@@ -63,10 +63,10 @@ absl::Status RemoveLog(FileSystem* file_system, std::string_view directory) {
     if (!IsOfLog(name)) continue;
     BT_RETURN_IF_ERROR(file_system->RemoveFile(Cat(directory, "/", name)));
   }
-  BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory));  // the marker goes last
+  BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory));  // the marker is removed last
   BT_RETURN_IF_ERROR(file_system->RemoveFile(marker));
   const absl::Status removed = file_system->RemoveDirectory(directory);
-  // Not empty: the next opening finds a directory without a log, and tries again.
+  // The directory is not empty: the next opening finds a directory without a log, and retries.
   if (!absl::IsFailedPrecondition(removed)) BT_RETURN_IF_ERROR(removed);
   return file_system->SyncDirectory(ParentOf(directory));
 }

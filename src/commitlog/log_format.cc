@@ -27,7 +27,7 @@ std::optional<uint64_t> ParseSegmentName(std::string_view name) {
     if (c < '0' || c > '9') return {};
     number = number * 10 + static_cast<uint64_t>(c - '0');
   }
-  if (SegmentName(number) != name) return {};  // a second spelling of the same number
+  if (SegmentName(number) != name) return {};  // another spelling of the same number
   return number;
 }
 
@@ -49,7 +49,7 @@ void FinishRecord(char* at, const RecordHeader& header, uint64_t seed) {
   StoreFixed64(at + 24, header.synced);
   StoreFixed32(at + 8, HeaderCheck(at, seed));
   const uint64_t checksum = RecordChecksum(at, header.payload_size, seed);
-  // A signal may kill the process between any two stores: keep the compiler from moving this one.
+  // A signal may kill the process between any two stores: keep the compiler from moving this store.
   std::atomic_signal_fence(std::memory_order_release);
   StoreFixed64(at, checksum);
 }
@@ -57,7 +57,7 @@ void FinishRecord(char* at, const RecordHeader& header, uint64_t seed) {
 bool DecodeRecordHeader(const char* at, uint64_t seed, RecordHeader* header) {
   const uint64_t type_and_sequence = LoadFixed64(at + 16);
   header->type = static_cast<uint8_t>(type_and_sequence >> 56);
-  if (header->type == 0) return false;  // the common case: zeros behind the end
+  if (header->type == 0) return false;  // the common case: zeros after the end
   if (LoadFixed32(at + 8) != HeaderCheck(at, seed)) return false;
   header->payload_size = LoadFixed32(at + 12);
   header->sequence = type_and_sequence & kMaxSequence;

@@ -1,23 +1,24 @@
-// What a commit log looks like on disk: the bytes of segments and records. Only this room knows.
+// The on-disk format of a commit log: the bytes of segments and records. Only this room knows it.
 //
 // A log is a directory:
 //
 //   STATE          one small file for the whole log: log_state.h
 //   00000007.log   a segment; the number has 8 or more digits and grows by one
-//   00000008.log   the last one may be a spare: prepared, without a record yet
-//   00000003.log   below `low` of STATE: not part of the log, kept to be used again
-//   *.tmp          a file in the making; not part of the log
-//   REMOVED        somebody has begun to remove the log: nothing in it is needed any more
+//   00000008.log   the last one may be a spare: prepared, without records
+//   00000003.log   below `low` of STATE: not part of the log, kept for reuse
+//   *.tmp          an unfinished file; not part of the log
+//   REMOVED        the removal of the log has begun: nothing in it is needed
 //
-// A segment is a file of fixed size with one record behind the other from its first byte on, the
-// last of them a seal if it is full, the first of them a switch record if a call on the file before
-// it took too long. Behind them stand zeros, or what the file held before. It has
-// no header: all that a reader has to know follows from its number and the log's secret, so that a
-// recycled file needs not be synced, which would write out all its old bytes, before it is used.
+// A segment is a file of fixed size. Its records are adjacent, from its first byte. The last record
+// is an end record if the segment is full. The first one is a switch record if a call on the
+// previous file stalled. After the records there are zeros, or the previous contents of the file.
+// The segment has no header: everything that a reader must know follows from its number and the
+// log's secret. So a recycled file need not be synced before it is used, which would write all its
+// old bytes.
 //
-//   +--------+--------+-----+------+----------------------+
-//   | record | record | ... | seal | old bytes, or zeros  |      each record at a multiple of 8
-//   +--------+--------+-----+------+----------------------+
+//   +--------+--------+-----+-----+----------------------+
+//   | record | record | ... | end | old bytes, or zeros  |      each record at a multiple of 8
+//   +--------+--------+-----+-----+----------------------+
 //
 // A *log offset* is a position in the whole log: number of the segment * 2^36 + position in its
 // file. The salt of a segment is the checksum of its number (u64), seeded with the log's secret.
@@ -30,24 +31,25 @@
 //    8  u32  check of the header: low half of the checksum of [12, 32), same seed
 //   12  u32  n, size of the payload
 //   16  u64  sequence number in the low 7 bytes, record type in the highest
-//   24  u64  synced: the log was known to be durable up to this log offset
-//   32       payload, then up to 7 bytes nobody looks at, to the next multiple of 8
+//   24  u64  synced: the log was known to be synced up to this log offset
+//   32       payload, then up to 7 unused bytes, to the next multiple of 8
 //
-// * The seed makes a record valid in one place of one use of one file: stale bytes of a recycled
-//   segment, and log bytes that somebody stored as a value, are never taken for records.
-// * The check of the header makes the length believable by itself, so that the search behind a bad
-//   record (log_replay.h) costs a few nanoseconds a place, whatever users wrote into their values.
-// * Sequence numbers ascend. A seal carries the last record's.
-// * A seal's payload is a u64: the number of the next segment, or 0 when the log was closed. Every
-//   segment keeps room for it.
-// * A switch record stands only at the beginning of a segment. Its payload is a u64, a log offset
-//   below the segment at which a record of an earlier segment begins or would begin: the log goes
-//   on from there behind the switch record. What is behind that offset in earlier segments, whole,
-//   torn or missing, is not part of the log: its records, as far as they count, stand here again,
-//   with the same sequence numbers. Carries the last sequence number among them.
+// * The seed makes a record valid only at one position of one use of one file: stale bytes of a
+//   recycled segment, and log bytes that were stored as a value, are never taken for records.
+// * The check of the header covers the length, so that the search after a bad record (log_replay.h)
+//   costs a few nanoseconds for each position, whatever is in users' values.
+// * Sequence numbers ascend. An end record has that of the last record.
+// * The payload of an end record is a u64: the number of the next segment, or 0 if the log was
+//   closed. Every segment reserves room for an end record.
+// * A switch record is always the first of a segment. Its payload is a u64, a log offset below this
+//   segment at which a record of an earlier segment begins or would begin. The log continues from
+//   that offset after the switch record. Bytes after that offset in earlier segments are not part
+//   of the log, whether complete, torn or missing: the records among them that count are copied
+//   here, with the same sequence numbers. The switch record has the last sequence number among
+//   them.
 //
 // Worked example: a mutation "hello" with sequence number 5 as the first record of segment 1 of a
-// log whose secret is 0; the log is known to be synced up to this place. The test
+// log whose secret is 0; the log is known to be synced up to this position. The test
 // tests/commitlog/log_format_test.cc holds these bytes.
 //
 //   45 52 93 17 22 64 6f 82   checksum
@@ -87,7 +89,7 @@ enum class RecordType : uint8_t {
   kCommit = 4,
   kAbort = 5,
   // The log's own, never seen outside this room.
-  kEnd = 16,     // the segment ends here
+  kEnd = 16,     // the last record of a full or closed segment
   kSwitch = 17,  // the segment repeats the end of the log before it; since version 2
 };
 
@@ -105,7 +107,7 @@ inline constexpr uint64_t kSwitchRecordSize = kRecordHeaderSize + kSwitchPayload
 inline constexpr uint64_t kMaxPayloadSize = uint64_t{1} << 30;
 
 inline constexpr std::string_view kRemovedMarker = "REMOVED";
-// A segment that is being made.
+// A segment file while it is created.
 inline constexpr std::string_view kTemporarySegmentName = "segment.tmp";
 
 inline constexpr uint64_t LogOffset(uint64_t number, uint64_t position) {
@@ -113,11 +115,11 @@ inline constexpr uint64_t LogOffset(uint64_t number, uint64_t position) {
 }
 uint64_t SegmentSalt(uint64_t secret, uint64_t number);
 
-// "00000007.log" for 7, and back; nothing for any other name.
+// "00000007.log" for 7, and back; nullopt for any other name.
 std::string SegmentName(uint64_t number);
 std::optional<uint64_t> ParseSegmentName(std::string_view name);
 
-// The bytes that a record with a payload of `n` bytes takes.
+// The size of a record with a payload of `n` bytes.
 inline constexpr uint64_t RecordSize(uint64_t n) { return (kRecordHeaderSize + n + 7) & ~7ull; }
 inline uint64_t RecordSeed(uint64_t salt, uint64_t position) { return salt + position; }
 
@@ -128,13 +130,12 @@ struct RecordHeader {
   uint64_t synced = 0;
 };
 
-// Makes a record of the payload that stands at `at` + kRecordHeaderSize, by writing its header at
-// `at`: the checksum last, so that the record is not valid before it is complete.
+// Completes a record whose payload is at `at` + kRecordHeaderSize: writes its header at `at`, the
+// checksum last, so that the record is not valid before it is complete.
 void FinishRecord(char* at, const RecordHeader& header, uint64_t seed);
-// Whether the kRecordHeaderSize bytes at `at` are a record's header. The payload is not looked at.
+// Whether the kRecordHeaderSize bytes at `at` are a record's header. Does not check the payload.
 bool DecodeRecordHeader(const char* at, uint64_t seed, RecordHeader* header);
-// Whether a record is valid as a whole, of which DecodeRecordHeader has said that it begins at
-// `at`.
+// Whether the whole record at `at` is valid. Requires that DecodeRecordHeader returned true for it.
 bool IsRecordIntact(const char* at, const RecordHeader& header, uint64_t seed);
 
 }  // namespace bigtable

@@ -14,7 +14,7 @@ namespace bigtable {
 void LogPiece::Clear(uint64_t size) {
   payloads_.clear();
   entries_.clear();
-  // What a single large record needed is not kept.
+  // Memory that a single large record needed is freed.
   if (payloads_.capacity() > size) payloads_.shrink_to_fit();
   payloads_.reserve(size);
 }
@@ -64,9 +64,10 @@ SortedRecord LogPiece::RecordOf(const Entry& entry) const {
 
 absl::StatusOr<SortedPieceSummary> LogPiece::Write(FileSystem* file_system,
                                                    const std::string& path) {
-  SortedPieceFooter footer{.records = entries_.size(),
-                           .smallest = entries_.front().sequence,  // they were added in this order
-                           .largest = entries_.back().sequence};
+  SortedPieceFooter footer{
+      .records = entries_.size(),
+      .smallest = entries_.front().sequence,  // records were added in this order
+      .largest = entries_.back().sequence};
   Sort();
   BT_ASSIGN_OR_RETURN(const auto file, file_system->NewWritableFile(path));
   SortedPieceSummary summary{

@@ -1,7 +1,7 @@
-// A piece of a log in memory, on its way into a file: filled in the log's order, then sorted and
-// written. sorted_log_format.h has its bytes.
+// A piece of a log in memory, before it is written to a file: filled in log order, then sorted and
+// written. sorted_log_format.h describes its bytes.
 //
-// One thread at a time: one fills it, another one writes it.
+// One thread at a time: one fills it, another writes it.
 #ifndef BIGTABLE_COMMITLOG_LOG_PIECE_H_
 #define BIGTABLE_COMMITLOG_LOG_PIECE_H_
 
@@ -24,25 +24,25 @@ namespace bigtable {
 
 class LogPiece {
  public:
-  // What a record adds to a piece.
+  // The memory that a record adds to a piece.
   static uint64_t SizeOf(std::string_view payload) { return payload.size() + sizeof(Entry); }
 
-  // Empties the piece for other records, up to `size` bytes of which take no more memory than it
-  // has then.
+  // Empties the piece for new records. Records of up to `size` bytes then need no more memory than
+  // it has.
   void Clear(uint64_t size);
 
-  // Adds a record, whose `row` is a part of its payload. Copies it.
+  // Adds a copy of a record. Its `row` is a part of its payload.
   void Add(const SortedRecord& record);
 
-  // What its records take in memory.
+  // The memory of its records.
   uint64_t size() const { return payloads_.size() + entries_.size() * sizeof(Entry); }
   bool empty() const { return entries_.empty(); }
 
-  // Sorts the records and writes them to `path`, without a sync. The piece is not empty.
+  // Sorts the records and writes them to `path`, without a sync. Requires a non-empty piece.
   absl::StatusOr<SortedPieceSummary> Write(FileSystem* file_system, const std::string& path);
 
  private:
-  // What sorting looks at, so that payloads are not touched before they are written.
+  // The fields that sorting needs, so that payloads are not touched before they are written.
   struct Entry {
     uint64_t table_id;
     uint64_t row_number;  // see NumberRows
@@ -54,8 +54,8 @@ class LogPiece {
     RecordType type;
   };
 
-  // Gives each row the KeyNumber of what follows the prefix that all rows of its table have in
-  // common, so that few comparisons have to look at the row itself.
+  // Sets row_number to the KeyNumber of what follows the common prefix of all rows of the table, so
+  // that few comparisons read the row itself.
   void NumberRows();
   void Sort();
   SortedRecord RecordOf(const Entry& entry) const;

@@ -19,7 +19,7 @@ absl::Status LossAt(std::string_view path, uint64_t position, std::string_view w
   return absl::DataLossError(Cat(path, " at offset ", position, ": ", what));
 }
 
-// One replay, from the list of files to the verdict.
+// One replay, from the list of files to the result.
 class Replay {
  public:
   Replay(FileSystem* file_system, std::string_view directory, const ReplayOptions& options,
@@ -29,22 +29,22 @@ class Replay {
   absl::StatusOr<LogEnd> Run();
 
  private:
-  // A segment that is read, as far as no later one repeats it.
+  // A segment to be read, up to where a later segment repeats it.
   struct Part {
     size_t index = 0;
     bool begins_with_switch = false;
-    std::optional<uint64_t> end;  // in the file; nothing: the seal
+    std::optional<uint64_t> end;  // in the file; none: up to the end record
   };
 
   absl::Status OpenSegments(const std::vector<uint64_t>& numbers);
-  // What of them is the log, where there were switches.
+  // Determines which parts of the segments form the log, after switches.
   absl::StatusOr<std::vector<Part>> FindParts();
   absl::Status Read();
-  // Reads it to its end, its seal or its first bad place, which becomes bad_.
+  // Reads the part to its end, its end record or its first invalid position, which becomes bad_.
   absl::Status ReadPart(const Part& part);
   absl::Status Deliver(const SegmentReader& segment, const SegmentReader::Record& record);
   absl::Status CheckEnd(size_t index, const SegmentReader::Record& record);
-  // Whether anything knows that the log was synced beyond the bad place.
+  // Whether any record, or STATE, shows that the log was synced beyond the invalid position.
   absl::Status CheckBadPosition(size_t index);
   absl::Status Disprove(const SegmentReader& bad, std::string_view witness, uint64_t position,
                         uint64_t synced) const;
@@ -57,8 +57,8 @@ class Replay {
 
   LogState state_;
   std::vector<std::unique_ptr<SegmentReader>> segments_;
-  std::optional<uint64_t> bad_;        // where in its file the current segment has no valid record
-  SequenceNumber last_delivered_ = 0;  // or sealed
+  std::optional<uint64_t> bad_;        // position in the current segment without a valid record
+  SequenceNumber last_delivered_ = 0;  // or of an end record
   LogEnd end_;
 };
 
@@ -88,7 +88,7 @@ absl::StatusOr<LogEnd> Replay::Run() {
   return end_;
 }
 
-// All that are needed, before the first record is delivered.
+// Opens all segments that are needed, before the first record is delivered.
 absl::Status Replay::OpenSegments(const std::vector<uint64_t>& numbers) {
   uint64_t expected = state_.low;
   for (const uint64_t number : numbers) {
@@ -106,7 +106,7 @@ absl::Status Replay::OpenSegments(const std::vector<uint64_t>& numbers) {
   return absl::OkStatus();
 }
 
-// From the end: what a switch repeats, earlier switches in it included, is passed over.
+// Goes backwards, and skips what a switch repeats, including earlier switches in that range.
 absl::StatusOr<std::vector<Replay::Part>> Replay::FindParts() {
   std::vector<Part> parts;
   uint64_t repeated_from = UINT64_MAX;  // log offset
@@ -134,7 +134,7 @@ absl::Status Replay::Read() {
     index = part.index;
     BT_RETURN_IF_ERROR(ReadPart(part));
     if (bad_.has_value() || end_.clean) break;
-    if (index + 1 < segments_.size()) segments_[index] = nullptr;  // its memory
+    if (index + 1 < segments_.size()) segments_[index] = nullptr;  // frees its memory
   }
   if (bad_.has_value()) BT_RETURN_IF_ERROR(CheckBadPosition(index));
   if (end_.last_sequence < options_.must_reach) {
@@ -154,7 +154,7 @@ absl::Status Replay::ReadPart(const Part& part) {
     if (part.end.has_value() && position >= *part.end) {
       if (position == *part.end) return absl::OkStatus();
       return LossAt(segment.path(), record.position,
-                    "the record does not end where a later segment goes on");
+                    "the record does not end at the offset where a later segment continues");
     }
     end_.offset = LogOffset(segment.number(), position);
     BT_ASSIGN_OR_RETURN(const bool valid, segment.ReadAt(position, &record));
@@ -177,7 +177,7 @@ absl::Status Replay::Deliver(const SegmentReader& segment, const SegmentReader::
   if (type != RecordType::kMutation && type != RecordType::kBatch) {
     return absl::FailedPreconditionError(Cat(segment.path(), " at offset ", record.position,
                                              ": a record of type ", record.header.type,
-                                             ", which this program does not know"));
+                                             ", which this program does not support"));
   }
   if (sequence <= last_delivered_) {
     return LossAt(segment.path(), record.position,
@@ -194,7 +194,7 @@ absl::Status Replay::CheckEnd(size_t index, const SegmentReader::Record& record)
   const SegmentReader& segment = *segments_[index];
   if (record.payload.size() != kEndPayloadSize ||
       (last_delivered_ > 0 && record.header.sequence != last_delivered_)) {
-    return LossAt(segment.path(), record.position, "the seal does not fit the segment");
+    return LossAt(segment.path(), record.position, "the end record does not fit the segment");
   }
   last_delivered_ = record.header.sequence;
   const uint64_t next = LoadFixed64(record.payload.data());
@@ -203,7 +203,7 @@ absl::Status Replay::CheckEnd(size_t index, const SegmentReader::Record& record)
     return absl::OkStatus();
   }
   if (next != segment.number() + 1 || index + 1 == segments_.size()) {
-    return LossAt(Path(next), 0, "the segment is missing, the one before says it follows");
+    return LossAt(Path(next), 0, "the segment is missing, but the end record before it names it");
   }
   return absl::OkStatus();
 }
@@ -230,7 +230,7 @@ absl::Status Replay::Disprove(const SegmentReader& bad, std::string_view witness
   if (synced <= LogOffset(bad.number(), *bad_)) return absl::OkStatus();
   return LossAt(bad.path(), *bad_,
                 Cat("no valid record, but ", witness, " at offset ", position,
-                    " knows that the log was durable up to ", SegmentName(synced >> kSegmentShift),
+                    " shows that the log was synced up to ", SegmentName(synced >> kSegmentShift),
                     " at offset ", synced - LogOffset(synced >> kSegmentShift, 0)));
 }
 

@@ -1,21 +1,22 @@
-// Reads a commit log after its writer has gone, by Close or by a crash, and decides where it ends.
+// Reads a commit log after its writer has ended, by Close or by a crash, and determines where it
+// ends.
 //
-// Segments are read from the `low` that STATE states. The first place without a valid
-// record is the end of the log, as after a crash. It is DataLoss instead, naming file and offset,
-// if anything says that more was there:
+// Segments are read from `low` in STATE. The first position without a valid record is the end of
+// the log, as after a crash. But it is DataLoss, with the file and offset, if anything shows that
+// the log was longer:
 //
-//  * a valid record behind that place, in the same segment or in a later one, or STATE, that knows
-//    the log to have been synced beyond it;
-//  * a segment that is missing: `low`, one between it and the highest, or one that a seal names;
-//  * sequence numbers that do not ascend, or a seal that does not fit what it closes;
+//  * a valid record after that position, in the same segment or a later one, or STATE, with a
+//    synced offset beyond it;
+//  * a missing segment: `low`, one between `low` and the highest, or one that an end record names;
+//  * sequence numbers that do not ascend, or an end record that does not fit its segment;
 //  * a sequence number that the caller knows to have been synced (`must_reach`).
 //
-// Where the writer has switched files (log_format.h), the earlier segments end where the switch
-// record says, whatever stands behind: records that are in both files are delivered once, from the
-// later one. If something is missing before that place the switch record is one more witness.
+// Where the writer switched files (log_format.h), earlier segments end at the offset in the switch
+// record, whatever follows it. Records that are in both files are delivered once, from the later
+// file. If something is missing before that offset, the switch record shows it too.
 //
-// Nothing behind the first bad place is ever delivered: after power was lost, what was not synced
-// may be there in any mixture, and only a prefix is sound.
+// Nothing after the first invalid position is ever delivered: after a power loss, any mixture of
+// unsynced data may be present, and only a prefix is valid.
 //
 // Memory: one record at a time, or 256 KiB. Any thread.
 #ifndef BIGTABLE_COMMITLOG_LOG_REPLAY_H_
@@ -36,31 +37,31 @@
 namespace bigtable {
 
 struct ReplayOptions {
-  // A sequence number that is known to have been durable in this log, or released: to end before it
-  // is DataLoss. Redo points in METADATA are such.
+  // A sequence number that is known to have been durable in this log, or released: an end before it
+  // is DataLoss. For example, a redo point in METADATA.
   SequenceNumber must_reach = 0;
-  // Whether the log is known to have been created: then a directory that is missing or empty is
-  // DataLoss; otherwise it is an empty log, whose Create was cut short.
+  // Whether the log is known to have been created. If so, a missing or empty directory is DataLoss.
+  // Otherwise it is an empty log, whose Create was interrupted.
   bool must_exist = true;
   FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;
 };
 
 struct LogEnd {
-  // Of the last record, or up to which records were released, whichever is larger.
+  // The sequence number of the last record, or the released one if that is larger.
   SequenceNumber last_sequence = 0;
-  // The log offset behind the last valid record.
+  // The log offset after the last valid record.
   uint64_t offset = 0;
-  uint64_t records = 0;   // that were delivered
-  uint64_t segments = 0;  // that were read
+  uint64_t records = 0;   // delivered
+  uint64_t segments = 0;  // read
   bool clean = false;     // the log was closed, or removed: nothing can be missing
 };
 
-// Delivers each record once, in the order of sequence numbers; the payload is good until the
-// callback returns. Records that were released may be among them. An error that the callback
-// returns ends the replay and is returned.
+// Delivers each record once, in the order of sequence numbers. The payload is valid until the
+// callback returns. Released records may be among them. An error of the callback ends the replay
+// and is returned.
 //
-// A record of a type other than kMutation and kBatch is FailedPrecondition, as is a log of a
-// newer format. Errors in reading are returned as they are.
+// FailedPrecondition: a record type other than kMutation and kBatch, or a log in a newer format.
+// Read errors are returned unchanged.
 using ReplayCallback =
     absl::FunctionRef<absl::Status(RecordType, SequenceNumber, std::string_view payload)>;
 absl::StatusOr<LogEnd> ReplayLog(FileSystem* file_system, std::string_view directory,

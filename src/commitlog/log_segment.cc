@@ -30,9 +30,9 @@ void SegmentFile::ChargeAs(MemoryBudget::Use use) {
 
 void SegmentFile::NeedMemory() {
   if (memory_ != nullptr) return;
-  // Zeros, of which the system gives a page when it is touched.
+  // Zeroed memory; the system allocates a page when it is touched.
   memory_ = std::shared_ptr<char>(static_cast<char*>(std::calloc(file_->size(), 1)), std::free);
-  if (memory_ == nullptr) throw std::bad_alloc();  // as operator new
+  if (memory_ == nullptr) throw std::bad_alloc();  // like operator new
   Charge(use_, 1);
 }
 
@@ -72,7 +72,7 @@ void LogSegment::Use() {
 void LogSegment::ChargeAsNeeded() { file_->ChargeAs(MemoryBudget::Use::kLog); }
 
 LogSegment::~LogSegment() {
-  if (!in_use_) return;  // a spare that was dropped: its file has no name any more
+  if (!in_use_) return;  // a spare that was dropped: its file no longer has a name
   returns_->bytes_in_use_.fetch_sub(size_, std::memory_order_relaxed);
   file_->DropMemory();
   file_->ChargeAs(MemoryBudget::Use::kSpareLog);

@@ -1,9 +1,9 @@
-// One use of a segment file by a log, and the way the file takes back when nobody needs it.
+// One use of a segment file by a log, and the return of the file when it is no longer needed.
 //
-// The log refers to a segment until its records are released; a memtable, cursor or row view that
-// points into the segment's bytes refers to it too. When the last reference goes, on whatever
-// thread, the file is put on a list (SegmentReturns), from where the log takes it in its background
-// work to use it again. So the bytes of a segment never change while anybody refers to it.
+// The log refers to a segment until its records are released. A memtable, cursor or row view that
+// points into the segment's bytes refers to it too. The last thread to drop its reference puts the
+// file on a list (SegmentReturns), from which the log's background work takes it for reuse. So the
+// bytes of a segment never change while it is referenced.
 #ifndef BIGTABLE_COMMITLOG_LOG_SEGMENT_H_
 #define BIGTABLE_COMMITLOG_LOG_SEGMENT_H_
 
@@ -25,9 +25,9 @@
 
 namespace bigtable {
 
-// An open log file and the memory in which its bytes are made: its mapping, or, where it has none,
-// memory of the same size from which they are written, which is there on demand. What memory there
-// is is charged to a budget, as of a spare segment at first.
+// An open log file and the memory in which its bytes are written: its mapping, or if it has none, a
+// buffer of the same size that exists on demand and is written to the file. The memory is charged
+// to a budget, at first as that of a spare segment.
 class SegmentFile {
  public:
   // `budget` may be null.
@@ -37,10 +37,10 @@ class SegmentFile {
   SegmentFile& operator=(const SegmentFile&) = delete;
 
   LogFile& file() { return *file_; }
-  // Null after DropMemory, until NeedMemory. The pointer owns memory that is no mapping.
+  // Null after DropMemory, until NeedMemory. The pointer owns the memory unless it is a mapping.
   const std::shared_ptr<char>& memory() const { return memory_; }
   void NeedMemory();
-  // Does nothing to a mapping.
+  // Does nothing if the file is mapped.
   void DropMemory();
   void ChargeAs(MemoryBudget::Use use);
 
@@ -53,7 +53,8 @@ class SegmentFile {
   MemoryBudget::Use use_ = MemoryBudget::Use::kSpareLog;
 };
 
-// Where segments go when nobody refers to them. Thread-safe; outlives the log while segments do.
+// Collects segment files that are no longer referenced. Thread-safe; outlives the log as long as
+// segments do.
 class SegmentReturns : public RefCounted {
  public:
   struct Returned {
@@ -64,9 +65,9 @@ class SegmentReturns : public RefCounted {
 
   std::vector<Returned> Take();
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  // The log is gone: files that come back from now on are closed.
+  // The log is destroyed: files that are returned later are closed.
   void Close();
-  // The bytes of all segments that are in use: live ones, and released ones that are still pinned.
+  // The bytes of all segments in use: live ones, and released ones that are still pinned.
   uint64_t bytes_in_use() const { return bytes_in_use_.load(std::memory_order_relaxed); }
 
  private:
@@ -79,7 +80,7 @@ class SegmentReturns : public RefCounted {
   std::atomic<uint64_t> bytes_in_use_{0};
 };
 
-// Thread-safe but for what is marked as the log's own.
+// Thread-safe, except for members that are marked as the log's own.
 class LogSegment : public RefCounted {
  public:
   uint64_t number() const { return number_; }
@@ -101,9 +102,9 @@ class LogSegment : public RefCounted {
   const std::shared_ptr<char>& memory() { return file_->memory(); }
   void NeedMemory() { file_->NeedMemory(); }
   void DropMemory() { file_->DropMemory(); }
-  // From now on the segment counts as used, and its file comes back.
+  // Marks the segment as used: its file will be returned.
   void Use();
-  // It is full: from now on its memory is what memtables and recovery keep.
+  // The segment is full: its memory is now charged as kept by memtables and recovery.
   void ChargeAsNeeded();
 
   const uint64_t number_;
@@ -112,12 +113,12 @@ class LogSegment : public RefCounted {
   std::unique_ptr<SegmentFile> file_;
   const Ref<SegmentReturns> returns_;
 
-  // The log's own.
-  bool in_use_ = false;  // set once, before anybody else sees the segment
+  // Used by the log only.
+  bool in_use_ = false;  // set once, before other threads see the segment
   std::atomic<bool> reusable_{true};
   std::atomic<SequenceNumber> first_sequence_{0};  // 0: no record yet
   std::atomic<SequenceNumber> last_sequence_{0};
-  // Where in the file the records end that count, once no more are added.
+  // The position in the file where the valid records end, set once no more are added.
   uint64_t end_ = kOpen;
 };
 

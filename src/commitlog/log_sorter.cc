@@ -16,11 +16,11 @@ constexpr uint64_t kMaxPieceSize = uint64_t{4} << 30;
 
 absl::Status CheckOptions(const SortLogOptions& options) {
   if (options.threads == 0) {
-    return absl::InvalidArgumentError("sorting a log takes at least 1 thread");
+    return absl::InvalidArgumentError("threads is 0; sorting a log needs at least 1");
   }
   if (options.piece_size == 0 || options.piece_size > kMaxPieceSize) {
-    return absl::InvalidArgumentError(Cat("a piece of a sorted log of ", options.piece_size,
-                                          " bytes; it has 1 to ", kMaxPieceSize));
+    return absl::InvalidArgumentError(Cat("piece_size of a sorted log is ", options.piece_size,
+                                          "; it must be from 1 to ", kMaxPieceSize));
   }
   return absl::OkStatus();
 }
@@ -36,7 +36,7 @@ FileSystem* SortedFileSystem(FileSystem* file_system, const SortLogOptions& opti
   return options.sorted_file_system == nullptr ? file_system : options.sorted_file_system;
 }
 
-// Without the tidying up that an error asks for. No thread is left when it returns.
+// Without the cleanup after an error. No thread is left running when it returns.
 absl::StatusOr<SortLogStatistics> Sort(FileSystem* file_system, std::string_view log_directory,
                                        const ReplayOptions& replay_options,
                                        RecordKeyFunction key_of,
@@ -66,7 +66,7 @@ absl::StatusOr<SortLogStatistics> SortLog(FileSystem* file_system, std::string_v
   BT_RETURN_IF_ERROR(sorted_files->CreateDirectory(sorted_directory));
   BT_RETURN_IF_ERROR(RemoveSortedLog(sorted_files, sorted_directory));
   auto sorted = Sort(file_system, log_directory, replay_options, key_of, sorted_directory, options);
-  // The disk may be full, and the pieces are of no use to anybody.
+  // The disk may be full, and the pieces are useless.
   if (!sorted.ok()) (void)RemoveSortedLog(sorted_files, sorted_directory);
   return sorted;
 }
@@ -81,7 +81,7 @@ LogSorter::LogSorter(FileSystem* file_system, std::string directory, RecordKeyFu
   piece_->Clear(options_.piece_size);
   for (size_t i = 0; i < options_.threads; ++i) {
     absl::StatusOr<std::thread> thread = StartThread([this] { Work(); });
-    if (!thread.ok()) break;  // fewer do it too, and without any the thread that sorts
+    if (!thread.ok()) break;  // fewer threads suffice; without any, the adding thread sorts
     threads_.push_back(*std::move(thread));
   }
 }
@@ -99,7 +99,7 @@ absl::Status LogSorter::Add(RecordType type, SequenceNumber sequence, std::strin
   RecordKey key;
   absl::Status status = key_of_(type, payload, &key);
   if (status.ok() && !IsPart(key.row, payload)) {
-    status = absl::InvalidArgumentError("the row that its key names is no part of it");
+    status = absl::InvalidArgumentError("the row of its key is not a part of its payload");
   }
   if (!status.ok()) {
     return absl::Status(status.code(), ToAbsl(Cat("the record with sequence number ", sequence,
@@ -120,8 +120,8 @@ absl::StatusOr<bool> LogSorter::IsDuplicate(SequenceNumber sequence) {
   const SequenceNumber last = numbers_.empty() ? 0 : numbers_.back();
   if (sequence <= last) {
     if (std::binary_search(numbers_.begin(), numbers_.end(), sequence)) return true;
-    return absl::DataLossError(Cat("sequence number ", sequence, " follows ", last,
-                                   ", and is not known to have been there before"));
+    return absl::DataLossError(
+        Cat("sequence number ", sequence, " follows ", last, ", and is not a known duplicate"));
   }
   if (numbers_.size() == 2 * kRememberedNumbers) {
     numbers_.erase(numbers_.begin(), numbers_.begin() + kRememberedNumbers);
@@ -134,7 +134,7 @@ absl::Status LogSorter::Submit() {
   Job job;
   {
     MutexLock lock(&mutex_);
-    // Any more, and pieces would wait in memory for a thread.
+    // Limits the pieces that wait in memory for a thread.
     while (unfinished_ == options_.threads && failure_.ok()) changed_.Wait(&mutex_);
     BT_RETURN_IF_ERROR(failure_);
     job = {summaries_.size(), std::move(piece_)};

@@ -1,23 +1,22 @@
-// Sorts the commit log of a server that is gone by (table, row, sequence number), so that its
-// tablets can go to many servers while the log is read once (section 6 of the paper).
+// Sorts the commit log of a lost server by (table, row, sequence number), so that its tablets can
+// be distributed over many servers while the log is read only once (section 6 of the paper).
 //
-// The log is read once, in order, by ReplayLog, which alone decides where it ends and what is
-// DataLoss. What it delivers is cut into pieces of a fixed size; while one is filled, others are
-// sorted and written, by a thread each. The manifest is written when ReplayLog has said that the
-// log is sound and every piece is written: a sort that was cut short, or that failed, has none, and
-// is done again.
+// ReplayLog reads the log once, in order. It alone determines where the log ends and what is
+// DataLoss. Its records are divided into pieces of a fixed size. While one piece is filled, others
+// are sorted and written, each by a thread. The manifest is written after ReplayLog has found the
+// log valid and every piece is written. A sort that was interrupted or failed has no manifest, and
+// is repeated.
 //
-// Duplicates. A record may be in the log twice, when its writer could not know whether the first
-// copy got there. What is delivered has ascending sequence numbers, but for such copies: a number
-// that is not above all before it is passed over if it was there before, and is DataLoss if it was
-// not, or so long ago that this is not known any more (kRememberedNumbers records at least). So
-// each number is in the sorted log once, and pieces do not overlap in sequence numbers.
+// Duplicates. A record may be in the log twice if its writer could not know whether the first copy
+// was written. Except for such copies, sequence numbers ascend. A number that is not larger than
+// all earlier ones is skipped if it is a known earlier number. It is DataLoss if it is not, or if
+// it is too old to be remembered (at least kRememberedNumbers records are). So the sorted log
+// contains each number once, and the sequence numbers of pieces do not overlap.
 //
-// Memory: `threads` + 1 pieces, each of `piece_size` or of a single record that is larger; for each
-// thread the block that it writes, of 64 KiB or such a record; for remembered numbers at most 16
-// MiB.
+// Memory: `threads` + 1 pieces, each of `piece_size` or one larger record; for each thread the
+// block that it writes, of 64 KiB or one larger record; for remembered numbers at most 16 MiB.
 //
-// Nothing is synced: if the machine dies, the log is still there and is sorted again.
+// Nothing is synced: if the machine crashes, the log still exists and is sorted again.
 #ifndef BIGTABLE_COMMITLOG_LOG_SORTER_H_
 #define BIGTABLE_COMMITLOG_LOG_SORTER_H_
 
@@ -50,59 +49,60 @@ struct RecordKey {
   uint64_t table_id = 0;
   std::string_view row;  // must be a part of the payload
 };
-// Says what a record is about: the log does not know what is in its payloads. An error ends the
-// sort and is returned, with the sequence number added. Called on the thread that reads the log.
+// Returns the key of a record, since the log does not know the contents of its payloads. An error
+// ends the sort and is returned, with the sequence number added. Called on the thread that reads
+// the log.
 using RecordKeyFunction =
     absl::FunctionRef<absl::Status(RecordType, std::string_view payload, RecordKey* key)>;
 
-// Cuts a record into those that it consists of: calls `add` for each, in the order of their
-// sequence numbers. What `add` is given it has copied when it returns; its errors are to be
-// returned.
+// Splits a record into the records that it consists of: calls `add` for each, in the order of their
+// sequence numbers. `add` copies its arguments; its errors must be returned.
 using RecordCutter = std::function<absl::Status(
     RecordType, SequenceNumber sequence, std::string_view payload,
     absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
         add)>;
 
 struct SortLogOptions {
-  // Bytes of a piece: payloads, and some 50 bytes for each record.
+  // Bytes of a piece: payloads, plus about 50 bytes for each record.
   uint64_t piece_size = uint64_t{64} << 20;
-  // How many threads sort and write pieces, besides the caller's, which reads the log. At least 1.
+  // How many threads sort and write pieces, besides the calling thread, which reads the log. At
+  // least 1.
   size_t threads = 2;
-  // Where the sorted log goes; null: where the log is.
+  // The file system for the sorted log; null: the log's file system.
   FileSystem* sorted_file_system = nullptr;
-  // For logs in which a record may be about more than one row; null: each is about one.
+  // For logs in which a record may be about several rows; null: each record is about one row.
   RecordCutter cutter;
 };
 
 struct SortLogStatistics {
-  uint64_t segments_read = 0;       // each of them once
-  uint64_t records_read = 0;        // each of them once, as they were cut
+  uint64_t segments_read = 0;       // each counted once
+  uint64_t records_read = 0;        // each counted once, after the cutter
   uint64_t payload_bytes_read = 0;  // of these records
-  uint64_t duplicates = 0;          // records_read that were there before and are not written
+  uint64_t duplicates = 0;          // records that were read before and are not written
   uint64_t pieces = 0;
   uint64_t bytes_written = 0;  // of pieces and manifest
 };
 
-// Sorts the log in `log_directory` into `sorted_directory`, which may be the same, and is created
-// if only its parent exists. What an earlier sort left there is removed first. After OK, a
-// SortedLog can be opened there; after an error there is none, and as much as possible of what was
-// written is removed. Errors are those of ReplayLog, of `key_of`, and of writing.
+// Sorts the log in `log_directory` into `sorted_directory`, which may be the same directory. It is
+// created if it does not exist; its parent must exist. Output of an earlier sort there is removed
+// first. After OK, a SortedLog can be opened there. After an error there is none, and the output is
+// removed as far as possible. Errors are those of ReplayLog, of `key_of`, and of writing.
 //
-// One call at a time for each sorted_directory. The log is not written to any more.
+// One call at a time for each sorted_directory. The log must have no writer.
 absl::StatusOr<SortLogStatistics> SortLog(FileSystem* file_system, std::string_view log_directory,
                                           const ReplayOptions& replay_options,
                                           RecordKeyFunction key_of,
                                           const std::string& sorted_directory,
                                           const SortLogOptions& options);
 
-// The part of SortLog behind ReplayLog: takes records, one call at a time, until Finish. Where it
-// is destroyed before, what it wrote stays, without a manifest.
+// The part of SortLog after ReplayLog: takes records, one call at a time, until Finish. If it is
+// destroyed earlier, its output stays, without a manifest.
 class LogSorter {
  public:
   static constexpr size_t kRememberedNumbers = size_t{1} << 20;
 
-  // `directory` exists and has no sorted log in it, nor parts of one. `key_of` lives as long as
-  // this. The options are within their bounds.
+  // `directory` exists and contains no sorted log or part of one. `key_of` must outlive this. The
+  // options must be valid.
   LogSorter(FileSystem* file_system, std::string directory, RecordKeyFunction key_of,
             const SortLogOptions& options);
   ~LogSorter();
@@ -110,11 +110,10 @@ class LogSorter {
   LogSorter& operator=(const LogSorter&) = delete;
 
   // Waits if all threads are behind. Also returns an error of writing an earlier piece. After any
-  // error the sort is over: nothing but the destructor is to be called.
+  // error the sort has ended: only the destructor may be called.
   absl::Status Add(RecordType type, SequenceNumber sequence, std::string_view payload);
 
-  // Writes what is left, and the manifest. `end` is what ReplayLog said of the log. Called once,
-  // and last.
+  // Writes the rest, and the manifest. `end` is the result of ReplayLog. Called once, and last.
   absl::StatusOr<SortLogStatistics> Finish(const LogEnd& end);
 
  private:
@@ -123,9 +122,9 @@ class LogSorter {
     std::unique_ptr<LogPiece> piece;
   };
 
-  // Whether the number is a copy's; notes it if not.
+  // Whether the number is a duplicate; remembers it if not.
   absl::StatusOr<bool> IsDuplicate(SequenceNumber sequence);
-  // Hands piece_ to a thread, as soon as one is free, and takes an empty one.
+  // Passes piece_ to a thread, as soon as one is free, and takes an empty piece.
   absl::Status Submit() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status WriteManifest(const SortedManifest& manifest);
 
@@ -140,8 +139,8 @@ class LogSorter {
   const RecordKeyFunction key_of_;
   const SortLogOptions options_;
 
-  // The adding thread's own.
-  std::unique_ptr<LogPiece> piece_;      // that is being filled
+  // Used only by the adding thread.
+  std::unique_ptr<LogPiece> piece_;      // being filled
   std::vector<SequenceNumber> numbers_;  // the last ones, ascending
   SortLogStatistics statistics_;
   std::vector<std::thread> threads_;
@@ -149,8 +148,8 @@ class LogSorter {
   Mutex mutex_;
   CondVar changed_;
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
-  size_t unfinished_ ABSL_GUARDED_BY(mutex_) = 0;  // jobs that wait or are being done
-  std::vector<std::unique_ptr<LogPiece>> free_ ABSL_GUARDED_BY(mutex_);  // empty, to be used again
+  size_t unfinished_ ABSL_GUARDED_BY(mutex_) = 0;                        // jobs that wait or run
+  std::vector<std::unique_ptr<LogPiece>> free_ ABSL_GUARDED_BY(mutex_);  // empty, for reuse
   std::vector<SortedPieceSummary> summaries_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);  // the first one
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -1,19 +1,19 @@
-// The file STATE of a commit log: what recovery has to know about the log as a whole.
+// The file STATE of a commit log: what recovery must know about the log as a whole.
 //
-// It is a log file of two slots, at 0 and 4096, and is written in place, first one slot, synced,
-// then the other, synced: one of them is always valid, no space is needed on a full disk, and a
-// flipped bit harms nothing. The valid slot with the higher generation counts. After an error in
-// writing it a new file takes its place.
+// It is a log file with two slots, at 0 and 4096. It is written in place: first one slot, synced,
+// then the other, synced. So one slot is always valid, no space is needed on a full disk, and a
+// flipped bit does no harm. The valid slot with the higher generation counts. After a write error,
+// a new file replaces it.
 //
 //    0  u64  checksum of the bytes [8, 64)
 //    8  u64  magic, "BTLOGSTA"
-//   16  u64  format version of the log. Every version keeps the fields so far, and the 64 bytes.
+//   16  u64  format version of the log. Every version keeps these fields, and the 64 bytes.
 //            1: as below. 2: a segment may begin with a switch record (log_format.h)
 //   24  u64  generation: how often the state was written
-//   32  u64  secret: random, one for each log; the segments' salts are made of it
+//   32  u64  secret: random, one for each log; the salts of segments are derived from it
 //   40  u64  low: the lowest segment that is needed
 //   48  u64  released: no record up to this sequence number is needed
-//   56  u64  synced: the log was known to be durable up to this log offset
+//   56  u64  synced: the log was known to be synced up to this log offset
 //
 // Worked example: the state of a new log with the secret 0; log_format_test.cc holds these bytes.
 //
@@ -57,7 +57,7 @@ struct LogState {
 };
 
 std::string EncodeLogState(const LogState& state);
-// Nothing unless the bytes are a valid slot, of whatever version.
+// Returns nullopt unless the bytes are a valid slot, of any version.
 std::optional<LogState> DecodeLogState(std::string_view bytes);
 
 // Writes the state of one log. One thread at a time.
@@ -65,8 +65,8 @@ class LogStateFile {
  public:
   LogStateFile(FileSystem* file_system, std::string directory);
 
-  // When this returns OK the state is durable. After an error the state before holds, or this one.
-  // The generation is filled in.
+  // When this returns OK the state is durable. After an error either the previous state is valid or
+  // this one. Sets the generation.
   absl::Status Write(LogState state);
 
  private:
@@ -75,7 +75,7 @@ class LogStateFile {
 
   FileSystem* const file_system_;
   const std::string directory_;
-  std::unique_ptr<LogFile> file_;  // null before the first time, and after an error
+  std::unique_ptr<LogFile> file_;  // null before the first write, and after an error
   uint64_t generation_ = 0;
 };
 

@@ -31,7 +31,7 @@ absl::Status SegmentReader::Load(uint64_t position, uint64_t n, const char** byt
   if (const char* mapping = file_->mapping(); mapping != nullptr) {
     if (end > populated_) {
       const uint64_t to = std::min(std::max(end, populated_ + kWindow), file_->size());
-      // And what is read next, so that it is on its way meanwhile.
+      // Also starts reading what follows, to overlap it with the work on this part.
       file_->WillNeed(populated_, std::min(to + 4 * kWindow, file_->size()) - populated_);
       BT_RETURN_IF_ERROR(file_->Populate(populated_, to - populated_));
       populated_ = to;
@@ -73,7 +73,7 @@ absl::StatusOr<std::optional<uint64_t>> SegmentReader::ReadSwitch() {
   Record record;
   const char* at;
   BT_RETURN_IF_ERROR(Load(0, kSwitchRecordSize, &at));
-  // The header first: any other record may be large.
+  // Only the header at first: another record may be large.
   if (!DecodeRecordHeader(at, RecordSeed(salt_, 0), &record.header) ||
       record.header.type != static_cast<uint8_t>(RecordType::kSwitch)) {
     return std::nullopt;
@@ -82,7 +82,8 @@ absl::StatusOr<std::optional<uint64_t>> SegmentReader::ReadSwitch() {
   if (!valid) return std::nullopt;
   if (record.payload.size() != kSwitchPayloadSize ||
       LoadFixed64(record.payload.data()) >= LogOffset(number_, 0)) {
-    return absl::DataLossError(Cat(path_, " at offset 0: the switch record does not fit"));
+    return absl::DataLossError(
+        Cat(path_, " at offset 0: the switch record is not valid for this segment"));
   }
   return LoadFixed64(record.payload.data());
 }

@@ -1,5 +1,5 @@
-// Reads one segment of a commit log: records at places the caller names. What is no
-// valid record is said to be none; what that means is for log_replay.h to decide.
+// Reads one segment of a commit log: records at positions that the caller names. It reports only
+// whether a record is valid; log_replay.h decides what that means.
 //
 // One thread at a time.
 #ifndef BIGTABLE_COMMITLOG_SEGMENT_READER_H_
@@ -25,7 +25,7 @@ class SegmentReader {
   struct Record {
     uint64_t position = 0;  // in the file
     RecordHeader header;
-    std::string_view payload;  // until the reader is asked for something else
+    std::string_view payload;  // valid until the next call
     uint64_t next() const { return position + RecordSize(header.payload_size); }
   };
 
@@ -39,15 +39,15 @@ class SegmentReader {
 
   // Whether there is a valid record at `position`.
   absl::StatusOr<bool> ReadAt(uint64_t position, Record* record);
-  // Whether the segment begins with a valid switch record, and of which log offset that speaks.
+  // The log offset in the switch record, if the segment begins with a valid one.
   absl::StatusOr<std::optional<uint64_t>> ReadSwitch();
-  // Whether there is a valid record at `position` or at any place behind it; the first such.
+  // Finds the first valid record at or after `position`; false if there is none.
   absl::StatusOr<bool> FindFrom(uint64_t position, Record* record);
 
  private:
   SegmentReader(std::string path, uint64_t number, uint64_t salt,
                 std::unique_ptr<RandomAccessFile> file);
-  // Points `bytes` to [position, position + n), which is inside the file.
+  // Sets `bytes` to [position, position + n), which is inside the file.
   absl::Status Load(uint64_t position, uint64_t n, const char** bytes);
 
   const std::string path_;
@@ -55,8 +55,8 @@ class SegmentReader {
   const uint64_t salt_;
   const std::unique_ptr<RandomAccessFile> file_;
 
-  uint64_t populated_ = 0;  // mapped: up to here the bytes may be touched
-  std::string window_;      // not mapped: the file's bytes from window_start_ on
+  uint64_t populated_ = 0;  // mapped: bytes up to here may be touched
+  std::string window_;      // not mapped: the bytes from window_start_
   uint64_t window_start_ = 0;
 };
 

@@ -31,7 +31,7 @@ absl::StatusOr<SegmentStore::NamedFile> SegmentStore::GetFile(uint64_t size) {
   if (file_system_->FileExists(out.path)) BT_RETURN_IF_ERROR(file_system_->RemoveFile(out.path));
   auto file = file_system_->NewLogFile(out.path, size);
   if (!file.ok()) {
-    file_system_->RemoveFile(out.path).IgnoreError();  // what there is of it may take space
+    file_system_->RemoveFile(out.path).IgnoreError();  // a partial file may take space
     return file.status();
   }
   out.file = std::make_unique<SegmentFile>(*std::move(file), budget_);
@@ -58,7 +58,7 @@ absl::Status SegmentStore::TakeBack() {
         free_.size() < max_free_) {
       free_.push_back({std::move(path), std::move(returned.file)});
     } else {
-      // What cannot be removed stays, below `low`, where it only takes space.
+      // A file that cannot be removed stays; its number is below `low`, so it only takes space.
       status.Update(file_system_->RemoveFile(path));
     }
   }

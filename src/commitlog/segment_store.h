@@ -1,7 +1,7 @@
-// The files behind a log's segments: makes them, and keeps released ones, mapped and warm, to use
-// them again, which saves creating, zeroing and faulting in.
+// The files of a log's segments: creates them, and keeps released ones, mapped and warm, for reuse.
+// That saves creating them, zeroing them, and page faults.
 //
-// Not thread-safe: CommitLog guards it.
+// Not thread-safe: CommitLog has a lock for it.
 #ifndef BIGTABLE_COMMITLOG_SEGMENT_STORE_H_
 #define BIGTABLE_COMMITLOG_SEGMENT_STORE_H_
 
@@ -24,19 +24,19 @@ namespace bigtable {
 
 class SegmentStore {
  public:
-  // Files of `segment_size` bytes are kept, at most `max_free`.
+  // Keeps at most `max_free` files of `segment_size` bytes.
   SegmentStore(FileSystem* file_system, std::string directory, uint64_t secret,
                uint64_t segment_size, size_t max_free, std::shared_ptr<MemoryBudget> budget,
                Ref<SegmentReturns> returns);
 
-  // Puts into `*spare` a segment of `size` bytes whose name in the directory is durable; its bytes
-  // are old ones, none of which is a record of this segment. It replaces the one in `*spare`, which
-  // has the same number and no records. After an error `*spare` is as it was, or null if its file
-  // may be gone.
+  // Sets `*spare` to a segment of `size` bytes whose name in the directory is durable. Its bytes
+  // are old; none of them is a valid record of this segment. It replaces the segment in `*spare`,
+  // which has the same number and no records. After an error `*spare` is unchanged, or null if its
+  // file may be gone.
   absl::Status Make(uint64_t number, uint64_t size, Ref<LogSegment>* spare);
-  // Takes the files of segments that nobody refers to: keeps them, or removes them.
+  // Takes the files of segments that are no longer referenced, and keeps or removes them.
   absl::Status TakeBack();
-  // Removes the files that are kept to be used again.
+  // Removes the files that are kept for reuse.
   absl::Status RemoveFree();
 
   // Thread-safe.
@@ -58,7 +58,7 @@ class SegmentStore {
   const size_t max_free_;
   const std::shared_ptr<MemoryBudget> budget_;
   const Ref<SegmentReturns> returns_;
-  std::vector<NamedFile> free_;  // under their old names, which are below `low`
+  std::vector<NamedFile> free_;  // under their old numbers, which are below `low`
   std::atomic<uint64_t> created_{0};
   std::atomic<uint64_t> reused_{0};
 };

@@ -61,7 +61,8 @@ absl::Status RemoveSortedLog(FileSystem* file_system, std::string_view directory
   if (manifest) {
     BT_RETURN_IF_ERROR(file_system->RemoveFile(Cat(directory, "/", kSortedManifestName)));
   }
-  // Also when it is gone already: whoever removed it may have been cut short before this.
+  // Even if it was removed already: the call that removed it may have been interrupted before the
+  // sync.
   BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory));
   for (const std::string& name : others) {
     BT_RETURN_IF_ERROR(file_system->RemoveFile(Cat(directory, "/", name)));

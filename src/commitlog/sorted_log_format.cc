@@ -29,16 +29,16 @@ absl::Status LossAt(std::string_view path, uint64_t offset, std::string_view wha
 
 absl::Status NewerFormat(std::string_view path, uint32_t version) {
   return absl::FailedPreconditionError(Cat(path, ": this part of a sorted log has format version ",
-                                           version, "; this program knows version ",
+                                           version, "; this program supports version ",
                                            kSortedLogFormatVersion));
 }
 
 uint64_t ManifestChecksum(std::string_view bytes) {
-  // What stands before the checksum is the seed of what stands behind it.
+  // The bytes before the checksum seed the checksum of the bytes after it.
   return Checksum(bytes.substr(kManifestBodyAt), LoadFixed64(bytes.data() + kManifestVersionAt));
 }
 
-// What no two pieces of a sorted log, and no single one, may have.
+// False if a piece, or the order of two pieces, is impossible.
 bool PiecesAreSound(const std::vector<SortedPieceSummary>& pieces) {
   SequenceNumber last = 0;
   for (const SortedPieceSummary& piece : pieces) {
@@ -139,10 +139,10 @@ absl::StatusOr<SortedPieceFooter> DecodeSortedPieceFooter(std::string_view bytes
                                                           uint64_t expected_checksum) {
   const uint64_t at = file_size - std::min<uint64_t>(file_size, SortedPieceFooter::kSize);
   if (bytes.size() != SortedPieceFooter::kSize || file_size < bytes.size()) {
-    return LossAt(path, at, "the footer is cut off");
+    return LossAt(path, at, "the footer is truncated");
   }
   if (!bytes.ends_with(kPieceMagic)) {
-    return LossAt(path, at, "no footer of a piece of a sorted log");
+    return LossAt(path, at, "this is not the footer of a piece of a sorted log");
   }
   Decoder decoder(bytes);
   SortedPieceFooter footer;
@@ -161,7 +161,7 @@ absl::StatusOr<SortedPieceFooter> DecodeSortedPieceFooter(std::string_view bytes
   if (version > kSortedLogFormatVersion) return NewerFormat(path, version);
   if (version != kSortedLogFormatVersion || size != SortedPieceFooter::kSize ||
       footer.index_size > at) {
-    return LossAt(path, at, "the footer is impossible");
+    return LossAt(path, at, "the footer has impossible values");
   }
   return footer;
 }
@@ -188,9 +188,10 @@ std::string EncodeSortedManifest(const SortedManifest& manifest) {
 
 absl::StatusOr<SortedManifest> DecodeSortedManifest(std::string_view bytes, std::string_view path) {
   if (!bytes.starts_with(kManifestMagic)) {
-    return LossAt(path, 0, "no manifest of a sorted log");
+    return LossAt(path, 0, "this is not the manifest of a sorted log");
   }
-  if (bytes.size() < kManifestBodyAt) return LossAt(path, bytes.size(), "the manifest is cut off");
+  if (bytes.size() < kManifestBodyAt)
+    return LossAt(path, bytes.size(), "the manifest is truncated");
   if (LoadFixed64(bytes.data() + kManifestChecksumAt) != ManifestChecksum(bytes)) {
     return LossAt(path, kManifestChecksumAt, "the manifest has a wrong checksum");
   }
@@ -200,7 +201,7 @@ absl::StatusOr<SortedManifest> DecodeSortedManifest(std::string_view bytes, std:
   const uint32_t pieces = decoder.Fixed32();
   if (version != kSortedLogFormatVersion ||
       bytes.size() != kManifestHeaderSize + uint64_t{pieces} * kManifestPieceSize) {
-    return LossAt(path, kManifestVersionAt, "the manifest is impossible");
+    return LossAt(path, kManifestVersionAt, "the manifest has an impossible version or size");
   }
   decoder.Fixed64();  // the checksum
   SortedManifest manifest;
@@ -217,7 +218,7 @@ absl::StatusOr<SortedManifest> DecodeSortedManifest(std::string_view bytes, std:
     piece.largest = decoder.Fixed64();
   }
   if (!PiecesAreSound(manifest.pieces)) {
-    return LossAt(path, kManifestHeaderSize, "the pieces that the manifest names are impossible");
+    return LossAt(path, kManifestHeaderSize, "the manifest describes impossible pieces");
   }
   return manifest;
 }

@@ -1,18 +1,19 @@
-// What a sorted commit log looks like on disk: the same records as in the log of a server that is
-// gone, once each, in an order in which whoever takes over one of its tablets finds that tablet's
-// records together (section 6 of the paper). log_sorter.h writes it, sorted_log.h reads it.
+// The on-disk format of a sorted commit log: the records of the log of a lost server, once each, in
+// an order in which the records of each tablet are adjacent, for the servers that take over its
+// tablets (section 6 of the paper). log_sorter.h writes it, sorted_log.h reads it.
 //
 // A sorted log is a few files in a directory, which may be the log's own:
 //
-//   SORTED            the manifest: which pieces there are; written last
-//   SORTED~           the manifest in the making; not part of the sorted log
-//   sorted-00000001   a piece: a stretch of the log, sorted; their numbers are 1, 2, 3 ...
+//   SORTED            the manifest: the list of pieces; written last
+//   SORTED~           the unfinished manifest; not part of the sorted log
+//   sorted-00000001   a piece: a range of the log, sorted; pieces are numbered 1, 2, 3 ...
 //   sorted-00000002   every sequence number in it is larger than all in the piece before it
 //
-// Nothing is synced, since the log itself is still there: a sorted log that did not survive is made
-// again. So that one which survived in part is never taken for a whole one, checksums form a tree:
-// the manifest has that of each piece's footer, a footer that of its index, an index that of each
-// block. A sound block, piece or footer of another sort or place does not pass.
+// Nothing is synced, since the log itself still exists: a sorted log that did not survive is made
+// again. Checksums form a tree, so that a partial sorted log is never taken for a complete one: the
+// manifest has the checksum of each piece's footer, a footer has that of its index, and an index
+// has that of each block. A valid block, piece or footer of another sort, or at another position,
+// does not verify.
 //
 // Integers are little-endian. Checksums are those of base/checksum.h, seeded with 0.
 //
@@ -22,16 +23,15 @@
 //   | block | block | ... | block | index | footer |      blocks one after another from offset 0
 //   +-------+-------+-----+-------+-------+--------+
 //
-// A block is one or more whole records, in order of (table, row, sequence number), as they are in
-// the whole piece. A new one is begun when it has kSortedBlockSize bytes. A record:
+// A block is one or more whole records, in the order (table, row, sequence number), like the whole
+// piece. A block ends when it has kSortedBlockSize bytes. A record:
 //
 //   +------+----------+----------+------------+----------+--------------+---------+
 //   | type | sequence | table id | row offset | row size | payload size | payload |
 //   | u8   | varint   | varint   | varint     | varint   | varint       |         |
 //   +------+----------+----------+------------+----------+--------------+---------+
 //
-// The row is a part of the payload and stands there only: from `row offset` on. `type` is a
-// RecordType.
+// The row is stored only as a part of the payload, from `row offset` on. `type` is a RecordType.
 //
 // The index has an entry for each block, in their order, with the key of the block's last record:
 //
@@ -54,7 +54,7 @@
 //
 // Worked example: a piece with one record, whose payload is the 11 bytes of the example in
 // tablet/mutation_format.h: table 5, row "r" at offset 3. Its sequence number is 9. CC are bytes of
-// checksums. sorted_log_format_test.cc holds all of it.
+// checksums. sorted_log_format_test.cc checks this example.
 //
 //   01 09 05 03 01 0b                        type 1, sequence 9, table 5, row at 3 of size 1, 11
 //   05 07 01 72 81 01 66 01 71 01 76         the payload
@@ -71,7 +71,7 @@
 // Manifest
 //
 //    0       "BTsortlg"
-//    8  u32  format version. Every version has these 24 bytes and means the same by them
+//    8  u32  format version. Every version has these 24 bytes, with the same meaning
 //   12  u32  number of pieces
 //   16  u64  checksum of the bytes [8, 16) and [24, end)
 //   24  u64  last sequence number of the log, as LogEnd has it (log_replay.h)
@@ -110,11 +110,11 @@ inline constexpr std::string_view kSortedManifestTemporaryName = "SORTED~";
 inline constexpr uint32_t kSortedLogFormatVersion = 1;
 inline constexpr size_t kSortedBlockSize = size_t{64} << 10;
 
-// "sorted-00000001" for 1, and back; nothing for any other name.
+// "sorted-00000001" for 1, and back; nullopt for any other name.
 std::string SortedPieceName(uint64_t number);
 std::optional<uint64_t> ParseSortedPieceName(std::string_view name);
 
-// A record as it stands in a block. What it points to is elsewhere.
+// A record of a block. It does not own its row and payload.
 struct SortedRecord {
   RecordType type = RecordType::kMutation;
   SequenceNumber sequence = 0;
@@ -124,19 +124,19 @@ struct SortedRecord {
 };
 
 void AppendSortedRecord(std::string* out, const SortedRecord& record);
-// Reads the next record of a block. False if there is none in these bytes.
+// Reads the next record of a block. False if these bytes are not a record.
 bool ParseSortedRecord(Decoder* block, SortedRecord* record);
 
 struct SortedBlock {
   uint64_t table_id = 0;  // of the last record
   std::string_view row;
-  uint64_t offset = 0;  // in the file; follows from the sizes before it
+  uint64_t offset = 0;  // in the file; the sum of the sizes before it
   uint64_t size = 0;
   uint64_t checksum = 0;
 };
 
 void AppendSortedIndexEntry(std::string* out, const SortedBlock& block);
-// The entries of an index, whose rows point into `index`. Nothing if it cannot be an index of a
+// The entries of an index; their rows point into `index`. Nullopt if it cannot be an index of a
 // file whose blocks take `blocks_size` bytes.
 std::optional<std::vector<SortedBlock>> ParseSortedIndex(std::string_view index,
                                                          uint64_t blocks_size);
@@ -151,15 +151,15 @@ struct SortedPieceFooter {
   SequenceNumber largest = 0;
 };
 
-// Returns the checksum that the manifest has of it.
+// Returns the footer's checksum, for the manifest.
 uint64_t AppendSortedPieceFooter(std::string* out, const SortedPieceFooter& footer);
-// From the last kSize bytes of the file `path` of `file_size` bytes, whose checksum is
-// `expected_checksum` by the manifest. DataLoss or, when the format is newer, FailedPrecondition.
+// Decodes the last kSize bytes of the file `path` of `file_size` bytes. The manifest's checksum is
+// `expected_checksum`. DataLoss, or FailedPrecondition if the format is newer.
 absl::StatusOr<SortedPieceFooter> DecodeSortedPieceFooter(std::string_view bytes,
                                                           std::string_view path, uint64_t file_size,
                                                           uint64_t expected_checksum);
 
-// What the manifest says of a piece.
+// The manifest's description of a piece.
 struct SortedPieceSummary {
   uint64_t size = 0;
   uint64_t footer_checksum = 0;
@@ -177,7 +177,7 @@ struct SortedManifest {
 };
 
 std::string EncodeSortedManifest(const SortedManifest& manifest);
-// DataLoss that names `path` and the offset or, when the format is newer, FailedPrecondition.
+// DataLoss that names `path` and the offset, or FailedPrecondition if the format is newer.
 absl::StatusOr<SortedManifest> DecodeSortedManifest(std::string_view bytes, std::string_view path);
 
 }  // namespace bigtable

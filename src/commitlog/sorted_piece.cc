@@ -44,10 +44,11 @@ absl::Status SortedPiece::LossAt(uint64_t offset, std::string_view what) const {
 absl::Status SortedPiece::LoadIndex() {
   const uint64_t size = file_->size();
   if (size != summary_.size) {
-    return LossAt(std::min(size, summary_.size),
-                  Cat("the file has ", size, " bytes, and ", summary_.size, " by the manifest"));
+    return LossAt(std::min(size, summary_.size), Cat("the file has ", size, " bytes, but ",
+                                                     summary_.size, " according to the manifest"));
   }
-  const uint64_t footer_at = size - SortedPieceFooter::kSize;  // the manifest has no shorter piece
+  const uint64_t footer_at =
+      size - SortedPieceFooter::kSize;  // the manifest allows no shorter piece
   std::string buffer;
   std::string_view bytes;
   BT_RETURN_IF_ERROR(Load(footer_at, SortedPieceFooter::kSize, &buffer, &bytes));
@@ -59,7 +60,7 @@ absl::Status SortedPiece::LoadIndex() {
     return LossAt(index_at, "the index has a wrong checksum");
   }
   auto blocks = ParseSortedIndex(bytes, index_at);
-  if (!blocks.has_value()) return LossAt(index_at, "the index is impossible");
+  if (!blocks.has_value()) return LossAt(index_at, "the index is not valid");
   blocks_ = *std::move(blocks);
   return absl::OkStatus();
 }
@@ -90,8 +91,8 @@ absl::Status SortedPiece::LoadBlock(const SortedBlock& block, std::string* buffe
 absl::Status SortedPiece::Read(const SortedRange& range, SortedRecordCallback callback,
                                uint64_t* bytes_read) const {
   if (summary_.largest <= range.after) return absl::OkStatus();
-  // Blocks are found by their last records, so the first that may have one of the range does not
-  // end before it.
+  // The index has the last record of each block, so the first block that may have a record of the
+  // range is the first that does not end before it.
   auto block = std::partition_point(blocks_.begin(), blocks_.end(), [&](const SortedBlock& b) {
     return IsBefore(b.table_id, b.row, range);
   });

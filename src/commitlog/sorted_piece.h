@@ -1,7 +1,7 @@
-// One piece of a sorted log, opened for reading: sorted_log_format.h has its bytes.
+// One piece of a sorted log, opened for reading; sorted_log_format.h describes its bytes.
 //
-// Thread-safe: nothing changes after Open. Nothing from the file is used before its checksum was
-// compared: what does not fit is DataLoss that names the file and the offset.
+// Thread-safe: nothing changes after Open. Every byte of the file is verified with a checksum
+// before it is used. A mismatch is DataLoss that names the file and the offset.
 #ifndef BIGTABLE_COMMITLOG_SORTED_PIECE_H_
 #define BIGTABLE_COMMITLOG_SORTED_PIECE_H_
 
@@ -24,8 +24,8 @@
 
 namespace bigtable {
 
-// Which records: of rows of one table, from first_row to before end_row, with a sequence number
-// above `after`.
+// Selects records: of rows of one table in [first_row, end_row), with a sequence number above
+// `after`.
 struct SortedRange {
   uint64_t table_id = 0;
   std::string_view first_row = {};
@@ -33,12 +33,12 @@ struct SortedRange {
   SequenceNumber after = 0;
 };
 
-// Row and payload are good until the callback returns. An error ends the reading and is returned.
+// Row and payload are valid until the callback returns. An error ends the reading and is returned.
 using SortedRecordCallback = absl::FunctionRef<absl::Status(const SortedRecord&)>;
 
 class SortedPiece {
  public:
-  // The file has to be the one of which the manifest says `summary`. Reads footer and index.
+  // Opens the file that the manifest describes as `summary`. Reads footer and index.
   static absl::StatusOr<std::unique_ptr<SortedPiece>> Open(FileSystem* file_system,
                                                            std::string path,
                                                            const SortedPieceSummary& summary,
@@ -47,8 +47,8 @@ class SortedPiece {
   const std::string& path() const { return path_; }
   const SortedPieceSummary& summary() const { return summary_; }
 
-  // Delivers the records of the range in order of (row, sequence number). Reads no block but those
-  // that may have such records; adds to `*bytes_read` what it reads.
+  // Delivers the records of the range in the order (row, sequence number). Reads only blocks that
+  // may contain such records, and adds their size to `*bytes_read`.
   absl::Status Read(const SortedRange& range, SortedRecordCallback callback,
                     uint64_t* bytes_read) const;
   // Reads every block.
@@ -60,7 +60,7 @@ class SortedPiece {
       : path_(std::move(path)), summary_(summary), file_(std::move(file)) {}
 
   absl::Status LoadIndex();
-  // Points `bytes` to [offset, offset + n) of the file, in its mapping or in `buffer`.
+  // Sets `bytes` to [offset, offset + n) of the file, in its mapping or in `buffer`.
   absl::Status Load(uint64_t offset, uint64_t n, std::string* buffer,
                     std::string_view* bytes) const;
   absl::Status LoadBlock(const SortedBlock& block, std::string* buffer,
@@ -70,7 +70,7 @@ class SortedPiece {
   const std::string path_;
   const SortedPieceSummary summary_;
   const std::unique_ptr<RandomAccessFile> file_;
-  std::string index_;                // where the file is not mapped
+  std::string index_;                // if the file is not mapped
   std::vector<SortedBlock> blocks_;  // their rows are in the mapping or in index_
 };
 
