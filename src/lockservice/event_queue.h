@@ -16,8 +16,8 @@ class EventQueue {
  public:
   bool empty() const { return events_.empty(); }
 
-  // At the end. One of the same kind and name that waits is replaced, so that the queue is bounded
-  // by the number of names.
+  // Adds an event at the end. Replaces a waiting event of the same kind and name, so that the
+  // number of names bounds the queue.
   void Add(LockEventKind kind, std::string_view name = {}, Generation generation = 0) {
     std::erase_if(events_,
                   [&](const LockEvent& event) { return event.kind == kind && event.name == name; });

@@ -1,19 +1,18 @@
-// A session's cache of files, and of names that have none: the client's half of the promise that a
-// read is never stale (lock_service.h). The service's half is that it has a file dropped here
-// before it writes it, and does not write before it knows that this was done or the session is
-// lost.
+// A session's cache of files, and of names that have no file: the client's half of the guarantee
+// that a read is never stale (lock_service.h). The service's half: before it writes a file, it has
+// every session drop the file here, and it waits until that is done or the session is lost.
 //
-// A fetch may be on its way while the file is dropped; what it brings is old then and must not be
-// put in. Therefore a fetch takes a ticket first, and what it brings is put in only if nothing was
+// A fetch may be in progress while the file is dropped. Its result may then be stale and must not
+// be cached. Therefore a fetch takes a ticket first, and its result is cached only if nothing was
 // dropped since:
 //
 //   const FileCache::Ticket ticket = cache.BeginFetch();
-//   ... ask the service ...
-//   cache.Put(ticket, name, what_it_said);
+//   ... query the service ...
+//   cache.Put(ticket, name, result);
 //
-// The owner looks at its lease after Find(), not before. Once the lease is over the service writes
-// without this session's acknowledgement; so what was found is the truth only if the lease ran
-// still when it was found.
+// The owner checks its lease after Find(), not before. Once the lease has ended, the service writes
+// without this session's acknowledgement. So a cached file is current only if the lease was still
+// valid after it was found.
 #ifndef BIGTABLE_LOCKSERVICE_FILE_CACHE_H_
 #define BIGTABLE_LOCKSERVICE_FILE_CACHE_H_
 
@@ -34,17 +33,17 @@ namespace bigtable {
 class FileCache {
  public:
   using Ticket = uint64_t;
-  // The file, or nothing where it is known that there is none.
+  // The file, or nullopt if there is known to be no file.
   using Entry = std::optional<LockServiceFile>;
 
-  // When there are more it begins anew: these are few files, and read again and again.
+  // A full cache is emptied: the files are few, and are read again and again.
   static constexpr size_t kMaxFiles = 1024;
 
-  // Nothing if the cache does not know.
+  // Nullopt if the cache does not know.
   std::optional<Entry> Find(std::string_view name) const;
   Ticket BeginFetch() const;
   void Put(Ticket ticket, std::string_view name, Entry entry);
-  // After it has returned, no Find() finds what was in the file before.
+  // After it returns, no Find() returns the earlier contents of the file.
   void Drop(std::string_view name);
   void DropAll();
 

@@ -11,7 +11,7 @@ bool IsPlain(char c) {
          std::string_view("-_.+=@%").find(c) != std::string_view::npos;
 }
 
-// What is wrong, or nothing.
+// The error in the component, or "".
 std::string_view Fault(std::string_view component) {
   if (component.empty()) return "a component is empty";
   if (component.size() > LockSession::kMaxComponentLength) return "a component is too long";

@@ -8,9 +8,9 @@
 
 namespace bigtable {
 
-// InvalidArgument that says what is wrong with the name.
+// InvalidArgument with the reason if the name is not valid.
 absl::Status CheckLockFileName(std::string_view name);
-// The same; the top directory, "", is one too.
+// The same for a directory; the top directory, "", is valid.
 absl::Status CheckLockDirectoryName(std::string_view name);
 
 // "schema" of "schema/web", "" of "root".

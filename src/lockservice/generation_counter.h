@@ -1,14 +1,15 @@
-// Where generations come from: a counter of the whole lock service that never gives out a number
-// twice, also after a crash.
+// Assigns generations: a counter for the whole lock service that never assigns a number twice, even
+// after a crash.
 //
-// On disk is not the counter but a bound: the small file ".generation", whose contents are empty
-// and whose own generation is at least as large as every number that was given out. Before a number
-// above it is given out, the file is written anew with a bound that lies 1000 ahead; after an
-// opening the counter goes on above the bound. So one write of the file serves a thousand numbers,
-// and an opening loses at most as many.
+// The disk holds a bound instead of the counter: the small file ".generation", whose contents are
+// empty and whose own generation is at least as large as every assigned number. Before the counter
+// passes the bound, the file is rewritten with a bound that is 1000 higher. After an opening the
+// counter continues above the bound. So one write of the file serves a thousand numbers, and an
+// opening skips at most as many.
 //
-// If there is no such file, no generations were given out: files of format 1, and those of writers
-// who count none, have SmallFiles::kUnknownGeneration, and the counter begins above that.
+// If there is no such file, no generations were assigned: files of format 1, and files of writers
+// that do not count generations, have SmallFiles::kUnknownGeneration, and the counter begins above
+// that.
 #ifndef BIGTABLE_LOCKSERVICE_GENERATION_COUNTER_H_
 #define BIGTABLE_LOCKSERVICE_GENERATION_COUNTER_H_
 
@@ -25,16 +26,17 @@ namespace bigtable {
 // One thread at a time.
 class GenerationCounter {
  public:
-  // Not the name of any file that users have: these do not begin with '.'.
+  // Not a valid name for users' files, which do not begin with '.'.
   static constexpr std::string_view kFile = ".generation";
   static constexpr Generation kReserved = 1000;
 
-  // `files` outlives this. Its top directory is durable once Next() is called, if it is there.
+  // `files` must outlive this. Its top directory, if it exists, must be durable before Next() is
+  // called.
   explicit GenerationCounter(SmallFiles* files) : files_(files) {}
 
-  // Once, before anything else. Errors of SmallFiles::Read but NotFound.
+  // Called once, before anything else. Errors of SmallFiles::Read except NotFound.
   absl::Status Load();
-  // Errors of SmallFiles::Write; after one it can be tried again.
+  // Errors of SmallFiles::Write; after an error it can be called again.
   absl::StatusOr<Generation> Next();
   // No file on disk has a larger generation.
   Generation bound() const { return bound_; }

@@ -11,7 +11,7 @@
 namespace bigtable {
 namespace {
 
-// For ever, within the range of clocks.
+// For ever, but within the range of clocks.
 constexpr absl::Duration kLongestLease = absl::Hours(24 * 365);
 
 absl::Status SessionIsLost(const LocalSessionState& session) {
@@ -31,7 +31,7 @@ absl::Status CheckExpected(std::string_view name, Generation expected, Generatio
   }
   if (found == kNoFile) return NoSuchFile(name);
   return absl::AbortedError(
-      Cat(Quoted(name), " has generation ", found, " where ", expected, " was expected"));
+      Cat(Quoted(name), " has generation ", found, "; ", expected, " was expected"));
 }
 
 absl::Time LeaseEnd(const LocalSessionState& session) {
@@ -68,8 +68,8 @@ absl::StatusOr<std::unique_ptr<LockSession>> LocalLockService::OpenSession(
   const auto session = std::make_shared<LocalSessionState>(++last_session_, std::move(options));
   sessions_.emplace(session->id, session);
   StartLease(session.get());
-  // Who sleeps until the next lease ends may have to wake for this one. (One that is renewed never
-  // ends, or comes into jeopardy, before it would have otherwise.)
+  // A thread that sleeps until the next lease ends may have to wake earlier for this one. (A
+  // renewal never makes a lease end, or come into jeopardy, earlier.)
   for (const auto& [_, other] : sessions_) other->woken.SignalAll();
   return std::make_unique<LocalLockSession>(this, clock_, session);
 }
@@ -137,7 +137,7 @@ absl::Status LocalLockService::CheckLive(LocalSessionState* session) {
 }
 
 void LocalLockService::Lose(LocalSessionState* session) {
-  // Before anybody can have one of its locks, or write what it has in its cache.
+  // Before any other session can get one of its locks, or write a file that it has in its cache.
   session->lost.store(true, std::memory_order_release);
   session->cache.DropAll();
   Notify(session, LockEventKind::kSessionLost);
@@ -146,7 +146,7 @@ void LocalLockService::Lose(LocalSessionState* session) {
 
 void LocalLockService::Forget(LocalSessionState* session) {
   for (const auto& [name, waiters] : locks_.ReleaseAll(session->id)) NotifyFree(name, waiters);
-  sessions_.erase(session->id);  // the owner's object has it still
+  sessions_.erase(session->id);  // the owner's object still has it
 }
 
 void LocalLockService::StartLease(LocalSessionState* session) {
@@ -205,8 +205,8 @@ absl::Status LocalLockService::Remove(LocalSessionState* session, std::string_vi
   BT_RETURN_IF_ERROR(CheckExpected(name, expected, found));
   DropFromCaches(name);
   {
-    // Before the file is gone, so that nobody ever holds a lock on none; and whoever loses it for a
-    // removal that then fails may acquire it again.
+    // Before the file is removed, so that no session ever holds a lock on a file that does not
+    // exist. If the removal then fails, the holder has lost the lock and may acquire it again.
     MutexLock lock(&mutex_);
     const LockTable::Dropped dropped = locks_.Drop(name);
     for (const auto& [id, generation] : dropped.holders) {
@@ -258,7 +258,7 @@ absl::StatusOr<std::optional<LockSequencer>> LocalLockService::TryLock(LocalSess
   if (!file.has_value()) return NoSuchFile(name);
   BT_ASSIGN_OR_RETURN(const Generation generation, files_.NextGeneration());
 
-  // Free still: nobody else acquires a lock meanwhile.
+  // Still free: files_mutex_ keeps other sessions from acquiring a lock.
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckLive(session));
   return locks_.Acquire(name, mode, session->id, generation);
@@ -290,7 +290,7 @@ absl::Status LocalLockService::CheckSequencer(LocalSessionState* session,
   BT_RETURN_IF_ERROR(CheckLive(session));
   if (locks_.IsHeld(sequencer)) return absl::OkStatus();
   return absl::AbortedError(Cat("the lock of ", Quoted(sequencer.name), " with generation ",
-                                sequencer.generation, " is not held any more"));
+                                sequencer.generation, " is not held any longer"));
 }
 
 // ---- Events.
@@ -325,7 +325,7 @@ bool LocalLockService::WaitForEvents(LocalSessionState* session, absl::Duration 
     if (!session->events.empty() || session->lost.load(std::memory_order_relaxed)) return true;
     const absl::Duration left = end - SteadyTime::Now();
     if (left <= absl::ZeroDuration()) return false;
-    // A clock that stands still just before the end of a lease must not make this spin.
+    // Prevents spinning if the clock stands still just before the end of a lease.
     const absl::Duration lease = std::max(NextLeaseChange() - clock_->Now(), absl::Milliseconds(1));
     session->woken.WaitFor(&mutex_, std::min(left, lease));
   }

@@ -1,28 +1,28 @@
 // The lock service inside one process: files on a FileSystem, everything else in memory.
 //
-// Files are durable. Sessions, and so locks and watches, are gone with the process, as if all
-// leases had ended at once: whoever opens the directory again finds every file unlocked, with its
-// contents and generation. Nobody else has the directory open then, since the database's LOCK file
-// keeps others out. Generations of files and sequencers go on growing over openings.
+// Files are durable. Sessions, and so locks and watches, end with the process, as if all leases had
+// ended at once. After the directory is opened again, every file is unlocked, with its contents and
+// generation. No other process has the directory open then, because of the database's LOCK file.
+// Generations of files and sequencers continue to grow over openings.
 //
-// Leases are looked at on every call, by the clock that was given; and while an owner waits for
-// events it wakes when the next lease ends. So a session that nobody renews is lost when somebody
-// asks for something that depends on it, without a thread of the service's own. A clock that jumps
-// forward ends leases early, one that jumps back late; a session that was lost stays lost.
+// Every call checks the leases, by the given clock. An owner that waits for events wakes when the
+// next lease ends. So a session that is not renewed is lost as soon as a call depends on it, and
+// the service needs no thread of its own. A clock that jumps forward ends leases early, one that
+// jumps back late; a lost session stays lost.
 //
 // Mutexes, in the order in which they are taken:
-//   * files_mutex_: by whoever reads or writes files, and so during I/O, and for acquisitions of
-//     locks. So writes are in one order, no fetch sees half of one, and nobody gets a lock while a
-//     write of the session that has lost it is under way.
-//   * mutex_: for what is in memory, for moments. KeepAlive, Unlock, the checks and events take no
-//     other, and so never wait for a disk.
-//   * the one of each session's cache, under which nothing is called.
+//   * files_mutex_: held by calls that read or write files, and so during I/O, and to acquire
+//     locks. So writes are ordered, no fetch sees half of a write, and no session gets a lock while
+//     the session that lost it is still writing.
+//   * mutex_: for state in memory, held for short times. KeepAlive, Unlock, the checks and events
+//     take only this one, and so never wait for a disk.
+//   * the mutex of each session's cache, under which nothing is called.
 //
-// A write, in order: is the session alive; has the file the expected generation; the next
-// generation is taken; every session drops the file from its cache, which is their acknowledgement;
-// the file is written and synced; watchers get their events. A fetch meanwhile waits for
-// files_mutex_, so nobody caches the file while it changes, and nobody sees new contents before the
-// old ones are dropped everywhere.
+// Steps of a write: check that the session is alive; check that the file has the expected
+// generation; take the next generation; drop the file from every session's cache, which is their
+// acknowledgement; write and sync the file; queue the events of watchers. Fetches wait for
+// files_mutex_ during a write. So no session caches the file while it changes, and no session sees
+// new contents before the old ones are dropped everywhere.
 #ifndef BIGTABLE_LOCKSERVICE_LOCAL_LOCK_SERVICE_H_
 #define BIGTABLE_LOCKSERVICE_LOCAL_LOCK_SERVICE_H_
 
@@ -63,20 +63,20 @@ class LocalLockService final : public LockService {
   };
 
   // Files are below `directory`, whose parent exists; nothing is created before the first write.
-  // File system and clock outlive the service. DataLoss if the count of generations is damaged.
+  // File system and clock must outlive the service. DataLoss: the generation counter is damaged.
   static absl::StatusOr<std::unique_ptr<LocalLockService>> Open(FileSystem* file_system,
                                                                 std::string directory,
                                                                 Clock* clock);
 
   absl::StatusOr<std::unique_ptr<LockSession>> OpenSession(LockSessionOptions options) override;
 
-  // For people who look, and for tests.
+  // For inspection and tests.
 
-  // All sessions that live, from old to new.
+  // All live sessions, from oldest to newest.
   std::vector<SessionInfo> Sessions();
-  // The session is lost, now, as if its lease had ended. NotFound.
+  // Makes the session lost now, as if its lease had ended. NotFound.
   absl::Status ExpireSession(uint64_t id);
-  // What every call does first: sessions whose lease has ended are lost. For tests whose clock
+  // Makes sessions whose lease has ended lost, as every call does first. For tests whose clock
   // jumps while owners wait for events.
   void ExpireLapsedSessions();
 
@@ -87,7 +87,7 @@ class LocalLockService final : public LockService {
   LocalLockService(FileSystem* file_system, std::string directory, Clock* clock)
       : clock_(clock), files_(file_system, std::move(directory)) {}
 
-  // The calls of LockSession, each in the name of a session. Names have been checked.
+  // The calls of LockSession, each on behalf of a session. Names have been checked.
   absl::Status KeepAlive(LocalSessionState* session);
   void Close(LocalSessionState* session);
   absl::Status CheckSession(LocalSessionState* session);
@@ -108,23 +108,23 @@ class LocalLockService final : public LockService {
   std::vector<LockEvent> TakeEvents(LocalSessionState* session);
   bool WaitForEvents(LocalSessionState* session, absl::Duration timeout);
 
-  // The generation that the file has, kNoFile if there is none. A damaged file that whatever it
-  // holds is to be replaced or removed has SmallFiles::kUnknownGeneration.
+  // The generation of the file; kNoFile if there is none. For a damaged file that is replaced or
+  // removed with kAnyGeneration, SmallFiles::kUnknownGeneration.
   absl::StatusOr<Generation> FindForChange(std::string_view name, Generation expected)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(files_mutex_);
-  // No session has the file in its cache after this.
+  // Afterwards no session has the file in its cache.
   void DropFromCaches(std::string_view name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(files_mutex_);
-  // Events about a file. `names_changed`: it has appeared or gone, or may have.
+  // Queues events about a file. `names_changed`: the file was created or removed, or may have been.
   void NotifyWatchers(std::string_view name, LockEventKind kind, Generation generation,
                       bool names_changed);
 
-  // Sessions whose lease is over are lost, others hear of the jeopardy they are in.
+  // Sessions whose lease has ended become lost; others are notified if they are in jeopardy.
   void LookAtLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckLive(LocalSessionState* session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Lose(LocalSessionState* session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Forget(LocalSessionState* session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartLease(LocalSessionState* session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // When the next lease ends or comes into jeopardy.
+  // The time when the next lease ends or comes into jeopardy.
   absl::Time NextLeaseChange() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Notify(LocalSessionState* session, LockEventKind kind, std::string_view name = {},
               Generation generation = 0) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -138,7 +138,7 @@ class LocalLockService final : public LockService {
 
   Mutex mutex_ ABSL_ACQUIRED_AFTER(files_mutex_);
   uint64_t last_session_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Those that live, by id.
+  // Live sessions, by id.
   std::map<uint64_t, std::shared_ptr<LocalSessionState>> sessions_ ABSL_GUARDED_BY(mutex_);
   LockTable locks_ ABSL_GUARDED_BY(mutex_);
 };

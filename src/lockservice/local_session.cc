@@ -22,9 +22,9 @@ absl::Status LocalLockSession::KeepAlive() { return service_->KeepAlive(state_.g
 bool LocalLockSession::alive() const {
   if (state_->lost.load(std::memory_order_acquire)) return false;
   const int64_t lease_end = state_->lease_end.load(std::memory_order_acquire);
-  if (lease_end == LocalSessionState::kForEver) return true;  // without a look at the clock
+  if (lease_end == LocalSessionState::kForEver) return true;  // without reading the clock
   if (absl::ToUnixNanos(clock_->Now()) < lease_end) return true;
-  // Perhaps another thread renews at this moment: the service decides, and for ever.
+  // Another thread may be renewing the lease at this moment: the service decides, finally.
   return service_->CheckSession(state_.get()).ok();
 }
 
@@ -44,7 +44,7 @@ absl::StatusOr<Generation> LocalLockSession::Write(std::string_view name, std::s
   BT_RETURN_IF_ERROR(CheckLockFileName(name));
   if (contents.size() > kMaxFileSize) {
     return absl::InvalidArgumentError(
-        Cat(Quoted(name), ": ", contents.size(), " bytes; a file has at most ", kMaxFileSize));
+        Cat(Quoted(name), ": ", contents.size(), " bytes; a file may have at most ", kMaxFileSize));
   }
   return service_->Write(state_.get(), name, contents, expected);
 }
@@ -53,7 +53,7 @@ absl::Status LocalLockSession::Remove(std::string_view name, Generation expected
   BT_RETURN_IF_ERROR(CheckLockFileName(name));
   if (expected == kNoFile) {
     return absl::InvalidArgumentError(
-        Cat("the removal of ", Quoted(name), " expects that it is not there"));
+        Cat("the removal of ", Quoted(name), " has kNoFile as the expected generation"));
   }
   return service_->Remove(state_.get(), name, expected);
 }

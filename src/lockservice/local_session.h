@@ -1,8 +1,8 @@
-// A session of LocalLockService: what the service knows of it, and the object that its owner has.
+// A session of LocalLockService: its state in the service, and the object that its owner has.
 //
-// The two halves stand for server and client. The owner's object touches of LocalSessionState only
-// what is marked for it, and for the rest calls the service; what would be a message to a remote
-// service is a call there.
+// The two halves stand for server and client. The owner's object accesses only the marked fields of
+// LocalSessionState, and calls the service for the rest. With a remote service, these calls would
+// be messages.
 #ifndef BIGTABLE_LOCKSERVICE_LOCAL_SESSION_H_
 #define BIGTABLE_LOCKSERVICE_LOCAL_SESSION_H_
 
@@ -37,11 +37,11 @@ struct LocalSessionState {
   const std::string owner;
   const absl::Duration lease;
 
-  // The owner's, without the service's lock. Written under it.
+  // Read by the owner without the service's lock; written under it.
   FileCache cache;
   static constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
   std::atomic<int64_t> lease_end{0};  // nanoseconds since 1970, by the service's clock
-  std::atomic<bool> lost{false};      // for ever
+  std::atomic<bool> lost{false};      // once true, stays true
 
   // Guarded by the service's `mutex_`.
   EventQueue events;
@@ -51,7 +51,7 @@ struct LocalSessionState {
   std::set<std::string, std::less<>> watched_directories;
 };
 
-// Thread-safe, but for the destructor.
+// Thread-safe, except for the destructor.
 class LocalLockSession final : public LockSession {
  public:
   LocalLockSession(LocalLockService* service, Clock* clock,

@@ -1,8 +1,9 @@
-// Who holds which lock, and who waits to hear that one is free. Knows sessions by their ids only,
-// and nothing of files, leases or events.
+// Which sessions hold which locks, and which wait for one to become free. Identifies sessions by
+// id, and knows nothing of files, leases or events.
 //
-// What always holds: a lock has one exclusive holder, or any number of shared ones, or none. A
-// session holds a lock at most once. Who waits for a lock does not hold it, and somebody else does.
+// Invariants: a lock has one exclusive holder, or any number of shared ones, or none. A session
+// holds a lock at most once. A session that waits for a lock does not hold it, and another one
+// does.
 #ifndef BIGTABLE_LOCKSERVICE_LOCK_TABLE_H_
 #define BIGTABLE_LOCKSERVICE_LOCK_TABLE_H_
 
@@ -24,20 +25,21 @@ class LockTable {
  public:
   using SessionId = uint64_t;
 
-  // What a removal leaves: who lost the lock, each with its generation, and who waited for it.
+  // The result of a removal: the sessions that lost the lock, with their generations, and those
+  // that waited for it.
   struct Dropped {
     std::map<SessionId, Generation> holders;
     std::set<SessionId> waiters;
   };
 
-  // What the session holds of the lock, if it does.
+  // The session's sequencer, if it holds the lock.
   std::optional<LockSequencer> Held(std::string_view name, SessionId session) const;
-  // Whether somebody holds the lock with this sequencer.
+  // Whether a session holds the lock with this sequencer.
   bool IsHeld(const LockSequencer& sequencer) const;
   // The names of the locks that the session holds, sorted.
   std::vector<std::string> HeldBy(SessionId session) const;
 
-  // Whether a session that does not hold the lock could.
+  // Whether a session that does not hold the lock could acquire it.
   bool IsFree(std::string_view name, LockMode mode) const;
   // Requires IsFree.
   LockSequencer Acquire(std::string_view name, LockMode mode, SessionId session,
@@ -45,12 +47,13 @@ class LockTable {
   // Requires not IsFree.
   void Wait(std::string_view name, SessionId session);
 
-  // False if the session does not hold the lock. If nobody does after that, `waiters` are those who
-  // waited; they do no more.
+  // Returns false if the session does not hold the lock. If no session holds it afterwards, removes
+  // the waiting sessions and returns them in `waiters`.
   bool Release(std::string_view name, SessionId session, std::set<SessionId>* waiters);
-  // Everything that the session has or waits for. Returns who waited for what is free now, by lock.
+  // Releases all locks that the session holds or waits for. Returns the waiting sessions of each
+  // lock that is free now.
   std::map<std::string, std::set<SessionId>> ReleaseAll(SessionId session);
-  // The lock is gone, whoever has it.
+  // Removes the lock, whichever sessions hold it.
   Dropped Drop(std::string_view name);
 
  private:
@@ -62,7 +65,7 @@ class LockTable {
 
   const Lock* Find(std::string_view name) const;
 
-  std::map<std::string, Lock, std::less<>> locks_;  // that have a holder
+  std::map<std::string, Lock, std::less<>> locks_;  // those that have a holder
 };
 
 }  // namespace bigtable

@@ -14,11 +14,11 @@ constexpr std::string_view kMagic = "BTSMALLF";
 constexpr uint32_t kFormatVersion = 2;
 constexpr uint32_t kVersionWithoutGeneration = 1;
 constexpr size_t kChecksumOffset = 8 + 4;
-constexpr size_t kHeaderSize = kChecksumOffset + 8;  // what all versions have
+constexpr size_t kHeaderSize = kChecksumOffset + 8;  // common to all versions
 constexpr std::string_view kTemporary = "~";
 
-// What the checksum is of. The version is covered so that a file of format 1 is not taken for one
-// of format 2, whose first bytes after the header mean something else.
+// The checksum covers the version, so that a file of format 1 is not taken for one of format 2,
+// whose first bytes after the header have another meaning.
 uint64_t ChecksumOf(std::string_view name, uint32_t version, std::string_view body) {
   std::string covered(name);
   covered.push_back('\0');
@@ -49,19 +49,19 @@ absl::StatusOr<SmallFile> SmallFiles::ReadWithGeneration(std::string_view name) 
   const uint32_t version = LoadFixed32(bytes.data() + kMagic.size());
   if (version != kFormatVersion && version != kVersionWithoutGeneration) {
     return absl::FailedPreconditionError(Cat(path, " has format version ", version,
-                                             "; this program knows ", kVersionWithoutGeneration,
+                                             "; this program supports ", kVersionWithoutGeneration,
                                              " to ", kFormatVersion));
   }
   std::string_view body = std::string_view(bytes).substr(kHeaderSize);
   if (LoadFixed64(bytes.data() + kChecksumOffset) != ChecksumOf(name, version, body)) {
     return absl::DataLossError(
-        Cat(path, ": at offset ", kChecksumOffset, ": the checksum does not fit"));
+        Cat(path, ": at offset ", kChecksumOffset, ": the checksum does not match"));
   }
   SmallFile file{.generation = kUnknownGeneration};
   if (version != kVersionWithoutGeneration) {
     if (body.size() < sizeof(uint64_t)) {
       return absl::DataLossError(
-          Cat(path, ": at offset ", kHeaderSize, ": there is no generation"));
+          Cat(path, ": at offset ", kHeaderSize, ": the generation is missing"));
     }
     file.generation = LoadFixed64(body.data());
     body.remove_prefix(sizeof(uint64_t));
@@ -110,8 +110,8 @@ absl::StatusOr<std::vector<std::string>> SmallFiles::List(std::string_view direc
   for (std::string& child : *names) {
     if (child.ends_with(kTemporary)) continue;
     const absl::Status status = file_system_->FileSize(Cat(path, "/", child)).status();
-    if (absl::IsFailedPrecondition(status) || absl::IsNotFound(status))
-      continue;  // a directory, or gone
+    // A directory, or it was removed.
+    if (absl::IsFailedPrecondition(status) || absl::IsNotFound(status)) continue;
     BT_RETURN_IF_ERROR(status);
     files.push_back(std::move(child));
   }

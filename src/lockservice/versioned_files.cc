@@ -25,8 +25,8 @@ absl::StatusOr<std::optional<LockServiceFile>> VersionedFiles::Find(std::string_
   BT_RETURN_IF_ERROR(file.status());
   if (file->generation > counter_.bound()) {
     return absl::DataLossError(Cat(files_.PathOf(name), ": has generation ", file->generation,
-                                   "; by ", files_.PathOf(GenerationCounter::kFile),
-                                   " none was given out above ", counter_.bound()));
+                                   "; according to ", files_.PathOf(GenerationCounter::kFile),
+                                   " none above ", counter_.bound(), " was assigned"));
   }
   return LockServiceFile{std::move(file->contents), file->generation};
 }
@@ -54,7 +54,7 @@ absl::Status VersionedFiles::CheckParent(std::string_view name) {
        above = LockDirectoryOf(above)) {
     if (IsFile(above)) {
       return absl::InvalidArgumentError(
-          Cat(Quoted(name), ": ", Quoted(above), " is a file and has none below it"));
+          Cat(Quoted(name), ": ", Quoted(above), " is a file and cannot contain others"));
     }
   }
   return absl::OkStatus();
@@ -64,7 +64,7 @@ absl::Status VersionedFiles::Write(std::string_view name, std::string_view conte
                                    Generation generation) {
   const std::string_view directory = LockDirectoryOf(name);
   absl::Status status = files_.Write(name, contents, generation);
-  // Its directories may be left from a call that was cut short.
+  // An interrupted earlier call may have left its directories without a sync.
   if (status.ok()) status = MakeDurable(directory).status();
   if (!status.ok()) durable_.erase(std::string(directory));
   return status;

@@ -1,11 +1,11 @@
-// The files of the lock service on disk, each with its generation (lock_service.h): SmallFiles, the
-// counter of generations, and the care that both need when calls of the file system fail.
+// The files of the lock service on disk, each with its generation (lock_service.h): SmallFiles and
+// the generation counter, with the handling of failed calls of the file system.
 //
-// What always holds:
+// Invariants:
 //   * What Find or List returned, and what Write and Remove returned OK for, survives a power loss.
-//     A process may have been killed, or a call may have failed, between a rename and the sync that
-//     makes it durable; therefore a directory is synced, with all above it, before this object
-//     first looks into it, and again after a write or removal in it has failed.
+//     A process may be killed, or a call may fail, between a rename and the sync that makes it
+//     durable. Therefore a directory and all above it are synced before this object first reads it,
+//     and again after a write or removal in it has failed.
 //   * After a power loss a file has the contents and the generation of one write.
 //   * A generation is on disk for one write only.
 #ifndef BIGTABLE_LOCKSERVICE_VERSIONED_FILES_H_
@@ -29,32 +29,33 @@
 
 namespace bigtable {
 
-// One thread at a time, and the only writer of the directory. Names are good (file_name.h).
+// One thread at a time, and the only writer of the directory. Names must be valid (file_name.h).
 class VersionedFiles {
  public:
-  // As SmallFiles.
+  // Arguments as of SmallFiles.
   VersionedFiles(FileSystem* file_system, std::string directory);
 
-  // Once, before anything else.
+  // Called once, before anything else.
   absl::Status Load() { return counter_.Load(); }
 
-  // Nothing if there is no such file. Errors of SmallFiles::Read; DataLoss when the counter knows
-  // nothing of the file's generation.
+  // Nullopt if there is no such file. Errors of SmallFiles::Read; DataLoss if the file's generation
+  // is above the counter's bound.
   absl::StatusOr<std::optional<LockServiceFile>> Find(std::string_view name);
   absl::StatusOr<std::vector<std::string>> List(std::string_view directory);
 
-  // One that was never given out before.
+  // A generation that was never assigned before.
   absl::StatusOr<Generation> NextGeneration();
-  // OK if a file of this name could be there: InvalidArgument if a directory is, or a file where
-  // one of its directories should be.
+  // OK if a file of this name could exist. InvalidArgument if it is a directory, or if one of its
+  // directories is a file.
   absl::Status CheckParent(std::string_view name);
 
-  // After an error the file is the old one or the new one, and stays what Find says next.
+  // After an error the file is either the old one or the new one; the next Find determines which,
+  // finally.
   absl::Status Write(std::string_view name, std::string_view contents, Generation generation);
   absl::Status Remove(std::string_view name);
 
  private:
-  // Sees to it that the directory is durable as it is. False if it is not there.
+  // Makes the directory durable as it is. False if it does not exist.
   absl::StatusOr<bool> MakeDurable(std::string_view directory);
   bool IsFile(std::string_view name) const;
   bool IsDirectory(std::string_view name) const;
@@ -62,7 +63,7 @@ class VersionedFiles {
   FileSystem* const file_system_;
   SmallFiles files_;
   GenerationCounter counter_;
-  // Directories in which everything is durable, and they themselves.
+  // Directories that are durable, with everything in them.
   std::set<std::string, std::less<>> durable_;
 };
 
