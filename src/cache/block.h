@@ -1,5 +1,5 @@
-// A block of an SSTable in memory: immutable bytes that live as long as somebody refers to them,
-// whether or not the block cache still does. Thread-safe, because nothing in it changes.
+// A block of an SSTable in memory: immutable bytes that live as long as they are referenced, even
+// after the block cache evicted them. Thread-safe, because nothing in it changes.
 #ifndef BIGTABLE_CACHE_BLOCK_H_
 #define BIGTABLE_CACHE_BLOCK_H_
 
@@ -17,11 +17,11 @@ class Block final : public RefCounted {
   // Takes `buffer` of `allocated` bytes, the first `size` of which are the block.
   Block(std::unique_ptr<char[]> buffer, size_t size, size_t allocated)
       : buffer_(std::move(buffer)), data_(buffer_.get(), size), allocated_(allocated) {}
-  // A view of `bytes`, which outlive the block.
+  // A view of `bytes`, which must outlive the block.
   explicit Block(std::string_view bytes) : data_(bytes) {}
 
   std::string_view data() const { return data_; }
-  // The memory that goes when the block goes.
+  // The memory that is freed with the block.
   size_t charge() const { return allocated_ + sizeof(Block); }
 
  private:

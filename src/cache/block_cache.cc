@@ -14,18 +14,18 @@
 namespace bigtable {
 namespace {
 
-// A shard holds at least this much of the limit, so that large blocks find room; and there are no
-// more of them than this.
+// A shard has at least this much of the limit, so that large blocks fit; and there are at most this
+// many shards.
 constexpr uint64_t kSmallestShard = 16 << 20;
 constexpr uint64_t kMostShards = 64;
-// The cache may have this part of the limit, whatever the other uses take.
+// The cache may use this fraction of the limit, however much the other uses take.
 constexpr uint64_t kFloorPart = 16;
-// Of a shard, for what was not asked for again yet.
+// The fraction of a shard for the small queue, whose blocks were not requested again yet.
 constexpr uint64_t kSmallPart = 10;
-// A ghost, the hash of a key that has left the small queue, for each so many bytes.
+// There is one ghost, the hash of a key that has left the small queue, for this many bytes.
 constexpr uint64_t kBytesPerGhost = 8 << 10;
 constexpr uint8_t kMostHits = 3;
-// What an entry takes beside its block: two pointers of the list, a slot of the hash table.
+// Memory of an entry besides its block: two pointers of the list, a slot of the hash table.
 constexpr size_t kEntryOverhead = 64;
 
 size_t ShardBits(uint64_t limit) {
@@ -35,8 +35,8 @@ size_t ShardBits(uint64_t limit) {
 
 }  // namespace
 
-// Invariant: bytes_ and small_bytes_ are the charges of what stands in both lists and in the small
-// one; index_ has all of it; the budget is charged with bytes_. (Not with the ghosts, which take a
+// Invariant: bytes_ is the charge of both lists and small_bytes_ that of the small one; index_ has
+// all their entries; the budget is charged with bytes_. (Not with the ghosts, which take a
 // thousandth of the limit and never change.)
 class alignas(64) BlockCache::Shard {
  public:
@@ -60,7 +60,7 @@ class alignas(64) BlockCache::Shard {
 
   void Insert(const Key& key, size_t hash, Ref<Block> block, uint64_t capacity, bool replace) {
     const uint64_t charge = block->charge() + kEntryOverhead;
-    List evicted;  // freed after the lock is
+    List evicted;  // freed after the lock is released
     MutexLock lock(&mutex_);
     if (const auto found = index_.find(key, hash); found != index_.end()) {
       if (!replace) return;
@@ -68,7 +68,7 @@ class alignas(64) BlockCache::Shard {
         const List::iterator at = found->second;
         return Evict(at->is_small ? &small_ : &main_, at, &evicted);
       }
-      // In its place, so that it stays as hot as it was.
+      // Replaces the block in its entry, which keeps its hits and its position.
       Entry& entry = *found->second;
       Charge(static_cast<int64_t>(charge) - static_cast<int64_t>(entry.charge), entry.is_small);
       entry.charge = charge;
@@ -120,7 +120,7 @@ class alignas(64) BlockCache::Shard {
     Ref<Block> block;
     uint64_t charge;
     size_t hash;
-    uint8_t hits;  // since it entered its queue or was passed over, up to kMostHits
+    uint8_t hits;  // since it entered its queue or was moved to the end, up to kMostHits
     bool is_small;
   };
   using List = std::list<Entry>;  // the oldest first
@@ -141,7 +141,7 @@ class alignas(64) BlockCache::Shard {
     evicted->splice(evicted->end(), *list, at);
   }
 
-  // Until no more than `bytes` are left in a shard of `capacity`.
+  // Evicts until at most `bytes` are left in a shard of `capacity`.
   void EvictTo(uint64_t bytes, uint64_t capacity, List* evicted)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     while (bytes_ > bytes && bytes_ > 0) {
@@ -153,7 +153,7 @@ class alignas(64) BlockCache::Shard {
     }
   }
 
-  // The oldest of the small queue goes on to the main one, or goes and leaves a ghost.
+  // Moves the oldest entry of the small queue to the main queue, or evicts it and keeps a ghost.
   void TakeFromSmall(List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto oldest = small_.begin();
     if (oldest->hits > 1) {
@@ -167,7 +167,7 @@ class alignas(64) BlockCache::Shard {
     Evict(&small_, oldest, evicted);
   }
 
-  // The oldest of the main queue goes to its end once for each hit, and then goes.
+  // Moves the oldest entry of the main queue to its end, once for each hit, and then evicts it.
   void TakeFromMain(List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto oldest = main_.begin();
     if (oldest->hits > 0) {
@@ -185,7 +185,7 @@ class alignas(64) BlockCache::Shard {
   List main_ ABSL_GUARDED_BY(mutex_);
   uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t small_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<uint64_t> ghosts_;  // by hash; a newer one takes the place of an older one
+  std::vector<uint64_t> ghosts_;  // by hash; a newer one replaces an older one
   uint64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t misses_ ABSL_GUARDED_BY(mutex_) = 0;
 };
@@ -204,13 +204,13 @@ BlockCache::~BlockCache() {
   for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].EvictDownTo(0);
 }
 
-// The hash table takes a hash's lower bits; the shards take its upper ones.
+// The hash table uses a hash's lower bits; the choice of the shard uses its upper ones.
 BlockCache::Shard& BlockCache::ShardOf(size_t hash) const {
   return shards_[shard_bits_ == 0 ? 0 : hash >> (64 - shard_bits_)];
 }
 
 uint64_t BlockCache::capacity() const {
-  uint64_t others = 0;  // not used() less the cache's own part, which may grow between the two
+  uint64_t others = 0;  // not used() minus the cache's part, which may grow between the two reads
   for (const auto use : {MemoryBudget::Use::kMemtables, MemoryBudget::Use::kLog,
                          MemoryBudget::Use::kSpareLog, MemoryBudget::Use::kIndexes,
                          MemoryBudget::Use::kInMemoryGroups, MemoryBudget::Use::kWriters}) {

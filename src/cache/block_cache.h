@@ -1,15 +1,15 @@
-// The blocks that were read from files and may be read again. All databases of a MemoryBudget share
-// one. It takes what the budget's other uses leave, and gives it back when they grow.
+// Blocks that were read from files and may be read again. All databases of a MemoryBudget share one
+// cache. It takes what the budget's other uses leave, and shrinks when they grow.
 //
-// Replacement is S3-FIFO: a new block enters a small queue of a tenth of the space and is passed on
-// to the main queue only if it was asked for more than once while it was there, or if it had left
-// the small queue a short while ago. So a scan, which asks for each block once, flows through the
-// tenth and leaves the rest alone. Rather than an LRU of segments, because a hit only raises a
-// number in the entry, where an LRU moves it to the front of a list: the lock is held shorter and
-// fewer cache lines are written.
+// Replacement is S3-FIFO: a new block enters a small queue of a tenth of the space. It moves to the
+// main queue only if it was requested more than once while it was there, or if it had left the
+// small queue a short while ago. So a scan, which requests each block once, passes through the
+// tenth and does not affect the rest. Unlike a segmented LRU, which moves an entry to the front of
+// a list, a hit only raises a number in the entry: the lock is held for a shorter time and fewer
+// cache lines are written.
 //
 // Thread-safe. The cache is divided into shards by the key's hash, each with a mutex of its own
-// that is held for a search in a hash table.
+// that is held for a lookup in a hash table.
 #ifndef BIGTABLE_CACHE_BLOCK_CACHE_H_
 #define BIGTABLE_CACHE_BLOCK_CACHE_H_
 
@@ -50,19 +50,19 @@ class BlockCache {
   // An id that no other file of this cache has or had.
   uint64_t NewFileId() { return last_file_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-  // Null when the block is not here.
+  // Null if the block is not in the cache.
   Ref<Block> Lookup(const Key& key);
-  // Keeps `block`, unless one with this key is here already or it is larger than a shard. Makes
-  // room first, so that the cache never holds more than capacity().
+  // Adds `block`, unless its key is in the cache already or it is larger than a shard. Makes room
+  // first, so that the cache never holds more than capacity().
   void Insert(const Key& key, Ref<Block> block);
-  // The same, but one that is here already goes, whatever the size of the new one.
+  // The same, but evicts an existing block with this key, even if the new one is too large.
   void Replace(const Key& key, Ref<Block> block);
-  // Evicts until the cache fits capacity(): for those who charged the budget with much.
+  // Evicts until the cache fits capacity(): call it after charging the budget with much.
   void Shrink();
-  // Forgets all blocks of a file that is gone. Looks at every entry.
+  // Removes all blocks of a deleted file. Cost: visits every entry.
   void EraseFile(uint64_t file_id);
 
-  // What the cache may hold now: the budget's limit less its other uses, and at least a sixteenth
+  // What the cache may hold now: the budget's limit minus its other uses, and at least a sixteenth
   // of the limit.
   uint64_t capacity() const;
   uint64_t hits() const;

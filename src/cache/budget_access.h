@@ -1,5 +1,5 @@
-// What the engine does with a MemoryBudget: counts what it keeps in memory, has memtables written
-// out, and uses the block cache that all databases of a budget share. Thread-safe.
+// The engine's access to a MemoryBudget: counts memory in use, has memtables flushed, and provides
+// the block cache that all databases of a budget share. Thread-safe.
 #ifndef BIGTABLE_CACHE_BUDGET_ACCESS_H_
 #define BIGTABLE_CACHE_BUDGET_ACCESS_H_
 
@@ -14,9 +14,10 @@ namespace bigtable {
 
 class BudgetAccess {
  public:
-  // The limit that the budget was made with, which may be too small.
+  // The limit that was passed to the constructor; it may be too small.
   static uint64_t GivenLimit(const MemoryBudget& budget) { return budget.given_; }
-  // Takes (or, negative, gives back) `bytes`. Never refuses: the caller looks at used() and acts.
+  // Charges `bytes`, or releases them if negative. Never refuses: the caller checks used() and
+  // acts.
   static void Charge(MemoryBudget& budget, MemoryBudget::Use use, int64_t bytes) {
     budget.Charge(use, bytes);
   }
@@ -26,10 +27,10 @@ class BudgetAccess {
   static void RemoveHolder(MemoryBudget& budget, MemtableHolder* holder) {
     budget.RemoveHolder(holder);
   }
-  // Has the largest memtable of all written out in the background, unless something is being
-  // written out already; false if there is nothing to write out.
+  // Has the largest of all memtables flushed in the background, unless a flush is running already.
+  // False if there is nothing to flush.
   static bool WriteOutLargest(MemoryBudget& budget) { return budget.WriteOutLargest(); }
-  // Has all databases check whether writers that wait for memory can go on.
+  // Makes all databases check whether writers that wait for memory can continue.
   static void NotifyProgress(MemoryBudget& budget) { budget.NotifyProgress(); }
 
   // The cache that all databases of this budget share.

@@ -1,5 +1,5 @@
-// What something takes of a memory budget, given back when this goes. As a member, it stands before
-// what it is charged for, and so goes after it. One thread at a time.
+// A charge to a memory budget, released by the destructor. A member of this type must be declared
+// before the memory that it charges, so that it is destroyed after it. One thread at a time.
 #ifndef BIGTABLE_CACHE_BUDGET_CHARGE_H_
 #define BIGTABLE_CACHE_BUDGET_CHARGE_H_
 
@@ -13,13 +13,13 @@ namespace bigtable {
 
 class BudgetCharge {
  public:
-  // `budget` outlives this; null: nothing is charged.
+  // `budget` must outlive this; null: nothing is charged.
   BudgetCharge(MemoryBudget* budget, MemoryBudget::Use use) : budget_(budget), use_(use) {}
   ~BudgetCharge() { Set(0); }
   BudgetCharge(const BudgetCharge&) = delete;
   BudgetCharge& operator=(const BudgetCharge&) = delete;
 
-  // It is so much from now on.
+  // Sets the charge to `bytes`.
   void Set(uint64_t bytes) {
     if (budget_ == nullptr || bytes == charged_) return;
     BudgetAccess::Charge(*budget_, use_,

@@ -32,7 +32,7 @@ void MemoryBudget::RemoveHolder(MemtableHolder* holder) {
 
 bool MemoryBudget::WriteOutLargest() {
   const std::unique_lock turn(write_out_mutex_, std::try_to_lock);
-  if (!turn.owns_lock()) return true;  // somebody sees to it
+  if (!turn.owns_lock()) return true;  // another thread does it
   const std::shared_lock lock(holders_mutex_);
   MemtableHolder* largest = nullptr;
   uint64_t most = 0;

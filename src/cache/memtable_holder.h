@@ -1,5 +1,5 @@
-// A database as its memory budget sees it: something that has memtables, which can be written out
-// when they are too many.
+// The budget's interface to an owner of memtables, which it can request to flush when they take too
+// much memory.
 #ifndef BIGTABLE_CACHE_MEMTABLE_HOLDER_H_
 #define BIGTABLE_CACHE_MEMTABLE_HOLDER_H_
 
@@ -10,14 +10,14 @@ namespace bigtable {
 // Called from any thread; must not call the budget's functions for holders.
 class MemtableHolder {
  public:
-  // Whether memtables are on their way to SSTables.
+  // Whether memtables are being flushed.
   virtual bool IsWritingOut() const = 0;
-  // The bytes of the largest memtable that could be; 0 if that would free nothing of note, or if
-  // nothing can be written.
+  // The bytes of the largest memtable that could be flushed; 0 if that would free little memory, or
+  // if nothing can be written.
   virtual uint64_t LargestMemtable() const = 0;
   virtual void WriteOutLargest() = 0;
-  // Memtables of some holder of the budget were flushed, or another compaction has ended. Must not
-  // wait.
+  // Called after a holder of the budget has flushed memtables, or another compaction has ended.
+  // Must not wait.
   virtual void OnProgress() = 0;
 
  protected:

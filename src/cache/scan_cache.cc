@@ -23,7 +23,7 @@ Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, ReadPoint point,
   Ref<Block> block = BudgetAccess::Cache(*budget_).Lookup({id, hash});
   if (block) {
     const CachedRowHead cached = CachedRowHead::Read(block->data());
-    // Nothing came after it that this moment could see.
+    // No later write is visible at this read point.
     if (cached.row == row && writes.Of(hash) <= cached.as_of &&
         (!point.is_snapshot || cached.as_of <= point.sequence)) {
       counts.hits.fetch_add(1, std::memory_order_relaxed);

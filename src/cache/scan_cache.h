@@ -1,23 +1,23 @@
 // The scan cache (section 6 of the paper): rows as they came out of the merge of memtables and
-// SSTables, for those who read the same rows again. It shares the memory and the replacement of the
-// block cache.
+// SSTables, for reads of the same rows again. It shares the memory and the replacement of the block
+// cache.
 //
-// A row is kept with the read sequence as of which it was read, and is good for every later one as
-// long as nothing was written to it since. To know that, its server notes the last write not for
-// each row but for each of some thousands of groups of rows, by the row's hash (LastWrites): so a
-// write costs one store, and nothing has to be looked for or removed. What was written to others of
-// the group makes a cached row look stale at worst, until it is read again.
+// A row is cached with the read sequence at which it was read. It is valid for every later read
+// sequence as long as the row is not written. To detect writes, the server notes the last write of
+// each of some thousands of groups of rows, by the row's hash (LastWrites), rather than of each
+// row. So a write costs one store, and needs no search or removal. At worst, a write to another row
+// of the group makes a cached row look stale until it is read again.
 //
-// Why no read sees a stale row. A server gives its writes ascending sequence numbers, notes each
-// before it makes it visible, and shows its readers a row as of a number only when no smaller one
-// is still to come. A reader takes its read sequence first, and only then looks at the note; what
-// was cached as of a smaller number than the noted one is not used. And a reader that puts a row
-// here does not overtake a write either: the write has a larger number than the row, and is noted
-// before anybody can miss it.
+// Why no read sees a stale row. A server gives its writes ascending sequence numbers, and notes
+// each write before it makes it visible. Readers see a row at a sequence number only when no
+// smaller number is still to come. A reader takes its read sequence first, and reads the note
+// afterwards. It does not use a cached row whose read sequence is smaller than the noted number. A
+// reader that inserts a row cannot hide a write either: the write has a larger number than the row,
+// and is noted before any reader could miss it.
 //
-// None of this holds between servers: a smaller number of one may become visible after a larger one
-// of another. So each server has notes of its own, and what is cached is of one server, too: a
-// tablet gets a new id wherever it is opened.
+// None of this holds between servers: a smaller number of one server may become visible after a
+// larger one of another. So each server has its own notes, and a cached row belongs to one server:
+// a tablet gets a new id wherever it is opened.
 //
 // Thread-safe.
 #ifndef BIGTABLE_CACHE_SCAN_CACHE_H_
@@ -43,8 +43,8 @@
 
 namespace bigtable {
 
-// What the bytes of a cached row begin with. They are in memory only, and one process's: without a
-// version, a byte order or a checksum.
+// The head of a cached row. These bytes exist only in the memory of one process, so they have no
+// version, byte order or checksum.
 //
 //   | read sequence | size of the row's key | the row's key | its cells (read/cached_row.h) ...
 struct CachedRowHead {
@@ -61,7 +61,7 @@ struct CachedRowHead {
     return head;
   }
   size_t size() const { return sizeof as_of + sizeof(size_t) + row.size(); }
-  // Returns the place behind it.
+  // Returns the position after it.
   char* Write(char* to) const {
     const size_t row_size = row.size();
     std::memcpy(to, &as_of, sizeof as_of);
@@ -71,21 +71,22 @@ struct CachedRowHead {
   }
 };
 
-// When rows of one server were written last. One thread at a time notes, the server's writer;
-// everybody looks.
+// The last writes to rows of one server. Only the server's writer notes writes, one thread at a
+// time; any thread may read.
 class LastWrites {
  public:
-  // Of each of `groups` groups of rows: the more, the fewer rows look stale that are not.
+  // There is one entry for each of `groups` groups of rows; the more groups, the fewer rows look
+  // stale without being so.
   LastWrites(std::shared_ptr<MemoryBudget> budget, size_t groups);
   ~LastWrites();
   LastWrites(const LastWrites&) = delete;
   LastWrites& operator=(const LastWrites&) = delete;
 
-  // Before the mutation becomes visible. Each number is larger than the one before.
+  // Called before the mutation becomes visible. Each number is larger than the one before.
   void Note(std::string_view row, SequenceNumber sequence) {
     groups_[GroupOf(Checksum(row))].store(sequence, std::memory_order_release);
   }
-  // Not before the last write to the row that the server has made visible.
+  // At least the number of the last visible write of the server to the row.
   SequenceNumber Of(uint64_t row_hash) const {
     return groups_[GroupOf(row_hash)].load(std::memory_order_acquire);
   }
@@ -98,25 +99,25 @@ class LastWrites {
   std::vector<std::atomic<SequenceNumber>> groups_;
 };
 
-// The rows, of all servers of a database.
+// The cached rows of all servers of a database.
 class ScanCache {
  public:
-  // What a read of a moment may use.
+  // The point at which a read sees the data.
   struct ReadPoint {
     SequenceNumber sequence = 0;
-    bool is_snapshot = false;  // nothing that was written later
+    bool is_snapshot = false;  // it sees nothing that was written later
   };
 
   explicit ScanCache(std::shared_ptr<MemoryBudget> budget) : budget_(std::move(budget)) {}
   ScanCache(const ScanCache&) = delete;
   ScanCache& operator=(const ScanCache&) = delete;
 
-  // An id for a tablet on one server with one schema: with another schema its rows would look
-  // different, and another server does not know of the writes that this one has noted.
+  // A new id for a tablet on one server with one schema. With another schema its rows would look
+  // different, and another server does not have the notes of this one's writes.
   uint64_t NewId();
 
-  // Null: it is not here, or not good for the point. `writes` are those of the server that gave
-  // the point.
+  // Null if the row is not cached, or not valid at the point. `writes` are those of the server that
+  // provided the point.
   Ref<Block> Lookup(uint64_t id, std::string_view row, ReadPoint point, const LastWrites& writes);
   // `cached` begins with a CachedRowHead, or is null.
   void Insert(uint64_t id, std::string_view row, Ref<Block> cached);

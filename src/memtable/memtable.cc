@@ -21,7 +21,7 @@ Memtable::~Memtable() {
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, -static_cast<int64_t>(idle_));
 }
 
-// --- The writer's ---
+// --- Writer only ---
 
 void Memtable::Add(std::string_view key, std::string_view value) {
   char* const copy = arena_.Allocate(value.size());
@@ -37,11 +37,11 @@ void Memtable::AddPinned(std::string_view key, std::string_view value,
 }
 
 void Memtable::Insert(std::string_view key, const char* value, size_t value_size) {
-  // Before there is an entry nobody looks at the prefix.
+  // No reader uses the prefix before there is an entry.
   if (empty()) prefix_.resize(CommonPrefix(prefix_, key));
   const Target target = TargetOf(key);
-  // The node of the last insertion serves if the key belongs into it. Then on no level is there a
-  // node between splice_[level] and the key either.
+  // Reuse the node of the last insertion if the key belongs there. Then no level has a node between
+  // splice_[level] and the key.
   const Node* after = nullptr;
   const Node* const last = splice_[0];
   const bool is_behind =
@@ -79,8 +79,8 @@ void Memtable::SplitAndInsert(size_t position, uint64_t number, Entry* entry) {
   constexpr size_t kSlots = SlotOrder::kSlots;
   Node* const left = splice_[0];
   const SlotOrder order = left->order.load(std::memory_order_relaxed);
-  // What comes in order leaves full nodes behind. (What comes behind a full node otherwise may be
-  // followed by what belongs before it: versions of one cell descend.)
+  // Keys that come in order leave full nodes. (Other keys at the end of a full node may be followed
+  // by smaller ones: versions of one cell descend.)
   const bool is_in_order = position == kSlots && left->Entry(order.At(kSlots - 1)) == last_entry_;
   const size_t kept = is_in_order ? kSlots : (kSlots + 1) / 2;
   const size_t height = RandomHeight();
@@ -131,8 +131,8 @@ Memtable::Node* Memtable::NewNode(size_t height) {
   return new (memory + links) Node;
 }
 
-// Half of the nodes of each level are also on the next. Since a link tells where the next node
-// begins, a search only touches nodes that it goes through: with a quarter, these were more.
+// Half of the nodes of each level are also on the next. A link has the number of the next node's
+// first key, so a search only touches nodes on its path. With a quarter, it touched more.
 size_t Memtable::RandomHeight() {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;

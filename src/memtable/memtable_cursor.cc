@@ -14,7 +14,7 @@ void MemtableCursor::SeekBefore(std::string_view target) {
   const MemtableEntry* entry = nullptr;
   while (!memtable_->empty() && entry == nullptr) {
     position_ = memtable_->Find(memtable_->TargetOf(target));
-    // Only the first node has nothing before what is looked for in it.
+    // Only the first node can have no entry before the target.
     if (position_.index == 0) break;
     --position_.index;
     entry = position_.Get();
@@ -31,8 +31,8 @@ void MemtableCursor::SeekToLast() {
   Show(entry);
 }
 
-// Neighbours in key order lie anywhere in memory. An entry is asked for three steps ahead, and its
-// value one step ahead, when it is known where that is.
+// Neighbours in key order are anywhere in memory. An entry is prefetched three steps ahead, and its
+// value one step ahead, when its address is known.
 void MemtableCursor::Next() {
   const MemtableEntry* const current = entry_;
   if (position_.IsCurrent()) {
@@ -42,7 +42,7 @@ void MemtableCursor::Next() {
   }
   const MemtableEntry* next = memtable_->Settle(&position_, current->key());
   while (next == current) {
-    // It was looked for anew, or has come to another node by a split.
+    // The position was searched again, or a split moved the entry to another node.
     ++position_.index;
     next = memtable_->Settle(&position_, current->key());
   }

@@ -1,5 +1,5 @@
-// A position in a memtable, which must outlive it, and may be written to meanwhile: what is added
-// ahead of the cursor is seen by it. Values live as long as the memtable.
+// A position in a memtable. The memtable must outlive it, and may be written to concurrently: the
+// cursor sees entries that are added ahead of it. Values live as long as the memtable.
 #ifndef BIGTABLE_MEMTABLE_MEMTABLE_CURSOR_H_
 #define BIGTABLE_MEMTABLE_MEMTABLE_CURSOR_H_
 
@@ -23,8 +23,8 @@ class MemtableCursor final : public EntryCursor {
 
  private:
   void Show(const MemtableEntry* entry);
-  // The entry `n` behind the one at which the cursor stands, if it is in the same node or the next;
-  // null if it is not known. A hint: while the memtable is written to, it may be another.
+  // The entry `n` steps after the current one, if it is in the same node or the next; null if it is
+  // not known. A hint: while the memtable is written to, it may be another entry.
   const MemtableEntry* Ahead(size_t n) const;
 
   const Memtable* const memtable_;

@@ -1,18 +1,18 @@
-// The nodes of a memtable, which is an unrolled skip list: a skip list whose nodes hold some
-// entries each. What one writer does here and any number of readers see, without locks, goes by
-// these rules:
+// The nodes of a memtable, which is an unrolled skip list: a skip list with several entries in each
+// node. These rules let one writer and any number of readers use it concurrently, without locks:
 //
 // 1. Nodes are never removed. An entry never changes, and is not freed before the memtable.
 // 2. A node's lowest entry is in slot 0 and stays there. Only the first node, which begins below
-//    all keys, has no such entry. So where a node begins never changes.
-// 3. A new entry is written into a free slot, and then comes to be there by one store of `order`.
-// 4. A full node is split: its upper half is copied into a new node, and that is linked; then the
-//    upper half is taken out of `order`; then `splits` is counted up; and only after that are the
-//    slots used again. The new node's upper links come last.
+//    all keys, has no such entry. So the key at which a node begins never changes.
+// 3. A new entry is written into a free slot, and then becomes visible by one store of `order`.
+// 4. To split a full node, its upper half is copied into a new node, and the new node is linked;
+//    then the upper half is removed from `order`; then `splits` is incremented. Only after that are
+//    the slots reused. The new node's upper links come last.
 //
-// A reader loads `splits`, then `order`; looks whether its key is in a later node by now; loads the
-// slots; and then `splits` again. If it saw `order` without the upper half, it sees the new node.
-// If it saw a slot that was used again, it sees another `splits`, and has to look once more. While
+// A reader loads `splits`, then `order`; checks whether its key is in a later node by now; loads
+// the slots; and then loads `splits` again. If it saw `order` without the upper half, it sees the
+// new node. If it saw a reused slot, it sees another value of `splits`, and must search again.
+// While `splits` is unchanged, the same `order` means the same entries.
 // `splits` is the same, the same `order` means the same entries.
 #ifndef BIGTABLE_MEMTABLE_MEMTABLE_NODE_H_
 #define BIGTABLE_MEMTABLE_MEMTABLE_NODE_H_
@@ -28,7 +28,7 @@
 
 namespace bigtable {
 
-// The key follows.
+// The bytes of the key follow the struct.
 struct MemtableEntry {
   const char* value;
   uint32_t value_size;
@@ -40,25 +40,26 @@ struct MemtableEntry {
   std::string_view value_view() const { return {value, value_size}; }
 };
 
-// A key that is looked for, and its number: unequal numbers decide how two keys compare, equal ones
-// say nothing (KeyNumberBehind).
+// A search key, and its number: unequal numbers decide how two keys compare, equal ones decide
+// nothing (KeyNumberBehind).
 struct MemtableTarget {
   std::string_view key;
   uint64_t number;
 };
 
 struct MemtableNode {
-  // To the next node of a level, with the number of the key at which that begins, so that whoever
-  // comes by sees where it is without touching it. The writer stores the node first and then the
-  // number, and a reader loads them the other way round. As nodes are only linked in between, the
-  // numbers of a link descend, and the one that a reader has is never below its node's.
+  // Link to the next node of a level, with the number of that node's first key, so that a search
+  // can compare without touching the node. The writer stores the node first and then the number,
+  // and a reader loads them in the opposite order. Nodes are only inserted between, so the numbers
+  // of a link descend, and the number that a reader loaded is never below that of the node it
+  // loads.
   struct Link {
     std::atomic<MemtableNode*> node{nullptr};
     std::atomic<uint64_t> number{UINT64_MAX};
 
     MemtableNode* Next() const { return node.load(std::memory_order_acquire); }
-    // The next node if it begins before the target. `after`, which does not, is not compared. A
-    // node that is linked at this moment may be missed.
+    // The next node if it begins before the target. `*after` is a node known not to; it is not
+    // compared again. May miss a node that is being linked.
     MemtableNode* NextBefore(const MemtableTarget& target, const MemtableNode** after) const {
       const uint64_t seen = number.load(std::memory_order_acquire);
       if (seen > target.number) return nullptr;
@@ -69,7 +70,7 @@ struct MemtableNode {
       *after = next;
       return nullptr;
     }
-    // The writer's.
+    // Writer only.
     void Set(MemtableNode* next, uint64_t next_number) {
       node.store(next, std::memory_order_release);
       number.store(next_number, std::memory_order_release);
@@ -108,7 +109,7 @@ struct MemtableNode {
     return begin;
   }
 
-  // The writer's: puts an entry into a free slot, at a position in the order.
+  // Writer only: puts an entry into a free slot, at a position in the order.
   void Insert(size_t position, uint64_t number, MemtableEntry* entry) {
     const SlotOrder now = order.load(std::memory_order_relaxed);
     const size_t slot = now.At(now.count());

@@ -1,8 +1,8 @@
-// The order of the slots of a memtable's node, in one word, so that an entry comes to be there by
-// one store. The lowest four bits say how many slots are in use; behind them is the slot at each
-// position, four bits each: first those in use, in the order of their keys, and then the free ones.
-// (The permutation of Mao, Kohler, Morris: Cache Craftiness for Fast Multicore Key-Value Storage,
-// 2012.) Plain value.
+// The order of the slots of a memtable's node, in one word, so that one store makes an entry
+// visible. The lowest four bits are the number of slots in use. Above them is the slot at each
+// position, four bits each: first the slots in use, in the order of their keys, and then the free
+// ones. (The permutation of Mao, Kohler, Morris: Cache Craftiness for Fast Multicore Key-Value
+// Storage, 2012.) Plain value.
 #ifndef BIGTABLE_MEMTABLE_SLOT_ORDER_H_
 #define BIGTABLE_MEMTABLE_SLOT_ORDER_H_
 
@@ -15,16 +15,16 @@ class SlotOrder {
  public:
   static constexpr size_t kSlots = 15;
 
-  // None is in use.
+  // No slot is in use.
   constexpr SlotOrder() : SlotOrder(0) {}
-  // The first `count` are, in their order.
+  // The first `count` slots are in use, in that order.
   constexpr explicit SlotOrder(size_t count) : bits_(0xedcba98765432100 | count) {}
 
   constexpr size_t count() const { return bits_ & 15; }
-  // The slot at a position below kSlots; from count() on those that are free.
+  // The slot at a position below kSlots; positions from count() on have the free slots.
   constexpr size_t At(size_t position) const { return bits_ >> Shift(position) & 15; }
 
-  // The slot At(count()) comes into use at `position`, at most count(). Requires a free slot.
+  // Takes the slot At(count()) into use at `position`, at most count(). Requires a free slot.
   constexpr SlotOrder WithInserted(size_t position) const {
     const uint64_t behind = ~uint64_t{0} << Shift(position);  // positions from `position` on
     const uint64_t used = (uint64_t{1} << Shift(count())) - 1;
@@ -35,7 +35,7 @@ class SlotOrder {
     ++result.bits_;
     return result;
   }
-  // The first `count`, at most count(), stay in use.
+  // Keeps only the first `count` slots in use; `count` is at most count().
   constexpr SlotOrder WithFirst(size_t count) const {
     SlotOrder result;
     result.bits_ = (bits_ & ~uint64_t{15}) | count;
