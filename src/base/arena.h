@@ -1,5 +1,5 @@
-// Memory that is taken in small pieces and given back all at once. One thread allocates; what it
-// allocated may be read by any.
+// Memory that is allocated in small pieces and freed all at once. One thread allocates; any thread
+// may read the allocated memory.
 #ifndef BIGTABLE_BASE_ARENA_H_
 #define BIGTABLE_BASE_ARENA_H_
 
@@ -18,7 +18,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // `bytes` bytes, aligned to 8.
+  // Returns `bytes` bytes, aligned to 8.
   char* Allocate(size_t bytes) {
     bytes = (bytes + 7) & ~size_t{7};
     if (bytes > left_) [[unlikely]]
@@ -29,14 +29,14 @@ class Arena {
     return result;
   }
 
-  // Bytes of all chunks. Any thread may ask.
+  // Bytes of all chunks. Any thread may call it.
   uint64_t allocated() const { return allocated_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr size_t kFirstChunk = 4 << 10;
   static constexpr size_t kLargestChunk = 256 << 10;
 
-  // A large piece has a chunk of its own, and the one in use goes on being used.
+  // A large piece gets a chunk of its own, and the current chunk stays in use.
   char* AllocateChunk(size_t bytes) {
     const bool own = bytes > kLargestChunk / 4;
     const size_t size = own ? bytes : std::max(bytes, NextChunkSize());

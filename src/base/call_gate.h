@@ -1,15 +1,15 @@
-// Lets calls in until it is closed, and whoever closes it waits until they are all out. Passing
-// touches only the calling thread's own stripe.
+// Admits calls until it is closed; the thread that closes it waits until all calls have left.
+// Passing touches only the calling thread's own stripe.
 //
-// It also tells when what calls may be looking at can be deleted: a pointer that is read only
-// inside the gate is replaced, and what it pointed to is deleted after two more advances. Calls are
-// counted in one of two phases. Advancing, which is possible when no call is left in the phase that
-// is not the current one, makes that the current one: so after two advances each phase was seen
-// empty, and whoever was inside before has left. Long calls, which do not look at such pointers,
-// are counted apart, so that they do not keep what was replaced.
+// The gate also determines when an object that calls may use can be deleted. Replace a pointer that
+// is read only inside the gate, and delete the old object after two more advances. Calls are
+// counted in one of two phases. An advance is possible when the phase that is not current has no
+// calls left; it makes that phase the current one. So after two advances each phase was seen empty,
+// and every earlier call has left. Long calls do not use such pointers and are counted apart, so
+// that they do not delay deletions.
 //
-// In a child process of fork() the gate is closed from the beginning: what lies behind it is the
-// parent's, and the calls that were inside are in it for ever.
+// In a child process of fork() the gate is closed from the start: the guarded objects belong to the
+// parent, and the calls that were inside will never leave.
 #ifndef BIGTABLE_BASE_CALL_GATE_H_
 #define BIGTABLE_BASE_CALL_GATE_H_
 
@@ -28,7 +28,7 @@ namespace bigtable {
 // Thread-safe.
 class CallGate {
  public:
-  // The time inside. False when the gate was closed: then the call must not go on.
+  // The time inside the gate. False if the gate was closed: then the call must not continue.
   class Pass {
    public:
     explicit Pass(CallGate* gate) : Pass(gate, gate->phase_.load(std::memory_order_relaxed)) {}
@@ -41,8 +41,8 @@ class CallGate {
    protected:
     Pass(CallGate* gate, int slot)
         : gate_(gate), calls_(&gate->counts_[ThreadStripe()].calls[static_cast<size_t>(slot)]) {
-      // Sequentially consistent, as is closing: either this sees the gate closed, or the closer
-      // sees this call. The same goes for pointers that are replaced before TryAdvance.
+      // Sequentially consistent, like closing: either this sees the gate closed, or the closer sees
+      // this call. The same holds for pointers that are replaced before TryAdvance.
       calls_->fetch_add(1, std::memory_order_seq_cst);
       open_ = !gate_->closed_.load(std::memory_order_seq_cst);
     }
@@ -52,21 +52,21 @@ class CallGate {
     std::atomic<int64_t>* const calls_;
     bool open_;
   };
-  // Of a call that may take long. It must not look at pointers that are replaced.
+  // A pass for a call that may take long. It must not use pointers that are replaced.
   class LongPass final : public Pass {
    public:
     explicit LongPass(CallGate* gate) : Pass(gate, kLong) {}
   };
 
-  // Lets no more calls in, and returns when none is inside.
+  // Admits no more calls, and returns when none is inside.
   void CloseAndWait() {
     closed_.store(true, std::memory_order_seq_cst);
     for (const int slot : {0, 1, kLong}) {
       while (!IsEmpty(slot)) absl::SleepFor(absl::Microseconds(50));
     }
   }
-  // Advances if that is possible now; does not wait. One thread at a time. For what was replaced in
-  // a sequentially consistent store, and is loaded so.
+  // Advances if that is possible now; does not wait. One thread at a time. The pointer must have
+  // been replaced with a sequentially consistent store, and be loaded likewise.
   bool TryAdvance() {
     const int phase = phase_.load(std::memory_order_relaxed);
     if (!IsEmpty(1 - phase)) return false;
@@ -74,10 +74,10 @@ class CallGate {
     advances_.fetch_add(1, std::memory_order_seq_cst);
     return true;
   }
-  // So far.
+  // The number of advances so far.
   uint64_t advances() const { return advances_.load(std::memory_order_seq_cst); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
-  // Whether this process is a child of the one that made the gate.
+  // Whether this process is a child of the one that created the gate.
   bool is_forked() const { return forked_.load(std::memory_order_relaxed); }
 
  private:
@@ -86,7 +86,7 @@ class CallGate {
     std::array<std::atomic<int64_t>, 3> calls{};  // by phase; long ones
   };
 
-  // Whether each stripe was seen without calls in this place.
+  // Whether each stripe was seen without calls in this slot.
   bool IsEmpty(int slot) const {
     for (const Count& count : counts_) {
       if (count.calls[static_cast<size_t>(slot)].load(std::memory_order_seq_cst) != 0) return false;
@@ -95,7 +95,7 @@ class CallGate {
   }
 
   std::array<Count, kStripes> counts_;
-  // What every call reads, and hardly anybody writes.
+  // Read by every call, and rarely written.
   alignas(kCacheLine) std::atomic<bool> closed_{false};
   std::atomic<int> phase_{0};
   std::atomic<uint64_t> advances_{0};

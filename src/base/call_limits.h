@@ -1,4 +1,4 @@
-// How long a call may take: its deadline, and the flags by which another thread ends it.
+// Limits of a call: its deadline, and the flags by which another thread cancels it.
 #ifndef BIGTABLE_BASE_CALL_LIMITS_H_
 #define BIGTABLE_BASE_CALL_LIMITS_H_
 
@@ -18,17 +18,17 @@
 
 namespace bigtable {
 
-// When a call ends at the latest. Callers say it by the wall clock. It is made of that once, when
-// the call begins, and is a moment of the steady clock from then on: whoever sets the wall clock
-// neither ends a call that has begun nor has it wait any longer.
+// The latest time at which a call ends. Callers specify it by the wall clock. It is converted to
+// the steady clock once, when the call begins, so setting the wall clock neither ends a running
+// call nor makes it wait longer.
 class Deadline {
  public:
   constexpr Deadline() = default;  // never
-  // Implicit: so it is made where a caller's options become limits.
+  // Implicit, so that a caller's options convert to limits.
   Deadline(absl::Time wall)  // NOLINT(google-explicit-constructor)
       : at_(wall == absl::InfiniteFuture() ? SteadyTime::InfiniteFuture()
                                            : SteadyTime::Now() + (wall - absl::Now())) {}
-  // As long from now.
+  // The deadline this much time from now.
   static Deadline In(absl::Duration time) {
     Deadline deadline;
     if (time != absl::InfiniteDuration()) deadline.at_ = SteadyTime::Now() + time;
@@ -37,12 +37,12 @@ class Deadline {
 
   bool is_never() const { return at_ == SteadyTime::InfiniteFuture(); }
   bool has_passed() const { return !is_never() && SteadyTime::Now() >= at_; }
-  // Not more than zero if it has passed; infinite: never.
+  // Zero or negative if it has passed; infinite if there is no deadline.
   absl::Duration left() const {
     return is_never() ? absl::InfiniteDuration() : at_ - SteadyTime::Now();
   }
 
-  // The earlier is the smaller.
+  // The earlier deadline is the smaller one.
   friend constexpr auto operator<=>(const Deadline&, const Deadline&) = default;
 
  private:
@@ -52,11 +52,11 @@ class Deadline {
 struct CallLimits {
   Deadline deadline;
   const Cancellation* cancellation = nullptr;
-  // Of a call that somebody makes for the caller: whether that one has given up.
+  // For a call that another thread makes on behalf of the caller: whether the caller has given up.
   const std::atomic<bool>* given_up = nullptr;
 
-  // OK, Cancelled, DeadlineExceeded, or Unavailable if it was given up; `what` is the call's
-  // subject in the message. Costs a few comparisons where there is no limit.
+  // OK, Cancelled, DeadlineExceeded, or Unavailable if it was given up; `what` names the call in
+  // the message. Costs a few comparisons if there is no limit.
   absl::Status Check(std::string_view what = "the call") const {
     if (cancellation != nullptr && cancellation->cancelled()) {
       return absl::CancelledError(Cat(what, " was cancelled"));
@@ -71,8 +71,8 @@ struct CallLimits {
     return absl::OkStatus();
   }
 
-  // How long whoever checks these limits may sleep between two looks at them. That a call was
-  // cancelled, or given up, is not announced, so it is looked for.
+  // How long a thread that checks these limits may sleep between two checks. Cancellation and
+  // giving up are not signalled, so they must be polled.
   absl::Duration MostSleep() const {
     const bool may_end = cancellation != nullptr || given_up != nullptr;
     return std::min(deadline.left(), may_end ? absl::Milliseconds(20) : absl::InfiniteDuration());

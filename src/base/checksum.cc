@@ -2,8 +2,8 @@
 
 #include <xxhash.h>
 
-// Where the library has them, calls that look at the processor, once, and take the widest vectors
-// there are. Not every build of the library has them, static ones rarely: hence weak.
+// The library's dispatching functions detect the processor's features, once, and use the widest
+// vectors. Not every build of the library has them, and static ones rarely do: hence weak.
 #if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
 #define XXH_DISPATCH_DISABLE_REPLACE
 #include <xxh_x86dispatch.h>

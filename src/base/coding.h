@@ -1,5 +1,5 @@
-// Integers as bytes. Fixed widths are little-endian; big-endian forms are for keys, because they
-// compare with memcmp as the numbers do. Varints hold seven bits a byte, lowest first.
+// Encoding of integers. Fixed widths are little-endian. Big-endian forms are for keys, because they
+// compare with memcmp in numeric order. Varints have seven bits per byte, lowest bits first.
 #ifndef BIGTABLE_BASE_CODING_H_
 #define BIGTABLE_BASE_CODING_H_
 
@@ -61,7 +61,7 @@ inline void AppendLengthPrefixed(std::string* out, std::string_view text) {
   out->append(text);
 }
 
-// Signed numbers whose small magnitudes stay short.
+// Signed numbers such that small magnitudes have short varints.
 inline uint64_t ZigZag(int64_t v) {
   return (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63);
 }
@@ -69,7 +69,7 @@ inline int64_t UnZigZag(uint64_t v) {
   return static_cast<int64_t>(v >> 1) ^ -static_cast<int64_t>(v & 1);
 }
 
-// Decodes a varint from [p, end). Returns where it ends, or nullptr when it is cut or too long.
+// Decodes a varint from [p, end). Returns its end, or nullptr if it is truncated or too long.
 inline const char* ParseVarint64(const char* p, const char* end, uint64_t* v) {
   uint64_t result = 0;
   for (int shift = 0; shift <= 63 && p < end; shift += 7) {
@@ -95,8 +95,8 @@ inline const char* ParseVarint32(const char* p, const char* end, uint32_t* v) {
   return p;
 }
 
-// Reads a value at a time from the front of bytes that nobody vouches for. Once a read fails, all
-// later ones do: read everything, then ask ok().
+// Reads values one by one from the front of untrusted bytes. After a failed read all later ones
+// fail: read everything, then check ok().
 class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : p_(bytes.data()), end_(p_ + bytes.size()) {}

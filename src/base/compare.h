@@ -1,6 +1,6 @@
-// Comparing keys: how many bytes two texts have in common at their start, which is what prefix
-// compression and searches in prefix-compressed keys are made of; and comparisons of short texts
-// without a call. Pure functions.
+// Comparison of keys: the length of the common prefix of two texts, which prefix compression and
+// searches in prefix-compressed keys use; and comparisons of short texts without a function call.
+// Pure functions.
 #ifndef BIGTABLE_BASE_COMPARE_H_
 #define BIGTABLE_BASE_COMPARE_H_
 
@@ -34,8 +34,8 @@ inline bool LessBehind(std::string_view a, std::string_view b, size_t common) {
          static_cast<unsigned char>(a[common]) < static_cast<unsigned char>(b[common]);
 }
 
-// The first eight bytes as a number that compares as they do; a shorter text is filled up with
-// zeros. Equal numbers say nothing, unequal ones decide.
+// The first eight bytes as a number that compares like the bytes; a shorter text is padded with
+// zeros. Unequal numbers decide the comparison; equal numbers do not.
 inline uint64_t KeyNumber(std::string_view key) {
   if (key.size() >= 8) [[likely]]
     return LoadBigEndian64(key.data());
@@ -44,8 +44,9 @@ inline uint64_t KeyNumber(std::string_view key) {
   return LoadBigEndian64(padded);
 }
 
-// The same of what follows `prefix`, for keys that mostly begin with it: 0 for those before all
-// that do, and the largest number for those behind them; of keys that do, some may have these too.
+// The same for the bytes after `prefix`, for keys that mostly begin with it: 0 for keys before all
+// those with the prefix, and the largest number for keys after them. Keys with the prefix may have
+// these numbers too.
 inline uint64_t KeyNumberBehind(std::string_view prefix, std::string_view key) {
   const size_t common = CommonPrefix(prefix, key);
   if (common == prefix.size()) [[likely]]
@@ -53,7 +54,7 @@ inline uint64_t KeyNumberBehind(std::string_view prefix, std::string_view key) {
   return LessBehind(prefix, key, common) ? UINT64_MAX : 0;
 }
 
-// a < b, without a call: for keys that differ early.
+// a < b, without a function call: for keys that differ early.
 inline bool Less(std::string_view a, std::string_view b) {
   const size_t n = std::min(a.size(), b.size());
   size_t i = 0;
@@ -67,7 +68,7 @@ inline bool Less(std::string_view a, std::string_view b) {
   }
   return a.size() < b.size();
 }
-// Whether `n` bytes are the same, without a call: for a few bytes.
+// Whether `n` bytes are equal, without a function call: for a few bytes.
 inline bool SameBytes(const char* a, const char* b, size_t n) {
   if (n >= 8) {
     for (size_t i = 0; i + 8 < n; i += 8) {
@@ -84,7 +85,7 @@ inline bool SameBytes(const char* a, const char* b, size_t n) {
   return true;
 }
 
-// Whether `text` begins with `prefix`, without a call: for short prefixes.
+// Whether `text` begins with `prefix`, without a function call: for short prefixes.
 inline bool BeginsWith(std::string_view text, std::string_view prefix) {
   return text.size() >= prefix.size() && SameBytes(text.data(), prefix.data(), prefix.size());
 }

@@ -1,7 +1,8 @@
-// A position in a sorted sequence of entries (encoded key, value): what a memtable, an SSTable, a
-// run of them and a merge of all of these have in common. One thread uses a cursor at a time.
+// A position in a sorted sequence of entries (encoded key, value): the common interface of
+// memtables, SSTables, sorted runs and merges of these. One thread uses a cursor at a time.
 //
-// Where it stands is kept in this base class, so that looking is not a virtual call; moving is.
+// The current entry is kept in this base class, so that reading it is not a virtual call; moving
+// is.
 #ifndef BIGTABLE_BASE_ENTRY_CURSOR_H_
 #define BIGTABLE_BASE_ENTRY_CURSOR_H_
 
@@ -20,30 +21,31 @@ class EntryCursor {
   EntryCursor& operator=(const EntryCursor&) = delete;
   virtual ~EntryCursor() = default;
 
-  // Goes to the first entry whose key is at or after `target`.
+  // Moves to the first entry whose key is at or after `target`.
   virtual void Seek(std::string_view target) = 0;
-  // Goes to the last entry whose key is before `target`.
+  // Moves to the last entry whose key is before `target`.
   virtual void SeekBefore(std::string_view target) = 0;
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
-  // Goes to the following entry. Requires valid().
+  // Moves to the next entry. Requires valid().
   virtual void Next() = 0;
 
-  // False when there is no such entry, or when it could not be read: then status() says why.
+  // False if there is no such entry, or if it could not be read: then status() is the error.
   bool valid() const { return valid_; }
   const absl::Status& status() const { return status_; }
 
-  // Whether what could not be read has only entries of rows behind this one, which `row_prefix` is
-  // of: all that the source has of the row was shown, or had been passed by. Requires a status that
-  // is not OK. False is always right.
+  // Whether the part that could not be read has only entries of rows after the row with this
+  // `row_prefix`: all entries of the row in this source were returned or skipped. Requires a status
+  // that is not OK. False is always correct.
   virtual bool FailedBehind(std::string_view /*row_prefix*/) const { return false; }
 
-  // The entry's encoded key (base/entry_key.h) and value, until the cursor moves. Require valid().
+  // The entry's encoded key (base/entry_key.h) and value, valid until the cursor moves. Require
+  // valid().
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
 
-  // Who keeps value() in place when the cursor moves on: null where the source itself does, for as
-  // long as the source lives. key() never outlives the move.
+  // The object that keeps value() in place after the cursor moves; null if the source itself does,
+  // as long as it lives. key() is never valid after a move.
   const RefCounted* value_owner() const { return value_owner_; }
 
  protected:

@@ -10,7 +10,7 @@ namespace {
 constexpr char kEnd = kEscapeEnd;
 constexpr char kEscapedZero = kEscapeZero;
 
-// Finds the 00 01 that ends an escaped text; npos if there is none or an escape is broken.
+// Finds the 00 01 that ends an escaped text; npos if there is none or an escape is invalid.
 size_t FindEnd(std::string_view text, size_t from) {
   while (true) {
     const size_t zero = text.find('\0', from);
@@ -52,7 +52,7 @@ void AppendTimestamp(std::string* out, int64_t timestamp) {
 
 void AppendNoFamily(std::string* out, uint32_t group_id) {
   AppendFamily(out, "");
-  // One more than the number, seven bits a byte: without a zero byte.
+  // The number plus one, seven bits per byte: so there is no zero byte.
   AppendVarint64(out, uint64_t{group_id} + 1);
   out->push_back('\0');
   out->push_back(kEnd);

@@ -1,5 +1,5 @@
-// The key of an entry: a cell or a deletion, in a memtable and in an SSTable. This is the only
-// place that knows how it is encoded; keys compare with memcmp in the order of the data model.
+// The key of an entry: a cell or a deletion, in a memtable and in an SSTable. Only this file knows
+// its encoding; keys compare with memcmp in the order of the data model.
 //
 //   row ascending, then family, then qualifier ascending, then timestamp descending,
 //   then (sequence, ordinal) descending
@@ -12,15 +12,15 @@
 //   |<- column prefix ----------------------------------->|<- trailer of 19 bytes ------------->|
 //
 // * Escaped: a zero byte becomes 00 FF, so that the end mark 00 01 sorts before every continuation.
-// * The qualifier is escaped and ended by 00 01 as a row is. A deletion of the whole family has 00
+// * The qualifier is escaped and ended by 00 01 like a row. A deletion of the whole family has 00
 //   00 instead, which sorts before every qualifier.
-// * A deletion of the row has an empty family, and in place of the qualifier the number of the
-//   locality group that it is for: every group has an entry of its own, and one group may have
-//   settled what it deleted while another has not.
-// * The timestamp is inverted (all bits), so that newer ones come first. A deletion of a column has
-//   the field all zero, which no cell has, since timestamps are not negative: it comes first.
+// * A deletion of the row has an empty family, and the number of a locality group instead of the
+//   qualifier. Every group has an entry of its own, because one group may have dropped what the
+//   deletion hides while another has not.
+// * The timestamp is inverted (all bits), so that newer ones come first. In a deletion of a column
+//   the field is zero, which no cell has, since timestamps are not negative: so it comes first.
 // * The version is the sequence number (7 bytes) and the ordinal (3 bytes), inverted.
-// * The kind is an EntryKind (entry_kind.h). Two entries never differ in it alone.
+// * The kind is an EntryKind (entry_kind.h). Two entries never differ only in their kind.
 //
 // Worked example: row "r", column "f:q", timestamp 1, sequence 2, ordinal 0, a cell:
 //   72 00 01 | 66 00 | 71 00 01 | FF FF FF FF FF FF FF FE | FF FF FF FF FF FF FD FF FF FF | 01
@@ -38,16 +38,16 @@
 namespace bigtable {
 
 inline constexpr size_t kTrailerSize = 8 + 10 + 1;
-// A row of 64 KiB and a qualifier of 16 KiB, every byte of them escaped, fit with room to spare.
+// A row key of 64 KiB and a qualifier of 16 KiB fit even if every byte is escaped.
 inline constexpr size_t kMaxEntryKeySize = size_t{1} << 20;
 
 // --- Building ---
 
-// What follows a zero byte: it is one of the text, or the end mark.
+// The byte after a zero byte: the zero is part of the text, or of the end mark.
 inline constexpr char kEscapeZero = '\xff';
 inline constexpr char kEscapeEnd = '\x01';
 
-// To a std::string or KeyBuffer; with the end mark.
+// Appends to a std::string or KeyBuffer, with the end mark.
 template <typename Out>
 void AppendEscaped(Out* out, std::string_view text) {
   size_t from = 0;
@@ -59,7 +59,7 @@ void AppendEscaped(Out* out, std::string_view text) {
   constexpr char kEndMark[] = {'\0', kEscapeEnd};
   out->append(std::string_view(kEndMark, sizeof kEndMark));
 }
-// The row prefix: what all keys of a row begin with, and no key of another row does.
+// The row prefix: the common prefix of all keys of a row, which no key of another row has.
 template <typename Out>
 void AppendRowPrefix(Out* out, std::string_view row) {
   AppendEscaped(out, row);
@@ -74,24 +74,25 @@ inline void AppendColumn(std::string* out, std::string_view family, std::string_
   AppendFamily(out, family);
   AppendEscaped(out, qualifier);
 }
-// Where a deletion of a whole family stands.
+// The family field of a deletion of a whole family, which has no column.
 inline void AppendNoColumn(std::string* out, std::string_view family) {
   AppendFamily(out, family);
   out->append(2, '\0');
 }
-// Where the deletion of the row stands, for one locality group.
+// The family field of a deletion of the row, for one locality group.
 void AppendNoFamily(std::string* out, uint32_t group_id);
-// The trailer, into kTrailerSize bytes. `timestamp` is ignored for deletions of more than a cell.
+// Stores the trailer in kTrailerSize bytes. `timestamp` is ignored for deletions of more than a
+// cell.
 void StoreTrailer(char* to, int64_t timestamp, EntryVersion version, EntryKind kind);
 void AppendTrailer(std::string* out, int64_t timestamp, EntryVersion version, EntryKind kind);
-// A seek target that, behind a column prefix, comes before every cell that is older than or as old
-// as `timestamp`, and after the newer ones.
+// After a column prefix, this makes a seek target before every cell at or before `timestamp`, and
+// after the newer ones.
 void AppendTimestamp(std::string* out, int64_t timestamp);
 
 // The smallest key that is larger than every key that begins with `prefix`; empty if there is none.
 std::string PrefixSuccessor(std::string_view prefix);
 
-// --- Taking apart. `key` must be well formed: see IsWellFormed. ---
+// --- Parsing. `key` must be well formed: see IsWellFormed. ---
 
 inline std::string_view Trailer(std::string_view key) {
   return key.substr(key.size() - kTrailerSize);
@@ -111,8 +112,8 @@ inline EntryVersion VersionOf(std::string_view key) {
                        static_cast<uint32_t>(static_cast<unsigned char>(~p[9]));
   return {high >> 8, static_cast<uint32_t>(high & 0xff) << 16 | low};
 }
-// How long the row prefix of `key` is. Costs a scan of the row for its end mark. `*plain` says
-// whether nothing in it is escaped.
+// The length of the row prefix of `key`. Costs a scan of the row for its end mark. `*plain` is set
+// to whether nothing in it is escaped.
 size_t RowPrefixSize(std::string_view key);
 size_t RowPrefixSize(std::string_view key, bool* plain);
 // The family's name, given the size of the row prefix; empty for a deletion of the row.
@@ -120,7 +121,7 @@ inline std::string_view FamilyOf(std::string_view key, size_t row_prefix_size) {
   const char* begin = key.data() + row_prefix_size;
   return {begin, __builtin_strlen(begin)};  // ends at its zero byte, which a well-formed key has
 }
-// The escaped qualifier with its end mark: the rest of the column prefix behind the family.
+// The escaped qualifier with its end mark: the rest of the column prefix after the family.
 inline std::string_view EscapedQualifierOf(std::string_view key, size_t row_prefix_size,
                                            size_t family_size) {
   const size_t begin = row_prefix_size + family_size + 1;
@@ -128,18 +129,18 @@ inline std::string_view EscapedQualifierOf(std::string_view key, size_t row_pref
 }
 // The locality group of a deletion of the row.
 uint32_t GroupOfRowDeletion(std::string_view key, size_t row_prefix_size);
-// Undoes AppendEscaped. Without a zero byte inside this is `escaped` less its end mark, and nothing
-// is copied; otherwise the bytes are built in `scratch`.
+// Reverses AppendEscaped. If no byte is escaped, returns `escaped` without its end mark and copies
+// nothing; otherwise builds the bytes in `scratch`.
 std::string_view Unescape(std::string_view escaped, std::string* scratch);
 inline std::string_view RowOf(std::string_view key, std::string* scratch) {
   return Unescape(key.substr(0, RowPrefixSize(key)), scratch);
 }
 
-// Whether `key` could have been built by the functions above: every key that comes from a file is
-// asked once before the functions above take it apart.
+// Whether the functions above could have built `key`. Every key from a file is checked once before
+// it is parsed.
 bool IsWellFormed(std::string_view key);
 
-// A key for people: row/family:qualifier@timestamp#sequence.ordinal kind.
+// A readable form of a key: row/family:qualifier@timestamp#sequence.ordinal kind.
 std::string DebugString(std::string_view key);
 
 }  // namespace bigtable

@@ -1,6 +1,5 @@
-// The kinds of entries, and one table of what is to be known of each. Code that names a kind only
-// to learn one of these properties asks the table: then a new kind is a new line here, and code
-// that treats it as others of its sort need not change.
+// The kinds of entries, and a table of their properties. Code that depends only on a property uses
+// the table. So a new kind is a new line here, and such code need not change.
 #ifndef BIGTABLE_BASE_ENTRY_KIND_H_
 #define BIGTABLE_BASE_ENTRY_KIND_H_
 
@@ -11,12 +10,12 @@
 
 namespace bigtable {
 
-// What an entry is. On disk: never renumber.
+// The kind of an entry. On disk: never renumber.
 enum class EntryKind : uint8_t {
-  kCell = 1,        // a value
-  kDeleteCell = 2,  // hides the older entries of exactly this timestamp
-  kGhost = 3,       // kDeleteCell, and a cell did stand here until then: MaxVersions counts it
-  kShadow = 4,  // a cell that no read can see any more, without its value: MaxVersions counts it
+  kCell = 1,          // a value
+  kDeleteCell = 2,    // hides older entries with exactly this timestamp
+  kGhost = 3,         // kDeleteCell of a cell that existed: MaxVersions counts it
+  kShadow = 4,        // a hidden cell without its value: MaxVersions counts it
   kDeleteColumn = 5,  // hides every older entry of the column
   kDeleteFamily = 6,
   kDeleteRow = 7,
@@ -25,14 +24,14 @@ enum class EntryKind : uint8_t {
 inline constexpr uint8_t kLastKind = 7;
 constexpr bool IsKnownKind(uint8_t kind) { return kind >= 1 && kind <= kLastKind; }
 
-// How much of a row an entry is of. It decides which parts the key has: the qualifier up to
-// kColumn, the family up to kFamily, the timestamp only for kTimestamp.
+// The part of a row that an entry applies to. It decides which fields the key has: the qualifier up
+// to kColumn, the family up to kFamily, the timestamp only for kTimestamp.
 enum class EntryScope : uint8_t { kTimestamp, kColumn, kFamily, kRow };
 
-// As what the statistics of a file count an entry (sstable/sstable_info.h).
+// How the statistics of a file count an entry (sstable/sstable_info.h).
 enum class EntryCount : uint8_t { kCell, kShadow, kCellDeletion, kColumnDeletion, kRowDeletion };
 
-// Whether an operation of a mutation names a timestamp.
+// Whether an operation of a mutation has a timestamp.
 enum class OperationTime : uint8_t { kNone, kGiven, kGivenOrServers };
 
 struct EntryTraits {
@@ -40,14 +39,14 @@ struct EntryTraits {
   std::string_view name;  // in DebugString
   EntryScope scope;
   EntryCount counted_as;
-  bool is_deletion;   // it hides older entries, and is no cell
+  bool is_deletion;   // it hides older entries, and is not a cell
   bool is_version;    // MaxVersions counts it
-  bool is_operation;  // a user's mutation may have it. The next two are of operations.
+  bool is_operation;  // a user's mutation may contain it; the next two fields are for operations
   OperationTime time = OperationTime::kNone;
   bool has_value = false;
 };
 
-// By EntryKind; the first line is of none.
+// Indexed by EntryKind; the first line is for no kind.
 inline constexpr std::array<EntryTraits, kLastKind + 1> kEntryTraits = {{
     {EntryKind{0}, "?", EntryScope::kRow, EntryCount::kCell, false, false, false},
     {EntryKind::kCell, "cell", EntryScope::kTimestamp, EntryCount::kCell,
@@ -67,13 +66,13 @@ inline constexpr std::array<EntryTraits, kLastKind + 1> kEntryTraits = {{
      /*is_deletion=*/true, /*is_version=*/false, /*is_operation=*/true},
 }};
 
-// Of a known kind.
+// Requires a known kind.
 constexpr const EntryTraits& TraitsOf(EntryKind kind) {
   return kEntryTraits[static_cast<size_t>(kind)];
 }
 constexpr EntryScope ScopeOf(EntryKind kind) { return TraitsOf(kind).scope; }
-// Whether an entry of this kind is of one timestamp, and not of a column or more. A comparison:
-// asked for every entry that is read or written.
+// Whether an entry of this kind applies to one timestamp rather than a column or more. A
+// comparison, because it is called for every entry that is read or written.
 constexpr bool HasTimestamp(EntryKind kind) { return kind <= EntryKind::kShadow; }
 
 namespace entry_kind_internal {

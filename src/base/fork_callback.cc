@@ -6,7 +6,8 @@
 
 namespace bigtable {
 
-// Those that live. Held by the thread that forks from before until after, in parent and child.
+// The live callbacks. The forking thread holds the mutex from before the fork until after it, in
+// parent and child.
 struct ForkCallback::List {
   std::mutex mutex;
   ForkCallback* first = nullptr;
@@ -14,7 +15,7 @@ struct ForkCallback::List {
 
 ForkCallback::List& ForkCallback::All() {
   static List* const list = [] {
-    // Without memory for it forks go unnoticed, as if by clone().
+    // If there is no memory for this, forks are not detected, as with clone().
     (void)::pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild);
     return new List();
   }();

@@ -1,4 +1,4 @@
-// Lines of text about what the engine does, with a severity and a time, for the user's LogSink.
+// Text messages about the engine's work, with a severity and a time, for the user's LogSink.
 #ifndef BIGTABLE_BASE_INFO_LOG_H_
 #define BIGTABLE_BASE_INFO_LOG_H_
 
@@ -13,7 +13,7 @@
 
 namespace bigtable {
 
-// Thread-safe. Without a sink it says nothing.
+// Thread-safe. Without a sink it does nothing.
 class InfoLog {
  public:
   explicit InfoLog(std::shared_ptr<LogSink> sink) : sink_(std::move(sink)) {}

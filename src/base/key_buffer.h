@@ -1,5 +1,5 @@
-// A string for keys in the making, which lies in its owner until it is longer than usual: so a read
-// takes no memory from the heap for the keys that it works with.
+// A string in which keys are built. Its bytes are inside the object unless they are longer than
+// usual, so a read allocates no memory for the keys that it works with.
 #ifndef BIGTABLE_BASE_KEY_BUFFER_H_
 #define BIGTABLE_BASE_KEY_BUFFER_H_
 
@@ -26,7 +26,7 @@ class KeyBuffer {
   bool empty() const { return size_ == 0; }
 
   void clear() { size_ = 0; }
-  // `text` must not lie in this buffer.
+  // `text` must not be in this buffer.
   void assign(std::string_view text) {
     size_ = 0;
     append(text);

@@ -1,6 +1,7 @@
-// Where a key stands among sorted keys: what all of them begin with is looked at once, and then the
-// eight bytes that follow decide, as numbers that lie side by side. So a search touches one or two
-// cache lines, and guesses no branch if the keys are few. Immutable and thread-safe.
+// Finds the position of a key among sorted keys. Their common prefix is compared once; then the
+// eight bytes that follow decide, as numbers that are adjacent in memory. So a search touches one
+// or two cache lines, and needs no branch prediction if the keys are few. Immutable and
+// thread-safe.
 #ifndef BIGTABLE_BASE_KEY_FENCES_H_
 #define BIGTABLE_BASE_KEY_FENCES_H_
 
@@ -18,7 +19,7 @@ namespace bigtable {
 class KeyFences {
  public:
   KeyFences() = default;
-  // `keys` ascend, and are not needed any more.
+  // `keys` ascend; they are not needed afterwards.
   explicit KeyFences(const std::vector<std::string_view>& keys) {
     if (keys.empty()) return;
     prefix_ = keys.front().substr(0, CommonPrefix(keys.front(), keys.back()));
@@ -31,8 +32,8 @@ class KeyFences {
   size_t size() const { return numbers_.size(); }
   size_t memory() const { return prefix_.capacity() + numbers_.capacity() * sizeof(uint64_t); }
 
-  // The keys before `begin` are smaller than what is looked for, those from `end` on are larger.
-  // What lies between them, mostly nothing, must be compared.
+  // The keys before `begin` are smaller than the searched key, those from `end` on are larger. The
+  // keys in between, usually none, must be compared.
   struct Bounds {
     size_t begin;
     size_t end;

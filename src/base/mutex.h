@@ -1,5 +1,5 @@
 // Mutex, scoped lock and condition variable over the standard library's, with the annotations by
-// which Clang checks that what a lock guards is touched only under it. They are not Abseil's own
+// which Clang checks that guarded data is accessed only under its lock. They are not Abseil's own
 // because a distribution's Abseil is not built for ThreadSanitizer, which then cannot see its
 // locks.
 #ifndef BIGTABLE_BASE_MUTEX_H_
@@ -24,7 +24,7 @@ class ABSL_LOCKABLE Mutex {
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
   bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
-  // Tells the static analysis that the lock is held here; checks nothing.
+  // Declares to the static analysis that the lock is held; checks nothing.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
@@ -45,7 +45,7 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex* const mutex_;
 };
 
-// Waits may wake without a cause: wait in a loop over the condition. They last by the steady clock
+// Waits may wake spuriously: wait in a loop over the condition. Timeouts use the steady clock
 // (base/steady_time.h).
 class CondVar {
  public:
@@ -54,10 +54,10 @@ class CondVar {
     cv_.wait(lock);
     lock.release();
   }
-  // False when the time was up.
+  // False if the timeout has passed.
   bool WaitFor(Mutex* mutex, absl::Duration timeout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
-    // A year is for ever, and does not overflow the standard library's clocks.
+    // A year counts as for ever, and does not overflow the standard library's clocks.
     const auto wait = absl::ToChronoNanoseconds(std::min(timeout, absl::Hours(24 * 365)));
     const bool notified =
         cv_.wait_until(lock, std::chrono::steady_clock::now() + wait) == std::cv_status::no_timeout;

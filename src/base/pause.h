@@ -1,4 +1,4 @@
-// What a thread does between two looks at something that another one is about to change.
+// A short pause in a spin loop, between two reads of what another thread is about to change.
 #ifndef BIGTABLE_BASE_PAUSE_H_
 #define BIGTABLE_BASE_PAUSE_H_
 

@@ -1,16 +1,15 @@
-// A pointer to an immutable object that is replaced now and then and read all the time: what a
-// tablet consists of, what its schema says. A reader pins the object that is current, and it lives
-// until the last pin is gone.
+// A pointer to an immutable object that is replaced now and then and read all the time, such as a
+// tablet's version or schema. A reader pins the current object, which lives until the last pin is
+// dropped.
 //
-// Pinning writes only to cache lines of the reader's own stripe: the object has a count for each
-// stripe, and the pointer is there once for each stripe, under a spin lock that a thread of another
-// stripe never takes, except the one that publishes.
+// Pinning writes only to cache lines of the reader's own stripe. The object has a count for each
+// stripe. The pointer has a copy for each stripe, under a spin lock that only threads of that
+// stripe take, and the publishing thread.
 //
-// Why this is sound: while a stripe's pointer shows an object, that pointer holds one of the
-// stripe's counts, so the count cannot fall to zero under a reader that adds to it while it has the
-// stripe's lock. When a stripe's count falls to zero, nobody can pin the object through this stripe
-// any more, and the stripe gives up its part of the object's count of live stripes. The last one
-// deletes it.
+// Correctness: while a stripe's pointer refers to an object, that pointer holds one of the stripe's
+// counts. So the count cannot fall to zero while a reader adds to it under the stripe's lock. When
+// a stripe's count falls to zero, no thread can pin the object through this stripe any more, and
+// the stripe decrements the object's count of live stripes. The last one deletes the object.
 #ifndef BIGTABLE_BASE_PUBLISHED_H_
 #define BIGTABLE_BASE_PUBLISHED_H_
 
@@ -24,7 +23,7 @@
 
 namespace bigtable {
 
-// What can be published. Made with new; publishing takes it over.
+// Base class of objects that can be published. Created with new; publishing takes ownership.
 class Publishable {
  public:
   Publishable() = default;
@@ -54,7 +53,7 @@ class Publishable {
   std::atomic<int> live_stripes_{kStripes};
 };
 
-// Keeps an object alive. Movable; may be dropped on another thread than it was made on.
+// Keeps an object alive. Movable; may be destroyed on another thread than the one that created it.
 class PinBase {
  public:
   PinBase() = default;
@@ -71,7 +70,7 @@ class PinBase {
 
  protected:
   PinBase(Publishable* object, int stripe) : object_(object), stripe_(stripe) {}
-  // One more pin on an object that is pinned by `other`.
+  // Adds a pin to an object that is already pinned.
   static void Add(Publishable* object, int stripe) {
     object->counts_[stripe].pins.fetch_add(1, std::memory_order_relaxed);
   }
@@ -101,7 +100,7 @@ class Pin : public PinBase {
   Pin(Publishable* object, int stripe) : PinBase(object, stripe) {}
 };
 
-// Get() may be called from any thread at any time; Publish() from one thread at a time.
+// Get() may be called from any thread at any time; Publish() by one thread at a time.
 template <typename T>
 class Published {
  public:
@@ -120,8 +119,7 @@ class Published {
     return Pin<T>(object, stripe);
   }
 
-  // From now on Get() returns `object`, which becomes this class's to delete. Only the destructor
-  // publishes null.
+  // Makes Get() return `object`, and takes ownership of it. Only the destructor publishes null.
   void Publish(T* object) {
     for (int stripe = 0; stripe < kStripes; ++stripe) {
       if (object != nullptr) {
@@ -140,7 +138,7 @@ class Published {
 
  private:
   struct alignas(kCacheLine) Slot {
-    // Held for a few instructions; spins, because its owner is never waiting for anything.
+    // Held for a few instructions; spins, because its owner never waits for anything.
     void Lock() {
       while (locked.exchange(true, std::memory_order_acquire)) Pause();
     }

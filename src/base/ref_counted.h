@@ -1,4 +1,4 @@
-// An object that lives as long as somebody refers to it: the count is inside the object, so that a
+// An object that lives as long as it is referenced. The count is inside the object, so that a
 // reference is one pointer and taking one is one atomic addition.
 #ifndef BIGTABLE_BASE_REF_COUNTED_H_
 #define BIGTABLE_BASE_REF_COUNTED_H_
@@ -16,8 +16,8 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void AddRef() const { refs_.fetch_add(1, std::memory_order_relaxed); }
-  // For who knows of the object without a reference of his own: false if the last one is gone, and
-  // the object about to be.
+  // For code that knows the object without a reference of its own. False if the last reference is
+  // gone and the object is about to be deleted.
   [[nodiscard]] bool TryAddRef() const {
     uint32_t refs = refs_.load(std::memory_order_relaxed);
     while (refs != 0) {

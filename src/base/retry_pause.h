@@ -1,5 +1,5 @@
-// When something that has failed is tried again by itself: after a pause that doubles with each
-// failure in a row, up to a bound. Plain value.
+// When to retry failed work: after a pause that doubles with each consecutive failure, up to a
+// limit. Plain value.
 #ifndef BIGTABLE_BASE_RETRY_PAUSE_H_
 #define BIGTABLE_BASE_RETRY_PAUSE_H_
 
@@ -19,22 +19,21 @@ class RetryPause {
   explicit RetryPause(absl::Duration most = kMost) : most_(most) {}
 
   void Succeeded() { *this = RetryPause(most_); }
-  // The try that has failed took this long: what takes longer than the pause would have been is not
-  // tried for more than half of the time.
+  // The failed attempt took this long. The pause is at least as long, so that slow attempts take at
+  // most half of the time.
   void Failed(int64_t now, absl::Duration took = absl::ZeroDuration()) {
     const int doublings = static_cast<int>(std::min<uint64_t>(failures_++, 10));
     const absl::Duration pause = std::min(kFirst * (int64_t{1} << doublings), most_);
     try_at_ = now + absl::ToInt64Nanoseconds(std::max(pause, took));
   }
-  // Something has changed that may help: the pause is over, and the next one is as long as it would
-  // have been.
+  // Ends the pause because a change may help; the length of the next pause is not affected.
   void TryNow() { try_at_ = 0; }
-  // What is left of the pause; zero before the first failure.
+  // The rest of the pause; zero before the first failure.
   absl::Duration Left(int64_t now) const {
     return absl::Nanoseconds(std::max<int64_t>(try_at_ - now, 0));
   }
   bool IsDue(int64_t now) const { return now >= try_at_; }
-  // In a row.
+  // Consecutive failures.
   uint64_t failures() const { return failures_; }
 
  private:

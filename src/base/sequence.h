@@ -8,15 +8,15 @@
 
 namespace bigtable {
 
-// Every mutation of a row has one of its own; the first is 1. They fit into 56 bits: a million a
-// second for two thousand years.
+// Every row mutation has its own; the first is 1. They fit into 56 bits: a million per second for
+// two thousand years.
 using SequenceNumber = uint64_t;
 inline constexpr SequenceNumber kMaxSequence = (uint64_t{1} << 56) - 1;
 
 // The operations of one mutation are numbered from 0 in call order.
 inline constexpr uint32_t kMaxOrdinal = (uint32_t{1} << 24) - 1;
 
-// When an entry was written: what (sequence, ordinal) means throughout.
+// The order of an entry among all writes: (sequence, ordinal).
 struct EntryVersion {
   SequenceNumber sequence = 0;
   uint32_t ordinal = 0;
@@ -24,7 +24,7 @@ struct EntryVersion {
   friend auto operator<=>(const EntryVersion&, const EntryVersion&) = default;
 };
 
-// Hands out sequence numbers. Thread-safe.
+// Assigns sequence numbers. Thread-safe.
 class SequenceSource {
  public:
   explicit SequenceSource(SequenceNumber last = 0) : last_(last) {}
@@ -33,7 +33,7 @@ class SequenceSource {
 
   // Takes `count` consecutive numbers and returns the first.
   SequenceNumber Take(uint64_t count) { return last_.fetch_add(count) + 1; }
-  // The largest number handed out so far.
+  // The largest number assigned so far.
   SequenceNumber last() const { return last_.load(); }
   // Numbers up to `sequence` are in use: recovery found them.
   void AdvanceTo(SequenceNumber sequence) {

@@ -1,4 +1,4 @@
-// Copies of a few bytes, without a call.
+// Copies of a few bytes, without a function call.
 #ifndef BIGTABLE_BASE_SHORT_COPY_H_
 #define BIGTABLE_BASE_SHORT_COPY_H_
 
@@ -8,7 +8,7 @@
 
 namespace bigtable {
 
-// As std::memcpy, and faster for up to 32 bytes of which the compiler does not know how many.
+// Like std::memcpy, but faster for up to 32 bytes if the compiler does not know the number.
 inline void CopyShort(char* to, const char* from, size_t n) {
   const auto both_ends = [&](auto width) {
     constexpr size_t kWidth = decltype(width)::value;

@@ -1,21 +1,23 @@
-// The shortcuts of the engine: each a second, faster way to an answer that a slower way gives too.
-// Every one can be switched off at run time, so that a test can ask for the same thing both ways
-// (tests/client/shortcuts_test.cc); BIGTABLE_SHORTCUTS=off in the environment switches all of them
-// off for a whole process. They are always compiled in: what is tested is what runs.
+// The shortcuts of the engine: each is a faster way to an answer that a slower way also gives.
+// Every shortcut can be switched off at run time, so that a test can compare both ways
+// (tests/client/shortcuts_test.cc). BIGTABLE_SHORTCUTS=off in the environment switches all of them
+// off for a whole process. They are always compiled in, so the tests run the released code.
 //
-// A new shortcut is added here, and is looked up when a read, a scan, a merge, a flush or a
-// compaction is set up, or a memtable or a file is made or opened; never for an entry. It may
-// change how long an answer takes, and what statistics and traces say of the work, but no answer.
+// A new shortcut is added here. It is looked up when a read, a scan, a merge, a flush or a
+// compaction is set up, or when a memtable or a file is created or opened; never for each entry. It
+// may change how long an answer takes, and what statistics and traces report, but not the answer.
 //
-// What is fast and not here, because there is no slower way beside it, or the callers choose:
-// * Mapped and positional reads, the scan cache, filters' kinds, in-memory groups, compaction
-//   styles: options. That a block is verified once: ReadOptions::verify_checksums.
-// * The location cache: the only way to a tablet. A tablet says itself that it is superseded.
+// Optimizations that are not listed here, because there is no slower way, or the caller chooses:
+// * Mapped and positional reads, the scan cache, kinds of filters, in-memory groups, compaction
+//   styles: options. Verifying a block only once: ReadOptions::verify_checksums.
+// * The location cache: the only way to find a tablet. A tablet itself reports that it is
+//   superseded.
 // * The order of slots in a memtable's node; group commit of one; hazard-free pins of versions:
-//   structures with one way through.
-// * RowStorage::Keep, SameBytes, Less, short copies, prefetching: they compare or copy the very
-//   bytes that they are asked about, and have tests of their own (tests/base).
-// * Flushing several tablets together, starting to write files early: the same files come out.
+//   structures with only one way.
+// * RowStorage::Keep, SameBytes, Less, short copies, prefetching: they compare or copy exactly the
+//   bytes they are given, and have tests of their own (tests/base).
+// * Flushing several tablets together, starting to write files early: the resulting files are the
+//   same.
 //
 // Thread-safe.
 #ifndef BIGTABLE_BASE_SHORTCUTS_H_
@@ -28,51 +30,51 @@ namespace bigtable {
 
 enum class Shortcut : uint32_t {
   // --- client: looked up by each call ---
-  kOneMutation,  // Apply of one mutation; else it is grouped by tablets as a batch is
+  kOneMutation,  // Apply of one mutation; else it is grouped by tablet like a batch
   kOneTablet,    // a stream over one tablet reads its version; else it takes a snapshot
-  kSingleRow,    // one row is looked for by ReadSources::AddRow; else as a range
+  kSingleRow,    // one row is read by ReadSources::AddRow; else as a range
   kScanCache,    // rows come from the scan cache, if there is one
-  kRowStorage,   // a Row has the storage of the one before it; else new memory
+  kRowStorage,   // a Row reuses the storage of the one before it; else new memory
   // --- tablet: looked up by each read ---
   kEnterFirst,       // CellCursor::EnterFirst
   kEnterSameColumn,  // CellCursor::EnterSameColumn
-  kPlainKeys,        // keys in which nothing is escaped are views of the encoded ones
-  kCountVersions,    // MaxVersions counts as long as it meets nothing deleted; else plays histories
-  kSeekForward,      // what is left out is passed by a seek; else entry by entry
-  kPassNewer,        // cells newer than the filter lets through are passed by a seek; else judged
+  kPlainKeys,        // keys without escaped bytes are views of the encoded ones
+  kCountVersions,    // MaxVersions counts until it meets a deletion; else replays histories
+  kSeekForward,      // entries that are not returned are skipped by a seek; else one by one
+  kPassNewer,        // cells newer than the filter passes are skipped by a seek; else one by one
   kLocalityGroups,   // groups that cannot pass the filter are not read
-  kKeyRanges,        // runs that have no key of the range are not read
-  kTimeRanges,       // files that have no timestamp that passes the filter are not read
-  kFileFilters,      // files that cannot have the row or column are not read
-  kRowLocations,  // a row index says where in a file the row is; else the block index is searched
-  kReadAhead,     // what comes next is asked for ahead of time
+  kKeyRanges,        // runs without a key in the range are not read
+  kTimeRanges,       // files without a timestamp that passes the filter are not read
+  kFileFilters,      // files that cannot contain the row or column are not read
+  kRowLocations,     // a row index returns the block of a row; else the block index is searched
+  kReadAhead,        // the next blocks are requested ahead of time
   // --- tablet: looked up by each write ---
   kPinnedValues,  // values stay in the log's segment; else the memtable copies them
   // --- compaction: looked up by each compaction, or seek ---
-  kMovedFiles,    // files that overlap no other become part of the output as they are
-  kUnclipped,     // inputs that lie within the tablet are not clipped
-  kMergeOne,      // the last of a merge's children is moved on without looking at others
-  kMergeInOrder,  // a child that has moved on is sorted in; else all are sorted
-  kMergeForward,  // a seek ahead leaves children where they are that are there already
-  kFences,        // a run's files are searched by numbers of their keys; when the run is made
-  // --- memtable: looked up when it is made ---
+  kMovedFiles,    // files that overlap no other input are moved to the output
+  kUnclipped,     // inputs inside the tablet's row range are not clipped
+  kMergeOne,      // the last child of a merge moves without comparing others
+  kMergeInOrder,  // a child that has moved is inserted in order; else all are sorted
+  kMergeForward,  // a forward seek does not move children that are already there
+  kFences,        // a run's files are searched by key numbers; looked up when the run is created
+  // --- memtable: looked up when it is created ---
   kMemtableNumbers,  // keys are compared as numbers first
-  kMemtablePrefix,   // the numbers begin behind what keys are expected to begin with
-  kMemtableSplice,   // an insertion begins at the place of the last one
-  // --- sstable: looked up when a row is sought, ---
-  kRowBlocks,  // blocks behind the row that is read are not; else the next entry ends it
-  // --- when a file is opened, or a block read that is not at hand ---
-  kIndexNumbers,    // the block index is searched by numbers of its keys
-  kBlockCache,      // blocks are looked up in the block cache, and left there
-  kPastMapping,     // of a mapped file what is not in memory is read by position, past the mapping
-  kResidencyTrust,  // of a mapped file that was in memory so far the kernel is not asked
+  kMemtablePrefix,   // the numbers begin after the expected prefix of keys
+  kMemtableSplice,   // an insertion begins at the position of the last one
+  // --- sstable: looked up when a cursor seeks a row ---
+  kRowBlocks,  // blocks after the row are not read; else the next entry ends it
+  // --- sstable: looked up when a file is opened, or a block is read ---
+  kIndexNumbers,    // the block index is searched by key numbers
+  kBlockCache,      // blocks are looked up in the block cache, and inserted
+  kPastMapping,     // missing pages of a mapped file are read by position, not by the mapping
+  kResidencyTrust,  // the kernel is not queried for mapped files that were in memory so far
   kCount,
 };
 
-// A bit for each that is off.
+// A bit for each shortcut that is off.
 [[gnu::visibility("hidden")]] extern std::atomic<uint64_t> shortcuts_off;
 
-// Those that may be taken.
+// The shortcuts that may be used.
 class ShortcutSet {
  public:
   explicit ShortcutSet(uint64_t off) : off_(off) {}
@@ -82,7 +84,7 @@ class ShortcutSet {
   uint64_t off_;
 };
 
-// At present: one relaxed load.
+// The current set: one relaxed load.
 inline ShortcutSet Shortcuts() {
   return ShortcutSet(shortcuts_off.load(std::memory_order_relaxed));
 }

@@ -1,5 +1,5 @@
-// How threads are started: the standard library throws where the system has none to give, and that
-// would end the host program.
+// Starts threads. The standard library throws if the system cannot create a thread, which would end
+// the host program.
 #ifndef BIGTABLE_BASE_START_THREAD_H_
 #define BIGTABLE_BASE_START_THREAD_H_
 
@@ -14,8 +14,8 @@
 
 namespace bigtable {
 
-// A thread that runs `body`. ResourceExhausted: the system has none to give (RLIMIT_NPROC, the pids
-// of a cgroup, memory).
+// Returns a thread that runs `body`. ResourceExhausted: the system cannot create one (RLIMIT_NPROC,
+// the pids of a cgroup, memory).
 template <typename Body>
 absl::StatusOr<std::thread> StartThread(Body body) {
   try {

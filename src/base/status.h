@@ -1,5 +1,5 @@
-// Passing an error up, with words before its message if need be. The macros evaluate the expression
-// once.
+// Macros that return errors to the caller, which evaluate the expression once; and a function that
+// prefixes a message.
 #ifndef BIGTABLE_BASE_STATUS_H_
 #define BIGTABLE_BASE_STATUS_H_
 

@@ -1,7 +1,7 @@
-// The time by which durations are measured and waits end: of a clock that only goes forward, and
-// that nobody sets. What the wall clock says (absl::Now, bigtable::Clock) is for what somebody
-// reads: timestamps of cells, events, traces and the log of information. It may jump by any amount
-// at any time, and nothing but these may change then.
+// The time for measuring durations and ending waits: of a clock that only goes forward and cannot
+// be set. The wall clock (absl::Now, bigtable::Clock) is only for times that people read:
+// timestamps of cells, events, traces and the info log. It may jump by any amount at any time, and
+// nothing else may depend on it.
 #ifndef BIGTABLE_BASE_STEADY_TIME_H_
 #define BIGTABLE_BASE_STEADY_TIME_H_
 
@@ -16,21 +16,21 @@
 
 namespace bigtable {
 
-// Since some moment before the process began.
+// Nanoseconds since an arbitrary time before the process began.
 inline int64_t NowNanos() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-// A moment of that clock. Arithmetic saturates: what is added to the infinite future is still that.
+// A time of that clock. Arithmetic saturates: the infinite future plus a duration stays infinite.
 class SteadyTime {
  public:
   static SteadyTime Now() { return SteadyTime(NowNanos()); }
   static constexpr SteadyTime InfinitePast() { return SteadyTime(kPast); }
   static constexpr SteadyTime InfiniteFuture() { return SteadyTime(kFuture); }
   constexpr SteadyTime() : SteadyTime(kPast) {}
-  // As NowNanos() gives them.
+  // From a value of NowNanos().
   static constexpr SteadyTime FromNanos(int64_t nanos) { return SteadyTime(nanos); }
   constexpr int64_t nanos() const { return nanos_; }
 
@@ -41,7 +41,7 @@ class SteadyTime {
     if (by == absl::InfiniteDuration()) return InfiniteFuture();
     if (by == -absl::InfiniteDuration()) return InfinitePast();
     int64_t sum;
-    // Of a duration that does not fit into 64 bits this is the nearest that does.
+    // For a duration that does not fit into 64 bits, the nearest value that does.
     const int64_t nanos = absl::ToInt64Nanoseconds(by);
     if (__builtin_add_overflow(time.nanos_, nanos, &sum)) sum = nanos > 0 ? kFuture : kPast;
     return SteadyTime(sum);
@@ -62,8 +62,8 @@ class SteadyTime {
   int64_t nanos_;
 };
 
-// The same for what takes a Clock and measures durations by it: moments since 1970 that were never
-// true. Never deleted.
+// The same as a Clock, for code that takes one and measures durations with it. Its times are not
+// real times. Never destroyed.
 Clock* SteadyClock();
 
 }  // namespace bigtable

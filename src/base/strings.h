@@ -1,4 +1,4 @@
-// Text for messages: Abseil's functions for strings, also for std::string_view, which this project
+// Text for messages: Abseil's string functions, extended to std::string_view, which this project
 // uses throughout (bigtable/string_view.h).
 #ifndef BIGTABLE_BASE_STRINGS_H_
 #define BIGTABLE_BASE_STRINGS_H_
@@ -31,7 +31,7 @@ std::string Cat(const Args&... args) {
   return absl::StrCat(strings_internal::Arg(args)...);
 }
 
-// `bytes` in quotes, with what cannot be printed escaped and what is long cut: for messages.
+// `bytes` in quotes, with unprintable bytes escaped and long text truncated: for messages.
 inline std::string Quoted(std::string_view bytes) {
   constexpr size_t kMost = 80;
   std::string out = Cat("\"", absl::CHexEscape(ToAbsl(bytes.substr(0, kMost))), "\"");
@@ -39,7 +39,7 @@ inline std::string Quoted(std::string_view bytes) {
   return out;
 }
 
-// The names of all, between commas; "none" if there are none: for messages. `name_of` is a function
+// The names of all elements, separated by commas, or "none": for messages. `name_of` is a function
 // or a member.
 template <typename Range, typename NameOf = std::identity>
 std::string Listed(const Range& range, NameOf name_of = {}) {

@@ -1,5 +1,5 @@
-// Counters that many threads change are kept in stripes, each on cache lines of its own; a thread
-// uses one of them, so that threads on different processors do not pass lines back and forth.
+// Counters that many threads change are kept in stripes, each on cache lines of its own. A thread
+// uses one stripe, so that threads on different processors do not exchange cache lines.
 #ifndef BIGTABLE_BASE_STRIPE_H_
 #define BIGTABLE_BASE_STRIPE_H_
 
@@ -10,12 +10,11 @@ namespace bigtable {
 inline constexpr int kStripes = 16;
 inline constexpr int kCacheLine = 64;
 
-// None, until the thread asks. It needs no construction, so that looking at it costs no check of
-// that, and has its place from the beginning, so that looking at it costs no call in a shared
-// library.
+// -1 until the thread calls ThreadStripe(). It needs no construction, so access needs no check for
+// it; and it is statically allocated, so access needs no call in a shared library.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local int thread_stripe = -1;
 
-// The calling thread's stripe, always the same.
+// The calling thread's stripe, which never changes.
 inline int ThreadStripe() {
   static constinit std::atomic<unsigned> next{0};
   if (thread_stripe < 0) [[unlikely]] {
