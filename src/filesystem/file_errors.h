@@ -1,5 +1,4 @@
-// The errors of a caller who asks a file for what it does not have, worded alike by every file
-// system. Any thread.
+// Errors of accesses outside a file, with the same text for every file system. Any thread.
 #ifndef BIGTABLE_FILESYSTEM_FILE_ERRORS_H_
 #define BIGTABLE_FILESYSTEM_FILE_ERRORS_H_
 
@@ -12,7 +11,7 @@
 
 namespace bigtable {
 
-// A read of bytes that lie, in part, at or after the file's end `size`.
+// For a read of bytes at or after the file's end `size`, in part or as a whole.
 inline absl::Status FileTooShort(std::string_view path, uint64_t offset, uint64_t n,
                                  uint64_t size) {
   return absl::DataLossError(

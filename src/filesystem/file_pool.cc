@@ -12,7 +12,7 @@
 namespace bigtable {
 namespace {
 
-// What all pools of the process have for their capacities.
+// The sum of the capacities of all pools of the process.
 std::atomic<size_t> taken_by_pools{0};
 
 absl::Status DetachedError(std::string_view path) {
@@ -21,12 +21,12 @@ absl::Status DetachedError(std::string_view path) {
 
 }  // namespace
 
-// A file whose descriptor comes and goes.
+// A file whose descriptor is opened and closed as needed.
 //
-// `state_` counts the threads that may be reading `file_`, and has kOpen while there is one. Who
-// has added one and has seen kOpen may use file_ until it subtracts one again. kOpen is set,
-// together with file_, only under the pool's mutex, and taken away only under it and only while
-// nobody is counted; so file_ changes only while nobody uses it.
+// `state_` counts the threads that may be reading `file_`, and has kOpen set while it is open. A
+// thread that has incremented it and found kOpen set may use file_ until it decrements it. kOpen is
+// set, together with file_, only under the pool's mutex. It is cleared only under that mutex, and
+// only while the count is zero; so file_ changes only while no thread uses it.
 class PooledFile final : public RandomAccessFile {
  public:
   PooledFile(std::shared_ptr<FilePool> pool, std::string_view path)
@@ -38,7 +38,7 @@ class PooledFile final : public RandomAccessFile {
       state_.fetch_sub(1, std::memory_order_relaxed);
       BT_RETURN_IF_ERROR(Reopen());
     }
-    // Looked at first, so that readers do not take the cache line from one another for nothing.
+    // Checked first, so that readers do not contend for the cache line needlessly.
     if (!was_read_.load(std::memory_order_relaxed)) {
       was_read_.store(true, std::memory_order_relaxed);
     }
@@ -53,7 +53,7 @@ class PooledFile final : public RandomAccessFile {
   friend class FilePool;
   static constexpr uint64_t kOpen = uint64_t{1} << 63;
 
-  // Opens it, unless another thread has by now. After OK this thread is counted.
+  // Opens the file, unless another thread has opened it by now. After OK this thread is counted.
   absl::Status Reopen() const {
     MutexLock lock(&reopen_mutex_);
     if ((state_.fetch_add(1, std::memory_order_acquire) & kOpen) != 0) return absl::OkStatus();
@@ -78,14 +78,14 @@ class PooledFile final : public RandomAccessFile {
 
   const std::shared_ptr<FilePool> pool_;
   const std::string path_;
-  uint64_t size_ = 0;      // of the file that was opened first
+  uint64_t size_ = 0;      // of the file when it was first opened
   uint64_t identity_ = 0;  // the same
   mutable std::atomic<uint64_t> state_{0};
-  mutable std::atomic<bool> was_read_{true};  // since the hand of the clock has passed it
+  mutable std::atomic<bool> was_read_{true};  // since the clock hand passed it
   std::unique_ptr<RandomAccessFile> file_;    // see above
-  mutable Mutex reopen_mutex_;                // before all of the pool's
+  mutable Mutex reopen_mutex_;                // taken before all locks of the pool
 
-  // The pool's, under its mutex.
+  // Used by the pool, under its mutex.
   size_t slot_ = 0;       // in open_, if it is open
   bool is_kept_ = false;  // counted in kept_
   bool has_name_ = true;  // it is in names_
@@ -115,7 +115,7 @@ size_t FilePool::CapacityFor(int max_open_files) {
 
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> FilePool::Open(std::string_view path,
                                                                  FileSystem::ReadMode mode) {
-  // Known before it is opened, so that Remove does not miss it.
+  // Registered before it is opened, so that Remove does not miss it.
   auto file = std::make_unique<PooledFile>(shared_from_this(), path);
   Add(file.get());
   BT_ASSIGN_OR_RETURN(auto opened, OpenNow(path, mode));
@@ -145,7 +145,7 @@ absl::StatusOr<std::unique_ptr<RandomAccessFile>> FilePool::OpenNow(std::string_
       if (file_system_ != nullptr) file = file_system_->NewRandomAccessFile(path, mode);
     }
     if (file.ok()) return file;
-    // Somebody else in the process may have taken what descriptors there were.
+    // Another part of the process may have taken the remaining descriptors.
     Closed closed;
     MutexLock lock(&mutex_);
     if (!absl::IsResourceExhausted(file.status()) || CloseSome(more, &closed) == 0) {
@@ -184,7 +184,7 @@ std::unique_ptr<RandomAccessFile> FilePool::TakeOut(PooledFile* file) {
 }
 
 size_t FilePool::CloseSome(size_t least, Closed* closed) {
-  // The first time round only takes the marks away.
+  // The first round only clears the marks.
   size_t looked_at = 0;
   while ((closed->size() < least || open_.size() + opening_ > capacity_) &&
          looked_at++ < 2 * open_.size()) {
@@ -228,7 +228,8 @@ absl::Status FilePool::Remove(std::string_view path) {
 }
 
 void FilePool::Forget(PooledFile* file) {
-  // Another thread of the parent's may have been at work here, and the names are the parent's.
+  // In a child process, another thread of the parent may have been using this data, and the files
+  // belong to the parent.
   if (ForkCallback::Forks() != forks_) return;
   std::unique_ptr<RandomAccessFile> closed;
   const std::shared_lock lock(file_system_mutex_);
@@ -239,7 +240,7 @@ void FilePool::Forget(PooledFile* file) {
     std::erase(names_[file->path_].files, file);
     if (!ReleaseName(file->path_)) return;
   }
-  // What stays is found by the next sweep.
+  // A file that is not removed is found by the next sweep.
   if (file_system_ != nullptr) file_system_->RemoveFile(file->path_).IgnoreError();
 }
 

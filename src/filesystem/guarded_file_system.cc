@@ -19,7 +19,7 @@ Found GuardedFileSystem::Explained(Found found) const {
   return found;
 }
 
-// A lock that the file system it came from looks at while it is held.
+// A lock that its file system checks while it is held.
 class GuardingLock final : public FileLock {
  public:
   GuardingLock(GuardedFileSystem* owner, std::unique_ptr<FileLock> lock)
@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> GuardedFileSystem::LockFile(std::strin
   return std::make_unique<GuardingLock>(this, std::move(lock));
 }
 
-// --- What changes names ---
+// --- Calls that change names ---
 
 absl::StatusOr<std::unique_ptr<WritableFile>> GuardedFileSystem::NewWritableFile(
     std::string_view path) {
@@ -82,7 +82,7 @@ absl::Status GuardedFileSystem::RenameFile(std::string_view from, std::string_vi
   return base_->RenameFile(from, to);
 }
 
-// --- What does not ---
+// --- Other calls ---
 
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> GuardedFileSystem::NewRandomAccessFile(
     std::string_view path, ReadMode mode) {

@@ -1,15 +1,15 @@
-// The file system that an open database works with: its directory is held (so that the path may
-// change its meaning, see FileSystem::HoldDirectory), and nothing in it is created, renamed or
-// removed unless the directory is still the database's own.
+// The file system of an open database. It holds the directory (so that the path may change its
+// meaning, see FileSystem::HoldDirectory), and creates, renames and removes nothing in it unless
+// the directory still belongs to the database.
 //
-// What always holds: while an exclusive lock is held that came from here, each call that changes a
-// name has looked, just before, whether the lock's file is still the one that is locked. If
-// somebody has removed or replaced it, the call does nothing and returns FileLock::Check's error:
-// what is in the directory may be another database's by then, or another process has opened it. A
-// file that is not found is that error, too: it is not known to be missing.
+// Invariant: while an exclusive lock from this file system is held, each call that changes a name
+// first checks that the lock's path still names the locked file. If the lock file was removed or
+// replaced, the call does nothing and returns the error of FileLock::Check: the directory may
+// belong to another database by then, or another process may have opened it. A call that does not
+// find a file returns that error too, because the file may not really be missing.
 //
-// Reads and writes of open files pass by it at no cost. Thread-safe, but for LockFile and the end
-// of a lock, during which no other call may be under way. Outlives its locks, but not its files.
+// Reads and writes of open files bypass it at no cost. Thread-safe, except for LockFile and the
+// release of a lock, during which no other call may run. Must outlive its locks, but not its files.
 #ifndef BIGTABLE_FILESYSTEM_GUARDED_FILE_SYSTEM_H_
 #define BIGTABLE_FILESYSTEM_GUARDED_FILE_SYSTEM_H_
 
@@ -28,7 +28,7 @@ namespace bigtable {
 
 class GuardedFileSystem final : public FileSystem {
  public:
-  // `base` outlives this. Errors of HoldDirectory.
+  // `base` must outlive this. Errors of HoldDirectory.
   static absl::StatusOr<std::unique_ptr<GuardedFileSystem>> Hold(FileSystem* base,
                                                                  std::string_view directory);
 
@@ -55,15 +55,16 @@ class GuardedFileSystem final : public FileSystem {
   GuardedFileSystem(FileSystem* base, std::unique_ptr<FileSystem> held)
       : held_(std::move(held)), base_(held_ != nullptr ? held_.get() : base) {}
 
-  // Whether names may be changed.
+  // OK if names may be changed.
   absl::Status Check() const { return lock_ == nullptr ? absl::OkStatus() : lock_->Check(); }
-  // What a call has found, unless it found nothing because the directory is not ours any more.
+  // Returns the result of a call, unless the call found no file because the directory is no longer
+  // ours.
   template <typename Found>
   Found Explained(Found found) const;
 
-  const std::unique_ptr<FileSystem> held_;  // null: `base` knows no held directories
+  const std::unique_ptr<FileSystem> held_;  // null: `base` does not support held directories
   FileSystem* const base_;
-  const FileLock* lock_ = nullptr;  // the exclusive one, while it is held
+  const FileLock* lock_ = nullptr;  // the exclusive lock, while it is held
 };
 
 }  // namespace bigtable

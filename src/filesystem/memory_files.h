@@ -1,14 +1,14 @@
-// Files that live in memory and end with the object: where a small commit log is sorted
-// (cluster/dead_log.h). A FileSystem reduced to what such files need: a file is written by one
-// writer, closed, and then read.
+// A file system in memory, which ends with the object: a small commit log is sorted in it
+// (cluster/dead_log.h). It supports only what such files need: a file is written by one writer,
+// closed, and then read.
 //
-// What always holds:
-//   * A file has its bytes from its Close() on, and is empty before.
-//   * An open reader keeps the bytes that the file had when it was opened, whatever becomes of the
-//     name and of this object.
-//   * Any path names a directory: there is none to create, and none is missing.
+// Invariants:
+//   * A file has its bytes after its Close(), and is empty before.
+//   * An open reader keeps the bytes that the file had when it was opened, even if the name or this
+//     object is gone.
+//   * Any path names a directory: none needs to be created, and none is missing.
 //
-// Nothing is durable, so syncs do nothing; there are no log files and no locks (Unimplemented).
+// Nothing is durable, so syncs do nothing. There are no log files and no locks (Unimplemented).
 // Thread-safe; a writer is used by one thread at a time.
 #ifndef BIGTABLE_FILESYSTEM_MEMORY_FILES_H_
 #define BIGTABLE_FILESYSTEM_MEMORY_FILES_H_

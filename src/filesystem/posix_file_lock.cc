@@ -34,14 +34,14 @@ class PosixFileLock final : public FileLock {
       : path_(std::move(path)), fd_(std::move(fd)), exclusive_(exclusive) {}
   ~PosixFileLock() override {
     if (!fd_.is_open()) return;
-    // Before the close that gives the lock up. If it fails, a stale number is all that stays.
+    // Done before the close that releases the lock. If it fails, only a stale number is left.
     if (exclusive_ && ::ftruncate(fd_.get(), 0) != 0) return;
   }
 
   absl::Status Check() const override {
     if (!fd_.is_open()) {
       return absl::FailedPreconditionError(
-          Cat(path_.text(), ": lock: it is the parent process's, which this one was forked from"));
+          Cat(path_.text(), ": lock: held by the process that this one was forked from"));
     }
     BT_ASSIGN_OR_RETURN(const bool named, IsNameOf(fd_, path_));
     if (named) return absl::OkStatus();
@@ -51,7 +51,7 @@ class PosixFileLock final : public FileLock {
             "another process may have the directory by now"));
   }
 
-  // Leaves this process's number for those whom the lock keeps out.
+  // Writes this process's number, for processes that are refused the lock.
   absl::Status WriteOwner() {
     const std::string owner = Cat(::getpid());
     BT_RETURN_IF_ERROR(CheckFileSize(path_.text(), owner.size(), FileSizeLimit()));
@@ -66,13 +66,13 @@ class PosixFileLock final : public FileLock {
   const ForkCallback on_fork_{[this] { fd_.Close(); }};
 };
 
-// The process that the file names as its holder, if it lives: "held by process 42".
+// The live process that the file names as its holder: "held by process 42".
 std::string DescribeHolder(const Fd& fd) {
   char digits[24];
   const ssize_t n =
       RetryInterrupted([&] { return ::pread(fd.get(), digits, sizeof digits, off_t{0}); });
   int pid = 0;
-  // SimpleAtoi wants digits and spaces only, and a holder may be about to write: then 0.
+  // SimpleAtoi accepts only digits and spaces. If the holder has not written yet, the result is 0.
   if (n <= 0 || !absl::SimpleAtoi(absl::string_view(digits, static_cast<size_t>(n)), &pid) ||
       pid <= 0 || (::kill(pid, 0) != 0 && errno == ESRCH)) {
     return "held by another process";
@@ -86,11 +86,11 @@ absl::Status Lock(const Fd& fd, const std::string& path, bool exclusive) {
   };
   if (lock(exclusive ? LOCK_EX : LOCK_SH)) return absl::OkStatus();
   if (errno != EWOULDBLOCK) return PosixError(path, "flock", errno);
-  // Beside others that share it, this one can share it, too; the close gives that up.
+  // A shared lock is compatible with other shared ones; the close releases it.
   const bool is_shared = exclusive && lock(LOCK_SH);
   return absl::FailedPreconditionError(
       Cat(path, ": lock: ",
-          is_shared ? "shared by others, which have opened it read-only" : DescribeHolder(fd)));
+          is_shared ? "shared by other processes, which opened it read-only" : DescribeHolder(fd)));
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const PosixPath& path,
     BT_ASSIGN_OR_RETURN(Fd fd,
                         OpenRegularFile(path, exclusive ? O_RDWR | O_CREAT : O_RDONLY, &size));
     BT_RETURN_IF_ERROR(Lock(fd, path.text(), exclusive));
-    // If the file was removed between open and lock, this has locked what no other process finds.
+    // If the file was removed between open and lock, this is a lock that no other process can find.
     BT_ASSIGN_OR_RETURN(const bool named, IsNameOf(fd, path));
     if (!named) continue;
     auto lock = std::make_unique<PosixFileLock>(path, std::move(fd), exclusive);

@@ -1,13 +1,14 @@
-// FileLock by flock(2): it keeps out every other holder in this process and in others, and goes
-// with the process that holds it. Any thread.
+// FileLock by flock(2): it excludes every other holder in this process and in others, and ends with
+// the process that holds it. Any thread.
 //
-// A child of fork() shares the open file that the lock is on, and so would hold it for as long as
-// it lives. It closes its descriptor instead before fork() returns: the lock is the parent's alone,
-// and ends with it. (Locks of fcntl() are not inherited, but go when anybody in the process closes
-// any descriptor of the file, if only to copy it, and do not keep out this process itself.)
+// A child of fork() shares the open file of the lock, and so would hold the lock as long as the
+// child lives. Instead it closes its descriptor before fork() returns: only the parent has the
+// lock, and it ends with the parent. (Locks of fcntl() are not inherited, but they end when any
+// code in the process closes any descriptor of the file, for example after copying it, and they do
+// not exclude this process itself.)
 //
-// While an exclusive lock is held, its file holds the process's number in decimal, for the message
-// to whom it is refused; a released one leaves the file empty.
+// While an exclusive lock is held, its file contains the process's number in decimal, for the
+// message to processes that are refused; releasing it empties the file.
 #ifndef BIGTABLE_FILESYSTEM_POSIX_FILE_LOCK_H_
 #define BIGTABLE_FILESYSTEM_POSIX_FILE_LOCK_H_
 

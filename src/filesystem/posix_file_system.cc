@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<std::string>> PosixFileSystem::ListDirectory(std::str
   fd.Release();
   std::vector<std::string> names;
   while (true) {
-    errno = 0;  // null is the end as well as an error
+    errno = 0;  // null means the end or an error
     const dirent* const entry = ::readdir(directory.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
@@ -104,7 +104,7 @@ absl::Status PosixFileSystem::CreateDirectory(std::string_view path) {
 absl::Status PosixFileSystem::RemoveDirectory(std::string_view path) {
   const PosixPath found = Find(path);
   if (::unlinkat(found.directory(), found.name(), AT_REMOVEDIR) == 0) return absl::OkStatus();
-  // POSIX lets a system say "exists" of a directory that is not empty.
+  // POSIX allows EEXIST for a directory that is not empty.
   return PosixError(path, "rmdir", errno == EEXIST ? ENOTEMPTY : errno);
 }
 

@@ -1,6 +1,6 @@
-// The machine's own file system. Thread-safe; FileSystem::Posix() is the one that databases use,
-// and tests make their own to have it under other limits. Outlives its files. One that holds a
-// directory resolves the paths below it from a descriptor of it (openat and its kin).
+// The machine's own file system. Thread-safe. Databases use FileSystem::Posix(); tests create their
+// own with other limits. Must outlive its files. If it holds a directory, it resolves the paths
+// below it relative to a descriptor (openat and similar calls).
 #ifndef BIGTABLE_FILESYSTEM_POSIX_FILE_SYSTEM_H_
 #define BIGTABLE_FILESYSTEM_POSIX_FILE_SYSTEM_H_
 
@@ -21,9 +21,9 @@
 namespace bigtable {
 
 struct PosixFileSystemOptions {
-  // Files beyond these are read without a mapping.
+  // More files than this are read without a mapping.
   int max_mappings = 30000;
-  // False: log files are written as on a file system that cannot reserve space, without a mapping.
+  // False: log files are written without a mapping, as on a file system that cannot reserve space.
   bool reserve_log_files = true;
 };
 
@@ -51,7 +51,7 @@ class PosixFileSystem final : public FileSystem {
   absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path, LockMode mode) override;
 
  private:
-  // What HoldDirectory returns: `held` is open under the name `path`.
+  // The result of HoldDirectory: `held` is open under the name `path`.
   PosixFileSystem(PosixFileSystem* parent, std::string_view path, Fd held)
       : reserve_log_files_(parent->reserve_log_files_),
         own_mappings_(0),
@@ -63,7 +63,8 @@ class PosixFileSystem final : public FileSystem {
 
   const bool reserve_log_files_;
   MappedFiles own_mappings_;
-  MappedFiles* const mappings_ = &own_mappings_;  // not this one's: files outlive it
+  MappedFiles* const mappings_ =
+      &own_mappings_;  // of the parent, if any: files outlive this object
   const std::string held_path_;
   const Fd held_;  // closed: no directory is held
 };

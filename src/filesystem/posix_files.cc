@@ -34,11 +34,11 @@ class PosixWritableFile final : public WritableFile {
     return usable_ = StartWriteback();
   }
 
-  // A failed sync is not tried again: the kernel reports an error once and marks the pages clean,
-  // so that the next sync would say OK and lose them.
+  // A failed sync is not retried: the kernel reports an error once and marks the pages clean, so
+  // the next sync would return OK although the data is lost.
   absl::Status Sync() override {
     BT_RETURN_IF_ERROR(usable_);
-    // fdatasync writes the length too, without which the bytes could not be read.
+    // fdatasync also writes the length, without which the bytes could not be read.
     if (RetryInterrupted([&] { return ::fdatasync(fd_.get()); }) != 0) {
       usable_ = PosixError(path_, "fdatasync", errno);
     }
@@ -53,9 +53,9 @@ class PosixWritableFile final : public WritableFile {
   }
 
  private:
-  // Has the kernel begin to write what was appended, a stretch at a time, so that Sync finds most
-  // of it on the disk and need not wait for all. What goes wrong with the writing itself is an
-  // error of Sync.
+  // Has the kernel begin to write appended data, one large range at a time, so that Sync finds most
+  // of it on the disk and need not wait for all of it. Errors of the writing itself are errors of
+  // Sync.
   absl::Status StartWriteback() {
     constexpr uint64_t kStretch = 1 << 20;
     constexpr uint64_t kPage = 4096;  // the last one is not full yet
@@ -65,7 +65,7 @@ class PosixWritableFile final : public WritableFile {
     const auto length = static_cast<off64_t>(end) - begin;
     const int result = RetryInterrupted(
         [&] { return ::sync_file_range(fd_.get(), begin, length, SYNC_FILE_RANGE_WRITE); });
-    // Some file systems and kernels do not know it.
+    // Some file systems and kernels do not support it.
     if (result == 0 || errno == ENOSYS || errno == EINVAL || errno == ESPIPE) {
       return absl::OkStatus();
     }
@@ -85,8 +85,8 @@ uint64_t PageSize() {
   return page;
 }
 
-// Whether the kernel knows MADV_POPULATE_READ. Without it a mapped file keeps its descriptor, since
-// then only read() says what is wrong with a page; and so fewer files are mapped.
+// Whether the kernel supports MADV_POPULATE_READ. Without it a mapped file keeps its descriptor,
+// since only read() reports what is wrong with a page; so fewer files are mapped.
 bool KernelPopulates() {
   static const bool populates = [] {
     const auto size = static_cast<size_t>(PageSize());
@@ -105,7 +105,7 @@ int MostMappings(const MappedFiles& mapped) {
   return static_cast<int>(std::min<rlim_t>(descriptors.rlim_cur / 4, mapped.most));
 }
 
-// Few are enough: to open a file again costs little beside a read from the disk.
+// Few are enough: opening a file again costs little compared with a read from the disk.
 size_t MostReopened() {
   constexpr rlim_t kMost = 128;
   struct rlimit descriptors;
@@ -121,7 +121,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
         size_(static_cast<uint64_t>(info.st_size)),
         device_(info.st_dev),
         inode_(info.st_ino),
-        // mincore says "resident" of everything to those who could not write the file.
+        // mincore reports every page as resident to users who could not write the file.
         sees_residency_(info.st_uid == ::geteuid() || ::geteuid() == 0) {}
 
   ~PosixRandomAccessFile() override {
@@ -131,11 +131,12 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     mapped_->now.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  // Leaves mapping() null where the file cannot be mapped. Before anybody else knows this object.
+  // Leaves mapping() null if the file cannot be mapped. Called before other threads know this
+  // object.
   //
-  // The mapping takes the kernel's readahead off: what it reads for a fault is as much as somebody
-  // has set for the disk, up to megabytes, and drives out what is needed. A caller that wants more
-  // than a page says so by WillNeed.
+  // The mapping disables the kernel's readahead: on a fault the kernel would read as much as is
+  // configured for the disk, up to megabytes, and evict pages that are needed. A caller that wants
+  // more than a page calls WillNeed.
   void Map(MappedFiles* mapped) {
     if (size_ == 0 || size_ > SIZE_MAX) return;
     if (mapped->now.fetch_add(1, std::memory_order_relaxed) < MostMappings(*mapped)) {
@@ -170,10 +171,10 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     if (mapping_ == nullptr) return RandomAccessFile::Populate(offset, n);
     if (!Contains(offset, n)) return FileTooShort(path_, offset, n, size_);
     if (n == 0) return absl::OkStatus();
-    if (!sees_residency_) WillNeed(offset, n);  // IsResident may have been wrong
+    if (!sees_residency_) WillNeed(offset, n);  // IsResident may return a wrong answer
     if (KernelPopulates() && Advise(offset, n, MADV_POPULATE_READ) == 0) return absl::OkStatus();
-    // Either the kernel is older than the advice, or the pages cannot be had: it does not say why.
-    // Reading them does, and brings them in.
+    // Either the kernel is older than this advice, or the pages cannot be read; madvise does not
+    // report why. Reading them reports the error, and brings them in.
     BT_RETURN_IF_ERROR(PopulateByReading(offset, n));
     const int error = Advise(offset, n, MADV_POPULATE_READ);
     if (error == 0 || error == EINVAL) return absl::OkStatus();
@@ -218,7 +219,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     return result == 0 ? 0 : errno;
   }
 
-  // Null where it cannot be opened: its name may be gone or have come to another file.
+  // Null if it cannot be opened: its name may be gone or may name another file.
   std::shared_ptr<const Fd> Reopen() const {
     if (auto fd = reopened_.Find()) return fd;
     absl::StatusOr<Fd> fd = OpenFd(path_, O_RDONLY | O_NONBLOCK);
@@ -235,7 +236,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   absl::Status PopulateByReading(uint64_t offset, size_t n) const {
     if (fd_.is_open()) return ReadThrough(fd_, offset, n);
     const std::shared_ptr<const Fd> fd = Reopen();
-    // Without it nobody can say more than the advice.
+    // Without a descriptor, only the error of the advice is known.
     return fd == nullptr ? absl::OkStatus() : ReadThrough(*fd, offset, n);
   }
 

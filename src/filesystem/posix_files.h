@@ -1,13 +1,12 @@
-// WritableFile and RandomAccessFile over a file descriptor. A WritableFile belongs to one thread at
-// a time; a RandomAccessFile is immutable and any thread may read it.
+// WritableFile and RandomAccessFile over a file descriptor. A WritableFile is used by one thread at
+// a time. A RandomAccessFile is immutable, and any thread may read it.
 //
-// What always holds: an appended byte is in the operating system's hands when Append returns OK
-// (there is no buffer here: SSTable writers append whole blocks); a file whose Append or Sync
-// failed is never reported as good again; no more than MappedFiles::most files are mapped at a
-// time; a mapped file holds no descriptor. The exception are files that were lately read by
-// position: as many as an eighth of the descriptors that the process may have, and at most 128.
-// (Before Linux 5.14 each mapped file holds one, and no more are mapped than a quarter of those
-// that the process may have.)
+// Invariants: when Append returns OK, the operating system has the bytes (there is no buffer here:
+// SSTable writers append whole blocks). A file whose Append or Sync failed never returns OK again.
+// At most MappedFiles::most files are mapped at a time. A mapped file holds no descriptor, except
+// files that were lately read by position: at most an eighth of the descriptors that the process
+// may have, and at most 128. (Before Linux 5.14 each mapped file holds a descriptor, and at most a
+// quarter of the descriptors that the process may have are used for that.)
 #ifndef BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 #define BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 
@@ -23,11 +22,11 @@
 
 namespace bigtable {
 
-// What mapped files share. Outlives them.
+// State that mapped files share; must outlive them.
 struct MappedFiles {
   explicit MappedFiles(int most_mappings) : most(most_mappings) {}
-  // How many there may be, and are: Linux allows a process 65530 mappings by default, and the
-  // allocator needs some of them.
+  // The limit of mappings, and their number: Linux allows a process 65530 mappings by default, and
+  // the allocator needs some of them.
   const int most;
   std::atomic<int> now{0};
   ReopenedFiles reopened;
@@ -35,7 +34,7 @@ struct MappedFiles {
 
 absl::StatusOr<std::unique_ptr<WritableFile>> NewPosixWritableFile(const PosixPath& path);
 
-// `mapped` is null for a file that shall not be mapped.
+// `mapped` is null for a file that must not be mapped.
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewPosixRandomAccessFile(const PosixPath& path,
                                                                            MappedFiles* mapped);
 

@@ -39,7 +39,7 @@ absl::StatusCode CodeOf(int error) {
     case ENAMETOOLONG:
     case ELOOP:
       return absl::StatusCode::kInvalidArgument;
-    default:  // EIO and its kin
+    default:  // EIO and similar errors
       return absl::StatusCode::kUnavailable;
   }
 }
@@ -49,7 +49,7 @@ constexpr uint64_t kMaxOffset = std::numeric_limits<off_t>::max();
 }  // namespace
 
 absl::Status PosixError(std::string_view path, std::string_view operation, int error) {
-  // Not strerror(), whose answer another thread may overwrite.
+  // Not strerror(), whose result another thread may overwrite.
   const std::string reason = std::generic_category().message(error);
   return absl::Status(CodeOf(error), Cat(path, ": ", operation, ": ", reason));
 }
@@ -89,8 +89,8 @@ uint64_t FileSizeLimit() {
 
 absl::Status CheckFileSize(std::string_view path, uint64_t size, uint64_t limit) {
   if (size <= limit) return absl::OkStatus();
-  return PosixError(path, Cat("a file of ", size, " bytes, where the process's limit is ", limit),
-                    EFBIG);
+  return PosixError(
+      path, Cat("a file of ", size, " bytes is larger than the process's limit of ", limit), EFBIG);
 }
 
 absl::Status WriteFully(const Fd& fd, std::string_view path, std::string_view data) {
@@ -121,7 +121,7 @@ absl::Status ReadFullyAt(const Fd& fd, std::string_view path, uint64_t offset, s
   const uint64_t start = offset;
   size_t left = n;
   while (left > 0) {
-    // An offset that the system cannot express lies behind the end of every file.
+    // An offset that the system cannot represent is after the end of every file.
     ssize_t got = 0;
     if (offset <= kMaxOffset && left <= kMaxOffset - offset) {
       got = RetryInterrupted(

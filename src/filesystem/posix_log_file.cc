@@ -22,7 +22,7 @@ namespace {
 
 class PosixLogFile final : public LogFile {
  public:
-  // `mapping` is null or `size` bytes, which this object unmaps.
+  // `mapping` is null or has `size` bytes, which this object unmaps.
   PosixLogFile(std::string path, Fd fd, uint64_t size, char* mapping)
       : path_(std::move(path)), fd_(std::move(fd)), size_(size), mapping_(mapping) {}
 
@@ -38,11 +38,11 @@ class PosixLogFile final : public LogFile {
     return WriteFullyAt(fd_, path_, offset, data);
   }
 
-  // fdatasync on Linux writes back every dirty page of the file, also those that stores into a
-  // shared mapping have made dirty: no msync is needed. A failed one is not tried again: the kernel
+  // On Linux, fdatasync writes back every dirty page of the file, including pages that were changed
+  // by stores into a shared mapping: no msync is needed. A failed sync is not retried: the kernel
   // reports an error once and marks the pages clean.
   absl::Status Sync() override {
-    // One at a time: of two syncs side by side the kernel would tell only one of an error.
+    // One at a time: the kernel would report an error to only one of two concurrent syncs.
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(usable_);
     if (RetryInterrupted([&] { return ::fdatasync(fd_.get()); }) != 0) {
@@ -60,15 +60,14 @@ class PosixLogFile final : public LogFile {
   absl::Status usable_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Whether fallocate has promised that a later store into the file finds room. Only file systems of
-// which that is known are trusted: one that never writes in place takes new space for every write,
-// and behind a network or a user's daemon stands somebody else's promise.
+// Whether fallocate guarantees space for a later store into the file. Only file systems known to do
+// so are trusted. A file system that never writes in place allocates new space for every write, and
+// a network file system or a user-space one depends on another system.
 //
-// fstatfs names the file system, but for one that is stacked on another: what overlayfs says is
-// that it is overlayfs. It passes on the attributes of the file below, though. Only ext4 has files
-// that are marked to consist of extents (as ext3's and ext2's do not, which cannot reserve space),
-// and only XFS marks a file to have had space reserved. (The numbers are the kernel's, from
-// linux/magic.h.)
+// fstatfs identifies the file system, except one that is stacked on another: overlayfs reports only
+// itself. But it passes on the attributes of the file below. Only ext4 has files that are marked as
+// using extents (ext3's and ext2's are not, and cannot reserve space), and only XFS marks a file
+// whose space was reserved. (The numbers are the kernel's, from linux/magic.h.)
 bool ReservationHolds(const Fd& fd) {
   struct statfs info;
   if (::fstatfs(fd.get(), &info) != 0) return false;
@@ -91,17 +90,19 @@ bool ReservationHolds(const Fd& fd) {
   }
 }
 
-// The error of an fallocate, which may have taken a part of what it was to take, with what is free.
+// The error of a failed fallocate, with the free space. Truncates the file, because a part may have
+// been allocated.
 absl::Status NoSpaceError(const Fd& fd, std::string_view path, uint64_t size) {
   struct statvfs info;
   std::string free;
   if (::ftruncate(fd.get(), 0) == 0 && ::fstatvfs(fd.get(), &info) == 0) {
-    free = Cat(", of which ", uint64_t{info.f_bavail} * info.f_frsize, " are free");
+    free = Cat("; ", uint64_t{info.f_bavail} * info.f_frsize, " are free");
   }
   return PosixError(path, Cat("fallocate of ", size, " bytes", free), ENOSPC);
 }
 
-// Gives the empty file its length, and its space if `reserve`. `*reserved` says whether it got it.
+// Gives the empty file its length, and its space if `reserve`. Sets `*reserved` to whether the
+// space is reserved.
 absl::Status Allocate(const Fd& fd, std::string_view path, uint64_t size, bool reserve,
                       bool* reserved) {
   *reserved = false;
@@ -126,14 +127,14 @@ absl::Status Allocate(const Fd& fd, std::string_view path, uint64_t size, bool r
   return absl::OkStatus();
 }
 
-// Null where memory for it cannot be had: the file is written then.
+// Null if memory cannot be mapped: the file is then written.
 char* MapForWriting(const Fd& fd, uint64_t size) {
   if (size > std::numeric_limits<size_t>::max()) return nullptr;
   const size_t length = static_cast<size_t>(size);
   void* const memory = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (memory == MAP_FAILED) return nullptr;
 #ifdef MADV_POPULATE_WRITE
-  // Ready for stores, so that those who append do not fault; a kernel before 5.14 refuses.
+  // Populated, so that stores do not fault; kernels before 5.14 refuse.
   ::madvise(memory, length, MADV_POPULATE_WRITE);
 #endif
   return static_cast<char*>(memory);

@@ -1,9 +1,9 @@
 // LogFile over a file descriptor: a segment of the commit log. One thread writes at a time; Sync
-// may be called beside it and from several threads.
+// may be called concurrently and from several threads.
 //
-// What always holds: the file has its full length from the start; it is mapped only where its space
-// is really reserved, so that a store into it cannot meet a full disk; after a Sync that failed
-// every later one fails.
+// Invariants: the file has its full length from the start. It is mapped only if its space is
+// reserved, so that a store into it cannot fail because the disk is full. After a failed Sync every
+// later one fails.
 #ifndef BIGTABLE_FILESYSTEM_POSIX_LOG_FILE_H_
 #define BIGTABLE_FILESYSTEM_POSIX_LOG_FILE_H_
 
@@ -18,8 +18,8 @@
 
 namespace bigtable {
 
-// Creates the file, or removes it again when that fails half-way. With `reserve` false, the space
-// is not reserved and the file not mapped, as on a file system that cannot do it.
+// Creates the file; if that fails part way, removes it. With `reserve` false, the space is not
+// reserved and the file is not mapped, as on a file system that cannot do it.
 absl::StatusOr<std::unique_ptr<LogFile>> NewPosixLogFile(const PosixPath& path, uint64_t size,
                                                          bool reserve);
 

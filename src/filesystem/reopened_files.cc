@@ -6,7 +6,7 @@ namespace bigtable {
 
 std::shared_ptr<const Fd> ReopenedFiles::Entry::Find() {
   MutexLock lock(&mutex_);
-  // Not stored again and again: the cache line would go from thread to thread.
+  // Not stored each time: the cache line would move from thread to thread.
   if (fd_ != nullptr && !is_used_.load(std::memory_order_relaxed)) {
     is_used_.store(true, std::memory_order_relaxed);
   }
@@ -18,7 +18,7 @@ void ReopenedFiles::Add(Entry* entry, std::shared_ptr<const Fd> fd, size_t most)
   if (entry->slot_ != Entry::kNowhere) return;
   while (entries_.size() >= most) {
     if (hand_ >= entries_.size()) hand_ = 0;
-    // One that was used gets another turn.
+    // An entry that was used gets another round.
     if (entries_[hand_]->is_used_.exchange(false, std::memory_order_relaxed)) {
       ++hand_;
     } else {
@@ -27,7 +27,7 @@ void ReopenedFiles::Add(Entry* entry, std::shared_ptr<const Fd> fd, size_t most)
   }
   entry->slot_ = entries_.size();
   entries_.push_back(entry);
-  // In the place of the one that went, it is looked at last.
+  // It takes the position of the removed entry, so it is considered last.
   if (hand_ < entry->slot_) {
     std::swap(entries_[hand_], entries_.back());
     std::swap(entries_[hand_]->slot_, entries_.back()->slot_);

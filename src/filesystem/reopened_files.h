@@ -1,8 +1,8 @@
-// Descriptors of mapped files, which hold none of their own: for reads that do not go through the
-// mapping. A file's descriptor is opened when it is first wanted. No more than `most` are open at a
-// time; then one that was not used lately is closed, and opened again when it is wanted again.
+// Descriptors of mapped files, which hold none of their own, for reads that bypass the mapping. A
+// file's descriptor is opened when it is first needed. At most `most` are open at a time; then one
+// that was not used lately is closed, and reopened when it is needed again.
 //
-// Thread-safe. Outlives the files.
+// Thread-safe. Must outlive the files.
 #ifndef BIGTABLE_FILESYSTEM_REOPENED_FILES_H_
 #define BIGTABLE_FILESYSTEM_REOPENED_FILES_H_
 
@@ -21,10 +21,10 @@ namespace bigtable {
 
 class ReopenedFiles {
  public:
-  // A file's part in it.
+  // The state of one file.
   class Entry {
    public:
-    // The descriptor, open as long as the caller has it, or null: it is not open. Costs an
+    // The descriptor, open as long as the caller holds it; null if it is not open. Costs an
     // uncontended lock.
     std::shared_ptr<const Fd> Find();
 
@@ -34,15 +34,14 @@ class ReopenedFiles {
 
     Mutex mutex_;
     std::shared_ptr<const Fd> fd_ ABSL_GUARDED_BY(mutex_);
-    std::atomic<bool> is_used_{false};  // since it was last looked at
+    std::atomic<bool> is_used_{false};  // since the hand last passed it
     size_t slot_ = kNowhere;            // in entries_, under ReopenedFiles::mutex_
   };
 
-  // Adds the descriptor of `entry`, unless another thread has done so meanwhile. While there are
-  // `most` already, the one that was not used for longest, as far as is known, goes. `most` is at
-  // least 1.
+  // Adds the descriptor of `entry`, unless another thread has added it already. If there are `most`
+  // already, removes an entry that was not used lately (by CLOCK). `most` is at least 1.
   void Add(Entry* entry, std::shared_ptr<const Fd> fd, size_t most);
-  // Before `entry` goes.
+  // Must be called before `entry` is destroyed.
   void Remove(Entry* entry);
 
   size_t size() const;
@@ -52,7 +51,7 @@ class ReopenedFiles {
 
   mutable Mutex mutex_;  // taken before an entry's
   std::vector<Entry*> entries_ ABSL_GUARDED_BY(mutex_);
-  size_t hand_ ABSL_GUARDED_BY(mutex_) = 0;  // goes round entries_
+  size_t hand_ ABSL_GUARDED_BY(mutex_) = 0;  // clock hand: an index into entries_
 };
 
 }  // namespace bigtable
