@@ -1,8 +1,8 @@
-// The calls of one table: how many, how many failed, and how long they took. The thing that is
-// called owns one.
+// The calls of one table: how many there were, how many failed, and how long they took. The called
+// object owns its counters.
 //
-// Counts are exact: every call adds to its thread's stripe. Latencies are those of the calls that
-// are measured (thread_calls.h), each counted for as many as it stands for.
+// Counts are exact: every call adds to its thread's stripe. Latencies are those of the measured
+// calls (thread_calls.h), each weighted with the number of calls that it represents.
 #ifndef BIGTABLE_MONITORING_CALL_COUNTERS_H_
 #define BIGTABLE_MONITORING_CALL_COUNTERS_H_
 
@@ -25,7 +25,7 @@ namespace bigtable {
 // Thread-safe.
 class CallCounters {
  public:
-  // What is counted without one.
+  // Counters without a latency.
   enum class Amount : uint8_t { kStreams = kCalls, kRows, kCells, kBatchMutations };
 
   CallCounters() = default;
@@ -61,15 +61,15 @@ class CallCounters {
   std::array<LatencyRecorder, kCalls> latencies_;
 };
 
-// A table's counters, and what its calls need to be measured and traced.
+// A table's counters, and what is needed to measure and trace its calls.
 struct TableMonitor {
-  // `t` outlives the monitor.
+  // `t` must outlive the monitor.
   TableMonitor(Tracer* t, std::string n)
       : tracer(t), table(std::move(n)), sample_step(t->is_dense() ? kAlways : 1) {}
 
   Tracer* const tracer;
   const std::string table;
-  // What a call takes from ThreadCalls::until_sample: one, or more than is ever there.
+  // What a call subtracts from ThreadCalls::until_sample: one, or more than its largest value.
   static constexpr int32_t kAlways = 2 * SampleGaps::kMean;
   const int32_t sample_step;
   CallCounters counters;

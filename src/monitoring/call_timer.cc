@@ -7,7 +7,7 @@
 namespace bigtable {
 namespace {
 
-// No two threads, and no two streams, are measured at the same places.
+// A different seed for each thread and each stream, so that each measures different calls.
 uint64_t NextSeed() {
   static std::atomic<uint64_t> next{1};
   return next.fetch_add(1, std::memory_order_relaxed);
@@ -32,7 +32,7 @@ void CallTimer::BeginSample() {
   ThreadCalls& calls = thread_calls;
   const bool always = monitor_->sample_step == TableMonitor::kAlways;
   if (!calls.has_gaps) {
-    // The thread's first call is not measured just because it is the first.
+    // The thread's first call is not always measured.
     calls.has_gaps = true;
     calls.gaps = SampleGaps(NextSeed());
     calls.until_sample = calls.gaps.Next() - monitor_->sample_step;
@@ -40,13 +40,13 @@ void CallTimer::BeginSample() {
   }
   auto sample = std::make_unique<CallSample>();
   if (always) {
-    calls.until_sample += monitor_->sample_step;  // others' turns are not touched
+    calls.until_sample += monitor_->sample_step;  // other tables' samples are not affected
     sample->weight = 1;
   } else {
     calls.until_sample = calls.gaps.Next();
     sample->weight = SampleGaps::kMean;
   }
-  // So that the destructor has one thing to look at; End takes it off again.
+  // So that the destructor needs only one check; End subtracts it again.
   calls.waited = ThreadCalls::kSlowNanos;
   if (monitor_->tracer->Takes(sample->weight)) {
     sample->trace = monitor_->tracer->Begin(RequestOf(call_), monitor_->table);
@@ -59,13 +59,13 @@ void CallTimer::BeginSample() {
 void CallTimer::End() {
   const std::unique_ptr<CallSample> sample(std::exchange(sample_, nullptr));
   if (sample == nullptr) {
-    // It waited for so long that it is recorded all the same, for itself; what it did besides is
-    // next to nothing.
+    // The call was not sampled, but it waited so long that it is recorded, with weight 1; the time
+    // outside the waits is negligible.
     monitor_->counters.Record(call_, thread_calls.waited, 1);
     return;
   }
   const int64_t nanos = NowNanos() - sample->begin;
-  // All that wait for long are recorded.
+  // All calls with a long wait are recorded.
   const bool is_slow = thread_calls.waited - ThreadCalls::kSlowNanos >= ThreadCalls::kSlowNanos;
   monitor_->counters.Record(call_, nanos, is_slow ? 1 : sample->weight);
   if (sample->tablet) sample->tablet->Record(call_, nanos, sample->weight);
@@ -117,13 +117,13 @@ void StreamCalls::Flush() {
 }
 
 void StreamCalls::BeginSample() {
-  thread_calls.waited = ThreadCalls::kSlowNanos;  // as CallTimer::BeginSample
+  thread_calls.waited = ThreadCalls::kSlowNanos;  // like CallTimer::BeginSample
   thread_calls.trace = trace_;
   begin_ = NowNanos();
 }
 
 void StreamCalls::EndSample() {
-  if (begin_ == 0) {  // as CallTimer::End
+  if (begin_ == 0) {  // like CallTimer::End
     monitor_->counters.Record(call_, thread_calls.waited, 1);
     return;
   }

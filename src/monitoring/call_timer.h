@@ -1,5 +1,5 @@
-// Around a call of a table: counts it, measures it if it is its turn, and traces it if it is
-// chosen. A call that is not measured pays for a count and two comparisons.
+// Encloses a call of a table: counts it, measures it if it is sampled, and traces it if it is
+// selected. A call that is not measured costs a count and two comparisons.
 #ifndef BIGTABLE_MONITORING_CALL_TIMER_H_
 #define BIGTABLE_MONITORING_CALL_TIMER_H_
 
@@ -16,20 +16,20 @@
 
 namespace bigtable {
 
-// What is known of a call that is measured.
+// The data of a measured call.
 struct CallSample {
-  uint64_t weight = 0;  // how many calls it stands for
+  uint64_t weight = 0;  // how many calls it represents
   int64_t begin = 0;
-  RequestTrace* trace = nullptr;  // null: it is not traced
-  Ref<TabletCounters> tablet;     // null: none, or several
+  RequestTrace* trace = nullptr;  // null if it is not traced
+  Ref<TabletCounters> tablet;     // null for no tablet, or several
 };
 
-// The time of one call, on its thread; calls do not nest. To be made before anything is held, since
-// its destructor passes a trace to the user's sink.
+// Measures one call, on its thread; calls do not nest. Must be created before any lock is taken,
+// since its destructor passes a trace to the user's sink.
 class CallTimer {
  public:
-  // `monitor` outlives the timer. `describe` is given the trace, if there is one, to say what is
-  // asked for.
+  // `monitor` must outlive the timer. If the call is traced, `describe` is called with the trace to
+  // fill in the request.
   template <typename Describe>
   CallTimer(TableMonitor* monitor, Call call, const Describe& describe)
       : monitor_(monitor), call_(call) {
@@ -43,7 +43,7 @@ class CallTimer {
     }
   }
   ~CallTimer() {
-    // So it is, too, if the call was measured: see BeginSample.
+    // This is also true if the call was measured: see BeginSample.
     if (thread_calls.waited >= ThreadCalls::kSlowNanos) [[unlikely]] {
       End();
     }
@@ -51,12 +51,12 @@ class CallTimer {
   CallTimer(const CallTimer&) = delete;
   CallTimer& operator=(const CallTimer&) = delete;
 
-  // The call returns this error.
+  // Records that the call returns this error.
   void Failed(const absl::Status& status) {
     monitor_->counters.CountError(call_);
     if (sample_ != nullptr && sample_->trace != nullptr) sample_->trace->status = status;
   }
-  // Null: it is not measured, and that is mostly so.
+  // Null if the call is not measured, which is the usual case.
   CallSample* sample() const { return sample_; }
 
  private:
@@ -68,21 +68,21 @@ class CallTimer {
   CallSample* sample_ = nullptr;
 };
 
-// The calls by which a stream is read: counted here, and added to the table's counters every
-// thousand calls or so, and in the end. One thread at a time.
+// The calls that read a stream. They are counted here, and added to the table's counters about
+// every thousand calls, and at the end. One thread at a time.
 //
-// Each call has one result, a row or a cell, but for those that have none; so results need not be
-// counted, and what must be is what they consist of or belong to: a row's cells, a cell's row.
+// Each call has one result, a row or a cell, except for calls without one. So results need not be
+// counted, only their parts: a row's cells, or the first cell of each row.
 class StreamCalls {
  public:
-  // `monitor` outlives the stream. `call` is kNextRow or kNextCell.
+  // `monitor` must outlive the stream. `call` is kNextRow or kNextCell.
   StreamCalls(TableMonitor* monitor, Call call, RequestTrace::Request request);
-  // Passes the trace, if there is one, to the user's sink: nothing may be held.
+  // Passes the trace, if there is one, to the user's sink: no lock may be held.
   ~StreamCalls();
   StreamCalls(const StreamCalls&) = delete;
   StreamCalls& operator=(const StreamCalls&) = delete;
 
-  // The time of one call. Made and gone before the stream.
+  // Measures one call. The stream must outlive it.
   class Timer {
    public:
     explicit Timer(StreamCalls* stream) : stream_(stream) {
@@ -103,34 +103,34 @@ class StreamCalls {
     StreamCalls* const stream_;
   };
 
-  // The call has no result: the end, or an error.
+  // Records that the call has no result: the end, or an error.
   void CountNone() { ++without_result_; }
-  // A cell of a row that is the result, or the first cell of a row.
+  // Counts a cell of a row that is the result, or the first cell of a row.
   void CountPart() { ++parts_; }
-  // As many were counted of a result that was not returned after all.
+  // Takes back `n` parts of a result that was not returned.
   void DropParts(uint64_t n) { parts_ -= n; }
   void Failed(const absl::Status& status);
-  // From now on the stream reads from this tablet.
+  // The stream now reads from this tablet.
   void EnterTablet(TabletCounters* tablet) { tablet_ = Ref<TabletCounters>(tablet); }
   bool is_traced() const { return trace_ != nullptr; }
 
  private:
   void BeginSample();
   void EndSample();
-  // The next measured call is `gap` calls from here.
+  // Sets the next measured call to be `gap` calls from here.
   void StartGap(int32_t gap);
-  // Adds what was counted since the last time.
+  // Adds the counts since the last Flush to the table's counters.
   void Flush();
 
   TableMonitor* const monitor_;
   const Call call_;
   RequestTrace* trace_ = nullptr;
-  int64_t began_ = 0;  // if it is traced
+  int64_t began_ = 0;  // only if it is traced
   Ref<TabletCounters> tablet_;
   SampleGaps gaps_;
   int32_t gap_ = 0;           // from one measured call to the next
-  int32_t until_sample_ = 0;  // what is left of it
-  int64_t begin_ = 0;         // of the call that is measured; 0: it is not
+  int32_t until_sample_ = 0;  // the rest of the gap
+  int64_t begin_ = 0;         // of the measured call; 0 if it is not measured
   uint64_t calls_ = 0;        // before the gap
   uint64_t without_result_ = 0;
   uint64_t parts_ = 0;

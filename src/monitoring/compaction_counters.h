@@ -1,5 +1,4 @@
-// The compactions of one kind, of a tablet or of a tablet server, which owns the counters.
-// Thread-safe.
+// The compactions of one kind of a tablet or a tablet server, which owns the counters. Thread-safe.
 #ifndef BIGTABLE_MONITORING_COMPACTION_COUNTERS_H_
 #define BIGTABLE_MONITORING_COMPACTION_COUNTERS_H_
 

@@ -18,7 +18,7 @@ absl::Duration LatencyHistogram::Percentile(double percent) const {
       before += in_bucket;
       continue;
     }
-    // As if what is in the bucket were evenly spread.
+    // Interpolates, as if the durations in the bucket were evenly spread.
     const absl::Duration from = std::max(bucket.above, min);
     const absl::Duration to = std::min(bucket.upto, max);
     return from + (to - from) * ((rank - before) / in_bucket);

@@ -5,7 +5,7 @@
 
 namespace bigtable {
 
-// Threads of one stripe share it, so additions are atomic; mostly it is a single thread.
+// Threads of one stripe share it, so additions are atomic; usually it is a single thread.
 struct alignas(kCacheLine) LatencyRecorder::Block {
   std::atomic<uint64_t> sum{0};
   std::atomic<int64_t> min{std::numeric_limits<int64_t>::max()};
@@ -21,7 +21,7 @@ LatencyRecorder::Block* LatencyRecorder::MakeBlock() {
   std::atomic<Block*>& slot = blocks_[static_cast<size_t>(ThreadStripe())];
   Block* block = nullptr;
   auto fresh = std::make_unique<Block>();
-  // If another thread of the stripe was first, its block it is.
+  // If another thread of the stripe was first, use its block.
   if (slot.compare_exchange_strong(block, fresh.get(), std::memory_order_acq_rel)) {
     return fresh.release();
   }
@@ -69,7 +69,7 @@ LatencyHistogram LatencyRecorder::Read() const {
   }
   if (histogram.count == 0) return histogram;
   histogram.sum = absl::Nanoseconds(sum);
-  // Of a call that is just being recorded, min may not be there yet.
+  // For a call that is being recorded, min may not be stored yet.
   histogram.min = absl::Nanoseconds(std::min(min, max));
   histogram.max = absl::Nanoseconds(max);
   return histogram;

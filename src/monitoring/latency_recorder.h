@@ -1,7 +1,7 @@
-// Counts durations while many threads do what takes them: the recording side of LatencyHistogram.
+// Records durations from many threads: the recording side of LatencyHistogram.
 //
-// A thread counts in the block of its stripe (base/stripe.h), which is made when the stripe first
-// counts something: 4 KiB for each of up to sixteen. Nobody waits for anybody.
+// A thread counts in the block of its stripe (base/stripe.h), which is allocated when the stripe is
+// first used: 4 KiB for each of up to sixteen stripes. No thread waits for another.
 #ifndef BIGTABLE_MONITORING_LATENCY_RECORDER_H_
 #define BIGTABLE_MONITORING_LATENCY_RECORDER_H_
 
@@ -18,11 +18,11 @@
 
 namespace bigtable {
 
-// The bounds of LatencyHistogram, in nanoseconds. Bucket i has what is above the bound of i - 1 and
-// not above its own.
+// The bucket bounds of LatencyHistogram, in nanoseconds. Bucket i has durations above the bound of
+// i - 1 and up to its own bound.
 struct LatencyBuckets {
-  static constexpr int kUnitBits = 3;      // the narrowest are 8 ns wide
-  static constexpr int kStepBits = 4;      // 16 to each power of two
+  static constexpr int kUnitBits = 3;      // the narrowest buckets are 8 ns wide
+  static constexpr int kStepBits = 4;      // 16 buckets for each power of two
   static constexpr int kLongestBits = 37;  // 137 s
   static constexpr size_t kSteps = size_t{1} << kStepBits;
   static constexpr size_t kCount = (kLongestBits - kUnitBits - kStepBits + 1) * kSteps + 1;
@@ -33,7 +33,7 @@ struct LatencyBuckets {
     const int shift = static_cast<int>(std::bit_width(units)) - 1 - kStepBits;
     return std::min(static_cast<size_t>(shift) * kSteps + (units >> shift), kCount - 1);
   }
-  // Not of the last one, which has none.
+  // Not for the last bucket, which has no bound.
   static constexpr int64_t BoundOf(size_t index) {
     if (index < kSteps) return static_cast<int64_t>((index + 1) << kUnitBits);
     const size_t shift = index / kSteps - 1;
@@ -49,10 +49,10 @@ class LatencyRecorder {
   LatencyRecorder(const LatencyRecorder&) = delete;
   LatencyRecorder& operator=(const LatencyRecorder&) = delete;
 
-  // Something took so many nanoseconds, and stands for `weight` of its kind.
+  // Records a duration with the weight of `weight` calls.
   void Record(int64_t nanos, uint64_t weight = 1);
-  // What was counted so far; what is counted meanwhile may be in it or not. Cost: a look at each
-  // bucket of each stripe in use.
+  // The counts so far; a concurrent Record may or may not be included. Cost: reads each bucket of
+  // each stripe in use.
   LatencyHistogram Read() const;
 
  private:

@@ -1,5 +1,5 @@
-// Brings events to the user's EventListener, on a thread of its own, in the order in which they
-// were pushed. Whoever pushes may hold any lock and waits for nobody. Thread-safe.
+// Delivers events to the user's EventListener, on a thread of its own, in the order in which they
+// were pushed. A pushing thread may hold any lock, and does not wait for the listener. Thread-safe.
 #ifndef BIGTABLE_MONITORING_LISTENER_QUEUE_H_
 #define BIGTABLE_MONITORING_LISTENER_QUEUE_H_
 
@@ -19,14 +19,14 @@ namespace bigtable {
 
 class ListenerQueue {
  public:
-  // `listener` outlives the queue.
+  // `listener` must outlive the queue.
   explicit ListenerQueue(EventListener* listener) : listener_(listener) {}
-  // Delivers what is left, on this thread if it has none.
+  // Delivers the remaining events, on this thread if the queue has none.
   ~ListenerQueue();
   ListenerQueue(const ListenerQueue&) = delete;
   ListenerQueue& operator=(const ListenerQueue&) = delete;
 
-  // Deliveries begin. ResourceExhausted: there is no thread for them.
+  // Begins to deliver. ResourceExhausted: no thread could be started.
   absl::Status Start();
 
   // `function` is the listener's member for this kind of event.

@@ -17,11 +17,11 @@ namespace {
 
 using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-// Keys may be long; Prometheus keeps every label of every line in memory.
+// Keys may be long, and Prometheus keeps every label of every line in memory.
 constexpr size_t kMostLabelBytes = 128;
 
-// What stands between a label's quotes. The format wants UTF-8, and escapes for three characters;
-// the value that it stands for is as in C, so that no two keys have the same.
+// The text between a label's quotes. The format requires UTF-8, and escapes for three characters.
+// The value is escaped as in C, so that different keys have different labels.
 std::string EscapedLabel(std::string_view value) {
   std::string escaped;
   for (const char c : value.substr(0, kMostLabelBytes)) {
@@ -52,22 +52,22 @@ std::string Number(double value) {
 std::string Number(uint64_t value) { return absl::StrCat(value); }
 std::string Seconds(absl::Duration duration) { return Number(absl::ToDoubleSeconds(duration)); }
 
-// The text in the making. A metric's lines must come together, after its HELP and TYPE; metrics
-// without any are left out.
+// Builds the text. The lines of a metric must be adjacent, after its HELP and TYPE; a metric
+// without lines is omitted.
 class Exposition {
  public:
   void Counter(std::string_view name, std::string_view help) { Begin(name, help, "counter"); }
   void Gauge(std::string_view name, std::string_view help) { Begin(name, help, "gauge"); }
   void Histogram(std::string_view name, std::string_view help) { Begin(name, help, "histogram"); }
 
-  // One line of the metric that was begun last.
+  // Adds a line to the current metric.
   template <typename Value>
   void Add(Labels labels, Value value) {
     Line("", labels, "", Number(value));
   }
   void Add(Labels labels, absl::Duration value) { Line("", labels, "", Seconds(value)); }
   void Add(Labels labels, const LatencyHistogram& histogram) {
-    // Bounds that our buckets have too, so that the counts are exact.
+    // These bounds are also bounds of our buckets, so the counts are exact.
     constexpr int kFirstBits = 8;
     constexpr int kLastBits = 35;
     uint64_t count = 0;
@@ -107,7 +107,7 @@ class Exposition {
 
   std::string text_;
   std::string name_;
-  std::string head_;  // of the metric that was begun, until its first line
+  std::string head_;  // of the current metric, until its first line
 };
 
 struct CallOfTable {
@@ -133,8 +133,8 @@ void AddCalls(const DatabaseStatistics& statistics, Exposition* out) {
   out->Counter("call_errors_total", "Calls of a table that returned an error.");
   each([&](Labels labels, const CallStatistics& call) { out->Add(labels, call.errors); });
   out->Histogram("call_duration_seconds",
-                 "Duration of a table's calls: of a sample, each counted for 64, and of all "
-                 "that waited for a millisecond.");
+                 "Duration of a table's calls: of a sample, each counted for 64, and of all calls "
+                 "that waited for a millisecond or longer.");
   each([&](Labels labels, const CallStatistics& call) { out->Add(labels, call.latency); });
 
   const auto each_table = [&](uint64_t TableCallStatistics::*count) {
@@ -142,7 +142,7 @@ void AddCalls(const DatabaseStatistics& statistics, Exposition* out) {
   };
   out->Counter("batch_mutations_total", "Mutations in calls of ApplyBatch.");
   each_table(&TableCallStatistics::batch_mutations);
-  out->Counter("streams_total", "Streams of rows or cells that were begun.");
+  out->Counter("streams_total", "Streams of rows or cells that were started.");
   each_table(&TableCallStatistics::streams);
   out->Counter("stream_rows_total", "Rows that streams returned.");
   each_table(&TableCallStatistics::stream_rows);
@@ -152,7 +152,7 @@ void AddCalls(const DatabaseStatistics& statistics, Exposition* out) {
 
 void AddLocations(const LocationStatistics& locations, Exposition* out) {
   out->Counter("location_lookups_total",
-               "Look-ups of where a tablet is, by the level of the hierarchy that was asked.");
+               "Lookups of tablet locations, by the level of the hierarchy.");
   out->Add({{"level", "metadata"}}, locations.lookups);
   out->Add({{"level", "root_tablet"}}, locations.root_tablet_lookups);
   out->Add({{"level", "root_file"}}, locations.root_file_lookups);
@@ -169,7 +169,7 @@ void AddFamilies(const DatabaseStatistics& statistics, Exposition* out) {
   out->Counter("family_cells_written_total", "Cells written to a column family.");
   each(&FamilyStatistics::cells_written);
   out->Counter("family_deletions_written_total",
-               "Deletions written to a column family; not those of whole rows.");
+               "Deletions written to a column family; not of whole rows.");
   each(&FamilyStatistics::deletions_written);
   out->Counter("family_written_bytes_total",
                "Bytes of qualifiers and values written to a column family.");
@@ -200,8 +200,8 @@ void AddGroups(const DatabaseStatistics& statistics, Exposition* out) {
   each(&LocalityGroupStatistics::deletions);
 }
 
-// The metrics of compactions, of servers or of tablets; `each` calls its argument with labels less
-// the kind, and with the compactions of both kinds.
+// The metrics of compactions, of servers or of tablets. `each` calls its argument with a function
+// that adds the other labels, and with the compactions of both kinds.
 template <typename Each>
 void AddCompactions(std::string_view of, const Each& each, Exposition* out) {
   const auto metric = [&](std::string_view name, std::string_view help, auto member) {
@@ -224,7 +224,7 @@ void AddCompactions(std::string_view of, const Each& each, Exposition* out) {
 constexpr std::pair<std::string_view, StallReason> kStallReasons[] = {
     {"memory", StallReason::kMemory}, {"sorted_runs", StallReason::kSortedRuns}};
 
-// Longer than a screen, because each metric is two lines here and nowhere else.
+// Longer than a screen, because each metric needs two lines.
 void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
   const auto each = [&](auto TabletServerStatistics::*member) {
     for (const auto& [name, server] : statistics.servers) {
@@ -233,9 +233,9 @@ void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
   };
   out->Counter("server_rows_written_total", "Row mutations applied by a tablet server.");
   each(&TabletServerStatistics::rows_written);
-  out->Counter("server_writes_total", "Calls that wrote to a tablet server.");
+  out->Counter("server_writes_total", "Write calls to a tablet server.");
   each(&TabletServerStatistics::writes);
-  out->Counter("server_write_groups_total", "Groups in which writes went to the log.");
+  out->Counter("server_write_groups_total", "Groups in which writes were committed to the log.");
   each(&TabletServerStatistics::write_groups);
   out->Counter("server_log_records_total", "Records of a tablet server's commit log.");
   each(&TabletServerStatistics::log_records);
@@ -244,20 +244,19 @@ void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
   out->Counter("server_log_syncs_total", "Syncs of a tablet server's commit log.");
   each(&TabletServerStatistics::log_syncs);
   out->Counter("server_log_stalls_total",
-               "Calls on a file of a commit log that took long and have returned.");
+               "Calls on a file of a commit log that stalled and have returned.");
   each(&TabletServerStatistics::log_stalls);
   out->Counter("server_log_switches_total",
-               "How often a commit log has gone on in its other file because a call stalled.");
+               "Switches of a commit log to its other file because a call stalled.");
   each(&TabletServerStatistics::log_switches);
-  out->Counter("server_log_segments_created_total", "Files made for a commit log.");
+  out->Counter("server_log_segments_created_total", "Files created for a commit log.");
   each(&TabletServerStatistics::log_segments_created);
-  out->Counter("server_log_segments_reused_total", "Files used again for a commit log.");
+  out->Counter("server_log_segments_reused_total", "Files reused for a commit log.");
   each(&TabletServerStatistics::log_segments_reused);
 
   out->Gauge("server_log_live_bytes", "Bytes of log segments that are needed or pinned.");
   each(&TabletServerStatistics::log_bytes_live);
-  out->Gauge("server_write_stall",
-             "1 for the reason for which a tablet server's writers are slowed.");
+  out->Gauge("server_write_stall", "1 for the reason why a tablet server's writers are slowed.");
   for (const auto& [name, server] : statistics.servers) {
     for (const auto& [reason_name, reason] : kStallReasons) {
       out->Add({{"server", name}, {"reason", reason_name}},
@@ -265,22 +264,24 @@ void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
     }
   }
   out->Gauge("server_current_write_delay_seconds",
-             "The delay of a write of a thousand bytes to the server that comes now.");
+             "The present delay of a write of a thousand bytes to the server.");
   each(&TabletServerStatistics::write_delay);
-  out->Counter("server_write_delay_seconds_total", "How long the server's writers were held back.");
+  out->Counter("server_write_delay_seconds_total", "Total delay of the server's writers.");
   each(&TabletServerStatistics::total_write_delay);
 
-  out->Histogram("server_queue_wait_seconds", "How long writes stood behind others.");
+  out->Histogram("server_queue_wait_seconds", "Time of writes in the commit queue.");
   each(&TabletServerStatistics::queue_wait);
-  out->Histogram("server_log_append_seconds", "A group of writes, into the log.");
+  out->Histogram("server_log_append_seconds", "Time to append a group of writes to the log.");
   each(&TabletServerStatistics::log_append);
   out->Histogram("server_log_sync_seconds", "Syncs of the log that writes waited for.");
   each(&TabletServerStatistics::log_sync);
-  out->Histogram("server_memtable_apply_seconds", "A group of writes, into the memtables.");
+  out->Histogram("server_memtable_apply_seconds",
+                 "Time to insert a group of writes into the memtables.");
   each(&TabletServerStatistics::memtable_apply);
-  out->Histogram("server_minor_compaction_duration_seconds", "Minor compactions.");
+  out->Histogram("server_minor_compaction_duration_seconds", "Duration of minor compactions.");
   each(&TabletServerStatistics::minor_compaction);
-  out->Histogram("server_merging_compaction_duration_seconds", "Merging and major compactions.");
+  out->Histogram("server_merging_compaction_duration_seconds",
+                 "Duration of merging and major compactions.");
   each(&TabletServerStatistics::merging_compaction);
 
   AddCompactions(
@@ -297,14 +298,14 @@ void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
       out);
 }
 
-// Which tablet.
+// The labels of a tablet.
 struct TabletLabels {
   TabletLabels(std::string_view s, const TabletStatistics& tablet)
       : server(s), table(tablet.table), end_row(tablet.end_row.value_or("")) {}
 
   std::string_view server;
   std::string_view table;
-  std::string end_row;  // empty, as none is: the table's last tablet
+  std::string end_row;  // empty for the table's last tablet
 };
 
 struct CallOfTablet {
@@ -341,7 +342,7 @@ void AddTablets(const DatabaseStatistics& statistics, Exposition* out) {
   each([](const TabletStatistics& tablet) { return tablet.size.file_bytes; });
 
   out->Histogram("tablet_call_duration_seconds",
-                 "Duration of the calls that a tablet alone has served: of a sample, each counted "
+                 "Duration of the calls that a tablet served alone: of a sample, each counted "
                  "for 64.");
   each_tablet([&](const TabletLabels& of, const TabletStatistics& tablet) {
     for (const auto& [call, latency] : kCallsOfTablet) {
@@ -373,9 +374,11 @@ void AddTablets(const DatabaseStatistics& statistics, Exposition* out) {
 void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   out->Counter("major_compactions_total", "Compactions of all runs of a locality group.");
   out->Add({}, statistics.major_compactions);
-  out->Counter("compaction_moved_bytes_total", "Bytes that went to another run, untouched.");
+  out->Counter("compaction_moved_bytes_total",
+               "Bytes of files moved to another run without a rewrite.");
   out->Add({}, statistics.compaction_bytes_moved);
-  out->Counter("compaction_dropped_bytes_total", "Bytes removed unread, because they had expired.");
+  out->Counter("compaction_dropped_bytes_total",
+               "Bytes of expired files that were removed unread.");
   out->Add({}, statistics.compaction_bytes_dropped);
   out->Counter("block_cache_hits_total", "Blocks found in the cache of the memory budget.");
   out->Add({}, statistics.block_cache_hits);
@@ -388,7 +391,7 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
 
   out->Gauge("open_files", "SSTables that are read by position and are open.");
   out->Add({}, statistics.open_files);
-  out->Counter("file_reopens_total", "SSTables that were opened again, having been closed.");
+  out->Counter("file_reopens_total", "Times that a closed SSTable was opened again.");
   out->Add({}, statistics.file_reopens);
 
   out->Gauge("memory_limit_bytes", "The memory budget.");
@@ -401,18 +404,17 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   out->Add({{"use", "writers"}}, statistics.memory_writers);
   out->Add({{"use", "block_cache"}}, statistics.memory_block_cache);
 
-  out->Gauge("write_stall", "1 for the reason for which writers are slowed.");
+  out->Gauge("write_stall", "1 for the reason why writers are slowed.");
   for (const auto& [name, reason] : kStallReasons) {
     out->Add({{"reason", name}}, uint64_t{statistics.stall_reason == reason});
   }
-  out->Gauge("current_write_delay_seconds",
-             "The delay of a write of a thousand bytes that comes now.");
+  out->Gauge("current_write_delay_seconds", "The present delay of a write of a thousand bytes.");
   out->Add({}, statistics.write_delay);
-  out->Counter("write_delay_seconds_total", "How long writers have been held back.");
+  out->Counter("write_delay_seconds_total", "Total delay of writers.");
   out->Add({}, statistics.total_write_delay);
   out->Gauge("background_error", "1 if an error has stopped writes or compactions.");
   out->Add({}, uint64_t{!statistics.background_error.ok()});
-  out->Gauge("failing_work", "Flushes of servers, and compactions, that fail and are tried again.");
+  out->Gauge("failing_work", "Flushes of servers, and compactions, that fail and are retried.");
   for (const auto& [name, kind] : {std::pair("flush", FailingWork::Kind::kFlush),
                                    std::pair("compaction", FailingWork::Kind::kCompaction)}) {
     const auto is_of_kind = [kind](const FailingWork& work) { return work.kind == kind; };
@@ -422,7 +424,7 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   }
   out->Gauge("quarantined_files", "SSTables that compactions could not read and leave alone.");
   out->Add({}, uint64_t{statistics.quarantined_files.size()});
-  out->Gauge("unserved_tablets", "Tablets that nobody serves, because loading them fails.");
+  out->Gauge("unserved_tablets", "Tablets that no server serves, because loading them fails.");
   out->Add({}, uint64_t{statistics.unserved_tablets.size()});
 }
 

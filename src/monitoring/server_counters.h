@@ -1,4 +1,4 @@
-// What a tablet server counts and measures. Thread-safe.
+// The counters and latencies of a tablet server. Thread-safe.
 #ifndef BIGTABLE_MONITORING_SERVER_COUNTERS_H_
 #define BIGTABLE_MONITORING_SERVER_COUNTERS_H_
 

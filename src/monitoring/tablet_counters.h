@@ -1,5 +1,5 @@
-// What a tablet counts: the calls that it serves, its compactions, and what is written to it and to
-// each of its families.
+// The counters of a tablet: the calls that it serves, its compactions, and what is written to it
+// and to each of its families.
 #ifndef BIGTABLE_MONITORING_TABLET_COUNTERS_H_
 #define BIGTABLE_MONITORING_TABLET_COUNTERS_H_
 
@@ -23,7 +23,8 @@
 
 namespace bigtable {
 
-// A count that one thread at a time adds to, so that no addition is a locked one; read by anybody.
+// A counter that one thread at a time adds to, so that no addition needs a lock prefix; any thread
+// may read it.
 class WriterCount {
  public:
   void Add(uint64_t n) {
@@ -38,7 +39,7 @@ class WriterCount {
 // Counted by the tablet's writer.
 class FamilyCounters {
  public:
-  // A cell with so many bytes, or a deletion.
+  // Counts a cell with this many bytes, or a deletion.
   void Count(bool is_cell, uint64_t bytes) {
     (is_cell ? cells_ : deletions_).Add(1);
     bytes_.Add(bytes);
@@ -60,36 +61,36 @@ class FamilyCounters {
   WriterCount bytes_;
 };
 
-// Thread-safe, but for what the writer counts. Calls that are measured, and streams, keep it while
-// they are under way, so that it may outlive the tablet.
+// Thread-safe, except for what the writer counts. Measured calls and streams hold a reference while
+// they run, so it may outlive the tablet.
 class TabletCounters : public RefCounted {
  public:
-  // The writer has applied a mutation.
+  // Counts a mutation that the writer has applied.
   void CountRow() { rows_written_.Add(1); }
-  // A call was measured that this tablet alone has served, and stands for `weight` calls.
+  // Records a measured call that this tablet alone served, and that represents `weight` calls.
   void Record(Call call, int64_t nanos, uint64_t weight) {
     latencies_[static_cast<size_t>(call)].Record(nanos, weight);
     call_nanos_.fetch_add(static_cast<uint64_t>(nanos) * weight, std::memory_order_relaxed);
   }
-  // Of all calls that this tablet alone has served, as far as those that were measured tell.
+  // The time of all calls that this tablet alone served, estimated from the measured ones.
   uint64_t call_nanos() const { return call_nanos_.load(std::memory_order_relaxed); }
-  // The counters of a family, also of one that was dropped and added again. They stay.
+  // The counters of a family. They are kept even if it is dropped, and reused if it is added again.
   FamilyCounters* Family(const std::string& name) {
     MutexLock lock(&mutex_);
     std::unique_ptr<FamilyCounters>& counters = families_[name];
     if (counters == nullptr) counters = std::make_unique<FamilyCounters>();
     return counters.get();
   }
-  // What another tablet has counted as written goes on here, where its rows, or a part of them, are
-  // now: so the sums over a table's tablets never become less. Before anything is written to this
-  // one, and when nothing is written to the other any more.
+  // Continues the written counts of another tablet whose rows, or a part of them, are now here: so
+  // the sums over a table's tablets never decrease. Call it before the first write to this tablet,
+  // and after the last write to the other one.
   void Inherit(const TabletCounters& other) {
     rows_written_.Add(other.rows_written_.Read());
     std::map<std::string, FamilyStatistics> families;
     other.AddFamilies(&families);
     for (const auto& [name, family] : families) Family(name)->Add(family);
   }
-  // Adds what each family has counted to `sums`.
+  // Adds the counts of each family to `sums`.
   void AddFamilies(std::map<std::string, FamilyStatistics>* sums) const {
     MutexLock lock(&mutex_);
     for (const auto& [name, counters] : families_) {
@@ -101,7 +102,7 @@ class TabletCounters : public RefCounted {
     }
   }
 
-  // All of it but the families'; what belongs to the tablet and is not counted is left as it is.
+  // Reads all counts except those of families; leaves the other fields unchanged.
   void Read(TabletStatistics* statistics) const {
     statistics->rows_written = rows_written_.Read();
     const auto latency = [&](Call call) { return latencies_[static_cast<size_t>(call)].Read(); };

@@ -1,11 +1,12 @@
-// What a thread knows of the call of the database that it is in: how long it has waited, whether it
-// is measured, and whether it is traced.
+// The state of the current call of a thread: how long it has waited, whether it is measured, and
+// whether it is traced.
 //
-// Not every call is measured, because two looks at the clock cost more than some calls: of each
-// 64 calls of a thread one is, at a place that differs from one 64 to the next, so that
-// no pattern of the caller's goes unseen. It stands for 64. So that slow calls are not left to
-// chance, the places where a call may wait (the commit queue, a sync, a file, being held back) add
-// up for how long, and whoever has waited for kSlowNanos is counted as one call, measured or not.
+// Not every call is measured, because reading the clock twice costs more than some calls. One in
+// each 64 calls of a thread is measured, at a position that varies from one 64 to the next, so that
+// no pattern of the caller is missed. It represents 64 calls. Slow calls are not left to chance:
+// the places where a call may wait (the commit queue, a sync, a file, write throttling) add up the
+// waiting time. A call that has waited for kSlowNanos is recorded as one call, whether it is
+// sampled or not.
 #ifndef BIGTABLE_MONITORING_THREAD_CALLS_H_
 #define BIGTABLE_MONITORING_THREAD_CALLS_H_
 
@@ -18,11 +19,11 @@
 
 namespace bigtable {
 
-// What has latencies.
+// The kinds of calls that have latencies.
 enum class Call : uint8_t { kReadRow, kNextRow, kNextCell, kApply, kApplyBatch };
 inline constexpr size_t kCalls = 5;
 
-// How many calls it is from one that is measured to the next: one in each kMean, at random.
+// The number of calls from one measured call to the next: one in each kMean, at random.
 class SampleGaps {
  public:
   static constexpr int32_t kMean = 64;
@@ -30,7 +31,7 @@ class SampleGaps {
   constexpr SampleGaps() = default;
   explicit constexpr SampleGaps(uint64_t seed) : group_(seed << 20) {}
 
-  // From the last call that was measured; 1 is the one after it.
+  // Counted from the last measured call; 1 is the next call.
   int32_t Next() {
     const int32_t position = PositionIn(++group_);
     const int32_t gap = kMean - position_ + position;
@@ -47,27 +48,27 @@ class SampleGaps {
   }
 
   uint64_t group_ = 0;
-  int32_t position_ = kMean - 1;  // as if the last group before the first had ended so
+  int32_t position_ = kMean - 1;  // as if the group before the first had ended like this
 };
 
 struct ThreadCalls {
-  // A wait of this length is no accident of scheduling.
+  // A wait of this length is not an accident of scheduling.
   static constexpr int64_t kSlowNanos = 1'000'000;
 
   int64_t waited = 0;        // nanoseconds, since the call began
-  int32_t until_sample = 0;  // how many calls it is to the next that is measured
+  int32_t until_sample = 0;  // calls until the next measured one
   bool has_gaps = false;
   SampleGaps gaps;
-  RequestTrace* trace = nullptr;  // of the call that the thread is in, if it is traced
+  RequestTrace* trace = nullptr;  // of the current call, if it is traced
 };
 
-// As thread_stripe: looking at it costs neither a check nor a call.
+// Like thread_stripe: access needs neither a check nor a call.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local ThreadCalls thread_calls;
 
-// The trace of the call that this thread is in; mostly null.
+// The trace of the current call of this thread; usually null.
 inline RequestTrace* CurrentTrace() { return thread_calls.trace; }
 
-// Counts the time of its life as waiting.
+// Counts its lifetime as waiting.
 class WaitTimer {
  public:
   WaitTimer() : begin_(NowNanos()) {}

@@ -14,24 +14,24 @@ namespace bigtable {
 
 class Tracer {
  public:
-  // One of `one_of` requests; 0 is none. `sink` outlives the tracer.
+  // Traces one of `one_of` requests; 0 is none. `sink` must outlive the tracer.
   Tracer(TraceSink* sink, uint64_t one_of) : sink_(sink), one_of_(one_of) {}
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  // More often than calls are measured: then all of them have to be looked at.
+  // Whether requests are traced more often than calls are measured: then all calls are measured.
   bool is_dense() const {
     return one_of_ > 0 && one_of_ < static_cast<uint64_t>(SampleGaps::kMean);
   }
-  // Whether to trace a request that stands for `weight` of them.
+  // Whether to trace a request that represents `weight` requests.
   bool Takes(uint64_t weight) {
     if (one_of_ == 0) return false;
     const uint64_t before = requests_.fetch_add(weight, std::memory_order_relaxed);
     return before / one_of_ != (before + weight) / one_of_;
   }
-  // A trace of a request that begins now. The caller passes it to Finish.
+  // Creates the trace of a request that begins now. The caller passes it to Finish.
   RequestTrace* Begin(RequestTrace::Request request, std::string_view table);
-  // The request has ended. Nothing may be held.
+  // Ends the request. No lock may be held.
   void Finish(RequestTrace* trace);
 
  private:
