@@ -1,6 +1,5 @@
-// What is to become of the calls of a FaultyFileSystem: which are counted, fail, wait or are
-// delayed. Shared by the file system, what its HoldDirectory returned, and the files of both.
-// Thread-safe.
+// The state of a FaultyFileSystem: which of its calls are counted, fail, wait or are delayed.
+// Shared by the file system, the results of HoldDirectory, and the files of both. Thread-safe.
 #ifndef BIGTABLE_TESTING_FAULT_PLAN_H_
 #define BIGTABLE_TESTING_FAULT_PLAN_H_
 
@@ -26,7 +25,7 @@ class FaultPlan {
   using Repeat = FaultyFileSystem::Repeat;
   using Done = FaultyFileSystem::Done;
 
-  // As in FaultyFileSystem.
+  // Like the methods of FaultyFileSystem.
   void CountCalls(FileCallFilter filter);
   uint64_t calls() const;
   void FailCall(uint64_t n, absl::Status status, Repeat repeat, Done done);
@@ -40,7 +39,8 @@ class FaultPlan {
   bool WaitUntilStalled(int n, absl::Duration timeout) const;
   void DelayCalls(FileCallFilter filter, absl::Duration delay);
 
-  // Makes the call, or fails as the faults say. `call` returns an absl::Status or StatusOr.
+  // Makes the call, or fails it according to the faults. `call` returns an absl::Status or
+  // StatusOr.
   template <typename Call>
   auto Run(FileCall kind, std::string_view path, std::string_view other_path, Call call)
       -> decltype(call()) {
@@ -49,7 +49,7 @@ class FaultPlan {
     if (verdict.done == Done::kAll) (void)call();
     return verdict.status;
   }
-  // The same for one that writes `data`, which may be cut.
+  // The same for a call that writes `data`, of which it may write only a part.
   template <typename Write>
   absl::Status RunWrite(FileCall kind, std::string_view path, std::string_view data, Write write) {
     const Verdict verdict = Judge(kind, path, {});
@@ -59,8 +59,8 @@ class FaultPlan {
     return verdict.status;
   }
 
-  // Log files are known by the name that they were given last. `path` is the file's own, and is
-  // read and changed through these only.
+  // Log files are matched by their latest name. `path` belongs to the file, and is read and changed
+  // only by these calls.
   void AddLogFile(std::string* path);
   void RemoveLogFile(std::string* path);
   void Renamed(std::string_view from, std::string_view to);
@@ -68,7 +68,7 @@ class FaultPlan {
 
  private:
   struct Fault {
-    uint64_t call = 0;  // 0: by the filter, not by the count
+    uint64_t call = 0;  // 0: selected by the filter, not by the count
     Repeat repeat = Repeat::kOnce;
     FileCallFilter filter;
     absl::Status status;
@@ -77,13 +77,13 @@ class FaultPlan {
   struct Stalling {
     FileCallFilter filter;
     bool one_file = false;
-    std::string file;  // the one, once it is known
+    std::string file;  // the file, once it is known
   };
   struct Delay {
     FileCallFilter filter;
     absl::Duration duration;
   };
-  // What becomes of a call: it is made if `status` is OK, and otherwise fails with it.
+  // The decision about a call: it is made if `status` is OK, and otherwise fails with it.
   struct Verdict {
     absl::Status status;
     Done done = Done::kAll;
@@ -91,7 +91,7 @@ class FaultPlan {
 
   const Stalling* FindStall(FileCall kind, std::string_view path, std::string_view other_path)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Delays, stalls, counts and judges a call that is about to be made.
+  // Delays, stalls and counts a call, and decides whether it fails.
   Verdict Judge(FileCall kind, std::string_view path, std::string_view other_path);
 
   mutable Mutex mutex_;
@@ -103,7 +103,7 @@ class FaultPlan {
   std::vector<Stalling> stalls_ ABSL_GUARDED_BY(mutex_);
   int stalled_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<Delay> delay_ ABSL_GUARDED_BY(mutex_);
-  std::set<std::string*> log_files_ ABSL_GUARDED_BY(mutex_);  // the paths of those that are open
+  std::set<std::string*> log_files_ ABSL_GUARDED_BY(mutex_);  // the paths of open log files
 };
 
 }  // namespace bigtable

@@ -7,11 +7,12 @@
 namespace bigtable {
 namespace {
 
-// Copies bytes that another thread may be storing to at this moment, as the kernel does when it
-// writes back a shared mapping: each word is copied as it was before or after the store, which is
-// all that LogFile::Sync promises about a store beside it. ThreadSanitizer would rightly call that
-// a race, so it must not look: hence the attribute, and a loop of volatile loads, because memcpy
-// (into which a compiler may turn a plain loop) is intercepted by it wherever it is called from.
+// Copies bytes that another thread may be storing to, as the kernel does when it writes back a
+// shared mapping. Each word is copied as it was before or after the store, which is all that
+// LogFile::Sync guarantees for a concurrent store. ThreadSanitizer would rightly report a race, so
+// this code is excluded from it: hence the attribute. The loop uses volatile loads, because
+// ThreadSanitizer intercepts memcpy from any caller, and a compiler may turn a plain loop into
+// memcpy.
 __attribute__((noinline, no_sanitize("thread"))) void CopyBesideStores(const char* from, size_t n,
                                                                        char* to) {
   using Word [[gnu::may_alias]] = uint64_t;
@@ -36,8 +37,8 @@ std::pair<size_t, size_t> SectorRange(size_t i, size_t size) {
   return {i * kSectorBytes, std::min(size, (i + 1) * kSectorBytes)};
 }
 
-// Sectors that were on their way when the power went: what is in them at or after `from` is as it
-// should be, or zero (the length was written, the data not), or rubbish.
+// Sectors that were being written when power was lost: their bytes at or after `from` are correct,
+// zero (the length was written, but not the data), or garbage.
 void TearSectors(size_t from, CrashRandom* random, std::string* bytes) {
   const uint64_t one_in = uint64_t{1} << random->Below(4);
   for (size_t i = from / kSectorBytes; i < Sectors(bytes->size()); ++i) {
@@ -120,10 +121,10 @@ std::string LogBytes::AfterCrash(CrashRandom* random, Unsynced survives) const {
   if (survives == Unsynced::kNothing) return synced_.value_or("");
   std::string now = Copy();
   if (survives == Unsynced::kEverything) return now;
-  // Of a file that was never synced not even the length is certain.
+  // Even the length of a file that was never synced is uncertain.
   if (!synced_.has_value() && random->OneIn(4)) return "";
   std::string left = synced_.has_value() ? *synced_ : std::string(now.size(), '\0');
-  // Between "hardly anything was written back" and "hardly anything was not", in eighths.
+  // From "almost nothing was written back" to "almost everything was", in eighths.
   const uint64_t written = random->Below(9);
   for (size_t i = 0; i < Sectors(now.size()); ++i) {
     if (random->Below(8) >= written) continue;

@@ -1,8 +1,8 @@
-// The bytes of a file of the in-memory file system, and which of them a power loss would spare. Two
-// kinds: what is appended, and what is stored into a log file's mapping.
+// The bytes of a file of the in-memory file system, and which of them a power loss preserves. There
+// are two kinds: appended bytes, and bytes stored into a log file's mapping.
 //
-// Everything is called under the disk's lock (in_memory_disk.h), but a log file's memory is written
-// by the engine without any.
+// Everything is called under the disk's lock (in_memory_disk.h), but the engine writes to a log
+// file's memory without a lock.
 #ifndef BIGTABLE_TESTING_IN_MEMORY_BYTES_H_
 #define BIGTABLE_TESTING_IN_MEMORY_BYTES_H_
 
@@ -18,8 +18,8 @@
 
 namespace bigtable {
 
-// The choices of one simulated power loss. The same seed makes the same choices everywhere, which
-// the standard library's distributions do not promise.
+// The choices of one simulated power loss. The same seed makes the same choices on every platform,
+// which the standard library's distributions do not guarantee.
 class CrashRandom {
  public:
   explicit CrashRandom(uint64_t seed) : engine_(seed) {}
@@ -30,7 +30,7 @@ class CrashRandom {
   std::mt19937_64 engine_;
 };
 
-// The unit in which a disk writes: all of it or nothing.
+// The unit in which a disk writes: a sector is written as a whole or not at all.
 inline constexpr size_t kSectorBytes = 512;
 
 class InMemoryBytes {
@@ -38,16 +38,16 @@ class InMemoryBytes {
   virtual ~InMemoryBytes() = default;
 
   virtual uint64_t size() const = 0;
-  // Requires that the range lies in the file.
+  // Requires that the range is in the file.
   virtual void Read(uint64_t offset, size_t n, char* to) const = 0;
-  // The bytes as they are now, in memory that never changes, or null of an empty file.
+  // The current bytes, in memory that never changes; null for an empty file.
   virtual std::shared_ptr<const char> Map() = 0;
-  // What is there now becomes durable.
+  // Makes the current bytes durable.
   virtual void Sync() = 0;
-  // What is there after a power loss at this moment.
+  // The bytes after a power loss at this moment.
   virtual std::string AfterCrash(CrashRandom* random, Unsynced survives) const = 0;
 
-  // What is there now.
+  // The current bytes.
   std::string Copy() const;
 };
 
@@ -55,7 +55,7 @@ class InMemoryBytes {
 class AppendedBytes final : public InMemoryBytes {
  public:
   AppendedBytes() : AppendedBytes(std::string()) {}
-  // `durable` is as if synced.
+  // `durable` counts as synced.
   explicit AppendedBytes(std::string durable);
 
   void Append(std::string_view data);
@@ -68,16 +68,16 @@ class AppendedBytes final : public InMemoryBytes {
 
  private:
   std::shared_ptr<std::string> bytes_;
-  bool mapped_ = false;  // somebody may look at *bytes_ without the lock: it must not change
+  bool mapped_ = false;  // *bytes_ may be read without the lock: it must not change
   size_t synced_ = 0;    // the bytes before here are durable
 };
 
-// Has one size and is written anywhere.
+// Has a fixed size and is written at any position.
 class LogBytes final : public InMemoryBytes {
  public:
   explicit LogBytes(uint64_t size);
 
-  // Stays where it is.
+  // The address does not change.
   char* memory() { return reinterpret_cast<char*>(words_.get()); }
 
   uint64_t size() const override { return size_; }

@@ -23,7 +23,7 @@ class InMemoryWritableFile final : public WritableFile {
     BT_RETURN_IF_ERROR(usable_);
     MutexLock lock(&disk_->mutex);
     const uint64_t fits = std::min<uint64_t>(data.size(), disk_->FreeBytes());
-    bytes_->Append(data.substr(0, fits));  // as a disk does that becomes full
+    bytes_->Append(data.substr(0, fits));  // like a disk that becomes full
     if (fits < data.size()) {
       usable_ = absl::ResourceExhaustedError(Cat(path_, ": write: no space left on the disk"));
     }
@@ -133,7 +133,7 @@ uint64_t TotalBytesIn(const InMemoryDirectory& directory) {
 uint64_t InMemoryDisk::TotalBytes() const { return TotalBytesIn(*names.root()); }
 
 uint64_t InMemoryDisk::FreeBytes() const {
-  if (max_total_bytes == UINT64_MAX) return UINT64_MAX;  // spares every append the walk
+  if (max_total_bytes == UINT64_MAX) return UINT64_MAX;  // avoids the walk for every append
   const uint64_t total = TotalBytes();
   return total < max_total_bytes ? max_total_bytes - total : 0;
 }

@@ -1,6 +1,6 @@
-// What an in-memory file system and its open files share: the names, the limit, and the one lock
-// under which everything in memory is read and changed. Only stores into a log file's mapping and
-// reads of a RandomAccessFile's mapping go on without it.
+// The state that an in-memory file system and its open files share: the names, the limit, and the
+// lock that guards all of it. Only stores into a log file's mapping, and reads of a
+// RandomAccessFile's mapping, need no lock.
 #ifndef BIGTABLE_TESTING_IN_MEMORY_DISK_H_
 #define BIGTABLE_TESTING_IN_MEMORY_DISK_H_
 
@@ -22,14 +22,14 @@ struct InMemoryDisk {
   InMemoryNames names ABSL_GUARDED_BY(mutex);
   uint64_t max_total_bytes ABSL_GUARDED_BY(mutex) = UINT64_MAX;
 
-  // The bytes of all files that have a name.
+  // The sum of the bytes of all files that have a name.
   uint64_t TotalBytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   // How many more bytes fit.
   uint64_t FreeBytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 };
 
-// Open files. They keep the disk and their bytes, whatever becomes of the file system and the name.
-// The first two write `bytes`, which the file has just been given.
+// Open files. They keep the disk and their bytes alive, even if the file system or the name is
+// gone. The first two write `bytes`, which are already the file's content.
 std::unique_ptr<WritableFile> NewInMemoryWritableFile(std::shared_ptr<InMemoryDisk> disk,
                                                       std::shared_ptr<InMemoryFile> file,
                                                       std::shared_ptr<AppendedBytes> bytes,
@@ -37,7 +37,7 @@ std::unique_ptr<WritableFile> NewInMemoryWritableFile(std::shared_ptr<InMemoryDi
 std::unique_ptr<LogFile> NewInMemoryLogFile(std::shared_ptr<InMemoryDisk> disk,
                                             std::shared_ptr<InMemoryFile> file,
                                             std::shared_ptr<LogBytes> bytes, std::string path);
-// `mapping` may be null. size() is the file's size as it is now.
+// `mapping` may be null. size() is the file's current size.
 std::unique_ptr<RandomAccessFile> NewInMemoryRandomAccessFile(std::shared_ptr<InMemoryDisk> disk,
                                                               std::shared_ptr<InMemoryFile> file,
                                                               uint64_t size,

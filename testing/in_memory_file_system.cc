@@ -15,7 +15,7 @@ namespace {
 
 using LockMode = FileSystem::LockMode;
 
-// The non-empty steps of a path.
+// The non-empty components of a path.
 std::vector<std::string_view> Split(std::string_view path) {
   std::vector<std::string_view> steps;
   while (!path.empty()) {
@@ -37,7 +37,7 @@ absl::Status NotADirectory(std::string_view path, std::string_view operation) {
   return absl::FailedPreconditionError(Cat(path, ": ", operation, ": not a directory"));
 }
 
-// A name in a directory that is there; the name itself may be free.
+// A name in an existing directory; the name itself may be free.
 struct Place {
   std::shared_ptr<InMemoryDirectory> directory;
   std::string name;
@@ -80,7 +80,7 @@ absl::StatusOr<std::shared_ptr<InMemoryFile>> FindFile(const InMemoryNames& name
   return node.file;
 }
 
-// The file at `place` with `bytes` as its content: a new one, or the one there is, emptied.
+// The file at `place` with `bytes` as its content: a new file, or the existing one, emptied.
 absl::StatusOr<std::shared_ptr<InMemoryFile>> CreateFile(InMemoryNames* names, const Place& place,
                                                          std::string_view path,
                                                          std::shared_ptr<InMemoryBytes> bytes) {
@@ -98,7 +98,7 @@ absl::StatusOr<std::shared_ptr<InMemoryFile>> CreateFile(InMemoryNames* names, c
 
 class InMemoryFileLock final : public FileLock {
  public:
-  // The file is locked in `mode` already.
+  // The file must be locked in `mode` already.
   InMemoryFileLock(std::shared_ptr<InMemoryDisk> disk, std::string_view path,
                    std::shared_ptr<InMemoryFile> file, FileSystem::LockMode mode)
       : disk_(std::move(disk)), path_(path), file_(std::move(file)), mode_(mode) {}
@@ -221,7 +221,7 @@ absl::StatusOr<std::unique_ptr<LogFile>> InMemoryFileSystem::NewLogFile(std::str
                                                                         uint64_t size) {
   MutexLock lock(&disk_->mutex);
   BT_ASSIGN_OR_RETURN(const Place place, Locate(disk_->names, path, "open"));
-  // Emptied first: what it held is free for the new one.
+  // Emptied first, so that its old space is free for the new file.
   BT_ASSIGN_OR_RETURN(auto file,
                       CreateFile(&disk_->names, place, path, std::make_shared<AppendedBytes>()));
   if (size > disk_->FreeBytes()) {
@@ -302,7 +302,7 @@ absl::Status InMemoryFileSystem::RenameFile(std::string_view from, std::string_v
   BT_ASSIGN_OR_RETURN(const Place source, Locate(disk_->names, from, "rename"));
   BT_ASSIGN_OR_RETURN(const Place target, Locate(disk_->names, to, "rename"));
   if (target.node().directory) return NotAFile(to, "rename");
-  if (target.node().file == file) return absl::OkStatus();  // as rename(2)
+  if (target.node().file == file) return absl::OkStatus();  // like rename(2)
   disk_->names.Rename(source.directory.get(), source.name, target.directory, target.name);
   return absl::OkStatus();
 }

@@ -7,8 +7,8 @@
 namespace bigtable {
 namespace {
 
-// For each name the binding that is to be durable, as an index; it only rises. Names that are not
-// in it stay at their durable one.
+// The binding of each name that is to become durable, as an index, which only increases. Names that
+// are not in it keep their durable binding.
 class Picks {
  public:
   size_t at(const InMemoryName* name) const {
@@ -16,10 +16,10 @@ class Picks {
     return found == picks_.end() ? 0 : found->second;
   }
 
-  // Picks binding `index` of `name` or a later one, and whatever the rules above say must then be
-  // picked too.
+  // Picks binding `index` of `name` or a later one, and every other binding that the rules in the
+  // header then require.
   void Raise(const InMemoryName* name, size_t index) {
-    size_t& pick = picks_[name];  // stays put, and may rise further while this goes on
+    size_t& pick = picks_[name];  // its address is stable; recursive calls may increase it
     while (pick < index) {
       ++pick;
       const InMemoryName::Binding& binding = name->bindings[pick];
@@ -40,7 +40,7 @@ class Picks {
  private:
   void RaiseToId(const InMemoryDirectory& directory, const std::string& key, uint64_t id) {
     const auto found = directory.names.find(key);
-    if (found == directory.names.end()) return;  // gone since, and that is durable
+    if (found == directory.names.end()) return;  // removed since, durably
     const auto& bindings = found->second.bindings;
     for (size_t i = 0; i < bindings.size(); ++i) {
       if (bindings[i].id >= id) return Raise(&found->second, i);
@@ -50,7 +50,7 @@ class Picks {
   std::map<const InMemoryName*, size_t> picks_;
 };
 
-// Forgets all bindings before the picked ones.
+// Removes all bindings before the picked ones.
 void MakeDurable(const Picks& picks) {
   std::vector<InMemoryName::Binding> forgotten;  // may own directories whose names are picked too
   for (const auto& [name, pick] : picks.all()) {
@@ -98,7 +98,7 @@ class Survivors {
   }
 
  private:
-  // A file that half a rename left under two names has the same bytes under both.
+  // A file that an incomplete rename left under two names has the same bytes under both.
   std::shared_ptr<InMemoryFile> CopyFile(const InMemoryFile* file) {
     auto left = left_.find(file);
     if (left == left_.end()) {
@@ -150,7 +150,7 @@ bool InMemoryDirectory::IsEmpty() const {
 InMemoryName::Binding* InMemoryNames::AddBinding(InMemoryDirectory* directory,
                                                  std::string_view name, InMemoryNode node) {
   auto& bindings = directory->names[std::string(name)].bindings;
-  if (bindings.empty()) bindings.emplace_back();  // durably not there
+  if (bindings.empty()) bindings.emplace_back();  // the name is durably absent
   bindings.push_back({.id = ++last_id_, .node = std::move(node)});
   return &bindings.back();
 }
@@ -173,7 +173,8 @@ void InMemoryNames::Sync(InMemoryDirectory* directory) {
   Picks picks;
   picks.RaiseAll(*directory);
   MakeDurable(picks);
-  // Names that are durably nothing are forgotten; those in other directories are when these sync.
+  // Names that are durably absent are removed here; names in other directories when those are
+  // synced.
   std::erase_if(directory->names, [](const auto& entry) {
     return entry.second.bindings.size() == 1 && !entry.second.now().exists();
   });

@@ -1,19 +1,20 @@
-// The directory tree of the in-memory file system, and what a power loss may make of it.
+// The directory tree of the in-memory file system, and its possible states after a power loss.
 //
 // A name is bound to a file or a directory, or to nothing. Each name remembers every binding since
-// the one that is durable; the last is what the program sees. SyncDirectory makes the last binding
-// of every name in the directory the durable one. A power loss picks one of the remembered bindings
-// for each name, independently of all others, so that changes of directories are undone and
-// reordered freely, but for two rules, which hold what every file system holds:
+// the durable one; the program sees the last. SyncDirectory makes the last binding of every name in
+// the directory durable. A power loss picks one of the remembered bindings for each name,
+// independently of all others. So changes of directories are undone and reordered freely, except
+// for two rules, which every file system follows:
 //
-//   1. A rename is (a) `to` gets the file, (b) `from` loses it. (b) never without (a): the file is
-//      not lost. Between them, after a power loss, both names are there, each with a copy: not one
-//      file with two names, which a program that writes TMP anew would find emptied under both, and
-//      which no journaling file system leaves behind.
-//   2. A directory is gone only when everything that emptied it is durable too.
+//   1. A rename is (a) `to` gets the file, (b) `from` loses it. (b) never happens without (a), so
+//   the
+//      file is not lost. If only (a) survives a power loss, both names exist, each with a copy.
+//      They are not one file with two names, which a program that rewrites TMP would find emptied
+//      under both, and which no journaling file system leaves behind.
+//   2. A directory is removed only if everything that emptied it is durable too.
 //
 // Example: {CURRENT: old}; create TMP; rename TMP to CURRENT; power loss. CURRENT is old or new;
-// TMP is absent or there; but when TMP is absent because (b) was picked, CURRENT is new.
+// TMP is absent or exists; but if TMP is absent because (b) was picked, CURRENT is new.
 //
 // Everything is called under the disk's lock (in_memory_disk.h).
 #ifndef BIGTABLE_TESTING_IN_MEMORY_NAMES_H_
@@ -36,7 +37,7 @@ struct InMemoryDirectory;
 
 struct InMemoryFile {
   std::shared_ptr<InMemoryBytes> bytes;
-  // Durable content that was emptied since, but not synced since: a power loss may bring it back.
+  // Durable content that was emptied but not synced since: a power loss may restore it.
   std::optional<std::string> emptied;
 
   // Holders of FileSystem::LockFile.
@@ -50,7 +51,7 @@ struct InMemoryFile {
   std::string AfterCrash(CrashRandom* random, Unsynced survives) const;
 };
 
-// What a name is bound to: one of the two, or neither.
+// What a name is bound to: a file, a directory, or neither.
 struct InMemoryNode {
   std::shared_ptr<InMemoryFile> file;
   std::shared_ptr<InMemoryDirectory> directory;
@@ -67,7 +68,7 @@ struct InMemoryName {
     std::string renamed_to = {};
     uint64_t renamed_id = 0;
   };
-  std::vector<Binding> bindings;  // never empty: the durable one first, the present one last
+  std::vector<Binding> bindings;  // never empty: the durable one first, the current one last
 
   const InMemoryNode& now() const { return bindings.back().node; }
 };
@@ -75,7 +76,8 @@ struct InMemoryName {
 struct InMemoryDirectory {
   std::map<std::string, InMemoryName, std::less<>> names;
 
-  // What the program sees under `name`; neither file nor directory if there is no such name.
+  // The binding of `name` that the program sees; neither file nor directory if there is no such
+  // name.
   InMemoryNode Find(std::string_view name) const;
   bool IsEmpty() const;
 };
@@ -90,11 +92,11 @@ class InMemoryNames {
   void Bind(InMemoryDirectory* directory, std::string_view name, InMemoryNode node);
   void Rename(InMemoryDirectory* from_directory, std::string_view from,
               const std::shared_ptr<InMemoryDirectory>& to_directory, std::string_view to);
-  // Makes the bindings of all names in `directory`, or of one, durable.
+  // Makes the bindings of all names in `directory`, or of one name, durable.
   void Sync(InMemoryDirectory* directory);
   void SyncName(InMemoryDirectory* directory, std::string_view name);
 
-  // A tree that a machine could find after a power loss at this moment, all of it durable.
+  // A tree that a machine could find after a power loss at this moment; all of it is durable.
   InMemoryNames AfterCrash(CrashRandom* random, Unsynced survives) const;
 
  private:
