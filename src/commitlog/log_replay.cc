@@ -177,7 +177,7 @@ absl::Status Replay::Deliver(const SegmentReader& segment, const SegmentReader::
   if (type != RecordType::kMutation && type != RecordType::kBatch) {
     return absl::FailedPreconditionError(Cat(segment.path(), " at offset ", record.position,
                                              ": a record of type ", record.header.type,
-                                             ", which this program does not support"));
+                                             ", which this program does not know"));
   }
   if (sequence <= last_delivered_) {
     return LossAt(segment.path(), record.position,

@@ -95,7 +95,7 @@ absl::StatusOr<LogState> ReadLogState(FileSystem* file_system, std::string_view 
     if (state->version > kLogFormatVersion) {
       return absl::FailedPreconditionError(
           Cat(path, " has format version ", state->version,
-              " of the commit log; this program supports versions up to ", kLogFormatVersion));
+              " of the commit log; this program knows versions up to ", kLogFormatVersion));
     }
     if (!newest.has_value() || state->generation > newest->generation) newest = state;
   }

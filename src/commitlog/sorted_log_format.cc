@@ -29,7 +29,7 @@ absl::Status LossAt(std::string_view path, uint64_t offset, std::string_view wha
 
 absl::Status NewerFormat(std::string_view path, uint32_t version) {
   return absl::FailedPreconditionError(Cat(path, ": this part of a sorted log has format version ",
-                                           version, "; this program supports version ",
+                                           version, "; this program knows version ",
                                            kSortedLogFormatVersion));
 }
 

@@ -49,7 +49,7 @@ absl::StatusOr<SmallFile> SmallFiles::ReadWithGeneration(std::string_view name) 
   const uint32_t version = LoadFixed32(bytes.data() + kMagic.size());
   if (version != kFormatVersion && version != kVersionWithoutGeneration) {
     return absl::FailedPreconditionError(Cat(path, " has format version ", version,
-                                             "; this program supports ", kVersionWithoutGeneration,
+                                             "; this program knows ", kVersionWithoutGeneration,
                                              " to ", kFormatVersion));
   }
   std::string_view body = std::string_view(bytes).substr(kHeaderSize);

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Both ways of writing a log and both of reading it.
+// Both ways of writing a log, and both of reading it.
 class CommitLogTest : public testing::TestWithParam<bool> {
  protected:
   bool mapped() const { return GetParam(); }
@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, CommitLogTest, testing::Bool(), [](const auto& pa
   return param_info.param ? "Mapped" : "Written";
 });
 
-TEST_P(CommitLogTest, WhatIsAppendedIsReplayedInOrder) {
+TEST_P(CommitLogTest, AppendedRecordsAreReplayedInOrder) {
   auto log = NewLog(fs());
   const std::string_view parts[] = {"ab", "", "cde"};
   ASSERT_OK(log->Append(RecordType::kMutation, 3, parts, nullptr));
@@ -47,7 +47,7 @@ TEST_P(CommitLogTest, WhatIsAppendedIsReplayedInOrder) {
   EXPECT_FALSE(read.end.clean);
 }
 
-TEST_P(CommitLogTest, ClosedLogIsKnownToBeComplete) {
+TEST_P(CommitLogTest, AClosedLogIsKnownToBeComplete) {
   auto log = NewLog(fs());
   ASSERT_OK(Add(log.get(), 1, "x"));
   ASSERT_OK(log->Close());
@@ -59,7 +59,7 @@ TEST_P(CommitLogTest, ClosedLogIsKnownToBeComplete) {
   EXPECT_THAT(read.sequences, ElementsAre(1));
 }
 
-TEST_P(CommitLogTest, RecordsRunAcrossSegments) {
+TEST_P(CommitLogTest, RecordsContinueInTheNextSegment) {
   auto log = NewLog(fs());
   for (SequenceNumber s = 1; s <= 100; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 900 + s)));
   const Replayed read = Read();
@@ -70,9 +70,9 @@ TEST_P(CommitLogTest, RecordsRunAcrossSegments) {
   EXPECT_EQ(log->statistics().records, 100u);
 }
 
-TEST_P(CommitLogTest, RecordLargerThanASegmentHasOneOfItsOwn) {
+TEST_P(CommitLogTest, ARecordLargerThanASegmentGetsItsOwnSegment) {
   auto log = NewLog(fs());
-  ASSERT_OK(log->PrepareSpare());  // of the ordinary size: has to be replaced
+  ASSERT_OK(log->PrepareSpare());  // of the usual size: it must be replaced
   ASSERT_OK(Add(log.get(), 1, "small"));
   const uint64_t live = log->LiveBytes();
   ASSERT_OK(Add(log.get(), 2, Payload(2, 100000)));
@@ -87,7 +87,7 @@ TEST_P(CommitLogTest, RecordLargerThanASegmentHasOneOfItsOwn) {
   EXPECT_EQ(log->LiveBytes(), kSmallSegment);  // removed, not kept
 }
 
-TEST_P(CommitLogTest, RecordsOfEverySizeFillSegmentsToTheBrim) {
+TEST_P(CommitLogTest, RecordsOfEverySizeFillSegmentsCompletely) {
   for (size_t size = kSmallSegment - 32 - 40 - 24; size <= kSmallSegment - 32 - 40 + 24; ++size) {
     InMemoryFileSystem memory;
     FaultyFileSystem fs(&memory, {.hide_log_mappings = !mapped()});
@@ -100,7 +100,7 @@ TEST_P(CommitLogTest, RecordsOfEverySizeFillSegmentsToTheBrim) {
   }
 }
 
-TEST_P(CommitLogTest, PayloadIsSeenInPlaceWhereTheLogIsMapped) {
+TEST_P(CommitLogTest, ThePayloadIsReturnedInPlaceIfTheLogIsMapped) {
   auto log = NewLog(fs());
   AppendedRecord record{.payload = "old", .segment = nullptr};
   ASSERT_OK(Add(log.get(), 1, "value", &record));
@@ -114,7 +114,7 @@ TEST_P(CommitLogTest, PayloadIsSeenInPlaceWhereTheLogIsMapped) {
   }
 }
 
-TEST_P(CommitLogTest, WrongArgumentsAreRefusedAndHarmless) {
+TEST_P(CommitLogTest, InvalidArgumentsAreRefusedAndDoNoHarm) {
   auto log = NewLog(fs());
   ASSERT_OK(Add(log.get(), 5, "x"));
   for (const SequenceNumber wrong : {SequenceNumber{0}, SequenceNumber{5}, kMaxSequence + 1}) {
@@ -130,7 +130,7 @@ TEST_P(CommitLogTest, WrongArgumentsAreRefusedAndHarmless) {
   EXPECT_EQ(CommitLog::Create(fs(), "log", {}).status().code(), absl::StatusCode::kAlreadyExists);
 }
 
-TEST_P(CommitLogTest, SyncReachesTheFileSystemOnlyWhenThereIsSomethingNew) {
+TEST_P(CommitLogTest, SyncCallsTheFileSystemOnlyForNewRecords) {
   auto log = NewLog(fs());
   EXPECT_OK(log->Sync());
   EXPECT_EQ(log->statistics().syncs, 0u);
@@ -140,11 +140,11 @@ TEST_P(CommitLogTest, SyncReachesTheFileSystemOnlyWhenThereIsSomethingNew) {
   EXPECT_EQ(log->statistics().syncs, 1u);
 }
 
-TEST_P(CommitLogTest, BudgetIsChargedTheMemoryOfSegments) {
+TEST_P(CommitLogTest, TheBudgetIsChargedForTheMemoryOfSegments) {
   auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
   auto log = CommitLog::Create(fs(), "log", {.segment_size = kSmallSegment, .budget = budget});
   ASSERT_OK(log.status());
-  // What is not mapped takes memory from when it is filled.
+  // A segment that is not mapped takes memory only when it is in use.
   const uint64_t one = kSmallSegment;
   EXPECT_EQ(budget->used(MemoryBudget::Use::kSpareLog), one);
   ASSERT_OK((*log)->PrepareSpare());
@@ -152,13 +152,13 @@ TEST_P(CommitLogTest, BudgetIsChargedTheMemoryOfSegments) {
   EXPECT_EQ(budget->used(MemoryBudget::Use::kLog), 0u);
   EXPECT_EQ((*log)->LiveBytes(), kSmallSegment);
   for (SequenceNumber s = 1; s <= 2; ++s) ASSERT_OK(Add(log->get(), s, Payload(s, 9000)));
-  EXPECT_EQ(budget->used(MemoryBudget::Use::kLog), one);  // the full one
+  EXPECT_EQ(budget->used(MemoryBudget::Use::kLog), one);  // the full segment
   EXPECT_EQ(budget->used(MemoryBudget::Use::kSpareLog), one);
   log->reset();
   EXPECT_EQ(budget->used(), 0u);
 }
 
-TEST_P(CommitLogTest, SpareIsUsedWithoutATouchOfTheFileSystem) {
+TEST_P(CommitLogTest, TheSpareIsUsedWithoutCallingTheFileSystem) {
   auto log = NewLog(fs());
   EXPECT_TRUE(log->NeedsUpkeep());
   ASSERT_OK(log->PrepareSpare());
@@ -166,11 +166,11 @@ TEST_P(CommitLogTest, SpareIsUsedWithoutATouchOfTheFileSystem) {
   ASSERT_OK(Add(log.get(), 1, Payload(1, 16000)));
   fs_.CountCalls();
   ASSERT_OK(Add(log.get(), 2, Payload(2, 16000)));
-  EXPECT_EQ(fs_.calls(), mapped() ? 0u : 2u);  // the seal and the record
+  EXPECT_EQ(fs_.calls(), mapped() ? 0u : 2u);  // the end record and the record
   EXPECT_TRUE(log->NeedsUpkeep());
 }
 
-TEST_P(CommitLogTest, SyncAndUpkeepRunBesideAppend) {
+TEST_P(CommitLogTest, SyncAndUpkeepMayRunDuringAppend) {
   auto log = NewLog(fs());
   std::atomic<bool> done{false};
   std::thread syncer([&] {
@@ -185,7 +185,7 @@ TEST_P(CommitLogTest, SyncAndUpkeepRunBesideAppend) {
       (void)log->statistics();
     }
   });
-  // On a busy machine it takes a while until the others have had their turn.
+  // On a busy machine it takes a while until the other threads have run.
   constexpr SequenceNumber kLeast = 3000;
   constexpr SequenceNumber kMost = 1000 * kLeast;
   SequenceNumber last = 0;
@@ -204,7 +204,7 @@ TEST_P(CommitLogTest, SyncAndUpkeepRunBesideAppend) {
   EXPECT_GT(log->statistics().segments_reused, 0u);
 }
 
-TEST_P(CommitLogTest, RemovedLogIsGoneAndARemovalCutShortLeavesNothingNeeded) {
+TEST_P(CommitLogTest, AfterAnInterruptedRemovalTheLogIsWholeOrNotNeeded) {
   for (int calls = 1; calls < 30; ++calls) {
     InMemoryFileSystem memory;
     FaultyFileSystem fs(&memory);
@@ -221,7 +221,7 @@ TEST_P(CommitLogTest, RemovedLogIsGoneAndARemovalCutShortLeavesNothingNeeded) {
       EXPECT_GT(calls, 8);
       return;
     }
-    // Either nothing was removed yet, or nothing is needed.
+    // Either nothing was removed yet, or the log is not needed.
     const Replayed read = ReplayAll(&fs, {.must_exist = false});
     ASSERT_OK(read.status);
     EXPECT_TRUE(read.sequences.empty() || read.sequences == Range(1, 20));

@@ -18,10 +18,10 @@ struct CountedRequest : GroupCommit::Request {
   int served = 0;
 };
 
-// Waits until `n` calls are in the queue, the best one can tell from outside.
+// Waits until `n` calls are in the queue, as far as a test can know.
 void LetThemQueue() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
 
-TEST(GroupCommitTest, AloneEachRequestIsAGroup) {
+TEST(GroupCommitTest, WithoutConcurrencyEachRequestIsAGroup) {
   std::vector<size_t> sizes;
   GroupCommit commit([&](std::span<GroupCommit::Request* const> requests) {
     sizes.push_back(requests.size());
@@ -37,8 +37,8 @@ TEST(GroupCommitTest, AloneEachRequestIsAGroup) {
   EXPECT_EQ(commit.requests(), 3u);
 }
 
-// Commits one request that holds the lead until `others` threads have each queued theirs, one
-// after the other, and returns the groups as ids.
+// Commits one request that holds the lead until `others` threads have queued theirs, one after
+// another. Returns the groups as ids.
 std::vector<std::vector<int>> GroupsBehindASlowLeader(int others, size_t bytes, size_t max_bytes,
                                                       int exclusive_at = -1) {
   std::vector<std::vector<int>> groups;
@@ -71,32 +71,33 @@ std::vector<std::vector<int>> GroupsBehindASlowLeader(int others, size_t bytes, 
   return groups;
 }
 
-TEST(GroupCommitTest, WhoComesMeanwhileIsServedTogetherInOrder) {
+TEST(GroupCommitTest, RequestsThatArriveDuringACommitAreCommittedTogetherInOrder) {
   EXPECT_THAT(GroupsBehindASlowLeader(5, 10, 1000),
               testing::ElementsAre(testing::ElementsAre(0), testing::ElementsAre(1, 2, 3, 4, 5)));
 }
 
-TEST(GroupCommitTest, GroupEndsBeforeItsBytesExceedTheBound) {
+TEST(GroupCommitTest, AGroupEndsBeforeItsBytesExceedTheLimit) {
   EXPECT_THAT(GroupsBehindASlowLeader(5, 10, 25),
               testing::ElementsAre(testing::ElementsAre(0), testing::ElementsAre(1, 2),
                                    testing::ElementsAre(3, 4), testing::ElementsAre(5)));
 }
 
-TEST(GroupCommitTest, RequestLargerThanTheBoundIsServedAlone) {
+TEST(GroupCommitTest, ARequestLargerThanTheLimitIsCommittedAlone) {
   EXPECT_THAT(GroupsBehindASlowLeader(2, 100, 25),
               testing::ElementsAre(testing::ElementsAre(0), testing::ElementsAre(1),
                                    testing::ElementsAre(2)));
 }
 
-TEST(GroupCommitTest, ExclusiveFunctionRunsInItsTurnOnItsOwnThread) {
+TEST(GroupCommitTest, AnExclusiveFunctionRunsInQueueOrderOnItsOwnThread) {
   EXPECT_THAT(GroupsBehindASlowLeader(4, 10, 1000, 2),
               testing::ElementsAre(testing::ElementsAre(0), testing::ElementsAre(1),
                                    testing::ElementsAre(-2), testing::ElementsAre(3, 4)));
 }
 
-// --- A leader that stalls ---
+// --- A stalled leader ---
 
-// A queue whose groups stall, if they hold the request with the id `stalls`, until Release().
+// A queue whose groups stall until Release() if they contain the request with the id
+// `stalls_call_`.
 class StallingQueue {
  public:
   void Stall(int id) { stalls_call_ = id; }
@@ -112,7 +113,7 @@ class StallingQueue {
   GroupCommit& queue() { return queue_; }
 
   std::atomic<bool> may_take_over_{true};
-  std::vector<std::vector<int>> groups_;  // as they were committed
+  std::vector<std::vector<int>> groups_;  // in commit order
   std::vector<std::thread::id> committers_;
 
  private:
@@ -148,7 +149,7 @@ class StallingQueue {
        .commit = [this](std::span<GroupCommit::Request* const> requests) { Serve(requests); }}};
 };
 
-TEST(GroupCommitTakeOverConcurrencyTest, OneOfThoseWhoWaitCommitsTheGroupOfALeaderThatStalls) {
+TEST(GroupCommitTakeOverConcurrencyTest, AWaitingThreadCommitsTheGroupOfAStalledLeader) {
   StallingQueue queue;
   queue.Stall(0);
   std::atomic<bool> leader_returned{false};
@@ -161,7 +162,7 @@ TEST(GroupCommitTakeOverConcurrencyTest, OneOfThoseWhoWaitCommitsTheGroupOfALead
   for (int i = 1; i <= 4; ++i) others.emplace_back([&, i] { queue.Commit(i); });
   for (auto& thread : others) thread.join();
   EXPECT_FALSE(leader_returned);
-  for (int i = 5; i <= 8; ++i) queue.Commit(i);  // the queue goes on
+  for (int i = 5; i <= 8; ++i) queue.Commit(i);  // the queue continues
   EXPECT_EQ(queue.groups_.front(), std::vector<int>{0});
   EXPECT_NE(queue.committers_.front(), leader.get_id());
   EXPECT_EQ(queue.queue().take_overs(), 1u);
@@ -170,10 +171,10 @@ TEST(GroupCommitTakeOverConcurrencyTest, OneOfThoseWhoWaitCommitsTheGroupOfALead
   leader.join();
 }
 
-TEST(GroupCommitTakeOverConcurrencyTest, AFollowerOfTheGroupItselfMayTakeOver) {
+TEST(GroupCommitTakeOverConcurrencyTest, AFollowerInTheSameGroupMayTakeOver) {
   StallingQueue queue;
-  // The first leader is held until the others have gathered; then one of them leads and stalls, or
-  // the first one for them.
+  // The first leader is held until the others have gathered. Then one of them leads and stalls, or
+  // the first leader stalls on their behalf.
   std::thread first([&] {
     queue.queue().RunExclusive([] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); });
   });
@@ -191,7 +192,7 @@ TEST(GroupCommitTakeOverConcurrencyTest, AFollowerOfTheGroupItselfMayTakeOver) {
   for (int i = 0; i < 3000 && returned < 2; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_GE(returned, 2);  // all but the one that stalls
+  EXPECT_GE(returned, 2);  // all except the stalled one
   queue.Release();
   first.join();
   for (auto& thread : group) thread.join();
@@ -199,7 +200,7 @@ TEST(GroupCommitTakeOverConcurrencyTest, AFollowerOfTheGroupItselfMayTakeOver) {
   EXPECT_EQ(queue.queue().requests(), 3u);
 }
 
-TEST(GroupCommitTakeOverConcurrencyTest, NobodyTakesOverBeforeItIsTime) {
+TEST(GroupCommitTakeOverConcurrencyTest, NoThreadTakesOverBeforeTheStallTimeout) {
   StallingQueue queue;
   queue.may_take_over_ = false;
   queue.Stall(0);
@@ -213,7 +214,7 @@ TEST(GroupCommitTakeOverConcurrencyTest, NobodyTakesOverBeforeItIsTime) {
   EXPECT_EQ(queue.queue().take_overs(), 0u);
 }
 
-TEST(GroupCommitTakeOverConcurrencyTest, ExclusiveFunctionsWaitForTheTakeOverToo) {
+TEST(GroupCommitTakeOverConcurrencyTest, ExclusiveFunctionsAlsoWaitForTheTakeover) {
   StallingQueue queue;
   queue.Stall(0);
   std::thread leader([&] { queue.Commit(0); });
@@ -226,10 +227,10 @@ TEST(GroupCommitTakeOverConcurrencyTest, ExclusiveFunctionsWaitForTheTakeOverToo
   leader.join();
 }
 
-// Calls that take about as long as the stall_timeout lasts, so that leader and followers claim the
-// lead at the same time.
-TEST(GroupCommitTakeOverConcurrencyTest, LeaderAndFollowersMayClaimTheLeadTogether) {
-  int inside = 0;  // no atomic: ThreadSanitizer tells if two run together
+// Calls that take about as long as the stall timeout, so that leader and followers claim the lead
+// at the same time.
+TEST(GroupCommitTakeOverConcurrencyTest, LeaderAndFollowersMayClaimTheLeadAtTheSameTime) {
+  int inside = 0;  // not atomic: ThreadSanitizer reports if two run concurrently
   uint64_t served = 0;
   const auto serve = [&](std::span<GroupCommit::Request* const> requests) {
     EXPECT_EQ(++inside, 1);
@@ -269,10 +270,10 @@ TEST(GroupCommitTakeOverConcurrencyTest, LeaderAndFollowersMayClaimTheLeadTogeth
   EXPECT_GT(queue.take_overs(), 0u);
 }
 
-// Many threads, a function that is now quick, now slow: everything is done once, nothing at the
-// same time, each thread's requests in order.
+// Many threads, and a function that is sometimes quick and sometimes slow: every request is
+// committed once, groups do not run concurrently, and each thread's requests stay in order.
 void Hammer(int threads, int per_thread, bool slow) {
-  int inside = 0;  // no atomic: ThreadSanitizer tells if two run together
+  int inside = 0;  // not atomic: ThreadSanitizer reports if two run concurrently
   std::vector<int> last(static_cast<size_t>(threads), -1);
   uint64_t served = 0;
   GroupCommit commit([&](std::span<GroupCommit::Request* const> requests) {
@@ -309,12 +310,12 @@ void Hammer(int threads, int per_thread, bool slow) {
   EXPECT_EQ(served, static_cast<uint64_t>(threads) * static_cast<uint64_t>(per_thread));
   EXPECT_EQ(commit.requests(), served);
   if (slow) {
-    EXPECT_LT(commit.groups() * 2, served);  // groups did form
+    EXPECT_LT(commit.groups() * 2, served);  // groups were formed
   }
 }
 
-TEST(GroupCommitTest, TwoThreadsAreServedOnceEach) { Hammer(2, 50000, false); }
-TEST(GroupCommitTest, MoreThreadsThanCoresAreServedOnceEach) { Hammer(9, 5000, false); }
+TEST(GroupCommitTest, RequestsOfTwoThreadsAreCommittedOnce) { Hammer(2, 50000, false); }
+TEST(GroupCommitTest, RequestsOfMoreThreadsThanCoresAreCommittedOnce) { Hammer(9, 5000, false); }
 TEST(GroupCommitTest, SlowGroupsMakeFollowersSleepAndGather) { Hammer(6, 1000, true); }
 TEST(GroupCommitTest, MoreThreadsThanAGroupHolds) { Hammer(100, 50, true); }
 

@@ -1,4 +1,4 @@
-// What a log does when the file system says no.
+// The commit log when the file system returns errors.
 #include "bigtable/testing/faulty_file_system.h"
 
 #include "commitlog/log_test_util.h"
@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, LogFailureTest, testing::Bool(), [](const auto& p
   return param_info.param ? "Mapped" : "Written";
 });
 
-TEST_P(LogFailureTest, FailedSyncIsNotForgottenWhenTheFaultIsOver) {
+TEST_P(LogFailureTest, TheErrorOfAFailedSyncStaysAfterTheFaultIsCleared) {
   auto log = NewLog(&fs_);
   ASSERT_OK(Add(log.get(), 1, "x"));
   BreakSync();
@@ -35,7 +35,7 @@ TEST_P(LogFailureTest, FailedSyncIsNotForgottenWhenTheFaultIsOver) {
   EXPECT_LT(log->synced_offset(), log->end_offset());
 }
 
-TEST_P(LogFailureTest, LogGoesOnInANewSegmentOnceEverythingIsReleased) {
+TEST_P(LogFailureTest, TheLogContinuesInANewSegmentOnceEverythingIsReleased) {
   auto log = NewLog(&fs_);
   for (SequenceNumber s = 1; s <= 20; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 3000)));
   BreakSync();
@@ -60,8 +60,9 @@ TEST_P(LogFailureTest, LogGoesOnInANewSegmentOnceEverythingIsReleased) {
   }
 }
 
-// Its sync fails ever after. Upkeep goes on while the log has failed, and releases segments.
-TEST_P(LogFailureTest, AFileWhoseSyncHasFailedIsNotUsedAgain) {
+// A file whose sync failed never syncs again. Upkeep continues while the log has failed, and
+// releases segments.
+TEST_P(LogFailureTest, AFileWhoseSyncHasFailedIsNotReused) {
   auto log = NewLog(&fs_);
   SequenceNumber last = 0;
   const auto add_segments = [&](int count) {
@@ -85,7 +86,7 @@ TEST_P(LogFailureTest, AFileWhoseSyncHasFailedIsNotUsedAgain) {
   }
 }
 
-TEST_P(LogFailureTest, NewSegmentIsStartedOnlyWhenThatIsDurable) {
+TEST_P(LogFailureTest, ANewSegmentIsStartedOnlyWhenStateIsDurable) {
   auto log = NewLog(&fs_);
   ASSERT_OK(Add(log.get(), 1, "x"));
   BreakSync();
@@ -100,7 +101,7 @@ TEST_P(LogFailureTest, NewSegmentIsStartedOnlyWhenThatIsDurable) {
   EXPECT_EQ(ReplayAll(&fs_).sequences, Range(2, 2));
 }
 
-TEST_P(LogFailureTest, FailedWriteMakesTheLogFailAndIsNeverARecord) {
+TEST_P(LogFailureTest, AFailedWriteMakesTheLogFailAndIsNeverReplayed) {
   if (mapped()) return;  // stores do not fail
   for (const auto done : {FaultyFileSystem::Done::kNothing, FaultyFileSystem::Done::kHalf}) {
     InMemoryFileSystem memory;
@@ -119,7 +120,7 @@ TEST_P(LogFailureTest, FailedWriteMakesTheLogFailAndIsNeverARecord) {
   }
 }
 
-TEST_P(LogFailureTest, NoNextSegmentLeavesTheLogAsItWas) {
+TEST_P(LogFailureTest, WithoutANextSegmentTheLogStaysUnchanged) {
   auto log = NewLog(&fs_);
   ASSERT_OK(Add(log.get(), 1, Payload(1, 16000)));
   for (const FileCall kind :
@@ -135,7 +136,7 @@ TEST_P(LogFailureTest, NoNextSegmentLeavesTheLogAsItWas) {
   EXPECT_EQ(read.sequences, Range(1, 2));
 }
 
-TEST_P(LogFailureTest, LargeRecordThatFindsNoRoomLeavesTheSpareForOthers) {
+TEST_P(LogFailureTest, ALargeRecordWithoutRoomLeavesTheSpareForOthers) {
   auto log = NewLog(&fs_);
   ASSERT_OK(Add(log.get(), 1, Payload(1, 16000)));
   ASSERT_OK(log->PrepareSpare());
@@ -145,7 +146,7 @@ TEST_P(LogFailureTest, LargeRecordThatFindsNoRoomLeavesTheSpareForOthers) {
   EXPECT_EQ(ReplayAll(&fs_).sequences, Range(1, 2));
 }
 
-// Every call fails once, whatever it is; what was acknowledged is found again.
+// Each call fails once; acknowledged records are found again.
 TEST_P(LogFailureTest, AnyCallMayFailOnceAndNothingAcknowledgedIsLost) {
   for (uint64_t call = 1;; ++call) {
     InMemoryFileSystem memory;
@@ -162,7 +163,7 @@ TEST_P(LogFailureTest, AnyCallMayFailOnceAndNothingAcknowledgedIsLost) {
       if (status.ok() && i % 4 == 0) status = log->Sync();
       if (!status.ok()) {
         released = last;
-        log->ReleaseThrough(released);  // written out
+        log->ReleaseThrough(released);  // flushed
         ASSERT_OK(log->StartNewSegment());
       } else if (i % 9 == 0) {
         released = std::max(released, last - 5);

@@ -8,7 +8,7 @@
 namespace bigtable {
 namespace {
 
-TEST(LogFormatTest, WorkedExampleHasTheBytesTheSpecificationSays) {
+TEST(LogFormatTest, TheWorkedExampleHasTheSpecifiedBytes) {
   std::string bytes(kRecordHeaderSize, '\0');
   bytes += "hello";
   FinishRecord(bytes.data(),
@@ -18,7 +18,7 @@ TEST(LogFormatTest, WorkedExampleHasTheBytesTheSpecificationSays) {
             "4552931722646f8298b7363f050000000500000000000001000000001000000068656c6c6f");
 }
 
-TEST(LogFormatTest, RecordIsValidOnlyInItsPlaceAndWithItsSalt) {
+TEST(LogFormatTest, ARecordIsValidOnlyAtItsPositionAndWithItsSalt) {
   std::string bytes(kRecordHeaderSize + 5, 'x');
   FinishRecord(bytes.data(), {.payload_size = 5, .type = 1, .sequence = 7, .synced = 3},
                RecordSeed(11, 800));
@@ -33,13 +33,13 @@ TEST(LogFormatTest, RecordIsValidOnlyInItsPlaceAndWithItsSalt) {
   EXPECT_FALSE(DecodeRecordHeader(bytes.data(), RecordSeed(12, 800), &header));
 }
 
-TEST(LogStateTest, WorkedExampleHasTheBytesTheSpecificationSays) {
+TEST(LogStateTest, TheWorkedExampleHasTheSpecifiedBytes) {
   EXPECT_EQ(absl::BytesToHexString(EncodeLogState({.generation = 1})),
             "4f4b27156e1ee3b642544c4f475354410200000000000000010000000000000000000000000000000100"
             "00000000000000000000000000000000000000000000");
 }
 
-TEST(LogStateTest, StateOfTheFirstVersionIsReadForEver) {
+TEST(LogStateTest, TheStateOfTheFirstVersionCanStillBeRead) {
   const auto state = DecodeLogState(absl::HexStringToBytes(
       "adc42b74867deb9742544c4f475354410100000000000000010000000000000000000000000000000100"
       "00000000000000000000000000000000000000000000"));
@@ -48,7 +48,7 @@ TEST(LogStateTest, StateOfTheFirstVersionIsReadForEver) {
   EXPECT_EQ(state->low, 1u);
 }
 
-TEST(LogStateTest, StateRoundTripsAndEveryFlippedBitIsSeen) {
+TEST(LogStateTest, TheStateRoundTripsAndEveryFlippedBitIsDetected) {
   const LogState state{.generation = 2, .secret = 3, .low = 4, .released = 5, .synced = 6};
   std::string bytes = EncodeLogState(state);
   const auto read = DecodeLogState(bytes);
@@ -61,7 +61,7 @@ TEST(LogStateTest, StateRoundTripsAndEveryFlippedBitIsSeen) {
   }
 }
 
-TEST(LogFormatTest, SegmentNamesAreReadBackAndNoOthers) {
+TEST(LogFormatTest, OnlySegmentNamesAreParsed) {
   EXPECT_EQ(SegmentName(7), "00000007.log");
   EXPECT_EQ(SegmentName(1234567890), "1234567890.log");
   EXPECT_EQ(ParseSegmentName("00000007.log"), 7u);

@@ -1,4 +1,4 @@
-// What is found after the machine or the process died at a random moment.
+// What replay finds after the machine or the process crashed at a random time.
 #include <random>
 
 #include "bigtable/testing/faulty_file_system.h"
@@ -14,8 +14,8 @@ struct History {
   SequenceNumber released = 0;
 };
 
-// Whether what is found is a prefix of what was appended, less what was released, and has
-// everything that was synced. `appended` is 0 where the process has died, and all must be there.
+// Expects a prefix of the appended records, without the released ones, that includes the records up
+// to `at_least`.
 void CheckFound(FileSystem* fs, const History& history, SequenceNumber at_least) {
   const Replayed read = ReplayAll(fs, {.must_reach = at_least});
   ASSERT_OK(read.status);
@@ -33,9 +33,9 @@ void CheckFound(FileSystem* fs, const History& history, SequenceNumber at_least)
   ASSERT_GE(std::max(last, history.released), at_least);
 }
 
-// Appends, syncs, releases and does upkeep at random, and lets the power fail now and then in a
-// copy of the world.
-void LoseNowAndThen(uint32_t seed, bool mapped) {
+// Appends, syncs, releases and does upkeep at random, and now and then simulates a power loss in a
+// copy of the file system.
+void LosePowerNowAndThen(uint32_t seed, bool mapped) {
   SCOPED_TRACE(Cat("seed ", seed, mapped ? " mapped" : " written"));
   std::mt19937 random(seed);
   InMemoryFileSystem memory;
@@ -52,7 +52,7 @@ void LoseNowAndThen(uint32_t seed, bool mapped) {
       ASSERT_OK(log->Sync());
       history.synced = history.appended;
     } else if (what < 84) {
-      // What was written out is durable elsewhere, whether the log is or not.
+      // Flushed records are durable elsewhere, even if the log is not.
       history.released = std::max(history.released, random() % (history.appended + 1));
       log->ReleaseThrough(history.released);
     } else if (what < 90) {
@@ -67,14 +67,14 @@ void LoseNowAndThen(uint32_t seed, bool mapped) {
   }
 }
 
-TEST(LogPowerLossTest, APrefixWithEverythingSyncedIsFound) {
+TEST(LogPowerLossTest, APrefixWithAllSyncedRecordsIsFound) {
   for (uint32_t seed = 1; seed <= 60; ++seed) {
-    ASSERT_NO_FATAL_FAILURE(LoseNowAndThen(seed, seed % 2 == 0));
+    ASSERT_NO_FATAL_FAILURE(LosePowerNowAndThen(seed, seed % 2 == 0));
   }
 }
 
-// The moments between two calls of the file system: each call in turn fails, and so does every one
-// after it, as if the power had gone; then it really goes.
+// The times between two calls of the file system: each call in turn fails, and every later one too,
+// as if power was lost; then power is really lost.
 TEST(LogPowerLossTest, EveryFileSystemCallMayBeTheLast) {
   for (uint64_t call = 1;; ++call) {
     InMemoryFileSystem memory;
@@ -104,7 +104,7 @@ TEST(LogPowerLossTest, EveryFileSystemCallMayBeTheLast) {
       EXPECT_GT(call, 40u);
       return;
     }
-    ++history.appended;  // the record that failed may be found or not
+    ++history.appended;  // the record whose append failed may be found or not
     for (uint32_t seed = 0; seed < 8; ++seed) {
       auto clone =
           memory.CrashClone(seed, seed == 0 ? Unsynced::kEverything : Unsynced::kRandomPart);

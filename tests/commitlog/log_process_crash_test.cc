@@ -1,4 +1,4 @@
-// A process that appends to a log on a real file system is killed at a random moment.
+// A process that appends to a log on a real file system is killed at a random time.
 #include <random>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 namespace bigtable {
 namespace {
 
-// Appends until it is killed, and tells `acknowledge` each sequence number when Append has
+// Appends until it is killed, and writes each sequence number to `acknowledge` after Append has
 // returned.
 [[noreturn]] void AppendForEver(const std::string& directory, int acknowledge) {
   FileSystem* fs = FileSystem::Posix();
@@ -27,7 +27,7 @@ namespace {
   }
 }
 
-TEST(LogProcessCrashTest, EverythingAcknowledgedIsFoundAfterAKill) {
+TEST(LogProcessCrashTest, AcknowledgedRecordsAreFoundAfterAKill) {
   std::mt19937 random(std::random_device{}());
   for (int round = 0; round < 12; ++round) {
     char pattern[] = "/tmp/bigtable_log_XXXXXX";

@@ -12,8 +12,8 @@ bool IsPrefix(const std::vector<SequenceNumber>& sequences, SequenceNumber last)
   return sequences.size() <= last && sequences == Range(1, sequences.size());
 }
 
-// A record after seven others, so that nothing behind the torn one is ever valid.
-TEST(LogReplayTest, TornTailOfEveryLengthIsTheEndOfTheLog) {
+// The record follows seven others, so that nothing after the torn one is ever valid.
+TEST(LogReplayTest, ATornTailOfAnyLengthIsTheEndOfTheLog) {
   InMemoryFileSystem fs;
   auto log = NewLog(&fs);
   for (SequenceNumber s = 1; s <= 7; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 50)));
@@ -23,7 +23,7 @@ TEST(LogReplayTest, TornTailOfEveryLengthIsTheEndOfTheLog) {
   const size_t end = begin + kRecordHeaderSize + 60;
   const std::string after = fs.Contents(SegmentPath(1));
   for (size_t torn = begin; torn <= end; ++torn) {
-    // The rest is as it was, or the file is cut there.
+    // The rest is unchanged, or the file is truncated there.
     for (const std::string& rest : {before.substr(torn), std::string()}) {
       fs.SetContents(SegmentPath(1), after.substr(0, torn) + rest);
       const Replayed read = ReplayAll(&fs);
@@ -33,7 +33,7 @@ TEST(LogReplayTest, TornTailOfEveryLengthIsTheEndOfTheLog) {
   }
 }
 
-// A log of `count` records in two segments, synced behind number `synced`.
+// A log of `count` records in two segments, synced after number `synced`.
 std::unique_ptr<InMemoryFileSystem> TwoSegments(SequenceNumber count, SequenceNumber synced) {
   auto fs = std::make_unique<InMemoryFileSystem>();
   auto log = NewLog(fs.get());
@@ -47,7 +47,7 @@ std::unique_ptr<InMemoryFileSystem> TwoSegments(SequenceNumber count, SequenceNu
   return fs;
 }
 
-TEST(LogReplayTest, FlippedBitInARecordLeavesAPrefixOrIsDataLoss) {
+TEST(LogReplayTest, AFlippedBitInARecordLeavesAPrefixOrIsDataLoss) {
   constexpr SequenceNumber kCount = 7;
   constexpr SequenceNumber kSynced = 3;
   auto fs = TwoSegments(kCount, kSynced);
@@ -73,11 +73,11 @@ TEST(LogReplayTest, FlippedBitInARecordLeavesAPrefixOrIsDataLoss) {
     }
     fs->SetContents(SegmentPath(number), sound);
   }
-  // Every byte of the three synced records, but for the two of padding in each.
+  // Every byte of the three synced records, except the two bytes of padding in each.
   EXPECT_EQ(losses, 3 * (kRecordHeaderSize + 30));
 }
 
-TEST(LogReplayTest, FlippedBitInAClosedLogIsDataLossOrHarmless) {
+TEST(LogReplayTest, AFlippedBitInAClosedLogIsDataLoss) {
   InMemoryFileSystem fs;
   auto log = NewLog(&fs);
   for (SequenceNumber s = 1; s <= 3; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 32)));
@@ -92,7 +92,7 @@ TEST(LogReplayTest, FlippedBitInAClosedLogIsDataLossOrHarmless) {
   }
 }
 
-TEST(LogReplayTest, FlippedBitInWhatWasAttestedIsDataLossAlsoInTheLastRecord) {
+TEST(LogReplayTest, AFlippedBitInAnAttestedRecordIsDataLossEvenInTheLastOne) {
   InMemoryFileSystem fs;
   auto log = NewLog(&fs);
   for (SequenceNumber s = 1; s <= 3; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 32)));
@@ -118,7 +118,7 @@ TEST(LogReplayTest, FlippedBitInWhatWasAttestedIsDataLossAlsoInTheLastRecord) {
   }
 }
 
-TEST(LogReplayTest, AttestingWhatIsAttestedTouchesNothing) {
+TEST(LogReplayTest, AttestingTwiceWritesOnce) {
   InMemoryFileSystem fs;
   auto log = NewLog(&fs);
   ASSERT_OK(Add(log.get(), 1, Payload(1, 32)));
@@ -132,7 +132,7 @@ TEST(LogReplayTest, AttestingWhatIsAttestedTouchesNothing) {
   EXPECT_EQ(fs.Contents(Cat("log/", kLogStateName)), after);
 }
 
-TEST(LogReplayTest, FlippedBitInTheStateIsHarmlessAndTwoLostSlotsAreDataLoss) {
+TEST(LogReplayTest, AFlippedBitInStateIsHarmlessAndTwoLostSlotsAreDataLoss) {
   auto fs = TwoSegments(7, 3);
   const std::string path = Cat("log/", kLogStateName);
   const std::string sound = fs->Contents(path);
@@ -154,7 +154,7 @@ TEST(LogReplayTest, FlippedBitInTheStateIsHarmlessAndTwoLostSlotsAreDataLoss) {
   EXPECT_EQ(ReplayAll(fs.get()).status.code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(LogReplayTest, NewerFormatIsRefusedByName) {
+TEST(LogReplayTest, TheErrorForANewerFormatNamesTheFile) {
   auto fs = TwoSegments(7, 3);
   const std::string path = Cat("log/", kLogStateName);
   auto state = ReadLogState(fs.get(), "log");
@@ -167,7 +167,7 @@ TEST(LogReplayTest, NewerFormatIsRefusedByName) {
   EXPECT_THAT(status.ToString(), HasSubstr(path));
 }
 
-TEST(LogReplayTest, MissingSegmentIsDataLossByName) {
+TEST(LogReplayTest, TheDataLossOfAMissingSegmentNamesIt) {
   for (const uint64_t missing : {1, 2, 3, 4}) {
     InMemoryFileSystem fs;
     auto log = NewLog(&fs);
@@ -180,7 +180,7 @@ TEST(LogReplayTest, MissingSegmentIsDataLossByName) {
   }
 }
 
-TEST(LogReplayTest, MissingSegmentIsDataLossAlsoWhereTheSealThatNamesItIsBroken) {
+TEST(LogReplayTest, AMissingSegmentIsDataLossEvenIfTheEndRecordBeforeItIsDamaged) {
   InMemoryFileSystem fs;
   auto log = NewLog(&fs);
   for (SequenceNumber s = 1; s <= 3; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 16000)));
@@ -192,7 +192,7 @@ TEST(LogReplayTest, MissingSegmentIsDataLossAlsoWhereTheSealThatNamesItIsBroken)
   EXPECT_THAT(ReplayAll(&fs).status.ToString(), HasSubstr(SegmentName(2)));
 }
 
-TEST(LogReplayTest, LogThatShouldExistAndDoesNotIsDataLoss) {
+TEST(LogReplayTest, AMissingLogThatMustExistIsDataLoss) {
   InMemoryFileSystem fs;
   EXPECT_EQ(ReplayAll(&fs).status.code(), absl::StatusCode::kDataLoss);
   EXPECT_OK(ReplayAll(&fs, {.must_exist = false}).status);
@@ -201,7 +201,7 @@ TEST(LogReplayTest, LogThatShouldExistAndDoesNotIsDataLoss) {
   EXPECT_OK(ReplayAll(&fs, {.must_exist = false}).status);
 }
 
-TEST(LogReplayTest, EndingBeforeAKnownSequenceNumberIsDataLoss) {
+TEST(LogReplayTest, AnEndBeforeAKnownSequenceNumberIsDataLoss) {
   auto fs = TwoSegments(7, 0);
   EXPECT_OK(ReplayAll(fs.get(), {.must_reach = 7}).status);
   const absl::Status status = ReplayAll(fs.get(), {.must_reach = 8}).status;
@@ -220,7 +220,7 @@ TEST(LogReplayTest, ReleasedSequenceNumbersCountAsReached) {
   EXPECT_EQ(read.end.last_sequence, 9u);
 }
 
-// Puts a record of the caller's making behind the last one, as only this log could write it.
+// Writes a record with this header after the last one, with this log's salt.
 void Forge(InMemoryFileSystem* fs, size_t position, RecordHeader header) {
   auto state = ReadLogState(fs, "log");
   ASSERT_OK(state.status());
@@ -230,7 +230,7 @@ void Forge(InMemoryFileSystem* fs, size_t position, RecordHeader header) {
   fs->SetContents(SegmentPath(1), bytes);
 }
 
-TEST(LogReplayTest, RecordOfAnUnknownTypeIsAnErrorAndNotSkipped) {
+TEST(LogReplayTest, ARecordOfAnUnknownTypeIsAnErrorAndNotSkipped) {
   for (const uint8_t type : {3, 4, 5, 6, 200}) {
     InMemoryFileSystem fs;
     auto log = NewLog(&fs);
@@ -242,7 +242,7 @@ TEST(LogReplayTest, RecordOfAnUnknownTypeIsAnErrorAndNotSkipped) {
   }
 }
 
-TEST(LogReplayTest, SequenceNumberThatDoesNotAscendIsDataLoss) {
+TEST(LogReplayTest, ASequenceNumberThatDoesNotAscendIsDataLoss) {
   for (const SequenceNumber sequence : {4, 5}) {
     InMemoryFileSystem fs;
     auto log = NewLog(&fs);
@@ -268,7 +268,7 @@ TEST(LogReplayTest, LogBytesStoredAsAValueAreNeverTakenForRecords) {
   EXPECT_EQ(read.sequences, Range(1, 3));
 }
 
-TEST(LogReplayTest, NothingBehindAHoleIsDelivered) {
+TEST(LogReplayTest, NoRecordAfterADamagedOneIsDelivered) {
   auto fs = TwoSegments(7, 0);
   std::string bytes = fs->Contents(SegmentPath(1));
   bytes[RecordSize(30)] ^= 1;  // the second record
@@ -279,7 +279,7 @@ TEST(LogReplayTest, NothingBehindAHoleIsDelivered) {
   EXPECT_FALSE(read.end.clean);
 }
 
-TEST(LogReplayTest, ErrorOfTheCallbackEndsTheReplay) {
+TEST(LogReplayTest, AnErrorOfTheCallbackEndsTheReplay) {
   auto fs = TwoSegments(7, 0);
   int calls = 0;
   const auto end =

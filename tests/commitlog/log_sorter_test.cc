@@ -25,7 +25,7 @@ std::unique_ptr<SortedLog> OpenSorted(FileSystem* fs, const std::string& directo
   return log.ok() ? *std::move(log) : nullptr;
 }
 
-TEST(LogSorterTest, EveryRecordComesOnceInOrderOfPieceRowAndSequenceNumberRandom) {
+TEST(LogSorterTest, EveryRecordIsDeliveredOnceInOrderOfPieceRowAndSequenceNumberRandom) {
   ForEachSeed(20, [](uint64_t seed) {
     Tally("cases");
     InMemoryFileSystem fs;
@@ -58,7 +58,7 @@ TEST(LogSorterTest, AnyNumberOfThreadsWritesTheSameBytes) {
   }
 }
 
-TEST(LogSorterTest, EverySegmentIsOpenedAndReadOnceHoweverManyTakeOver) {
+TEST(LogSorterTest, EverySegmentIsReadOnceHoweverManyServersTakeOver) {
   InMemoryFileSystem memory;
   FaultyFileSystem fs(&memory);
   const std::vector<TestRecord> records = RandomRecords(2, 500, 300);
@@ -72,7 +72,7 @@ TEST(LogSorterTest, EverySegmentIsOpenedAndReadOnceHoweverManyTakeOver) {
   auto statistics = SortTestLog(&fs, {.piece_size = 20000});
   ASSERT_OK(statistics.status());
   const auto sorted = OpenSorted(&fs);
-  for (int taker = 0; taker < 10; ++taker) ASSERT_OK(ReadEverything(*sorted).status);
+  for (int server = 0; server < 10; ++server) ASSERT_OK(ReadEverything(*sorted).status);
   EXPECT_EQ(fs.calls(), segments);
   EXPECT_EQ(statistics->segments_read, segments);
   EXPECT_EQ(statistics->records_read, records.size());
@@ -86,7 +86,7 @@ TEST(LogSorterTest, EverySegmentIsOpenedAndReadOnceHoweverManyTakeOver) {
   EXPECT_EQ(statistics->bytes_written, written);
 }
 
-TEST(LogSorterTest, PieceIsCutBeforeTheRecordThatWouldExceedItsSize) {
+TEST(LogSorterTest, APieceEndsBeforeTheRecordThatWouldExceedItsSize) {
   const TestRecord sample = MakeRecord(0, "r", 1, 100);
   const uint64_t size = LogPiece::SizeOf(sample.payload);
   InMemoryFileSystem fs;
@@ -105,7 +105,7 @@ TEST(LogSorterTest, PieceIsCutBeforeTheRecordThatWouldExceedItsSize) {
   ASSERT_NO_FATAL_FAILURE(ExpectRecords(*OpenSorted(&fs), records));
 }
 
-TEST(LogSorterTest, HugeRecordIsAPieceOfItsOwnAndThoseAroundItAreAsEver) {
+TEST(LogSorterTest, AHugeRecordIsAPieceOfItsOwnAndDoesNotAffectOthers) {
   InMemoryFileSystem fs;
   std::vector<TestRecord> records;
   for (SequenceNumber s = 1; s <= 30; ++s) {
@@ -118,7 +118,7 @@ TEST(LogSorterTest, HugeRecordIsAPieceOfItsOwnAndThoseAroundItAreAsEver) {
   ASSERT_NO_FATAL_FAILURE(ExpectRecords(*sorted, records));
 }
 
-TEST(LogSorterTest, EmptyLogIsSortedIntoNoPieces) {
+TEST(LogSorterTest, AnEmptyLogIsSortedIntoNoPieces) {
   InMemoryFileSystem fs;
   ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, {}));
   auto statistics = SortTestLog(&fs);
@@ -130,7 +130,7 @@ TEST(LogSorterTest, EmptyLogIsSortedIntoNoPieces) {
   EXPECT_THAT(ReadEverything(*sorted).records, IsEmpty());
 }
 
-TEST(LogSorterTest, LogThatNeedNotExistAndDoesNotIsEmpty) {
+TEST(LogSorterTest, AMissingLogThatNeedNotExistIsEmpty) {
   InMemoryFileSystem fs;
   ASSERT_OK(SortTestLog(&fs, {}, "sorted", {.must_exist = false}).status());
   EXPECT_EQ(OpenSorted(&fs)->pieces(), 0u);
@@ -139,7 +139,7 @@ TEST(LogSorterTest, LogThatNeedNotExistAndDoesNotIsEmpty) {
   EXPECT_THAT(SortedFiles(&fs), IsEmpty());
 }
 
-TEST(LogSorterTest, SortedLogMayLieInTheLogsOwnDirectory) {
+TEST(LogSorterTest, TheSortedLogMayBeInTheLogsOwnDirectory) {
   InMemoryFileSystem fs;
   const std::vector<TestRecord> records = RandomRecords(3, 200, 300);
   ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, records));
@@ -152,9 +152,9 @@ TEST(LogSorterTest, SortedLogMayLieInTheLogsOwnDirectory) {
   EXPECT_THAT(fs.AllFiles(), IsEmpty());
 }
 
-// --- What ReplayLog says goes ---
+// --- The log ends where ReplayLog ends it ---
 
-TEST(LogSorterTest, LossInTheLogLeavesNoSortedLog) {
+TEST(LogSorterTest, DataLossInTheLogLeavesNoSortedLog) {
   InMemoryFileSystem fs;
   const std::vector<TestRecord> records = RandomRecords(4, 500, 300);
   ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, records));
@@ -169,7 +169,7 @@ TEST(LogSorterTest, LossInTheLogLeavesNoSortedLog) {
   EXPECT_THAT(SortedFiles(&fs), IsEmpty());
 }
 
-TEST(LogSorterTest, LogThatEndsBeforeWhatMustBeReachedIsNotSorted) {
+TEST(LogSorterTest, ALogThatEndsBeforeMustReachIsNotSorted) {
   InMemoryFileSystem fs;
   ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, {MakeRecord(0, "r", 5, 10)}));
   EXPECT_OK(SortTestLog(&fs, {}, "sorted", {.must_reach = 5}).status());
@@ -178,7 +178,7 @@ TEST(LogSorterTest, LogThatEndsBeforeWhatMustBeReachedIsNotSorted) {
   EXPECT_THAT(SortedFiles(&fs), IsEmpty());
 }
 
-TEST(LogSorterTest, TornEndOfALogIsItsEnd) {
+TEST(LogSorterTest, ATornRecordIsTheEndOfTheLog) {
   InMemoryFileSystem fs;
   std::vector<TestRecord> records;
   for (SequenceNumber s = 1; s <= 7; ++s) records.push_back(MakeRecord(1, Cat("r", 9 - s), s, 50));
@@ -201,7 +201,7 @@ TEST(LogSorterTest, TornEndOfALogIsItsEnd) {
 
 // --- Keys ---
 
-TEST(LogSorterTest, RecordWithoutAKeyEndsTheSortAndIsNamed) {
+TEST(LogSorterTest, ARecordWithoutAKeyEndsTheSortAndIsNamed) {
   InMemoryFileSystem fs;
   ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, RandomRecords(5, 100, 300)));
   const auto no_key = [](RecordType, std::string_view, RecordKey*) {
@@ -214,7 +214,7 @@ TEST(LogSorterTest, RecordWithoutAKeyEndsTheSortAndIsNamed) {
   EXPECT_THAT(SortedFiles(&fs), IsEmpty());
 }
 
-TEST(LogSorterTest, RowThatIsNoPartOfThePayloadIsRefused) {
+TEST(LogSorterTest, ARowOutsideThePayloadIsRefused) {
   InMemoryFileSystem fs;
   ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, RandomRecords(6, 10, 300)));
   for (const int side : {-1, 1}) {
@@ -227,7 +227,7 @@ TEST(LogSorterTest, RowThatIsNoPartOfThePayloadIsRefused) {
   }
 }
 
-TEST(LogSorterTest, TypeOfARecordIsKeptAndItsRowMayBeEmpty) {
+TEST(LogSorterTest, TheTypeOfARecordIsKeptAndItsRowMayBeEmpty) {
   InMemoryFileSystem fs;
   auto log = NewLog(&fs);
   const std::string_view payload = "x";
@@ -250,7 +250,7 @@ TEST(LogSorterTest, TypeOfARecordIsKeptAndItsRowMayBeEmpty) {
   EXPECT_EQ(delivered, 1);
 }
 
-TEST(LogSorterTest, OptionsOutOfBoundsAreRefusedBeforeAnythingIsDone) {
+TEST(LogSorterTest, OptionsOutOfRangeAreRefusedFirst) {
   InMemoryFileSystem fs;
   for (const SortLogOptions& options :
        {SortLogOptions{.threads = 0}, SortLogOptions{.piece_size = 0},
@@ -262,7 +262,7 @@ TEST(LogSorterTest, OptionsOutOfBoundsAreRefusedBeforeAnythingIsDone) {
 
 // --- Duplicates ---
 
-// A sorter that is fed by hand.
+// A sorter to which the test adds records directly.
 class LogSorterByHandTest : public testing::Test {
  protected:
   LogSorterByHandTest() { EXPECT_OK(fs_.CreateDirectory("sorted")); }
@@ -279,7 +279,7 @@ class LogSorterByHandTest : public testing::Test {
   std::unique_ptr<LogSorter> sorter_;
 };
 
-TEST_F(LogSorterByHandTest, CopiesAreElidedWithinAPieceAndAcrossPiecesRandom) {
+TEST_F(LogSorterByHandTest, CopiesAreSkippedWithinAPieceAndAcrossPiecesRandom) {
   ForEachSeed(10, [&](uint64_t seed) {
     Tally("cases");
     Random random(seed);
@@ -290,7 +290,7 @@ TEST_F(LogSorterByHandTest, CopiesAreElidedWithinAPieceAndAcrossPiecesRandom) {
     for (size_t i = 0; i < records.size(); ++i) {
       ASSERT_OK(AddRecord(records[i]));
       if (!random.OneIn(20)) continue;
-      // The log was switched: what was written last is written once more.
+      // As after a switch of the log: the last records are written once more.
       for (size_t j = i - std::min<size_t>(i, random.Below(100)); j <= i; ++j, ++copies) {
         ASSERT_OK(AddRecord(records[j]));
       }
@@ -303,7 +303,7 @@ TEST_F(LogSorterByHandTest, CopiesAreElidedWithinAPieceAndAcrossPiecesRandom) {
   });
 }
 
-TEST_F(LogSorterByHandTest, NumberThatIsLateAndNoCopyIsDataLoss) {
+TEST_F(LogSorterByHandTest, ALowerNumberThatIsNotACopyIsDataLoss) {
   Begin(1000);
   ASSERT_OK(AddRecord(MakeRecord(0, "a", 5, 10)));
   ASSERT_OK(AddRecord(MakeRecord(0, "b", 7, 10)));
@@ -314,8 +314,8 @@ TEST_F(LogSorterByHandTest, NumberThatIsLateAndNoCopyIsDataLoss) {
   EXPECT_EQ(AddRecord(MakeRecord(0, "a", 0, 10)).code(), absl::StatusCode::kDataLoss);
 }
 
-TEST_F(LogSorterByHandTest, AtLeastAsManyNumbersAreRememberedAsPromised) {
-  if (kSanitized) GTEST_SKIP() << "takes a minute, and has one thread that does something";
+TEST_F(LogSorterByHandTest, AtLeastTheSpecifiedCountOfNumbersIsRemembered) {
+  if (kSanitized) GTEST_SKIP() << "takes a minute, and uses only one thread";
   Begin(uint64_t{64} << 20);
   constexpr SequenceNumber kFirst = LogSorter::kRememberedNumbers;
   const std::string payload = MakeRecord(0, "a", 0, 0).payload;
@@ -331,7 +331,7 @@ TEST_F(LogSorterByHandTest, AtLeastAsManyNumbersAreRememberedAsPromised) {
 
 // --- Threads ---
 
-TEST(LogSorterTest, ReadingWaitsWhenAllThreadsAreBehind) {
+TEST(LogSorterTest, AddWaitsWhenAllThreadsAreBehind) {
   constexpr size_t kThreads = 2;
   constexpr uint64_t kRecordsInAPiece = 10;
   InMemoryFileSystem memory;
@@ -360,7 +360,7 @@ TEST(LogSorterTest, ReadingWaitsWhenAllThreadsAreBehind) {
   ASSERT_NO_FATAL_FAILURE(ExpectRecords(*OpenSorted(&fs), records));
 }
 
-TEST(LogSorterTest, FailureOfOneThreadEndsTheSort) {
+TEST(LogSorterTest, AFailureOfOneThreadEndsTheSort) {
   InMemoryFileSystem memory;
   FaultyFileSystem fs(&memory);
   ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, RandomRecords(7, 1000, 300)));
@@ -370,11 +370,11 @@ TEST(LogSorterTest, FailureOfOneThreadEndsTheSort) {
   const absl::Status status = SortTestLog(&fs, {.piece_size = 2000, .threads = 3}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(status.ToString(), HasSubstr("sorted-00000002"));
-  EXPECT_LT(fs.calls(), 50u);  // of some 150 pieces
+  EXPECT_LT(fs.calls(), 50u);  // of about 150 pieces
   EXPECT_THAT(SortedFiles(&fs), IsEmpty());
 }
 
-TEST(LogSorterTest, SorterThatIsNotFinishedLeavesNoManifest) {
+TEST(LogSorterTest, ASorterWithoutFinishLeavesNoManifest) {
   InMemoryFileSystem fs;
   ASSERT_OK(fs.CreateDirectory("sorted"));
   {

@@ -1,5 +1,5 @@
-// What is found after the machine or the process died at a random moment of a log whose syncs stall
-// now and then.
+// What replay finds after the machine or the process crashed at a random time, in a log whose syncs
+// stall now and then.
 #include <random>
 #include <vector>
 
@@ -22,7 +22,7 @@ class StallingHistory {
       const size_t size = random_() % 200 == 0 ? 40000 : random_() % (what < 5 ? 9000 : 900);
       ASSERT_OK(Add(log_.get(), appended_, Payload(appended_, size)));
     } else if (what < 70) {
-      // Also while another one stalls: it does not need the slow file.
+      // Also while another sync stalls: it does not need the slow file.
       ASSERT_OK(log_->Sync());
       synced_ = appended_;
     } else if (what < 75) {
@@ -40,7 +40,7 @@ class StallingHistory {
       ASSERT_NO_FATAL_FAILURE(ExpectAfterCrash());
     }
   }
-  // The call that stalls returns, with an error perhaps, which must be of no interest.
+  // The stalled call returns, perhaps with an error, which must have no effect.
   void Release() {
     if (stalled_ == nullptr) return;
     if (random_() % 2 == 0) {
@@ -68,7 +68,7 @@ class StallingHistory {
     appended_at_stall_ = appended_;
     stalled_ = std::make_unique<StallingSync>(log_.get(), &fs_);
     ASSERT_NO_FATAL_FAILURE(ExpectAfterPowerLoss());
-    if (log_->StallTimeout(absl::Seconds(9)) > absl::ZeroDuration()) {  // too much is at stake
+    if (log_->StallTimeout(absl::Seconds(9)) > absl::ZeroDuration()) {  // too much is at risk
       stalled_ = nullptr;
       synced_ = appended_;
       return;
@@ -83,7 +83,7 @@ class StallingHistory {
   void ExpectAfterCrash() {
     Expect(memory_.CrashClone(random_(), Unsynced::kEverything).get(), appended_);
   }
-  // A prefix of what was appended, less what was released.
+  // Expects a prefix of the appended records, without the released ones.
   void Expect(FileSystem* fs, SequenceNumber at_least) {
     const Replayed read = ReplayAll(fs, {.must_reach = at_least});
     ASSERT_OK(read.status);
@@ -102,14 +102,14 @@ class StallingHistory {
   FaultyFileSystem fs_;
   std::unique_ptr<CommitLog> log_;
   std::unique_ptr<StallingSync> stalled_;
-  uint64_t slow_ = 0;  // the segment that was active when it began to stall
+  uint64_t slow_ = 0;  // the segment that was active when the stall began
   SequenceNumber appended_at_stall_ = 0;
   SequenceNumber appended_ = 0;
   SequenceNumber synced_ = 0;
   SequenceNumber released_ = 0;
 };
 
-TEST(LogSwitchPowerLossTest, APrefixWithEverythingSyncedIsFoundWhateverStalls) {
+TEST(LogSwitchPowerLossTest, APrefixWithAllSyncedRecordsIsFoundDespiteStalls) {
   uint64_t switches = 0;
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(Cat("seed ", seed));
@@ -121,8 +121,8 @@ TEST(LogSwitchPowerLossTest, APrefixWithEverythingSyncedIsFoundWhateverStalls) {
   EXPECT_GT(switches, 100u);
 }
 
-// Each call of the file system from the switch on fails in turn, and so does every one after it, as
-// if the power had gone; then it really goes.
+// From the switch on, each call of the file system fails in turn, and every later one too, as if
+// power was lost; then power is really lost.
 TEST(LogSwitchPowerLossTest, EveryFileSystemCallOfASwitchMayBeTheLast) {
   for (const bool mapped : {false, true}) {
     for (uint64_t call = 1;; ++call) {
@@ -144,7 +144,7 @@ TEST(LogSwitchPowerLossTest, EveryFileSystemCallOfASwitchMayBeTheLast) {
                   call % 3 == 0 ? FaultyFileSystem::Done::kHalf : FaultyFileSystem::Done::kNothing);
       std::thread release([&] {
         absl::SleepFor(absl::Milliseconds(5));
-        fs.ReleaseCalls();  // where it is waited for
+        fs.ReleaseCalls();  // if the switch waits for it
       });
       SequenceNumber appended = 6;
       SequenceNumber synced = 3;

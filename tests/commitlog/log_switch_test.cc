@@ -1,5 +1,5 @@
-// A call on one log file stalls, and the log goes on in the other: what is acknowledged meanwhile,
-// what becomes of the call, and what replay makes of both files.
+// A call on one log file stalls, and the log continues in the other: which records are
+// acknowledged, the effect of the stalled call, and the replay of both files.
 #include <thread>
 
 #include "absl/time/clock.h"
@@ -30,8 +30,8 @@ class LogSwitchConcurrencyTest : public testing::TestWithParam<bool> {
   }
   bool CanSwitch() const { return log_->StallTimeout(absl::Seconds(9)) <= absl::ZeroDuration(); }
 
-  // Records 1 to 3 are synced; so are 4 to 6, but in segment 2, because the sync of segment 1,
-  // which is returned, stalls.
+  // Records 1 to 3 are synced. Records 4 to 6 are synced too, but in segment 2, because the sync of
+  // segment 1, which is returned, stalls.
   std::unique_ptr<StallingSync> SwitchAndSync() {
     Fill(3);
     EXPECT_OK(log_->Sync());
@@ -45,7 +45,7 @@ class LogSwitchConcurrencyTest : public testing::TestWithParam<bool> {
     EXPECT_OK(log_->Sync());
     return sync;
   }
-  // What is found after the machine dies now, whatever it kept.
+  // Expects this after a crash of the machine now, whatever part of the unsynced data it kept.
   void ExpectAfterPowerLoss(SequenceNumber at_least) {
     for (uint64_t seed = 0; seed < 20; ++seed) {
       const Replayed read = ReplayAll(memory_.CrashClone(seed).get(), {.must_reach = at_least});
@@ -53,7 +53,7 @@ class LogSwitchConcurrencyTest : public testing::TestWithParam<bool> {
       ASSERT_EQ(read.sequences, Range(1, read.end.last_sequence));
     }
   }
-  // What is found after the death of the process.
+  // Expects this after a crash of the process.
   void ExpectAfterCrash(SequenceNumber last) {
     const Replayed read = ReplayAll(memory_.CrashClone(1, Unsynced::kEverything).get());
     ASSERT_OK(read.status);
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, LogSwitchConcurrencyTest, testing::Bool(),
                            return param_info.param ? "Mapped" : "Written";
                          });
 
-TEST_P(LogSwitchConcurrencyTest, WhatASyncThatStallsWasToMakeDurableIsDurableInTheOtherFile) {
+TEST_P(LogSwitchConcurrencyTest, RecordsOfAStalledSyncAreDurableInTheOtherFile) {
   auto sync = SwitchAndSync();
   EXPECT_EQ(log_->end_offset() >> kSegmentShift, 2u);
   EXPECT_EQ(log_->synced_offset(), log_->end_offset());
@@ -88,7 +88,7 @@ TEST_P(LogSwitchConcurrencyTest, WhatASyncThatStallsWasToMakeDurableIsDurableInT
   EXPECT_EQ(log_->statistics().records, 9u);
 }
 
-TEST_P(LogSwitchConcurrencyTest, TheCallThatStalledReturnsAndChangesNothing) {
+TEST_P(LogSwitchConcurrencyTest, TheStalledCallReturnsAndChangesNothing) {
   auto sync = SwitchAndSync();
   Fill(7);
   const uint64_t synced = log_->synced_offset();
@@ -101,7 +101,7 @@ TEST_P(LogSwitchConcurrencyTest, TheCallThatStalledReturnsAndChangesNothing) {
   ExpectAfterCrash(7);
 }
 
-TEST_P(LogSwitchConcurrencyTest, AnErrorOfTheCallThatStalledIsOfNoInterest) {
+TEST_P(LogSwitchConcurrencyTest, AnErrorOfTheStalledCallHasNoEffect) {
   auto sync = SwitchAndSync();
   fs_.FailCalls({.kinds = {FileCall::kLogSync}, .path_contains = SegmentName(1)},
                 absl::UnavailableError("injected"));
@@ -110,7 +110,7 @@ TEST_P(LogSwitchConcurrencyTest, AnErrorOfTheCallThatStalledIsOfNoInterest) {
   Fill(9);
   EXPECT_OK(log_->Sync());
   ExpectAfterPowerLoss(9);
-  // The file itself is not trusted again.
+  // The file itself is not reused.
   log_->ReleaseThrough(8);
   ASSERT_OK(log_->PrepareSpare());
   EXPECT_FALSE(fs_.FileExists(SegmentPath(1)));
@@ -118,7 +118,7 @@ TEST_P(LogSwitchConcurrencyTest, AnErrorOfTheCallThatStalledIsOfNoInterest) {
   EXPECT_EQ(log_->statistics().segments_reused, 0u);
 }
 
-TEST_P(LogSwitchConcurrencyTest, AFileIsNotUsedAgainWhileACallOnItStalls) {
+TEST_P(LogSwitchConcurrencyTest, AFileIsNotReusedWhileACallOnItStalls) {
   auto sync = SwitchAndSync();
   log_->ReleaseThrough(6);
   ASSERT_OK(log_->PrepareSpare());
@@ -135,7 +135,7 @@ TEST_P(LogSwitchConcurrencyTest, AFileIsNotUsedAgainWhileACallOnItStalls) {
   EXPECT_TRUE(log_->NeedsUpkeep());
 }
 
-TEST_P(LogSwitchConcurrencyTest, WhenBothFilesAreSlowNobodySwitchesAndNothingIsLost) {
+TEST_P(LogSwitchConcurrencyTest, IfBothFilesStallThereIsNoSwitchAndNoLoss) {
   auto sync = SwitchAndSync();
   Fill(7);
   ASSERT_OK(log_->PrepareSpare());
@@ -155,7 +155,7 @@ TEST_P(LogSwitchConcurrencyTest, WhenBothFilesAreSlowNobodySwitchesAndNothingIsL
   ExpectAfterPowerLoss(7);
 }
 
-TEST_P(LogSwitchConcurrencyTest, TheNextSwitchMayRepeatTheOneBefore) {
+TEST_P(LogSwitchConcurrencyTest, ASwitchMayCopyRecordsOfTheSwitchBefore) {
   Fill(3);
   ASSERT_OK(log_->Sync());
   Fill(6);
@@ -169,7 +169,7 @@ TEST_P(LogSwitchConcurrencyTest, TheNextSwitchMayRepeatTheOneBefore) {
   Fill(8);
   EXPECT_FALSE(CanSwitch());
   Release(1);
-  // Until the call has returned.
+  // Wait until the call has returned.
   for (int i = 0; i < 1000 && !CanSwitch(); ++i) absl::SleepFor(absl::Milliseconds(10));
   ASSERT_TRUE(CanSwitch());
   ASSERT_OK(log_->SwitchFile());
@@ -179,13 +179,13 @@ TEST_P(LogSwitchConcurrencyTest, TheNextSwitchMayRepeatTheOneBefore) {
   ExpectAfterPowerLoss(8);
   ExpectAfterCrash(10);
   EXPECT_EQ(log_->statistics().switches, 2u);
-  // Nothing of segment 2 counts.
+  // The records of segment 2 do not count.
   auto clone = memory_.CrashClone(1, Unsynced::kEverything);
   clone->SetContents(SegmentPath(2), std::string(kSmallSegment, 'x'));
   EXPECT_EQ(ReplayAll(clone.get()).sequences, Range(1, 10));
 }
 
-TEST_P(LogSwitchConcurrencyTest, ASwitchMayReachBackOverASeal) {
+TEST_P(LogSwitchConcurrencyTest, ASwitchMayStartBeforeAnEndRecord) {
   Fill(3);
   ASSERT_OK(log_->Sync());
   ASSERT_OK(log_->PrepareSpare());
@@ -209,7 +209,7 @@ TEST_P(LogSwitchConcurrencyTest, ASwitchMayReachBackOverASeal) {
   ExpectAfterCrash(last + 3);
 }
 
-TEST_P(LogSwitchConcurrencyTest, WithoutASpareTheCallThatStallsIsWaitedFor) {
+TEST_P(LogSwitchConcurrencyTest, WithoutASpareSwitchFileWaitsForTheStalledCall) {
   Fill(3);
   Stall(FileCall::kLogSync, 1);
   StallingSync sync(log_.get(), &fs_);
@@ -226,7 +226,7 @@ TEST_P(LogSwitchConcurrencyTest, WithoutASpareTheCallThatStallsIsWaitedFor) {
   ExpectAfterPowerLoss(3);
 }
 
-TEST_P(LogSwitchConcurrencyTest, MoreThanHalfASegmentIsNotRepeatedForASync) {
+TEST_P(LogSwitchConcurrencyTest, MoreThanHalfASegmentIsNotCopiedForASync) {
   ASSERT_OK(log_->PrepareSpare());
   Fill(9, 1000);
   Stall(FileCall::kLogSync, 1);
@@ -236,9 +236,10 @@ TEST_P(LogSwitchConcurrencyTest, MoreThanHalfASegmentIsNotRepeatedForASync) {
   EXPECT_OK(sync.Wait());
 }
 
-TEST_P(LogSwitchConcurrencyTest, AWriteThatStallsIsDoneInTheOtherFile) {
+TEST_P(LogSwitchConcurrencyTest, AStalledWriteIsRepeatedInTheOtherFile) {
   if (mapped()) return;
-  for (const size_t size : {100, 1000}) {  // the second is too much to repeat what is not synced
+  for (const size_t size :
+       {100, 1000}) {  // with the second, the unsynced records are too large to copy
     SCOPED_TRACE(size);
     InMemoryFileSystem memory;
     FaultyFileSystem fs(&memory, {.hide_log_mappings = true});
@@ -267,7 +268,7 @@ TEST_P(LogSwitchConcurrencyTest, AWriteThatStallsIsDoneInTheOtherFile) {
   }
 }
 
-TEST_P(LogSwitchConcurrencyTest, IfTheOtherFileCannotBeWrittenTheSlowOneIsWaitedFor) {
+TEST_P(LogSwitchConcurrencyTest, IfTheOtherFileCannotBeWrittenTheLogWaitsForTheSlowOne) {
   if (mapped()) return;
   Fill(3);
   ASSERT_OK(log_->Sync());
@@ -284,14 +285,14 @@ TEST_P(LogSwitchConcurrencyTest, IfTheOtherFileCannotBeWrittenTheSlowOneIsWaited
   other.join();
   EXPECT_OK(sync.Wait());
   fs_.ClearFaults();
-  // The copies that were written are never found, though they are valid records of segment 2.
+  // The written copies are never found, although they are valid records of segment 2.
   for (SequenceNumber last = 7; last < 300; ++last) {
     Fill(last);
     ExpectAfterCrash(last);
   }
 }
 
-TEST_P(LogSwitchConcurrencyTest, ASwitchRecordThatMayBeThereOrNotMakesTheLogFail) {
+TEST_P(LogSwitchConcurrencyTest, AnErrorInWritingTheSwitchRecordMakesTheLogFail) {
   if (mapped()) return;
   for (const auto done : {FaultyFileSystem::Done::kNothing, FaultyFileSystem::Done::kHalf,
                           FaultyFileSystem::Done::kAll}) {
@@ -318,7 +319,7 @@ TEST_P(LogSwitchConcurrencyTest, ASwitchRecordThatMayBeThereOrNotMakesTheLogFail
   }
 }
 
-TEST_P(LogSwitchConcurrencyTest, ASlowDiskIsNoSlowFile) {
+TEST_P(LogSwitchConcurrencyTest, ASlowDiskIsNotTakenForAStalledFile) {
   Fill(1);
   ASSERT_OK(log_->Sync());
   EXPECT_LE(log_->StallTimeout(absl::ZeroDuration()), absl::Milliseconds(20));
@@ -331,9 +332,9 @@ TEST_P(LogSwitchConcurrencyTest, ASlowDiskIsNoSlowFile) {
   EXPECT_EQ(log_->statistics().stalls, 28u);
 }
 
-// --- What replay makes of the files ---
+// --- Replay of the files ---
 
-TEST_P(LogSwitchConcurrencyTest, WhateverTheSlowFileHoldsBehindTheSwitchIsHarmless) {
+TEST_P(LogSwitchConcurrencyTest, BytesOfTheSlowFileAfterTheSwitchAreIgnored) {
   auto sync = SwitchAndSync();
   Fill(9);
   fs_.ReleaseCalls();
@@ -351,9 +352,9 @@ TEST_P(LogSwitchConcurrencyTest, WhateverTheSlowFileHoldsBehindTheSwitchIsHarmle
   }
 }
 
-TEST_P(LogSwitchConcurrencyTest, FlippedBitsInWhatWasSyncedAreDataLoss) {
+TEST_P(LogSwitchConcurrencyTest, FlippedBitsInSyncedRecordsAreDataLoss) {
   auto sync = SwitchAndSync();
-  Fill(7);  // knows that more was synced than what the switch repeats
+  Fill(7);  // its synced offset includes the copies of the switch
   fs_.ReleaseCalls();
   ASSERT_OK(sync->Wait());
   const auto flip = [&](uint64_t segment, size_t begin, size_t end) {
@@ -379,7 +380,7 @@ TEST_P(LogSwitchConcurrencyTest, FlippedBitsInWhatWasSyncedAreDataLoss) {
   EXPECT_EQ(ReplayAll(&memory_).sequences, Range(1, 7));
 }
 
-TEST_P(LogSwitchConcurrencyTest, SwitchRecordIsAWitnessOfWhatWasSyncedBefore) {
+TEST_P(LogSwitchConcurrencyTest, TheSwitchRecordShowsWhatWasSyncedBefore) {
   auto sync = SwitchAndSync();
   std::string broken = memory_.Contents(SegmentPath(1));
   broken[synced_ - LogOffset(1, 0) - 50] ^= 1;  // the last of the synced records
@@ -390,7 +391,7 @@ TEST_P(LogSwitchConcurrencyTest, SwitchRecordIsAWitnessOfWhatWasSyncedBefore) {
   EXPECT_EQ(read.sequences, Range(1, 2));
 }
 
-TEST_P(LogSwitchConcurrencyTest, MissingOtherFileIsDataLoss) {
+TEST_P(LogSwitchConcurrencyTest, AMissingOtherFileIsDataLoss) {
   auto sync = SwitchAndSync();
   ASSERT_OK(log_->PrepareSpare());
   ASSERT_OK(memory_.RemoveFile(SegmentPath(2)));
@@ -399,7 +400,7 @@ TEST_P(LogSwitchConcurrencyTest, MissingOtherFileIsDataLoss) {
   EXPECT_THAT(read.status.ToString(), HasSubstr(SegmentName(2)));
 }
 
-TEST_P(LogSwitchConcurrencyTest, SlowFileMayBeReleasedAndTheSwitchStays) {
+TEST_P(LogSwitchConcurrencyTest, TheSlowFileMayBeReleasedAndTheSwitchStays) {
   auto sync = SwitchAndSync();
   Fill(9);
   log_->ReleaseThrough(6);
@@ -410,7 +411,7 @@ TEST_P(LogSwitchConcurrencyTest, SlowFileMayBeReleasedAndTheSwitchStays) {
   EXPECT_EQ(log_->OldestNeeded(), 4u);
 }
 
-// The moments between two stores, after each of which the process may die: the copies are made
+// The times between two stores, after each of which the process may die: the copies are stored
 // first, from the first to the last, and then the switch record.
 TEST_P(LogSwitchConcurrencyTest, EveryStoreOfASwitchMayBeTheLast) {
   auto sync = SwitchAndSync();
@@ -432,7 +433,7 @@ TEST_P(LogSwitchConcurrencyTest, EveryStoreOfASwitchMayBeTheLast) {
     bytes[i] = after[i];
     ASSERT_NO_FATAL_FAILURE(expect_all(bytes)) << i;
   }
-  // The machine may have died before the sync, and kept any of it.
+  // The machine may have crashed before the sync, and kept any part of it.
   for (size_t torn = kSwitchRecordSize; torn < end; ++torn) {
     memory_.SetContents(SegmentPath(2), after.substr(0, torn) + nothing.substr(torn));
     const Replayed read = ReplayAll(&memory_);
@@ -442,7 +443,7 @@ TEST_P(LogSwitchConcurrencyTest, EveryStoreOfASwitchMayBeTheLast) {
   }
 }
 
-TEST_P(LogSwitchConcurrencyTest, SwitchRecordThatSpeaksOfALaterPlaceIsDataLoss) {
+TEST_P(LogSwitchConcurrencyTest, ASwitchRecordWithAnInvalidOffsetIsDataLoss) {
   auto sync = SwitchAndSync();
   auto state = ReadLogState(&memory_, "log");
   ASSERT_OK(state.status());

@@ -1,4 +1,4 @@
-// What the tests of the commit log have in common.
+// Helpers for tests of the commit log.
 #ifndef BIGTABLE_TESTS_COMMITLOG_LOG_TEST_UTIL_H_
 #define BIGTABLE_TESTS_COMMITLOG_LOG_TEST_UTIL_H_
 
@@ -45,7 +45,7 @@ inline absl::Status Add(CommitLog* log, SequenceNumber sequence, std::string_vie
   return status.ok() ? log->Flush() : status;
 }
 
-// A payload that says which one it is.
+// A payload that identifies its record.
 inline std::string Payload(SequenceNumber sequence, size_t size) {
   std::string out;
   while (out.size() < size) out += Cat("<", sequence, ">");
@@ -53,10 +53,10 @@ inline std::string Payload(SequenceNumber sequence, size_t size) {
   return out;
 }
 
-// A Sync on a thread of its own, which stalls while `fs` stalls it.
+// A Sync on a thread of its own, which waits while `fs` stalls it.
 class StallingSync {
  public:
-  // Waits until one call more than now stalls.
+  // Waits until one more call is stalled than before.
   StallingSync(CommitLog* log, FaultyFileSystem* fs) : fs_(fs) {
     const int before = fs->stalled();
     thread_ = std::thread([this, log] { status_ = log->Sync(); });
@@ -67,7 +67,7 @@ class StallingSync {
     fs_->ReleaseCalls();
     thread_.join();
   }
-  // Once it is released.
+  // Returns the result, after the call was released.
   absl::Status Wait() {
     thread_.join();
     return status_;
@@ -86,7 +86,7 @@ struct Replayed {
   std::vector<std::string> payloads;
 };
 
-// ReplayOptions, but for the way that files are read by default.
+// ReplayOptions with another default for the read mode.
 struct TestReplayOptions {
   SequenceNumber must_reach = 0;
   bool must_exist = true;
@@ -120,7 +120,7 @@ inline std::vector<SequenceNumber> Range(SequenceNumber first, SequenceNumber la
 
 inline std::string SegmentPath(uint64_t number) { return Cat("log/", SegmentName(number)); }
 
-// Only the paths of the segments themselves.
+// The numbers of the segment files.
 inline std::vector<uint64_t> SegmentNumbers(FileSystem* fs) {
   std::vector<uint64_t> out;
   auto names = fs->ListDirectory("log");

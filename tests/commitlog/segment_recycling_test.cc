@@ -1,5 +1,4 @@
-// What happens to segments that are released: they are used again, but never while anybody needs
-// them.
+// Released segments are reused, but never while they are referenced.
 #include <random>
 
 #include "bigtable/testing/faulty_file_system.h"
@@ -22,7 +21,7 @@ class SegmentRecyclingTest : public testing::Test {
   FaultyFileSystem fs_{&memory_};
 };
 
-TEST_F(SegmentRecyclingTest, ReleasedSegmentsAreUsedAgain) {
+TEST_F(SegmentRecyclingTest, ReleasedSegmentsAreReused) {
   auto log = NewLog(&fs_);
   for (SequenceNumber s = 1; s <= 50; ++s) {
     Fill(log.get(), s);
@@ -48,7 +47,7 @@ TEST_F(SegmentRecyclingTest, OnlyAFewFreeSegmentsAreKept) {
   EXPECT_EQ(ReplayAll(&fs_).sequences, Range(20, 20));
 }
 
-TEST_F(SegmentRecyclingTest, FreeSegmentsCanBeGivenBack) {
+TEST_F(SegmentRecyclingTest, FreeSegmentsCanBeRemoved) {
   auto log = NewLog(&fs_);
   Fill(log.get(), 20);
   log->ReleaseThrough(19);
@@ -61,8 +60,8 @@ TEST_F(SegmentRecyclingTest, FreeSegmentsCanBeGivenBack) {
   EXPECT_EQ(ReplayAll(&fs_).sequences, Range(20, 40));
 }
 
-// Random sizes, so that old records end up at all kinds of places behind new ones; and what is
-// found is never old, at whatever place the log ends.
+// Random sizes, so that old records are at all kinds of positions after new ones. Replay finds no
+// old record, wherever the log ends.
 TEST_F(SegmentRecyclingTest, StaleBytesAreNotTakenForRecords) {
   std::mt19937 random(1);
   auto log = NewLog(&fs_);
@@ -82,7 +81,7 @@ TEST_F(SegmentRecyclingTest, StaleBytesAreNotTakenForRecords) {
   EXPECT_GT(log->statistics().segments_reused, 3u);
 }
 
-TEST_F(SegmentRecyclingTest, PinnedSegmentKeepsItsBytesUntilTheLastReferenceGoes) {
+TEST_F(SegmentRecyclingTest, APinnedSegmentKeepsItsBytesUntilTheLastReferenceIsDropped) {
   auto log = NewLog(&fs_);
   AppendedRecord record;
   ASSERT_OK(Add(log.get(), 1, "pinned", &record));
@@ -105,7 +104,7 @@ TEST_F(SegmentRecyclingTest, PinnedSegmentKeepsItsBytesUntilTheLastReferenceGoes
   EXPECT_TRUE(log->NeedsUpkeep());
 }
 
-TEST_F(SegmentRecyclingTest, PinnedSegmentOutlivesTheLog) {
+TEST_F(SegmentRecyclingTest, APinnedSegmentOutlivesTheLog) {
   auto log = NewLog(&fs_);
   AppendedRecord record;
   ASSERT_OK(Add(log.get(), 1, "pinned", &record));
@@ -114,7 +113,7 @@ TEST_F(SegmentRecyclingTest, PinnedSegmentOutlivesTheLog) {
   EXPECT_EQ(record.payload, "pinned");
 }
 
-TEST_F(SegmentRecyclingTest, NothingIsTakenBackBeforeTheStateSaysSoDurably) {
+TEST_F(SegmentRecyclingTest, NoSegmentIsReusedBeforeStateIsDurable) {
   auto log = NewLog(&fs_);
   Fill(log.get(), 10);
   ASSERT_OK(log->Sync());
@@ -136,7 +135,7 @@ TEST_F(SegmentRecyclingTest, NothingIsTakenBackBeforeTheStateSaysSoDurably) {
   }
 }
 
-TEST_F(SegmentRecyclingTest, OldestNeededIsTheFirstInTheOldestSegmentThatIsNotReleased) {
+TEST_F(SegmentRecyclingTest, OldestNeededIsTheFirstRecordOfTheOldestSegmentNotReleased) {
   auto log = NewLog(&fs_);
   EXPECT_EQ(log->OldestNeeded(), 0u);
   ASSERT_OK(Add(log.get(), 1, "x"));
@@ -151,14 +150,14 @@ TEST_F(SegmentRecyclingTest, OldestNeededIsTheFirstInTheOldestSegmentThatIsNotRe
   EXPECT_EQ(log->OldestNeeded(), 0u);
 }
 
-TEST_F(SegmentRecyclingTest, FullDiskIsHelpedByWhatIsReleased) {
+TEST_F(SegmentRecyclingTest, OnAFullDiskReleasedSegmentsAreReused) {
   auto log = NewLog(&fs_);
   Fill(log.get(), 5);
   memory_.set_max_total_bytes(memory_.total_bytes());
   EXPECT_EQ(Add(log.get(), 6, Payload(6, 16000)).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(Add(log.get(), 6, "fits").code(), absl::StatusCode::kOk);
   log->ReleaseThrough(3);
-  Fill(log.get(), 8);  // goes on without reopening and without upkeep by others
+  Fill(log.get(), 8);  // continues without reopening and without upkeep by another thread
   const Replayed read = ReplayAll(&fs_);
   ASSERT_OK(read.status);
   EXPECT_EQ(read.sequences, Range(4, 8));

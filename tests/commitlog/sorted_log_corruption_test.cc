@@ -1,4 +1,4 @@
-// Files of a sorted log whose bytes are not those that were written.
+// Damaged files of a sorted log.
 #include "commitlog/sorted_log_test_util.h"
 
 namespace bigtable {
@@ -30,8 +30,9 @@ class SortedLogCorruptionTest : public testing::TestWithParam<FileSystem::ReadMo
     return SortedLog::Open(&fs_, "sorted", {.read_mode = GetParam(), .verify = verify});
   }
 
-  // What is wrong with `name` is noticed, whether Open verifies or the takers come to it.
-  void ExpectNoticed(const std::string& name) {
+  // Expects damage in `name` to be detected, by Open if it verifies, or by the readers that read
+  // it.
+  void ExpectDetected(const std::string& name) {
     const absl::Status status = Open(true).status();
     ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
     ASSERT_THAT(status.ToString(), HasSubstr(Cat("sorted/", name)));
@@ -42,20 +43,20 @@ class SortedLogCorruptionTest : public testing::TestWithParam<FileSystem::ReadMo
       ASSERT_EQ(log.status(), status);
       return;
     }
-    bool noticed = false;
+    bool detected = false;
     for (uint64_t table_id = 0; table_id < 3; ++table_id) {
       const SortedRange range{.table_id = table_id};
       const ReadRecords read = ReadRange(**log, range);
       std::vector<TestRecord> expected = Expected(records_, EndsOf(**log), range);
       if (!read.status.ok()) {
-        noticed = true;
+        detected = true;
         ASSERT_EQ(read.status, status);
         ASSERT_LT(read.records.size(), expected.size() + 1);
-        expected.resize(read.records.size());  // what came before it is sound
+        expected.resize(read.records.size());  // records before the damage are valid
       }
       ASSERT_EQ(read.records, expected);
     }
-    ASSERT_TRUE(noticed);
+    ASSERT_TRUE(detected);
   }
 
   InMemoryFileSystem fs_;
@@ -70,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, SortedLogCorruptionTest,
                                                                                     : "Positional";
                          });
 
-TEST_P(SortedLogCorruptionTest, FlippedBitAnywhereIsDataLossAndNeverAWrongRecord) {
+TEST_P(SortedLogCorruptionTest, AFlippedBitAnywhereIsDataLossAndNeverAWrongRecord) {
   for (const std::string& name : files_) {
     const std::string sound = fs_.Contents(Cat("sorted/", name));
     for (size_t i = 0; i<sound.size(); i += i> 2000 && i + 2000 < sound.size() ? 997 : 1) {
@@ -78,41 +79,41 @@ TEST_P(SortedLogCorruptionTest, FlippedBitAnywhereIsDataLossAndNeverAWrongRecord
       std::string broken = sound;
       broken[i] ^= static_cast<char>(1 << i % 8);
       fs_.SetContents(Cat("sorted/", name), broken);
-      ASSERT_NO_FATAL_FAILURE(ExpectNoticed(name));
+      ASSERT_NO_FATAL_FAILURE(ExpectDetected(name));
     }
     fs_.SetContents(Cat("sorted/", name), sound);
   }
 }
 
-TEST_P(SortedLogCorruptionTest, FileOfAnotherLengthIsDataLoss) {
+TEST_P(SortedLogCorruptionTest, AFileOfAnotherLengthIsDataLoss) {
   for (const std::string& name : files_) {
     const std::string sound = fs_.Contents(Cat("sorted/", name));
     for (size_t n = 0; n<sound.size(); n += n> 1000 && n + 1000 < sound.size() ? 997 : 1) {
       SCOPED_TRACE(Cat(name, " cut at ", n));
       fs_.SetContents(Cat("sorted/", name), sound.substr(0, n));
-      ASSERT_NO_FATAL_FAILURE(ExpectNoticed(name));
+      ASSERT_NO_FATAL_FAILURE(ExpectDetected(name));
     }
     fs_.SetContents(Cat("sorted/", name), sound + "x");
-    ASSERT_NO_FATAL_FAILURE(ExpectNoticed(name));
+    ASSERT_NO_FATAL_FAILURE(ExpectDetected(name));
     fs_.SetContents(Cat("sorted/", name), sound);
   }
 }
 
-TEST_P(SortedLogCorruptionTest, MissingPieceIsDataLossAndMissingManifestIsNoSortedLog) {
+TEST_P(SortedLogCorruptionTest, AMissingPieceIsDataLossAndAMissingManifestIsNoSortedLog) {
   for (const std::string& name : files_) {
     const std::string sound = fs_.Contents(Cat("sorted/", name));
     ASSERT_OK(fs_.RemoveFile(Cat("sorted/", name)));
     if (name == kSortedManifestName) {
       EXPECT_EQ(Open(true).status().code(), absl::StatusCode::kNotFound);
     } else {
-      ASSERT_NO_FATAL_FAILURE(ExpectNoticed(name));
+      ASSERT_NO_FATAL_FAILURE(ExpectDetected(name));
     }
     fs_.SetContents(Cat("sorted/", name), sound);
   }
 }
 
-// Sound bytes, but not those of this sort.
-TEST_P(SortedLogCorruptionTest, PieceOfAnotherSortOrPlaceIsDataLoss) {
+// Valid bytes, but not those of this sort.
+TEST_P(SortedLogCorruptionTest, APieceOfAnotherSortOrPositionIsDataLoss) {
   const std::string first = fs_.Contents(Cat("sorted/", SortedPieceName(1)));
   // Another sort, whose first piece has the same size and numbers but another row.
   TestRecord changed = records_[0];
@@ -130,16 +131,16 @@ TEST_P(SortedLogCorruptionTest, PieceOfAnotherSortOrPlaceIsDataLoss) {
   ASSERT_EQ(other.size(), first.size());
   ASSERT_NE(other, first);
   fs_.SetContents(Cat("sorted/", SortedPieceName(1)), other);
-  ASSERT_NO_FATAL_FAILURE(ExpectNoticed(SortedPieceName(1)));
+  ASSERT_NO_FATAL_FAILURE(ExpectDetected(SortedPieceName(1)));
 
   // The other's blocks and index with this one's footer: the size of the footer is 64.
   fs_.SetContents(Cat("sorted/", SortedPieceName(1)),
                   other.substr(0, other.size() - 64) + first.substr(first.size() - 64));
-  ASSERT_NO_FATAL_FAILURE(ExpectNoticed(SortedPieceName(1)));
+  ASSERT_NO_FATAL_FAILURE(ExpectDetected(SortedPieceName(1)));
 
   fs_.SetContents(Cat("sorted/", SortedPieceName(1)),
                   fs_.Contents(Cat("sorted/", SortedPieceName(2))));
-  ASSERT_NO_FATAL_FAILURE(ExpectNoticed(SortedPieceName(1)));
+  ASSERT_NO_FATAL_FAILURE(ExpectDetected(SortedPieceName(1)));
 }
 
 }  // namespace

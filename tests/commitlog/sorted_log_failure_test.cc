@@ -1,4 +1,4 @@
-// Sorting, reading and removing where the file system says no, or the power goes.
+// Sorting, reading and removing when the file system returns errors, or power is lost.
 #include "bigtable/testing/faulty_file_system.h"
 
 #include "commitlog/sorted_log_test_util.h"
@@ -14,8 +14,8 @@ using Repeat = FaultyFileSystem::Repeat;
 const SortLogOptions kOptions{.piece_size = 3000, .threads = 2};
 const SortLogOptions kOtherOptions{.piece_size = 1700, .threads = 1};
 
-// Whether there is a sorted log with exactly these records, or none. Where power was lost there may
-// also be one that is seen not to be whole.
+// Expects a sorted log with exactly these records, or none. After a power loss there may also be
+// one that is detected as incomplete.
 void ExpectAllOrNothing(FileSystem* fs, const std::vector<TestRecord>& records, bool power_lost,
                         bool* all = nullptr) {
   auto log = SortedLog::Open(fs, "sorted", {.read_mode = TestReadMode()});
@@ -28,14 +28,14 @@ void ExpectAllOrNothing(FileSystem* fs, const std::vector<TestRecord>& records, 
   }
 }
 
-// Sorts, over whatever is there, and looks at what comes out.
+// Sorts, over whatever exists, and checks the result.
 void ExpectSortWorks(FileSystem* fs, const std::vector<TestRecord>& records,
                      const SortLogOptions& options = kOptions) {
   ASSERT_OK(SortTestLog(fs, options).status());
   auto log = SortedLog::Open(fs, "sorted", {.read_mode = TestReadMode()});
   ASSERT_OK(log.status());
   ASSERT_NO_FATAL_FAILURE(ExpectRecords(**log, records));
-  // And nothing else is left of earlier ones.
+  // Nothing else is left of earlier sorts.
   ASSERT_EQ(SortedFiles(fs).size(), (*log)->pieces() + 1);
 }
 
@@ -92,7 +92,7 @@ TEST_P(SortedLogFailureTest, AnyCallOfASortMayFail) {
                 ASSERT_NO_FATAL_FAILURE(ExpectAllOrNothing(&world->fs, records_, false, &all));
                 ASSERT_TRUE(all || failed);
                 if (failed && std::get<0>(GetParam()) == Repeat::kOnce) {
-                  ASSERT_THAT(SortedFiles(&world->fs), IsEmpty());  // tidied up
+                  ASSERT_THAT(SortedFiles(&world->fs), IsEmpty());  // its output was removed
                 }
                 ASSERT_NO_FATAL_FAILURE(ExpectSortWorks(&world->fs, records_, kOtherOptions));
               });
@@ -129,7 +129,7 @@ TEST_P(SortedLogFailureTest, AnyCallOfReadingMayFailAndNoWrongRecordIsDelivered)
               });
 }
 
-TEST_P(SortedLogFailureTest, AnyCallOfARemovalMayFailAndAnotherGoesOn) {
+TEST_P(SortedLogFailureTest, AnyCallOfARemovalMayFailAndAnotherRemovalContinues) {
   ForEachCall([](World* world) { ASSERT_OK(SortTestLog(&world->fs, kOptions).status()); },
               [&](World* world) {
                 const absl::Status status = RemoveSortedLog(&world->fs, "sorted");
@@ -141,9 +141,9 @@ TEST_P(SortedLogFailureTest, AnyCallOfARemovalMayFailAndAnotherGoesOn) {
               });
 }
 
-// --- Loss of power ---
+// --- Power loss ---
 
-// What runs when the power goes: call number `call` fails and all behind it.
+// Runs `run` with a power loss: call number `call` fails, and all later ones.
 template <typename Run>
 void LosePowerInEveryCall(const std::vector<TestRecord>& records, bool over_an_earlier_one,
                           Run run) {
@@ -197,7 +197,7 @@ TEST_F(SortedLogPowerLossTest, AnyCallOfARemovalMayBeTheLast) {
                        [](FileSystem* fs) { (void)RemoveSortedLog(fs, "sorted"); });
 }
 
-TEST_F(SortedLogPowerLossTest, WhatWasRemovedDoesNotComeBack) {
+TEST_F(SortedLogPowerLossTest, ARemovedSortedLogDoesNotComeBack) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     InMemoryFileSystem fs;
     ASSERT_NO_FATAL_FAILURE(WriteLog(&fs, records_));
@@ -212,8 +212,9 @@ TEST_F(SortedLogPowerLossTest, WhatWasRemovedDoesNotComeBack) {
   }
 }
 
-// Another log in the same place, say: what is left of the one before must not be mixed with it.
-TEST_F(SortedLogPowerLossTest, PiecesOfAnEarlierSortAreNeverTakenForThoseOfALaterOne) {
+// For example another log in the same directory: remains of the earlier sort must not be mixed with
+// the later one.
+TEST_F(SortedLogPowerLossTest, PiecesOfAnEarlierSortAreNeverUsedForALaterOne) {
   const std::vector<TestRecord> others = RandomRecords(3, 60, 200);
   int whole = 0;
   int none = 0;
@@ -245,8 +246,8 @@ TEST_F(SortedLogPowerLossTest, PiecesOfAnEarlierSortAreNeverTakenForThoseOfALate
   EXPECT_LT(whole, 300);
 }
 
-// What Open without verifying says OK to may lack bytes of blocks: that is what it is told.
-TEST_F(SortedLogPowerLossTest, BlocksThatWereLostAreFoundByWhoeverComesToThem) {
+// If Open returns OK without verifying, bytes of blocks may be missing: that is documented.
+TEST_F(SortedLogPowerLossTest, LostBlocksAreDetectedWhenTheyAreRead) {
   int lost = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     InMemoryFileSystem fs;

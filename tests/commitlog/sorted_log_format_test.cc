@@ -20,7 +20,7 @@ std::string Bytes(const char (&literal)[n]) {
   return std::string(literal, n - 1);
 }
 
-TEST(SortedLogFormatTest, NamesOfPiecesAreReadBackAndNoOthers) {
+TEST(SortedLogFormatTest, OnlyNamesOfPiecesAreParsed) {
   EXPECT_EQ(SortedPieceName(1), "sorted-00000001");
   EXPECT_EQ(SortedPieceName(123456789), "sorted-123456789");
   EXPECT_EQ(ParseSortedPieceName("sorted-00000001"), 1u);
@@ -31,7 +31,7 @@ TEST(SortedLogFormatTest, NamesOfPiecesAreReadBackAndNoOthers) {
   }
 }
 
-TEST(SortedLogFormatTest, PieceIsAsItsSpecificationSays) {
+TEST(SortedLogFormatTest, APieceHasTheSpecifiedBytes) {
   InMemoryFileSystem fs;
   const std::string payload = Bytes("\x05\x07\x01r\x81\x01\x66\x01\x71\x01\x76");
   LogPiece piece;
@@ -57,13 +57,13 @@ TEST(SortedLogFormatTest, PieceIsAsItsSpecificationSays) {
   EXPECT_EQ(summary->largest, 9u);
 }
 
-TEST(SortedLogFormatTest, ManifestIsAsItsSpecificationSays) {
+TEST(SortedLogFormatTest, TheManifestHasTheSpecifiedBytes) {
   const std::string body(32, '\0');
   EXPECT_EQ(EncodeSortedManifest({}),
             "BTsortlg" + Bytes("\1\0\0\0\0\0\0\0") + Fixed64(Checksum(body, 1)) + body);
 }
 
-TEST(SortedLogFormatTest, ManifestIsReadBack) {
+TEST(SortedLogFormatTest, TheManifestRoundTrips) {
   const SortedManifest manifest{.last_sequence = 90,
                                 .log_records = 8,
                                 .log_segments = 2,
@@ -83,7 +83,7 @@ TEST(SortedLogFormatTest, ManifestIsReadBack) {
   EXPECT_EQ(decoded->pieces[1].largest, 90u);
 }
 
-// A manifest with a sound checksum whose pieces cannot be.
+// A manifest with a valid checksum whose pieces are impossible.
 TEST(SortedLogFormatTest, ImpossiblePiecesAreDataLoss) {
   const SortedPieceSummary sound{100, 1, 3, 6, 9};
   for (const auto& pieces :
@@ -100,7 +100,7 @@ TEST(SortedLogFormatTest, ImpossiblePiecesAreDataLoss) {
   }
 }
 
-TEST(SortedLogFormatTest, NewerManifestIsRefusedByName) {
+TEST(SortedLogFormatTest, TheErrorForANewerManifestNamesTheFile) {
   std::string bytes = EncodeSortedManifest({}) + "what a later version has";
   bytes[8] = 2;
   StoreFixed64(bytes.data() + 16, Checksum(std::string_view(bytes).substr(24), 2));
@@ -110,7 +110,7 @@ TEST(SortedLogFormatTest, NewerManifestIsRefusedByName) {
   EXPECT_THAT(status.ToString(), HasSubstr("version 2"));
 }
 
-TEST(SortedLogFormatTest, NewerPieceIsRefusedByName) {
+TEST(SortedLogFormatTest, TheErrorForANewerPieceNamesTheFile) {
   std::string bytes;
   AppendSortedPieceFooter(&bytes, {});
   bytes[40] = 2;
@@ -121,8 +121,8 @@ TEST(SortedLogFormatTest, NewerPieceIsRefusedByName) {
   EXPECT_THAT(status.ToString(), HasSubstr("dir/p"));
 }
 
-// Bytes behind a sound checksum may still be anything: nothing outside of them is read.
-TEST(SortedLogFormatTest, WhatIsNoRecordOrIndexIsRefused) {
+// Bytes with a valid checksum may still be anything: nothing outside of them is read.
+TEST(SortedLogFormatTest, InvalidRecordsAndIndexesAreRefused) {
   const std::string_view payload = "1 row 2";
   std::string block;
   AppendSortedRecord(
@@ -132,7 +132,7 @@ TEST(SortedLogFormatTest, WhatIsNoRecordOrIndexIsRefused) {
     Decoder decoder(std::string_view(block).substr(0, n));
     EXPECT_FALSE(ParseSortedRecord(&decoder, &record)) << n;
   }
-  block[4] = static_cast<char>(payload.size() - 1);  // a row that ends behind the payload
+  block[4] = static_cast<char>(payload.size() - 1);  // a row that ends after the payload
   Decoder decoder(block);
   EXPECT_FALSE(ParseSortedRecord(&decoder, &record));
 

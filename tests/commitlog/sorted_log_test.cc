@@ -1,4 +1,4 @@
-// What the taker of a tablet gets of a sorted log.
+// What a server that takes over a tablet reads from a sorted log.
 #include "commitlog/sorted_log.h"
 
 #include <thread>
@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 class SortedLogTest : public testing::TestWithParam<FileSystem::ReadMode> {
  protected:
-  // Sorts `records` and opens what comes out.
+  // Sorts `records` and opens the result.
   void Open(std::vector<TestRecord> records, uint64_t piece_size) {
     records_ = std::move(records);
     if (fs_.FileExists("log")) {
@@ -44,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, SortedLogTest,
                                                                                     : "Positional";
                          });
 
-// Any range, with ends that are rows or lie between rows, and any redo point.
-TEST_P(SortedLogTest, RangeHasItsRecordsAndNoOthersRandom) {
+// Any range, with ends at rows or between rows, and any redo point.
+TEST_P(SortedLogTest, ARangeHasItsRecordsAndNoOthersRandom) {
   ForEachSeed(10, [this](uint64_t seed) {
     Tally("cases");
     ASSERT_NO_FATAL_FAILURE(Open(RandomRecords(seed, 600, 3000), 200000));
@@ -67,7 +67,7 @@ TEST_P(SortedLogTest, RangeHasItsRecordsAndNoOthersRandom) {
   });
 }
 
-TEST_P(SortedLogTest, TabletsThatMakeUpTheTablesGetEachRecordOnce) {
+TEST_P(SortedLogTest, TabletsThatCoverTheTablesGetEachRecordOnce) {
   ASSERT_NO_FATAL_FAILURE(Open(RandomRecords(1, 600, 3000), 100000));
   const std::vector<std::string> splits = {"", "a", "ab", "b", "\xff"};
   size_t delivered = 0;
@@ -83,7 +83,7 @@ TEST_P(SortedLogTest, TabletsThatMakeUpTheTablesGetEachRecordOnce) {
   EXPECT_EQ(delivered, records_.size());
 }
 
-TEST_P(SortedLogTest, EmptyRangeAndRangeOfAnUnknownTableHaveNothing) {
+TEST_P(SortedLogTest, AnEmptyRangeAndARangeOfAnUnknownTableHaveNoRecords) {
   ASSERT_NO_FATAL_FAILURE(Open(RandomRecords(2, 100, 300), 10000));
   EXPECT_THAT(ReadRange(*log_, {.table_id = 1, .first_row = "b", .end_row = "a"}).records,
               IsEmpty());
@@ -93,8 +93,8 @@ TEST_P(SortedLogTest, EmptyRangeAndRangeOfAnUnknownTableHaveNothing) {
   EXPECT_THAT(ReadRange(*log_, {.table_id = 99}).records, IsEmpty());
 }
 
-// Where a taker may move its redo point.
-TEST_P(SortedLogTest, BehindAPieceEverythingUpToItsLargestNumberWasDelivered) {
+// Where a server may move its redo point.
+TEST_P(SortedLogTest, AfterAPieceAllRecordsUpToItsLargestNumberWereDelivered) {
   ASSERT_NO_FATAL_FAILURE(Open(RandomRecords(3, 600, 300), 20000));
   ASSERT_GT(log_->pieces(), 3u);
   const SortedRange range{.table_id = 2};
@@ -113,7 +113,7 @@ TEST_P(SortedLogTest, BehindAPieceEverythingUpToItsLargestNumberWasDelivered) {
   }
 }
 
-TEST_P(SortedLogTest, TakerReadsTheBlocksOfItsRangeAndAtMostOneMoreOfEachPiece) {
+TEST_P(SortedLogTest, OnlyBlocksOfTheRangeAndOneMoreOfEachPieceAreRead) {
   std::vector<TestRecord> records;
   for (SequenceNumber s = 1; s <= 4000; ++s) {
     records.push_back(MakeRecord(s % 4, Cat("row", 10000 + s * 7 % 4000), s, 1000));
@@ -134,7 +134,7 @@ TEST_P(SortedLogTest, TakerReadsTheBlocksOfItsRangeAndAtMostOneMoreOfEachPiece) 
   EXPECT_THAT(ReadRange(*log_, {.table_id = 2, .first_row = "s"}).records, IsEmpty());
   EXPECT_LE(log_->bytes_read(), before + 3 * kBlock);
 
-  // Pieces that are older than the redo point are not looked into at all.
+  // Pieces that are older than the redo point are not read at all.
   const uint64_t between = log_->bytes_read();
   const SortedRange newest{.table_id = 2, .after = log_->LargestIn(1)};
   const ReadRecords last = ReadRange(*log_, newest);
@@ -142,7 +142,7 @@ TEST_P(SortedLogTest, TakerReadsTheBlocksOfItsRangeAndAtMostOneMoreOfEachPiece) 
   EXPECT_LE(log_->bytes_read(), between + last.records.size() * 1100 + 2 * kBlock);
 }
 
-TEST_P(SortedLogTest, ErrorOfTheCallbackEndsTheReading) {
+TEST_P(SortedLogTest, AnErrorOfTheCallbackEndsTheReading) {
   ASSERT_NO_FATAL_FAILURE(Open(RandomRecords(4, 100, 300), 5000));
   int calls = 0;
   EXPECT_EQ(log_->Read({.table_id = 1},
@@ -153,21 +153,21 @@ TEST_P(SortedLogTest, ErrorOfTheCallbackEndsTheReading) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST_P(SortedLogTest, ManyTakersReadAtTheSameTime) {
+TEST_P(SortedLogTest, ManyServersReadAtTheSameTime) {
   ASSERT_NO_FATAL_FAILURE(Open(RandomRecords(5, 1000, 1000), 100000));
-  std::vector<std::thread> takers;
-  for (uint64_t taker = 0; taker < 8; ++taker) {
-    takers.emplace_back([&, taker] {
-      const SortedRange range{.table_id = taker % 4};
+  std::vector<std::thread> servers;
+  for (uint64_t server = 0; server < 8; ++server) {
+    servers.emplace_back([&, server] {
+      const SortedRange range{.table_id = server % 4};
       const ReadRecords read = ReadRange(*log_, range);
       EXPECT_OK(read.status);
       EXPECT_EQ(read.records, ExpectedOf(range));
     });
   }
-  for (std::thread& taker : takers) taker.join();
+  for (std::thread& server : servers) server.join();
 }
 
-TEST_P(SortedLogTest, RemovingItLeavesTheLogAndThoseWhoReadIt) {
+TEST_P(SortedLogTest, RemovingItAffectsNeitherTheLogNorOpenReaders) {
   ASSERT_NO_FATAL_FAILURE(Open(RandomRecords(6, 100, 300), 5000));
   ASSERT_OK(SortTestLog(&fs_, {.piece_size = 5000}, "log").status());
   ASSERT_OK(RemoveSortedLog(&fs_, "sorted"));
@@ -182,7 +182,7 @@ TEST_P(SortedLogTest, RemovingItLeavesTheLogAndThoseWhoReadIt) {
   EXPECT_OK(RemoveSortedLog(&fs_, "never"));
 }
 
-TEST_P(SortedLogTest, WhatIsKnownOfTheLogIsKnownOfTheSortedOne) {
+TEST_P(SortedLogTest, TheSortedLogHasTheFiguresOfTheLog) {
   auto log = NewLog(&fs_);
   for (SequenceNumber s = 1; s <= 20; ++s) {
     ASSERT_OK(Add(log.get(), s, MakeRecord(0, "r", s, 3000).payload));
@@ -196,7 +196,7 @@ TEST_P(SortedLogTest, WhatIsKnownOfTheLogIsKnownOfTheSortedOne) {
   ASSERT_OK(sorted.status());
   EXPECT_EQ((*sorted)->last_sequence(), 20u);
   EXPECT_EQ((*sorted)->log_records(), end.records);
-  EXPECT_LT((*sorted)->log_records(), 20u);  // segments that were released are not read
+  EXPECT_LT((*sorted)->log_records(), 20u);  // released segments are not read
   EXPECT_EQ((*sorted)->log_segments(), end.segments);
   EXPECT_TRUE((*sorted)->clean());
 }

@@ -1,5 +1,5 @@
-// What the tests of sorted logs have in common: payloads that say which record they are, and a
-// model of what a sorted log delivers.
+// Helpers for tests of sorted logs: payloads that identify their record, and a model of what a
+// sorted log delivers.
 #ifndef BIGTABLE_TESTS_COMMITLOG_SORTED_LOG_TEST_UTIL_H_
 #define BIGTABLE_TESTS_COMMITLOG_SORTED_LOG_TEST_UTIL_H_
 
@@ -32,8 +32,8 @@ struct TestRecord {
   }
 };
 
-// The payload begins with the table's id and the row; so many bytes follow that say which record it
-// is.
+// The payload begins with the table's id and the row, followed by `value_size` bytes that identify
+// the record.
 inline TestRecord MakeRecord(uint64_t table_id, std::string row, SequenceNumber sequence,
                              size_t value_size) {
   std::string payload;
@@ -50,7 +50,7 @@ inline absl::Status KeyOf(RecordType, std::string_view payload, RecordKey* key) 
   return decoder.ok() ? absl::OkStatus() : absl::DataLossError("no payload of a test");
 }
 
-// Few tables and rows, so that rows have several records; some large ones.
+// Few tables and rows, so that rows have several records; some records are large.
 inline std::vector<TestRecord> RandomRecords(uint64_t seed, size_t count, size_t most_bytes) {
   Random random(seed);
   std::vector<TestRecord> records;
@@ -96,7 +96,7 @@ inline ReadRecords ReadRange(const SortedLog& log, const SortedRange& range) {
   return out;
 }
 
-// The tables that RandomRecords has, one after another.
+// All tables of RandomRecords, one after another.
 inline ReadRecords ReadEverything(const SortedLog& log) {
   ReadRecords out;
   for (uint64_t table_id = 0; table_id < 4 && out.status.ok(); ++table_id) {
@@ -113,8 +113,8 @@ inline bool IsIn(const TestRecord& record, const SortedRange& range) {
          record.sequence > range.after;
 }
 
-// What reading `range` delivers of `records`, which are in the log's order and were cut into pieces
-// that end with the sequence numbers of `ends`.
+// The records that reading `range` should deliver. `records` are in log order and were divided into
+// pieces that end with the sequence numbers `ends`.
 inline std::vector<TestRecord> Expected(const std::vector<TestRecord>& records,
                                         const std::vector<SequenceNumber>& ends,
                                         const SortedRange& range) {
@@ -138,7 +138,7 @@ inline std::vector<SequenceNumber> EndsOf(const SortedLog& log) {
   return ends;
 }
 
-// Whether the log has exactly these records, in the order that is promised.
+// Expects exactly these records, in the specified order.
 inline void ExpectRecords(const SortedLog& log, const std::vector<TestRecord>& records) {
   size_t delivered = 0;
   for (uint64_t table_id = 0; table_id < 4; ++table_id) {
@@ -152,7 +152,7 @@ inline void ExpectRecords(const SortedLog& log, const std::vector<TestRecord>& r
   ASSERT_EQ(log.records(), records.size());
 }
 
-// The names of all files of the sorted log, whole or not, in `directory`.
+// The names of all files of the sorted log in `directory`, complete or not.
 inline std::vector<std::string> SortedFiles(FileSystem* fs, std::string_view directory = "sorted") {
   std::vector<std::string> out;
   auto names = fs->ListDirectory(directory);
