@@ -1,4 +1,4 @@
-// The cache has what was put in and not dropped since, and never what was fetched before a drop.
+// The cache has the entries that were put in and not dropped since, and none fetched before a drop.
 #include "lockservice/file_cache.h"
 
 #include <optional>
@@ -14,7 +14,7 @@ std::string Show(const std::optional<FileCache::Entry>& found) {
   return found->has_value() ? (*found)->contents : "no file";
 }
 
-TEST(FileCacheTest, WhatIsPutInIsFoundUntilItIsDropped) {
+TEST(FileCacheTest, AnEntryIsFoundUntilItIsDropped) {
   FileCache cache;
   EXPECT_EQ(Show(cache.Find("f")), "unknown");
   cache.Put(cache.BeginFetch(), "f", LockServiceFile{"x", 7});
@@ -29,10 +29,10 @@ TEST(FileCacheTest, WhatIsPutInIsFoundUntilItIsDropped) {
   EXPECT_EQ(Show(cache.Find("g")), "unknown");
 }
 
-TEST(FileCacheTest, WhatWasFetchedBeforeADropIsNotPutIn) {
+TEST(FileCacheTest, AnEntryFetchedBeforeADropIsNotPutIn) {
   FileCache cache;
   FileCache::Ticket ticket = cache.BeginFetch();
-  cache.Drop("f");  // which was not there
+  cache.Drop("f");  // which was not in the cache
   cache.Put(ticket, "f", LockServiceFile{"old", 1});
   EXPECT_EQ(Show(cache.Find("f")), "unknown");
 
@@ -45,7 +45,7 @@ TEST(FileCacheTest, WhatWasFetchedBeforeADropIsNotPutIn) {
   EXPECT_EQ(Show(cache.Find("f")), "new");
 }
 
-TEST(FileCacheTest, ItHoldsNoMoreThanItsLargestNumberOfFiles) {
+TEST(FileCacheTest, ItHoldsAtMostItsLimitOfFiles) {
   FileCache cache;
   for (size_t i = 0; i < 3 * FileCache::kMaxFiles; ++i) {
     cache.Put(cache.BeginFetch(), std::to_string(i), std::nullopt);

@@ -1,5 +1,5 @@
-// What LocalLockService promises beside the contract: what needs no disk does not touch it, leases
-// end without anybody's call, old and damaged files.
+// What LocalLockService guarantees beyond the contract: calls that need no disk do not access it,
+// leases end without any call, and old and damaged files.
 #include "lockservice/local_lock_service.h"
 
 #include <atomic>
@@ -71,7 +71,7 @@ TEST_F(LocalLockServiceTest, AFileIsASmallFileWithItsGeneration) {
   EXPECT_EQ(file.generation, generation);
 }
 
-TEST_F(LocalLockServiceTest, AFileThatWasReadIsReadAgainWithoutTheFileSystem) {
+TEST_F(LocalLockServiceTest, ASecondReadDoesNotUseTheFileSystem) {
   const auto session = Open();
   ASSERT_OK(session->Write("f", "x"));
   ASSERT_OK(session->Read("f"));
@@ -97,8 +97,8 @@ TEST_F(LocalLockServiceTest, OnlyFilesAndAcquisitionsNeedTheFileSystem) {
   EXPECT_OK(holder->KeepAlive());
   EXPECT_OK(holder->CheckLock("f"));
   EXPECT_OK(other->CheckSequencer(*sequencer));
-  EXPECT_OK(other->TryLock("f", LockMode::kExclusive));   // which does not get it
-  EXPECT_OK(holder->TryLock("f", LockMode::kExclusive));  // which has it
+  EXPECT_OK(other->TryLock("f", LockMode::kExclusive));   // does not get it
+  EXPECT_OK(holder->TryLock("f", LockMode::kExclusive));  // has it
   EXPECT_OK(other->WatchFile("f"));
   EXPECT_OK(holder->Unlock("f"));
   other->TakeEvents();
@@ -106,7 +106,7 @@ TEST_F(LocalLockServiceTest, OnlyFilesAndAcquisitionsNeedTheFileSystem) {
   EXPECT_EQ(faulty_.calls(), 0u);
 }
 
-TEST_F(LocalLockServiceTest, WhatNeedsNoFileDoesNotWaitForAWriteOnAnotherThread) {
+TEST_F(LocalLockServiceTest, CallsWithoutFilesDoNotWaitForAWriteOnAnotherThread) {
   const auto session = Open(), writer = Open();
   ASSERT_OK(writer->Write("f", ""));
   ASSERT_OK(session->Read("f"));
@@ -125,8 +125,9 @@ TEST_F(LocalLockServiceTest, WhatNeedsNoFileDoesNotWaitForAWriteOnAnotherThread)
   thread.join();
 }
 
-// The write of a session that is lost meanwhile goes through, but before anybody has its lock.
-TEST_F(LocalLockServiceTest, NobodyGetsALockWhileTheLostHoldersWriteIsUnderWayOnAnotherThread) {
+// The write of a session that was lost during it completes, but before another session gets its
+// lock.
+TEST_F(LocalLockServiceTest, ALockIsNotFreeWhileTheLostHolderStillWritesOnAnotherThread) {
   const auto holder = Open(), next = Open();
   ASSERT_OK(holder->Write("f", "old"));
   ASSERT_OK(holder->TryLock("f", LockMode::kExclusive));
@@ -149,7 +150,7 @@ TEST_F(LocalLockServiceTest, NobodyGetsALockWhileTheLostHoldersWriteIsUnderWayOn
   EXPECT_STATUS(kFailedPrecondition, "is lost", holder->Write("f", "too late"));
 }
 
-TEST_F(LocalLockServiceTest, SessionsAreListedWithWhatTheyHold) {
+TEST_F(LocalLockServiceTest, SessionsAreListedWithTheirLocks) {
   const auto a = Open("server-7"), b = Open("master", absl::Seconds(3));
   ASSERT_OK(a->Write("servers/7", ""));
   ASSERT_OK(a->Write("f", ""));
@@ -168,7 +169,7 @@ TEST_F(LocalLockServiceTest, SessionsAreListedWithWhatTheyHold) {
   EXPECT_EQ(service_->Sessions().size(), 1u);
 }
 
-TEST_F(LocalLockServiceTest, OnlyASessionThatLivesCanBeMadeToExpire) {
+TEST_F(LocalLockServiceTest, OnlyALiveSessionCanBeMadeToExpire) {
   auto session = Open();
   const uint64_t id = session->id();
   EXPECT_STATUS(kNotFound, "no session", service_->ExpireSession(id + 1));
@@ -186,9 +187,9 @@ TEST_F(LocalLockServiceTest, ALostSessionNamesItsOwner) {
   EXPECT_STATUS(kFailedPrecondition, "\"server-7\"", session->KeepAlive());
 }
 
-// By the machine's clock: nobody calls anything while the one who waits sleeps. Long before the
-// time for which it would.
-TEST_F(LocalLockServiceTest, WhoWaitsForALockIsWokenWhenItsHoldersLeaseEnds) {
+// Uses the machine's clock: no thread makes a call while the waiting one sleeps. It wakes long
+// before its timeout.
+TEST_F(LocalLockServiceTest, ASessionThatWaitsForALockIsWokenWhenTheHoldersLeaseEnds) {
   ASSERT_OK(OpenService(Clock::System()));
   const auto waiting = Open("waiting", absl::InfiniteDuration());
   ASSERT_OK(waiting->Write("f", ""));
@@ -201,8 +202,8 @@ TEST_F(LocalLockServiceTest, WhoWaitsForALockIsWokenWhenItsHoldersLeaseEnds) {
   EXPECT_THAT(waiting->TakeEvents(), ElementsAre(LockEvent{Kind::kLockFree, "f"}));
 }
 
-// The lease that ends first begins while another thread sleeps already.
-TEST_F(LocalLockServiceTest, WhoWaitsIsWokenByALeaseThatBeganLaterOnAnotherThread) {
+// The lease that ends first begins while another thread already sleeps.
+TEST_F(LocalLockServiceTest, AWaitingSessionIsWokenByALeaseThatBeganLaterOnAnotherThread) {
   ASSERT_OK(OpenService(Clock::System()));
   const auto waiting = Open("waiting", absl::InfiniteDuration());
   ASSERT_OK(waiting->Write("f", ""));
@@ -217,8 +218,8 @@ TEST_F(LocalLockServiceTest, WhoWaitsIsWokenByALeaseThatBeganLaterOnAnotherThrea
   EXPECT_THAT(waiting->TakeEvents(), ElementsAre(LockEvent{Kind::kLockFree, "f"}));
 }
 
-// Nobody has looked at the clock since: each call does so itself.
-TEST_F(LocalLockServiceTest, EveryCallNoticesThatTheLeaseHasEnded) {
+// Nothing else has checked the clock since: each call does so itself.
+TEST_F(LocalLockServiceTest, EveryCallDetectsThatTheLeaseHasEnded) {
   const auto keeper = Open("keeper", absl::InfiniteDuration());
   ASSERT_OK(keeper->Write("f", "x"));
   const std::vector<std::function<absl::Status(LockSession*)>> calls = {
@@ -259,8 +260,8 @@ TEST_F(LocalLockServiceTest, EveryCallNoticesThatTheLeaseHasEnded) {
   EXPECT_EQ(keeper->Read("f")->contents, "x");
 }
 
-// What others hold is free as soon as they should have renewed.
-TEST_F(LocalLockServiceTest, ALapsedHolderIsInNobodysWay) {
+// A lock is free as soon as its holder's lease has ended.
+TEST_F(LocalLockServiceTest, ALapsedHolderBlocksNoOtherSession) {
   const auto holder = Open(), next = Open("next", absl::Seconds(60));
   ASSERT_OK(holder->Write("f", "x"));
   ASSERT_OK_AND_ASSIGN(const auto sequencer, holder->TryLock("f", LockMode::kExclusive));
@@ -270,7 +271,7 @@ TEST_F(LocalLockServiceTest, ALapsedHolderIsInNobodysWay) {
   EXPECT_TRUE(got.has_value());
 }
 
-TEST_F(LocalLockServiceTest, ASessionThatWasLostStaysLostWhenTheClockJumpsBack) {
+TEST_F(LocalLockServiceTest, ALostSessionStaysLostWhenTheClockJumpsBack) {
   const auto session = Open();
   clock_.Advance(absl::Seconds(10));
   EXPECT_FALSE(session->alive());
@@ -279,7 +280,7 @@ TEST_F(LocalLockServiceTest, ASessionThatWasLostStaysLostWhenTheClockJumpsBack) 
   EXPECT_STATUS(kFailedPrecondition, "is lost", session->KeepAlive());
 }
 
-TEST_F(LocalLockServiceTest, FilesFromBeforeThereWereGenerationsAreReadAndReplaced) {
+TEST_F(LocalLockServiceTest, FilesWithoutGenerationsAreReadAndReplaced) {
   std::string bytes("BTSMALLF\x01\0\0\0", 12);
   AppendFixed64(&bytes, Checksum(std::string("schema/web\0contents", 19)));
   bytes += "contents";
@@ -297,11 +298,11 @@ TEST_F(LocalLockServiceTest, FilesFromBeforeThereWereGenerationsAreReadAndReplac
   }
 }
 
-TEST_F(LocalLockServiceTest, ADamagedFileIsDataLossUntilItIsReplacedOrRemovedWhateverItHolds) {
+TEST_F(LocalLockServiceTest, ADamagedFileIsDataLossUntilItIsReplacedOrRemoved) {
   const auto session = Open();
   for (const std::string name : {"f", "g"}) {
     ASSERT_OK_AND_ASSIGN(const Generation generation, session->Write(name, "x"));
-    file_system_.SetContents("/ls/" + name, "rubbish");
+    file_system_.SetContents("/ls/" + name, "garbage");
     EXPECT_STATUS(kDataLoss, "/ls/" + name, session->Read(name));
     EXPECT_STATUS(kDataLoss, "/ls/" + name, session->Write(name, "y", generation));
     EXPECT_STATUS(kDataLoss, "/ls/" + name, session->Write(name, "y", kNoFile));
@@ -327,9 +328,9 @@ TEST_F(LocalLockServiceTest, ALaterFormatIsRefusedAndNotReplaced) {
   EXPECT_EQ(file_system_.Contents("/ls/f"), later);
 }
 
-// ---- The count of generations.
+// ---- The generation counter.
 
-TEST_F(LocalLockServiceTest, TheCountIsOnDiskAThousandAhead) {
+TEST_F(LocalLockServiceTest, TheCounterOnDiskIsAThousandAhead) {
   const auto session = Open();
   faulty_.CountCalls({{FileCall::kRenameFile}, ".generation"});
   Generation last = 0;
@@ -344,7 +345,7 @@ TEST_F(LocalLockServiceTest, TheCountIsOnDiskAThousandAhead) {
   EXPECT_EQ(bound.contents, "");
 }
 
-TEST_F(LocalLockServiceTest, TheCountIsNoFileOfTheUsers) {
+TEST_F(LocalLockServiceTest, TheCounterIsNotAFileOfTheUsers) {
   const auto session = Open();
   ASSERT_OK(session->Write("f", ""));
   ASSERT_OK_AND_ASSIGN(const auto names, session->List(""));
@@ -353,13 +354,13 @@ TEST_F(LocalLockServiceTest, TheCountIsNoFileOfTheUsers) {
   EXPECT_STATUS(kInvalidArgument, "begins with '.'", session->Remove(".generation"));
 }
 
-TEST_F(LocalLockServiceTest, ADamagedCountKeepsTheServiceShut) {
+TEST_F(LocalLockServiceTest, TheServiceDoesNotOpenWithADamagedCounter) {
   ASSERT_OK(Open()->Write("f", ""));
-  file_system_.SetContents("/ls/.generation", "rubbish");
+  file_system_.SetContents("/ls/.generation", "garbage");
   EXPECT_STATUS(kDataLoss, "/ls/.generation", OpenService(&clock_));
 }
 
-TEST_F(LocalLockServiceTest, ALostCountIsFoundOutByTheFilesItKnewOf) {
+TEST_F(LocalLockServiceTest, AMissingCounterIsDetectedWhenAFileIsRead) {
   ASSERT_OK(Open()->Write("f", ""));
   ASSERT_OK(file_system_.RemoveFile("/ls/.generation"));
   ASSERT_OK(OpenService(&clock_));

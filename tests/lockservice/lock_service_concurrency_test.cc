@@ -1,5 +1,5 @@
 // Many threads on one lock service: no read is stale, no increment is lost, no lock has two
-// holders. Held against every implementation.
+// holders. Runs against every implementation.
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -33,9 +33,9 @@ class LockServiceConcurrency : public LockServiceFixture {
 INSTANTIATE_TEST_SUITE_P(All, LockServiceConcurrency, testing::ValuesIn(AllLockServices()),
                          [](const auto& tested) { return tested.param.name; });
 
-// `known` is a generation that a completed write returned, or a completed read: no read that begins
-// later, in whatever session, returns less. Reading threads share sessions, so that fetches of one
-// meet drops by others.
+// `known` is a generation that a completed write or read returned: no read that begins later, in
+// any session, returns less. Reading threads share sessions, so that fetches of one thread meet
+// drops of others.
 TEST_P(LockServiceConcurrency, NoReadIsOlderThanACompletedWriteOrAnotherRead) {
   constexpr int kWriters = 2, kReaders = 4, kWrites = 300;
   std::vector<std::unique_ptr<LockSession>> sessions;
@@ -70,12 +70,12 @@ TEST_P(LockServiceConcurrency, NoReadIsOlderThanACompletedWriteOrAnotherRead) {
   EXPECT_EQ(stale, 0u);
 }
 
-// The same with a file that comes and goes: that it is not there is cached too.
-TEST_P(LockServiceConcurrency, NoFileIsMissedAfterItsCreationNorFoundAfterItsRemoval) {
+// The same with a file that is created and removed: that it does not exist is cached too.
+TEST_P(LockServiceConcurrency, AFileIsFoundAfterItsCreationAndNotAfterItsRemoval) {
   constexpr int kRounds = 300;
   const auto writer = Open(), reader = Open();
-  // Twice the number of creations that are complete, plus one while a removal is; `begun` counts a
-  // step before it is made. The file is surely there if both stood at the same odd number.
+  // The number of completed steps; odd steps create the file and even steps remove it. `begun`
+  // counts a step before it is made. The file exists for certain if both are the same odd number.
   std::atomic<int> begun{0}, done{0};
   std::atomic<int> wrong{0};
   RunThreads(3, [&](int i) {
@@ -94,7 +94,7 @@ TEST_P(LockServiceConcurrency, NoFileIsMissedAfterItsCreationNorFoundAfterItsRem
     while (done < 2 * kRounds) {
       const int before = done;
       const absl::StatusCode code = reader->Read("f").status().code();
-      if (begun != before) continue;  // a step was under way
+      if (begun != before) continue;  // a step was running
       const bool there = before % 2 == 1;
       if (code != (there ? absl::StatusCode::kOk : absl::StatusCode::kNotFound)) ++wrong;
     }
@@ -136,9 +136,9 @@ TEST_P(LockServiceConcurrency, OneOfManyCreatesTheFile) {
   }
 }
 
-// Holders lose their sessions at any moment. A store that remembers the largest generation it has
-// seen, as who has no lock service at hand would, never takes anything from a holder that was
-// followed by another; and nobody's sequencer is good while somebody else's is.
+// Holders lose their sessions at any time. A store that remembers the largest generation it has
+// seen, like one without access to the lock service, never accepts anything from a holder that was
+// followed by another; and no sequencer is valid while another holder's is.
 TEST_P(LockServiceConcurrency, ALockHasOneHolderAlthoughSessionsAreLost) {
   constexpr int kThreads = 4, kAcquisitions = 60;
   const auto checker = Open("checker", absl::InfiniteDuration());
@@ -160,7 +160,7 @@ TEST_P(LockServiceConcurrency, ALockHasOneHolderAlthoughSessionsAreLost) {
       if ((*got)->generation <= largest) ++wrong;
       RaiseTo(&largest, (*got)->generation);
       if (!checker->CheckSequencer(**got).ok()) ++wrong;
-      --holders;  // before the lock is given up
+      --holders;  // before the lock is released
       if ((n + i) % 3 != 0) {
         if (!session->Unlock("lock").ok()) ++wrong;
       } else {
@@ -175,7 +175,7 @@ TEST_P(LockServiceConcurrency, ALockHasOneHolderAlthoughSessionsAreLost) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_P(LockServiceConcurrency, WhoWaitsIsWokenByAnothersWriteAndReadsIt) {
+TEST_P(LockServiceConcurrency, AWaitingSessionIsWokenByAnotherSessionsWriteAndReadsIt) {
   const auto watcher = Open(), writer = Open();
   ASSERT_OK(watcher->WatchFile("f"));
   Generation seen = 0;
@@ -193,7 +193,7 @@ TEST_P(LockServiceConcurrency, WhoWaitsIsWokenByAnothersWriteAndReadsIt) {
   }
 }
 
-TEST_P(LockServiceConcurrency, WhoWaitsIsWokenByTheLossOfTheSession) {
+TEST_P(LockServiceConcurrency, AWaitingSessionIsWokenByItsLoss) {
   const auto session = Open();
   std::thread thread([&] { tested_->Expire(*session); });
   EXPECT_TRUE(session->WaitForEvents(absl::Seconds(60)));
@@ -202,8 +202,8 @@ TEST_P(LockServiceConcurrency, WhoWaitsIsWokenByTheLossOfTheSession) {
 }
 
 // Every call from many threads at a time, on sessions that end and are lost: for sanitizers, and
-// for what must be left at the end.
-TEST_P(LockServiceConcurrency, EverythingAtOnceLeavesEveryLockFree) {
+// for the state at the end.
+TEST_P(LockServiceConcurrency, ConcurrentCallsLeaveEveryLockFree) {
   constexpr int kThreads = 4, kRounds = 60;
   RunThreads(kThreads, [&](int i) {
     for (int n = 0; n < kRounds; ++n) {

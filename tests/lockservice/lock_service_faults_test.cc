@@ -1,6 +1,6 @@
-// Calls of the file system that fail, power that is lost, and sessions that are lost, each at every
-// step of a piece of work: a file is the old one or the new one, what somebody read stays, and no
-// generation stands for two things.
+// Calls of the file system that fail, power losses, and lost sessions, each at every step of a
+// workload: a file is the old one or the new one, a result that was read stays, and no generation
+// is used twice.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -26,14 +26,14 @@
 namespace bigtable {
 namespace {
 
-using Contents = std::optional<std::string>;  // of a file, or that there is none
+using Contents = std::optional<std::string>;  // of a file; nullopt: there is no file
 
 std::unique_ptr<LocalLockService> OpenService(FileSystem* file_system, Clock* clock) {
   absl::StatusOr<std::unique_ptr<LocalLockService>> opened =
       LocalLockService::Open(file_system, "/ls", clock);
   if (!opened.ok()) {
     EXPECT_TRUE(absl::IsUnavailable(opened.status())) << opened.status();
-    opened = LocalLockService::Open(file_system, "/ls", clock);  // the fault is over
+    opened = LocalLockService::Open(file_system, "/ls", clock);  // the fault has passed
     EXPECT_OK(opened);
   }
   return *std::move(opened);
@@ -43,7 +43,7 @@ std::unique_ptr<LockSession> OpenSession(LocalLockService* service) {
   return service->OpenSession({.lease = absl::InfiniteDuration()}).value();
 }
 
-// What files there may be, after what callers were told.
+// The possible states of files, given the results of the calls.
 class Expectation {
  public:
   void Wrote(const std::string& name, const std::string& contents,
@@ -68,7 +68,7 @@ class Expectation {
       Possible(name).insert(std::nullopt);
     }
   }
-  // What was read once is read ever after.
+  // A result that was read once is read from then on.
   void Read(const std::string& name, const absl::StatusOr<LockServiceFile>& result) {
     if (absl::IsUnavailable(result.status())) return;
     Contents contents;
@@ -79,10 +79,10 @@ class Expectation {
       EXPECT_TRUE(absl::IsNotFound(result.status())) << result.status();
     }
     EXPECT_TRUE(Possible(name).contains(contents))
-        << name << " is " << contents.value_or("not there");
+        << name << " is " << contents.value_or("missing");
     possible_[name] = {contents};
   }
-  // A number that was given out, or that is on disk, stands for one thing.
+  // A generation that was assigned, or that is on disk, identifies one content.
   void Saw(const std::string& name, const std::string& contents, Generation generation) {
     const std::string thing = name + "=" + contents;
     EXPECT_EQ(things_.emplace(generation, thing).first->second, thing) << generation;
@@ -106,7 +106,7 @@ class Expectation {
 
 struct Step {
   std::string name;
-  Contents contents;  // to be written; or the file is to be removed
+  Contents contents;  // to be written; nullopt: the file is removed
 };
 
 const std::vector<Step>& Work() {
@@ -130,7 +130,7 @@ void Make(const Step& step, LockSession* session, Expectation* expected) {
   }
 }
 
-// What a new process finds: as expected, and new generations are above all that anybody has seen.
+// A new process finds the expected files, and new generations are above all earlier ones.
 void ExpectFound(FileSystem* found, Expectation expected) {
   TestClock clock;
   const auto service = OpenService(found, &clock);
@@ -152,8 +152,8 @@ void ExpectFoundAfterPowerLoss(const InMemoryFileSystem& memory, const Expectati
   }
 }
 
-// One call fails, once. After each step every file is read, by who wrote it and by another; what
-// they find is found ever after, also after a power loss.
+// One call fails, once. After each step every file is read, by the writer and by another session;
+// the results stay the same, even after a power loss.
 TEST(LockServiceFaultsTest, EveryFileSystemCallFailsInTurn) {
   uint64_t faults = 0;
   for (const auto done : {FaultyFileSystem::Done::kNothing, FaultyFileSystem::Done::kHalf,
@@ -188,8 +188,8 @@ TEST(LockServiceFaultsTest, EveryFileSystemCallFailsInTurn) {
   EXPECT_GT(faults, 150u);
 }
 
-// From some call on all fail, and the machine comes up with what is left.
-TEST(LockServiceFaultsTest, ThePowerIsLostAtEveryFileSystemCall) {
+// All calls fail from one call on, and the machine restarts with what is left.
+TEST(LockServiceFaultsTest, PowerIsLostAtEveryFileSystemCall) {
   for (const auto done : {FaultyFileSystem::Done::kNothing, FaultyFileSystem::Done::kHalf,
                           FaultyFileSystem::Done::kAll}) {
     for (uint64_t call = 1; !HasFailure(); ++call) {
@@ -212,9 +212,9 @@ TEST(LockServiceFaultsTest, ThePowerIsLostAtEveryFileSystemCall) {
   }
 }
 
-// A process is killed in the middle of a write, the next one reads what it left, and then the power
-// is lost: what was read stays.
-TEST(LockServiceFaultsTest, WhatAnotherProcessLeftHalfDoneIsDurableOnceItIsRead) {
+// A process is killed during a write, the next process reads the result, and then power is lost:
+// the result stays.
+TEST(LockServiceFaultsTest, AnIncompleteWriteOfAnotherProcessIsDurableOnceItIsRead) {
   for (uint64_t call = 1; !HasFailure(); ++call) {
     SCOPED_TRACE(Cat("call ", call));
     TestClock clock;
@@ -231,7 +231,7 @@ TEST(LockServiceFaultsTest, WhatAnotherProcessLeftHalfDoneIsDurableOnceItIsRead)
         if (faulty.faults() == 0) Make(step, session.get(), &expected);
       }
     }
-    ExpectFound(&memory, expected);  // writes too: and does not disturb what is there
+    ExpectFound(&memory, expected);  // also writes, which does not affect the other files
     const auto service = OpenService(&memory, &clock);
     const auto session = OpenSession(service.get());
     for (const std::string& name : expected.names()) expected.Read(name, session->Read(name));
@@ -240,7 +240,7 @@ TEST(LockServiceFaultsTest, WhatAnotherProcessLeftHalfDoneIsDurableOnceItIsRead)
   }
 }
 
-TEST(LockServiceFaultsTest, AListIsWholeOrAnError) {
+TEST(LockServiceFaultsTest, AListIsCompleteOrAnError) {
   int errors = 0;
   for (uint64_t call = 1; !HasFailure(); ++call) {
     TestClock clock;
@@ -266,7 +266,8 @@ TEST(LockServiceFaultsTest, AListIsWholeOrAnError) {
   EXPECT_GT(errors, 4);
 }
 
-// An acquisition either fails and leaves the lock free, or holds; a removal that fails may take it.
+// An acquisition either fails and leaves the lock free, or succeeds. A removal that fails may take
+// the lock away.
 TEST(LockServiceFaultsTest, EveryFileSystemCallFailsInTurnUnderLocks) {
   for (uint64_t call = 1; !HasFailure(); ++call) {
     SCOPED_TRACE(Cat("call ", call));
@@ -276,7 +277,7 @@ TEST(LockServiceFaultsTest, EveryFileSystemCallFailsInTurnUnderLocks) {
     const auto service = OpenService(&faulty, &clock);
     const auto a = OpenSession(service.get()), b = OpenSession(service.get());
     ASSERT_OK(a->Write("f", ""));
-    // Acquisitions up to where a number has to be reserved.
+    // Acquires locks until a range of generations must be reserved.
     faulty.CountCalls();
     faulty.FailCall(call, absl::UnavailableError("disk"));
     std::optional<LockSequencer> last;
@@ -298,7 +299,7 @@ TEST(LockServiceFaultsTest, EveryFileSystemCallFailsInTurnUnderLocks) {
       }
     }
     const absl::Status removed = b->Remove("f");
-    const bool fault_came = faulty.faults() > 0;
+    const bool failed = faulty.faults() > 0;
     faulty.ClearFaults();
     const bool held = b->CheckSequencer(*last).ok();
     EXPECT_EQ(held, a->CheckLock("f").ok());
@@ -315,12 +316,12 @@ TEST(LockServiceFaultsTest, EveryFileSystemCallFailsInTurnUnderLocks) {
         EXPECT_OK(file);
       }
     }
-    if (!fault_came) break;
-    if (call > 20 && call < 1000) call = 1000;  // what is in between is all alike
+    if (!failed) break;
+    if (call > 20 && call < 1000) call = 1000;  // the calls in between are all alike
   }
 }
 
-TEST(LockServiceFaultsTest, AFullDiskRefusesWritesAndHarmsNothing) {
+TEST(LockServiceFaultsTest, OnAFullDiskWritesAreRefusedWithoutHarm) {
   TestClock clock;
   InMemoryFileSystem memory;
   const auto service = OpenService(&memory, &clock);
@@ -334,26 +335,26 @@ TEST(LockServiceFaultsTest, AFullDiskRefusesWritesAndHarmsNothing) {
   EXPECT_EQ(session->Read("f")->contents, "new");
 }
 
-// A write that failed may have been made: who watches looks again.
-TEST(LockServiceFaultsTest, WatchersAreToldOfAWriteThatFailedHalfWay) {
+// A failed write may have taken effect: watchers must read again.
+TEST(LockServiceFaultsTest, WatchersAreNotifiedOfAWriteThatFailedPartWay) {
   TestClock clock;
   InMemoryFileSystem memory;
   FaultyFileSystem faulty(&memory);
   const auto service = OpenService(&faulty, &clock);
   const auto writer = OpenSession(service.get()), watcher = OpenSession(service.get());
   ASSERT_OK(writer->Write("d/f", "older"));
-  ASSERT_OK(writer->Write("d/f", "old"));  // from here on all directories are durable
+  ASSERT_OK(writer->Write("d/f", "old"));  // now all directories are durable
   ASSERT_OK(watcher->WatchFile("d/f"));
   ASSERT_OK(watcher->Read("d/f"));
   faulty.CountCalls({{FileCall::kSyncDirectory}, ""});
   faulty.FailCall(1, absl::UnavailableError("disk"));
   EXPECT_STATUS(kUnavailable, "disk", writer->Write("d/f", "new"));
-  const std::vector<LockEvent> told = {{LockEventKind::kFileChanged, "d/f", 0}};
-  EXPECT_TRUE(watcher->TakeEvents() == told);
+  const std::vector<LockEvent> expected = {{LockEventKind::kFileChanged, "d/f", 0}};
+  EXPECT_TRUE(watcher->TakeEvents() == expected);
   EXPECT_EQ(watcher->Read("d/f")->contents, "new");
 }
 
-// ---- Sessions that are lost.
+// ---- Lost sessions.
 
 std::map<std::string, std::string> AllFiles(LockSession* session) {
   std::map<std::string, std::string> all;
@@ -364,7 +365,7 @@ std::map<std::string, std::string> AllFiles(LockSession* session) {
   return all;
 }
 
-// What a tablet server does with the lock service in its life, step by step.
+// The calls of a tablet server to the lock service during its life, step by step.
 class Life {
  public:
   explicit Life(LockSession* session) : session_(session) {}
@@ -413,7 +414,7 @@ class Life {
 TEST(LockServiceFaultsTest, ASessionIsLostAtEveryStep) {
   using When = LosingLockService::When;
   std::vector<std::map<std::string, std::string>> states;  // after that many steps
-  for (int lost = 0; lost <= Life::steps(); ++lost) {      // 0: it is not
+  for (int lost = 0; lost <= Life::steps(); ++lost) {      // 0: it is not lost
     for (const When when : {When::kBeforeCall, When::kBeforeReply}) {
       SCOPED_TRACE(Cat("call ", lost, when == When::kBeforeCall ? " before" : " after"));
       TestClock clock;
@@ -440,7 +441,7 @@ TEST(LockServiceFaultsTest, ASessionIsLostAtEveryStep) {
       }
       if (lost == 0) break;
 
-      // The files are as they were before the call, or after it, and nothing later was done.
+      // The files are as they were before the call, or after it, and no later step was done.
       const size_t done = static_cast<size_t>(when == When::kBeforeCall ? lost - 1 : lost);
       EXPECT_EQ(AllFiles(observer.get()), states[done]);
       EXPECT_FALSE(session->alive());
@@ -451,7 +452,7 @@ TEST(LockServiceFaultsTest, ASessionIsLostAtEveryStep) {
       ASSERT_FALSE(events.empty());
       EXPECT_EQ(events.back().kind, LockEventKind::kSessionLost);
       EXPECT_EQ(service->Sessions().size(), 1u);
-      // As a master does: whoever has the lock knows that the server has not.
+      // Like a master: the holder of the lock knows that the server does not hold it.
       if (states[done].contains("servers/1")) {
         ASSERT_OK_AND_ASSIGN(const auto got, observer->TryLock("servers/1", LockMode::kExclusive));
         EXPECT_TRUE(got.has_value());

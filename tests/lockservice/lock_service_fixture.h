@@ -1,6 +1,5 @@
-// Implementations of LockService for tests, and what a test needs to do to each beside calling it.
-// A further implementation is held to the contract by one more LockServiceInTest in
-// AllLockServices.
+// Implementations of LockService for tests, and what a test needs besides the interface. To test
+// another implementation, add one more LockServiceInTest to AllLockServices.
 #ifndef BIGTABLE_TESTS_LOCKSERVICE_LOCK_SERVICE_FIXTURE_H_
 #define BIGTABLE_TESTS_LOCKSERVICE_LOCK_SERVICE_FIXTURE_H_
 
@@ -25,7 +24,7 @@
 
 namespace bigtable {
 
-// For the messages of tests that fail.
+// For messages of failed tests.
 inline void PrintTo(const LockEvent& event, std::ostream* out) {
   static constexpr const char* kNames[] = {"changed", "removed",  "directory", "lock lost",
                                            "free",    "jeopardy", "safe",      "lost"};
@@ -36,11 +35,11 @@ class LockServiceInTest {
  public:
   virtual ~LockServiceInTest() = default;
   virtual LockService* service() = 0;
-  // Lets time pass, by the clock of leases, and the service notice.
+  // Advances the clock of leases, and makes the service check it.
   virtual void Advance(absl::Duration by) = 0;
-  // The session is lost.
+  // Makes the session lost.
   virtual void Expire(const LockSession& session) = 0;
-  // Stops the service, of which no session is left, and starts it again.
+  // Stops the service, which must have no sessions, and starts it again.
   virtual void Restart() = 0;
 };
 
@@ -98,7 +97,7 @@ class PosixLockService final : public LockServiceInTest {
   LocalLockServiceInTest local_{FileSystem::Posix(), directory_.path() + "/ls"};
 };
 
-// With no session being lost, that one has to be a lock service too.
+// While no session is lost, LosingLockService must behave like any lock service.
 class LosingLockServiceInTest final : public LockServiceInTest {
  public:
   LosingLockServiceInTest() { MakeLosing(); }
@@ -140,12 +139,12 @@ class LockServiceFixture : public testing::TestWithParam<LockServiceImplementati
     EXPECT_OK(session);
     return *std::move(session);
   }
-  // The contents, or what is wrong.
+  // The contents, or the code of the error.
   static std::string Get(LockSession* session, std::string_view name) {
     const absl::StatusOr<LockServiceFile> file = session->Read(name);
     return file.ok() ? file->contents : std::string(absl::StatusCodeToString(file.status().code()));
   }
-  // The new generation; 0 and a failure if it cannot be.
+  // The new generation; after an error, 0 and a test failure.
   static Generation Put(LockSession* session, std::string_view name, std::string_view contents) {
     const absl::StatusOr<Generation> generation = session->Write(name, contents);
     EXPECT_OK(generation);
@@ -158,7 +157,7 @@ class LockServiceFixture : public testing::TestWithParam<LockServiceImplementati
     EXPECT_TRUE(sequencer.ok() && sequencer->has_value()) << "the lock is held";
     return sequencer.ok() ? sequencer->value_or(LockSequencer()) : LockSequencer();
   }
-  // Whether it was refused because others hold the lock.
+  // Whether TryLock got nothing because others hold the lock.
   static bool IsHeldByOthers(LockSession* session, std::string_view name,
                              LockMode mode = LockMode::kExclusive) {
     const absl::StatusOr<std::optional<LockSequencer>> sequencer = session->TryLock(name, mode);
@@ -167,6 +166,13 @@ class LockServiceFixture : public testing::TestWithParam<LockServiceImplementati
   }
 
   std::unique_ptr<LockServiceInTest> tested_ = GetParam().make();
+};
+
+// With two sessions, as the tests of the contract (src/lockservice/lock_service.h) need them.
+class LockServiceContract : public LockServiceFixture {
+ protected:
+  std::unique_ptr<LockSession> a_ = Open("a");
+  std::unique_ptr<LockSession> b_ = Open("b");
 };
 
 }  // namespace bigtable

@@ -1,4 +1,4 @@
-// A small file is there whole, old or new, or it is said what is wrong with it.
+// A small file is read whole, old or new, or there is an error that says what is wrong with it.
 #include "lockservice/small_files.h"
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class SmallFilesTest : public testing::Test {
   SmallFiles files_{&file_system_, "/ls"};
 };
 
-TEST_F(SmallFilesTest, WhatIsWrittenIsRead) {
+TEST_F(SmallFilesTest, WrittenFilesAreRead) {
   const std::string bytes("zero\0byte", 9);
   EXPECT_OK(files_.Write("root", "first"));
   EXPECT_OK(files_.Write("schema/web", bytes));
@@ -47,7 +47,7 @@ TEST_F(SmallFilesTest, WhatIsWrittenIsRead) {
   EXPECT_TRUE(files_.Exists("schema/web"));
 }
 
-TEST_F(SmallFilesTest, TheWorkedExampleIsByteForByteTheHeaders) {
+TEST_F(SmallFilesTest, TheWorkedExampleHasTheSpecifiedBytes) {
   ASSERT_OK(files_.Write("root", "x", 7));
   const std::string generation("\x07\0\0\0\0\0\0\0", 8);
   std::string expected("BTSMALLF\x02\0\0\0", 12);
@@ -67,7 +67,7 @@ TEST_F(SmallFilesTest, AFileKeepsTheGenerationItWasWrittenWith) {
   EXPECT_EQ(again.generation, SmallFiles::kUnknownGeneration);
 }
 
-// As files were written before they had generations.
+// A file in format 1, which had no generations.
 std::string InFormat1(std::string_view name, std::string_view contents) {
   std::string bytes("BTSMALLF\x01\0\0\0", 12);
   AppendFixed64(&bytes, Checksum(std::string(name) + '\0' + std::string(contents)));
@@ -90,7 +90,7 @@ TEST_F(SmallFilesTest, AFileOfFormat1IsNotTakenForOneOfFormat2) {
   EXPECT_STATUS(kDataLoss, "/ls/root", files_.Read("root"));
 }
 
-TEST_F(SmallFilesTest, EveryFlippedBitOfAFileOfFormat1IsAnErrorToo) {
+TEST_F(SmallFilesTest, EveryFlippedBitOfAFileOfFormat1IsAnError) {
   const std::string sound = InFormat1("root", "contents");
   for (size_t bit = 0; bit < sound.size() * 8; ++bit) {
     std::string damaged = sound;
@@ -100,7 +100,7 @@ TEST_F(SmallFilesTest, EveryFlippedBitOfAFileOfFormat1IsAnErrorToo) {
   }
 }
 
-TEST_F(SmallFilesTest, AListIsWholeOrAnError) {
+TEST_F(SmallFilesTest, AListIsCompleteOrAnError) {
   ASSERT_OK(files_.Write("schema/a", ""));
   ASSERT_OK(files_.Write("schema/b", ""));
   FaultyFileSystem faulty(&file_system_);
@@ -120,7 +120,7 @@ TEST_F(SmallFilesTest, NothingIsCreatedBeforeTheFirstWrite) {
   EXPECT_FALSE(file_system_.FileExists("/ls"));
 }
 
-TEST_F(SmallFilesTest, ARemovedFileIsGoneAlsoAfterAPowerLoss) {
+TEST_F(SmallFilesTest, ARemovedFileStaysRemovedAfterAPowerLoss) {
   ASSERT_OK(files_.Write("root", "x"));
   ASSERT_OK(files_.Remove("root"));
   EXPECT_STATUS(kNotFound, "/ls/root", files_.Read("root"));
@@ -129,7 +129,7 @@ TEST_F(SmallFilesTest, ARemovedFileIsGoneAlsoAfterAPowerLoss) {
   }
 }
 
-TEST_F(SmallFilesTest, AListHasFilesOnlyAndNoTemporaries) {
+TEST_F(SmallFilesTest, AListHasOnlyFilesAndNoTemporaries) {
   ASSERT_OK(files_.Write("b", ""));
   ASSERT_OK(files_.Write("a", ""));
   ASSERT_OK(files_.Write("schema/web", ""));
@@ -142,7 +142,7 @@ TEST_F(SmallFilesTest, AListHasFilesOnlyAndNoTemporaries) {
   EXPECT_THAT(schemas, ElementsAre("user.web.tmp", "web"));
 }
 
-TEST_F(SmallFilesTest, ATemporaryThatACrashLeftIsNoHindrance) {
+TEST_F(SmallFilesTest, ATemporaryFileLeftByACrashIsReplaced) {
   file_system_.SetContents("/ls/root~", std::string(100, 'x'));
   EXPECT_OK(files_.Write("root", "new"));
   EXPECT_EQ(ReadOrWhy(&file_system_, "root"), "new");
@@ -157,7 +157,7 @@ TEST_F(SmallFilesTest, EveryFlippedBitIsDataLossThatNamesTheFile) {
       damaged[i] = static_cast<char>(damaged[i] ^ 1 << bit);
       file_system_.SetContents("/ls/schema/web", damaged);
       const absl::Status status = files_.Read("schema/web").status();
-      // A wrong version cannot be told from another program's.
+      // A damaged version cannot be distinguished from a later format.
       const bool version = i >= 8 && i < 12;
       EXPECT_TRUE(
           IsStatus(version ? absl::StatusCode::kFailedPrecondition : absl::StatusCode::kDataLoss,
@@ -167,7 +167,7 @@ TEST_F(SmallFilesTest, EveryFlippedBitIsDataLossThatNamesTheFile) {
   }
 }
 
-TEST_F(SmallFilesTest, ACutOrGrownFileIsDataLoss) {
+TEST_F(SmallFilesTest, ATruncatedOrExtendedFileIsDataLoss) {
   ASSERT_OK(files_.Write("root", "contents"));
   const std::string sound = file_system_.Contents("/ls/root");
   for (size_t n = 0; n < sound.size(); ++n) {
@@ -197,9 +197,9 @@ TEST_F(SmallFilesTest, ALaterFormatIsFailedPreconditionThatNamesBothVersions) {
                        "/ls/root", "version 7", "knows 1 to 2"));
 }
 
-// A write of a file that has an old version, or none, or not even a directory, with the power lost
-// before each call of the file system and behind the last.
-TEST_F(SmallFilesTest, AfterAPowerLossAFileIsTheOldOneOrTheNewOne) {
+// A write of a file that has an old version, or none, or not even a directory, with a power loss
+// before each call of the file system and after the last.
+TEST_F(SmallFilesTest, AfterAPowerLossAFileIsOldOrNew) {
   int finds_old = 0, finds_new = 0;
   for (const std::string old : {"old", "none"}) {
     for (uint64_t call = 1, last = 100; call <= last; ++call) {
@@ -228,7 +228,7 @@ TEST_F(SmallFilesTest, AfterAPowerLossAFileIsTheOldOneOrTheNewOne) {
         } else {
           ++finds_old;
         }
-        // And it can be written again.
+        // It can be written again.
         ASSERT_OK(files.Write("schema/web", "again"));
         ASSERT_EQ(ReadOrWhy(found.get(), "schema/web"), "again");
       }

@@ -1,4 +1,4 @@
-// Each call is durable by itself, whatever calls that were cut short have left.
+// Each call is durable on its own, whatever interrupted calls have left.
 #include "lockservice/versioned_files.h"
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace {
 
 class VersionedFilesTest : public testing::Test {
  protected:
-  // Directories that were made, and not synced before the process died.
+  // Directories that were created but not synced before the process died.
   void SetUp() override {
     ASSERT_OK(file_system_.CreateDirectory("/ls"));
     ASSERT_OK(file_system_.CreateDirectory("/ls/d"));
@@ -37,7 +37,7 @@ class VersionedFilesTest : public testing::Test {
   VersionedFiles files_{&file_system_, "/ls"};
 };
 
-TEST_F(VersionedFilesTest, AGenerationThatWasGivenOutIsNeverGivenOutAgain) {
+TEST_F(VersionedFilesTest, AGenerationIsNeverAssignedTwice) {
   ASSERT_OK_AND_ASSIGN(const Generation given, files_.NextGeneration());
   AfterEveryPowerLoss([&](VersionedFiles* files) {
     ASSERT_OK_AND_ASSIGN(const Generation next, files->NextGeneration());
@@ -45,7 +45,7 @@ TEST_F(VersionedFilesTest, AGenerationThatWasGivenOutIsNeverGivenOutAgain) {
   });
 }
 
-TEST_F(VersionedFilesTest, AFileThatWasWrittenIsThere) {
+TEST_F(VersionedFilesTest, AWrittenFileSurvives) {
   ASSERT_OK(files_.Write("d/f", "x", SmallFiles::kUnknownGeneration));
   AfterEveryPowerLoss([](VersionedFiles* files) {
     const absl::StatusOr<std::optional<LockServiceFile>> file = files->Find("d/f");
@@ -55,8 +55,8 @@ TEST_F(VersionedFilesTest, AFileThatWasWrittenIsThere) {
   });
 }
 
-TEST_F(VersionedFilesTest, AFileThatWasListedIsThere) {
-  // As another process has left it: the rename was not synced.
+TEST_F(VersionedFilesTest, AListedFileSurvives) {
+  // As another process left it: the rename was not synced.
   ASSERT_OK(SmallFiles(&file_system_, "/ls").Write("d/f~", "x"));
   ASSERT_OK(file_system_.RenameFile("/ls/d/f~", "/ls/d/g"));
   ASSERT_OK_AND_ASSIGN(const auto listed, files_.List("d"));
