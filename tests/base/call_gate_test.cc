@@ -1,4 +1,4 @@
-// Nobody is inside a closed gate.
+// No call is inside a closed gate.
 #include "base/call_gate.h"
 
 #include <atomic>
@@ -23,10 +23,10 @@ TEST(CallGateTest, CallsPassUntilItIsClosed) {
   gate.CloseAndWait();
   EXPECT_TRUE(gate.closed());
   EXPECT_FALSE(CallGate::Pass(&gate));
-  gate.CloseAndWait();  // those who were refused do not count
+  gate.CloseAndWait();  // refused calls do not count
 }
 
-TEST(ConcurrentCallGateTest, ClosingWaitsForTheCallsInsideAndRefusesTheLater) {
+TEST(ConcurrentCallGateTest, ClosingWaitsForTheCallsInsideAndRefusesLaterOnes) {
   CallGate gate;
   auto pass = std::make_unique<CallGate::Pass>(&gate);
   std::atomic<bool> closed{false};
@@ -46,7 +46,7 @@ TEST(ConcurrentCallGateTest, ClosingWaitsForTheCallsInsideAndRefusesTheLater) {
 TEST(ConcurrentCallGateTest, NoCallIsInsideOnceClosingHasReturned) {
   for (int round = 0; round < 50; ++round) {
     CallGate gate;
-    bool open = true;  // no atomic: ThreadSanitizer sees a call that is inside too late
+    bool open = true;  // not atomic: ThreadSanitizer detects a call that is inside too late
     std::atomic<int> passed{0}, wrong{0};
     std::vector<std::thread> callers;
     for (int i = 0; i < 4; ++i) {
@@ -67,7 +67,7 @@ TEST(ConcurrentCallGateTest, NoCallIsInsideOnceClosingHasReturned) {
   }
 }
 
-TEST(CallGateTest, LongCallsDoNotKeepItFromAdvancingButFromClosing) {
+TEST(CallGateTest, LongCallsDelayClosingButNotAdvancing) {
   CallGate gate;
   auto inside = std::make_unique<CallGate::LongPass>(&gate);
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(gate.TryAdvance());
@@ -84,7 +84,7 @@ TEST(CallGateTest, LongCallsDoNotKeepItFromAdvancingButFromClosing) {
   closer.join();
 }
 
-TEST(CallGateTest, TwoAdvancesAreNotPossibleWhileACallThatWasInsideStays) {
+TEST(CallGateTest, TwoAdvancesAreImpossibleWhileAnEarlierCallIsInside) {
   CallGate gate;
   for (int start = 0; start < 2; ++start) {  // in either phase
     auto inside = std::make_unique<CallGate::Pass>(&gate);
@@ -100,7 +100,7 @@ TEST(CallGateTest, TwoAdvancesAreNotPossibleWhileACallThatWasInsideStays) {
   EXPECT_EQ(gate.advances(), 10u);
 }
 
-TEST(ConcurrentCallGateTest, NobodyLooksAtWhatWasReplacedTwoAdvancesAgo) {
+TEST(ConcurrentCallGateTest, NoCallUsesAnObjectReplacedTwoAdvancesAgo) {
   CallGate gate;
   std::atomic<int*> shared{new int(0)};
   std::atomic<bool> done{false};
@@ -110,7 +110,7 @@ TEST(ConcurrentCallGateTest, NobodyLooksAtWhatWasReplacedTwoAdvancesAgo) {
       int last = 0;
       while (!done) {
         const CallGate::Pass pass(&gate);
-        const int now = *shared.load();  // sanitizers see one that was deleted
+        const int now = *shared.load();  // sanitizers detect a deleted one
         EXPECT_GE(now, last);
         last = now;
       }

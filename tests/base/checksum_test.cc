@@ -1,4 +1,4 @@
-// The checksum is XXH3, whichever way it is computed: files are read by other builds.
+// The checksum is XXH3, whichever way it is computed: other builds read the files.
 #include "base/checksum.h"
 
 #include <cstddef>
@@ -26,7 +26,7 @@ TEST(ChecksumTest, IsTheSameWithEveryWidthOfVectors) {
   }
 }
 
-TEST(ChecksumTest, IsWhatItEverWas) {
+TEST(ChecksumTest, HasNotChanged) {
   EXPECT_EQ(Checksum(""), 0x2d06800538d394c2u);
   EXPECT_EQ(Checksum(std::string(1000, 'x'), 7), 12011178006697514372u);
 }

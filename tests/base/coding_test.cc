@@ -1,4 +1,4 @@
-// Integers as bytes, and what the decoders make of bytes that are no encoding.
+// Encoding of integers, and the behaviour of the decoders on invalid bytes.
 #include "base/coding.h"
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace bigtable {
 namespace {
 
-// Every power of two with its neighbours: all lengths of a varint and all edges between them.
+// Every power of two with its neighbours: all lengths of a varint and all limits between them.
 std::vector<uint64_t> Numbers() {
   std::vector<uint64_t> numbers;
   for (int bit = 0; bit < 64; ++bit) {
@@ -32,7 +32,7 @@ std::string Varint(uint64_t v) {
   return out;
 }
 
-TEST(CodingTest, FixedNumbersAreLittleEndianAndComeBack) {
+TEST(CodingTest, FixedNumbersAreLittleEndianAndRoundTrip) {
   std::string bytes;
   AppendFixed32(&bytes, 0x04030201);
   AppendFixed64(&bytes, 0x0c0b0a0908070605);
@@ -41,7 +41,7 @@ TEST(CodingTest, FixedNumbersAreLittleEndianAndComeBack) {
   EXPECT_EQ(LoadFixed64(bytes.data() + 4), 0x0c0b0a0908070605u);
 }
 
-TEST(CodingTest, BigEndianNumbersCompareAsTheirBytes) {
+TEST(CodingTest, BigEndianNumbersCompareLikeTheirBytes) {
   const std::vector<uint64_t> numbers = Numbers();
   std::string a(8, '\0'), b(8, '\0');
   for (size_t i = 0; i + 1 < numbers.size(); ++i) {
@@ -52,7 +52,7 @@ TEST(CodingTest, BigEndianNumbersCompareAsTheirBytes) {
   }
 }
 
-TEST(CodingTest, VarintsComeBackAndHaveTheLengthThatIsSaid) {
+TEST(CodingTest, VarintsRoundTripAndHaveTheStatedLength) {
   for (const uint64_t v : Numbers()) {
     const std::string bytes = Varint(v);
     EXPECT_EQ(static_cast<int>(bytes.size()), VarintLength(v)) << v;
@@ -64,14 +64,14 @@ TEST(CodingTest, VarintsComeBackAndHaveTheLengthThatIsSaid) {
   }
 }
 
-TEST(CodingTest, AVarintEndsWhereItEndsWhateverFollows) {
+TEST(CodingTest, BytesAfterAVarintDoNotMatter) {
   const std::string bytes = Varint(300) + "\xff\xff";
   uint64_t v = 0;
   EXPECT_EQ(ParseVarint64(bytes.data(), bytes.data() + bytes.size(), &v), bytes.data() + 2);
   EXPECT_EQ(v, 300u);
 }
 
-TEST(CodingTest, ACutVarintIsRefused) {
+TEST(CodingTest, ATruncatedVarintIsRefused) {
   for (const uint64_t v : Numbers()) {
     const std::string bytes = Varint(v);
     for (size_t n = 0; n < bytes.size(); ++n) {
@@ -107,7 +107,7 @@ TEST(CodingTest, AVarint32OfMoreThan32BitsIsRefused) {
   }
 }
 
-TEST(CodingTest, ZigZagKeepsSmallMagnitudesSmallAndComesBack) {
+TEST(CodingTest, ZigZagKeepsSmallMagnitudesSmallAndRoundTrips) {
   EXPECT_EQ(ZigZag(0), 0u);
   EXPECT_EQ(ZigZag(-1), 1u);
   EXPECT_EQ(ZigZag(1), 2u);
@@ -134,7 +134,7 @@ bool ReadEverything(Decoder* in) {
   return right & (in->Bytes(2) == "ab");
 }
 
-TEST(DecoderTest, ReadsWhatWasAppended) {
+TEST(DecoderTest, ReadsAppendedValues) {
   const std::string bytes = Everything();
   Decoder in(bytes);
   EXPECT_EQ(in.rest(), bytes);
@@ -143,7 +143,7 @@ TEST(DecoderTest, ReadsWhatWasAppended) {
   EXPECT_TRUE(in.at_end());
 }
 
-TEST(DecoderTest, EveryCutIsNoticed) {
+TEST(DecoderTest, EveryTruncationIsDetected) {
   const std::string bytes = Everything();
   for (size_t n = 0; n < bytes.size(); ++n) {
     Decoder in(std::string_view(bytes).substr(0, n));
@@ -155,9 +155,9 @@ TEST(DecoderTest, EveryCutIsNoticed) {
 TEST(DecoderTest, StaysFailed) {
   const std::string_view bytes = "abcdefghij";
   Decoder in(bytes);
-  EXPECT_TRUE(in.Bytes(11).empty());  // one more than there is
+  EXPECT_TRUE(in.Bytes(11).empty());  // one more than there are
   EXPECT_FALSE(in.ok());
-  // All of these would be there.
+  // There are enough bytes for each of these.
   EXPECT_EQ(in.Byte(), 0);
   EXPECT_EQ(in.Fixed32(), 0u);
   EXPECT_EQ(in.Fixed64(), 0u);

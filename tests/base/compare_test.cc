@@ -1,6 +1,6 @@
-// Comparisons without a call say what memcmp and std::string_view say, whatever the sizes, wherever
-// the texts begin, and without a look at what is behind them: each ends with its allocation, which
-// AddressSanitizer watches.
+// Comparisons without a function call agree with memcmp and std::string_view, for all sizes and
+// alignments, and do not read past the texts: each text ends with its allocation, which
+// AddressSanitizer checks.
 #include "base/compare.h"
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostBytes = 40;
 
-// Bytes that begin at a place of our choice within a word.
+// Bytes that begin at a chosen offset within a word.
 class Placed {
  public:
   Placed(std::string_view text, size_t start) : start_(start), bytes_(start + text.size()) {
@@ -43,7 +43,7 @@ uint64_t NumberByHand(std::string_view key) {
   return number;
 }
 
-// Everything that compare.h says about the two, of which the first `common` bytes are the same.
+// Checks all functions of compare.h for two texts, of which the first `common` bytes are equal.
 void Check(std::string_view a, std::string_view b, size_t common) {
   const std::string what = Cat(Quoted(a), " and ", Quoted(b));
   const size_t n = std::min(a.size(), b.size());
@@ -65,8 +65,8 @@ void Check(std::string_view a, std::string_view b, size_t common) {
   }
 }
 
-// Texts of these sizes that begin with the same `common` bytes, go on with these two, and then have
-// bytes that say nothing: other ones, and the same ones.
+// Texts of these sizes that begin with the same `common` bytes, continue with these two bytes, and
+// then have bytes that do not matter: once different ones, and once equal ones.
 void CheckPair(Random& random, size_t size_a, size_t size_b, size_t common,
                std::pair<unsigned char, unsigned char> differing, size_t start_a, size_t start_b) {
   std::string a = random.Bytes(size_a);
@@ -82,7 +82,7 @@ void CheckPair(Random& random, size_t size_a, size_t size_b, size_t common,
   Check(placed.view(), Placed(b, start_b).view(), common);
 }
 
-TEST(CompareTest, TheFirstDifferenceDecidesAtEveryPlaceOfTextsOfAllSizes) {
+TEST(CompareTest, TheFirstDifferenceDecidesAtEveryPositionForAllSizes) {
   Random random(1);
   for (size_t size_a = 1; size_a <= kMostBytes; ++size_a) {
     for (size_t size_b = 1; size_b <= kMostBytes; ++size_b) {
@@ -98,7 +98,7 @@ TEST(CompareTest, TheFirstDifferenceDecidesAtEveryPlaceOfTextsOfAllSizes) {
   }
 }
 
-TEST(CompareTest, NothingDependsOnWhereATextBegins) {
+TEST(CompareTest, TheAlignmentOfATextDoesNotMatter) {
   Random random(2);
   for (size_t start_a = 0; start_a < 16; ++start_a) {
     for (size_t start_b = 0; start_b < 16; ++start_b) {
@@ -110,7 +110,7 @@ TEST(CompareTest, NothingDependsOnWhereATextBegins) {
   }
 }
 
-TEST(CompareTest, WhatATextBeginsWithIsLessAndEqualTextsAreNot) {
+TEST(CompareTest, AProperPrefixIsLessAndEqualTextsAreNot) {
   Random random(3);
   for (size_t size = 0; size <= kMostBytes; ++size) {
     for (size_t shorter = 0; shorter <= size; ++shorter) {
@@ -124,8 +124,8 @@ TEST(CompareTest, WhatATextBeginsWithIsLessAndEqualTextsAreNot) {
   }
 }
 
-// Whatever the prefix, and whether keys begin with it or not.
-TEST(CompareTest, NumbersBehindAPrefixDecideWhereTheyDiffer) {
+// For any prefix, and keys with or without it.
+TEST(CompareTest, NumbersAfterAPrefixDecideIfTheyDiffer) {
   Random random(4);
   const auto text = [&random] {
     std::string bytes;
@@ -146,13 +146,13 @@ TEST(CompareTest, NumbersBehindAPrefixDecideWhereTheyDiffer) {
   EXPECT_EQ(KeyNumberBehind("row/", "row/12345678"), NumberByHand("12345678"));
 }
 
-TEST(CompareTest, TextsThatAreNowhereAreEmpty) {
+TEST(CompareTest, TextsWithANullPointerAreEmpty) {
   ASSERT_NO_FATAL_FAILURE(Check({}, {}, 0));
   ASSERT_NO_FATAL_FAILURE(Check({}, "a", 0));
   ASSERT_NO_FATAL_FAILURE(Check({}, std::string_view("\0", 1), 0));
 }
 
-TEST(CompareTest, AKeyNumberIsTheFirstEightBytesOrFewerAndZeros) {
+TEST(CompareTest, AKeyNumberIsTheFirstEightBytesPaddedWithZeros) {
   EXPECT_EQ(KeyNumber(""), 0u);
   EXPECT_EQ(KeyNumber("\x01"), 0x0100000000000000u);
   EXPECT_EQ(KeyNumber("\x01\x02\x03\x04\x05\x06\x07"), 0x0102030405060700u);

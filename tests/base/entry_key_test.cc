@@ -1,4 +1,4 @@
-// The order of encoded keys is that of the data model, and what is no key is known as such.
+// Encoded keys are in the order of the data model, and invalid keys are recognized.
 #include "base/entry_key.h"
 
 #include <compare>
@@ -48,8 +48,8 @@ struct Entry {
     return key;
   }
 
-  // What the data model orders by, in words: see the top of entry_key.h. The order of a row's
-  // deletions for different groups is nobody's concern.
+  // The order of the data model, field by field: see the top of entry_key.h. The order of a row's
+  // deletions for different groups does not matter.
   auto Order() const {
     const bool of_row = ScopeOf(kind) == EntryScope::kRow;
     const bool of_family = ScopeOf(kind) == EntryScope::kFamily;
@@ -60,7 +60,7 @@ struct Entry {
   }
 };
 
-// Texts that meet in prefixes, zeros, end marks and escapes.
+// Texts that share prefixes, zeros, end marks and escapes.
 std::string HostileText(Random& random, bool with_zero) {
   static const std::string kBytes =
       "\x00\x01\xff\xfe"
@@ -89,7 +89,7 @@ Entry RandomEntry(Random& random) {
   return entry;
 }
 
-// An entry that has much in common with `other`.
+// An entry that shares several fields with `other`.
 Entry Neighbour(Random& random, const Entry& other) {
   const Entry fresh = RandomEntry(random);
   Entry entry = other;
@@ -105,7 +105,7 @@ Entry Neighbour(Random& random, const Entry& other) {
   return entry;
 }
 
-TEST(EntryKeyTest, TheWorkedExampleIsByteForByteTheHeaders) {
+TEST(EntryKeyTest, TheWorkedExampleHasTheSpecifiedBytes) {
   const Entry entry{"r", "f", "q", 1, {2, 0}, EntryKind::kCell};
   EXPECT_EQ(entry.Encode(),
             "r\x00\x01"
@@ -116,14 +116,14 @@ TEST(EntryKeyTest, TheWorkedExampleIsByteForByteTheHeaders) {
             "\x01"s);
 }
 
-TEST(EntryKeyTest, MemcmpIsTheOrderOfTheDataModelRandom) {
+TEST(EntryKeyTest, MemcmpOrdersKeysLikeTheDataModelRandom) {
   ForEachSeed(20, [](uint64_t seed) {
     Random random(seed);
     for (int i = 0; i < 5000; ++i) {
       const Entry a = RandomEntry(random);
       const Entry b = Neighbour(random, a);
       const auto order = a.Order() <=> b.Order();
-      if (order == 0) continue;  // equal, or two entries that differ in the kind alone
+      if (order == 0) continue;  // equal, or two entries that differ only in the kind
       if (a.kind == EntryKind::kDeleteRow && b.kind == a.kind && a.group != b.group) continue;
       const std::string ka = a.Encode(), kb = b.Encode();
       ASSERT_EQ(std::string_view(ka).compare(kb) < 0, order < 0)
@@ -133,7 +133,7 @@ TEST(EntryKeyTest, MemcmpIsTheOrderOfTheDataModelRandom) {
   });
 }
 
-TEST(EntryKeyTest, EveryPartComesBackRandom) {
+TEST(EntryKeyTest, EveryPartRoundTripsRandom) {
   ForEachSeed(5, [](uint64_t seed) {
     Random random(seed);
     for (int i = 0; i < 5000; ++i) {
@@ -163,7 +163,7 @@ TEST(EntryKeyTest, EveryPartComesBackRandom) {
   });
 }
 
-TEST(EntryKeyTest, EveryGroupOfARowDeletionComesBackAndBeforeAllFamilies) {
+TEST(EntryKeyTest, EveryGroupOfARowDeletionRoundTripsAndSortsBeforeAllFamilies) {
   const std::string cell = Entry{"r", "\x01", ""}.Encode();
   for (const uint32_t group : {0u, 1u, 126u, 127u, 128u, 16383u, 1u << 31, UINT32_MAX}) {
     Entry entry{"r", "", "", 0, {7, 1}, EntryKind::kDeleteRow, group};
@@ -175,7 +175,7 @@ TEST(EntryKeyTest, EveryGroupOfARowDeletionComesBackAndBeforeAllFamilies) {
   }
 }
 
-TEST(EntryKeyTest, NoCutOfAKeyIsWellFormed) {
+TEST(EntryKeyTest, NoTruncatedKeyIsWellFormed) {
   for (const Entry& entry :
        {Entry{"row", "fam", "qualifier", 77, {99, 3}, EntryKind::kCell},
         Entry{"a\0b"s, "f", "\0"s, 0, {kMaxSequence, kMaxOrdinal}, EntryKind::kShadow},
@@ -188,18 +188,19 @@ TEST(EntryKeyTest, NoCutOfAKeyIsWellFormed) {
     for (size_t n = 0; n < key.size(); ++n) {
       EXPECT_FALSE(IsWellFormed(std::string_view(key).substr(0, n)))
           << DebugString(key) << " " << n;
-      if (n + 1 < key.size()) {  // with the kind still there
+      if (n + 1 < key.size()) {  // with the kind kept
         EXPECT_FALSE(IsWellFormed(key.substr(0, n) + key.back())) << DebugString(key) << " " << n;
       }
     }
   }
 }
 
-TEST(EntryKeyTest, KindsThatDoNotExistOrDoNotFitAreRefused) {
+TEST(EntryKeyTest, UnknownOrMismatchedKindsAreRefused) {
   std::string key = Entry{"r", "f", "q", 1, {2, 0}}.Encode();
   for (int kind = 0; kind < 256; ++kind) {
     key.back() = static_cast<char>(kind);
-    // A cell, a deletion of one, a ghost and a shadow look the same; the others have no timestamp.
+    // A cell, a deletion of a cell, a ghost and a shadow have the same form; the others have no
+    // timestamp.
     EXPECT_EQ(IsWellFormed(key), kind >= 1 && kind <= 4) << kind;
   }
   std::string row = Entry{"r", "", "", 0, {2, 0}, EntryKind::kDeleteRow}.Encode();
@@ -213,7 +214,7 @@ TEST(EntryKeyTest, KindsThatDoNotExistOrDoNotFitAreRefused) {
   }
 }
 
-TEST(EntryKeyTest, BrokenEscapesTimestampsAndGroupsAreRefused) {
+TEST(EntryKeyTest, InvalidEscapesTimestampsAndGroupsAreRefused) {
   std::string trailer;
   AppendTrailer(&trailer, 1, {2, 0}, EntryKind::kCell);
   EXPECT_TRUE(
@@ -223,7 +224,7 @@ TEST(EntryKeyTest, BrokenEscapesTimestampsAndGroupsAreRefused) {
   EXPECT_FALSE(
       IsWellFormed("r\0\x02"
                    "f\0q\0\x01"s +
-                   trailer));  // an escape that is none
+                   trailer));  // an invalid escape
   EXPECT_FALSE(
       IsWellFormed("r\0\x01"
                    "f\0q\0\x02"s +
@@ -235,7 +236,7 @@ TEST(EntryKeyTest, BrokenEscapesTimestampsAndGroupsAreRefused) {
   EXPECT_FALSE(
       IsWellFormed("r\0\x01"
                    "f\0q\0\x01x"s +
-                   trailer));  // bytes behind the end mark
+                   trailer));  // bytes after the end mark
   EXPECT_FALSE(
       IsWellFormed("r\0\x01"
                    "f\0q\0\x01\0\x01"s +
@@ -269,7 +270,7 @@ TEST(EntryKeyTest, RandomBytesNeverCrashTheCheckRandom) {
       std::string key = RandomEntry(random).Encode();
       key[random.Below(key.size())] = static_cast<char>(random.Next());
       if (!IsWellFormed(key)) continue;
-      // What passes can be taken apart: the sanitizers watch.
+      // A key that passes can be parsed: the sanitizers check it.
       std::string scratch;
       const size_t row_size = RowPrefixSize(key);
       ASSERT_LE(row_size, key.size() - kTrailerSize);
@@ -282,7 +283,7 @@ TEST(EntryKeyTest, RandomBytesNeverCrashTheCheckRandom) {
   });
 }
 
-TEST(EntryKeyTest, UnescapeCopiesOnlyWhereThereWereZeros) {
+TEST(EntryKeyTest, UnescapeCopiesOnlyIfThereWereZeros) {
   std::string scratch = "untouched";
   const std::string plain = RowPrefix("plain\xff\x01");
   EXPECT_EQ(Unescape(plain, &scratch), "plain\xff\x01");
@@ -296,7 +297,7 @@ TEST(EntryKeyTest, UnescapeCopiesOnlyWhereThereWereZeros) {
   EXPECT_EQ(Unescape(RowPrefix(""), &scratch), "");
 }
 
-TEST(EntryKeyTest, ThePrefixSuccessorIsTheFirstKeyBehindThePrefix) {
+TEST(EntryKeyTest, ThePrefixSuccessorIsTheFirstKeyAfterThePrefix) {
   EXPECT_EQ(PrefixSuccessor("a"), "b");
   EXPECT_EQ(PrefixSuccessor("a\xff\xff"), "b");
   EXPECT_EQ(PrefixSuccessor("a\x7f"), "a\x80");
@@ -313,7 +314,7 @@ TEST(EntryKeyTest, ThePrefixSuccessorIsTheFirstKeyBehindThePrefix) {
   }
 }
 
-TEST(EntryKeyTest, ATimestampTargetStandsBeforeTheCellsUpToItAndBehindTheNewer) {
+TEST(EntryKeyTest, ATimestampTargetSortsBeforeCellsUpToItAndAfterNewerOnes) {
   std::string target = RowPrefix("r");
   AppendColumn(&target, "f", "q");
   AppendTimestamp(&target, 100);
@@ -326,7 +327,7 @@ TEST(EntryKeyTest, ATimestampTargetStandsBeforeTheCellsUpToItAndBehindTheNewer) 
   EXPECT_LT((Entry{"r", "f", "q", 0, {1, 0}, EntryKind::kDeleteColumn}.Encode()), target);
 }
 
-TEST(EntryKeyTest, PeopleCanReadAKey) {
+TEST(EntryKeyTest, DebugStringIsReadable) {
   EXPECT_EQ(DebugString(Entry{"r\0"s, "f", "q", 5, {7, 1}}.Encode()), "r\\x00/f:q@5#7.1 cell");
   EXPECT_EQ(DebugString(Entry{"r", "f", "", 0, {7, 0}, EntryKind::kDeleteFamily}.Encode()),
             "r/f:#7.0 delete-family");

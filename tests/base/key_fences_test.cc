@@ -14,14 +14,14 @@
 namespace bigtable {
 namespace {
 
-// Of few different bytes, so that many have much in common.
+// Keys of few different bytes, so that many share prefixes.
 std::string RandomKey(Random& random, std::string_view prefix) {
   std::string key(prefix);
   for (uint64_t n = random.Below(14); n > 0; --n) key.push_back("\0ab\xff"[random.Below(4)]);
   return key;
 }
 
-TEST(KeyFencesTest, TheKeysBeforeAreSmallerAndThoseBehindLarger) {
+TEST(KeyFencesTest, KeysBeforeTheBoundsAreSmallerAndKeysAfterAreLarger) {
   Random random(1);
   for (int round = 0; round < 600; ++round) {
     const std::string prefix = random.OneIn(2) ? "" : "prefix-of-all";
@@ -46,7 +46,7 @@ TEST(KeyFencesTest, TheKeysBeforeAreSmallerAndThoseBehindLarger) {
   }
 }
 
-TEST(KeyFencesTest, FewKeysAreLeftToBeCompared) {
+TEST(KeyFencesTest, FewKeysMustBeCompared) {
   std::vector<std::string> keys;
   for (int i = 100; i < 200; ++i) keys.push_back(Cat("some-long-prefix-", i));
   const KeyFences fences({keys.begin(), keys.end()});

@@ -1,4 +1,4 @@
-// What owns memory in base: Arena and RefCounted. And Quoted, which shows it to people.
+// The classes of base that own memory: Arena and RefCounted. Also Quoted.
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -34,21 +34,21 @@ TEST(ArenaTest, PiecesAreAlignedAndDoNotOverlap) {
   }
 }
 
-TEST(ArenaTest, TakesNothingBeforeTheFirstPieceAndLittleMoreThanItIsAskedFor) {
+TEST(ArenaTest, AllocatesNothingAtFirstAndLittleMoreThanRequested) {
   Arena arena;
   EXPECT_EQ(arena.allocated(), 0u);
   arena.Allocate(1);
   EXPECT_EQ(arena.allocated(), 4u << 10);
-  uint64_t asked = 8;
-  while (asked < 8 << 20) {
+  uint64_t requested = 8;
+  while (requested < 8 << 20) {
     arena.Allocate(1000);
-    asked += 1000;
-    ASSERT_GE(arena.allocated(), asked);
+    requested += 1000;
+    ASSERT_GE(arena.allocated(), requested);
   }
-  EXPECT_LE(arena.allocated(), asked + (256 << 10));
+  EXPECT_LE(arena.allocated(), requested + (256 << 10));
 }
 
-TEST(ArenaTest, ALargePieceHasAChunkOfItsOwnAndTheOneInUseIsUsedOn) {
+TEST(ArenaTest, ALargePieceHasItsOwnChunkAndTheCurrentOneStaysInUse) {
   Arena arena;
   arena.Allocate(8);
   const uint64_t before = arena.allocated();
@@ -100,7 +100,7 @@ TEST(RefCountedTest, ConcurrentReferencesAreAllCounted) {
   EXPECT_EQ(destroyed, 1);
 }
 
-TEST(QuotedTest, EscapesWhatCannotBePrintedAndCutsWhatIsLong) {
+TEST(QuotedTest, EscapesUnprintableBytesAndTruncatesLongText) {
   EXPECT_EQ(Quoted(""), "\"\"");
   EXPECT_EQ(Quoted("a b"), "\"a b\"");
   EXPECT_EQ(Quoted(std::string_view("\0\xff\"\n", 4)), "\"\\x00\\xff\\\"\\n\"");

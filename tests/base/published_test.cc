@@ -1,4 +1,4 @@
-// A published object lives as long as it is current or pinned, and not longer.
+// A published object lives as long as it is current or pinned, and no longer.
 #include "base/published.h"
 
 #include <atomic>
@@ -27,7 +27,7 @@ class Number final : public Publishable {
   std::atomic<int>* const destroyed_;
 };
 
-TEST(PublishedTest, GetReturnsWhatWasPublishedLast) {
+TEST(PublishedTest, GetReturnsTheLastPublishedObject) {
   std::atomic<int> destroyed{0};
   Published<Number> current(new Number(1, &destroyed));
   EXPECT_EQ(current.Get()->value, 1);
@@ -64,7 +64,7 @@ TEST(PublishedTest, EveryPinCounts) {
   EXPECT_FALSE(Pin<Number>().Clone());
 }
 
-TEST(PublishedTest, APinOutlivesTheOneWhoPublished) {
+TEST(PublishedTest, APinOutlivesThePublisher) {
   std::atomic<int> destroyed{0};
   Pin<Number> pin;
   {
@@ -77,8 +77,8 @@ TEST(PublishedTest, APinOutlivesTheOneWhoPublished) {
   EXPECT_EQ(destroyed, 1);
 }
 
-// More threads than there are stripes, so that each stripe pins.
-TEST(PublishedTest, PinsOfAllThreadsKeepTheObjectAndMayBeDroppedByAnother) {
+// More threads than stripes, so that each stripe pins.
+TEST(PublishedTest, PinsOfAllThreadsKeepTheObjectAndAnyThreadMayDropThem) {
   std::atomic<int> destroyed{0};
   Published<Number> current(new Number(1, &destroyed));
   std::vector<Pin<Number>> pins(kStripes * 2);
@@ -94,7 +94,7 @@ TEST(PublishedTest, PinsOfAllThreadsKeepTheObjectAndMayBeDroppedByAnother) {
   EXPECT_EQ(destroyed, 1);
 }
 
-TEST(ConcurrentPublishedTest, ReadersSeeWholeObjectsInOrderAndNoneIsLeaked) {
+TEST(ConcurrentPublishedTest, ReadersSeeWholeObjectsInOrderWithoutLeaks) {
   const int kObjects = kSanitized ? 3000 : 20000;
   std::atomic<int> destroyed{0};
   std::atomic<bool> done{false};
@@ -109,7 +109,7 @@ TEST(ConcurrentPublishedTest, ReadersSeeWholeObjectsInOrderAndNoneIsLeaked) {
         while (!done) {
           held.push_back(current.Get());
           const int value = held.back()->value;
-          if (value < last) wrong.fetch_add(1);  // also -1, of a destroyed one
+          if (value < last) wrong.fetch_add(1);  // also -1, if it was destroyed
           last = value;
           if (held.size() < 16) continue;
           for (size_t k = 0; k + 1 < held.size(); ++k) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kNow = 1'000'000'000'000;
 
-TEST(RetryPauseTest, APauseDoublesWithEachFailureUpToTheMost) {
+TEST(RetryPauseTest, APauseDoublesWithEachFailureUpToTheLimit) {
   RetryPause pause;
   EXPECT_TRUE(pause.IsDue(kNow));
   EXPECT_EQ(pause.Left(kNow), absl::ZeroDuration());
@@ -26,7 +26,7 @@ TEST(RetryPauseTest, APauseDoublesWithEachFailureUpToTheMost) {
   EXPECT_EQ(expected, RetryPause::kMost);
 }
 
-TEST(RetryPauseTest, WhatMayHelpEndsThePauseButNotItsGrowth) {
+TEST(RetryPauseTest, TryNowEndsThePauseButNotItsGrowth) {
   RetryPause pause;
   pause.Failed(kNow);
   pause.Failed(kNow);
@@ -36,7 +36,7 @@ TEST(RetryPauseTest, WhatMayHelpEndsThePauseButNotItsGrowth) {
   EXPECT_EQ(pause.Left(kNow), 4 * RetryPause::kFirst);
 }
 
-TEST(RetryPauseTest, WhatTakesLongIsNotTriedForMoreThanHalfOfTheTime) {
+TEST(RetryPauseTest, SlowAttemptsTakeAtMostHalfOfTheTime) {
   RetryPause pause;
   pause.Failed(kNow, absl::Minutes(1));
   EXPECT_EQ(pause.Left(kNow), absl::Minutes(1));

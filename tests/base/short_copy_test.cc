@@ -1,5 +1,5 @@
-// CopyShort copies as memcpy does, and neither writes nor reads beside it: the bytes that are read
-// end with their allocation, which AddressSanitizer watches.
+// CopyShort copies like memcpy, and neither writes nor reads outside the range: the source ends
+// with its allocation, which AddressSanitizer checks.
 #include "base/short_copy.h"
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 namespace bigtable {
 namespace {
 
-constexpr size_t kMostBytes = 80;  // more than twice what is copied without a call
-constexpr size_t kMargin = 64;     // on both sides of what is written
+constexpr size_t kMostBytes = 80;  // more than twice the size that is copied without a call
+constexpr size_t kMargin = 64;     // on both sides of the target
 
-TEST(ShortCopyTest, CopiesExactlyThoseBytesFromAnywhereToAnywhere) {
+TEST(ShortCopyTest, CopiesExactlyTheRangeForAllAlignments) {
   Random random(1);
   for (size_t n = 0; n <= kMostBytes; ++n) {
     for (size_t from = 0; from < 16; ++from) {
@@ -36,7 +36,7 @@ TEST(ShortCopyTest, CopiesExactlyThoseBytesFromAnywhereToAnywhere) {
   }
 }
 
-TEST(ShortCopyTest, NothingIsCopiedFromNowhere) {
+TEST(ShortCopyTest, ZeroBytesMayBeCopiedFromNull) {
   char target = 'x';
   CopyShort(&target, nullptr, 0);
   EXPECT_EQ(target, 'x');

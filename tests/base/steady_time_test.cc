@@ -1,4 +1,4 @@
-// The clock that durations are measured by, and deadlines on it, beside a wall clock that jumps.
+// The clock for durations, and deadlines on it, while the wall clock jumps.
 #include "base/steady_time.h"
 
 #include <thread>
@@ -35,17 +35,17 @@ TEST_F(SteadyTimeTest, ArithmeticSaturates) {
   EXPECT_LT(SteadyTime(), now);
 }
 
-TEST_F(SteadyTimeTest, NobodySetsIt) {
+TEST_F(SteadyTimeTest, SettingTheWallClockDoesNotAffectIt) {
   const SteadyTime steady = SteadyTime::Now();
   const absl::Time wall = absl::Now();
   SetWallClockOffset(-absl::Hours(24));
-  EXPECT_LT(absl::Now(), wall);  // it is set
+  EXPECT_LT(absl::Now(), wall);  // the wall clock was set
   EXPECT_GE(SteadyTime::Now(), steady);
   SetWallClockOffset(absl::Hours(24));
   EXPECT_LT(SteadyTime::Now() - steady, absl::Hours(1));
 }
 
-TEST_F(SteadyTimeTest, ADeadlineStaysWhereItIsWhenTheWallClockIsSet) {
+TEST_F(SteadyTimeTest, SettingTheWallClockDoesNotMoveADeadline) {
   const Deadline soon = absl::Now() + absl::Milliseconds(50);
   const Deadline late = absl::Now() + absl::Hours(1);
   for (const absl::Duration jump : {-absl::Hours(24), absl::Hours(24)}) {
@@ -62,7 +62,7 @@ TEST_F(SteadyTimeTest, ADeadlineStaysWhereItIsWhenTheWallClockIsSet) {
                 CallLimits{.deadline = soon}.Check());
 }
 
-TEST_F(SteadyTimeTest, DeadlinesAtTheEndsOfTime) {
+TEST_F(SteadyTimeTest, InfiniteAndPastDeadlines) {
   EXPECT_TRUE(Deadline().is_never());
   EXPECT_TRUE(Deadline(absl::InfiniteFuture()).is_never());
   EXPECT_TRUE(Deadline::In(absl::InfiniteDuration()).is_never());
@@ -74,8 +74,8 @@ TEST_F(SteadyTimeTest, DeadlinesAtTheEndsOfTime) {
   EXPECT_LT(Deadline(absl::UnixEpoch()), Deadline());
 }
 
-// As long as it should, and not shorter or longer by what the clock has jumped.
-TEST_F(SteadyTimeTest, AWaitForAConditionLastsByIt) {
+// The wait lasts as long as requested, not shorter or longer by the jump of the clock.
+TEST_F(SteadyTimeTest, AWaitForAConditionUsesIt) {
   Mutex mutex;
   CondVar never;
   for (const absl::Duration jump : {-absl::Hours(24), absl::Hours(24)}) {
