@@ -35,7 +35,7 @@ uint64_t MarkOf(const Block& block) {
   return mark;
 }
 
-// Of this process, in bytes.
+// The anonymous memory of this process, in bytes.
 uint64_t AnonymousMemory() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -46,7 +46,7 @@ uint64_t AnonymousMemory() {
   return 0;
 }
 
-TEST(BlockCacheTest, FindsWhatWasInsertedUnderItsKeyOnly) {
+TEST(BlockCacheTest, FindsABlockUnderItsKeyOnly) {
   MemoryBudget budget(32 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
   const uint64_t file = cache.NewFileId();
@@ -69,10 +69,10 @@ TEST(BlockCacheTest, KeepsTheFirstBlockOfAKey) {
   EXPECT_EQ(MarkOf(*cache.Lookup({1, 0})), 1u);
 }
 
-TEST(BlockCacheTest, ReplacesTheBlockOfAKeyAndOfNoOther) {
+TEST(BlockCacheTest, ReplacesOnlyTheBlockOfTheKey) {
   MemoryBudget budget(32 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
-  cache.Replace({1, 0}, NewBlock(1));  // none is here yet
+  cache.Replace({1, 0}, NewBlock(1));  // there is none yet
   cache.Insert({1, 100}, NewBlock(2));
   cache.Insert({2, 0}, NewBlock(3));
   EXPECT_EQ(MarkOf(*cache.Lookup({1, 0})), 1u);
@@ -84,7 +84,7 @@ TEST(BlockCacheTest, ReplacesTheBlockOfAKeyAndOfNoOther) {
   EXPECT_EQ(MarkOf(*cache.Lookup({2, 0})), 3u);
 }
 
-TEST(BlockCacheTest, ReplacingChargesTheDifferenceAndLettingGoGivesAllBack) {
+TEST(BlockCacheTest, ReplacingChargesTheDifferenceAndErasingReleasesAll) {
   MemoryBudget budget(32 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Insert({1, 0}, NewBlock(1));
@@ -99,7 +99,7 @@ TEST(BlockCacheTest, ReplacingChargesTheDifferenceAndLettingGoGivesAllBack) {
   EXPECT_EQ(budget.used(Use::kBlockCache), 0u);
 }
 
-TEST(BlockCacheTest, ABlockGoesAlsoForOneThatIsTooLarge) {
+TEST(BlockCacheTest, ABlockIsEvictedEvenForATooLargeReplacement) {
   MemoryBudget budget(32 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Insert({1, 0}, NewBlock(1));
@@ -129,8 +129,8 @@ TEST(BlockCacheTest, AReplacedBlockLivesAsLongAsItsReaders) {
   EXPECT_EQ(MarkOf(*mine), 2u);
 }
 
-TEST(BlockCacheTest, AReplacedBlockThatNobodyReadsIsReleased) {
-  if (kSanitized) GTEST_SKIP() << "they keep what is freed, and look for leaks themselves";
+TEST(BlockCacheTest, AReplacedBlockWithoutReadersIsFreed) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers keep freed memory, and detect leaks themselves";
   MemoryBudget budget(64 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
   constexpr size_t kLarge = 2 << 20;
@@ -143,7 +143,7 @@ TEST(BlockCacheTest, AReplacedBlockThatNobodyReadsIsReleased) {
   EXPECT_LT(AnonymousMemory(), before + 10 * kLarge);
 }
 
-TEST(BlockCacheTest, ReplacingWithMoreMakesRoomAmongTheOthers) {
+TEST(BlockCacheTest, ReplacingWithALargerBlockEvictsOthers) {
   MemoryBudget budget(MemoryBudget::kMinimum);
   BlockCache& cache = BudgetAccess::Cache(budget);
   for (uint64_t i = 0; i < 10000; ++i) cache.Insert({1, i}, NewBlock(i));
@@ -159,7 +159,7 @@ TEST(BlockCacheTest, ReplacingWithMoreMakesRoomAmongTheOthers) {
   EXPECT_EQ(budget.used(Use::kBlockCache), 0u);
 }
 
-// As hot as the one that was there: a scan cache replaces a row whenever it was written to.
+// It keeps its hits: a scan cache replaces a row whenever the row was written.
 TEST(BlockCacheTest, AReplacedBlockOutlivesAScan) {
   MemoryBudget budget(8 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
@@ -180,7 +180,7 @@ TEST(BlockCacheTest, AReplacedBlockOutlivesAScan) {
   EXPECT_GT(found, kHot * 95 / 100);
 }
 
-TEST(BlockCacheTest, ReadersOnManyThreadsSeeABlockThatWasOnceThere) {
+TEST(BlockCacheTest, ReadersOnManyThreadsSeeBlocksThatWereInserted) {
   MemoryBudget budget(MemoryBudget::kMinimum);
   BlockCache& cache = BudgetAccess::Cache(budget);
   constexpr uint64_t kBlocks = 50;
@@ -223,7 +223,7 @@ TEST(BlockCacheTest, StaysWithinTheBudgetAndChargesIt) {
   EXPECT_GT(budget.used(Use::kBlockCache), cache.capacity() * 9 / 10);
 }
 
-TEST(BlockCacheTest, TakesWhatOthersLeaveAndGivesItBack) {
+TEST(BlockCacheTest, UsesWhatOtherUsesLeaveAndShrinks) {
   MemoryBudget budget(64 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
   for (uint64_t i = 0; i < 20000; ++i) cache.Insert({1, i}, NewBlock(i));
@@ -234,14 +234,14 @@ TEST(BlockCacheTest, TakesWhatOthersLeaveAndGivesItBack) {
   cache.Shrink();
   EXPECT_LE(budget.used(), budget.limit());
 
-  BudgetAccess::Charge(budget, Use::kMemtables, 48 << 20);  // more than there is
+  BudgetAccess::Charge(budget, Use::kMemtables, 48 << 20);  // more than the limit
   cache.Shrink();
   EXPECT_EQ(cache.capacity(), budget.limit() / 16);
   EXPECT_LE(budget.used(Use::kBlockCache), budget.limit() / 16);
   EXPECT_GT(budget.used(Use::kBlockCache), 0u);
 }
 
-TEST(BlockCacheTest, InsertEvictsWhenOthersHaveGrown) {
+TEST(BlockCacheTest, InsertEvictsWhenOtherUsesHaveGrown) {
   MemoryBudget budget(16 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
   for (uint64_t i = 0; i < 5000; ++i) cache.Insert({1, i}, NewBlock(i));
@@ -251,7 +251,7 @@ TEST(BlockCacheTest, InsertEvictsWhenOthersHaveGrown) {
   EXPECT_TRUE(cache.Lookup({2, 0}));
 }
 
-TEST(BlockCacheTest, AScanLeavesWhatIsUsedAgainInPlace) {
+TEST(BlockCacheTest, AScanDoesNotEvictBlocksInUse) {
   MemoryBudget budget(8 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
   const auto read = [&cache](uint64_t file, uint64_t offset) {
@@ -269,17 +269,17 @@ TEST(BlockCacheTest, AScanLeavesWhatIsUsedAgainInPlace) {
   EXPECT_GT(found, kHot * 95 / 100);
 }
 
-TEST(BlockCacheTest, WhatIsAskedForAgainSoonAfterEvictionIsKept) {
+TEST(BlockCacheTest, ABlockInsertedAgainSoonAfterEvictionIsKept) {
   MemoryBudget budget(8 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
-  // What is remembered has one place for several keys, so a few are forgotten.
+  // Several keys share a ghost slot, so a few are forgotten.
   constexpr uint64_t kAgain = 100;
   const auto insert = [&cache](uint64_t file, uint64_t blocks) {
     for (uint64_t i = 0; i < blocks; ++i) cache.Insert({file, i}, NewBlock(i));
   };
   insert(1, kAgain);
   insert(2, 2100);
-  insert(1, kAgain);  // remembered: goes to the main queue
+  insert(1, kAgain);  // has a ghost: enters the main queue
   insert(3, 2100);
   uint64_t found = 0;
   for (uint64_t i = 0; i < kAgain; ++i) found += cache.Lookup({1, i}) ? 1 : 0;
@@ -297,7 +297,7 @@ TEST(BlockCacheTest, EvictedBlocksLiveAsLongAsTheirReaders) {
   EXPECT_EQ(budget.used(Use::kBlockCache), 0u);
 }
 
-TEST(BlockCacheTest, EraseFileForgetsThatFileOnly) {
+TEST(BlockCacheTest, EraseFileErasesThatFileOnly) {
   MemoryBudget budget(64 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
   for (uint64_t i = 0; i < 100; ++i) {
@@ -320,7 +320,7 @@ TEST(BlockCacheTest, ABlockLargerThanAShardIsNotKept) {
   EXPECT_TRUE(cache.Lookup({1, 0}));
 }
 
-TEST(BlockCacheTest, GivesTheWholeChargeBack) {
+TEST(BlockCacheTest, ReleasesTheWholeCharge) {
   auto budget = std::make_unique<MemoryBudget>(uint64_t{256} << 20);
   {
     BlockCache cache(budget.get());
@@ -330,7 +330,7 @@ TEST(BlockCacheTest, GivesTheWholeChargeBack) {
   EXPECT_EQ(budget->used(Use::kBlockCache), 0u);
 }
 
-TEST(BlockCacheTest, ServesManyThreadsTheRightBlocks) {
+TEST(BlockCacheTest, ReturnsTheRightBlocksToManyThreads) {
   MemoryBudget budget(MemoryBudget::kMinimum);
   BlockCache& cache = BudgetAccess::Cache(budget);
   std::vector<std::thread> threads;
