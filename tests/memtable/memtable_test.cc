@@ -1,4 +1,4 @@
-// The memtable against std::map, with one thread and with readers beside the writer.
+// The memtable compared with std::map, on one thread and with readers concurrent to the writer.
 #include "memtable/memtable.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class MemtableTest : public testing::Test {
   Ref<Memtable> memtable_ = MakeRef<Memtable>(budget_);
 };
 
-// Short keys, keys that are prefixes of others, and keys that differ only behind the eight bytes
+// Short keys, keys that are prefixes of others, and keys that differ only after the eight bytes
 // that the memtable keeps as a number.
 std::string RandomKey(Random& random) {
   static const std::string kBytes(
@@ -82,7 +82,7 @@ void ExpectSame(const Memtable& memtable, const Model& model, Random& random) {
   }
 }
 
-TEST_F(MemtableTest, AnEmptyOneHasNothingAnywhere) {
+TEST_F(MemtableTest, AnEmptyMemtableHasNoEntries) {
   Random random(1);
   ExpectSame(*memtable_, {}, random);
   EXPECT_EQ(memtable_->first_sequence(), 0u);
@@ -104,7 +104,7 @@ TEST_F(MemtableTest, RandomInsertsInAnyOrderAreFoundInOrder) {
       case 2:
         for (size_t i = keys.size(); i > 1; --i) std::swap(keys[i - 1], keys[random.Below(i)]);
         break;
-      default:  // runs of ascending keys that begin anywhere, as mutations of rows are
+      default:  // runs of ascending keys that begin anywhere, like mutations of rows
         for (int i = 0; i < 40; ++i) {
           const auto middle = static_cast<ptrdiff_t>(random.Below(keys.size()));
           std::rotate(
@@ -113,7 +113,7 @@ TEST_F(MemtableTest, RandomInsertsInAnyOrderAreFoundInOrder) {
                   static_cast<ptrdiff_t>(random.Below(keys.size() - static_cast<size_t>(middle))));
         }
     }
-    // What keys begin with, some of them, and more than that, and nothing.
+    // The common prefix, a shorter one, a longer one, a wrong one, and none.
     static constexpr std::array<std::string_view, 5> kExpected = {"12345678", "123456", "12345678a",
                                                                   "z", ""};
     const auto memtable = MakeRef<Memtable>(std::make_shared<MemoryBudget>(64 << 20),
@@ -131,7 +131,7 @@ TEST_F(MemtableTest, RandomInsertsInAnyOrderAreFoundInOrder) {
   });
 }
 
-TEST_F(MemtableTest, KeysThatDifferOnlyBehindTheirEighthByteOrInZerosAreOrdered) {
+TEST_F(MemtableTest, KeysThatDifferOnlyAfterTheEighthByteOrInZerosAreOrdered) {
   const Model model = {{std::string("a"), "1"},
                        {std::string("a\0", 2), "2"},
                        {std::string("a\0\0\0\0\0\0\0", 8), "3"},
@@ -144,7 +144,7 @@ TEST_F(MemtableTest, KeysThatDifferOnlyBehindTheirEighthByteOrInZerosAreOrdered)
   ExpectSame(*memtable_, model, random);
 }
 
-TEST_F(MemtableTest, ItKnowsItsSmallestAndItsLargestKey) {
+TEST_F(MemtableTest, KeysReturnsTheSmallestAndTheLargestKey) {
   EXPECT_FALSE(memtable_->Keys().has_value());
   Random random(5);
   std::string smallest = "5", largest = "5";
@@ -159,9 +159,9 @@ TEST_F(MemtableTest, ItKnowsItsSmallestAndItsLargestKey) {
   }
 }
 
-// What is expected is cut down to what the first key begins with; keys before and behind all that
-// begin so are ordered all the same.
-TEST_F(MemtableTest, KeysMayBeginOtherwiseThanIsExpected) {
+// The expected prefix is shortened to what it shares with the first key. Keys before and after
+// those with the prefix are still ordered.
+TEST_F(MemtableTest, KeysNeedNotHaveTheExpectedPrefix) {
   Random random(3);
   for (const std::string first : {"row/07", "row/", "ro", "x", ""}) {
     memtable_ = MakeRef<Memtable>(budget_, "row/0");
@@ -179,7 +179,7 @@ TEST_F(MemtableTest, KeysMayBeginOtherwiseThanIsExpected) {
   }
 }
 
-// Entries that come in order leave full nodes behind, and take little more than themselves; in any
+// Entries that come in order leave full nodes, and take little more memory than their own; in any
 // other order nodes are at least half full.
 TEST_F(MemtableTest, NodesAreWellFilled) {
   constexpr uint64_t kEntries = 50'021;  // a prime
@@ -192,7 +192,8 @@ TEST_F(MemtableTest, NodesAreWellFilled) {
   EXPECT_LE(bytes_of([](uint64_t i) { return absl::StrFormat("%08d", kEntries - i); }), 72u);
   EXPECT_LE(bytes_of([](uint64_t i) { return absl::StrFormat("%08d", i * 10'007 % kEntries); }),
             60u);
-  // In order, and then versions of one cell, each of which comes before the last.
+  // Entries in order, and then versions of one cell, each of which sorts before the one added
+  // before.
   for (uint64_t cell = 45; cell < 75; ++cell) {
     const auto key_of = [cell](uint64_t i) {
       return i < kEntries / 2 ? absl::StrFormat("%08d", 2 * i)
@@ -202,7 +203,7 @@ TEST_F(MemtableTest, NodesAreWellFilled) {
   }
 }
 
-TEST_F(MemtableTest, ACursorSeesWhatIsAddedAheadWhereverItStands) {
+TEST_F(MemtableTest, ACursorAtAnyPositionSeesEntriesAddedAhead) {
   Random random(11);
   Model model;
   MemtableCursor cursor(memtable_.get());
@@ -214,7 +215,7 @@ TEST_F(MemtableTest, ACursorSeesWhatIsAddedAheadWhereverItStands) {
   cursor.SeekToFirst();
   for (auto at = model.begin(); at != model.end(); ++at) {
     ASSERT_NO_FATAL_FAILURE(ExpectAt(cursor, model, at));
-    // Before and behind the cursor, so that its node is split under it.
+    // Entries are added before and after the cursor, so that its node is split.
     if (model.size() < 3000) {
       for (int i = 0; i < 4; ++i) add(random.Below(1'000'000));
     }
@@ -223,7 +224,7 @@ TEST_F(MemtableTest, ACursorSeesWhatIsAddedAheadWhereverItStands) {
   EXPECT_FALSE(cursor.valid());
 }
 
-TEST_F(MemtableTest, ACursorSeesWhatIsAddedAhead) {
+TEST_F(MemtableTest, ACursorSeesAnEntryAddedAhead) {
   memtable_->Add("a", "1");
   memtable_->Add("c", "3");
   MemtableCursor cursor(memtable_.get());
@@ -245,13 +246,13 @@ TEST_F(MemtableTest, ValuesAreCopied) {
   EXPECT_EQ(cursor.value(), "value");
 }
 
-TEST_F(MemtableTest, ItsSequenceNumbersAreTheSmallestAndTheLargestInWhateverOrder) {
+TEST_F(MemtableTest, ItsSequenceNumbersAreTheSmallestAndTheLargestInAnyOrder) {
   for (const SequenceNumber sequence : {7u, 11u, 5u, 8u}) memtable_->NoteSequence(sequence);
   EXPECT_EQ(memtable_->first_sequence(), 5u);
   EXPECT_EQ(memtable_->last_sequence(), 11u);
 }
 
-TEST_F(MemtableTest, TheBudgetIsChargedForAllOfItAndGetsAllBack) {
+TEST_F(MemtableTest, TheBudgetIsChargedForAllMemoryAndItIsReleased) {
   for (int i = 0; i < 1000; ++i) memtable_->Add(absl::StrFormat("%05d", i), std::string(1000, 'v'));
   memtable_->Add("large", std::string(1 << 20, 'v'));
   EXPECT_GE(memtable_->bytes(), (1u << 20) + 1000u * 1000);
@@ -288,7 +289,7 @@ TEST_F(MemtableTest, PinnedValuesKeepTheirOwnersAndAreNotCopied) {
   for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
     EXPECT_EQ(cursor.value(), std::string(cursor.key().ends_with("a") ? 60000 : 40000, 'p'));
   }
-  // They count for its size, since they keep the log long; the log charges the budget for them.
+  // They count for its size, since they pin the log; the log charges the budget for them.
   EXPECT_GE(memtable_->bytes(), 300000u);
   EXPECT_LT(budget_->used(Use::kMemtables), 10000u);
   memtable_ = Ref<Memtable>();
@@ -296,13 +297,13 @@ TEST_F(MemtableTest, PinnedValuesKeepTheirOwnersAndAreNotCopied) {
   EXPECT_EQ(budget_->used(Use::kMemtables), 0u);
 }
 
-// --- Readers beside the writer ---
+// --- Readers concurrent to the writer ---
 
 std::string NumberKey(uint64_t n) { return absl::StrFormat("key%016x", n); }
 
-// The writer adds numbers in random order and says how many are there; a reader must find all that
-// were there before it began to look, in order, and whole.
-TEST(ConcurrentMemtableTest, ReadersFindEverythingThatWasThereWhenTheyBegan) {
+// The writer adds numbers in random order and counts them in `added`. A reader must find all
+// numbers that were added before it began to read, in order and complete.
+TEST(ConcurrentMemtableTest, ReadersFindAllEntriesAddedBeforeTheyBegan) {
   const uint64_t kEntries = kSanitized ? 4000 : 20000;
   const auto budget = std::make_shared<MemoryBudget>(64 << 20);
   const auto memtable = MakeRef<Memtable>(budget, NumberKey(0).substr(0, 13));
@@ -310,7 +311,7 @@ TEST(ConcurrentMemtableTest, ReadersFindEverythingThatWasThereWhenTheyBegan) {
   Random random(7);
   for (uint64_t i = 0; i < kEntries; ++i) order.push_back(i);
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
-  // Ascending runs too, which are linked without a search.
+  // Also ascending runs, which are linked without a search.
   for (size_t i = 0; i + 64 <= order.size(); i += 128) {
     std::sort(order.begin() + static_cast<ptrdiff_t>(i),
               order.begin() + static_cast<ptrdiff_t>(i + 64));
@@ -333,7 +334,8 @@ TEST(ConcurrentMemtableTest, ReadersFindEverythingThatWasThereWhenTheyBegan) {
         cursor.SeekBefore(key);
         check(!cursor.valid() || cursor.key() < key);
         if (!cursor.valid()) continue;
-        // From the one before, the key is ahead, behind what was added meanwhile.
+        // From the entry before it, the key is ahead, possibly after entries that were added in
+        // between.
         while (cursor.valid() && cursor.key() < key) cursor.Next();
         check(cursor.valid() && cursor.key() == key);
       }
@@ -360,13 +362,14 @@ TEST(ConcurrentMemtableTest, ReadersFindEverythingThatWasThereWhenTheyBegan) {
   EXPECT_EQ(memtable->entries(), kEntries);
 }
 
-// Memtables of a few nodes, one after the other, so that readers are in a node while it is split.
-TEST(ConcurrentMemtableTest, ReadersFindEverythingInANodeThatIsSplit) {
+// Memtables of a few nodes, one after another, so that readers are in a node while it is split.
+TEST(ConcurrentMemtableTest, ReadersFindAllEntriesInANodeThatIsSplit) {
   constexpr uint64_t kEntries = 48;
   const uint64_t kMemtables = kSanitized ? 300 : 6000;
   const auto budget = std::make_shared<MemoryBudget>(64 << 20);
   std::vector<Ref<Memtable>> memtables;
-  // Numbers decide; the keys do; half of them are behind all that begin as is expected.
+  // Comparisons are decided by the numbers; by the keys; and half of the keys are after those with
+  // the expected prefix.
   const std::array<std::string, 3> expected = {NumberKey(0).substr(0, 13), "", NumberKey(0x10)};
   for (uint64_t i = 0; i < kMemtables; ++i) {
     memtables.push_back(MakeRef<Memtable>(budget, expected[i % 3]));
@@ -374,7 +377,7 @@ TEST(ConcurrentMemtableTest, ReadersFindEverythingInANodeThatIsSplit) {
   std::vector<std::string> order;
   for (uint64_t i = 0; i < kEntries; ++i) order.push_back(NumberKey(i * 29 % kEntries));
 
-  std::atomic<uint64_t> added{0};  // to all of them
+  std::atomic<uint64_t> added{0};  // to all memtables
   std::atomic<int> wrong{0};
   const auto check = [&wrong](bool right) {
     if (!right) wrong.fetch_add(1);
@@ -389,7 +392,7 @@ TEST(ConcurrentMemtableTest, ReadersFindEverythingInANodeThatIsSplit) {
       const std::string& key = order[own.Below(here)];
       cursor.Seek(key);
       check(cursor.valid() && cursor.key() == key && cursor.value() == key);
-      // The largest before it that was there, or a larger one that has come since.
+      // The largest earlier key that was added before, or a larger one that was added since.
       cursor.SeekBefore(key);
       std::string_view before, largest;
       for (uint64_t i = 0; i < here; ++i) {

@@ -25,7 +25,7 @@ TEST(SlotOrderTest, TheFirstSlotsAreUsedFirst) {
             (std::vector<size_t>{1, 2, 0}));
 }
 
-// Against a vector of the slots in use; each slot is always at one position, in use or free.
+// Compared with a vector of the slots in use; each slot is always at one position, in use or free.
 TEST(SlotOrderTest, InsertionsAndCutsAnywhere) {
   Random random(1);
   SlotOrder order;
