@@ -1,4 +1,4 @@
-// Files that are read by position while only some of them are open.
+// Files that are read by position while only some are open.
 #include "filesystem/file_pool.h"
 
 #include <atomic>
@@ -28,7 +28,7 @@ class FilePoolTest : public testing::Test {
   FilePoolTest() { EXPECT_TRUE(memory_.CreateDirectory("/d").ok()); }
 
   static std::string NameOf(int i) { return Cat("/d/", i); }
-  // Whose content is its number, again and again.
+  // Writes a file whose content is its number, repeated.
   void WriteFile(int i) { WriteTo(&memory_, NameOf(i), i); }
   static void WriteTo(FileSystem* file_system, const std::string& path, int i) {
     auto file = file_system->NewWritableFile(path);
@@ -68,7 +68,7 @@ class FilePoolTest : public testing::Test {
   std::shared_ptr<FilePool> pool_ = std::make_shared<FilePool>(&faulty_, kCapacity);
 };
 
-TEST_F(FilePoolTest, AllCanBeReadThoughOnlySomeAreOpen) {
+TEST_F(FilePoolTest, AllFilesCanBeReadAlthoughOnlySomeAreOpen) {
   std::vector<PooledFilePtr> files = WriteAndOpen(20);
   EXPECT_EQ(pool_->open_files(), kCapacity);
   for (int round = 0; round < 3; ++round) {
@@ -82,7 +82,7 @@ TEST_F(FilePoolTest, AllCanBeReadThoughOnlySomeAreOpen) {
   EXPECT_EQ(pool_->open_files(), 0u);
 }
 
-TEST_F(FilePoolTest, WhatIsReadOftenStaysOpen) {
+TEST_F(FilePoolTest, AFileThatIsReadOftenStaysOpen) {
   std::vector<PooledFilePtr> files = WriteAndOpen(20);
   EXPECT_TRUE(ReadWhole(*files[0], 0).ok());
   const uint64_t before = pool_->reopened();
@@ -90,11 +90,11 @@ TEST_F(FilePoolTest, WhatIsReadOftenStaysOpen) {
     EXPECT_TRUE(ReadWhole(*files[static_cast<size_t>(i)], i).ok());
     EXPECT_TRUE(ReadWhole(*files[0], 0).ok());
   }
-  // By an LRU it would never be closed; the clock may do so when it goes round.
+  // LRU would never close it; CLOCK may close it when the hand wraps around.
   EXPECT_LE(pool_->reopened() - before, 19u + 7u);
 }
 
-TEST_F(FilePoolTest, AMappedFileIsNoneOfThePools) {
+TEST_F(FilePoolTest, AMappedFileIsNotInThePool) {
   WriteFile(1);
   const PooledFilePtr file = OpenFile(1, FileSystem::ReadMode::kMapped);
   EXPECT_NE(file->mapping(), nullptr);
@@ -103,11 +103,11 @@ TEST_F(FilePoolTest, AMappedFileIsNoneOfThePools) {
   EXPECT_FALSE(Exists(1));
 }
 
-TEST_F(FilePoolTest, AnOpenFileThatIsRemovedIsReadOn) {
+TEST_F(FilePoolTest, AnOpenFileStaysReadableAfterItsRemoval) {
   std::vector<PooledFilePtr> files = WriteAndOpen(1);
   EXPECT_TRUE(pool_->Remove(NameOf(0)).ok());
   EXPECT_FALSE(Exists(0));
-  // It is not closed for others.
+  // It is not closed for other files.
   std::vector<PooledFilePtr> others;
   for (int i = 1; i < 10; ++i) {
     WriteFile(i);
@@ -117,7 +117,7 @@ TEST_F(FilePoolTest, AnOpenFileThatIsRemovedIsReadOn) {
   EXPECT_EQ(pool_->open_files(), kCapacity);
 }
 
-TEST_F(FilePoolTest, AFileThatIsNotOpenIsRemovedWithItsLastReader) {
+TEST_F(FilePoolTest, AFileThatIsNotOpenIsRemovedWithItsLastUser) {
   std::vector<PooledFilePtr> files = WriteAndOpen(10);
   PooledFilePtr again = OpenFile(0);
   for (int i = 0; i < 10; ++i) {
@@ -138,22 +138,22 @@ TEST_F(FilePoolTest, AFileThatIsNotOpenIsRemovedWithItsLastReader) {
   EXPECT_FALSE(Exists(0));
 }
 
-TEST_F(FilePoolTest, RemovedFilesThatAreReadOnTakeNoMoreThanHalf) {
+TEST_F(FilePoolTest, RemovedFilesInUseTakeAtMostHalfOfTheCapacity) {
   std::vector<PooledFilePtr> files = WriteAndOpen(30);
   for (int i = 0; i < 30; ++i) {
     EXPECT_TRUE(ReadWhole(*files[static_cast<size_t>(i)], i).ok());
     EXPECT_TRUE(pool_->Remove(NameOf(i)).ok());
   }
-  int gone = 0;
-  for (int i = 0; i < 30; ++i) gone += Exists(i) ? 0 : 1;
-  EXPECT_EQ(gone, static_cast<int>(kCapacity / 2));
+  int removed = 0;
+  for (int i = 0; i < 30; ++i) removed += Exists(i) ? 0 : 1;
+  EXPECT_EQ(removed, static_cast<int>(kCapacity / 2));
   for (int i = 0; i < 30; ++i) EXPECT_TRUE(ReadWhole(*files[static_cast<size_t>(i)], i).ok());
   EXPECT_LE(pool_->open_files(), kCapacity);
   files.clear();
   EXPECT_EQ(memory_.ListDirectory("/d")->size(), 0u);
 }
 
-TEST_F(FilePoolTest, WhatIsHeldCanBeOpenedAlthoughItWasRemoved) {
+TEST_F(FilePoolTest, AHeldFileCanBeOpenedAfterItsRemoval) {
   WriteFile(1);
   auto hold = std::make_unique<FilePool::Hold>(pool_, NameOf(1));
   EXPECT_TRUE(pool_->Remove(NameOf(1)).ok());
@@ -181,7 +181,7 @@ TEST_F(FilePoolTest, WhatIsHeldCanBeOpenedAlthoughItWasRemoved) {
   EXPECT_TRUE(Exists(3));
 }
 
-TEST_F(FilePoolTest, AnotherFileInItsPlaceIsDataLoss) {
+TEST_F(FilePoolTest, AnotherFileUnderItsNameIsDataLoss) {
   std::vector<PooledFilePtr> files = WriteAndOpen(20);
   ASSERT_TRUE(memory_.RemoveFile(NameOf(0)).ok());
   ASSERT_TRUE(memory_.RemoveFile(NameOf(1)).ok());
@@ -196,7 +196,7 @@ TEST_F(FilePoolTest, AnotherFileInItsPlaceIsDataLoss) {
   EXPECT_LE(pool_->open_files(), kCapacity);
 }
 
-TEST_F(FilePoolTest, AnErrorOfOpeningAgainIsNotRemembered) {
+TEST_F(FilePoolTest, AnErrorOfReopeningIsNotRemembered) {
   std::vector<PooledFilePtr> files = WriteAndOpen(20);
   faulty_.FailCalls({.kinds = {FileCall::kNewRandomAccessFile}, .path_contains = ""},
                     absl::UnavailableError("broken"));
@@ -206,7 +206,7 @@ TEST_F(FilePoolTest, AnErrorOfOpeningAgainIsNotRemembered) {
   EXPECT_EQ(pool_->open_files(), kCapacity);
 }
 
-TEST_F(FilePoolTest, WithoutDescriptorsOthersAreClosed) {
+TEST_F(FilePoolTest, WithoutFreeDescriptorsOtherFilesAreClosed) {
   const TemporaryDirectory directory;
   PosixFileSystem posix;
   const auto pool = std::make_shared<FilePool>(&posix, 1000);
@@ -224,7 +224,7 @@ TEST_F(FilePoolTest, WithoutDescriptorsOthersAreClosed) {
   few.rlim_cur = used;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
   for (int i = 50; i < 60; ++i) {
-    // Written without it.
+    // Written without the limit.
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
     const std::string path = Cat(directory.path(), "/", i);
     WriteTo(&posix, path, i);
@@ -255,7 +255,7 @@ TEST_F(FilePoolTest, PoolsWithoutACapacityShareTheLimit) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-TEST_F(FilePoolTest, ItsFilesMayOutliveTheFileSystem) {
+TEST_F(FilePoolTest, FilesMayOutliveTheFileSystem) {
   auto own = std::make_unique<InMemoryFileSystem>();
   ASSERT_TRUE(own->CreateDirectory("/d").ok());
   const auto pool = std::make_shared<FilePool>(own.get(), kCapacity);
@@ -293,7 +293,7 @@ TEST_F(FilePoolTest, ConcurrentReadersShareFewDescriptors) {
       }
     });
   }
-  // Meanwhile others come and go, and all are removed one after another.
+  // Concurrently other files are opened and closed, and all files are removed one after another.
   threads.emplace_back([&] {
     for (int i = 0; i < kFiles; ++i) {
       EXPECT_TRUE(pool_->Remove(NameOf(i)).ok());

@@ -1,4 +1,4 @@
-// What include/bigtable/file_system.h promises, held against every implementation.
+// The guarantees of include/bigtable/file_system.h, tested with every implementation.
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -92,7 +92,7 @@ class FileSystemContract : public ::testing::TestWithParam<Implementation> {
     auto contents = fs_.ReadFile(Path(name));
     return contents.ok() ? *contents : contents.status().ToString();
   }
-  // A path in the message is what makes an error useful.
+  // The message of every error must contain the path.
   static void ExpectError(const absl::Status& status, absl::StatusCode code,
                           std::string_view path) {
     EXPECT_EQ(status.code(), code) << status;
@@ -130,7 +130,7 @@ TEST_P(FileSystemContract, OpeningAnExistingFileForWritingEmptiesIt) {
   EXPECT_EQ(Get("f"), "n");
 }
 
-TEST_P(FileSystemContract, AClosedFileTakesNoMore) {
+TEST_P(FileSystemContract, AClosedFileRefusesAppends) {
   auto file = fs_.NewWritableFile(Path("f"));
   ASSERT_TRUE(file.ok());
   EXPECT_OK((*file)->Append("x"));
@@ -254,7 +254,7 @@ TEST_P(FileSystemContract, WritesAndStoresToALogFileAreReadBack) {
   EXPECT_EQ(Get("log"), expected);
 }
 
-TEST_P(FileSystemContract, AWriteThatDoesNotFitIntoTheLogFileIsRefused) {
+TEST_P(FileSystemContract, AWriteBeyondTheEndOfTheLogFileIsRefused) {
   auto log = fs_.NewLogFile(Path("log"), 100);
   ASSERT_TRUE(log.ok()) << log.status();
   EXPECT_OK((*log)->Write(100, ""));
@@ -285,7 +285,7 @@ TEST_P(FileSystemContract, ALogFileMayBeSyncedWhileItIsWritten) {
   for (size_t i = 0; i < contents.size(); ++i) ASSERT_EQ(contents[i], static_cast<char>(i));
 }
 
-TEST_P(FileSystemContract, WhatIsNotThereIsNotFound) {
+TEST_P(FileSystemContract, AMissingFileIsNotFound) {
   const std::string path = Path("nothing");
   const absl::StatusCode code = absl::StatusCode::kNotFound;
   ExpectError(fs_.NewRandomAccessFile(path, ReadMode::kMapped).status(), code, path);
@@ -305,7 +305,7 @@ TEST_P(FileSystemContract, WhatIsNotThereIsNotFound) {
   EXPECT_FALSE(fs_.FileExists(path + "/child"));
 }
 
-TEST_P(FileSystemContract, FilesAndDirectoriesDoNotPassForEachOther) {
+TEST_P(FileSystemContract, FilesAndDirectoriesAreNotInterchangeable) {
   const absl::StatusCode code = absl::StatusCode::kFailedPrecondition;
   EXPECT_OK(fs_.CreateDirectory(Path("d")));
   Put("f", "x");
@@ -338,7 +338,7 @@ TEST_P(FileSystemContract, DirectoriesListTheirNamesSorted) {
   EXPECT_TRUE(fs_.FileExists(Path("c")));
 }
 
-TEST_P(FileSystemContract, CreatingADirectoryThatIsThereIsFine) {
+TEST_P(FileSystemContract, CreatingAnExistingDirectoryIsOk) {
   EXPECT_OK(fs_.CreateDirectory(Path("d")));
   Put("d/f", "x");
   EXPECT_OK(fs_.CreateDirectory(Path("d")));
@@ -371,7 +371,7 @@ TEST_P(FileSystemContract, RenameReplacesAndMovesBetweenDirectories) {
   EXPECT_THAT(*fs_.ListDirectory(place_.root), ElementsAre("d"));
 }
 
-TEST_P(FileSystemContract, AnExclusiveLockKeepsEverybodyOutUntilItGoes) {
+TEST_P(FileSystemContract, AnExclusiveLockExcludesAllOthersUntilItIsReleased) {
   auto lock = fs_.LockFile(Path("LOCK"), LockMode::kExclusive);
   ASSERT_TRUE(lock.ok()) << lock.status();
   EXPECT_TRUE(fs_.FileExists(Path("LOCK")));
@@ -385,7 +385,7 @@ TEST_P(FileSystemContract, AnExclusiveLockKeepsEverybodyOutUntilItGoes) {
   EXPECT_OK(fs_.LockFile(Path("LOCK"), LockMode::kExclusive).status());
 }
 
-TEST_P(FileSystemContract, SharedLocksKeepOutOnlyExclusiveOnesAndWriteNothing) {
+TEST_P(FileSystemContract, SharedLocksExcludeOnlyExclusiveOnesAndWriteNothing) {
   Put("LOCK", "content");
   auto one = fs_.LockFile(Path("LOCK"), LockMode::kShared);
   auto two = fs_.LockFile(Path("LOCK"), LockMode::kShared);
@@ -422,7 +422,7 @@ TEST_P(FileSystemContract, ThreadsMayShareIt) {
   EXPECT_EQ(fs_.ListDirectory(place_.root)->size(), 5u);
 }
 
-TEST_P(FileSystemContract, ALockSaysWhenItsFileIsRemovedOrReplaced) {
+TEST_P(FileSystemContract, ALockDetectsThatItsFileWasRemovedOrReplaced) {
   auto lock = fs_.LockFile(Path("LOCK"), LockMode::kExclusive);
   ASSERT_TRUE(lock.ok()) << lock.status();
   EXPECT_OK((*lock)->Check());
@@ -451,7 +451,7 @@ TEST_P(FileSystemContract, AHeldDirectoryHasTheSameFiles) {
   EXPECT_OK(held.RemoveDirectory(Path("d/sub")));
   EXPECT_THAT(*fs_.ListDirectory(Path("d")), ElementsAre("g"));
   EXPECT_TRUE(held.FileExists(Path("d")));
-  // Beside it, with a name that begins alike.
+  // Outside the directory, with a name that has the same prefix.
   Put("d2", "other");
   EXPECT_EQ(*held.ReadFile(Path("d2")), "other");
   ExpectError(held.ReadFile(Path("d/none")).status(), absl::StatusCode::kNotFound, Path("d/none"));

@@ -29,7 +29,7 @@ class MemoryFilesTest : public testing::Test {
   std::unique_ptr<MemoryFiles> files_ = std::make_unique<MemoryFiles>();
 };
 
-TEST_F(MemoryFilesTest, AFileHasItsBytesFromItsCloseOn) {
+TEST_F(MemoryFilesTest, AFileHasItsBytesAfterItsClose) {
   ASSERT_OK_AND_ASSIGN(const auto file, files_->NewWritableFile("/d/f"));
   EXPECT_OK(file->Append("one"));
   EXPECT_OK(file->Append("two"));
@@ -43,7 +43,7 @@ TEST_F(MemoryFilesTest, AFileHasItsBytesFromItsCloseOn) {
   EXPECT_EQ(Get("/d/f"), "onetwo");
 }
 
-TEST_F(MemoryFilesTest, BothModesReadAnyRangeAndNameTheEnd) {
+TEST_F(MemoryFilesTest, BothModesReadAnyRangeAndDetectTheEnd) {
   Put("/f", "0123456789");
   for (const ReadMode mode : {ReadMode::kMapped, ReadMode::kPositional}) {
     ASSERT_OK_AND_ASSIGN(const auto file, files_->NewRandomAccessFile("/f", mode));
@@ -61,7 +61,7 @@ TEST_F(MemoryFilesTest, BothModesReadAnyRangeAndNameTheEnd) {
   EXPECT_EQ((*files_->NewRandomAccessFile("/empty", ReadMode::kMapped))->mapping(), nullptr);
 }
 
-TEST_F(MemoryFilesTest, AReaderKeepsItsBytes) {
+TEST_F(MemoryFilesTest, AReaderKeepsTheBytesOfItsFile) {
   Put("/f", "old");
   const auto file = *files_->NewRandomAccessFile("/f", ReadMode::kMapped);
   Put("/f", "newer");
@@ -102,7 +102,7 @@ TEST_F(MemoryFilesTest, ThereAreNoLogFilesAndNoLocks) {
                 files_->LockFile("/LOCK", FileSystem::LockMode::kExclusive).status());
 }
 
-TEST_F(MemoryFilesTest, ThreadsWriteFilesSideBySide) {
+TEST_F(MemoryFilesTest, ThreadsWriteFilesAtTheSameTime) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([this, i] { Put("/d/" + std::to_string(i), std::string(100000, 'x')); });

@@ -1,5 +1,5 @@
-// What only the machine's own file system has: mappings that are limited, errors of the system, and
-// locks that other processes see.
+// Properties of the POSIX file system only: a limit of mappings, system errors, and locks that
+// other processes see.
 #include "filesystem/posix_file_system.h"
 
 #include <cstring>
@@ -31,7 +31,7 @@ using ::testing::Not;
 using LockMode = FileSystem::LockMode;
 using ReadMode = FileSystem::ReadMode;
 
-// How many this process has.
+// The number of descriptors of this process.
 int64_t Descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
@@ -50,7 +50,7 @@ class PosixFileSystemTest : public ::testing::Test {
   PosixFileSystem fs_;
 };
 
-TEST_F(PosixFileSystemTest, ErrnoBecomesTheCodeThatTheInterfacePromises) {
+TEST_F(PosixFileSystemTest, ErrnoBecomesTheCodeThatTheInterfaceSpecifies) {
   const auto code = [](int error) { return PosixError("/p", "op", error).code(); };
   EXPECT_EQ(code(ENOENT), absl::StatusCode::kNotFound);
   EXPECT_EQ(code(EEXIST), absl::StatusCode::kAlreadyExists);
@@ -63,10 +63,9 @@ TEST_F(PosixFileSystemTest, ErrnoBecomesTheCodeThatTheInterfacePromises) {
   EXPECT_EQ(PosixError("/p", "op", ENOENT).message(), "/p: op: No such file or directory");
 }
 
-TEST_F(PosixFileSystemTest,
-       AWriteBeyondTheLimitOfTheFileSizeIsResourceExhaustedAndTheFileIsSpoilt) {
+TEST_F(PosixFileSystemTest, AWriteBeyondTheFileSizeLimitIsResourceExhaustedAndTheFileUnusable) {
   const pid_t child = ::fork();
-  if (child == 0) {  // the limit is the process's, and so would be SIGXFSZ
+  if (child == 0) {  // the limit applies to the process, and so would SIGXFSZ
     const rlimit limit{1000, 1000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     auto file = fs_.NewWritableFile(Path("f"));
@@ -86,7 +85,7 @@ TEST_F(PosixFileSystemTest,
   EXPECT_EQ(*fs_.FileSize(Path("f")), 0u);
 }
 
-// A file system is mounted on a directory for as long as this lives, if the process may do that.
+// Mounts a file system on a directory while this lives, if the process may do that.
 class Mounted {
  public:
   Mounted(const char* type, std::string path, const std::string& options)
@@ -101,7 +100,7 @@ class Mounted {
   const bool ok_;
 };
 
-TEST_F(PosixFileSystemTest, ALogOnAnOverlayIsMappedOnlyIfTheFileSystemBelowIsKnownToReserve) {
+TEST_F(PosixFileSystemTest, ALogOnAnOverlayIsMappedOnlyIfTheLowerFileSystemReservesSpace) {
   ASSERT_TRUE(fs_.CreateDirectory(Path("below")).ok());
   ASSERT_TRUE(fs_.CreateDirectory(Path("above")).ok());
   const auto is_mapped = [&](std::string_view name) {
@@ -119,7 +118,7 @@ TEST_F(PosixFileSystemTest, ALogOnAnOverlayIsMappedOnlyIfTheFileSystemBelowIsKno
     if (!overlay.ok()) return std::optional<bool>();
     return std::optional<bool>(is_mapped("above/log"));
   };
-  // tmpfs by itself says that it is that; through an overlay nothing tells it from others.
+  // tmpfs identifies itself; through an overlay it cannot be distinguished from others.
   {
     const Mounted memory("tmpfs", Path("below"), "size=4m");
     if (!memory.ok()) GTEST_SKIP() << "this process may not mount a file system";
@@ -153,7 +152,7 @@ TEST_F(PosixFileSystemTest, FilesBeyondTheLimitOfMappingsAreReadWithoutOne) {
   EXPECT_NE((*few.NewRandomAccessFile(Path("f"), ReadMode::kMapped))->mapping(), nullptr);
 }
 
-TEST_F(PosixFileSystemTest, PopulatingWhatWasCutOffIsAnErrorAndNotASignal) {
+TEST_F(PosixFileSystemTest, PopulatingATruncatedRangeIsAnErrorAndNotASignal) {
   Put("f", std::string(3 << 20, 'x'));
   auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
   ASSERT_NE(file->mapping(), nullptr);
@@ -164,7 +163,7 @@ TEST_F(PosixFileSystemTest, PopulatingWhatWasCutOffIsAnErrorAndNotASignal) {
   EXPECT_THAT(std::string(status.message()), HasSubstr(Path("f")));
 }
 
-TEST_F(PosixFileSystemTest, AMappedFileHoldsNoDescriptorAndIsReadAllTheSame) {
+TEST_F(PosixFileSystemTest, AMappedFileHoldsNoDescriptorAndCanBeRead) {
   Put("f", "abcdef");
   const int64_t before = Descriptors();
   auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
@@ -177,7 +176,7 @@ TEST_F(PosixFileSystemTest, AMappedFileHoldsNoDescriptorAndIsReadAllTheSame) {
   EXPECT_EQ(file->Read(4, 3, buffer).code(), absl::StatusCode::kDataLoss);
 }
 
-TEST_F(PosixFileSystemTest, AMappedFileIsReadByPositionWhenThatIsAskedFor) {
+TEST_F(PosixFileSystemTest, AMappedFileIsReadByPositionOnRequest) {
   Put("f", "abcdef");
   const int64_t before = Descriptors();
   auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
@@ -185,7 +184,7 @@ TEST_F(PosixFileSystemTest, AMappedFileIsReadByPositionWhenThatIsAskedFor) {
   EXPECT_TRUE(file->ReadsByPosition());
   EXPECT_EQ(Descriptors(), before + 1);
   ASSERT_TRUE(fs_.RemoveFile(Path("f")).ok());
-  EXPECT_TRUE(file->ReadsByPosition()) << "the descriptor is still the file's";
+  EXPECT_TRUE(file->ReadsByPosition()) << "the descriptor still belongs to the file";
   char buffer[3];
   EXPECT_TRUE(file->Read(2, 3, buffer).ok());
   EXPECT_EQ(std::string_view(buffer, 3), "cde");
@@ -196,8 +195,8 @@ TEST_F(PosixFileSystemTest, AMappedFileIsReadByPositionWhenThatIsAskedFor) {
   EXPECT_EQ(Descriptors(), before);
 }
 
-// What has its name now has other bytes.
-TEST_F(PosixFileSystemTest, AFileThatLostItsNameIsNotReadByPosition) {
+// The file that has its name now has other bytes.
+TEST_F(PosixFileSystemTest, ARenamedFileIsNotReadByPosition) {
   Put("f", "abcdef");
   auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
   ASSERT_NE(file->mapping(), nullptr);
@@ -210,7 +209,7 @@ TEST_F(PosixFileSystemTest, AFileThatLostItsNameIsNotReadByPosition) {
   EXPECT_EQ(std::string_view(buffer, 3), "cde");
 }
 
-TEST_F(PosixFileSystemTest, ManyMappedFilesThatAreReadByPositionShareFewDescriptors) {
+TEST_F(PosixFileSystemTest, MappedFilesReadByPositionShareFewDescriptors) {
   constexpr size_t kFiles = 300;
   const int64_t before = Descriptors();
   std::vector<std::unique_ptr<RandomAccessFile>> files;
@@ -235,7 +234,7 @@ TEST_F(PosixFileSystemTest, ManyMappedFilesThatAreReadByPositionShareFewDescript
   EXPECT_EQ(Descriptors(), before);
 }
 
-TEST_F(PosixFileSystemTest, OfAMappingOnlyWhatIsAskedForIsRead) {
+TEST_F(PosixFileSystemTest, OnlyTheRequestedRangeOfAMappingIsRead) {
   Put("f", std::string(8 << 20, 'x'));
   ASSERT_TRUE(fs_.SyncFile(Path("f")).ok());
   const int fd = ::open(Path("f").c_str(), O_RDONLY);
@@ -243,7 +242,7 @@ TEST_F(PosixFileSystemTest, OfAMappingOnlyWhatIsAskedForIsRead) {
   ::close(fd);
   auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);
   ASSERT_NE(file->mapping(), nullptr);
-  if (file->IsResident(0, 8 << 20)) GTEST_SKIP() << "this file system keeps all in memory";
+  if (file->IsResident(0, 8 << 20)) GTEST_SKIP() << "this file system keeps everything in memory";
   file->WillNeed(1 << 20, 10'000);
   EXPECT_TRUE(file->Populate(1 << 20, 10'000).ok());
   EXPECT_TRUE(file->IsResident(1 << 20, 10'000));
@@ -254,15 +253,15 @@ TEST_F(PosixFileSystemTest, OfAMappingOnlyWhatIsAskedForIsRead) {
   EXPECT_EQ(resident, 3);
 }
 
-TEST_F(PosixFileSystemTest, AReservedLogFileIsMappedAndItsSpaceIsTaken) {
+TEST_F(PosixFileSystemTest, AReservedLogFileIsMappedAndItsSpaceIsAllocated) {
   auto log = *fs_.NewLogFile(Path("log"), 1 << 20);
-  if (log->mapping() == nullptr) GTEST_SKIP() << "no space is reserved here";
+  if (log->mapping() == nullptr) GTEST_SKIP() << "this file system reserves no space";
   struct stat info;
   ASSERT_EQ(::stat(Path("log").c_str(), &info), 0);
   EXPECT_GE(info.st_blocks * 512, 1 << 20);
 }
 
-TEST_F(PosixFileSystemTest, ALogFileForWhichThereIsNoRoomLeavesNoFile) {
+TEST_F(PosixFileSystemTest, AFailedLogFileLeavesNoFile) {
   for (const bool reserve : {true, false}) {
     PosixFileSystemOptions options;
     options.reserve_log_files = reserve;
@@ -294,7 +293,7 @@ TEST_F(PosixFileSystemTest, StoresIntoALogFileOutliveTheProcess) {
   EXPECT_EQ(fs_.ReadFile(Path("log"))->substr(100, 6), "stored");
 }
 
-TEST_F(PosixFileSystemTest, WhatMayNotBeTouchedIsPermissionDenied) {
+TEST_F(PosixFileSystemTest, AFileWithoutPermissionIsPermissionDenied) {
   Put("f", "x");
   ASSERT_EQ(::chmod(Path("f").c_str(), 0), 0);
   const pid_t child = ::fork();
@@ -309,7 +308,7 @@ TEST_F(PosixFileSystemTest, WhatMayNotBeTouchedIsPermissionDenied) {
   EXPECT_EQ(WEXITSTATUS(result), 0);
 }
 
-TEST_F(PosixFileSystemTest, InterruptedCallsAreMadeAgain) {
+TEST_F(PosixFileSystemTest, InterruptedCallsAreRepeated) {
   int interruptions = 3;
   const int result = RetryInterrupted([&] {
     if (interruptions-- == 0) return 7;
@@ -327,7 +326,7 @@ TEST_F(PosixFileSystemTest, InterruptedCallsAreMadeAgain) {
   EXPECT_EQ(calls, 1);
 }
 
-// Holds `path` in another process until it goes.
+// Locks `path` in another process until this is destroyed.
 class OtherProcess {
  public:
   OtherProcess(FileSystem* fs, const std::string& path, LockMode mode) {
@@ -361,7 +360,7 @@ class OtherProcess {
   bool locked_ = false;
 };
 
-TEST_F(PosixFileSystemTest, AnotherProcessThatHoldsTheLockIsNamedAndItsDeathFreesIt) {
+TEST_F(PosixFileSystemTest, TheErrorNamesTheProcessThatHoldsTheLockAndItsDeathReleasesIt) {
   OtherProcess other(&fs_, Path("LOCK"), LockMode::kExclusive);
   ASSERT_TRUE(other.locked());
   for (const LockMode mode : {LockMode::kExclusive, LockMode::kShared}) {
@@ -374,8 +373,8 @@ TEST_F(PosixFileSystemTest, AnotherProcessThatHoldsTheLockIsNamedAndItsDeathFree
   EXPECT_TRUE(fs_.LockFile(Path("LOCK"), LockMode::kExclusive).ok());
 }
 
-TEST_F(PosixFileSystemTest, ReadersOfSeveralProcessesShareTheLockAndNobodyDeadIsNamed) {
-  Put("LOCK", "999999999");  // what a process that was killed may have left
+TEST_F(PosixFileSystemTest, ProcessesShareAReadLockAndADeadProcessIsNotNamed) {
+  Put("LOCK", "999999999");  // left by a killed process
   OtherProcess other(&fs_, Path("LOCK"), LockMode::kShared);
   ASSERT_TRUE(other.locked());
   EXPECT_TRUE(fs_.LockFile(Path("LOCK"), LockMode::kShared).ok());

@@ -19,7 +19,7 @@ std::shared_ptr<const Fd> AnyFd() {
 }
 bool IsOpen(int fd) { return ::fcntl(fd, F_GETFD) != -1; }
 
-TEST(ReopenedFilesTest, TheOneThatWasNotUsedForLongestGoes) {
+TEST(ReopenedFilesTest, TheLeastRecentlyUsedDescriptorIsClosed) {
   ReopenedFiles files;
   std::array<ReopenedFiles::Entry, 6> entries;
   for (size_t i = 0; i < 3; ++i) files.Add(&entries[i], AnyFd(), 3);
@@ -28,7 +28,7 @@ TEST(ReopenedFilesTest, TheOneThatWasNotUsedForLongestGoes) {
   EXPECT_EQ(entries[1].Find(), nullptr);
   for (const size_t used : {0, 2, 3}) EXPECT_NE(entries[used].Find(), nullptr);
   EXPECT_EQ(files.size(), 3);
-  // When all were used, one goes all the same.
+  // If all were used, one is closed nevertheless.
   files.Add(&entries[4], AnyFd(), 3);
   files.Add(&entries[5], AnyFd(), 3);
   EXPECT_EQ(files.size(), 3);
@@ -37,7 +37,7 @@ TEST(ReopenedFilesTest, TheOneThatWasNotUsedForLongestGoes) {
   EXPECT_EQ(files.size(), 0);
 }
 
-TEST(ReopenedFilesTest, FewerAreKeptOnceFewerMayBe) {
+TEST(ReopenedFilesTest, ALowerLimitClosesDescriptors) {
   ReopenedFiles files;
   std::array<ReopenedFiles::Entry, 9> entries;
   for (auto& entry : entries) files.Add(&entry, AnyFd(), &entry == &entries[8] ? 2 : 8);
@@ -46,7 +46,7 @@ TEST(ReopenedFilesTest, FewerAreKeptOnceFewerMayBe) {
   for (auto& entry : entries) files.Remove(&entry);
 }
 
-TEST(ReopenedFilesTest, OfTwoDescriptorsOfAFileTheFirstStays) {
+TEST(ReopenedFilesTest, TheFirstOfTwoDescriptorsOfAFileStays) {
   ReopenedFiles files;
   ReopenedFiles::Entry entry;
   const auto first = AnyFd();
@@ -59,7 +59,7 @@ TEST(ReopenedFilesTest, OfTwoDescriptorsOfAFileTheFirstStays) {
   EXPECT_EQ(entry.Find(), nullptr);
 }
 
-TEST(ReopenedFilesTest, ADescriptorStaysOpenForTheThreadThatHasIt) {
+TEST(ReopenedFilesTest, ADescriptorStaysOpenForTheThreadThatHoldsIt) {
   ReopenedFiles files;
   ReopenedFiles::Entry entry;
   files.Add(&entry, AnyFd(), 1);

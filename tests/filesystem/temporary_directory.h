@@ -1,4 +1,4 @@
-// A new directory of the machine's file system, removed with all that is in it. One thread.
+// A new directory in the machine's file system, removed with its contents. One thread.
 #ifndef BIGTABLE_TESTS_FILESYSTEM_TEMPORARY_DIRECTORY_H_
 #define BIGTABLE_TESTS_FILESYSTEM_TEMPORARY_DIRECTORY_H_
 
