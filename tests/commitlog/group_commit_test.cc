@@ -21,7 +21,7 @@ struct CountedRequest : GroupCommit::Request {
 // Waits until `n` calls are in the queue, as far as a test can know.
 void LetThemQueue() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
 
-TEST(GroupCommitTest, WithoutConcurrencyEachRequestIsAGroup) {
+TEST(GroupCommitTest, RequestsOneAfterAnotherAreGroupsOfOne) {
   std::vector<size_t> sizes;
   GroupCommit commit([&](std::span<GroupCommit::Request* const> requests) {
     sizes.push_back(requests.size());
