@@ -1,5 +1,5 @@
-// What Database::Statistics says of calls, families, servers and tablets: counts are exact, and no
-// long wait is missing from the latencies.
+// The statistics of calls, families, servers and tablets in Database::Statistics: counts are exact,
+// and the latencies include every long wait.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,16 +19,16 @@ namespace {
 
 // --- Sampling ---
 
-TEST(SampleGapsTest, OneOfEachGroupIsTakenAtChangingPlaces) {
+TEST(SampleGapsTest, OneOfEachGroupIsTakenAtChangingPositions) {
   SampleGaps gaps(7);
-  std::vector<int> taken_at_place(SampleGaps::kMean);
+  std::vector<int> taken_at(SampleGaps::kMean);
   int64_t at = -1;
   for (int64_t group = 0; group < 16000; ++group) {
     at += gaps.Next();
     ASSERT_EQ(at / SampleGaps::kMean, group);
-    ++taken_at_place[static_cast<size_t>(at % SampleGaps::kMean)];
+    ++taken_at[static_cast<size_t>(at % SampleGaps::kMean)];
   }
-  for (const int taken : taken_at_place) EXPECT_NEAR(taken, 16000 / SampleGaps::kMean, 90);
+  for (const int taken : taken_at) EXPECT_NEAR(taken, 16000 / SampleGaps::kMean, 90);
 }
 
 void Describe(RequestTrace* /*trace*/) {}
@@ -41,7 +41,7 @@ class CallTimerTest : public testing::Test {
   TableMonitor monitor_{&tracer_, "t"};
 };
 
-TEST_F(CallTimerTest, CountsAreExactAndLatenciesStandForAllCalls) {
+TEST_F(CallTimerTest, CountsAreExactAndLatenciesRepresentAllCalls) {
   for (int i = 0; i < 1600; ++i) CallTimer(&monitor_, Call::kReadRow, Describe);
   EXPECT_EQ(monitor_.counters.Read().read_row.calls, 1600u);
   EXPECT_NEAR(static_cast<double>(Latency().count), 1600, SampleGaps::kMean);
@@ -65,7 +65,7 @@ TEST_F(CallTimerTest, EveryCallThatWaitsLongIsRecordedOnce) {
     const CallTimer timer(&monitor_, Call::kReadRow, Describe);
     thread_calls.waited += 50 * ThreadCalls::kSlowNanos;
   }
-  // Of the calls that were measured by the clock it says that they did not take that long.
+  // The calls that were also measured by the clock are recorded with their true, short duration.
   const LatencyHistogram latency = Latency();
   EXPECT_EQ(latency.count, uint64_t{kLong});
   uint64_t long_ones = 0;
@@ -75,7 +75,7 @@ TEST_F(CallTimerTest, EveryCallThatWaitsLongIsRecordedOnce) {
   EXPECT_NEAR(static_cast<double>(long_ones), kLong - kLong / SampleGaps::kMean, 2);
 }
 
-TEST_F(CallTimerTest, AWaitOfOneCallIsNotThatOfTheNext) {
+TEST_F(CallTimerTest, AWaitBeforeACallDoesNotCountForTheCall) {
   for (int i = 0; i < 2; ++i) thread_calls.waited += 50 * ThreadCalls::kSlowNanos;
   { const CallTimer timer(&monitor_, Call::kReadRow, Describe); }
   EXPECT_LT(Latency().max, absl::Milliseconds(40));
@@ -97,7 +97,7 @@ TEST_F(CallTimerTest, StreamsOfAnyLengthAddEveryCall) {
   EXPECT_NEAR(static_cast<double>(calls.next_row.latency.count), 780, 700);
 }
 
-TEST_F(CallTimerTest, CallsOfAStreamThatHaveNoResultAreNoRows) {
+TEST_F(CallTimerTest, StreamCallsWithoutAResultAreNotCountedAsRows) {
   for (const Call call : {Call::kNextRow, Call::kNextCell}) {
     const TableCallStatistics before = monitor_.counters.Read();
     {
@@ -110,7 +110,7 @@ TEST_F(CallTimerTest, CallsOfAStreamThatHaveNoResultAreNoRows) {
         }
         for (int part = 0; part < 3; ++part) stream.CountPart();
         if (i % 5 == 1) stream.DropParts(2);
-        // What other threads see is behind, but never ahead.
+        // The counts that other threads see may be too low, but never too high.
         const TableCallStatistics now = monitor_.counters.Read();
         EXPECT_LE(now.stream_rows - before.stream_rows, 3u * (i + 1));
         EXPECT_LE(now.stream_cells - before.stream_cells, 3u * (i + 1));
@@ -182,7 +182,7 @@ TEST_F(CallStatisticsTest, AStreamThatIsNotReadToItsEndIsCountedToo) {
   EXPECT_EQ(Calls().next_row.calls, 20u);
 }
 
-TEST_F(CallStatisticsTest, OfAStreamThatFailsWhatItReturnedIsCounted) {
+TEST_F(CallStatisticsTest, TheResultsOfAStreamThatFailsAreCounted) {
   FaultyFileSystem faulty(file_system_.get());
   DatabaseOptions options = Options();
   options.file_system = &faulty;
@@ -222,7 +222,7 @@ TEST_F(CallStatisticsTest, OfAStreamThatFailsWhatItReturnedIsCounted) {
   database_.reset();  // before its file system
 }
 
-TEST_F(CallStatisticsTest, ATableThatWasDeletedAndMadeAnewBeginsWithNone) {
+TEST_F(CallStatisticsTest, ATableThatWasDeletedAndCreatedAgainStartsAtZero) {
   Open();
   Set(CreateTable("t", {"f"}), "r", "f:q", 1, "v");
   EXPECT_EQ(Calls().apply.calls, 1u);
@@ -261,7 +261,7 @@ TEST_F(CallStatisticsTest, ConcurrentCallsAreAllCounted) {
   const FamilyStatistics& family = after.families.at("t").at("f");
   EXPECT_EQ(family.cells_written, uint64_t{kThreads} * kEach);
   EXPECT_EQ(family.bytes_written, uint64_t{kThreads} * kEach * 6);
-  // Of a sample, each for many; long waits by themselves.
+  // A sampled call represents several calls; a call with a long wait represents itself.
   const auto measured = static_cast<double>(calls.read_row.latency.count);
   EXPECT_NEAR(measured, kThreads * kEach, kThreads * kEach / 1.5);
 }
@@ -274,7 +274,7 @@ TEST_F(CallStatisticsTest, FamiliesCountCellsDeletionsAndBytesAcrossAChangeOfThe
   schema.families["c"] = {.locality_group = "other"};
   Table* const table = CreateTable("t", schema);
   ASSERT_OK(table->Apply(RowMutation("r").Set("b:qq", "val").Set("c:", "value").Delete("c:qqqq")));
-  ASSERT_OK(database_->AddFamily("t", "a", {}));  // stands before the others
+  ASSERT_OK(database_->AddFamily("t", "a", {}));  // sorts before the others
   ASSERT_OK(table->Apply(RowMutation("r").Set("a:q", "v").Set("b:q", "v").DeleteFamily("c")));
   ASSERT_OK(table->Apply(RowMutation("r").DeleteRow()));
   ASSERT_OK(database_->Flush("t"));
@@ -289,7 +289,7 @@ TEST_F(CallStatisticsTest, FamiliesCountCellsDeletionsAndBytesAcrossAChangeOfThe
   EXPECT_EQ(families.at("c").deletions_written, 2u);
   EXPECT_EQ(families.at("c").bytes_written, 9u);
 
-  // What is replayed was counted when it was written.
+  // A replayed write is not counted again.
   Set(table, "r", "a:q", 1, "v");
   Kill();
   Open();
@@ -335,7 +335,7 @@ TEST_F(CallStatisticsTest, ServersAndTabletsCountTheirWritesAndCompactions) {
   EXPECT_EQ(server.tablets[0].merging.bytes_read, server.merging.bytes_read);
 }
 
-TEST_F(CallStatisticsTest, ReadsThatWaitForTheirFileAreAllInTheHistogram) {
+TEST_F(CallStatisticsTest, TheHistogramContainsEveryReadThatWaitsForItsFile) {
   FaultyFileSystem slow(file_system_.get());
   DatabaseOptions options = Options();
   options.file_system = &slow;

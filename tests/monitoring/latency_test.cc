@@ -1,5 +1,5 @@
-// Durations are counted exactly and recalled within the bounds that the histogram promises, from
-// any number of threads.
+// Durations recorded by any number of threads are counted exactly, and percentiles are as precise
+// as the histogram promises.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace bigtable {
 namespace {
 
-TEST(LatencyBucketsTest, EachBeginsWhereTheOneBeforeEnds) {
+TEST(LatencyBucketsTest, EachBeginsWhereThePreviousOneEnds) {
   for (size_t i = 0; i + 1 < LatencyBuckets::kCount; ++i) {
     const int64_t bound = LatencyBuckets::BoundOf(i);
     EXPECT_EQ(LatencyBuckets::IndexOf(bound), i) << bound;
@@ -27,7 +27,7 @@ TEST(LatencyBucketsTest, EachBeginsWhereTheOneBeforeEnds) {
   EXPECT_EQ(LatencyBuckets::IndexOf(INT64_MAX), LatencyBuckets::kCount - 1);
 }
 
-TEST(LatencyBucketsTest, NoneIsWiderThanASixteenthOfWhatIsInIt) {
+TEST(LatencyBucketsTest, NoneIsWiderThanASixteenthOfItsValues) {
   for (size_t i = LatencyBuckets::kSteps; i + 1 < LatencyBuckets::kCount; ++i) {
     const int64_t above = LatencyBuckets::BoundOf(i - 1);
     EXPECT_LE((LatencyBuckets::BoundOf(i) - above) * 16, above + 1) << above;
@@ -41,7 +41,7 @@ TEST(LatencyBucketsTest, PowersOfTwoAreBounds) {
   }
 }
 
-TEST(LatencyRecorderTest, NothingRecordedIsAnEmptyHistogram) {
+TEST(LatencyRecorderTest, WithoutRecordedValuesTheHistogramIsEmpty) {
   const LatencyHistogram histogram = LatencyRecorder().Read();
   EXPECT_EQ(histogram, LatencyHistogram());
   EXPECT_EQ(histogram.Percentile(50), absl::ZeroDuration());
@@ -66,7 +66,7 @@ TEST(LatencyRecorderTest, CountSumAndExtremesAreExact) {
   EXPECT_EQ(histogram.Percentile(100), absl::Nanoseconds(int64_t{1} << 40));
 }
 
-// Log-normal with a long tail, as latencies are.
+// Log-normal with a long tail, like real latencies.
 std::vector<int64_t> Latencies(size_t n, uint64_t seed) {
   Random random(seed);
   std::vector<int64_t> nanos;
@@ -93,7 +93,7 @@ TEST(LatencyRecorderTest, PercentilesAreWithinASixteenthOfTheSamples) {
   }
 }
 
-TEST(LatencyHistogramTest, MergingTwoIsTheSameAsRecordingAllInOne) {
+TEST(LatencyHistogramTest, AMergeOfTwoEqualsOneHistogramWithAllValues) {
   LatencyRecorder one, other, all;
   for (const int64_t nanos : Latencies(1000, 302)) {
     one.Record(nanos);

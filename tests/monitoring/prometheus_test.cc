@@ -1,5 +1,5 @@
-// The text for Prometheus is well formed, as a small parser of the format sees it, and says what
-// the statistics say.
+// The text for Prometheus is well formed, according to a small parser of the format, and contains
+// the values of the statistics.
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -22,8 +22,7 @@ namespace {
 
 using Labels = std::map<std::string, std::string>;
 
-// What a scraper makes of the text. Whatever is not as the format wants it is a failure of the
-// test.
+// The metrics that a scraper reads from the text. A violation of the format fails the test.
 class Scrape {
  public:
   explicit Scrape(const std::string& text) {
@@ -105,7 +104,7 @@ class Scrape {
         if (name == Cat(current_, suffix)) metric = current_;
       }
     }
-    EXPECT_EQ(metric, current_) << "not with its metric: " << line;
+    EXPECT_EQ(metric, current_) << "separate from the other lines of its metric: " << line;
     metrics_with_lines_.insert(metric);
     if (name == current_ + "_bucket") {
       double bound;
@@ -209,7 +208,7 @@ TEST(PrometheusTest, TabletsWithDifferentEndsHaveDifferentLabels) {
     tablet.rows_written = i + 1;
   }
   server.tablets.emplace_back().table = "t";
-  // Which fails if a line is there twice, or cannot be parsed.
+  // Fails if a line occurs twice or cannot be parsed.
   const Scrape scrape(ToPrometheusText(statistics));
   const auto rows_of = [&](const std::string& label) {
     return scrape.Value("bigtable_tablet_rows_written_total",
@@ -222,7 +221,7 @@ TEST(PrometheusTest, TabletsWithDifferentEndsHaveDifferentLabels) {
   EXPECT_EQ(rows_of("\\x00"), 15);
 }
 
-TEST(PrometheusTest, OfATabletsCallsThoseThatWereMadeHaveAHistogram) {
+TEST(PrometheusTest, OnlyTheCallsThatATabletHadHaveAHistogram) {
   LatencyRecorder recorder;
   recorder.Record(1024, 64);
   DatabaseStatistics statistics;
@@ -262,7 +261,7 @@ TEST(PrometheusTest, StallsAndErrorsAreGauges) {
   EXPECT_EQ(scrape.Value("bigtable_background_error"), 1);
 }
 
-TEST(PrometheusTest, WhatFailsAndIsTriedAgainIsCounted) {
+TEST(PrometheusTest, FailingWorkQuarantinedFilesAndUnservedTabletsAreCounted) {
   DatabaseStatistics statistics;
   statistics.failing_work.resize(3);
   statistics.failing_work[1].kind = FailingWork::Kind::kCompaction;
@@ -277,7 +276,7 @@ TEST(PrometheusTest, WhatFailsAndIsTriedAgainIsCounted) {
 
 using PrometheusDatabaseTest = DatabaseFixture;
 
-TEST_F(PrometheusDatabaseTest, ADatabasesOwnTextIsWellFormedAndSaysWhatItsStatisticsSay) {
+TEST_F(PrometheusDatabaseTest, TheTextOfADatabaseIsWellFormedAndMatchesItsStatistics) {
   Open();
   Table* const table = CreateTable("t", {"f", "g"});
   CreateTable("other-table_2", {"f"});
@@ -312,7 +311,7 @@ TEST_F(PrometheusDatabaseTest, ADatabasesOwnTextIsWellFormedAndSaysWhatItsStatis
     EXPECT_EQ(
         scrape.Value("bigtable_server_compactions_total", {{"server", name}, {"kind", kinds[0]}}),
         static_cast<double>(server.minor.finished));
-    if (name == "root") continue;  // its tablet's end is no text
+    if (name == "root") continue;  // its tablet's end row is not text
     for (const TabletStatistics& tablet : server.tablets) {
       const Labels labels = {{"server", name},
                              {"table", tablet.table},

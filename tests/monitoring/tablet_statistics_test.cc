@@ -1,4 +1,4 @@
-// What Database::Statistics says of the tablets and the servers of a table that is split.
+// The statistics of the tablets and servers of a split table in Database::Statistics.
 #include <map>
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ class TabletStatisticsTest : public DatabaseFixture {
  protected:
   void TearDown() override { database_.reset(); }  // before the sink
 
-  // Every call is measured, since every one is traced.
+  // Measures every call, since every call is traced.
   DatabaseOptions MeasuringOptions(int servers) {
     DatabaseOptions options = Options();
     options.tablet_servers = servers;
@@ -31,14 +31,14 @@ class TabletStatisticsTest : public DatabaseFixture {
     options.trace_sink = &sink_;
     return options;
   }
-  // With tablets that end before "h", before "p", and nowhere.
+  // Three tablets; the end rows are "h", "p" and none.
   Table* CreateSplitTable() {
     TableSchema schema;
     schema.families["f"] = {};
     EXPECT_OK(database_->CreateTable("t", schema, {.split_rows = {"h", "p"}}));
     return OpenTable("t");
   }
-  // By the end, which is empty for none.
+  // By end row, which is "" for none.
   std::map<std::string, TabletStatistics> Tablets() {
     std::map<std::string, TabletStatistics> tablets;
     for (const auto& [name, server] : database_->Statistics().servers) {
@@ -54,7 +54,7 @@ class TabletStatisticsTest : public DatabaseFixture {
   NoTraces sink_;
 };
 
-TEST_F(TabletStatisticsTest, TabletsAreNamedByTheirRowsAndSpreadOverTheServers) {
+TEST_F(TabletStatisticsTest, TabletsHaveTheirRowRangesAndAreSpreadOverTheServers) {
   Open(MeasuringOptions(3));
   CreateSplitTable();
   std::map<std::string, TabletStatistics> tablets = Tablets();
@@ -69,7 +69,7 @@ TEST_F(TabletStatisticsTest, TabletsAreNamedByTheirRowsAndSpreadOverTheServers) 
   EXPECT_EQ(with_one, 3);
 }
 
-TEST_F(TabletStatisticsTest, EachCallIsMeasuredForTheTabletThatServesItAlone) {
+TEST_F(TabletStatisticsTest, ACallIsMeasuredForATabletIfThatTabletAloneServesIt) {
   Open(MeasuringOptions(2));
   Table* const table = CreateSplitTable();
   for (const char* row : {"a", "b", "c", "i", "x", "z"}) Set(table, row, "f:q", 1, "v");
@@ -79,7 +79,7 @@ TEST_F(TabletStatisticsTest, EachCallIsMeasuredForTheTabletThatServesItAlone) {
     for (const std::string& row : rows) batch.push_back(RowMutation(row).Set("f:q", "v"));
     for (const absl::Status& status : table->ApplyBatch(batch)) EXPECT_OK(status);
   };
-  apply({"a", "z", "b"});  // by two
+  apply({"a", "z", "b"});  // served by two tablets
   apply({"q"});
   EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "a b c i q x z");
   {
@@ -101,7 +101,7 @@ TEST_F(TabletStatisticsTest, EachCallIsMeasuredForTheTabletThatServesItAlone) {
   EXPECT_EQ(tablets[""].read_row.count, 0u);
   EXPECT_EQ(tablets["h"].next_row.count, 3u);
   EXPECT_EQ(tablets["p"].next_row.count, 1u);
-  EXPECT_EQ(tablets[""].next_row.count, 4u);  // and the step that finds no more
+  EXPECT_EQ(tablets[""].next_row.count, 4u);  // includes the call that finds the end
   EXPECT_EQ(tablets["h"].next_cell.count, 3u);
   EXPECT_EQ(tablets["p"].next_cell.count, 1u);
   EXPECT_EQ(tablets[""].next_cell.count, 4u);
@@ -113,7 +113,7 @@ TEST_F(TabletStatisticsTest, EachCallIsMeasuredForTheTabletThatServesItAlone) {
   EXPECT_EQ(statistics.calls.at("t").stream_rows, 14u);
 }
 
-TEST_F(TabletStatisticsTest, SizesAreOfTheTablet) {
+TEST_F(TabletStatisticsTest, SizesAreThoseOfTheTablet) {
   const ScopedShortcutsOn shortcuts;
   Open(MeasuringOptions(1));
   Table* const table = CreateSplitTable();
@@ -135,7 +135,7 @@ TEST_F(TabletStatisticsTest, ServersHaveTheSameLabelsInEachOpening) {
   Set(CreateTable("t", {"f"}), "r", "f:q", 1, "v");
   {
     const auto servers = database_->Statistics().servers;
-    EXPECT_EQ(servers.size(), 5u);  // METADATA's two, too
+    EXPECT_EQ(servers.size(), 5u);             // includes the two of METADATA
     EXPECT_NE(servers.at("user-0").name, "");  // it has the tablet
     EXPECT_EQ(servers.at("user-1").name, "");
     EXPECT_EQ(servers.at("user-2").name, "");
@@ -158,7 +158,7 @@ TEST_F(TabletStatisticsTest, ServersHaveTheSameLabelsInEachOpening) {
   EXPECT_TRUE(servers.contains("user-1"));
 }
 
-TEST_F(TabletStatisticsTest, WhatWasWrittenStaysCountedWhenTabletsAreSplitMovedAndMerged) {
+TEST_F(TabletStatisticsTest, WriteCountsSurviveSplitsMovesAndMergesOfTablets) {
   Open(MeasuringOptions(2));
   Table* const table = CreateTable("t", {"f"});
   for (const char* row : {"a", "b", "x"}) Set(table, row, "f:q", 1, "v");
@@ -216,8 +216,8 @@ TEST_F(TabletStatisticsTest, CallsAreCountedOnceWhileTheirTabletsAreSplitAndMerg
   EXPECT_EQ(statistics.calls["t"].stream_rows, 2 * kEach);
 }
 
-// For the sanitizers: calls keep what they count in while tablets go.
-TEST_F(TabletStatisticsTest, StatisticsMayBeReadWhileTablesAreMadeUsedAndDeleted) {
+// For the sanitizers: a call keeps its counters alive when its tablet is superseded or deleted.
+TEST_F(TabletStatisticsTest, StatisticsMayBeReadWhileTablesAreCreatedUsedAndDeleted) {
   Open(MeasuringOptions(2));
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {

@@ -1,5 +1,5 @@
-// Traces tell what was done for a request, and where: each file that a read had to do with, what
-// its filter said, what the cache had, and the way of a write.
+// A trace contains the steps of a request: for a read, each file with the results of its filter
+// and of the cache; for a write, the times of the queue, the log, the sync and the memtable.
 #include <string>
 #include <thread>
 #include <utility>
@@ -37,7 +37,7 @@ class CapturingTraces final : public TraceSink {
 
 class TraceTest : public DatabaseFixture {
  protected:
-  // What shortcuts save is what is tested.
+  // Some traces show the effects of the shortcuts.
   const ScopedShortcutsOn shortcuts_;
 
   void TearDown() override { database_.reset(); }  // before the sink
@@ -47,8 +47,8 @@ class TraceTest : public DatabaseFixture {
     options.trace_sink = &sink_;
     return options;
   }
-  // One file that has the rows a and c, with a filter that knows that it has not b, and one with
-  // just b; both overlap. And a memtable with another row.
+  // Creates two files whose row ranges overlap, and a memtable with the row z. The older file has
+  // the rows a and c; its filter rules out b. The newer file has the rows aa and b.
   Table* MakeFiles(FileSystem::ReadMode mode, LocalityGroup group) {
     DatabaseOptions options = TracingOptions(1);
     options.read_mode = mode;
@@ -77,7 +77,7 @@ class TraceTest : public DatabaseFixture {
   CapturingTraces sink_;
 };
 
-TEST_F(TraceTest, AReadByPositionShowsFiltersAndCacheMissesAndThenHits) {
+TEST_F(TraceTest, APositionalReadShowsFiltersAndCacheMissesAndThenHits) {
   Table* const table = MakeFiles(FileSystem::ReadMode::kPositional, {.filter_bits = 20});
 
   ASSERT_OK(table->ReadRow("b"));
@@ -112,7 +112,7 @@ TEST_F(TraceTest, AReadByPositionShowsFiltersAndCacheMissesAndThenHits) {
   EXPECT_EQ(second.files[0].bytes_read, 0u);
 }
 
-TEST_F(TraceTest, AMappedBlockIsTouchedFirstAndThenInPlace) {
+TEST_F(TraceTest, AMappedBlockIsFirstTouchedAndThenInPlace) {
   Table* const table = MakeFiles(FileSystem::ReadMode::kMapped, {.filter_bits = 20});
   ASSERT_OK(table->ReadRow("a"));
   ASSERT_OK(table->ReadRow("a"));
@@ -132,10 +132,10 @@ TEST_F(TraceTest, AMappedBlockIsTouchedFirstAndThenInPlace) {
   EXPECT_EQ(file_with_block(traces[1]).bytes_read, 0u);
 }
 
-TEST_F(TraceTest, CompressedBlocksAndThoseInMemoryAreToldApart) {
+TEST_F(TraceTest, CompressedBlocksAndBlocksInMemoryAreDistinguished) {
   Table* table = MakeFiles(FileSystem::ReadMode::kMapped,
                            {.compression = Compression::kZstd, .filter = FilterKind::kNone});
-  // Few bytes do not compress: of a table that does.
+  // Long enough to be stored compressed.
   Set(table, "m", "f:q", 1, std::string(5000, 'x'));
   ASSERT_OK(database_->Flush("t"));
   sink_.Take();
@@ -175,7 +175,7 @@ TEST_F(TraceTest, AStreamIsOneRequestWithAllItsBlocks) {
   {
     Scanner scanner(table);
     ShowStream(scanner.FetchColumnFamily("f"));
-    EXPECT_TRUE(sink_.Take().empty()) << "it has not ended";
+    EXPECT_TRUE(sink_.Take().empty()) << "the stream has not ended";
   }
   const RequestTrace scan = TakeOne();
   EXPECT_EQ(scan.request, Request::kScan);
@@ -184,7 +184,7 @@ TEST_F(TraceTest, AStreamIsOneRequestWithAllItsBlocks) {
   for (const FileTrace& file : scan.files) EXPECT_EQ(file.cache_hits, 1u);
 }
 
-TEST_F(TraceTest, AWriteShowsItsWayThroughLogSyncAndMemtable) {
+TEST_F(TraceTest, AWriteShowsItsTimesInLogSyncAndMemtable) {
   Open(TracingOptions(1));
   Table* const table = CreateTable("t", {"f"});
   const std::string long_row(1000, 'r');
@@ -221,7 +221,7 @@ TEST_F(TraceTest, AnErrorIsInTheTrace) {
   EXPECT_STATUS(kInvalidArgument, "row_limit", TakeOne().status);
 }
 
-TEST_F(TraceTest, TheScanCachesHitsAreToldApart) {
+TEST_F(TraceTest, ScanCacheHitsAreMarked) {
   DatabaseOptions options = TracingOptions(1);
   options.scan_cache = true;
   Open(options);
@@ -237,7 +237,7 @@ TEST_F(TraceTest, TheScanCachesHitsAreToldApart) {
   EXPECT_EQ(trace.cells, 1u);
 }
 
-TEST_F(TraceTest, OneOfSoManyRequestsIsTraced) {
+TEST_F(TraceTest, OneOfEveryNRequestsIsTraced) {
   for (const int one_of : {1, 3, 63, 64, 160}) {
     Open(TracingOptions(static_cast<uint64_t>(one_of)));
     Table* const table = CreateTable(absl::StrCat("t", one_of), {"f"});
@@ -249,7 +249,7 @@ TEST_F(TraceTest, OneOfSoManyRequestsIsTraced) {
   }
 }
 
-TEST_F(TraceTest, WithoutASinkTracingIsRefusedAndWithoutItNothingIsTraced) {
+TEST_F(TraceTest, TracingWithoutASinkIsRejectedAndRateZeroTracesNothing) {
   DatabaseOptions options = TracingOptions(1);
   options.trace_sink = nullptr;
   options.file_system = file_system_.get();
@@ -261,7 +261,7 @@ TEST_F(TraceTest, WithoutASinkTracingIsRefusedAndWithoutItNothingIsTraced) {
   EXPECT_TRUE(sink_.Take().empty());
 }
 
-TEST_F(TraceTest, ConcurrentRequestsHaveEachTheirOwnTrace) {
+TEST_F(TraceTest, ConcurrentRequestsHaveSeparateTraces) {
   constexpr int kThreads = 4;
   constexpr int kEach = 200;
   Table* const table = MakeFiles(FileSystem::ReadMode::kPositional, {});
@@ -290,7 +290,7 @@ TEST_F(TraceTest, ConcurrentRequestsHaveEachTheirOwnTrace) {
   EXPECT_EQ(writes, kThreads * kEach);
 }
 
-TEST_F(TraceTest, ABatchAddsUpItsWritesToEachTablet) {
+TEST_F(TraceTest, TheTraceOfABatchIsTheSumOfItsWritesToEachTablet) {
   DatabaseOptions options = TracingOptions(1);
   options.tablet_servers = 2;
   Open(options);
@@ -310,7 +310,7 @@ TEST_F(TraceTest, ABatchAddsUpItsWritesToEachTablet) {
   EXPECT_LE(trace.queue + trace.log + trace.sync + trace.memtable, trace.duration);
 }
 
-TEST_F(TraceTest, AStreamThroughSeveralTabletsIsOneTraceWithTheFilesOfAll) {
+TEST_F(TraceTest, AStreamThroughSeveralTabletsIsOneTraceWithAllTheirFiles) {
   Open(TracingOptions(1));
   TableSchema schema;
   schema.families["f"] = {};
