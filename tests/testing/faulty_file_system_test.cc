@@ -25,7 +25,7 @@ class FaultyFileSystemTest : public ::testing::Test {
   FaultyFileSystem fs_{&base_};
 };
 
-// Returns the first error. Makes one call of every kind.
+// Makes one call of every kind. Returns the first error.
 absl::Status CallEverything(FaultyFileSystem* fs) {
   absl::Status first;
   first.Update(fs->CreateDirectory("/d"));
@@ -82,7 +82,7 @@ TEST_F(FaultyFileSystemTest, TheNthCallFailsForEachN) {
   }
 }
 
-TEST_F(FaultyFileSystemTest, AFaultHitsOnceOrFromThenOn) {
+TEST_F(FaultyFileSystemTest, AFaultOccursOnceOrPermanently) {
   fs_.FailCall(2, kBroken, Repeat::kOnce);
   EXPECT_TRUE(fs_.CreateDirectory("/a").ok());
   EXPECT_FALSE(fs_.CreateDirectory("/b").ok());
@@ -97,7 +97,7 @@ TEST_F(FaultyFileSystemTest, AFaultHitsOnceOrFromThenOn) {
   EXPECT_EQ(fs_.faults(), 3u);
 }
 
-TEST_F(FaultyFileSystemTest, OnlyCallsThatPassTheFilterAreCounted) {
+TEST_F(FaultyFileSystemTest, OnlyCallsThatMatchTheFilterAreCounted) {
   fs_.CountCalls(
       {.kinds = {FileCall::kNewWritableFile, FileCall::kRenameFile}, .path_contains = "sst"});
   fs_.FailCall(3, kBroken);
@@ -110,7 +110,7 @@ TEST_F(FaultyFileSystemTest, OnlyCallsThatPassTheFilterAreCounted) {
   EXPECT_FALSE(fs_.FileExists("/3.sst"));
 }
 
-TEST_F(FaultyFileSystemTest, AllCallsThatPassAFilterCanFail) {
+TEST_F(FaultyFileSystemTest, AllCallsThatMatchAFilterCanFail) {
   fs_.FailCalls({.kinds = {FileCall::kNewLogFile}, .path_contains = ""},
                 absl::ResourceExhaustedError("full"));
   EXPECT_EQ(fs_.NewLogFile("/log", 10).status().code(), absl::StatusCode::kResourceExhausted);
@@ -118,7 +118,7 @@ TEST_F(FaultyFileSystemTest, AllCallsThatPassAFilterCanFail) {
   EXPECT_TRUE(fs_.NewWritableFile("/f").ok());
 }
 
-TEST_F(FaultyFileSystemTest, AFailingWriteHasDoneNothingHalfOrAll) {
+TEST_F(FaultyFileSystemTest, AFailingWriteWritesNothingHalfOrEverything) {
   const std::pair<Done, std::string> cases[] = {
       {Done::kNothing, ""}, {Done::kHalf, "abc"}, {Done::kAll, "abcdef"}};
   for (const auto& [done, left] : cases) {
@@ -134,14 +134,14 @@ TEST_F(FaultyFileSystemTest, AFailingWriteHasDoneNothingHalfOrAll) {
   }
 }
 
-TEST_F(FaultyFileSystemTest, AFailingRenameMayHaveHappened) {
+TEST_F(FaultyFileSystemTest, AFailingRenameMayTakeEffect) {
   base_.SetContents("/a", "x");
   fs_.FailCall(1, kBroken, Repeat::kOnce, Done::kAll);
   EXPECT_FALSE(fs_.RenameFile("/a", "/b").ok());
   EXPECT_EQ(base_.Contents("/b"), "x");
 }
 
-TEST_F(FaultyFileSystemTest, AWritableFileThatFailedFailsEverAfter) {
+TEST_F(FaultyFileSystemTest, AWritableFileFailsAfterAFailedAppend) {
   auto file = *fs_.NewWritableFile("/f");
   ASSERT_TRUE(fs_.SyncDirectory("/").ok());
   fs_.CountCalls();
@@ -153,7 +153,7 @@ TEST_F(FaultyFileSystemTest, AWritableFileThatFailedFailsEverAfter) {
   EXPECT_EQ(base_.CrashClone(0, Unsynced::kNothing)->Contents("/f"), "");
 }
 
-TEST_F(FaultyFileSystemTest, ALogFileWhoseSyncFailedNeverSaysThatItIsSynced) {
+TEST_F(FaultyFileSystemTest, EverySyncOfALogFileFailsAfterAFailedSync) {
   auto log = *fs_.NewLogFile("/log", 10);
   fs_.CountCalls();
   fs_.FailCall(1, kBroken);
@@ -162,7 +162,7 @@ TEST_F(FaultyFileSystemTest, ALogFileWhoseSyncFailedNeverSaysThatItIsSynced) {
   EXPECT_TRUE(log->Write(0, "x").ok());
 }
 
-TEST_F(FaultyFileSystemTest, MappingsAreThereUnlessHidden) {
+TEST_F(FaultyFileSystemTest, FilesHaveMappingsUnlessHidden) {
   base_.SetContents("/f", "x");
   EXPECT_NE((*fs_.NewLogFile("/log", 10))->mapping(), nullptr);
   EXPECT_NE((*fs_.NewRandomAccessFile("/f", ReadMode::kMapped))->mapping(), nullptr);
@@ -179,7 +179,7 @@ TEST_F(FaultyFileSystemTest, CallsStallUntilReleased) {
   std::thread syncer([&] { EXPECT_TRUE(log->Sync().ok()); });
   ASSERT_TRUE(fs_.WaitUntilStalled(1));
   EXPECT_EQ(fs_.stalled(), 1);
-  EXPECT_TRUE(fs_.FileSize("/log").ok());  // others go on
+  EXPECT_TRUE(fs_.FileSize("/log").ok());  // other calls proceed
   EXPECT_EQ(base_.CrashClone(0, Unsynced::kNothing)->Contents("/log"), "");
   fs_.ReleaseCalls();
   syncer.join();
@@ -188,7 +188,7 @@ TEST_F(FaultyFileSystemTest, CallsStallUntilReleased) {
   EXPECT_FALSE(fs_.WaitUntilStalled(1, absl::Milliseconds(1)));
 }
 
-TEST_F(FaultyFileSystemTest, OneFileStallsAndTheOthersGoOn) {
+TEST_F(FaultyFileSystemTest, CallsOfOneFileStallAndThoseOfOthersProceed) {
   auto first = *fs_.NewLogFile("/first", 10);
   auto second = *fs_.NewLogFile("/second", 10);
   fs_.StallOneFile({.kinds = {FileCall::kLogSync}, .path_contains = ""});
@@ -202,7 +202,7 @@ TEST_F(FaultyFileSystemTest, OneFileStallsAndTheOthersGoOn) {
   EXPECT_EQ(fs_.stalled(), 0);
 }
 
-TEST_F(FaultyFileSystemTest, ALogFileIsKnownByTheNameItWasGivenLast) {
+TEST_F(FaultyFileSystemTest, ALogFileIsMatchedByItsCurrentName) {
   auto log = *fs_.NewLogFile("/new", 10);
   ASSERT_TRUE(fs_.RenameFile("/new", "/log").ok());
   fs_.FailCalls({.kinds = {FileCall::kLogSync}, .path_contains = "new"}, kBroken);

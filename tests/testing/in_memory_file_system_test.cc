@@ -1,4 +1,4 @@
-// What only the in-memory file system has, but for its power losses: see power_loss_test.cc.
+// The behavior that only the in-memory file system has. For power losses see power_loss_test.cc.
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include <memory>
@@ -38,7 +38,7 @@ TEST(InMemoryFileSystemTest, ListsAllFilesOfAllDirectories) {
   EXPECT_EQ(fs.total_bytes(), 3u);
 }
 
-TEST(InMemoryFileSystemTest, SetContentsIsSeenByReadsOfAnOpenFileButNotByItsMapping) {
+TEST(InMemoryFileSystemTest, SetContentsChangesReadsOfAnOpenFileButNotItsMapping) {
   InMemoryFileSystem fs;
   fs.SetContents("/f", "good");
   auto file = *fs.NewRandomAccessFile("/f", ReadMode::kMapped);
@@ -51,7 +51,7 @@ TEST(InMemoryFileSystemTest, SetContentsIsSeenByReadsOfAnOpenFileButNotByItsMapp
   EXPECT_EQ(file->Read(0, 4, buffer).code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(InMemoryFileSystemTest, AMappingStaysAsItIsWhileTheFileGrows) {
+TEST(InMemoryFileSystemTest, AMappingIsUnchangedWhenTheFileGrows) {
   InMemoryFileSystem fs;
   auto writer = *fs.NewWritableFile("/f");
   ASSERT_TRUE(writer->Append("0123").ok());
@@ -74,25 +74,25 @@ TEST(InMemoryFileSystemTest, OpenFilesOutliveTheFileSystem) {
   EXPECT_TRUE(log->Sync().ok());
 }
 
-TEST(InMemoryFileSystemTest, AFullDiskTakesWhatFitsAndRefusesTheRest) {
+TEST(InMemoryFileSystemTest, AnAppendToAFullDiskIsPartialAndFails) {
   InMemoryFileSystem fs;
   fs.set_max_total_bytes(10);
   auto file = *fs.NewWritableFile("/f");
   EXPECT_TRUE(file->Append("1234567").ok());
   EXPECT_EQ(file->Append("89abcd").code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(fs.Contents("/f"), "123456789a");
-  EXPECT_FALSE(file->Sync().ok());  // the file is spoilt
+  EXPECT_FALSE(file->Sync().ok());  // the file has failed
   EXPECT_EQ(fs.NewLogFile("/log", 1).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_FALSE(fs.FileExists("/log"));
 }
 
-TEST(InMemoryFileSystemTest, RoomIsMadeByRemovingRenamingOverEmptyingAndALargerLimit) {
+TEST(InMemoryFileSystemTest, RemovingReplacingTruncatingAndALargerLimitFreeSpace) {
   InMemoryFileSystem fs;
   fs.set_max_total_bytes(10);
   ASSERT_TRUE(fs.NewLogFile("/a", 6).ok());
   Put(&fs, "/b", "1234");
   EXPECT_EQ(fs.NewLogFile("/log", 6).status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_TRUE(fs.NewLogFile("/a", 6).ok());  // in place of itself
+  EXPECT_TRUE(fs.NewLogFile("/a", 6).ok());  // replaces itself
   ASSERT_TRUE(fs.RenameFile("/b", "/a").ok());
   EXPECT_EQ(fs.total_bytes(), 4u);
   EXPECT_TRUE(fs.NewLogFile("/log", 6).ok());

@@ -1,4 +1,4 @@
-// The clock that a test moves.
+// The clock that a test sets.
 #include "bigtable/testing/manual_clock.h"
 
 #include "gtest/gtest.h"
@@ -6,7 +6,7 @@
 namespace bigtable {
 namespace {
 
-TEST(ManualClockTest, StandsStillUntilItIsMoved) {
+TEST(ManualClockTest, TheTimeIsConstantUntilItIsSet) {
   ManualClock clock;
   EXPECT_EQ(clock.Now(), absl::UnixEpoch());
   EXPECT_EQ(clock.Now(), clock.Now());
@@ -16,7 +16,7 @@ TEST(ManualClockTest, StandsStillUntilItIsMoved) {
   EXPECT_EQ(clock.Now(), absl::FromUnixSeconds(3700));
 }
 
-TEST(ManualClockTest, GoesBackToo) {
+TEST(ManualClockTest, TheTimeMayGoBack) {
   ManualClock clock(absl::FromUnixSeconds(100));
   clock.Advance(-absl::Seconds(40));
   EXPECT_EQ(clock.Now(), absl::FromUnixSeconds(60));

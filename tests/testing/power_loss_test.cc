@@ -1,5 +1,5 @@
-// What the in-memory file system keeps, may lose and must not invent when the power goes. Random
-// outcomes are drawn with many seeds: each must be allowed, and each kind must come up.
+// What the in-memory file system keeps, may lose and must not invent in a power loss. Outcomes are
+// drawn with many seeds: each outcome must be allowed, and each kind of outcome must occur.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -57,13 +57,13 @@ class PowerLossTest : public ::testing::Test {
   InMemoryFileSystem fs_;
 };
 
-TEST_F(PowerLossTest, WhatWasSyncedIsAlwaysThere) {
+TEST_F(PowerLossTest, SyncedDataIsNeverLost) {
   CreateDurable("/f", "content");
   EXPECT_THAT(Outcomes(), ElementsAre("/f=content"));
   EXPECT_EQ(Least(), "/f=content");
 }
 
-TEST_F(PowerLossTest, WhatOthersHaveWrittenIsSyncedByPath) {
+TEST_F(PowerLossTest, SyncFileSyncsTheWritesOfOtherHandles) {
   Create("/f", "content").reset();
   auto log = *fs_.NewLogFile("/log", 7);
   ASSERT_OK(log->Write(0, "records"));
@@ -81,14 +81,14 @@ TEST_F(PowerLossTest, ASyncedFileWhoseDirectoryWasNotSyncedMayVanish) {
   EXPECT_EQ(Most(), "/f=content");
 }
 
-TEST_F(PowerLossTest, ANameIsDurableWithoutTheBytes) {
+TEST_F(PowerLossTest, ADurableNameDoesNotMakeTheBytesDurable) {
   auto file = Create("/f", "content");
   ASSERT_OK(fs_.SyncDirectory("/"));
   EXPECT_EQ(Least(), "/f=");
   EXPECT_EQ(Most(), "/f=content");
 }
 
-TEST_F(PowerLossTest, OfUnsyncedBytesAPrefixStaysAndItsSectorsMayBeTorn) {
+TEST_F(PowerLossTest, APrefixOfUnsyncedBytesRemainsAndItsSectorsMayBeTorn) {
   const std::string synced(700, 's');
   const std::string unsynced(2000, 'u');
   auto file = Create("/f", synced);
@@ -97,7 +97,7 @@ TEST_F(PowerLossTest, OfUnsyncedBytesAPrefixStaysAndItsSectorsMayBeTorn) {
   ASSERT_OK(file->Append(unsynced));
   EXPECT_EQ(Least(), "/f=" + synced);
   EXPECT_EQ(Most(), "/f=" + synced + unsynced);
-  int none = 0, all = 0, part = 0, zeros = 0, rubbish = 0;
+  int none = 0, all = 0, part = 0, zeros = 0, garbage = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const std::string left = fs_.CrashClone(seed)->Contents("/f");
     ASSERT_GE(left.size(), synced.size());
@@ -109,16 +109,16 @@ TEST_F(PowerLossTest, OfUnsyncedBytesAPrefixStaysAndItsSectorsMayBeTorn) {
     all += tail == unsynced;
     part += clean && !tail.empty() && tail.size() < unsynced.size();
     zeros += tail.find(std::string(100, '\0')) != tail.npos;
-    rubbish += tail.find_first_not_of(std::string("u\0", 2)) != tail.npos;
+    garbage += tail.find_first_not_of(std::string("u\0", 2)) != tail.npos;
   }
   EXPECT_GT(none, 10);
   EXPECT_GT(all, 10);
   EXPECT_GT(part, 10);
   EXPECT_GT(zeros, 10);
-  EXPECT_GT(rubbish, 10);
+  EXPECT_GT(garbage, 10);
 }
 
-TEST_F(PowerLossTest, EmptyingAnExistingFileMayBeUndoneUntilItIsSynced) {
+TEST_F(PowerLossTest, ATruncationMayBeUndoneUntilTheFileIsSynced) {
   CreateDurable("/f", "old");
   auto file = *fs_.NewWritableFile("/f");
   EXPECT_THAT(Outcomes(), UnorderedElementsAre("/f=old", "/f="));
@@ -176,7 +176,7 @@ TEST_F(PowerLossTest, ALogFileThatWasNeverSyncedMayBeEmptyOrZero) {
                               "/log=" + sector + old_rest, "/log=" + sector + rest));
 }
 
-TEST_F(PowerLossTest, StoresBeforeASyncAreDurableWhileOthersGoOn) {
+TEST_F(PowerLossTest, StoresBeforeASyncAreDurableDespiteOtherStores) {
   auto log = *fs_.NewLogFile("/log", 8192);
   ASSERT_OK(fs_.SyncDirectory("/"));
   std::atomic<bool> done{false};
@@ -184,7 +184,7 @@ TEST_F(PowerLossTest, StoresBeforeASyncAreDurableWhileOthersGoOn) {
     for (int i = 0; !done.load(); ++i) log->mapping()[4096 + i % 4096] = static_cast<char>(i);
   });
   for (int i = 0; i < 200; ++i) {
-    log->mapping()[i] = 'x';  // no other thread's byte
+    log->mapping()[i] = 'x';  // no other thread writes this byte
     ASSERT_OK(log->Sync());
     const std::string left = fs_.CrashClone(static_cast<uint64_t>(i))->Contents("/log");
     ASSERT_EQ(left.substr(0, static_cast<size_t>(i) + 1),
@@ -194,7 +194,7 @@ TEST_F(PowerLossTest, StoresBeforeASyncAreDurableWhileOthersGoOn) {
   writer.join();
 }
 
-TEST_F(PowerLossTest, ARenameThatWasNotSyncedIsDoneUndoneOrHalf) {
+TEST_F(PowerLossTest, ARenameThatWasNotSyncedIsDoneUndoneOrHalfDone) {
   CreateDurable("/CURRENT", "old");
   CreateDurable("/TMP", "new");
   ASSERT_OK(fs_.RenameFile("/TMP", "/CURRENT"));
@@ -222,7 +222,7 @@ TEST_F(PowerLossTest, AFileMovedBetweenDirectoriesIsNeverLost) {
   CreateDurable("/from/f", "x");
   ASSERT_OK(fs_.RenameFile("/from/f", "/to/g"));
   EXPECT_THAT(Outcomes(), UnorderedElementsAre("/from/f=x", "/from/f=x /to/g=x", "/to/g=x"));
-  ASSERT_OK(fs_.SyncDirectory("/from"));  // and with it what it rests on
+  ASSERT_OK(fs_.SyncDirectory("/from"));  // also makes the other half of the rename durable
   EXPECT_THAT(Outcomes(), ElementsAre("/to/g=x"));
 }
 
@@ -243,12 +243,12 @@ TEST_F(PowerLossTest, ChangesOfADirectoryAreReordered) {
   ASSERT_OK(Create("/b", "2")->Sync());
   ASSERT_OK(fs_.RemoveFile("/a"));
   ASSERT_OK(Create("/c", "3")->Sync());
-  EXPECT_EQ(Outcomes().size(), 8u);  // each of the three alone
+  EXPECT_EQ(Outcomes().size(), 8u);  // each of the three changes is independent
   EXPECT_EQ(Most(), "/b=2 /c=3");
   EXPECT_EQ(Least(), "/a=1");
 }
 
-TEST_F(PowerLossTest, WhatIsInADirectoryThatWasNotSyncedGoesWithIt) {
+TEST_F(PowerLossTest, TheContentsOfADirectoryThatWasNotSyncedAreLostWithIt) {
   ASSERT_OK(fs_.CreateDirectory("/d"));
   CreateDurable("/d/f", "x");
   EXPECT_THAT(Outcomes(), UnorderedElementsAre("", "/d/f=x"));
@@ -265,7 +265,7 @@ TEST_F(PowerLossTest, SyncOfOneDirectoryIsNotSyncOfAnother) {
   EXPECT_EQ(Least(), "");
 }
 
-TEST_F(PowerLossTest, AFileRemovedWhileOpenComesBackWithWhatWasSyncedThroughItsHandle) {
+TEST_F(PowerLossTest, AFileRemovedWhileOpenReappearsWithTheBytesSyncedThroughItsHandle) {
   CreateDurable("/f", "old");
   auto file = *fs_.NewWritableFile("/f");
   ASSERT_OK(file->Append("new"));
@@ -275,14 +275,14 @@ TEST_F(PowerLossTest, AFileRemovedWhileOpenComesBackWithWhatWasSyncedThroughItsH
   EXPECT_EQ(Most(), "");
 }
 
-TEST_F(PowerLossTest, TheCloneIsDurableAndItsOwn) {
+TEST_F(PowerLossTest, TheCloneIsDurableAndIndependent) {
   ASSERT_OK(Create("/f", "x")->Sync());
   auto clone = fs_.CrashClone(0, Unsynced::kEverything);
   ASSERT_OK(fs_.RemoveFile("/f"));
   EXPECT_EQ(Describe(*clone->CrashClone(0, Unsynced::kNothing)), "/f=x");
 }
 
-TEST_F(PowerLossTest, HalfARenameLeavesTheSameBytesUnderBothNamesButTwoFiles) {
+TEST_F(PowerLossTest, HalfARenameLeavesTwoFilesWithTheSameBytes) {
   auto file = Create("/TMP", "synced");
   ASSERT_OK(file->Sync());
   ASSERT_OK(file->Append(std::string(1000, 'u')));
@@ -301,7 +301,7 @@ TEST_F(PowerLossTest, HalfARenameLeavesTheSameBytesUnderBothNamesButTwoFiles) {
   EXPECT_GT(halves, 10);
 }
 
-TEST_F(PowerLossTest, TheSameSeedFindsTheSame) {
+TEST_F(PowerLossTest, TheSameSeedHasTheSameOutcome) {
   auto file = Create("/f", std::string(5000, 'x'));
   ASSERT_OK(Create("/g", "y")->Sync());
   for (uint64_t seed = 0; seed < 20; ++seed) {
@@ -316,22 +316,22 @@ TEST_F(PowerLossTest, SetContentsIsDurable) {
   EXPECT_EQ(Least(), "/d/f=x /g=set");
 }
 
-TEST_F(PowerLossTest, LocksDoNotOutliveTheMachine) {
+TEST_F(PowerLossTest, LocksDoNotSurviveAPowerLoss) {
   auto lock = fs_.LockFile("/LOCK", FileSystem::LockMode::kExclusive);
   ASSERT_OK(lock);
   ASSERT_OK(fs_.SyncDirectory("/"));
   EXPECT_TRUE(fs_.CrashClone(0)->LockFile("/LOCK", FileSystem::LockMode::kExclusive).ok());
 }
 
-// Random changes of names, with random syncs: whatever is found must have been bound to that name
-// since its directory's last sync, and no file may be lost that was durable and never removed.
+// Random changes of names with random syncs. After a power loss, a name must have a state that it
+// had since the last sync of its directory, and a durable file that was never removed must exist.
 TEST_F(PowerLossTest, RandomHistoriesLeaveOnlyAllowedStates) {
   ForEachSeed(200, [](uint64_t history) {
     InMemoryFileSystem fs;
     CrashRandom random(history);
     fs.SetContents("/a/keep", "");
     fs.SetContents("/b/keep", "");
-    fs.SetContents("/a/0", "treasure");  // only ever renamed, onto names that are free
+    fs.SetContents("/a/0", "treasure");  // renamed only, never removed or replaced
     std::string treasure = "/a/0";
     std::map<std::string, std::set<std::string>> allowed;  // by path; "-" for absence
     const auto now = [&](const std::string& path) {
