@@ -1,4 +1,4 @@
-// Keeps what a database says of itself. Thread-safe.
+// A LogSink that keeps its messages. Thread-safe.
 #ifndef BIGTABLE_TESTS_SUPPORT_CAPTURING_SINK_H_
 #define BIGTABLE_TESTS_SUPPORT_CAPTURING_SINK_H_
 

@@ -1,4 +1,4 @@
-// A test with a database in memory and a clock that stands still, and rows as text, to compare.
+// A test with a database in memory and a manual clock, and functions that format rows as text.
 #ifndef BIGTABLE_TESTS_SUPPORT_DATABASE_FIXTURE_H_
 #define BIGTABLE_TESTS_SUPPORT_DATABASE_FIXTURE_H_
 
@@ -35,7 +35,7 @@ inline std::string Show(const Row& row) {
 inline std::string Show(const absl::StatusOr<Row>& row) {
   return row.ok() ? Show(*row) : std::string(row.status().ToString());
 }
-// "a b c", the keys of the rows; with what went wrong, if anything.
+// "a b c": the keys of the rows, and the error if there is one.
 inline std::string ShowKeys(RowReader reader) {
   std::string text;
   for (const Row& row : reader) {
@@ -44,7 +44,7 @@ inline std::string ShowKeys(RowReader reader) {
   if (!reader.status().ok()) absl::StrAppend(&text, " ", reader.status().ToString());
   return text;
 }
-// "a/f:q@5=v b/f:q@3=w": what is left of a stream.
+// "a/f:q@5=v b/f:q@3=w": the remaining cells of a stream.
 inline std::string ShowStream(ScanStream* stream) {
   std::string text;
   for (; !stream->Done(); stream->Next()) {
@@ -63,13 +63,13 @@ class DatabaseFixture : public testing::Test {
     DatabaseOptions options = TestOptions();
     options.memory_budget = 32 << 20;
     options.log_segment_size = 256 << 10;
-    options.tablet_servers = 1;  // whatever the machine
+    options.tablet_servers = 1;  // on every machine
     options.file_system = file_system_.get();
     options.clock = &clock_;
     return options;
   }
   void Open(DatabaseOptions options) {
-    options.file_system = file_system_.get();  // another one after Kill()
+    options.file_system = file_system_.get();  // Kill() replaces it
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
     ASSERT_OK(opened);
     database_ = *std::move(opened);
@@ -81,14 +81,14 @@ class DatabaseFixture : public testing::Test {
     Open(options);
   }
   void Reopen() { Reopen(Options()); }
-  // What another process would find if this one died now.
+  // Simulates the death of this process: the next Open() opens a copy of the current files.
   void Kill() {
     std::unique_ptr<InMemoryFileSystem> clone = file_system_->CrashClone(1, Unsynced::kEverything);
     database_.reset();
     file_system_ = std::move(clone);
   }
 
-  // Of the database as it is opened now.
+  // A handle of the currently open database.
   Table* OpenTable(std::string_view name) {
     absl::StatusOr<Table*> table = database_->OpenTable(name);
     EXPECT_OK(table);

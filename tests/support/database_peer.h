@@ -1,4 +1,4 @@
-// What tests do to the inside of a database: its servers die, and its sessions end.
+// Gives tests access to the inside of a database, for example to end its servers and sessions.
 #ifndef BIGTABLE_TESTS_SUPPORT_DATABASE_PEER_H_
 #define BIGTABLE_TESTS_SUPPORT_DATABASE_PEER_H_
 
@@ -21,14 +21,14 @@ class DatabasePeer {
  public:
   explicit DatabasePeer(Database* database) : impl_(DatabaseImpl::Of(database)) {}
 
-  // Of user tablets, present and past.
+  // All servers of user tablets, including former ones.
   std::vector<TabletServer*> ServersEver() const {
     std::vector<TabletServer*> servers;
     for (const auto& host : impl_->cluster->servers()->OfRoleEver(ServerRole::kUser))
       servers.push_back(host->server());
     return servers;
   }
-  // Present ones that have tablets, or had.
+  // The current servers of user tablets that have tablets or had some.
   std::vector<TabletServer*> Servers() const {
     std::vector<TabletServer*> servers;
     for (TabletServer* server : ServersEver()) {
@@ -36,26 +36,26 @@ class DatabasePeer {
     }
     return servers;
   }
-  // As if its process had died.
+  // Simulates the death of the process of the server.
   void Kill(TabletServer* server) {
     server->Abandon();
     impl_->environment()->background.Wake();
   }
-  // The lease ends: the server may get its lock back, or be replaced.
+  // Ends the lease of the server, which may acquire its lock again or be replaced.
   void Expire(const TabletServer* server) { ExpireSessionOf(server->name()); }
-  // The master loses its lock, and another one begins.
+  // Ends the session of the master, so that another master starts.
   void KillMaster() { ExpireSessionOf(MasterLock::kOwner); }
   // Calls this before each step of a master.
   void OnMasterStep(std::function<void()> on_step) {
     impl_->masters->SetOnStep(std::move(on_step));
   }
-  // Beside the one that there is.
+  // Starts a second master.
   absl::Status StartMaster() { return Master::Create(impl_->cluster.get(), {}).status(); }
-  // What is in the lock service may be changed behind everybody's back.
+  // For changes of the lock service that the database is not informed of.
   LockSession* session() const { return impl_->session.get(); }
   size_t RetiredRoutes() const { return impl_->locations.retired(); }
-  // Calls go through what this says for each server: METADATA's from now on, those of users from
-  // their first one on.
+  // Sends the calls to each server through the service that `services` returns for it: calls to
+  // METADATA at once, calls to a user tablet after the next lookup of its location.
   void UseServices(ServerSet::Services services) {
     impl_->cluster->SetServices(std::move(services));
     impl_->locations.SetRemote();
@@ -63,7 +63,7 @@ class DatabasePeer {
   absl::StatusOr<std::vector<uint64_t>> TablesOfMetadata() const {
     return impl_->cluster->metadata()->table()->Tables();
   }
-  // Those of one role that serve; of METADATA's one at most.
+  // The servers of a role that have a log and serve.
   std::vector<TabletServer*> ServersOf(ServerRole role) const {
     std::vector<TabletServer*> servers;
     for (const auto& host : impl_->cluster->servers()->OfRole(role)) {
@@ -75,7 +75,7 @@ class DatabasePeer {
   std::vector<std::shared_ptr<ServerHost>> HostsOf(ServerRole role) const {
     return impl_->cluster->servers()->OfRole(role);
   }
-  // Splits the tablet of METADATA that has this row of its.
+  // Splits the tablet of METADATA that contains the METADATA row `row`.
   absl::Status SplitMetadata(std::string_view row) {
     const auto master = impl_->masters->Get({});
     if (!master.ok()) return master.status();
@@ -83,7 +83,7 @@ class DatabasePeer {
         impl_->cluster->servers()->OfRole(ServerRole::kMetadata)[0];
     return host->Split((*master)->epoch(), kMetadataTableId, row, {});
   }
-  // The first rows of METADATA's tablets, but for the root.
+  // The first rows of the tablets of METADATA, without the root tablet.
   std::vector<std::string> MetadataTablets() const {
     std::vector<std::string> rows;
     for (TabletServer* server : ServersOf(ServerRole::kMetadata)) {
@@ -104,7 +104,7 @@ class DatabasePeer {
     return master.ok() ? (*master)->sweeper()->SweepFiles() : master.status();
   }
 
-  // Two servers that may both write to the same row: their names, or "".
+  // The names of two servers that may both write to the same row, or "".
   std::string ServedTwice() const {
     struct Served {
       TabletServer* server;
@@ -128,7 +128,7 @@ class DatabasePeer {
         const Tablet& b = *all[j].tablet;
         if (&a == &b || a.table_id() != b.table_id()) continue;
         if (a.id().EndsBefore(b.rows().begin()) || b.id().EndsBefore(a.rows().begin())) continue;
-        // The one before and after the other: so both at once.
+        // The first one serves both before and after the check of the second: so both do at once.
         if (all[i].now() && all[j].now() && all[i].now()) {
           return Cat(all[i].server->name(), " and ", all[j].server->name());
         }
@@ -141,7 +141,7 @@ class DatabasePeer {
   void ExpireSessionOf(std::string_view owner) {
     LocalLockService* const service = impl_->environment()->lock_service.get();
     for (const LocalLockService::SessionInfo& session : service->Sessions()) {
-      // It may have ended meanwhile.
+      // It may have ended since.
       if (session.owner == owner) service->ExpireSession(session.id).IgnoreError();
     }
   }

@@ -1,4 +1,4 @@
-// Entries as text, one a line, as DebugString (base/entry_key.h) writes their keys:
+// Entries as text, one per line, as DebugString (base/entry_key.h) writes their keys:
 //
 //   row/family:qualifier@timestamp#sequence.ordinal cell value
 //   row/family:qualifier@timestamp#sequence.ordinal delete-cell | ghost | shadow
@@ -6,7 +6,7 @@
 //   row/family:#sequence.ordinal delete-family
 //   row(group 0)#sequence.ordinal delete-row
 //
-// ".0" may be left out. Rows, qualifiers and values are C escapes, so that any byte can be said.
+// ".0" may be left out. Rows, qualifiers and values are C-escaped, so they may contain any byte.
 #ifndef BIGTABLE_TESTS_SUPPORT_ENTRY_TEXT_H_
 #define BIGTABLE_TESTS_SUPPORT_ENTRY_TEXT_H_
 
@@ -45,7 +45,7 @@ inline std::string EntryText(std::string_view key, std::string_view value) {
   return text;
 }
 
-// 0 for what is no number.
+// 0 if `text` is not a number.
 inline uint64_t NumberOf(std::string_view text) {
   return std::strtoull(std::string(text).c_str(), nullptr, 10);
 }
@@ -55,7 +55,7 @@ struct TextEntry {
   std::string value;
 };
 
-// Nothing, if the line is not an entry.
+// Returns nullopt if the line is not an entry.
 inline std::optional<TextEntry> ParseEntry(const std::string& line) {
   static const RE2 kEntry(
       R"((?:([^/(]+)/([^:]+):([^@#]*)|([^/(]+)\(group (\d+)\))(?:@(\d+))?#(\d+)(?:\.(\d+))?)"
@@ -94,7 +94,7 @@ inline const std::shared_ptr<MemoryBudget>& TestBudget() {
 }
 inline Ref<Memtable> NewTestMemtable() { return MakeRef<Memtable>(TestBudget()); }
 
-// Everything from where the cursor stands, or what went wrong.
+// The entries from the position of the cursor on, and its error if there is one.
 inline std::string RestText(EntryCursor* cursor) {
   std::string out;
   for (; cursor->valid(); cursor->Next()) {

@@ -1,9 +1,9 @@
-// Expectations about absl::Status and absl::StatusOr, which Debian's Abseil has no matchers for.
+// Expectations about absl::Status and absl::StatusOr, because Debian's Abseil has no matchers.
 //
 //   EXPECT_OK(table->Apply(mutation));
 //   ASSERT_OK_AND_ASSIGN(Row row, table->ReadRow("r"));
-//   EXPECT_STATUS(kNotFound, "no family \"x\"", table->Apply(mutation));  // code, part of the
-//   message
+//   // The code, and a part of the message:
+//   EXPECT_STATUS(kNotFound, "no family \"x\"", table->Apply(mutation));
 #ifndef BIGTABLE_TESTS_SUPPORT_EXPECT_STATUS_H_
 #define BIGTABLE_TESTS_SUPPORT_EXPECT_STATUS_H_
 
@@ -28,14 +28,14 @@ inline testing::AssertionResult IsOk(const absl::Status& status) {
   return testing::AssertionFailure() << std::string(status.ToString());
 }
 
-// Whether the status has the code, and every one of `parts` is in its message.
+// Whether the status has the code and its message contains each of `parts`.
 template <typename... Parts>
 testing::AssertionResult IsStatus(absl::StatusCode code, const absl::Status& status,
                                   const Parts&... parts) {
   const std::string text(status.ToString());
   if (status.code() != code) {
     return testing::AssertionFailure()
-           << text << " where " << absl::StatusCodeToString(code) << " was expected";
+           << text << ", but expected " << absl::StatusCodeToString(code);
   }
   for (const std::string_view part : {std::string_view(parts)...}) {
     if (text.find(part) == std::string::npos) {

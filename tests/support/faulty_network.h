@@ -1,15 +1,15 @@
-// The way between clients and tablet servers, as a bad network is: every message goes as bytes, and
-// may be delayed, lost on its way there or back, damaged, delivered twice at once, or again much
-// later, when nobody thinks of it any more. What is done to a message is drawn from a seeded
-// generator.
+// A faulty network between clients and tablet servers. Every message is sent as bytes. A request or
+// its response may be lost or damaged; a request may be delayed, delivered twice at once, or
+// delivered again long after its call has returned. A seeded generator chooses the faults of a
+// message.
 //
-// Copies that come later are delivered by later calls to servers of the same role, on the threads
-// of these calls: nothing is delivered but inside a call, and nothing after the last one. A copy
-// for a server of another role could wait for the call that delivers it: a write waits for memory,
-// hence for a flush, hence for the flush's call to METADATA. Thread-safe; outlives the calls.
+// A late copy is delivered by a later call to a server of the same role, on the thread of that
+// call: messages are delivered only inside calls, and none after the last call. A copy for a server
+// of another role could deadlock with the call that delivers it: a write waits for memory, hence
+// for a flush, hence for the flush's call to METADATA. Thread-safe. Must outlive the calls.
 //
-// Not a part of bigtable::testing: what it stands between (DataService, ServerHost) is no public
-// interface, and a program that embeds the engine has no calls that go over a network.
+// Not a part of bigtable::testing, because the interfaces that it connects (DataService,
+// ServerHost) are not public, and a program that embeds the engine makes no calls over a network.
 #ifndef BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
 #define BIGTABLE_TESTS_SUPPORT_FAULTY_NETWORK_H_
 
@@ -40,7 +40,7 @@ namespace bigtable {
 
 class FaultyNetwork {
  public:
-  // Each happens to one of so many messages; 0: never.
+  // A fault with the value n occurs in one of n messages; 0: never.
   struct Faults {
     uint64_t lose_request = 0;
     uint64_t lose_answer = 0;
@@ -75,10 +75,10 @@ class FaultyNetwork {
     if (endpoint == nullptr) endpoint = std::make_unique<Endpoint>(this, server, host->role());
     return endpoint.get();
   }
-  // No message gets to this server any more.
+  // Drops all later messages to this server.
   void Disconnect(ServerHost* host) { static_cast<Endpoint*>(To(host))->Disconnect(); }
-  // Drops what is still to be delivered, and all endpoints: before the database is closed, if the
-  // network is used for another one.
+  // Drops the undelivered copies and all endpoints. Call this before the database is closed if the
+  // network is used for another database.
   void Forget() {
     MutexLock lock(&mutex_);
     later_.clear();
@@ -88,14 +88,14 @@ class FaultyNetwork {
   const Counts& counts() const { return counts_; }
   std::string Describe() const {
     return Cat(counts_.messages.load(), " messages, of which ", counts_.lost_requests.load(),
-               " were lost, ", counts_.lost_answers.load(), " not answered, ",
-               counts_.damaged.load(), " damaged, ", counts_.repeated.load(), " doubled, ",
+               " were lost, ", counts_.lost_answers.load(), " without a response, ",
+               counts_.damaged.load(), " damaged, ", counts_.repeated.load(), " repeated, ",
                counts_.delivered_later.load(), " delivered again later, ", counts_.delayed.load(),
-               " delayed, ", counts_.unreachable.load(), " for nobody");
+               " delayed, ", counts_.unreachable.load(), " for unreachable servers");
   }
 
  private:
-  // What happens to one message.
+  // The faults of one message.
   struct Fate {
     bool lose_request, lose_answer, damage_request, damage_answer, repeat, later;
     absl::Duration delay;
@@ -120,11 +120,12 @@ class FaultyNetwork {
       return Received(DecodeScanResponse(*answer));
     }
 
-    // At the server: bytes in, bytes out. A message that it cannot read is as good as lost.
+    // Delivers an encoded request at the server and returns the encoded response. Unavailable if
+    // the request cannot be decoded, as if it were lost.
     absl::StatusOr<std::string> Deliver(bool is_mutate, const std::string& bytes) {
       if (is_disconnected_) {
         ++network_->counts_.unreachable;
-        return absl::UnavailableError("the server is not reached");
+        return absl::UnavailableError("the server is unreachable");
       }
       if (is_mutate) {
         const auto request = Received(DecodeMutateRequest(bytes));
@@ -141,7 +142,7 @@ class FaultyNetwork {
     }
 
    private:
-    // Where a message is damaged the connection is given up.
+    // A damaged message is an error of the connection.
     template <typename T>
     static absl::StatusOr<T> Received(absl::StatusOr<T> message) {
       if (message.ok()) return message;
@@ -172,12 +173,12 @@ class FaultyNetwork {
   Fate Draw() {
     MutexLock lock(&mutex_);
     const bool is_damaged = Happens(faults_.damage);
-    const bool on_its_way_there = random_.OneIn(2);
+    const bool in_request = random_.OneIn(2);
     Fate fate;
     fate.lose_request = Happens(faults_.lose_request);
     fate.lose_answer = Happens(faults_.lose_answer);
-    fate.damage_request = is_damaged && on_its_way_there;
-    fate.damage_answer = is_damaged && !on_its_way_there;
+    fate.damage_request = is_damaged && in_request;
+    fate.damage_answer = is_damaged && !in_request;
     fate.repeat = Happens(faults_.repeat);
     fate.later = Happens(faults_.later);
     fate.delay = Happens(faults_.delay)
@@ -187,7 +188,7 @@ class FaultyNetwork {
     return fate;
   }
 
-  // One of the copies that were kept for later, now and then.
+  // Sometimes delivers one of the late copies.
   void DeliverLater(ServerRole role) {
     std::optional<Copy> copy;
     {
@@ -230,7 +231,7 @@ class FaultyNetwork {
     if (other.joinable()) other.join();
     if (fate.lose_answer) {
       ++counts_.lost_answers;
-      return absl::UnavailableError("the answer is lost");
+      return absl::UnavailableError("the response is lost");
     }
     if (answer.ok() && fate.damage_answer) return Damaged(*std::move(answer), fate.bit);
     return answer;

@@ -1,6 +1,7 @@
-// A file system over another one that cannot unlink an open file: like NFS and FUSE it gives the
-// file another name, .hiddenN in the same directory, until the last one closes it. A directory with
-// such a file in it cannot be removed. For files that are opened through it; thread-safe.
+// A file system on top of another one that cannot unlink an open file. Like NFS and FUSE, it
+// renames the file to .hiddenN in the same directory until the last handle is closed. A directory
+// that contains such a file cannot be removed. Works for files that are opened through it.
+// Thread-safe.
 #ifndef BIGTABLE_TESTS_SUPPORT_HIDING_FILE_SYSTEM_H_
 #define BIGTABLE_TESTS_SUPPORT_HIDING_FILE_SYSTEM_H_
 
@@ -22,7 +23,7 @@ namespace bigtable {
 
 class HidingFileSystem final : public FileSystem {
  public:
-  // `base` outlives this, and this its files.
+  // `base` must outlive this object, and this object its files.
   explicit HidingFileSystem(FileSystem* base) : base_(base) {}
 
   int open_files() const {
@@ -78,7 +79,7 @@ class HidingFileSystem final : public FileSystem {
   }
 
  private:
-  // One for each file that is open; its address is the file's.
+  // One object for each open handle; its address identifies the handle.
   class Opened {
    public:
     Opened(HidingFileSystem* owner, std::string_view path) : owner_(owner) {

@@ -1,9 +1,9 @@
-// A lock service over a local one that loses a session in the middle of its work: at the n-th call
-// made in any session, either before the call is made, or after it was made and before the caller
-// hears of it, as when a reply is lost with the session. Thread-safe.
+// A lock service on top of a local one that loses a session at the n-th call made in any session:
+// either before the call takes effect, or after it and before the caller receives the result, as
+// when a reply is lost with the session. Thread-safe.
 //
-// Counted are the calls of LockSession that return a status. Typical use: run the work once and ask
-// calls(); then, for each n up to that, run it again with LoseAtCall(n, ...).
+// It counts the calls of LockSession that return a status. Typical use: run the work once and query
+// calls(); then, for each n up to that count, run the work again with LoseAtCall(n, ...).
 #ifndef BIGTABLE_TESTS_SUPPORT_LOSING_LOCK_SERVICE_H_
 #define BIGTABLE_TESTS_SUPPORT_LOSING_LOCK_SERVICE_H_
 
@@ -24,10 +24,10 @@ class LosingLockService final : public LockService {
  public:
   enum class When { kBeforeCall, kBeforeReply };
 
-  // `base` outlives this.
+  // `base` must outlive this object.
   explicit LosingLockService(LocalLockService* base) : base_(base) {}
 
-  // Counts anew, from 0; nothing is lost until LoseAtCall.
+  // Restarts the count at 0. No session is lost until LoseAtCall.
   void CountCalls() {
     lose_at_ = 0;
     calls_ = 0;

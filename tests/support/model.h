@@ -1,16 +1,17 @@
-// A database that is obviously right: it keeps everything that was ever done to it and answers each
-// read by going through all of that, as the public headers define the answer. One thread at a time;
-// copies share the values.
+// A model of a database that is obviously correct: it keeps the whole history and computes the
+// result of each read from all of it, as the public headers define the result. One thread at a
+// time. Copies share the values.
 //
-// What the definitions come to:
-//   * A Set writes a cell at (column, timestamp). It is there until a later deletion covers it (of
-//     the cell, its column, its family or its row) or a later Set of the same timestamp takes its
-//     place.
-//   * What the rules of its family let go is gone: see model_rules.h. A cell that a Set replaced
-//     counts as written by that Set.
-//   * The server's time of a mutation is the clock's, or one more than the last that was taken,
-//     whichever is larger. A mutation without a Set that asks for it takes none.
-//   * A read at a sequence number sees what happened up to and with the mutation of that number.
+// The definitions:
+//   * A Set writes a cell at (column, timestamp). The cell exists until a later deletion covers it
+//     (of the cell, its column, its family or its row) or a later Set of the same timestamp
+//     replaces it.
+//   * Cells that the garbage collection rule of the family drops do not exist: see model_rules.h.
+//     A cell that a Set replaced counts as written by that Set.
+//   * The server time of a mutation is the time of the clock or the last server time plus one,
+//     whichever is larger. A mutation consumes a server time only if one of its Sets has no
+//     timestamp.
+//   * A read at a sequence number sees all mutations up to and including that number.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_H_
 #define BIGTABLE_TESTS_SUPPORT_MODEL_H_
 
@@ -37,7 +38,7 @@ namespace bigtable {
 class ModelValue {
  public:
   ModelValue() = default;
-  // Implicit, as a string is made.
+  // Implicit, like the constructors of std::string.
   ModelValue(std::string bytes) : bytes_(std::make_shared<const std::string>(std::move(bytes))) {}
   ModelValue(const char* bytes) : ModelValue(std::string(bytes)) {}
 
@@ -60,7 +61,7 @@ struct ModelOperation {
   Kind kind = Kind::kSet;
   std::string family;
   std::string qualifier;
-  std::optional<int64_t> timestamp;  // a Set without one takes the server's time
+  std::optional<int64_t> timestamp;  // a Set without one takes the server time
   ModelValue value;
 };
 
@@ -114,7 +115,7 @@ struct ModelRow {
   friend bool operator==(const ModelRow&, const ModelRow&) = default;
 };
 
-// Everything that was done to one column, in the order in which it was done.
+// The history of one column, in order.
 class ModelColumn {
  public:
   void Set(ModelVersion version, int64_t timestamp, ModelValue value) {
@@ -125,21 +126,21 @@ class ModelColumn {
     cell_deletes_[timestamp].push_back(version);
   }
 
-  // The cells that are there at `sequence`, by timestamp from new to old. `wide_deletes` are those
-  // of the family and the row.
+  // The cells that exist at `sequence`, by timestamp from new to old. `wide_deletes` are the
+  // deletions of the family and the row.
   std::vector<std::pair<int64_t, ModelValue>> Read(uint64_t sequence, const ModelRules& rules,
                                                    int64_t now_micros,
                                                    std::vector<ModelVersion> wide_deletes) const {
     wide_deletes.insert(wide_deletes.end(), deletes_.begin(), deletes_.end());
 
     std::vector<std::pair<int64_t, ModelValue>> cells;
-    std::vector<std::vector<ModelLife>> newer;  // of each newer timestamp, one after the other
+    std::vector<std::vector<ModelLife>> newer;  // of each newer timestamp, in order
     for (const auto& [timestamp, sets] : sets_) {
       std::vector<ModelVersion> deletes = wide_deletes;
       if (const auto it = cell_deletes_.find(timestamp); it != cell_deletes_.end()) {
         deletes.insert(deletes.end(), it->second.begin(), it->second.end());
       }
-      // What happened later has not happened yet, but for changes of the rule.
+      // Later operations are ignored, except for changes of the rule.
       std::erase_if(deletes, [&](const ModelVersion& d) { return d.sequence > sequence; });
       std::vector<ModelLife> lives;
       for (size_t i = 0; i < sets.size() && sets[i].version.sequence <= sequence; ++i) {
@@ -184,8 +185,8 @@ class ModelTable {
 
   const TableSchema& schema() const { return schema_; }
 
-  // A tablet begins with `row` from now on, or does not any more: each goes on with the server's
-  // times of those that it was.
+  // SplitTablet makes `row` the first row of a tablet; MergeTablets undoes that. The new tablets
+  // continue the server times of the superseded ones.
   void SplitTablet(const std::string& row) {
     last_server_times_[row] = std::prev(last_server_times_.upper_bound(row))->second;
   }
@@ -196,14 +197,14 @@ class ModelTable {
     left = std::max(left, right->second);
     last_server_times_.erase(right);
   }
-  // The first row of each tablet. Not known when the table has a will of its own.
+  // The first row of each tablet. Undefined if HasOwnWill().
   std::vector<std::string> TabletBegins() const {
     std::vector<std::string> begins;
     for (const auto& [begin, last] : last_server_times_) begins.push_back(begin);
     return begins;
   }
-  // Whether the tablets change by themselves, or did, so that nobody knows which time a server
-  // gives.
+  // Whether the database may split or merge the tablets by itself, or did so before. The model then
+  // cannot predict server times.
   bool HasOwnWill() const { return has_own_will_; }
   void SetSplitRule(const SplitRule& rule) {
     schema_.split = rule;
@@ -219,7 +220,7 @@ class ModelTable {
     rules_.erase(name);
     for (auto& [key, row] : rows_) row.families.erase(name);
   }
-  // `sequence` is larger than all before, and no mutation's.
+  // `sequence` is larger than all previous ones and not that of a mutation.
   void UpdateFamily(const std::string& name, const Family& family, uint64_t sequence,
                     int64_t now_micros) {
     schema_.families[name] = family;
@@ -229,7 +230,7 @@ class ModelTable {
     schema_.locality_groups[name] = group;
   }
 
-  // Whether every family that the mutation names is there.
+  // Whether every family in the mutation exists.
   bool Accepts(const ModelMutation& mutation) const {
     return std::all_of(mutation.operations.begin(), mutation.operations.end(),
                        [&](const ModelOperation& op) {
@@ -238,7 +239,7 @@ class ModelTable {
                        });
   }
 
-  // Requires Accepts(mutation). `sequence` is larger than all before.
+  // Requires Accepts(mutation). `sequence` is larger than all previous ones.
   void Apply(uint64_t sequence, int64_t now_micros, const ModelMutation& mutation) {
     const bool takes_server_time = std::any_of(
         mutation.operations.begin(), mutation.operations.end(), [](const ModelOperation& op) {
@@ -312,7 +313,7 @@ class ModelTable {
     std::vector<ModelVersion> deletes;
   };
 
-  // Sizes that a test may come to, with all that it writes.
+  // Tablets of less than 100 MiB: a test may write that much.
   void NoteSplitRule() {
     has_own_will_ = has_own_will_ || schema_.split.merge_size != 0 ||
                     (schema_.split.tablet_size != 0 && schema_.split.tablet_size < 100 << 20);
@@ -327,9 +328,9 @@ class ModelTable {
 
 struct ModelDatabase {
   std::map<std::string, ModelTable> tables;
-  uint64_t sequence = 0;  // of the last mutation, or change of a rule
+  uint64_t sequence = 0;  // of the last mutation or change of a rule
 
-  // Whether it was applied; otherwise nothing changed.
+  // Returns whether the mutation was applied; if not, nothing changed.
   bool Apply(const std::string& table, int64_t now_micros, const ModelMutation& mutation) {
     ModelTable& model = tables.at(table);
     if (!model.Accepts(mutation)) return false;

@@ -1,6 +1,5 @@
-// What each filter of bigtable/filter.h does to the cells of a row, said once more and plainly.
-// Expressions are chosen from a list that has their meaning in C++ beside them, so that nothing
-// here depends on RE2.
+// A simple model of each filter of bigtable/filter.h on the cells of a row. Regular expressions are
+// chosen from a list that also defines each in C++, so the model does not depend on RE2.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_FILTER_H_
 #define BIGTABLE_TESTS_SUPPORT_MODEL_FILTER_H_
 
@@ -30,7 +29,7 @@ struct ModelRegex {
   bool (*matches)(std::string_view);
 };
 
-// The last two need every byte to be one '.', also those that are no UTF-8, and newlines.
+// In the last two, '.' must match every single byte, including newlines and invalid UTF-8.
 inline const std::vector<ModelRegex>& ModelRegexes() {
   static const std::vector<ModelRegex> kRegexes = {
       {".*", [](std::string_view) { return true; }},
@@ -71,9 +70,9 @@ struct ModelFilter {
 
   Kind kind = Kind::kPassAll;
   int64_t n = 0;                   // kLatest, kCellsRowLimit, kCellsRowOffset
-  std::string family, begin, end;  // kColumn and kColumnPrefix have theirs in `begin`
+  std::string family, begin, end;  // kColumn, kColumnPrefix: the qualifier is `begin`
   int64_t from_micros = 0, to_micros = 0;
-  size_t regex = 0;                  // in ModelRegexes()
+  size_t regex = 0;                  // index into ModelRegexes()
   std::vector<ModelFilter> filters;  // kChain
 
   Filter Make() const {

@@ -1,16 +1,16 @@
-// The rule of a column family with all that it was before, and what they keep, as the public
-// headers define it (GcRule in bigtable/schema.h). For models of a database: slow and plain.
+// The garbage collection rule of a column family with all its previous values, and which cells they
+// keep, as the public headers define it (GcRule in bigtable/schema.h). For models of a database:
+// simple and slow.
 //
-// A change of the rule has a place of its own in the order of mutations. It cuts the history of a
-// column into spans, and in each its own rule is in force:
-//   * MaxVersions(n): a cell is gone once n cells of its column with newer timestamps have existed
-//     since it was written, or since the span began if that was later. They count whether or not
-//     they were deleted later; cells with one timestamp count once.
-//   * MaxAge: a cell is gone when its timestamp is less than the present minus the age. What was
-//     written before a change is also judged by the rule before it, at the time of the change. A
-//     cell that is gone so is as if it had never been.
-// A snapshot from before a change sees what was there at that time, as far as the later rules keep
-// it.
+// A change of the rule has its own sequence number in the order of mutations. The changes divide
+// the history of a column into spans, each with its own rule:
+//   * MaxVersions(n): a cell is dropped once n cells of its column with newer timestamps have
+//     existed since it was written, or since the span began if that was later. They count even if
+//     they were deleted later; cells with the same timestamp count once.
+//   * MaxAge: a cell is dropped when its timestamp is less than the current time minus the age. The
+//     previous rule also applies to cells written before a change, at the time of the change. A
+//     cell dropped this way counts as never written.
+// A snapshot from before a change sees the cells of that time, except those that later rules drop.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_RULES_H_
 #define BIGTABLE_TESTS_SUPPORT_MODEL_RULES_H_
 
@@ -27,7 +27,7 @@
 
 namespace bigtable {
 
-// When an operation took effect: its mutation's place in the order of all, and its own place in the
+// When an operation took effect: the sequence number of its mutation, and its position in the
 // mutation.
 struct ModelVersion {
   uint64_t sequence = 0;
@@ -38,7 +38,7 @@ struct ModelVersion {
 inline constexpr ModelVersion kNotYet{std::numeric_limits<uint64_t>::max(),
                                       std::numeric_limits<uint32_t>::max()};
 
-// A cell was there from its birth on, up to but without its death.
+// A cell existed from `birth` until before `death`.
 struct ModelLife {
   ModelVersion birth;
   ModelVersion death;
@@ -48,14 +48,14 @@ class ModelRules {
  public:
   explicit ModelRules(const GcRule& rule) : present_(rule) {}
 
-  // Changes are given in their order. Their sequence numbers are those of no mutation.
+  // Call this for changes in order, with sequence numbers that no mutation has.
   void Change(const GcRule& rule, uint64_t sequence, int64_t now_micros) {
     if (rule == present_) return;
     past_.push_back({sequence, present_, MinTimestamp(present_, now_micros)});
     present_ = rule;
   }
 
-  // Whether a cell that was written then is past its age.
+  // Whether MaxAge drops a cell that was written at `sequence`.
   bool HasExpired(uint64_t sequence, int64_t timestamp, int64_t now_micros) const {
     if (timestamp < MinTimestamp(present_, now_micros)) return true;
     return std::any_of(past_.begin(), past_.end(), [&](const Past& past) {
@@ -63,8 +63,8 @@ class ModelRules {
     });
   }
 
-  // When MaxVersions ends a cell that was written at `birth`. `newer` are the lives at each newer
-  // timestamp, in their order.
+  // When MaxVersions drops a cell that was written at `birth`. `newer` has the lives at each newer
+  // timestamp, in order.
   ModelVersion CountedOut(ModelVersion birth,
                           const std::vector<std::vector<ModelLife>>& newer) const {
     ModelVersion from = birth;
@@ -116,7 +116,7 @@ class ModelRules {
   }
 
   GcRule present_;
-  std::vector<Past> past_;  // in their order
+  std::vector<Past> past_;  // in order
 };
 
 }  // namespace bigtable

@@ -1,10 +1,9 @@
-// Writes that know their place in the order of all, for tests of what a crash leaves of them: each
-// writer numbers its own from 0, and afterwards the writes that are found must be whole and a
-// prefix.
+// Writes with a number, for tests of recovery after a crash: each writer numbers its writes from 0.
+// The writes found after the crash must be complete and a prefix of the writer's writes.
 //
 // Write k of a writer sets, in one of the writer's rows, columns of two locality groups at
-// timestamp k + 1, with values that follow from k, and a column at timestamp 0, which every write
-// to the row overwrites.
+// timestamp k + 1, with values derived from k, and a column at timestamp 0, which every write to
+// the row overwrites.
 #ifndef BIGTABLE_TESTS_SUPPORT_NUMBERED_WRITES_H_
 #define BIGTABLE_TESTS_SUPPORT_NUMBERED_WRITES_H_
 
@@ -45,7 +44,7 @@ inline TableSchema NumberedSchema() {
 inline std::string NumberedRow(int writer, uint64_t k) {
   return absl::StrCat("writer", writer, "/", Random(k).Below(300));
 }
-// Mostly small, sometimes larger than a block, rarely than a tenth of a small memtable.
+// Mostly small, sometimes larger than a block, rarely larger than a tenth of a small memtable.
 inline std::string NumberedValue(int writer, uint64_t k, size_t column) {
   Random random(k * 64 + static_cast<uint64_t>(writer) * 8 + column);
   const size_t size = random.OneIn(400) ? 8 << 10 : random.OneIn(40) ? 1200 : random.Below(60);
@@ -61,8 +60,8 @@ inline RowMutation NumberedWrite(int writer, uint64_t k) {
   return mutation;
 }
 
-// How many writes of each writer the table has. DataLoss: not a prefix, a write in part, or wrong
-// bytes.
+// Counts the writes of each writer in a table. DataLoss: the writes are not a prefix, a write is
+// incomplete, or bytes are wrong.
 class NumberedWriteCounter {
  public:
   explicit NumberedWriteCounter(int writers) : seen_(static_cast<size_t>(writers)) {}
@@ -82,7 +81,7 @@ class NumberedWriteCounter {
       if (missing != masks.end()) {
         return absl::DataLossError(Cat("write ", missing - masks.begin(), " of writer ",
                                        counts.size(), " has columns ", int{*missing},
-                                       " of 15, but there is write ", masks.size() - 1));
+                                       " of 15, but the table has write ", masks.size() - 1));
       }
       counts.push_back(masks.size());
     }
@@ -122,20 +121,20 @@ class NumberedWriteCounter {
       newest = std::max(newest, static_cast<int64_t>(k));
     }
     if (last != absl::StrCat(newest)) {
-      return absl::DataLossError(Cat("row ", Quoted(row.key()), " says its last write is ",
+      return absl::DataLossError(Cat("row ", Quoted(row.key()), " names as its last write ",
                                      Quoted(last), ", but it has write ", newest));
     }
     return absl::OkStatus();
   }
 
-  std::vector<std::vector<uint8_t>> seen_;  // by writer, then k: which columns
+  std::vector<std::vector<uint8_t>> seen_;  // by writer, then k: a bit mask of columns
 };
 
 inline absl::StatusOr<std::vector<uint64_t>> CountNumberedWrites(Table* table, int writers) {
   return NumberedWriteCounter(writers).Count(table);
 }
 
-// Options that make a few thousand writes meet full memtables and segments, and compactions.
+// Options with which a few thousand writes fill memtables and segments and cause compactions.
 inline DatabaseOptions SmallOptions(Random& random) {
   DatabaseOptions options;
   options.memory_budget = MemoryBudget::kMinimum;

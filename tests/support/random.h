@@ -1,5 +1,5 @@
-// Random choices that are the same on every machine, which the standard library's distributions do
-// not promise. One thread at a time.
+// Random choices that are the same on every machine, unlike those of the standard library's
+// distributions. One thread at a time.
 #ifndef BIGTABLE_TESTS_SUPPORT_RANDOM_H_
 #define BIGTABLE_TESTS_SUPPORT_RANDOM_H_
 
@@ -21,9 +21,9 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  // [0, n); n at least 1.
+  // In [0, n); n >= 1.
   uint64_t Below(uint64_t n) { return Next() % n; }
-  // [low, high]
+  // In [low, high].
   int64_t Between(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(Below(static_cast<uint64_t>(high - low) + 1));
   }

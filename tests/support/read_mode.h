@@ -1,6 +1,6 @@
-// How tests read files where the way does not matter: mapped, as is the default; or by position,
-// where the environment says BIGTABLE_TEST_READ_MODE=positional, as the asan preset does. Then what
-// is read lies in the heap, where an overrun is seen, and both ways are tested by all tests.
+// The read mode of tests that do not choose one: mapped by default, positional if the environment
+// has BIGTABLE_TEST_READ_MODE=positional, as in the asan preset. With positional reads the bytes
+// are on the heap, where the sanitizer detects overruns; and all tests cover both modes.
 #ifndef BIGTABLE_TESTS_SUPPORT_READ_MODE_H_
 #define BIGTABLE_TESTS_SUPPORT_READ_MODE_H_
 

@@ -1,4 +1,4 @@
-// A test whose calls reach their tablets as messages through a network.
+// A test whose calls reach the tablets as messages over a FaultyNetwork.
 #ifndef BIGTABLE_TESTS_SUPPORT_REMOTE_FIXTURE_H_
 #define BIGTABLE_TESTS_SUPPORT_REMOTE_FIXTURE_H_
 

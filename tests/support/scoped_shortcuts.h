@@ -1,5 +1,5 @@
-// Switches shortcuts of the engine (base/shortcuts.h) for as long as an object lives: for the whole
-// process, so one at a time, and from the main thread.
+// Switches shortcuts of the engine (base/shortcuts.h) for the lifetime of an object. The switch
+// applies to the whole process: use one object at a time, on the main thread.
 #ifndef BIGTABLE_TESTS_SUPPORT_SCOPED_SHORTCUTS_H_
 #define BIGTABLE_TESTS_SUPPORT_SCOPED_SHORTCUTS_H_
 
@@ -16,7 +16,7 @@ class ScopedShortcuts {
     return uint64_t{1} << static_cast<uint32_t>(shortcut);
   }
 
-  // Exactly these are off, whatever the environment says.
+  // Switches exactly the shortcuts in `off` off, regardless of the environment.
   explicit ScopedShortcuts(uint64_t off) : before_(shortcuts_off.exchange(off)) {}
   ~ScopedShortcuts() { shortcuts_off.store(before_); }
   ScopedShortcuts(const ScopedShortcuts&) = delete;
@@ -26,7 +26,7 @@ class ScopedShortcuts {
   const uint64_t before_;
 };
 
-// All are on: for tests of what a shortcut saves.
+// Switches all shortcuts on, for tests of the work that a shortcut saves.
 class ScopedShortcutsOn : public ScopedShortcuts {
  public:
   ScopedShortcutsOn() : ScopedShortcuts(0) {}

@@ -1,11 +1,10 @@
-// Which seeds a random test runs with:
-//   by default the same few each time;
-//   with BIGTABLE_TEST_LONG_SECONDS=N fresh ones for N seconds, one after the other from a number
-//     that chance has chosen. One is printed before it is used, unless the last was printed less
-//     than a second ago;
-//   with BIGTABLE_TEST_SEED=S only S, to see again what it did;
-//   with both the seeds from S on: so what a crash or a stall has ended, less than a second after S
-//     was printed, is found again.
+// The seeds of a random test:
+//   by default: the same few in each run;
+//   with BIGTABLE_TEST_LONG_SECONDS=N: new seeds for N seconds, consecutive from a random start. A
+//     seed is printed before its run, unless one was printed less than a second ago;
+//   with BIGTABLE_TEST_SEED=S: only S, to reproduce a failure;
+//   with both: the seeds from S on, to reproduce a crash or a stall that occurred less than a
+//     second after S was printed.
 #ifndef BIGTABLE_TESTS_SUPPORT_SEEDS_H_
 #define BIGTABLE_TESTS_SUPPORT_SEEDS_H_
 
@@ -22,7 +21,7 @@
 
 namespace bigtable {
 
-// Sanitizers make a program several times slower and larger: tests do less under them.
+// Sanitizers make a program several times slower and larger, so tests do less under them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)
@@ -35,11 +34,11 @@ inline constexpr bool kSanitized = false;
 inline constexpr bool kSanitized = false;
 #endif
 
-// Calls `run(seed)` for each seed, until a test has failed.
+// Calls `run(seed)` for each seed until the test fails.
 template <typename Run>
 void ForEachSeed(int default_count, Run run) {
   const auto run_one = [&run](uint64_t seed) {
-    SCOPED_TRACE("to see this again: BIGTABLE_TEST_SEED=" + std::to_string(seed));
+    SCOPED_TRACE("to reproduce: BIGTABLE_TEST_SEED=" + std::to_string(seed));
     run(seed);
     return !testing::Test::HasFailure();
   };

@@ -1,5 +1,5 @@
-// A test with one tablet server on a file system in memory, without a master: its tablets' state is
-// kept in a root file.
+// A test with one tablet server on a file system in memory, without a master. A root file keeps the
+// state of its tablet.
 #ifndef BIGTABLE_TESTS_SUPPORT_SERVER_FIXTURE_H_
 #define BIGTABLE_TESTS_SUPPORT_SERVER_FIXTURE_H_
 
@@ -57,7 +57,7 @@ class ServerFixture : public testing::Test {
     return std::make_unique<TabletServer>(options, environment, &sequences_, &info_log_,
                                           [this] { background_.Wake(); });
   }
-  // tablet_, with the family "f".
+  // Creates tablet_, with the family "f".
   void AddTablet() {
     ASSERT_OK(root_.Create());
     TableSchema schema;
@@ -67,8 +67,8 @@ class ServerFixture : public testing::Test {
                                                std::make_shared<const TableLayout>(layout), {}));
     server_->AddTablet(tablet_);
   }
-  // One more tablet of the same kind. The root has room for the state of one, so nothing of both
-  // can be opened again.
+  // Adds another tablet with the same schema. The root file holds the state of only one tablet, so
+  // neither can be opened again.
   std::shared_ptr<Tablet> AddOtherTablet(uint64_t table_id = kOtherTableId) {
     auto layout = std::make_shared<TableLayout>(*tablet_->Layout());
     layout->table_id = table_id;
@@ -84,7 +84,7 @@ class ServerFixture : public testing::Test {
     AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = value});
     return Apply(table_id, {{row, operations}});
   }
-  // A batch, if there are several.
+  // Several rows are a batch.
   absl::Status Apply(uint64_t table_id, const std::vector<EncodedMutation>& rows,
                      Durability durability = Durability::kBuffered) {
     const DataPath path(server_.get(), nullptr, nullptr, DataPath::Writes::kLogged);
@@ -98,7 +98,7 @@ class ServerFixture : public testing::Test {
                         .mutations = rows});
     if (!response.ok()) return response.status();
     if (response->verdict != MutateResponse::Verdict::kDone) {
-      return absl::UnavailableError("the rows are not in one tablet here");
+      return absl::UnavailableError("the rows are not in one tablet of this server");
     }
     for (const absl::Status& status : response->statuses) {
       if (!status.ok()) return status;

@@ -1,5 +1,5 @@
-// A test with tables of several tablets, whose rows are numbered, and what is in them said by one
-// word.
+// A test with tables of several tablets and numbered rows, whose values are a common prefix and the
+// number of the row.
 #ifndef BIGTABLE_TESTS_SUPPORT_TABLETS_FIXTURE_H_
 #define BIGTABLE_TESTS_SUPPORT_TABLETS_FIXTURE_H_
 
@@ -23,7 +23,7 @@ class TabletsFixture : public DatabaseFixture {
     options.tablet_servers = servers;
     return options;
   }
-  // Of a table with family "f" that is split and merged by request alone.
+  // For a table with the family "f" that is split and merged only on request.
   static TableSchema StillSchema() {
     TableSchema schema;
     schema.families["f"] = {};
@@ -31,18 +31,18 @@ class TabletsFixture : public DatabaseFixture {
     return schema;
   }
   Table* CreateStillTable() { return CreateTable("t", StillSchema()); }
-  // With tablets that begin at rows 0, `each`, 2 * `each`, ...
+  // The tablets begin at the rows 0, `each`, 2 * `each`, ...
   Table* CreateSplitTable(std::string_view name, int tablets, int each) {
     CreateTableOptions options;
     for (int i = 1; i < tablets; ++i) options.split_rows.push_back(RowOf(i * each));
     EXPECT_OK(database_->CreateTable(name, StillSchema(), options));
     return OpenTable(name);
   }
-  // Row i has the value with i behind it.
+  // The value of row i is `value` followed by i.
   static void Fill(Table* table, int begin, int end, std::string_view value = "v") {
     for (int i = begin; i < end; ++i) Set(table, RowOf(i), "f:q", 1, Cat(value, i));
   }
-  // These are all rows, in a stream and one by one.
+  // Expects exactly these rows, from a stream and from single reads.
   static void ExpectFilled(Table* table, int begin, int end, std::string_view value = "v") {
     int i = begin;
     RowReader reader = table->ReadRows(RowRange::All());
@@ -69,7 +69,7 @@ class TabletsFixture : public DatabaseFixture {
     }
     return text;
   }
-  // "[,b)@0 [b,)@1": with their servers.
+  // "[,b)@0 [b,)@1": with the servers.
   std::string ShowTablets(std::string_view table) {
     std::string text;
     for (const TabletInfo& tablet : Tablets(table)) {

@@ -1,15 +1,13 @@
-// What random tests have done, counted in a few words, for who reads how much was tested:
+// Counts the work of random tests, to show how much was tested. The counters:
 //   operations, reads, reopenings, kills, power losses, faults, flipped bytes, compactions, cases.
-// With BIGTABLE_TEST_LONG_SECONDS set, the test program prints one line for each word when it ends,
-// "TALLY <what> <n>", so that the lines of several programs can be added up; without, nothing.
-// Thread-safe. Cost: a mutex, so a loop that takes less than a microsecond counts for itself and
-// tallies the sum.
+// With BIGTABLE_TEST_LONG_SECONDS set, the test program prints a line "TALLY <what> <n>" for each
+// counter at its exit, so that a script can add up the lines of several programs; otherwise it
+// prints nothing. Thread-safe. Cost: a mutex, so a loop with iterations of less than a microsecond
+// keeps its own count and adds the sum.
 //
-// Only the process that tallied first prints: what a child of fork() tallies is lost.
+// Only the process that counted first prints: the counts of a child of fork() are lost.
 #ifndef BIGTABLE_TESTS_SUPPORT_TALLY_H_
 #define BIGTABLE_TESTS_SUPPORT_TALLY_H_
-
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 
 #include "base/mutex.h"
 
@@ -25,7 +24,7 @@ namespace bigtable {
 
 class Tallies {
  public:
-  // Never deleted, since threads may tally while the program ends.
+  // Never deleted, since threads may count while the program exits.
   static Tallies& Get() {
     static Tallies* const tallies = [] {
       if (std::getenv("BIGTABLE_TEST_LONG_SECONDS") != nullptr) {

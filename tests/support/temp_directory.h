@@ -1,4 +1,4 @@
-// A directory of the machine's own that is removed, with all that is in it, when this object goes.
+// A directory in the real file system. The destructor removes it with its contents.
 #ifndef BIGTABLE_TESTS_SUPPORT_TEMP_DIRECTORY_H_
 #define BIGTABLE_TESTS_SUPPORT_TEMP_DIRECTORY_H_
 
@@ -18,7 +18,7 @@ class TempDirectory {
  public:
   enum class Where {
     kDisk,    // $TMPDIR or /tmp
-    kMemory,  // where the system keeps files in memory, if it does: for tests that need no disk
+    kMemory,  // /dev/shm if it is writable, else as kDisk: for tests that need no disk
   };
 
   explicit TempDirectory(Where where = Where::kDisk) {
@@ -39,10 +39,10 @@ class TempDirectory {
   TempDirectory& operator=(const TempDirectory&) = delete;
 
   const std::string& path() const { return path_; }
-  // Where a database can be created.
+  // A path for a database.
   std::string database() const { return path_ + "/db"; }
 
-  // Every file below, by its path, with its bytes; directories with an empty text.
+  // The bytes of every file below, by path. Directories have the value "".
   std::map<std::string, std::string> Contents() const {
     std::map<std::string, std::string> contents;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {

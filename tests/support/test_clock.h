@@ -1,4 +1,4 @@
-// The manual clock for tests that compare timestamps: it is set to microseconds.
+// A manual clock that is set in microseconds, for tests that compare timestamps.
 #ifndef BIGTABLE_TESTS_SUPPORT_TEST_CLOCK_H_
 #define BIGTABLE_TESTS_SUPPORT_TEST_CLOCK_H_
 

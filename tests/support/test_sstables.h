@@ -23,12 +23,12 @@ class TestSSTables {
  public:
   static std::string PathOf(uint64_t number) { return absl::StrCat("/", number, ".sst"); }
 
-  // Writes what the cursor shows from its first entry on; dies if that cannot be.
+  // Writes all entries of the cursor. Aborts on an error.
   SSTableInfo Write(EntryCursor* entries, uint64_t number, const LocalityGroup& group = {}) {
     SSTableWriter writer(file_system_.NewWritableFile(PathOf(number)).value(), PathOf(number),
                          number, group, /*identity=*/number);
     for (entries->SeekToFirst(); entries->valid(); entries->Next()) {
-      writer.Add(entries->key(), entries->value()).IgnoreError();  // Finish() says it again
+      writer.Add(entries->key(), entries->value()).IgnoreError();  // Finish() returns it, too
     }
     return writer.Finish().value();
   }

@@ -1,14 +1,14 @@
-// Tests whose steps and expected output stand in a text file, so that a change of behaviour is
-// reviewed as a diff. A file is a list of commands:
+// Tests with steps and expected output in a text file, so that a change of behavior is reviewed as
+// a diff. A file is a list of commands:
 //
-//   # A comment: which rule is shown.
+//   # A comment: the rule that this shows.
 //   command argument name=value
-//   lines of input, and comments: "# " and a text
+//   lines of input, and comments, which start with "# "
 //   ----
-//   what the command puts out, up to an empty line
+//   the expected output of the command, up to an empty line
 //
-// With BIGTABLE_REWRITE_TESTDATA=1 in the environment the output that there is replaces the one
-// that was expected, and everything else in the file stays as it is. Then read the diff.
+// With BIGTABLE_REWRITE_TESTDATA=1 in the environment the actual output replaces the expected
+// output; the rest of the file is unchanged. Review the diff afterwards.
 #ifndef BIGTABLE_TESTS_SUPPORT_TEXT_DRIVEN_H_
 #define BIGTABLE_TESTS_SUPPORT_TEXT_DRIVEN_H_
 
@@ -39,24 +39,24 @@ inline std::vector<std::string> SplitWords(const std::string& line) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-// Words of a command's first line, or of a line of input: plain ones, and name=value. Whoever takes
-// them apart asks for each; what nobody asked for is a mistake in the file.
+// The words of a command's first line or of a line of input: plain words and name=value. The caller
+// must read each word; a word that it does not read is a mistake in the file.
 class TextArguments {
  public:
   explicit TextArguments(std::vector<std::string> words) : words_(std::move(words)) {}
 
-  const std::vector<std::string>& words() const {  // asks for all
-    asked_.insert(words_.begin(), words_.end());
+  const std::vector<std::string>& words() const {  // counts as reading all
+    read_.insert(words_.begin(), words_.end());
     return words_;
   }
-  // The plain word at `i`; empty if there are not as many.
+  // The word at index `i`, or "" if there are fewer words.
   std::string Word(size_t i) const {
     if (i >= words_.size()) return "";
-    asked_.insert(words_[i]);
+    read_.insert(words_[i]);
     return words_[i];
   }
   bool Has(const std::string& word) const {
-    asked_.insert(word);
+    read_.insert(word);
     return std::find(words_.begin(), words_.end(), word) != words_.end();
   }
   bool HasValue(const std::string& name) const { return Find(name) != nullptr; }
@@ -77,9 +77,10 @@ class TextArguments {
     }
     return numbers;
   }
+  // A word that was not read, or "".
   std::string NotAskedFor() const {
     for (const std::string& word : words_) {
-      if (!asked_.contains(word)) return word;
+      if (!read_.contains(word)) return word;
     }
     return "";
   }
@@ -88,14 +89,14 @@ class TextArguments {
   const std::string* Find(const std::string& name) const {
     for (const std::string& word : words_) {
       if (!word.starts_with(name + "=")) continue;
-      asked_.insert(word);
+      read_.insert(word);
       return &word;
     }
     return nullptr;
   }
 
   std::vector<std::string> words_;
-  mutable std::set<std::string> asked_;
+  mutable std::set<std::string> read_;
 };
 
 struct TextCommand : TextArguments {
@@ -106,10 +107,10 @@ struct TextCommand : TextArguments {
   std::vector<std::string> input;
 };
 
-// The lines of both, with what is only expected marked "-" and what is only there "+".
+// The lines of both: lines only in `expected` are marked "-", lines only in `actual` "+".
 inline std::string LineDiff(const std::vector<std::string>& expected,
                             const std::vector<std::string>& actual) {
-  // common[i][j]: lines that expected from i on and actual from j on have in common, in order.
+  // common[i][j]: the length of the longest common subsequence of expected[i..] and actual[j..].
   std::vector<std::vector<size_t>> common(expected.size() + 1,
                                           std::vector<size_t>(actual.size() + 1));
   for (size_t i = expected.size(); i-- > 0;) {
@@ -134,7 +135,7 @@ inline std::string LineDiff(const std::vector<std::string>& expected,
   return out;
 }
 
-// Runs the commands of the file in order; `run` returns what a command puts out.
+// Runs the commands of the file in order; `run` returns the output of a command.
 inline void RunTextFile(const std::string& path,
                         const std::function<std::string(const TextCommand&)>& run) {
   std::ifstream file(path, std::ios::binary);
@@ -177,7 +178,7 @@ inline void RunTextFile(const std::string& path,
       ADD_FAILURE_AT(path.c_str(), line) << name << " has no argument " << word;
     }
     if (std::find(actual.begin(), actual.end(), "") != actual.end()) {
-      ADD_FAILURE_AT(path.c_str(), line) << "there is an empty line in:\n" << output;
+      ADD_FAILURE_AT(path.c_str(), line) << "the output contains an empty line:\n" << output;
     }
     if (actual != expected && !rewrite) {
       ADD_FAILURE_AT(path.c_str(), line) << path << ":" << line << ": " << lines[first] << "\n"

@@ -1,7 +1,6 @@
-// Sets the wall clock of this program: whatever asks the system for the time of the day gets it
-// moved. It is moved where every library asks, in clock_gettime, which this header defines for the
-// whole program; so one file of a test program at most includes it. The steady clock stays as it
-// is, and so do the system's own waits, as with a clock that somebody sets.
+// Shifts the wall clock of this program. The header defines clock_gettime, which all libraries
+// call, for the whole program; so at most one file of a test program may include it. The steady
+// clock and the waits of the kernel do not change, as when the system's clock is set.
 #ifndef BIGTABLE_TESTS_SUPPORT_WALL_CLOCK_H_
 #define BIGTABLE_TESTS_SUPPORT_WALL_CLOCK_H_
 
@@ -18,7 +17,7 @@ namespace bigtable {
 
 inline std::atomic<int64_t> wall_clock_offset_seconds{0};
 
-// By how much the clock is wrong from now on.
+// The clock differs from the real time by `offset` until the next call.
 inline void SetWallClockOffset(absl::Duration offset) {
   wall_clock_offset_seconds = absl::ToInt64Seconds(offset);
 }

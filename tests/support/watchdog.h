@@ -1,5 +1,5 @@
-// Ends the test program, and says where it was, when one step of a test takes too long: a stall is
-// then a failure with a seed, and not a timeout without one. One thread at a time uses it.
+// Aborts the test program and prints the current step when a step of a test takes too long, so that
+// a stall is a failure with a seed instead of a timeout without one. One thread at a time.
 #ifndef BIGTABLE_TESTS_SUPPORT_WATCHDOG_H_
 #define BIGTABLE_TESTS_SUPPORT_WATCHDOG_H_
 
@@ -19,7 +19,7 @@ namespace bigtable {
 
 class Watchdog {
  public:
-  // What no step should take, on a busy machine and under sanitizers.
+  // Longer than any step should take, on a busy machine or under sanitizers.
   static constexpr absl::Duration kLimit = absl::Seconds(kSanitized ? 300 : 90);
 
   explicit Watchdog(absl::Duration limit = kLimit)
@@ -35,7 +35,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // A step begins, and the one before has ended. `step` is printed if it stalls.
+  // Ends the previous step and begins a new one. Prints `step` if it stalls.
   void Step(std::string step) {
     {
       const std::lock_guard lock(mutex_);
@@ -53,7 +53,7 @@ class Watchdog {
       const bool moved =
           changed_.wait_for(lock, limit_, [this, steps] { return is_over_ || steps_ != steps; });
       if (moved) continue;
-      std::printf("This stalls: %s\n", step_.c_str());
+      std::printf("Stalled: %s\n", step_.c_str());
       std::fflush(stdout);
       std::abort();
     }
