@@ -63,7 +63,7 @@ struct CallLimits {
     }
     if (given_up != nullptr && given_up->load(std::memory_order_relaxed)) {
       return absl::UnavailableError(
-          Cat("the master was replaced meanwhile; whether ", what, " was done is not known"));
+          Cat("the master was replaced during the call; whether ", what, " was done is not known"));
     }
     if (deadline.has_passed()) {
       return absl::DeadlineExceededError(Cat(what, " ran into its deadline"));
