@@ -86,7 +86,7 @@ struct LocalityGroup {
 // to everything written before the change, and the new rule to what the old one kept. So after a
 // change from MaxVersions(1) to MaxVersions(3) a column has one version until more are written.
 // After a change from a MaxAge of an hour to a day, versions that were older than an hour stay
-// invisible. If the number of versions changes, counting starts anew with the existing ones: a
+// invisible. If the number of versions changes, counting starts over with the existing ones: a
 // change to MaxVersions(n) keeps their n newest. A snapshot from before the change sees the data of
 // that snapshot, as far as the new rule keeps it. Plain value.
 class GcRule {
