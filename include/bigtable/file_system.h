@@ -21,7 +21,7 @@ namespace bigtable {
 // removed.
 class WritableFile {
  public:
-  virtual ~WritableFile() = default;  // closes; unsynced bytes may be lost with the machine
+  virtual ~WritableFile() = default;  // closes; a crash of the machine may lose unsynced bytes
 
   // Adds `data` at the end. After OK it survives a crash of the process, but not of the machine.
   virtual absl::Status Append(std::string_view data) = 0;

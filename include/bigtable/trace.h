@@ -58,8 +58,8 @@ struct RequestTrace {
 
   // Writes.
   uint64_t mutations = 0;
-  absl::Duration held_back;  // because memory or compactions were behind
-  absl::Duration queue;      // behind the writes of others
+  absl::Duration held_back;  // stalled: memory or compactions could not keep up
+  absl::Duration queue;      // waiting for the writes of others
   // The group of writes in which this one was committed, and the times of the group. A batch is one
   // write for each tablet that it touches, one after another; their values are added up.
   uint64_t group_size = 0;
