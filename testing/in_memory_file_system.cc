@@ -269,7 +269,7 @@ absl::Status InMemoryFileSystem::CreateDirectory(std::string_view path) {
   if (Split(path).empty()) return absl::OkStatus();
   BT_ASSIGN_OR_RETURN(const Place place, Locate(disk_->names, path, "mkdir"));
   const InMemoryNode node = place.node();
-  if (node.file) return absl::AlreadyExistsError(Cat(path, ": mkdir: a file is there"));
+  if (node.file) return absl::AlreadyExistsError(Cat(path, ": mkdir: a file has this name"));
   if (!node.directory) {
     disk_->names.Bind(place.directory.get(), place.name,
                       {.file = nullptr, .directory = std::make_shared<InMemoryDirectory>()});

@@ -6,10 +6,10 @@
 //   options.file_system = &disk;
 //   ... open a database "/db", write, and at any time:
 //   std::unique_ptr<InMemoryFileSystem> after = disk.CrashClone(seed);
-//   ... open "/db" in *after: what was acknowledged at kSync is there.
+//   ... open "/db" in *after: it has every write acknowledged at kSync.
 //
-// It tracks what was synced of every file, every sector of a log file, and every name. So
-// CrashClone() can make any state that a machine could find after a restart.
+// It tracks the synced state of every file, every sector of a log file, and every name. So
+// CrashClone() can create any state that a machine could find after a restart.
 //
 // Invariants:
 //   * What was synced as bigtable/file_system.h requires (the file, and the directory that names

@@ -1,5 +1,5 @@
-// A clock that stands still until a test moves it: for tests of behaviour that depends on the time,
-// such as cells that expire (GcRule::MaxAge) or the timestamps that a server assigns. Part of
+// A clock whose time only the test changes: for tests of behavior that depends on the time, such
+// as cells that expire (GcRule::MaxAge) or the timestamps that a server assigns. Part of
 // bigtable::testing.
 //
 //   ManualClock clock(absl::FromUnixSeconds(1'000'000));
