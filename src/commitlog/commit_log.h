@@ -27,7 +27,7 @@
 // 4. A log offset counts as synced only after every segment that recovery would read up to there
 //    was synced. Recovery does not read what follows the `end_` of a segment.
 // 5. The bytes of a segment do not change while a Ref to it exists.
-// 6. A switch record is written after all the copies it stands for, and is never older than a
+// 6. A switch record is written after all copies that it covers, and is never older than a
 //    successful sync that began before it: from the time when SwitchFile determines what is at
 //    risk, no earlier call can advance the synced offset.
 //

@@ -109,8 +109,8 @@ class LogSorter {
   LogSorter(const LogSorter&) = delete;
   LogSorter& operator=(const LogSorter&) = delete;
 
-  // Waits if all threads are behind. Also returns an error of writing an earlier piece. After any
-  // error the sort has ended: only the destructor may be called.
+  // Waits if the threads cannot keep up. Also returns an error of writing an earlier piece. After
+  // any error the sort has ended: only the destructor may be called.
   absl::Status Add(RecordType type, SequenceNumber sequence, std::string_view payload);
 
   // Writes the rest, and the manifest. `end` is the result of ReplayLog. Called once, and last.

@@ -331,7 +331,7 @@ TEST_F(LogSorterByHandTest, AtLeastTheSpecifiedCountOfNumbersIsRemembered) {
 
 // --- Threads ---
 
-TEST(LogSorterTest, AddWaitsWhenAllThreadsAreBehind) {
+TEST(LogSorterTest, AddWaitsWhenTheThreadsCannotKeepUp) {
   constexpr size_t kThreads = 2;
   constexpr uint64_t kRecordsInAPiece = 10;
   InMemoryFileSystem memory;
