@@ -48,7 +48,7 @@ class PosixFileLock final : public FileLock {
     return absl::FailedPreconditionError(
         Cat(path_.text(),
             ": lock: the locked file was removed or replaced while it was in use; "
-            "another process may have the directory by now"));
+            "another process may own the directory now"));
   }
 
   // Writes this process's number, for processes that are refused the lock.

@@ -1,8 +1,8 @@
 // A session of LocalLockService: its state in the service, and the object that its owner has.
 //
-// The two halves stand for server and client. The owner's object accesses only the marked fields of
-// LocalSessionState, and calls the service for the rest. With a remote service, these calls would
-// be messages.
+// The two halves correspond to server and client. The owner's object accesses only the marked
+// fields of LocalSessionState, and calls the service for the rest. With a remote service, these
+// calls would be messages.
 #ifndef BIGTABLE_LOCKSERVICE_LOCAL_SESSION_H_
 #define BIGTABLE_LOCKSERVICE_LOCAL_SESSION_H_
 
