@@ -1,4 +1,4 @@
-// Encoding of integers, and the behaviour of the decoders on invalid bytes.
+// Encoding of integers, and the behavior of the decoders on invalid bytes.
 #include "base/coding.h"
 
 #include <cstdint>
