@@ -6,7 +6,7 @@
 namespace bigtable {
 namespace {
 
-// A buffer that one huge value blew up is given back.
+// Clears the buffer. Frees its memory if one huge value has made it large.
 void Empty(std::string* buffer) {
   constexpr size_t kKeep = 1 << 20;
   if (buffer->capacity() > kKeep && buffer->size() < buffer->capacity() / 4) {

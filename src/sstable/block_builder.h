@@ -1,6 +1,6 @@
-// Builds a block: sorted entries, the keys apart from the values, so that a search touches only
-// keys, a few cache lines of them, and a value is found without stepping over others. Data blocks
-// and the index have this form. One thread at a time.
+// Builds a block of sorted entries. Keys are stored apart from values, so a search touches only a
+// few cache lines of keys, and a value is found without stepping over others. Data blocks and the
+// index have this form. One thread at a time.
 //
 //   +---------+----------+------------+---------------------------+-----------+---------------+
 //   | entries | restarts | keys' size | restart array             | key area  | value area    |
@@ -9,13 +9,14 @@
 //   |         |          |            |                           | the other | another       |
 //   +---------+----------+------------+---------------------------+-----------+---------------+
 //
-// * An entry of the key area: varint shared, varint unshared, varint size of the value, then the
-//   last `unshared` bytes of the key, whose first `shared` bytes are those of the key before it.
-// * Every kRestartInterval-th entry, the first among them, is a restart: its `shared` is 0, and the
-//   restart array has its offset in the key area and its value's in the value area. A search
-//   divides the restarts and then walks along one run, adding up sizes of values.
-// * At other entries `shared` is as large as can be: searches rely on it.
-// * Offsets and counts are fixed-width, little-endian; a block has at most 2^32 - 1 bytes.
+// * * An entry of the key area: varint shared, varint unshared, varint size of the value, then the
+//   last `unshared` bytes of the key. The first `shared` bytes are the same as in the key before
+//   it.
+// * * Every kRestartInterval-th entry, beginning with the first, is a restart: its `shared` is 0,
+//   and the restart array holds its offset in the key area and the offset of its value in the value
+//   area. A search bisects the restarts and then walks along one run, adding up sizes of values.
+// * * At other entries `shared` is as large as possible. Searches rely on it.
+// * * Offsets and counts are fixed-width, little-endian. A block has at most 2^32 - 1 bytes.
 //
 // Worked example: "ab" -> "1", "ac" -> "23", with a restart interval of 8:
 //
@@ -41,26 +42,26 @@ inline constexpr uint32_t kRestartInterval = 8;
 
 class BlockBuilder {
  public:
-  // Adds an entry. False, and nothing is added, when `key` is not above the last one, also of the
-  // block before. `*shared` is what the two have in common.
+  // Adds an entry. Returns false and adds nothing if `key` is not above the last key, which may be
+  // in the block before. `*shared` is the length of their common prefix.
   bool Add(std::string_view key, std::string_view value, size_t* shared);
 
-  // Whether a block with this entry added would still be no larger than kMaxBlockSize.
+  // Whether a block with this entry would be no larger than kMaxBlockSize.
   bool Fits(std::string_view key, std::string_view value) const;
   bool empty() const { return entries_ == 0; }
   // How many bytes FinishTo() would append.
   size_t size() const {
     return kBlockHeaderSize + restarts_.size() + keys_.size() + values_.size();
   }
-  // Of the last entry added, in this block or one before.
+  // The key of the last entry added, in this block or one before.
   const std::string& last_key() const { return last_key_; }
 
   size_t memory() const {
     return restarts_.capacity() + keys_.capacity() + values_.capacity() + last_key_.capacity();
   }
 
-  // What more it needs, for a moment, while an entry with such a key and a small value is added: a
-  // buffer that grows is copied.
+  // Memory that is needed temporarily, beyond memory(), while an entry with a key of this size and
+  // a small value is added: a buffer that grows is copied.
   size_t growth(size_t key_size) const {
     constexpr size_t kLengths = 32;
     if (keys_.size() + key_size + kLengths <= keys_.capacity()) return 0;

@@ -38,7 +38,7 @@ void BlockCursor::Damage() {
   next_key_ = keys_end_ = nullptr;
 }
 
-// The next Parse() takes the entry of `restart`.
+// Makes the next Parse() return the entry of `restart`.
 inline void BlockCursor::GoTo(size_t restart) {
   const uint32_t key = LoadFixed32(restarts_ + restart * kRestartSize);
   const uint32_t value = LoadFixed32(restarts_ + restart * kRestartSize + 4);
@@ -61,10 +61,10 @@ inline bool BlockCursor::ParseAt(size_t restart, Entry* entry) {
   return true;
 }
 
-// The last restart whose key is before `target`, or the first of all. Requires that there are any.
+// The last restart whose key is before `target`, or the first restart. Requires that there is one.
 size_t BlockCursor::FindRestart(std::string_view target) {
   size_t low = 0;                // before `target`, or the first
-  size_t high = restart_count_;  // not before it, or behind the end
+  size_t high = restart_count_;  // not before it, or past the end
   while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
     Entry entry;
@@ -78,7 +78,7 @@ size_t BlockCursor::FindRestart(std::string_view target) {
   return low;
 }
 
-// Makes room for `size` bytes and keeps the first `keep`.
+// Grows the buffer to `size` bytes and keeps the first `keep`.
 char* BlockCursor::GrowBuffer(size_t size, size_t keep) {
   const size_t capacity = std::max(size, capacity_ * 2);
   auto grown = std::make_unique_for_overwrite<char[]>(capacity);
@@ -89,12 +89,13 @@ char* BlockCursor::GrowBuffer(size_t size, size_t keep) {
   return buffer_;
 }
 
-// Walks along one run without putting keys together. `matched` bytes are common to `target` and
-// the entry before, which is before `target`. An entry that shares more than that with it compares
-// as it does. One that shares less is behind `target`, because keys ascend; or it is the restart
-// behind the run, which is not before `target` because the search of the restarts said so. Only one
-// that shares exactly that must be looked at. Where the walk ends, what the entry shares with its
-// predecessor it shares with `target`, from where its key is put together.
+// Walks along one run without assembling keys. The entry before is before `target`, and they have
+// `matched` bytes in common. An entry that shares more than that with its predecessor compares to
+// `target` as the predecessor does. An entry that shares less is after `target`, because keys
+// ascend; or it is the restart after the run, which FindRestart found not to be before `target`.
+// Only an entry that shares exactly `matched` bytes must be compared. Where the walk ends, the
+// bytes that the entry shares with its predecessor are also in `target`, so the key is assembled
+// from `target`.
 void BlockCursor::Seek(std::string_view target) {
   valid_ = false;
   if (restart_count_ == 0) return;
@@ -123,7 +124,7 @@ void BlockCursor::SeekBefore(std::string_view target) {
   if (restart_count_ == 0) return;
   const size_t restart = FindRestart(target);
   if (damaged_) return;
-  // Twice along the run: once to count the entries before `target`, once to stand at the last one.
+  // Two passes over the run: one counts the entries before `target`, one stops at the last of them.
   auto start = [&] {
     GoTo(restart);
     key_ = {};

@@ -1,9 +1,9 @@
 // A position in one block of the form that block_builder.h describes. One thread at a time.
 //
-// Nothing in the block is trusted: whatever the bytes are, nothing outside of them is read, every
-// operation ends, and what cannot be right makes damaged() true. That keys ascend and are well
-// formed is not checked here: a block gets here after its checksum, the writer refuses other keys,
-// and so only a forger could bring them about.
+// The block is not trusted. Whatever its bytes are, nothing outside of them is read, every
+// operation ends, and an impossible value makes damaged() true. The order and the form of keys are
+// not checked here: the checksum of a block was verified before, and the writer refuses other keys,
+// so only a forged block could have them.
 #ifndef BIGTABLE_SSTABLE_BLOCK_CURSOR_H_
 #define BIGTABLE_SSTABLE_BLOCK_CURSOR_H_
 
@@ -24,8 +24,8 @@ class BlockCursor {
   BlockCursor(const BlockCursor&) = delete;
   BlockCursor& operator=(const BlockCursor&) = delete;
 
-  // Turns to `block`, which stays in place; the cursor is not valid then. False, and damaged(),
-  // when it cannot be a block.
+  // Moves to `block`, whose bytes must stay in place. The cursor is not valid afterwards. Returns
+  // false, and damaged() is true, if it cannot be a block.
   bool Open(std::string_view block);
 
   void Seek(std::string_view target);        // to the first entry at or after `target`
@@ -41,11 +41,11 @@ class BlockCursor {
 
   // Whether this is the last entry. Requires valid().
   bool is_last() const { return next_key_ == keys_end_; }
-  // False if the following entry has fewer bytes in common with this one, or there is none.
-  // Requires valid().
+  // False if the following entry has fewer than `bytes` bytes in common with this one, or there is
+  // none. Requires valid().
   bool MayShare(size_t bytes) const {
     if (is_last()) return false;
-    // Of a restart it is not known without looking at its key; neither of long prefixes.
+    // Unknown for a restart without reading its key, and for long prefixes.
     const auto shared = static_cast<unsigned char>(*next_key_);
     return shared == 0 || shared >= bytes || shared >= 0x80;
   }
@@ -53,7 +53,7 @@ class BlockCursor {
   uint32_t entries() const { return entries_; }
 
  private:
-  // An entry as it stands in the key area.
+  // An entry as stored in the key area.
   struct Entry {
     uint32_t shared;
     std::string_view suffix;
@@ -76,7 +76,7 @@ class BlockCursor {
   bool valid_ = false;
   bool damaged_ = false;
 
-  const char* next_key_ = nullptr;    // the entry behind the last one that was parsed
+  const char* next_key_ = nullptr;    // the entry after the last one that was parsed
   const char* next_value_ = nullptr;  // and its value
 
   std::string_view key_;  // in the block or in the buffer
@@ -90,7 +90,7 @@ class BlockCursor {
 
 // --- What a scan does for each entry ---
 
-// Takes the entry at next_key_ and steps behind it. False at the end, or at damage.
+// Takes the entry at next_key_ and steps past it. False at the end, or at damage.
 inline bool BlockCursor::Parse(Entry* entry) {
   const char* p = next_key_;
   if (p == keys_end_) return false;

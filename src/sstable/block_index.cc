@@ -29,7 +29,7 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
   std::string largest(cursor.valid() ? cursor.key() : std::string_view());
   cursor.SeekToFirst();
   if (cursor.valid()) index.prefix_ = largest.substr(0, CommonPrefix(cursor.key(), largest));
-  // All keys are gone through once more, so that memory is taken for them once.
+  // One more pass over the keys, so that their memory is allocated once.
   size_t blocks = 0, key_bytes = 0;
   for (; cursor.valid(); cursor.Next(), ++blocks) key_bytes += cursor.key().size();
   index.keys_.reserve(key_bytes - std::min(key_bytes, blocks * index.prefix_.size()));
@@ -47,7 +47,7 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
     const uint64_t number = decoder.Varint();
     const uint64_t size = number / 2;
     if (number % 2 != 0) {
-      if (index.offsets_.size() == 0) return Damaged("block 0 goes on with a row before it");
+      if (index.offsets_.size() == 0) return Damaged("block 0 continues a row before it");
       index.NoteThatRowGoesOn(index.offsets_.size() - 1);
     }
     if (!decoder.ok() || !decoder.at_end() || size > data_size ||
@@ -79,8 +79,8 @@ void BlockIndex::NoteThatRowGoesOn(size_t i) {
   rows_go_on_[i / 64] |= uint64_t{1} << (i % 64);
 }
 
-// Each level has, of every line of the level below, the largest number. The gaps at the end of a
-// level are filled with a number that is below none.
+// Each level has the largest number of every line of the level below. The gaps at the end of a
+// level are filled with UINT64_MAX.
 void BlockIndex::BuildLevels() {
   std::vector<std::vector<uint64_t>> levels(1);
   for (size_t i = 0; i < size(); ++i) levels[0].push_back(KeyNumber(KeyRest(i)));
@@ -108,7 +108,7 @@ inline size_t BlockIndex::LowerBound(uint64_t number) const {
   size_t position = 0;
   for (const uint32_t level : levels_) {
     const Line& line = lines_[level + position];
-    // On the lowest level, what the caller looks at next comes from memory together with the line.
+    // On the lowest level, prefetch what the caller reads next together with the line.
     if (level == levels_.back()) PrefetchEntries(position * kFanOut);
     size_t below = 0;
     for (const uint64_t other : line.numbers) below += other < number ? 1 : 0;
@@ -126,7 +126,7 @@ size_t BlockIndex::Find(std::string_view target) const {
   if (lines_.empty()) return FindBetween(0, size(), rest);
   const size_t first = LowerBound(number);
   if (NumberAt(first) != number || KeyRest(first) >= rest) return first;
-  // Behind the first of those with its number, or right behind all of them.
+  // After the first key with this number, and at most right after the last.
   const size_t end = number == largest_ ? size() : LowerBound(number + 1);
   return FindBetween(first + 1, end, rest);
 }

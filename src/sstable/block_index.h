@@ -1,11 +1,12 @@
-// The index of an open SSTable: which data block a key belongs to, and where it stands. Pinned in
+// The index of an open SSTable: which data block holds a key, and the block's offset. Pinned in
 // memory, immutable, thread-safe.
 //
-// The last keys of all blocks lose the prefix that they have in common; the next eight bytes of
-// each, as a big-endian number, stand in a sorted array. Above it are arrays of every eighth,
-// sixty-fourth, ... number, so that a search takes one cache line a level and counts in it what is
-// smaller than the target, without branches. Whole keys are compared only among equal numbers.
-// Because last keys are exact, the block that is found is the one that has the first entry at or
+// The common prefix of all last keys is stored once. The next eight bytes of each key, as a
+// big-endian number, are in a sorted array. Above it are arrays of every eighth, sixty-fourth, ...
+// number, so a search reads one cache line a level and counts the numbers in it that are smaller
+// than the target, without branches. Whole keys are compared only among equal numbers. Last keys
+// are exact, so the block that is found has the first entry at or after the target and never ends
+// before it.
 // after the target, and never one that ends before it.
 #ifndef BIGTABLE_SSTABLE_BLOCK_INDEX_H_
 #define BIGTABLE_SSTABLE_BLOCK_INDEX_H_
@@ -29,13 +30,13 @@ namespace bigtable {
 
 class BlockIndex {
  public:
-  // Of no file; to be assigned to.
+  // The index of no file; to be assigned to.
   BlockIndex() = default;
   // From the index block (sstable_writer.h) of a file whose data blocks take `data_size` bytes,
-  // seals included. DataLoss, without saying in which file, when it cannot be one.
+  // block trailers included. DataLoss, without the name of the file, if the block is not an index.
   static absl::StatusOr<BlockIndex> Load(std::string_view block, uint64_t data_size);
 
-  // How many data blocks there are.
+  // The number of data blocks.
   size_t size() const { return offsets_.size() - 1; }
   // The first block whose last key is at or after `target`; size() if there is none.
   size_t Find(std::string_view target) const;
@@ -45,7 +46,7 @@ class BlockIndex {
   }
   // The last key of block `i`. Costs an allocation.
   std::string LastKey(size_t i) const { return prefix_ + std::string(KeyRest(i)); }
-  // Whether the row in which block `i` ends has entries in the next one, too.
+  // Whether the row in which block `i` ends also has entries in the next block.
   bool RowGoesOn(size_t i) const {
     return i / 64 < rows_go_on_.size() && (rows_go_on_[i / 64] >> (i % 64) & 1) != 0;
   }
@@ -70,21 +71,21 @@ class BlockIndex {
   uint64_t NumberAt(size_t i) const {
     return lines_[levels_.back() + i / kFanOut].numbers[i % kFanOut];
   }
-  // The first at or after low, and before high, whose last key less the prefix is not before
-  // `rest`; or high.
+  // The first position in [low, high) whose last key without the prefix is at or after `rest`; or
+  // `high`.
   size_t FindBetween(size_t low, size_t high, std::string_view rest) const;
   std::string_view KeyRest(size_t i) const {
     return std::string_view(keys_).substr(key_begins_[i], key_begins_[i + 1] - key_begins_[i]);
   }
 
-  std::string prefix_;                // of all last keys
-  std::string keys_;                  // what follows it, one after another
-  BlockOffsets offsets_;              // in the file, and the end of the last block
-  std::vector<size_t> key_begins_;    // of the rest of each last key in keys_, and the end
+  std::string prefix_;                // common to all last keys
+  std::string keys_;                  // the rests after the prefix, concatenated
+  BlockOffsets offsets_;              // of the blocks in the file, and the end of the last block
+  std::vector<size_t> key_begins_;    // offsets of the rests in keys_, and their end
   std::vector<uint64_t> rows_go_on_;  // a bit for each block, up to the last that is set
   std::vector<Line> lines_;        // the levels, from the highest, which is one line, to the lowest
-  std::vector<uint32_t> levels_;   // where in lines_ each begins
-  uint64_t largest_ = UINT64_MAX;  // of the numbers; without levels of none
+  std::vector<uint32_t> levels_;   // the first line of each level in lines_
+  uint64_t largest_ = UINT64_MAX;  // of the numbers; UINT64_MAX without levels
 };
 
 }  // namespace bigtable

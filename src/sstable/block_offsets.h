@@ -1,6 +1,7 @@
-// Where each of many pieces begins that stand one behind another: the lower halves of the numbers,
-// so that few cache lines have them all, and the pieces at which the upper half grows. A random
-// read looks at one of them, which is rarely at hand, before it can ask for the piece itself.
+// The offsets of many adjacent pieces. The lower halves of the numbers are in one array, so that
+// they take few cache lines; the pieces at which the upper half grows are listed apart. A random
+// read looks up one offset, which is rarely in the CPU cache, before it can request the piece
+// itself.
 //
 // Immutable once all are added; then thread-safe.
 #ifndef BIGTABLE_SSTABLE_BLOCK_OFFSETS_H_
@@ -29,7 +30,7 @@ class BlockOffsets {
     const uint64_t lower = lower_[i];
     return wraps_.empty() ? lower : lower + (WrapsUpTo(i) << 32);
   }
-  // Begins to bring number `i` and those behind it from memory.
+  // Prefetches offset `i` and those after it.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const { PrefetchLine(lower_.data() + i); }
   size_t memory() const {
     return lower_.capacity() * sizeof(uint32_t) + wraps_.capacity() * sizeof(size_t);

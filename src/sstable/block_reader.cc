@@ -1,6 +1,5 @@
 #include "sstable/block_reader.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -22,8 +21,8 @@ std::unique_ptr<std::atomic<uint64_t>[]> MakeBits(size_t n) {
   return std::make_unique<std::atomic<uint64_t>[]>((n + 63) / 64);
 }
 
-// Memory for a table's blocks: in huge pages, where the system has them and as far as they fill
-// them, so that a random read does not wait for the page table too. What is left is in small pages.
+// Memory for a table's blocks. It uses huge pages where the system has them and the blocks fill
+// them, so that a random read does not also wait for the page table. The rest is in small pages.
 std::unique_ptr<char[], void (*)(char*)> AllocateBlocks(size_t size, size_t* allocated) {
   constexpr size_t kHugePage = 2 << 20;
   constexpr size_t kPage = 4096;
@@ -89,7 +88,7 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
     *owner = {};
     return absl::OkStatus();
   }
-  // Of a mapped file only compressed blocks are in the cache.
+  // Of a mapped file, only compressed blocks are cached.
   const bool uses_cache = Shortcuts().Has(Shortcut::kBlockCache);
   const bool in_cache = mapping_ == nullptr || (source_.compressed && !Test(raw_, i));
   if (in_cache) {
@@ -119,7 +118,7 @@ absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings, Rea
   if (!settings.is_traced) return ReadAnyWay(i, settings, ahead, block, owner, &way);
   const int64_t begin = NowNanos();
   const absl::Status status = ReadAnyWay(i, settings, ahead, block, owner, &way);
-  // None where a traced stream is read on without being asked for the next row.
+  // Null if a traced stream continues before the next row is requested.
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return status;
   FileTrace* const file = FileIn(trace, source_.number);
@@ -134,31 +133,9 @@ absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings, Rea
 
 // --- Of a mapped file ---
 
-BlockReader::Stretch BlockReader::StretchFrom(size_t i, uint64_t bytes) const {
-  const uint64_t limit = index_->handle(i).offset + bytes;
-  size_t end = i + 1;
-  while (end < index_->size() && index_->handle(end).offset < limit) ++end;
-  return {i, end};
-}
-
-BlockReader::Stretch BlockReader::StretchAround(size_t i) const {
-  constexpr uint64_t kStretch = 128 << 10;
-  const uint64_t begin = index_->handle(i).offset / kStretch * kStretch;
-  size_t first = i;
-  while (first > 0 && index_->handle(first - 1).offset >= begin) --first;
-  size_t end = i + 1;
-  while (end < index_->size() && index_->handle(end).offset < begin + kStretch) ++end;
-  return {first, end};
-}
-
-bool BlockReader::IsResident(Stretch blocks) const {
-  return WithRange(blocks, [&](uint64_t offset, uint64_t length) {
-    return source_.file->IsResident(offset, length);
-  });
-}
-
-// Two threads may do this at once, or one while another marks a block: a mark that is lost is set
-// again after the next look, and one that is left from before is as wrong as any may be.
+// Two threads may do this at once, or one thread while another marks a block. A mark that is lost
+// is set again after the next check. A mark that is left from an earlier epoch may be wrong, as
+// every mark may.
 void BlockReader::FollowEpoch() {
   const uint32_t now = residency_->epoch();
   if (epoch_.load(std::memory_order_relaxed) == now) return;
@@ -170,166 +147,7 @@ void BlockReader::FollowEpoch() {
   epoch_.store(now, std::memory_order_release);
 }
 
-void BlockReader::WillNeed(Stretch blocks) const {
-  WithRange(blocks,
-            [&](uint64_t offset, uint64_t length) { source_.file->WillNeed(offset, length); });
-}
-
-void BlockReader::MarkKnown(size_t i) {
-  if (!Set(known_, i)) residency_->NoteKnown(1);
-}
-
-void BlockReader::MarkPresent(Stretch blocks) {
-  int64_t fresh = 0;
-  for (size_t i = blocks.first; i < blocks.end; ++i) {
-    fresh += Set(known_, i) ? 0 : 1;
-    Set(present_, i);
-    if (Test(raw_, i)) Set(in_place_, i);
-  }
-  if (fresh > 0) residency_->NoteKnown(fresh);
-}
-
-absl::Status BlockReader::Populate(Stretch blocks) {
-  BT_RETURN_IF_ERROR(WithRange(blocks, [&](uint64_t offset, uint64_t length) {
-    return source_.file->Populate(offset, length);
-  }));
-  MarkPresent(blocks);
-  return absl::OkStatus();
-}
-
-bool BlockReader::PopulateIfResident(Stretch blocks) {
-  if (!trust_.is_trusted() || !Shortcuts().Has(Shortcut::kResidencyTrust)) {
-    if (!IsResident(blocks)) {
-      trust_.NoteMissing();
-      return false;
-    }
-    trust_.NoteFound();
-    return Populate(blocks).ok();
-  }
-  const WaitTimer wait;
-  PageResidency::Reading reading(residency_);
-  if (!Populate(blocks).ok()) {
-    trust_.NoteMissing();
-    return false;
-  }
-  if (reading.End() > 0) {
-    trust_.NoteWrong();
-    residency_->NoteFirstRead();
-  }
-  return true;
-}
-
-absl::Status BlockReader::ReadFromDisk(Stretch blocks) {
-  const WaitTimer wait;
-  const PageResidency::Reading reading(residency_);
-  WillNeed(blocks);
-  return Populate(blocks);
-}
-
-bool BlockReader::PrefersPosition() const {
-  return Shortcuts().Has(Shortcut::kPastMapping) && source_.file->ReadsByPosition();
-}
-
-absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead, bool* by_position) {
-  if (Test(present_, i)) {
-    residency_->CountTouch();
-    return absl::OkStatus();
-  }
-  const Stretch one{i, i + 1};
-  // An error of a stretch is not one of this block.
-  if (ahead != nullptr) {
-    return BringInAhead(i, ahead, by_position).ok() ? absl::OkStatus() : ReadFromDisk(one);
-  }
-  const bool is_known = Test(known_, i);
-  const bool with_others = !is_known && residency_->is_plentiful();
-  const Stretch around = with_others ? StretchAround(i) : one;
-  // A system call for each block would take longer than what it does.
-  if (with_others && PopulateIfResident(around)) return absl::OkStatus();
-  if (IsResident(one)) {
-    if (is_known) residency_->NoteFound();
-    if (!Test(verified_, i)) return Populate(one);
-    MarkPresent(one);  // it was populated once
-    return absl::OkStatus();
-  }
-  is_known ? residency_->NoteMissing() : residency_->NoteFirstRead();
-  if (with_others) {
-    LookAtSample(i);
-    if (ReadFromDisk(around).ok()) return absl::OkStatus();
-  }
-  if (!residency_->is_scarce() || !PrefersPosition()) return ReadFromDisk(one);
-  // Asked for so, it is the block and no more: a read by position of a page behind many that are
-  // in memory makes the kernel read as many ahead.
-  WillNeed(one);
-  MarkKnown(i);
-  *by_position = true;
-  return absl::OkStatus();
-}
-
-// The sample is anywhere in the file: multiplying by the golden ratio spreads the samples, also
-// where blocks are read in their order.
-void BlockReader::LookAtSample(size_t next) {
-  const size_t first = (next * 0x9e3779b97f4a7c15) % words();
-  for (size_t k = 0; k < words() && k < 64; ++k) {
-    const size_t word = (first + k) % words();
-    const uint64_t known = known_[word].load(std::memory_order_relaxed);
-    if (known == 0) continue;
-    const size_t i = word * 64 + static_cast<size_t>(std::countr_zero(known));
-    if (!IsResident({i, i + 1})) residency_->NoteSampleMissing();
-    return;
-  }
-}
-
-absl::Status BlockReader::BringInAhead(size_t i, ReadAhead* ahead, bool* by_position) {
-  constexpr uint64_t kSmallest = 48 << 10;
-  constexpr uint64_t kLargest = 256 << 10;
-  constexpr uint64_t kFar = 1 << 20;
-  if (i < ahead->position_end) {
-    *by_position = true;
-    return absl::OkStatus();
-  }
-  if (std::exchange(ahead->position_end, 0) > 0) ahead->is_missing = false;  // it looks again
-  const bool is_first = ahead->window == 0;
-  ahead->window = std::clamp(2 * ahead->window, kSmallest, kLargest);
-  const Stretch window = StretchFrom(i, ahead->window);
-  if (!ahead->is_missing && PopulateIfResident(window)) return absl::OkStatus();
-  if (is_first) {
-    Test(known_, i) ? residency_->NoteMissing() : residency_->NoteFirstRead();
-  }
-  ahead->is_missing = true;
-  ahead->from_disk += ahead->window;
-  // A short scan reads little more than it shows. For a long one the kernel reads ahead.
-  const bool is_far = ahead->from_disk > kFar;
-  if (!(is_far || residency_->is_scarce()) || !PrefersPosition()) return ReadFromDisk(window);
-  if (!is_far) WillNeed(window);
-  ahead->position_end = is_far ? EndOfMissing(window.end) : window.end;
-  *by_position = true;
-  return absl::OkStatus();
-}
-
-// This is asked before the scan reads by position. Later it would also find what the kernel has
-// read ahead for the scan, turn to the mapping for it, and the kernel would read no further ahead.
-size_t BlockReader::EndOfMissing(size_t i) const {
-  constexpr uint64_t kStep = 256 << 10;
-  constexpr uint64_t kFarthest = 64 << 20;
-  constexpr int kEnough = 4;
-  if (i == index_->size()) return i;
-  const uint64_t limit = index_->handle(i).offset + kFarthest;
-  size_t end = i;
-  int in_memory = 0;  // steps behind `end`
-  while (i < index_->size() && index_->handle(i).offset < limit && in_memory < kEnough) {
-    const Stretch step = StretchFrom(i, kStep);
-    i = step.end;
-    if (IsResident(step)) {
-      ++in_memory;
-    } else {
-      in_memory = 0;
-      end = i;
-    }
-  }
-  return end;
-}
-
-// Two threads may do this at once for the same block; both then find the same.
+// Two threads may do this at once for the same block; both get the same result.
 absl::Status BlockReader::VerifyMapped(size_t i, const ReadSettings& settings) {
   if (Test(verified_, i) && !settings.verify_checksums) return absl::OkStatus();
   const BlockHandle handle = index_->handle(i);
@@ -370,7 +188,8 @@ absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<
   const size_t size = handle.size + kBlockTrailerSize;
   std::unique_ptr<char[]> heap;
   char* buffer;
-  // What will be decoded passes through the thread's buffer; what will not becomes the block.
+  // A block that will be decoded is read into the thread's buffer; another is read into its own
+  // memory.
   constexpr size_t kMostForThread = 1 << 20;
   if (source_.compressed && size <= kMostForThread) {
     std::string* const mine = ThreadBuffer();
@@ -459,7 +278,7 @@ absl::Status BlockReader::ReadDictionary(std::unique_ptr<DecodingDictionary>* di
   const std::string_view bytes(stored.get(), handle.size);
   const bool is_raw = EncodingOf(stored.get(), handle.size) == BlockEncoding::kRaw;
   const uint64_t size = is_raw ? handle.size : DecompressedSize(bytes);
-  if (size != source_.dictionary_size) return damaged("has another size than it should");
+  if (size != source_.dictionary_size) return damaged("does not have the size in the properties");
   auto content = std::make_unique_for_overwrite<char[]>(size);
   if (is_raw) {
     std::memcpy(content.get(), bytes.data(), size);
@@ -474,8 +293,8 @@ absl::Status BlockReader::Load(const Loaded** loaded) {
   *loaded = shared_loaded_.load(std::memory_order_acquire);
   if (*loaded != nullptr) [[likely]]
     return absl::OkStatus();
-  // Threads that come meanwhile wait: they need the same. LoadBlocks takes mutex_ for the
-  // dictionary, so loading has a lock of its own.
+  // Other threads that need the blocks wait meanwhile. LoadBlocks takes mutex_ for the dictionary,
+  // so loading has a lock of its own.
   const WaitTimer wait;
   MutexLock lock(&load_mutex_);
   if (loaded_ == nullptr) {
@@ -491,7 +310,7 @@ absl::Status BlockReader::Load(const Loaded** loaded) {
   return absl::OkStatus();
 }
 
-// Twice over the file: compressed blocks say how large they are only when they are looked at.
+// Reads the file twice: the decoded size of a compressed block is known only from the block.
 absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
   const size_t count = index_->size();
   std::string stored;
@@ -532,7 +351,7 @@ absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
     BT_RETURN_IF_ERROR(DecodedSize(i, block, encoding, &size));
     const uint64_t begin = loaded->offsets[i];
     if (size != loaded->offsets[i + 1] - begin) {
-      return DamagedBlock(i, "has another size than it should");
+      return DamagedBlock(i, "has an unexpected decoded size");
     }
     BT_RETURN_IF_ERROR(DecodeTo(i, block, encoding, loaded->bytes.get() + begin, size));
   }

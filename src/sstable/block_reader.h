@@ -1,18 +1,20 @@
 // Reads the data blocks of one file: in place from its mapping, from memory, through the block
-// cache, or by position. Whatever way, what is shown has been verified. Thread-safe.
+// cache, or by position. Every block is verified before it is returned. Thread-safe.
 //
-// * Mapped and not compressed: the block's range is populated, and its checksum verified, when it
-//   is first touched; a bit remembers that, and from then on showing the block costs a test of the
-//   bit. Before that the kernel is asked whether the range is in memory, as long as there is doubt
-//   (residency_trust.h). When it seems to have dropped pages (page_residency.h) the bits are
-//   cleared, and the next touch looks first whether the block is in memory. What is not is read by
-//   one request: where memory is plentiful, with the blocks around it, into the mapping; where it
-//   is not, the block alone, and by position. For a cursor that reads on, a window of the next
-//   blocks is asked for, which grows; once it has read a megabyte from the disk it reads by
-//   position, as far as blocks are missing, and what is read ahead is for the system to say.
-// * In memory: the first read loads all blocks, verified and decompressed, into one piece of
+// * * Mapped and not compressed: on the first touch, the block's range is populated and its
+//   checksum verified. A bit records that, and afterwards returning the block costs a test of the
+//   bit. Before the first touch, the kernel is queried whether the range is in memory, unless the
+//   file is trusted (residency_trust.h). When the kernel seems to have dropped pages
+//   (page_residency.h), the bits are cleared, and the next touch first checks whether the block is
+//   in memory. A block that is not is read with one request: where memory is plentiful, into the
+//   mapping and with the blocks around it; where it is not, the block alone and by position. A
+//   cursor that continues to the next block requests a growing window of the following blocks. Once
+//   it has read a megabyte from the disk, it reads by position as far as blocks are missing, and
+//   the kernel decides how much to read ahead.
+// * * In memory: the first read loads all blocks, verified and decompressed, into one piece of
 //   memory. The file is not read again.
-// * Otherwise the block cache is asked, and then the block is read, or taken from the mapping.
+// * * Otherwise: the block cache is searched first. Then the block is read by position, or taken
+//   from the mapping.
 #ifndef BIGTABLE_SSTABLE_BLOCK_READER_H_
 #define BIGTABLE_SSTABLE_BLOCK_READER_H_
 
@@ -46,7 +48,7 @@ namespace bigtable {
 
 class BlockReader {
  public:
-  // The file and what its properties say.
+  // The file, and values from its properties.
   struct Source {
     std::unique_ptr<RandomAccessFile> file;
     std::string path;
@@ -59,11 +61,12 @@ class BlockReader {
     bool in_memory = false;
   };
 
-  // How a cursor that goes from each block to the next has read so far; a new one begins anew.
+  // The reads so far of a cursor that goes from each block to the next; a new cursor starts a new
+  // one.
   struct ReadAhead {
-    uint64_t window = 0;      // bytes that were asked for last
+    uint64_t window = 0;      // bytes of the last request
     uint64_t from_disk = 0;   // bytes
-    bool is_missing = false;  // what was asked for last was not in memory
+    bool is_missing = false;  // the last window was not in memory
     size_t position_end = 0;  // blocks before this one are read by position
   };
 
@@ -76,8 +79,8 @@ class BlockReader {
 
   const std::string& path() const { return source_.path; }
 
-  // Shows block `i`. `*owner` keeps its bytes in place, or is null when they stay as long as this
-  // reader does. `ahead` is of who has come from block i - 1 and reads on, or null.
+  // Returns block `i`. `*owner` keeps its bytes in place; it is null if they live as long as this
+  // reader. `ahead` is that of a cursor that came from block i - 1 and continues, or null.
   absl::Status Read(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                     std::string_view* block, Ref<Block>* owner) {
     if (mapping_ != nullptr && !settings.verify_checksums && !settings.is_traced &&
@@ -97,7 +100,7 @@ class BlockReader {
     }
     return ReadSlowly(i, settings, ahead, block, owner);
   }
-  // Begins to bring the head of block `i` from memory, if it is likely to be shown in place.
+  // Prefetches the head of block `i` if it is likely to be returned in place.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
     const char* head;
     if (mapping_ != nullptr) {
@@ -129,7 +132,7 @@ class BlockReader {
   static bool Test(const Bits& bits, size_t i) {
     return (bits[i / 64].load(std::memory_order_acquire) >> (i % 64) & 1) != 0;
   }
-  // Whether it was set before.
+  // Returns whether it was set before.
   static bool Set(const Bits& bits, size_t i) {
     if (Test(bits, i)) return true;  // without taking the cache line from other readers
     const uint64_t bit = uint64_t{1} << (i % 64);
@@ -137,10 +140,10 @@ class BlockReader {
   }
   size_t words() const { return (index_->size() + 63) / 64; }
 
-  // How a block came to be shown.
+  // How a block was obtained.
   enum class Way : uint8_t { kInPlace, kFirstTouch, kCacheHit, kCacheMiss };
 
-  // Notes it in the thread's trace, too, if the read is traced.
+  // Also records the block in the thread's trace if the read is traced.
   absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                           std::string_view* block, Ref<Block>* owner);
   absl::Status ReadAnyWay(size_t i, const ReadSettings& settings, ReadAhead* ahead,
@@ -156,7 +159,7 @@ class BlockReader {
   };
   Stretch StretchFrom(size_t i, uint64_t bytes) const;
   Stretch StretchAround(size_t i) const;
-  // Calls `f` with where the stretch begins in the file, and its length.
+  // Calls `f` with the offset of the range in the file, and its length.
   template <typename F>
   auto WithRange(Stretch blocks, F f) const {
     const BlockHandle last = index_->handle(blocks.end - 1);
@@ -164,25 +167,27 @@ class BlockReader {
     return f(begin, last.offset + last.size + kBlockTrailerSize - begin);
   }
   bool IsResident(Stretch blocks) const;
-  // Populates it if it is in memory, or the file is trusted to be. False: it is not, or there was
-  // an error.
+  // Populates the range if it is in memory or the file is trusted to be. Returns false if it is
+  // not, or after an error.
   bool PopulateIfResident(Stretch blocks);
-  // Forgets what was seen in an earlier epoch.
+  // Clears what was recorded in an earlier epoch.
   void FollowEpoch();
-  // Brings the block into the mapping, unless it was seen there in this epoch, and maybe others; or
-  // says that it is to be read by position.
+  // Brings the block, and maybe others, into the mapping unless it was seen there in this epoch; or
+  // sets `*by_position` if it is to be read by position.
   absl::Status BringIn(size_t i, ReadAhead* ahead, bool* by_position);
   absl::Status BringInAhead(size_t i, ReadAhead* ahead, bool* by_position);
-  // Whether what is not in memory is better read by position: that needs no work on page tables,
-  // neither now nor when the pages are dropped, and for a scan the kernel reads ahead meanwhile.
+  // Whether a block that is not in memory should be read by position. That needs no work on page
+  // tables, neither now nor when the pages are dropped, and for a scan the kernel reads ahead
+  // meanwhile.
   bool PrefersPosition() const;
-  // From which block on, behind `i`, a scan will find blocks in memory.
+  // The first block at or after `i` from which a scan will find blocks in memory.
   size_t EndOfMissing(size_t i) const;
-  // For blocks that are in memory, or not.
+  // Populate is for blocks that are in memory, ReadFromDisk for others.
   absl::Status Populate(Stretch blocks);
   absl::Status ReadFromDisk(Stretch blocks);
   void WillNeed(Stretch blocks) const;
-  // Whether a block that was in memory still is: asked when block `next` is read with others.
+  // Checks whether a block that was in memory still is. Called when block `next` is read with
+  // others.
   void LookAtSample(size_t next);
   void MarkKnown(size_t i);
   void MarkPresent(Stretch blocks);
@@ -202,20 +207,20 @@ class BlockReader {
   const uint64_t cache_id_;
   const char* const mapping_;  // null: read by position
   PageResidency* const residency_;
-  const Bits known_;     // once populated, or read by position
-  const Bits verified_;  // once populated, and the checksum holds
-  const Bits raw_;       // that, and it is not compressed
-  // Seen in memory in the epoch `epoch_`; and those of them that are raw_, too.
+  const Bits known_;     // was populated once, or read by position
+  const Bits verified_;  // was populated once, and its checksum was verified
+  const Bits raw_;       // verified, and it is not compressed
+  // Seen in memory in the epoch `epoch_`; and those of them that are also raw_.
   const Bits present_;
   const Bits in_place_;
   std::atomic<uint32_t> epoch_;
-  ResidencyTrust trust_;   // in what was not present_ in any epoch
+  ResidencyTrust trust_;   // for blocks that were not present_ in any epoch
   const int64_t charged_;  // for the bits
 
-  Mutex mutex_;  // for who creates the dictionary
+  Mutex mutex_;  // held while the dictionary is created
   std::unique_ptr<DecodingDictionary> dictionary_ ABSL_GUARDED_BY(mutex_);
   std::atomic<const DecodingDictionary*> shared_dictionary_{nullptr};
-  Mutex load_mutex_;  // for who loads all blocks; mutex_ may be taken under it
+  Mutex load_mutex_;  // held while all blocks are loaded; mutex_ may be taken under it
   std::unique_ptr<Loaded> loaded_ ABSL_GUARDED_BY(load_mutex_);
   std::atomic<const Loaded*> shared_loaded_{nullptr};
 };

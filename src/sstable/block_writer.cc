@@ -12,9 +12,9 @@ namespace bigtable {
 namespace {
 
 constexpr size_t kAppendSize = 256 << 10;
-// The dictionary is small and written once, and each of its bytes counts.
+// The dictionary is small and written once, and its size matters.
 constexpr int kDictionaryLevel = 19;
-// A buffer that a huge value blew up is given back.
+// A larger buffer, which a huge value needed, is freed.
 constexpr size_t kKeepBuffer = 4 << 20;
 
 }  // namespace
@@ -98,7 +98,7 @@ absl::StatusOr<BlockHandle> BlockWriter::FinishSection(size_t begin, BlockEncodi
 }
 
 absl::StatusOr<BlockHandle> BlockWriter::AddIndex() {
-  // The index may be large, and there is one copy of it at a time, beside the file's buffer.
+  // The index may be large. There is only one copy of it at a time beside the file's buffer.
   const size_t begin = pending_.size();
   if (group_.compression == Compression::kNone) {
     std::string().swap(scratch_);

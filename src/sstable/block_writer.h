@@ -1,6 +1,6 @@
-// Puts finished blocks into the file: compresses and seals them, remembers them in the index, and
-// gathers what is written into large appends. With kZstdLongWindow it holds the first blocks back
-// until it has seen enough content to choose a dictionary. One thread at a time.
+// Writes finished blocks to the file. It compresses them, appends block trailers, adds them to the
+// index, and gathers output into large appends. With kZstdLongWindow it holds the first blocks back
+// until it has enough content to choose a dictionary. One thread at a time.
 #ifndef BIGTABLE_SSTABLE_BLOCK_WRITER_H_
 #define BIGTABLE_SSTABLE_BLOCK_WRITER_H_
 
@@ -27,27 +27,27 @@ class BlockWriter {
  public:
   BlockWriter(std::unique_ptr<WritableFile> file, const LocalityGroup& group, uint64_t identity);
 
-  // Writes the block that `builder` has gathered, and empties it. `goes_on`: it begins with the row
-  // in which the block before it ends.
+  // Writes the block of `builder` and empties it. `goes_on`: the block begins with the row in which
+  // the block before it ends.
   absl::Status AddDataBlock(BlockBuilder* builder, bool goes_on);
-  // After the last data block: writes those that were held back.
+  // After the last data block: writes the blocks that were held back.
   absl::Status FinishData();
 
-  // These write sections behind the data.
+  // These write sections after the data.
   absl::StatusOr<BlockHandle> AddIndex();
   absl::StatusOr<BlockHandle> AddDictionary();
   absl::StatusOr<BlockHandle> AddSection(std::string_view bytes);
   // Writes the footer, syncs and closes the file.
   absl::Status Finish(std::string_view footer);
 
-  uint64_t offset() const { return offset_ + pending_.size(); }  // of what comes next
+  uint64_t offset() const { return offset_ + pending_.size(); }  // of the next byte
   uint64_t held_bytes() const { return held_.size(); }
   uint64_t index_size() const { return index_.size(); }
   uint64_t dictionary_size() const { return dictionary_.size(); }
   uint64_t blocks() const { return blocks_; }
   uint64_t largest_block() const { return largest_block_; }
   size_t memory() const;
-  // What more it may need while a block with such a last key is added.
+  // Memory that may be needed beyond memory() while a block with a last key of this size is added.
   size_t growth(size_t last_key) const {
     return (holds_back_ ? 2 * held_.capacity() : 0) + index_.growth(last_key);
   }

@@ -11,8 +11,8 @@ size_t BloomFilterBuilder::size() const {
   return (bits + kLineBits - 1) / kLineBits * HashedLines::kLineSize;
 }
 
-// The best number for a filter that is not divided into lines is ln 2 times the bits of each hash;
-// the lines, which are not all equally full, ask for a little less.
+// The optimum for a filter that is not divided into lines is ln 2 times the bits of each hash.
+// Lines are not equally full, so the optimum is a little lower.
 int BloomFilterBuilder::probes() const { return std::clamp(bits_per_hash_ * 65 / 100, 1, 20); }
 
 void BloomFilterBuilder::AppendTo(std::string* out) const {

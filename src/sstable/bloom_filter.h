@@ -1,11 +1,12 @@
-// A Bloom filter whose questions each touch one cache line. It is asked with the Checksum of a row
-// prefix, or of a column prefix (base/entry_key.h).
+// A Bloom filter in which each lookup reads one cache line. The key of a lookup is the Checksum of
+// a row prefix or of a column prefix (base/entry_key.h).
 //
-// In the file: lines of 64 bytes, nothing else; the number of probes is among the properties.
+// In the file: lines of 64 bytes, nothing else. The properties hold the number of probes.
 //
 // * Line: as in hashed_lines.h.
-// * Probes in it: the lower 32 bits are multiplied by 0x9E3779B9 again and again (modulo 2^32); the
-//   upper nine bits of each product are the number of a bit, lowest bit of the first byte first.
+// * * Probes in it: the lower 32 bits are multiplied by 0x9E3779B9 repeatedly (modulo 2^32). The
+//   upper nine bits of each product are the number of a bit, counted from the lowest bit of the
+//   first byte.
 //
 // Worked example: one line, one probe, hash 1: line 0; 0x9E3779B9 >> 23 = 316, so bit 4 of byte 39.
 #ifndef BIGTABLE_SSTABLE_BLOOM_FILTER_H_
@@ -22,7 +23,7 @@
 
 namespace bigtable {
 
-// Immutable and thread-safe. A default one says maybe to everything.
+// Immutable and thread-safe. A default one may contain everything.
 class BloomFilter {
  public:
   static constexpr uint32_t kMultiplier = 0x9E3779B9;
@@ -34,7 +35,7 @@ class BloomFilter {
     return HashedLines::IsWellFormed(lines) && probes >= 1 && probes <= 32;
   }
 
-  // False is certain.
+  // A false result is certain.
   bool MayContain(uint64_t hash) const {
     if (lines_.empty()) return true;
     const char* const line = lines_[lines_.NumberOf(hash)];
@@ -47,7 +48,7 @@ class BloomFilter {
     return true;
   }
 
-  // Begins to bring what MayContain(hash) will look at from memory.
+  // Prefetches the line that MayContain(hash) reads.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const { lines_.Prefetch(hash); }
 
   size_t memory() const { return lines_.memory(); }
@@ -64,7 +65,7 @@ class BloomFilterBuilder {
 
   void Add(uint64_t hash) { hashes_.push_back(hash); }
   bool empty() const { return hashes_.empty(); }
-  // How large the filter of what was added is.
+  // The size of the filter of the hashes added so far.
   size_t size() const;
   int probes() const;
   void AppendTo(std::string* out) const;

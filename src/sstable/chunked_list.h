@@ -1,5 +1,5 @@
-// A list that only grows, in pieces: what is in it is never copied for want of room, so that it
-// takes no more memory than it has, but for a part of the last piece, also while it grows. For
+// A list that only grows, in chunks. Elements are never copied to make room, so even while it grows
+// the list takes no more memory than its elements need, except for a part of the last chunk. For
 // plain values. One thread at a time.
 #ifndef BIGTABLE_SSTABLE_CHUNKED_LIST_H_
 #define BIGTABLE_SSTABLE_CHUNKED_LIST_H_
@@ -49,7 +49,7 @@ class ChunkedList {
   }
 
   std::vector<Chunk> chunks_;
-  size_t left_ = 0;  // places in the last one
+  size_t left_ = 0;  // free slots in the last chunk
   size_t size_ = 0;
   size_t capacity_ = 0;
 };

@@ -9,14 +9,14 @@
 namespace bigtable {
 namespace {
 
-// A compressed block must be smaller than the block by this part of it, or it is not worth
+// Compression must save at least this part of the block (one sixteenth), or it is not worth
 // decoding.
 constexpr size_t kWorthwhilePart = 16;
 
-// zstd's parameters for blocks that have a dictionary. The strategies of fast levels look so little
-// into a dictionary of megabytes that most of what it could give is lost: on HTML at level 3,
-// blocks and dictionary come to 68% of gzip's size instead of 55%. So the search is at least lazy,
-// over a table with a place for each position of the dictionary; higher levels search as they do.
+// zstd's parameters for blocks that have a dictionary. The strategies of fast levels search so
+// little of a dictionary of megabytes that most of its benefit is lost: on HTML at level 3, blocks
+// and dictionary come to 68% of gzip's size instead of 55%. So the search is at least lazy, over a
+// table with a slot for each position of the dictionary. Higher levels keep their own search.
 ZSTD_compressionParameters DictionaryParameters(int level, size_t dictionary_size) {
   constexpr unsigned kWindowLog = 22;  // a dictionary and a block
   constexpr unsigned kMostTableLog = 21;
@@ -57,7 +57,7 @@ void BlockCompressor::UseDictionary(std::string_view dictionary) {
   dictionary_ = ZSTD_createCDict_advanced(
       dictionary.data(), dictionary.size(), ZSTD_dlm_byRef, ZSTD_dct_rawContent,
       DictionaryParameters(level_, dictionary.size()), ZSTD_defaultCMem);
-  // The tables of the dictionary are searched where they are, not copied for each block.
+  // Search the tables of the dictionary in place instead of copying them for each block.
   ZSTD_CCtx_setParameter(context_, ZSTD_c_forceAttachDict, ZSTD_dictForceAttach);
   ZSTD_CCtx_refCDict(context_, dictionary_);
 }
@@ -77,7 +77,7 @@ BlockEncoding BlockCompressor::AppendTo(std::string* out, std::string_view block
 }
 
 size_t BlockCompressor::memory() const {
-  return ZSTD_sizeof_CCtx(context_) + ZSTD_sizeof_CDict(dictionary_);  // 0 of null
+  return ZSTD_sizeof_CCtx(context_) + ZSTD_sizeof_CDict(dictionary_);  // both are 0 for null
 }
 
 DecodingDictionary::DecodingDictionary(std::unique_ptr<char[]> content, size_t size)

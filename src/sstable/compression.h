@@ -1,5 +1,5 @@
-// zstd as the blocks of a file use it. Every block is decoded alone; with kZstdLongWindow, matches
-// may also lie in the file's dictionary (dictionary.h).
+// zstd, as the blocks of a file use it. Every block is decoded on its own; with kZstdLongWindow,
+// matches may also refer to the file's dictionary (dictionary.h).
 #ifndef BIGTABLE_SSTABLE_COMPRESSION_H_
 #define BIGTABLE_SSTABLE_COMPRESSION_H_
 
@@ -25,9 +25,9 @@ class BlockCompressor {
   BlockCompressor(const BlockCompressor&) = delete;
   BlockCompressor& operator=(const BlockCompressor&) = delete;
 
-  // From now on matches may lie in `dictionary`, which outlives the compressor.
+  // Lets matches refer to `dictionary`, which outlives the compressor.
   void UseDictionary(std::string_view dictionary);
-  // Appends `block` to `out`, compressed if that takes at least a sixteenth off it, else as it is.
+  // Appends `block` to `out`: compressed if that saves at least a sixteenth, otherwise unchanged.
   BlockEncoding AppendTo(std::string* out, std::string_view block);
   // Without the dictionary's content.
   size_t memory() const;
@@ -38,7 +38,7 @@ class BlockCompressor {
   ZSTD_CDict* dictionary_ = nullptr;
 };
 
-// The dictionary of a file, as its readers share it. Immutable and thread-safe.
+// The dictionary of a file, shared by its readers. Immutable and thread-safe.
 class DecodingDictionary {
  public:
   explicit DecodingDictionary(std::unique_ptr<char[]> content, size_t size);
@@ -56,16 +56,16 @@ class DecodingDictionary {
 };
 
 inline constexpr uint64_t kUnknownSize = UINT64_MAX;
-// What the zstd frame `compressed` says it decodes to; kUnknownSize when that is no frame. Bound it
-// before memory is taken for it.
+// The decoded size that the zstd frame `compressed` states; kUnknownSize if it is not a frame.
+// Check it against a bound before allocating memory for it.
 uint64_t DecompressedSize(std::string_view compressed);
 // Decodes `compressed` into exactly `size` bytes at `out`, with `dictionary` if that is not null.
-// False when it does not decode to that. Thread-safe: each thread has a context of its own.
+// Returns false if it does not decode to that. Thread-safe: each thread has its own context.
 bool Decompress(std::string_view compressed, const DecodingDictionary* dictionary, char* out,
                 size_t size);
 
-// Bytes of the calling thread's own, for a compressed block on its way from the file. Good until
-// the thread asks again.
+// A buffer of the calling thread, for a compressed block read from the file. Valid until the
+// thread's next call.
 std::string* ThreadBuffer();
 
 }  // namespace bigtable

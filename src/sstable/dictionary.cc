@@ -9,12 +9,13 @@ namespace bigtable {
 namespace {
 
 constexpr size_t kMostBytes = 2 << 20;
-constexpr size_t kPart = 8;  // of the content, at most, for small files
+constexpr size_t kPart = 8;  // of the content, at most; it limits the dictionaries of small files
 constexpr size_t kPiece = 8 << 10;
-constexpr size_t kStep = 2 << 10;  // between the places where a piece may begin
+constexpr size_t kStep = 2 << 10;  // between possible starts of a piece
 constexpr size_t kWord = 8;
 
-// In how many blocks each word occurs, by a hash of it. Words that share a hash are one.
+// The number of blocks in which each word occurs, by a hash of the word. Words with equal hashes
+// count as one.
 class WordCounts {
  public:
   WordCounts() : counts_(size_t{1} << kBits), last_block_(size_t{1} << kBits) {}
@@ -29,7 +30,7 @@ class WordCounts {
     }
   }
 
-  // How much `piece` has to offer.
+  // The value of `piece` for other blocks.
   uint64_t Worth(std::string_view piece) const {
     uint64_t sum = 0;
     for (size_t i = 0; i + kWord <= piece.size(); i += 2) {  // every other: it is an estimate

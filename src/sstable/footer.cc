@@ -41,7 +41,7 @@ absl::StatusOr<Footer> Footer::Decode(std::string_view bytes, std::string_view p
                                    file_size - std::min<uint64_t>(file_size, kSize), ", ", what));
   };
   if (bytes.size() != kSize || file_size < kSize) return damaged("is cut off");
-  if (!bytes.ends_with(kMagic)) return damaged("does not end as one does");
+  if (!bytes.ends_with(kMagic)) return damaged("does not end with the magic bytes");
   Decoder decoder(bytes);
   Footer footer;
   for (BlockHandle* handle :
@@ -52,7 +52,7 @@ absl::StatusOr<Footer> Footer::Decode(std::string_view bytes, std::string_view p
   footer.identity = decoder.Fixed64();
   const uint32_t version = decoder.Fixed32();
   const uint32_t size = decoder.Fixed32();
-  // The footer of a later version may be longer, and its checksum is then not for us to verify.
+  // The footer of a later version may be longer, and this program cannot verify its checksum.
   const bool sound = decoder.Fixed64() == Checksum(bytes.substr(0, kBeforeChecksum));
   if (version > kFormatVersion && (sound || size > kSize)) {
     return absl::FailedPreconditionError(Cat(path, ": this SSTable has format version ", version,

@@ -1,4 +1,4 @@
-// The last bytes of a file, from which all else in it is found.
+// The last bytes of a file, which locate everything else in it.
 //
 //   +-------+--------+------------+------------+----------+---------+------+----------+---------+
 //   | index | filter | dictionary | properties | identity | version | size | checksum | magic   |
@@ -7,15 +7,15 @@
 //   +-------+--------+------------+------------+----------+---------+------+----------+---------+
 //                                              |<- the last 32 bytes of every version --------->|
 //
-// * Sections are given as offset and size without seal; 0 and 0: there is none.
-// * The checksum is that of all bytes of the footer before it; `size` is that of the whole footer.
+// * * A section is given as offset and size without block trailer; 0 and 0 if there is none.
+// * * The checksum covers all bytes of the footer before it; `size` is that of the whole footer.
 //   Every later version ends in the same 32 bytes, so that an old reader can tell a newer format
 //   from a damaged file.
-// * Version 2 is the only one. Version 1, whose index did not say which rows go on from one block
-//   to the next, was never released.
+// * * Version 2 is the only one. Version 1, whose index did not record which rows continue from one
+//   block to the next, was never released.
 //
-// Worked example: a file of 84 bytes of data begins its footer with 54 00 00 00 00 00 00 00, where
-// the index is, and ends it with the letters "BTsstabl".
+// Worked example: a file of 84 bytes of data begins its footer with 54 00 00 00 00 00 00 00, the
+// offset of the index, and ends it with the letters "BTsstabl".
 //
 // Plain values and pure functions.
 #ifndef BIGTABLE_SSTABLE_FOOTER_H_

@@ -1,5 +1,5 @@
-// A table in memory whose parts are cache lines, one of which a hash chooses: what the Bloom filter
-// and the row index are made of. Immutable and thread-safe.
+// A table of cache lines in memory, in which a hash selects a line. The Bloom filter and the row
+// index consist of one. Immutable and thread-safe.
 //
 // Line: the upper 32 bits of the hash, times the number of lines, shifted down by 32.
 #ifndef BIGTABLE_SSTABLE_HASHED_LINES_H_
@@ -38,13 +38,13 @@ class HashedLines {
   uint64_t count() const { return count_; }
   size_t memory() const { return empty() ? 0 : (count_ + 1) * kLineSize; }
 
-  // The number of the line that a hash chooses.
+  // The number of the line that a hash selects.
   size_t NumberOf(uint64_t hash) const { return NumberOf(hash, count_); }
   static size_t NumberOf(uint64_t hash, uint64_t count) {
     return static_cast<size_t>((hash >> 32) * count >> 32);
   }
   const char* operator[](size_t number) const { return lines_ + number * kLineSize; }
-  // Begins to bring the line that `hash` chooses from memory.
+  // Prefetches the line that `hash` selects.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const {
     if (!empty()) PrefetchLine((*this)[NumberOf(hash)]);
   }

@@ -14,16 +14,16 @@ namespace bigtable {
 
 class OpenTables::Registry {
  public:
-  // In memory or not: a table that is opened anew because its schema says something else now is
-  // another one.
+  // The flag is `in_memory`: a table that is opened again because its schema has changed is a
+  // different one.
   using Key = std::pair<uint64_t, bool>;
 
-  // Null if it is not open, or being closed at this moment.
+  // Null if it is not open, or is just being closed.
   Ref<SSTable> Find(const Key& key, const SSTableInfo& expected) const {
     MutexLock lock(&mutex_);
     return FindLocked(key, expected);
   }
-  // Another thread may have been faster: then what it has opened.
+  // Adds `table`, or returns the one that another thread has added before.
   Ref<SSTable> Add(const Key& key, Ref<SSTable> table) {
     MutexLock lock(&mutex_);
     if (Ref<SSTable> other = FindLocked(key, table->info())) return other;
@@ -47,7 +47,7 @@ class OpenTables::Registry {
     if (found == tables_.end() || !found->second->TryAddRef()) return {};
     Ref<SSTable> table(found->second);
     found->second->Release();  // TryAddRef's
-    // Who expects another one is told by SSTable::Open what is wrong.
+    // If another file is expected, SSTable::Open reports the mismatch.
     return table->info().identity == expected.identity && table->info().size == expected.size
                ? table
                : Ref<SSTable>();

@@ -1,6 +1,5 @@
-// The SSTables that are open: one that several tablets name (halves of a split, until each has
-// compacted it) is opened once, so that its index, its mapping, and what of it is in memory are
-// there once.
+// The SSTables that are open. A file that several tablets name (the children of a split, until each
+// has compacted it) is opened once, so its index, its mapping and its cached data exist once.
 #ifndef BIGTABLE_SSTABLE_OPEN_TABLES_H_
 #define BIGTABLE_SSTABLE_OPEN_TABLES_H_
 
@@ -22,24 +21,24 @@
 
 namespace bigtable {
 
-// Thread-safe. Refers to no SSTable itself: one is here as long as somebody else does, which may be
-// longer than this lives.
+// Thread-safe. Holds no references: an SSTable is listed as long as another owner refers to it,
+// which may be longer than this object lives.
 class OpenTables {
  public:
-  // `file_system` outlives this. Files are opened by `files`, if it is not null; otherwise the file
-  // system outlives them, too.
+  // `file_system` outlives this. If `files` is not null, it opens the files; otherwise the file
+  // system also outlives the tables.
   OpenTables(FileSystem* file_system, FileSystem::ReadMode read_mode,
              std::shared_ptr<MemoryBudget> budget, std::shared_ptr<FilePool> files = nullptr);
 
-  // The SSTable of this file, open already or opened now. Errors of SSTable::Open, the same in both
-  // cases if the file is not the one that is expected.
+  // The SSTable of this file, already open or opened now. Errors of SSTable::Open; they are the
+  // same in both cases if the file is not the expected one.
   absl::StatusOr<Ref<SSTable>> Open(std::string path, const SSTableInfo& expected, bool in_memory);
 
-  // The same, but it is opened at its first use. What can be seen of the file at the price of one
-  // look at its name is seen now: NotFound, or DataLoss if it has another size.
+  // The same, but the file is opened at its first use. What one look at the file's name can find is
+  // reported now: NotFound, or DataLoss if it has another size.
   absl::StatusOr<Ref<SSTable>> Defer(std::string path, const SSTableInfo& expected, bool in_memory);
 
-  // For tests: how many are open, or deferred.
+  // For tests: how many are open or deferred.
   size_t size() const;
 
  private:
@@ -50,7 +49,7 @@ class OpenTables {
 
   FileSystem* const file_system_;
   const SSTable::Options options_;
-  const std::shared_ptr<Registry> registry_;  // tables that outlive this leave it, too
+  const std::shared_ptr<Registry> registry_;  // tables that outlive this still leave it
 };
 
 }  // namespace bigtable

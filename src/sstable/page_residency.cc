@@ -5,7 +5,7 @@
 namespace bigtable {
 namespace {
 
-// Up to where a thread's page faults are counted already, and for whom.
+// The number of this thread's page faults that are already counted, and by which object.
 struct CountedFaults {
   const PageResidency* residency = nullptr;
   int64_t faults = 0;

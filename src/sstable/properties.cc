@@ -37,7 +37,7 @@ void AppendNumber(std::string* out, Tag tag, uint64_t number) {
   AppendField(out, tag, bytes);
 }
 
-// Reads one field; false when its bytes cannot be right.
+// Reads one field. Returns false if its bytes are impossible.
 bool DecodeField(uint64_t tag, Decoder* field, SSTableProperties* to) {
   switch (tag) {
     case kCompression:
@@ -94,7 +94,7 @@ uint64_t SSTableProperties::Count(EntryCount as) const {
 }
 
 size_t SSTableProperties::memory() const {
-  constexpr size_t kNode = 64;  // of a map, and what the allocator adds
+  constexpr size_t kNode = 64;  // of a map, and the allocator's overhead
   size_t bytes = info.smallest_key.capacity() + info.largest_key.capacity();
   for (const auto& [name, counts] : families) {
     bytes += kNode + sizeof counts + sizeof name + name.capacity();

@@ -1,11 +1,11 @@
-// What a file says of itself: a list of (varint tag, varint length, bytes), in any order, in a
-// sealed block. Tags that a reader does not know are skipped; what must not be skipped raises the
+// The properties of a file: a list of (varint tag, varint length, bytes), in any order, in a block
+// with a block trailer. Readers skip unknown tags. A change that must not be skipped raises the
 // format version (footer.h).
 //
 //   tag | bytes
 //     1 | SSTableInfo (sstable_info.h), with size 0
 //     2 | Compression, u8
-//     3 | varint: bytes of all data blocks with their seals
+//   3 | varint: bytes of all data blocks with their block trailers
 //     4 | varint: number of data blocks
 //     5 | varint: size of the largest data block before compression
 //     6 | once for each family: its name, length first, varint entries, varint bytes of keys and
@@ -14,8 +14,8 @@
 //     8 | varint: size of the index before compression
 //     9 | varint: size of the dictionary before compression
 //    10 | varint: bytes of all keys; varint: bytes of all values
-//    11 | for each EntryKind from 1 on, a varint: how many entries are of it
-//    12 | reserved: where the block of range deletions is
+//  11 | for each EntryKind from 1 on, a varint: the number of its entries
+//  12 | reserved: offset of the block of range deletions
 //
 // Worked example, tag 2 for kZstd: 02 01 01.
 #ifndef BIGTABLE_SSTABLE_PROPERTIES_H_
@@ -60,12 +60,12 @@ struct SSTableProperties {
   std::array<uint64_t, kKinds> kinds{};  // by EntryKind
   std::map<std::string, FamilyCounts, std::less<>> families;
 
-  // How many entries are of kinds that are counted so.
+  // The number of entries whose kind is counted as `as`.
   uint64_t Count(EntryCount as) const;
   // On the heap.
   size_t memory() const;
   void EncodeTo(std::string* out) const;
-  // DataLoss, without saying in which file, when `bytes` are not properties.
+  // DataLoss, without the name of the file, if `bytes` are not properties.
   static absl::StatusOr<SSTableProperties> Decode(std::string_view bytes);
 };
 
@@ -74,7 +74,7 @@ class PropertiesCollector {
  public:
   // `key` is well formed and its row prefix has `row_prefix_size` bytes.
   void Add(std::string_view key, size_t value_size, size_t row_prefix_size);
-  // Everything but what the file's layout determines.
+  // All properties except those that follow from the file's layout.
   SSTableProperties Finish(std::string_view last_key);
 
  private:

@@ -1,4 +1,4 @@
-// How the blocks of an SSTable are read by one cursor. Plain value.
+// How one cursor reads the blocks of an SSTable. Plain value.
 #ifndef BIGTABLE_SSTABLE_READ_SETTINGS_H_
 #define BIGTABLE_SSTABLE_READ_SETTINGS_H_
 
@@ -6,15 +6,15 @@ namespace bigtable {
 
 struct ReadSettings {
   // Verify the checksum whenever a block is taken from the file or the mapping, even if it was
-  // verified before. False: a mapped block is verified when it is touched for the first time since
-  // the file was opened; what is read by position is verified in any case.
+  // verified before. False: a mapped block is verified on the first touch after the file was
+  // opened; a block read by position is always verified.
   bool verify_checksums = false;
-  // The read is traced: files and blocks are noted in CurrentTrace().
+  // The read is traced: files and blocks are recorded in CurrentTrace().
   bool is_traced = false;
-  // Leave the blocks that were read in the block cache. False for those who read everything once.
+  // Insert the blocks that were read into the block cache. False for a reader that reads everything
+  // once.
   bool fill_cache = true;
-  // What comes next is asked for ahead of time, from memory and from the file. False for those who
-  // read one row.
+  // Prefetch from memory and read ahead from the file. False for a reader of one row.
   bool read_ahead = true;
 };
 

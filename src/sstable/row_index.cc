@@ -29,7 +29,7 @@ RowIndex::Answer RowIndex::FindFrom(size_t number, uint32_t tag, Location* locat
 }
 
 size_t RowIndexBuilder::size() const {
-  // Two thirds of the slots are taken: more, and searches go on to a second line too often.
+  // Two thirds of the slots are used. With more, searches continue to a second line too often.
   constexpr size_t kRowsPerLine = RowIndex::kSlots * 2 / 3;
   return (rows_.size() + kRowsPerLine - 1) / kRowsPerLine * HashedLines::kLineSize;
 }

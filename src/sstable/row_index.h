@@ -1,19 +1,20 @@
-// A hash table from the rows of a file to its data blocks (FilterKind::kRowIndex): it answers what
-// a Bloom filter does, and where the filter says maybe, it says in which block to look. A read of
-// one row takes one cache line of it in place of the filter's and of the search in the block index.
-// It is asked with the Checksum of a row prefix (base/entry_key.h).
+// A hash table from the rows of a file to its data blocks (FilterKind::kRowIndex). It does what a
+// Bloom filter does, and if the row may be in the file, it also names the block. A read of one row
+// reads one cache line of it instead of the filter's line and a search in the block index. The key
+// of a lookup is the Checksum of a row prefix (base/entry_key.h).
 //
-// In the file: lines of sixteen slots, each a u32, little-endian; nothing else. `block_bits` is
-// among the properties.
+// In the file: lines of sixteen slots, each a u32, little-endian; nothing else. The properties hold
+// `block_bits`.
 //
 //    31   30 ... block_bits   block_bits - 1 ... 0
 //   +---+-------------------+----------------------+
 //   | 1 | tag               | block                |      an empty slot is 0
 //   +---+-------------------+----------------------+
 //
-// * Tag: the lowest 31 - block_bits bits of the hash. Block: the one that the row begins in.
-// * Line: as in hashed_lines.h. A row goes into the first free slot from there on, the first line
-//   following the last: so it is in a line that is reached over full ones only.
+// * * Tag: the lowest 31 - block_bits bits of the hash. Block: the one in which the row begins.
+// * * Line: as in hashed_lines.h. A row goes into the first free slot at or after the start of its
+//   line; the first line follows the last. So a search passes only full lines before it reaches the
+//   row.
 //
 // Worked example: one line, 2 bits for the block, hash 5, block 3: the first slot is 17 00 00 80.
 #ifndef BIGTABLE_SSTABLE_ROW_INDEX_H_
@@ -35,17 +36,17 @@
 
 namespace bigtable {
 
-// Immutable and thread-safe. A default one knows nothing.
+// Immutable and thread-safe. A default one returns kUnknown for every row.
 class RowIndex {
  public:
   static constexpr size_t kSlots = 16;
   static_assert(kSlots * sizeof(uint32_t) == HashedLines::kLineSize);
-  static constexpr int kMostBlockBits = 28;  // at least three are the tag's
+  static constexpr int kMostBlockBits = 28;  // at least three are left for the tag
 
   enum class Answer : uint8_t {
     kAbsent,   // the row is not in the file: certain
-    kFound,    // if it is in the file, then in this place
-    kUnknown,  // look for it
+    kFound,    // if the row is in the file, it is in this block
+    kUnknown,  // search the block index
   };
 
   RowIndex() = default;
@@ -63,20 +64,20 @@ class RowIndex {
     if (lines_.empty()) return Answer::kUnknown;
     const size_t number = lines_.NumberOf(hash);
     const uint32_t tag = TagOf(hash, block_bits_);
-    // Most files do not have the row, and say so at once.
+    // The usual case: the file does not have the row.
     const char* const line = lines_[number];
     if (Matches(line, tag_mask_, tag) == 0 && !IsFull(line)) return Answer::kAbsent;
     return FindFrom(number, tag, location);
   }
   bool empty() const { return lines_.empty(); }
-  // Begins to bring what Find(hash) will look at from memory.
+  // Prefetches the line that Find(hash) reads.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const { lines_.Prefetch(hash); }
   size_t memory() const { return lines_.memory(); }
 
  private:
   friend class RowIndexBuilder;
 
-  // What the slot of a row holds beside the place.
+  // The bits of a row's slot other than the block.
   static uint32_t TagOf(uint64_t hash, int block_bits) {
     constexpr uint32_t kTaken = uint32_t{1} << 31;
     return kTaken | (static_cast<uint32_t>(hash) << block_bits & ~kTaken);
@@ -84,9 +85,9 @@ class RowIndex {
   static uint32_t SlotOf(const char* line, size_t i) {
     return LoadFixed32(line + i * sizeof(uint32_t));
   }
-  // A line is filled from its first slot on.
+  // The slots of a line are filled in order.
   static bool IsFull(const char* line) { return SlotOf(line, kSlots - 1) != 0; }
-  // A bit for each slot of a line that holds `value` where `mask` has bits.
+  // A bit for each slot of a line that equals `value` in the bits of `mask`.
   static uint32_t Matches(const char* line, uint32_t mask, uint32_t value) {
 #ifdef __SSE2__
     const __m128i masks = _mm_set1_epi32(static_cast<int>(mask));
@@ -118,9 +119,9 @@ class RowIndex {
 // Gathers rows and builds the table from them. One thread at a time.
 class RowIndexBuilder {
  public:
-  // `block`: the number of the data block that the row begins in.
+  // `block`: the number of the data block in which the row begins.
   void Add(uint64_t hash, uint64_t block) { rows_.push_back({hash, block}); }
-  // False if there is nothing to build, or so many blocks that they leave no room for tags.
+  // False if there is nothing to build, or there are too many blocks to leave room for tags.
   bool CanBuild() const {
     return !rows_.empty() && rows_.back().block < uint64_t{1} << RowIndex::kMostBlockBits;
   }

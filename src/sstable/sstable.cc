@@ -16,7 +16,7 @@
 namespace bigtable {
 namespace {
 
-// Reads the sections of one file, and says in which file an error was.
+// Reads the sections of one file. Its errors name the file.
 class SectionReader {
  public:
   SectionReader(const RandomAccessFile& file, const std::string& path) : file_(file), path_(path) {}
@@ -33,7 +33,8 @@ class SectionReader {
     return footer;
   }
 
-  // A section, verified and decoded; `decoded_size` is what that must give, if it is compressed.
+  // Returns a section, verified and decoded. `decoded_size` is its decoded size if it is
+  // compressed.
   absl::StatusOr<std::string> Read(const BlockHandle& handle, std::string_view name,
                                    uint64_t decoded_size) {
     std::string bytes(handle.size + kBlockTrailerSize, '\0');
@@ -79,8 +80,8 @@ absl::Status CheckExpected(const std::string& path, const SSTableInfo& found,
                                  expected.file_number, ", ", expected.identity));
 }
 
-// What an open SSTable takes beside what it says of itself: the file, its entry among those that
-// are open, its places in a tablet and its versions, and what the allocator needs for all of these.
+// Memory of an open SSTable that is not counted elsewhere: the file, its entry in OpenTables, its
+// slots in a tablet and its versions, and the allocator's overhead for these.
 constexpr size_t kAround = 768;
 
 }  // namespace
@@ -106,7 +107,7 @@ absl::Status SSTable::OpenNow() const {
   if (is_open()) return absl::OkStatus();
   absl::StatusOr<Contents> contents = Read(nullptr, path_, info_, options_);
   if (absl::IsNotFound(contents.status())) {
-    // METADATA names it, so it was there.
+    // METADATA names the file, so it existed.
     return absl::DataLossError(contents.status().message());
   }
   BT_RETURN_IF_ERROR(contents.status());
@@ -136,11 +137,11 @@ absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const s
   }
   properties->info.size = source.file->size();
   if (properties->info.identity != footer.identity) {
-    return sections.Damaged(footer.properties, "list of properties", "it is of another file");
+    return sections.Damaged(footer.properties, "list of properties", "it belongs to another file");
   }
   BT_RETURN_IF_ERROR(CheckExpected(path, properties->info, expected));
 
-  // Sections as they are in the file, and what is made of them.
+  // Charged temporarily: the sections as they are in the file, and the structures made from them.
   BudgetCharge charge(options.budget.get(), MemoryBudget::Use::kIndexes);
   charge.Set(2 * std::max(footer.index.size, properties->index_size));
   BT_ASSIGN_OR_RETURN(bytes, sections.Read(footer.index, "index", properties->index_size));

@@ -18,7 +18,7 @@ void SSTableCursor::Reset() {
   }
 }
 
-// A block that is at hand already is not read again, unless checksums are to be verified each time.
+// The current block is not read again, unless checksums are to be verified each time.
 bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead) {
   if (block == index_ && !settings_.verify_checksums) return true;
   std::string_view bytes;
@@ -63,7 +63,7 @@ void SSTableCursor::FailDamaged() {
   Fail(table_->blocks_->DamagedBlock(index_, "does not decode"));
 }
 
-// Whether all of this block's entries are behind the row that the cursor is of alone.
+// Whether all entries of this block are after the row to which the cursor is limited.
 inline bool SSTableCursor::IsBehindRow(size_t block) const {
   return row_prefix_size_ > 0 && block > row_block_ && !table_->index_.RowGoesOn(block - 1);
 }
@@ -78,7 +78,7 @@ void SSTableCursor::Seek(std::string_view target) {
   block_.Seek(target);
   Show();
   Prefetch(value_);
-  // The index says that the block's last key is not before the target.
+  // According to the index, the block's last key is not before the target.
   if (!valid_ && status_.ok()) [[unlikely]] {
     FailDamaged();
   }
@@ -142,8 +142,8 @@ bool SSTableCursor::FailedBehind(std::string_view row_prefix) const {
          table_->index_.LastKey(failed_ - 1) >= row_prefix;
 }
 
-// Where sources are merged, it is often others' turn before this value is looked at: until then it
-// is here. What lies behind it, where blocks lie one behind the other, comes nearer.
+// When sources are merged, others are often read before this value: the prefetch ends meanwhile. If
+// blocks are adjacent in memory, this also prefetches the bytes after the value.
 BIGTABLE_ONLY_PREFETCHES inline void SSTableCursor::ReadAhead() const {
   constexpr size_t kAhead = 1024;
   Prefetch(value_);

@@ -1,10 +1,11 @@
-// A position in an SSTable. One thread uses it at a time; it is cheap to make, needs no heap as
-// long as keys are short, and may be used for any number of seeks.
+// A position in an SSTable. One thread at a time. It is cheap to create, needs no heap as long as
+// keys are short, and may be used for any number of seeks.
 //
-// * A Seek reads at most one data block: the index knows the last key of each. A SeekBefore may
-//   read two. SeekRow, and Next behind it, read the blocks that the row is in, and no others.
-// * value_owner() is the block when the value is in one of the block cache or of the cursor's own;
-//   null when it is in the mapped file or in a table in memory, which live as long as the SSTable.
+// * * A Seek reads at most one data block, because the index has the last key of each. A SeekBefore
+//   may read two. SeekRow and the calls of Next after it read only the blocks of the row.
+// * * value_owner() is the block if the value is in a block of the block cache or of the cursor; it
+//   is null if the value is in the mapped file or in an in-memory table, which live as long as the
+//   SSTable.
 #ifndef BIGTABLE_SSTABLE_SSTABLE_CURSOR_H_
 #define BIGTABLE_SSTABLE_SSTABLE_CURSOR_H_
 
@@ -22,22 +23,22 @@ namespace bigtable {
 
 class SSTableCursor final : public EntryCursor {
  public:
-  // `table` outlives the cursor, and the values that it shows without an owner.
+  // `table` outlives the cursor, and the values that it returns without an owner.
   explicit SSTableCursor(const SSTable* table, ReadSettings settings = {})
       : table_(table), settings_(settings) {}
 
   // `target` must not be a view into this cursor's own key.
   void Seek(std::string_view target) override;
-  // For a row of which SSTable::LookUpRow says that it begins in this place, or is not in the
-  // table: begins to bring its block from memory, for SeekRow.
+  // For a row that, according to SSTable::LookUpRow, begins in this block or is not in the table:
+  // prefetches the block for SeekRow.
   void PlanRow(RowIndex::Location location) {
     planned_ = location;
     has_plan_ = true;
     table_->blocks_->Prefetch(location.block);
   }
-  // As Seek, for the prefix of a row, in the place that was planned, if any. From then on the
-  // cursor is of that row alone: behind it, or if the row is not in the table, it may not be valid
-  // although there are other entries.
+  // Like Seek, for the prefix of a row, in the planned block if there is one. Afterwards the cursor
+  // is limited to that row: after its end, or if the row is not in the table, the cursor may be
+  // invalid although there are other entries.
   void SeekRow(std::string_view row_prefix);
   void SeekBefore(std::string_view target) override;
   void SeekToFirst() override;
@@ -48,13 +49,13 @@ class SSTableCursor final : public EntryCursor {
  private:
   static constexpr size_t kNoBlock = SIZE_MAX;
 
-  // Whether the table is open, or could be opened. A row that begins before the table does not need
-  // it: as if its first block could not be read.
+  // Whether the table is open, or could be opened. If it cannot be opened, the error counts as one
+  // of its first block, so a row before the table is not affected.
   bool IsOpen() { return table_->is_open() || Open(); }
   [[gnu::cold, gnu::noinline]] bool Open();
-  // `ahead`: of who comes from the block before.
+  // `ahead`: that of a cursor that comes from the block before, or null.
   bool Load(size_t block, BlockReader::ReadAhead* ahead = nullptr);
-  // Shows what block_ stands at, or fails if it met a damaged block.
+  // Returns the position of block_, or fails if that met a damaged block.
   void Show();
   void ReadAhead() const;
   bool IsBehindRow(size_t block) const;
@@ -68,9 +69,9 @@ class SSTableCursor final : public EntryCursor {
   BlockReader::ReadAhead ahead_;
   RowIndex::Location planned_;
   bool has_plan_ = false;
-  size_t row_prefix_size_ = 0;  // of the row that the cursor is of alone; 0: of all rows
-  size_t row_block_ = 0;        // the block that this row begins in
-  Ref<Block> owner_;            // of its bytes; null when they live as long as the table
+  size_t row_prefix_size_ = 0;  // of the row to which the cursor is limited; 0: not limited
+  size_t row_block_ = 0;        // the block in which this row begins
+  Ref<Block> owner_;            // of the block's bytes; null if they live as long as the table
   BlockCursor block_;
 };
 

@@ -1,11 +1,11 @@
-// An encoded SSTableInfo, as it stands in METADATA and in the properties of a file:
+// An encoded SSTableInfo, as stored in METADATA and in the properties of a file:
 //
 //   u8 version (1); u64 identity, fixed; then varints: file number, size, smallest and largest
 //   sequence, smallest and largest timestamp (zigzag), entries, cell, column and row deletions, raw
 //   bytes; then the smallest and the largest key, each with its length first.
 //
-// Its checksum is that of the log record, SSTable block or properties block around it. Worked
-// example: a file 2 of 3 bytes without entries begins 01 | 8 bytes of identity | 02 03 00 00 ...
+// The log record, SSTable block or properties block around it has the checksum. Worked example: a
+// file 2 of 3 bytes without entries begins 01 | 8 bytes of identity | 02 03 00 00 ...
 #include "sstable/sstable_info.h"
 
 #include "absl/status/status.h"

@@ -1,5 +1,5 @@
-// What there is to know of an SSTable without opening it. METADATA stores one for each file of a
-// tablet. Plain value.
+// The description of an SSTable that is known without opening it. METADATA stores one for each file
+// of a tablet. Plain value.
 #ifndef BIGTABLE_SSTABLE_SSTABLE_INFO_H_
 #define BIGTABLE_SSTABLE_SSTABLE_INFO_H_
 
@@ -17,7 +17,7 @@ namespace bigtable {
 struct SSTableInfo {
   uint64_t file_number = 0;
   uint64_t size = 0;      // of the whole file, in bytes
-  uint64_t identity = 0;  // random: tells this file from every other with the same number
+  uint64_t identity = 0;  // random; distinguishes this file from others with the same number
 
   // Encoded keys; both empty when there are no entries.
   std::string smallest_key;
@@ -26,27 +26,28 @@ struct SSTableInfo {
   SequenceNumber min_sequence = 0;
   SequenceNumber max_sequence = 0;
 
-  // Of the entries that have one: cells, shadows, and deletions of single cells. min > max: none.
+  // Of the entries with a timestamp: cells, shadows, and deletions of single cells. min > max:
+  // none.
   int64_t min_timestamp = std::numeric_limits<int64_t>::max();
   int64_t max_timestamp = -1;
 
   uint64_t entries = 0;
-  // Which kinds these are, EntryTraits::counted_as says (base/entry_kind.h).
+  // EntryTraits::counted_as (base/entry_kind.h) defines which kinds these are.
   uint64_t cell_deletions = 0;
   uint64_t column_deletions = 0;
   uint64_t row_deletions = 0;  // and of families
   uint64_t raw_bytes = 0;      // of keys and values, before prefix and other compression
 
   uint64_t deletions() const { return cell_deletions + column_deletions + row_deletions; }
-  // Whether an entry of the file says anything of a cell whose timestamp is in [first, last].
-  // Deletions of columns, families and rows speak of every timestamp.
+  // Whether an entry of the file affects a cell whose timestamp is in [first, last]. Deletions of
+  // columns, families and rows affect every timestamp.
   bool ConcernsTimestamps(int64_t first, int64_t last) const {
     return column_deletions + row_deletions > 0 ||
            (min_timestamp <= last && max_timestamp >= first);
   }
 
   void EncodeTo(std::string* out) const;
-  // DataLoss when `bytes` is not an encoding, FailedPrecondition when it is one of a later version.
+  // DataLoss if `bytes` is not an encoding, FailedPrecondition if it has a later version.
   static absl::StatusOr<SSTableInfo> Decode(std::string_view bytes);
 
   friend bool operator==(const SSTableInfo&, const SSTableInfo&) = default;

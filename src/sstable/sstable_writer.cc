@@ -49,7 +49,8 @@ class SSTableWriter::Impl {
   }
 
   uint64_t EstimatedSize() const {
-    // Properties are small but for two keys; the dictionary is among the held bytes' quarter.
+    // Properties are small except for two keys. The quarter of the held bytes includes the
+    // dictionary.
     constexpr uint64_t kRest = 512 + Footer::kSize;
     return blocks_.offset() + blocks_.held_bytes() / 4 + (block_.empty() ? 0 : block_.size()) +
            blocks_.index_size() + filter_.size() + row_index_.size() +
@@ -69,7 +70,7 @@ class SSTableWriter::Impl {
     if (!IsWellFormed(key)) {
       return absl::InternalError(Cat(path_, ": not a well-formed entry key: ", Quoted(key)));
     }
-    // A value that fills a block has it for itself.
+    // A value that fills a block gets a block of its own.
     const bool is_large = key.size() + value.size() >= group_.block_size;
     if (!block_.empty() && (is_large || !block_.Fits(key, value))) {
       BT_RETURN_IF_ERROR(FinishBlock());
@@ -83,7 +84,7 @@ class SSTableWriter::Impl {
     size_t shared;
     if (!block_.Add(key, value, &shared)) {
       return absl::InternalError(
-          Cat(path_, ": ", DebugString(key), " was added behind ", DebugString(block_.last_key())));
+          Cat(path_, ": ", DebugString(key), " was added after ", DebugString(block_.last_key())));
     }
     const bool same_row = last_size > 0 && shared >= row_prefix_size_;
     if (begins_block) block_goes_on_ = same_row;
@@ -106,12 +107,12 @@ class SSTableWriter::Impl {
     return sizeof *this + blocks_.memory() + block_.memory() + filter_.memory() +
            row_index_.memory();
   }
-  // It holds so much from now on.
+  // Sets the charged memory.
   void Charge(size_t bytes) {
     if (charge_.has_value()) charge_->Set(bytes);
   }
 
-  // Whether the key's row and its column are those of the key before it.
+  // `same_row`, `same_column`: the key has the same row, or column, as the key before it.
   void AddToFilter(std::string_view key, bool same_row, bool same_column) {
     if (!same_row) {
       row_prefix_size_ = RowPrefixSize(key);
@@ -143,7 +144,7 @@ class SSTableWriter::Impl {
 
     Footer footer;
     footer.identity = identity_;
-    Charge(memory() + 2 * properties.index_size);  // a copy, and that compressed
+    Charge(memory() + 2 * properties.index_size);  // a copy, and its compressed form
     BT_ASSIGN_OR_RETURN(footer.index, blocks_.AddIndex());
     Charge(memory());
     std::string lines;
@@ -170,7 +171,7 @@ class SSTableWriter::Impl {
     return properties.info;
   }
 
-  std::optional<BudgetCharge> charge_;  // before what it is charged for
+  std::optional<BudgetCharge> charge_;  // destroyed after the memory that it charges
   const std::string path_;
   const uint64_t file_number_;
   const LocalityGroup group_;
@@ -182,7 +183,7 @@ class SSTableWriter::Impl {
   RowIndexBuilder row_index_;
   PropertiesCollector properties_;
   size_t row_prefix_size_ = 0;  // of the last key
-  bool block_goes_on_ = false;  // with the row in which the block before it ends
+  bool block_goes_on_ = false;  // begins with the row in which the block before it ends
   absl::Status status_;
 };
 

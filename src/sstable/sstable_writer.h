@@ -6,21 +6,21 @@
 //   | data block 0 | ... | data block n | index | filter | dictionary | properties | footer |
 //   +--------------+-----+--------------+-------+--------+------------+------------+--------+
 //
-// * Data blocks stand one after another from offset 0, each as block_builder.h says, compressed and
-//   sealed as stored_block.h says. So are index, dictionary and properties; the filter is sealed.
-// * The index is a block as block_builder.h says: for each data block, its last key and a varint:
-//   twice the bytes that it takes in the file without its seal, plus 1 if it begins with the row in
-//   which the block before it ends.
-// * Filter (bloom_filter.h, or row_index.h) and dictionary (dictionary.h) may be absent.
-// Properties: properties.h.
-//   Footer: footer.h.
+// * * Data blocks are adjacent, from offset 0. Each has the form in block_builder.h, and is
+//   compressed and has a block trailer as in stored_block.h. Index and dictionary are stored in the
+//   same way. Filter and properties have a block trailer, but are not compressed.
+// * * The index is a block (block_builder.h). For each data block, it has the last key and a
+//   varint: twice the block's size in the file without its block trailer, plus 1 if it begins with
+//   the row in which the block before it ends.
+// * * Filter (bloom_filter.h, or row_index.h) and dictionary (dictionary.h) may be absent.
+// * * Properties: properties.h. Footer: footer.h.
 //
 // Worked example: a file of one small data block, no filter, no compression:
 //
-//   0    data block of 75 bytes, then its seal of 9
-//   84   index: one entry (the last key, 150), then its seal
-//   ...  properties, then their seal
-//   ...  footer: where the sections are, identity, format version, checksum, magic
+//  0    data block of 75 bytes, then its block trailer of 9
+//  84   index: one entry (the last key, 150), then its block trailer
+//  ...  properties, then their block trailer
+//  ...  footer: offsets and sizes of sections, identity, format version, checksum, magic
 #ifndef BIGTABLE_SSTABLE_SSTABLE_WRITER_H_
 #define BIGTABLE_SSTABLE_SSTABLE_WRITER_H_
 
@@ -42,26 +42,26 @@ namespace bigtable {
 
 class SSTableWriter {
  public:
-  // Takes an empty `file`; `path` is for messages. The identity of the file is drawn at random.
+  // Takes an empty `file`; `path` is for messages. The file gets a random identity.
   SSTableWriter(std::unique_ptr<WritableFile> file, std::string path, uint64_t file_number,
                 const LocalityGroup& group);
-  // The same with a given identity: the same entries give the same bytes.
+  // The same with a given identity: the same entries produce the same bytes.
   SSTableWriter(std::unique_ptr<WritableFile> file, std::string path, uint64_t file_number,
                 const LocalityGroup& group, uint64_t identity);
-  // Without Finish() just closes the file, which is then good for nothing.
+  // Without Finish(), it only closes the file, which is then unusable.
   ~SSTableWriter();
   SSTableWriter(const SSTableWriter&) = delete;
   SSTableWriter& operator=(const SSTableWriter&) = delete;
 
-  // What this holds in memory is charged to `budget`, which outlives it. Before the first entry.
+  // Charges its memory to `budget`, which outlives it. Call it before the first entry.
   void ChargeTo(MemoryBudget* budget);
 
-  // Adds an entry. Internal when `key` is not well formed or not above the last one, or `value` is
-  // longer than a block can be. After an error every further call fails with the same.
+  // Adds an entry. Internal if `key` is not well formed or not above the last one, or if `value`
+  // does not fit into a block. After an error every further call returns the same error.
   absl::Status Add(std::string_view key, std::string_view value);
 
-  // About how many bytes the file would have if it were finished now. Blocks that kZstdLongWindow
-  // still holds back are counted at a quarter of their bytes.
+  // The approximate size of the file if it were finished now. Blocks that kZstdLongWindow still
+  // holds back count with a quarter of their bytes.
   uint64_t EstimatedSize() const;
 
   // Writes the rest, syncs and closes the file. The caller then syncs the directory.

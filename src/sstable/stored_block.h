@@ -1,15 +1,15 @@
-// A block as it stands in the file: perhaps compressed, and sealed with a checksum.
+// A block as stored in the file: optionally compressed, with a block trailer.
 //
 //   +---------------+----------+-------------------------------------------------+
 //   | bytes         | encoding | checksum: XXH3 of bytes and encoding, seeded    |
 //   |               | u8       | with (identity of the file XOR offset of bytes) |
 //   +---------------+----------+-------------------------------------------------+
-//                   |<- seal of 9 bytes ---------------------------------------->|
+//                  |<- block trailer of 9 bytes ------------------------------->|
 //
-// * The identity is drawn at random for each file, so a sound block of another file or from another
-//   place in this one does not verify.
-// * Encodings: 0 the block itself; 1 a zstd frame that says how large its content is; 2 the same,
-//   with the file's dictionary.
+// * * The identity is random for each file, so a sound block from another file or from another
+//   offset of this one does not verify.
+// * * Encodings: 0 the block itself; 1 a zstd frame that states its content size; 2 the same, with
+//   the file's dictionary.
 //
 // Worked example: the block "abc" at offset 100 of the file with identity 7:
 //   61 62 63 | 00 | XXH3("abc\0", seed 7 ^ 100), little-endian
@@ -32,22 +32,22 @@ enum class BlockEncoding : uint8_t { kRaw = 0, kZstd = 1, kZstdDictionary = 2 };
 
 inline constexpr size_t kBlockTrailerSize = 1 + 8;
 
-// Where a block stands in the file.
+// The offset and size of a block in the file.
 struct BlockHandle {
   uint64_t offset = 0;
-  uint64_t size = 0;  // without the seal
+  uint64_t size = 0;  // without the block trailer
 
   friend bool operator==(const BlockHandle&, const BlockHandle&) = default;
 };
 
-// Seals the block that is everything behind `begin` in `out`.
+// Appends the block trailer to the block that begins at `begin` in `out`.
 inline void AppendBlockTrailer(std::string* out, size_t begin, BlockEncoding encoding,
                                uint64_t identity, uint64_t offset) {
   out->push_back(static_cast<char>(encoding));
   AppendFixed64(out, Checksum(std::string_view(*out).substr(begin), identity ^ offset));
 }
 
-// Whether the `size` bytes at `block` and the seal behind them are what was written.
+// Whether the block trailer after the `size` bytes at `block` is valid for them.
 inline bool BlockTrailerHolds(const char* block, size_t size, uint64_t identity, uint64_t offset) {
   const uint64_t expected = LoadFixed64(block + size + 1);
   return static_cast<uint8_t>(block[size]) <=

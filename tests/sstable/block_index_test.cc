@@ -1,5 +1,5 @@
-// Where the index says that blocks stand in files of more than 4 GiB, which nobody has to write for
-// that: an index names only keys and sizes.
+// Offsets in the index of files of more than 4 GiB. No such file has to be written, because an
+// index has only keys and sizes.
 #include "sstable/block_index.h"
 
 #include <cstddef>
@@ -19,11 +19,11 @@
 namespace bigtable {
 namespace {
 
-constexpr uint64_t kLine = uint64_t{1} << 32;  // where the lower halves begin again
+constexpr uint64_t kLine = uint64_t{1} << 32;  // where the lower halves wrap
 
 std::string KeyOf(size_t block) { return absl::StrCat("key", 1'000'000 + 2 * block); }
 
-// The index block of data blocks of these sizes, without seals.
+// The index block of data blocks of these sizes, without block trailers.
 std::string IndexBlock(const std::vector<uint64_t>& sizes) {
   BlockBuilder builder;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -43,7 +43,7 @@ uint64_t DataSize(const std::vector<uint64_t>& sizes) {
   return data_size;
 }
 
-// Each block is found, and stands behind the ones before it.
+// Each block is found, and is after the blocks before it.
 void CheckHandles(const std::vector<uint64_t>& sizes) {
   ASSERT_OK_AND_ASSIGN(const BlockIndex index,
                        BlockIndex::Load(IndexBlock(sizes), DataSize(sizes)));
@@ -60,7 +60,7 @@ void CheckHandles(const std::vector<uint64_t>& sizes) {
   }
 }
 
-// Sizes of blocks of which one begins at each of these offsets, which ascend; and one more.
+// Sizes of blocks such that one begins at each of these ascending offsets; and one more block.
 std::vector<uint64_t> BlocksAt(const std::vector<uint64_t>& offsets) {
   std::vector<uint64_t> sizes;
   uint64_t end = 0;
@@ -72,7 +72,7 @@ std::vector<uint64_t> BlocksAt(const std::vector<uint64_t>& offsets) {
   return sizes;
 }
 
-TEST(BlockIndexTest, KnowsBlocksBeforeOnAndBehindFourGibibytes) {
+TEST(BlockIndexTest, FindsBlocksBeforeAtAndAfterFourGibibytes) {
   for (const uint64_t line : {kLine, 2 * kLine, 5 * kLine}) {
     for (const uint64_t offset : {line - 1, line, line + 1}) {
       CheckHandles(BlocksAt({offset - 100, offset, offset + 100}));
@@ -81,19 +81,19 @@ TEST(BlockIndexTest, KnowsBlocksBeforeOnAndBehindFourGibibytes) {
   }
 }
 
-TEST(BlockIndexTest, TheDataMayEndOnTheLine) {
+TEST(BlockIndexTest, TheDataMayEndAtAWrap) {
   for (const uint64_t end : {kLine - 1, kLine, kLine + 1, 2 * kLine}) {
     CheckHandles({end / 2, end - end / 2 - 2 * kBlockTrailerSize});
     CheckHandles({end - kBlockTrailerSize});
   }
 }
 
-TEST(BlockIndexTest, ABlockMayPassTheLineMoreThanOnce) {
+TEST(BlockIndexTest, ABlockMaySpanMoreThanOneWrap) {
   CheckHandles({3 * kLine + 5});
   CheckHandles({10, 20, 2 * kLine, 30, kLine, kLine, 40, 7 * kLine, 50});
 }
 
-TEST(BlockIndexTest, PassesTheLineManyTimesInManyBlocks) {
+TEST(BlockIndexTest, ManyBlocksSpanManyWraps) {
   Random random(1);
   for (int round = 0; round < 20; ++round) {
     std::vector<uint64_t> sizes;
@@ -104,7 +104,7 @@ TEST(BlockIndexTest, PassesTheLineManyTimesInManyBlocks) {
   }
 }
 
-TEST(BlockIndexTest, BlocksMustBeAllOfTheDataBehindTheLineToo) {
+TEST(BlockIndexTest, BlocksMustBeAllOfTheDataAfterAWrapToo) {
   const std::vector<uint64_t> sizes = {kLine, 100, kLine};
   const std::string block = IndexBlock(sizes);
   const uint64_t data_size = DataSize(sizes);
@@ -123,7 +123,7 @@ TEST(BlockIndexTest, ASizeThatIsTooLargeForAnyFileIsDamage) {
   }
 }
 
-TEST(BlockIndexTest, KnowsWhichRowsGoOnInTheNextBlock) {
+TEST(BlockIndexTest, RecordsWhichRowsContinueInTheNextBlock) {
   BlockBuilder builder;
   const std::vector<uint64_t> sizes(200, 100);
   const auto goes_on = [](size_t block) { return block == 1 || block == 64 || block == 65; };
@@ -139,7 +139,7 @@ TEST(BlockIndexTest, KnowsWhichRowsGoOnInTheNextBlock) {
   for (size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(index.RowGoesOn(i), goes_on(i)) << i;
 }
 
-TEST(BlockIndexTest, TheFirstBlockGoesOnWithNoRow) {
+TEST(BlockIndexTest, TheFirstBlockContinuesNoRow) {
   BlockBuilder builder;
   std::string number;
   AppendVarint64(&number, 100 * 2 + 1);

@@ -1,4 +1,4 @@
-// How often an SSTable goes to its file, and when it verifies what it finds there.
+// How often an SSTable reads its file, and when it verifies what it reads.
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ namespace {
 
 class BlockReadsTest : public testing::TestWithParam<TableSetup> {
  protected:
-  // What shortcuts save is what is tested.
+  // The test measures what shortcuts save.
   const ScopedShortcutsOn shortcuts_;
 
   void Write(size_t n = 3000) {
@@ -123,8 +123,8 @@ TEST_P(BlockReadsTest, AReadThatFailedMaySucceedLater) {
   EXPECT_EQ(cursor.key(), keys_[100]);
 }
 
-// A system call for each block would take longer than what it does. Where many cannot be had, one
-// after the other is asked for.
+// A system call for each block would take longer than the work it does. If a range of blocks fails,
+// blocks are requested one by one.
 TEST_P(BlockReadsTest, ManyBlocksArePopulatedAtATime) {
   if (GetParam().in_memory || GetParam().mode != FileSystem::ReadMode::kMapped) {
     GTEST_SKIP() << "for mapped tables";
@@ -154,7 +154,7 @@ TEST_P(BlockReadsTest, ManyBlocksArePopulatedAtATime) {
   }
 }
 
-TEST_P(BlockReadsTest, InMemoryNeedsTheFileOnlyOnce) {
+TEST_P(BlockReadsTest, AnInMemoryTableReadsItsFileOnce) {
   if (!GetParam().in_memory) GTEST_SKIP() << "for tables in memory";
   Write();
   Open();
@@ -173,7 +173,7 @@ TEST_P(BlockReadsTest, InMemoryNeedsTheFileOnlyOnce) {
   EXPECT_EQ(budget_->used(MemoryBudget::Use::kBlockCache), 0u);
 }
 
-// The mapping of a file that can be changed behind the table's back.
+// The mapping of a file that a test can change after the table was opened.
 class ChangeableFile final : public RandomAccessFile {
  public:
   explicit ChangeableFile(std::string* bytes) : bytes_(bytes) {}
@@ -189,19 +189,19 @@ class ChangeableFile final : public RandomAccessFile {
   std::string* const bytes_;
 };
 
-TEST(MappedBlocksTest, AreVerifiedOnceOrEachTimeAsAsked) {
+TEST(MappedBlocksTest, AreVerifiedOnceOrEachTimeIfRequested) {
   for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
     InMemoryFileSystem files;
     LocalityGroup group;
     group.compression = compression;
     Random random(1);
     Entries entries;
-    entries[CellKey("a", "f", "", 1, 1)] = random.Bytes(1000);  // stays as it is under zstd too
+    entries[CellKey("a", "f", "", 1, 1)] = random.Bytes(1000);  // zstd cannot compress it
     ASSERT_OK_AND_ASSIGN(const SSTableInfo info, WriteTable(&files, kTablePath, group, entries));
     std::string bytes = files.Contents(kTablePath);
     auto budget = std::make_shared<MemoryBudget>(64 << 20);
 
-    // The table's blocks, over a mapping of ours.
+    // The table's blocks, over a mapping of this test.
     ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table,
                          SSTable::Open(&files, std::string(kTablePath), info,
                                        {.read_mode = TestReadMode(), .budget = budget}));

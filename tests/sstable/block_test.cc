@@ -1,4 +1,4 @@
-// Blocks by themselves: block_builder.h and block_cursor.h.
+// Blocks on their own: block_builder.h and block_cursor.h.
 #include <map>
 #include <string>
 #include <vector>
@@ -34,7 +34,7 @@ void ExpectAt(const BlockCursor& cursor, const Entries& entries, Entries::const_
   ASSERT_EQ(cursor.value(), at->second);
 }
 
-TEST(BlockTest, IsLaidOutAsItsExampleSays) {
+TEST(BlockTest, HasTheLayoutOfItsWorkedExample) {
   const std::string expected("\x02\0\0\0\x01\0\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0\2\1ab\1\1\2c123",
                              12 + 8 + 9 + 3);
   EXPECT_EQ(Build({{"ab", "1"}, {"ac", "23"}}), expected);
@@ -48,7 +48,7 @@ TEST(BlockTest, RefusesKeysThatDoNotAscend) {
   EXPECT_FALSE(builder.Add("a", "", &shared));
   std::string block;
   builder.FinishTo(&block);
-  EXPECT_FALSE(builder.Add("b", "", &shared)) << "also behind the end of a block";
+  EXPECT_FALSE(builder.Add("b", "", &shared)) << "also after the end of a block";
   EXPECT_TRUE(builder.Add("ba", "", &shared));
   EXPECT_EQ(shared, 1u);
 }
@@ -112,8 +112,8 @@ TEST(BlockTest, AgreesWithAMapRandom) {
   });
 }
 
-// Nobody vouches for these bytes: any answer will do, but none from outside the block (which the
-// sanitizers see), and every operation must end.
+// These bytes are not trusted: any result is acceptable, but nothing outside the block may be read
+// (which the sanitizers detect), and every operation must end.
 TEST(BlockTest, SurvivesAnyBytesRandom) {
   ForEachSeed(kSanitized ? 2000 : 10000, [](uint64_t seed) {
     Tally("cases");
@@ -129,7 +129,7 @@ TEST(BlockTest, SurvivesAnyBytesRandom) {
       }
       if (random.OneIn(4)) block.resize(random.Below(block.size()));
     }
-    const std::vector<char> exact(block.begin(), block.end());  // nothing behind its end
+    const std::vector<char> exact(block.begin(), block.end());  // nothing after its end
     BlockCursor cursor;
     if (!cursor.Open({exact.data(), exact.size()})) return;
     size_t sum = 0;

@@ -40,9 +40,11 @@ TEST(BloomFilterTest, HasNoFalseNegativesAndFewFalsePositives) {
   EXPECT_LT(FalsePositives(32), 0.0003);
 }
 
-TEST(BloomFilterTest, WithoutLinesSaysMaybe) { EXPECT_TRUE(BloomFilter().MayContain(1)); }
+TEST(BloomFilterTest, WithoutLinesMayContainEverything) {
+  EXPECT_TRUE(BloomFilter().MayContain(1));
+}
 
-TEST(BloomFilterTest, IsLaidOutAsItsExampleSays) {
+TEST(BloomFilterTest, HasTheLayoutOfItsWorkedExample) {
   BloomFilterBuilder builder(1);
   builder.Add(1);
   std::string lines;
@@ -54,7 +56,7 @@ TEST(BloomFilterTest, IsLaidOutAsItsExampleSays) {
   EXPECT_EQ(lines, expected);
 }
 
-TEST(BloomFilterTest, KnowsWhatCannotBeAFilter) {
+TEST(BloomFilterTest, RefusesImpossibleSizesAndNumbersOfProbes) {
   EXPECT_FALSE(BloomFilter::IsWellFormed("", 6));
   EXPECT_FALSE(BloomFilter::IsWellFormed(std::string(63, 'x'), 6));
   EXPECT_FALSE(BloomFilter::IsWellFormed(std::string(64, 'x'), 0));

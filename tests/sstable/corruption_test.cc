@@ -20,7 +20,7 @@
 namespace bigtable {
 namespace {
 
-// The error that reading everything met; OK if all was right. Wrong answers fail the test.
+// The error of reading everything; OK if everything was right. Wrong results fail the test.
 absl::Status ReadAll(FileSystem* files, const SSTableInfo& info, const TableSetup& setup,
                      const Entries& entries) {
   auto table = OpenTable(files, info, setup);
@@ -74,7 +74,7 @@ class CorruptionTest : public testing::TestWithParam<TableSetup> {
 INSTANTIATE_TEST_SUITE_P(All, CorruptionTest, testing::ValuesIn(AllSetups(1024)),
                          [](const auto& instance) { return instance.param.name; });
 
-TEST_P(CorruptionTest, EveryFlippedByteIsNoticed) {
+TEST_P(CorruptionTest, EveryFlippedByteIsDetected) {
   Write(60);
   for (size_t i = 0; i < bytes_.size(); ++i) {
     for (const int flip : {0x01, 0x80, 0xff}) {
@@ -88,7 +88,7 @@ TEST_P(CorruptionTest, EveryFlippedByteIsNoticed) {
   }
 }
 
-TEST_P(CorruptionTest, EveryTruncationIsNoticed) {
+TEST_P(CorruptionTest, EveryTruncationIsDetected) {
   Write(20);
   for (size_t n = 0; n < bytes_.size(); ++n) {
     EXPECT_STATUS(kDataLoss, kTablePath, ReadChanged(bytes_.substr(0, n)));
@@ -96,7 +96,7 @@ TEST_P(CorruptionTest, EveryTruncationIsNoticed) {
   EXPECT_STATUS(kDataLoss, kTablePath, ReadChanged(bytes_ + "x"));
 }
 
-TEST_P(CorruptionTest, AFileInThePlaceOfAnotherIsNoticed) {
+TEST_P(CorruptionTest, AFileThatReplacesAnotherIsDetected) {
   Write(20);
   ASSERT_OK(WriteTable(&files_, "other", GetParam().group, entries_, info_.file_number, 999));
   EXPECT_EQ(files_.Contents("other").size(), bytes_.size());
@@ -105,8 +105,8 @@ TEST_P(CorruptionTest, AFileInThePlaceOfAnotherIsNoticed) {
   EXPECT_STATUS(kDataLoss, "another SSTable", ReadChanged(files_.Contents("other")));
 }
 
-TEST_P(CorruptionTest, ASoundBlockInTheWrongPlaceIsNoticed) {
-  // Two blocks of the same size, which change places.
+TEST_P(CorruptionTest, ASoundBlockAtTheWrongOffsetIsDetected) {
+  // Two blocks of the same size are swapped.
   const std::string value(2000, 'v');
   for (const char* row : {"a", "b"}) entries_[CellKey(row, "f", "", 1, 1)] = value + row;
   TableSetup setup = GetParam();

@@ -1,4 +1,4 @@
-// An SSTable that several tablets name is opened once, and only as long as somebody refers to it.
+// An SSTable that several tablets name is opened once, and stays open while references to it exist.
 #include "sstable/open_tables.h"
 
 #include <memory>
@@ -41,7 +41,7 @@ class OpenTablesTest : public testing::Test {
       std::make_unique<OpenTables>(files_.file_system(), TestReadMode(), TestBudget());
 };
 
-TEST_F(OpenTablesTest, WhatIsOpenIsNotOpenedAgain) {
+TEST_F(OpenTablesTest, AnOpenTableIsNotOpenedAgain) {
   const SSTableInfo info = Write(1);
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Open(info));
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> again, Open(info));
@@ -49,7 +49,7 @@ TEST_F(OpenTablesTest, WhatIsOpenIsNotOpenedAgain) {
   EXPECT_EQ(tables_->size(), 1);
 }
 
-TEST_F(OpenTablesTest, WhatNobodyRefersToIsClosed) {
+TEST_F(OpenTablesTest, ATableWithoutReferencesIsClosed) {
   const SSTableInfo info = Write(1);
   ASSERT_OK_AND_ASSIGN(Ref<SSTable> table, Open(info));
   Ref<SSTable> other = table;
@@ -57,19 +57,19 @@ TEST_F(OpenTablesTest, WhatNobodyRefersToIsClosed) {
   EXPECT_EQ(tables_->size(), 1);
   other = {};
   EXPECT_EQ(tables_->size(), 0);
-  // Not from memory: the file is gone.
+  // It is not served from memory: the file was removed.
   ASSERT_OK(files_.file_system()->RemoveFile(TestSSTables::PathOf(1)));
   EXPECT_TRUE(absl::IsNotFound(Open(info).status()));
 }
 
-TEST_F(OpenTablesTest, ATableInMemoryIsAnother) {
+TEST_F(OpenTablesTest, AnInMemoryTableIsADifferentTable) {
   const SSTableInfo info = Write(1);
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Open(info));
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> in_memory, Open(info, true));
   EXPECT_NE(in_memory.get(), table.get());
 }
 
-TEST_F(OpenTablesTest, WhoExpectsAnotherFileIsTold) {
+TEST_F(OpenTablesTest, ACallerThatExpectsAnotherFileGetsAnError) {
   const SSTableInfo info = Write(1);
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Open(info));
   SSTableInfo expected = info;
@@ -118,20 +118,20 @@ TEST_F(DeferredTablesTest, ATableIsOpenedWhenItIsUsedForTheFirstTime) {
   EXPECT_TRUE(table->is_open());
   EXPECT_OK(ReadFirst(*table));
   EXPECT_EQ(faulty_.calls(), 1u);
-  // By a question to its filter, too.
+  // A lookup in its filter opens it too.
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> other, Defer(Write(2)));
   EXPECT_TRUE(other->MayContainRow(Checksum(RowPrefix("row"))));
   EXPECT_FALSE(other->MayContainRow(12345));
   EXPECT_TRUE(other->is_open());
   EXPECT_EQ(other->SampleKeys(1).size(), 1u);
-  // And for who wants it open now.
+  // A call of Open opens it too.
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> third, Defer(Write(3)));
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> same, Open(third->info()));
   EXPECT_EQ(same.get(), third.get());
   EXPECT_TRUE(third->is_open());
 }
 
-TEST_F(DeferredTablesTest, WhatItsNameTellsIsAnErrorAtOnce) {
+TEST_F(DeferredTablesTest, AMissingFileOrAWrongSizeIsAnErrorAtOnce) {
   const SSTableInfo info = Write(1);
   SSTableInfo missing = info;
   missing.file_number = 2;
@@ -149,14 +149,14 @@ TEST_F(DeferredTablesTest, ADamagedFileIsAnErrorOfItsFirstUseAndOfEachLaterOne) 
   files_.file_system()->SetContents(path, bytes);
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Defer(info));
   for (int i = 0; i < 2; ++i) EXPECT_STATUS(kDataLoss, path, ReadFirst(*table));
-  EXPECT_TRUE(table->MayContainRow(12345));  // who knows
+  EXPECT_TRUE(table->MayContainRow(12345));  // it may be
   bytes[bytes.size() - 1] ^= 1;
   files_.file_system()->SetContents(path, bytes);
   EXPECT_OK(ReadFirst(*table));
   EXPECT_FALSE(table->MayContainRow(12345));
 }
 
-TEST_F(DeferredTablesTest, AnErrorThatPassesIsNotRemembered) {
+TEST_F(DeferredTablesTest, ATransientErrorIsNotRemembered) {
   ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table, Defer(Write(1)));
   faulty_.FailCalls({.kinds = {FileCall::kNewRandomAccessFile}, .path_contains = ""},
                     absl::ResourceExhaustedError("too many open files"));
@@ -165,7 +165,7 @@ TEST_F(DeferredTablesTest, AnErrorThatPassesIsNotRemembered) {
   EXPECT_OK(ReadFirst(*table));
 }
 
-TEST_F(DeferredTablesTest, OneThatIsRemovedBeforeItsFirstUseIsOpenedAllTheSame) {
+TEST_F(DeferredTablesTest, ATableThatIsRemovedBeforeItsFirstUseIsStillOpened) {
   ASSERT_OK_AND_ASSIGN(Ref<SSTable> table, Defer(Write(1)));
   const std::string path = TestSSTables::PathOf(1);
   EXPECT_OK(pool_->Remove(path));
@@ -175,7 +175,7 @@ TEST_F(DeferredTablesTest, OneThatIsRemovedBeforeItsFirstUseIsOpenedAllTheSame) 
 }
 
 TEST_F(DeferredTablesTest, ConcurrentFirstUsesOpenOnce) {
-  // So long that all of them come while the first one opens it.
+  // Long enough that all of them arrive while the first one opens it.
   faulty_.DelayCalls({.kinds = {FileCall::kNewRandomAccessFile}, .path_contains = ""},
                      absl::Milliseconds(5));
   for (uint64_t number = 1; number <= 20; ++number) {

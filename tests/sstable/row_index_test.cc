@@ -29,7 +29,7 @@ RowIndex Build(const std::vector<Row>& rows, size_t blocks) {
   return RowIndex(lines, builder.block_bits(), blocks);
 }
 
-// How many of `asked` other rows are said to be in a block, of a file with `n` rows.
+// How many of `asked` other rows are reported as present, in a file with `n` rows.
 int FalseAnswers(size_t n, size_t rows_per_block, int asked) {
   Random random(n);
   std::vector<Row> rows;
@@ -55,10 +55,10 @@ int FalseAnswers(size_t n, size_t rows_per_block, int asked) {
   return false_answers;
 }
 
-TEST(RowIndexTest, FindsEveryRowAndHardlyAnyOther) {
+TEST(RowIndexTest, FindsEveryRowAndFewOthers) {
   EXPECT_EQ(FalseAnswers(1, 1, 10000), 0);
   EXPECT_EQ(FalseAnswers(17, 4, 10000), 0);
-  // 14 bits are the block's, so 16 are the tag's: eleven rows a line, one in 65,536 by chance.
+  // The block has 14 bits, so the tag has 16: eleven rows a line, and one false match in 65,536.
   EXPECT_LE(FalseAnswers(65536, 4, 100000), 40);
   // 17 and 13.
   EXPECT_LE(FalseAnswers(100000, 1, 100000), 200);
@@ -70,8 +70,8 @@ TEST(RowIndexTest, TakesSixBytesARow) {
   EXPECT_LT(builder.size(), 65000u);
 }
 
-TEST(RowIndexTest, LinesThatAreFullGoOnInTheNextAndAtTheEndInTheFirst) {
-  // All rows want the last of two lines.
+TEST(RowIndexTest, AFullLineContinuesInTheNextAndTheLastInTheFirst) {
+  // All rows hash to the last of two lines.
   std::vector<Row> rows;
   for (uint64_t i = 0; i < 20; ++i) rows.push_back({uint64_t{0xffffffff} << 32 | i, i});
   const RowIndex index = Build(rows, rows.size());
@@ -84,15 +84,15 @@ TEST(RowIndexTest, LinesThatAreFullGoOnInTheNextAndAtTheEndInTheFirst) {
   EXPECT_EQ(index.Find(uint64_t{0xffffffff} << 32 | 20, &location), Answer::kAbsent);
 }
 
-TEST(RowIndexTest, DoesNotChooseBetweenRowsThatLookTheSame) {
+TEST(RowIndexTest, DoesNotChooseBetweenRowsWithTheSameTag) {
   const RowIndex index = Build({{7, 0}, {7, 1}, {8, 2}}, 3);
   RowIndex::Location location;
   EXPECT_EQ(index.Find(7, &location), Answer::kUnknown);
   EXPECT_EQ(index.Find(8, &location), Answer::kFound);
 }
 
-TEST(RowIndexTest, DoesNotChooseBetweenLinesThatLookTheSame) {
-  // Two of the same tag, of which the first fills its line's last slot and the second spills over.
+TEST(RowIndexTest, DoesNotChooseBetweenLinesWithTheSameTag) {
+  // Two rows with the same tag: the first fills its line's last slot, and the second spills over.
   std::vector<Row> rows;
   for (uint64_t i = 0; i < 15; ++i) rows.push_back({i, i});
   rows.push_back({99, 15});
@@ -103,18 +103,18 @@ TEST(RowIndexTest, DoesNotChooseBetweenLinesThatLookTheSame) {
   EXPECT_EQ(index.Find(3, &location), Answer::kFound);
 }
 
-TEST(RowIndexTest, SaysNothingOfBlocksThatAreNotThere) {
+TEST(RowIndexTest, ABlockThatDoesNotExistIsUnknown) {
   const RowIndex index = Build({{7, 5}}, 5);
   RowIndex::Location location;
   EXPECT_EQ(index.Find(7, &location), Answer::kUnknown);
 }
 
-TEST(RowIndexTest, WithoutLinesKnowsNothing) {
+TEST(RowIndexTest, WithoutLinesEveryRowIsUnknown) {
   RowIndex::Location location;
   EXPECT_EQ(RowIndex().Find(1, &location), Answer::kUnknown);
 }
 
-TEST(RowIndexTest, IsNotBuiltOfNothingOrOfTooManyBlocks) {
+TEST(RowIndexTest, IsNotBuiltForNoRowsOrTooManyBlocks) {
   RowIndexBuilder builder;
   EXPECT_FALSE(builder.CanBuild());
   builder.Add(1, (uint64_t{1} << RowIndex::kMostBlockBits) - 1);
@@ -123,7 +123,7 @@ TEST(RowIndexTest, IsNotBuiltOfNothingOrOfTooManyBlocks) {
   EXPECT_FALSE(builder.CanBuild());
 }
 
-TEST(RowIndexTest, IsLaidOutAsItsExampleSays) {
+TEST(RowIndexTest, HasTheLayoutOfItsWorkedExample) {
   RowIndexBuilder builder;
   builder.Add(5, 3);
   std::string lines;
@@ -134,7 +134,7 @@ TEST(RowIndexTest, IsLaidOutAsItsExampleSays) {
   EXPECT_EQ(lines, expected);
 }
 
-TEST(RowIndexTest, KnowsWhatCannotBeOne) {
+TEST(RowIndexTest, RefusesImpossibleSizesAndNumbersOfBits) {
   EXPECT_FALSE(RowIndex::IsWellFormed("", 6));
   EXPECT_FALSE(RowIndex::IsWellFormed(std::string(63, 'x'), 6));
   EXPECT_FALSE(RowIndex::IsWellFormed(std::string(64, 'x'), 29));

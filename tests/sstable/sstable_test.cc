@@ -1,4 +1,4 @@
-// SSTables as they are written and read: the cursor against a map, filters, properties.
+// Writing and reading SSTables: the cursor compared to a map, filters, properties.
 #include "sstable/sstable.h"
 
 #include <memory>
@@ -86,7 +86,7 @@ TEST_P(SSTableSetupTest, CursorAgreesWithAMapRandom) {
   });
 }
 
-TEST_P(SSTableSetupTest, ValuesStayInPlaceWhileTheirOwnerDoes) {
+TEST_P(SSTableSetupTest, ValuesStayInPlaceWhileTheirOwnerLives) {
   InMemoryFileSystem files;
   Random random(1);
   const Entries entries = RandomEntries(&random, 3000);
@@ -146,7 +146,7 @@ TEST_P(SSTableSetupTest, ManyThreadsReadOneTable) {
   for (auto& thread : threads) thread.join();
 }
 
-TEST_P(SSTableSetupTest, WhatItChargedIsGivenBack) {
+TEST_P(SSTableSetupTest, ItsChargesAreReleased) {
   InMemoryFileSystem files;
   Random random(6);
   const Entries entries = RandomEntries(&random, 2000);
@@ -163,7 +163,7 @@ TEST_P(SSTableSetupTest, WhatItChargedIsGivenBack) {
   EXPECT_EQ(budget->used(), 0u);
 }
 
-TEST(SSTableTest, ReadsFilesOfTheMachine) {
+TEST(SSTableTest, ReadsFilesOnDisk) {
   const TempDirectory directory;
   const std::string path = directory.path() + "/table";
   Random random(2);
@@ -198,7 +198,7 @@ TEST(SSTableTest, ALargeValueHasABlockOfItsOwn) {
   }
 }
 
-TEST(SSTableTest, SearchesKeysThatDifferOnlyFarBehindTheirCommonPrefix) {
+TEST(SSTableTest, FindsKeysThatDifferFarAfterTheirCommonPrefix) {
   Entries entries;
   for (int i = 0; i < 3000; ++i) {
     const std::string number = std::to_string(100000 + i);
@@ -220,7 +220,7 @@ TEST(SSTableTest, SearchesKeysThatDifferOnlyFarBehindTheirCommonPrefix) {
   }
 }
 
-TEST(SSTableTest, FiltersKnowEveryRowAndColumnRandom) {
+TEST(SSTableTest, FiltersContainEveryRowAndColumnRandom) {
   ForEachSeed(3, [](uint64_t seed) {
     Tally("cases");
     Random random(seed);
@@ -238,7 +238,7 @@ TEST(SSTableTest, FiltersKnowEveryRowAndColumnRandom) {
         const uint64_t row = Checksum(std::string_view(key).substr(0, RowPrefixSize(key)));
         ASSERT_TRUE(table->MayContainRow(row));
         ASSERT_TRUE(table->MayContainColumn(row, Checksum(ColumnPrefix(key))));
-        // Of a column that is not there, a file with deletions of rows cannot say so.
+        // A file with deletions of rows cannot exclude a column that it does not have.
         if (with_row_deletions) {
           ASSERT_TRUE(table->MayContainColumn(row, random.Next()));
         }
@@ -265,7 +265,7 @@ TEST(SSTableTest, FiltersKnowEveryRowAndColumnRandom) {
   });
 }
 
-TEST(SSTableTest, RowIndexLeadsToWhereARowBeginsRandom) {
+TEST(SSTableTest, RowIndexFindsTheBlockInWhichARowBeginsRandom) {
   ForEachSeed(3, [](uint64_t seed) {
     Tally("cases");
     Random random(seed);
@@ -294,7 +294,7 @@ TEST(SSTableTest, RowIndexLeadsToWhereARowBeginsRandom) {
       ASSERT_TRUE(cursor.valid()) << cursor.status();
       ASSERT_EQ(cursor.key(), key);
       ASSERT_EQ(cursor.value(), value);
-      // And to all of it.
+      // The cursor then returns all of the row.
       for (auto entry = entries.find(key); entry != entries.end() && entry->first.starts_with(row);
            ++entry) {
         ASSERT_TRUE(cursor.valid()) << cursor.status();
@@ -302,7 +302,7 @@ TEST(SSTableTest, RowIndexLeadsToWhereARowBeginsRandom) {
         cursor.Next();
       }
       ASSERT_FALSE(cursor.valid() && cursor.key().starts_with(row));
-      // A row that is not there, of the same hash, is not found and no error.
+      // An absent row with the same hash is not found, without an error.
       const std::string other = RowPrefix(last_row.substr(0, last_row.size() - 2) + "~");
       if (entries.lower_bound(other) == entries.end() ||
           !entries.lower_bound(other)->first.starts_with(other)) {
@@ -316,7 +316,7 @@ TEST(SSTableTest, RowIndexLeadsToWhereARowBeginsRandom) {
   });
 }
 
-TEST(SSTableTest, DescribesWhatIsInIt) {
+TEST(SSTableTest, ItsInfoAndPropertiesDescribeItsEntries) {
   Entries entries;
   entries[CellKey("a", "f", "q", 50, 9)] = "four";
   entries[CellKey("a", "f", "q", 40, 3, EntryKind::kDeleteCell)] = "";
@@ -384,7 +384,7 @@ TEST(SSTableTest, InfoIsDecodedAsItWasEncoded) {
   EXPECT_STATUS(kFailedPrecondition, "version 2", SSTableInfo::Decode(bytes));
 }
 
-TEST(SSTableTest, WriterRefusesWhatCannotBeRead) {
+TEST(SSTableTest, WriterRefusesEntriesThatCannotBeRead) {
   InMemoryFileSystem files;
   const auto fail = [&files](std::string_view first, std::string_view second) {
     SSTableWriter writer(*files.NewWritableFile("t"), "t", 1, LocalityGroup{});
@@ -394,8 +394,8 @@ TEST(SSTableTest, WriterRefusesWhatCannotBeRead) {
     return status;
   };
   const std::string a = CellKey("a", "f", "", 1, 1);
-  EXPECT_STATUS(kInternal, "behind", fail(CellKey("b", "f", "", 1, 1), a));
-  EXPECT_STATUS(kInternal, "behind", fail(a, a));
+  EXPECT_STATUS(kInternal, "after", fail(CellKey("b", "f", "", 1, 1), a));
+  EXPECT_STATUS(kInternal, "after", fail(a, a));
   EXPECT_STATUS(kInternal, "well-formed", fail("no key", a));
   EXPECT_STATUS(kInternal, "well-formed", fail(a, "zzz"));
 }
@@ -418,8 +418,8 @@ TEST(SSTableTest, EstimatesItsSize) {
   }
 }
 
-// What rows share is stored once, though each block is compressed alone.
-TEST(SSTableTest, LongWindowFindsWhatFarBlocksShare) {
+// Content that rows share is stored once, although each block is compressed on its own.
+TEST(SSTableTest, LongWindowFindsContentThatDistantBlocksShare) {
   Random random(1);
   std::vector<std::string> phrases;
   for (int i = 0; i < 2000; ++i) phrases.push_back(random.Bytes(100));

@@ -1,4 +1,4 @@
-// What the tests of SSTables have in common: entries, files of them, and the settings to try.
+// Shared by the tests of SSTables: entries, files of them, and the settings to test.
 #ifndef BIGTABLE_TESTS_SSTABLE_SSTABLE_TEST_UTIL_H_
 #define BIGTABLE_TESTS_SSTABLE_SSTABLE_TEST_UTIL_H_
 
@@ -42,8 +42,8 @@ inline std::string CellKey(std::string_view row, std::string_view family,
   return key;
 }
 
-// Keys that share much and little, with zero bytes, long rows, several versions of a column, and
-// deletions; values that are empty, small, compressible, and larger than a block.
+// Keys with long and short common prefixes, with zero bytes, long rows, several versions of a
+// column, and deletions. Values are empty, small, compressible, or larger than a block.
 inline Entries RandomEntries(Random* random, size_t n, bool with_row_deletions = true) {
   Entries entries;
   for (size_t i = 0; entries.size() < n; ++i) {

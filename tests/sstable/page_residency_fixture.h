@@ -1,0 +1,231 @@
+// A mapped file under a kernel with a small memory, for tests of reads when pages are dropped.
+#ifndef BIGTABLE_TESTS_SSTABLE_PAGE_RESIDENCY_FIXTURE_H_
+#define BIGTABLE_TESTS_SSTABLE_PAGE_RESIDENCY_FIXTURE_H_
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "gtest/gtest.h"
+
+#include "bigtable/testing/in_memory_file_system.h"
+
+#include "base/status.h"
+#include "sstable/block_index.h"
+#include "sstable/block_reader.h"
+#include "sstable/compression.h"
+#include "sstable/footer.h"
+#include "sstable/page_residency.h"
+#include "sstable/sstable.h"
+#include "sstable/stored_block.h"
+#include "sstable_test_util.h"
+#include "support/expect_status.h"
+#include "support/random.h"
+#include "support/read_mode.h"
+#include "support/scoped_shortcuts.h"
+
+namespace bigtable {
+
+inline constexpr uint64_t kPage = 4096;
+
+inline thread_local int64_t major_faults = 0;
+inline int64_t MajorFaults() { return major_faults; }
+
+// A kernel with a small memory: it keeps the pages that were used last. A page that Touch() does
+// not find is a page fault. Requests to the disk are counted.
+class Kernel {
+ public:
+  explicit Kernel(size_t most_pages) : most_(most_pages) {}
+
+  bool Has(uint64_t offset, size_t n) const {
+    for (uint64_t page = offset / kPage; page * kPage < offset + n; ++page) {
+      if (!pages_.contains(page)) return false;
+    }
+    return true;
+  }
+  // One request, of the missing pages.
+  void Read(uint64_t offset, size_t n) {
+    uint64_t fresh = 0;
+    for (uint64_t page = offset / kPage; page * kPage < offset + n; ++page) {
+      if (!pages_.contains(page)) ++fresh;
+      Use(page);
+    }
+    requests += fresh > 0 ? 1 : 0;
+    pages_read += fresh;
+  }
+  void Touch(uint64_t offset, size_t n) {
+    for (uint64_t page = offset / kPage; page * kPage < offset + n; ++page) {
+      if (!pages_.contains(page)) {
+        ++faults;
+        ++major_faults;
+      }
+      Use(page);
+    }
+  }
+  void DropAll() {
+    order_.clear();
+    pages_.clear();
+  }
+
+  uint64_t requests = 0;
+  uint64_t pages_read = 0;
+  uint64_t faults = 0;
+  uint64_t queries = 0;
+  uint64_t populations = 0;
+  uint64_t positional_reads = 0;
+  uint64_t unannounced_reads = 0;  // by position, of missing pages
+  bool reads_by_position = true;
+  uint64_t readahead = 0;  // bytes that it reads ahead of them
+  absl::Status failure;    // of Populate and Read
+
+ private:
+  void Use(uint64_t page) {
+    if (const auto found = pages_.find(page); found != pages_.end()) order_.erase(found->second);
+    order_.push_back(page);
+    pages_[page] = std::prev(order_.end());
+    if (order_.size() <= most_) return;
+    pages_.erase(order_.front());
+    order_.pop_front();
+  }
+
+  const size_t most_;
+  std::list<uint64_t> order_;
+  std::unordered_map<uint64_t, std::list<uint64_t>::iterator> pages_;
+};
+
+class MappedByKernel final : public RandomAccessFile {
+ public:
+  MappedByKernel(const std::string* bytes, Kernel* kernel) : bytes_(bytes), kernel_(kernel) {}
+
+  absl::Status Read(uint64_t offset, size_t n, char* buffer) const override {
+    if (!kernel_->failure.ok()) return kernel_->failure;
+    ++kernel_->positional_reads;
+    if (!kernel_->Has(offset, n)) {
+      ++kernel_->unannounced_reads;
+      kernel_->Read(offset, std::min(n + kernel_->readahead, bytes_->size() - offset));
+    }
+    kernel_->Touch(offset, n);
+    bytes_->copy(buffer, n, offset);
+    return absl::OkStatus();
+  }
+  bool ReadsByPosition() const override { return kernel_->reads_by_position; }
+  uint64_t size() const override { return bytes_->size(); }
+  const char* mapping() const override { return bytes_->data(); }
+  absl::Status Populate(uint64_t offset, size_t n) const override {
+    if (!kernel_->failure.ok()) return kernel_->failure;
+    ++kernel_->populations;
+    kernel_->Touch(offset, n);
+    return absl::OkStatus();
+  }
+  void WillNeed(uint64_t offset, size_t n) const override { kernel_->Read(offset, n); }
+  bool IsResident(uint64_t offset, size_t n) const override {
+    ++kernel_->queries;
+    return kernel_->Has(offset, n);
+  }
+
+ private:
+  const std::string* const bytes_;
+  Kernel* const kernel_;
+};
+
+class MappedFileTest : public testing::Test {
+ protected:
+  const ScopedShortcutsOn shortcuts_;
+
+  void SetUp() override { Write(Compression::kNone); }
+
+  // About 1,500 blocks of 4 KiB, or of half that size when compressed.
+  void Write(Compression compression) {
+    LocalityGroup group;
+    group.compression = compression;
+    group.block_size = 4096;
+    Random random(1);
+    Entries entries;
+    for (int i = 0; i < 6000; ++i) {
+      entries[CellKey("row" + std::to_string(100000 + i), "f", "", 1, 1)] =
+          random.Bytes(500) + std::string(500, 'x');
+    }
+    is_compressed_ = compression != Compression::kNone;
+    InMemoryFileSystem files;
+    ASSERT_OK_AND_ASSIGN(info_, WriteTable(&files, kTablePath, group, entries));
+    bytes_ = files.Contents(kTablePath);
+    ASSERT_OK_AND_ASSIGN(const Ref<SSTable> table,
+                         SSTable::Open(&files, std::string(kTablePath), info_,
+                                       {.read_mode = TestReadMode(), .budget = budget_}));
+    properties_ = table->properties();
+  }
+
+  // With memory for `percent` of the file.
+  void Open(int percent, bool reads_by_position = true) {
+    reader_.reset();  // its destructor uses the objects replaced below
+    kernel_ = std::make_unique<Kernel>(bytes_.size() / kPage * static_cast<size_t>(percent) / 100);
+    kernel_->reads_by_position = reads_by_position;
+    residency_ = std::make_unique<PageResidency>(&MajorFaults);
+    ASSERT_OK_AND_ASSIGN(
+        const Footer footer,
+        Footer::Decode(std::string_view(bytes_).substr(bytes_.size() - Footer::kSize), "t",
+                       bytes_.size()));
+    std::string index(bytes_, footer.index.offset, footer.index.size);
+    if (EncodingOf(bytes_.data() + footer.index.offset, footer.index.size) != BlockEncoding::kRaw) {
+      std::string decoded(properties_.index_size, '\0');
+      ASSERT_TRUE(Decompress(index, nullptr, decoded.data(), decoded.size()));
+      index = std::move(decoded);
+    }
+    auto loaded = BlockIndex::Load(index, properties_.data_size);
+    ASSERT_OK(loaded);
+    index_ = std::make_unique<BlockIndex>(*std::move(loaded));
+    BlockReader::Source source;
+    source.file = std::make_unique<MappedByKernel>(&bytes_, kernel_.get());
+    source.path = "t";
+    source.identity = info_.identity;
+    source.compressed = is_compressed_;
+    source.largest_block = properties_.largest_block;
+    reader_ = std::make_unique<BlockReader>(std::move(source), index_.get(), budget_.get(),
+                                            residency_.get());
+  }
+
+  size_t blocks() const { return index_->size(); }
+  absl::Status Read(size_t i, BlockReader::ReadAhead* ahead = nullptr) {
+    std::string_view block;
+    Ref<Block> owner;
+    BT_RETURN_IF_ERROR(reader_->Read(i, {.read_ahead = ahead != nullptr}, ahead, &block, &owner));
+    const BlockHandle handle = index_->handle(i);
+    if (owner) {
+      EXPECT_TRUE(block == std::string_view(bytes_).substr(handle.offset, handle.size));
+      return absl::OkStatus();
+    }
+    EXPECT_EQ(block.data(), bytes_.data() + handle.offset) << "in place";
+    kernel_->Touch(handle.offset, block.size());
+    return absl::OkStatus();
+  }
+  void ReadAtRandom(size_t n, uint64_t seed) {
+    Random random(seed);
+    for (size_t k = 0; k < n; ++k) ASSERT_OK(Read(random.Below(blocks())));
+  }
+  void ResetCounts() {
+    kernel_->requests = 0;
+    kernel_->pages_read = 0;
+    kernel_->faults = 0;
+    kernel_->queries = 0;
+    kernel_->populations = 0;
+    kernel_->positional_reads = 0;
+    kernel_->unannounced_reads = 0;
+  }
+
+  std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(64 << 20);
+  SSTableInfo info_;
+  SSTableProperties properties_;
+  bool is_compressed_ = false;
+  std::string bytes_;
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<PageResidency> residency_;
+  std::unique_ptr<BlockIndex> index_;
+  std::unique_ptr<BlockReader> reader_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_SSTABLE_PAGE_RESIDENCY_FIXTURE_H_
