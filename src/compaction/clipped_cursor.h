@@ -1,5 +1,5 @@
-// A part of a sorted sequence: the entries from one key on and before another. How a tablet reads
-// SSTables that it shares with a neighbour since both were one tablet.
+// A part of a sorted sequence: the entries in a range of keys. A tablet uses it to read SSTables
+// that it shares with a neighbour since a split.
 #ifndef BIGTABLE_COMPACTION_CLIPPED_CURSOR_H_
 #define BIGTABLE_COMPACTION_CLIPPED_CURSOR_H_
 
@@ -15,7 +15,7 @@ namespace bigtable {
 // One thread at a time.
 class ClippedCursor final : public EntryCursor {
  public:
-  // `input` outlives the cursor. The keys [begin, end); an empty end is none.
+  // `input` outlives the cursor. The keys [begin, end); an empty end means no limit.
   ClippedCursor(EntryCursor* input, std::string begin, std::string end)
       : input_(input), begin_(std::move(begin)), end_(std::move(end)) {}
 

@@ -10,7 +10,7 @@
 namespace bigtable {
 namespace {
 
-// Of one compaction's inputs, which are all of the same locality group.
+// All inputs of a compaction are of the same locality group.
 constexpr uint32_t kGroup = 0;
 constexpr EntryVersion kNever = DeletionTracker::kNever;
 
@@ -47,7 +47,7 @@ void CollectingCursor::Find() {
     const EntryVersion version = VersionOf(key);
     made_key_.clear();
     const Verdict verdict = Judge(key, kind, version);
-    if (!input_->valid() || !paid_.ok()) break;  // reading ahead met an error
+    if (!input_->valid() || !paid_.ok()) break;  // a read of the rest of the column failed
     if (verdict == Verdict::kDrop) {
       if (!PayForEntry()) break;
       continue;
@@ -126,8 +126,8 @@ CollectingCursor::Verdict CollectingCursor::JudgeWide(EntryKind kind, EntryVersi
   if (!of_row && (family_ == nullptr || version.sequence <= family_->created)) {
     return Verdict::kDrop;
   }
-  // A later deletion of as much or more does the same work, unless someone counts what was there
-  // in between.
+  // A later deletion of at least the same scope has the same effect, unless versions between the
+  // two are counted.
   const bool counted = of_row ? keeps_versions_ : counts_versions_;
   const bool idle = !counted && IsHiddenFromAll(version, deletions_.FirstAfter(version));
   deletions_.Add(kind, version, kGroup);
@@ -166,7 +166,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeSimple(EntryKind kind, EntryVer
 
 CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVersion version,
                                                          bool hidden) {
-  // What was written after the last change is counted by the present rule alone, if there is one.
+  // Entries after the last change are counted only by the present rule, if there is one.
   const bool counted =
       family_->max_versions.has_value() || version.sequence < family_->past.versions_changed();
   if (!counted && hidden) return Verdict::kDrop;
@@ -197,8 +197,8 @@ CollectingCursor::Verdict CollectingCursor::JudgeResolved(EntryKind kind, EntryV
   if (resolved_timestamp_) return Verdict::kDrop;  // overwritten or deleted before the horizon
   resolved_timestamp_ = true;
   if (!played_) {
-    // As long as everything lives and is judged by one rule, those that live are simply the newest;
-    // the first is among them by any rule.
+    // As long as every cell is alive and judged by one rule, those that stay are simply the newest.
+    // The first cell stays under any rule.
     const bool by_other_rules = version.sequence < family_->past.versions_changed();
     if (!by_other_rules && living_ >= family_->most_versions()) return Verdict::kDrop;
     const EntryVersion deletion = deletions_.FirstAfter(version);
@@ -221,7 +221,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeResolved(EntryKind kind, EntryV
 }
 
 void CollectingCursor::Settle(EntryVersion version) {
-  // Behind the last change of the rules that it came after, or that is over.
+  // The version after the last change of the rules before it, or after the last complete change.
   const SequenceNumber over =
       std::max(version.sequence, std::min(horizon_, retention_->complete_through));
   const EntryVersion settled{std::max(family_->created + 1, family_->past.LastChangeUpTo(over)), 0};
@@ -242,7 +242,7 @@ bool CollectingCursor::IsHiddenFromAll(EntryVersion version, EntryVersion hider)
 bool CollectingCursor::HasEnoughNewer(EntryVersion version) const {
   if (!family_->max_versions.has_value()) return false;
   if (newer_births_.size() < static_cast<size_t>(*family_->max_versions)) return false;
-  // The earliest of them has to count, by the present rule.
+  // Even the earliest of them must count by the present rule.
   const EntryVersion counted_from = std::max(version, {family_->past.versions_changed(), 0});
   if (newer_births_.front() < counted_from) return false;
   const EntryVersion last = *std::max_element(newer_births_.begin(), newer_births_.end());
@@ -273,8 +273,8 @@ bool CollectingCursor::PlayColumn() {
   if (!history_.AddColumn(input_, column_prefix_, bounds, go_on) || !input_->status().ok()) {
     return false;
   }
-  // The changes that are over: nothing older than them can come any more. What is not read here was
-  // written later than everything in the column.
+  // The changes that are complete: no entry older than them can still arrive. Entries that are not
+  // read here were written later than all of the column's.
   const SequenceNumber over =
       std::min(horizon_, std::max(retention_->complete_through, history_.last_met()));
   absl::Span<const PastRules::Versions> past = family_->past.versions;
@@ -291,8 +291,8 @@ bool CollectingCursor::PlayColumn() {
   return input_->valid();
 }
 
-// What died after an older cell that lives was written, or since counting began anew, counts
-// against that one for ever: so none of them may go.
+// A cell that died after an older living cell was written, or after counting began anew, counts
+// against that cell for good. So each of them leaves a ghost.
 void CollectingCursor::FindGhosts(EntryVersion since) {
   const std::vector<ColumnHistory::Life>& lives = history_.lives();
   EntryVersion earliest_birth = ColumnHistory::kAlive;

@@ -1,37 +1,37 @@
-// The entries of a compaction's inputs that have to be written to its output: the input less what
-// no read can see any more. This is where deletions take effect on disk and where garbage is
-// collected. One thread at a time; forward only.
+// The entries of a compaction's inputs that must be written to its output: all except those that no
+// read can see any more. This class applies deletions and garbage collection on disk. One thread at
+// a time; forward only.
 //
-// A merging compaction does not see what is in older runs, so all deletions stay. A major one sees
-// everything there is, and deletions go with what they hide. In both, an entry that is hidden goes
-// if no snapshot sees it. Hidden means that a later entry deletes it or overwrites it.
+// A merging compaction does not see older runs, so all deletions stay. A major compaction sees all
+// data of the locality group, and drops deletions together with what they hide. Both drop a hidden
+// entry if no snapshot sees it. An entry is hidden if a later entry deletes or overwrites it.
 //
-// MaxVersions counts cells even if they were deleted later, so there its answer must not change
-// when they go:
-// * A merging compaction turns hidden cells into shadows, which have no value, so that the count
-//   and the order of events can still be told. Cells with too many newer versions go if nothing in
-//   the column was deleted: then the versions that stay are enough to tell that they are gone.
-//   (For MaxVersions(1) an overwritten cell needs no shadow: the overwriting one counts as well.)
-// * A major compaction plays the column's history through up to its horizon (the oldest snapshot,
-//   or the present). Cells that live then stay; of the others, those that count against one that
-//   stays leave a ghost: a deletion that says that a cell was here until then. Against the i-th
-//   newest of them n - i can count, or it would be gone: that is n * (n - 1) / 2 ghosts at most,
-//   and never more than timestamps at which a cell was deleted. (Which timestamps these are
-//   matters: one that is written again counts no second time. So a number for each cell would not
-//   do.)
+// MaxVersions counts cells even if they were deleted later, so its result must not change when they
+// are dropped:
+// * * A merging compaction turns hidden cells into shadows, which have no value, so that the count
+//   and the order of events stay known. It drops cells with too many newer versions if nothing in
+//   the column was deleted: then the versions that stay suffice to show that the cells are
+//   collected. (For MaxVersions(1) an overwritten cell needs no shadow: the overwriting one counts
+//   as well.)
+// * * A major compaction replays the column's history up to its horizon (the oldest snapshot, or
+//   the present). Cells that are alive at the horizon stay. Of the others, those that count against
+//   a cell that stays leave a ghost: a deletion that records that a cell existed until then. At
+//   most n - i can count against the i-th newest cell, or it would be collected. So there are at
+//   most n * (n - 1) / 2 ghosts, and never more than timestamps at which a cell was deleted. (The
+//   timestamps are needed: one that is written again does not count twice. So a number for each
+//   cell would not suffice.)
 //
-// What a major compaction keeps of the time before its horizon is seen by everybody, and nothing
-// older is left that it could hide. So when it was written does not matter any more, unless ghosts
-// are to be counted against it: its version becomes the smallest that its family has, which takes
-// less space, since all are the same.
+// Every read sees the entries that a major compaction keeps from before its horizon, and nothing
+// older is left for them to hide. So their versions no longer matter, unless ghosts count against
+// them. Each gets the smallest version of its family, because equal versions take less space.
 //
-// Where the rule of a family was another one before (past_rules.h), what came before the change is
-// judged by that one. A merging compaction keeps what this needs: shadows if any of the rules
-// counts versions, and it drops only what the present rule ends by what came after the last change.
-// A major compaction plays the column through with all rules whose time has come; a change's has
-// not, as long as something older than the change may be in a memtable or in a newer run
-// (Retention::complete_through). Then the versions of what stays are brought behind the last change
-// that is over, so that the past rules have no say in them any more.
+// If a family had other rules before (past_rules.h), entries before a change are judged by the rule
+// of that time. A merging compaction keeps what this needs: it keeps shadows if any of the rules
+// counts versions, and drops only cells that the present rule ends because of entries after the
+// last change. A major compaction replays the column with all rules whose changes are complete. A
+// change is not complete while an entry older than it may be in a memtable or in a newer run
+// (Retention::complete_through). Entries that stay then get versions after the last complete
+// change, so that past rules no longer apply to them.
 #ifndef BIGTABLE_COMPACTION_COLLECTING_CURSOR_H_
 #define BIGTABLE_COMPACTION_COLLECTING_CURSOR_H_
 
@@ -53,11 +53,12 @@ namespace bigtable {
 
 class CollectingCursor {
  public:
-  // Called with the bytes of input that were read since the last time, whether or not anything came
-  // of them, and with none in between: an error ends the cursor.
+  // Called with the bytes of input that were read since the last call, whether or not they were
+  // written, and with 0 in between. An error ends the cursor.
   using Pay = std::function<absl::Status(uint64_t bytes)>;
 
-  // `input` and `retention` outlive this. With `major`, input is all that the locality group has.
+  // `input` and `retention` outlive this. With `major`, `input` has all entries of the locality
+  // group.
   CollectingCursor(EntryCursor* input, const Retention* retention, bool major, Pay pay = nullptr);
 
   void SeekToFirst();
@@ -65,47 +66,47 @@ class CollectingCursor {
   void Next();
 
   bool valid() const { return valid_; }
-  // Of the input, or what `pay` has returned.
+  // The error of the input, or of `pay`.
   const absl::Status& status() const { return paid_.ok() ? input_->status() : paid_; }
-  // What to write, until the cursor moves.
+  // The entry to write, until the cursor moves.
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
 
  private:
   enum class Verdict { kKeep, kShadow, kDrop };
 
-  // Goes on from where the input stands to the first entry that is to be written.
+  // Goes from the input's position to the first entry that must be written.
   void Find();
-  // For the input's entry, which is done with. False: `pay` does not let it go on.
+  // Called when the input's entry is done. False: `pay` returned an error.
   bool PayForEntry();
   bool PayFor(uint64_t bytes);
   Verdict Judge(std::string_view key, EntryKind kind, EntryVersion version);
-  // These look at the input's entry, which is of the kind that they name.
+  // These handle the input's entry, which is of the kind that they name.
   void EnterRow(std::string_view key, size_t row_size);
   void EnterColumn(std::string_view key);
   void EnterTimestamp(int64_t timestamp);
   Verdict JudgeWide(EntryKind kind, EntryVersion version);
   Verdict JudgeTimestamped(std::string_view key, EntryKind kind, EntryVersion version);
-  // JudgeTimestamped for the two ways to keep versions.
+  // JudgeTimestamped without and with counted versions.
   Verdict JudgeSimple(EntryKind kind, EntryVersion version, bool hidden);
   Verdict JudgeMerging(EntryKind kind, EntryVersion version, bool hidden);
-  // For what a major compaction finds at or before its horizon, in a column with MaxVersions.
-  // May move the input away and back: views of its key do not stay.
+  // For entries at or before a major compaction's horizon, in a column with MaxVersions. May move
+  // the input and return it, so views of its key become invalid.
   Verdict JudgeResolved(EntryKind kind, EntryVersion version);
 
-  // The first later entry that hides what was written at `version` and at the current timestamp;
-  // kNever: there is none.
+  // The first later entry that hides an entry with `version` at the current timestamp; kNever if
+  // there is none.
   EntryVersion HiderOf(EntryVersion version) const;
   bool IsHiddenFromAll(EntryVersion version, EntryVersion hider) const;
-  // Whether the rule lets go a cell in a column in which nothing was deleted.
+  // Whether the rule collects a cell in a column in which nothing was deleted.
   bool HasEnoughNewer(EntryVersion version) const;
   void CountNewer(EntryVersion version);
-  // Reads the whole column ahead, plays its history, and returns the input to where it stood.
+  // Reads the rest of the column, replays its history, and returns the input to its position.
   bool PlayColumn();
-  // Those of the lives that leave a ghost: what has died after `since` and counts against a cell
-  // that lives.
+  // Finds the lives that leave a ghost: those that died after `since` and count against a living
+  // cell.
   void FindGhosts(EntryVersion since);
-  // Makes the key of a cell that stays for everybody.
+  // Makes the key of a cell that every read sees.
   void Settle(EntryVersion version);
 
   EntryCursor* const input_;
@@ -115,9 +116,9 @@ class CollectingCursor {
   const Pay pay_;
   absl::Status paid_;
   uint64_t unpaid_ = 0;
-  bool keeps_versions_ = false;  // some family counts them
+  bool keeps_versions_ = false;  // a family counts them
 
-  // Where the input stands.
+  // The input's position.
   std::string row_;            // row prefix
   std::string column_prefix_;  // of the current column
   const RetainedFamily* family_ = nullptr;
@@ -127,17 +128,17 @@ class CollectingCursor {
   int64_t timestamp_ = 0;
 
   DeletionTracker deletions_;
-  // The entry before this one at the same timestamp: the one that hides it first.
+  // The entry before this one at the same timestamp, which hides this one first.
   EntryVersion newer_at_timestamp_;
   EntryKind newer_kind_ = EntryKind::kCell;
 
   // Of the current column, for MaxVersions.
-  bool saw_deletion_ = false;               // or what is left of a deleted or overwritten cell
+  bool saw_deletion_ = false;               // or a remnant of a deleted or overwritten cell
   std::vector<EntryVersion> newer_births_;  // of cells at newer timestamps: the n latest, a heap
   bool counted_timestamp_ = false;          // the current timestamp is among them
   // For a major compaction, at or before the horizon:
-  bool resolved_timestamp_ = false;  // the current timestamp's last entry up to there was seen
-  int64_t living_ = 0;               // cells that live then, seen so far
+  bool resolved_timestamp_ = false;  // the timestamp's last entry before the horizon was seen
+  int64_t living_ = 0;               // cells seen so far that are alive at the horizon
   bool played_ = false;              // history_ and ghosts_ are of the current column
   ColumnHistory history_;
   std::vector<ColumnHistory::Life> ghosts_;  // oldest timestamp first

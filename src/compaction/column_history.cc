@@ -6,7 +6,7 @@
 namespace bigtable {
 namespace {
 
-// How much is done between two questions whether to go on.
+// The number of entries between two calls of GoOn.
 constexpr size_t kCheckEvery = 256;
 
 }  // namespace
@@ -55,13 +55,13 @@ bool ColumnHistory::Play(absl::Span<const PastRules::Versions> past, int64_t mos
   NumberEvents(past, most);
   newer_.Reset(static_cast<EventNumber>(events_.size()));
   const absl::Span<const EventNumber> all = by_timestamp_;
-  size_t asked = 0;
+  size_t checked_to = 0;
   for (size_t i = 0, end = 0; i < all.size(); i = end) {
     const int64_t timestamp = EventOf(all[i]).timestamp;
     while (end < all.size() && EventOf(all[end]).timestamp == timestamp) ++end;
-    if (end >= asked + kCheckEvery) {
+    if (end >= checked_to + kCheckEvery) {
       if (!go_on()) return false;
-      asked = end;
+      checked_to = end;
     }
     PlayTimestamp(all.subspan(i, end - i));
   }
@@ -81,7 +81,7 @@ void ColumnHistory::NumberEvents(absl::Span<const PastRules::Versions> past, int
   }
   std::sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
     if (a.version() != b.version()) return a.version() < b.version();
-    // Several cells may have the version of settled ones, in any order; behind a change.
+    // Several cells may have the same settled version, in any order, after a change.
     if ((a.kind == kRuleChange) != (b.kind == kRuleChange)) return a.kind == kRuleChange;
     return a.timestamp > b.timestamp;
   });
@@ -127,7 +127,7 @@ void ColumnHistory::PlayTimestamp(absl::Span<const EventNumber> events) {
     if (wide != wide_.end()) last = std::min(last, *wide);
     const EventNumber end = FindEnd(number, last);
     life.death = VersionAt(end);
-    // One that is gone as it comes is counted by nobody.
+    // A cell that ends with its own event counts nowhere.
     if (end != number) here_.push_back({number, end, before_ended});
   }
   if (was_here) lives_.push_back(life);
@@ -135,7 +135,7 @@ void ColumnHistory::PlayTimestamp(absl::Span<const EventNumber> events) {
 }
 
 ColumnHistory::EventNumber ColumnHistory::FindEnd(EventNumber birth, EventNumber last) const {
-  // The span that the birth is in: the first begins before every event.
+  // The span of the birth. The first span begins before every event.
   auto span = std::partition_point(spans_.begin(), spans_.end(),
                                    [&](const RuleSpan& s) { return s.begin < birth; }) -
               1;

@@ -1,22 +1,22 @@
-// Which versions of a column MaxVersions(n) keeps, in the cases that are not plain. One thread at a
-// time; reusable.
+// Which versions of a column MaxVersions(n) keeps, in the general case. One thread at a time;
+// reusable.
 //
-// The rule (bigtable/schema.h): a version is gone once n cells of its column with newer timestamps
-// have existed since it was written, deleted later or not. So it is a matter of the order in which
-// things happened, not only of what is there in the end: this class takes everything that happened
-// to a column and plays it through. Where the rule was another one before, the history is cut into
-// spans (past_rules.h), and counting begins anew with each.
+// The rule (bigtable/schema.h): a version is collected once n cells of its column with newer
+// timestamps have existed since it was written, deleted later or not. So the result depends on the
+// order of events, not only on the cells that are left. This class takes all events of a column and
+// replays them. If the rule was changed, the history is divided into spans (past_rules.h), and
+// counting begins anew with each.
 //
-// Plain cases do not need it: as long as nothing in a column was ever deleted, and the rule was
-// always the same, the versions that are kept are the n with the newest timestamps, whatever order
-// they were written in.
+// Simple cases do not need it: as long as nothing in a column was deleted, and the rule did not
+// change, the versions that stay are the n with the newest timestamps, in whatever order they were
+// written.
 //
-// How: the events, changes of the rule among them, are numbered in their order. What becomes of a
-// cell depends only on cells with newer timestamps, so timestamps are played from new to old, and
-// of those that were played it is known from which event to which a cell was there. For the next
-// cell, written at event b, two questions are asked (ExistenceIndex): how many timestamps have a
-// cell at b, and at which event is the n-th reached, counting each that has none at b when one is
-// next written there. That takes about log(N) steps a cell, with N events; where timestamps are
+// Algorithm: the events, including changes of the rule, are numbered in their order. The end of a
+// cell depends only on cells with newer timestamps. So timestamps are replayed from new to old, and
+// for those already replayed it is known from which event to which a cell existed. For the next
+// cell, written at event b, there are two queries (ExistenceIndex): how many timestamps have a cell
+// at b, and at which event the n-th is reached, counting each timestamp without a cell at b when it
+// is next written. That takes about log(N) steps a cell, with N events; where timestamps are
 // written again after their cells have ended, up to sqrt(N). Memory is linear: about a hundred
 // bytes an event.
 #ifndef BIGTABLE_COMPACTION_COLUMN_HISTORY_H_
@@ -43,14 +43,14 @@ class ColumnHistory {
  public:
   static constexpr EntryVersion kAlive = DeletionTracker::kNever;
 
-  // What became of the last cell that was written at a timestamp.
+  // The life of the last cell that was written at a timestamp.
   struct Life {
     int64_t timestamp;
     EntryVersion birth;           // of a ghost: unknown, the same as death
-    EntryVersion death = kAlive;  // deleted, or gone by the rule
+    EntryVersion death = kAlive;  // deleted, or collected by the rule
   };
 
-  // Which entries of a column belong to its history.
+  // The entries of a column that belong to its history.
   struct Bounds {
     SequenceNumber written_after = 0;
     SequenceNumber written_by = kMaxSequence;
@@ -58,18 +58,18 @@ class ColumnHistory {
     const PastRules* past = nullptr;  // their ages
   };
 
-  // Asked now and then by what may take long; false: give up.
+  // Called now and then by operations that may take long. False: give up.
   using GoOn = absl::FunctionRef<bool()>;
 
   void Clear();
-  // Adds the entries of the column with this prefix, from where the cursor stands. Leaves it behind
-  // them; look at its status. False: given up.
+  // Adds the entries of the column with this prefix, from the cursor's position, and moves the
+  // cursor past them. Check its status afterwards. False: given up.
   bool AddColumn(EntryCursor* entries, std::string_view column_prefix, const Bounds& bounds,
                  GoOn go_on);
   // Adds the deletions of the column's row and family that are within the bounds.
   void AddWideDeletions(const DeletionTracker& deletions, const Bounds& bounds);
 
-  // One thing that happened at a timestamp, in any order.
+  // One event at a timestamp. Events may be added in any order.
   void Add(int64_t timestamp, EntryVersion version, EntryKind kind) {
     events_.push_back({version.sequence, timestamp, version.ordinal, kind});
   }
@@ -77,20 +77,20 @@ class ColumnHistory {
   void AddWideDeletion(EntryVersion version) {
     events_.push_back({version.sequence, 0, version.ordinal, EntryKind::kDeleteColumn});
   }
-  // The largest sequence number that AddColumn and AddWideDeletions have met, within the bounds or
+  // The largest sequence number that AddColumn and AddWideDeletions have seen, within the bounds or
   // not.
   SequenceNumber last_met() const { return last_met_; }
 
-  // Plays it through, with the rules of the past, and `most` versions after the last of them.
+  // Replays the history with the past rules, and with `most` versions after the last of them.
   // False: given up.
   bool Play(absl::Span<const PastRules::Versions> past, int64_t most, GoOn go_on);
-  // What Play has come to: one life for each timestamp at which a cell ever was, newest first.
+  // The result of Play: one life for each timestamp at which a cell ever existed, newest first.
   const std::vector<Life>& lives() const { return lives_; }
-  // The one at a timestamp; null: there is none.
+  // The life at a timestamp, or null.
   const Life* FindLife(int64_t timestamp) const;
 
  private:
-  // Events are numbered from 1 on.
+  // Events are numbered from 1.
   using EventNumber = ExistenceIndex::EventNumber;
 
   struct Event {
@@ -103,7 +103,7 @@ class ColumnHistory {
   };
   // A change of the rule is an event, too.
   static constexpr EntryKind kRuleChange{0};
-  // From this event on, this many versions are kept.
+  // From event `begin`, `most` versions are kept.
   struct RuleSpan {
     EventNumber begin;
     int64_t most;
@@ -117,8 +117,8 @@ class ColumnHistory {
   void NumberEvents(absl::Span<const PastRules::Versions> past, int64_t most);
   // The events at one timestamp, in their order.
   void PlayTimestamp(absl::Span<const EventNumber> events);
-  // The event that ends the cell that was written at `birth`, and is deleted or overwritten at
-  // `last` if it is still there.
+  // The event that ends the cell that was written at `birth`, and that is deleted or overwritten at
+  // `last` if the rule does not end it before.
   EventNumber FindEnd(EventNumber birth, EventNumber last) const;
 
   std::vector<Event> events_;

@@ -10,7 +10,7 @@
 namespace bigtable {
 namespace {
 
-// The rows from the first to the last of some keys.
+// A range of rows, both ends inclusive.
 struct RowSpan {
   std::string_view first;  // row prefixes
   std::string_view last;
@@ -28,7 +28,7 @@ bool Contains(const std::vector<Ref<SSTable>>& files, const SSTable* file) {
                      [&](const Ref<SSTable>& f) { return f.get() == file; });
 }
 
-// The files of a run that share a row with one of `others`, or with one another that does.
+// The files of `run` that share a row with one of `others`, or with another such file.
 std::vector<Ref<SSTable>> Overlapping(const SortedRun& run, std::vector<Ref<SSTable>> chosen,
                                       const std::vector<Ref<SSTable>>& others) {
   for (bool grown = true; grown;) {
@@ -63,16 +63,16 @@ std::vector<Ref<SSTable>> Named(const SortedRun& run, const std::vector<uint64_t
   return files;
 }
 
-// Whether a file may become a part of the output as it is.
+// Whether a file may become a part of the output unchanged.
 bool CanMove(const SSTable& file, bool is_major) {
-  // At the bottom, deletions and what only helps to count versions would stay for ever.
+  // In the oldest run, deletions and shadows of a moved file would stay for ever.
   if (!is_major) return true;
-  // One that cannot be opened is read, and that says why.
+  // A file that cannot be opened is read, and the read reports the error.
   if (file.info().deletions() > 0 || !file.EnsureOpen().ok()) return false;
   return file.properties().Count(EntryCount::kShadow) == 0;
 }
 
-// Takes the files out of `merged` that share no row with any other.
+// Moves the files that share no row with any other from `merged` to `moved`.
 void TakeMoved(CompactionInputs* inputs) {
   struct Span {
     RowSpan rows;

@@ -1,5 +1,5 @@
-// What a pick of a policy means for the files: which are merged, which move as they are, and what
-// has to go with them.
+// The files of a policy's pick: which are merged, which move unchanged, and which must be included
+// with them.
 #ifndef BIGTABLE_COMPACTION_COMPACTION_INPUTS_H_
 #define BIGTABLE_COMPACTION_COMPACTION_INPUTS_H_
 
@@ -17,29 +17,31 @@ namespace bigtable {
 struct CompactionInputs {
   // From new to old; each has at least one file.
   std::vector<SortedRun> merged;
-  // These share no row with another input: they become a part of the output untouched. In key
-  // order.
+  // These share no row with another input and become a part of the output unchanged. In key order.
   std::vector<Ref<SSTable>> moved;
-  // Removed, unread.
+  // Removed without being read.
   std::vector<Ref<SSTable>> dropped;
-  // No older file has anything of the rows that are merged: what their deletions hide is all here.
+  // No older file has entries of the merged rows, so all that their deletions hide is in the
+  // inputs.
   bool is_major = false;
-  // The run of which the output becomes a part, as it was: the oldest of those that were picked.
-  // What stands between it and a newer input in age shares no row with the output, so that the
-  // output may count as that old.
+  // The files of the run that the output joins: the oldest of the picked runs. Files whose age is
+  // between this run and a newer input share no row with the output, so the output may count as
+  // that old.
   std::vector<Ref<SSTable>> target;
 };
 
 // `runs` from new to old. With `rewrite_all` nothing is moved.
 //
-// Rows are kept together: of a row that is in a file which takes part, everything takes part that
-// is in the picked runs and could be hidden by it, or hide it from being dropped in a later one.
+// Rows are kept together: a file that is pushed takes along all files of its run and of the next
+// run that share a row with it, directly or through another such file. Their entries could hide its
+// entries, or be hidden by them.
 CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const CompactionPick& pick,
                               bool rewrite_all);
 
-// An estimate of which part of a file's rows, from 0 to 1, is also in older runs: some of its keys
-// are looked up in their filters. Costs some hundred filter probes; rows that runs without filters
-// could have count as there. Nothing if that would open a file (SSTable::Defer).
+// An estimate of the part of a file's rows, from 0 to 1, that is also in older runs. Some of its
+// keys are looked up in the filters of these runs. Costs some hundred filter probes. Rows that a
+// run without filters could have count as present. nullopt if the estimate would have to open a
+// file (SSTable::Defer).
 std::optional<double> EstimateOverwriting(const SSTable& file, const std::vector<SortedRun>& runs,
                                           size_t first_older);
 

@@ -1,5 +1,5 @@
-// The cursors of one read, which are of several types: the first ones lie inside the pool, so that
-// a read of a few sources takes no memory from the heap. They live until Clear().
+// The cursors of one read, which are of several types. The first ones are inside the pool, so that
+// a read of a few sources allocates no heap memory. They live until Clear().
 #ifndef BIGTABLE_COMPACTION_CURSOR_POOL_H_
 #define BIGTABLE_COMPACTION_CURSOR_POOL_H_
 

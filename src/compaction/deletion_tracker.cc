@@ -23,7 +23,7 @@ void DeletionTracker::Add(EntryKind kind, EntryVersion version, uint32_t group_i
       column_.Add(version);
       break;
     case EntryScope::kTimestamp:
-      return;  // cursors see by themselves what comes behind it at its timestamp
+      return;  // cursors handle deletions of a timestamp themselves
   }
   hidden_before_ = std::max(hidden_before_, version);
 }

@@ -1,13 +1,13 @@
-// What is hidden where a cursor stands, by deletions that are wider than a cell: those of its row,
-// its family and its column. A deletion hides every entry in its scope with a smaller version.
+// The deletions at a cursor's position that are wider than a cell: those of its row, its family and
+// its column. A deletion hides every entry in its scope with a smaller version.
 //
-// The one place that knows this, for reads and for compactions. A read asks whether a version is
-// hidden (Hides), since it adds only what it may see. A compaction asks for the first later
-// deletion (FirstAfter), since a snapshot may stand between the two.
+// Reads and compactions both use this class. A read only needs whether a version is hidden (Hides),
+// since it adds only deletions that it may see. A compaction needs the first later deletion
+// (FirstAfter), since a snapshot may be between the two.
 //
 // The cursor reports each row, family and column that it enters, in this order, and adds the
-// deletions that it meets there, which come from new to old. Without deletions all of this is
-// comparisons and copies of versions; no list is touched. One thread at a time.
+// deletions that it finds there, which come from new to old. Without deletions this only compares
+// and copies versions, and touches no list. One thread at a time.
 #ifndef BIGTABLE_COMPACTION_DELETION_TRACKER_H_
 #define BIGTABLE_COMPACTION_DELETION_TRACKER_H_
 
@@ -30,7 +30,7 @@ class DeletionTracker {
     if (std::exchange(has_row_deletions_, false)) [[unlikely]]
       rows_.clear();
   }
-  // Deletions of the row are for one locality group each: the family's counts.
+  // Deletions of the row are stored per locality group. Only those of the family's group apply.
   void EnterFamily(uint32_t group_id) {
     group_id_ = group_id;
     family_.Clear();
@@ -40,15 +40,15 @@ class DeletionTracker {
     column_.Clear();
     hidden_before_ = family_hidden_before_;
   }
-  // All of these, where no deletion comes before the first cell of the row: requires !has_wide(),
-  // so that none of the last row is left.
+  // Same as the three calls above, for a row whose first cell has no deletion before it. Requires
+  // !has_wide(), so that nothing is left of the last row.
   void EnterPlain() {
     column_.Clear();
     hidden_before_ = family_hidden_before_ = EntryVersion();
   }
 
-  // A deletion of `kind`, which is not of a timestamp, where the cursor stands. One of the row is
-  // for the locality group `group_id`.
+  // Adds a deletion of `kind` at the cursor's position; not one of a timestamp. A deletion of the
+  // row is for the locality group `group_id`.
   void Add(EntryKind kind, EntryVersion version, uint32_t group_id);
 
   // Whether there are deletions of the row or of the family.
@@ -70,8 +70,8 @@ class DeletionTracker {
   }
 
  private:
-  // Deletions of one scope, from new to old. The newest lies apart: mostly it is the only one, or
-  // there is none, and then no memory is allocated.
+  // Deletions of one scope, from new to old. The newest is stored apart: usually it is the only
+  // one, or there is none, and then no memory is allocated.
   class List {
    public:
     bool empty() const { return newest_.sequence == 0; }  // the first is 1
@@ -104,7 +104,7 @@ class DeletionTracker {
     List list;
   };
 
-  // Of the current group; null: there is none.
+  // Those of the current group; null if there are none.
   const List* OfRow() const;
   EntryVersion NewestOfRow() const;
   EntryVersion FindFirstAfter(EntryVersion version) const;

@@ -48,7 +48,7 @@ void ExistenceIndex::Reset(EventNumber last) {
 void ExistenceIndex::Add(const Existence& existence) {
   there_.Add(existence.begin, 1);
   if (existence.end <= last_) there_.Add(existence.end, -1);
-  if (existence.before_ended == existence.begin) return;  // it goes on: nobody counts it anew
+  if (existence.before_ended == existence.begin) return;  // it continues: not counted again
   before_ended_[existence.begin] = existence.before_ended;
   if (existence.before_ended == 0) {
     first_.Add(existence.begin, 1);

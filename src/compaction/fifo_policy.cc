@@ -11,8 +11,8 @@ std::optional<CompactionPick> FifoPolicy::Pick(const GroupSummary& group) const 
   CompactionPick drop{.kind = CompactionPick::Kind::kDrop};
   for (size_t i = 0; i < group.runs.size(); ++i) {
     const std::vector<FileSummary>& files = group.runs[i].files;
-    // What deletes more than single cells may hide cells that are not expired, in older files or
-    // beside it.
+    // A deletion that is wider than a cell may hide unexpired cells, in older files or in the same
+    // run.
     const bool hides_nothing_else =
         i + 1 == group.runs.size() && std::all_of(files.begin(), files.end(), is_expired);
     for (const FileSummary& file : files) {

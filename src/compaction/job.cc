@@ -13,7 +13,7 @@
 namespace bigtable {
 namespace {
 
-// The files of one run of a job, removed again unless it ends well.
+// The output files of a job. They are removed unless the job succeeds.
 class Outputs {
  public:
   explicit Outputs(const CompactionJob* job) : job_(job) {}
@@ -39,7 +39,7 @@ class Outputs {
   }
 
  private:
-  // Whether `key` is behind one of the job's splits, and the key before was not.
+  // Whether a split of the job is between the last key and `key`.
   bool PassesSplit(std::string_view key) {
     const size_t before = next_split_;
     while (next_split_ < job_->split_at.size() && job_->split_at[next_split_] <= key) ++next_split_;
@@ -94,7 +94,7 @@ absl::Status CheckGoesOn(const CompactionJob& job) {
   return job.limits.Check("the compaction");
 }
 
-// Waits as long as the rate limit asks for, unless the job is to end.
+// Waits for the rate limit, unless the job is to end.
 absl::Status PayFor(const CompactionJob& job, uint64_t bytes) {
   if (job.rate_limiter == nullptr) return CheckGoesOn(job);
   return job.rate_limiter->Pay(bytes, [&] { return CheckGoesOn(job); });
@@ -105,7 +105,7 @@ absl::Status PayFor(const CompactionJob& job, uint64_t bytes) {
 absl::StatusOr<std::vector<SSTableInfo>> CompactionJob::Run(EntryCursor* input) const {
   constexpr uint64_t kPayEvery = 256 << 10;
   Outputs outputs(this);
-  // What is read counts, and what is written.
+  // Both what is read and what is written count.
   CollectingCursor entries(input, &retention, major,
                            [this](uint64_t bytes) { return PayFor(*this, bytes); });
   uint64_t unpaid = 0;

@@ -5,7 +5,7 @@
 namespace bigtable {
 namespace {
 
-// The file of `from` with the fewest bytes below it for each of its own.
+// The file of `from` with the fewest overlapping bytes in `to` for each of its own.
 size_t CheapestToPush(const RunSummary& from, const RunSummary& to) {
   size_t cheapest = 0;
   double least = 0;
@@ -34,8 +34,8 @@ std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) con
   size_t fresh = 0;
   while (fresh < runs.size() && runs[fresh].bytes <= small) ++fresh;
   if (fresh >= kMaxFresh) return CompactionPick{.first = 0, .count = fresh};
-  // What is small is all at the new end now, so that every level may become as small as that:
-  // nothing is neither fresh nor bound to be smaller than the next.
+  // Small runs are all at the new end now. So every level may shrink to that size, and each run is
+  // either fresh or limited by the next level.
   for (size_t level = fresh; level + 1 < runs.size(); ++level) {
     const uint64_t most = std::max(runs[level + 1].bytes / fanout_, small);
     if (runs[level].bytes <= most) continue;

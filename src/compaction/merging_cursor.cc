@@ -46,7 +46,7 @@ void MergingCursor::SeekToLast() {
 
 void MergingCursor::NextOfMany() {
   if (!forward_) {
-    // The others stand before the shown entry: bring them behind it.
+    // The others are before the current entry: move them past it.
     const std::string key(key_);
     Seek(key);
     if (!valid_) return;
@@ -74,12 +74,12 @@ void MergingCursor::SortAll() {
             [](const EntryCursor* a, const EntryCursor* b) { return Less(a->key(), b->key()); });
 }
 
-// The first has moved on and the others are in order: brings it to its place.
+// Only the first cursor has moved: sorts it into the ordered others.
 inline void MergingCursor::SortIn() {
   EntryCursor* const moved = order_[0];
   const std::string_view key = moved->key();
   if (Less(key, order_[1]->key())) return;
-  // Behind the second; the others are searched by halves.
+  // After the second; binary search among the others.
   size_t low = 1;
   for (size_t high = order_.size() - 1; low < high;) {
     const size_t middle = low + (high - low + 1) / 2;

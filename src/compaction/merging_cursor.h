@@ -1,11 +1,10 @@
-// Several sorted sequences read as one: memtables and sorted runs, of one locality group or of
-// several, merged by key. One thread at a time.
+// Several sorted sequences merged by key: memtables and sorted runs, of one or several locality
+// groups. One thread at a time.
 //
-// The cursors that have an entry stand in a list in the order of their keys, and the first one's
-// entry is shown. Moving on moves the first and sorts it in again: where runs alternate in long
-// stretches that is one comparison, where they are shuffled the logarithm of their number, and with
-// one cursor left, which is the common case of a scan over compacted data, there is nothing to
-// compare.
+// The cursors that have an entry are in a list ordered by key, and the entry of the first is the
+// current one. Next moves the first cursor and sorts it in again. That is one comparison where runs
+// alternate in long stretches, and the logarithm of their number where they are shuffled. With one
+// cursor left, the usual case of a scan of compacted data, there is nothing to compare.
 #ifndef BIGTABLE_COMPACTION_MERGING_CURSOR_H_
 #define BIGTABLE_COMPACTION_MERGING_CURSOR_H_
 
@@ -24,7 +23,7 @@ class MergingCursor final : public EntryCursor {
   // The children outlive this cursor. No two of them have the same key.
   void Add(EntryCursor* child) { children_.push_back(child); }
   size_t children() const { return children_.size(); }
-  // Without children, as new.
+  // Removes all children.
   void Clear();
 
   void Seek(std::string_view target) override;
@@ -40,25 +39,25 @@ class MergingCursor final : public EntryCursor {
       EndOf(only_);
     }
   }
-  // Goes to the first entry at which a child stands: they were put there before they were added.
+  // Goes to the first entry of the children, which were positioned before they were added.
   void Start() { Rebuild(); }
-  // After an error: goes on without the children that failed, if none of them can have more of this
-  // row (EntryCursor::FailedBehind), which the prefix is of. False: one of them can. Until the next
-  // seek only entries of the row are worth looking at.
+  // After an error: continues without the children that failed, if none of them can have more
+  // entries of the row with this prefix (EntryCursor::FailedBehind). False: one of them can. Before
+  // the next seek, only entries of the row are valid results.
   bool LeaveFailed(std::string_view row_prefix);
-  // Also after an error: the smallest key at which a child stands; empty: at none. Until one moves.
+  // The smallest key of the children, also after an error; empty if none has an entry. Valid until
+  // one moves.
   std::string_view SmallestKey() const;
-  // Seek for a target that is after the shown entry: children that are there already stay.
+  // Seek for a target after the current entry: children that are already there do not move.
   // Requires valid().
   void SeekForward(std::string_view target);
 
  private:
-  // Shows the only or the smallest of the children as they stand; the first one's error if any of
-  // them has failed.
+  // Takes the smallest of the children at their positions; the error of the first that has failed.
   void Rebuild();
-  // Of those that stand at an entry, and there is no error then.
+  // Same, among the children with an entry, without an error.
   void ShowSmallest();
-  // Shows the child that has the largest key, all of which are before a target.
+  // Takes the child with the largest key; all are before a target.
   void ShowLargest();
   void Show(const EntryCursor* child) {
     key_ = child->key();
@@ -67,22 +66,22 @@ class MergingCursor final : public EntryCursor {
     valid_ = true;
   }
   void NextOfMany();
-  // The first child in order is not valid any more: shows the next one.
+  // The first child in the list is no longer valid: takes the next one.
   void EndOf(const EntryCursor* first);
   void SortIn();
   void SortAll();
-  // The order has changed.
+  // Called when the list has changed.
   void NoteOnly() {
     only_ = order_.size() == 1 && shortcuts_.Has(Shortcut::kMergeOne) ? order_[0] : nullptr;
   }
 
   absl::InlinedVector<EntryCursor*, 8> children_;
   absl::InlinedVector<EntryCursor*, 8> order_;
-  // The one that is left, if it can be moved on alone.
+  // The last child that is left, if it can be moved on its own.
   EntryCursor* only_ = nullptr;
   ShortcutSet shortcuts_ = Shortcuts();
-  // Whether the children stand at or after the shown entry, as Next() needs. After SeekBefore and
-  // SeekToLast only the shown one is of use.
+  // Whether the children are at or after the current entry, as Next() requires. After SeekBefore
+  // and SeekToLast, only the child with the current entry is positioned.
   bool forward_ = true;
 };
 

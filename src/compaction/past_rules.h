@@ -1,21 +1,21 @@
-// The rules that a family had before the present one. What a rule has let go stays gone, whether or
-// not a compaction ran while it was in force: so what came before a change of the rule is judged by
-// the rule that was in force then, and what that has left by the present one. Plain value.
+// The rules that a family had before the present one. Cells that a rule has collected stay
+// collected, whether or not a compaction ran while it was in force. So entries before a change are
+// judged by the rule of that time, and then those that it keeps by the present one. Plain value.
 //
 // A change has a sequence number of its own, which no mutation has. MaxVersions and MaxAge are kept
 // apart:
 //
-// * MaxVersions: the changes cut the history of a column into spans, and in each its own rule is in
-//   force. A version is gone once as many newer timestamps as the rule of the span says have been
-//   there since it was written, or since the span began if that was later. So at each change
-//   counting begins anew, with the cells that are there. (What is deleted while no rule is in force
-//   leaves no trace, which is why nothing else could be counted.)
-// * MaxAge: what a rule has come to when it is loosened is a timestamp; entries before the change
-//   with a smaller one are gone, as if they had never been. A rule that is tightened lets go by
-//   itself what the one before has.
+// * * MaxVersions: the changes divide the history of a column into spans, each with its own rule.
+//   The rule of a span keeps n versions. A version is collected once n newer timestamps have
+//   existed since it was written, or since the span began if that was later. So at each change
+//   counting begins anew, with the cells that exist then. (Cells that are deleted while no rule is
+//   in force leave no trace, so nothing else could be counted.)
+// * * MaxAge: when a rule is loosened, it has come to a timestamp. Entries before the change with a
+//   smaller timestamp are collected, as if they had never existed. A rule that is tightened
+//   collects all that the one before it has collected.
 //
-// A read at a moment before a change sees what was there at that moment, as far as all later rules
-// would keep it.
+// A read at a snapshot before a change sees the cells of that snapshot that all later rules would
+// keep.
 #ifndef BIGTABLE_COMPACTION_PAST_RULES_H_
 #define BIGTABLE_COMPACTION_PAST_RULES_H_
 
@@ -28,30 +28,30 @@
 
 namespace bigtable {
 
-// Of MaxVersions: no limit.
+// For MaxVersions: no limit.
 inline constexpr int64_t kAllVersions = std::numeric_limits<int64_t>::max();
 
 struct PastRules {
-  // In force up to, but without, the sequence number `before`.
+  // In force before the sequence number `before`.
   struct Versions {
     SequenceNumber before = 0;
     int64_t most = kAllVersions;
     friend bool operator==(const Versions&, const Versions&) = default;
   };
-  // Lets go entries before that sequence number with a smaller timestamp.
+  // Collects entries before that sequence number with a smaller timestamp.
   struct Age {
     SequenceNumber before = 0;
     int64_t min_timestamp = 0;
     friend bool operator==(const Age&, const Age&) = default;
   };
-  std::vector<Versions> versions;  // ascending; each is another rule than the next
+  std::vector<Versions> versions;  // ascending; each differs from the next
   std::vector<Age> ages;           // ascending, with timestamps descending: each adds something
 
   bool empty() const { return versions.empty() && ages.empty(); }
-  // The last change of either, or of the number of versions; 0: there was none.
+  // The last change of either, or of MaxVersions; 0 if there was none.
   SequenceNumber last_change() const { return LastChangeUpTo(kMaxSequence); }
   SequenceNumber versions_changed() const { return versions.empty() ? 0 : versions.back().before; }
-  // The last change of either that is not after `sequence`; 0: none.
+  // The last change of either at or before `sequence`; 0 if there was none.
   SequenceNumber LastChangeUpTo(SequenceNumber sequence) const {
     SequenceNumber last = 0;
     for (const Versions& rule : versions) {
@@ -62,14 +62,14 @@ struct PastRules {
     }
     return last;
   }
-  // What was written from here on lost no version to a rule that keeps fewer than `most`.
+  // Entries from this sequence number on lost no version to a rule that keeps fewer than `most`.
   SequenceNumber LoosenedBefore(int64_t most) const {
     for (auto rule = versions.rbegin(); rule != versions.rend(); ++rule) {
       if (rule->most < most) return rule->before;
     }
     return 0;
   }
-  // Whether a MaxAge of the past has let go what was written then, at that timestamp.
+  // Whether a past MaxAge has collected the entry with this sequence number and timestamp.
   bool HasExpired(SequenceNumber sequence, int64_t timestamp) const {
     for (const Age& rule : ages) {
       if (sequence < rule.before && timestamp < rule.min_timestamp) return true;
@@ -77,9 +77,9 @@ struct PastRules {
     return false;
   }
 
-  // At `change`, which is later than all before, MaxVersions is not `most` any more.
+  // Records that MaxVersions was `most` before `change`, which is later than all changes before.
   void EndVersions(int64_t most, SequenceNumber change) { versions.push_back({change, most}); }
-  // At `change`, MaxAge does not let go any more what is before `min_timestamp`.
+  // Records that MaxAge collected timestamps below `min_timestamp` before `change`.
   void EndAge(int64_t min_timestamp, SequenceNumber change) {
     while (!ages.empty() && ages.back().min_timestamp <= min_timestamp) ages.pop_back();
     ages.push_back({change, min_timestamp});

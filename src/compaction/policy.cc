@@ -16,7 +16,7 @@ std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group) {
     case CompactionStyle::kNone:
       return std::make_unique<NoCompactionPolicy>();
   }
-  // Not reached: a schema has no other style. One that does nothing loses nothing.
+  // Not reached: a schema has no other style. A policy that does nothing loses no data.
   return std::make_unique<NoCompactionPolicy>();
 }
 

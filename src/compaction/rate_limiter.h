@@ -1,8 +1,8 @@
-// Holds compactions to a number of bytes a second. Thread-safe.
+// Limits compactions to a number of bytes a second. Thread-safe.
 //
-// Bytes are paid for after they were used: Pay() adds them to a debt that the rate works off, and
-// waits until less than a tenth of a second of it is left. A new rate forgives the debt, and is
-// heard at once.
+// Bytes are paid for after use. Pay() adds them to a debt that shrinks at the rate, and waits until
+// less than a tenth of a second of it is left. A new rate cancels the debt and takes effect at
+// once.
 #ifndef BIGTABLE_COMPACTION_RATE_LIMITER_H_
 #define BIGTABLE_COMPACTION_RATE_LIMITER_H_
 
@@ -20,7 +20,7 @@ namespace bigtable {
 
 class RateLimiter {
  public:
-  // How long whoever waits does not look whether it is to end, unless it is woken.
+  // The interval at which a waiting thread calls `check`, unless it is woken.
   static constexpr absl::Duration kLook = absl::Milliseconds(20);
 
   // 0: no limit.
@@ -33,8 +33,8 @@ class RateLimiter {
     changed_.SignalAll();
   }
 
-  // Waits as long as the rate asks for, unless `check` has an error: then it returns that. It is
-  // called with a lock held, so it must take none.
+  // Waits as long as the rate requires, unless `check` has an error: then it returns that. `check`
+  // is called with a lock held, so it must take none.
   absl::Status Pay(uint64_t bytes, absl::FunctionRef<absl::Status()> check) {
     MutexLock lock(&mutex_);
     if (rate_ > 0) {
@@ -49,7 +49,7 @@ class RateLimiter {
     }
   }
 
-  // A thread that waits looks whether it is to end.
+  // Makes waiting threads call `check`.
   void Wake() {
     MutexLock lock(&mutex_);
     changed_.SignalAll();

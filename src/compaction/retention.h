@@ -1,5 +1,5 @@
-// What a compaction needs to know to tell what may go: the families with their rules, and who may
-// still look. Plain value.
+// What a compaction must know to drop entries: the families with their rules, and the reads that
+// may still come. Plain value.
 #ifndef BIGTABLE_COMPACTION_RETENTION_H_
 #define BIGTABLE_COMPACTION_RETENTION_H_
 
@@ -18,10 +18,10 @@ namespace bigtable {
 
 struct RetainedFamily {
   std::string name;
-  // Entries that were written before are of an earlier family of this name, and gone.
+  // Entries that were written before belong to an earlier family of this name, and are dropped.
   SequenceNumber created = 0;
   std::optional<int64_t> max_versions;
-  // Cells with older timestamps are past their age.
+  // Cells with smaller timestamps are past their age limit.
   int64_t min_timestamp = std::numeric_limits<int64_t>::min();
   PastRules past = {};
 
@@ -31,15 +31,16 @@ struct RetainedFamily {
 };
 
 struct Retention {
-  std::vector<RetainedFamily> families;  // by name; entries of others are gone
-  // The moments that are read: those of the snapshots, ascending. The present is always read.
+  std::vector<RetainedFamily> families;  // by name; entries of other families are dropped
+  // The sequence numbers of the snapshots, ascending. The present can always be read, too.
   std::vector<SequenceNumber> snapshots;
   // Everything that the compaction reads was visible when it began.
   SequenceNumber present = kMaxSequence;
-  // Of the rows that the compaction reads, it reads everything that was written up to here; what it
-  // does not read was written later. 0: nobody knows.
+  // Of the rows that the compaction reads, it reads everything that was written up to this number;
+  // entries that it does not read were written later. 0: unknown.
   SequenceNumber complete_through = 0;
-  // A rule is being changed: until it is clear which rule judges what, nothing is collected.
+  // A rule is being changed. Nothing is collected before it is clear which rule applies to which
+  // entries.
   bool held = false;
 
   const RetainedFamily* Find(std::string_view name) const {
@@ -48,12 +49,12 @@ struct Retention {
                          [](const RetainedFamily& f, std::string_view n) { return f.name < n; });
     return family != families.end() && family->name == name ? &*family : nullptr;
   }
-  // Whether some snapshot sees the moment from `from` up to, but without, `to`.
+  // Whether a snapshot is in [from, to).
   bool SeenBetween(SequenceNumber from, SequenceNumber to) const {
     const auto snapshot = std::lower_bound(snapshots.begin(), snapshots.end(), from);
     return snapshot != snapshots.end() && *snapshot < to;
   }
-  // What was written up to here looks the same to everybody who still reads.
+  // Entries up to this number look the same to all reads that may still come.
   SequenceNumber horizon() const { return snapshots.empty() ? present : snapshots.front(); }
 };
 

@@ -5,7 +5,7 @@
 namespace bigtable {
 namespace {
 
-// How many runs come together from `first` on.
+// The number of runs that join, beginning with `first`.
 size_t SimilarFrom(const std::vector<RunSummary>& runs, size_t first) {
   uint64_t together = runs[first].bytes;
   size_t count = 1;

@@ -95,7 +95,8 @@ void RunCursor::Seek(std::string_view target) {
 
 void RunCursor::SeekBefore(std::string_view target) {
   size_t index = run_->FindFile(target);
-  // The file that could hold the target may hold nothing before it: then the one before ends so.
+  // The file that could hold the target may have nothing before it; then the last entry of the file
+  // before is the result.
   if (index == run_->files.size() || run_->files[index]->info().smallest_key >= target) {
     if (!Open(index - 1)) return;  // SIZE_MAX before the first
     cursor_->SeekToLast();

@@ -1,5 +1,5 @@
-// A row of SSTables whose key ranges do not overlap, in key order: it is read like one SSTable, and
-// counts as one. Plain value; the cursor is for one thread at a time.
+// SSTables whose key ranges do not overlap, in key order. They are read like one SSTable, and count
+// as one. Plain value; the cursor is for one thread at a time.
 #ifndef BIGTABLE_COMPACTION_SORTED_RUN_H_
 #define BIGTABLE_COMPACTION_SORTED_RUN_H_
 
@@ -31,23 +31,23 @@ struct SortedRun {
 
   // The index of the first file whose largest key is at or after `key`; files.size() if none is.
   size_t FindFile(std::string_view key) const;
-  // Makes FindFile fast and SplitsRows exact, until `files` is changed: for runs that are searched
-  // often.
+  // Makes FindFile fast and SplitsRows exact, for runs that are searched often. Valid until `files`
+  // changes.
   void MakeFences();
-  // Without the files.
+  // Not counting the files.
   size_t memory() const { return files.capacity() * sizeof(Ref<SSTable>) + fences_.memory(); }
-  // Whether a row may go on from one file to the next.
+  // Whether a row may continue from one file to the next.
   bool SplitsRows() const { return splits_rows_; }
 
  private:
-  KeyFences fences_;  // the files' largest keys; as many as there are files, or not made
+  KeyFences fences_;  // the files' largest keys; one per file, or not made
   bool splits_rows_ = true;
 };
 
-// Whether no row can be in a file of `a` and in one of `b`. (Keys alone do not tell: those of two
-// versions of one cell are different.)
+// Whether no row can be both in a file of `a` and in one of `b`. (Comparing keys is not enough:
+// those of two versions of one cell differ.)
 bool AreDisjoint(const SortedRun& a, const SortedRun& b);
-// One run of the files of both, which must be disjoint.
+// One run with the files of both, which must be disjoint.
 SortedRun Joined(const SortedRun& a, const SortedRun& b);
 
 class RunCursor final : public EntryCursor {
@@ -62,15 +62,16 @@ class RunCursor final : public EntryCursor {
   void Next() override;
   bool FailedBehind(std::string_view row_prefix) const override;
 
-  // The file that the cursor stands in, or that it could not read; null: none yet.
+  // The file of the cursor's position, or the file that it could not read; null before the first
+  // seek.
   const SSTable* file() const {
     return index_ < run_->files.size() ? run_->files[index_].get() : nullptr;
   }
 
  private:
-  // Puts the cursor into file `index`; false, and invalid, if there is no such file.
+  // Moves the cursor to file `index`. False, and invalid, if there is no such file.
   bool Open(size_t index);
-  // Shows what the file's cursor stands at.
+  // Takes the entry of the file's cursor.
   void Show();
 
   const SortedRun* const run_;
