@@ -40,7 +40,7 @@ enum ScanRequestFlag : uint8_t {
   kAllScanRequestFlags = 127,
 };
 enum ScanResponseFlag : uint8_t {
-  kMoved = 1,
+  kSuperseded = 1,
   kHasRest = 2,
   kRestHasEnd = 4,
   kAllScanResponseFlags = 7,
@@ -56,7 +56,7 @@ std::string Finish(std::string message) {
 }
 
 void AppendTimeout(std::string* out, absl::Duration timeout) {
-  // What has passed already is none; of infinity this is the largest number.
+  // A negative timeout becomes 0; infinity becomes the largest number.
   const int64_t micros = absl::ToInt64Microseconds(std::max(timeout, absl::ZeroDuration()));
   AppendFixed64(out, static_cast<uint64_t>(micros));
 }
@@ -73,7 +73,7 @@ absl::Status Bad(Kind kind, std::string_view what) {
       Cat("a bad message, ", kKindNames[static_cast<int>(kind)], ": ", what));
 }
 
-// What is between the head and the checksum.
+// Returns the fields between the head and the checksum.
 absl::StatusOr<std::string_view> Open(Kind kind, std::string_view bytes) {
   constexpr size_t kHead = 2;
   constexpr size_t kTail = 8;
@@ -170,7 +170,7 @@ absl::StatusOr<MutateRequest> DecodeMutateRequest(std::string_view bytes) {
   request.id.slot = static_cast<uint32_t>(slot);
   request.durability = static_cast<Durability>(durability);
   const uint64_t count = in.Varint();
-  // As many as there are bytes for, whatever the count says.
+  // At most as many as there are bytes for, whatever the count is.
   for (uint64_t i = 0; i < count && in.ok(); ++i) {
     const std::string_view row = in.LengthPrefixed();
     request.mutations.push_back({row, in.LengthPrefixed()});
@@ -262,7 +262,7 @@ absl::StatusOr<ScanRequest> DecodeScanRequest(std::string_view bytes) {
 std::string EncodeMessage(const ScanResponse& response) {
   std::string out = Begin(Kind::kScanResponse);
   const bool has_end = response.rest.has_value() && response.rest->end().has_value();
-  out.push_back(static_cast<char>((response.superseded ? kMoved : 0) |
+  out.push_back(static_cast<char>((response.superseded ? kSuperseded : 0) |
                                   (response.rest.has_value() ? kHasRest : 0) |
                                   (has_end ? kRestHasEnd : 0)));
   AppendStatus(&out, response.status);
@@ -282,7 +282,7 @@ absl::StatusOr<ScanResponse> DecodeScanResponse(std::string_view bytes) {
   if (flags > kAllScanResponseFlags || ((flags & kRestHasEnd) != 0 && (flags & kHasRest) == 0)) {
     return Bad(kKind, Cat("its flags are ", int{flags}));
   }
-  response.superseded = (flags & kMoved) != 0;
+  response.superseded = (flags & kSuperseded) != 0;
   BT_RETURN_IF_ERROR(ReadStatus(kKind, &in, &response.status));
   response.sequence = in.Varint();
   if ((flags & kHasRest) != 0) {

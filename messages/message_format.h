@@ -1,15 +1,16 @@
-// The messages of rpc/data_service.h as bytes. Whoever reads them trusts none: what is not a whole
-// message of the right kind is InvalidArgument, and says what is wrong with it.
+// The messages of rpc/data_service.h as bytes. Decoding trusts no bytes: if they are not a whole
+// message of the right kind, it returns InvalidArgument with the reason.
 //
 //   +---------+------+--------------+------------+
 //   | version | kind | fields       | checksum   |
 //   | 1       | 1    |              | fixed64    |
 //   +---------+------+--------------+------------+
 //
-// version is 1; the checksum (base/checksum.h) is of all before it. Numbers are varints where
-// nothing else is said; "text" is a length and as many bytes; a time is a fixed64 of microseconds
-// since 1970; a timeout is one of microseconds from when the message comes, none of them negative,
-// or 2^63 - 1 for none; what is marked with ? is there if the flag of its name is set.
+// version is 1; the checksum (base/checksum.h) covers all bytes before it. Numbers are varints
+// unless stated otherwise; "text" is a length and as many bytes; a time is a fixed64 of
+// microseconds since 1970; a timeout is a fixed64 of microseconds from the arrival of the message,
+// not negative, or 2^63 - 1 for none; a field marked with ? is present if the flag of its name is
+// set.
 //
 //   kind 1, MutateRequest
 //     server text | table | client fixed64 | slot | number | durability 1 byte |
@@ -25,12 +26,12 @@
 //     ?now time | row_limit | max_bytes | timeout | ?caller text
 //
 //   kind 4, ScanResponse
-//     flags 1 byte: 1 moved, 2 rest, 4 end | status | sequence | ?(rest) begin text | ?end text |
-//     cells text (rpc/cell_block.h)
+//     flags 1 byte: 1 superseded, 2 rest, 4 end | status | sequence | ?(rest) begin text |
+//     ?end text | cells text (rpc/cell_block.h)
 //
-// A status is its code in a byte, and its message, a text, unless the code is 0.
+// A status is its code in a byte, followed by its message, a text, unless the code is 0.
 //
-// Worked example, without the checksum: a ScanResponse that is moved:
+// Worked example, without the checksum: a ScanResponse with `superseded`:
 //   01 04 01 00 00 00
 #ifndef BIGTABLE_MESSAGES_MESSAGE_FORMAT_H_
 #define BIGTABLE_MESSAGES_MESSAGE_FORMAT_H_
@@ -44,9 +45,9 @@
 
 namespace bigtable {
 
-// Thread-safe. Encoding copies everything once; decoding copies what a response owns, while a
-// request's views are of `bytes`. What they return is well formed down to the cells; operations and
-// filters are checked by the server.
+// Thread-safe. Encoding copies everything once. Decoding copies what a response owns, while a
+// request has views of `bytes`. Decoded messages are well formed down to the cells; the server
+// checks operations and filters.
 std::string EncodeMessage(const MutateRequest& request);
 std::string EncodeMessage(const MutateResponse& response);
 std::string EncodeMessage(const ScanRequest& request);

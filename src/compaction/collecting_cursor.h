@@ -8,12 +8,12 @@
 //
 // MaxVersions counts cells even if they were deleted later, so its result must not change when they
 // are dropped:
-// * * A merging compaction turns hidden cells into shadows, which have no value, so that the count
+// * A merging compaction turns hidden cells into shadows, which have no value, so that the count
 //   and the order of events stay known. It drops cells with too many newer versions if nothing in
 //   the column was deleted: then the versions that stay suffice to show that the cells are
 //   collected. (For MaxVersions(1) an overwritten cell needs no shadow: the overwriting one counts
 //   as well.)
-// * * A major compaction replays the column's history up to its horizon (the oldest snapshot, or
+// * A major compaction replays the column's history up to its horizon (the oldest snapshot, or
 //   the present). Cells that are alive at the horizon stay. Of the others, those that count against
 //   a cell that stays leave a ghost: a deletion that records that a cell existed until then. At
 //   most n - i can count against the i-th newest cell, or it would be collected. So there are at

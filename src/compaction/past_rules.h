@@ -5,12 +5,12 @@
 // A change has a sequence number of its own, which no mutation has. MaxVersions and MaxAge are kept
 // apart:
 //
-// * * MaxVersions: the changes divide the history of a column into spans, each with its own rule.
+// * MaxVersions: the changes divide the history of a column into spans, each with its own rule.
 //   The rule of a span keeps n versions. A version is collected once n newer timestamps have
 //   existed since it was written, or since the span began if that was later. So at each change
 //   counting begins anew, with the cells that exist then. (Cells that are deleted while no rule is
 //   in force leave no trace, so nothing else could be counted.)
-// * * MaxAge: when a rule is loosened, it has come to a timestamp. Entries before the change with a
+// * MaxAge: when a rule is loosened, it has come to a timestamp. Entries before the change with a
 //   smaller timestamp are collected, as if they had never existed. A rule that is tightened
 //   collects all that the one before it has collected.
 //

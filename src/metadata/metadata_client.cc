@@ -18,12 +18,12 @@
 namespace bigtable {
 namespace {
 
-// Of one call: for ever, until the servers are to end. Then they are replaced soon or not at all,
-// and a message may still be lost some times.
+// The retries of one call: without limit, until the servers are to end. Then they are replaced soon
+// or not at all, and a message may still be lost a few times.
 class Retry {
  public:
   explicit Retry(MetadataServers* servers) : servers_(servers) {}
-  // Waits a little. False: it is of no use any more.
+  // Waits a little. False: give up.
   bool Wait() {
     const absl::Duration most = servers_->RetryTimeout();
     if (most < absl::InfiniteDuration()) {
@@ -44,13 +44,13 @@ absl::Status NoServer(std::string_view what) {
   return absl::UnavailableError(Cat(what, " is on no server at the moment"));
 }
 
-// All that is read of METADATA.
+// All reads of METADATA use this filter.
 std::string_view NewestOnly() {
   static const std::string encoded = EncodeFilter(Filter::Latest(1)).value();
   return encoded;
 }
 
-// Whether the response has as many rows as are wanted. 0: all are.
+// Whether the response has `row_limit` rows; 0: no limit, so never.
 bool IsEnough(const ScanResponse& response, uint64_t row_limit) {
   if (row_limit == 0) return false;
   CellBlockReader cells(response.cells);
@@ -61,7 +61,7 @@ bool IsEnough(const ScanResponse& response, uint64_t row_limit) {
 
 }  // namespace
 
-// --- Where a row is ---
+// --- Finding a row ---
 
 absl::StatusOr<MetadataClient::Location> MetadataClient::Locate(std::string_view row, bool waits) {
   if (RootRows().Contains(row)) return LocateRoot();
@@ -98,7 +98,7 @@ absl::StatusOr<MetadataClient::Location> MetadataClient::LocateInRoot(std::strin
   for (const TabletLocation& tablet : found) {
     DataService* const service = servers_->FindService(tablet.server);
     if (service == nullptr) continue;
-    // Those that it overlaps are no more what they were.
+    // Tablets that it overlaps have changed.
     std::erase_if(tablets_, [&](const auto& known) {
       const RowRange& rows = known.second.rows;
       return rows.Contains(tablet.rows.begin()) || tablet.rows.Contains(rows.begin());
@@ -107,7 +107,7 @@ absl::StatusOr<MetadataClient::Location> MetadataClient::LocateInRoot(std::strin
                               Location{tablet.rows, tablet.server, service});
   }
   const auto first = tablets_.find(found.front().rows.begin());
-  // What is known of one that is on no server may be of an earlier one.
+  // An entry for a tablet that is on no server may be outdated.
   if (first == tablets_.end() || !first->second.rows.Contains(row)) {
     return NoServer("a tablet of METADATA");
   }
@@ -178,7 +178,7 @@ std::optional<absl::Status> MetadataClient::TryMutate(absl::Span<const EncodedMu
   }
   BT_RETURN_IF_ERROR(CheckAnswer(request, *response));
   for (const absl::Status& status : response->statuses) {
-    // In its log, perhaps, but nobody will say that it is: see the top of the header.
+    // It may be in the server's log, but no response will confirm it: see the top of the header.
     if (absl::IsUnavailable(status) && servers_->HasEnded(location->server)) {
       Forget(*location);
       return std::nullopt;
@@ -191,7 +191,7 @@ std::optional<absl::Status> MetadataClient::TryMutate(absl::Span<const EncodedMu
 bool MetadataClient::AreTogether(absl::Span<const EncodedMutation> mutations) {
   if (mutations.size() <= 1) return true;
   const absl::StatusOr<Location> location = Locate(mutations.front().row, true);
-  // Mutate finds out.
+  // Mutate reports the error.
   if (!location.ok()) return true;
   for (const EncodedMutation& mutation : mutations) {
     if (!location->rows.Contains(mutation.row)) return false;
@@ -202,14 +202,14 @@ bool MetadataClient::AreTogether(absl::Span<const EncodedMutation> mutations) {
 // --- Reads ---
 
 absl::StatusOr<ScanResponse> MetadataClient::TryScan(const RowRange& range, uint64_t row_limit,
-                                                     std::optional<SequenceNumber> moment,
+                                                     std::optional<SequenceNumber> sequence,
                                                      bool waits) {
   BT_ASSIGN_OR_RETURN(const Location location, Locate(range.begin(), waits));
   absl::StatusOr<ScanResponse> response = location.service->Scan({.server = location.server,
                                                                   .table_id = kMetadataTableId,
                                                                   .range = range,
                                                                   .filter = NewestOnly(),
-                                                                  .sequence = moment,
+                                                                  .sequence = sequence,
                                                                   .row_limit = row_limit});
   if (!response.ok()) {
     if (!IsLost(response.status())) return response.status();
@@ -223,29 +223,29 @@ absl::StatusOr<ScanResponse> MetadataClient::TryScan(const RowRange& range, uint
 
 absl::StatusOr<ScanResponse> MetadataClient::Scan(const MetadataRead& read, const RowRange& range,
                                                   uint64_t row_limit,
-                                                  std::optional<SequenceNumber> moment) {
+                                                  std::optional<SequenceNumber> sequence) {
   for (Retry retry(servers_);;) {
-    absl::StatusOr<ScanResponse> response = TryScan(range, row_limit, moment, read.waits);
+    absl::StatusOr<ScanResponse> response = TryScan(range, row_limit, sequence, read.waits);
     if (!absl::IsUnavailable(response.status())) return response;
-    // Once more without waiting: what was remembered is forgotten by now.
-    if (!read.waits) return TryScan(range, row_limit, moment, false);
+    // Once more without waiting: the location was forgotten in the first try.
+    if (!read.waits) return TryScan(range, row_limit, sequence, false);
     if (!retry.Wait()) return response;
   }
 }
 
 absl::Status MetadataClient::Read(const MetadataRead& read,
                                   absl::FunctionRef<absl::Status(const ReadCell&)> sink) {
-  std::optional<SnapshotHold> moment;
+  std::optional<SnapshotHold> snapshot;
   uint64_t rows = 0;
   std::optional<RowRange> left = read.range;
   while (left.has_value()) {
     const uint64_t row_limit = read.row_limit == 0 ? 0 : read.row_limit - rows;
     std::optional<SequenceNumber> sequence;
-    if (moment.has_value()) sequence = moment->sequence();
+    if (snapshot.has_value()) sequence = snapshot->sequence();
     BT_ASSIGN_OR_RETURN(const ScanResponse response, Scan(read, *left, row_limit, sequence));
     const bool is_all = !response.rest.has_value() || IsEnough(response, row_limit);
-    if (!is_all && !moment.has_value()) {
-      moment.emplace(snapshots_);  // the first part is read once more, at the moment of all others
+    if (!is_all && !snapshot.has_value()) {
+      snapshot.emplace(snapshots_);  // reads the first part again, at the snapshot
       continue;
     }
     CellBlockReader cells(response.cells);
@@ -253,9 +253,10 @@ absl::Status MetadataClient::Read(const MetadataRead& read,
       if (cells.is_new_row()) ++rows;
       BT_RETURN_IF_ERROR(sink(cells.cell()));
     }
-    if (!cells.ok()) return absl::InternalError("a server's cells of METADATA are none");
+    if (!cells.ok())
+      return absl::InternalError("METADATA: a server's response has malformed cells");
     if (absl::IsUnavailable(response.status)) {
-      // An error of a file, which is not waited for.
+      // An error of a file, which is not retried.
       return absl::InternalError(Cat("METADATA: ", ToStd(response.status.message())));
     }
     BT_RETURN_IF_ERROR(response.status);

@@ -1,19 +1,19 @@
-// METADATA read and written through the servers that have its tablets: the hierarchy of section 5.1
-// of the paper, from the top.
+// Reads and writes METADATA through the servers that have its tablets, down the hierarchy of
+// section 5.1 of the paper:
 //
 //   the lock service's file "root"    names the server of the root tablet (root_tablet.h)
 //   the root tablet                   METADATA's rows for its own tablets: which server has each
 //   METADATA's other tablets          its rows for the tablets of all other tables
 //
-// What was found is remembered, and true until a server says that it does not have a row, or is
-// gone: then it is looked for one level above. So most calls are one message to one server. The
-// tablets of METADATA are found as any others are, by MetadataTable.
+// Locations that were found are cached until a server reports that it does not have a row, or has
+// ended. Then the location is looked up one level above. So most calls are one message to one
+// server. MetadataTable finds the tablets of METADATA, like any others.
 //
 // Messages may be lost, damaged, late, or delivered more than once. A mutation is sent until there
-// is an answer, or its server is gone, and then to who has taken over. That server may have carried
-// it out before, so a mutation may be carried out twice: those of METADATA are such that it does
-// not matter, as long as whoever sends one waits for it before he, or anybody else, writes to the
-// same row.
+// is a response, or until its server has ended, and then to the server that has taken over. The
+// first server may have applied it, so a mutation may be applied twice. The mutations of METADATA
+// allow this, as long as the caller waits for one before it, or another caller, writes to the same
+// row.
 #ifndef BIGTABLE_METADATA_METADATA_CLIENT_H_
 #define BIGTABLE_METADATA_METADATA_CLIENT_H_
 
@@ -40,27 +40,28 @@
 
 namespace bigtable {
 
-// The servers that there are. Thread-safe.
+// The servers of the database. Thread-safe.
 class MetadataServers {
  public:
   virtual ~MetadataServers() = default;
-  // The server that has the root tablet, or had it last; "": none ever had.
+  // The server that has the root tablet, or had it last; "" if none ever had.
   virtual std::string RootServer() = 0;
-  // What a server is asked through, for as long as this lives; null: there is no such server.
+  // The interface for requests to a server, valid as long as this lives; null if there is no such
+  // server.
   virtual DataService* FindService(std::string_view server) = 0;
   // Whether it will never serve again.
   virtual bool HasEnded(std::string_view server) = 0;
-  // How long a call may still wait for an answer, or for who takes over from a server that is gone:
-  // infinitely, unless the servers are to end.
+  // How long a call may still wait for a response, or for the server that takes over from one that
+  // has ended: infinitely, unless the servers are to end.
   virtual absl::Duration RetryTimeout() = 0;
-  // Looked at before each mutation: an error if the database may be somebody else's by now.
+  // Called before each mutation: an error if another process may have opened the database.
   virtual absl::Status CheckDirectory() { return absl::OkStatus(); }
-  // Whether one of them refuses mutations, because it does not know what its log holds.
+  // Whether one of them refuses mutations because it does not know the contents of its log.
   virtual bool HaveFailed() = 0;
 };
 
-// How often each level above the tablets of METADATA was asked where something is. Reads of
-// METADATA's tablets are the callers' to count.
+// The number of lookups in each level above the tablets of METADATA. The callers count reads of
+// METADATA's tablets.
 struct MetadataLookups {
   uint64_t root_file = 0;
   uint64_t root_tablet = 0;
@@ -75,24 +76,25 @@ class MetadataClient final : public MetadataService {
   MetadataClient(const MetadataClient&) = delete;
   MetadataClient& operator=(const MetadataClient&) = delete;
 
-  // Unavailable or DeadlineExceeded: it has waited long enough (MetadataServers::StallTimeout).
+  // Unavailable or DeadlineExceeded after the longest wait (MetadataServers::RetryTimeout).
   absl::Status Mutate(absl::Span<const EncodedMutation> mutations, Durability durability) override;
-  // A server that had no room for a mutation in its log takes others; one whose log has failed
-  // takes none until it resumes, or is replaced, without what had failed.
+  // A server whose log had no room for a mutation accepts others. A server whose log has failed
+  // accepts none until it resumes, or is replaced without the failed mutations.
   bool IsInDoubt(const absl::Status& failed) const override {
     return !absl::IsResourceExhausted(failed) || servers_->HaveFailed();
   }
   bool AreTogether(absl::Span<const EncodedMutation> mutations) override;
-  // A read that one message answers is of that message's moment. Others hold a snapshot.
+  // A read that one message answers sees the data of that message's read sequence. Other reads hold
+  // a snapshot.
   absl::Status Read(const MetadataRead& read,
                     absl::FunctionRef<absl::Status(const ReadCell&)> sink) override;
 
   MetadataLookups lookups() const;
-  // All is looked for anew.
+  // Clears the cache of locations.
   void ForgetAll();
 
  private:
-  // Tablets of METADATA that are looked up at a time.
+  // The number of METADATA's tablets in one lookup.
   static constexpr size_t kPrefetched = 16;
 
   struct Location {
@@ -101,19 +103,19 @@ class MetadataClient final : public MetadataService {
     DataService* service;
   };
 
-  // Unavailable if there is no server that has the row, as far as is known.
+  // Unavailable if no server is known to have the row.
   absl::StatusOr<Location> Locate(std::string_view row, bool waits);
   absl::StatusOr<Location> LocateRoot();
   absl::StatusOr<Location> LocateInRoot(std::string_view row, bool waits);
   void Forget(const Location& location);
-  // One try. Nothing: it is to be tried again.
+  // One try. nullopt: try again.
   std::optional<absl::Status> TryMutate(absl::Span<const EncodedMutation> mutations,
                                         Durability durability, RequestSlots::Lease* slot);
-  // The next part of a read. Unavailable as Locate, or if there was no answer.
+  // The next part of a read. Unavailable as in Locate, or if there was no response.
   absl::StatusOr<ScanResponse> TryScan(const RowRange& range, uint64_t row_limit,
-                                       std::optional<SequenceNumber> moment, bool waits);
+                                       std::optional<SequenceNumber> sequence, bool waits);
   absl::StatusOr<ScanResponse> Scan(const MetadataRead& read, const RowRange& range,
-                                    uint64_t row_limit, std::optional<SequenceNumber> moment);
+                                    uint64_t row_limit, std::optional<SequenceNumber> sequence);
 
   MetadataServers* const servers_;
   SnapshotList* const snapshots_;

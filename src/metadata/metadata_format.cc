@@ -47,7 +47,7 @@ std::string_view NameOf(TabletEventKind kind) {
   return "";
 }
 
-// A decimal number at the front of `text`, which is taken off.
+// Removes a decimal number from the front of `text`.
 bool TakeNumber(std::string_view* text, uint64_t* number) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *number);
   text->remove_prefix(static_cast<size_t>(end - text->data()));
@@ -132,7 +132,7 @@ std::string EncodeBeginRow(std::string_view row) {
 
 std::string EncodePendingTablet(const TabletState& state) {
   std::string operations;
-  // A split at the same row that was cut short may have left a row.
+  // An interrupted split at the same row may have left a row.
   AppendOperation(&operations, MutationOperation::DeleteRow());
   operations += EncodeNewTablet(state.rows);
   AppendSet(&operations, kInfo, kPending, std::string(1, kVersion));
@@ -206,7 +206,7 @@ TabletMark MarkOfCell(std::string_view family, std::string_view qualifier) {
 std::string EncodeNewTablet(const RowRange& rows) {
   std::string operations;
   if (!rows.begin().empty()) operations = EncodeBeginRow(rows.begin());
-  // A tablet has a row from the start, so that one without a row is known to be lost.
+  // A tablet has a row from the start, so that a missing row is known to be a loss.
   TabletChange change;
   change.last_timestamp = 1;
   return operations + EncodeChange(change);

@@ -1,5 +1,5 @@
-// What METADATA's rows are read and written through. There are two of its kind: the one that sends
-// requests to the servers that have METADATA's tablets (metadata_client.h), and those of tests.
+// The interface for reads and writes of METADATA's rows. One implementation sends requests to the
+// servers of METADATA's tablets (metadata_client.h); the others are for tests.
 #ifndef BIGTABLE_METADATA_METADATA_SERVICE_H_
 #define BIGTABLE_METADATA_METADATA_SERVICE_H_
 
@@ -28,15 +28,17 @@ struct MetadataRead {
 class MetadataService {
  public:
   virtual ~MetadataService() = default;
-  // All of the mutations or none. FailedPrecondition, and none is applied: the rows are not all in
-  // one tablet; that of a single row always is. After another error it is unknown whether they
-  // were, or will be found after a crash.
-  virtual absl::Status Mutate(absl::Span<const EncodedMutation> mutations, Durability durability) = 0;
-  // False: what failed with this status was not applied, and will not be found.
+  // Applies all of the mutations or none. FailedPrecondition, and none is applied: the rows are not
+  // all in one tablet; a mutation of a single row always is. After another error it is unknown
+  // whether they were applied, or will be found after a crash.
+  virtual absl::Status Mutate(absl::Span<const EncodedMutation> mutations,
+                              Durability durability) = 0;
+  // False: a mutation that failed with this status was not applied, and will not be found.
   virtual bool IsInDoubt(const absl::Status& /*failed*/) const { return true; }
   // Whether the rows are in one tablet, as far as is known.
   virtual bool AreTogether(absl::Span<const EncodedMutation> mutations) = 0;
-  // The newest version of each column, in order, at one moment; an error of the sink ends the read.
+  // The newest version of each column, in order, at one read sequence. An error of the sink ends
+  // the read.
   virtual absl::Status Read(const MetadataRead& read,
                             absl::FunctionRef<absl::Status(const ReadCell&)> sink) = 0;
 };

@@ -13,8 +13,8 @@
 namespace bigtable {
 namespace {
 
-// Rows with marks may be no tablets, and what tells is behind them. There are hardly ever any: so
-// many are read beyond those that are asked for.
+// Rows with marks may not be tablets, and rows after them decide. Marks are rare: this many rows
+// are read beyond those requested.
 constexpr size_t kMarks = 4;
 
 }  // namespace
@@ -35,7 +35,7 @@ std::vector<MetadataTable::RowChange> MetadataTable::EncodeSteps(
 }
 
 bool MetadataTable::TakesTogether(absl::Span<const TabletStep> steps) const {
-  // A record as large as a segment of METADATA's log would get one of its own.
+  // A record as large as a segment of METADATA's log would need a segment of its own.
   constexpr size_t kMostBytes = 128 << 10;
   const std::vector<RowChange> changes = EncodeSteps(steps);
   size_t bytes = 0;
@@ -106,7 +106,7 @@ absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& st
   change.last_timestamp = state.last_timestamp;
   becomes_right += EncodeChange(change);
   BT_RETURN_IF_ERROR(Mutate(right_row, becomes_right));
-  // Whoever reads the row knows without it.
+  // Readers of the row do not need this step.
   const std::string no_mark = EncodeNoMark();
   EndSteps(table_id, Mutate(left_row, no_mark));
   return absl::OkStatus();
@@ -123,7 +123,7 @@ absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& r
   const std::string operations = EncodeBeginRow(merged.rows.begin()) + EncodeContents(merged) +
                                  Event(TabletEventKind::kMerged, left.end_row.value_or(""));
   BT_RETURN_IF_ERROR(Mutate(right_row, operations));
-  // Whoever reads the row knows that it is gone.
+  // Readers of the row know without this step that it is not a tablet.
   std::string removed;
   AppendOperation(&removed, MutationOperation::DeleteRow());
   EndSteps(left.table_id, Mutate(left_row, removed));
@@ -161,8 +161,8 @@ absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(const Me
 }
 
 bool MetadataTable::IsTablet(const std::vector<Row>& rows, const Row& row) {
-  // A half that is none, because its split was cut short, begins somewhere, too. Whether it is one
-  // depends on rows behind it only.
+  // A pending row of an interrupted split has a first row, too. Whether it is a tablet depends only
+  // on rows after it.
   const auto some_other_begins = [&](const std::string& with) {
     return std::any_of(rows.begin(), rows.end(), [&](const Row& other) {
       return &other != &row && other.state.rows.begin() == with &&
@@ -216,7 +216,7 @@ absl::StatusOr<std::vector<TabletState>> MetadataTable::ReadTable(uint64_t table
     if (IsTablet(rows, row)) tablets.push_back(row.state);
   }
   if (tablets.empty()) return absl::DataLossError(Cat("METADATA has no row for table ", table_id));
-  // Where the next tablet has to begin: METADATA's first rows are in its root tablet.
+  // The first row of the next tablet. METADATA's first rows are in its root tablet.
   std::string next = table_id == kMetadataTableId ? *RootRows().end() : "";
   for (const TabletState& tablet : tablets) {
     if (tablet.rows.begin() != next) {
@@ -250,7 +250,7 @@ absl::StatusOr<std::vector<TabletLocation>> MetadataTable::FindTablets(uint64_t 
                                                                        std::string_view row,
                                                                        size_t most, bool waits) {
   const RowRange all = MetadataRows(table_id);
-  // The tablet ends behind the row, so the next larger key is the first that can be meant.
+  // The tablet ends after the row, so its key is at least the next larger one.
   const std::string first = MetadataRow({table_id, std::string(row)}) + '\0';
   BT_ASSIGN_OR_RETURN(const std::vector<Row> rows,
                       ReadRows({.range = RowRange::RightOpen(first, *all.end()),
@@ -269,7 +269,8 @@ absl::StatusOr<std::vector<TabletLocation>> MetadataTable::FindTablets(uint64_t 
 }
 
 absl::Status MetadataTable::AddFiles(std::set<uint64_t>* numbers) {
-  // What METADATA's own tablets name nobody else does: so these need not be of one moment.
+  // Files of METADATA's own tablets are named nowhere else, so the two reads may have different
+  // read sequences.
   for (const RowRange& range : {RootRows(), RowRange::StartingAt(*RootRows().end())}) {
     BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows({.range = range}));
     for (const Row& row : rows) row.state.AddFiles(numbers);

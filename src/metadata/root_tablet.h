@@ -1,6 +1,6 @@
-// The state of METADATA's first tablet, the root, which is never split, and where it is: a small
-// file of the lock service that is replaced whole (section 5.1 of the paper). It is where
-// everything begins.
+// The location and the state of METADATA's first tablet, the root tablet, which is never split: a
+// small file of the lock service that is always replaced as a whole (section 5.1 of the paper).
+// Every lookup begins here.
 #ifndef BIGTABLE_METADATA_ROOT_TABLET_H_
 #define BIGTABLE_METADATA_ROOT_TABLET_H_
 
@@ -29,20 +29,21 @@ class RootTablet final : public TabletStore {
   explicit RootTablet(SmallFiles* files) : files_(files) {}
 
   bool Exists() const { return files_->Exists(kFile); }
-  // Begins with nothing, durably.
+  // Creates an empty root tablet, durably.
   absl::Status Create();
   // Errors of SmallFiles::Read; DataLoss.
   absl::Status Load();
   TabletState state() const;
   // The server that has the root tablet, or had it last; "" if none ever had.
   std::string server() const;
-  // A server has loaded it. Durable, unless this is `only_here`: in a database that is only read.
+  // Records that a server has loaded it. Durable, unless `only_here`, which is for a database that
+  // is opened for reading.
   absl::Status SetServer(std::string_view server, bool only_here);
-  // Adds the numbers of all SSTables that the file may name: after a failed commit those of the
-  // state before and of the one after, until one succeeds.
+  // Adds the numbers of all SSTables that the file may name. After a failed commit these are the
+  // ones of the state before and of the state after it, until a commit succeeds.
   void AddFiles(std::set<uint64_t>* numbers) const;
 
-  // The steps are the root's: there is no other tablet.
+  // The steps are always those of the root tablet.
   bool TakesTogether(absl::Span<const TabletStep> /*steps*/) const override { return true; }
   absl::Status Commit(absl::Span<const TabletStep> steps) override;
   using TabletStore::Commit;
@@ -53,7 +54,7 @@ class RootTablet final : public TabletStore {
   SmallFiles* const files_;
   mutable Mutex mutex_;
   RootState root_ ABSL_GUARDED_BY(mutex_);
-  std::vector<TabletState> perhaps_ ABSL_GUARDED_BY(mutex_);  // of commits that failed
+  std::vector<TabletState> perhaps_ ABSL_GUARDED_BY(mutex_);  // states of failed commits
 };
 
 }  // namespace bigtable

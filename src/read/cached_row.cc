@@ -12,12 +12,12 @@
 namespace bigtable {
 namespace {
 
-// A larger row costs so much to read that what finding it costs does not count.
+// The lookup of a larger row saves little compared to the cost of its read.
 constexpr size_t kMostBytes = 256 << 10;
 
 struct CellHead {
   int64_t timestamp;
-  uint32_t family;  // its place in the layout
+  uint32_t family;  // index in the layout
   uint32_t qualifier_size;
   size_t value_size;
 };
@@ -33,10 +33,10 @@ std::string_view Take(const char** from, size_t size) {
   return text;
 }
 
-// The cells of a cached row, one after another.
+// The cells of a cached row, in order.
 class CachedRow {
  public:
-  // Requires bytes that MakeCachedRow made.
+  // Requires bytes that MakeCachedRow returned.
   explicit CachedRow(std::string_view bytes) : end_(bytes.data() + bytes.size()) {
     const CachedRowHead head = CachedRowHead::Read(bytes);
     row_ = head.row;

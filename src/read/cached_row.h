@@ -1,9 +1,9 @@
-// The rows of the scan cache (cache/scan_cache.h): their cells as they came out of the merge,
-// collected and not yet filtered. Any thread.
+// The rows of the scan cache (cache/scan_cache.h): their cells after the merge and garbage
+// collection, before the filter. Thread-safe.
 //
 // After the CachedRowHead, for each cell, in the machine's byte order:
 //
-//   | timestamp, place of its family in the layout, two sizes | qualifier | value |
+//  | timestamp, index of its family in the layout, two sizes | qualifier | value |
 #ifndef BIGTABLE_READ_CACHED_ROW_H_
 #define BIGTABLE_READ_CACHED_ROW_H_
 
@@ -22,12 +22,12 @@
 
 namespace bigtable {
 
-// For ScanCache::Insert. Null if the row is too large to be worth it.
+// For ScanCache::Insert. Null if the row is too large to be cached.
 Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::string_view row,
                          absl::Span<const Cell> cells);
 
 // Calls `add` with the cells of a cached row that pass the filter, until the row ends. They are
-// views of `cached` and of the layout, which is the one that the row was made with.
+// views of `cached` and of the layout, which must be the layout that the row was made with.
 void ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
                    absl::FunctionRef<void(const Cell&)> add);
 

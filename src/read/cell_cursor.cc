@@ -1,6 +1,5 @@
-// The way from one cell to the next. One file, although it is long: the compiler inlines most of
-// what is here into Next and NextInRow, where it sees all of it. What is not on this way is in
-// cell_cursor_range.cc.
+// The path from one cell to the next. It is one long file so that the compiler can inline most of
+// it into Next and NextInRow. Code that is not on this path is in cell_cursor_range.cc.
 #include "read/cell_cursor.h"
 
 #include <cstring>
@@ -18,7 +17,7 @@ bool CellCursor::Next() {
     if (has_cell_ && !skip_row_ && NextInRow()) return true;
     if (!status_.ok()) return false;
     if (!spec_.reverse) return FailBehindRow();
-    // The rows that come next are those before it.
+    // The next rows are those before it.
   }
   is_new_row_ = false;
   if (fresh_) {
@@ -93,7 +92,7 @@ inline bool CellCursor::HasLeftRow() const {
   return input_.valid() && !BeginsWith(input_.key(), row_prefix());
 }
 
-// Not inlined: most calls of NextInRow end before it, and would save its registers.
+// Not inlined: most calls of NextInRow end before it, and save the registers of this call.
 [[gnu::noinline]] bool CellCursor::FindInRow() {
   do {
     if (!input_.valid()) {
@@ -111,8 +110,8 @@ inline bool CellCursor::HasLeftRow() const {
   return false;
 }
 
-// What to do with the entry where the input stands. kStay: it is a cell to be returned, unless
-// status() says that looking at it failed.
+// What to do with the input's entry. kStay: it is a cell to be returned, unless status() has an
+// error.
 inline CellCursor::Step CellCursor::Examine(std::string_view key) {
   if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return Step::kStay;
   if (VersionOf(key).sequence > spec_.sequence) return Step::kNext;
@@ -127,11 +126,11 @@ inline bool CellCursor::IsAtEnd(std::string_view key) const {
   return !end_.empty() && !Less(key, end_.view());
 }
 
-// What a scan meets most: a cell of the same column as the last one's, in the next row, and nothing
-// to be left out. True if the cursor stands at it now.
+// The usual case of a scan: a cell of the same column as the last one, in the next row, and nothing
+// to skip. True if the cursor is at it now.
 //
-// That the ends of two keys, from the row's end mark to the trailer, are the same, and that the
-// mark has the first zero byte, tells the row from the column without taking the key apart.
+// The ends of both keys, from the row's end mark to the trailer, are equal, and the mark has the
+// first zero byte. That separates the row from the column without parsing the key.
 inline bool CellCursor::EnterSameColumn(std::string_view key) {
   if (same_column_size_ == 0 || key.size() <= same_column_size_ + kTrailerSize) return false;
   const size_t row_size = key.size() - kTrailerSize - same_column_size_;
@@ -157,8 +156,8 @@ inline bool CellCursor::EnterSameColumn(std::string_view key) {
   return true;
 }
 
-// What a read of a single row meets first, mostly: a cell before which nothing was deleted. True if
-// the cursor stands at it now.
+// The usual first entry of a single-row read: a cell with no deletion before it. True if the cursor
+// is at it now.
 inline bool CellCursor::EnterFirst(std::string_view key) {
   if (!single_row_is_plain_ || !filter_.passes_everything() || !enters_first_ ||
       KindOf(key) != EntryKind::kCell || deletions_.has_wide()) {
@@ -188,7 +187,7 @@ inline bool CellCursor::EnterFirst(std::string_view key) {
   return true;
 }
 
-// Stands at the first entry of a column, a cell that is there.
+// Moves to the first entry of a column, which is a visible cell.
 inline void CellCursor::EnterCell(int64_t timestamp) {
   deletions_.EnterPlain();
   in_timestamp_ = true;
@@ -201,7 +200,7 @@ inline void CellCursor::EnterCell(int64_t timestamp) {
   row_has_cells_ = true;
 }
 
-// Sees to it that the cursor is in the row and column of `key`; kStay if the column is to be read.
+// Makes the row and column of `key` current; kStay if the column is to be read.
 CellCursor::Step CellCursor::Enter(std::string_view key) {
   if (key.size() == column_prefix_.size() + kTrailerSize &&
       BeginsWith(key, column_prefix_.view())) {
@@ -210,7 +209,7 @@ CellCursor::Step CellCursor::Enter(std::string_view key) {
   return EnterColumn(key);
 }
 
-// Takes the row of `key`, which column_prefix_ is of, as the current one.
+// Makes the row of `key` current. column_prefix_ is already that of `key`.
 bool CellCursor::EnterRow(std::string_view key) {
   if (!CheckLimits()) return false;
   if (single_row_) {
@@ -228,7 +227,7 @@ bool CellCursor::EnterRow(std::string_view key) {
   return true;
 }
 
-// Sees to it that family_ is the one that `rest`, a column prefix less the row's, begins with.
+// Makes the family current with which `rest`, a column prefix without the row's, begins.
 bool CellCursor::EnterFamily(std::string_view rest) {
   if (family_ == nullptr || !BeginsWith(rest, family_->name) ||
       rest[family_->name.size()] != '\0') {
@@ -288,7 +287,7 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
   return Step::kSkipColumn;
 }
 
-// Looks at an entry of the current column.
+// Examines an entry of the current column.
 CellCursor::Step CellCursor::Look(std::string_view key) {
   const EntryVersion version = VersionOf(key);
   if (HasTimestamp(KindOf(key))) [[likely]]
@@ -311,7 +310,7 @@ void CellCursor::AddDeletion(std::string_view key, EntryVersion version) {
 CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion version) {
   if (version.sequence <= family_->created) return Step::kNext;
   const int64_t timestamp = TimestampOf(key);
-  // Where versions are counted newer cells count, even if the filter does not want them.
+  // Where versions are counted, newer cells count even if the filter excludes them.
   if (timestamp > newest_ && !family_->counts_versions()) return Step::kSkipNewer;
   if (in_timestamp_ && timestamp == timestamp_) return Step::kNext;  // overwritten
   in_timestamp_ = true;
@@ -345,7 +344,7 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
 }
 
 // Whether the last write at its timestamp is a cell that is not deleted (`alive`) and that
-// MaxVersions keeps, and has kept so far; and if not, where to go on.
+// MaxVersions keeps and has always kept. If not, `*otherwise` is the step to take.
 bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
   if (!family_->counts_versions()) return alive;
   if (alive_ >= family_->most_versions()) {
@@ -367,7 +366,7 @@ bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
   return true;
 }
 
-// Whether what is newer than this cell of the column does not tell by itself whether it is kept.
+// Whether the newer cells of the column do not suffice to decide if this cell is kept.
 bool CellCursor::NeedsHistory(EntryVersion version) const {
   const PastRules& past = family_->past;
   if (saw_dead_) {
@@ -415,7 +414,7 @@ void CellCursor::Pass(std::string_view prefix, int steps) {
     input_.Next();
     if (!input_.valid()) {
       if (input_.status().ok()) return;
-      // Sources that have not failed may have more of it.
+      // Sources that have not failed may have more entries with the prefix.
       return input_.Seek(PrefixSuccessor(prefix));
     }
     if (!input_.key().starts_with(prefix)) return;

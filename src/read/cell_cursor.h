@@ -1,14 +1,14 @@
-// The cells of a tablet that a read returns, in order: its memtables and sorted runs are merged,
-// what is newer than the read's moment or hidden by a deletion is left out, garbage is collected,
-// and then the filter is asked. One thread at a time.
+// The cells of a tablet that a read returns, in order. The memtables and sorted runs are merged,
+// entries after the read sequence and deleted cells are dropped, garbage is collected, and then the
+// filter is applied. One thread at a time.
 //
-// For each column the entries come as deletions that are wider than a cell, then timestamps from
+// For each column, the entries come as deletions that are wider than a cell, then timestamps from
 // new to old, and at a timestamp from the last write to the first. So the first entry at a
-// timestamp decides: it is a cell that no wider deletion is later than, or there is nothing.
-// MaxVersions(n) takes the first n of these, as long as nothing was deleted in the column; when a
-// cell turns up behind something deleted, the column's history is played through
-// (column_history.h). So it is when a cell was written before the rule was loosened
-// (past_rules.h), unless it is the first of its column, which every rule keeps.
+// timestamp decides: it is a cell without a later wider deletion, or there is no cell.
+// MaxVersions(n) takes the first n of these cells, as long as nothing was deleted in the column. If
+// a cell follows a deleted one, the column's history is replayed (column_history.h). The same
+// happens if a cell was written before the rule was loosened (past_rules.h), unless it is the first
+// of its column, which every rule keeps.
 #ifndef BIGTABLE_READ_CELL_CURSOR_H_
 #define BIGTABLE_READ_CELL_CURSOR_H_
 
@@ -39,9 +39,9 @@
 
 namespace bigtable {
 
-// What a read asks for, besides rows. Plain value.
+// The options of a read, besides rows. Plain value.
 struct ReadSpec {
-  SequenceNumber sequence = kMaxSequence;  // the moment
+  SequenceNumber sequence = kMaxSequence;  // the read sequence
   absl::Time now;                          // for MaxAge
   const FilterNode* filter = nullptr;      // outlives the read; null passes everything
   ReadSettings settings;
@@ -57,22 +57,22 @@ class CellCursor {
   CellCursor& operator=(const CellCursor&) = delete;
 
   // Both begin a new read: Next() goes to its first cell. ReadRow is for cursors that do not read
-  // in reverse, and its probe is of the cursor's version; what it asks for from memory is best
-  // waited for with other work before Next().
+  // in reverse, and its probe must be for the cursor's version. It prefetches, so other work should
+  // come between it and Next().
   void ReadRow(const RowProbe& row);
   void ReadRange(const RowRange& range);
 
-  // To the next cell. False at the end, or after an error: status().
+  // Goes to the next cell. False at the end, or after an error: status().
   bool Next();
-  // To the next cell of the same row. False where the row ends, which Next() goes on from, or after
-  // an error. What lies behind the row is left alone: its entries are not looked at, the call's
-  // limits are not asked for their sake, and if a block there cannot be read, it is Next() that
-  // fails. Requires that the last call of either returned true; row() stays until Next().
+  // Goes to the next cell of the same row. False at the end of the row, from which Next()
+  // continues, or after an error. Nothing after the row is touched: its entries are not examined,
+  // the call's limits are not checked for them, and if a block there cannot be read, Next() fails
+  // instead. Requires that the last call of either returned true; row() stays valid until Next().
   bool NextInRow();
-  // Next() will go to the following row.
+  // Makes Next() go to the following row.
   void SkipRow() { skip_row_ = true; }
 
-  // Whether this cell is in another row than the one before it, or is the first.
+  // Whether this cell is in another row than the cell before it, or is the first.
   bool is_new_row() const { return is_new_row_; }
   // The cell, until Next().
   std::string_view row() const {
@@ -82,16 +82,16 @@ class CellCursor {
   std::string_view qualifier() const { return qualifier_; }
   int64_t timestamp() const { return timestamp_; }
   std::string_view value() const { return value_; }
-  // Who keeps the value when the cursor moves on; null: the version does.
+  // Keeps the value alive when the cursor moves on; null: the version does.
   const RefCounted* value_owner() const { return input_.value_owner(); }
 
   const absl::Status& status() const { return status_; }
 
  private:
-  // kStay: the cursor stands right; kAgain: it was moved, look again.
+  // kStay: the cursor is at its entry. kAgain: it was moved, examine the new entry.
   enum class Step { kStay, kAgain, kNext, kSkipNewer, kSkipColumn, kSkipFamily, kSkipRow };
 
-  // Neighbours are near: a few steps are cheaper than a seek.
+  // Adjacent entries are near: a few steps cost less than a seek.
   static constexpr int kStepsBeforeSeek = 4;
 
   std::string_view row_prefix() const { return column_prefix_.view().substr(0, row_prefix_size_); }
@@ -102,14 +102,14 @@ class CellCursor {
   bool Find();
   bool HasLeftRow() const;
   bool FindInRow();
-  // The row that is to be read when the input has failed between two rows, or in one; empty: there
-  // is none that is known to be in the range.
+  // The row to be read if the input has failed between two rows or in one; empty if no row is known
+  // to be in the range.
   std::string_view RowToFinish() const;
-  // The input has failed. True if nothing that cannot be read is of this row or before it: then the
-  // input goes on with the others, and the read fails behind the row, unless it goes in reverse or
-  // is of this row alone. False: the read has failed.
+  // The input has failed. True if only entries after this row are unreadable: then the input
+  // continues with the other sources, and the read fails after the row, unless it goes in reverse
+  // or reads only this row. False: the read has failed.
   bool LeaveFailed(std::string_view row_prefix);
-  // Behind the row of a LeaveFailed: false.
+  // After the row of a LeaveFailed. Returns false.
   bool FailBehindRow() { return single_row_ ? false : Fail(behind_row_); }
   Step Examine(std::string_view key);
   bool IsAtEnd(std::string_view key) const;
@@ -127,9 +127,9 @@ class CellCursor {
   bool IsKept(EntryVersion version, bool alive, Step* otherwise);
   bool NeedsHistory(EntryVersion version) const;
   void Take(Step step);
-  // Goes on to the first entry whose key does not begin with `prefix`, which the current one's
-  // does: by so many steps, and then by a seek. The prefix may be a view of the current column's.
-  // Where the input fails, nothing is left of what was to be passed by: LeaveFailed may go on.
+  // Goes to the first entry whose key does not begin with `prefix`, which the current key does: by
+  // `steps` steps, and then by a seek. The prefix may be a view of the current column's. If the
+  // input fails, no entries with the prefix are left, and LeaveFailed may continue.
   void Pass(std::string_view prefix, int steps);
   bool PlayColumn();
   bool CheckLimits();
@@ -138,7 +138,7 @@ class CellCursor {
   const TabletVersion* const version_;
   const ReadSpec spec_;
   const bool has_limits_;
-  // Which shortcuts (base/shortcuts.h) this read takes.
+  // The shortcuts (base/shortcuts.h) that this read takes.
   const bool enters_first_;
   const bool enters_same_column_;
   const bool takes_plain_keys_;
@@ -147,36 +147,36 @@ class CellCursor {
   FilterProgram filter_;
   int64_t newest_;  // no newer timestamp passes the filter
   MergingCursor input_;
-  ReadSources sources_;  // after what it points to: the filter and the input
+  ReadSources sources_;  // declared after the objects that it uses: the filter and the input
   absl::Status status_;
 
-  // The range: encoded keys; an empty end is none. Of a single row, `begin_` is its prefix, and it
-  // has no end.
+  // The range: encoded keys; an empty end means no limit. For a single row, `begin_` is its prefix,
+  // and there is no end.
   KeyBuffer begin_;
   KeyBuffer end_;
   bool single_row_ = false;
   bool single_row_is_plain_ = false;  // as row_is_plain_
   bool fresh_ = false;                // nothing was read yet
-  bool has_cell_ = false;             // the cursor stands at a cell
+  bool has_cell_ = false;             // the cursor is at a cell
   bool skip_row_ = false;
-  absl::Status behind_row_;  // what Next() fails with when it leaves the row
+  absl::Status behind_row_;  // the error of Next() when it leaves the row
   uint32_t steps_ = 0;
 
-  KeyBuffer reverse_row_;  // the prefix of the row that a reverse read is in
+  KeyBuffer reverse_row_;  // the prefix of the current row of a reverse read
 
-  // The current row and column. What the column's keys begin with begins with what the row's do.
+  // The current row and column. The prefix of the column begins with the prefix of the row.
   KeyBuffer column_prefix_;
   size_t row_prefix_size_ = 0;  // 0: in no row
   bool row_is_plain_ = true;    // nothing in it is escaped
   std::string row_;             // only if it is not plain
-  // How much of the column prefix, from the row's end mark on, EnterSameColumn may look for in the
-  // next row; 0: nothing.
+  // The size of the end of the column prefix, from the row's end mark, that EnterSameColumn may
+  // compare in the next row; 0: none.
   size_t same_column_size_ = 0;
   bool is_new_row_ = false;
   bool row_has_cells_ = false;
   bool in_family_ = false;                // family_ is of the current row
   const FamilyLayout* family_ = nullptr;  // of this row or one before
-  int64_t min_timestamp_ = 0;             // what is older has to be looked at: see SuspectBefore
+  int64_t min_timestamp_ = 0;             // older cells need a check: see SuspectBefore
   std::string qualifier_scratch_;
   std::string_view qualifier_;
   DeletionTracker deletions_;
@@ -190,7 +190,7 @@ class CellCursor {
   int64_t alive_ = 0;
   bool saw_dead_ = false;
   bool played_ = false;
-  std::unique_ptr<ColumnHistory> history_;  // of the column, once it was played; few reads need it
+  std::unique_ptr<ColumnHistory> history_;  // of the column, once replayed; few reads need it
 };
 
 }  // namespace bigtable

@@ -1,5 +1,5 @@
-// The parts of CellCursor that a read comes through once, or once a row: where its rows begin, the
-// row before when it goes in reverse, and the rest of a row when a source has failed.
+// The parts of CellCursor that run once in a read, or once a row: the beginning of its rows, the
+// previous row of a reverse read, and the rest of a row after a source has failed.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -68,8 +68,8 @@ void CellCursor::ReadRange(const RowRange& range) {
   sources_.AddRange(begin_.view(), end_.view());
 }
 
-// For a reverse read: puts the input at the beginning of the last row before the current one, or of
-// the range.
+// For a reverse read: moves the input to the beginning of the last row before the current one, or
+// of the range.
 bool CellCursor::StartPreviousRow() {
   if (!reverse_row_.empty()) {
     input_.SeekBefore(reverse_row_.view());

@@ -1,4 +1,4 @@
-// The families that a filter names, held against those of the table.
+// Checks the families that a filter names against those of the table.
 #ifndef BIGTABLE_READ_FILTER_FAMILIES_H_
 #define BIGTABLE_READ_FILTER_FAMILIES_H_
 
@@ -11,7 +11,8 @@
 
 namespace bigtable {
 
-// NotFound: the filter names a family that the table does not have. An expression names none.
+// NotFound if the filter names a family that the table does not have. A regular expression names
+// none.
 absl::Status CheckFamilies(const FilterNode& filter, const TableLayout& layout);
 inline absl::Status CheckFamilies(const Filter& filter, const TableLayout& layout) {
   const FilterNode* const node = FilterNode::Of(filter);

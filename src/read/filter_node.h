@@ -1,4 +1,4 @@
-// What a Filter is inside: a node of a tree that is built once and never changes.
+// The representation of a Filter: a node of an immutable tree.
 #ifndef BIGTABLE_READ_FILTER_NODE_H_
 #define BIGTABLE_READ_FILTER_NODE_H_
 
@@ -45,16 +45,16 @@ struct FilterNode {
   absl::Status status = {};  // what is wrong with it
 };
 
-// What a filter looks at: it is asked as soon as that is known.
+// What a filter examines. It is applied as soon as that is known.
 enum class FilterScope : uint8_t { kRow, kColumn, kCell };
-// What a filter counts: then what it lets pass depends on which cells get as far as to it.
+// What a filter counts. Then its result depends on which cells reach it.
 enum class FilterCount : uint8_t { kNothing, kCellsOfColumn, kCellsOfRow };
 
-// What is to be known of a kind of filters besides its verdicts, which are in filter_program.cc.
+// The properties of a kind of filter besides its verdicts, which are in filter_program.cc.
 struct FilterTraits {
   FilterScope scope;
   FilterCount counts = FilterCount::kNothing;
-  bool names_family = false;  // text is the name of a family that the table has to have
+  bool names_family = false;  // text is the name of a family that the table must have
 };
 
 constexpr FilterTraits TraitsOf(FilterNode::Kind kind) {
@@ -72,7 +72,7 @@ constexpr FilterTraits TraitsOf(FilterNode::Kind kind) {
     case Kind::kTimestamps:
     case Kind::kValueRegex:
     case Kind::kStripValue:
-    case Kind::kChain:  // its parts are asked instead
+    case Kind::kChain:  // its parts are applied instead
       return {FilterScope::kCell};
     case Kind::kLatest:
       return {FilterScope::kCell, FilterCount::kCellsOfColumn};

@@ -34,7 +34,7 @@ bool FamilyMayPass(const FilterNode& node, std::string_view family) {
     case Kind::kChain:
       break;
   }
-  return true;  // "may": then the family is read, its access list is asked, and Judge decides
+  return true;  // the family is read, its access list is checked, and Judge decides
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ void FilterProgram::Append(const FilterNode* node) {
 }
 
 bool FilterProgram::MayPassFamily(std::string_view family) const {
-  // Behind a step that counts the cells of a row, those of all families count.
+  // After a step that counts the cells of a row, the cells of all families count.
   for (size_t i = 0; i < first_counting_; ++i) {
     if (!FamilyMayPass(*steps_[i].node, family)) return false;
   }
@@ -82,7 +82,8 @@ bool FilterProgram::IsOneColumn(std::string_view* family, std::string_view* qual
 bool FilterProgram::BoundsTimestamps(int64_t* first, int64_t* last) const {
   for (size_t i = 0; i < first_counting_; ++i) {
     const FilterNode& node = *steps_[i].node;
-    // Behind Latest the range chooses among the newest, so the others must be read to know them.
+    // After Latest, the range selects among the newest cells, so the others must be read to find
+    // them.
     if (steps_[i].traits.counts == FilterCount::kCellsOfColumn) return false;
     if (node.kind != Kind::kTimestamps) continue;
     *first = node.low;
@@ -123,9 +124,9 @@ FilterProgram::Verdict FilterProgram::StartColumn(std::string_view family,
 FilterProgram::Verdict FilterProgram::Judge(int64_t timestamp, std::string_view* value) {
   for (size_t i = 0; i < steps_.size(); ++i) {
     Step& step = steps_[i];
-    if (step.traits.scope == FilterScope::kRow) continue;  // asked in StartRow
+    if (step.traits.scope == FilterScope::kRow) continue;  // applied in StartRow
     if (step.traits.scope == FilterScope::kColumn) {
-      if (i < first_counting_) continue;  // asked in StartColumn
+      if (i < first_counting_) continue;  // applied in StartColumn
       if (JudgeStep(step, timestamp, value) != Verdict::kPass) {
         return Verdict::kNextCell;  // the cells of the column still count in the steps before
       }
@@ -133,7 +134,7 @@ FilterProgram::Verdict FilterProgram::Judge(int64_t timestamp, std::string_view*
     }
     const Verdict verdict = JudgeStep(step, timestamp, value);
     if (verdict == Verdict::kPass) continue;
-    // What comes to a step after one that counts must not be left out for this step's sake.
+    // A cell that reaches a step after a counting step must not be skipped because of this step.
     const bool counts_row = step.traits.counts == FilterCount::kCellsOfRow;
     return i < first_counting_ || counts_row ? verdict : Verdict::kNextCell;
   }
@@ -165,7 +166,8 @@ FilterProgram::Verdict FilterProgram::JudgeStep(Step& step, int64_t timestamp,
       return timestamp >= node.low ? Verdict::kPass : Verdict::kNextColumn;
     case Kind::kLatest:
       if (step.count == node.low) return Verdict::kNextColumn;
-      // The last one that passes here ends the column, unless a step before counts the row's cells.
+      // The last cell that passes here ends the column, unless a step before counts the row's
+      // cells.
       if (++step.count == node.low && first_counting_ >= steps_.size()) done_with_column_ = true;
       return Verdict::kPass;
     case Kind::kCellsRowLimit:
@@ -178,7 +180,7 @@ FilterProgram::Verdict FilterProgram::JudgeStep(Step& step, int64_t timestamp,
       *value = {};
       return Verdict::kPass;
     case Kind::kChain:
-      break;  // Append took it apart
+      break;  // Append has flattened it
   }
   return Verdict::kNextRow;  // not reached
 }

@@ -1,6 +1,6 @@
-// A filter made ready for one read: a list of steps that each visible cell passes in order. What
-// can be told from the column alone is asked first, so that columns, families and locality groups
-// that cannot pass are not read. One thread at a time.
+// A filter compiled for one read: a list of steps that each visible cell passes in order. Steps
+// that need only the column are applied first, so that columns, families and locality groups that
+// cannot pass are not read. One thread at a time.
 #ifndef BIGTABLE_READ_FILTER_PROGRAM_H_
 #define BIGTABLE_READ_FILTER_PROGRAM_H_
 
@@ -22,7 +22,7 @@ class FilterProgram {
   // `filter` outlives the program, and is OK. Null passes everything.
   explicit FilterProgram(const FilterNode* filter);
 
-  // What to read next. The later ones leave out more.
+  // What to read next. Later values skip more.
   enum class Verdict { kPass, kNextCell, kSeekColumn, kNextColumn, kNextFamily, kNextRow };
 
   bool passes_everything() const { return steps_.empty(); }
@@ -35,11 +35,11 @@ class FilterProgram {
   bool BoundsTimestamps(int64_t* first, int64_t* last) const;
 
   void StartRow(std::string_view row);
-  // For each column before its cells. kSeekColumn: nothing before seek_qualifier() passes.
+  // Called for each column before its cells. kSeekColumn: nothing before seek_qualifier() passes.
   Verdict StartColumn(std::string_view family, std::string_view qualifier);
   std::string_view seek_qualifier() const { return seek_qualifier_; }
-  // For each visible cell of a column that passed, newest first. May clear the value. After a
-  // verdict other than kPass the cell is not returned; kPass may come with done_with_column().
+  // Called for each visible cell of a column that passed, newest first. May clear the value. After
+  // a verdict other than kPass the cell is not returned; kPass may come with done_with_column().
   Verdict Judge(int64_t timestamp, std::string_view* value);
   // Whether no further cell of the column can pass after the one that just did.
   bool done_with_column() const { return done_with_column_; }
@@ -48,16 +48,16 @@ class FilterProgram {
   struct Step {
     const FilterNode* node;
     FilterTraits traits;
-    int64_t count = 0;  // of what traits.counts says
+    int64_t count = 0;  // of the cells that traits.counts names
   };
 
   void Append(const FilterNode* node);
-  // What a step says of the current row, the current column, or a cell of it: the cell is looked at
-  // only by steps whose scope is one.
+  // The verdict of a step on the current row, the current column, or a cell of it. Only steps with
+  // cell scope examine the cell.
   Verdict JudgeStep(Step& step, int64_t timestamp, std::string_view* value);
 
   absl::InlinedVector<Step, 4> steps_;
-  // Steps before this one do not count cells of a row: column tests among them can be asked early.
+  // Steps before this one do not count cells of a row, so their column tests can be applied early.
   size_t first_counting_ = 0;
   bool row_passes_ = true;
   std::string_view row_;  // in StartRow

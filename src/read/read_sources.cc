@@ -45,7 +45,7 @@ bool ReadSources::MayHaveTimestamps(const SSTableInfo& info) const {
   if (!filter_->BoundsTimestamps(&first, &last) || info.ConcernsTimestamps(first, last)) {
     return true;
   }
-  // Cells outside the range count for MaxVersions all the same.
+  // Cells outside the range still count for MaxVersions.
   const TableLayout& layout = version_->layout();
   return std::any_of(layout.families.begin(), layout.families.end(),
                      [](const FamilyLayout& f) { return f.counts_versions(); });
@@ -74,7 +74,7 @@ void ReadSources::AddRow(const RowProbe& row) {
   }
 }
 
-// Adds a source that was put where the row begins, if it has the row.
+// Adds a source, which was positioned at the beginning of the row, if it has the row.
 void ReadSources::AddIfInRow(EntryCursor* cursor, std::string_view row_prefix) {
   if (cursor->valid() ? BeginsWith(cursor->key(), row_prefix) : !cursor->status().ok()) {
     input_->Add(cursor);
@@ -84,7 +84,7 @@ void ReadSources::AddIfInRow(EntryCursor* cursor, std::string_view row_prefix) {
 void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& question,
                                 size_t first_run) {
   const RowProbe& row = question.row;
-  // First all filters are asked for, then looked at: they come from memory at the same time.
+  // Prefetch all filters before the first lookup, so that they are loaded at the same time.
   for (size_t i = std::max(row.asked(), first_run) - first_run; i < group.runs.size(); ++i) {
     const SortedRun& run = group.runs[i];
     const size_t file = row.FileOf(run, first_run + i);
@@ -109,15 +109,15 @@ void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& qu
         run.files[found + 1]->info().smallest_key.starts_with(row.prefix())) {
       auto* const cursor = pool_.Make<RunCursor>(&run, settings);
       cursor->Seek(row.prefix());
-      AddIfInRow(cursor, row.prefix());  // the row goes on in another file
+      AddIfInRow(cursor, row.prefix());  // the row continues in another file
       continue;
     }
     if (!file->is_open() && IsOutside(file->info(), row.prefix())) [[unlikely]]
-      continue;  // it is not opened for nothing
+      continue;  // do not open it in vain
     RowIndex::Location location;
     RowIndex::Answer answer = RowIndex::Answer::kUnknown;
     if (!shortcuts_.Has(Shortcut::kFileFilters)) {
-      // It may be anywhere.
+      // The row may be anywhere in the file.
     } else if (!question.one_column) {
       answer = file->LookUpRow(row.hash(), &location);
     } else if (!file->MayContainColumn(row.hash(), question.column_hash)) {
@@ -139,7 +139,7 @@ void ReadSources::AddMemtableOfRow(const Memtable& memtable, std::string_view ro
   AddIfInRow(cursor, row_prefix);
 }
 
-// Filters that know no better send a read of one row into files that begin behind it.
+// Filters cannot exclude every file that begins after the row.
 void ReadSources::SeekPlanned(std::string_view row_prefix) {
   for (SSTableCursor* cursor : planned_) {
     cursor->SeekRow(row_prefix);
@@ -150,7 +150,7 @@ void ReadSources::SeekPlanned(std::string_view row_prefix) {
   planned_.clear();
 }
 
-// Asks the filters once more than the read does, which costs others nothing.
+// Queries the filters again, so that reads that are not traced pay nothing.
 void ReadSources::NoteFilters(const RowQuestion& question) const {
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return;

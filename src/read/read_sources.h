@@ -1,8 +1,8 @@
-// Where a read looks: of a tablet's memtables and sorted runs those that may have what it asks for,
-// each with a cursor, added to the read's MergingCursor. One thread at a time.
+// Selects the memtables and sorted runs of a tablet that may have what a read requests, and adds a
+// cursor for each to the read's MergingCursor. One thread at a time.
 //
-// A read of one row costs what this leaves in: filters, row indexes, bounds of keys and timestamps
-// are asked first, and what they exclude gets no cursor.
+// The sources that are left determine the cost of a single-row read. So filters, row indexes, and
+// bounds of keys and timestamps are checked first, and the sources that they exclude get no cursor.
 #ifndef BIGTABLE_READ_READ_SOURCES_H_
 #define BIGTABLE_READ_READ_SOURCES_H_
 
@@ -26,7 +26,7 @@ namespace bigtable {
 
 class ReadSources {
  public:
-  // All of them outlive this object. Cursors are added to `input`, and it is to be cleared here.
+  // All arguments outlive this object. Cursors are added to `input`, which must be cleared here.
   ReadSources(const TabletVersion* version, const ReadSettings& settings,
               const FilterProgram* filter, MergingCursor* input)
       : version_(version), settings_(settings), filter_(filter), input_(input) {
@@ -35,25 +35,26 @@ class ReadSources {
   ReadSources(const ReadSources&) = delete;
   ReadSources& operator=(const ReadSources&) = delete;
 
-  // Those of one row; the probe is of this version. Memtables' are put where the row begins. Of the
-  // files, what has to be looked at is only asked for from memory, which SeekPlanned() then waits
-  // for: best after other work.
+  // Adds the sources of one row. The probe must be for this version. Cursors of memtables are
+  // positioned at the beginning of the row. For files it only prefetches what SeekPlanned() reads,
+  // so other work should come in between.
   void AddRow(const RowProbe& row);
-  // Puts the files' cursors where the row begins; then the input can start.
+  // Positions the files' cursors at the beginning of the row; then the input can start.
   void SeekPlanned(std::string_view row_prefix);
-  // Those of the encoded keys [begin, end), an empty end being none. They stand nowhere yet.
+  // Adds the sources of the encoded keys [begin, end); an empty end means no limit. Their cursors
+  // are not positioned.
   void AddRange(std::string_view begin, std::string_view end);
-  // Without any, and the input too.
+  // Removes all sources, also from the input.
   void Clear();
 
-  // Whether there is nothing to be read.
+  // Whether there is nothing to read.
   bool empty() const { return input_->children() == 0 && planned_.empty(); }
 
  private:
-  // What a read of one row asks filters for.
+  // The lookup of a single-row read in filters.
   struct RowQuestion {
     const RowProbe& row;
-    bool one_column = false;  // only one can pass the read's filter
+    bool one_column = false;  // only one column can pass the read's filter
     uint64_t column_hash = 0;
   };
 
@@ -74,7 +75,7 @@ class ReadSources {
   const FilterProgram* const filter_;
   MergingCursor* const input_;
   CursorPool pool_;
-  absl::InlinedVector<SSTableCursor*, 8> planned_;  // of a single row: not yet in the input
+  absl::InlinedVector<SSTableCursor*, 8> planned_;  // for a single row: not yet in the input
 };
 
 }  // namespace bigtable

@@ -1,8 +1,7 @@
-// One row that a read is about to look for: its key as memtables and files have it. One thread at a
-// time.
+// A row that a read is about to look up: its key as in memtables and files. One thread at a time.
 //
-// It is made before the rest of the read, so that what the read looks at first in each file, a line
-// of its filter or row index that is rarely at hand, comes from memory while the read is set up.
+// It is made before the rest of the read. So the first cache line that the read needs of each file,
+// in its filter or row index, which is rarely cached, is loaded while the read is set up.
 #ifndef BIGTABLE_READ_ROW_PROBE_H_
 #define BIGTABLE_READ_ROW_PROBE_H_
 
@@ -19,9 +18,9 @@ namespace bigtable {
 
 class RowProbe {
  public:
-  // Of a read that goes through a cursor over `version`, which outlives this object. `asks_all`: it
-  // looks at the files of all runs that may have the row, so they are found now, and their filters
-  // asked for from memory; of very many runs, of the first kMost.
+  // For a read through a cursor over `version`, which outlives this object. `asks_all`: the read
+  // uses the files of all runs that may have the row. So they are found now, and their filters are
+  // prefetched; if there are very many runs, only for the first kMost.
   RowProbe(const TabletVersion& version, std::string_view row, bool asks_all) {
     AppendRowPrefix(&prefix_, row);
     is_plain_ = prefix_.size() == row.size() + 2;
@@ -40,13 +39,13 @@ class RowProbe {
   RowProbe& operator=(const RowProbe&) = delete;
 
   std::string_view prefix() const { return prefix_.view(); }  // base/entry_key.h
-  // Whether the prefix is the row's key and the end mark, and nothing had to be escaped.
+  // Whether the prefix is the row's key and the end mark, without escaped bytes.
   bool is_plain() const { return is_plain_; }
   uint64_t hash() const { return hash_; }  // Checksum of the prefix
-  // The runs are numbered through all groups of the version. Of the first so many the filters were
-  // asked for.
+  // The number of runs whose filters were prefetched. Runs are numbered through all groups of the
+  // version.
   size_t asked() const { return asked_; }
-  // The file of this run that may have the row; as many as there are files: none may.
+  // The index of the file of this run that may have the row; the number of files if none may.
   size_t FileOf(const SortedRun& run, size_t run_number) const {
     return run_number < asked_ ? files_[run_number] : FileOf(run);
   }
@@ -62,7 +61,7 @@ class RowProbe {
   bool is_plain_;
   uint64_t hash_;
   size_t asked_ = 0;
-  uint32_t files_[kMost];  // by the number of the run, as far as asked
+  uint32_t files_[kMost];  // by the number of the run, up to asked_
 };
 
 }  // namespace bigtable

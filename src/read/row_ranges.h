@@ -1,4 +1,4 @@
-// What reads ask of ranges of rows.
+// Operations on ranges of rows that reads need.
 #ifndef BIGTABLE_READ_ROW_RANGES_H_
 #define BIGTABLE_READ_ROW_RANGES_H_
 
@@ -16,7 +16,7 @@ inline bool IsSingleRow(const RowRange& range) {
          range.end()->back() == '\0' && range.end()->starts_with(range.begin());
 }
 
-// From `begin` on, and before `end` if there is one.
+// The rows from `begin`, and before `end` if there is one.
 inline RowRange RowsBetween(std::string_view begin, const std::optional<std::string>& end) {
   return end.has_value() ? RowRange::RightOpen(begin, *end) : RowRange::StartingAt(begin);
 }

@@ -1,4 +1,4 @@
-// What an answer, or none, is to whoever asked (rpc/data_service.h).
+// What a response, or a missing one, means for a client (rpc/data_service.h).
 #ifndef BIGTABLE_RPC_ANSWER_H_
 #define BIGTABLE_RPC_ANSWER_H_
 
@@ -9,12 +9,12 @@
 
 namespace bigtable {
 
-// The message or its answer: what became of it is not known.
+// The message or its response was lost: it is unknown whether the request was carried out.
 inline bool IsLost(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
 
-// Internal if what was done, by its answer, is not the request.
+// Internal if the response does not match the request.
 inline absl::Status CheckAnswer(const MutateRequest& request, const MutateResponse& response) {
   if (response.verdict != MutateResponse::Verdict::kDone) return absl::OkStatus();
   if (response.statuses.size() == request.mutations.size()) return absl::OkStatus();

@@ -39,7 +39,7 @@ bool CellBlockReader::Next() {
   if (begin <= kColumn) cell_.qualifier = decoder_.LengthPrefixed();
   cell_.timestamp = static_cast<int64_t>(decoder_.Varint());
   cell_.value = decoder_.LengthPrefixed();
-  // No row, no family: the first cell did not begin a row.
+  // An empty row or family: the first cell did not begin a row.
   ok_ = decoder_.ok() && begin <= kVersion && !cell_.row.empty() && !cell_.family.empty() &&
         cell_.timestamp >= 0;
   return ok_;

@@ -1,6 +1,6 @@
-// Cells in the order of a read, as bytes: what a read's response carries.
+// Cells in the order of a read, as bytes, for a read's response.
 //
-// A cell, of which what it shares with the one before it is left out:
+// A cell. Fields that are equal to those of the cell before are omitted:
 //
 //   +-------+-----------+-----------+-----------+-----------+--------------+
 //   | begin | row       | family    | qualifier | timestamp | value        |
@@ -10,9 +10,9 @@
 //           | kRow only | kRow,     | all but   |
 //           |           | kFamily   | kVersion  |
 //
-// begin says what begins with the cell: kRow = 0, kFamily = 1, kColumn = 2, kVersion = 3. The first
-// cell begins a row. Lengths are varints; rows and families are not empty; timestamps are not
-// negative.
+// begin is the first field that is new in the cell: kRow = 0, kFamily = 1, kColumn = 2, kVersion =
+// 3. The first cell begins a row. Lengths are varints; rows and families are not empty; timestamps
+// are not negative.
 //
 // Worked example: row "r", f:q@7 = "v", f:q@5 = "", g:q@5 = "w":
 //   00 01 72 01 66 01 71 07 01 76 | 03 05 00 | 01 01 67 01 71 05 01 77
@@ -28,7 +28,7 @@
 
 namespace bigtable {
 
-// Views of the block, or of what it is made from.
+// Views of the block, or of the data that it is made from.
 struct ReadCell {
   std::string_view row;
   std::string_view family;
@@ -45,9 +45,9 @@ class CellBlockBuilder {
 
   void Add(const ReadCell& cell, bool is_new_row);
 
-  // Takes back the cells since the last row began: it could not be read to its end.
+  // Removes the cells since the last row began, because the row could not be read to its end.
   void DropRow() { out_->resize(row_begin_); }
-  // Rows, and where in `out` the last of them begins.
+  // The number of rows.
   uint64_t rows() const { return rows_; }
 
  private:
@@ -58,14 +58,14 @@ class CellBlockBuilder {
   std::string qualifier_;
 };
 
-// Reads cells one after another from bytes that may be anything. One thread at a time.
+// Reads cells in order from untrusted bytes. One thread at a time.
 class CellBlockReader {
  public:
   CellBlockReader() : CellBlockReader(std::string_view()) {}
   // The cells are views of `cells`.
   explicit CellBlockReader(std::string_view cells) : decoder_(cells) {}
 
-  // False at the end, and when the bytes are no cell: then ok() is false.
+  // False at the end, and at malformed bytes: then ok() is false.
   bool Next();
   bool ok() const { return ok_; }
 

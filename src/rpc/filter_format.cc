@@ -14,7 +14,7 @@ namespace {
 
 using Kind = FilterNode::Kind;
 
-// On the wire, whatever becomes of FilterNode::Kind; behind each the fields that follow it.
+// Codes of the encoding, independent of FilterNode::Kind; with the fields that follow each.
 enum Code : uint8_t {
   kEverything = 0,
   kBlockAll = 1,
@@ -34,11 +34,11 @@ enum Code : uint8_t {
 
 absl::Status TooLarge() {
   return absl::InvalidArgumentError(Cat("a filter must have at most ", kMostFilterNodes,
-                                        " parts, and chains in chains at most ", kMostFilterDepth,
+                                        " parts, and chains nested at most ", kMostFilterDepth,
                                         " deep"));
 }
 
-// Counts the filters of a tree on the way down.
+// Counts the filters of a tree during its traversal.
 class Budget {
  public:
   bool Enter() { return ++depth_ <= kMostFilterDepth && ++nodes_ <= kMostFilterNodes; }
@@ -142,7 +142,7 @@ absl::StatusOr<Filter> ParseChain(Decoder* in, Budget* budget) {
   return Filter::Chain(std::move(parts));
 }
 
-// What follows the code.
+// Parses the fields after the code.
 absl::StatusOr<Filter> ParseFields(uint8_t code, Decoder* in, Budget* budget) {
   switch (static_cast<Code>(code)) {
     case kEverything:
@@ -208,7 +208,8 @@ absl::StatusOr<Filter> DecodeFilter(std::string_view bytes) {
   Decoder in(bytes);
   Budget budget;
   BT_ASSIGN_OR_RETURN(Filter filter, Parse(&in, &budget));
-  if (!in.at_end()) return absl::InvalidArgumentError("there is something behind the filter");
+  if (!in.at_end())
+    return absl::InvalidArgumentError("there are bytes after the end of the filter");
   return filter;
 }
 

@@ -1,14 +1,12 @@
-// A filter as bytes. The one who reads them makes the same filter with the functions of
-// bigtable/filter.h, which check what they are given; regular expressions are compiled anew.
+// A filter as bytes. A reader builds the same filter with the functions of bigtable/filter.h, which
+// check their arguments; regular expressions are compiled again.
 //
 //   +------+--------
 //   | code | fields
 //   | 1    |
 //   +------+--------
 //
-// The codes and their fields: filter_format.cc.
-//
-// No bytes at all pass everything, too.
+// The codes and their fields are in filter_format.cc. An empty string passes everything, too.
 //
 // Worked example: Chain(Family("f"), Latest(1)):
 //   0d 02 03 01 66 02 01
@@ -25,14 +23,14 @@
 
 namespace bigtable {
 
-// What a server takes from others: chains in chains, and filters in all.
+// Limits of a server for filters from clients: nested chains, and filters in total.
 inline constexpr int kMostFilterDepth = 50;
 inline constexpr int kMostFilterNodes = 1000;
 
-// InvalidArgument: the filter cannot be, or is larger than these limits.
+// InvalidArgument: the filter is not valid, or exceeds these limits.
 absl::StatusOr<std::string> EncodeFilter(const Filter& filter);
-// InvalidArgument: the bytes are no filter, or one that cannot be, or too large. Thread-safe; costs
-// what making the filter costs.
+// InvalidArgument: the bytes are not a valid filter, or exceed the limits. Thread-safe; costs as
+// much as building the filter.
 absl::StatusOr<Filter> DecodeFilter(std::string_view bytes);
 
 }  // namespace bigtable

@@ -1,4 +1,4 @@
-// Waiting for a tablet that is on its way, or for an answer: until somebody serves its rows again.
+// Waiting until a tablet that is being moved is served again, or until a response arrives.
 #ifndef BIGTABLE_RPC_MOVE_WAIT_H_
 #define BIGTABLE_RPC_MOVE_WAIT_H_
 
@@ -14,8 +14,8 @@
 
 namespace bigtable {
 
-// Of one call. A split or the last step of a move is over in microseconds; a write that comes while
-// a moving tablet's memtables are written out waits for a file to be synced.
+// The waits of one call. A split or the last step of a move takes microseconds. A write that
+// arrives while a moving tablet's memtables are flushed waits for the sync of a file.
 class MoveWait {
  public:
   // Waits a little, longer each time. Errors of the limits.

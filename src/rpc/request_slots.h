@@ -1,5 +1,5 @@
-// The numbers of a client's requests (rpc/data_service.h): each call has a slot for itself while it
-// is under way, and each of its requests is the next of that slot.
+// The numbers of a client's requests (rpc/data_service.h): each call has a slot of its own while it
+// runs, and its requests have consecutive numbers in that slot.
 #ifndef BIGTABLE_RPC_REQUEST_SLOTS_H_
 #define BIGTABLE_RPC_REQUEST_SLOTS_H_
 
@@ -17,7 +17,7 @@ namespace bigtable {
 // Thread-safe.
 class RequestSlots {
  public:
-  // A client that nobody was before: 64 bits from the machine's source of randomness.
+  // A new client id: 64 bits from the machine's source of randomness.
   RequestSlots() {
     std::random_device random;
     client_ = uint64_t{random()} << 32 | random();
@@ -33,7 +33,8 @@ class RequestSlots {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    // For the call's next request. Whoever uses it says that nobody waits for the one before.
+    // The id of the call's next request. Sending it tells the server that the call no longer waits
+    // for the one before.
     RequestId Next() {
       ++id_.number;
       return id_;
@@ -63,7 +64,7 @@ class RequestSlots {
 
   uint64_t client_;
   Mutex mutex_;
-  std::vector<uint64_t> numbers_ ABSL_GUARDED_BY(mutex_);  // the last one of each slot
+  std::vector<uint64_t> numbers_ ABSL_GUARDED_BY(mutex_);  // the last number of each slot
   std::vector<uint32_t> free_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -9,14 +9,14 @@
 //   |         |          |            |                           | the other | another       |
 //   +---------+----------+------------+---------------------------+-----------+---------------+
 //
-// * * An entry of the key area: varint shared, varint unshared, varint size of the value, then the
+// * An entry of the key area: varint shared, varint unshared, varint size of the value, then the
 //   last `unshared` bytes of the key. The first `shared` bytes are the same as in the key before
 //   it.
-// * * Every kRestartInterval-th entry, beginning with the first, is a restart: its `shared` is 0,
+// * Every kRestartInterval-th entry, beginning with the first, is a restart: its `shared` is 0,
 //   and the restart array holds its offset in the key area and the offset of its value in the value
 //   area. A search bisects the restarts and then walks along one run, adding up sizes of values.
-// * * At other entries `shared` is as large as possible. Searches rely on it.
-// * * Offsets and counts are fixed-width, little-endian. A block has at most 2^32 - 1 bytes.
+// * At other entries `shared` is as large as possible. Searches rely on it.
+// * Offsets and counts are fixed-width, little-endian. A block has at most 2^32 - 1 bytes.
 //
 // Worked example: "ab" -> "1", "ac" -> "23", with a restart interval of 8:
 //

@@ -1,7 +1,7 @@
 // Reads the data blocks of one file: in place from its mapping, from memory, through the block
 // cache, or by position. Every block is verified before it is returned. Thread-safe.
 //
-// * * Mapped and not compressed: on the first touch, the block's range is populated and its
+// * Mapped and not compressed: on the first touch, the block's range is populated and its
 //   checksum verified. A bit records that, and afterwards returning the block costs a test of the
 //   bit. Before the first touch, the kernel is queried whether the range is in memory, unless the
 //   file is trusted (residency_trust.h). When the kernel seems to have dropped pages
@@ -11,9 +11,9 @@
 //   cursor that continues to the next block requests a growing window of the following blocks. Once
 //   it has read a megabyte from the disk, it reads by position as far as blocks are missing, and
 //   the kernel decides how much to read ahead.
-// * * In memory: the first read loads all blocks, verified and decompressed, into one piece of
+// * In memory: the first read loads all blocks, verified and decompressed, into one piece of
 //   memory. The file is not read again.
-// * * Otherwise: the block cache is searched first. Then the block is read by position, or taken
+// * Otherwise: the block cache is searched first. Then the block is read by position, or taken
 //   from the mapping.
 #ifndef BIGTABLE_SSTABLE_BLOCK_READER_H_
 #define BIGTABLE_SSTABLE_BLOCK_READER_H_

@@ -4,7 +4,7 @@
 // In the file: lines of 64 bytes, nothing else. The properties hold the number of probes.
 //
 // * Line: as in hashed_lines.h.
-// * * Probes in it: the lower 32 bits are multiplied by 0x9E3779B9 repeatedly (modulo 2^32). The
+// * Probes in it: the lower 32 bits are multiplied by 0x9E3779B9 repeatedly (modulo 2^32). The
 //   upper nine bits of each product are the number of a bit, counted from the lowest bit of the
 //   first byte.
 //

@@ -7,11 +7,11 @@
 //   +-------+--------+------------+------------+----------+---------+------+----------+---------+
 //                                              |<- the last 32 bytes of every version --------->|
 //
-// * * A section is given as offset and size without block trailer; 0 and 0 if there is none.
-// * * The checksum covers all bytes of the footer before it; `size` is that of the whole footer.
+// * A section is given as offset and size without block trailer; 0 and 0 if there is none.
+// * The checksum covers all bytes of the footer before it; `size` is that of the whole footer.
 //   Every later version ends in the same 32 bytes, so that an old reader can tell a newer format
 //   from a damaged file.
-// * * Version 2 is the only one. Version 1, whose index did not record which rows continue from one
+// * Version 2 is the only one. Version 1, whose index did not record which rows continue from one
 //   block to the next, was never released.
 //
 // Worked example: a file of 84 bytes of data begins its footer with 54 00 00 00 00 00 00 00, the

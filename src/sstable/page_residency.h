@@ -8,10 +8,10 @@
 // afterwards. An epoch ends when so much was found missing that blocks seen in this epoch may be
 // missing, too:
 //
-// * * a thirty-second part of the blocks that are in memory. The kernel drops the pages that were
+// * a thirty-second part of the blocks that are in memory. The kernel drops the pages that were
 //   not used for longest, and blocks that were used while so little was read from the disk are
 //   hardly among them; or
-// * * eight page faults that went to the disk among 256 touches of blocks that were assumed to be
+// * eight page faults that went to the disk among 256 touches of blocks that were assumed to be
 //   in memory. This detects pressure from outside: the program's own memory, other processes.
 //
 // Where everything fits, nothing is missing: there is one epoch, and a touch costs a comparison and

@@ -11,8 +11,8 @@
 //   | 1 | tag               | block                |      an empty slot is 0
 //   +---+-------------------+----------------------+
 //
-// * * Tag: the lowest 31 - block_bits bits of the hash. Block: the one in which the row begins.
-// * * Line: as in hashed_lines.h. A row goes into the first free slot at or after the start of its
+// * Tag: the lowest 31 - block_bits bits of the hash. Block: the one in which the row begins.
+// * Line: as in hashed_lines.h. A row goes into the first free slot at or after the start of its
 //   line; the first line follows the last. So a search passes only full lines before it reaches the
 //   row.
 //

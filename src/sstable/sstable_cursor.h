@@ -1,9 +1,9 @@
 // A position in an SSTable. One thread at a time. It is cheap to create, needs no heap as long as
 // keys are short, and may be used for any number of seeks.
 //
-// * * A Seek reads at most one data block, because the index has the last key of each. A SeekBefore
+// * A Seek reads at most one data block, because the index has the last key of each. A SeekBefore
 //   may read two. SeekRow and the calls of Next after it read only the blocks of the row.
-// * * value_owner() is the block if the value is in a block of the block cache or of the cursor; it
+// * value_owner() is the block if the value is in a block of the block cache or of the cursor; it
 //   is null if the value is in the mapped file or in an in-memory table, which live as long as the
 //   SSTable.
 #ifndef BIGTABLE_SSTABLE_SSTABLE_CURSOR_H_

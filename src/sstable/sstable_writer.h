@@ -6,14 +6,14 @@
 //   | data block 0 | ... | data block n | index | filter | dictionary | properties | footer |
 //   +--------------+-----+--------------+-------+--------+------------+------------+--------+
 //
-// * * Data blocks are adjacent, from offset 0. Each has the form in block_builder.h, and is
+// * Data blocks are adjacent, from offset 0. Each has the form in block_builder.h, and is
 //   compressed and has a block trailer as in stored_block.h. Index and dictionary are stored in the
 //   same way. Filter and properties have a block trailer, but are not compressed.
-// * * The index is a block (block_builder.h). For each data block, it has the last key and a
+// * The index is a block (block_builder.h). For each data block, it has the last key and a
 //   varint: twice the block's size in the file without its block trailer, plus 1 if it begins with
 //   the row in which the block before it ends.
-// * * Filter (bloom_filter.h, or row_index.h) and dictionary (dictionary.h) may be absent.
-// * * Properties: properties.h. Footer: footer.h.
+// * Filter (bloom_filter.h, or row_index.h) and dictionary (dictionary.h) may be absent.
+// * Properties: properties.h. Footer: footer.h.
 //
 // Worked example: a file of one small data block, no filter, no compression:
 //

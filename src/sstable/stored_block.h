@@ -6,9 +6,9 @@
 //   +---------------+----------+-------------------------------------------------+
 //                  |<- block trailer of 9 bytes ------------------------------->|
 //
-// * * The identity is random for each file, so a sound block from another file or from another
+// * The identity is random for each file, so a sound block from another file or from another
 //   offset of this one does not verify.
-// * * Encodings: 0 the block itself; 1 a zstd frame that states its content size; 2 the same, with
+// * Encodings: 0 the block itself; 1 a zstd frame that states its content size; 2 the same, with
 //   the file's dictionary.
 //
 // Worked example: the block "abc" at offset 100 of the file with identity 7:
