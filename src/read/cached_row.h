@@ -3,7 +3,7 @@
 //
 // After the CachedRowHead, for each cell, in the machine's byte order:
 //
-//  | timestamp, index of its family in the layout, two sizes | qualifier | value |
+//   | timestamp, index of its family in the layout, two sizes | qualifier | value |
 #ifndef BIGTABLE_READ_CACHED_ROW_H_
 #define BIGTABLE_READ_CACHED_ROW_H_
 

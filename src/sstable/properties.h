@@ -5,7 +5,7 @@
 //   tag | bytes
 //     1 | SSTableInfo (sstable_info.h), with size 0
 //     2 | Compression, u8
-//   3 | varint: bytes of all data blocks with their block trailers
+//     3 | varint: bytes of all data blocks with their block trailers
 //     4 | varint: number of data blocks
 //     5 | varint: size of the largest data block before compression
 //     6 | once for each family: its name, length first, varint entries, varint bytes of keys and
@@ -14,8 +14,8 @@
 //     8 | varint: size of the index before compression
 //     9 | varint: size of the dictionary before compression
 //    10 | varint: bytes of all keys; varint: bytes of all values
-//  11 | for each EntryKind from 1 on, a varint: the number of its entries
-//  12 | reserved: offset of the block of range deletions
+//    11 | for each EntryKind from 1 on, a varint: the number of its entries
+//    12 | reserved: offset of the block of range deletions
 //
 // Worked example, tag 2 for kZstd: 02 01 01.
 #ifndef BIGTABLE_SSTABLE_PROPERTIES_H_

@@ -17,10 +17,10 @@
 //
 // Worked example: a file of one small data block, no filter, no compression:
 //
-//  0    data block of 75 bytes, then its block trailer of 9
-//  84   index: one entry (the last key, 150), then its block trailer
-//  ...  properties, then their block trailer
-//  ...  footer: offsets and sizes of sections, identity, format version, checksum, magic
+//   0    data block of 75 bytes, then its block trailer of 9
+//   84   index: one entry (the last key, 150), then its block trailer
+//   ...  properties, then their block trailer
+//   ...  footer: offsets and sizes of sections, identity, format version, checksum, magic
 #ifndef BIGTABLE_SSTABLE_SSTABLE_WRITER_H_
 #define BIGTABLE_SSTABLE_SSTABLE_WRITER_H_
 

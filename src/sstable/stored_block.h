@@ -4,7 +4,7 @@
 //   | bytes         | encoding | checksum: XXH3 of bytes and encoding, seeded    |
 //   |               | u8       | with (identity of the file XOR offset of bytes) |
 //   +---------------+----------+-------------------------------------------------+
-//                  |<- block trailer of 9 bytes ------------------------------->|
+//                   |<- block trailer of 9 bytes ------------------------------->|
 //
 // * The identity is random for each file, so a sound block from another file or from another
 //   offset of this one does not verify.
