@@ -1,4 +1,4 @@
-// A part of a sorted sequence behaves like a sequence that has nothing else.
+// A part of a sorted sequence behaves like a sequence without the rest.
 #include "compaction/clipped_cursor.h"
 
 #include <iterator>
@@ -16,7 +16,7 @@
 namespace bigtable {
 namespace {
 
-// Over entries in memory; fails at a key, if it has one.
+// A cursor over entries in memory; it fails at a given key, if there is one.
 class MapCursor final : public EntryCursor {
  public:
   explicit MapCursor(const std::map<std::string, std::string, std::less<>>* entries)
@@ -61,8 +61,8 @@ class ClippedCursorTest : public testing::Test {
   MapCursor input_{&entries_};
 };
 
-// Every call, against a cursor over the entries of the part alone.
-TEST_F(ClippedCursorTest, ShowsWhatASequenceWithoutTheRestWouldShow) {
+// Every call, compared to a cursor over only the entries of the part.
+TEST_F(ClippedCursorTest, ReturnsTheEntriesOfASequenceWithoutTheRest) {
   const std::vector<std::string> keys = {"", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"};
   for (const std::string& begin : keys) {
     for (const std::string& end : keys) {
@@ -108,7 +108,7 @@ TEST_F(ClippedCursorTest, ShowsWhatASequenceWithoutTheRestWouldShow) {
   }
 }
 
-TEST_F(ClippedCursorTest, AnErrorInsideThePartIsShown) {
+TEST_F(ClippedCursorTest, AnErrorInsideThePartIsReturned) {
   input_.fails_at = "f";
   ClippedCursor clipped(&input_, "c", "i");
   clipped.SeekToFirst();

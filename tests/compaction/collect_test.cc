@@ -1,6 +1,6 @@
-// What a compaction writes of what it reads: testdata/collect.txt.
+// The output of a compaction for a given input: testdata/collect.txt.
 //
-//   families                  those of the locality group, from now on, one a line:
+//   families                  those of the locality group for the following commands, one a line:
 //                             NAME [max_versions=] [min_timestamp=] [created=]
 //   collect merging|major [snapshots=1,2] [present=]
 //                             the entries (support/entry_text.h), in any order; without any, those
@@ -75,13 +75,13 @@ class Collect {
   Ref<Memtable> entries_ = NewTestMemtable();
 };
 
-TEST(CollectTest, CompactionsKeepWhatSomebodyReads) {
+TEST(CollectTest, CompactionsKeepWhatReadsNeed) {
   Collect collect;
   RunTextFile(BIGTABLE_TESTDATA "/collect.txt",
               [&](const TextCommand& command) { return collect.Run(command); });
 }
 
-// A column of cells of which the newest is deleted, so that its history is played through.
+// A column whose newest cell is deleted, so that its history is replayed.
 Ref<Memtable> ColumnWithADeletion(int64_t versions) {
   const Ref<Memtable> memtable = NewTestMemtable();
   const auto add = [&](int64_t timestamp, SequenceNumber sequence, EntryKind kind) {
@@ -95,7 +95,7 @@ Ref<Memtable> ColumnWithADeletion(int64_t versions) {
   return memtable;
 }
 
-TEST(CollectTest, PaysForWhatItReadsAlsoIfNothingComesOfIt) {
+TEST(CollectTest, PaysForInputThatIsNotWrittenToo) {
   const Ref<Memtable> memtable = ColumnWithADeletion(10000);
   const Retention no_families;
   uint64_t paid = 0;
@@ -110,20 +110,20 @@ TEST(CollectTest, PaysForWhatItReadsAlsoIfNothingComesOfIt) {
   EXPECT_GT(paid, 10000u * kTrailerSize);
 }
 
-TEST(CollectTest, EndsWithinSomeHundredEntriesWhenItIsNotToGoOn) {
+TEST(CollectTest, EndsWithinSomeHundredEntriesOfAnErrorOfPay) {
   const Ref<Memtable> memtable = ColumnWithADeletion(10000);
   for (const bool is_dropped : {true, false}) {
     Retention retention;
     if (!is_dropped) retention.families = {{.name = "f", .max_versions = 5000}};
-    int asked = 0;
+    int calls = 0;
     MemtableCursor input(memtable.get());
     CollectingCursor collected(&input, &retention, true, [&](uint64_t) {
-      return ++asked < 3 ? absl::OkStatus() : absl::CancelledError("enough");
+      return ++calls < 3 ? absl::OkStatus() : absl::CancelledError("enough");
     });
     collected.SeekToFirst();
     EXPECT_FALSE(collected.valid());
     EXPECT_STATUS(kCancelled, "enough", collected.status());
-    EXPECT_EQ(asked, 3);
+    EXPECT_EQ(calls, 3);
   }
 }
 

@@ -1,5 +1,5 @@
-// Which files a pick means: testdata/compaction_inputs.txt. And the estimate of how much of a file
-// is also in older ones.
+// The files of a pick: testdata/compaction_inputs.txt. And the estimate of the part of a file that
+// is also in older runs.
 //
 //   choose merge|push|drop [first=] [count=] [files=1,2] [rewrite_all]
 //              lines: run=RUN file=NUMBER ENTRY..., runs from new (0) to old, where an entry is
@@ -76,15 +76,15 @@ std::string Choose(const TextCommand& command) {
   return out;
 }
 
-TEST(CompactionInputsTest, RowsStayTogetherAndWhatIsAloneMoves) {
+TEST(CompactionInputsTest, RowsStayTogetherAndLoneFilesMove) {
   const ScopedShortcutsOn shortcuts;
   RunTextFile(BIGTABLE_TESTDATA "/compaction_inputs.txt", Choose);
 }
 
 class EstimateTest : public testing::Test {
  protected:
-  // A run of one file that has the rows first, first + step, ... below `end`, each in a block of
-  // its own.
+  // A run of one file that has the rows first, first + step, ... before `end`, each in its own
+  // block.
   SortedRun Rows(int first, int end, int step, FilterKind filter = FilterKind::kRow) {
     const Ref<Memtable> memtable = NewTestMemtable();
     for (int row = first; row < end; row += step) {
@@ -128,7 +128,7 @@ TEST_F(EstimateTest, FindsRowsInAnyFileOfARunButNotBetweenThem) {
   EXPECT_NEAR(EstimateOverwriting(*run.files[0], {run, older}, 1).value(), 0.5, 0.05);
 }
 
-TEST_F(EstimateTest, WithoutFiltersARowMayBeWhereverARunReaches) {
+TEST_F(EstimateTest, WithoutFiltersARowMayBeInAnyRunThatOverlaps) {
   const SortedRun run = Rows(0, 100, 1);
   const SortedRun older = Rows(0, 51, 50, FilterKind::kNone);  // two rows
   EXPECT_NEAR(EstimateOverwriting(*run.files[0], {run, older}, 1).value(), 0.5, 0.05);

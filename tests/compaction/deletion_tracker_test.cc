@@ -1,4 +1,4 @@
-// What deletions hide, held to a list of all of them.
+// Which entries deletions hide, compared to a list of all deletions.
 
 #include "compaction/deletion_tracker.h"
 
@@ -111,7 +111,7 @@ TEST(DeletionTrackerTest, AgreesWithAListOfAllDeletionsRandom) {
           if (deletion > version) first = std::min(first, deletion);
         }
         ASSERT_EQ(tracker.FirstAfter(version), first);
-        // The same version is no other entry's.
+        // No other entry has the same version.
         const bool is_one = std::find(all.begin(), all.end(), version) != all.end();
         ASSERT_EQ(tracker.Hides(version) && !is_one, first != DeletionTracker::kNever && !is_one);
       }

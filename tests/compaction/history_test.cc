@@ -1,9 +1,9 @@
-// Which versions MaxVersions keeps when cells were deleted or came out of order:
+// The versions that MaxVersions keeps when cells were deleted or arrived out of order:
 // testdata/history.txt.
 //
-//   play max_versions=    what happened to a column, in any order, one a line:
+//   play max_versions=    the events of a column, in any order, one a line:
 //                         [@TIMESTAMP]#SEQUENCE[.ORDINAL] KIND
-//                         or, in their order, the rules before: was max_versions= before=
+//                         or, in their order, earlier rules: was max_versions= before=
 
 #include <algorithm>
 #include <cstdint>
@@ -67,7 +67,7 @@ std::string Play(const TextCommand& command) {
   return LivesText(history.lives());
 }
 
-TEST(HistoryTest, AVersionIsGoneOnceEnoughNewerOnesHaveExisted) {
+TEST(HistoryTest, AVersionIsCollectedOnceEnoughNewerOnesHaveExisted) {
   RunTextFile(BIGTABLE_TESTDATA "/history.txt", Play);
 }
 
@@ -81,7 +81,7 @@ TEST(HistoryTest, CanBeUsedAgainAfterClear) {
   EXPECT_TRUE(history.lives().empty());
 }
 
-// --- Held to the reference ---
+// --- Compared to the reference ---
 
 struct RandomColumn {
   explicit RandomColumn(uint64_t seed) {
@@ -126,7 +126,7 @@ struct RandomColumn {
   int64_t most;
 };
 
-TEST(RandomHistoryTest, ComesToWhatTheRuleSaysWordForWord) {
+TEST(RandomHistoryTest, AgreesWithALiteralImplementationOfTheRule) {
   ColumnHistory history;
   ForEachSeed(kSanitized ? 3000 : 60000, [&](uint64_t seed) {
     const RandomColumn column(seed);
@@ -143,10 +143,10 @@ TEST(RandomHistoryTest, ComesToWhatTheRuleSaysWordForWord) {
   });
 }
 
-// --- Large ones ---
+// --- Large histories ---
 
-// `versions` cells, each at a newer timestamp than the one before, of which every other is deleted
-// at once; and then all timestamps are written and deleted once more, from old to new.
+// `versions` cells at ascending timestamps, of which every other is deleted at once. Then all
+// timestamps are written and deleted once more, from old to new.
 void AddDeletions(int64_t versions, ColumnHistory* history) {
   SequenceNumber sequence = 0;
   for (int round = 0; round < 2; ++round) {
@@ -157,8 +157,8 @@ void AddDeletions(int64_t versions, ColumnHistory* history) {
   }
 }
 
-// The time is the test: with a list of newer timestamps for each cell it would be minutes.
-TEST(HistoryTest, AHundredThousandVersionsOfWhichAreKeptHalf) {
+// The test is its duration: with a list of newer timestamps for each cell it would take minutes.
+TEST(HistoryTest, KeepsHalfOfAHundredThousandVersions) {
   ColumnHistory history;
   constexpr int64_t kVersions = 100000;
   AddDeletions(kVersions, &history);
@@ -172,9 +172,9 @@ TEST(HistoryTest, AHundredThousandVersionsOfWhichAreKeptHalf) {
 TEST(HistoryTest, GivesUpWithinSomeHundredEvents) {
   ColumnHistory history;
   AddDeletions(10000, &history);
-  int asked = 0;
-  EXPECT_FALSE(history.Play({}, 5000, [&] { return ++asked < 10; }));
-  EXPECT_EQ(asked, 10);
+  int calls = 0;
+  EXPECT_FALSE(history.Play({}, 5000, [&] { return ++calls < 10; }));
+  EXPECT_EQ(calls, 10);
   EXPECT_LT(history.lives().size(), 5000u);
 }
 

@@ -1,5 +1,5 @@
-// Compaction jobs: which files they write (testdata/job.txt), and that they leave none when they
-// end early.
+// Compaction jobs: the files that they write (testdata/job.txt), and that a job that ends early
+// leaves none.
 //
 //   compact [major] [family=NAME] target=BYTES [max_bytes=] [cancel_at=] [cancelled]
 //           [split_at=ROW,...]
@@ -34,7 +34,7 @@
 namespace bigtable {
 namespace {
 
-// A memtable's cursor that says when it has come to an entry.
+// A memtable's cursor that sets a flag at a given entry.
 class CancellingCursor final : public EntryCursor {
  public:
   CancellingCursor(const Memtable* memtable, int64_t at, std::atomic<bool>* cancelled)
@@ -140,13 +140,13 @@ std::string Compact(const TextCommand& command) {
   return out.empty() ? "no file\n" : out;
 }
 
-TEST(JobTest, FilesEndAtRowsAndNoneIsLeftBehind) {
+TEST(JobTest, FilesEndAtRowsAndNoneIsLeftAfterAnError) {
   RunTextFile(BIGTABLE_TESTDATA "/job.txt", Compact);
 }
 
 absl::Status GoOn() { return absl::OkStatus(); }
 
-TEST(RateLimiterTest, MakesTheCallerWaitForWhatItUsed) {
+TEST(RateLimiterTest, TheCallerWaitsForTheBytesThatItUsed) {
   RateLimiter limiter(1'000'000);
   SteadyTime start = SteadyTime::Now();
   ASSERT_OK(limiter.Pay(400'000, GoOn));
@@ -156,7 +156,7 @@ TEST(RateLimiterTest, MakesTheCallerWaitForWhatItUsed) {
   EXPECT_GE(SteadyTime::Now() - start, absl::Milliseconds(100));
 }
 
-TEST(RateLimiterTest, LessThanATenthOfASecondIsNotWaitedFor) {
+TEST(RateLimiterTest, ADebtOfLessThanATenthOfASecondNeedsNoWait) {
   RateLimiter limiter(1);
   int looks = 0;
   EXPECT_OK(limiter.Pay(0, [&] {
@@ -166,7 +166,7 @@ TEST(RateLimiterTest, LessThanATenthOfASecondIsNotWaitedFor) {
   EXPECT_EQ(looks, 1);
 }
 
-TEST(RateLimiterTest, ANewRateForgivesTheDebtAndIsHeardByThoseWhoWait) {
+TEST(RateLimiterTest, ANewRateCancelsTheDebtAndAppliesToWaitingCallers) {
   RateLimiter limiter(1);
   std::atomic<int> looks{0};
   std::thread payer([&] {
@@ -182,7 +182,7 @@ TEST(RateLimiterTest, ANewRateForgivesTheDebtAndIsHeardByThoseWhoWait) {
   EXPECT_OK(limiter.Pay(uint64_t{1} << 40, GoOn));
 }
 
-TEST(RateLimiterTest, HoldsUpAJobThatDropsAllItReads) {
+TEST(RateLimiterTest, LimitsAJobThatDropsAllItsInput) {
   const Ref<Memtable> memtable = NewTestMemtable();
   for (int row = 0; row < 100; ++row) {
     std::string key = RowPrefix(absl::StrCat("row", 1000 + row));
@@ -200,7 +200,7 @@ TEST(RateLimiterTest, HoldsUpAJobThatDropsAllItReads) {
   EXPECT_GT(SteadyTime::Now() - begin, absl::Milliseconds(200));
 }
 
-TEST(RateLimiterTest, WhoeverWaitsEndsWhenItIsToldTo) {
+TEST(RateLimiterTest, AWaitEndsWithAnErrorOfTheCheck) {
   RateLimiter limiter(1);
   std::atomic<bool> ended{false};
   std::atomic<int> looks{0};
@@ -216,7 +216,7 @@ TEST(RateLimiterTest, WhoeverWaitsEndsWhenItIsToldTo) {
   payer.join();
 }
 
-TEST(RateLimiterTest, AJobThatIsCancelledOrPastItsDeadlineDoesNotWaitForIt) {
+TEST(RateLimiterTest, AJobThatIsCancelledOrPastItsDeadlineDoesNotWait) {
   RateLimiter limiter(1);
   EXPECT_STATUS(kAborted, "", limiter.Pay(1 << 20, [] { return absl::AbortedError(""); }));
   const std::atomic<bool> cancelled{true};

@@ -1,11 +1,12 @@
-// Iterators over several sorted sequences: testdata/merge.txt.
+// Cursors over several sorted sequences: testdata/merge.txt.
 //
 //   memtable NAME      with these entries (support/entry_text.h)
 //   sstable NAME       the same, as a file
 //   run NAME FILE...   a sorted run of SSTables
-//   iterate NAME...    a MergingCursor over memtables and runs; each line moves it, and its place
-//                      is put out: first, last, next, seek TARGET, seek-before TARGET,
-//                      seek-forward TARGET, rest. A target is an entry, or a row: its beginning.
+//   iterate NAME...    a MergingCursor over memtables and runs. Each line moves it, and its entry
+//   is
+//                      printed: first, last, next, seek TARGET, seek-before TARGET, seek-forward
+//                      TARGET, rest. A target is an entry, or the beginning of a row.
 
 #include <map>
 #include <memory>

@@ -1,6 +1,6 @@
-// What the policies come to in the long run: long series of minor compactions on a model of a
-// locality group that knows of nothing but keys, each of one byte. How many runs there are, how
-// often a key is rewritten, what space hidden entries take; and that there is an end to it.
+// The long-term results of the policies: long series of flushes on a model of a locality group that
+// has only keys, of one byte each. The tests check the number of runs, how often a key is
+// rewritten, the space of hidden entries, and that compactions end.
 
 #include <algorithm>
 #include <cmath>
@@ -18,18 +18,17 @@
 namespace bigtable {
 namespace {
 
-constexpr size_t kFlush = 16;  // keys that a minor compaction writes, of one memtable
+constexpr size_t kFlush = 16;  // keys of a flush of one memtable
 
 class Simulation {
  public:
-  // `overwrites`: the same key may come again. Otherwise nobody has to look for it.
+  // `overwrites`: keys may repeat. Otherwise no run is searched for them.
   explicit Simulation(const CompactionPolicy* policy, bool overwrites = false,
                       size_t file_keys = kFlush)
       : policy_(policy), overwrites_(overwrites), file_keys_(file_keys) {}
 
-  // A minor compaction of these keys, and then what the policy asks for, until that is nothing.
-  // All of
-  // them have `time` for a timestamp.
+  // A flush of these keys, and then all compactions that the policy picks. All keys have the
+  // timestamp `time`.
   void Flush(const std::set<std::string>& keys, int64_t time = 0, int64_t expired_before = 0) {
     flushed_ += keys.size();
     runs_.insert(runs_.begin(), Run());
@@ -38,19 +37,19 @@ class Simulation {
       most_runs_ = std::max(most_runs_, runs_.size());
       const std::optional<CompactionPick> pick = policy_->Pick(Summarize(expired_before));
       if (!pick.has_value()) break;
-      ASSERT_LT(picks, 1000) << "there is no end to it";
+      ASSERT_LT(picks, 1000) << "compactions do not end";
       Do(*pick);
       if (testing::Test::HasFailure()) return;
     }
   }
 
   size_t runs() const { return runs_.size(); }
-  // The most that there ever were, together with one that was just written.
+  // The highest number of runs ever, counting one that was just written.
   size_t most_runs() const { return most_runs_; }
-  // How often a key was written by merging, on average.
+  // How often merges wrote a key, on average.
   double rewrites() const { return static_cast<double>(written_) / static_cast<double>(flushed_); }
   uint64_t written() const { return written_; }
-  // How many times as large all is as it had to be.
+  // The size of all runs relative to the size of the distinct keys.
   double space() const {
     std::set<std::string> distinct;
     size_t keys = 0;
@@ -115,7 +114,7 @@ class Simulation {
     return summary;
   }
 
-  // Takes the files out of the run for which `takes` says so.
+  // Removes the files for which `takes` returns true from the run.
   template <typename Takes>
   static Run Take(Run* run, const Takes& takes) {
     Run taken;
@@ -123,7 +122,7 @@ class Simulation {
     std::erase_if(*run, takes);
     return taken;
   }
-  // Merges the files to ones that become a part of `run`.
+  // Merges the files into files that become a part of `run`.
   void Merge(const Run& files, Run* run) {
     std::set<std::string> keys;
     for (const File& file : files) keys.insert(file.keys.begin(), file.keys.end());
@@ -191,14 +190,15 @@ std::set<std::string> NewKeys(Random& random, size_t n = kFlush) {
   while (keys.size() < n) keys.insert(random.Bytes(8));
   return keys;
 }
-// Of `n` that there are.
+// Some of `n` keys.
 std::set<std::string> SomeKeys(Random& random, uint64_t n) {
   std::set<std::string> keys;
   while (keys.size() < kFlush) keys.insert(Random(random.Below(n)).Bytes(8));
   return keys;
 }
 
-// How many sizes of runs there are, each `factor` times the one before, up to all data.
+// The number of size classes of runs, each `factor` times as large as the one before, up to all
+// data.
 double Sizes(size_t flushes, int factor) {
   return std::log(static_cast<double>(flushes)) / std::log(static_cast<double>(factor));
 }
@@ -216,7 +216,7 @@ TEST(PolicySimulationTest, SizeTieredRewritesOnceForEachGrowthByItsWidth) {
     const double sizes = Sizes(kFlushes, width);
     EXPECT_LE(simulation.rewrites(), sizes + 0.5);
     EXPECT_GE(simulation.rewrites(), sizes / 2);  // something was simulated
-    // One more was just written, and then they were merged.
+    // One more run was just written before they were merged.
     EXPECT_LE(simulation.most_runs(),
               std::min<size_t>(SizeTieredPolicy::kMaxRuns,
                                static_cast<size_t>((width - 1) * std::ceil(sizes))) +
@@ -224,7 +224,7 @@ TEST(PolicySimulationTest, SizeTieredRewritesOnceForEachGrowthByItsWidth) {
   }
 }
 
-TEST(PolicySimulationTest, SizeTieredKeepsHiddenEntriesToTheSpaceOfTheLiveOnes) {
+TEST(PolicySimulationTest, SizeTieredLimitsHiddenEntriesToTheSpaceOfTheLiveOnes) {
   constexpr uint64_t kKeys = 40 * kFlush;
   for (const int width : {2, 5, 10}) {
     SCOPED_TRACE(width);
@@ -257,7 +257,7 @@ TEST(PolicySimulationTest, LeveledHasARunForEachLevelAndRewritesHalfItsFanoutInE
   }
 }
 
-// Memtables that wait for one another are written out together.
+// Memtables that wait for one another are flushed together.
 TEST(PolicySimulationTest, LeveledBoundsRunsOfWhateverSizeTheyCome) {
   constexpr int kFlushes = 150;
   for (const size_t file_keys : {kFlush, 16 * kFlush}) {
@@ -267,7 +267,7 @@ TEST(PolicySimulationTest, LeveledBoundsRunsOfWhateverSizeTheyCome) {
       Simulation simulation(&policy, /*overwrites=*/false, file_keys);
       Random random(1);
       for (int i = 0; i < kFlushes; ++i) {
-        // Of a size of its own each, in the last round.
+        // In the last round, flushes of different sizes.
         const double memtables =
             size != 0 ? size : 0.1 * static_cast<double>(random.Between(1, 50));
         const auto n = static_cast<size_t>(memtables * kFlush);
@@ -288,7 +288,7 @@ TEST(PolicySimulationTest, LeveledLeavesHiddenEntriesLittleSpace) {
     Random random(1);
     for (size_t i = 0; i < 400; ++i) {
       ASSERT_NO_FATAL_FAILURE(simulation.Flush(SomeKeys(random, kKeys)));
-      // A part for the levels above, and fresh runs. Not while there is only little.
+      // Allows for the levels above and for fresh runs. Not checked while there is little data.
       if (i > 100) {
         ASSERT_LE(simulation.space(), 1.15 + 1.0 / fanout) << i;
       }
@@ -296,7 +296,7 @@ TEST(PolicySimulationTest, LeveledLeavesHiddenEntriesLittleSpace) {
   }
 }
 
-TEST(PolicySimulationTest, FifoKeepsWhatHasNotExpiredAndWritesNothing) {
+TEST(PolicySimulationTest, FifoKeepsUnexpiredFilesAndWritesNothing) {
   constexpr int64_t kAge = 50;
   const FifoPolicy policy;
   Simulation simulation(&policy);

@@ -1,5 +1,5 @@
-// What the policies do with given runs: testdata/size_tiered.txt, leveled.txt and fifo.txt. Runs
-// are named from new (0) to old.
+// The picks of the policies for given runs: testdata/size_tiered.txt, leveled.txt and fifo.txt.
+// Runs are named from new (0) to old.
 //
 //   size-tiered [width=] RUN...   10 is a run of ten bytes, 10/4 one of which four are estimated to
 //                                 overwrite something older, 3x10 three of ten bytes
@@ -41,7 +41,7 @@ std::string PickText(const CompactionPolicy& policy, const GroupSummary& group) 
 }
 
 uint64_t NumberFrom(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
-// What stands behind the first `mark`; empty if there is none.
+// The text after the first `mark`; empty if there is none.
 std::string Behind(const std::string& text, char mark) {
   const size_t at = text.find(mark);
   return at == std::string::npos ? "" : text.substr(at + 1);
@@ -69,7 +69,7 @@ std::string PickLeveled(const TextCommand& command) {
       static_cast<int>(command.Number("fanout", LeveledPolicy::kDefaultFanout)));
   GroupSummary group;
   group.flush_size = static_cast<uint64_t>(command.Number("flush"));
-  std::deque<std::string> keys;  // what the summary has views of
+  std::deque<std::string> keys;  // memory of the summary's views
   for (const std::string& line : command.input) {
     RunSummary& run = group.runs.emplace_back();
     for (const std::string& word : SplitWords(line)) {
@@ -111,13 +111,13 @@ TEST(PolicyTest, SizeTieredMergesRunsOfSimilarSize) {
   RunTextFile(BIGTABLE_TESTDATA "/size_tiered.txt", PickSizeTiered);
 }
 
-TEST(PolicyTest, LeveledMergesWhatIsFreshAndPushesFilesDown) {
+TEST(PolicyTest, LeveledMergesFreshRunsAndPushesFilesDown) {
   RunTextFile(BIGTABLE_TESTDATA "/leveled.txt", PickLeveled);
 }
 
-TEST(PolicyTest, FifoDropsWhatHasExpired) { RunTextFile(BIGTABLE_TESTDATA "/fifo.txt", PickFifo); }
+TEST(PolicyTest, FifoDropsExpiredFiles) { RunTextFile(BIGTABLE_TESTDATA "/fifo.txt", PickFifo); }
 
-TEST(PolicyTest, NoneLeavesEverythingAsItIs) {
+TEST(PolicyTest, NoneMergesNothing) {
   GroupSummary group;
   group.flush_size = 1;
   group.expired_before = std::numeric_limits<int64_t>::max();
@@ -125,7 +125,7 @@ TEST(PolicyTest, NoneLeavesEverythingAsItIs) {
   EXPECT_EQ(NoCompactionPolicy().Pick(group), std::nullopt);
 }
 
-TEST(PolicyTest, WritersWaitOnlyForPoliciesThatKeepRunsFew) {
+TEST(PolicyTest, WritersWaitOnlyForPoliciesThatBoundRuns) {
   const auto bounds_runs = [](CompactionStyle style) {
     LocalityGroup group;
     group.compaction = style;
@@ -137,18 +137,18 @@ TEST(PolicyTest, WritersWaitOnlyForPoliciesThatKeepRunsFew) {
   EXPECT_FALSE(bounds_runs(CompactionStyle::kNone));
 }
 
-TEST(PolicyTest, TheGroupsFactorIsThePolicysAndZeroTheStandardOne) {
+TEST(PolicyTest, TheGroupsFactorIsUsedAndZeroIsTheDefault) {
   LocalityGroup group;
   GroupSummary summary;
   summary.flush_size = 1;
 
-  // Merges as many as its width.
+  // Merges as many runs as its width.
   summary.runs.assign(4, {.bytes = 10});
   EXPECT_EQ(MakePolicy(group)->Pick(summary), std::nullopt);
   group.compaction_factor = 3;
   EXPECT_EQ(MakePolicy(group)->Pick(summary), (CompactionPick{.first = 0, .count = 4}));
 
-  // Pushes what is larger than a part of the next level.
+  // Pushes a level that is larger than its part of the next level.
   group.compaction = CompactionStyle::kLeveled;
   summary.runs = {{.bytes = 20, .files = {{.number = 1, .bytes = 20}}}, {.bytes = 100}};
   EXPECT_EQ(MakePolicy(group)->Pick(summary), std::nullopt);

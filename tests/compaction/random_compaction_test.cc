@@ -1,12 +1,13 @@
-// Whatever is compacted, and in whatever order: everybody who still reads, which is the snapshots
-// that are held and the present, reads what the history of the writes says, and a major compaction
-// leaves nothing that nobody needs.
+// Whatever is compacted, in whatever order: all reads that may still come, at the snapshots that
+// are held and at the present, return what the history of the writes requires, and a major
+// compaction leaves no unneeded entries.
 //
-// Rules change at any time. A compaction that has begun before a change, and ends after it, is one
-// that took place before: what it reads was written before, and nothing else concerns it.
+// Rules change at any time. A compaction that began before a change and ends after it is equivalent
+// to one that took place before: it reads only what was written before, and nothing else matters
+// for it.
 //
-// A run is a memtable here, and the tablet's version has them in place of sorted runs. What is
-// expected is what the model says (tests/support/model.h).
+// A run is a memtable here, and the tablet's version has memtables in place of sorted runs. The
+// expected result is that of the model (tests/support/model.h).
 
 #include <algorithm>
 #include <cstddef>
@@ -39,7 +40,7 @@
 namespace bigtable {
 namespace {
 
-// What the engine calls an operation.
+// The engine's kind of an operation.
 EntryKind EntryKindOf(const ModelOperation& op) {
   switch (op.kind) {
     case ModelOperation::Kind::kSet:
@@ -121,7 +122,7 @@ class History {
         Mutate();
     }
   }
-  // Runs [first, first + count) become one.
+  // Merges the runs [first, first + count) into one.
   void Compact(size_t first, size_t count) {
     const bool major = first + count == runs_.size();
     MergingCursor input;
@@ -133,7 +134,7 @@ class History {
     Retention retention = layout_.RetentionOf(0, Now());
     retention.snapshots.assign(snapshots_.begin(), snapshots_.end());
     retention.present = last_;
-    // Everything that is not read here was written later.
+    // Entries that are not read here were written later.
     retention.complete_through = last_;
     for (size_t i = 0; i < first; ++i) {
       if (const SequenceNumber s = runs_[i]->first_sequence(); s != 0) {
@@ -170,18 +171,18 @@ class History {
     runs_.insert(runs_.begin(), NewTestMemtable());
   }
 
-  // Reads at every moment that is still read.
+  // Reads at every sequence number that may still be read.
   void Check() {
-    std::set<SequenceNumber> moments = snapshots_;
-    moments.insert(last_);
-    for (const SequenceNumber moment : moments) {
-      ASSERT_EQ(Read(moment), Expected(moment)) << "at " << moment << ", after:\n"
-                                                << Rules() << script_ << "there are now:\n"
-                                                << EntriesText();
+    std::set<SequenceNumber> sequences = snapshots_;
+    sequences.insert(last_);
+    for (const SequenceNumber sequence : sequences) {
+      ASSERT_EQ(Read(sequence), Expected(sequence)) << "at " << sequence << ", after:\n"
+                                                    << Rules() << script_ << "there are now:\n"
+                                                    << EntriesText();
     }
   }
-  // After a major compaction without snapshots: the cells that are read, and ghosts.
-  void CheckNothingIsLeftOver() {
+  // After a major compaction without snapshots only visible cells and ghosts are left.
+  void CheckOnlyNeededEntriesAreLeft() {
     std::map<std::string, int64_t> ghosts;  // of a column
     std::string cells;
     MemtableCursor cursor(runs_.back().get());
@@ -194,8 +195,8 @@ class History {
       ASSERT_EQ(KindOf(key), EntryKind::kGhost) << DebugString(key) << "\n" << script_;
       const FamilyLayout* family =
           layout_.FindFamily(ToStd(ToAbsl(FamilyOf(key, RowPrefixSize(key)))));
-      // Of n cells that live, the i-th from new to old has i - 1 living ones and at most n - i
-      // ghosts before it.
+      // Of n living cells, the i-th from new to old has i - 1 living ones and at most n - i ghosts
+      // before it.
       const int64_t n = family->gc.max_versions().value_or(0);
       ASSERT_LE(++ghosts[std::string(ColumnPrefix(key))], n * (n - 1) / 2)
           << DebugString(key) << "\n"
@@ -213,13 +214,13 @@ class History {
     }
     return rule;
   }
-  // It is dropped and made anew, which takes a sequence number.
+  // The family is dropped and created again, which takes a sequence number.
   void Recreate(FamilyLayout* family) {
     family->created = ++last_;
     family->past = {};
     model_.DropFamily(family->name);
     model_.AddFamily(family->name, {.gc = family->gc});
-    absl::StrAppend(&script_, family->name, " is created anew at ", last_, "\n");
+    absl::StrAppend(&script_, family->name, " is created again at ", last_, "\n");
   }
   void ChangeRule(FamilyLayout* family) {
     const GcRule rule = RandomRule();
@@ -235,7 +236,7 @@ class History {
     if (runs_[0]->empty()) {
       if (runs_.size() == 1) return;
     } else {
-      runs_.insert(runs_.begin(), NewTestMemtable());  // what is merged is rotated
+      runs_.insert(runs_.begin(), NewTestMemtable());  // merged memtables are immutable
     }
     const size_t first = 1 + random_.Below(runs_.size() - 1);
     Compact(first, 1 + random_.Below(runs_.size() - first));
@@ -268,7 +269,7 @@ class History {
     if (op.kind == Kind::kSet) op.value = absl::StrCat("v", last_, ".", ordinal);
     return op;
   }
-  // At `last_`.
+  // Applies the mutation at `last_`.
   void Store(const ModelMutation& mutation) {
     model_.Apply(last_, NowMicros(), mutation);
     runs_[0]->NoteSequence(last_);
@@ -288,25 +289,25 @@ class History {
     }
   }
 
-  // What a read at `moment` returns, a line for each cell.
-  std::string Expected(SequenceNumber moment) const {
+  // The result of a read at `sequence`, a line for each cell.
+  std::string Expected(SequenceNumber sequence) const {
     std::string out;
     for (const std::string& row : model_.RowKeys()) {
-      for (const ModelCell& cell : model_.Read(row, moment, NowMicros())) {
+      for (const ModelCell& cell : model_.Read(row, sequence, NowMicros())) {
         absl::StrAppend(&out, Cat(row, "/", cell.family, ":", cell.qualifier, "@", cell.timestamp,
                                   "=", cell.value.view(), "\n"));
       }
     }
     return out;
   }
-  std::string Read(SequenceNumber moment) {
-    // As the engine has them: the active memtable, the immutable ones from new to old, and the
-    // runs.
+  std::string Read(SequenceNumber sequence) {
+    // The memtables as the engine has them: the active one, the immutable ones from new to old, and
+    // the runs.
     GroupVersion group{runs_[0], {runs_.begin() + 1, runs_.end()}, {}};
     const TabletVersion version(std::make_shared<const TableLayout>(layout_), {group},
                                 MakeRef<ReadLimit>());
     ReadSpec spec;
-    spec.sequence = moment;
+    spec.sequence = sequence;
     spec.now = Now();
     CellCursor cells(&version, spec);
     cells.ReadRange(RowRange::All());
@@ -352,7 +353,7 @@ class History {
   uint64_t columns_ = 1;
   uint64_t timestamps_ = 1;
   bool changes_rules_ = false;
-  bool out_of_order_ = true;  // timestamps have nothing to do with when a cell is written
+  bool out_of_order_ = true;  // timestamps are independent of the order of writes
   uint64_t now_ = 5;
   SequenceNumber last_ = 0;
   std::set<SequenceNumber> snapshots_;
@@ -361,7 +362,7 @@ class History {
   std::string script_;
 };
 
-// Each of the cells that live here has deleted ones of its own that count against it.
+// Each of the living cells has deleted ones of its own that count against it.
 TEST(CompactionTest, EveryLivingCellKeepsTheGhostsThatCountAgainstIt) {
   constexpr auto kCell = ModelOperation::Kind::kSet;
   constexpr auto kDelete = ModelOperation::Kind::kDeleteCell;
@@ -378,11 +379,11 @@ TEST(CompactionTest, EveryLivingCellKeepsTheGhostsThatCountAgainstIt) {
   history.Check();
   history.CompactAll();
   history.Check();
-  history.Put(kCell, 30);  // the fourth for each of them
+  history.Put(kCell, 30);  // the fourth one after each of them
   history.Check();
 }
 
-TEST(RandomCompactionTest, NobodySeesThatACompactionTookPlace) {
+TEST(RandomCompactionTest, ACompactionDoesNotChangeReads) {
   ForEachSeed(kSanitized ? 300 : 3000, [](uint64_t seed) {
     History history(seed);
     for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
@@ -392,7 +393,7 @@ TEST(RandomCompactionTest, NobodySeesThatACompactionTookPlace) {
     if (testing::Test::HasFailure()) return;
     history.CompactAll();
     history.Check();
-    history.CheckNothingIsLeftOver();
+    history.CheckOnlyNeededEntriesAreLeft();
     Tally("cases");
   });
 }

@@ -1,6 +1,6 @@
-// What becomes of the versions of a column, as the rule is worded: every cell that is there has the
-// list of the newer timestamps that have been there with it. Slow, and so short that one can see
-// that it is right: ColumnHistory is held to it.
+// The lives of a column's versions, as a literal implementation of the rule: every existing cell
+// has the list of the newer timestamps that have existed with it. It is slow, but short enough to
+// be seen to be correct. ColumnHistory is compared to it.
 #ifndef BIGTABLE_TESTS_COMPACTION_REFERENCE_HISTORY_H_
 #define BIGTABLE_TESTS_COMPACTION_REFERENCE_HISTORY_H_
 

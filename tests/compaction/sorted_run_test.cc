@@ -1,4 +1,4 @@
-// Which file of a run a key belongs to: with fences and without, what a look at every file says.
+// The file of a run to which a key belongs: with fences and without, compared to a linear search.
 #include "compaction/sorted_run.h"
 
 #include <cstddef>
@@ -66,8 +66,7 @@ size_t FindByLooking(const SortedRun& run, std::string_view key) {
   return i;
 }
 
-// Everything that the files begin and end with, from nothing to the whole key, and right behind it
-// and before it.
+// All prefixes of the files' first and last keys, and keys right before and after them.
 std::set<std::string> KeysAround(const SortedRun& run) {
   std::set<std::string> keys;
   for (const Ref<SSTable>& file : run.files) {
@@ -136,16 +135,16 @@ TEST_F(SortedRunTest, FindsInFewFilesAndInMany) {
   }
 }
 
-// Their first eight bytes behind the prefix, which the fences are made of, are the same.
+// The first eight bytes after the common prefix, of which the fences consist, are equal.
 TEST_F(SortedRunTest, FindsAmongFilesThatDifferLate) {
-  for (const int alike : {1, 2, 10, 30}) {
+  for (const int equal : {1, 2, 10, 30}) {
     std::vector<Bounds> bounds = {{"aa", "ab"}};
     for (int i = 0; i < alike; ++i) {
       bounds.emplace_back(absl::StrCat("long-common-part", 100 + i, "b"),
                           absl::StrCat("long-common-part", 100 + i, "m"));
     }
     bounds.emplace_back("x", "z");
-    ASSERT_NO_FATAL_FAILURE(CheckFinds(RunOf(bounds))) << alike;
+    ASSERT_NO_FATAL_FAILURE(CheckFinds(RunOf(bounds))) << equal;
   }
 }
 
@@ -169,7 +168,7 @@ TEST_F(SortedRunTest, FindsAmongKeysOfZerosAndOfLargeBytes) {
 TEST_F(SortedRunTest, FindsInRandomRuns) {
   ForEachSeed(50, [&](uint64_t seed) {
     Random random(seed);
-    // Of few letters, so that much is alike; sorted as keys.
+    // Keys of few letters, so that long prefixes are equal; sorted as keys.
     std::set<std::pair<std::string, std::string>> cells;
     for (uint64_t i = random.Between(2, 60); i > 0; --i) {
       std::string row;
@@ -187,7 +186,7 @@ TEST_F(SortedRunTest, FindsInRandomRuns) {
   });
 }
 
-TEST_F(SortedRunTest, FilesThatAreAddedAfterTheFencesAreFound) {
+TEST_F(SortedRunTest, FindsFilesThatAreAddedAfterTheFences) {
   SortedRun run = RunOf({{"b", "d"}, {"f", "h"}});
   run.MakeFences();
   run.files.push_back(FileOf({"k", "m"}));
@@ -209,13 +208,13 @@ TEST_F(SortedRunTest, SplitsNoRowWhereEachFileBeginsWithAnother) {
   const ScopedShortcutsOn shortcuts;
   EXPECT_FALSE(SplitsRows({{"a:1", "a:9"}}));
   EXPECT_FALSE(SplitsRows({{"a", "b:1"}, {"c:2", "c:3"}, {"d", "e"}}));
-  // A row that begins like the one before is another.
+  // A row that begins like the row before is a different row.
   EXPECT_FALSE(SplitsRows({{"a", "b"}, {"bb", "c"}}));
   EXPECT_FALSE(SplitsRows({{"a", "b"}, {R"(b\000)", "c"}}));
   EXPECT_FALSE(SplitsRows({{"a", R"(b\000)"}, {R"(b\000\000)", "c"}}));
 }
 
-TEST_F(SortedRunTest, MaySplitRowsAsLongAsNobodyLooked) {
+TEST_F(SortedRunTest, MaySplitRowsBeforeTheFencesAreMade) {
   const ScopedShortcutsOn shortcuts;
   SortedRun run = RunOf({{"a", "b"}, {"c", "d"}});
   EXPECT_TRUE(run.SplitsRows());
@@ -229,8 +228,8 @@ TEST_F(SortedRunTest, MaySplitRowsAsLongAsNobodyLooked) {
   EXPECT_FALSE(run.SplitsRows());
 }
 
-// Where it stands next it may be at the end, or in a file that can be read.
-TEST_F(SortedRunTest, ACursorForgetsAnErrorWhenItIsPutElsewhere) {
+// The next seek may go to the end, or to a file that can be read.
+TEST_F(SortedRunTest, ASeekClearsTheErrorOfACursor) {
   SortedRun run = RunOf({{"a", "b"}, {"c", "d"}});
   const std::string path = TestSSTables::PathOf(last_number_);
   std::string bytes = tables_.file_system()->Contents(path);

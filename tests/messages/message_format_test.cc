@@ -1,4 +1,4 @@
-// Messages as bytes and back, and bytes that are no messages.
+// Encoding and decoding messages, and bytes that are not messages.
 #include "messages/message_format.h"
 
 #include <iostream>
@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// --- Some of each kind ---
+// --- Random messages of each kind ---
 
 absl::Duration RandomTimeout(Random& random) {
   if (random.OneIn(3)) return absl::InfiniteDuration();
@@ -45,7 +45,7 @@ RowRange RandomRange(Random& random) {
                          : RowRange::RightOpen(begin, random.Bytes(random.Below(10)));
 }
 
-// What the views of a request are of.
+// The memory of a request's views.
 struct Texts {
   std::string server;
   std::string filter;
@@ -122,9 +122,9 @@ ScanResponse RandomScanResponse(Random& random) {
   return response;
 }
 
-// --- There and back ---
+// --- Round trips ---
 
-TEST(MessageFormatTest, AMutateRequestComesBackAsItWasRandom) {
+TEST(MessageFormatTest, AMutateRequestIsDecodedAsItWasEncodedRandom) {
   ForEachSeed(300, [](uint64_t seed) {
     Tally("cases");
     Random random(seed);
@@ -147,7 +147,7 @@ TEST(MessageFormatTest, AMutateRequestComesBackAsItWasRandom) {
   });
 }
 
-TEST(MessageFormatTest, AScanRequestComesBackAsItWasRandom) {
+TEST(MessageFormatTest, AScanRequestIsDecodedAsItWasEncodedRandom) {
   ForEachSeed(300, [](uint64_t seed) {
     Tally("cases");
     Random random(seed);
@@ -171,8 +171,8 @@ TEST(MessageFormatTest, AScanRequestComesBackAsItWasRandom) {
   });
 }
 
-// Clocks differ: what goes over is how long, not until when.
-TEST(MessageFormatTest, ATimeoutThatHasPassedIsNone) {
+// Clocks differ, so a message has a duration and not a deadline.
+TEST(MessageFormatTest, ATimeoutThatHasPassedIsEncodedAsZero) {
   ScanRequest request;
   request.timeout = -absl::Seconds(5);
   ASSERT_OK_AND_ASSIGN(const ScanRequest scan, DecodeScanRequest(EncodeMessage(request)));
@@ -184,7 +184,7 @@ TEST(MessageFormatTest, ATimeoutThatHasPassedIsNone) {
   EXPECT_EQ(got.timeout, absl::ZeroDuration());
 }
 
-TEST(MessageFormatTest, ResponsesComeBackAsTheyWereRandom) {
+TEST(MessageFormatTest, ResponsesAreDecodedAsTheyWereEncodedRandom) {
   ForEachSeed(300, [](uint64_t seed) {
     Tally("cases");
     Random random(seed);
@@ -204,9 +204,9 @@ TEST(MessageFormatTest, TheWorkedExampleIsTrue) {
   EXPECT_EQ(bytes.substr(0, bytes.size() - 8), "\x01\x04\x01\x00\x00\x00"s);
 }
 
-// --- Bytes that are no messages ---
+// --- Bytes that are not messages ---
 
-// A message of each kind, and what reads it.
+// A message of each kind, and its decoder.
 struct Sample {
   std::string name;
   std::string bytes;
@@ -227,7 +227,7 @@ std::vector<Sample> Samples(uint64_t seed) {
   return samples;
 }
 
-// With a checksum that is right, so that what is behind it is looked at.
+// Adds a valid checksum, so that the fields are decoded.
 std::string WithChecksum(std::string fields) {
   AppendFixed64(&fields, Checksum(fields));
   return fields;
@@ -240,7 +240,7 @@ TEST(MessageFormatTest, EveryTruncationIsRefusedRandom) {
       SCOPED_TRACE(sample.name);
       ASSERT_OK(sample.decode(sample.bytes));
       for (size_t n = 0; n < sample.bytes.size(); ++n) {
-        // In memory of its own, so that a byte too far is noticed.
+        // In memory of its own, so that the sanitizers detect a read past the end.
         const std::vector<char> cut(sample.bytes.begin(),
                                     sample.bytes.begin() + static_cast<ptrdiff_t>(n));
         EXPECT_STATUS(kInvalidArgument, sample.name, sample.decode({cut.data(), n}));
@@ -255,7 +255,7 @@ TEST(MessageFormatTest, EveryTruncationIsRefusedRandom) {
   });
 }
 
-TEST(MessageFormatTest, EveryFlippedBitIsNoticedRandom) {
+TEST(MessageFormatTest, EveryFlippedBitIsDetectedRandom) {
   ForEachSeed(5, [](uint64_t seed) {
     Tally("cases");
     for (const Sample& sample : Samples(seed)) {
@@ -269,8 +269,8 @@ TEST(MessageFormatTest, EveryFlippedBitIsNoticedRandom) {
   });
 }
 
-// Whoever makes a message can make its checksum, too: what is read is another message, or none.
-TEST(MessageFormatTest, WhateverIsInTheFieldsIsReadOrRefusedRandom) {
+// A forger can compute a valid checksum, too. Then another message is read, or none.
+TEST(MessageFormatTest, AnyFieldsAreReadOrRefusedRandom) {
   int read = 0, refused = 0;
   ForEachSeed(200, [&](uint64_t seed) {
     Tally("cases");
@@ -294,7 +294,7 @@ TEST(MessageFormatTest, WhateverIsInTheFieldsIsReadOrRefusedRandom) {
   std::cout << read << " were read, " << refused << " refused\n";
 }
 
-TEST(MessageFormatTest, AnErrorSaysWhatIsWrong) {
+TEST(MessageFormatTest, AnErrorNamesTheReason) {
   ScanResponse response;
   const std::string good = EncodeMessage(response);
   EXPECT_STATUS(kInvalidArgument, "cut short, and has 3 bytes",
@@ -317,8 +317,8 @@ TEST(MessageFormatTest, AnErrorSaysWhatIsWrong) {
                 DecodeScanResponse(EncodeMessage(response)).status());
 }
 
-// A count that promises more than there is takes no memory.
-TEST(MessageFormatTest, ACountIsNotBelieved) {
+// A count that is larger than the number of fields allocates no memory.
+TEST(MessageFormatTest, ACountIsNotTrusted) {
   std::string fields = "\x01\x02\0"s;
   AppendVarint64(&fields, std::numeric_limits<uint64_t>::max());
   EXPECT_STATUS(kInvalidArgument, "a field is cut short",
@@ -327,7 +327,7 @@ TEST(MessageFormatTest, ACountIsNotBelieved) {
 
 // --- Cells ---
 
-TEST(CellBlockTest, CellsShareWhatTheyHaveInCommon) {
+TEST(CellBlockTest, CellsOmitFieldsOfTheCellBefore) {
   std::string bytes;
   CellBlockBuilder builder(&bytes);
   builder.Add({"r", "f", "q", 7, "v"}, true);
@@ -352,7 +352,7 @@ TEST(CellBlockTest, CellsShareWhatTheyHaveInCommon) {
   EXPECT_EQ(text, "|r/f:q@7=v r/f:q@5= r/g:q@5=w |s/g:q@5=w s/g:r@5=w ");
 }
 
-TEST(CellBlockTest, ARowThatIsNotWholeIsTakenBack) {
+TEST(CellBlockTest, AnIncompleteRowIsDropped) {
   std::string bytes;
   CellBlockBuilder builder(&bytes);
   builder.DropRow();
@@ -365,7 +365,7 @@ TEST(CellBlockTest, ARowThatIsNotWholeIsTakenBack) {
   EXPECT_EQ(bytes, first);
 }
 
-TEST(CellBlockTest, WhatIsNoCellIsRefused) {
+TEST(CellBlockTest, MalformedCellsAreRefused) {
   for (const std::string& bytes :
        {"\x01\x01g\x01q\x05\x01w"s, "\x04"s, "\x00\x00\x01"s, "\x00\x01r\x00\x00\x05\x00"s,
         "\x00\x01r\x01"

@@ -1,5 +1,5 @@
-// How METADATA is found and asked: from the lock service's file down, once for each level, and from
-// the top again when a server is gone, has moved a tablet, or does not answer.
+// How METADATA is found and read: from the lock service's file down, with one lookup a level, and
+// from the top again when a server has ended, has moved a tablet, or does not respond.
 #include "metadata/metadata_client.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using testing::ElementsAre;
 
 constexpr uint64_t kTable = 7;
 
-// A server of METADATA that keeps what it is told, of the tablets that it has.
+// A server of METADATA that stores mutations of its tablets.
 class Server final : public DataService {
  public:
   explicit Server(std::string name) : name_(std::move(name)) {}
@@ -55,7 +55,7 @@ class Server final : public DataService {
     return response;
   }
   absl::StatusOr<ScanResponse> Scan(const ScanRequest& request) override {
-    calls.push_back(request.sequence.has_value() ? "scan at a moment" : "scan");
+    calls.push_back(request.sequence.has_value() ? "scan at a sequence" : "scan");
     if (!lost.empty()) {
       lost.pop_front();
       return absl::UnavailableError("lost on the way");
@@ -117,7 +117,7 @@ class Server final : public DataService {
   std::vector<RowRange> tablets;
   std::map<std::string, std::map<std::pair<std::string, std::string>, std::string>> rows;
   std::vector<std::string> calls;
-  std::deque<bool> lost;  // the next calls, or, where true, only their answers
+  std::deque<bool> lost;  // the next calls; true: only their responses
   absl::Status error;
   int applied = 0;
 
@@ -145,7 +145,7 @@ class MetadataClientTest : public testing::Test, public MetadataServers {
     std::erase_if(tablets, [&](const RowRange& other) { return other.Contains(rows.begin()); });
     tablets.push_back(rows);
   }
-  // Two tablets, the second of which has the tablets of kTable that end after "m".
+  // Two tablets of METADATA. The second has the rows of the tablets of kTable that end after "m".
   void Split(const std::string& second) {
     const std::string row = MetadataRow({kTable, "m"});
     first_->tablets.clear();
@@ -160,7 +160,7 @@ class MetadataClientTest : public testing::Test, public MetadataServers {
     for (const std::string& row : rows) mutations.push_back({row, operations});
     return client_.Mutate(mutations, Durability::kSync);
   }
-  // The end rows of the tablets of kTable that METADATA has, or what went wrong.
+  // The end rows of the tablets of kTable in METADATA, or the error.
   std::string Read(const MetadataRead& read) {
     std::string ends;
     std::string last;
@@ -200,7 +200,7 @@ class MetadataClientTest : public testing::Test, public MetadataServers {
   MetadataClient client_{this, &snapshots_};
 };
 
-TEST_F(MetadataClientTest, EachLevelIsAskedOnce) {
+TEST_F(MetadataClientTest, EachLevelIsQueriedOnce) {
   EXPECT_EQ(Lookups(), "0 0");
   ASSERT_OK(Mutate({"a"}));
   EXPECT_EQ(Lookups(), "1 1");
@@ -214,20 +214,20 @@ TEST_F(MetadataClientTest, EachLevelIsAskedOnce) {
   EXPECT_EQ(Lookups(), "2 2");
 }
 
-TEST_F(MetadataClientTest, ATabletThatIsNotThereAnyMoreIsLookedForOneLevelAbove) {
+TEST_F(MetadataClientTest, ASupersededTabletIsLookedUpOneLevelAbove) {
   Server* const second = Add("metadata-3");
   ASSERT_OK(Mutate({"a"}));
   Split("metadata-3");
   ASSERT_OK(Mutate({"x"}));
   EXPECT_EQ(second->applied, 1);
   EXPECT_EQ(Lookups(), "1 2");
-  ASSERT_OK(Mutate({"a"}));  // which is in what is left of the one that was known
+  ASSERT_OK(Mutate({"a"}));  // which is in the rest of the cached tablet
   ASSERT_OK(Mutate({"x"}));
   ASSERT_OK(Mutate({"a"}));
   EXPECT_EQ(Lookups(), "1 3");
 }
 
-TEST_F(MetadataClientTest, AServerThatIsGoneIsAskedForAtItsSuccessor) {
+TEST_F(MetadataClientTest, CallsGoToTheSuccessorOfAServerThatHasEnded) {
   ASSERT_OK(Mutate({"a"}));
   Server* const next = Add("metadata-3");
   next->rows = first_->rows;
@@ -236,7 +236,7 @@ TEST_F(MetadataClientTest, AServerThatIsGoneIsAskedForAtItsSuccessor) {
   PutTablet(RowRange::StartingAt(*RootRows().end()), "metadata-3");
   ASSERT_OK(Mutate({"b"}));
   EXPECT_EQ(Read(), "ab");
-  // And so for the root tablet.
+  // The same for the root tablet.
   Server* const root = Add("root-4");
   root->rows = root_->rows;
   root->tablets = root_->tablets;
@@ -247,7 +247,7 @@ TEST_F(MetadataClientTest, AServerThatIsGoneIsAskedForAtItsSuccessor) {
   EXPECT_EQ(Lookups(), "2 3");
 }
 
-TEST_F(MetadataClientTest, AnAnswerThatIsLostIsAskedForAgain) {
+TEST_F(MetadataClientTest, ARequestWithoutResponseIsSentAgain) {
   first_->lost = {false, true, false};
   ASSERT_OK(Mutate({"a"}));
   EXPECT_THAT(first_->calls, ElementsAre("mutate 1", "mutate 1", "mutate 1", "mutate 1"));
@@ -256,7 +256,7 @@ TEST_F(MetadataClientTest, AnAnswerThatIsLostIsAskedForAgain) {
   EXPECT_EQ(Lookups(), "1 1");
 }
 
-TEST_F(MetadataClientTest, WhatItsServerMayHaveDoneBeforeItWasLostIsDoneByTheNext) {
+TEST_F(MetadataClientTest, AMutationOfALostServerIsAppliedByTheNext) {
   ASSERT_OK(Mutate({"a"}));
   Server* const next = Add("metadata-3");
   PutTablet(RowRange::StartingAt(*RootRows().end()), "metadata-3");
@@ -266,19 +266,19 @@ TEST_F(MetadataClientTest, WhatItsServerMayHaveDoneBeforeItWasLostIsDoneByTheNex
   EXPECT_EQ(next->applied, 1);
 }
 
-TEST_F(MetadataClientTest, AnErrorOfItsServerIsTheCallers) {
+TEST_F(MetadataClientTest, AnErrorOfTheServerIsReturned) {
   first_->error = absl::UnavailableError("no sync");
   EXPECT_STATUS(kUnavailable, "no sync", Mutate({"a"}));
   first_->error = absl::ResourceExhaustedError("full");
   EXPECT_STATUS(kResourceExhausted, "full", Mutate({"a"}));
-  // Of a file: waiting for another server would be of no use.
+  // An error of a file: waiting for another server would not help.
   client_.ForgetAll();
   root_->error = absl::UnavailableError("no read");
   EXPECT_STATUS(kInternal, "no read", Mutate({"a"}));
   EXPECT_THAT(Read(), testing::HasSubstr("no read"));
 }
 
-TEST_F(MetadataClientTest, RowsOfTwoTabletsAreNotTakenTogether) {
+TEST_F(MetadataClientTest, RowsOfTwoTabletsAreNotMutatedTogether) {
   Server* const second = Add("metadata-3");
   const auto are_together = [&](std::string_view a, std::string_view b) {
     const std::string rows[] = {MetadataRow({kTable, std::string(a)}),
@@ -289,7 +289,7 @@ TEST_F(MetadataClientTest, RowsOfTwoTabletsAreNotTakenTogether) {
   EXPECT_TRUE(are_together("a", "x"));
   ASSERT_OK(Mutate({"a", "x"}));
   Split("metadata-3");
-  // Not known before the server says so.
+  // Unknown before the server reports it.
   EXPECT_TRUE(are_together("a", "x"));
   EXPECT_STATUS(kFailedPrecondition, "different tablets", Mutate({"a", "x"}));
   EXPECT_FALSE(are_together("a", "x"));
@@ -298,23 +298,23 @@ TEST_F(MetadataClientTest, RowsOfTwoTabletsAreNotTakenTogether) {
   EXPECT_EQ(second->applied, 0);
 }
 
-TEST_F(MetadataClientTest, AReadOfSeveralPartsIsOfOneMoment) {
+TEST_F(MetadataClientTest, AReadOfSeveralPartsHasOneReadSequence) {
   Server* const second = Add("metadata-3");
   Split("metadata-3");
   for (const std::string end : {"a", "b", "x"}) ASSERT_OK(Mutate({end}));
   first_->calls.clear();
   second->calls.clear();
   EXPECT_EQ(Read(), "abx");
-  EXPECT_THAT(first_->calls, ElementsAre("scan", "scan at a moment"));
-  EXPECT_THAT(second->calls, ElementsAre("scan at a moment"));
-  // As many rows as are asked for are one part.
+  EXPECT_THAT(first_->calls, ElementsAre("scan", "scan at a sequence"));
+  EXPECT_THAT(second->calls, ElementsAre("scan at a sequence"));
+  // All requested rows are in one part.
   first_->calls.clear();
   EXPECT_EQ(Read({.range = MetadataRows(kTable), .row_limit = 2}), "ab");
   EXPECT_THAT(first_->calls, ElementsAre("scan"));
   EXPECT_EQ(Read({.range = MetadataRows(kTable), .row_limit = 3}), "abx");
 }
 
-TEST_F(MetadataClientTest, NobodyWaitsWhoDoesNotWantTo) {
+TEST_F(MetadataClientTest, AReadWithoutWaitsDoesNotWait) {
   ASSERT_OK(Mutate({"a"}));
   first_->tablets.clear();
   EXPECT_THAT(Read({.range = MetadataRows(kTable), .waits = false}),
@@ -325,11 +325,11 @@ TEST_F(MetadataClientTest, NobodyWaitsWhoDoesNotWantTo) {
               testing::HasSubstr("root tablet is on no server"));
 }
 
-TEST_F(MetadataClientTest, NobodyWaitsForEverWhenTheServersEnd) {
+TEST_F(MetadataClientTest, NoCallWaitsForEverWhenTheServersEnd) {
   ASSERT_OK(Mutate({"a"}));
   retry_timeout_ = absl::Milliseconds(20);
   first_->lost = {false, false};
-  EXPECT_OK(Mutate({"b"}));  // though a message is lost
+  EXPECT_OK(Mutate({"b"}));  // although a message is lost
   first_->tablets.clear();
   EXPECT_STATUS(kUnavailable, "no server", Mutate({"a"}));
   EXPECT_THAT(Read(), testing::HasSubstr("UNAVAILABLE"));

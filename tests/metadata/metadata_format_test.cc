@@ -1,4 +1,4 @@
-// What METADATA says of a tablet, as bytes and back.
+// The encoding of a tablet's state in METADATA.
 #include "metadata/metadata_format.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ TabletState RandomState(Random& random) {
   return state;
 }
 
-// METADATA's row for one tablet: what a database does with the operations, in its simplest form.
+// METADATA's row for one tablet: a simple model of how a database applies the operations.
 class MetadataCells {
  public:
   void Apply(std::string_view operations) {
@@ -95,14 +95,14 @@ class MetadataCells {
   std::map<std::pair<std::string, std::string>, std::string> cells_;
 };
 
-// Files come in the order of their columns' names, not of their numbers.
+// Files are returned in the order of their columns' names, not of their numbers.
 TabletState Sorted(TabletState state) {
   for (auto& [id, group] : state.groups) {
     std::sort(group.files.begin(), group.files.end(), [](const TabletFile& a, const TabletFile& b) {
       return a.info.file_number < b.info.file_number;
     });
   }
-  // A group that has nothing has no cells either.
+  // A group without contents has no cells either.
   std::erase_if(state.groups, [](const auto& group) { return group.second == GroupState(); });
   return state;
 }
@@ -120,14 +120,14 @@ TEST(MetadataFormatTest, ChangesMadeByCellsAreThoseMadeByApplyChangeRandom) {
         if (random.OneIn(3)) {
           change.removed.push_back(file.info.file_number);
         } else if (random.OneIn(3)) {
-          change.added.push_back({random.Below(300), file.info});  // it gets another order
+          change.added.push_back({random.Below(300), file.info});  // changes its order
         }
       }
       for (uint64_t n = random.Below(3); n > 0; --n) {
         change.added.push_back(File(random.Below(300), ++number, random));
       }
       if (random.OneIn(2)) change.redo = Redo(random);
-      // Of a tablet's changes none says less than those before.
+      // A tablet's last timestamp never decreases.
       if (random.OneIn(2)) change.last_timestamp = state.last_timestamp + 1;
       ASSERT_NO_FATAL_FAILURE(cells.Apply(EncodeChange(change)));
       ApplyChange(change, &state);
@@ -137,7 +137,7 @@ TEST(MetadataFormatTest, ChangesMadeByCellsAreThoseMadeByApplyChangeRandom) {
   });
 }
 
-TEST(MetadataFormatTest, EveryCutCellIsDataLossThatNamesItsColumn) {
+TEST(MetadataFormatTest, EveryTruncatedCellIsDataLossThatNamesItsColumn) {
   Random random(1);
   TabletChange change;
   change.group_id = 7;
@@ -161,7 +161,7 @@ TEST(MetadataFormatTest, EveryCutCellIsDataLossThatNamesItsColumn) {
   }
 }
 
-TEST(MetadataFormatTest, AColumnThatIsNoneIsDataLoss) {
+TEST(MetadataFormatTest, AMalformedColumnIsDataLoss) {
   Random random(1);
   TabletChange change;
   change.added = {File(3, 12, random)};
@@ -178,7 +178,7 @@ TEST(MetadataFormatTest, AColumnThatIsNoneIsDataLoss) {
   EXPECT_OK(DecodeCell("file", "0/12", value, &state));
 }
 
-TEST(MetadataFormatTest, AStateComesBackRandom) {
+TEST(MetadataFormatTest, AStateIsDecodedAsItWasEncodedRandom) {
   ForEachSeed(20, [](uint64_t seed) {
     Random random(seed);
     for (int i = 0; i < 50; ++i) {
@@ -191,7 +191,7 @@ TEST(MetadataFormatTest, AStateComesBackRandom) {
   });
 }
 
-TEST(MetadataFormatTest, EveryCutOrGrownStateIsDataLoss) {
+TEST(MetadataFormatTest, EveryTruncatedOrExtendedStateIsDataLoss) {
   Random random(1);
   for (int i = 0; i < 20; ++i) {
     const std::string bytes = EncodeRoot({"root-7", RandomState(random)});
@@ -210,7 +210,7 @@ TEST(MetadataFormatTest, AStateOfAnotherVersionIsFailedPrecondition) {
   EXPECT_STATUS(kFailedPrecondition, "version 3", DecodeRoot(bytes));
 }
 
-TEST(MetadataFormatTest, RowsOfATableStandTogetherInTheOrderOfTheTables) {
+TEST(MetadataFormatTest, RowsOfATableAreAdjacentInTheOrderOfTables) {
   for (const uint64_t id : {uint64_t{1}, uint64_t{255}, uint64_t{256}, kMaxSequence}) {
     std::string last;
     const std::vector<TabletId> tablets = {
@@ -234,7 +234,7 @@ TEST(MetadataFormatTest, RowsOfATableStandTogetherInTheOrderOfTheTables) {
   }
 }
 
-TEST(MetadataFormatTest, ATabletsRowsComeBack) {
+TEST(MetadataFormatTest, ATabletsRowsAreDecodedAsTheyWereEncoded) {
   for (const RowRange& rows : {RowRange::All(), RowRange::StartingAt("m"),
                                RowRange::RightOpen("", "m"), RowRange::RightOpen("\0"s, "m")}) {
     MetadataCells cells;

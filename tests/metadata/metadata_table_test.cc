@@ -26,14 +26,14 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// METADATA's server in its simplest form.
+// A simple model of METADATA's server.
 class MetadataInMemory final : public MetadataService {
  public:
   absl::Status Mutate(absl::Span<const EncodedMutation> mutations, Durability) override {
     if (mutations.size() > 1) batches.push_back(mutations.size());
     for (const EncodedMutation& mutation : mutations) {
       if (left.has_value() && (*left)-- == 0) {
-        left = 0;  // until somebody resumes it
+        left = 0;  // until the test resumes it
         return absl::UnavailableError("no METADATA");
       }
       Apply(mutation);
@@ -74,9 +74,9 @@ class MetadataInMemory final : public MetadataService {
   }
 
   std::map<std::string, std::map<std::pair<std::string, std::string>, std::string>> rows;
-  std::vector<size_t> batches;  // of how many rows each
+  std::vector<size_t> batches;  // the number of rows of each
   size_t most_together = SIZE_MAX;
-  std::optional<int> left;  // mutations that are taken before one fails, and those after it
+  std::optional<int> left;  // mutations that are applied before one fails, and all after it
 };
 
 class MetadataTableTest : public testing::Test {
@@ -88,7 +88,7 @@ class MetadataTableTest : public testing::Test {
   MetadataTable metadata_{&service_};
 };
 
-TEST_F(MetadataTableTest, TheTabletsOfATableComeBackInOrder) {
+TEST_F(MetadataTableTest, TheTabletsOfATableAreReadInOrder) {
   ASSERT_OK(metadata_.AddTable(7, {RowRange::All()}));
   ASSERT_OK(metadata_.AddTable(8, kTablets));
   ASSERT_OK(metadata_.AddTable(9, {RowRange::All()}));
@@ -99,7 +99,7 @@ TEST_F(MetadataTableTest, TheTabletsOfATableComeBackInOrder) {
   EXPECT_THAT(tables, ElementsAre(7, 8, 9));
 }
 
-TEST_F(MetadataTableTest, ATableThatMissesATabletIsDataLoss) {
+TEST_F(MetadataTableTest, AMissingTabletIsDataLoss) {
   for (const RowRange& missing : kTablets) {
     ASSERT_OK(metadata_.AddTable(8, kTablets));
     service_.rows.erase(MetadataRow({8, missing.end()}));
@@ -108,12 +108,12 @@ TEST_F(MetadataTableTest, ATableThatMissesATabletIsDataLoss) {
   EXPECT_STATUS(kDataLoss, "table 9", metadata_.ReadTable(9));
 }
 
-TEST_F(MetadataTableTest, ATabletThatBeginsElsewhereIsDataLoss) {
+TEST_F(MetadataTableTest, AGapBetweenTabletsIsDataLoss) {
   ASSERT_OK(metadata_.AddTable(8, {RowRange::RightOpen("", "d"), RowRange::StartingAt("e")}));
   EXPECT_STATUS(kDataLoss, "\"e\"", metadata_.ReadTable(8));
 }
 
-TEST_F(MetadataTableTest, AChangeIsOfItsTabletAlone) {
+TEST_F(MetadataTableTest, AChangeAffectsOnlyItsTablet) {
   ASSERT_OK(metadata_.AddTable(8, kTablets));
   TabletChange change;
   change.redo = RedoPoint{5, "server-1", 4};
@@ -140,12 +140,12 @@ TEST_F(MetadataTableTest, StepsOfSeveralTabletsAreOneBatch) {
   EXPECT_EQ(tablets[0].groups.at(1).redo.sequence, 6u);
   EXPECT_TRUE(tablets[1].groups.empty());
   EXPECT_EQ(tablets[2].groups.at(0).redo.sequence, 5u);
-  // Of one tablet, a mutation of its row is enough.
+  // For one tablet, a mutation of its row is enough.
   ASSERT_OK(metadata_.Commit(absl::MakeConstSpan(steps).first(2)));
   EXPECT_EQ(service_.batches.size(), 1u);
 }
 
-TEST_F(MetadataTableTest, StepsThatAreTooLargeAreNotTakenTogether) {
+TEST_F(MetadataTableTest, StepsThatAreTooLargeAreNotCommittedTogether) {
   std::vector<TabletStep> steps;
   for (uint64_t i = 0; i < 10; ++i) {
     TabletStep& step = steps.emplace_back();
@@ -155,7 +155,7 @@ TEST_F(MetadataTableTest, StepsThatAreTooLargeAreNotTakenTogether) {
   }
   EXPECT_FALSE(metadata_.TakesTogether(steps));
   EXPECT_TRUE(metadata_.TakesTogether(absl::MakeConstSpan(steps).first(5)));
-  // Whatever a single one takes.
+  // A single step may have any size.
   steps.front().change.added.front().info.largest_key = std::string(1 << 20, 'k');
   EXPECT_TRUE(metadata_.TakesTogether(absl::MakeConstSpan(steps).first(1)));
 }
@@ -170,7 +170,7 @@ TEST_F(MetadataTableTest, ARemovedTableLeavesTheOthers) {
   EXPECT_THAT(service_.rows, IsEmpty());
 }
 
-// --- Splits and merges, whole and cut short ---
+// --- Splits and merges, complete and interrupted ---
 
 class MetadataChangesTest : public MetadataTableTest {
  protected:
@@ -182,7 +182,7 @@ class MetadataChangesTest : public MetadataTableTest {
              .smallest_key = RowPrefix(first_row),
              .largest_key = RowPrefix(last_row) + "x"}};
   }
-  // "[,d) [d,)": what a reader of METADATA finds.
+  // "[,d) [d,)": the tablets that a reader of METADATA finds.
   static std::string Show(const absl::StatusOr<std::vector<TabletState>>& tablets) {
     if (!tablets.ok()) return tablets.status().ToString();
     std::string text;
@@ -193,7 +193,7 @@ class MetadataChangesTest : public MetadataTableTest {
     return text;
   }
   std::string Read() { return Show(metadata_.ReadTable(kTable)); }
-  // The tablet that begins with this row.
+  // The tablet with this first row.
   TabletState State(std::string_view begin) {
     const absl::StatusOr<std::vector<TabletState>> tablets = metadata_.ReadTable(kTable);
     EXPECT_OK(tablets);
@@ -206,7 +206,7 @@ class MetadataChangesTest : public MetadataTableTest {
   absl::Status Split(std::string_view begin, std::string_view row) {
     return metadata_.SplitTablet(kTable, State(begin), row);
   }
-  // The tablets that begin with these.
+  // Merges the tablets with these first rows.
   absl::Status Merge(std::string_view left_begin, std::string_view right_begin) {
     const TabletState left = State(left_begin);
     const TabletState right = State(right_begin);
@@ -220,8 +220,8 @@ class MetadataChangesTest : public MetadataTableTest {
     service_.Apply({key, operations});
     if (!mark.empty()) service_.rows[key][{"info", std::string(mark)}] = "\x01";
   }
-  // What METADATA says before it is settled; afterwards it says the same, without marks and rows
-  // that stand for nothing.
+  // The tablets before METADATA is settled. Afterwards they are the same, without marks and rows
+  // that are not tablets.
   std::string ReadAndSettle() {
     const std::string before = Read();
     EXPECT_OK(metadata_.SettleTable(kTable));
@@ -238,7 +238,7 @@ class MetadataChangesTest : public MetadataTableTest {
   }
 };
 
-TEST_F(MetadataChangesTest, AHalfHasTheFilesThatMayHaveItsRows) {
+TEST_F(MetadataChangesTest, AChildHasTheFilesThatOverlapItsKeyRange) {
   ASSERT_OK(metadata_.AddTable(kTable, kTablets));
   TabletChange change;
   change.added = {File(1, "d", "f"), File(2, "f", "m"), File(3, "m", "o"), File(4, "d", "o")};
@@ -246,7 +246,7 @@ TEST_F(MetadataChangesTest, AHalfHasTheFilesThatMayHaveItsRows) {
   change.last_timestamp = 7;
   ASSERT_OK(metadata_.Commit({kTable, "p"}, change));
   TabletState state = State("d");
-  state.last_timestamp = 9;  // it has given out more since
+  state.last_timestamp = 9;  // later timestamps were assigned since
   ASSERT_OK(metadata_.SplitTablet(kTable, state, "m"));
   EXPECT_EQ(ReadAndSettle(), "[,d) [d,m) [m,p) [p,)");
   const auto numbers = [](const TabletState& tablet) {
@@ -261,7 +261,7 @@ TEST_F(MetadataChangesTest, AHalfHasTheFilesThatMayHaveItsRows) {
     EXPECT_EQ(half.groups.at(0).redo, *change.redo) << begin;
     EXPECT_EQ(half.last_timestamp, 9) << begin;
   }
-  // And a tablet that is merged has the files of both, each once.
+  // A merged tablet has the files of both, each once.
   ASSERT_OK(Merge("d", "m"));
   EXPECT_EQ(ReadAndSettle(), "[,d) [d,p) [p,)");
   EXPECT_EQ(numbers(State("d")), (std::vector<uint64_t>{1, 2, 3, 4}));
@@ -269,7 +269,7 @@ TEST_F(MetadataChangesTest, AHalfHasTheFilesThatMayHaveItsRows) {
   EXPECT_EQ(State("d").last_timestamp, 9);
 }
 
-TEST_F(MetadataChangesTest, ASplitThatIsCutShortIsMadeOrNot) {
+TEST_F(MetadataChangesTest, AnInterruptedSplitIsCompleteOrUndone) {
   for (int steps = 0; steps < 4; ++steps) {
     SCOPED_TRACE(steps);
     service_.rows.clear();
@@ -281,7 +281,7 @@ TEST_F(MetadataChangesTest, ASplitThatIsCutShortIsMadeOrNot) {
   }
 }
 
-TEST_F(MetadataChangesTest, AMergeThatIsCutShortIsMadeOrNot) {
+TEST_F(MetadataChangesTest, AnInterruptedMergeIsCompleteOrUndone) {
   for (int steps = 0; steps < 4; ++steps) {
     SCOPED_TRACE(steps);
     service_.rows.clear();
@@ -293,7 +293,7 @@ TEST_F(MetadataChangesTest, AMergeThatIsCutShortIsMadeOrNot) {
   }
 }
 
-TEST_F(MetadataChangesTest, TheLastTabletIsSplitAndMergedAsAnyOther) {
+TEST_F(MetadataChangesTest, TheLastTabletIsSplitAndMergedLikeAnyOther) {
   ASSERT_OK(metadata_.AddTable(kTable, {RowRange::All()}));
   ASSERT_OK(Split("", "m"));
   EXPECT_EQ(ReadAndSettle(), "[,m) [m,)");
@@ -301,32 +301,32 @@ TEST_F(MetadataChangesTest, TheLastTabletIsSplitAndMergedAsAnyOther) {
   EXPECT_EQ(ReadAndSettle(), "[,)");
 }
 
-// Rows as a crash can leave them.
-TEST_F(MetadataChangesTest, ALeftoverHalfInsideATabletThatIsMergedIsNone) {
+// Rows that a crash can leave.
+TEST_F(MetadataChangesTest, ARemnantOfASplitInsideAMergedTabletIsNotATablet) {
   PutRow(RowRange::RightOpen("", "d"));
-  PutRow(RowRange::RightOpen("d", "m"), "pending");  // of a split of the next one that was not
+  PutRow(RowRange::RightOpen("d", "m"), "pending");  // of a split that did not happen
   PutRow(RowRange::RightOpen("d", "p"), "merging");
   PutRow(RowRange::StartingAt("p"));
-  EXPECT_EQ(Read(), "[,d) [d,p) [p,)");  // nor is it merged yet
-  PutRow(RowRange::StartingAt("d"));     // now it is
+  EXPECT_EQ(Read(), "[,d) [d,p) [p,)");  // the merge did not happen yet
+  PutRow(RowRange::StartingAt("d"));     // now it did
   EXPECT_EQ(ReadAndSettle(), "[,d) [d,)");
 }
 
-TEST_F(MetadataChangesTest, ALeftoverHalfIsNoReasonForTheHalfBeforeIt) {
+TEST_F(MetadataChangesTest, ARemnantDoesNotMakeTheRemnantBeforeItATablet) {
   PutRow(RowRange::RightOpen("", "d"), "pending");
   PutRow(RowRange::RightOpen("d", "m"), "pending");
   PutRow(RowRange::StartingAt(""));
   EXPECT_EQ(ReadAndSettle(), "[,)");
 }
 
-TEST_F(MetadataChangesTest, APendingHalfThatATabletFollowsIsOne) {
+TEST_F(MetadataChangesTest, APendingChildThatATabletFollowsIsATablet) {
   PutRow(RowRange::RightOpen("", "d"), "pending");
   PutRow(RowRange::RightOpen("d", "m"), "pending");
   PutRow(RowRange::StartingAt("m"));
   EXPECT_EQ(ReadAndSettle(), "[,d) [d,m) [m,)");
 }
 
-TEST_F(MetadataChangesTest, TheMergedTabletTakesThePlaceOfItsLeftPart) {
+TEST_F(MetadataChangesTest, TheMergedTabletReplacesItsLeftPart) {
   PutRow(RowRange::RightOpen("", "d"), "merging");
   PutRow(RowRange::RightOpen("d", "m"));
   PutRow(RowRange::StartingAt("m"));
@@ -336,8 +336,9 @@ TEST_F(MetadataChangesTest, TheMergedTabletTakesThePlaceOfItsLeftPart) {
   EXPECT_EQ(ReadAndSettle(), "[,m) [m,)");
 }
 
-// What a step that failed leaves would be misunderstood after the next change: it is settled first.
-TEST_F(MetadataChangesTest, LeftoversOfChangesThatFailedHarmNoLaterChangeRandom) {
+// Remnants of a failed step could not be interpreted after the next change, so they are settled
+// first.
+TEST_F(MetadataChangesTest, RemnantsOfFailedChangesDoNotAffectLaterOnesRandom) {
   ForEachSeed(200, [this](uint64_t seed) {
     Tally("cases");
     Random random(seed);
@@ -370,7 +371,7 @@ TEST_F(MetadataChangesTest, LeftoversOfChangesThatFailedHarmNoLaterChangeRandom)
         after.insert(found, row);
       }
       if (status.ok()) begins = after;
-      // The server resumes, and goes on or dies.
+      // The server resumes, and continues or ends.
       service_.left.reset();
       ASSERT_EQ(Read(), shown()) << "after" << history;
       if (random.OneIn(8)) {

@@ -1,4 +1,4 @@
-// The root tablet's state is the one before a commit or the one after, whatever happens.
+// The root tablet's state is the one before a commit or the one after, whatever fails.
 #include "metadata/root_tablet.h"
 
 #include <set>
@@ -28,7 +28,7 @@ TabletChange Step(uint64_t n) {
   return change;
 }
 
-// Up to which step the state has come; 0 at the beginning. Fails if it is between two.
+// The step that the state has reached; 0 at the beginning. Fails if it is between two steps.
 void ReadStep(FileSystem* file_system, uint64_t* step) {
   SmallFiles files(file_system, "/ls");
   RootTablet root(&files);
@@ -41,7 +41,7 @@ void ReadStep(FileSystem* file_system, uint64_t* step) {
   ASSERT_EQ(EncodeRoot({"", found}), EncodeRoot({"", expected}));
 }
 
-TEST(RootTabletTest, BeginsWithNothingAndIsLoadedAsItWasCommitted) {
+TEST(RootTabletTest, BeginsEmptyAndIsLoadedAsItWasCommitted) {
   InMemoryFileSystem memory;
   SmallFiles files(&memory, "/ls");
   RootTablet root(&files);
@@ -57,7 +57,7 @@ TEST(RootTabletTest, BeginsWithNothingAndIsLoadedAsItWasCommitted) {
   EXPECT_EQ(step, 3u);
 }
 
-// A commit that has failed may be found after a crash.
+// A failed commit may be found after a crash.
 TEST(RootTabletTest, TheFilesOfAFailedCommitAreNamedUntilOneSucceeds) {
   InMemoryFileSystem memory;
   FaultyFileSystem faulty(&memory);
@@ -74,10 +74,10 @@ TEST(RootTabletTest, TheFilesOfAFailedCommitAreNamedUntilOneSucceeds) {
   ASSERT_OK(root.Commit({kMetadataTableId}, Step(3)));
   named.clear();
   root.AddFiles(&named);
-  EXPECT_EQ(named, (std::set<uint64_t>{1, 3}));  // 2, which step 3 replaces, was never there
+  EXPECT_EQ(named, (std::set<uint64_t>{1, 3}));  // 2, which step 3 replaces, never existed
 }
 
-TEST(RootTabletTest, AFileThatIsNoStateIsDataLoss) {
+TEST(RootTabletTest, AMalformedFileIsDataLoss) {
   InMemoryFileSystem memory;
   SmallFiles files(&memory, "/ls");
   RootTablet root(&files);
@@ -87,7 +87,7 @@ TEST(RootTabletTest, AFileThatIsNoStateIsDataLoss) {
   EXPECT_STATUS(kFailedPrecondition, "version 1", root.Load());
 }
 
-TEST(RootTabletTest, AFailedCommitLeavesTheStateInMemoryAsItWas) {
+TEST(RootTabletTest, AFailedCommitDoesNotChangeTheStateInMemory) {
   InMemoryFileSystem memory;
   FaultyFileSystem faulty(&memory);
   SmallFiles files(&faulty, "/ls");

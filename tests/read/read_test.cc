@@ -1,11 +1,11 @@
-// What reads of a tablet return: testdata/read.txt.
+// The results of reads of a tablet: testdata/read.txt.
 //
 //   table        lines: group NAME; family NAME [group=] [max_versions=] [max_age=µs] [created=]
 //   write        entries (support/entry_text.h) into the active memtable of group= (0)
 //   rotate       the active memtable of each group becomes an immutable one
 //   flush        every memtable becomes a sorted run of one SSTable
 //   read [row=|prefix=|from=|to=] [sequence=] [now=] [reverse] [skip_rows]
-//                lines: filters, chained (FilterOf below). Puts out a line for each cell; skip_rows
+//                lines: filters, chained (FilterOf below). Prints a line for each cell; skip_rows
 //                goes to the next row after each cell.
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Filters as bytes and back: what comes back lets the same cells through.
+// Encoding and decoding filters: the decoded filter passes the same cells.
 #include "rpc/filter_format.h"
 
 #include <limits>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// Everything that a filter is, as text.
+// All fields of a filter as text.
 std::string Describe(const Filter& filter) {
   const FilterNode* const node = FilterNode::Of(filter);
   if (node == nullptr) return "everything";
@@ -72,7 +72,7 @@ Filter RandomFilter(Random& random, int depth) {
   }
 }
 
-TEST(FilterFormatTest, FiltersComeBackAsTheyWereRandom) {
+TEST(FilterFormatTest, FiltersAreDecodedAsTheyWereEncodedRandom) {
   ForEachSeed(500, [](uint64_t seed) {
     Tally("cases");
     Random random(seed);
@@ -117,10 +117,10 @@ TEST(FilterFormatTest, TruncationsAreRefusedAndFlipsReadOrRefusedRandom) {
   });
 }
 
-TEST(FilterFormatTest, AnErrorSaysWhatIsWrong) {
+TEST(FilterFormatTest, AnErrorNamesTheReason) {
   EXPECT_STATUS(kInvalidArgument, "no filter with the code 14", DecodeFilter("\x0e").status());
   EXPECT_STATUS(kInvalidArgument, "cut short", DecodeFilter("\x03\x05g").status());
-  EXPECT_STATUS(kInvalidArgument, "behind the filter", DecodeFilter("\x01\x01").status());
+  EXPECT_STATUS(kInvalidArgument, "after the end of the filter", DecodeFilter("\x01\x01").status());
   EXPECT_STATUS(kInvalidArgument, "at least 1", DecodeFilter("\x02\x00"s).status());
   EXPECT_STATUS(kInvalidArgument, "bad regular expression", DecodeFilter("\x04\x01[").status());
   EXPECT_STATUS(kInvalidArgument, "at least 1", EncodeFilter(Filter::Latest(0)).status());
@@ -133,7 +133,7 @@ TEST(FilterFormatTest, DepthAndSizeAreLimited) {
   EXPECT_OK(DecodeFilter(deepest).status());
   EXPECT_STATUS(kInvalidArgument, "50 deep", EncodeFilter(Filter::Chain({deep})).status());
   EXPECT_STATUS(kInvalidArgument, "50 deep", DecodeFilter("\x0d\x01" + deepest).status());
-  // It does not go down as far as the bytes say.
+  // Decoding stops at the limit, however deep the bytes nest.
   std::string bottomless;
   for (int i = 0; i < 1 << 20; ++i) bottomless += "\x0d\x01";
   EXPECT_STATUS(kInvalidArgument, "50 deep", DecodeFilter(bottomless).status());
