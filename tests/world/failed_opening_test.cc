@@ -1,4 +1,4 @@
-// An opening that fails leaves no more behind than it has found.
+// A failed opening leaves the directory as large as it was.
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
@@ -51,10 +51,10 @@ class FailedOpening : public WorldFixture {
     return paths;
   }
   std::string Place(const std::string& path) const { return directory_.database() + "/" + path; }
-  // Spoils the file of one tablet, or makes it good again.
+  // Moves the file of one tablet away, or restores it.
   void Damage() { fs::rename(tables_.back(), directory_.path() + "/away"); }
   void Repair() { fs::rename(directory_.path() + "/away", tables_.back()); }
-  // Of the disk.
+  // The size of the database on the disk.
   uint64_t Bytes() const {
     uint64_t bytes = 0;
     for (const auto& file : fs::recursive_directory_iterator(directory_.path())) {
@@ -72,14 +72,14 @@ class FailedOpening : public WorldFixture {
   std::vector<std::string> tables_;  // the files of the tablets
 };
 
-TEST_F(FailedOpening, TwentyLeaveNoGrowth) {
+TEST_F(FailedOpening, TwentyFailuresLeaveNoGrowth) {
   const uint64_t before = Bytes();
   EXPECT_EQ(Logs(), 0u);
   Damage();
   for (int i = 0; i < 20; ++i) {
     EXPECT_STATUS(kDataLoss, tables_.back(), Database::Open(directory_.database(), ManyServers()));
     EXPECT_EQ(Logs(), 0u);
-    // METADATA has noted where its tablets are, time and again.
+    // METADATA has recorded the locations of its tablets each time.
     EXPECT_LT(Bytes(), before + (1 << 20));
   }
   Repair();
@@ -89,7 +89,7 @@ TEST_F(FailedOpening, TwentyLeaveNoGrowth) {
   }
 }
 
-TEST_F(FailedOpening, WhatOneHasLeftThatWasKilledTheNextOneSweeps) {
+TEST_F(FailedOpening, RemnantsOfAKilledOpeningAreSweptByTheNext) {
   EXPECT_TRUE(InChild([&] {
     Database* const database = Open(directory_.database(), ManyServers()).release();
     return Write(database, "a", 1).ok();

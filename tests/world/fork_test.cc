@@ -1,5 +1,5 @@
 // A database belongs to the process that has opened it: a child of fork() can neither use it nor
-// keep it from others.
+// prevent others from opening it.
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -51,7 +51,7 @@ TEST_F(ForkTest, EachCallInAChildIsRefused) {
            IsRefused(database->Resume()) && IsRefused(database->Statistics().background_error) &&
            IsRefused(database->Close());
   }));
-  // The parent goes on, and nothing was taken from it.
+  // The parent continues, and its state is unchanged.
   EXPECT_TRUE(reader.Next());
   EXPECT_OK(Write(database.get(), "late", 50));
   EXPECT_OK(database->Close());
@@ -60,7 +60,7 @@ TEST_F(ForkTest, EachCallInAChildIsRefused) {
   EXPECT_EQ(Count(database.get(), "late", 50), 50);
 }
 
-TEST_F(ForkTest, DestructorsInAChildLeaveEverythingToTheParent) {
+TEST_F(ForkTest, DestructorsInAChildDoNotAffectTheParent) {
   std::unique_ptr<Database> database = Create(directory_.database());
   EXPECT_OK(Write(database.get(), "early", 50));
   {
@@ -70,7 +70,7 @@ TEST_F(ForkTest, DestructorsInAChildLeaveEverythingToTheParent) {
     ASSERT_OK_AND_ASSIGN(std::shared_ptr<const Snapshot> snapshot, database->TakeSnapshot());
     auto scanner = std::make_unique<Scanner>(table);
     ASSERT_FALSE(scanner->FetchColumnFamily("f")->Done());
-    // The parent's threads may change the directory beside a child, but not beside each.
+    // The parent's threads may change the directory while a child runs, but not every time.
     bool is_untouched = false;
     for (int i = 0; i < 20 && !is_untouched; ++i) {
       const auto contents = directory_.Contents();
@@ -92,9 +92,9 @@ TEST_F(ForkTest, DestructorsInAChildLeaveEverythingToTheParent) {
 }
 
 TEST_F(ForkTest, TheLockDoesNotStayWithAChildThatOutlivesItsParent) {
-  int test_lives[2], told[2];
+  int test_lives[2], pid_pipe[2];
   ASSERT_EQ(pipe(test_lives), 0);
-  ASSERT_EQ(pipe(told), 0);
+  ASSERT_EQ(pipe(pid_pipe), 0);
   const pid_t child = fork();
   if (child == 0) {  // opens the database, forks, and dies
     auto database = Database::Open(directory_.database(), SmallOptions());
@@ -106,17 +106,17 @@ TEST_F(ForkTest, TheLockDoesNotStayWithAChildThatOutlivesItsParent) {
       (void)!read(test_lives[0], &end, 1);  // lives until the test ends
       _exit(0);
     }
-    (void)!write(told[1], &grandchild, sizeof grandchild);
+    (void)!write(pid_pipe[1], &grandchild, sizeof grandchild);
     kill(getpid(), SIGKILL);
   }
-  close(told[1]);
+  close(pid_pipe[1]);
   pid_t grandchild = 0;
-  ASSERT_EQ(read(told[0], &grandchild, sizeof grandchild), ssize_t{sizeof grandchild});
+  ASSERT_EQ(read(pid_pipe[0], &grandchild, sizeof grandchild), ssize_t{sizeof grandchild});
   int status;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_EQ(kill(grandchild, 0), 0);
   EXPECT_OK(Database::Open(directory_.database(), SmallOptions()));
-  for (const int end : {test_lives[0], test_lives[1], told[0]}) close(end);
+  for (const int end : {test_lives[0], test_lives[1], pid_pipe[0]}) close(end);
 }
 
 TEST_F(ForkTest, AChildMayOpenAnotherDatabase) {
@@ -129,7 +129,7 @@ TEST_F(ForkTest, AChildMayOpenAnotherDatabase) {
   EXPECT_OK(database->Close());
 }
 
-TEST_F(ForkTest, ChildrenOfAProcessWhoseOtherThreadsWriteDoNotHang) {
+TEST_F(ForkTest, ChildrenOfAProcessWhoseOtherThreadsWriteDoNotStall) {
   std::unique_ptr<Database> database = Create(directory_.database());
   std::atomic<bool> stop{false};
   std::thread writer([&] {

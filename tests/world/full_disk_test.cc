@@ -1,4 +1,4 @@
-// A small disk that fills up while a database works on it: errors, no signal, and nothing lost.
+// A small disk that fills up while a database uses it: errors, no signal, and no data loss.
 #include <memory>
 #include <string>
 #include <sys/mount.h>
@@ -15,7 +15,7 @@
 namespace bigtable {
 namespace {
 
-// Mounts something on `path` for as long as it lives, if this process may do that.
+// Mounts a file system on `path` for its lifetime, if this process may do that.
 class Mount {
  public:
   Mount(const char* type, std::string path, const std::string& options)
@@ -33,7 +33,7 @@ class Mount {
 
 class FullDiskTest : public WorldFixture {
  protected:
-  // Until there is no more room. What was acknowledged is there, now and after another opening.
+  // Writes until the disk is full. Acknowledged rows are found, now and after another opening.
   static void FillUp(const std::string& path) {
     int acknowledged = 0;
     {
@@ -67,17 +67,17 @@ class FullDiskTest : public WorldFixture {
       ASSERT_EQ(row->cells()[0].value, key + std::string(4000, 'x'));
     }
   }
-  // What cannot be mounted here is not tested here, and said not to be.
+  // Where mounts are not allowed, the test is skipped with this message.
   static constexpr const char* kNoMount = "this process may not mount a file system here";
 };
 
-TEST_F(FullDiskTest, OfASmallTmpfs) {
+TEST_F(FullDiskTest, ASmallTmpfs) {
   const Mount disk("tmpfs", directory_.path(), "size=12m");
   if (!disk) GTEST_SKIP() << kNoMount;
   FillUp(directory_.database());
 }
 
-TEST_F(FullDiskTest, OfAnOverlayOnIt) {
+TEST_F(FullDiskTest, AnOverlayOnATmpfs) {
   const Mount disk("tmpfs", directory_.path(), "size=12m");
   if (!disk) GTEST_SKIP() << kNoMount;
   for (const char* name : {"lower", "upper", "work", "merged"}) {

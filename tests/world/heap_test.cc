@@ -1,4 +1,4 @@
-// What the memory budget counts is what the engine has on the heap.
+// The memory budget counts the engine's memory on the heap.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -24,7 +24,7 @@ namespace bigtable {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHeapIsKnown = false;  // their allocators say nothing to mallinfo2
+constexpr bool kHeapIsKnown = false;  // their allocators do not support mallinfo2
 #else
 constexpr bool kHeapIsKnown = true;
 #endif
@@ -34,8 +34,8 @@ uint64_t HeapBytes() {
   return info.uordblks + info.hblkhd;
 }
 
-// Looks all the time at how much the heap has grown since it began, and how much of that the budget
-// knows of.
+// Continuously compares the growth of the heap since the start with the memory that the budget
+// counts.
 class HeapWatch {
  public:
   explicit HeapWatch(const MemoryBudget* budget) : budget_(budget), thread_([this] { Watch(); }) {}
@@ -44,12 +44,12 @@ class HeapWatch {
     stop_ = true;
     if (thread_.joinable()) thread_.join();
   }
-  // These once it has stopped.
+  // The following are valid once it has stopped.
   uint64_t most_grown() const { return most_grown_; }
-  // The most that the budget did not know of, and by how much the heap had grown then.
+  // The most that the budget did not count, and the growth of the heap at that time.
   uint64_t most_unknown() const { return most_unknown_; }
   uint64_t grown_then() const { return grown_then_; }
-  // What was used for each use then.
+  // The memory of each use at that time.
   const std::array<uint64_t, MemoryBudget::kUses>& used_then() const { return used_then_; }
 
   uint64_t Grown() const {
@@ -68,8 +68,8 @@ class HeapWatch {
     while (!stop_) {
       const uint64_t known = Known();
       const uint64_t grown = Grown();
-      // What is charged may come a moment before it is there, or after, and may come and go between
-      // the two: what is seen once only was that.
+      // Memory may be charged shortly before it is allocated, or after, and both may happen between
+      // the two reads. So a difference counts only if it is seen twice.
       const uint64_t seen = grown - std::min(grown, std::max(known, Known()));
       const uint64_t unknown = std::min(seen, last);
       last = seen;
@@ -98,7 +98,7 @@ class HeapWatch {
 class HeapTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!kHeapIsKnown) GTEST_SKIP() << "the sanitizer's allocator does not say what it has";
+    if (!kHeapIsKnown) GTEST_SKIP() << "the sanitizer's allocator does not report its memory";
   }
 
   void Open(uint64_t budget, const LocalityGroup& group = {}) {
@@ -114,8 +114,7 @@ class HeapTest : public testing::Test {
     ASSERT_OK(database_->CreateTable("t", schema));
     ASSERT_OK_AND_ASSIGN(table_, database_->OpenTable("t"));
   }
-  // All that the budget does not know of is a sixth of what there is, and what a program and its
-  // threads need anyway.
+  // The budget may miss a sixth of the memory, and what a program and its threads need anyway.
   static void ExpectKnown(const HeapWatch& watch) {
     constexpr uint64_t kAnyway = 3 << 20;
     std::printf("the heap grew by %.1f MB, of which at worst %.1f of %.1f were not counted\n",
@@ -131,7 +130,7 @@ class HeapTest : public testing::Test {
   void WriteRows(int rows, size_t key_size, size_t value_size) {
     std::vector<RowMutation> batch;
     for (int i = 0; i < rows; ++i) {
-      // In no order, and different from the first bytes on.
+      // In random order, and different in the first bytes.
       const uint64_t mixed = static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15;
       std::string key = Cat(mixed);
       key.resize(std::max(key.size(), key_size), 'k');
@@ -148,7 +147,7 @@ class HeapTest : public testing::Test {
   Table* table_ = nullptr;
 };
 
-TEST_F(HeapTest, OfManyTinyRowsTheBudgetKnows) {
+TEST_F(HeapTest, ManyTinyRowsAreCounted) {
   constexpr int kRows = 500'000;
   Open(8 << 20);
   HeapWatch watch(budget_.get());
@@ -156,12 +155,12 @@ TEST_F(HeapTest, OfManyTinyRowsTheBudgetKnows) {
   EXPECT_OK(database_->Compact("t"));
   watch.Stop();
   ExpectKnown(watch);
-  // The filter of the file that is written takes eight bytes a row until it is built.
+  // Until it is built, the filter of the file takes eight bytes a row.
   EXPECT_GT(watch.most_grown(), uint64_t{kRows} * 8);
   EXPECT_EQ(budget_->used(MemoryBudget::Use::kWriters), 0u);
 }
 
-TEST_F(HeapTest, OfLargeKeysTheBudgetKnows) {
+TEST_F(HeapTest, LargeKeysAreCounted) {
   Open(16 << 20);
   HeapWatch watch(budget_.get());
   WriteRows(700, 60'000, 10);
@@ -170,7 +169,7 @@ TEST_F(HeapTest, OfLargeKeysTheBudgetKnows) {
   ExpectKnown(watch);
 }
 
-TEST_F(HeapTest, OfARowIndexAndACompressorTheBudgetKnows) {
+TEST_F(HeapTest, ARowIndexAndACompressorAreCounted) {
   constexpr int kRows = 300'000;
   Open(16 << 20, {.compression = Compression::kZstd, .filter = FilterKind::kRowIndex});
   HeapWatch watch(budget_.get());
@@ -181,8 +180,8 @@ TEST_F(HeapTest, OfARowIndexAndACompressorTheBudgetKnows) {
   EXPECT_GT(watch.most_grown(), uint64_t{kRows} * 16);
 }
 
-// What stays: nothing is written, and all is on the disk.
-TEST_F(HeapTest, OfManyFilesAndTabletsTheBudgetKnows) {
+// The memory of an idle database: nothing is being written, and all data is on the disk.
+TEST_F(HeapTest, ManyFilesAndTabletsAreCounted) {
   Open(32 << 20, {.compaction = CompactionStyle::kNone});
   HeapWatch watch(budget_.get());
   for (int file = 0; file < 300; ++file) {
@@ -192,7 +191,7 @@ TEST_F(HeapTest, OfManyFilesAndTabletsTheBudgetKnows) {
   absl::SleepFor(absl::Milliseconds(50));
   const uint64_t grown = watch.Grown();
   const uint64_t known = watch.Known();
-  std::printf("the heap has grown by %.1f MB, of which %.1f are known\n",
+  std::printf("the heap has grown by %.1f MB, of which %.1f are counted\n",
               static_cast<double>(grown) / 1e6, static_cast<double>(known) / 1e6);
   EXPECT_LE(grown - std::min(grown, known), grown / 6 + (2 << 20));
   EXPECT_LE(known, grown + grown / 4 + (1 << 20));

@@ -1,4 +1,5 @@
-// Limits of the process: what cannot be had is an error of the call, and the host program lives.
+// Limits of the process: a resource that is not available is an error of the call, and the host
+// program survives.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,12 +26,13 @@ class LimitsTest : public WorldFixture {
     struct rlimit both = {limit, limit};
     setrlimit(resource, &both);
   }
-  // To be called in a child: gives up root's rights, which know no limit of processes.
+  // To be called in a child: gives up the rights of root, to whom the limit of processes does not
+  // apply.
   static bool BecomeNobody() { return setgid(kNobody) == 0 && setuid(kNobody) == 0; }
   void GiveToNobody() { ASSERT_EQ(chown(directory_.path().c_str(), kNobody, kNobody), 0); }
 };
 
-TEST_F(LimitsTest, WithoutThreadsAnOpeningFailsAndLeavesTheDatabaseGood) {
+TEST_F(LimitsTest, WithoutThreadsAnOpeningFailsAndLeavesTheDatabaseIntact) {
   if (getuid() != 0) GTEST_SKIP() << "only root can become a user without processes";
   GiveToNobody();
   EXPECT_TRUE(InChild([&] {
@@ -39,13 +41,14 @@ TEST_F(LimitsTest, WithoutThreadsAnOpeningFailsAndLeavesTheDatabaseGood) {
     auto database = Create(directory_.database());
     return Write(database.get(), "early", 50).ok() && database->Close().ok();
   }));
-  // Each number of threads, until there are enough: the first is missing, or the second, and so on.
+  // Increasing numbers of threads until there are enough: first the first one is missing, then the
+  // second, and so on.
   int failures = 0;
   for (uint64_t threads = 1; threads < 64; ++threads) {
     const bool opened = InChild([&] {
       alarm(60);
       if (!BecomeNobody()) _exit(2);
-      Limit(RLIMIT_NPROC, threads);  // others of this user count, too
+      Limit(RLIMIT_NPROC, threads);  // other processes of this user count, too
       auto database = Database::Open(directory_.database(), SmallOptions());
       if (!database.ok()) {
         const bool good = absl::IsResourceExhausted(database.status()) &&
@@ -67,13 +70,13 @@ TEST_F(LimitsTest, WithoutThreadsAnOpeningFailsAndLeavesTheDatabaseGood) {
   EXPECT_EQ(Count(database.get(), "early", 50), 50);
 }
 
-TEST_F(LimitsTest, AFileThatWouldBeTooLargeForTheProcessIsAnErrorAndNoSignal) {
+TEST_F(LimitsTest, AFileAboveTheLimitOfTheProcessIsAnErrorAndNoSignal) {
   EXPECT_TRUE(InChild([&] {
     alarm(60);
     auto database = Create(directory_.database());
     if (!Write(database.get(), "early", 50).ok()) return false;
     Limit(RLIMIT_FSIZE, 20 << 10);
-    // Whatever is larger than that, be it a memtable's file or the next segment of a log.
+    // The first larger file fails, a memtable's SSTable or the next segment of a log.
     Table* const table = OpenTable(database.get());
     absl::Status status;
     for (int i = 0; i < 100 && status.ok(); ++i) {
@@ -86,7 +89,7 @@ TEST_F(LimitsTest, AFileThatWouldBeTooLargeForTheProcessIsAnErrorAndNoSignal) {
   EXPECT_EQ(Count(database.get(), "early", 50), 50);
 }
 
-TEST_F(LimitsTest, NoFilesAtAllIsAnErrorOfTheOpening) {
+TEST_F(LimitsTest, AnOpeningWithoutAnyFilesFails) {
   EXPECT_TRUE(InChild([&] {
     alarm(60);
     Limit(RLIMIT_FSIZE, 0);
@@ -96,7 +99,7 @@ TEST_F(LimitsTest, NoFilesAtAllIsAnErrorOfTheOpening) {
   EXPECT_OK(Database::Open(directory_.database(), SmallOptions()));
 }
 
-TEST_F(LimitsTest, WithoutDescriptorsAnOpeningFailsAndLeavesTheDatabaseGood) {
+TEST_F(LimitsTest, WithoutDescriptorsAnOpeningFailsAndLeavesTheDatabaseIntact) {
   {
     auto database = Create(directory_.database());
     EXPECT_OK(Write(database.get(), "early", 50));

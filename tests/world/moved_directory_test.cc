@@ -1,5 +1,5 @@
-// A database keeps the directory that it has opened, whatever becomes of the path; and it writes
-// nothing into a directory that has become somebody else's.
+// A database keeps the directory that it has opened, whatever happens to the path. It writes
+// nothing into a directory that another process may have opened.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -36,7 +36,7 @@ class MovedDirectory : public WorldFixture {
   const std::string before_ = fs::current_path();
 };
 
-TEST_F(MovedDirectory, AChangeOfTheWorkingDirectoryLeavesARelativePathWhatItWas) {
+TEST_F(MovedDirectory, ARelativePathSurvivesAChangeOfTheWorkingDirectory) {
   fs::create_directory("a");
   fs::create_directory("b");
   ASSERT_EQ(chdir("b"), 0);
@@ -59,7 +59,7 @@ TEST_F(MovedDirectory, AChangeOfTheWorkingDirectoryLeavesARelativePathWhatItWas)
   ExpectWork(database.get(), "late");
 }
 
-TEST_F(MovedDirectory, ADatabaseGoesOnWhereItsDirectoryIsRenamedTo) {
+TEST_F(MovedDirectory, ADatabaseFollowsItsRenamedDirectory) {
   const std::string path = directory_.path() + "/db";
   std::unique_ptr<Database> database = Create(path);
   EXPECT_OK(Write(database.get(), "early", 50));
@@ -95,11 +95,11 @@ TEST_F(MovedDirectory, TheInfoLogStaysInTheDirectory) {
   EXPECT_FALSE(fs::exists("db"));
 }
 
-TEST_F(MovedDirectory, WhenItsLockFileIsReplacedItWritesNothingMore) {
+TEST_F(MovedDirectory, WhenItsLockFileIsReplacedItStopsWriting) {
   std::unique_ptr<Database> database = Create("db");
   EXPECT_OK(Write(database.get(), "early", 50));
   EXPECT_OK(database->Flush("t"));
-  // What a careless script does. Somebody else can open the database now.
+  // A careless script does this. Another process can open the database now.
   fs::remove("db/LOCK");
   {
     std::unique_ptr<Database> other = Open("db");
@@ -107,7 +107,7 @@ TEST_F(MovedDirectory, WhenItsLockFileIsReplacedItWritesNothingMore) {
     EXPECT_OK(other->Flush("t"));
     const auto contents = directory_.Contents();
 
-    // The first one can neither write memtables out nor change what there is.
+    // The first one can neither flush memtables nor change METADATA.
     OpenTable(database.get())->Apply(RowMutation("late").Set("f:q", "v")).IgnoreError();
     EXPECT_STATUS(kFailedPrecondition, "db/LOCK: lock: the locked file was removed or replaced",
                   database->Flush("t"));
@@ -117,7 +117,7 @@ TEST_F(MovedDirectory, WhenItsLockFileIsReplacedItWritesNothingMore) {
     EXPECT_STATUS(kFailedPrecondition, "db/LOCK", database->SplitTablet("t", "m"));
     EXPECT_STATUS(kFailedPrecondition, "db/LOCK", database->Close());
     auto after = directory_.Contents();
-    // The info logs may tell of it.
+    // The info logs may report it.
     for (const auto& [path, bytes] : contents) {
       if (path.find("/LOG") != path.npos) continue;
       EXPECT_EQ(after[path], bytes) << path;
@@ -130,7 +130,7 @@ TEST_F(MovedDirectory, WhenItsLockFileIsReplacedItWritesNothingMore) {
   EXPECT_EQ(Count(database.get(), "other", 50), 50);
 }
 
-TEST_F(MovedDirectory, WhenItsDirectoryIsDeletedItSaysSo) {
+TEST_F(MovedDirectory, WhenItsDirectoryIsDeletedItReturnsAnError) {
   std::unique_ptr<Database> database = Create("db");
   EXPECT_OK(Write(database.get(), "early", 50));
   fs::remove_all("db");

@@ -23,7 +23,7 @@
 namespace bigtable {
 namespace {
 
-// A table "t" whose files stay as they were written, until they are compacted by hand.
+// A table "t" whose files are not compacted unless a test requests it.
 class ManyFiles {
  public:
   static constexpr int kRows = 4;  // of each file
@@ -63,7 +63,7 @@ class ManyFiles {
     }
     return absl::OkStatus();
   }
-  // Reads all rows of files [first, end), from the blocks' file rather than from the cache.
+  // Reads all rows of files [first, end), from the files rather than from the cache.
   static absl::Status Read(Database* database, int first, int end) {
     auto table = database->OpenTable("t");
     if (!table.ok()) return table.status();
@@ -72,19 +72,20 @@ class ManyFiles {
         const auto found = (*table)->ReadRow(RowOf(file, row), Filter(), {.fill_cache = false});
         if (!found.ok()) return found.status();
         if (found->cells().size() != 1 || found->cells()[0].value != ValueOf(file)) {
-          return absl::InternalError(Cat("row ", RowOf(file, row), " is not as it was written"));
+          return absl::InternalError(
+              Cat("row ", RowOf(file, row), " differs from the row that was written"));
         }
       }
     }
     return absl::OkStatus();
   }
-  // The same by four threads that each read everything.
+  // The same by four threads, each of which reads everything.
   static bool ReadByFour(Database* database, int files) {
     std::atomic<int> good{0};
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
-        // Each begins somewhere else.
+        // Each thread begins at a different file.
         const int middle = files * t / 4;
         absl::Status status = Read(database, middle, files);
         if (status.ok()) status = Read(database, 0, middle);
@@ -95,7 +96,7 @@ class ManyFiles {
     for (std::thread& thread : threads) thread.join();
     return good == 4;
   }
-  // Descriptors of this process that lead to SSTables.
+  // Descriptors of this process for SSTables.
   static int OpenSSTables() {
     int count = 0;
     std::error_code ignored;
@@ -130,7 +131,7 @@ bool IsGood(const absl::Status& status) {
   return status.ok();
 }
 
-TEST_F(OpenFilesTest, AProcessOpensWhatItHasWrittenWithFewDescriptors) {
+TEST_F(OpenFilesTest, AProcessOpensItsDatabaseWithFewDescriptors) {
   constexpr int kFiles = 400;
   for (const uint64_t limit : {80, 128}) {
     std::filesystem::remove_all(directory_.database());
@@ -150,7 +151,7 @@ TEST_F(OpenFilesTest, AProcessOpensWhatItHasWrittenWithFewDescriptors) {
         return false;
       }
       if (ManyFiles::OpenSSTables() > static_cast<int>(limit) / 2 + 4) return false;
-      // And what it has is compacted.
+      // The table can also be compacted.
       return IsGood((*database)->Compact("t")) &&
              IsGood(ManyFiles::Read(database->get(), 0, kFiles)) && IsGood((*database)->Close());
     })) << "limit "
@@ -158,7 +159,7 @@ TEST_F(OpenFilesTest, AProcessOpensWhatItHasWrittenWithFewDescriptors) {
   }
 }
 
-TEST_F(OpenFilesTest, NoMoreAreOpenThanTheOptionSays) {
+TEST_F(OpenFilesTest, NoMoreFilesAreOpenThanTheOptionAllows) {
   constexpr int kFiles = 100;
   constexpr int kMost = 10;
   DatabaseOptions options = ManyFiles::Options();
@@ -183,7 +184,7 @@ TEST_F(OpenFilesTest, NoMoreAreOpenThanTheOptionSays) {
   EXPECT_EQ(ManyFiles::OpenSSTables(), 0);
 }
 
-TEST_F(OpenFilesTest, AScannerReadsOnWhatACompactionHasRemoved) {
+TEST_F(OpenFilesTest, AScannerContinuesAfterACompactionHasRemovedItsFiles) {
   constexpr int kFiles = 60;
   DatabaseOptions options = ManyFiles::Options();
   options.max_open_files = 8;
@@ -191,7 +192,7 @@ TEST_F(OpenFilesTest, AScannerReadsOnWhatACompactionHasRemoved) {
   ASSERT_OK(ManyFiles::CreateTable(database.get()));
   EXPECT_OK(ManyFiles::Write(database.get(), 0, kFiles));
   database.reset();
-  database = Open(directory_.database(), options);  // so that none has been used
+  database = Open(directory_.database(), options);  // so that no file has been used
   {
     Scanner scanner(OpenTable(database.get()), {.fill_cache = false});
     ScanStream* const stream = scanner.FetchColumnFamily("f");
@@ -204,14 +205,14 @@ TEST_F(OpenFilesTest, AScannerReadsOnWhatACompactionHasRemoved) {
     EXPECT_OK(scanner.status());
     EXPECT_EQ(found, kFiles * ManyFiles::kRows);
     EXPECT_LE(ManyFiles::OpenSSTables(), 9);
-    // Most of them could not be kept open, and so have their names.
+    // Most of them could not be kept open, so they still have their names.
     EXPECT_GT(FilesOnDisk(), kFiles / 2);
   }
   EXPECT_LT(FilesOnDisk(), 20);
   EXPECT_OK(ManyFiles::Read(database.get(), 0, kFiles));
 }
 
-TEST_F(OpenFilesTest, WhatAScannerHoldsIsRemovedWhenTheDatabaseIsClosed) {
+TEST_F(OpenFilesTest, FilesOfAScannerAreRemovedWhenTheDatabaseIsClosed) {
   constexpr int kFiles = 40;
   DatabaseOptions options = ManyFiles::Options();
   options.max_open_files = 8;
@@ -235,7 +236,7 @@ TEST_F(OpenFilesTest, WhatAScannerHoldsIsRemovedWhenTheDatabaseIsClosed) {
   EXPECT_OK(ManyFiles::Read(database.get(), 0, kFiles));
 }
 
-TEST_F(OpenFilesTest, AFileThatSomebodyHasRemovedIsDataLoss) {
+TEST_F(OpenFilesTest, AFileThatWasRemovedByOthersIsDataLoss) {
   constexpr int kFiles = 40;
   DatabaseOptions options = ManyFiles::Options();
   options.max_open_files = 8;
@@ -298,7 +299,7 @@ TEST_F(OpenFilesTest, ADamagedFileIsAnErrorOfReadsThatNeedIt) {
   const absl::Status status = ManyFiles::Read(database.get(), kFiles - 1, kFiles);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
   EXPECT_NE(status.message().find(damaged.substr(damaged.rfind('/'))), std::string::npos);
-  // It is not asked for a row that is before all of its keys.
+  // The file is not needed for a row that is before all of its keys.
   const ScopedShortcutsOn on;
   EXPECT_OK(OpenTable(database.get())->ReadRow("0"));
   EXPECT_OK(ManyFiles::Write(database.get(), kFiles, kFiles + 1));

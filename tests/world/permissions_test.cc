@@ -1,4 +1,4 @@
-// What may not be read or written is said to be that, with its path.
+// Errors of files and directories that may not be read or written name the path.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -24,7 +24,7 @@ class PermissionsTest : public WorldFixture {
     fs::permissions(directory_.path(), fs::perms(0755));
   }
   std::string Place(const std::string& path) const { return directory_.database() + "/" + path; }
-  // As a user whom files that are only root's are closed to.
+  // Opens as a user without access to root's files.
   bool IsDenied(const std::string& path, const DatabaseOptions& options) {
     return InChild([&] {
       alarm(60);
@@ -43,33 +43,33 @@ class PermissionsTest : public WorldFixture {
   }
 };
 
-TEST_F(PermissionsTest, ADirectoryThatMayNotBeEnteredIsNoMissingDatabase) {
+TEST_F(PermissionsTest, ADirectoryWithoutAccessIsNotAMissingDatabase) {
   fs::permissions(directory_.database(), fs::perms(0600));
   EXPECT_TRUE(IsDenied(directory_.database()));
   EXPECT_TRUE(IsDenied(directory_.database(), SmallOptions()));
 }
 
-TEST_F(PermissionsTest, NorIsOneAboveIt) {
+TEST_F(PermissionsTest, NorIsAParentDirectoryWithoutAccess) {
   fs::permissions(directory_.path(), fs::perms(0600));
   EXPECT_TRUE(IsDenied(directory_.database()));
   EXPECT_TRUE(IsDenied(directory_.database(), SmallOptions()));
 }
 
-TEST_F(PermissionsTest, NorIsThatOfTheLockService) {
+TEST_F(PermissionsTest, NorIsALockServiceDirectoryWithoutAccess) {
   fs::permissions(Place("lockservice"), fs::perms(0600));
   EXPECT_TRUE(IsDenied(Place("lockservice/root")));
 }
 
-TEST_F(PermissionsTest, AFileThatMayNotBeReadIsNamed) {
+TEST_F(PermissionsTest, TheErrorNamesAFileThatMayNotBeRead) {
   fs::permissions(Place("lockservice/root"), fs::perms(0200));
   EXPECT_TRUE(IsDenied(Place("lockservice/root")));
 }
 
-TEST_F(PermissionsTest, ALockFileThatMayNotBeWrittenIsNamed) {
+TEST_F(PermissionsTest, TheErrorNamesALockFileThatMayNotBeWritten) {
   EXPECT_TRUE(IsDenied(Place("LOCK"), SmallOptions()));
 }
 
-TEST_F(PermissionsTest, WhatMayBeReadCanBeOpenedReadOnly) {
+TEST_F(PermissionsTest, AReadableDatabaseCanBeOpenedReadOnly) {
   EXPECT_TRUE(InChild([&] {
     alarm(60);
     if (getuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) return false;

@@ -1,4 +1,4 @@
-// What somebody else has put into the database's directory stays there, and hinders nothing.
+// Files of other programs in the database's directory stay there, and cause no errors.
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -21,7 +21,7 @@ class StrayFilesTest : public WorldFixture {
     std::ofstream(Place(path)) << "mine";
     strays_.push_back(path);
   }
-  // With a file in it.
+  // A directory with a file in it.
   void PutDirectory(const std::string& path) {
     fs::create_directories(Place(path));
     PutFile(path + "/file");
@@ -34,7 +34,7 @@ class StrayFilesTest : public WorldFixture {
       EXPECT_EQ(text, "mine") << path;
     }
   }
-  // As if it had been killed: the logs stay.
+  // Leaves the database as if its process had been killed: the logs stay.
   void CreateAndKill() {
     EXPECT_TRUE(InChild([&] {
       Database* const database = Create(directory_.database()).release();
@@ -67,7 +67,7 @@ class StrayFilesTest : public WorldFixture {
   std::vector<std::string> strays_;
 };
 
-TEST_F(StrayFilesTest, StayAndHinderNoOpening) {
+TEST_F(StrayFilesTest, StayAndPreventNoOpening) {
   CreateAndKill();
   PutEverywhere();
   for (int i = 0; i < 3; ++i) {
@@ -96,7 +96,7 @@ TEST_F(StrayFilesTest, AreReported) {
   }
 }
 
-TEST_F(StrayFilesTest, DoNotMakeADirectoryADatabaseThatHasLostItsRoot) {
+TEST_F(StrayFilesTest, DoNotTurnADirectoryIntoADatabaseWithoutRoot) {
   fs::create_directory(directory_.database());
   PutDirectory("sst/lost+found");
   auto database = Create(directory_.database());

@@ -1,5 +1,5 @@
-// Where a file that is open cannot really be unlinked, a database is opened and closed all the
-// same.
+// A database can be opened and closed on a file system on which an open file cannot really be
+// unlinked.
 #include <memory>
 #include <string>
 
@@ -23,7 +23,7 @@ class UnlinkTest : public WorldFixture {
     return options;
   }
   std::unique_ptr<Database> Open() { return WorldFixture::Open("/db", Options()); }
-  // Of log files, by their paths.
+  // The paths of log files.
   std::vector<std::string> LogFiles() const {
     std::vector<std::string> logs = memory_.AllFiles();
     std::erase_if(logs, [](const std::string& path) { return !path.starts_with("/db/log/"); });
@@ -46,7 +46,7 @@ TEST_F(UnlinkTest, CloseLeavesNoLog) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Count(database.get(), Cat("r", i), 2000), 2000);
 }
 
-TEST_F(UnlinkTest, CloseSucceedsWhileAReaderHasTheLogInUse) {
+TEST_F(UnlinkTest, CloseSucceedsWhileAReaderUsesTheLog) {
   std::unique_ptr<Database> database = Create("/db", Options());
   EXPECT_OK(Write(database.get(), "r", 100));
   {
@@ -54,7 +54,7 @@ TEST_F(UnlinkTest, CloseSucceedsWhileAReaderHasTheLogInUse) {
     EXPECT_OK(row);
     EXPECT_OK(database->Close());
     EXPECT_EQ(row->cells()[0].value, "r");
-    // The next process finds what the system has hidden, and passes it over.
+    // The next process finds the files that the system has hidden, and ignores them.
     database = Open();
     EXPECT_EQ(Count(database.get(), "r", 100), 100);
     EXPECT_OK(database->Close());
@@ -64,7 +64,7 @@ TEST_F(UnlinkTest, CloseSucceedsWhileAReaderHasTheLogInUse) {
   EXPECT_EQ(*memory_.ListDirectory("/db/log"), std::vector<std::string>());
 }
 
-TEST_F(UnlinkTest, WhereNothingCanBeMappedEither) {
+TEST_F(UnlinkTest, WithoutMappingsToo) {
   FaultyFileSystem unmapped(&memory_, {.hide_log_mappings = true, .hide_file_mappings = true});
   HidingFileSystem hiding(&unmapped);
   DatabaseOptions options = SmallOptions();

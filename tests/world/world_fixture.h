@@ -1,4 +1,4 @@
-// A database on the machine's own file system, whose world changes under it.
+// A database on the machine's own file system, for tests that change its environment.
 #ifndef BIGTABLE_TESTS_WORLD_WORLD_FIXTURE_H_
 #define BIGTABLE_TESTS_WORLD_WORLD_FIXTURE_H_
 
@@ -44,7 +44,7 @@ class WorldFixture : public testing::Test {
     EXPECT_OK(database);
     return database.ok() ? *std::move(database) : nullptr;
   }
-  // With a table "t" that has a family "f".
+  // A database with a table "t" that has a family "f".
   static std::unique_ptr<Database> Create(std::string_view path,
                                           const DatabaseOptions& options = SmallOptions()) {
     std::unique_ptr<Database> database = Open(path, options);
@@ -67,7 +67,7 @@ class WorldFixture : public testing::Test {
     }
     return absl::OkStatus();
   }
-  // How many of them are there, with their value.
+  // The number of these rows that exist, with their value.
   static int Count(Database* database, std::string_view prefix, int rows) {
     Table* const table = OpenTable(database);
     int found = 0;
@@ -79,8 +79,9 @@ class WorldFixture : public testing::Test {
     return found;
   }
 
-  // Runs `function` in a child process that ends with it, without anything that exit() would do:
-  // true if it returned true. What gtest has noted in the child is not seen here.
+  // Runs `function` in a child process that ends with it, without any of the cleanup of exit().
+  // Returns true if the function did. Failures that gtest records in the child are not visible
+  // here.
   static bool InChild(const std::function<bool()>& function) {
     const pid_t child = fork();
     if (child == 0) _exit(function() ? 0 : 1);
