@@ -2,8 +2,8 @@
 //
 //   paper_figures [DIRECTORY]
 //
-// DIRECTORY is the database's and is created if need be; without it, a new one in the directory for
-// temporary files.
+// DIRECTORY is the database's and is created if necessary; without it, a new one in the directory
+// for temporary files.
 
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +23,7 @@ using namespace bigtable;  // as the paper writes
 
 namespace {
 
-// What the figure calls t3 to t9. Timestamps are what the program means by them.
+// The timestamps t3 to t9 of the figure. Their meaning is up to the program.
 constexpr Timestamp t3(3), t4(4), t5(5), t6(6), t7(7), t8(8), t9(9);
 
 absl::Status WriteFigure1(Table* T) {
@@ -153,7 +153,7 @@ absl::Status Run(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// A new directory of our own. It stays, for a look at what is in it.
+// A new directory for the database. It stays, so that its contents can be inspected.
 absl::StatusOr<std::string> NewDirectory() {
   std::error_code error;
   std::string path =

@@ -14,7 +14,8 @@
 
 namespace {
 
-// The tokens of users, each for a day. What Start has acknowledged survives a power loss.
+// The tokens of users, each valid for a day. A session that Start has acknowledged survives a power
+// loss.
 class Sessions {
  public:
   absl::Status Open(const bigtable::DatabaseOptions& options) {
@@ -60,7 +61,7 @@ int main() {
   Expect(sessions.Open(options).ok(), "sessions open");
   Expect(sessions.Start("ann", "secret").ok(), "a session starts");
 
-  // The power fails. Each seed is another way in which what was not synced may be left.
+  // The power fails. Each seed leaves another part of the unsynced data.
   for (uint64_t seed = 0; seed < 10; ++seed) {
     const std::unique_ptr<bigtable::InMemoryFileSystem> after = memory.CrashClone(seed);
     bigtable::DatabaseOptions options_after = options;
@@ -72,7 +73,7 @@ int main() {
 
   // The disk fails: commit logs cannot be synced any more.
   disk.FailCalls({.kinds = {bigtable::FileCall::kLogSync}}, absl::UnavailableError("I/O error"));
-  Expect(!sessions.Start("bob", "other").ok(), "what is not durable is not acknowledged");
+  Expect(!sessions.Start("bob", "other").ok(), "a session that is not durable is not acknowledged");
   Expect(disk.faults() > 0, "the disk has failed");
   Expect(sessions.TokenOf("ann") == "secret", "sessions are read while the disk fails");
   disk.ClearFaults();

@@ -23,7 +23,7 @@ ChildProcess::ChildProcess(std::string description) : description_(std::move(des
 
 ChildProcess::~ChildProcess() {
   if (output_ >= 0) close(output_);
-  if (process_ > 0) {  // an error of ours: its results are not wanted
+  if (process_ > 0) {  // an error of the parent: the results are not needed
     kill(process_, SIGKILL);
     waitpid(process_, nullptr, 0);
   }

@@ -1,5 +1,5 @@
-// A run of this program in another process, whose stdout we read: what the kernel counts for that
-// process is then of one piece of work alone.
+// Runs this program in another process and reads its stdout. So the kernel's counters of that
+// process are those of one piece of work.
 #ifndef BIGTABLE_BENCH_COMMON_CHILD_PROCESS_H_
 #define BIGTABLE_BENCH_COMMON_CHILD_PROCESS_H_
 
@@ -13,10 +13,10 @@
 
 namespace bench {
 
-// For the child's main(): it is killed when its parent dies.
+// For the child's main(): the child is killed when its parent ends.
 void DieWithParent();
 
-// One thread at a time. The child is killed with this object, if it has not ended.
+// One thread at a time. The destructor kills the child if it has not ended.
 class ChildProcess {
  public:
   // The description is for errors.
@@ -25,10 +25,10 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // The program's main() is called with `arguments`, of which the first is its name.
+  // Calls the program's main() with `arguments`, of which the first is its name.
   absl::Status Start(const std::vector<std::string>& arguments);
   // Calls `line` for each line that the child prints, until it ends, or `line` returns an error.
-  // Fails also if the child does, and with Cancelled when an InterruptHandler was told to end.
+  // Also returns an error if the child does, and Cancelled if an InterruptHandler was interrupted.
   absl::Status ReadLines(const std::function<absl::Status(std::string_view)>& line);
 
  private:

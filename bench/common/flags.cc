@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<std::string>> Names(std::string_view flag, const std:
                                                         rule, absl::StrJoin(known, ", ")));
     }
     if (std::count(names.begin(), names.end(), name) > 1) {
-      return absl::InvalidArgumentError(absl::StrFormat("--%s: %s is there twice", flag, name));
+      return absl::InvalidArgumentError(absl::StrFormat("--%s: %s is given twice", flag, name));
     }
   }
   return names;
@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<uint64_t>> Numbers(std::string_view flag, const std::
     }
     if (absl::Status s = CheckRange(flag, number, least, most); !s.ok()) return s;
     if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
-      return absl::InvalidArgumentError(absl::StrFormat("--%s: %d is there twice", flag, number));
+      return absl::InvalidArgumentError(absl::StrFormat("--%s: %d is given twice", flag, number));
     }
     numbers.push_back(number);
   }

@@ -1,4 +1,4 @@
-// Checks of what was given on the command line.
+// Checks of command line flags.
 #ifndef BIGTABLE_BENCH_COMMON_FLAGS_H_
 #define BIGTABLE_BENCH_COMMON_FLAGS_H_
 
@@ -15,13 +15,14 @@ namespace bench {
 // InvalidArgument unless `value` is from `least` to `most`.
 absl::Status CheckRange(std::string_view flag, uint64_t value, uint64_t least, uint64_t most);
 
-// The names between the commas of `list`, each of which must be one of `known`, and only once; all
-// of those if the list is empty. `rule` says what a name must be, as in "a benchmark".
+// The names in the comma-separated `list`, each of which must be one of `known`, and given only
+// once; all of `known` if the list is empty. `rule` states what a name must be, as in "a
+// benchmark".
 absl::StatusOr<std::vector<std::string>> Names(std::string_view flag, const std::string& list,
                                                const std::vector<std::string>& known,
                                                std::string_view rule);
 
-// The whole numbers between the commas of `list`, from `least` to `most`, each only once.
+// The whole numbers in the comma-separated `list`, from `least` to `most`, each only once.
 absl::StatusOr<std::vector<uint64_t>> Numbers(std::string_view flag, const std::string& list,
                                               uint64_t least, uint64_t most);
 

@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// A name as a chart shows it: gnuplot sets what follows an underscore low.
+// A name for a chart: gnuplot prints the character after an underscore as a subscript.
 std::string ChartText(std::string_view name);
 
 // A page of `panels` panels, `columns` beside one another.
@@ -23,7 +23,7 @@ struct ChartPage {
   int panel_height = 240;
 };
 
-// The commands that begin a page, in the style that all charts have. The panels' follow, and then
+// The commands that begin a page, in the style of all charts. The panels' commands follow, and then
 // kEndOfPage.
 std::string BeginPage(const ChartPage& page);
 inline constexpr std::string_view kEndOfPage = "unset multiplot\n";

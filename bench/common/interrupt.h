@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as something that a run looks at, for it has databases to remove.
+// SIGINT and SIGTERM as a flag, so that a run can remove its databases.
 #ifndef BIGTABLE_BENCH_COMMON_INTERRUPT_H_
 #define BIGTABLE_BENCH_COMMON_INTERRUPT_H_
 
@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// While it lives, SIGINT and SIGTERM interrupt system calls and set interrupted(), instead of
+// During its lifetime, SIGINT and SIGTERM interrupt system calls and set interrupted(), instead of
 // ending the process. One at a time.
 class InterruptHandler {
  public:

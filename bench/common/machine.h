@@ -1,4 +1,4 @@
-// Where the figures were measured.
+// The machine of the measurement.
 #ifndef BIGTABLE_BENCH_COMMON_MACHINE_H_
 #define BIGTABLE_BENCH_COMMON_MACHINE_H_
 

@@ -67,7 +67,7 @@ absl::StatusOr<uint64_t> SpaceUsed(const std::string& directory) {
   for (std::filesystem::recursive_directory_iterator i(directory, error), end; !error && i != end;
        i.increment(error)) {
     struct stat status = {};
-    // A file may go while we look.
+    // A file may be removed during the walk.
     if (lstat(i->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
       bytes += static_cast<uint64_t>(status.st_blocks) * kBlock;
     }

@@ -1,4 +1,4 @@
-// What is measured beside the clock.
+// Measurements besides the clock.
 #ifndef BIGTABLE_BENCH_COMMON_MEASURE_H_
 #define BIGTABLE_BENCH_COMMON_MEASURE_H_
 
@@ -15,7 +15,7 @@ namespace bench {
 
 // CPU time of all threads of this process, those that have ended included, in user and system mode.
 absl::StatusOr<absl::Duration> CpuTime();
-// The same of the calling thread alone.
+// The same for the calling thread only.
 absl::Duration ThreadCpuTime();
 
 // Bytes that this process has passed to write calls, of any kind and to anywhere.
@@ -30,19 +30,19 @@ absl::StatusOr<Memory> ResidentMemory();
 // Bytes allocated for the files below `directory`, be they written or preallocated.
 absl::StatusOr<uint64_t> SpaceUsed(const std::string& directory);
 
-// Has what was written below `directory` on disk, so that the kernel does not write it out beside
-// what is measured next.
+// Syncs all files below `directory`, so that the kernel does not write them during the next
+// measurement.
 absl::Status SyncFileSystem(const std::string& directory);
 
-// Times of single operations. Two looks at the clock cost as much as a tenth of a fast read, so
-// only one operation in `interval` is timed. One thread at a time.
+// Times of single operations. Two readings of the clock cost up to a tenth of a fast read, so only
+// one operation in `interval` is timed. One thread at a time.
 class Latencies {
  public:
   Latencies(uint64_t interval, uint64_t operations) : interval_(interval) {
     nanoseconds_.reserve(operations / interval + 1);
   }
 
-  // Runs `operation`, and returns what it returns.
+  // Runs `operation`, and returns its result.
   template <typename Operation>
   auto Time(Operation&& operation) {
     if (++untimed_ < interval_) return operation();
@@ -52,7 +52,7 @@ class Latencies {
     Note(std::chrono::steady_clock::now() - start);
     return result;
   }
-  // Of an operation that the caller has timed. More than 4.2 seconds count as so many.
+  // Records an operation that the caller has timed. Times above 4.2 seconds count as 4.2.
   void Note(std::chrono::steady_clock::duration time) {
     const int64_t count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
     nanoseconds_.push_back(static_cast<uint32_t>(count < std::numeric_limits<uint32_t>::max()
@@ -61,8 +61,8 @@ class Latencies {
   }
 
   void Add(const Latencies& other);
-  // The time, in microseconds, that `share` of the operations do not exceed; share 0 to 1. Orders
-  // what it has; NaN if that is nothing.
+  // The time, in microseconds, that `share` of the operations do not exceed; share 0 to 1. Sorts
+  // the recorded times; NaN if there are none.
   double Percentile(double share);
 
  private:

@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// Of an even number of values, the mean of the two in the middle. NaN if there are none.
+// For an even number of values, the mean of the two in the middle. NaN if there are none.
 double Median(std::vector<double> values);
 
 }  // namespace bench

@@ -1,5 +1,4 @@
-// Abseil's functions for strings, also for std::string_view, which its builds for C++14 do not
-// know.
+// Abseil's functions for strings, for std::string_view, which its builds for C++14 do not support.
 #ifndef BIGTABLE_BENCH_COMMON_STRINGS_H_
 #define BIGTABLE_BENCH_COMMON_STRINGS_H_
 

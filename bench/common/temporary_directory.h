@@ -1,4 +1,4 @@
-// Where a run has its databases.
+// The directory of a run's databases.
 #ifndef BIGTABLE_BENCH_COMMON_TEMPORARY_DIRECTORY_H_
 #define BIGTABLE_BENCH_COMMON_TEMPORARY_DIRECTORY_H_
 
@@ -9,13 +9,13 @@
 
 namespace bench {
 
-// Removes `path` and all that is below it. An error goes to stderr.
+// Removes `path` and everything below it. Prints an error to stderr.
 void RemoveAll(const std::string& path);
 
-// A directory of its own for each run, which is gone with this object. Movable.
+// A directory for each run, which the destructor removes. Movable.
 class TemporaryDirectory {
  public:
-  // Below `parent`, which is made if it is not there, with a name that begins with `prefix`.
+  // Below `parent`, which is created if it does not exist, with a name that begins with `prefix`.
   static absl::StatusOr<TemporaryDirectory> Make(std::string_view parent, std::string_view prefix);
   ~TemporaryDirectory();
   TemporaryDirectory(TemporaryDirectory&& other) noexcept;

@@ -1,4 +1,4 @@
-// What is written and read: keys, values, and the order of both. The same for every engine.
+// Keys, values, and the order of writes and reads. The same for every engine.
 #ifndef BIGTABLE_BENCH_COMMON_WORKLOAD_H_
 #define BIGTABLE_BENCH_COMMON_WORKLOAD_H_
 
@@ -17,7 +17,7 @@ namespace bench {
 constexpr size_t kKeySize = 16;
 constexpr size_t kValueSize = 1000;
 
-// SplitMix64: a few cycles a number, so that drawing one does not show beside an operation.
+// SplitMix64: a few cycles a number, so that its cost is negligible compared to an operation.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -46,16 +46,16 @@ class Key {
   std::array<char, kKeySize> digits_;
 };
 
-// Where `rows` rows are divided into `parts` parts, as even as they can be: the keys of the first
-// rows of all parts but the first.
+// The keys of the first rows of all parts but the first, if `rows` rows are divided into `parts`
+// parts as evenly as possible.
 inline std::vector<std::string> EvenSplitRows(uint64_t rows, uint64_t parts) {
   std::vector<std::string> keys;
   for (uint64_t i = 1; i < parts; ++i) keys.emplace_back(Key(rows * i / parts).view());
   return keys;
 }
 
-// The value of each row: a slice of one buffer of random bytes, so that no compressor gains and
-// making a value costs nothing but the copy that the engine makes of it. Thread-safe once made.
+// The value of each row: a slice of one buffer of random bytes. So compression has no effect, and a
+// value costs only the copy that the engine makes of it. Thread-safe once constructed.
 class Values {
  public:
   Values() : bytes_(kBufferSize, '\0') {
@@ -83,8 +83,8 @@ inline std::vector<uint32_t> Permutation(uint64_t rows, uint64_t seed) {
   return order;
 }
 
-// Reads a word of every cache line of `value`, so that an engine that returns a view has delivered
-// its bytes as one that copies them has.
+// Reads a word of every cache line of `value`, so that an engine that returns a view has loaded the
+// same bytes as one that copies them.
 inline void Touch(std::string_view value) {
   constexpr size_t kCacheLine = 64;
   uint64_t sum = 0;
@@ -93,7 +93,7 @@ inline void Touch(std::string_view value) {
     std::memcpy(&word, value.data() + i, sizeof(word));
     sum += word;
   }
-  if (value.size() >= sizeof(word)) {  // the last line, where the value is not aligned
+  if (value.size() >= sizeof(word)) {  // the last line, if the value is not aligned
     std::memcpy(&word, value.data() + value.size() - sizeof(word), sizeof(word));
     sum += word;
   }

@@ -22,10 +22,10 @@ namespace bench {
 namespace {
 
 constexpr uint64_t kRowSize = kKeySize + kValueSize;
-// In lockstep, so many looks at whether something is to be done for each memtable that is filled.
+// In lockstep, the number of checks for due compactions while a memtable fills.
 constexpr uint64_t kLooksPerMemtable = 16;
 
-// Time and CPU of the operations, that of samples left out.
+// Time and CPU of the operations, without samples.
 class Effort {
  public:
   struct Spent {
@@ -42,8 +42,8 @@ class Effort {
     if (absl::Status s = TakeCpu(&cpu); !s.ok()) return s;
     return Spent{absl::Now() - start_ - without_.time, cpu - cpu_start_ - without_.cpu};
   }
-  // Runs `work`, whose time does not count, nor the CPU of the calling thread in it. Others' do:
-  // compactions go on.
+  // Runs `work`. Its time does not count, nor the CPU of the calling thread. The CPU of other
+  // threads does, because compactions continue.
   template <typename Work>
   absl::Status Without(Work&& work) {
     const absl::Time start = absl::Now();
@@ -223,7 +223,7 @@ class Experiment {
     return absl::OkStatus();
   }
 
-  // No row is lost, and none came back.
+  // Checks that no row was lost or restored.
   absl::Status Verify() {
     absl::StatusOr<uint64_t> rows = subject_->Scan(0, 0);
     if (!rows.ok()) return rows.status();

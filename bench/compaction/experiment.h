@@ -17,19 +17,19 @@ struct ExperimentOptions {
   std::string workload;
   Policy policy;
   uint64_t rows = 0;
-  uint64_t samples = 0;  // beside the last one, at quiet
+  uint64_t samples = 0;  // besides the last one, when quiet
   bool lockstep = false;
   uint64_t memory_budget = 0;
   uint64_t memtable_size = 0;
-  std::string directory;  // is not there, and its parent is
+  std::string directory;  // does not exist, but its parent does
 };
 
-// Runs it and hands each sample to `report`. The samples come after equal numbers of operations;
-// one before the first operation is there if rows are. Fails also if a row is lost or comes back.
-// The directory stays.
+// Runs it and passes each sample to `report`. The samples are taken after equal numbers of
+// operations; one is taken before the first operation if there are rows. A lost or restored row is
+// an error. The directory stays.
 //
-// With `lockstep` the writer waits until quiet each time that a memtable may have been rotated: the
-// figures in bytes and runs are then those of the policy alone, whatever the machine is and does.
+// With `lockstep` the writer waits until quiet each time that a memtable may have been rotated:
+// then the figures in bytes and runs are those of the policy, whatever the machine is and does.
 absl::Status RunExperiment(const ExperimentOptions& options,
                            const std::function<void(const Sample&)>& report);
 

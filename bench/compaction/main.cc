@@ -1,13 +1,13 @@
-// Compaction policies compared: workloads under each of them, and what they cost to write, to keep
-// and to read as the table grows and changes. bench/compaction/run builds and starts it.
+// Compares compaction policies: runs workloads under each of them, and measures the cost of writes,
+// space and reads as the table grows and changes. bench/compaction/run builds and starts it.
 //
 //   policy      a compaction style with its factor
-//   workloads   what is done to the table
+//   workloads   the operations on the table
 //   subject     the table, in a database of its own
-//   probe       what reads cost at a moment
-//   sample      what is known at a moment, and its line of the CSV
+//   probe       the cost of reads at a time
+//   sample      the figures at a time, and their line of the CSV
 //   experiment  one workload under one policy
-//   summary, plot   what is told about them
+//   summary, plot   reports of them
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -58,7 +58,7 @@ constexpr uint64_t kMebibyte = 1 << 20;
 struct RunOptions {
   std::vector<Policy> policies;
   std::vector<std::string> workloads;
-  // What all experiments have in common.
+  // Common to all experiments.
   ExperimentOptions common;
   std::string directory;
 };
@@ -88,7 +88,7 @@ absl::Status SetSizes(ExperimentOptions* options) {
   options->memory_budget =
       memory != 0 ? memory * kMebibyte
                   : std::max(kLeastMemory, kMemtablesOfMemory * options->memtable_size);
-  // A memtable may have a quarter of it.
+  // A memtable may take a quarter of it.
   const uint64_t least = std::max<uint64_t>(8, (4 * options->memtable_size - 1) / kMebibyte + 1);
   if (memory == 0) return absl::OkStatus();
   return CheckRange("memory", memory, least, 1 << 20);

@@ -31,7 +31,7 @@ constexpr Panel kPanels[] = {
 };
 
 // Operations in thousands and the figures of all panels, a line for each sample but the last, which
-// is at another moment: after the operations.
+// is taken when quiet after the operations.
 std::string Data(const RunResult& run, size_t number) {
   std::string data = absl::StrFormat("$r%d << EOD\n", number);
   for (size_t i = 0; i + 1 < run.samples.size(); ++i) {
@@ -47,8 +47,8 @@ std::string Data(const RunResult& run, size_t number) {
 
 std::string_view ColorOf(size_t run) { return kColors[run % std::size(kColors)]; }
 
-// The policies' names in the colours of their lines, where the page's title leaves a line empty.
-// A key would cover lines, or would be as narrow as a panel.
+// The policies' names in the colours of their lines, in an empty line of the page's title. A key
+// would cover lines, or would be as narrow as a panel.
 std::string Legend(const std::vector<const RunResult*>& runs) {
   std::string legend;
   const double width = 1.0 / static_cast<double>(runs.size() + 1);

@@ -11,7 +11,7 @@
 
 namespace bench {
 
-// Writes <workload>.svg into `directory`, which is made if it is not there: figures over the
+// Writes <workload>.svg into `directory`, which is created if it does not exist: figures over the
 // operations, a line for each policy.
 absl::Status WriteCharts(const std::vector<RunResult>& runs, const std::string& directory);
 

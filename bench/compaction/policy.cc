@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<Policy>> ParsePolicies(std::string_view list) {
     if (!policy.ok()) return policy.status();
     const auto is_it = [&](const Policy& p) { return p.Name() == policy->Name(); };
     if (std::any_of(policies.begin(), policies.end(), is_it)) {
-      return absl::InvalidArgumentError(Concat("--styles: ", policy->Name(), " is there twice"));
+      return absl::InvalidArgumentError(Concat("--styles: ", policy->Name(), " is given twice"));
     }
     policies.push_back(*std::move(policy));
   }

@@ -1,4 +1,4 @@
-// A compaction policy as it is asked for: a style, and perhaps a factor.
+// A compaction policy as given on the command line: a style, and optionally a factor.
 #ifndef BIGTABLE_BENCH_COMPACTION_POLICY_H_
 #define BIGTABLE_BENCH_COMPACTION_POLICY_H_
 
@@ -16,7 +16,7 @@ namespace bench {
 struct Policy {
   std::string style;  // as in the CSV
   bigtable::CompactionStyle value = bigtable::CompactionStyle::kSizeTiered;
-  int factor = 0;  // 0: what the style says
+  int factor = 0;  // 0: the default of the style
 
   // "leveled", or "leveled:4".
   std::string Name() const;
@@ -25,8 +25,8 @@ struct Policy {
 // Each style once.
 std::vector<Policy> AllPolicies();
 
-// Names between commas, with factors as in "size_tiered,size_tiered:8"; all styles if there are
-// none.
+// Comma-separated names, with factors as in "size_tiered,size_tiered:8"; all styles if the list is
+// empty.
 absl::StatusOr<std::vector<Policy>> ParsePolicies(std::string_view list);
 
 }  // namespace bench

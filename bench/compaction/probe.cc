@@ -14,7 +14,8 @@ namespace {
 constexpr size_t kReads = 200;
 constexpr size_t kScans = 10;
 
-// Runs `work` twice, which returns how many rows it read, and notes the cost of one.
+// Runs `work`, which returns the number of rows that it read, twice, and records the cost of a row
+// in the second run.
 template <typename Work>
 absl::Status MeasureSecond(double* microseconds, Work&& work) {
   absl::Status s = work().status();

@@ -1,4 +1,4 @@
-// What reads cost at a moment.
+// The cost of reads at a time.
 #ifndef BIGTABLE_BENCH_COMPACTION_PROBE_H_
 #define BIGTABLE_BENCH_COMPACTION_PROBE_H_
 
@@ -19,9 +19,9 @@ struct ReadCost {
   double scan_row_us = Sample::kNone;
 };
 
-// Reads a few hundred rows, drawn by `seed`, twice, and measures the second time: what the first
-// read of a block costs, checksum and page faults, depends on chance and not on the policy. Takes
-// some milliseconds. DataLoss if a read finds what it should not.
+// Reads a few hundred rows, drawn with `seed`, twice, and measures the second time: the cost of the
+// first read of a block, checksum and page faults, depends on chance and not on the policy. Takes
+// some milliseconds. DataLoss if a read returns a wrong result.
 absl::StatusOr<ReadCost> ProbeReads(Subject& subject, const Workload& workload, uint64_t seed);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// What is known of a table at one moment of a workload, and its line of the CSV.
+// The figures of a table at a time in a workload, and their line of the CSV.
 #ifndef BIGTABLE_BENCH_COMPACTION_SAMPLE_H_
 #define BIGTABLE_BENCH_COMPACTION_SAMPLE_H_
 
@@ -11,20 +11,20 @@
 
 namespace bench {
 
-// Figures since the measured operations began, if nothing else is said. Bytes of the engine are
-// those of DatabaseStatistics. NaN: there is none. Plain value.
+// Figures since the measured operations began, unless stated otherwise. Bytes of the engine are
+// those of DatabaseStatistics. NaN: not available. Plain value.
 struct Sample {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
   double operations = 0;
-  // 1 in the last sample of a run: everything is in SSTables, and no compaction is due. There the
-  // rates are those of the whole run.
+  // 1 in the last sample of a run: everything is in SSTables, and no compaction is due. In this
+  // sample the rates are those of the whole run.
   double quiet = 0;
-  // Without what sampling takes.
+  // Without the time of sampling.
   double seconds = 0;
   double ops_per_second = kNone;  // since the sample before
   double cpu_us_per_op = kNone;   // the same; of all threads
-  double stall_seconds = 0;       // for which writers were held back
+  double stall_seconds = 0;       // for which writers were delayed
 
   double user_bytes = 0;  // rows and values of the writes, rows of the deletions
   double log_bytes = 0;
@@ -43,8 +43,8 @@ struct Sample {
   double sorted_runs = 0;
   double files = 0;
   double memtables = 0;
-  double read_amplification = 0;  // what a read may have to ask: sorted runs and memtables
-  // Microseconds of CPU for a row that was read just before: one that is there, one that is not,
+  double read_amplification = 0;  // the sources of a read: sorted runs and memtables
+  // Microseconds of CPU for a row that was read just before: one that exists, one that does not,
   // and one of a scan.
   double read_us = kNone;
   double missing_read_us = kNone;
@@ -84,7 +84,7 @@ inline constexpr std::array kColumns = {
     Column{"scan_row_us", &Sample::scan_row_us},
 };
 
-// Lines with their ends. What there is none of is empty.
+// Lines with their ends. Figures that are not available are empty.
 std::string CsvHeader();
 std::string CsvLine(std::string_view workload, const Policy& policy, const Sample& sample);
 

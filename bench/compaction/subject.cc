@@ -23,7 +23,7 @@ bigtable::DatabaseOptions DatabaseOptionsFor(const SubjectOptions& options) {
   bigtable::DatabaseOptions database;
   database.error_if_exists = true;
   database.memory_budget = options.memory_budget;
-  // As small beside the data as they are at the defaults beside some gigabytes.
+  // As small compared to the data as the defaults are compared to some gigabytes.
   database.memtable_size = options.memtable_size;
   database.log_segment_size = std::clamp(options.memtable_size / 4, kLeastSegment, kMostSegment);
   database.target_file_size = std::max(options.memtable_size, kLeastFile);
@@ -38,7 +38,7 @@ bigtable::TableSchema SchemaFor(const SubjectOptions& options) {
   };
   bigtable::GcRule gc = bigtable::GcRule::MaxVersions(1);
   if (options.lifetime.has_value()) {
-    // A cell of exactly the age is still kept: half a step less, and it is gone.
+    // A cell of exactly this age is still kept. At half a step less it is collected.
     const absl::Duration age =
         OperationClock::kStep * *options.lifetime - OperationClock::kStep / 2;
     gc = bigtable::GcRule::Union(gc, bigtable::GcRule::MaxAge(age));
@@ -92,7 +92,7 @@ absl::Status Subject::ReadMissing(uint64_t row) {
   absl::StatusOr<bigtable::Row> found = table_->ReadRow(key.view());
   if (!found.ok()) return found.status();
   if (!found->empty()) {
-    return absl::DataLossError(Concat("row ", key.view(), " was never written, and is there"));
+    return absl::DataLossError(Concat("row ", key.view(), " was never written, but exists"));
   }
   return absl::OkStatus();
 }

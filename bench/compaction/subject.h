@@ -1,4 +1,4 @@
-// The table that a policy keeps in order, in a database of its own.
+// The table that a policy compacts, in a database of its own.
 #ifndef BIGTABLE_BENCH_COMPACTION_SUBJECT_H_
 #define BIGTABLE_BENCH_COMPACTION_SUBJECT_H_
 
@@ -19,7 +19,8 @@
 
 namespace bench {
 
-// A clock that goes on by a second with each operation: what expires when is the same in each run.
+// A clock that advances by a second with each operation, so that the same cells expire at the same
+// time in each run.
 class OperationClock final : public bigtable::Clock {
  public:
   static constexpr absl::Duration kStep = absl::Seconds(1);
@@ -42,7 +43,7 @@ struct SubjectOptions {
   std::optional<uint64_t> lifetime;  // of a row, in steps of the clock
 };
 
-// One thread at a time. A row number of the workload is an even key, so that odd ones between them
+// One thread at a time. A row number of the workload is an even key, so that odd keys between them
 // are missing.
 class Subject {
  public:
@@ -53,15 +54,15 @@ class Subject {
 
   absl::Status Write(uint64_t row);
   absl::Status Delete(uint64_t row);
-  // DataLoss if the row is not there, or has not the value that was written.
+  // DataLoss if the row does not exist, or has another value than the one written.
   absl::Status Read(uint64_t row);
-  // DataLoss if it is there.
+  // DataLoss if it exists.
   absl::Status ReadMissing(uint64_t row);
-  // Reads `rows` rows from `first` on, fewer only at the end of the table; 0: all. Returns how many
-  // there were.
+  // Reads `rows` rows from `first`, fewer only at the end of the table; 0: all. Returns the number
+  // of rows read.
   absl::StatusOr<uint64_t> Scan(uint64_t first, uint64_t rows);
 
-  // Has everything in SSTables, and waits until no compaction is due.
+  // Flushes everything, and waits until no compaction is due.
   absl::Status Settle();
   absl::Status Close() { return database_->Close(); }
   bigtable::LocalityGroupStatistics GroupStatistics(const bigtable::DatabaseStatistics& all) const;

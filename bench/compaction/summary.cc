@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-// Of the samples before the last one, in which the figure is known.
+// The mean of the samples before the last one that have the figure.
 double Mean(const RunResult& run, double Sample::*figure) {
   double sum = 0;
   double count = 0;

@@ -16,7 +16,7 @@ struct RunResult {
   std::vector<Sample> samples;  // at least one, the last at quiet
 };
 
-// A line for each run, and what the columns mean, to stdout.
+// Prints a line for each run, and the meaning of the columns, to stdout.
 void PrintSummary(const std::vector<RunResult>& runs);
 
 }  // namespace bench

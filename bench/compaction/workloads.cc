@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-// Seeds of what is drawn; the preparation's is not that of what follows.
+// Seeds of random numbers; the preparation has a seed of its own.
 constexpr uint64_t kPreparationSeed = 2;
 constexpr uint64_t kOperationSeed = 3;
 constexpr uint64_t kRankSeed = 4;
@@ -26,7 +26,7 @@ class Load final : public Workload {
   uint64_t written_ = 0;
 };
 
-// The rows are there from the beginning to the end.
+// The set of rows does not change.
 class FixedRows : public Workload {
  public:
   FixedRows(uint64_t rows, uint64_t operations) : rows_(rows), operations_(operations) {}
@@ -52,7 +52,7 @@ class Overwrite final : public FixedRows {
   Operation Next() override { return {Operation::Kind::kWrite, random_.Below(rows_)}; }
 };
 
-// Which rank has which row is shuffled, so that rows that are written often are not neighbours.
+// The assignment of rows to ranks is shuffled, so that frequently written rows are not adjacent.
 class OverwriteZipf final : public FixedRows {
  public:
   explicit OverwriteZipf(uint64_t rows)
@@ -90,7 +90,7 @@ class ReadMix final : public FixedRows {
   }
 };
 
-// Deletes one of the rows that are there and writes one that was never there, in turn.
+// Deletes an existing row and writes a new one, in turn.
 class Deletes final : public Workload {
  public:
   explicit Deletes(uint64_t rows) : rows_(rows), order_(Permutation(3 * rows, kPreparationSeed)) {

@@ -17,7 +17,7 @@ absl::StatusOr<DiskReadahead> DiskReadahead::Of(const std::string& directory) {
   if (::stat(directory.c_str(), &info) != 0) return absl::ErrnoToStatus(errno, directory);
   const std::string device =
       Concat("/sys/dev/block/", ::major(info.st_dev), ":", ::minor(info.st_dev));
-  // A partition has that of its disk.
+  // A partition has the setting of its disk.
   for (const std::string_view way : {"/bdi/read_ahead_kb", "/../bdi/read_ahead_kb"}) {
     const std::string path = Concat(device, way);
     uint64_t kilobytes = 0;

@@ -1,4 +1,4 @@
-// How far ahead of a sequential reader the kernel reads on a disk, which a sweep can set.
+// The kernel's readahead on a disk, which a sweep can set.
 #ifndef BIGTABLE_BENCH_MEMORY_DISK_READAHEAD_H_
 #define BIGTABLE_BENCH_MEMORY_DISK_READAHEAD_H_
 
@@ -11,18 +11,19 @@
 
 namespace bench {
 
-// Set back to what it was when this object goes. Files have what is set when they are opened.
+// The destructor restores the setting. A file has the setting of the time when it was opened.
 // Movable.
 class DiskReadahead {
  public:
-  // Of the disk that `directory` is on. NotFound if it has none, as a file system in memory.
+  // The readahead of the disk of `directory`. NotFound if it has none, such as a file system in
+  // memory.
   static absl::StatusOr<DiskReadahead> Of(const std::string& directory);
   ~DiskReadahead();
   DiskReadahead(DiskReadahead&& other) noexcept;
   DiskReadahead& operator=(DiskReadahead&&) = delete;
 
   uint64_t found() const { return found_; }  // KiB
-  // PermissionDenied for users who may not.
+  // PermissionDenied for users without the right to set it.
   absl::Status Set(uint64_t kilobytes);
 
  private:

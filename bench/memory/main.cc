@@ -1,11 +1,10 @@
-// Reads of tables that are smaller and larger than the memory, by each way of reading files: a
-// sweep over the ratio of the two, in a control group that has only so much memory.
-// bench/memory/run builds and starts it.
+// Reads of tables that are smaller and larger than the memory, in each read mode: a sweep over the
+// ratio of the two, in a control group with limited memory. bench/memory/run builds and starts it.
 //
 //   memory_cgroup  the control group
-//   disk_readahead how far the kernel reads ahead
-//   trial          one measurement, in a process of its own there
-//   report         what is told about all of them
+//   disk_readahead the kernel's readahead
+//   trial          one measurement, in a process of its own in the control group
+//   report         the report of all measurements
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -121,7 +120,7 @@ double Median(const std::vector<Figures>& trials, double Figures::*figure) {
   return *middle;
 }
 
-// What else happens on the machine meanwhile happens to all ways: they take turns.
+// The modes take turns, so that other load on the machine affects all of them.
 absl::Status MeasureWays(const SweepOptions& options, Trial trial, double ratio, uint64_t readahead,
                          SweepResults* results) {
   std::map<std::string_view, std::vector<Figures>> trials;

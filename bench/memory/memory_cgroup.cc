@@ -16,13 +16,13 @@
 namespace bench {
 namespace {
 
-// A directory below which groups with a memory controller can be made, perhaps.
+// A directory below which groups with a memory controller can possibly be created.
 struct Parent {
   std::string path;
   bool is_v2 = false;
 };
 
-// In one call, since the kernel takes each as a command.
+// In one call, since the kernel takes each call as a command.
 absl::Status WriteFile(const std::string& path, std::string_view text) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, path);
@@ -67,7 +67,8 @@ absl::StatusOr<MemoryCgroup> MemoryCgroup::Make(uint64_t limit) {
   }
   absl::Status status;
   for (const Parent& parent : parents) {
-    // Where it is on already, or may not be turned on, making the group tells.
+    // Errors show when the group is created: the controller may already be on, or may not be turned
+    // on.
     if (parent.is_v2) WriteFile(parent.path + "/cgroup.subtree_control", "+memory").IgnoreError();
     MemoryCgroup group(Concat(parent.path, "/bigtable-bench-", ::getpid()));
     if (::mkdir(group.path_.c_str(), 0755) != 0) {

@@ -1,4 +1,4 @@
-// A control group of Linux whose processes have only so much memory together, page cache included.
+// A control group of Linux that limits the memory of its processes, page cache included.
 #ifndef BIGTABLE_BENCH_MEMORY_MEMORY_CGROUP_H_
 #define BIGTABLE_BENCH_MEMORY_MEMORY_CGROUP_H_
 
@@ -10,11 +10,11 @@
 
 namespace bench {
 
-// Removed with this object; its processes have ended by then. Movable.
+// The destructor removes it; its processes must have ended. Movable.
 class MemoryCgroup {
  public:
-  // Of version 1 or 2, whichever has the memory controller. FailedPrecondition, with the reason,
-  // where none can be made: there is no such controller, or this user may not.
+  // Of version 1 or 2, whichever has the memory controller. FailedPrecondition, with the reason, if
+  // none can be created: there is no such controller, or this user has no right to.
   static absl::StatusOr<MemoryCgroup> Make(uint64_t limit);
   ~MemoryCgroup();
   MemoryCgroup(MemoryCgroup&& other) noexcept;
@@ -22,7 +22,7 @@ class MemoryCgroup {
 
   const std::string& path() const { return path_; }
 
-  // For a process that is to be in the group: the calling one enters.
+  // Moves the calling process into the group.
   static absl::Status Enter(const std::string& path);
 
  private:

@@ -45,7 +45,7 @@ void AddPanel(const SweepResults& results, uint64_t readahead, const std::string
                         ChartText(TitleOf(reads, readahead)), plot);
 }
 
-// A line for each way.
+// A line for each mode.
 void PrintLines(const SweepResults& results, uint64_t readahead, const std::string& reads,
                 std::string_view unit, int digits, double Figures::*figure) {
   for (const std::string_view way : kWays) {

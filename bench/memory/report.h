@@ -1,4 +1,4 @@
-// What is told about a sweep: tables, JSON and a chart.
+// Reports of a sweep: tables, JSON and a chart.
 #ifndef BIGTABLE_BENCH_MEMORY_REPORT_H_
 #define BIGTABLE_BENCH_MEMORY_REPORT_H_
 
@@ -17,12 +17,12 @@ namespace bench {
 struct SweepResults {
   std::vector<double> ratios;  // of data to memory
   std::vector<std::string> reads;
-  std::vector<uint64_t> readaheads;  // KiB that the kernel reads ahead; 0: not known
-  // By readahead, reads and way; of each ratio one.
+  std::vector<uint64_t> readaheads;  // KiB that the kernel reads ahead; 0: unknown
+  // By readahead, reads and mode; one for each ratio.
   std::map<std::tuple<uint64_t, std::string, std::string>, std::vector<Figures>> figures;
 };
 
-// How many times slower than the better of the two ways the default is, by ratio.
+// How many times slower the default is than the better of the two modes, by ratio.
 std::vector<double> Slowdowns(const SweepResults& results, uint64_t readahead,
                               const std::string& reads);
 

@@ -38,7 +38,7 @@ bigtable::TableSchema Schema() {
   return schema;
 }
 
-// Only what nobody has mapped and is on the disk is dropped.
+// The kernel drops only pages that are not mapped and are on the disk.
 absl::Status DropFromPageCache(const std::string& directory) {
   if (absl::Status s = SyncFileSystem(directory); !s.ok()) return s;
   std::error_code error;
@@ -62,7 +62,7 @@ class Reads {
         rows_(rows),
         stream_(table->ReadRows(bigtable::RowRange::All())) {}
 
-  // The next operation; how many it counts for.
+  // Runs the next operation; returns the number for which it counts.
   absl::StatusOr<int64_t> Next() {
     if (kind_ == "random_reads") return Row();
     if (kind_ == "short_scans") return ShortScan();
@@ -91,7 +91,7 @@ class Reads {
     }
     return 1;
   }
-  // A thousand rows of it.
+  // A thousand rows of a long scan.
   absl::StatusOr<int64_t> LongScan() {
     constexpr int64_t kStep = 1000;
     for (int64_t count = 0; count < kStep; ++count) {
@@ -113,7 +113,7 @@ class Reads {
   uint64_t count_ = 0;
 };
 
-// CPU in microseconds, and bytes from the disk, of this process so far.
+// CPU in microseconds, and bytes from the disk, used by this process so far.
 struct Used {
   double cpu_micros = 0;
   double disk_bytes = 0;
@@ -152,7 +152,7 @@ absl::StatusOr<Figures> Measure(const Trial& trial) {
         half = now;
         before = UsedSoFar();
       }
-      // The clock is not looked at for each read.
+      // The clock is not read for each operation.
       for (int i = 0; i < 20; ++i) {
         absl::StatusOr<int64_t> count = reads.Next();
         if (!count.ok()) return count.status();

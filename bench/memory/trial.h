@@ -1,4 +1,4 @@
-// One way of reading, one kind of reads, one table: how many a second.
+// The throughput of one read mode, one kind of reads and one table.
 #ifndef BIGTABLE_BENCH_MEMORY_TRIAL_H_
 #define BIGTABLE_BENCH_MEMORY_TRIAL_H_
 
@@ -14,10 +14,10 @@
 
 namespace bench {
 
-// What DatabaseOptions::read_mode is left at, or set to.
+// The default of DatabaseOptions::read_mode, or a setting.
 inline constexpr std::array<std::string_view, 3> kWays = {"default", "mapped", "positional"};
-// Single rows anywhere; a hundred rows from anywhere; all rows in their order, again and again (the
-// figure is of rows); nine single rows to one scan of a hundred.
+// Single random rows; a hundred rows from a random one; all rows in order, repeatedly (the figure
+// is of rows); nine single rows to one scan of a hundred.
 inline constexpr std::array<std::string_view, 4> kReads = {"random_reads", "short_scans",
                                                            "long_scan", "mixed"};
 
@@ -26,25 +26,26 @@ struct Trial {
   std::string reads;
   uint64_t rows = 0;
   uint64_t memory_budget = 0;
-  // Reading goes on for twice this; the second half counts.
+  // Reads run for twice this time; the second half counts.
   absl::Duration time;
   std::string directory;  // of the database
   std::string cgroup;     // MemoryCgroup::path
 };
 
-// Makes the table, compacted, with the blocks of bench/paper, and not in the page cache afterwards.
+// Creates the table, compacted, with the block size of bench/paper, and drops it from the page
+// cache.
 absl::Status MakeTable(const std::string& directory, uint64_t rows);
 
-// Of the second half of a trial. CPU is of all threads; the disk's bytes are those that the kernel
-// read for this process, ahead of time or not, a kilobyte being 1024 of them.
+// For the second half of a trial. CPU is of all threads. The disk's bytes are those that the kernel
+// read for this process, ahead of time or not; a kilobyte is 1024 of them.
 struct Figures {
   double per_second = 0;  // operations
   double cpu_micros = 0;  // an operation
   double disk_kilobytes = 0;
 };
 
-// Measured in a process of its own in the control group. What of the table was in the page cache is
-// dropped first.
+// Measures in a process of its own in the control group. The table's pages are dropped from the
+// page cache first.
 absl::StatusOr<Figures> RunTrial(const Trial& trial);
 
 // main() of that process.

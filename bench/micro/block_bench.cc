@@ -1,4 +1,4 @@
-// What a read asks before and in a block: Bloom filter, index, block.
+// The steps of a read before and in a block: Bloom filter, index, block.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,7 +20,7 @@
 namespace bigtable {
 namespace {
 
-// Entries of the rows from 0 on until the block is as large as `size`; how many, in `*rows`.
+// Entries of the rows from 0 until the block is as large as `size`; `*rows` is their number.
 std::string BuildBlock(size_t size, size_t value_size, uint32_t* rows) {
   BlockBuilder builder;
   size_t shared;
@@ -56,7 +56,7 @@ BENCHMARK(BM_BlockSeek)
     ->ArgNames({"KiB", "value"})
     ->ArgsProduct({{4, 16, 64}, {kSmallValue, kLargeValue}});
 
-// Finding the block of a random row, in an index of so many blocks of sixteen rows.
+// Finding the block of a random row in an index of this many blocks of sixteen rows.
 void BM_IndexFind(benchmark::State& state) {
   constexpr uint32_t kRowsInBlock = 16;
   constexpr uint64_t kBlockSize = 16 << 10;
@@ -97,8 +97,8 @@ class Filters {
   std::vector<BloomFilter> filters_;
 };
 
-// Asks the filters one after the other for one of `rows` rows that all, or none, of them have.
-// Questions do not wait for each other, so that the CPU works on several.
+// Queries the filters in turn for one of `rows` rows that all, or none, of them have. Queries do
+// not depend on each other, so the CPU can overlap them.
 void ProbeFilters(benchmark::State& state, bool hit) {
   const auto rows = static_cast<uint64_t>(state.range(0));
   const Filters filters(rows, static_cast<size_t>(state.range(1)));
@@ -117,14 +117,14 @@ void ProbeFilters(benchmark::State& state, bool hit) {
       benchmark::Counter(static_cast<double>(maybe), benchmark::Counter::kAvgIterations);
 }
 
-// Asking Bloom filters for a row that they have: one of 12 kB, then 64 of 1.25 MB each.
+// Querying Bloom filters for a row that they have: one of 12 kB, then 64 of 1.25 MB each.
 void BM_BloomFilterHit(benchmark::State& state) { ProbeFilters(state, /*hit=*/true); }
 BENCHMARK(BM_BloomFilterHit)
     ->ArgNames({"rows", "filters"})
     ->Args({10'000, 1})
     ->Args({1'000'000, 64});
 
-// The same for rows that they do not have, where mostly the first or second probe says so.
+// The same for rows that they do not have, where mostly the first or second probe decides.
 void BM_BloomFilterMiss(benchmark::State& state) { ProbeFilters(state, /*hit=*/false); }
 BENCHMARK(BM_BloomFilterMiss)
     ->ArgNames({"rows", "filters"})

@@ -26,7 +26,7 @@ Ref<Block> NewBlock() {
   return MakeRef<Block>(std::make_unique_for_overwrite<char[]>(kBlockSize), kBlockSize, kBlockSize);
 }
 
-// A cache in which there is room for more than the blocks 0 to kBlocks - 1, which it has.
+// A cache that has the blocks 0 to kBlocks - 1, and room for more.
 class WarmCache {
  public:
   static constexpr uint64_t kBlocks = 2000;
@@ -75,7 +75,7 @@ void BM_CacheMissAndInsert(benchmark::State& state) {
   while (key.offset < 2 * kLimit) read();
   for (auto _ : state) {
     if (!read()) {
-      Failed(state, absl::InternalError("a block was found that nobody had inserted"));
+      Failed(state, absl::InternalError("a block was found that was not inserted"));
       break;
     }
   }

@@ -1,5 +1,5 @@
-// What the micro-benchmarks have in common: the entries of the paper's benchmark, as memtables and
-// SSTables have them, and what to do about an error.
+// Shared by the micro-benchmarks: the entries of the paper's benchmark, as in memtables and
+// SSTables, and error handling.
 #ifndef BIGTABLE_BENCH_MICRO_COMMON_H_
 #define BIGTABLE_BENCH_MICRO_COMMON_H_
 
@@ -19,7 +19,7 @@
 
 namespace bigtable {
 
-// What looking at an entry costs shows with small values, what its bytes cost with large ones.
+// Small values show the cost of an entry, large ones the cost of its bytes.
 constexpr size_t kSmallValue = 10;
 constexpr size_t kLargeValue = bench::kValueSize;
 
@@ -45,7 +45,7 @@ inline std::string EntryKeyOf(uint64_t row) {
   AppendTrailer(&key, /*timestamp=*/1, {.sequence = row + 1}, EntryKind::kCell);
   return key;
 }
-// What a read of the row seeks.
+// The seek target of a read of the row.
 inline std::string SeekTargetOf(uint64_t row) { return RowPrefix(bench::Key(row).view()); }
 
 // Random bytes, `size` of them, at most kLargeValue.
@@ -54,8 +54,8 @@ inline std::string_view ValueOf(uint64_t row, size_t size) {
   return values.Of(row).substr(0, size);
 }
 
-// Keys of one size, made beforehand and laid out one after another, so that the next one is in the
-// CPU's cache when the timed loop asks for it.
+// Keys of one size, made beforehand and adjacent in memory, so that the next one is in the CPU's
+// cache when the timed loop needs it.
 class KeyList {
  public:
   KeyList(const std::vector<uint32_t>& rows, std::string (*key_of)(uint64_t row))
@@ -65,7 +65,7 @@ class KeyList {
   }
   size_t size() const { return size_; }
   std::string_view operator[](size_t i) const { return {bytes_.data() + i * key_size_, key_size_}; }
-  // One after another, and from the first again.
+  // The keys in turn, and from the first again.
   std::string_view Next() {
     if (next_ == size_) next_ = 0;
     return (*this)[next_++];
@@ -78,15 +78,15 @@ class KeyList {
   size_t next_ = 0;
 };
 
-// Whether something went wrong: then the benchmark shows the error in place of a time, and is to
-// leave its loop.
+// Whether there was an error: then the benchmark shows it instead of a time, and must leave its
+// loop.
 inline bool Failed(benchmark::State& state, const absl::Status& status) {
   if (status.ok()) [[likely]]
     return false;
   state.SkipWithError(std::string(status.ToString()).c_str());
   return true;
 }
-// The same for a cursor that is to stand at an entry.
+// The same for a cursor that must be at an entry.
 inline bool Missed(benchmark::State& state, const EntryCursor& cursor) {
   if (cursor.valid()) [[likely]]
     return false;

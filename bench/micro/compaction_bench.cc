@@ -1,5 +1,5 @@
-// Merging, and whole compactions. Their files are in memory: what is measured is the CPU's share,
-// with one copy of the bytes in place of the disk.
+// Merging, and whole compactions. Their files are in memory: this measures the CPU, with one copy
+// of the bytes instead of the disk.
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -40,13 +40,13 @@ const std::shared_ptr<MemoryBudget>& Budget() {
   return budget;
 }
 
-// How many rows with values of this size are a compaction's input of 16 MiB.
+// The number of rows with values of this size in a compaction's input of 16 MiB.
 uint32_t RowsOf(size_t value_size) {
   constexpr size_t kInput = 16 << 20;
   return static_cast<uint32_t>(kInput / (EntryKeyOf(0).size() + value_size));
 }
 
-// Sorted runs of one file each, over which the rows are strewn at random.
+// Sorted runs of one file each, over which the rows are distributed at random.
 class Runs {
  public:
   Runs(uint32_t rows, size_t runs, size_t value_size) {
@@ -72,7 +72,7 @@ class Runs {
   std::deque<SortedRun> runs_;
 };
 
-// All of them read as one, as compactions do.
+// All of them merged, as in a compaction.
 class MergedRuns {
  public:
   explicit MergedRuns(const Runs& runs) {
@@ -87,7 +87,7 @@ class MergedRuns {
   MergingCursor input_;
 };
 
-// One step of a merge of so many sorted runs, whose entries come in random turns.
+// One step of a merge of this many sorted runs with random turns.
 void BM_Merge(benchmark::State& state) {
   Runs runs(/*rows=*/100'000, static_cast<size_t>(state.range(0)), kSmallValue);
   if (Failed(state, runs.Open())) return;
@@ -102,7 +102,7 @@ void BM_Merge(benchmark::State& state) {
 }
 BENCHMARK(BM_Merge)->ArgName("runs")->Arg(2)->Arg(4)->Arg(8);
 
-// Runs the same compaction again and again, each time into an empty file system.
+// Repeats the same compaction, each time in an empty file system.
 class Compactor {
  public:
   Compactor() {

@@ -1,6 +1,6 @@
-// Reads of single rows through the public interface: what the block size does to them, and what the
-// scan cache does where some rows are read far more often than others. On a database of 200,000
-// rows of a kilobyte, loaded in random order, with its files in the page cache.
+// Reads of single rows through the public interface: the effect of the block size, and of the scan
+// cache if some rows are read far more often than others. On a database of 200,000 rows of a
+// kilobyte, loaded in random order, with its files in the page cache.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace {
 constexpr uint32_t kRows = 200'000;
 constexpr uint64_t kBudget = uint64_t{64} << 20;
 
-// A database in a directory of its own, which goes with it.
+// A database in a directory of its own, which the destructor removes.
 class LoadedDatabase {
  public:
   static absl::StatusOr<std::unique_ptr<LoadedDatabase>> Make(const LocalityGroup& group) {
@@ -53,7 +53,7 @@ class LoadedDatabase {
     BT_RETURN_IF_ERROR(Open(std::move(options)));
     BT_ASSIGN_OR_RETURN(table_, database_->OpenTable("t"));
     BT_RETURN_IF_ERROR(database_->WaitUntilQuiet());
-    // Each row once, so that every block has been verified.
+    // Reads each row once, so that every block has been verified.
     for (uint32_t row = 0; row < kRows; ++row) {
       BT_RETURN_IF_ERROR(table_->ReadRow(bench::Key(row).view()).status());
     }
@@ -75,7 +75,7 @@ class LoadedDatabase {
   Table* table_ = nullptr;
 };
 
-// Loaded once for each group, and kept.
+// Loads a database once for each group, and keeps it.
 absl::StatusOr<LoadedDatabase*> Loaded(const LocalityGroup& group) {
   static auto* const all =
       new std::vector<std::pair<LocalityGroup, std::unique_ptr<LoadedDatabase>>>;
@@ -120,7 +120,7 @@ BENCHMARK(BM_RandomReadByBlockSize)
     ->ArgsProduct({{4, 8, 16, 32, 64}, {0, 1, 2}})
     ->ArgNames({"KiB", "way"});
 
-// `n` rows, that of rank r in proportion to r^-0.99; ranks are spread over the keys.
+// `n` rows, the row of rank r in proportion to r^-0.99; ranks are spread over the keys.
 std::vector<uint32_t> ZipfRows(size_t n) {
   std::vector<double> sums(kRows);
   double sum = 0;
@@ -148,7 +148,7 @@ void BM_ZipfRead(benchmark::State& state) {
   options.scan_cache = state.range(1) == 1;
   if (Failed(state, (*loaded)->Reopen(options))) return;
   const std::vector<uint32_t> rows = ZipfRows(1 << 20);
-  for (const uint32_t row : rows) {  // the caches have what they want to have
+  for (const uint32_t row : rows) {  // warms the caches
     if (Failed(state, (*loaded)->table()->ReadRow(bench::Key(row).view()).status())) return;
   }
   ReadRows(state, (*loaded)->table(), rows, {});

@@ -1,4 +1,4 @@
-// The commit log, on the machine's own file system, and the group commit before it.
+// The commit log, on the machine's own file system, and the group commit.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +25,7 @@
 namespace bigtable {
 namespace {
 
-// Below $TMPDIR or /tmp; removed, with all that is in it, when this object goes.
+// Below $TMPDIR or /tmp. The destructor removes it with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -46,7 +46,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// A log that needs none of its records, so that its segments come back.
+// A log whose records are never needed, so that its segments are reused.
 class RecyclingLog {
  public:
   explicit RecyclingLog(std::unique_ptr<CommitLog> log) : log_(std::move(log)) {}
@@ -60,7 +60,7 @@ class RecyclingLog {
     log_->ReleaseThrough(sequence_);
     return log_->PrepareSpare();
   }
-  // Goes on until several segments in a row were used before.
+  // Runs until several segments in a row were used before.
   absl::Status WarmUp(std::string_view payload) {
     constexpr uint64_t kReused = 4;
     AppendedRecord record;
@@ -76,7 +76,7 @@ class RecyclingLog {
   SequenceNumber sequence_ = 0;
 };
 
-// The upkeep of the segments, which the engine does in the background, is not timed.
+// The preparation of segments, which the engine does in the background, is not timed.
 void AppendToLog(benchmark::State& state, bool mapped) {
   const TemporaryDirectory directory;
   if (directory.path().empty()) {
@@ -108,11 +108,11 @@ void AppendToLog(benchmark::State& state, bool mapped) {
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
-// Appending a record of so many bytes to mapped segments that were used before, without a sync.
+// Appending a record of this size to reused mapped segments, without a sync.
 void BM_LogAppendMapped(benchmark::State& state) { AppendToLog(state, /*mapped=*/true); }
 BENCHMARK(BM_LogAppendMapped)->ArgName("bytes")->Arg(100)->Arg(1000);
 
-// The same by write(), as on file systems that cannot reserve space.
+// The same with write(), as on file systems that cannot reserve space.
 void BM_LogAppendWrite(benchmark::State& state) { AppendToLog(state, /*mapped=*/false); }
 BENCHMARK(BM_LogAppendWrite)->ArgName("bytes")->Arg(100)->Arg(1000);
 
@@ -122,7 +122,7 @@ void BM_GroupCommit(benchmark::State& state) {
   static GroupCommit queue([](std::span<GroupCommit::Request* const> requests) {
     benchmark::DoNotOptimize(requests.front());
   });
-  // Before the first and after the last thread is in the loop: all of them start and end together.
+  // Before the first and after the last thread is in the loop: all threads start and end together.
   const bool counts = state.thread_index() == 0;
   const uint64_t groups = counts ? queue.groups() : 0;
   const uint64_t requests = counts ? queue.requests() : 0;

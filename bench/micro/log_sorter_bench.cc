@@ -35,7 +35,7 @@ absl::Status KeyOfMutation(RecordType, std::string_view payload, RecordKey* key)
   return absl::OkStatus();
 }
 
-// A log, and a place for the sorted one. One for all benchmarks, made when it is first needed.
+// A log, and a directory for the sorted one. Created once, at first use, for all benchmarks.
 class LogToSort {
  public:
   static absl::StatusOr<const LogToSort*> Get() {
@@ -66,11 +66,9 @@ class LogToSort {
     for (const uint32_t row : ShuffledRows(static_cast<uint32_t>(kRecords))) {
       const bench::Key key(row);
       payload.clear();
-      AppendMutationHeader(
-          &payload,
-          {.table_id = row % kTables,
-           .server_timestamp = 1,
-           .mutation = {.row = key.view(), .operations = {}}});
+      AppendMutationHeader(&payload, {.table_id = row % kTables,
+                                      .server_timestamp = 1,
+                                      .mutation = {.row = key.view(), .operations = {}}});
       AppendOperation(&payload,
                       {.family = "f", .qualifier = "q", .value = ValueOf(row, kLargeValue)});
       const std::string_view part = payload;
@@ -83,7 +81,7 @@ class LogToSort {
   bench::TemporaryDirectory directory_;
 };
 
-// With so many threads that sort and write, beside the one that reads.
+// With this many threads that sort and write, besides the one that reads.
 void BM_SortLog(benchmark::State& state) {
   const auto log = LogToSort::Get();
   if (Failed(state, log.status())) return;
@@ -101,7 +99,7 @@ BENCHMARK(BM_SortLog)
     ->MeasureProcessCPUTime()
     ->Unit(benchmark::kMillisecond);
 
-// What each of so many takers of equal parts of a table does, one after another.
+// The reads of this many recovering servers with equal parts of a table, in turn.
 void BM_ReadSortedLog(benchmark::State& state) {
   const auto log = LogToSort::Get();
   if (Failed(state, log.status()) || Failed(state, (*log)->Sort(2))) return;
@@ -126,7 +124,7 @@ void BM_ReadSortedLog(benchmark::State& state) {
   }
   state.SetBytesProcessed(static_cast<int64_t>(bytes));
   state.counters["read"] = static_cast<double>((*sorted)->bytes_read()) /
-                           static_cast<double>(bytes);  // for each byte that was asked for
+                           static_cast<double>(bytes);  // for each requested byte
 }
 BENCHMARK(BM_ReadSortedLog)
     ->ArgName("takers")
@@ -136,7 +134,7 @@ BENCHMARK(BM_ReadSortedLog)
     ->Iterations(3)
     ->Unit(benchmark::kMillisecond);
 
-// What it takes to be sure that all of it is there.
+// The cost of verifying that all of it exists.
 void BM_VerifySortedLog(benchmark::State& state) {
   const auto log = LogToSort::Get();
   if (Failed(state, log.status()) || Failed(state, (*log)->Sort(2))) return;

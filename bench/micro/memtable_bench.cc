@@ -1,4 +1,4 @@
-// The memtable, with 100,000 entries of 1000-byte values that lie in the log, as the engine's do.
+// The memtable, with 100,000 entries of 1000-byte values that are in the log, as in the engine.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,10 +20,10 @@ namespace {
 constexpr uint32_t kEntries = 100'000;
 constexpr size_t kTargets = 1 << 16;
 
-// In place of a segment of the log.
+// Instead of a segment of the log.
 class ValueOwner final : public RefCounted {};
 
-// Keys begin as is expected, as they mostly do where a tablet has rows already.
+// Keys begin with the expected prefix, as they usually do if a tablet already has rows.
 Ref<Memtable> NewMemtable() {
   return MakeRef<Memtable>(std::make_shared<MemoryBudget>(uint64_t{1} << 30),
                            SeekTargetOf(0).substr(0, 11));
@@ -52,11 +52,11 @@ void Insert(benchmark::State& state, const std::vector<uint32_t>& rows) {
 void BM_MemtableInsertAscending(benchmark::State& state) { Insert(state, AscendingRows(kEntries)); }
 BENCHMARK(BM_MemtableInsertAscending);
 
-// Inserting an entry at a random place, on average of memtables from none to 100,000 entries.
+// Inserting an entry at a random position, on average of memtables from none to 100,000 entries.
 void BM_MemtableInsertRandom(benchmark::State& state) { Insert(state, ShuffledRows(kEntries)); }
 BENCHMARK(BM_MemtableInsertRandom);
 
-// Seeking a random row that is there.
+// Seeking a random existing row.
 void BM_MemtableSeek(benchmark::State& state) {
   const Ref<const RefCounted> owner = MakeRef<ValueOwner>();
   const Ref<Memtable> memtable = NewMemtable();

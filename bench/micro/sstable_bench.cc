@@ -33,7 +33,7 @@ const TableFile& ZstdFile() {
 }
 
 // Looks up random rows, each with a cursor of its own. All blocks were read once before: they are
-// verified, and compressed ones are in the block cache if `settings` let them.
+// verified, and compressed ones are in the block cache if `settings` allow that.
 void LookUp(benchmark::State& state, const TableFile& file, const ReadSettings& settings) {
   const absl::StatusOr<Ref<SSTable>> table =
       file.Open(std::make_shared<MemoryBudget>(uint64_t{1} << 30));
@@ -70,7 +70,7 @@ void BM_TableLookupZstdUncached(benchmark::State& state) {
 }
 BENCHMARK(BM_TableLookupZstdUncached);
 
-// One step of a scan through a mapped table, to an entry whose value is not looked at.
+// One step of a scan through a mapped table, to an entry whose value is not read.
 void BM_TableScan(benchmark::State& state) {
   const TableFile file(AscendingRows(kRows), static_cast<size_t>(state.range(0)));
   const absl::StatusOr<Ref<SSTable>> table =

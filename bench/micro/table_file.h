@@ -28,7 +28,7 @@
 
 namespace bigtable {
 
-// Reads all blocks, so that none is verified for the first time by what is measured.
+// Reads all blocks, so that the measurement verifies none for the first time.
 inline absl::Status ReadThrough(const SSTable& table, const ReadSettings& settings = {}) {
   SSTableCursor cursor(&table, settings);
   for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
@@ -38,8 +38,8 @@ inline absl::Status ReadThrough(const SSTable& table, const ReadSettings& settin
 
 class TableFile {
  public:
-  // `rows` ascend. Where blocks are compressed the second half of each value is zeros: zstd leaves
-  // a block of random bytes as it is, and then there would be nothing to decompress.
+  // `rows` ascend. If blocks are compressed, the second half of each value is zeros: zstd does not
+  // compress a block of random bytes, and then there would be nothing to decompress.
   TableFile(const std::vector<uint32_t>& rows, size_t value_size, const LocalityGroup& group = {})
       : info_(Write(rows, value_size, group)) {}
 

@@ -29,7 +29,7 @@ namespace bigtable {
 namespace {
 
 constexpr uint32_t kRows = 100'000;
-constexpr uint32_t kInMemtable = 100;  // one row in so many
+constexpr uint32_t kInMemtable = 100;  // one row in this many
 
 absl::StatusOr<std::unique_ptr<TabletVersion>> MakeTablet() {
   static const TableFile file = [] {
@@ -75,7 +75,7 @@ void BM_TabletReadRow(benchmark::State& state) {
 }
 BENCHMARK(BM_TabletReadRow);
 
-// One step of a scan of all rows, to a cell whose value is not looked at.
+// One step of a scan of all rows, to a cell whose value is not read.
 void BM_TabletScan(benchmark::State& state) {
   const auto tablet = MakeTablet();
   if (Failed(state, tablet.status())) return;

@@ -31,7 +31,7 @@ bigtable::LocalityGroup Group(const OpenOptions& options) {
   return PaperGroup(options.purpose == Purpose::kReadsFromMemory);
 }
 
-// The peers keep the newest value of a key and let the others go: so does this table.
+// The peers keep only the newest value of a key, and so does this table.
 bigtable::TableSchema Schema(const OpenOptions& options, const Spread& spread) {
   bigtable::TableSchema schema;
   schema.locality_groups[std::string(kGroup)] = Group(options);
@@ -136,7 +136,7 @@ class Bigtable final : public Engine {
     return spread_.tablets == 0 ? absl::OkStatus() : CheckTablets();
   }
 
-  // Figures are worth nothing if there are more tablets, or fewer, than they are said to be of.
+  // The figures are not valid if the number of tablets differs.
   absl::Status CheckTablets() {
     absl::StatusOr<std::vector<bigtable::TabletInfo>> tablets = database_->ListTablets(kTable);
     if (!tablets.ok()) return tablets.status();
@@ -145,7 +145,7 @@ class Bigtable final : public Engine {
         Concat("there are ", tablets->size(), " tablets instead of ", spread_.tablets));
   }
 
-  // Makes the table be in memory, or not, as the purpose of this opening has it.
+  // Makes the table in-memory, or not, according to the purpose of this opening.
   absl::Status ApplySchema() {
     absl::StatusOr<bigtable::TableSchema> schema = database_->GetSchema(kTable);
     if (!schema.ok()) return schema.status();
@@ -166,8 +166,8 @@ class Bigtable final : public Engine {
 }  // namespace
 
 bigtable::LocalityGroup PaperGroup(bool in_memory) {
-  // Blocks as large as the peers': checking every read costs by the block. Rows of a kilobyte are
-  // worth six bytes each of an index that finds them.
+  // Blocks as large as the peers': verifying every read costs by the block. For rows of a kilobyte,
+  // a row index is worth its six bytes a row.
   return {.compression = bigtable::Compression::kNone,
           .block_size = 4096,
           .filter = bigtable::FilterKind::kRowIndex,

@@ -1,4 +1,4 @@
-// Ours, through the public interface alone.
+// This engine, through the public interface only.
 #ifndef BIGTABLE_BENCH_PAPER_BIGTABLE_ENGINE_H_
 #define BIGTABLE_BENCH_PAPER_BIGTABLE_ENGINE_H_
 
@@ -10,11 +10,11 @@
 
 namespace bench {
 
-// How the table is spread. Plain value; what it is without is what a user has who says nothing.
+// The distribution of the table. Plain value; the defaults are those of the library.
 struct Spread {
   int servers = 0;  // DatabaseOptions::tablet_servers
-  // Tablets with the same number of rows each, that many for good: the table does not split by
-  // itself. 0: one in the beginning, and it does.
+  // A fixed number of tablets with the same number of rows each: the table does not split. 0: one
+  // tablet at first, and the table splits.
   uint64_t tablets = 0;
 };
 

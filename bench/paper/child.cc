@@ -18,9 +18,9 @@
 namespace bench {
 namespace {
 
-constexpr uint64_t kTimedOperations = 16;  // one of so many is timed
+constexpr uint64_t kTimedOperations = 16;  // one of this many is timed
 constexpr uint64_t kTimedRows = 64;        // the same, of a scan
-// Small runs repeat themselves, to be long enough for the clock.
+// Small runs repeat, to be long enough for the clock.
 constexpr uint64_t kLeastReads = 200'000;
 constexpr uint64_t kLeastScannedRows = 2'000'000;
 constexpr uint64_t kLeastScans = 5;
@@ -41,7 +41,7 @@ std::string RowName(std::string_view key) { return Concat("row ", key); }
 
 // --- Threads that write and read ---
 
-// Writes rows `begin` to `end` of `order`, in that order; of key order if that is empty.
+// Writes rows `begin` to `end` of `order`, in that order; in key order if that is empty.
 absl::Status WriteRows(Engine& engine, const Values& values, const std::vector<uint32_t>& order,
                        uint64_t begin, uint64_t end, Latencies& latencies) {
   for (uint64_t i = begin; i < end; ++i) {
@@ -150,7 +150,7 @@ class Step {
     return absl::OkStatus();
   }
 
-  // What is used of disk and memory now.
+  // Measures the use of disk and memory now.
   absl::Status MeasureState(Figures& figures) {
     absl::StatusOr<uint64_t> space = SpaceUsed(options_.directory);
     if (!space.ok()) return space.status();
@@ -168,7 +168,7 @@ class Step {
     figures.p999_us = latencies.Percentile(0.999);
   }
 
-  // Each row once, in `order`, by `threads` threads of which each has its part of the order.
+  // Writes each row once, in `order`, with `threads` threads of which each has a part of the order.
   absl::Status Writes(uint64_t threads, const std::vector<uint32_t>& order) {
     if (absl::Status s = Open(Purpose::kWrites); !s.ok()) return s;
     const uint64_t rows = options_.rows;
@@ -218,8 +218,8 @@ class Step {
     return absl::OkStatus();
   }
 
-  // Runs work(0) to work(threads - 1), each in a thread of its own; returns an error of one of
-  // them, if there is any.
+  // Runs work(0) to work(threads - 1), each in a thread of its own; returns one of their errors, if
+  // there is any.
   template <typename Work>
   static absl::Status InParallel(uint64_t threads, Work&& work) {
     if (threads == 1) return work(0);
@@ -235,8 +235,8 @@ class Step {
     return absl::OkStatus();
   }
 
-  // Opens what random_writes left and comes to rest: quiet, on disk, and every page touched, by a
-  // scan that also looks whether every row is there and has its value, and by a read of every row.
+  // Opens the database of random_writes and waits until it is quiet, on disk, and every page was
+  // touched, by a scan that also checks every row and its value, and by a read of every row.
   absl::Status OpenForReads(Purpose purpose) {
     if (absl::Status s = Open(purpose); !s.ok()) return s;
     const absl::Time start = absl::Now();
@@ -259,7 +259,7 @@ class Step {
     if (row != options_.rows) {
       return absl::DataLossError(Concat("a scan saw ", row, " of ", options_.rows, " rows"));
     }
-    // LevelDB compacts files that are read often: that is to be over as well.
+    // LevelDB compacts files that are read often: that must be over as well.
     Latencies unused(kTimedOperations, options_.rows);
     absl::Status s =
         ReadRowsInOrder(*engine_, Checking::kDefault, options_.rows, options_.rows, unused);
@@ -267,7 +267,8 @@ class Step {
     return engine_->WaitUntilQuiet().status();
   }
 
-  // Runs `work`, which reads `reads` rows with the given checking and notes latencies, and reports.
+  // Runs `work`, which reads `reads` rows with the given checking and records latencies, and
+  // reports.
   template <typename Work>
   absl::Status MeasureReads(std::string_view benchmark, Checking checking, uint64_t reads,
                             uint64_t interval, Work&& work) {
@@ -290,7 +291,7 @@ class Step {
     return absl::OkStatus();
   }
 
-  // The same with each kind of checking that is wanted, if the benchmark is.
+  // The same with each requested kind of checking, if the benchmark was requested.
   template <typename Work>
   absl::Status MeasureReadsIfWanted(std::string_view benchmark, uint64_t reads, uint64_t interval,
                                     Work&& work) {

@@ -1,5 +1,5 @@
-// One step of one engine's round, which has a process to itself: so the memory, the CPU time and
-// the bytes written that the kernel counts are those of the step.
+// One step of one engine's round, in a process of its own. So the memory, the CPU time and the
+// bytes written that the kernel counts are those of the step.
 #ifndef BIGTABLE_BENCH_PAPER_CHILD_H_
 #define BIGTABLE_BENCH_PAPER_CHILD_H_
 
@@ -17,8 +17,8 @@
 
 namespace bench {
 
-// In the order in which a round takes them. A step that writes to a fresh directory is named after
-// its benchmark; the others take what random_writes left.
+// In the order of a round. A step that writes to a fresh directory is named after its benchmark;
+// the others use the database of random_writes.
 inline constexpr std::array<std::string_view, 6> kSteps = {
     "sequential_writes", "writes_2", "random_writes", "reads", "reads_mem", "read_while_writing"};
 
@@ -28,15 +28,15 @@ std::vector<std::string_view> BenchmarksOf(std::string_view step);
 struct StepOptions {
   EngineKind engine;
   std::string step;
-  std::vector<std::string> benchmarks;  // those that are wanted; others of the step are left out
+  std::vector<std::string> benchmarks;  // the requested ones; others of the step are skipped
   std::vector<Checking> checkings;      // of the benchmarks that only read
   std::string directory;
   uint64_t rows = 0;
   uint64_t memory_limit = 0;
 };
 
-// Runs the step and calls `report` after each benchmark. An error of the engine, a row that is not
-// found, or a value that is not what was written ends it.
+// Runs the step and calls `report` after each benchmark. An error of the engine, a missing row, or
+// a wrong value ends it.
 absl::Status RunStep(const StepOptions& options, const std::function<void(const Result&)>& report);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// What each engine does for the benchmark. An implementation takes the cheapest way through the
-// engine's public interface that its experts would take.
+// The operations of an engine in the benchmark. An implementation uses the cheapest path through
+// the engine's public interface that its experts would use.
 #ifndef BIGTABLE_BENCH_PAPER_ENGINE_H_
 #define BIGTABLE_BENCH_PAPER_ENGINE_H_
 
@@ -19,17 +19,17 @@
 namespace bench {
 
 enum class Checking {
-  kDefault,    // what the engine does when it is told nothing
+  kDefault,    // the engine's default
   kEveryRead,  // each block is verified whenever it is read from the file or the mapping
 };
 
 inline constexpr std::array<Checking, 2> kCheckings = {Checking::kDefault, Checking::kEveryRead};
 
-// What the database is opened for: engines may be set up for it, as their experts would.
+// The purpose of an opening: engines may be configured for it, as their experts would.
 enum class Purpose {
   kWrites,
   kReads,
-  kReadsFromMemory,  // all data is to be in the engine's own memory
+  kReadsFromMemory,  // all data must be in the engine's own memory
   kReadsAndWrites,
 };
 
@@ -38,7 +38,7 @@ struct OpenOptions {
   Purpose purpose = Purpose::kWrites;
   // For caches, write buffers, indexes and filters together.
   uint64_t memory_limit = 0;
-  // That it has or will have, with the keys of ../common/workload.h.
+  // The rows that it has or will have, with the keys of ../common/workload.h.
   uint64_t rows = 0;
 };
 
@@ -46,7 +46,7 @@ struct OpenOptions {
 class Reader {
  public:
   virtual ~Reader() = default;
-  // NotFound if the row is not there.
+  // NotFound if the row does not exist.
   virtual absl::Status Read(std::string_view key) = 0;
   // The value of the last row read, until the next Read.
   std::string_view value() const { return value_; }
@@ -71,17 +71,18 @@ class Cursor {
   std::string_view value_;
 };
 
-// An open database. Readers and cursors go before it. Thread-safe.
+// An open database. Readers and cursors must be destroyed before it. Thread-safe.
 class Engine {
  public:
   virtual ~Engine() = default;
 
-  // What returned OK survives the death of the process.
+  // A write that returned OK survives a crash of the process.
   virtual absl::Status Write(std::string_view key, std::string_view value) = 0;
   virtual std::unique_ptr<Reader> NewReader(Checking checking) = 0;
   virtual std::unique_ptr<Cursor> NewCursor(Checking checking) = 0;
 
-  // Waits until nothing is flushed or compacted, nor due to be, and returns since when that is so.
+  // Waits until nothing is flushed or compacted, nor due to be, and returns the time since which
+  // that is so.
   virtual absl::StatusOr<absl::Time> WaitUntilQuiet() = 0;
   virtual absl::Status Close() = 0;
 
@@ -97,7 +98,7 @@ struct EngineKind {
   std::function<absl::StatusOr<std::unique_ptr<Engine>>(const OpenOptions& options)> open;
 };
 
-// The engines of this build, ours first.
+// The engines of this build, with bigtable first.
 std::vector<EngineKind> BuiltEngines();
 std::optional<EngineKind> BuiltEngine(std::string_view name);
 

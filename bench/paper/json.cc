@@ -14,7 +14,7 @@ std::string JsonNumber(double value) {
   return std::isnan(value) ? "null" : absl::StrFormat("%.9g", value);
 }
 
-// One that is beyond what every line has, and is there only where it was measured.
+// A figure that only some benchmarks measure.
 bool IsExtraFigure(std::string_view name) {
   return name == "settled_ops_per_second" || name.starts_with("write_p") ||
          name == "writes_per_second";

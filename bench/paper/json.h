@@ -1,4 +1,4 @@
-// What programs are told about the results: JSON.
+// The results as JSON, for programs.
 #ifndef BIGTABLE_BENCH_PAPER_JSON_H_
 #define BIGTABLE_BENCH_PAPER_JSON_H_
 
@@ -11,8 +11,8 @@
 
 namespace bench {
 
-// The members of an object that are figures, each after a comma. What was not measured is null; the
-// figures that only some benchmarks have are left out of the others.
+// The members of an object that are figures, each after a comma. Figures that were not measured are
+// null; figures that only some benchmarks have are omitted from the others.
 std::string JsonFigures(const Summary& summary);
 
 // One object a line. The file is replaced.

@@ -89,10 +89,10 @@ class LevelDB final : public Engine {
   std::unique_ptr<Cursor> NewCursor(Checking checking) override {
     return std::make_unique<LevelDBCursor>(db_.get(), checking);
   }
-  // LevelDB does not tell; it has one background thread, which runs or sleeps.
+  // LevelDB does not report it; it has one background thread, which runs or sleeps.
   absl::StatusOr<absl::Time> WaitUntilQuiet() override { return WaitUntilOtherThreadsRest(); }
   absl::Status Close() override {
-    db_.reset();  // LevelDB's only way, and it reports no error
+    db_.reset();  // LevelDB's only way; it reports no error
     return absl::OkStatus();
   }
   uint64_t MappedBytesWritten() override { return 0; }

@@ -1,15 +1,14 @@
-// The benchmarks of the paper's section 7, of this library and of others, as its section
-// "Performance Evaluation" has them but in one process on one machine. bench/run builds and starts
-// it.
+// The benchmarks of the paper's section 7, "Performance Evaluation", for this library and others,
+// but in one process on one machine. bench/run builds and starts it.
 //
-//   engine     what an engine does; *_engine.cc are ours and the peers
-//   peer_settings   how the peers are set up, and why
-//   quiet      whether anything is still at work
+//   engine     the operations of an engine; *_engine.cc are this library and the peers
+//   peer_settings   the settings of the peers, with reasons
+//   quiet      whether any thread is still working
 //   child      one step of one engine's round
 //   runner     the rounds, each step in a process of its own
-//   result, summary, report, json, plot   what is told about it
+//   result, summary, report, json, plot   the reports
 //
-// What is written and read, what is measured and what else other benchmarks need is in ../common.
+// Keys, values, measurements and other parts that the benchmarks share are in ../common.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

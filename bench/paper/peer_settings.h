@@ -1,8 +1,8 @@
-// How the peers are set up, all of it, with the reason for each setting.
+// All settings of the peers, with the reason for each.
 //
-// The rules: a write that returned survives the death of the process, as ours does; caches, write
-// buffers, indexes and filters stay within the memory limit of the run; nothing is compressed; and
-// within that each peer is as fast as we could make it.
+// The rules: a write that returned survives a crash of the process, as in this engine. Caches,
+// write buffers, indexes and filters stay within the memory limit of the run. Nothing is
+// compressed. Within these rules each peer is as fast as we could make it.
 #ifndef BIGTABLE_BENCH_PAPER_PEER_SETTINGS_H_
 #define BIGTABLE_BENCH_PAPER_PEER_SETTINGS_H_
 
@@ -27,8 +27,8 @@
 
 namespace bench {
 
-// One write buffer: the size that both peers' experts take for data of this size, and less where
-// the memory limit is small.
+// One write buffer: the size that both peers' experts use for data of this size, and less if the
+// memory limit is small.
 inline size_t WriteBufferSize(const OpenOptions& options) {
   return std::min<uint64_t>(64 << 20, options.memory_limit / 4);
 }
@@ -44,15 +44,16 @@ inline rocksdb::Options RocksDBSettings(const OpenOptions& options) {
   s.compression = rocksdb::kNoCompression;
   s.info_log_level = rocksdb::WARN_LEVEL;
 
-  // Two buffers of up to 64 MiB, one filled while the other is written out.
+  // Two buffers of up to 64 MiB: one is filled while the other is flushed.
   s.write_buffer_size = WriteBufferSize(options);
   s.max_write_buffer_number = 2;
-  // Files are on their way to the disk before they are complete, as ours are: random writes 139,000
-  // a second instead of 134,000, of two threads 140,000 instead of 121,000 (medians of four).
+  // The kernel begins to write files before they are complete, as with this engine: random writes
+  // 139,000 a second instead of 134,000, of two threads 140,000 instead of 121,000 (medians of
+  // four).
   s.bytes_per_sync = 1 << 20;
 
-  // One flush and one compaction at a time: as many threads as ours has, on machines that have few
-  // cores to give.
+  // One flush and one compaction at a time: as many threads as this engine has, for machines with
+  // few cores.
   s.max_background_jobs = 2;
 
   // Leveled, four runs in level 0, and the base level as large as they are: 119,000 to 122,000
@@ -67,9 +68,9 @@ inline rocksdb::Options RocksDBSettings(const OpenOptions& options) {
   // Compactions that read the page cache gain nothing by compaction_readahead_size (7.1 to 7.3 us a
   // write with it and without), so it stays at its default.
 
-  // The log is written by write() without a sync, so it survives the process, as ours does.
-  // recycle_log_file_num would spare allocating log files, but RocksDB turns it off in the recovery
-  // modes that promise what ours does: a prefix of what was written.
+  // The log is written with write() without a sync, so it survives the process, as in this engine.
+  // recycle_log_file_num would avoid allocating log files, but RocksDB turns it off in the recovery
+  // modes with the guarantee of this engine: a prefix of the writes.
   s.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
 
   // Every table stays open.
@@ -110,8 +111,8 @@ inline rocksdb::Options RocksDBSettings(const OpenOptions& options) {
 // Logged and not synced: RocksDB's defaults.
 inline rocksdb::WriteOptions RocksDBWriteSettings() { return {}; }
 
-// RocksDB verifies by default what it reads from a file or a mapping, and so does the same for
-// both.
+// RocksDB verifies by default what it reads from a file or a mapping, so both kinds of checking are
+// the same.
 inline rocksdb::ReadOptions RocksDBReadSettings(Checking checking) {
   rocksdb::ReadOptions s;
   if (checking == Checking::kEveryRead) s.verify_checksums = true;
@@ -127,16 +128,17 @@ inline rocksdb::ReadOptions RocksDBScanSettings(Checking checking) {
 
 #ifdef BENCH_HAVE_LEVELDB
 
-// What LevelDB's options point to and do not own, with them. LevelDB maps its files by itself, the
-// first thousand of them, and serves uncompressed blocks from there: the cache is for the others.
+// LevelDB's options, with the objects that they point to and do not own. LevelDB maps its files
+// itself, the first thousand of them, and serves uncompressed blocks from there: the cache is for
+// the others.
 struct LevelDBSettings {
   explicit LevelDBSettings(const OpenOptions& open) : filter(leveldb::NewBloomFilterPolicy(10)) {
     options.create_if_missing = true;
     options.compression = leveldb::kNoCompression;
-    // Two of them at a time, one being written out. 64 MiB against 16 MiB: 175,000 random writes a
-    // second against 116,000, at a write amplification of 4.1 against 5.5.
+    // Two of them at a time, one of them being flushed. 64 MiB against 16 MiB: 175,000 random
+    // writes a second against 116,000, at a write amplification of 4.1 against 5.5.
     options.write_buffer_size = WriteBufferSize(open);
-    // Files as large as that, of which fewer are merged to no purpose. 16 MiB: the same.
+    // Files of that size, because fewer of them are merged in vain. 16 MiB: the same.
     options.max_file_size = 64 << 20;
     // 2 KiB: scans at 60%. 16 KiB: scans a tenth faster, random reads a sixth slower.
     options.block_size = 4 << 10;

@@ -21,7 +21,7 @@ struct Chart {
   std::string_view file;
   std::string_view title;
   double Figures::*figure;
-  double scale;    // what a value is multiplied with
+  double scale;    // a value is multiplied with this
   bool has_range;  // whether minimum and maximum are known
 };
 constexpr Chart kCharts[] = {

@@ -11,8 +11,8 @@
 
 namespace bench {
 
-// Writes operations_<checking>.svg and cpu_<checking>.svg into `directory`, which is made if it is
-// not there. A panel for each benchmark, with a scale of its own.
+// Writes operations_<checking>.svg and cpu_<checking>.svg into `directory`, which is created if it
+// does not exist. A panel for each benchmark, with a scale of its own.
 absl::Status WriteCharts(const std::vector<Summary>& summaries, const std::string& directory);
 
 }  // namespace bench

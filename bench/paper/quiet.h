@@ -1,4 +1,4 @@
-// Whether this process is at rest, seen from outside of the engine.
+// Whether this process is quiet, seen from outside of the engine.
 #ifndef BIGTABLE_BENCH_PAPER_QUIET_H_
 #define BIGTABLE_BENCH_PAPER_QUIET_H_
 
@@ -10,8 +10,8 @@ namespace bench {
 // Whether a thread other than the calling one is running, or waiting for a disk.
 absl::StatusOr<bool> OtherThreadsAreBusy();
 
-// Waits until no other thread has been busy for a while, and returns since when that is so. For
-// engines that cannot be asked.
+// Waits until no other thread has been busy for a while, and returns the time since which that is
+// so. For engines that do not report it.
 absl::StatusOr<absl::Time> WaitUntilOtherThreadsRest();
 
 }  // namespace bench

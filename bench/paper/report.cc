@@ -29,12 +29,12 @@ bool IsSameBenchmark(const Summary& a, const Summary& b) {
   return a.benchmark == b.benchmark && a.checking == b.checking;
 }
 
-// What is compared: two writers are to be ahead when the work they leave behind is done, too.
+// The compared figure: for two writers it includes the time until quiet.
 double Throughput(const Summary& s) {
   return s.benchmark == "writes_2" ? s.median.settled_ops_per_second : s.median.ops_per_second;
 }
 
-// Ours against the best peer of the same benchmark; "" for a peer, or if there is none.
+// The ratio to the best peer in the same benchmark; "" for a peer, or if there is none.
 std::string Ratio(const std::vector<Summary>& summaries, const Summary& summary) {
   if (summary.engine != kOurs) return "";
   double best = 0;
@@ -55,7 +55,7 @@ void PrintLine(const std::vector<Summary>& summaries, const Summary& s, bool is_
                Megabytes(f.rss_anon_bytes), Megabytes(f.rss_bytes), Number(f.settle_seconds, 2));
 }
 
-// The benchmarks of two threads have figures that the table has no columns for.
+// Prints the figures of the benchmarks of two threads for which the table has no columns.
 void PrintThreads(const std::vector<Summary>& summaries) {
   for (const Summary& s : summaries) {
     const auto one_thread = [&](std::string_view benchmark) {
@@ -68,14 +68,15 @@ void PrintThreads(const std::vector<Summary>& summaries) {
     if (s.benchmark == "random_reads_2") {
       const Summary* one = one_thread("random_reads");
       if (one == nullptr) continue;
-      absl::PrintF("%-8s two readers do %.2f times what one does (checking: %s)\n", s.engine,
-                   f.ops_per_second / one->median.ops_per_second, CheckingName(s.checking));
+      absl::PrintF("%-8s two readers have %.2f times the throughput of one (checking: %s)\n",
+                   s.engine, f.ops_per_second / one->median.ops_per_second,
+                   CheckingName(s.checking));
     } else if (s.benchmark == "writes_2") {
       absl::PrintF("%-8s two writers, with the time until quiet: %s/s", s.engine,
                    Count(f.settled_ops_per_second));
       const Summary* one = one_thread("random_writes");
       if (one != nullptr) {
-        absl::PrintF(", %.2f times what one does (%s/s)",
+        absl::PrintF(", %.2f times the throughput of one (%s/s)",
                      f.settled_ops_per_second / one->median.settled_ops_per_second,
                      Count(one->median.settled_ops_per_second));
       }

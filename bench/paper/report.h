@@ -1,4 +1,4 @@
-// What people are told about the results: a table.
+// The results as a table, for people.
 #ifndef BIGTABLE_BENCH_PAPER_REPORT_H_
 #define BIGTABLE_BENCH_PAPER_REPORT_H_
 

@@ -1,4 +1,4 @@
-// The benchmarks by name, and what one of them yields.
+// The benchmarks by name, and the figures of one.
 #ifndef BIGTABLE_BENCH_PAPER_RESULT_H_
 #define BIGTABLE_BENCH_PAPER_RESULT_H_
 
@@ -17,7 +17,7 @@ namespace bench {
 inline constexpr std::array<std::string_view, 6> kPaperBenchmarks = {
     "sequential_writes", "random_writes",    "random_reads",
     "sequential_reads",  "random_reads_mem", "scans"};
-// Two threads at once, and both kinds of work at once.
+// Two threads at once, and both kinds of operations at once.
 inline constexpr std::array<std::string_view, 3> kExtraBenchmarks = {"random_reads_2", "writes_2",
                                                                      "read_while_writing"};
 
@@ -43,7 +43,7 @@ struct Figures {
   double settle_seconds =
       kNone;  // from the last write until quiet; reads: from opening until quiet
 
-  // With the time until quiet; the benchmarks that write.
+  // Including the time until quiet; for the benchmarks that write.
   double settled_ops_per_second = kNone;
   // The writer in read_while_writing.
   double writes_per_second = kNone;
@@ -82,7 +82,7 @@ struct Result {
   Figures figures;
 };
 
-// As one line of text without its end, and back: how a child process tells its parent.
+// As one line of text without its end, and back: the message of a child process to its parent.
 std::string ToLine(const Result& result);
 absl::StatusOr<Result> FromLine(std::string_view line);
 

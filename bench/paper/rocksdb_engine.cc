@@ -44,7 +44,7 @@ class RocksDBReader final : public Reader {
   rocksdb::DB* const db_;
   rocksdb::ColumnFamilyHandle* const family_;
   const rocksdb::ReadOptions options_;
-  rocksdb::PinnableSlice slice_;  // where the value is: in the cache or the mapping, not a copy
+  rocksdb::PinnableSlice slice_;  // the value: in the cache or the mapping, not a copy
 };
 
 class RocksDBCursor final : public Cursor {
@@ -93,7 +93,7 @@ class RocksDB final : public Engine {
   }
 
   absl::StatusOr<absl::Time> WaitUntilQuiet() override {
-    // What is due is queued by the thread that ends the work before it: a moment's rest is enough.
+    // The thread that ends some work queues the next: a short rest suffices.
     constexpr absl::Duration kRest = absl::Milliseconds(20);
     constexpr absl::Duration kStep = absl::Milliseconds(1);
     absl::Time last_busy = absl::Now();

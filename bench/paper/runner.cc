@@ -95,7 +95,7 @@ class Runner {
     return child.ReadLines([&](std::string_view line) {
       absl::StatusOr<Result> result = FromLine(line);
       if (!result.ok()) return result.status();
-      // The writes that only prepare the reads are not among what was asked for.
+      // The results of writes that only prepare reads were not requested.
       if (std::find(options_.benchmarks.begin(), options_.benchmarks.end(), result->benchmark) ==
           options_.benchmarks.end()) {
         return absl::OkStatus();
@@ -133,7 +133,7 @@ int ChildMain(const std::vector<std::string>& arguments, const FindEngine& find_
   if (arguments.size() == 7) engine = find_engine(arguments[0]);
   if (!engine.has_value() || !absl::SimpleAtoi(arguments[3], &options.rows) ||
       !absl::SimpleAtoi(arguments[4], &options.memory_limit)) {
-    absl::FPrintF(stderr, "%s is for the program itself\n", kChildArgument);
+    absl::FPrintF(stderr, "%s is for internal use\n", kChildArgument);
     return EXIT_FAILURE;
   }
   options.engine = *std::move(engine);

@@ -17,8 +17,8 @@
 
 namespace bench {
 
-// What caches, write buffers, indexes and filters of a database of so many rows may take together:
-// 256 MiB for a million rows, and at least the 64 MiB that engines need to be themselves.
+// The limit for caches, write buffers, indexes and filters together of a database of this many
+// rows: 256 MiB for a million rows, and at least the 64 MiB that engines need to work as designed.
 uint64_t MemoryLimit(uint64_t rows);
 
 struct RunOptions {
@@ -28,7 +28,7 @@ struct RunOptions {
   uint64_t rounds = 0;
   uint64_t rows = 0;
   uint64_t memory_limit = 0;
-  std::string directory;  // where databases go, each run's in a directory of its own
+  std::string directory;  // the parent of each run's own directory
 };
 
 struct EngineResult {
@@ -36,11 +36,11 @@ struct EngineResult {
   Result result;
 };
 
-// Runs it all, one child at a time, and tells on stderr how it goes. Each round takes the engines
-// in another order. What was written to disk is gone afterwards, also after an error or SIGINT.
+// Runs all rounds, one child at a time, and reports progress on stderr. Each round takes the
+// engines in another order. Files on disk are removed afterwards, also after an error or SIGINT.
 absl::StatusOr<std::vector<EngineResult>> RunRounds(const RunOptions& options);
 
-// The arguments by which main() knows that it is a child.
+// The arguments that identify a child in main().
 inline constexpr std::string_view kChildArgument = "--as_child_of_the_runner";
 
 // The engine with this name, if there is one.

@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-// NaN is left out: what was not measured has no median.
+// NaN is left out: a figure that was not measured has no median.
 std::vector<double> Values(const std::vector<const Figures*>& rounds, double Figures::*figure) {
   std::vector<double> values;
   for (const Figures* f : rounds) {
@@ -19,7 +19,7 @@ std::vector<double> Values(const std::vector<const Figures*>& rounds, double Fig
   return values;
 }
 
-// Nothing if there are no such results.
+// nullopt if there are no such results.
 std::optional<Summary> SummarizeOne(const std::vector<EngineResult>& results,
                                     std::string_view benchmark, Checking checking,
                                     const std::string& engine) {

@@ -1,4 +1,4 @@
-// The rounds of a benchmark as one.
+// The rounds of a benchmark, summarised.
 #ifndef BIGTABLE_BENCH_PAPER_SUMMARY_H_
 #define BIGTABLE_BENCH_PAPER_SUMMARY_H_
 
@@ -15,7 +15,7 @@ struct Summary {
   std::string benchmark;
   Checking checking = Checking::kDefault;
   std::string engine;
-  Figures median;  // of each figure by itself
+  Figures median;  // of each figure on its own
   double ops_min = 0;
   double ops_max = 0;
 };

@@ -1,11 +1,12 @@
-// The paper's benchmarks for tables of ours over more and more tablet servers and tablets, and what
-// clients see of splits and moves. bench/scale/run builds and starts it.
+// The paper's benchmarks for tables of this engine over increasing numbers of tablet servers and
+// tablets, and the pauses that clients see during splits and moves. bench/scale/run builds and
+// starts it.
 //
 //   spread         a number of servers and of tablets, as an engine for the rounds of ../paper
-//   pacer          when a client's operations are due
+//   pacer          the times at which a client's operations are due
 //   pause          a run in which tablets are split or moved
 //   pause_rounds   the rounds of that, each run in a process of its own
-//   report         what is told about all of it
+//   report         the reports
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -62,7 +63,7 @@ struct ScaleOptions {
   absl::Duration pause_time;
 };
 
-// The benchmarks of ../paper, and the pauses; those of two threads only if they are named.
+// The benchmarks of ../paper, and the pauses; those of two threads only if they are requested.
 absl::Status SetBenchmarks(ScaleOptions* options) {
   std::vector<std::string> known(kPaperBenchmarks.begin(), kPaperBenchmarks.end());
   known.emplace_back(kPauses);
@@ -89,7 +90,7 @@ absl::Status SetSizes(RunOptions* options) {
   return absl::OkStatus();
 }
 
-// After the rows are known: a tablet has one at least.
+// After the rows are known: a tablet has at least one.
 absl::Status SetSpreads(ScaleOptions* options) {
   const bool quick = absl::GetFlag(FLAGS_quick);
   std::string list = absl::GetFlag(FLAGS_servers);

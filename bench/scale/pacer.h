@@ -1,4 +1,4 @@
-// When the operations of a client are due, whether the one before has ended or not.
+// The times at which a client's operations are due, whether or not the one before has ended.
 #ifndef BIGTABLE_BENCH_SCALE_PACER_H_
 #define BIGTABLE_BENCH_SCALE_PACER_H_
 
@@ -15,12 +15,12 @@ class Pacer {
 
   Pacer(Clock::time_point start, Clock::duration period) : due_(start), period_(period) {}
 
-  // When the next operation is due.
+  // The time at which the next operation is due.
   Clock::time_point due() const { return due_; }
 
-  // Waits for that, and returns from when on the operation's time counts: from when it was due, if
-  // an earlier one was still under way then. But a system that wakes this thread late has not made
-  // anybody wait for the engine.
+  // Waits for that time, and returns the start of the operation's latency: the due time, if an
+  // earlier operation was still in progress then. If the system wakes this thread late, the delay
+  // does not count, because it is not caused by the engine.
   Clock::time_point Wait() {
     if (Clock::now() < due_) {
       std::this_thread::sleep_until(due_);
@@ -33,7 +33,7 @@ class Pacer {
 
  private:
   Clock::time_point due_;
-  Clock::time_point woken_;  // when it last slept
+  Clock::time_point woken_;  // the end of its last sleep
   const Clock::duration period_;
 };
 

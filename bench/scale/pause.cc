@@ -27,12 +27,12 @@ constexpr std::string_view kColumn = "f:q";
 constexpr uint64_t kReadSeed = 5;
 constexpr uint64_t kWriteSeed = 6;
 
-// The row that begins tablet `i` of those that there are in the beginning.
+// The first row of tablet `i` of the initial tablets.
 uint64_t FirstRowOf(uint64_t tablet, uint64_t rows) { return rows * tablet / kPauseTablets; }
 
-// Where the tablets are split, one after another: each of them in the middle, then each half of
-// them, and so on, and those that follow one another lie far apart. That is the order of numbers
-// whose bits are read backwards.
+// The rows at which the tablets are split, in order: each tablet in the middle, then each child,
+// and so on, and consecutive splits are far apart. This is the order of numbers with their bits
+// reversed.
 uint64_t SplitRow(uint64_t split, uint64_t rows) {
   uint64_t numerator = 0;
   uint64_t denominator = 1;
@@ -88,7 +88,8 @@ class PauseRun {
     return absl::OkStatus();
   }
 
-  // Everything is in SSTables and on disk, nothing is due, and every block has been verified.
+  // Waits until everything is in SSTables and on disk, nothing is due, and every block was
+  // verified.
   absl::Status ComeToRest() {
     if (absl::Status s = database_->Flush(kTable); !s.ok()) return s;
     if (absl::Status s = database_->WaitUntilQuiet(); !s.ok()) return s;
@@ -137,7 +138,7 @@ class PauseRun {
     if (options_.change == Change::kNone) return absl::OkStatus();
     const Clock::time_point end = start + absl::ToChronoNanoseconds(options_.time);
     Pacer pacer(start, absl::ToChronoNanoseconds(kChangeInterval));
-    // Fewer than are due, if one takes longer than the time between two.
+    // Fewer than are due, if one takes longer than the interval.
     while (pacer.due() < end && Clock::now() < end) {
       pacer.Wait();
       absl::Status s = change_latencies_.Time([&] { return ChangeOne(); });
@@ -156,13 +157,14 @@ class PauseRun {
                                  ServerAfterNextMove(tablet));
   }
 
-  // Tablet i is on server i modulo their number in the beginning, and goes to the next each time.
+  // Tablet i is at first on server i modulo the number of servers, and moves to the next one each
+  // time.
   int ServerAfterNextMove(uint64_t tablet) const {
     const uint64_t moves = changes_ / kPauseTablets + 1;
     return static_cast<int>((tablet + moves) % kPauseServers);
   }
 
-  // Every row is there, once, and the tablets are where they should be.
+  // Checks that every row exists once, and that the tablets are the expected ones.
   absl::Status Check() {
     bigtable::RowReader reader = table_->ReadRows(bigtable::RowRange::All());
     uint64_t rows = 0;
@@ -211,7 +213,8 @@ class PauseRun {
     absl::StatusOr<bigtable::Row> found = table_->ReadRow(key.view());
     if (!found.ok()) return found.status();
     if (found->cells().size() != 1 || found->cells().front().value.size() != kValueSize) {
-      return absl::DataLossError(Concat("row ", key.view(), " is not what was written"));
+      return absl::DataLossError(
+          Concat("row ", key.view(), " differs from the row that was written"));
     }
     Touch(found->cells().front().value);
     return absl::OkStatus();

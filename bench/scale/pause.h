@@ -1,4 +1,4 @@
-// What clients see of splits and moves: how long their reads and writes take in a run in which
+// The effect of splits and moves on clients: the latency of reads and writes in a run in which
 // tablets are split, in one in which they are moved, and in one without either.
 #ifndef BIGTABLE_BENCH_SCALE_PAUSE_H_
 #define BIGTABLE_BENCH_SCALE_PAUSE_H_
@@ -23,10 +23,11 @@ inline constexpr std::array<Change, 3> kAllChanges = {Change::kNone, Change::kSp
 std::string_view ChangeName(Change change);
 std::optional<Change> ChangeNamed(std::string_view name);
 
-// The table has so many tablets in the beginning, of the same number of rows, on so many servers.
+// The initial number of tablets, with the same number of rows each, and the number of servers.
 inline constexpr uint64_t kPauseTablets = 16;
 inline constexpr int kPauseServers = 2;
-// The reader and the writer each do one operation in this time, and there is a change in that.
+// The reader and the writer each do one operation in the period, and there is one change in the
+// interval.
 inline constexpr absl::Duration kPausePeriod = absl::Microseconds(100);
 inline constexpr absl::Duration kChangeInterval = absl::Milliseconds(100);
 
@@ -38,7 +39,7 @@ struct PauseOptions {
   std::string directory;  // empty
 };
 
-// NaN: there is none. Plain value.
+// NaN: not available. Plain value.
 struct PauseFigures {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -50,7 +51,7 @@ struct PauseFigures {
   double write_p99_us = kNone;
   double write_p999_us = kNone;
   double write_longest_us = kNone;
-  // The changes themselves: how many, and how long the call takes that makes one.
+  // The changes themselves: their number, and the duration of the call that makes one.
   double changes = kNone;
   double change_p50_us = kNone;
   double change_longest_us = kNone;
@@ -59,7 +60,7 @@ struct PauseFigures {
 struct PauseFigureName {
   std::string_view name;
   double PauseFigures::*figure;
-  bool is_longest;  // of all rounds, where others are the median of the rounds
+  bool is_longest;  // of all rounds; others are the median of the rounds
 };
 inline constexpr std::array<PauseFigureName, 11> kPauseFigures = {{
     {"read_p50_us", &PauseFigures::read_p50_us, false},
@@ -75,13 +76,13 @@ inline constexpr std::array<PauseFigureName, 11> kPauseFigures = {{
     {"change_longest_us", &PauseFigures::change_longest_us, true},
 }};
 
-// Loads a table, comes to rest, and has a reader and a writer go to rows at random while tablets
-// change. A row that is not found, or a change that did not happen, is an error. The directory's
+// Loads a table, waits until it is quiet, and runs a reader and a writer on random rows while
+// tablets change. A missing row, or a change that did not happen, is an error. The directory's
 // contents stay.
 //
-// Each operation is due at a time that is fixed beforehand, and its latency counts from then: those
-// that have to wait for one that takes long have waited, too. A client that asks only when it has
-// been answered would count a pause of 20 ms as one operation among a hundred thousand.
+// Each operation is due at a fixed time, and its latency counts from then, so operations that wait
+// for a slow one count the wait, too. A client that sends its next request only after a response
+// would count a pause of 20 ms as one operation among a hundred thousand.
 absl::StatusOr<PauseFigures> MeasurePause(const PauseOptions& options);
 
 }  // namespace bench

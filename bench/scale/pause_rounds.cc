@@ -117,7 +117,7 @@ int PauseChildMain(const std::vector<std::string>& arguments) {
   if (!change.has_value() || !absl::SimpleAtoi(arguments[1], &options.rows) ||
       !absl::SimpleAtoi(arguments[2], &options.memory_limit) ||
       !absl::SimpleAtoi(arguments[3], &milliseconds)) {
-    absl::FPrintF(stderr, "%s is for the program itself\n", kPauseChildArgument);
+    absl::FPrintF(stderr, "%s is for internal use\n", kPauseChildArgument);
     return EXIT_FAILURE;
   }
   options.change = *change;

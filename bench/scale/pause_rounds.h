@@ -19,19 +19,19 @@ struct PauseRoundsOptions {
   uint64_t rows = 0;
   uint64_t memory_limit = 0;
   absl::Duration time;    // of each run
-  std::string directory;  // where databases go, each run's in a directory of its own
+  std::string directory;  // the parent of each run's own directory
 };
 
 struct PauseSummary {
   Change change = Change::kNone;
-  PauseFigures figures;  // of all rounds, as PauseFigureName says
+  PauseFigures figures;  // of all rounds, as PauseFigureName describes
 };
 
-// In the order of kAllChanges. Tells on stderr how it goes. What was written to disk is gone
-// afterwards, also after an error or SIGINT.
+// In the order of kAllChanges. Reports progress on stderr. Files on disk are removed afterwards,
+// also after an error or SIGINT.
 absl::StatusOr<std::vector<PauseSummary>> RunPauseRounds(const PauseRoundsOptions& options);
 
-// The argument by which main() knows that it is a child of these rounds.
+// The argument that identifies a child of these rounds in main().
 inline constexpr std::string_view kPauseChildArgument = "--as_child_for_pauses";
 
 // The child's main(), with the arguments after kPauseChildArgument. Prints the figures to stdout.

@@ -56,7 +56,7 @@ std::string Number(double value, int digits) {
   return std::isnan(value) ? "-" : absl::StrFormat("%.*f", digits, value);
 }
 
-// Each block of columns has one for each number of servers.
+// Each block of columns has one column for each number of servers.
 void PrintHead(const ScaleResults& results, const std::string& benchmark, int indent) {
   absl::PrintF("%-*s", kNameWidth, benchmark);
   for (const Block& block : kBlocks) {

@@ -1,4 +1,4 @@
-// What is told about the results: tables for people, JSON for programs.
+// The results: tables for people, JSON for programs.
 #ifndef BIGTABLE_BENCH_SCALE_REPORT_H_
 #define BIGTABLE_BENCH_SCALE_REPORT_H_
 

@@ -1,5 +1,5 @@
-// A table over so many servers and tablets, as an engine of its own: so the rounds of ../paper take
-// all of them in turn, and what a machine does in a bad minute is not all of one figure.
+// A table over a number of servers and tablets, as an engine of its own. So the rounds of ../paper
+// take all of them in turn, and a slow minute of the machine affects more than one figure.
 #ifndef BIGTABLE_BENCH_SCALE_SPREAD_H_
 #define BIGTABLE_BENCH_SCALE_SPREAD_H_
 
@@ -14,7 +14,7 @@ namespace bench {
 
 // "4x1000": servers, tablets.
 std::string SpreadName(const Spread& spread);
-// Nothing if that is not the name of one.
+// nullopt if it is not such a name.
 std::optional<EngineKind> SpreadEngine(std::string_view name);
 
 }  // namespace bench

@@ -27,15 +27,15 @@ absl::StatusOr<std::vector<PageFile>> FindPages(const std::string& directory, co
 
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// What `gzip -6 -n` makes of `data`, in bytes.
+// The size in bytes of the output of `gzip -6 -n` for `data`.
 uint64_t GzipSize(std::string_view data);
 
 struct DiskUsage {
   uint64_t tables = 0;  // bytes in SSTables, METADATA's included, and in the lock service's files
-  uint64_t whole = 0;   // bytes that all files and directories take, as `du` counts them
+  uint64_t whole = 0;   // bytes of all files and directories, as `du` counts them
 };
 
-// Of a database that is closed.
+// The database must be closed.
 absl::StatusOr<DiskUsage> MeasureDatabase(const std::string& directory);
 
 }  // namespace webtable

@@ -5,7 +5,7 @@
 namespace webtable {
 namespace {
 
-// Three figures that count: 1.23, 12.3, 123.
+// Three significant digits: 1.23, 12.3, 123.
 std::string ThreeDigits(double value) {
   const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
   return absl::StrFormat("%.*f", decimals, value);

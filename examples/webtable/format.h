@@ -1,4 +1,4 @@
-// Figures as people read them.
+// Figures in a form for people.
 #ifndef BIGTABLE_EXAMPLES_WEBTABLE_FORMAT_H_
 #define BIGTABLE_EXAMPLES_WEBTABLE_FORMAT_H_
 

@@ -18,7 +18,7 @@ namespace webtable {
 namespace {
 
 // Collects changes, one mutation for each row, and applies them together once there are enough for
-// the log to be written in large pieces.
+// large writes to the log.
 class Batch {
  public:
   explicit Batch(bigtable::Table* table) : table_(table) {}

@@ -20,13 +20,13 @@ struct ImportResult {
   absl::Duration elapsed;
 };
 
-// Writes every page, and every link of it, at the one time of this crawl, so that a later crawl
-// adds versions. A page's bytes are stored as they are in the file.
+// Writes every page, and every link of it, with the timestamp of this crawl, so that a later crawl
+// adds versions. A page's bytes are stored unchanged.
 //
-// Of links: those to http and https pages of any host are anchors, whether the page is imported or
-// not, since other sites' words for a page are what anchors are for. The fragment is dropped; links
-// of a page to itself are none. A page that links to another several times has one anchor there,
-// its different texts joined by " | ". Anchors that a page no longer has keep their old version.
+// Links to http and https pages of any host become anchors, whether or not the page is imported,
+// since anchors record the words of other sites for a page. The fragment is dropped, and links of a
+// page to itself are ignored. A page with several links to another has one anchor there, its
+// different texts joined by " | ". Anchors that a page no longer has keep their old version.
 absl::StatusOr<ImportResult> ImportPages(bigtable::Table* table, const std::vector<PageFile>& pages,
                                          bigtable::Timestamp crawl_time, bool quiet);
 

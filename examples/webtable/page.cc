@@ -18,7 +18,7 @@ const GumboVector* Children(const GumboNode* node) {
   return nullptr;
 }
 
-// The node after `node` below `root` in the order of the page, or null: a walk that needs no stack,
+// The node after `node` below `root` in the order of the page, or null. This walk needs no stack,
 // however deep the page is nested.
 const GumboNode* NextNode(const GumboNode* node, const GumboNode* root) {
   const GumboVector* children = Children(node);
@@ -58,7 +58,7 @@ void AppendNormalized(std::string_view text, std::string& out) {
   }
 }
 
-// The text that a reader sees below `root`; stops soon after `limit` bytes.
+// The visible text below `root`; stops soon after `limit` bytes.
 std::string TextOf(const GumboNode* root, size_t limit) {
   std::string text;
   for (const GumboNode* node = root; node != nullptr && text.size() < limit;
@@ -103,7 +103,7 @@ constexpr std::array<CommonWords, 5> kCommonWords = {{
     {"it", "il di che è per una non sono della con gli del dei alla nel"},
 }};
 
-// Cuts the next word off the front of `text`, whose words have one space between them.
+// Removes the next word from the front of `text`, whose words have one space between them.
 std::string_view TakeWord(std::string_view& text) {
   const size_t end = std::min(text.find(' '), text.size());
   const std::string_view word = text.substr(0, end);
@@ -121,7 +121,7 @@ std::unordered_map<std::string_view, std::vector<size_t>> IndexCommonWords() {
   return index;
 }
 
-// By the share of common words: the winner needs 5 in 100 words and twice what the second has.
+// By the share of common words: the winner needs 5 in 100 words and twice the share of the second.
 std::string GuessLanguage(std::string text) {
   constexpr int kMinWords = 20;
   static const auto* const common_words = new auto(IndexCommonWords());
@@ -140,7 +140,7 @@ std::string GuessLanguage(std::string text) {
   return clear ? std::string(kCommonWords[best].language) : "und";
 }
 
-// What a <meta> element says about the language, or empty.
+// The language that a <meta> element declares, or empty.
 std::string ContentLanguage(const GumboNode* meta) {
   const char* name = Attribute(meta, "http-equiv");
   if (name == nullptr) return "";

@@ -1,4 +1,4 @@
-// What the Webtable wants to know of an HTML page: its language and its links.
+// The properties of an HTML page for the Webtable: its language and its links.
 #ifndef BIGTABLE_EXAMPLES_WEBTABLE_PAGE_H_
 #define BIGTABLE_EXAMPLES_WEBTABLE_PAGE_H_
 
@@ -17,15 +17,15 @@ struct Link {
 
 // Plain value.
 struct Page {
-  // What the page declares (<html lang>, xml:lang, or <meta http-equiv="content-language">); else
-  // "en", "de", "fr", "es" or "it" if the commonest words of its text say so clearly; else "und",
-  // which is BCP 47 for undetermined.
+  // The declared language of the page (<html lang>, xml:lang, or <meta
+  // http-equiv="content-language">); otherwise "en", "de", "fr", "es" or "it" if the commonest
+  // words of its text clearly indicate it; otherwise "und", which is BCP 47 for undetermined.
   std::string language;
   std::string base;         // the href of <base>, against which links are resolved; mostly empty
   std::vector<Link> links;  // of each <a href>, in the order of the page
 };
 
-// Any bytes have a parse, as in a browser. Text is taken for UTF-8.
+// Any bytes can be parsed, as in a browser. Text is assumed to be UTF-8.
 Page ParsePage(std::string_view html);
 
 }  // namespace webtable

@@ -1,5 +1,5 @@
-// A progress bar on stderr: a line that is drawn again and again on a terminal, and a line for each
-// tenth of the work elsewhere.
+// A progress bar on stderr: on a terminal a line that is redrawn, elsewhere a line for each tenth
+// of the work.
 #ifndef BIGTABLE_EXAMPLES_WEBTABLE_PROGRESS_H_
 #define BIGTABLE_EXAMPLES_WEBTABLE_PROGRESS_H_
 
@@ -14,12 +14,12 @@ namespace webtable {
 class Progress {
  public:
   Progress(uint64_t total_pages, uint64_t total_bytes, bool quiet);
-  // Leaves the terminal's line clean.
+  // Clears the terminal's line.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // So much is done, of the totals.
+  // Reports this progress towards the totals.
   void Update(uint64_t pages, uint64_t bytes);
 
  private:

@@ -133,7 +133,7 @@ absl::Status PrintPrefix(bigtable::Table* table, const std::string& prefix) {
   return reader.status();
 }
 
-// --- How fast pages come ---
+// --- The speed of reads ---
 
 absl::StatusOr<std::vector<absl::Duration>> TimeRandomReads(bigtable::Table* table,
                                                             const std::vector<PageFile>& pages,
@@ -166,7 +166,7 @@ void PrintTimes(std::vector<absl::Duration> times) {
   PrintLine("p99", HumanDuration(times[times.size() * 99 / 100]), "99 in a hundred were no slower");
 }
 
-// --- Whether it is all there ---
+// --- Verification ---
 
 absl::Status VerifyPages(bigtable::Table* table, const std::vector<PageFile>& pages) {
   constexpr uint64_t kShown = 10;
@@ -186,8 +186,8 @@ absl::Status VerifyPages(bigtable::Table* table, const std::vector<PageFile>& pa
   if (different > 0) {
     absl::PrintF("\n");
     return absl::DataLossError(absl::StrFormat(
-        "%d of %d pages differ from their files (did somebody change the files meanwhile?)",
-        different, pages.size()));
+        "%d of %d pages differ from their files (were the files changed meanwhile?)", different,
+        pages.size()));
   }
   absl::PrintF("\n%s read back, all bytes equal\n", Plural(pages.size(), "page"));
   return absl::OkStatus();
@@ -197,7 +197,7 @@ absl::Status VerifyPages(bigtable::Table* table, const std::vector<PageFile>& pa
 
 absl::Status PrintReport(bigtable::Table* table, const std::vector<PageFile>& pages,
                          const std::string& prefix, const DiskUsage& disk, uint64_t random_reads) {
-  // First of all, before a scan has brought everything into the cache.
+  // Before a scan has brought everything into the cache.
   absl::StatusOr<std::vector<absl::Duration>> times = TimeRandomReads(table, pages, random_reads);
   if (!times.ok()) return times.status();
 

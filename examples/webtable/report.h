@@ -1,4 +1,4 @@
-// What the Webtable has to show for itself once it is on disk.
+// The report of the Webtable on disk.
 #ifndef BIGTABLE_EXAMPLES_WEBTABLE_REPORT_H_
 #define BIGTABLE_EXAMPLES_WEBTABLE_REPORT_H_
 
@@ -14,9 +14,9 @@
 
 namespace webtable {
 
-// Prints sizes beside those of gzip, the anchors of a page, the first rows of the prefix `prefix`,
-// the time of `random_reads` reads of pages; then reads every page back and compares it with its
-// file. DataLoss if one differs, after saying which.
+// Prints sizes compared to those of gzip, the anchors of a page, the first rows with the prefix
+// `prefix`, and the time of `random_reads` reads of pages. Then reads every page back and compares
+// it with its file. DataLoss if one differs, after printing which.
 absl::Status PrintReport(bigtable::Table* table, const std::vector<PageFile>& pages,
                          const std::string& prefix, const DiskUsage& disk, uint64_t random_reads);
 

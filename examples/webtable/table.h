@@ -1,14 +1,13 @@
-// The Webtable of the paper (section 2): its schema, and what is in it.
+// The Webtable of the paper (section 2): its schema, and statistics of its contents.
 //
 //   row       the page's URL, its host reversed (url.h)
 //   contents: the page's bytes, at the time of the crawl; the three newest versions are kept
 //   language: the language it is written in, a BCP 47 tag
 //   anchor:   a column for each page that links here, anchor:<row of the linking page>; the value
-//   is
-//             the link's text
+//             is the link's text
 //
-// contents: is in the locality group "pages", the other families in "meta": who asks for anchors
-// does not read past pages.
+// contents: is in the locality group "pages", the other families in "meta", so reads of anchors do
+// not read pages.
 #ifndef BIGTABLE_EXAMPLES_WEBTABLE_TABLE_H_
 #define BIGTABLE_EXAMPLES_WEBTABLE_TABLE_H_
 
@@ -29,7 +28,7 @@ inline constexpr std::string_view kTableName = "webtable";
 
 bigtable::TableSchema Schema();
 
-// One row at a glance. Views live as long as the row.
+// A summary of a row. Views live as long as the row.
 struct RowSummary {
   std::vector<bigtable::Timestamp> contents;  // the versions, from new to old
   std::string_view newest_contents;
@@ -41,7 +40,7 @@ struct RowSummary {
 
 RowSummary Summarize(const bigtable::Row& row);
 
-// What a scan of the whole table finds.
+// The result of a scan of the whole table.
 struct Survey {
   uint64_t rows = 0;
   uint64_t pages = 0;          // rows with contents; the others are known only by links to them

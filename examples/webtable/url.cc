@@ -64,8 +64,8 @@ int HexDigit(char c) {
   return -1;
 }
 
-// Escapes what is neither unreserved nor in `allowed`; escapes that are there already stay, in
-// upper case, unless they stand for an unreserved character.
+// Escapes characters that are neither unreserved nor in `allowed`. Existing escapes stay, in upper
+// case, unless they stand for an unreserved character.
 std::string NormalizeEscapes(std::string_view text, std::string_view allowed) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -136,8 +136,7 @@ void SetPathAndQuery(std::string_view path, std::optional<std::string_view> quer
   if (query) url.query = NormalizeEscapes(*query, kQueryCharacters);
 }
 
-// HTML passes over white space at both ends of an attribute's URL, and over line ends and tabs
-// inside it.
+// HTML ignores white space at both ends of an attribute's URL, and line ends and tabs inside it.
 std::string StripWhitespace(std::string_view text) {
   constexpr std::string_view kWhitespace = " \t\r\n\f";
   const size_t begin = text.find_first_not_of(kWhitespace);

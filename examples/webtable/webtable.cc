@@ -2,15 +2,15 @@
 //
 //   webtable [options] DATABASE_DIRECTORY PAGES_DIRECTORY
 //
-// Each run is a crawl: it adds a version of each page, at one timestamp for the whole run. A run
-// may be killed at any moment; the next one goes on with what is there.
+// Each run is a crawl: it adds a version of each page, with one timestamp for the whole run. A run
+// may be killed at any time; the next one continues with the existing table.
 //
 //   url       URLs, links and row keys
 //   page      HTML: a page's language and its links
 //   files     the pages' directory, gzip, and the size of the database's directory
-//   table     the schema, and a survey of what is in the table
+//   table     the schema, and statistics of the table's contents
 //   import    from files into the table
-//   report    everything that is printed about the table afterwards
+//   report    the printed report
 
 #include <cstdint>
 #include <cstdio>
@@ -47,10 +47,9 @@ ABSL_FLAG(std::string, base, "",
           "directory of PostgreSQL N's manual, and http://localhost/ for any other");
 ABSL_FLAG(int64_t, limit, 0, "import only the first so many pages; 0: all of them");
 ABSL_FLAG(int64_t, random_reads, 1000, "how many reads of random pages to time");
-ABSL_FLAG(
-    std::string, durability, "buffered",
-    "what a written page survives before the import ends: none (nothing), buffered (the death "
-    "of the process) or sync (the death of the machine)");
+ABSL_FLAG(std::string, durability, "buffered",
+          "what a written page survives before the import ends: none (nothing), buffered (a crash "
+          "of the process) or sync (a crash of the machine)");
 ABSL_FLAG(bool, quiet, false, "show no progress");
 
 namespace webtable {
@@ -74,7 +73,7 @@ struct Arguments {
   std::exit(kBadUsage);
 }
 
-// Abseil's parser prints help and complaints, and exits with 1 after both; here it is 0 and 2.
+// Abseil's parser prints help and errors, and exits with 1 after both; here it is 0 and 2.
 std::vector<char*> ParseFlags(int argc, char** argv) {
   static bool parsed = false;
   static bool asked_for_help = false;
@@ -168,7 +167,7 @@ void PrintFound(const Survey& survey) {
                                survey.first_page, versions));
 }
 
-// The table, created if it is not there; says what it found.
+// Opens or creates the table, and prints which.
 absl::StatusOr<bigtable::Table*> OpenWebtable(bigtable::Database& database) {
   absl::StatusOr<bigtable::Table*> table = database.OpenTable(kTableName);
   if (absl::IsNotFound(table.status())) {
@@ -195,7 +194,7 @@ void PrintImport(const ImportResult& result, size_t pages, absl::Duration compac
   PrintHeading("Compacted", absl::StrFormat("in %s", HumanDuration(compaction)));
 }
 
-// Leaves the database closed, with everything in compacted SSTables.
+// Imports the pages, and closes the database with everything in compacted SSTables.
 absl::Status Import(const Arguments& arguments, const std::vector<PageFile>& pages) {
   const absl::Time crawl_time = absl::Now();
   PrintHeading("Pages", absl::StrFormat("%s as %s", arguments.pages, ToString(arguments.base)));
@@ -217,7 +216,7 @@ absl::Status Import(const Arguments& arguments, const std::vector<PageFile>& pag
   return (*database)->Close();
 }
 
-// Opens the database for reading only, so that the directory stays as it was measured.
+// Opens the database read-only, so that the directory stays as it was measured.
 absl::Status Report(const Arguments& arguments, const std::vector<PageFile>& pages) {
   const absl::StatusOr<DiskUsage> disk = MeasureDatabase(arguments.database);
   if (!disk.ok()) return disk.status();
