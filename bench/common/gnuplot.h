@@ -13,7 +13,7 @@ namespace bench {
 // A name for a chart: gnuplot prints the character after an underscore as a subscript.
 std::string ChartText(std::string_view name);
 
-// A page of `panels` panels, `columns` beside one another.
+// A page of `panels` panels, `columns` in a row.
 struct ChartPage {
   std::string path;  // of the SVG file
   std::string title;

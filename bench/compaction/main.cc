@@ -38,8 +38,8 @@
 #include "workloads.h"
 
 ABSL_FLAG(bool, quick, false, "20,000 rows and 20 samples, instead of 200,000 and 50");
-ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 10,000,000; 0: as --quick says");
-ABSL_FLAG(uint64_t, samples, 0, "how many samples of each run, 1 to 1,000; 0: as --quick says");
+ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 10,000,000; 0: depends on --quick");
+ABSL_FLAG(uint64_t, samples, 0, "how many samples of each run, 1 to 1,000; 0: depends on --quick");
 ABSL_FLAG(std::string, styles, "", "compaction styles between commas; none: all");
 ABSL_FLAG(std::string, workloads, "", "names between commas; none: all");
 ABSL_FLAG(uint64_t, memtable, 0, "KiB of a memtable; 0: a hundredth of the rows");

@@ -38,10 +38,10 @@
 
 ABSL_FLAG(bool, quick, false,
           "128 MiB of memory, up to four times that of data, a second for each");
-ABSL_FLAG(uint64_t, memory, 0, "MiB of the control group, 64 to 1,048,576; 0: as --quick says");
-ABSL_FLAG(std::string, ratios, "", "of data to memory, between commas; none: as --quick says");
+ABSL_FLAG(uint64_t, memory, 0, "MiB of the control group, 64 to 1,048,576; 0: depends on --quick");
+ABSL_FLAG(std::string, ratios, "", "of data to memory, between commas; none: depends on --quick");
 ABSL_FLAG(std::string, reads, "", "names between commas; none: all");
-ABSL_FLAG(uint64_t, seconds, 0, "that each figure is measured, 1 to 3600; 0: as --quick says");
+ABSL_FLAG(uint64_t, seconds, 0, "that each figure is measured, 1 to 3600; 0: depends on --quick");
 ABSL_FLAG(uint64_t, repeats, 1, "times that each is measured, 1 to 100; the median counts");
 ABSL_FLAG(std::string, readaheads, "", "KiB, between commas, to set for the disk; none: as it is");
 ABSL_FLAG(std::string, json, "", "file to which the results go, one JSON object a line");

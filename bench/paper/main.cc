@@ -39,8 +39,8 @@
 #include "summary.h"
 
 ABSL_FLAG(bool, quick, false, "100,000 rows and three rounds, instead of 1,000,000 and five");
-ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 100,000,000; 0: as --quick says");
-ABSL_FLAG(uint64_t, rounds, 0, "how many rounds, 1 to 100; 0: as --quick says");
+ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 100,000,000; 0: depends on --quick");
+ABSL_FLAG(uint64_t, rounds, 0, "how many rounds, 1 to 100; 0: depends on --quick");
 ABSL_FLAG(std::string, engines, "", "names between commas; none: all that were built");
 ABSL_FLAG(std::string, benchmarks, "", "names between commas; none: all");
 ABSL_FLAG(std::string, json, "", "file to which the results go, one JSON object a line");

@@ -91,7 +91,7 @@ inline rocksdb::Options RocksDBSettings(const OpenOptions& options) {
   t.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10, /*use_block_based_builder=*/false));
   // Binary search in the block and in the index: the hash index within blocks, first keys in the
   // index, shorter restart intervals and optimize_filters_for_hits are all within the noise, or
-  // behind, since a block holds four rows.
+  // slower, since a block holds four rows.
   t.index_type = rocksdb::BlockBasedTableOptions::kBinarySearch;
   t.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinarySearch;
   // Indexes and filters count against the cache, and never leave it.

@@ -83,7 +83,7 @@ void PrintThreads(const std::vector<Summary>& summaries) {
       absl::PrintF("\n");
     } else if (s.benchmark == "read_while_writing") {
       absl::PrintF(
-          "%-8s the writer beside the reader: %s/s, p50 %.2f us, p99 %.2f us, "
+          "%-8s the writer with the reader: %s/s, p50 %.2f us, p99 %.2f us, "
           "p99.9 %.2f us\n",
           s.engine, Count(f.writes_per_second), f.write_p50_us, f.write_p99_us, f.write_p999_us);
     }

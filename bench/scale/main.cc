@@ -39,11 +39,11 @@
 ABSL_FLAG(bool, quick, false,
           "20,000 rows, one round, and fewer numbers of servers and tablets, instead of 1,000,000 "
           "and three");
-ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 100,000,000; 0: as --quick says");
-ABSL_FLAG(uint64_t, rounds, 0, "how many rounds, 1 to 100; 0: as --quick says");
+ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 100,000,000; 0: depends on --quick");
+ABSL_FLAG(uint64_t, rounds, 0, "how many rounds, 1 to 100; 0: depends on --quick");
 ABSL_FLAG(std::string, servers, "",
-          "numbers of tablet servers between commas; none: as --quick says");
-ABSL_FLAG(std::string, tablets, "", "numbers of tablets between commas; none: as --quick says");
+          "numbers of tablet servers between commas; none: depends on --quick");
+ABSL_FLAG(std::string, tablets, "", "numbers of tablets between commas; none: depends on --quick");
 ABSL_FLAG(std::string, benchmarks, "", "names between commas; none: the paper's, and pauses");
 ABSL_FLAG(std::string, json, "", "file to which the results go, one JSON object a line");
 ABSL_FLAG(std::string, directory, "", "directory on the file system to measure");

@@ -47,7 +47,8 @@ Parts Split(std::string_view text) {
 
 constexpr std::string_view kUnreserved =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-constexpr std::string_view kPathCharacters = "!$&'()*+,;=:@/";  // beside the unreserved ones
+constexpr std::string_view kPathCharacters =
+    "!$&'()*+,;=:@/";  // in addition to the unreserved ones
 constexpr std::string_view kQueryCharacters = "!$&'()*+,;=:@/?";
 
 void AppendEscaped(unsigned char byte, std::string& out) {

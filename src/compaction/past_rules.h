@@ -10,9 +10,9 @@
 //   existed since it was written, or since the span began if that was later. So at each change
 //   counting begins anew, with the cells that exist then. (Cells that are deleted while no rule is
 //   in force leave no trace, so nothing else could be counted.)
-// * MaxAge: when a rule is loosened, it has come to a timestamp. Entries before the change with a
-//   smaller timestamp are collected, as if they had never existed. A rule that is tightened
-//   collects all that the one before it has collected.
+// * MaxAge: a rule that is in force reaches a timestamp. When the rule is loosened, that timestamp
+//   is recorded: entries before the change with a smaller one are collected, as if they had never
+//   existed. A rule that is tightened collects all that the one before it has collected.
 //
 // A read at a snapshot before a change sees the cells of that snapshot that all later rules would
 // keep.

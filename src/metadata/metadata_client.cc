@@ -41,7 +41,7 @@ class Retry {
 };
 
 absl::Status NoServer(std::string_view what) {
-  return absl::UnavailableError(Cat(what, " is on no server at the moment"));
+  return absl::UnavailableError(Cat(what, " is on no server"));
 }
 
 // All reads of METADATA use this filter.
@@ -67,9 +67,9 @@ absl::StatusOr<MetadataClient::Location> MetadataClient::Locate(std::string_view
   if (RootRows().Contains(row)) return LocateRoot();
   {
     MutexLock lock(&mutex_);
-    const auto behind = tablets_.upper_bound(row);
-    if (behind != tablets_.begin() && std::prev(behind)->second.rows.Contains(row)) {
-      return std::prev(behind)->second;
+    const auto next = tablets_.upper_bound(row);
+    if (next != tablets_.begin() && std::prev(next)->second.rows.Contains(row)) {
+      return std::prev(next)->second;
     }
   }
   return LocateInRoot(row, waits);

@@ -98,7 +98,7 @@ absl::StatusOr<BlockHandle> BlockWriter::FinishSection(size_t begin, BlockEncodi
 }
 
 absl::StatusOr<BlockHandle> BlockWriter::AddIndex() {
-  // The index may be large. There is only one copy of it at a time beside the file's buffer.
+  // The index may be large. There is only one copy of it at a time besides the file's buffer.
   const size_t begin = pending_.size();
   if (group_.compression == Compression::kNone) {
     std::string().swap(scratch_);

@@ -6,7 +6,7 @@
 //   leveled [fanout=] flush=      a line a run: 10, which is one file 0:10:a-z, or its files:
 //                                 NUMBER:BYTES:FIRST-LAST...
 //   fifo [expired_before=]        a line a run: NUMBER@TIMESTAMP..., its files with the largest
-//                                 timestamp in each, or NUMBER@none; "!" behind it says that the
+//                                 timestamp in each, or NUMBER@none; "!" after it means that the
 //                                 file deletes more than single cells
 
 #include "compaction/policy.h"
@@ -42,7 +42,7 @@ std::string PickText(const CompactionPolicy& policy, const GroupSummary& group) 
 
 uint64_t NumberFrom(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 // The text after the first `mark`; empty if there is none.
-std::string Behind(const std::string& text, char mark) {
+std::string After(const std::string& text, char mark) {
   const size_t at = text.find(mark);
   return at == std::string::npos ? "" : text.substr(at + 1);
 }
@@ -54,11 +54,11 @@ std::string PickSizeTiered(const TextCommand& command) {
   GroupSummary group;
   for (const std::string& word : command.words()) {
     if (word.starts_with("width=")) continue;
-    const std::string size = word.find('x') == std::string::npos ? word : Behind(word, 'x');
+    const std::string size = word.find('x') == std::string::npos ? word : After(word, 'x');
     const uint64_t count = word == size ? 1 : NumberFrom(word);
     group.runs.insert(
         group.runs.end(), count,
-        RunSummary{.bytes = NumberFrom(size), .garbage_bytes = NumberFrom(Behind(size, '/'))});
+        RunSummary{.bytes = NumberFrom(size), .garbage_bytes = NumberFrom(After(size, '/'))});
   }
   return PickText(policy, group);
 }
@@ -78,10 +78,10 @@ std::string PickLeveled(const TextCommand& command) {
         run.files = {{.number = 0, .bytes = run.bytes, .smallest_key = "a", .largest_key = "z"}};
         continue;
       }
-      FileSummary file{.number = NumberFrom(word), .bytes = NumberFrom(Behind(word, ':'))};
-      const std::string range = Behind(Behind(word, ':'), ':');
+      FileSummary file{.number = NumberFrom(word), .bytes = NumberFrom(After(word, ':'))};
+      const std::string range = After(After(word, ':'), ':');
       file.smallest_key = keys.emplace_back(range.substr(0, range.find('-')));
-      file.largest_key = keys.emplace_back(Behind(range, '-'));
+      file.largest_key = keys.emplace_back(After(range, '-'));
       run.bytes += file.bytes;
       run.files.push_back(file);
     }
@@ -96,7 +96,7 @@ std::string PickFifo(const TextCommand& command) {
   for (const std::string& line : command.input) {
     RunSummary& run = group.runs.emplace_back();
     for (const std::string& word : SplitWords(line)) {
-      const std::string timestamp = Behind(word, '@');
+      const std::string timestamp = After(word, '@');
       run.files.push_back({.number = NumberFrom(word),
                            .max_timestamp = timestamp.starts_with("none")
                                                 ? -1

@@ -29,8 +29,8 @@ RowIndex Build(const std::vector<Row>& rows, size_t blocks) {
   return RowIndex(lines, builder.block_bits(), blocks);
 }
 
-// How many of `asked` other rows are reported as present, in a file with `n` rows.
-int FalseAnswers(size_t n, size_t rows_per_block, int asked) {
+// How many of `probes` other rows are reported as present, in a file with `n` rows.
+int FalseAnswers(size_t n, size_t rows_per_block, int probes) {
   Random random(n);
   std::vector<Row> rows;
   for (size_t i = 0; i < n; ++i) rows.push_back({random.Next(), i / rows_per_block});
@@ -48,7 +48,7 @@ int FalseAnswers(size_t n, size_t rows_per_block, int asked) {
   }
   EXPECT_LE(unknown, static_cast<int>(n / 50) + 1);
   int false_answers = 0;
-  for (int i = 0; i < asked; ++i) {
+  for (int i = 0; i < probes; ++i) {
     RowIndex::Location location;
     false_answers += index.Find(random.Next(), &location) == Answer::kAbsent ? 0 : 1;
   }
