@@ -164,8 +164,9 @@ struct SplitRule {
   friend bool operator==(const SplitRule&, const SplitRule&) = default;
 };
 
-// Names of families and groups are 1 to 64 printable ASCII characters without space and colon.
-// Plain value.
+// Names of families and groups are 1 to 64 printable ASCII characters without space and colon. In
+// the schema of a new table, a family must be in a group that the schema defines, and a group must
+// have a family; "default" is exempt from both. Plain value.
 struct TableSchema {
   std::map<std::string, LocalityGroup, std::less<>> locality_groups = {};
   std::map<std::string, Family, std::less<>> families = {};

@@ -14,6 +14,21 @@ namespace {
 
 constexpr std::string_view kDefaultGroup = "default";
 
+// InvalidArgument for a group that no family of the schema uses: its name is probably misspelled.
+absl::Status CheckGroupsAreUsed(const TableLayout& layout) {
+  for (const GroupLayout& group : layout.groups) {
+    if (group.name == kDefaultGroup) continue;
+    const bool is_used = std::any_of(layout.families.begin(), layout.families.end(),
+                                     [&](const FamilyLayout& f) { return f.group_id == group.id; });
+    if (!is_used) {
+      return absl::InvalidArgumentError(Cat("no family of the schema is in locality group ",
+                                            Quoted(group.name),
+                                            "; a new table must use each of its locality groups"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 int64_t FamilyLayout::SuspectBefore(absl::Time now) const {
@@ -124,6 +139,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
     }
     layout.families.push_back({family, found->id, options.gc, 0, options.access_list});
   }
+  BT_RETURN_IF_ERROR(CheckGroupsAreUsed(layout));
   return layout;
 }
 

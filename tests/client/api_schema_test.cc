@@ -178,6 +178,33 @@ TEST_F(SchemaTest, SettingsOfGroupsAndRulesAreCheckedAndTheErrorNamesThem) {
   EXPECT_TRUE(Tables().empty());
 }
 
+TEST_F(SchemaTest, ALocalityGroupThatNoFamilyUsesIsRefused) {
+  TableSchema schema;
+  schema.locality_groups["default"] = {.block_size = 4 << 10};
+  schema.locality_groups["pages"] = {};
+  schema.locality_groups["pgaes"] = {};
+  schema.families["contents"] = {.locality_group = "pages"};
+
+  const absl::Status refused = database_->CreateTable("t", schema);
+
+  EXPECT_TRUE(IsStatus(absl::StatusCode::kInvalidArgument, refused, "pgaes", "must use each"));
+  EXPECT_TRUE(Tables().empty());
+  schema.locality_groups.erase("pgaes");
+  EXPECT_OK(database_->CreateTable("t", schema)) << "\"default\" needs no family";
+}
+
+TEST_F(SchemaTest, AFamilyInALocalityGroupThatIsNotDefinedIsRefused) {
+  TableSchema schema;
+  schema.locality_groups["pages"] = {};
+  schema.families["contents"] = {.locality_group = "pages"};
+  schema.families["anchor"] = {.locality_group = "pgaes"};
+
+  const absl::Status refused = database_->CreateTable("t", schema);
+
+  EXPECT_TRUE(IsStatus(absl::StatusCode::kInvalidArgument, refused, "pgaes", "anchor"));
+  EXPECT_TRUE(Tables().empty());
+}
+
 TEST_F(SchemaTest, SettingsAtTheirLimitsAreTaken) {
   TableSchema schema;
   schema.locality_groups["least"] = {

@@ -304,6 +304,14 @@ inline SplitRule RandomSplitRule(Random& random) {
   return random.Pick(kRules);
 }
 
+// A new table must use each of its locality groups.
+inline void RemoveUnusedGroups(TableSchema* schema) {
+  std::set<std::string> used = {"default"};
+  for (const auto& [name, family] : schema->families) used.insert(family.locality_group);
+  std::erase_if(schema->locality_groups,
+                [&](const auto& group) { return !used.contains(group.first); });
+}
+
 inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
   TableSchema schema;
   for (const char* group : {"default", "g1", "g2", "g3"}) {
@@ -314,6 +322,7 @@ inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
   while (schema.families.size() < families) {
     schema.families[RandomFamilyName(random)] = RandomFamily(random, schema, settings);
   }
+  RemoveUnusedGroups(&schema);
   return schema;
 }
 

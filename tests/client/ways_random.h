@@ -57,6 +57,7 @@ inline TableSchema RandomWaysSchema(Random& random) {
   schema.families["a"] = {.gc = RandomWaysRule(random)};
   schema.families["ab"] = {.locality_group = random.OneIn(2) ? "" : "second",
                            .gc = RandomWaysRule(random)};
+  RemoveUnusedGroups(&schema);
   return schema;
 }
 
