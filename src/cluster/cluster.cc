@@ -43,10 +43,10 @@ void Cluster::BeginClosing() {
 }
 
 void Cluster::StopBackground() {
-  // Before a thread has ended that may be waiting for a compaction.
+  // Before the threads stop: a writer that waits may be waiting for a compaction.
   RemoveHolders();
   environment_->background.Stop();
-  RemoveHolders();  // of servers that have taken the places of others meanwhile
+  RemoveHolders();  // of servers that have replaced others meanwhile
 }
 
 void Cluster::RemoveHolders() {
@@ -77,7 +77,7 @@ absl::Status Cluster::EndServer(TabletServer* server) {
   BT_RETURN_IF_ERROR(server->environment()->attest_commits());
   BT_RETURN_IF_ERROR(server->CloseLog());
   BT_RETURN_IF_ERROR(server->ReleaseLock());
-  // Its segments are closed before they are removed, as far as no reader looks at them.
+  // Its segments are closed before they are removed, unless a reader still pins them.
   server->DropLog();
   return RemoveLog(environment_->file_system, environment_->directory.log_of(server->name()));
 }
@@ -88,7 +88,7 @@ void Cluster::AbandonOpening() {
   for (TabletServer* server : InOrderOfEnding()) {
     if (const absl::Status ended = EndServer(server); !ended.ok()) {
       environment_->info_log.Warning("the log of server ", server->name(),
-                                     " stays for the next opening: ", ToStd(ended.message()));
+                                     " is left to the next opening: ", ToStd(ended.message()));
     }
   }
 }
@@ -98,7 +98,7 @@ void Cluster::AbandonOpening() {
 absl::Status Cluster::Resume() {
   BackgroundWork& background = environment_->background;
   for (TabletServer* server : servers_.AllTabletServers()) {
-    // One that has ended will be replaced.
+    // A server that has ended will be replaced.
     if (server->error().ok() || server->ended()) continue;
     server->BeginResume();
     BT_RETURN_IF_ERROR(background.FlushNow(server));
@@ -120,7 +120,7 @@ absl::Status Cluster::Resume() {
 
 absl::Status Cluster::background_error() const {
   for (TabletServer* server : servers_.AllTabletServers()) {
-    if (!server->ended()) BT_RETURN_IF_ERROR(server->error());  // otherwise it will be replaced
+    if (!server->ended()) BT_RETURN_IF_ERROR(server->error());  // an ended server will be replaced
   }
   return environment_->background.compaction_error();
 }

@@ -1,10 +1,10 @@
 // The tablet servers of a process, from opening to end: what they share (cluster/environment.h),
-// the set of them (cluster/server_set.h) and METADATA (cluster/local_metadata.h). A master
-// (master/master.h) says which tablets they have; the cluster continues without one, and outlives
-// every one of them.
+// the set of servers (cluster/server_set.h) and METADATA (cluster/local_metadata.h). A master
+// (master/master.h) assigns tablets to the servers. The cluster outlives every master and continues
+// without one.
 //
-// Opening: lock the directory, and create the database if need be; open the lock service. After
-// that there are servers, and none has a tablet.
+// Opening locks the directory, creates the database if necessary, and opens the lock service. After
+// that the servers exist, and none has a tablet.
 #ifndef BIGTABLE_CLUSTER_CLUSTER_H_
 #define BIGTABLE_CLUSTER_CLUSTER_H_
 
@@ -41,30 +41,31 @@ class Cluster {
   ServerSet* servers() { return &servers_; }
   LocalMetadata* metadata() { return &metadata_; }
 
-  // The threads begin, once a master has assigned all tablets. `on_progress` is called after each
+  // Starts the threads, once a master has assigned all tablets. `on_progress` is called after each
   // compaction, and when a server has lost its lock.
   absl::Status StartBackground(std::function<void()> on_progress);
-  // Before the last calls are waited for: no call waits for tablets that are not served, nor for
-  // background work, from here on, and merging compactions are cancelled.
+  // Call it before waiting for the last calls. After it no call waits for unserved tablets or for
+  // background work, and merging compactions are cancelled.
   void BeginClosing();
-  // There is no master any more: no call waits for METADATA, either.
+  // There is no master any more: no call waits for METADATA either.
   void BeginEnding() { environment_->is_ending = true; }
-  // What these threads wait for ends early.
+  // Stops the background threads. Whatever they wait for ends early.
   void StopBackground();
-  // Flushes everything and ends the logs, so that the next opening finds none. No call may be under
-  // way, and every server serves. The directory stays locked until the destructor.
+  // Flushes everything and closes the logs, so that the next opening finds none. Requires that no
+  // call is under way and that every server serves. The directory stays locked until the
+  // destructor.
   absl::Status Shutdown();
-  // After an opening that has failed, with no thread at work: the same for each server that can be
-  // ended, so that it leaves nothing. The logs of others are read by the next opening.
+  // After an opening that failed, with no thread at work: shuts down each server that can be shut
+  // down, so that it leaves no log. The next opening reads the logs of the others.
   void AbandonOpening();
 
-  // Reaches servers in another way from here on, for tests of messages: see ServerSet::SetServices.
+  // Changes how calls reach servers, for tests of messages: see ServerSet::SetServices.
   void SetServices(ServerSet::Services services);
 
   DatabaseStatistics Statistics();
   // Resumes what an error has stopped.
   absl::Status Resume();
-  // What stopped writes or compactions, if anything did.
+  // The error that stopped writes or compactions; OK if there is none.
   absl::Status background_error() const;
 
  private:
@@ -74,9 +75,9 @@ class Cluster {
         servers_(environment_.get()) {}
 
   void RemoveHolders();
-  // Users' servers first: their flushes write to METADATA, and METADATA's to its root.
+  // Users' servers first: their flushes write to METADATA, and METADATA's flushes to its root.
   std::vector<TabletServer*> InOrderOfEnding() const;
-  // Flushes everything it has, and removes its log.
+  // Flushes all tablets of the server and removes its log.
   absl::Status EndServer(TabletServer* server);
 
   const std::unique_ptr<ClusterEnvironment> environment_;

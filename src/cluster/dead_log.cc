@@ -17,13 +17,13 @@ namespace {
 absl::Status KeyOf(RecordType type, std::string_view payload, RecordKey* key) {
   MutationRecord record;
   if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
-    return absl::DataLossError("it is no mutation");
+    return absl::DataLossError("not a mutation");
   }
   *key = {record.table_id, record.mutation.row};
   return absl::OkStatus();
 }
 
-// A batch into its mutations.
+// Splits a batch into its mutations.
 absl::Status Cut(
     RecordType type, SequenceNumber sequence, std::string_view payload,
     absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
@@ -31,8 +31,7 @@ absl::Status Cut(
   if (type != RecordType::kBatch) return add(type, sequence, payload);
   std::vector<MutationRecord> records;
   if (!ParseBatchRecord(payload, sequence, &records)) {
-    return absl::DataLossError(
-        Cat("the record with sequence number ", sequence, ": it is no batch"));
+    return absl::DataLossError(Cat("the record with sequence number ", sequence, ": not a batch"));
   }
   SequenceNumber next = sequence - records.size();
   std::string one;
@@ -45,7 +44,7 @@ absl::Status Cut(
   return absl::OkStatus();
 }
 
-// Of all its segments: not less than what is in the log.
+// The size of all segments: at least the size of the log's records.
 absl::StatusOr<uint64_t> SizeOf(FileSystem* file_system, const std::string& directory) {
   const absl::StatusOr<std::vector<std::string>> names = file_system->ListDirectory(directory);
   if (absl::IsNotFound(names.status())) return 0;
@@ -84,7 +83,7 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
   sort.cutter = Cut;
   BT_ASSIGN_OR_RETURN(dead->statistics_, SortLog(file_system, directory, options.replay, KeyOf,
                                                  dead->sorted_directory_, sort));
-  // It was written a moment ago: what is not what it was is noticed when it is come to.
+  // The pieces were written just now. Damage is noticed when they are read.
   BT_ASSIGN_OR_RETURN(dead->log_,
                       SortedLog::Open(dead->file_system_, dead->sorted_directory_,
                                       {.read_mode = options.replay.read_mode, .verify = false}));
@@ -92,7 +91,7 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
 }
 
 DeadLog::~DeadLog() {
-  // What stays the next opening sweeps.
+  // The next opening sweeps what cannot be removed here.
   if (memory_ != nullptr) return;
   RemoveSortedLog(file_system_, sorted_directory_).IgnoreError();
   file_system_->RemoveDirectory(sorted_directory_).IgnoreError();
@@ -112,7 +111,7 @@ absl::Status DeadLog::Read(const RowRange& rows, uint64_t table_id, SequenceNumb
       MutationRecord logged;
       if (!ParseMutationRecord(record.payload, &logged)) {
         return absl::DataLossError(Cat("the log of server ", server_, ", sequence number ",
-                                       record.sequence, ": no mutation"));
+                                       record.sequence, ": not a mutation"));
       }
       return callback(logged, record.sequence);
     };

@@ -1,6 +1,6 @@
-// The commit log of a server that is gone, sorted, so that those who take over its tablets each
-// read their part of it (section 6 of the paper). The log itself is read once, by the master, which
-// has it sorted; a small one is sorted in memory.
+// The commit log of a server that was lost, sorted, so that each server that takes over some of its
+// tablets reads only its part (section 6 of the paper). The log itself is read once, by the master,
+// which has it sorted. A small log is sorted in memory.
 #ifndef BIGTABLE_CLUSTER_DEAD_LOG_H_
 #define BIGTABLE_CLUSTER_DEAD_LOG_H_
 
@@ -28,11 +28,12 @@ namespace bigtable {
 class DeadLog {
  public:
   struct Options {
-    // What is known to have been durable, and whether there must be a log.
+    // The sequence number to which the log is known to be durable, and whether a log must exist.
     ReplayOptions replay;
-    // Mutations with larger sequence numbers were never acknowledged: nobody is to see them.
+    // Mutations with larger sequence numbers were never acknowledged, and must not be read.
     SequenceNumber last = kMaxSequence;
-    // Where sorted pieces of a log go that is larger than one piece; nowhere: memory.
+    // Where the sorted pieces of a log go that is larger than one piece. Empty: they stay in
+    // memory.
     std::string sorted_directory;
     uint64_t piece_size = uint64_t{64} << 20;
   };
@@ -42,7 +43,7 @@ class DeadLog {
                                                        const std::string& server,
                                                        const std::string& directory,
                                                        const Options& options);
-  // Removes what was sorted.
+  // Removes the sorted pieces.
   ~DeadLog();
   DeadLog(const DeadLog&) = delete;
   DeadLog& operator=(const DeadLog&) = delete;
@@ -53,9 +54,9 @@ class DeadLog {
 
   using Callback =
       absl::FunctionRef<absl::Status(const MutationRecord& record, SequenceNumber sequence)>;
-  // Delivers the mutations of a tablet's rows with sequence numbers above `after`: those of a row
-  // in their order. `between` is called where everything that was delivered, and nothing else, may
-  // be written out.
+  // Delivers the mutations of a tablet's rows that have sequence numbers above `after`. The
+  // mutations of one row come in their order. `between` is called at points where everything
+  // delivered so far may be flushed, and nothing else.
   absl::Status Read(const RowRange& rows, uint64_t table_id, SequenceNumber after,
                     Callback callback,
                     absl::FunctionRef<absl::Status(SequenceNumber through)> between) const;

@@ -1,6 +1,6 @@
 // What all tablet servers of a process share: the locked directory, the lock service, memory,
-// files, numbers and background threads. It knows no server; whoever has it uses each part as that
-// part's own header says.
+// files, number sources and background threads. It knows no server. Use each part as its own header
+// says.
 #ifndef BIGTABLE_CLUSTER_ENVIRONMENT_H_
 #define BIGTABLE_CLUSTER_ENVIRONMENT_H_
 
@@ -41,17 +41,17 @@ namespace bigtable {
 // A plain struct, and thread-safe as its parts are. Opened before the first server, and destroyed
 // after the last one.
 struct ClusterEnvironment {
-  // A tablet was superseded: drop what is cached of it. Called on any thread, also in the turn of
-  // the writer, so it must not wait.
+  // A tablet was superseded: drop what is cached of it. Called on any thread, also inside the
+  // group commit queue, so it must not wait.
   using SupersededFunction = std::function<void(const Tablet&)>;
 
-  // Locks the directory, creates the database if need be, and opens the lock service. `options`
-  // were checked and completed: clock and shared_memory_budget are set, and file_system is one that
+  // Locks the directory, creates the database if necessary, and opens the lock service. `options`
+  // must be checked and complete: `clock` and `shared_memory_budget` are set, and `file_system`
   // holds the directory, which exists (filesystem/guarded_file_system.h). Errors of OpenDirectory.
   static absl::StatusOr<std::unique_ptr<ClusterEnvironment>> Open(std::string_view path,
                                                                   const DatabaseOptions& options,
                                                                   SupersededFunction on_superseded);
-  // While the directory is locked, files that rows and streams still refer to are let go.
+  // Closes the files that rows and streams still refer to, while the directory is still locked.
   ~ClusterEnvironment();
   ClusterEnvironment(const ClusterEnvironment&) = delete;
   ClusterEnvironment& operator=(const ClusterEnvironment&) = delete;
@@ -68,9 +68,9 @@ struct ClusterEnvironment {
   RateLimiter rate_limiter;
   SequenceSource sequences;
   const std::shared_ptr<SnapshotList> snapshots;  // snapshots may outlive the environment
-  // The database is being closed: no call waits for unserved tablets or background work any more.
+  // The database is being closed: calls no longer wait for unserved tablets or background work.
   std::atomic<bool> is_closing{false};
-  // There is no master any more: no call waits for METADATA, either.
+  // There is no master any more: calls no longer wait for METADATA either.
   std::atomic<bool> is_ending{false};
   FileNumbers file_numbers;
   SharedFiles shared_files;
@@ -88,14 +88,14 @@ struct ClusterEnvironment {
   std::unique_ptr<LockSession> session;  // of the environment's own
   std::unique_ptr<AccessControl> access;
 
-  // Its threads begin with Cluster::StartBackground, and end before the first server does.
+  // Its threads start in Cluster::StartBackground, and end before the first server does.
   BackgroundWork background;
 
  private:
   ClusterEnvironment(std::string_view path, const DatabaseOptions& options,
                      SupersededFunction on_superseded);
 
-  // File numbers and names of servers continue after those in the directory.
+  // Makes file numbers and server names continue after those in the directory.
   absl::Status StartNumbers();
 };
 

@@ -1,5 +1,5 @@
-// What a tablet has counted, kept from its unloading until it is loaded again, perhaps by another
-// server.
+// The counters of tablets that were unloaded, kept until the tablet is loaded again, perhaps by
+// another server.
 #ifndef BIGTABLE_CLUSTER_INHERITED_COUNTERS_H_
 #define BIGTABLE_CLUSTER_INHERITED_COUNTERS_H_
 
@@ -25,7 +25,7 @@ class InheritedCounters {
     MutexLock lock(&mutex_);
     counters_[tablet.id()] = Ref<TabletCounters>(tablet.counters());
   }
-  // The tablet was loaded: its counters continue where they were.
+  // The tablet was loaded: its counters continue from their old values.
   void PassOn(Tablet* tablet) {
     Ref<TabletCounters> counters;
     {

@@ -14,7 +14,7 @@ absl::Status LocalMetadata::error() const {
 }
 
 DataService* LocalMetadata::FindService(std::string_view server) {
-  // One that has ended may still say what it has done.
+  // An ended server can still report the outcome of earlier requests.
   const std::shared_ptr<ServerHost> host = servers_->FindEver(server);
   return host == nullptr ? nullptr : servers_->ServiceOf(host.get());
 }
@@ -25,7 +25,7 @@ bool LocalMetadata::HasEnded(std::string_view server) {
 }
 
 absl::Duration LocalMetadata::RetryTimeout() {
-  // A server of METADATA that cannot be replaced does not keep a database from being closed.
+  // A METADATA server that cannot be replaced must not keep a database from being closed.
   if (environment_->is_ending) return absl::Milliseconds(200);
   return environment_->is_closing ? absl::Seconds(3) : absl::InfiniteDuration();
 }

@@ -1,5 +1,5 @@
-// METADATA, as the servers of this process have it: its two tables, and the client that finds the
-// servers of its tablets.
+// METADATA for the servers of this process: its two tables, and the client that finds the servers
+// of its tablets.
 #ifndef BIGTABLE_CLUSTER_LOCAL_METADATA_H_
 #define BIGTABLE_CLUSTER_LOCAL_METADATA_H_
 
@@ -29,15 +29,15 @@ class LocalMetadata final : public MetadataServers {
   LocalMetadata(const LocalMetadata&) = delete;
   LocalMetadata& operator=(const LocalMetadata&) = delete;
 
-  // METADATA's rows for users' tablets, and those for its own: two tables, because a split or a
-  // merge holds up other changes of its table, and may itself wait for the server of the rows that
-  // it changes.
+  // METADATA's rows for users' tablets, and its rows for its own tablets. They are two tables
+  // because a split or a merge blocks other changes of its table, and may itself wait for the
+  // server of the rows that it changes.
   MetadataTable* table() { return &table_; }
   MetadataTable* root_rows() { return &root_rows_; }
   MetadataLookups lookups() const { return client_.lookups(); }
-  // Servers are reached in another way than before.
+  // Call it when the way to reach servers has changed.
   void ForgetLocations() { client_.ForgetAll(); }
-  // What stops METADATA's writes, if anything does.
+  // The error that stops METADATA's writes; OK if there is none.
   absl::Status error() const;
 
   // MetadataServers.

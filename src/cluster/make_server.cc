@@ -10,7 +10,7 @@
 namespace bigtable {
 namespace {
 
-// The largest power of two that is not larger.
+// The largest power of two that is at most `n`.
 uint64_t PowerOfTwo(uint64_t n) { return uint64_t{1} << (63 - __builtin_clzll(n)); }
 
 TabletServerOptions OptionsOf(const DatabaseOptions& database, ServerRole role) {
@@ -21,7 +21,7 @@ TabletServerOptions OptionsOf(const DatabaseOptions& database, ServerRole role) 
                               ? database.memtable_size
                               : std::clamp<uint64_t>(budget / 4, 64 << 10, 64 << 20);
   options.memtable_size = std::min(options.memtable_size, budget / 4);
-  // A budget is worth some dozens of segments.
+  // A budget holds some dozens of segments.
   options.log_segment_size =
       std::clamp<uint64_t>(PowerOfTwo(budget / 32), 64 << 10, database.log_segment_size);
   if (metadata) {
@@ -34,7 +34,7 @@ TabletServerOptions OptionsOf(const DatabaseOptions& database, ServerRole role) 
   return options;
 }
 
-// Servers share the writes, so each has a share of the groups.
+// Servers share the writes, so each gets a share of the groups.
 std::shared_ptr<LastWrites> MakeLastWrites(const DatabaseOptions& options) {
   constexpr size_t kGroups = size_t{1} << 16;
   constexpr size_t kFewest = size_t{1} << 12;
@@ -43,13 +43,13 @@ std::shared_ptr<LastWrites> MakeLastWrites(const DatabaseOptions& options) {
                                       std::max(kGroups / servers, kFewest));
 }
 
-// The last tablet to drop its reference to a file removes it.
+// The last tablet to drop its reference to a file deletes the file.
 void ReleaseFile(ClusterEnvironment* environment, uint64_t number) {
   if (!environment->shared_files.Release(number)) return;
-  // It may have been swept meanwhile.
+  // The sweep may have removed the file meanwhile.
   const absl::Status removed = environment->files->Remove(environment->directory.sstable(number));
   if (removed.ok() || absl::IsNotFound(removed)) return;
-  environment->info_log.Warning("an obsolete SSTable stays: ", ToStd(removed.message()));
+  environment->info_log.Warning("an obsolete SSTable was not removed: ", ToStd(removed.message()));
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ std::unique_ptr<TabletServer> MakeTabletServer(ClusterEnvironment* environment, 
   of_tablets.budget = database.shared_memory_budget;
   of_tablets.store = store;
   of_tablets.snapshots = environment->snapshots.get();
-  // METADATA is read by rows that are looked up once.
+  // METADATA's rows are looked up once, so a scan cache would not help.
   if (!metadata && environment->scan_cache != nullptr) {
     of_tablets.scan_cache = environment->scan_cache.get();
     of_tablets.last_writes = MakeLastWrites(database);

@@ -1,5 +1,5 @@
-// Makes a tablet server of a role, with sizes that fit the memory budget, and with what it shares
-// with the others of its process.
+// Makes a tablet server of a role, with sizes that fit the memory budget, and connects it to what
+// it shares with the other servers of its process.
 #ifndef BIGTABLE_CLUSTER_MAKE_SERVER_H_
 #define BIGTABLE_CLUSTER_MAKE_SERVER_H_
 
@@ -15,8 +15,9 @@
 
 namespace bigtable {
 
-// All outlive the server. `store` commits the changes of its tablets, and `attest_commits` makes
-// sure that damage to these commits is noticed (TabletEnvironment::attest_commits).
+// All arguments outlive the server. `store` commits the changes of its tablets, and
+// `attest_commits` makes sure that damage to these commits is noticed
+// (TabletEnvironment::attest_commits).
 std::unique_ptr<TabletServer> MakeTabletServer(ClusterEnvironment* environment, ServerRole role,
                                                TabletStore* store,
                                                std::function<absl::Status()> attest_commits);

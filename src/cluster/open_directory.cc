@@ -13,7 +13,7 @@
 namespace bigtable {
 namespace {
 
-// Whether there is a database; an error if that cannot be seen.
+// Whether there is a database. An error if that cannot be determined.
 absl::StatusOr<bool> HasRoot(FileSystem* file_system, const SmallFiles& lock_files) {
   const absl::Status found = file_system->FileSize(lock_files.PathOf(RootTablet::kFile)).status();
   if (absl::IsNotFound(found)) return false;

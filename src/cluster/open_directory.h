@@ -1,4 +1,4 @@
-// Locks a database's directory, and creates what belongs in it if there is no database yet. The
+// Locks a database's directory, and creates the database's files if there is no database yet. The
 // file "root" of the lock service is created last, so its presence means that the database is
 // complete.
 #ifndef BIGTABLE_CLUSTER_OPEN_DIRECTORY_H_
@@ -17,10 +17,10 @@
 
 namespace bigtable {
 
-// The lock: shared if the options say read_only, otherwise exclusive. Errors of
-// FileSystem::LockFile; NotFound: there is no database, and none is to be created; AlreadyExists:
-// there is one, and options.error_if_exists; DataLoss: there are SSTables, but no root.
-// `lock_files` and `root` are those of the directory.
+// Returns the lock: shared if the options say read_only, otherwise exclusive. Errors of
+// FileSystem::LockFile. NotFound: there is no database, and the options forbid creating one.
+// AlreadyExists: there is a database, and options.error_if_exists is set. DataLoss: there are
+// SSTables, but no root. `lock_files` and `root` are those of the directory.
 absl::StatusOr<std::unique_ptr<FileLock>> OpenDirectory(const DatabaseDirectory& directory,
                                                         const DatabaseOptions& options,
                                                         const SmallFiles& lock_files,

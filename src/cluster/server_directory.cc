@@ -37,8 +37,7 @@ absl::Status ServerDirectory::Load() {
   BT_ASSIGN_OR_RETURN(servers_, session_->List(ServerLock::kDirectory));
   std::erase_if(servers_, [](const std::string& name) { return !NumberOf(name).has_value(); });
   for (const std::string& name : servers_) {
-    BT_RETURN_IF_ERROR(
-        session_->Read(ServerLock::FileOf(name)).status());  // damaged ones are not passed over
+    BT_RETURN_IF_ERROR(session_->Read(ServerLock::FileOf(name)).status());  // fails if damaged
     last_number_ = std::max(last_number_, *NumberOf(name));
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
@@ -77,9 +76,9 @@ absl::Status ServerDirectory::Fence(std::string_view name) {
   if (absl::IsNotFound(sequencer.status())) return absl::OkStatus();
   BT_RETURN_IF_ERROR(sequencer.status());
   if (!sequencer->has_value()) return absl::UnavailableError(Cat("server ", name, " is locked"));
-  // Whoever locks it next reads that it is fenced.
+  // The next server to lock the file reads that it is fenced.
   const absl::Cleanup unlock = [&] { session_->Unlock(file).IgnoreError(); };
-  // A file that was removed meanwhile must not come back.
+  // A file that was removed meanwhile must not be created again.
   const absl::StatusOr<LockServiceFile> found = session_->Read(file);
   if (absl::IsNotFound(found.status())) return absl::OkStatus();
   BT_RETURN_IF_ERROR(found.status());
@@ -100,7 +99,7 @@ absl::Status ServerDirectory::Write(std::string_view name, const std::string& co
 
 absl::Status ServerDirectory::NoteLast(std::string_view name, SequenceNumber last) {
   BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
-  // By an earlier master, or one that is at it, too: it is the same.
+  // An earlier or concurrent master may have noted it: the number is the same.
   if (!needed.is_needed || needed.last != kMaxSequence) return absl::OkStatus();
   return Write(name, Cat(ServerLock::kFenced, " ", last));
 }
@@ -119,13 +118,12 @@ absl::StatusOr<ServerDirectory::Needed> ServerDirectory::NeededOf(std::string_vi
     const auto [parsed, error] = std::from_chars(contents.data(), end, needed.last);
     if (error == std::errc() && parsed == end) return needed;
   }
-  return absl::DataLossError(
-      Cat("the file of server ", name, " says neither what it is nor what it was"));
+  return absl::DataLossError(Cat("the file of server ", name, " has unknown contents"));
 }
 
 absl::Status ServerDirectory::Remove(std::string_view name) {
   BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
-  // Without its file the log would be read as a whole.
+  // Without its file the whole log would be read.
   if (needed.last != kMaxSequence) BT_RETURN_IF_ERROR(Write(name, std::string(kDone)));
   if (!needed.is_needed || needed.last != kMaxSequence) {
     BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(name)));

@@ -15,7 +15,7 @@ namespace bigtable {
 
 namespace {
 
-// Only users' writes are held back, or refused.
+// Only users' writes are throttled or refused.
 DataPath::Writes WritesOf(ServerRole role, bool read_only) {
   if (!read_only) return DataPath::Writes::kLogged;
   return role == ServerRole::kUser ? DataPath::Writes::kRefused : DataPath::Writes::kInMemory;
@@ -35,7 +35,7 @@ ServerHost::ServerHost(ClusterEnvironment* environment, ServerRole role, Metadat
                  environment->access.get(), WritesOf(role, environment->read_only())),
       data_server_(&data_path_) {}
 
-// --- Which commands are carried out ---
+// --- Checks of commands ---
 
 absl::Status ServerHost::CheckMaster(MasterEpoch master) {
   if (master < master_) {
@@ -62,7 +62,7 @@ absl::Status ServerHost::CheckLock() const {
 absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Accept(MasterEpoch master) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
-  // What an earlier master has asked for is done, or given up, before anybody else loads a tablet.
+  // Loads of an earlier master end, in success or failure, before another server loads a tablet.
   while (loading_ > 0) loaded_.Wait(&mutex_);
   return server_->Tablets();
 }
@@ -71,7 +71,7 @@ absl::StatusOr<std::shared_ptr<Tablet>> ServerHost::FindTablet(const TabletId& i
   for (std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
     if (tablet->id() == id) return std::move(tablet);
   }
-  return absl::NotFoundError(Cat("a tablet of table ", id.table_id, " is not on server ",
+  return absl::NotFoundError(Cat("the tablet of table ", id.table_id, " is not on server ",
                                  server_->has_log() ? server_->name() : "without tablets"));
 }
 
@@ -81,7 +81,7 @@ absl::Status ServerHost::Start(MasterEpoch master) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
   if (server_->has_log()) return absl::OkStatus();
-  // In a database that is only read, a server has a name and no log.
+  // In a read-only database a server has a name and no log.
   if (environment_->read_only() && !server_->environment()->server.empty()) return absl::OkStatus();
   const std::string name = environment_->server_names.Take(role_);
   if (environment_->read_only()) {
@@ -123,9 +123,9 @@ absl::Status ServerHost::OpenAndServe(MasterEpoch master, const TableLayout& lay
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
   BT_RETURN_IF_ERROR(CheckFit(else_can));
-  // A tablet that comes back needs nothing of METADATA, which may be what has failed.
+  // A tablet that is loaded here again needs no write to METADATA, which may be what has failed.
   if (location != server_->name()) BT_RETURN_IF_ERROR(SetLocation(id));
-  // Whatever the tablet has was given its number before.
+  // Everything in the tablet was given its sequence number before.
   server_->AdvanceVisible(environment_->sequences.last());
   server_->AddTablet(std::move(tablet));
   return absl::OkStatus();
@@ -197,10 +197,10 @@ absl::Status ServerHost::StopAndFlush(const std::shared_ptr<Tablet>& tablet) {
 }
 
 void ServerHost::End() {
-  MutexLock end_lock(&end_mutex_);  // it has ended when anybody's call returns
+  MutexLock end_lock(&end_mutex_);  // it has ended when any caller's End() returns
   std::vector<std::shared_ptr<Tablet>> tablets;
   {
-    MutexLock lock(&mutex_);  // a command that was begun is done
+    MutexLock lock(&mutex_);  // commands that were begun are done
     while (loading_ > 0) loaded_.Wait(&mutex_);
     tablets = server_->Tablets();
   }
@@ -266,9 +266,8 @@ absl::Status ServerHost::Merge(MasterEpoch master, const TabletId& left_id,
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> left, FindTablet(left_id));
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> right, FindTablet(right_id));
     if (!left->rows().end().has_value() || *left->rows().end() != right->rows().begin()) {
-      return absl::NotFoundError(Cat("the tablet that ends before ",
-                                     Quoted(left->rows().end().value_or("")),
-                                     " has become another"));
+      return absl::NotFoundError(Cat("the tablets next to row ",
+                                     Quoted(left->rows().end().value_or("")), " have changed"));
     }
     for (const auto& [one, other] : {std::pair(left, right), std::pair(right, left)}) {
       if (!one->ReachesInto(*other)) {
@@ -305,7 +304,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
     for (const auto& tablet : {left, right}) tablet->SetStopped(false);
     return status;
   }
-  // Of the two that have named such a file one is left.
+  // Two tablets named such a file, and one tablet names it now.
   for (const uint64_t number : shared) {
     static_cast<void>(environment_->shared_files.Release(number));
   }
@@ -367,7 +366,7 @@ absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterEpoc
 void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped, bool with_files) {
   environment_->notify_superseded(*dropped);
   if (with_files) dropped->RemoveFiles();
-  // Tables that users hold keep the tablet, but not what was in it.
+  // Tables that users hold keep the tablet, but not its contents.
   server_->Empty(dropped.get());
 }
 

@@ -1,20 +1,21 @@
-// A tablet server as its master sees it: what it is told to do with tablets (sections 5.1
-// to 5.3 of the paper). Each command is carried out whole, or undone, by the server itself: a
-// master that dies after it has given one finds the tablets as they were before or after it.
+// A tablet server as its master sees it: the commands that change its tablets (sections 5.1 to 5.3
+// of the paper). The server itself carries out each command completely or undoes it. If a master
+// dies after giving a command, the next one finds the tablets as they were before the command or
+// after it.
 //
-//   Load     open a tablet, as METADATA has it, and what dead servers' logs have of it; serve it
-//   Unload   write a tablet out, and do not serve it any more
-//   Split    two tablets in the place of one
-//   Merge    one tablet in the place of two neighbours
-//   Drop     the tablets of a table that was deleted
+//   Load     open a tablet from METADATA and the logs of dead servers, and serve it
+//   Unload   flush a tablet and stop serving it
+//   Split    replace a tablet by two
+//   Merge    replace two neighbours by one tablet
+//   Drop     drop the tablets of a table that was deleted
 //
 // A split copies nothing and waits for nothing: the halves share memtables and SSTables. Unload and
-// Merge write the memtables out twice: once while writes go on, and then, with the tablet stopped,
-// the little that has come meanwhile, so that nothing of the log is needed where it is served next.
-// Reads go on until then. Section 6 has these two minor compactions.
+// Merge flush the memtables twice: once while writes continue, and then, with the tablet stopped,
+// the few mutations that have arrived meanwhile. So the next server of the tablet needs nothing of
+// the log. Reads continue until then. Section 6 describes these two minor compactions.
 //
 // Commands carry the epoch of the master that gives them. A later master has a larger epoch, and
-// the commands of earlier ones are refused (Unavailable): see Accept.
+// the commands of earlier masters are refused (Unavailable): see Accept.
 #ifndef BIGTABLE_CLUSTER_SERVER_HOST_H_
 #define BIGTABLE_CLUSTER_SERVER_HOST_H_
 
@@ -44,7 +45,7 @@ namespace bigtable {
 
 class ServerHost;
 
-// A tablet, and where it is served. Null if it is not.
+// A tablet and its server. Both null: the tablet is not served.
 struct HostedTablet {
   std::shared_ptr<Tablet> tablet;
   std::shared_ptr<ServerHost> host;
@@ -52,7 +53,7 @@ struct HostedTablet {
   explicit operator bool() const { return tablet != nullptr; }
 };
 
-// The generation of the lock that makes a master the only one.
+// The generation of the lock that only one master can hold.
 using MasterEpoch = uint64_t;
 
 // Thread-safe.
@@ -69,46 +70,47 @@ class ServerHost {
   const TabletServer* server() const { return server_.get(); }
   WriteController* write_controller() { return &write_controller_; }
   const WriteController* write_controller() const { return &write_controller_; }
-  // The way to its tablets' data, for callers in this process.
+  // For callers in this process: reads and writes its tablets.
   const DataPath* data_path() const { return &data_path_; }
-  // The same by messages.
+  // The same through messages.
   DataServer* data_service() { return &data_server_; }
 
-  // Accepts a new master: commands of earlier ones are refused from here on, and those that they
-  // have given are done, or have failed.
+  // Accepts a new master, and returns the tablets that are here. Commands of earlier masters are
+  // refused after it, and those already given have succeeded or failed when it returns.
   absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> Accept(MasterEpoch master);
 
-  // Has a log and a lock, for tablets that are to come.
+  // Creates the log and takes the lock, before the first tablet is loaded.
   absl::Status Start(MasterEpoch master);
-  // Serves a tablet that nobody serves. `logs` are of servers that have died and may have had it.
-  // NotFound if METADATA has no such tablet. The root tablet is as the lock service's file says.
-  // A server that refuses writes because of an error can serve reads, which is better than that
-  // nobody does: it takes a tablet if nobody `else_can`.
+  // Serves an unserved tablet. `logs` are those of dead servers that may have had the tablet.
+  // NotFound if METADATA has no such tablet. The state of the root tablet comes from the lock
+  // service's file. A server that refuses writes because of an error can still serve reads. It
+  // takes a tablet only if no other server can (kNobodyCan).
   enum class Else { kOthersCan, kNobodyCan };
   absl::Status Load(MasterEpoch master, const TableLayout& layout, const TabletId& id,
                     const std::vector<DeadLog*>& logs, Else else_can = Else::kOthersCan);
-  // NotFound if it is not here, or not any more: then whatever is in its place is. Unavailable if
-  // the server has lost its lock.
+  // NotFound if the tablet is not here, or was superseded meanwhile. Unavailable if the server has
+  // lost its lock.
   absl::Status Unload(MasterEpoch master, const TabletId& id, const CallLimits& limits);
   // Splits the tablet that has the row. AlreadyExists if a tablet begins with it.
   absl::Status Split(MasterEpoch master, uint64_t table_id, std::string_view row,
                      const CallLimits& limits);
-  // Merges two tablets that are both here; the first of the two ends where the other begins.
+  // Merges two tablets that are both here. The first must end where the second begins.
   absl::Status Merge(MasterEpoch master, const TabletId& left, const TabletId& right,
                      const CallLimits& limits);
-  // The schema of a table from now on, for those of its tablets that are here.
+  // Sets the schema of a table for those of its tablets that are here.
   absl::Status SetLayout(MasterEpoch master, const TableLayout& layout);
-  // The table was deleted: its tablets take no more writes, and nothing is worked on them.
+  // The table was deleted: its tablets refuse writes, and background work on them stops.
   absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> Drop(MasterEpoch master, uint64_t table_id);
-  // Lets go of what one of them held; `with_files`: METADATA has forgotten it.
+  // Frees the memory of a dropped tablet. `with_files`: METADATA no longer names the tablet, and
+  // its files are released too.
   void Erase(const std::shared_ptr<Tablet>& dropped, bool with_files);
 
-  // The server was fenced, and will never serve again: nothing it has begun is under way when this
-  // returns, and it has no tablets.
+  // Ends a fenced server, which will never serve again. When this returns, nothing that it began is
+  // under way, and it has no tablets.
   void End();
 
-  // What tablets ask of the server: their bytes on disk, and something for each, so that tablets
-  // with nothing in them are spread, too.
+  // The load that tablets put on the server: their bytes on disk, plus a constant for each, so that
+  // empty tablets are spread too.
   static constexpr uint64_t kLoadOfEach = 1 << 20;
   static uint64_t LoadOf(const Tablet& tablet) { return kLoadOfEach + tablet.DiskBytes(); }
   uint64_t load() const;
@@ -120,9 +122,10 @@ class ServerHost {
   absl::Status SetLocation(const TabletId& id);
   absl::Status OpenAndServe(MasterEpoch master, const TableLayout& layout, const TabletId& id,
                             const std::vector<DeadLog*>& logs, Else else_can);
-  // What the dead servers' logs have of a tablet that nobody serves yet; it is written out.
+  // Replays the mutations of the dead servers' logs into a tablet that is not served yet, and
+  // flushes it.
   absl::Status Recover(const std::shared_ptr<Tablet>& tablet, const std::vector<DeadLog*>& logs);
-  // Stops a tablet and writes everything out; it takes writes again if that fails.
+  // Stops a tablet and flushes it. If that fails, the tablet takes writes again.
   absl::Status StopAndFlush(const std::shared_ptr<Tablet>& tablet)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status SplitClaimed(const std::shared_ptr<Tablet>& tablet, std::string_view row)
@@ -144,7 +147,8 @@ class ServerHost {
   DataPath data_path_;
   DataServer data_server_;
 
-  // Held while tablets come and go; nobody waits for background work with it.
+  // Held while tablets are added and removed. No thread waits for background work while it holds
+  // it.
   Mutex mutex_;
   MasterEpoch master_ ABSL_GUARDED_BY(mutex_) = 0;
   int loading_ ABSL_GUARDED_BY(mutex_) = 0;  // tablets that are being loaded

@@ -1,6 +1,6 @@
-// The names of the tablet servers that this process starts. A name is never used twice: it has a
-// number that is larger than every sequence number so far, and so larger than that of any server
-// whose redo points METADATA may still have.
+// The names of the tablet servers that this process starts. A name is never used twice. It contains
+// a number that is larger than every sequence number so far, and so larger than the number of any
+// server whose redo points METADATA may still have.
 #ifndef BIGTABLE_CLUSTER_SERVER_NAMES_H_
 #define BIGTABLE_CLUSTER_SERVER_NAMES_H_
 
@@ -31,7 +31,7 @@ class ServerNames {
     MutexLock lock(&mutex_);
     last_number_ = number;
   }
-  // A new name; it is live until Remove.
+  // Returns a new name, which is live until Remove.
   std::string Take(ServerRole role) {
     MutexLock lock(&mutex_);
     last_number_ = std::max(last_number_, sequences_->last()) + 1;
@@ -45,7 +45,7 @@ class ServerNames {
     MutexLock lock(&mutex_);
     if (const auto found = live_.find(name); found != live_.end()) live_.erase(found);
   }
-  // Whether a server of this process has, or is about to have, this name, and has not ended.
+  // Whether a server of this process has this name, or is about to, and has not ended.
   bool IsLive(std::string_view name) const {
     MutexLock lock(&mutex_);
     return live_.find(name) != live_.end();

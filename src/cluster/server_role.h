@@ -1,6 +1,6 @@
-// What a tablet server serves. The tablets of a role are found in those of the one before, so they
-// are assigned, and written out, in this order, and each role has servers, and logs, of its own:
-// what waits for a role's servers is never what they wait for (section 5.1 of the paper).
+// What a tablet server serves. The locations of a role's tablets are in the tablets of the role
+// before it, so tablets are assigned, and flushed, in this order. Each role has servers and logs of
+// its own, so that waits between servers never form a cycle (section 5.1 of the paper).
 #ifndef BIGTABLE_CLUSTER_SERVER_ROLE_H_
 #define BIGTABLE_CLUSTER_SERVER_ROLE_H_
 
@@ -22,13 +22,13 @@ inline constexpr std::array kServerRoles = {ServerRole::kRoot, ServerRole::kMeta
                                             ServerRole::kUser};
 inline constexpr std::array kMetadataRoles = {ServerRole::kRoot, ServerRole::kMetadata};
 
-// "root", "metadata" or "server": what the names of its servers begin with.
+// "root", "metadata" or "server": the prefix of its servers' names.
 constexpr std::string_view NameOfRole(ServerRole role) {
   constexpr std::array<std::string_view, 3> kNames = {"root", "metadata", "server"};
   return kNames[static_cast<size_t>(role)];
 }
 
-// Whose tablets have this row.
+// The role whose tablets have this row.
 inline ServerRole RoleOf(uint64_t table_id, std::string_view row) {
   if (table_id != kMetadataTableId) return ServerRole::kUser;
   return RootRows().Contains(row) ? ServerRole::kRoot : ServerRole::kMetadata;

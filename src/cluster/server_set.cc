@@ -28,7 +28,7 @@ std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerH
                                        std::string_view name, bool read_only) {
   if (name.empty()) return nullptr;
   for (const std::shared_ptr<ServerHost>& host : hosts) {
-    // One that is being started has no name yet.
+    // A server that is being started has no name yet.
     const bool has_name = read_only || host->server()->has_log();
     if (has_name && host->server()->name() == name) return host;
   }
@@ -115,8 +115,8 @@ void ServerSet::Replace(const std::shared_ptr<ServerHost>& ended, MasterEpoch ep
     if (found == servers_.end()) return;
     *found = successor;
     ended_.push_back(ended);
-    // With the mutex: a master that does not find the server any more must find that its name is
-    // not live, or it would load the tablets without the server's log.
+    // Under the mutex: a master that no longer finds the server must also find that its name is not
+    // live. Otherwise it would load the tablets without the server's log.
     environment_->server_names.Remove(ended->server()->name());
   }
   if (ended->role() == ServerRole::kUser) {
@@ -136,12 +136,12 @@ void ServerSet::FenceLost() {
     if (server->serving() || server->ended()) continue;
     if (const absl::Status fenced = servers.Fence(server->name()); fenced.ok()) {
       server->MarkEnded();
-      // In the end servers give their locks up themselves.
+      // When the database ends, servers release their locks themselves.
       if (environment_->events != nullptr && !environment_->is_ending) {
         environment_->events->Push(&EventListener::OnServerLost, {absl::Now(), server->name()});
       }
     } else {
-      // It may have the lock again.
+      // The server may have its lock again.
       environment_->info_log.Warning(
           "server ", server->name(),
           " has lost its lock and is not replaced: ", ToStd(fenced.message()));
@@ -150,7 +150,7 @@ void ServerSet::FenceLost() {
 }
 
 absl::Status ServerSet::AttestCommitsOf(ServerRole role) const {
-  // The root's commits go to a file of the lock service, which is whole or missing.
+  // The root's commits go to a file of the lock service, which is either complete or missing.
   if (role == ServerRole::kRoot) return absl::OkStatus();
   const ServerRole above = role == ServerRole::kUser ? ServerRole::kMetadata : ServerRole::kRoot;
   for (const std::shared_ptr<ServerHost>& host : OfRoleEver(above)) {
@@ -206,8 +206,8 @@ bool ServerSet::IsServedOnce(uint64_t table_id, std::string_view row) const {
     return hosted.host->server()->serving() && !hosted.tablet->stopped() &&
            !hosted.tablet->superseded() && !hosted.tablet->removed();
   };
-  // A tablet that moves away from one server to another, between the two looks, is not on both: so
-  // each is looked at before and after the other.
+  // A tablet that moves between the two looks is counted on both servers in at most one order of
+  // looking. So the servers are looked at in both orders.
   return std::count_if(all.begin(), all.end(), is_served) <= 1 ||
          std::count_if(all.rbegin(), all.rend(), is_served) <= 1;
 }
@@ -216,7 +216,7 @@ absl::Status ServerSet::ForEachTablet(
     uint64_t table_id, const CallLimits& limits, absl::FunctionRef<absl::Status()> is_there,
     absl::FunctionRef<absl::Status(const HostedTablet&)> function) {
   const UnservedTablets& unserved = environment_->unserved;
-  std::optional<std::string> row = "";  // up to here it is done
+  std::optional<std::string> row = "";  // rows before this one are done
   while (row.has_value()) {
     const HostedTablet hosted = FindTablet(table_id, *row);
     if (!hosted) {

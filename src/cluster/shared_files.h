@@ -1,6 +1,6 @@
-// SSTables that several tablets name, because these were one tablet when the files were written. A
-// file is removed when the last of them has compacted it away. What is here is found anew from
-// METADATA at each opening.
+// SSTables that several tablets name, because these were one tablet when the files were written.
+// The last tablet to drop its reference deletes the file. The counts are rebuilt from METADATA at
+// each opening.
 #ifndef BIGTABLE_CLUSTER_SHARED_FILES_H_
 #define BIGTABLE_CLUSTER_SHARED_FILES_H_
 
@@ -16,12 +16,12 @@ namespace bigtable {
 // Thread-safe.
 class SharedFiles {
  public:
-  // One more tablet names the file than so far.
+  // One more tablet names the file.
   void Share(uint64_t number) {
     MutexLock lock(&mutex_);
     ++others_[number];
   }
-  // A tablet does not name the file any more: true if none does.
+  // A tablet no longer names the file. True if no tablet does.
   [[nodiscard]] bool Release(uint64_t number) {
     MutexLock lock(&mutex_);
     const auto found = others_.find(number);
@@ -32,7 +32,7 @@ class SharedFiles {
 
  private:
   Mutex mutex_;
-  // How many tablets name the file, beside one.
+  // How many tablets besides the first name the file.
   absl::flat_hash_map<uint64_t, uint64_t> others_ ABSL_GUARDED_BY(mutex_);
 };
 

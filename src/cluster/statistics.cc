@@ -1,4 +1,4 @@
-// What the parts of a database count, put together.
+// Adds up the counters of the parts of a database.
 
 #include <map>
 #include <set>
@@ -30,7 +30,7 @@ void AddWrites(const ServerSet& servers, DatabaseStatistics* to) {
   }
   for (const auto& host : servers.Users()) {
     to->total_write_delay += host->write_controller()->total_delay();
-    // Of the server whose writers wait longest.
+    // The reason of the server whose writers wait longest.
     const absl::Duration delay = host->write_controller()->delay();
     if (to->stall_reason == StallReason::kNone || delay > to->write_delay) {
       to->stall_reason = host->write_controller()->reason();

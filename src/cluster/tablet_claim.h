@@ -1,4 +1,4 @@
-// Tablets that are to be changed: background work keeps away from them.
+// Claims tablets that are about to be changed, so that background work leaves them alone.
 #ifndef BIGTABLE_CLUSTER_TABLET_CLAIM_H_
 #define BIGTABLE_CLUSTER_TABLET_CLAIM_H_
 
@@ -18,7 +18,7 @@ namespace bigtable {
 
 class TabletClaim {
  public:
-  // Tablets in key order. Waits until no work on them is under way.
+  // `tablets` in key order. Waits until no work on them is under way.
   TabletClaim(BackgroundWork* background, std::vector<std::shared_ptr<Tablet>> tablets,
               const CallLimits& limits)
       : background_(background), tablets_(std::move(tablets)) {
@@ -35,8 +35,8 @@ class TabletClaim {
 
   // Errors of BackgroundWork::ClaimTablet.
   const absl::Status& status() const { return status_; }
-  // With the mutex of their host, without which tablets do not change: whether these are what they
-  // were when they were looked up.
+  // With the mutex of their host, under which alone tablets change: whether none of these was
+  // superseded or removed since it was looked up.
   bool AreServed() const {
     return std::none_of(tablets_.begin(), tablets_.end(),
                         [](const std::shared_ptr<Tablet>& tablet) {

@@ -56,7 +56,7 @@ absl::Status UnservedTablets::Why(uint64_t table_id, std::string_view row, bool*
   const Trouble& trouble = is_known ? found->second : assignment_;
   if (trouble.tablet.status.ok()) return absl::UnavailableError(what);
   *is_over = absl::Nanoseconds(NowNanos() - trouble.begin) >= kWaitLimit;
-  return absl::UnavailableError(Cat(what, "; to load it has failed ", trouble.tablet.failures,
+  return absl::UnavailableError(Cat(what, "; loading it has failed ", trouble.tablet.failures,
                                     " times: ", ToStd(trouble.tablet.status.message())));
 }
 

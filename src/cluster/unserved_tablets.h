@@ -1,5 +1,5 @@
-// The tablets that nobody serves because loading them has failed, and why: for those who wait for
-// one, and for statistics. The master tries again after pauses that grow.
+// The tablets that no server serves because loading them has failed, and the reasons, for callers
+// that wait for one and for statistics. The master retries after growing pauses.
 #ifndef BIGTABLE_CLUSTER_UNSERVED_TABLETS_H_
 #define BIGTABLE_CLUSTER_UNSERVED_TABLETS_H_
 
@@ -23,25 +23,25 @@ namespace bigtable {
 // Thread-safe.
 class UnservedTablets {
  public:
-  // How long a call waits for a tablet whose loading fails again and again, unless it has an
-  // earlier deadline.
+  // How long a call waits for a tablet whose loading fails repeatedly, unless it has an earlier
+  // deadline.
   static constexpr absl::Duration kWaitLimit = absl::Seconds(5);
 
-  // Loading the tablet has failed once more.
+  // Loading the tablet has failed again.
   void NoteFailure(const TabletId& id, std::string_view table, std::string_view begin_row,
                    const absl::Status& status);
-  // It is served, or is no more.
+  // The tablet is served, or no longer exists.
   void Forget(const TabletId& id);
   void ForgetTable(uint64_t table_id);
-  // What keeps users' tablets that nobody serves from being looked for at all; OK: nothing, and all
-  // are served that are known here.
+  // The error that prevents the search for unserved users' tablets. OK: there is no error, and all
+  // tablets known here are served.
   void NoteAssignment(const absl::Status& status);
 
-  // For a call that has found nobody to serve the row: Unavailable, with the row and the reason, as
-  // far as there is one. `*is_over`: nobody should wait any longer.
+  // For a call that found no server for the row: Unavailable, with the row and the reason, if one
+  // is known. `*is_over`: callers must not wait any longer.
   absl::Status Why(uint64_t table_id, std::string_view row, bool* is_over) const;
-  // The same for a call that has ended meanwhile with this error: with the reason added, if it is
-  // that the call's time was up.
+  // The same for a call that has ended meanwhile with the error `ended`: if that is
+  // DeadlineExceeded, the reason is added.
   absl::Status Explain(const absl::Status& ended, uint64_t table_id, std::string_view row) const;
   std::vector<UnservedTablet> List() const;
 
@@ -55,7 +55,7 @@ class UnservedTablets {
 
   mutable Mutex mutex_;
   std::map<TabletId, Trouble> tablets_ ABSL_GUARDED_BY(mutex_);
-  Trouble assignment_ ABSL_GUARDED_BY(mutex_);  // OK: there is none
+  Trouble assignment_ ABSL_GUARDED_BY(mutex_);  // its status is OK if there is none
 };
 
 }  // namespace bigtable
