@@ -1,4 +1,4 @@
-// The bounds of DatabaseOptions, and what stands for values that are not set.
+// The bounds of DatabaseOptions, and the defaults of options that are not set.
 #ifndef BIGTABLE_CLIENT_CHECK_OPTIONS_H_
 #define BIGTABLE_CLIENT_CHECK_OPTIONS_H_
 
@@ -10,7 +10,8 @@
 
 namespace bigtable {
 
-// The options with every pointer set. InvalidArgument names the option that is out of range.
+// Returns the options with every pointer set. InvalidArgument names the option that is out of
+// range.
 absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
                                                const DatabaseOptions& options);
 

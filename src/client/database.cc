@@ -23,13 +23,13 @@ absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& fami
 
 }  // namespace
 
-// Where each call begins: inside the gate, or not at all. Some take long; none looks at what is
-// only there for the time inside.
+// Each call enters the gate, or is refused. Some calls take long, so they have a LongPass; none
+// uses what a LongPass does not protect (TableRoute::Get).
 #define BT_ENTER()                                \
   const CallGate::LongPass bt_pass(&impl_->gate); \
   if (!bt_pass) return impl_->ClosedError()
 
-// The master, for what it alone may change.
+// Gets the master, for changes that only a master may make.
 #define BT_ENTER_MASTER(options)                    \
   const CallLimits limits = LimitsOf(options);      \
   BT_ENTER();                                       \
@@ -49,7 +49,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
 
 Database::~Database() {
   Close().IgnoreError();
-  // In a child process what is the parent's stays as it is.
+  // In a child process the parent's resources stay untouched.
   if (impl_->is_forked()) (void)new std::shared_ptr<DatabaseImpl>(impl_);
 }
 
@@ -60,8 +60,8 @@ absl::Status Database::Close() {
   impl_->closed = true;
   impl_->cluster->BeginClosing();
   impl_->gate.CloseAndWait();
-  // On a thread of its own: a database that is a static object is closed when the main thread's
-  // thread-local objects, compression contexts among them, are gone already.
+  // On a thread of its own: a database that is a static object is closed after the main thread's
+  // thread-local objects, such as compression contexts, are destroyed.
   const auto close = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { impl_->close_status = impl_->Close(); };
   if (absl::StatusOr<std::thread> closer = StartThread(close); closer.ok()) {
     closer->join();
@@ -90,7 +90,7 @@ absl::StatusOr<Table*> Database::OpenOrCreateTable(std::string_view name, const 
   absl::StatusOr<Table*> table = OpenTable(name);
   if (!absl::IsNotFound(table.status())) return table;
   const absl::Status created = CreateTable(name, schema, options);
-  // Another thread was faster.
+  // Another thread may have created it first.
   if (!created.ok() && !absl::IsAlreadyExists(created)) return created;
   return OpenTable(name);
 }
@@ -265,7 +265,7 @@ absl::Status Database::Flush(std::string_view table, const CallOptions& options)
 
 absl::Status Database::Compact(std::string_view table, const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
-  absl::Status damaged;  // which keeps nobody from compacting the other tablets
+  absl::Status damaged;  // does not stop compactions of the other tablets
   BT_RETURN_IF_ERROR(impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
     const absl::Status compacted = impl_->environment()->background.CompactTablet(
         tablet.host->server(), tablet.tablet, limits);
@@ -312,7 +312,7 @@ absl::Status Database::Resume() {
   BT_RETURN_IF_ERROR(impl_->CheckWritable(CallLimits()));
   const absl::StatusOr<std::shared_ptr<Master>> master = impl_->masters->Get({});
   if (master.ok()) return (*master)->Resume();
-  // What is to be resumed may be what keeps a master from being started.
+  // The error to be resumed may be what keeps a master from starting.
   BT_RETURN_IF_ERROR(impl_->cluster->Resume());
   return impl_->masters->Get({}).status();
 }

@@ -12,7 +12,7 @@ namespace bigtable {
 
 namespace {
 
-// Creates the directory if it is to be and is not there.
+// Creates the directory if it is missing and the options allow that.
 absl::Status CreateIfMissing(std::string_view path, const DatabaseOptions& options) {
   FileSystem* const file_system = options.file_system;
   if (options.read_only || !options.create_if_missing || file_system->FileExists(path)) {
@@ -72,7 +72,7 @@ absl::Status DatabaseImpl::ClosedError() const {
   if (!is_forked()) return absl::FailedPreconditionError("the database is closed");
   return absl::FailedPreconditionError(
       Cat("the database was opened by process ", process, ", which process ", ::getpid(),
-          " was forked from: only the process that has opened a database can use it"));
+          " was forked from; only the process that opened a database can use it"));
 }
 
 absl::Status DatabaseImpl::Close() {

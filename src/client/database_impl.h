@@ -1,5 +1,5 @@
-// What is behind a Database and its Tables. Readers, scanners and tables share it, so that it
-// outlives the Database object; after Close only the gate answers.
+// The implementation of a Database and its Tables. Readers, scanners and tables share it, so it
+// outlives the Database object. After Close only the gate may be used.
 #ifndef BIGTABLE_CLIENT_DATABASE_IMPL_H_
 #define BIGTABLE_CLIENT_DATABASE_IMPL_H_
 
@@ -52,19 +52,19 @@ concept HasCallOptions =
 static_assert(HasCallOptions<CallOptions> && HasCallOptions<CreateTableOptions> &&
               HasCallOptions<ReadOptions> && HasCallOptions<WriteOptions>);
 
-// Once for each call, when it begins (base/call_limits.h).
+// Call it once for each call, when the call begins (base/call_limits.h).
 template <HasCallOptions Options>
 CallLimits LimitsOf(const Options& options) {
   return {options.deadline, options.cancellation};
 }
 
-// A snapshot, which releases itself.
+// A snapshot that releases itself.
 class SnapshotImpl final : public Snapshot {
  public:
   SnapshotImpl(std::shared_ptr<SnapshotList> list, SequenceNumber sequence)
       : Snapshot(sequence), list_(std::move(list)) {}
   ~SnapshotImpl() override {
-    // Another thread of the parent's may have been at work on the list.
+    // After a fork, another thread of the parent may have been changing the list.
     if (ForkCallback::Forks() == forks_) list_->Release(sequence());
   }
 
@@ -82,49 +82,49 @@ class DatabaseImpl {
   explicit DatabaseImpl(const DatabaseOptions& options)
       : tracer(options.trace_sink, options.trace_one_of) {}
 
-  // Why the gate lets nobody in.
+  // The reason that the gate refuses calls.
   absl::Status ClosedError() const;
-  // In a child process that was forked while the database was open: nothing behind the gate may be
-  // touched, not even to end it, since other threads were at work on it, and what it holds is the
-  // parent's.
+  // True in a child process that was forked while the database was open. Nothing behind the gate
+  // may be touched then, not even to destroy it: other threads were using it at the fork, and its
+  // resources belong to the parent.
   bool is_forked() const { return gate.is_forked(); }
 
-  // `options` were checked and completed.
+  // `options` must be checked and complete.
   absl::Status Open(std::string_view path, DatabaseOptions options);
-  // With no call inside the gate.
+  // Requires that no call is inside the gate.
   absl::Status Close();
-  // The first step of Open: sets `options->file_system`, and the log sink if there is none.
+  // The first step of Open: sets `options->file_system`, and the log sink if the options have none.
   absl::Status HoldDirectory(std::string_view path, DatabaseOptions* options);
 
-  // What all servers share. Inside the gate.
+  // What all servers share. Call it inside the gate.
   ClusterEnvironment* environment() const { return cluster->environment(); }
 
-  // Of a call inside the gate that changes something.
+  // For a call inside the gate that changes something.
   absl::Status CheckWritable(const CallLimits& limits) const;
-  // Calls `function` for every tablet that the table has, one after the other.
+  // Calls `function` for every tablet of the table, one after the other.
   absl::Status ForEachTablet(std::string_view table, const CallLimits& limits,
                              absl::FunctionRef<absl::Status(const HostedTablet&)> function);
 
-  // With the directory held; null until it is. First: everything works with it.
+  // Holds the directory; null until Open. Declared first, because everything else uses it.
   std::unique_ptr<GuardedFileSystem> file_system;
   CallGate gate;
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages
-  // These are null once the database is closed, and used only inside the gate.
+  // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
-  std::unique_ptr<LockSession> session;  // the clients'
+  std::unique_ptr<LockSession> session;  // of the clients
   std::unique_ptr<SchemaStore> schemas;
   std::unique_ptr<AccessListStore> access_lists;
   std::unique_ptr<MasterRunner> masters;
   Tracer tracer;
-  const pid_t process = ::getpid();  // that has opened it
+  const pid_t process = ::getpid();  // the process that opened the database
 
   Mutex mutex;
   bool closed ABSL_GUARDED_BY(mutex) = false;
   absl::Status close_status ABSL_GUARDED_BY(mutex);
 };
 
-// A table as its users share it who use it in one name.
+// A table, shared by all its users with the same caller name.
 class TableImpl {
  public:
   TableImpl(std::shared_ptr<DatabaseImpl> d, std::shared_ptr<TableRoute> r,
@@ -136,17 +136,18 @@ class TableImpl {
         shared_monitor(std::move(m)),
         monitor(*shared_monitor) {}
 
-  // Inside the gate. The route does not have `row`, or has it where it is not any more: looks it
-  // up, and waits a little if nobody serves it. NotFound: the table was deleted. Errors of the
-  // limits.
+  // Inside the gate. Call it when the route does not know `row`, or names a tablet that is not
+  // served there any more. Looks the row up, and waits a little if no server has it. NotFound: the
+  // table was deleted. Errors of the limits.
   absl::Status LookAgain(std::string_view row, MoveWait* wait, const CallLimits& limits) const;
-  // Where the table's tablets are, and those of `ranges`, which are as RowSet::Normalized() has
-  // them, are where they are said to be. Costs a look at each of these, not at all of the table.
+  // Returns the route's tablets, with all tablets of `ranges` known and not superseded. `ranges`
+  // must be as RowSet::Normalized() returns them. Cost: a look at each tablet of `ranges`, not at
+  // every tablet of the table.
   absl::StatusOr<std::shared_ptr<const ServedTable>> Locate(absl::Span<const RowRange> ranges,
                                                             MoveWait* wait,
                                                             const CallLimits& limits) const;
 
-  // Checks what a read is given: InvalidArgument, or an error of the limits.
+  // Checks the arguments of a read: InvalidArgument, or an error of the limits.
   absl::Status CheckRead(const Filter& filter, const ReadOptions& options,
                          const CallLimits& limits) const;
   // Inside the gate. CheckRead, and then DataPath::BeginRead for a version of the tablet that the
@@ -156,8 +157,8 @@ class TableImpl {
                          ReadSpec* spec, bool* superseded) const;
   absl::Status DeletedError() const;
 
-  // Table::Apply and ApplyBatch: a status for each mutation. `sample` is null unless the call is
-  // measured.
+  // Table::Apply and ApplyBatch: sets a status for each mutation. `sample` is null unless the call
+  // is measured.
   void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
              CallSample* sample, absl::Span<absl::Status> statuses) const;
 
@@ -169,7 +170,7 @@ class TableImpl {
   const std::shared_ptr<TableRoute> route;
   const std::string name;
   const std::optional<std::string> caller;             // none: the program itself
-  const std::shared_ptr<TableMonitor> shared_monitor;  // of the table, whoever uses it
+  const std::shared_ptr<TableMonitor> shared_monitor;  // of the table, for all callers
   TableMonitor& monitor;
 };
 

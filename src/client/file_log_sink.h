@@ -1,6 +1,6 @@
-// The info log as a file: LOG in the database's directory, the one before it as LOG.old. The file
-// is opened with the first line, so that an opening that is refused touches nothing. What cannot be
-// written is lost. Thread-safe.
+// The info log as a file: LOG in the database's directory. The previous log is kept as LOG.old. The
+// file is opened with the first line, so that an opening that is refused touches nothing. Lines
+// that cannot be written are lost. Thread-safe.
 #ifndef BIGTABLE_CLIENT_FILE_LOG_SINK_H_
 #define BIGTABLE_CLIENT_FILE_LOG_SINK_H_
 

@@ -43,7 +43,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
     const std::shared_ptr<const ServedTable> table = route->Share();
     const ServedTablet& served = table->tablets()[table->Find(row)];
     if (!IsStale(served)) {
-      // Another call was faster, or the tablet takes no writes until it has moved.
+      // Another call was faster, or the tablet refuses writes until it has moved.
       if (served.remote != nullptr || !served.tablet->stopped()) return absl::OkStatus();
       return absl::UnavailableError(Cat("the tablet with row ", Quoted(row), " is about to move"));
     }
@@ -67,7 +67,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
       continue;
     }
     if (!host->server()->serving()) continue;
-    // What METADATA says may be true no more, or not yet.
+    // METADATA's answer may be obsolete by now, or not yet true.
     std::shared_ptr<Tablet> tablet =
         host->server()->FindTablet(route->table_id(), location.rows.begin());
     if (tablet == nullptr || !(tablet->rows() == location.rows)) continue;
@@ -76,8 +76,8 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
   }
   found_.fetch_add(served.size(), std::memory_order_relaxed);
   Put(route, served);
-  // Said before they are told to be gone: so either this sees it, or Forget finds them in the
-  // route.
+  // A tablet is marked as superseded before Forget is called for it. So either this check finds the
+  // mark, or Forget finds the tablet in the route.
   for (const ServedTablet& tablet : served) {
     if (tablet.tablet != nullptr && tablet.tablet->superseded()) Forget(*tablet.tablet);
   }
@@ -90,7 +90,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
 void LocationCache::Put(TableRoute* route, std::vector<ServedTablet> tablets) {
   MutexLock lock(&mutex_);
   const std::shared_ptr<const ServedTable> before = route->Share();
-  // A call that waits for one that nobody serves finds its neighbours again and again.
+  // A call that waits for an unserved tablet finds the same neighbours repeatedly.
   std::erase_if(tablets, [&](const ServedTablet& tablet) {
     return IsSame(before->tablets()[before->Find(tablet.rows().begin())], tablet);
   });
@@ -134,7 +134,7 @@ void LocationCache::Replace(TableRoute* route, std::vector<ServedTablet> known) 
 }
 
 void LocationCache::DeleteRetired() {
-  std::vector<Retired> gone;  // deleted after the lock is
+  std::vector<Retired> gone;  // deleted after the lock is released
   MutexLock lock(&mutex_);
   if (retired_.empty()) return;
   gate_->TryAdvance();

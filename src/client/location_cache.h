@@ -1,13 +1,14 @@
-// Where clients find tablets (section 5.1 of the paper): what METADATA said when they last looked.
-// What is not known, or not true any more, is looked up there again, with the tablets behind it,
-// since whoever wants one often wants the next.
+// Where clients find tablets (section 5.1 of the paper): the locations that they have read from
+// METADATA. A location that is unknown or obsolete is looked up again, together with those of the
+// next tablets, since a client that needs one often needs the next.
 //
-// A location that is not true any more is noticed by the server, which does not have the tablet: it
-// has moved, was split or merged, or the server has lost its lock. Besides, servers of this process
-// say which tablets they have no more, so that nobody keeps the memory of one that nobody asks for.
+// A server that does not have the tablet reports that the location is obsolete: the tablet was
+// superseded, or the server has lost its lock. In addition, servers of this process report tablets
+// that were superseded, so that the cache does not keep the memory of a tablet that no client uses.
 //
-// A tablet is a Tablet in place, or, if messages are to be sent, a name and a service
-// (remote_tablet.h). Then nothing is asked of a server here: what METADATA says is tried.
+// A location is a Tablet in place or, if messages are used, a server name and a service
+// (remote_tablet.h). With messages the cache does not ask the server: the client tries the location
+// that METADATA has.
 #ifndef BIGTABLE_CLIENT_LOCATION_CACHE_H_
 #define BIGTABLE_CLIENT_LOCATION_CACHE_H_
 
@@ -34,46 +35,46 @@ namespace bigtable {
 // Thread-safe.
 class LocationCache {
  public:
-  // Tablets that are looked up at a time.
+  // How many tablets a lookup reads.
   static constexpr size_t kPrefetched = 32;
 
-  // Calls look at a table's route only inside `gate`, which outlives this.
+  // Calls use a table's route only inside `gate`, which outlives this.
   explicit LocationCache(CallGate* gate) : gate_(gate) {}
   LocationCache(const LocationCache&) = delete;
   LocationCache& operator=(const LocationCache&) = delete;
 
-  // Before anything is looked up; it outlives this, or at least the last call.
+  // Call it before the first lookup. The cluster outlives this, or at least the last call.
   void SetCluster(Cluster* cluster) { cluster_ = cluster; }
 
-  // Before anything is looked up: tablets are reached by messages (Cluster::ServiceOf).
+  // Call it before the first lookup: tablets are then reached by messages (Cluster::ServiceOf).
   void SetRemote() { is_remote_ = true; }
   bool is_remote() const { return is_remote_; }
 
-  // The route of a table; nothing is known in the beginning.
+  // The route of a table. It is empty at first.
   std::shared_ptr<TableRoute> RouteOf(uint64_t table_id);
   // Looks in METADATA for the tablet that has `row`, unless the route has it by now. NotFound if
-  // METADATA has none. Unavailable if nobody serves it at the moment.
+  // METADATA has no such tablet. Unavailable if the tablet is unserved at present.
   absl::Status LookUp(TableRoute* route, std::string_view row);
-  // A tablet that was, and is no more what it was.
+  // Removes a superseded tablet.
   void Forget(const Tablet& tablet);
-  // Deletes what no call can look at any more.
+  // Deletes the retired tables that no call can still use.
   void DeleteRetired();
 
   LocationStatistics statistics() const;
-  // For tests: how many wait to be deleted.
+  // For tests: how many tables wait to be deleted.
   size_t retired() const {
     MutexLock lock(&mutex_);
     return retired_.size();
   }
 
  private:
-  // A route's table that was replaced, and when, in advances of the gate.
+  // A table of a route that was replaced, and the gate's number of advances at that time.
   struct Retired {
     std::shared_ptr<const ServedTable> table;
     uint64_t advances = 0;
   };
 
-  // Puts tablets, in key order, in the place of what the route has for their rows.
+  // Replaces the route's tablets for the rows of `tablets`, which are in key order.
   void Put(TableRoute* route, std::vector<ServedTablet> tablets) ABSL_LOCKS_EXCLUDED(mutex_);
   void Replace(TableRoute* route, std::vector<ServedTablet> known)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -87,7 +88,7 @@ class LocationCache {
 
   mutable Mutex mutex_;
   std::map<uint64_t, std::shared_ptr<TableRoute>> routes_ ABSL_GUARDED_BY(mutex_);
-  // What calls may still look at: until the gate has advanced twice since. From old to new.
+  // Tables that calls may still use, until the gate has advanced twice. From old to new.
   std::vector<Retired> retired_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -20,8 +20,8 @@ using Verdict = MutateResponse::Verdict;
 // --- Writes ---
 
 absl::Status Unknown(const RemoteTablet& tablet, std::string_view why) {
-  return absl::UnavailableError(Cat("no answer from server ", tablet.server, ", and ", why,
-                                    "; whether the write was made is not known"));
+  return absl::UnavailableError(Cat("no response from server ", tablet.server, ", and ", why,
+                                    "; whether the write was applied is unknown"));
 }
 
 // Whether a server will never serve again.
@@ -30,8 +30,8 @@ bool HasEnded(const TableImpl& table, const std::string& server) {
   return file.ok() ? ServerLock::IsFenced(file->contents) : absl::IsNotFound(file.status());
 }
 
-// Sends the request until there is an answer. A server that is gone may still say what it has done,
-// if it is reached: it is asked some more times.
+// Sends the request until there is a response. A lost server that can still be reached may report
+// the outcome, so the request is repeated a few more times after its end.
 absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& tablet,
                                     MutateRequest request, const CallLimits& limits) {
   constexpr int kTriesAfterEnd = 5;
@@ -42,7 +42,7 @@ absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& 
     absl::StatusOr<MutateResponse> response = tablet.service->Mutate(request);
     if (response.ok()) {
       if (response->verdict == Verdict::kOtherServer && was_lost) {
-        return Unknown(tablet, "another has its place");
+        return Unknown(tablet, "the server was replaced");
       }
       BT_RETURN_IF_ERROR(CheckAnswer(request, *response));
       return response;
@@ -51,7 +51,7 @@ absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& 
     if (!IsLost(error)) return was_lost ? Unknown(tablet, ToStd(error.message())) : error;
     was_lost = true;
     if (HasEnded(table, tablet.server) && ++tries_after_end == kTriesAfterEnd) {
-      return Unknown(tablet, "it is gone");
+      return Unknown(tablet, "the server was lost");
     }
     const absl::Status waited = wait.Wait(limits);
     if (!waited.ok()) return Unknown(tablet, ToStd(waited.message()));
@@ -65,8 +65,8 @@ RemoteWrites::RemoteWrites(const TableImpl* table, Durability durability, const 
 
 bool RemoteWrites::Apply(const RemoteTablet& tablet, absl::Span<const EncodedMutation> mutations,
                          bool has_looked, absl::Span<absl::Status> statuses) {
-  // METADATA names a server that is gone until others have its tablets. What is not sent to it is
-  // not unknown.
+  // METADATA names a lost server until others have its tablets. A write that is not sent to a lost
+  // server has no unknown outcome.
   if (has_looked && HasEnded(*table_, tablet.server)) tablet.is_stale = true;
   if (tablet.is_stale) return false;
   MutateRequest request;
@@ -92,7 +92,7 @@ bool RemoteWrites::Apply(const RemoteTablet& tablet, absl::Span<const EncodedMut
 
 namespace {
 
-// What a response's cells are views of, as long as a Row or a cursor has it.
+// The memory of a response's cells, kept as long as a Row or a cursor refers to it.
 class ReceivedCells final : public RefCounted {
  public:
   explicit ReceivedCells(std::string cells) : cells_(std::move(cells)) {}
@@ -102,7 +102,7 @@ class ReceivedCells final : public RefCounted {
   const std::string cells_;
 };
 
-// The rest of a range has its far end, and is less than the range.
+// A valid rest of a range has the same far end, and is smaller than the range.
 bool IsRestOf(const RowRange& rest, const RowRange& range, bool reverse) {
   if (rest.empty()) return false;
   if (!reverse) return rest.end() == range.end() && range.begin() < rest.begin();
@@ -110,7 +110,7 @@ bool IsRestOf(const RowRange& rest, const RowRange& range, bool reverse) {
          (!range.end().has_value() || *rest.end() < *range.end());
 }
 
-// Has the request's range read as far as one message goes, by whoever serves its first row.
+// Reads as much of the request's range as fits in one message, from the server of its first row.
 absl::StatusOr<ScanResponse> Scan(const TableImpl& table, ScanRequest* request,
                                   const CallLimits& limits) {
   for (MoveWait wait;;) {
@@ -128,13 +128,13 @@ absl::StatusOr<ScanResponse> Scan(const TableImpl& table, ScanRequest* request,
         if (response->rest.has_value() &&
             !IsRestOf(*response->rest, request->range, request->reverse)) {
           return absl::InternalError(
-              Cat("server ", tablet->server, " has read other rows than it was asked for"));
+              Cat("server ", tablet->server, " has read rows that were not requested"));
         }
         return response;
       }
       tablet->is_stale = true;
     }
-    // In reverse what is known may end far before the range does: tablet after tablet is looked up.
+    // In reverse, the known tablets may end far before the range does: look up tablet after tablet.
     const std::string_view row =
         request->reverse ? known->BeginOf(index) : std::string_view(request->range.begin());
     BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, limits));
@@ -171,7 +171,7 @@ absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row
   RowBuilder builder(&result, row, Pin<TabletVersion>());
   for (CellBlockReader reader(cells->cells()); reader.Next();) {
     if (reader.cell().row != row) {
-      return absl::InternalError(Cat("row ", Quoted(row), " was asked for, and the answer has ",
+      return absl::InternalError(Cat("row ", Quoted(row), " was requested, and the response has ",
                                      Quoted(reader.cell().row)));
     }
     builder.AddInPlace(CellOf(reader.cell()), cells);
@@ -186,7 +186,7 @@ absl::Status RemoteSnapshot::Fix(const TableImpl& table, const Filter& filter,
   absl::StatusOr<TableLayout> layout = table.database->schemas->Read(table.name);
   if (absl::IsNotFound(layout.status())) return table.DeletedError();
   BT_RETURN_IF_ERROR(layout.status());
-  // Another one of this name.
+  // Another table of this name.
   if (layout->table_id != table.route->table_id()) return table.DeletedError();
   layout_ = *std::move(layout);
   for (const FamilyLayout& family : layout_->families) {
@@ -238,7 +238,7 @@ bool RemoteCursor::Next() {
           last_row_.empty() || (request_.reverse ? row < last_row_ : last_row_ < row);
       if (!is_in_order || !asked_.Contains(row)) {
         return Fail(absl::InternalError(
-            Cat("an answer has row ", Quoted(row), ", which was not asked for there")));
+            Cat("a response has row ", Quoted(row), ", which was not requested there")));
       }
       last_row_ = row;
       ++rows_;
@@ -260,7 +260,7 @@ bool RemoteCursor::NextInRow() {
 }
 
 bool RemoteCursor::FailMalformed() {
-  return Fail(absl::InternalError("an answer's cells are not well formed"));
+  return Fail(absl::InternalError("the cells of a response are not well formed"));
 }
 
 bool RemoteCursor::NextRow(Row* row) {

@@ -1,12 +1,13 @@
-// Users' calls on tablets that are reached by messages (rpc/data_service.h): what client/table.cc
-// and client/scanner.cc do where a Tablet is not in reach.
+// Users' calls on tablets that are reached by messages (rpc/data_service.h): the counterpart of
+// client/table.cc and client/scanner.cc for tablets that are not in this process.
 //
-// A message or its answer may be lost: it is sent again, a write under the same number, which the
-// server knows again. `moved` has the tablet looked up again in METADATA, and the next try is a
-// request of its own. Whether a write was made is unknown only if its server is gone for good,
-// which the lock service says, or the call's limits end the tries: Unavailable, saying so.
+// A message or its response may be lost. The request is then sent again, a write under the same
+// number, by which the server recognises it. After the response `superseded` or
+// Verdict::kOtherServer the tablet is looked up again in METADATA, and the next try is a new
+// request. The outcome of a write is unknown only if its server is lost for good, according to the
+// lock service, or if the call's limits end the tries. The error is then Unavailable, and says so.
 //
-// All are to be called inside the database's gate.
+// Call everything here inside the database's gate.
 #ifndef BIGTABLE_CLIENT_REMOTE_CALLS_H_
 #define BIGTABLE_CLIENT_REMOTE_CALLS_H_
 
@@ -39,15 +40,15 @@
 
 namespace bigtable {
 
-// The writes of one call: a request for each tablet.
+// The writes of one call, with one request for each tablet.
 class RemoteWrites {
  public:
   // All outlive this.
   RemoteWrites(const TableImpl* table, Durability durability, const CallLimits* limits);
 
-  // Sets a status for each mutation. False, and nothing was applied: the tablet is superseded, or
-  // its server was replaced, and is to be looked up again. `has_looked`: it was looked up by this
-  // call.
+  // Sets a status for each mutation. Returns false if nothing was applied, because the tablet is
+  // superseded or its server was replaced: look the tablet up again. `has_looked`: this call has
+  // looked the tablet up.
   bool Apply(const RemoteTablet& tablet, absl::Span<const EncodedMutation> mutations,
              bool has_looked, absl::Span<absl::Status> statuses);
 
@@ -58,22 +59,22 @@ class RemoteWrites {
   RequestSlots::Lease slot_;
 };
 
-// Table::ReadRow. The Row has the response's memory, and keeps it.
+// Table::ReadRow. The Row owns the memory of the response.
 absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row,
                                     const Filter& filter, const ReadOptions& options);
 
-// What a read of many rows sees: a snapshot, always, since it takes several messages. One thread at
-// a time.
+// The snapshot of a read of many rows. There is always one, since the read takes several messages.
+// One thread at a time.
 class RemoteSnapshot {
  public:
   // Errors of TableImpl::BeginRead.
   absl::Status Fix(const TableImpl& table, const Filter& filter, const ReadOptions& options);
   bool fixed() const { return held_ != nullptr; }
 
-  // The table's schema at the moment.
+  // The table's schema at the time of Fix().
   const TableLayout& layout() const { return *layout_; }
   SequenceNumber sequence() const { return held_->sequence(); }
-  // The present, by this client's clock, if the table has families with MaxAge.
+  // The time of Fix() by this client's clock, if the table has families with MaxAge.
   const std::optional<int64_t>& now() const { return now_; }
 
  private:
@@ -82,29 +83,29 @@ class RemoteSnapshot {
   std::shared_ptr<const Snapshot> held_;
 };
 
-// The cells of ranges, chunk after chunk, wherever their tablets are by then. One thread at a time.
+// The cells of ranges, in chunks, wherever their tablets are by then. One thread at a time.
 class RemoteCursor {
  public:
-  // A chunk is about this large, or one row.
+  // The size of a chunk, approximately. A larger row is one chunk.
   static constexpr uint64_t kChunkBytes = 256 << 10;
 
-  // `table` and `moment` outlive the cursor. `ranges` are as RowSet::Normalized() has them.
+  // `table` and `snapshot` outlive the cursor. `ranges` are as RowSet::Normalized() has them.
   RemoteCursor(const TableImpl* table, const RemoteSnapshot* snapshot, const Filter& filter,
                const ReadOptions& options, std::vector<RowRange> ranges);
   RemoteCursor(const RemoteCursor&) = delete;
   RemoteCursor& operator=(const RemoteCursor&) = delete;
 
-  // To the next cell. False at the end, or after an error, or when there were as many rows as the
-  // options allow: status().
+  // Advances to the next cell. False at the end, after an error, or after as many rows as the
+  // options allow: see status().
   bool Next();
-  // To the next cell of the same row; false where it ends, without asking for more: a chunk has
-  // whole rows. Requires that the last call of either returned true.
+  // Advances to the next cell of the same row. False at the end of the row; no request is sent,
+  // because a chunk has whole rows. Requires that the last call of either function returned true.
   bool NextInRow();
   void SkipRow() { skip_row_ = true; }
-  // Instead: the next row, whole. The Row keeps the memory of its chunk.
+  // An alternative to these: reads the next row as a whole. The Row owns the memory of its chunk.
   bool NextRow(Row* row);
 
-  // The cell, until Next(), or as long as somebody has the owner.
+  // The cell, valid until Next(), or as long as a reference to the owner is held.
   const ReadCell& cell() const { return reader_.cell(); }
   bool is_new_row() const { return reader_.is_new_row(); }
   const Ref<const RefCounted>& owner() const { return owner_; }
@@ -112,7 +113,7 @@ class RemoteCursor {
   const absl::Status& status() const { return status_; }
 
  private:
-  // Asks for what comes next; false at the end, or after an error.
+  // Requests the next chunk. False at the end, or after an error.
   bool Fetch();
   bool Fail(const absl::Status& status);
   bool FailMalformed();
@@ -123,14 +124,14 @@ class RemoteCursor {
   const uint64_t row_limit_;
   std::string filter_;
   ScanRequest request_;
-  std::vector<RowRange> left_;  // the next one last
+  std::vector<RowRange> left_;  // in reverse order: the next one is last
   absl::Status status_;
-  absl::Status chunk_status_;  // what comes after the chunk
+  absl::Status chunk_status_;  // the status that follows the chunk
   uint64_t rows_ = 0;
   bool skip_row_ = false;
-  bool at_row_ = false;  // at the first cell of the row that is next, which Next() is to show
+  bool at_row_ = false;  // at the first cell of the next row, which Next() returns
 
-  RowRange asked_;  // what the chunk is of
+  RowRange asked_;  // the range that the chunk was requested for
   Ref<const RefCounted> owner_;
   CellBlockReader reader_;
   std::string_view last_row_;  // of the chunk

@@ -1,4 +1,4 @@
-// Where a tablet is that is reached by messages: what METADATA said when it was looked up.
+// The location of a tablet that is reached by messages, as METADATA had it at the lookup.
 #ifndef BIGTABLE_CLIENT_REMOTE_TABLET_H_
 #define BIGTABLE_CLIENT_REMOTE_TABLET_H_
 
@@ -11,12 +11,12 @@
 
 namespace bigtable {
 
-// Immutable but for the mark. Thread-safe.
+// Immutable except for `is_stale`. Thread-safe.
 struct RemoteTablet {
   RowRange rows;
-  std::string server;              // its name
-  DataService* service = nullptr;  // what reaches it
-  // Somebody was told that the tablet is not there, or was told nothing: to be looked up again.
+  std::string server;              // the name of the server
+  DataService* service = nullptr;  // reaches the server
+  // A caller learned that the tablet is not there, or got no response: look the tablet up again.
   mutable std::atomic<bool> is_stale{false};
 };
 

@@ -7,11 +7,11 @@ namespace bigtable {
 
 namespace {
 
-// Without a destructor, so that it can be looked at for as long as the thread runs.
+// Without a destructor, so that it can be used until the thread ends.
 thread_local RowStorage* spare = nullptr;
 thread_local bool keeps_spare = false;
 
-// Deletes the spare storage when the thread ends. Rows that are destroyed later keep none.
+// Deletes the spare storage when the thread ends. Rows that are destroyed later keep no storage.
 struct SpareOwner {
   SpareOwner() { keeps_spare = true; }
   ~SpareOwner() {

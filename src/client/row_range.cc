@@ -9,7 +9,7 @@ namespace bigtable {
 
 RowRange RowRange::Prefix(std::string_view prefix) {
   std::string end = PrefixSuccessor(prefix);
-  if (end.empty()) return StartingAt(prefix);  // nothing is larger than all that begins with it
+  if (end.empty()) return StartingAt(prefix);  // no row is larger than all that begin with it
   return RowRange(prefix, std::move(end));
 }
 

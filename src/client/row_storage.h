@@ -1,4 +1,4 @@
-// What a Row keeps in place for as long as it lives, and how it is built.
+// The memory that a Row keeps alive, and how a Row is built.
 #ifndef BIGTABLE_CLIENT_ROW_STORAGE_H_
 #define BIGTABLE_CLIENT_ROW_STORAGE_H_
 
@@ -23,8 +23,8 @@
 
 namespace bigtable {
 
-// The cells of a row, the text that is not in place anywhere else (the key and the qualifiers), and
-// what keeps everything else in place: the tablet's version and blocks of the block cache.
+// The cells of a row, the text that is stored nowhere else (the key and the qualifiers), and
+// references that keep everything else alive: the tablet's version and blocks of the block cache.
 class RowStorage {
  public:
   Pin<TabletVersion> version;
@@ -32,14 +32,14 @@ class RowStorage {
   absl::InlinedVector<Cell, 2> cells;
   absl::InlinedVector<Ref<const RefCounted>, 2> owners;
 
-  // A new one, or the one that this thread gave back last.
+  // A new storage, or the one that this thread returned last.
   static std::unique_ptr<RowStorage> Take();
-  // Keeps one for the thread's next Row, without what it kept in place, and deletes the others, and
-  // those that a large row has blown up.
+  // Keeps one storage for the thread's next Row, after it has dropped its references. Deletes any
+  // others, and storages that a large row has made larger than kMostSpareBytes.
   static void GiveBack(std::unique_ptr<RowStorage> storage);
 
-  // A copy of the qualifier that stays in place as long as the cells. Cells of one column share it,
-  // and so do rows of one column that are read into this storage one after another.
+  // Returns a copy of the qualifier that is valid as long as the cells. Cells of one column share
+  // it, and so do rows of one column that are read into this storage one after another.
   std::string_view Keep(std::string_view qualifier) {
     const std::string_view last = cells.empty() ? last_ : cells.back().qualifier;
     if (last.size() == qualifier.size() && last.data() != nullptr &&
@@ -48,9 +48,9 @@ class RowStorage {
     }
     return Copy(qualifier);
   }
-  // Forgets everything but the version.
+  // Removes everything except the version.
   void Clear() {
-    // A qualifier that lies here stays, as long as there is room for others.
+    // Keeps a qualifier that is stored here, as long as there is room for others.
     const bool stays =
         used_ <= sizeof(inside_) / 2 && !cells.empty() && IsInside(cells.back().qualifier);
     last_ = stays ? cells.back().qualifier : std::string_view();
@@ -63,7 +63,7 @@ class RowStorage {
  private:
   static constexpr size_t kMostSpareBytes = 64 << 10;
 
-  // What the emptied containers still have.
+  // The capacity that the emptied containers still have.
   size_t heap_bytes() const {
     return key.capacity() + cells.capacity() * sizeof(Cell) +
            owners.capacity() * sizeof(Ref<const RefCounted>) +
@@ -86,25 +86,25 @@ class RowStorage {
     return {to, text.size()};
   }
 
-  std::string_view last_;  // the qualifier that stayed
+  std::string_view last_;  // the qualifier that was kept
   size_t used_ = 0;
   char inside_[96];
   std::vector<std::unique_ptr<char[]>> outside_;
 };
 
-// Fills a Row with cells from a cursor. Reuses what the Row has.
+// Fills a Row with cells from a cursor. Reuses the Row's storage.
 class RowBuilder {
  public:
-  // For a Row that has nothing yet: it keeps the version.
+  // For an empty Row: it keeps the version.
   RowBuilder(Row* row, std::string_view key, Pin<TabletVersion>&& version) : row_(row) {
     row_->storage_ = RowStorage::Take();
     storage_ = row_->storage_.get();
     storage_->version = std::move(version);
     storage_->key.assign(key);
   }
-  // With the first cell of a row, where the cursor stands. For a Row that has nothing yet, or what
-  // this cursor came to before: of the same version, mostly, which it then keeps. `reuse`: and also
-  // the rest of what the Row has.
+  // With the first cell of a row, at which the cursor stands. For an empty Row, or for one that
+  // this cursor has filled before: mostly from the same version, which the Row then keeps. `reuse`:
+  // the rest of the Row's storage is reused too.
   RowBuilder(Row* row, const CellCursor& cursor, const Pin<TabletVersion>& version, bool reuse)
       : row_(row) {
     storage_ = row_->storage_.get();
@@ -130,13 +130,13 @@ class RowBuilder {
   }
   RowBuilder(const RowBuilder&) = delete;
   RowBuilder& operator=(const RowBuilder&) = delete;
-  // The row is whole, and the Row may be moved.
+  // The row is complete, and the Row may be moved.
   void Finish() {
     row_->key_ = storage_->key.view();
     row_->cells_ = absl::MakeConstSpan(storage_->cells);
   }
 
-  // A cell whose qualifier and value stay where they are as long as `owner`.
+  // Adds a cell whose qualifier and value stay valid as long as `owner`.
   void AddInPlace(const Cell& cell, const Ref<const RefCounted>& owner) {
     storage_->cells.push_back(cell);
     if (storage_->owners.empty()) storage_->owners.push_back(owner);
@@ -152,10 +152,11 @@ class RowBuilder {
   }
 
  private:
-  // Whether the row here is a single cell, of the column of the cursor's, and both values lie in
-  // the version: then the cell becomes the cursor's by its timestamp and value alone. What the row
-  // holds is compared, and not what the cursor came from: it enters columns of which it returns no
-  // cell. Requires a row of the cursor's version, where a family has its name in one place.
+  // Whether the Row has a single cell, of the cursor's column, and both values are in the version.
+  // Then only the timestamp and the value of the cell need to change. The Row's own cell is
+  // compared, not the cursor's last column, because the cursor also enters columns of which it
+  // returns no cell. Requires a row of the cursor's version, where each family has one copy of its
+  // name.
   bool HasOneCellOfColumn(const CellCursor& cursor) const {
     if (storage_->cells.size() != 1 || !storage_->owners.empty() ||
         cursor.value_owner() != nullptr) {

@@ -12,7 +12,7 @@
 
 namespace bigtable {
 
-// The scanner: what its streams share. The moment is fixed when the first of them begins.
+// What the streams of a scanner share. The snapshot is fixed when the first of them begins.
 class ScannerImpl {
  public:
   ScannerImpl(std::shared_ptr<TableImpl> table, ReadOptions options)
@@ -22,7 +22,7 @@ class ScannerImpl {
   ScanStream* FetchColumnFamily(std::string_view family);
   std::string_view RowName() const;
 
-  // Fixes the moment, if that was not done yet. Inside the gate.
+  // Fixes the snapshot, if that was not done yet. Inside the gate.
   absl::Status Begin();
   const TableImpl& table() const { return *table_; }
   const ReadSnapshot& snapshot() const { return snapshot_; }
@@ -42,13 +42,13 @@ class ScannerImpl {
   const ReadOptions options_;
   RowRange range_;
   ReadSnapshot snapshot_;
-  bool knows_range_ = false;  // the moment does
+  bool knows_range_ = false;  // the snapshot covers it
   std::vector<std::unique_ptr<ScanStream>> streams_;
   ScanStream* moved_last_ = nullptr;
   StreamStatus status_{table_.get(), "Scanner"};
 };
 
-// One stream: a cursor of its own over its family.
+// One stream: a cursor over its family.
 class ScanStreamImpl {
  public:
   ScanStreamImpl(ScannerImpl* scanner, std::string_view family)
@@ -66,13 +66,13 @@ class ScanStreamImpl {
     if (!pass) return Fail(scanner_->table().database->ClosedError());
     if (!has_cell_) return calls_.CountNone();
     if (skip_row) {
-      // There is no other row to come.
+      // The row limit allows no further row.
       if (IsLastRow()) return End();
       cursor_->SkipRow();
     }
     Move();
   }
-  // The range was set anew.
+  // The range was changed.
   void Restart() {
     begun_ = false;
     has_cell_ = false;
@@ -220,7 +220,7 @@ std::string_view ScanStream::Value() { return impl_->value(); }
 Scanner::Scanner(Table* table, ReadOptions options)
     : impl_(std::make_unique<ScannerImpl>(table->impl_, std::move(options))) {}
 Scanner::~Scanner() {
-  // In a child process what it holds is the parent's.
+  // In a child process its resources belong to the parent.
   if (impl_ != nullptr && impl_->table().database->is_forked()) (void)impl_.release();
 }
 

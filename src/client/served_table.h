@@ -1,5 +1,6 @@
-// Where the tablets of a table are, as far as a client knows: in key order, with what is not known
-// between them. Immutable and thread-safe; whoever holds it may go on using the tablets.
+// The tablets of a table and their servers, as far as a client knows them: in key order, with gaps
+// for unknown locations. Immutable and thread-safe. A caller that holds it may continue to use the
+// tablets.
 #ifndef BIGTABLE_CLIENT_SERVED_TABLE_H_
 #define BIGTABLE_CLIENT_SERVED_TABLE_H_
 
@@ -24,8 +25,8 @@
 
 namespace bigtable {
 
-// A tablet in place, or one that is reached by messages; neither: it is not known where these rows
-// are.
+// A tablet in place, or one that is reached by messages. Neither: the location of these rows is
+// unknown.
 struct ServedTablet {
   std::shared_ptr<Tablet> tablet;
   TabletServer* server = nullptr;
@@ -53,9 +54,10 @@ class ServedTable {
     servers_.erase(std::unique(servers_.begin(), servers_.end()), servers_.end());
   }
 
-  // They have every row between them. Where nothing is known there is one that is not known.
+  // Together they have every row. Rows of unknown location have an entry for which is_known() is
+  // false.
   const std::vector<ServedTablet>& tablets() const { return tablets_; }
-  // The place in tablets() of the one that has `row`.
+  // The index in tablets() of the tablet that has `row`.
   size_t Find(std::string_view row) const {
     const auto [begin, end] = fences_.Find(row);
     if (begin == end) [[likely]]
@@ -65,20 +67,21 @@ class ServedTable {
                                                 first + static_cast<std::ptrdiff_t>(end), row) -
                                first);
   }
-  // The place of the one that has the last rows before `row`, or the last rows if that is none.
+  // The index of the tablet that has the last rows before `row`, or the last rows if `row` is
+  // empty.
   size_t FindBefore(const std::optional<std::string>& row) const {
     if (!row.has_value()) return ends_.size();
     return static_cast<size_t>(std::lower_bound(ends_.begin(), ends_.end(), *row) - ends_.begin());
   }
-  // The first row at `place`.
+  // The first row of the tablet at `index`.
   std::string_view BeginOf(size_t index) const {
     return index == 0 ? std::string_view() : std::string_view(ends_[index - 1]);
   }
-  // The first row of these ranges, which ascend and do not overlap, of which it is not known where
-  // it is, or known in a tablet that has moved since; none: all are known. For those who read
-  // tablets in place.
+  // The first row of these ranges whose location is unknown, or whose tablet was superseded.
+  // Nothing if all are known. The ranges must ascend and not overlap. For callers that read tablets
+  // in place.
   std::optional<std::string_view> FindMissing(absl::Span<const RowRange> ranges) const {
-    size_t next = 0;  // before this one all that the ranges have touched are there
+    size_t next = 0;  // all touched tablets before this index are known
     for (const RowRange& range : ranges) {
       const auto is_in_range = [&](size_t index) {
         return !range.end().has_value() || BeginOf(index) < *range.end();
@@ -105,8 +108,8 @@ class ServedTable {
   }
 
   std::vector<ServedTablet> tablets_;
-  std::vector<std::string> ends_;  // of all but the last
-  KeyFences fences_;               // of these
+  std::vector<std::string> ends_;  // of all tablets but the last
+  KeyFences fences_;               // of ends_
   std::vector<TabletServer*> servers_;
 };
 

@@ -1,7 +1,8 @@
-// Why a stream of rows or cells ended early, if it did. A loop over a stream ends in the same way
-// at its end and at an error, so a program that never asks takes half of the answer for all of it.
-// So if a stream that failed is destroyed and its status was never asked for, the info log gets an
-// error, and a library that was built with assertions stops the process.
+// The error that ended a stream of rows or cells early, if there was one. A loop over a stream ends
+// in the same way at the end and at an error, so a program that never checks the status takes a
+// part of the answer for all of it. So if a failed stream is destroyed and its status was never
+// checked, the info log gets an error, and a library that was built with assertions stops the
+// process.
 #ifndef BIGTABLE_CLIENT_STREAM_STATUS_H_
 #define BIGTABLE_CLIENT_STREAM_STATUS_H_
 
@@ -27,12 +28,12 @@ class StreamStatus {
   StreamStatus(const StreamStatus&) = delete;
   StreamStatus& operator=(const StreamStatus&) = delete;
 
-  // The first error stays.
+  // The first error is kept.
   void Fail(const absl::Status& status) {
     if (status_.ok()) status_ = status;
   }
   bool ok() const { return status_.ok(); }
-  // For the program.
+  // For the program: the status counts as checked.
   const absl::Status& Check() const {
     was_asked_ |= !status_.ok();
     return status_;

@@ -41,10 +41,10 @@ absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
   if (const absl::Status ended = limits.Check(); !ended.ok()) {
     return wait->has_waited() ? unserved.Explain(ended, route->table_id(), row) : ended;
   }
-  // Who closes the database waits for this call.
+  // The thread that closes the database waits for this call.
   if (database->gate.closed()) return database->ClosedError();
   const absl::Status found = database->locations.LookUp(route.get(), row);
-  // A server that is asked by a message may not be what METADATA says, and nobody has asked it yet.
+  // With messages, the location from METADATA may be wrong, and no server has confirmed it yet.
   if (found.ok()) return database->locations.is_remote() ? wait->Wait(limits) : found;
   BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id()));
   if (!is_there) return DeletedError();
@@ -135,7 +135,7 @@ std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutati
 
 namespace {
 
-// The call is served by this tablet alone.
+// This tablet alone serves the call.
 void NoteTablet(const ServedTablet& served, CallSample* sample) {
   if (sample == nullptr) [[likely]]
     return;
@@ -190,7 +190,7 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   ApplyByTablets(mutations, durability, limits, sample, statuses);
 }
 
-// The mutations of each tablet go together, in their order, in place or by message.
+// Applies the mutations of each tablet together and in their order, in place or by message.
 void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durability durability,
                                const CallLimits& limits, CallSample* sample,
                                absl::Span<absl::Status> statuses) const {
@@ -257,7 +257,7 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
 
 namespace {
 
-// What ReadRow (tabletserver/row_read.h) reads into.
+// The destination of ReadRow (tabletserver/row_read.h).
 class RowSink {
  public:
   RowSink(Row* row, std::string_view key) : row_(row), key_(key) {}
@@ -276,8 +276,8 @@ class RowSink {
   std::optional<RowBuilder> builder_;
 };
 
-// Table::ReadRow, which does the counting. `sample` is mostly null. Inlined by force: the call
-// would cost more than the counting.
+// The body of Table::ReadRow, which does the counting. `sample` is mostly null. Inlined by force:
+// the call would cost more than the counting.
 [[gnu::always_inline]] inline absl::StatusOr<Row> ReadOneRow(const TableImpl& table,
                                                              std::string_view row,
                                                              const Filter& filter,
@@ -345,7 +345,7 @@ absl::StatusOr<std::string> Table::Get(std::string_view row, std::string_view co
   return std::string(found.cells().front().value);
 }
 
-// A stream of rows, each put together from the cells of one cursor.
+// A stream of rows, each assembled from the cells of one cursor.
 class RowReaderImpl {
  public:
   RowReaderImpl(std::shared_ptr<TableImpl> table, const RowSet& rows, Filter filter,
@@ -354,7 +354,7 @@ class RowReaderImpl {
         filter_(std::move(filter)),
         options_(options),
         calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
-    // The moment is that of the call of ReadRows.
+    // The snapshot is taken in the call of ReadRows.
     const CallGate::Pass pass(&table_->database->gate);
     std::vector<RowRange> ranges = rows.Normalized();
     const absl::Status status =
@@ -392,7 +392,7 @@ class RowReaderImpl {
     Note(status);
     return Finish();
   }
-  // The stream ends with this error.
+  // Ends the stream with this error.
   void Note(const absl::Status& status) {
     calls_.Failed(status);
     status_.Fail(status);
@@ -408,14 +408,14 @@ class RowReaderImpl {
   bool done_ = false;
   int64_t rows_ = 0;
   StreamStatus status_{table_.get(), "RowReader"};
-  StreamCalls calls_;  // goes first: what it counts is of the table
+  StreamCalls calls_;  // destroyed first: it adds its counts to the table's
 };
 
 RowReader::RowReader(std::unique_ptr<RowReaderImpl> impl) : impl_(std::move(impl)) {}
 RowReader::RowReader(RowReader&&) noexcept = default;
 RowReader& RowReader::operator=(RowReader&&) noexcept = default;
 RowReader::~RowReader() {
-  // In a child process what it holds is the parent's.
+  // In a child process its resources belong to the parent.
   if (impl_ != nullptr && impl_->is_forked()) (void)impl_.release();
 }
 

@@ -11,7 +11,7 @@
 
 namespace bigtable {
 
-// --- The moment ---
+// --- The snapshot ---
 
 absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
                                const ReadOptions& options, absl::Span<const RowRange> ranges,
@@ -22,7 +22,7 @@ absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
     fixed_ = true;
     return CheckFamilies(filter, layout());
   }
-  // Of nothing some tablet is read all the same: a deleted table is noticed so.
+  // An empty set of ranges still reads some tablet, so that a deleted table is noticed.
   static const auto* const kAny = new RowRange(RowRange::RightOpen("", std::string_view("\0", 1)));
   if (ranges.empty()) ranges = absl::MakeConstSpan(kAny, 1);
   const CallLimits limits = LimitsOf(options);
@@ -52,14 +52,14 @@ absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
       spec_.sequence = held_->sequence();
       for (TabletServer* server : table_->servers()) server->WaitForWrites();
     }
-    // A tablet that was split before the moment may not have all of it.
+    // A tablet that was split before the snapshot may not have all of its rows.
     if (!table_->FindMissing(ranges).has_value()) break;
   }
   fixed_ = true;
   return CheckFamilies(filter, layout());
 }
 
-// The moment is held, so that whatever tablets have these rows by now show what they had then.
+// The snapshot is held, so the current tablets of these rows still return its data.
 absl::Status ReadSnapshot::Extend(const TableImpl& table, absl::Span<const RowRange> ranges) {
   if (only_ || remote_ != nullptr) return absl::OkStatus();
   MoveWait wait;
@@ -108,7 +108,7 @@ bool TableCursor::NextPart() {
       status_ = cells_->status();
       break;
     }
-    // Where there are rows, cells look at the limits; of a million absent ones nobody else would.
+    // Present rows check the limits at their cells. A million absent rows would never check them.
     status_ = spec_.limits.Check("the read");
     in_part_ = status_.ok() && FindPart() && Open();
     if (!in_part_) return false;

@@ -1,6 +1,6 @@
-// The cells of a table that a read of many rows returns: range after range, and in each tablet
-// after tablet, at one moment. Here reads in place and reads by messages (client/remote_calls.h)
-// part: whoever reads a stream does not know which it is.
+// The cells of a table that a read of many rows returns: range after range, and tablet after tablet
+// in each range, at one snapshot. It hides from its callers whether tablets are read in place or by
+// messages (client/remote_calls.h).
 #ifndef BIGTABLE_CLIENT_TABLE_CURSOR_H_
 #define BIGTABLE_CLIENT_TABLE_CURSOR_H_
 
@@ -29,33 +29,34 @@
 
 namespace bigtable {
 
-// What a read of many rows sees: the same of all tablets. Where one tablet has all that is read it
-// is the version that is current when the moment is fixed. Of several, which may be on several
-// servers, it is a snapshot, and a tablet's version is pinned only when the read comes to it, so
-// that a long scan does not hold the memtables of a whole table. One thread at a time.
+// The data that a read of many rows sees, the same for all tablets. If one tablet has all rows to
+// be read, this is the version that is current at Fix(). For several tablets, perhaps on several
+// servers, it is a snapshot, and a tablet's version is pinned only when the read reaches that
+// tablet, so that a long scan does not hold the memtables of the whole table. One thread at a time.
 class ReadSnapshot {
  public:
-  // Inside the gate. What is to be read: `ranges`, which are as RowSet::Normalized() has them, and
-  // with Rest::kMore others, of which Extend() will be told. Costs a look at each of their tablets.
-  // Errors of TableImpl::BeginRead.
+  // Inside the gate. Fixes the snapshot for a read of `ranges`, which are as RowSet::Normalized()
+  // has them, and, with Rest::kMore, of other ranges that Extend() adds. Cost: a look at each
+  // tablet of `ranges`. Errors of TableImpl::BeginRead.
   enum class Rest { kNone, kMore };
   absl::Status Fix(const TableImpl& table, const Filter& filter, const ReadOptions& options,
                    absl::Span<const RowRange> ranges, Rest rest = Rest::kNone);
-  // Inside the gate. From now on these ranges can be read; those before cannot.
+  // Inside the gate. Makes these ranges readable. Those before become unreadable.
   absl::Status Extend(const TableImpl& table, absl::Span<const RowRange> ranges);
   bool fixed() const { return fixed_; }
 
-  // The table's schema at the moment.
+  // The table's schema at the time of Fix().
   const TableLayout& layout() const { return remote_ != nullptr ? remote_->layout() : *layout_; }
 
-  // Of reads by messages; null: tablets are read in place, and then:
+  // For reads by messages. Null: tablets are read in place, and the following apply:
   const RemoteSnapshot* remote() const { return remote_.get(); }
-  // Of a read at this moment. Its filter is the one that Fix() was given.
+  // The read specification of the snapshot. Its filter is the one that Fix() was given.
   const ReadSpec& spec() const { return spec_; }
-  // The table's tablets at the moment, of which those of the ranges are known. They may have been
-  // split since: what they had then they show all the same.
+  // The table's tablets at the time of Fix(), of which those of the ranges are known. They may have
+  // been split since; they still return the data of the snapshot.
   const ServedTable& table() const { return *table_; }
-  // Inside the gate. What tablet number `i` of these is read from. NotFound: the table was deleted.
+  // Inside the gate. Pins the version of tablet number `i` in table(). NotFound: the table was
+  // deleted.
   absl::Status PinVersion(const TableImpl& table, size_t i, Pin<TabletVersion>* version) const;
 
  private:
@@ -64,28 +65,29 @@ class ReadSnapshot {
   ReadSpec spec_;
   std::shared_ptr<const ServedTable> table_;
   std::shared_ptr<const TableLayout> layout_;
-  Pin<TabletVersion> only_;               // where one tablet has everything
-  std::shared_ptr<const Snapshot> held_;  // of others: keeps what the moment sees
+  Pin<TabletVersion> only_;               // if one tablet has all rows
+  std::shared_ptr<const Snapshot> held_;  // otherwise: preserves what the snapshot sees
 };
 
 // One thread at a time; inside the gate.
 class TableCursor {
  public:
-  // All outlive the cursor. `moment` is fixed, with this filter or one that passes more, and these
-  // options. `ranges` are as RowSet::Normalized() has them, and read from the last to the first if
-  // the options say so. `calls` are told which tablet is read, and count the cells of rows.
+  // All arguments outlive the cursor. `snapshot` is fixed, with these options and with this filter
+  // or one that passes more. `ranges` are as RowSet::Normalized() has them, and are read from the
+  // last to the first if the options say so. `calls` is notified of each tablet that is read, and
+  // counts the cells of rows.
   TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, const Filter& filter,
               const ReadOptions& options, std::vector<RowRange> ranges, StreamCalls* calls);
   TableCursor(const TableCursor&) = delete;
   TableCursor& operator=(const TableCursor&) = delete;
 
-  // To the next cell. False at the end, or after an error: status().
+  // Advances to the next cell. False at the end, or after an error: see status().
   bool Next() {
     if (in_part_ && cells_->Next()) [[likely]]
       return true;
     return NextPart();
   }
-  // To the next cell of the same row: CellCursor::NextInRow.
+  // Advances to the next cell of the same row: CellCursor::NextInRow.
   bool NextInRow() {
     if (remote_ != nullptr) [[unlikely]]
       return remote_->NextInRow();
@@ -95,9 +97,9 @@ class TableCursor {
     return false;
   }
   void SkipRow() { remote_ != nullptr ? remote_->SkipRow() : cells_->SkipRow(); }
-  // Instead of these: the next row, whole, into `row`, which keeps what its cells are views of.
-  // False at the end, or after an error. `reuse`: the memory of what `row` has, which this cursor
-  // has read before.
+  // An alternative to these: reads the next row as a whole into `row`, which keeps the memory of
+  // its cells. False at the end, or after an error. `reuse`: reuse the memory of `row`, which this
+  // cursor has filled before.
   bool ReadRow(Row* row, bool reuse) {
     if (remote_ != nullptr) [[unlikely]]
       return ReadRowRemotely(row);
@@ -115,7 +117,7 @@ class TableCursor {
     return false;
   }
 
-  // The cell, until Next().
+  // The cell, valid until Next().
   bool is_new_row() const {
     return remote_ != nullptr ? remote_->is_new_row() : cells_->is_new_row();
   }
@@ -135,7 +137,7 @@ class TableCursor {
  private:
   bool NextPart();
   bool ReadRowRemotely(Row* row);
-  // Goes to the next range, or to the next tablet of the range; false at the end.
+  // Goes to the next range, or to the next tablet of the range. False at the end.
   bool FindPart();
   bool Open();
 
@@ -148,7 +150,7 @@ class TableCursor {
   const ShortcutSet shortcuts_ = Shortcuts();
   size_t ranges_begun_ = 0;
   const RowRange* range_ = nullptr;  // the current one
-  size_t tablet_ = 0;                // the one of its tablets that is read
+  size_t tablet_ = 0;                // the index of the range's tablet that is read
   bool in_part_ = false;
 
   size_t open_tablet_ = SIZE_MAX;

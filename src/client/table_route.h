@@ -1,8 +1,9 @@
-// Where the tablets of a table are: a ServedTable that is replaced when more is known, or something
-// is not true any more.
+// The current ServedTable of a table. It is replaced when more locations become known, or when one
+// becomes obsolete.
 //
-// Calls of clients look at it without a lock and without counting: they are inside the database's
-// gate (base/call_gate.h), and what was replaced is deleted only after two advances of the gate.
+// Calls of clients read it without a lock and without a reference count. They are inside the
+// database's gate (base/call_gate.h), and a replaced ServedTable is deleted only after two advances
+// of the gate.
 #ifndef BIGTABLE_CLIENT_TABLE_ROUTE_H_
 #define BIGTABLE_CLIENT_TABLE_ROUTE_H_
 
@@ -27,13 +28,13 @@ class TableRoute {
   TableRoute& operator=(const TableRoute&) = delete;
 
   uint64_t table_id() const { return table_id_; }
-  // Stays as long as the caller is inside the gate with a CallGate::Pass that is no LongPass.
+  // Valid as long as the caller is inside the gate with a CallGate::Pass that is not a LongPass.
   const ServedTable* Get() const { return current_.load(std::memory_order_seq_cst); }
   std::shared_ptr<const ServedTable> Share() const {
     MutexLock lock(&mutex_);
     return shared_;
   }
-  // Returns the one before, for the caller to keep as long as somebody may look at it.
+  // Returns the previous table, which the caller must keep as long as a call may use it.
   [[nodiscard]] std::shared_ptr<const ServedTable> Replace(
       std::shared_ptr<const ServedTable> table) {
     MutexLock lock(&mutex_);
