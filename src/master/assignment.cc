@@ -41,8 +41,8 @@ absl::Status Assignment::Assign(ServerRole role) {
   ServerDirectory servers(environment.file_system, context_->lock->session(),
                           environment.directory);
   BT_RETURN_IF_ERROR(EndLost(role, &servers));
-  // The dead before the missing: the tablets of a server that is none of the present ones by now
-  // are missing then, so that its log is not removed without them.
+  // Reads the dead servers before the unassigned tablets. If a server ends in between, its tablets
+  // are among the unassigned ones, so its log is not removed without them.
   BT_RETURN_IF_ERROR(servers.Load());
   std::vector<std::string> dead = servers.Servers(role);
   std::erase_if(dead,
@@ -68,9 +68,8 @@ absl::Status Assignment::Assign(ServerRole role) {
   return absl::OkStatus();
 }
 
-// Before the servers are asked which tablets they have: what a server that has ended had is in its
-// log, which is read only once the server is none of the present ones. An earlier master may be
-// doing the same.
+// Before the servers' tablets are listed: the tablets of a server that has ended need its log,
+// which is read only once the server is replaced. An earlier master may be doing the same.
 absl::Status Assignment::EndLost(ServerRole role, ServerDirectory* servers) {
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
     if (!host->server()->ended()) continue;
@@ -95,8 +94,8 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
     if (!needed.is_needed) continue;
     BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
                         ReadLog(name, servers->HasFile(name), needed.last, must_reach));
-    // Tablets are flushed one after the other: without this, power loss in between could leave a
-    // later mutation without an earlier one.
+    // Tablets are flushed one after the other. Without this sync, power loss in between could keep
+    // a later mutation and lose an earlier one.
     if (!environment.read_only() && are_loaded) {
       BT_RETURN_IF_ERROR(SyncLog(environment.file_system, environment.directory.log_of(name)));
     }
@@ -114,8 +113,8 @@ absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::stri
     const std::shared_ptr<ServerHost> host = context_->servers->FindEver(name);
     if (host != nullptr) host->server()->DropLog();
     BT_RETURN_IF_ERROR(servers->Remove(name));
-    environment.info_log.Info("others have the tablets of server ", name);
-    // Those of earlier processes are none that a listener has heard of.
+    environment.info_log.Info("other servers have taken over the tablets of server ", name);
+    // Listeners have never seen the servers of earlier processes.
     if (environment.events != nullptr && host != nullptr) {
       environment.events->Push(&EventListener::OnServerReplaced, {absl::Now(), name});
     }
@@ -142,7 +141,7 @@ absl::StatusOr<std::vector<UnassignedTablet>> Assignment::FindUnassigned(ServerR
           {layout, {layout->table_id, state.rows.end()}, std::string(state.rows.begin()), load});
     }
   }
-  // After METADATA was read: what is split or merged meanwhile is not taken for missing.
+  // After METADATA was read, so that tablets split or merged meanwhile do not count as unassigned.
   std::set<TabletId> served;
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
     for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
@@ -169,8 +168,8 @@ absl::StatusOr<std::vector<TabletState>> Assignment::ReadTablets(ServerRole role
   return context_->metadata->table()->ReadTable(layout.table_id);
 }
 
-// A database that was just created has a root tablet and nothing in it. Where the root tablet was
-// written out, or there are tables, a row that is missing is lost.
+// A new database has an empty root tablet. If the root tablet was flushed before, or there are
+// tables, a missing row is lost data, and is not added.
 absl::Status Assignment::AddFirstMetadataTablet() {
   BT_ASSIGN_OR_RETURN(const bool is_there,
                       context_->metadata->root_rows()->HasTable(kMetadataTableId));
@@ -190,12 +189,12 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Assignment::ReadLog(const std::string& 
   options.replay.must_exist = must_exist;
   options.last = last;
   options.replay.read_mode = context_->environment->options.read_mode;
-  // Sorting holds a few pieces at a time.
+  // Sorting holds a few pieces in memory at a time.
   options.piece_size =
       std::clamp<uint64_t>(context_->environment->options.shared_memory_budget->limit() / 8,
                            uint64_t{1} << 20, options.piece_size);
   const std::string directory = context_->environment->directory.log_of(server);
-  // An earlier master may still be sorting it, too.
+  // An earlier master may still be sorting the same log, so the name contains the epoch.
   if (!context_->environment->read_only()) {
     options.sorted_directory =
         Cat(context_->environment->directory.sorted_logs(), "/", server, "-", context_->epoch());
@@ -214,10 +213,10 @@ absl::StatusOr<std::vector<ServerShare>> Assignment::Distribute(
     ServerRole role, const std::vector<UnassignedTablet>& tablets) const {
   std::vector<ServerShare> shares;
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
-    // One that was lost meanwhile is not asked.
+    // A server that was lost meanwhile gets nothing.
     if (host->server()->serving()) shares.push_back({host, host->load(), {}, absl::OkStatus()});
   }
-  // Those that refuse writes can serve reads, if there are no others.
+  // Servers that refuse writes can serve reads, if there are no others.
   const auto is_sound = [](const ServerShare& share) { return share.host->server()->error().ok(); };
   if (std::any_of(shares.begin(), shares.end(), is_sound)) {
     std::erase_if(shares, [&](const ServerShare& share) { return !is_sound(share); });
@@ -239,7 +238,7 @@ absl::Status Assignment::LoadAll(std::vector<ServerShare> shares,
   const auto load = [&](ServerShare* share) {
     for (const UnassignedTablet& tablet : share->tablets) {
       share->status.Update(LoadOne(share->host.get(), tablet, logs));
-      // Otherwise those that can be served are, whatever is wrong with this one.
+      // After the opening, all tablets that can be loaded are, even if this one cannot.
       if (!share->status.ok() && is_opening_) return;
     }
   };
@@ -249,7 +248,7 @@ absl::Status Assignment::LoadAll(std::vector<ServerShare> shares,
     if (thread.ok()) {
       threads.push_back(*std::move(thread));
     } else {
-      load(&shares[i]);  // one after the other, then
+      load(&shares[i]);  // without a thread, one share after the other
     }
   }
   load(&shares[0]);
@@ -263,10 +262,10 @@ absl::Status Assignment::LoadOne(ServerHost* host, const UnassignedTablet& table
   BT_RETURN_IF_ERROR(context_->Step());
   {
     MutexLock lock(&mutex_);
-    // Looked at with the mutex: a tablet that was on its way is here, or has arrived.
+    // Checked under the mutex: a tablet that was being moved is in moving_, or has arrived.
     if (IsServed(tablet)) return absl::OkStatus();
-    // Where it is from may be a server that is lost, and then the logs are needed until it is clear
-    // that it has left before.
+    // It may be moving from a lost server. The server's log is then needed until it is clear that
+    // the tablet left the server before.
     if (!moving_.insert(tablet.id).second) {
       return absl::UnavailableError(Cat("a tablet of table ", tablet.layout->name, " is moving"));
     }
@@ -279,7 +278,7 @@ absl::Status Assignment::LoadOne(ServerHost* host, const UnassignedTablet& table
     return loaded;
   }
   if (absl::IsNotFound(loaded)) {
-    // It was merged with another one meanwhile, if that is what was not found.
+    // If METADATA no longer has it, the tablet was merged with another one meanwhile.
     std::string server;
     const absl::Status read = host->metadata()->ReadTablet(tablet.id, &server).status();
     if (absl::IsNotFound(read)) return absl::OkStatus();
@@ -303,7 +302,7 @@ absl::Status Assignment::LoadSomewhere(ServerHost* host, const UnassignedTablet&
   return back.ok() ? back : loaded;
 }
 
-// Whatever tablet has its rows by now: one that was merged may become what it was by a split.
+// Looks for any tablet that has these rows: a merged tablet may be split again at the same row.
 bool Assignment::IsServed(const UnassignedTablet& tablet) const {
   return static_cast<bool>(context_->servers->FindTablet(tablet.id.table_id, tablet.begin));
 }
@@ -325,10 +324,10 @@ absl::Status Assignment::AssignIfDue(ServerRole role) {
   const absl::Status assigned = Assign(role);
   *IsAssigned(role) = assigned.ok();
   if (role == ServerRole::kUser) context_->environment->unserved.NoteAssignment(assigned);
-  context_->environment->background.Wake();  // for the calls that wait for a tablet
+  context_->environment->background.Wake();  // for calls that wait for a tablet
   if (!assigned.ok()) {
-    context_->environment->info_log.Error("tablets that are not served cannot be assigned yet: ",
-                                          ToStd(assigned.message()));  // tried again before long
+    context_->environment->info_log.Error("unserved tablets cannot be assigned yet: ",
+                                          ToStd(assigned.message()));  // retried soon
   }
   return assigned;
 }
@@ -338,7 +337,7 @@ absl::Status Assignment::ReplaceAll() {
   for (const ServerRole role : kServerRoles) assigned.Update(ReplaceLost(role));
   if (assigned.ok() || context_->environment->read_only()) return absl::OkStatus();
   return absl::UnavailableError(
-      Cat("tablets of a server that was lost are not served, which the next opening tries again: ",
+      Cat("tablets of a lost server are not served; the next opening retries: ",
           ToStd(assigned.message())));
 }
 

@@ -1,17 +1,17 @@
-// The master's assignment of tablets that no server has: all of them, when a database is opened,
-// and those of a server that has lost its lock (sections 5.2 and 6 of the paper).
+// Assigns the tablets that no server has to servers: all tablets when a database is opened, and the
+// tablets of a server that has lost its lock (sections 5.2 and 6 of the paper).
 //
 // A lost server is replaced in these steps:
-//  1. its file is locked, and the server is fenced: it never serves again (ServerSet::FenceLost)
-//  2. it ends: what it has begun is done, and nothing more is acknowledged. What was is noted in
-//     its file. A call on its log that stalls and was left behind (commitlog/commit_log.h) may
-//     continue: what it writes is not read
-//  3. its log is read, once, and sorted (cluster/dead_log.h)
-//  4. its tablets are loaded by other servers, as METADATA and the sorted log have them, and are
-//     served as soon as what came from the log is flushed
-//  5. the server's file and log are removed
-// After an error, or the master's death, it is done again from there, by this master or another
-// one; callers that need a tablet of the server wait.
+//  1. Its file is locked, and the server is fenced: it never serves again (ServerSet::FenceLost).
+//  2. The server ends: what it has begun is finished, and it acknowledges nothing more. Its last
+//     acknowledged sequence number is noted in its file. A stalled call on its log that was
+//     abandoned (commitlog/commit_log.h) may continue; what it writes is not read.
+//  3. Its log is read once and sorted (cluster/dead_log.h).
+//  4. Other servers load its tablets from METADATA and the sorted log. Each tablet is served as
+//     soon as its mutations from the log are flushed.
+//  5. The server's file and log are removed.
+// After an error, or the death of the master, this master or another one continues from the failed
+// step. Callers that need a tablet of the server wait.
 #ifndef BIGTABLE_MASTER_ASSIGNMENT_H_
 #define BIGTABLE_MASTER_ASSIGNMENT_H_
 
@@ -48,10 +48,10 @@ struct UnassignedTablet {
   std::shared_ptr<const TableLayout> layout;
   TabletId id;
   std::string begin;  // its first row
-  uint64_t load = 0;  // as ServerHost::LoadOf, without what each tablet adds
+  uint64_t load = 0;  // as ServerHost::LoadOf, without the constant for each tablet
 };
 
-// What one server is to load.
+// The tablets that one server is to load.
 struct ServerShare {
   std::shared_ptr<ServerHost> host;
   uint64_t load = 0;
@@ -62,48 +62,48 @@ struct ServerShare {
 // Thread-safe. One assignment of a role at a time.
 class Assignment {
  public:
-  // Both outlive this. `is_opening`: until FinishOpening, loading ends with the first tablet that
+  // Both outlive this. `is_opening`: until FinishOpening, loading stops at the first tablet that
   // cannot be loaded.
   Assignment(MasterContext* context, TableCatalogue* catalogue, bool is_opening)
       : context_(context), catalogue_(catalogue), is_opening_(is_opening) {}
   Assignment(const Assignment&) = delete;
   Assignment& operator=(const Assignment&) = delete;
 
-  // All tablets of METADATA's role that no server has.
+  // Assigns all tablets of a METADATA role that no server has.
   absl::Status AssignMetadata(ServerRole role);
-  // The same of users' tablets.
+  // The same for users' tablets.
   absl::Status AssignUsers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   void FinishOpening() { is_opening_ = false; }
 
-  // Has the tablets of lost servers, and others that no server has, loaded by servers. OK if all
-  // are served, as far as is known; otherwise why not.
+  // Assigns the tablets of lost servers, and other tablets that no server has. OK if all are
+  // served, as far as is known; otherwise the error.
   absl::Status ReplaceLost(ServerRole role);
-  // The same of all roles: OK once every tablet is served.
+  // The same for all roles: OK once every tablet is served.
   absl::Status ReplaceAll();
 
-  // Distributes tablets so that each server has about as much. Unavailable if no server has its
-  // lock.
+  // Distributes tablets so that the servers have about the same load. Unavailable if no server has
+  // its lock.
   absl::StatusOr<std::vector<ServerShare>> Distribute(
       ServerRole role, const std::vector<UnassignedTablet>& tablets) const;
-  // Has each server load its share, with what `logs` have of it.
+  // Makes each server load its share, with the mutations that `logs` have for it.
   absl::Status LoadAll(std::vector<ServerShare> shares, const std::vector<DeadLog*>& logs);
-  // A user's tablet could not be loaded: it is looked for again.
+  // A user's tablet could not be loaded: the next assignment looks for it again.
   void NoteUnserved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex()) {
     is_assigned_[static_cast<size_t>(ServerRole::kUser)] = false;
   }
 
-  // Keeps a tablet from being loaded by others until EndMove. False: it is being moved or loaded.
+  // Prevents others from loading the tablet until EndMove. False: it is being moved or loaded.
   [[nodiscard]] bool BeginMove(const TabletId& id);
   void EndMove(const TabletId& id);
 
  private:
-  // What is known to have been durable in the logs of servers, by their names.
+  // The sequence numbers to which the logs of servers are known to be durable, by server name.
   using Reach = std::map<std::string, SequenceNumber>;
 
   Mutex* MutexOf(ServerRole role);
   bool* IsAssigned(ServerRole role) { return &is_assigned_[static_cast<size_t>(role)]; }
 
-  // These with the role's mutex.
+  // Call these with the role's mutex held.
   absl::Status Assign(ServerRole role);
   absl::Status AssignIfDue(ServerRole role);
   absl::Status EndLost(ServerRole role, ServerDirectory* servers);
@@ -120,8 +120,8 @@ class Assignment {
 
   absl::Status LoadOne(ServerHost* host, const UnassignedTablet& tablet,
                        const std::vector<DeadLog*>& logs);
-  // On the host, or else on the server that METADATA names: a tablet that returns there needs no
-  // change of METADATA, which may be what has failed.
+  // Loads the tablet on the host, or else on the server that METADATA names. A tablet that returns
+  // there needs no change of METADATA, which may be what has failed.
   absl::Status LoadSomewhere(ServerHost* host, const UnassignedTablet& tablet,
                              const std::vector<DeadLog*>& logs);
   bool IsServed(const UnassignedTablet& tablet) const;
@@ -132,9 +132,9 @@ class Assignment {
       std::make_shared<const TableLayout>(MetadataLayout());
   std::atomic<bool> is_opening_;
 
-  // Of METADATA's roles; for users' tablets it is the catalogue's change_mutex.
+  // For METADATA's roles. For users' tablets it is the catalogue's change_mutex.
   std::array<Mutex, kMetadataRoles.size()> metadata_mutexes_;
-  // Whether every tablet of a role has a server, as far as is known; each with its role's mutex.
+  // Whether every tablet of a role has a server, as far as is known. Guarded by the role's mutex.
   std::array<bool, kServerRoles.size()> is_assigned_ = {};
 
   mutable Mutex mutex_;

@@ -7,10 +7,10 @@
 namespace bigtable {
 namespace {
 
-// Servers that differ by less than this part of what each would have are left alone: a move costs
-// two minor compactions, and a wait for those who write meanwhile.
+// Servers whose difference is less than this part of the average load are left alone. A move costs
+// two minor compactions, and writers wait meanwhile.
 constexpr double kTolerated = 0.25;
-// What a move has to leave of the difference at most.
+// The largest part of the difference that a move may leave.
 constexpr double kMostLeft = 0.8;
 
 }  // namespace
@@ -29,7 +29,7 @@ std::optional<Balancer::Move> Balancer::Look(const std::vector<TabletLoad>& tabl
     of_tablet.call_time = tablet.call_time;
     const auto before = seen_.find(tablet.id);
     if (before != seen_.end() && !is_first) {
-      // One that has moved, or has become another by a split, counts from the beginning.
+      // A tablet that has moved, or was split, counts from zero.
       const absl::Duration since = tablet.call_time >= before->second.call_time
                                        ? tablet.call_time - before->second.call_time
                                        : tablet.call_time;

@@ -1,9 +1,9 @@
-// Which tablet is to move where, so that servers have about as much to keep and to do as one
-// another (section 5.1 of the paper: the master balances the servers' load).
+// Chooses the tablet to move, and its destination, so that servers have about the same amount of
+// data and work (section 5.1 of the paper: the master balances the servers' load).
 //
-// What a tablet weighs is its part of the bytes of all tablets plus its part of the time that calls
-// have spent in all of them, so two at most for the whole database. Parts are taken of a certain
-// least amount, so that a database in which there is little, or little happens, stays as it is.
+// The weight of a tablet is its part of the bytes of all tablets plus its part of the time that
+// calls have spent in all tablets. So the weights of a database add up to at most two. Both sums
+// have a minimum, so that a database with little data or little work stays as it is.
 #ifndef BIGTABLE_MASTER_BALANCER_H_
 #define BIGTABLE_MASTER_BALANCER_H_
 
@@ -31,24 +31,25 @@ struct TabletLoad {
 class Balancer {
  public:
   static constexpr uint64_t kLeastBytes = uint64_t{1} << 30;
-  // Of the time between two looks: what calls take together, on all threads.
+  // The minimum of the call time, on all threads together, as a part of the time between two looks.
   static constexpr double kLeastBusy = 0.05;
 
   struct Move {
-    size_t tablet;  // the place of the tablet in `tablets`
+    size_t tablet;  // the index of the tablet in `tablets`
     size_t to;      // the server
   };
 
-  // Looks at all tablets, of which each has a server below `servers`. Nothing if no move is worth
-  // it, and at the first look: what is going on shows only at the second. Moves from the server
-  // with most to the one with least, and only what brings the two closer together by a fifth of
-  // what is between them: as long as nothing changes, there is an end to it.
+  // Looks at all tablets. Each has a server below `servers`. Returns nothing if no move is worth
+  // its cost, and at the first look, because call time is the difference between two looks. Moves
+  // from the server with the most load to the one with the least, and only if the move reduces the
+  // difference between the two by at least a fifth. So as long as nothing changes, the moves come
+  // to an end.
   std::optional<Move> Look(const std::vector<TabletLoad>& tablets, size_t servers, SteadyTime now);
 
  private:
   struct Seen {
     absl::Duration call_time;
-    double busy = 0;  // call time in each second, half of it from the looks before the last
+    double busy = 0;  // call time in each second; earlier looks count half
   };
 
   std::optional<SteadyTime> last_;

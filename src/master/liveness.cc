@@ -37,7 +37,7 @@ void LivenessThread::WakeNow() {
 }
 
 void LivenessThread::Loop() {
-  RetryPause pause(absl::Seconds(3));  // a log that cannot be replayed is sorted anew each time
+  RetryPause pause(absl::Seconds(3));  // each retry sorts the logs again
   while (WaitUntilDue(pause)) {
     if (assignment_->ReplaceLost(role_).ok()) {
       pause.Succeeded();
@@ -48,7 +48,7 @@ void LivenessThread::Loop() {
 }
 
 bool LivenessThread::WaitUntilDue(const RetryPause& pause) {
-  constexpr uint64_t kSoon = 3;  // failures up to which it is tried again as soon as things change
+  constexpr uint64_t kSoon = 3;  // after more failures, Wake() does not shorten the pause
   constexpr absl::Duration kLook = absl::Milliseconds(500);
   const int64_t begin = NowNanos();
   const auto left = [&] {

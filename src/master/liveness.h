@@ -1,5 +1,5 @@
-// A thread that looks after the lost servers of one role, and does nothing else: it may wait for a
-// server of a role before its own, and never for one of its own role, which it replaces.
+// The thread that replaces the lost servers of one role, and does nothing else. It may wait for a
+// server of an earlier role, but never for a server of its own role, which it replaces.
 #ifndef BIGTABLE_MASTER_LIVENESS_H_
 #define BIGTABLE_MASTER_LIVENESS_H_
 
@@ -15,7 +15,7 @@
 
 namespace bigtable {
 
-// Thread-safe, but for Start and Stop.
+// Thread-safe, except for Start and Stop.
 class LivenessThread {
  public:
   // `assignment` outlives this.
@@ -27,15 +27,15 @@ class LivenessThread {
   absl::Status Start();
   // Waits for the thread.
   void Stop();
-  // A server may be lost.
+  // A server may have been lost.
   void Wake();
-  // What keeps tablets from being assigned may be over: the thread does not wait for the end of its
+  // The cause that prevented an assignment may be over: the thread does not wait for the end of its
   // pause.
   void WakeNow();
 
  private:
   void Loop();
-  // False: the thread is to end.
+  // False: the thread must end.
   bool WaitUntilDue(const RetryPause& pause);
 
   Assignment* const assignment_;

@@ -97,7 +97,7 @@ absl::Status Master::Resume() {
   BT_RETURN_IF_ERROR(tables_.RestoreSchemas());
   BT_RETURN_IF_ERROR(context_.cluster->Resume());
   for (LivenessThread& thread : liveness_) thread.WakeNow();
-  sweeper_.Sweep();  // what was written when it was not clear whether METADATA would have it
+  sweeper_.Sweep();  // SSTables of changes whose commit to METADATA was uncertain
   return absl::OkStatus();
 }
 

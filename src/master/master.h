@@ -1,30 +1,31 @@
-// The master: decides which server has which tablet, has tablets of servers that are lost served by
-// others, splits, moves and merges tablets, and creates, changes and deletes tables (section 5.2 of
-// the paper). It is on the way of no read and no write, and keeps nothing that it could not find
-// again: schemas are in the lock service, tablets in METADATA, and which server has which tablet
-// the servers know. So a master may die at any point; the next one goes through these steps:
+// The master: assigns tablets to servers, has the tablets of lost servers served by others, splits,
+// moves and merges tablets, and creates, changes and deletes tables (section 5.2 of the paper). It
+// is not on the path of any read or write, and keeps no state that it could not find again: schemas
+// are in the lock service, tablets in METADATA, and the servers know their own tablets. So a master
+// may die at any point. The next master goes through these steps:
 //
-//  1. it takes the lock that makes it the only one (master_lock.h)
+//  1. it takes the lock that only one master can hold (master_lock.h)
 //  2. it finds the servers
-//  3. it asks each which tablets it has; from then on the server accepts no earlier master
-//  4. it looks for tablets in METADATA that no server has, and has them loaded
+//  3. it queries the tablets of each server; after that the server accepts no earlier master
+//  4. it looks in METADATA for tablets that no server has, and has them loaded
 //
-// Steps 3 and 4 are done for METADATA's root tablet first, then for METADATA's other tablets, which
-// are found there, and then for users' tablets (cluster/server_role.h). As soon as a role's tablets
-// are assigned, a thread looks after its servers, and never waits for those of the roles behind it:
-// so whatever waits for a server of METADATA, the thread that replaces it does not. The first one
-// of a process finds that no server has any tablet, and the logs of all servers that there were:
-// opening a database is step 4 with all tablets. Each step that others can see is a file of the
-// lock service, a mutation of METADATA, or a command to a server (cluster/server_host.h), whole or
-// not at all; and before each the master looks whether it has its lock.
+// Steps 3 and 4 are done for METADATA's root tablet first, then for METADATA's other tablets, whose
+// locations are in the root tablet, and then for users' tablets (cluster/server_role.h). As soon as
+// a role's tablets are assigned, a thread watches the role's servers. It never waits for servers of
+// later roles. So the thread that replaces a METADATA server does not depend on any thread that
+// waits for that server. The first master of a process finds that no server has any tablet, and
+// finds the logs of all earlier servers: opening a database is step 4 with all tablets. Each step
+// that others can see is a file of the lock service, a mutation of METADATA, or a command to a
+// server (cluster/server_host.h), and each of these is atomic. Before each step the master checks
+// that it has its lock.
 //
-// Its parts, each of which knows only those before it:
+// Its parts, each of which knows only those above it:
 //
-//   TableCatalogue   the tables that there are, and their schemas
-//   Assignment       which server loads which tablet; lost servers are replaced
-//   TableChanges     tables and access lists are created, changed and deleted
-//   TabletChanges    tablets are split, merged and moved
-//   Sweeper          garbage is removed
+//   TableCatalogue   the existing tables and their schemas
+//   Assignment       assigns tablets to servers, and replaces lost servers
+//   TableChanges     creates, changes and deletes tables and access lists
+//   TabletChanges    splits, merges and moves tablets
+//   Sweeper          removes garbage
 //   Upkeep           the thread that splits, merges, balances and sweeps by itself
 //   LivenessThread   the threads that replace lost servers, one for each role
 #ifndef BIGTABLE_MASTER_MASTER_H_
@@ -55,34 +56,34 @@ namespace bigtable {
 class Master {
  public:
   struct Options {
-    // The first one of its process: files that no tablet names are swept.
+    // This is the first master of its process: files that no tablet names are swept.
     bool opening = false;
     // For tests: called before each step.
     std::function<void()> on_step = nullptr;
   };
 
-  // The first step. Unavailable if another master has the lock. `cluster` outlives it.
+  // Step 1. Unavailable if another master has the lock. `cluster` outlives the master.
   static absl::StatusOr<std::shared_ptr<Master>> Create(Cluster* cluster, Options options);
-  // The others. Meanwhile another thread has to call ServerSet::FenceLost: a command of an earlier
-  // master to a server that is lost is done only after that, and until then that server does not
-  // answer.
+  // Steps 2 to 4. Another thread must call ServerSet::FenceLost meanwhile: a command that an
+  // earlier master gave to a lost server ends only after that, and until then this server does not
+  // respond.
   absl::Status Begin();
   ~Master();
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;
 
-  // Its threads begin: until then it looks after nothing by itself.
+  // Starts the threads. Until then the master does nothing by itself.
   absl::Status StartThreads();
-  // They are to end; does not wait for it.
+  // Requests the threads to end. Does not wait for them.
   void BeginStopThreads();
-  // They end. The threads that look after lost servers go on until FinishThreads: the other may
-  // wait for them. Those of METADATA's servers go on until the destructor.
+  // Ends the upkeep thread. The thread that replaces users' servers runs until FinishThreads, since
+  // the upkeep thread may wait for it. Those of METADATA's servers run until the destructor.
   void StopThreads();
   void FinishThreads();
-  // There may be something to do for them. Cheap; from any thread.
+  // Wakes the threads, because there may be work for them. Cheap. From any thread.
   void Wake();
 
-  // False: it has given up, or lost its lock, and another one is to take its place.
+  // False: it has given up, or lost its lock, and another master must replace it.
   bool active() const { return context_.active(); }
   MasterEpoch epoch() const { return context_.epoch(); }
 
@@ -101,8 +102,8 @@ class Master {
   absl::Status QueryServers(ServerRole role);
   // Steps 3 and 4 for METADATA's tablets of one role.
   absl::Status BeginRole(ServerRole role);
-  // Whether an error keeps it from going on: a later master must begin to be able to do something
-  // about a server that was lost, which is in the way until one is there that replaces it.
+  // Whether an error ends this master. When a database is not being opened, a master must begin in
+  // spite of errors, so that it can replace the lost server that causes them.
   bool IsFatal(const absl::Status& assigned) const {
     return !assigned.ok() && (opening_ || !active());
   }

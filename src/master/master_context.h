@@ -1,5 +1,4 @@
-// What all parts of a master share: the servers that it commands, and the lock that makes it the
-// only one.
+// What all parts of a master share: the servers that it commands, and its lock.
 #ifndef BIGTABLE_MASTER_MASTER_CONTEXT_H_
 #define BIGTABLE_MASTER_MASTER_CONTEXT_H_
 
@@ -26,17 +25,17 @@ struct MasterContext {
         lock(std::move(l)),
         wake(std::move(w)) {}
 
-  // False: it has given up, or lost its lock, and another one is to take its place.
+  // False: it has given up, or lost its lock, and another master must replace it.
   bool active() const { return lock->held(); }
   MasterEpoch epoch() const { return lock->epoch(); }
-  // Before anything that others can see. Unavailable once the lock is lost.
+  // Call it before each step that others can see. Unavailable once the lock is lost.
   absl::Status Step() const { return lock->Step(); }
-  // The caller's limits, and the master's end.
+  // The caller's limits, which also end when the master gives up.
   CallLimits WithEnd(CallLimits limits) const {
     limits.given_up = lock->given_up();
     return limits;
   }
-  // Whether calls that wait are to end, since the database is being closed.
+  // Whether waiting calls must end, because the database is being closed.
   bool IsStopping() const { return environment->is_closing || is_stopping; }
 
   Cluster* const cluster;
@@ -44,7 +43,7 @@ struct MasterContext {
   ServerSet* const servers;
   LocalMetadata* const metadata;
   const std::unique_ptr<MasterLock> lock;
-  // There may be something to do for the master's threads. Cheap; from any thread.
+  // Wakes the master's threads, because there may be work for them. Cheap. From any thread.
   const std::function<void()> wake;
   std::atomic<bool> is_stopping{false};
 };

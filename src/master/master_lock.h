@@ -1,6 +1,6 @@
-// What makes a master the only one: the exclusive lock on the file "master" of the lock service
-// (section 5.2 of the paper). A master whose session is lost has given up, for good: each of its
-// steps asks first.
+// The lock that only one master can hold: the exclusive lock on the file "master" of the lock
+// service (section 5.2 of the paper). A master whose session is lost has given up for good: it
+// checks this before each of its steps.
 #ifndef BIGTABLE_MASTER_MASTER_LOCK_H_
 #define BIGTABLE_MASTER_MASTER_LOCK_H_
 
@@ -29,16 +29,16 @@ class MasterLock {
   static constexpr std::string_view kOwner = "master";
 
   // Takes the lock; Unavailable if another master has it. `on_step` is called before each step.
-  // A master of a database that is only read needs no lock: there are no two that change anything.
+  // A master of a read-only database needs no lock, because no master changes anything.
   static absl::StatusOr<std::unique_ptr<MasterLock>> Acquire(LockService* service, bool read_only,
                                                              std::function<void()> on_step) {
     std::unique_ptr<MasterLock> lock(new MasterLock(std::move(on_step)));
-    // Master and lock service are in one process, so nobody needs a lease to know who is alive.
+    // Master and lock service are in one process, so no lease is needed.
     BT_ASSIGN_OR_RETURN(lock->session_, service->OpenSession({.owner = std::string(kOwner),
                                                               .lease = absl::InfiniteDuration()}));
     if (read_only) {
       const absl::Status read = lock->session_->Read(kFile).status();
-      if (!read.ok() && !absl::IsNotFound(read)) return read;  // damage is not passed over
+      if (!read.ok() && !absl::IsNotFound(read)) return read;  // damage is an error
       return lock;
     }
     const absl::Status created = lock->session_->Write(kFile, "", kNoFile).status();
@@ -53,19 +53,19 @@ class MasterLock {
   MasterLock& operator=(const MasterLock&) = delete;
 
   LockSession* session() { return session_.get(); }
-  // Larger than that of every earlier master; 0 in a database that is only read.
+  // Larger than that of every earlier master; 0 in a read-only database.
   MasterEpoch epoch() const { return epoch_; }
   bool held() const { return !given_up_.load(std::memory_order_relaxed) && session_->alive(); }
-  // For the calls that the master makes for others: they end soon once it has given up.
+  // For calls that the master makes on behalf of callers: they end soon once it has given up.
   const std::atomic<bool>* given_up() const { return &given_up_; }
 
-  // Before anything that others can see. Unavailable once the lock is lost.
+  // Call it before each step that others can see. Unavailable once the lock is lost.
   absl::Status Step() {
     if (on_step_) on_step_();
     if (held()) return absl::OkStatus();
     given_up_ = true;
     return absl::UnavailableError(
-        "the master has lost its lock; whether the call was carried out is not known");
+        "the master has lost its lock; whether the call took effect is unknown");
   }
   void GiveUp() { given_up_ = true; }
 

@@ -59,7 +59,7 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::BeginNext() {
   MutexLock lock(&mutex_);
   while (beginning->master != nullptr) {
     if (!beginning->master->active()) {
-      return absl::UnavailableError("a master has lost its lock before it had begun");
+      return absl::UnavailableError("a master lost its lock before it had begun");
     }
     changed_.WaitFor(&mutex_, absl::Milliseconds(20));
   }
@@ -84,7 +84,7 @@ void MasterRunner::Begin(Beginning* beginning) {
     }
     changed_.SignalAll();
   }
-  master.reset();  // whose threads may have to wait for the next one
+  master.reset();  // its threads may have to wait for the next master
   MutexLock lock(&mutex_);
   beginning->is_over = true;
   changed_.SignalAll();
@@ -98,7 +98,7 @@ void MasterRunner::EndBeginnings(bool all) {
       if (!beginning->is_over) continue;
     }
     beginning->thread.join();
-    // A master that had begun when nobody waited for it any more.
+    // A master that had begun after the starting thread stopped waiting for it.
     beginning->begun = absl::UnavailableError("it is over");
   }
   std::erase_if(beginnings_, [](const auto& beginning) { return !beginning->thread.joinable(); });
@@ -112,7 +112,7 @@ void MasterRunner::StartLoop() {
     EndBeginnings(false);
     {
       MutexLock lock(&mutex_);
-      // Looked at, since one cannot wait for the session's end and for that of the runner at once.
+      // Polled, since no thread can wait for the end of the session and of the runner at once.
       while (!stopping_ && master_ != nullptr && master_->active()) {
         changed_.WaitFor(&mutex_, absl::Milliseconds(20));
       }
@@ -127,7 +127,7 @@ void MasterRunner::StartLoop() {
       if (const absl::Status started = (*next)->StartThreads(); !started.ok()) next = started;
     }
     if (next.ok()) {
-      cluster_->environment()->info_log.Info("another master has begun");
+      cluster_->environment()->info_log.Info("a new master has begun");
     } else {
       cluster_->environment()->info_log.Warning("there is no master: ",
                                                 ToStd(next.status().message()));
@@ -143,7 +143,7 @@ void MasterRunner::StartLoop() {
     last_failure_ = next.status();
     changed_.SignalAll();
     pause.Failed(NowNanos());
-    // The first tries follow each other soon: whoever wants a master waits.
+    // The first retries follow soon, because callers wait for a master.
     const absl::Duration wait =
         pause.failures() <= 5 ? absl::Milliseconds(5) : pause.Left(NowNanos());
     if (!stopping_) changed_.WaitFor(&mutex_, wait);
@@ -161,11 +161,11 @@ std::vector<std::shared_ptr<Master>> MasterRunner::TakeRetired() {
 
 void MasterRunner::DeleteLoop() {
   while (true) {
-    std::vector<std::shared_ptr<Master>> gone;  // deleted after the lock is
+    std::vector<std::shared_ptr<Master>> gone;  // deleted after the lock is released
     MutexLock lock(&mutex_);
     if (stopping_) return;
     gone = TakeRetired();
-    // A call that has ended says nothing.
+    // The end of a call is not announced, so it is polled.
     if (gone.empty()) {
       changed_.WaitFor(&mutex_, retired_.empty() ? absl::Seconds(10) : absl::Milliseconds(10));
     }
@@ -203,7 +203,7 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::Await(const CallLimits& li
       return absl::FailedPreconditionError("the database is being closed");
     }
     if (failures_ != failures && !absl::IsUnavailable(last_failure_)) return last_failure_;
-    // A cancellation is not announced, so it is looked for.
+    // A cancellation is not announced, so it is polled.
     changed_.WaitFor(&mutex_, absl::Milliseconds(10));
   }
   return master_;
@@ -227,7 +227,7 @@ void MasterRunner::Stop() {
   if (deleter_.joinable()) deleter_.join();
   if (const std::shared_ptr<Master> master = Find()) {
     master->BeginStopThreads();
-    // What they may be waiting for ends early.
+    // Whatever they wait for ends early.
     cluster_->StopBackground();
     master->StopThreads();
     master->FinishThreads();
@@ -251,7 +251,7 @@ void MasterRunner::Stop() {
 
 void MasterRunner::Abandon() {
   Stop();
-  std::shared_ptr<Master> last;  // ends without the mutex
+  std::shared_ptr<Master> last;  // destroyed without the mutex
   MutexLock lock(&mutex_);
   last = std::move(master_);
 }
@@ -261,7 +261,7 @@ absl::Status MasterRunner::Shutdown() {
     Stop();
     return absl::OkStatus();
   }
-  // With a master that has its lock: it is needed to replace servers.
+  // Waits for a master that has its lock, because replacing servers needs one.
   const absl::Status started = Await({}, End::kWhenStopped).status();
   Stop();
   BT_RETURN_IF_ERROR(started);
@@ -272,7 +272,7 @@ absl::Status MasterRunner::Shutdown() {
     MutexLock lock(&mutex_);
     last = std::move(master_);
   }
-  last.reset();  // without the mutex, which its steps take; frees its lock
+  last.reset();  // without the mutex, which its steps take; releases its lock
   return status;
 }
 

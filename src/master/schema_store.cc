@@ -35,7 +35,8 @@ absl::StatusOr<std::vector<std::string>> SchemaStore::Tables() const {
 }
 
 absl::StatusOr<TableLayout> SchemaStore::Read(std::string_view table) const {
-  // Listed, because a name that is none would not be a name of a file either.
+  // Checked against the list first, because an invalid table name would be an invalid file name
+  // too.
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables());
   if (std::binary_search(tables.begin(), tables.end(), table)) {
     absl::StatusOr<TableLayout> layout = ReadFile(std::string(table));

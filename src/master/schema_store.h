@@ -1,6 +1,6 @@
-// The schemas of all tables: a small file of the lock service for each, "schema/NAME", with the
-// encoding of its TableLayout (tablet/table_layout.h). Writing the file is what makes a table, or a
-// change of its schema, happen; removing it is what deletes the table.
+// The schemas of all tables. Each is a small file of the lock service, "schema/NAME", with the
+// encoding of its TableLayout (tablet/table_layout.h). Writing the file makes the creation of a
+// table, or a change of its schema, take effect. Removing it deletes the table.
 #ifndef BIGTABLE_MASTER_SCHEMA_STORE_H_
 #define BIGTABLE_MASTER_SCHEMA_STORE_H_
 
@@ -25,9 +25,9 @@ class SchemaStore {
 
   // The names of all tables, sorted.
   absl::StatusOr<std::vector<std::string>> Tables() const;
-  // NotFound, with the tables that there are; DataLoss.
+  // NotFound, with the names of the existing tables; DataLoss.
   absl::StatusOr<TableLayout> Read(std::string_view table) const;
-  // Whether there is the table with this name and this id.
+  // Whether a table with this name and this id exists.
   absl::StatusOr<bool> Has(std::string_view table, uint64_t table_id) const;
   absl::StatusOr<std::vector<TableLayout>> ReadAll() const;
   absl::Status Write(const TableLayout& layout);

@@ -23,7 +23,7 @@ absl::StatusOr<std::vector<RowRange>> RangesBetween(std::vector<std::string> row
   for (const std::string& row : rows) {
     BT_RETURN_IF_ERROR(CheckSplitRow(row));
     if (row == begin) {
-      return absl::InvalidArgumentError(Cat("the split row ", Quoted(row), " is there twice"));
+      return absl::InvalidArgumentError(Cat("the split row ", Quoted(row), " is given twice"));
     }
     ranges.push_back(RowRange::RightOpen(begin, row));
     begin = row;

@@ -1,4 +1,4 @@
-// Rows at which a table is split: each begins a tablet.
+// The rows at which a table is split. Each is the first row of a tablet.
 #ifndef BIGTABLE_MASTER_SPLIT_ROWS_H_
 #define BIGTABLE_MASTER_SPLIT_ROWS_H_
 
@@ -16,7 +16,7 @@ namespace bigtable {
 // InvalidArgument, with the value and the rule.
 absl::Status CheckSplitRow(std::string_view row);
 // The tablets of a table that is split at these rows, in key order. Errors of CheckSplitRow;
-// InvalidArgument for a row that is there twice.
+// InvalidArgument for a duplicate row.
 absl::StatusOr<std::vector<RowRange>> RangesBetween(std::vector<std::string> rows);
 
 }  // namespace bigtable

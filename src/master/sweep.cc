@@ -11,7 +11,7 @@
 namespace bigtable {
 namespace {
 
-// Whether `name` is that of a directory where a server's log was sorted: SERVER-MASTER.
+// Whether `name` is the name of a directory with a sorted log: SERVER-MASTER.
 bool IsSortedLogName(std::string_view name) {
   const size_t dash = name.rfind('-');
   if (dash == std::string_view::npos) return false;
@@ -23,9 +23,9 @@ bool IsSortedLogName(std::string_view name) {
 }  // namespace
 
 absl::Status Sweeper::SweepFiles() {
-  // Taken first: what METADATA does not name by then, of work that has ended, it never will.
+  // Taken first: METADATA already names every file up to this number that it will ever name.
   const uint64_t settled = context_->environment->file_numbers.settled();
-  // Then it may still name what a failed mutation has put there: after a crash.
+  // After an error METADATA may, after a crash, still name a file of a failed mutation.
   BT_RETURN_IF_ERROR(context_->metadata->error());
   FileSystem* const file_system = context_->environment->file_system;
   const DatabaseDirectory& directory = context_->environment->directory;
@@ -38,7 +38,7 @@ absl::Status Sweeper::SweepFiles() {
     const auto number = DatabaseDirectory::SSTableNumber(name);
     if (!number.has_value() || *number > settled || named.contains(*number)) continue;
     context_->environment->info_log.Info("removing ", name, ", which no table names");
-    // Its last tablet may be removing it, too; or the last reader does.
+    // Its last tablet may be removing it too. If readers still use it, the last reader removes it.
     const absl::Status removed = context_->environment->files->Remove(directory.sstable(*number));
     if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   }
@@ -60,7 +60,7 @@ absl::Status Sweeper::SweepLeftovers() {
     BT_RETURN_IF_ERROR(RemoveSortedLog(file_system, path));
     const absl::Status removed = file_system->RemoveDirectory(path);
     if (absl::IsFailedPrecondition(removed)) {
-      NoteStray(path);  // something else is in it
+      NoteStray(path);  // the directory has other files
     } else {
       BT_RETURN_IF_ERROR(removed);
     }
@@ -78,7 +78,7 @@ absl::Status Sweeper::SweepLeftovers() {
 void Sweeper::Sweep() {
   const absl::Status swept = SweepFiles();
   if (!swept.ok()) {
-    context_->environment->info_log.Warning("files that no table names stay for now: ",
+    context_->environment->info_log.Warning("files that no table names were not removed: ",
                                             ToStd(swept.message()));
   }
 }

@@ -1,5 +1,5 @@
-// Removes garbage (the mark-and-sweep of section 6 of the paper): SSTables that no tablet names,
-// now and again; at an opening also logs that no server needs, and what was sorted of them.
+// Removes garbage (the mark-and-sweep of section 6 of the paper): periodically, SSTables that no
+// tablet names; at an opening also logs that no server needs, and sorted logs.
 #ifndef BIGTABLE_MASTER_SWEEP_H_
 #define BIGTABLE_MASTER_SWEEP_H_
 
@@ -16,13 +16,12 @@ class Sweeper {
  public:
   explicit Sweeper(MasterContext* context) : context_(context) {}
 
-  // Removes the SSTables that no tablet names, and none will: those of work that has failed, and
-  // those that could not be removed when they became obsolete. Errors of METADATA's server, and of
-  // files.
+  // Removes the SSTables that no tablet names or will name: those of failed work, and those that
+  // could not be removed when they became obsolete. Errors of METADATA's server, and of files.
   absl::Status SweepFiles();
   // The same, with a warning in the info log instead of an error.
   void Sweep();
-  // After an opening: what earlier processes have left.
+  // After an opening: removes the leftovers of earlier processes.
   absl::Status SweepLeftovers();
 
  private:

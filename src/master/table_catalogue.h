@@ -1,5 +1,5 @@
-// The tables that there are, with their schemas, as the master has read them from the lock service
-// (master/schema_store.h), where each is a file.
+// The existing tables with their schemas, as the master has read them from the lock service
+// (master/schema_store.h).
 #ifndef BIGTABLE_MASTER_TABLE_CATALOGUE_H_
 #define BIGTABLE_MASTER_TABLE_CATALOGUE_H_
 
@@ -30,24 +30,24 @@ class TableCatalogue {
   TableCatalogue(const TableCatalogue&) = delete;
   TableCatalogue& operator=(const TableCatalogue&) = delete;
 
-  // Held by whoever changes a table, or assigns users' tablets, from the first step to the last, so
-  // that tablets are loaded with the schema that is current. Before every other mutex of the
-  // master.
+  // Held during a change of a table and during an assignment of users' tablets, from the first step
+  // to the last, so that tablets are loaded with the current schema. Locked before every other
+  // mutex of the master.
   Mutex& change_mutex() ABSL_LOCK_RETURNED(change_mutex_) { return change_mutex_; }
 
-  // Reads all schemas. `sequences` continues after the numbers in them. Errors of SchemaStore.
+  // Reads all schemas, and advances `sequences` past the numbers in them. Errors of SchemaStore.
   absl::Status Read(SequenceSource* sequences) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_);
-  // NotFound, with the tables that there are.
+  // NotFound, with the names of the existing tables.
   absl::StatusOr<TableLayout> Find(std::string_view name) const;
   absl::StatusOr<uint64_t> FindId(std::string_view name) const;
   // NotFound: the table with this id was deleted.
   absl::Status Check(uint64_t table_id) const;
   std::vector<std::shared_ptr<const TableLayout>> All() const;
 
-  // What the schema's file says by now.
+  // Sets the layout that the schema's file now has.
   void Set(const TableLayout& layout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_);
   void Erase(std::string_view name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_);
-  // The files.
+  // The schemas' files.
   SchemaStore* schemas() { return &schemas_; }
 
  private:

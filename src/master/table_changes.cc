@@ -21,15 +21,15 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
   BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout(name, 0, schema));
   if (name == MetadataLayout().name) {
     return absl::InvalidArgumentError(
-        Cat("a table must not be called ", Quoted(name), ", as the database's own is"));
+        Cat("a table must not be called ", Quoted(name), ", which is the database's own"));
   }
   BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, RangesBetween(split_rows));
   if (catalogue_->Find(name).ok()) {
     return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
   }
   BT_RETURN_IF_ERROR(CheckAccessLists(nullptr, layout));
-  // Never used before: what the log may still hold of deleted tables is not this table's. The
-  // sequence numbers that METADATA's mutation takes are larger, so neither will it be used again.
+  // Never used before, so records of deleted tables in the log are not taken for this table's.
+  // METADATA's mutation takes larger sequence numbers, so the number will not be used again.
   layout.table_id = TakeSequence();
   BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(context_->metadata->table()->AddTable(layout.table_id, ranges));
@@ -40,7 +40,7 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
   }
   BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares,
                       assignment_->Distribute(ServerRole::kUser, tablets));
-  // A server that has no log yet gets one: an error of that is one of the creation.
+  // A server without a log gets one here. If that fails, the creation fails.
   for (const ServerShare& share : shares) {
     BT_RETURN_IF_ERROR(context_->Step());
     BT_RETURN_IF_ERROR(share.host->Start(context_->epoch()));
@@ -51,7 +51,7 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
   context_->environment->info_log.Info("created table ", name, " as ", layout.table_id, " of ",
                                        ranges.size(), " tablets");
   Notify(&EventListener::OnTableCreated, name);
-  // From here on the table is there: what cannot be loaded now will be.
+  // The table exists after this point. Tablets that cannot be loaded now are loaded later.
   if (const absl::Status loaded = assignment_->LoadAll(std::move(shares), {}); !loaded.ok()) {
     context_->environment->info_log.Warning("table ", name,
                                             " is not served yet: ", ToStd(loaded.message()));
@@ -64,11 +64,11 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
 absl::Status TableChanges::WriteNewSchema(const TableLayout& layout) {
   const absl::Status written = catalogue_->schemas()->Write(layout);
   if (written.ok()) return written;
-  BT_RETURN_IF_ERROR(context_->Step());  // a later master goes by what it finds
-  // It may be there all the same.
+  BT_RETURN_IF_ERROR(context_->Step());  // a later master uses the file as it finds it
+  // The file may have been written in spite of the error.
   const absl::Status removed = catalogue_->schemas()->Remove(layout.name);
   if (!removed.ok() && !absl::IsNotFound(removed)) {
-    RefuseWrites(Annotate(removed, Cat("the schema of table ", layout.name, " may be there")));
+    RefuseWrites(Annotate(removed, Cat("the schema of table ", layout.name, " may exist")));
   }
   return written;
 }
@@ -92,8 +92,8 @@ absl::Status TableChanges::DeleteTable(std::string_view name) {
 absl::Status TableChanges::DropTablets(uint64_t table_id) {
   std::vector<HostedTablet> dropped;
   bool forgotten = false;
-  // The servers have given these tablets up, so they are erased here after an error, too. METADATA
-  // may still name their files then: the next opening sweeps those.
+  // The servers have dropped these tablets, so they are erased here after an error too. METADATA
+  // may still name their files then. The next opening sweeps those files.
   absl::Cleanup erase = [&] {
     for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten);
   };
@@ -118,7 +118,7 @@ absl::Status TableChanges::DropTablets(uint64_t table_id) {
   return absl::OkStatus();
 }
 
-// The schema's file is what changes the table; then its tablets follow, one server after another.
+// Writing the schema's file makes the change. Its tablets follow, one server after another.
 absl::Status TableChanges::ChangeTable(std::string_view name,
                                        absl::FunctionRef<absl::Status(TableLayout*)> change) {
   MutexLock lock(&catalogue_->change_mutex());
@@ -131,12 +131,12 @@ absl::Status TableChanges::ChangeTable(std::string_view name,
   BT_RETURN_IF_ERROR(context_->Step());
   if (const absl::Status written = catalogue_->schemas()->Write(layout); !written.ok()) {
     BT_RETURN_IF_ERROR(context_->Step());
-    // Otherwise the file may have the change: what is held stays so until that is clear.
+    // If the restore fails, the file may have the change. Held families then stay held.
     if (RestoreSchema(before)) BT_RETURN_IF_ERROR(Distribute(before));
     return written;
   }
   BT_RETURN_IF_ERROR(Distribute(layout));
-  context_->wake();  // for another rule of splits
+  context_->wake();  // the split rule may have changed
   Notify(&EventListener::OnTableChanged, name);
   return absl::OkStatus();
 }
@@ -150,22 +150,22 @@ absl::Status TableChanges::Distribute(const TableLayout& layout) {
   return absl::OkStatus();
 }
 
-// What was written before a rule is changed is judged by the rule as it was, and what comes after
-// it by the new one (compaction/past_rules.h), so the change needs a sequence number of which this
-// holds for every compaction, also for those that are under way, and for tablets that learn of it
-// late. The steps:
+// Mutations before a change of a rule are judged by the old rule, and those after it by the new
+// rule (compaction/past_rules.h). So the change needs a sequence number for which this holds in
+// every compaction, including those that are running, and on tablets that get the new schema late.
+// The steps:
 //
-// 1. All tablets of the table are told to hold: compactions and flushes that begin from then on
-//    collect nothing in the family. Those that have begun before, with the rule as it was, read
-//    only what was written before, since they took it together with the layout.
-// 2. A number is taken: all that was read by these has smaller ones.
-// 3. The schema is written, with the number.
-// 4. The tablets get it, which ends the hold. Each does so in the turn of its writer, after all
-//    writes with smaller numbers.
+//  1. All tablets of the table are set to hold: compactions and flushes that begin after this
+//     collect nothing in the family. Those that began before it use the old rule, and read only
+//     earlier mutations, because they took these together with the layout.
+//  2. A sequence number is taken. It is larger than that of any mutation that those have read.
+//  3. The schema is written, with the number.
+//  4. The tablets get the schema, which ends the hold. Each does so in its group commit queue,
+//     after all writes with smaller numbers.
 //
-// Tablets are loaded under change_mutex, with what the catalogue has. If this ends before step 3, a
-// later master or process finds the rule as it was, and no harm is done by what was not collected;
-// after it, it finds the new rule with its number.
+// Tablets are loaded under change_mutex, with the layout of the catalogue. If this ends before step
+// 3, a later master or process finds the old rule, and the entries that were not collected do no
+// harm. After step 3 it finds the new rule with its number.
 absl::Status TableChanges::ChangeRules(const TableLayout& before, TableLayout* layout) {
   TableLayout held = before;
   std::vector<FamilyLayout*> changed;
@@ -186,7 +186,7 @@ absl::Status TableChanges::ChangeRules(const TableLayout& before, TableLayout* l
   return absl::OkStatus();
 }
 
-// --- What is left to do ---
+// --- Finishing earlier changes ---
 
 absl::Status TableChanges::Finish() {
   if (context_->environment->read_only()) return absl::OkStatus();
@@ -195,7 +195,7 @@ absl::Status TableChanges::Finish() {
   std::set<uint64_t> known;
   for (const auto& layout : layouts) {
     known.insert(layout->table_id);
-    // Sequence numbers that METADATA has come before those of new mutations of it.
+    // METADATA's sequence numbers must be passed before new mutations of METADATA get theirs.
     BT_ASSIGN_OR_RETURN(const std::vector<TabletState> states,
                         metadata->ReadTable(layout->table_id));
     for (const TabletState& state : states)
@@ -208,7 +208,7 @@ absl::Status TableChanges::Finish() {
       BT_RETURN_IF_ERROR(host->SetLayout(context_->epoch(), *layout));
     }
   }
-  // Tables without a schema: their creation or deletion was cut short.
+  // Tables without a schema: their creation or deletion was interrupted.
   std::set<uint64_t> unknown;
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> in_metadata, metadata->Tables());
   unknown.insert(in_metadata.begin(), in_metadata.end());
@@ -279,12 +279,12 @@ void TableChanges::Notify(void (EventListener::*function)(const TableEvent&),
 }
 
 bool TableChanges::RestoreSchema(const TableLayout& layout) {
-  // A later master goes by what it finds.
+  // A later master uses the file as it finds it.
   if (!context_->active()) return false;
   const absl::Status status = catalogue_->schemas()->Write(layout);
   if (status.ok()) return true;
-  RefuseWrites(Annotate(
-      status, Cat("the schema of table ", layout.name, " cannot be written, and may be changed")));
+  RefuseWrites(Annotate(status, Cat("the schema of table ", layout.name,
+                                    " cannot be written, and may have changed")));
   return false;
 }
 

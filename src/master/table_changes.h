@@ -1,6 +1,6 @@
 // The master's changes of tables, their schemas and the access lists. A file of the lock service
-// decides: writing it makes a table, or a change of its schema, happen, and removing it deletes the
-// table. A later master finds what is left to do after that.
+// decides: writing it makes the creation of a table, or a change of its schema, take effect, and
+// removing it deletes the table. A later master finishes the rest of a change.
 #ifndef BIGTABLE_MASTER_TABLE_CHANGES_H_
 #define BIGTABLE_MASTER_TABLE_CHANGES_H_
 
@@ -37,45 +37,46 @@ class TableChanges {
   TableChanges(const TableChanges&) = delete;
   TableChanges& operator=(const TableChanges&) = delete;
 
-  // With tablets that begin at `split_rows`, and one before. AlreadyExists; InvalidArgument.
+  // Creates a table with tablets that begin at `split_rows`, and one before them. AlreadyExists;
+  // InvalidArgument.
   absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                            const std::vector<std::string>& split_rows);
   absl::Status DeleteTable(std::string_view name);
-  // Replaces the schema by what `change` makes of it.
+  // Replaces the schema by the result of `change`.
   absl::Status ChangeTable(std::string_view name,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
-  // A number that no table and no family had: larger than every sequence number so far.
+  // A new id for a table or a family: larger than every sequence number so far.
   SequenceNumber TakeSequence() { return context_->environment->sequences.Take(1); }
-  // Replaces the list with this name. Both are checked by the caller.
+  // Replaces the list with this name. The caller has checked both arguments.
   absl::Status SetAccessList(std::string_view name, const AccessList& list);
-  // FailedPrecondition while a family has it.
+  // FailedPrecondition while a family uses it.
   absl::Status DeleteAccessList(std::string_view name);
 
-  // Finishes what an earlier master has begun: deletions and changes of schemas, and creations.
+  // Finishes the deletions, creations and changes of schemas that an earlier master has begun.
   absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
-  // Writes the schemas that may not be in the lock service as they are served: after errors that
-  // have stopped writes.
+  // After errors that have stopped writes: rewrites the schemas, which in the lock service may
+  // differ from the served ones.
   absl::Status RestoreSchemas() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
 
  private:
-  // NotFound: a list that a family is to have, and did not have.
+  // NotFound: an access list that a family uses now and did not use before.
   absl::Status CheckAccessLists(const TableLayout* before, const TableLayout& layout) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   absl::Status WriteNewSchema(const TableLayout& layout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   absl::Status DropTablets(uint64_t table_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
-  // Brings the lock service back to the schema that is served, after a change that may or may not
-  // have reached it. If it cannot, writes are refused until RestoreSchemas() succeeds with it. Says
-  // whether it could.
+  // Restores the served schema in the lock service, after a change that may or may not have reached
+  // it. If that fails, writes are refused until RestoreSchemas() succeeds. Returns whether it
+  // succeeded.
   bool RestoreSchema(const TableLayout& layout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   void RefuseWrites(const absl::Status& status);
-  // Gives all servers of a table's tablets its new schema.
+  // Sends the new schema of a table to all servers of its tablets.
   absl::Status Distribute(const TableLayout& layout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
-  // Puts the rules of `layout` that are other than before at a point in the order of all mutations,
-  // and has nothing collected by them until `layout` is distributed.
+  // Gives the changed rules of `layout` a sequence number, and makes the tablets hold these
+  // families, so that nothing is collected, until `layout` is distributed.
   absl::Status ChangeRules(const TableLayout& before, TableLayout* layout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   void Notify(void (EventListener::*function)(const TableEvent&), std::string_view table);

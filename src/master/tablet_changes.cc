@@ -15,7 +15,7 @@
 namespace bigtable {
 namespace {
 
-// The server does not have the tablet any more, or was lost: it is to be looked for again.
+// The server does not have the tablet any more, or was lost: look the tablet up again.
 bool IsElsewhere(const absl::Status& status, const ServerHost& host) {
   return absl::IsNotFound(status) || (!status.ok() && !host.server()->serving());
 }
@@ -130,7 +130,7 @@ absl::Status TabletChanges::Move(std::string_view table, const HostedTablet& fro
   const bool unloaded = status.ok();
   if (unloaded) status = LoadMoved(table, from, to);
   assignment_->EndMove(id);
-  context_->wake();  // for whoever has found it moving
+  context_->wake();  // for callers that found it moving
   if (unloaded && !status.ok() && !absl::IsNotFound(status)) {
     return absl::UnavailableError(
         Cat("the tablet could not be served by another server: ", ToStd(status.message())));
@@ -142,7 +142,7 @@ absl::Status TabletChanges::Move(std::string_view table, const HostedTablet& fro
 absl::Status TabletChanges::LoadMoved(std::string_view table, const HostedTablet& from,
                                       ServerHost* to) {
   const TabletId id = from.tablet->id();
-  // So that the schema is the one that the table has now.
+  // Holds the mutex so that the schema is the current one.
   MutexLock lock(&catalogue_->change_mutex());
   const absl::StatusOr<TableLayout> layout = catalogue_->Find(table);
   absl::Status status = layout.status();
@@ -156,7 +156,7 @@ absl::Status TabletChanges::LoadMoved(std::string_view table, const HostedTablet
   }
   status = to->Load(context_->epoch(), *layout, id, {});
   if (status.ok()) return status;
-  // Then back to where it was, or else wherever it can be.
+  // Return the tablet to its old server, or else leave it to the next assignment.
   const absl::Status back =
       from.host->Load(context_->epoch(), *layout, id, {}, ServerHost::Else::kNobodyCan);
   if (!back.ok()) {
@@ -194,7 +194,7 @@ absl::Status TabletChanges::MergeTablets(std::string_view table, std::string_vie
         [&](const HostedTablet& hosted) { return hosted.tablet->rows().begin() == row; });
     if (right == tablets.begin() || right == tablets.end()) {
       return absl::NotFoundError(
-          Cat("table ", table, " has no tablet, but its first, that begins with ", Quoted(row)));
+          Cat("table ", table, " has no tablet after the first that begins with ", Quoted(row)));
     }
     const HostedTablet& left = *std::prev(right);
     if (left.host != right->host) {
@@ -211,7 +211,7 @@ absl::Status TabletChanges::MergeTablets(std::string_view table, std::string_vie
   }
 }
 
-// --- For those who look ---
+// --- Lists ---
 
 absl::StatusOr<std::vector<TabletInfo>> TabletChanges::Tablets(std::string_view table) {
   BT_ASSIGN_OR_RETURN(const uint64_t table_id, catalogue_->FindId(table));

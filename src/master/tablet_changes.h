@@ -1,6 +1,6 @@
 // The master's changes of tablets: splits, moves and merges (sections 5.2 and 5.4 of the paper). A
-// server carries them out (cluster/server_host.h); the master finds the server, and tries again
-// when the tablet was superseded, or is on another server, by the time the server looks.
+// server carries them out (cluster/server_host.h). The master finds the server, and tries again if
+// the tablet was superseded, or is on another server, when the server looks for it.
 //
 // Reads and writes continue meanwhile.
 #ifndef BIGTABLE_MASTER_TABLET_CHANGES_H_
@@ -33,9 +33,9 @@ class TabletChanges {
   TabletChanges(const TabletChanges&) = delete;
   TabletChanges& operator=(const TabletChanges&) = delete;
 
-  // Splits the tablet that has `row` there. AlreadyExists if a tablet begins with it.
+  // Splits the tablet that has `row` at this row. AlreadyExists if a tablet begins with it.
   absl::Status SplitTablet(std::string_view table, std::string_view row, const CallLimits& limits);
-  // The same for a tablet of METADATA's on this server; does not try again.
+  // The same for a METADATA tablet on this server. Does not try again.
   absl::Status SplitMetadataTablet(ServerHost* host, std::string_view row,
                                    const CallLimits& limits);
   // Merges the tablet that begins with `row` and the one before it. NotFound if none does.
@@ -46,19 +46,20 @@ class TabletChanges {
   absl::StatusOr<std::vector<TabletInfo>> Tablets(std::string_view table);
 
  private:
-  // The tablet that has `row`; waits until it is served.
+  // The tablet that has `row`. Waits until it is served.
   absl::StatusOr<HostedTablet> AwaitTablet(uint64_t table_id, std::string_view row,
                                            const CallLimits& limits);
   absl::StatusOr<std::vector<HostedTablet>> AwaitTablets(uint64_t table_id,
                                                          const CallLimits& limits);
-  // Before the caller looks for a tablet again.
+  // Call it before looking for a tablet again.
   absl::Status WaitALittle(const CallLimits& limits);
-  // The same for a caller that waits for the tablet with `row`, which no server has. Errors name it
-  // and the reason. Unavailable: loading it has failed for so long that nobody should wait.
+  // The same for a caller that waits for the tablet with `row`, which no server has. Errors name
+  // the row and the reason. Unavailable: loading it has failed for so long that callers must not
+  // wait.
   absl::Status WaitForTablet(uint64_t table_id, std::string_view row, const CallLimits& limits);
   absl::Status Move(std::string_view table, const HostedTablet& from, ServerHost* to,
                     const CallLimits& limits);
-  // Has an unloaded tablet loaded by `to`, or else by `from` again.
+  // Loads an unloaded tablet on `to`, or else on `from` again.
   absl::Status LoadMoved(std::string_view table, const HostedTablet& from, ServerHost* to);
   void NotifyMoved(std::string_view table, const HostedTablet& from, const ServerHost& to);
   std::optional<int> NumberOf(const ServerHost& host) const;

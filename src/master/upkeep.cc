@@ -15,7 +15,7 @@
 namespace bigtable {
 namespace {
 
-// One tablet that nobody can serve must not keep the others from what is theirs.
+// One unserved tablet must not keep the others from being split or merged.
 CallLimits ForOneStep(CallLimits limits) {
   limits.deadline = std::min(limits.deadline, Deadline::In(absl::Seconds(30)));
   return limits;
@@ -55,7 +55,7 @@ void Upkeep::Loop() {
     }
     for (const auto& host : context_->servers->Users()) host->write_controller()->NoteReason();
     if (due && context_->active() && ChangeTablets({})) {
-      context_->wake();  // the halves may be too large, too
+      context_->wake();  // the halves may be too large too
     }
     if (context_->active() && SteadyTime::Now() >= balance_at) {
       Balance();
@@ -68,7 +68,7 @@ void Upkeep::Loop() {
   }
 }
 
-// --- What the tables' rules ask for ---
+// --- Splits and merges by rule ---
 
 bool Upkeep::ChangeTablets(const CallLimits& limits) {
   bool changed = false;
@@ -88,8 +88,8 @@ bool Upkeep::SplitLarge(const TableLayout& layout, const CallLimits& limits) {
     if (!row.has_value()) continue;
     const absl::Status split = tablets_->SplitTablet(layout.name, *row, ForOneStep(limits));
     if (IsOver()) return false;
-    // Or somebody was faster, or the table is gone: then there may be more to do than is known
-    // here.
+    // AlreadyExists and NotFound: another caller was faster, or the table was deleted. Then there
+    // may be more work than is known here.
     if (split.ok() || absl::IsAlreadyExists(split) || absl::IsNotFound(split)) {
       changed = true;
       continue;
@@ -112,7 +112,7 @@ bool Upkeep::SplitLargeMetadata(const CallLimits& limits) {
           tablets_->SplitMetadataTablet(host.get(), *row, ForOneStep(limits));
       if (IsOver()) return false;
       changed |= split.ok();
-      // Moved with its server, or split by who was faster: looked at again before long.
+      // Moved with its server, or split by another caller: it is looked at again soon.
       if (split.ok() || absl::IsAlreadyExists(split) || absl::IsNotFound(split)) continue;
       context_->environment->info_log.Warning("a tablet of METADATA is not split: ",
                                               ToStd(split.message()));
@@ -127,7 +127,7 @@ std::optional<std::string> Upkeep::RowToSplitAt(const SplitRule& rule, const Tab
   {
     MutexLock lock(&mutex_);
     const auto found = unsplittable_.find(tablet.id());
-    // Looked at again when it has grown by a quarter.
+    // A tablet that could not be split is looked at again when it has grown by a quarter.
     if (found != unsplittable_.end() && bytes < found->second + found->second / 4) {
       return std::nullopt;
     }
@@ -175,12 +175,12 @@ bool Upkeep::MergeSmall(const TableLayout& layout, const CallLimits& limits) {
   for (size_t i = 0; i + 1 < tablets.size(); ++i) {
     const Tablet& left = *tablets[i].tablet;
     const Tablet& right = *tablets[i + 1].tablet;
-    if (left.rows().end() != right.rows().begin()) continue;  // one between them is moving
+    if (left.rows().end() != right.rows().begin()) continue;  // a tablet between them is moving
     if (left.DiskBytes() + right.DiskBytes() >= layout.split.merge_size) continue;
     const absl::Status merged =
         tablets_->MergeTablets(layout.name, right.rows().begin(), ForOneStep(limits));
     if (IsOver()) return false;
-    ++i;  // which is another tablet now
+    ++i;  // `right` was superseded
     if (merged.ok() || absl::IsNotFound(merged)) {
       changed = true;
       continue;

@@ -1,6 +1,6 @@
-// The thread on which a master splits tablets that have become too large and merges small ones, as
-// the tables' rules ask for, moves tablets from busy servers to others, sweeps files, and notices
-// that writers are slowed no more.
+// The upkeep thread of a master. It splits tablets that are too large and merges small ones
+// according to the tables' rules, moves tablets from busy servers to others, sweeps files, and
+// notices when writers are no longer throttled.
 #ifndef BIGTABLE_MASTER_UPKEEP_H_
 #define BIGTABLE_MASTER_UPKEEP_H_
 
@@ -27,7 +27,7 @@
 
 namespace bigtable {
 
-// Thread-safe, but for Start and Join.
+// Thread-safe, except for Start and Join.
 class Upkeep {
  public:
   // All outlive this.
@@ -38,37 +38,37 @@ class Upkeep {
   Upkeep& operator=(const Upkeep&) = delete;
 
   absl::Status Start();
-  // After MasterContext::is_stopping was set and Wake() called: waits for the thread.
+  // Waits for the thread, after MasterContext::is_stopping was set and Wake() was called.
   void Join();
-  // There may be something to do.
+  // Wakes the thread, because there may be work for it.
   void Wake();
-  // Splits and merges what the tables' rules ask for; says whether there was anything. No split or
-  // merge waits longer than half a minute for tablets that are not served.
+  // Makes the splits and merges that the tables' rules require. Returns whether there was one. No
+  // split or merge waits longer than half a minute for unserved tablets.
   bool ChangeTablets(const CallLimits& limits);
 
  private:
   void Loop();
   bool SplitLarge(const TableLayout& layout, const CallLimits& limits);
-  // METADATA's.
+  // METADATA's tablets.
   bool SplitLargeMetadata(const CallLimits& limits);
   bool MergeSmall(const TableLayout& layout, const CallLimits& limits);
-  // Where a tablet that is too large is to be split, if it can be.
+  // The row at which to split a tablet that is too large. Nothing if it cannot be split.
   std::optional<std::string> RowToSplitAt(const SplitRule& rule, const Tablet& tablet);
-  // Moves a tablet from the server with most to do to the one with least, if that is worth it.
+  // Moves a tablet from the most loaded server to the least loaded, if that is worth the cost.
   void Balance();
-  // Whether nothing that failed matters any more.
+  // Whether failures no longer matter, because the master ends.
   bool IsOver() const { return context_->IsStopping() || !context_->active(); }
 
   MasterContext* const context_;
   TableCatalogue* const catalogue_;
   TabletChanges* const tablets_;
   Sweeper* const sweeper_;
-  Balancer balancer_;  // the thread's
+  Balancer balancer_;  // used by the thread only
 
   mutable Mutex mutex_;
   CondVar changed_;
   bool due_ ABSL_GUARDED_BY(mutex_) = false;
-  // Of the tablets that are too large and cannot be split: their bytes when that was found.
+  // Tablets that are too large and cannot be split, with their bytes when that was found.
   std::map<TabletId, uint64_t> unsplittable_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };

@@ -363,11 +363,11 @@ TEST_F(RemoteServerTest, AServerThatIsGoneLeavesItsWritesUnknown) {
   TabletServer* const server = peer_->Servers()[0];
   network_->Disconnect(HostOf(server));
   const absl::Time soon = absl::Now() + absl::Milliseconds(30);
-  EXPECT_STATUS(kUnavailable, "is not known",
+  EXPECT_STATUS(kUnavailable, "is unknown",
                 table->Apply(RowMutation("r").Set("f:q", Timestamp(2), "w"), {.deadline = soon}));
   EXPECT_STATUS(kDeadlineExceeded, "", table->ReadRow("r", {}, {.deadline = soon}).status());
   std::thread writer([&] {
-    EXPECT_STATUS(kUnavailable, "it is gone; whether the write was made is not known",
+    EXPECT_STATUS(kUnavailable, "the server was lost; whether the write was applied is unknown",
                   table->Apply(RowMutation("r").Set("f:q", Timestamp(3), "x")));
   });
   absl::SleepFor(absl::Milliseconds(20));

@@ -24,7 +24,7 @@ TEST(SplitRowsTest, TheTabletsHaveEveryRowBetweenThem) {
 
 TEST(SplitRowsTest, ARowThatIsNoSplitIsNamed) {
   EXPECT_STATUS(kInvalidArgument, "empty", RangesBetween({"a", ""}));
-  EXPECT_STATUS(kInvalidArgument, "\"d\" is there twice", RangesBetween({"d", "a", "d"}));
+  EXPECT_STATUS(kInvalidArgument, "\"d\" is given twice", RangesBetween({"d", "a", "d"}));
   EXPECT_STATUS(kInvalidArgument, "65537", RangesBetween({std::string(65537, 'x')}));
   EXPECT_OK(CheckSplitRow(std::string(65536, 'x')));
 }
