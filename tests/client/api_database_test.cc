@@ -1,7 +1,5 @@
-// Database: opening and closing, read-only, locks, log sink, statistics.
+// Database: opening and closing, and calls at and after Close.
 #include <atomic>
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,12 +7,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
-#include "support/capturing_sink.h"
+#include "bigtable/bigtable.h"
+
 #include "support/database_fixture.h"
-#include "support/read_mode.h"
-#include "support/scoped_shortcuts.h"
+#include "support/expect_status.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
@@ -24,27 +23,6 @@ class DatabaseTest : public DatabaseFixture {
  protected:
   absl::Status TryOpen(const DatabaseOptions& options) {
     return Database::Open(kPath, options).status();
-  }
-  DatabaseOptions ReadOnly() {
-    DatabaseOptions options = Options();
-    options.read_only = true;
-    return options;
-  }
-  std::map<std::string, std::string> Files() {
-    std::map<std::string, std::string> files;
-    for (const std::string& path : file_system_->AllFiles()) {
-      files[path] = file_system_->Contents(path);
-    }
-    return files;
-  }
-  // A database with something in a file and something in the log alone.
-  void MakeDatabaseWithALog() {
-    Open();
-    Table* const table = CreateTable("t", {"f"});
-    Set(table, "file", "f:q", 1, "v");
-    ASSERT_OK(database_->Flush("t"));
-    Set(table, "log", "f:q", 1, "v");
-    Kill();
   }
 };
 
@@ -57,7 +35,7 @@ TEST_F(DatabaseTest, OpeningCreatesTheDirectoryButNotItsParent) {
   EXPECT_FALSE(Database::Open("/no/such/parent", Options()).ok());
 }
 
-TEST_F(DatabaseTest, AnEmptyDirectoryIsMadeADatabase) {
+TEST_F(DatabaseTest, AnEmptyDirectoryBecomesADatabase) {
   ASSERT_OK(file_system_->CreateDirectory(kPath));
 
   EXPECT_OK(TryOpen(Options()));
@@ -108,7 +86,7 @@ TEST_F(DatabaseTest, AnOptionOutOfRangeIsNamedAndNothingIsCreated) {
   EXPECT_TRUE(file_system_->AllFiles().empty());
 }
 
-TEST_F(DatabaseTest, OptionsAtTheirLimitsAreTaken) {
+TEST_F(DatabaseTest, OptionsAtTheirLimitsAreAccepted) {
   DatabaseOptions least = Options();
   least.memory_budget = MemoryBudget::kMinimum;
   least.memtable_size = 64 << 10;
@@ -124,9 +102,11 @@ TEST_F(DatabaseTest, OptionsAtTheirLimitsAreTaken) {
 
 TEST_F(DatabaseTest, ADatabaseIsOpenOnlyOnce) {
   Open();
+  DatabaseOptions read_only = Options();
+  read_only.read_only = true;
 
   EXPECT_STATUS(kFailedPrecondition, kPath, TryOpen(Options()));
-  EXPECT_STATUS(kFailedPrecondition, kPath, TryOpen(ReadOnly()));
+  EXPECT_STATUS(kFailedPrecondition, kPath, TryOpen(read_only));
 
   ASSERT_OK(database_->Close());
   EXPECT_OK(TryOpen(Options()));
@@ -144,94 +124,9 @@ TEST(DatabaseOnDiskTest, ADatabaseIsOpenOnlyOnce) {
   EXPECT_OK(Database::Open(directory.database(), TestOptions()));
 }
 
-// --- Read-only ---
-
-TEST_F(DatabaseTest, ReadOnlyReadsFilesAndLogAndWritesNotAByte) {
-  MakeDatabaseWithALog();
-  const std::map<std::string, std::string> before = Files();
-
-  Open(ReadOnly());
-  EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), "file log");
-  ASSERT_OK(database_->Close());
-  database_.reset();
-
-  const std::map<std::string, std::string> after = Files();
-  ASSERT_EQ(after.size(), before.size());
-  for (const auto& [path, bytes] : before) {
-    ASSERT_TRUE(after.contains(path)) << path;
-    EXPECT_TRUE(after.at(path) == bytes) << path;
-  }
-}
-
-TEST(DatabaseOnDiskTest, ReadOnlyWritesNotAByte) {
-  const TempDirectory directory;
-  {
-    ASSERT_OK_AND_ASSIGN(const auto database, Database::Open(directory.database(), TestOptions()));
-    TableSchema schema;
-    schema.families["f"] = {};
-    ASSERT_OK(database->CreateTable("t", schema));
-    ASSERT_OK_AND_ASSIGN(Table * table, database->OpenTable("t"));
-    ASSERT_OK(table->Apply(RowMutation("r").Set("f:q", Timestamp(1), "v")));
-  }
-  const std::map<std::string, std::string> before = directory.Contents();
-
-  for (int i = 0; i < 2; ++i) {
-    DatabaseOptions options = TestOptions();
-    options.read_only = true;
-    ASSERT_OK_AND_ASSIGN(const auto database, Database::Open(directory.database(), options));
-    ASSERT_OK_AND_ASSIGN(Table * table, database->OpenTable("t"));
-    EXPECT_EQ(Show(table->ReadRow("r")), "f:q@1=v");
-  }
-
-  EXPECT_TRUE(directory.Contents() == before);
-}
-
-TEST_F(DatabaseTest, ReadOnlyUsersShareADirectoryAndKeepWritersOut) {
-  MakeDatabaseWithALog();
-  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Database> first, Database::Open(kPath, ReadOnly()));
-  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Database> second, Database::Open(kPath, ReadOnly()));
-
-  EXPECT_STATUS(kFailedPrecondition, kPath, TryOpen(Options()));
-
-  first.reset();
-  second.reset();
-  EXPECT_OK(TryOpen(Options()));
-}
-
-TEST_F(DatabaseTest, ReadOnlyCreatesNothing) {
-  EXPECT_STATUS(kNotFound, kPath, TryOpen(ReadOnly()));
-  EXPECT_TRUE(file_system_->AllFiles().empty());
-}
-
-TEST_F(DatabaseTest, ReadOnlyRefusesWritesAndChangesOfSchemas) {
-  MakeDatabaseWithALog();
-  Open(ReadOnly());
-  Table* const table = OpenTable("t");
-  const RowMutation mutation = RowMutation("r").Set("f:q", "v");
-
-  EXPECT_STATUS(kFailedPrecondition, "read", table->Apply(mutation));
-  EXPECT_STATUS(kFailedPrecondition, "read", table->ApplyBatch({mutation})[0]);
-  EXPECT_STATUS(kFailedPrecondition, "read", database_->CreateTable("u", TableSchema{}));
-  EXPECT_STATUS(kFailedPrecondition, "read", database_->DeleteTable("t"));
-  EXPECT_STATUS(kFailedPrecondition, "read", database_->AddFamily("t", "g", {}));
-  EXPECT_STATUS(kFailedPrecondition, "read", database_->DropFamily("t", "f"));
-  EXPECT_STATUS(kFailedPrecondition, "read", database_->UpdateFamily("t", "f", {}));
-  EXPECT_STATUS(kFailedPrecondition, "read", database_->SetLocalityGroup("t", "g", {}));
-}
-
-TEST_F(DatabaseTest, ReadOnlySnapshotsAndScansWork) {
-  MakeDatabaseWithALog();
-  Open(ReadOnly());
-  ASSERT_OK_AND_ASSIGN(const auto snapshot, database_->TakeSnapshot());
-
-  Scanner scanner(OpenTable("t"), {.snapshot = snapshot});
-  EXPECT_EQ(ShowStream(scanner.FetchColumnFamily("f")), "file/f:q@1=v log/f:q@1=v");
-  EXPECT_OK(database_->WaitUntilQuiet());
-}
-
 // --- Closing ---
 
-TEST_F(DatabaseTest, EverythingIsThereAfterReopening) {
+TEST_F(DatabaseTest, AllDataIsThereAfterReopening) {
   Open();
   Table* const table = CreateTable("t", {"f"});
   Set(table, "file", "f:q", 1, "v");
@@ -273,7 +168,7 @@ TEST_F(DatabaseTest, CallsAfterCloseAreFailedPrecondition) {
   EXPECT_OK(database_->Close());
 }
 
-TEST_F(DatabaseTest, CallsWithoutAStatusDoNoHarmAfterClose) {
+TEST_F(DatabaseTest, CallsWithoutAStatusAreHarmlessAfterClose) {
   Open();
   CreateTable("t", {"f"});
   ASSERT_OK(database_->Close());
@@ -322,12 +217,12 @@ TEST_F(DatabaseTest, CloseWhileCompactionsArePausedReturns) {
   EXPECT_OK(database_->Close());
 }
 
-// Rows from every place where the engine can have a value.
-TEST(DatabaseOnDiskTest, RowsStayValidAfterCloseAndAfterTheDatabaseIsGone) {
+// Rows from each kind of memory that the engine reads values from.
+TEST(DatabaseOnDiskTest, RowsStayValidAfterTheDatabaseIsClosedAndDeleted) {
   const std::string value(50'000, 'v');
   std::vector<Row> rows;
   for (const auto mode : {FileSystem::ReadMode::kMapped, FileSystem::ReadMode::kPositional}) {
-    const TempDirectory directory;  // gone too, when the rows are looked at
+    const TempDirectory directory;  // deleted when the rows are read again
     DatabaseOptions options;
     options.read_mode = mode;
     ASSERT_OK_AND_ASSIGN(std::unique_ptr<Database> database,
@@ -381,7 +276,7 @@ TEST_F(DatabaseTest, AReaderAndASnapshotMayOutliveTheDatabase) {
   EXPECT_GT(snapshot->sequence(), 0u);
 }
 
-TEST_F(DatabaseTest, CloseWaitsForThreadsThatAreInCalls) {
+TEST_F(DatabaseTest, CloseWaitsForThreadsInsideCalls) {
   Open();
   Table* const table = CreateTable("t", {"f"});
   std::atomic<int> begun{0};
@@ -405,105 +300,6 @@ TEST_F(DatabaseTest, CloseWaitsForThreadsThatAreInCalls) {
   for (std::thread& thread : threads) thread.join();
 
   EXPECT_EQ(wrong, 0);
-}
-
-// --- Log, statistics ---
-
-TEST_F(DatabaseTest, TheLogSinkHearsWhatHappensInSingleLines) {
-  const auto sink = std::make_shared<CapturingSink>();
-  DatabaseOptions options = Options();
-  options.log_sink = sink;
-  Open(options);
-  Set(CreateTable("t", {"f"}), "r", "f:q", 1, "v");
-  ASSERT_OK(database_->Flush("t"));
-  ASSERT_OK(database_->Close());
-
-  const std::vector<CapturingSink::Message> messages = sink->messages();
-  ASSERT_FALSE(messages.empty());
-  for (const CapturingSink::Message& message : messages) {
-    EXPECT_FALSE(message.text.empty());
-    EXPECT_EQ(message.text.find('\n'), std::string::npos) << message.text;
-    EXPECT_EQ(message.severity, LogSeverity::kInfo) << message.text;
-  }
-  EXPECT_FALSE(file_system_->FileExists(std::string(kPath) + "/LOG"));
-}
-
-TEST_F(DatabaseTest, WithoutASinkTheFileLOGIsWritten) {
-  Open();
-  database_.reset();
-
-  EXPECT_FALSE(file_system_->Contents(std::string(kPath) + "/LOG").empty());
-}
-
-TEST_F(DatabaseTest, StatisticsCountWhatWasDone) {
-  Open();
-  TableSchema schema;
-  schema.locality_groups["other"] = {};
-  schema.families["f"] = {};
-  schema.families["g"] = {.locality_group = "other"};
-  Table* const table = CreateTable("t", schema);
-  const DatabaseStatistics before = database_->Statistics();
-  for (int i = 0; i < 100; ++i) {
-    Set(table, absl::StrCat("row", i), "f:q", 1, std::string(1000, 'v'));
-  }
-  ASSERT_OK(table->Apply(RowMutation("row0").Delete("f:q"), {.durability = Durability::kSync}));
-  const DatabaseStatistics written = database_->Statistics();
-  ASSERT_OK(database_->Flush("t"));
-  const DatabaseStatistics flushed = database_->Statistics();
-  ASSERT_OK(database_->Compact("t"));
-  DatabaseStatistics compacted = database_->Statistics();
-
-  EXPECT_EQ(written.rows_written - before.rows_written, 101u);
-  EXPECT_GE(written.log_bytes_written - before.log_bytes_written, 100'000u);
-  EXPECT_GE(written.log_syncs - before.log_syncs, 1u);
-  const LocalityGroupStatistics in_memory = written.tables.at("t").at("default");
-  EXPECT_GE(in_memory.memtables, 1u);
-  EXPECT_GE(in_memory.memtable_bytes, 100'000u);
-  EXPECT_EQ(in_memory.files, 0u);
-  EXPECT_GE(written.memory_memtables + written.memory_log, 100'000u);
-  EXPECT_EQ(written.memory_limit, uint64_t{32} << 20);
-
-  const LocalityGroupStatistics in_file = flushed.tables.at("t").at("default");
-  EXPECT_GE(flushed.minor_compactions - before.minor_compactions, 1u);
-  EXPECT_GE(flushed.minor_compaction_bytes_written - before.minor_compaction_bytes_written,
-            100'000u);
-  EXPECT_EQ(in_file.files, 1u);
-  EXPECT_EQ(in_file.sorted_runs, 1u);
-  EXPECT_EQ(in_file.deletions, 1u);
-  EXPECT_GE(in_file.entries, 100u);
-  EXPECT_GE(in_file.file_bytes, 100'000u);
-  EXPECT_LT(in_file.memtable_bytes, 100'000u);
-  EXPECT_EQ(flushed.tables.at("t").at("other").files, 0u);
-
-  EXPECT_GE(compacted.major_compactions - before.major_compactions, 1u);
-  EXPECT_GE(compacted.merging_compactions, compacted.major_compactions);
-  EXPECT_GE(compacted.merging_compaction_bytes_read, 90'000u);
-  EXPECT_GE(compacted.merging_compaction_bytes_written, 90'000u);
-  EXPECT_EQ(compacted.tables["t"]["default"].entries, 99u);
-  EXPECT_EQ(compacted.tables["t"]["default"].deletions, 0u);
-  EXPECT_EQ(compacted.stall_reason, StallReason::kNone);
-  EXPECT_EQ(compacted.write_delay, absl::ZeroDuration());
-  EXPECT_OK(compacted.background_error);
-}
-
-TEST_F(DatabaseTest, TheBlockCacheServesWhatWasReadBefore) {
-  const ScopedShortcutsOn shortcuts;
-  DatabaseOptions options = Options();
-  options.read_mode = FileSystem::ReadMode::kPositional;
-  Open(options);
-  Table* const table = CreateTable("t", {"f"});
-  Set(table, "r", "f:q", 1, "v");
-  ASSERT_OK(database_->Flush("t"));
-
-  ASSERT_OK(table->ReadRow("r"));
-  const DatabaseStatistics first = database_->Statistics();
-  ASSERT_OK(table->ReadRow("r"));
-  const DatabaseStatistics second = database_->Statistics();
-
-  EXPECT_GE(first.block_cache_misses, 1u);
-  EXPECT_GT(second.block_cache_hits, first.block_cache_hits);
-  EXPECT_EQ(second.block_cache_misses, first.block_cache_misses);
-  EXPECT_GT(second.memory_block_cache, 0u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tables, families, locality groups and the rules by which versions go.
+// Tables, families and locality groups.
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,7 +38,7 @@ class SchemaTest : public DatabaseFixture {
 
 // --- Tables ---
 
-TEST_F(SchemaTest, NoTableOfAUserIsCalledMetadata) {
+TEST_F(SchemaTest, AUsersTableMustNotBeCalledMetadata) {
   EXPECT_STATUS(kInvalidArgument, "METADATA", database_->CreateTable("METADATA", {}));
   EXPECT_OK(database_->CreateTable("Metadata", {}));
 }
@@ -84,7 +84,7 @@ TEST_F(SchemaTest, TablesAreListedInOrder) {
   EXPECT_EQ(Tables(), (std::vector<std::string>{"B", "a", "b", "c"}));
 }
 
-TEST_F(SchemaTest, ATableThatIsNotThereIsNotFound) {
+TEST_F(SchemaTest, AMissingTableIsNotFound) {
   EXPECT_STATUS(kNotFound, "nothing", database_->OpenTable("nothing"));
   EXPECT_STATUS(kNotFound, "nothing", database_->DeleteTable("nothing"));
   EXPECT_STATUS(kNotFound, "nothing", database_->GetSchema("nothing"));
@@ -96,14 +96,14 @@ TEST_F(SchemaTest, ATableThatIsNotThereIsNotFound) {
   EXPECT_STATUS(kNotFound, "nothing", database_->Compact("nothing"));
 }
 
-TEST_F(SchemaTest, ATableIsTheSameOneEachTime) {
+TEST_F(SchemaTest, OpenTableReturnsTheSameTableEachTime) {
   Table* const table = CreateTable("t", {"f"});
 
   EXPECT_EQ(OpenTable("t"), table);
   EXPECT_EQ(table->name(), "t");
 }
 
-TEST_F(SchemaTest, ADeletedTableIsNotFoundByThoseWhoHaveIt) {
+TEST_F(SchemaTest, CallsOnADeletedTableAreNotFound) {
   Table* const table = CreateTable("t", {"f"});
   Set(table, "r", "f:q", 1, "v");
 
@@ -118,7 +118,7 @@ TEST_F(SchemaTest, ADeletedTableIsNotFoundByThoseWhoHaveIt) {
   EXPECT_TRUE(Tables().empty());
 }
 
-TEST_F(SchemaTest, ATableThatIsCreatedAgainIsEmpty) {
+TEST_F(SchemaTest, ARecreatedTableIsEmpty) {
   Table* const first = CreateTable("t", {"f"});
   Set(first, "in a file", "f:q", 1, "v");
   ASSERT_OK(database_->Flush("t"));
@@ -135,7 +135,7 @@ TEST_F(SchemaTest, ATableThatIsCreatedAgainIsEmpty) {
   EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), "new");
 }
 
-TEST_F(SchemaTest, ADeletedTablesFilesGo) {
+TEST_F(SchemaTest, TheFilesOfADeletedTableAreDeleted) {
   Table* const table = CreateTable("t", {"f"});
   for (int i = 0; i < 100; ++i)
     Set(table, absl::StrCat("row", i), "f:q", 1, std::string(10'000, 'v'));
@@ -148,7 +148,7 @@ TEST_F(SchemaTest, ADeletedTablesFilesGo) {
   EXPECT_LT(file_system_->total_bytes() + 900'000, before);
 }
 
-// --- What a schema may say ---
+// --- Checks of a schema ---
 
 TEST_F(SchemaTest, NamesOfFamiliesAndGroupsAreCheckedAndTheErrorNamesThem) {
   for (const std::string& name : {std::string(), std::string(65, 'x'), std::string("a b"),
@@ -205,7 +205,7 @@ TEST_F(SchemaTest, AFamilyInALocalityGroupThatIsNotDefinedIsRefused) {
   EXPECT_TRUE(Tables().empty());
 }
 
-TEST_F(SchemaTest, SettingsAtTheirLimitsAreTaken) {
+TEST_F(SchemaTest, SettingsAtTheirLimitsAreAccepted) {
   TableSchema schema;
   schema.locality_groups["least"] = {
       .compression_level = 1, .block_size = 1 << 10, .filter_bits = 1};
@@ -217,7 +217,7 @@ TEST_F(SchemaTest, SettingsAtTheirLimitsAreTaken) {
   EXPECT_OK(database_->CreateTable("t", schema));
 }
 
-TEST_F(SchemaTest, ASchemaIsReadBackAsItWasSetAlsoAfterReopening) {
+TEST_F(SchemaTest, GetSchemaReturnsTheSchemaThatWasSetAlsoAfterReopening) {
   TableSchema schema;
   schema.locality_groups["default"] = {.block_size = 4 << 10};
   schema.locality_groups["pages"] = {.compression = Compression::kZstdLongWindow,
@@ -264,7 +264,7 @@ TEST_F(SchemaTest, AFamilyIsAddedWhileTheTableIsUsed) {
   EXPECT_EQ(Show(table->ReadRow("r")), "new:q@2=w");
 }
 
-TEST_F(SchemaTest, AddingAFamilyReportsWhatIsWrong) {
+TEST_F(SchemaTest, ErrorsOfAddFamilyNameTheCause) {
   CreateTable("t", {"f"});
 
   EXPECT_STATUS(kAlreadyExists, "f", database_->AddFamily("t", "f", {}));
@@ -275,7 +275,7 @@ TEST_F(SchemaTest, AddingAFamilyReportsWhatIsWrong) {
                 database_->AddFamily("t", "g", {.gc = GcRule::MaxVersions(0)}));
 }
 
-TEST_F(SchemaTest, ADroppedFamilysDataIsGoneAtOnceAndStaysGone) {
+TEST_F(SchemaTest, TheDataOfADroppedFamilyIsGoneAtOnceAndStaysGone) {
   Table* const table = CreateTable("t", {"f", "g"});
   Set(table, "r", "g:kept", 1, "v");
   Set(table, "r", "f:file", 1, "v");
@@ -309,7 +309,7 @@ TEST_F(SchemaTest, ADroppedFamilyIsNotSeenAtAnOlderSnapshot) {
   EXPECT_EQ(Show(table->ReadRow("r", {}, {.snapshot = snapshot})), "");
 }
 
-TEST_F(SchemaTest, AFamilyThatIsNotThereCannotBeDroppedOrUpdated) {
+TEST_F(SchemaTest, AMissingFamilyCannotBeDroppedOrUpdated) {
   CreateTable("t", {"f", "g"});
 
   EXPECT_TRUE(IsStatus(absl::StatusCode::kNotFound, database_->DropFamily("t", "x"), "x"));
@@ -327,7 +327,7 @@ TEST_F(SchemaTest, UpdatingAFamilyChangesItsRuleAtOnce) {
   EXPECT_EQ(schema.families.at("f").gc, GcRule::MaxVersions(2));
 }
 
-TEST_F(SchemaTest, UpdatingAFamilyChangesOnlyWhatIsNamed) {
+TEST_F(SchemaTest, UpdatingAFamilyChangesOnlyTheGivenSettings) {
   ASSERT_OK(database_->SetAccessList("list", {}));
   TableSchema schema;
   schema.locality_groups["other"] = {};
@@ -347,7 +347,7 @@ TEST_F(SchemaTest, UpdatingAFamilyChangesOnlyWhatIsNamed) {
   EXPECT_EQ(family(), expected);
 }
 
-TEST_F(SchemaTest, ALocalityGroupIsAddedForFamiliesToCome) {
+TEST_F(SchemaTest, ALocalityGroupIsAddedForLaterFamilies) {
   Table* const table = CreateTable("t", {"f"});
 
   ASSERT_OK(database_->SetLocalityGroup("t", "new", {.compression = Compression::kZstd}));
@@ -401,135 +401,6 @@ TEST_F(SchemaTest, ChangesAreDurableWhenTheCallReturns) {
   EXPECT_TRUE(schema.families.contains("h"));
   EXPECT_EQ(schema.families.at("f").gc, GcRule::MaxVersions(7));
   EXPECT_EQ(schema.locality_groups.at("new").block_size, size_t{2} << 10);
-}
-
-// --- Rules ---
-
-// The answer must not depend on when a flush or a compaction ran: each step is followed by none, by
-// a flush, or by a compaction.
-class GcRuleTest : public DatabaseFixture, public testing::WithParamInterface<std::string> {
- protected:
-  void SetUp() override { Open(); }
-  Table* Create(const GcRule& rule) {
-    TableSchema schema;
-    schema.families["f"] = {.gc = rule};
-    return CreateTable("t", schema);
-  }
-  void Do(Table* table, const RowMutation& mutation) {
-    ASSERT_OK(table->Apply(mutation));
-    if (GetParam() == "Flush") {
-      ASSERT_OK(database_->Flush("t"));
-    }
-    if (GetParam() == "Compact") {
-      ASSERT_OK(database_->Compact("t"));
-    }
-  }
-  void Put(Table* table, int64_t timestamp, std::string_view value) {
-    Do(table, RowMutation("r").Set("f:q", Timestamp(timestamp), value));
-  }
-};
-INSTANTIATE_TEST_SUITE_P(After, GcRuleTest, testing::Values("Nothing", "Flush", "Compact"),
-                         [](const auto& parameter) { return parameter.param; });
-
-TEST_P(GcRuleTest, WithoutARuleEverythingIsKept) {
-  Table* const table = Create(GcRule());
-  for (int i = 1; i <= 4; ++i) Put(table, i, "v");
-
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@4=v f:q@3=v f:q@2=v f:q@1=v");
-}
-
-TEST_P(GcRuleTest, MaxVersionsKeepsTheNewestByTimestampNotByArrival) {
-  Table* const table = Create(GcRule::MaxVersions(2));
-  for (const int64_t timestamp : {5, 2, 9, 7, 1}) Put(table, timestamp, "v");
-
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9=v f:q@7=v");
-}
-
-TEST_P(GcRuleTest, MaxVersionsCountsEachColumnByItself) {
-  Table* const table = Create(GcRule::MaxVersions(1));
-  Put(table, 1, "q");
-  Do(table, RowMutation("r").Set("f:other", Timestamp(2), "other"));
-  Do(table, RowMutation("s").Set("f:q", Timestamp(3), "s"));
-
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:other@2=other f:q@1=q");
-}
-
-TEST_P(GcRuleTest, MaxVersionsCountsNewerCellsThatWereDeletedLater) {
-  Table* const table = Create(GcRule::MaxVersions(2));
-  Put(table, 1, "a");
-  Put(table, 2, "b");
-  Put(table, 3, "c");
-  Do(table, RowMutation("r").DeleteCell("f:q", Timestamp(3)));
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@2=b");
-
-  Do(table, RowMutation("r").DeleteCell("f:q", Timestamp(2)));
-  EXPECT_EQ(Show(table->ReadRow("r")), "");
-}
-
-TEST_P(GcRuleTest, MaxVersionsDoesNotCountWhatWasDeletedBefore) {
-  Table* const table = Create(GcRule::MaxVersions(1));
-  Put(table, 9, "deleted");
-  Do(table, RowMutation("r").Delete("f:q"));
-  Put(table, 1, "written later");
-
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@1=written later");
-}
-
-TEST_P(GcRuleTest, MaxVersionsCountsARewrittenTimestampOnce) {
-  Table* const table = Create(GcRule::MaxVersions(2));
-  Put(table, 1, "a");
-  Put(table, 2, "b");
-  Put(table, 2, "b again");
-  Do(table, RowMutation("r").DeleteCell("f:q", Timestamp(2)));
-  Put(table, 2, "b once more");
-
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@2=b once more f:q@1=a");
-}
-
-TEST_P(GcRuleTest, MaxAgeFollowsTheClock) {
-  Table* const table = Create(GcRule::MaxAge(absl::Milliseconds(1)));
-  clock_.Set(10'000);
-  Put(table, 8'999, "too old from the start");
-  Put(table, 9'000, "just young enough");
-  Put(table, 10'500, "of the future");
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@10500=of the future f:q@9000=just young enough");
-
-  clock_.Set(10'001);
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@10500=of the future");
-  clock_.Set(20'000);
-  EXPECT_EQ(Show(table->ReadRow("r")), "");
-}
-
-TEST_P(GcRuleTest, UnionLetsGoWhatAnyOfTheTwoLetsGo) {
-  Table* const table =
-      Create(GcRule::Union(GcRule::MaxVersions(2), GcRule::MaxAge(absl::Milliseconds(1))));
-  clock_.Set(10'000);
-  Put(table, 9'100, "a");
-  Put(table, 9'200, "b");
-  Put(table, 9'300, "c");
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9300=c f:q@9200=b");
-
-  clock_.Set(10'250);
-  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9300=c");
-}
-
-TEST_P(GcRuleTest, CollectionComesBeforeFilters) {
-  Table* const table = Create(GcRule::MaxVersions(1));
-  Put(table, 1, "old");
-  Put(table, 2, "new");
-
-  EXPECT_EQ(Show(table->ReadRow("r", Filter::TimestampRange(Timestamp(0), Timestamp(2)))), "");
-  EXPECT_EQ(Show(table->ReadRow("r", Filter::ValueRegex("old"))), "");
-}
-
-TEST(GcRuleUnionTest, TakesTheStricterOfTwoRulesOfAKind) {
-  const GcRule rule =
-      GcRule::Union(GcRule::Union(GcRule::MaxVersions(5), GcRule::MaxVersions(3)),
-                    GcRule::Union(GcRule::MaxAge(absl::Hours(1)), GcRule::MaxAge(absl::Hours(2))));
-
-  EXPECT_EQ(rule.max_versions(), 3);
-  EXPECT_EQ(rule.max_age(), absl::Hours(1));
-  EXPECT_EQ(GcRule::Union(GcRule(), GcRule()), GcRule());
 }
 
 }  // namespace

@@ -21,7 +21,8 @@
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
-#include "client/model_plan.h"
+#include "client/model_names.h"
+#include "client/model_schemas.h"
 #include "support/expect_status.h"
 #include "support/model.h"
 #include "support/random.h"

@@ -26,7 +26,7 @@
 
 #include "base/strings.h"
 #include "client/model_cursors.h"
-#include "client/model_plan.h"
+#include "client/model_schemas.h"
 #include "client/uncertain_rows.h"
 #include "support/random.h"
 #include "support/read_mode.h"

@@ -27,7 +27,10 @@
 
 #include "base/strings.h"
 #include "client/model_cursors.h"
+#include "client/model_mutations.h"
+#include "client/model_names.h"
 #include "client/model_plan.h"
+#include "client/model_schemas.h"
 #include "support/model.h"
 #include "support/model_filter.h"
 #include "support/random.h"

@@ -24,7 +24,7 @@
 #include "base/strings.h"
 #include "client/faulted_database.h"
 #include "client/model_cursors.h"
-#include "client/model_plan.h"
+#include "client/model_schemas.h"
 #include "support/model.h"
 #include "support/random.h"
 #include "support/seeds.h"

@@ -14,7 +14,7 @@
 #include "bigtable/bigtable.h"
 
 #include "base/strings.h"
-#include "client/model_plan.h"
+#include "client/model_schemas.h"
 #include "support/model.h"
 #include "support/random.h"
 

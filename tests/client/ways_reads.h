@@ -19,7 +19,7 @@
 
 #include "base/strings.h"
 #include "client/model_cursors.h"
-#include "client/model_plan.h"
+#include "client/model_mutations.h"
 #include "client/ways_database.h"
 #include "support/model.h"
 #include "support/model_filter.h"

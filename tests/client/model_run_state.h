@@ -1,0 +1,93 @@
+// The state of a model test: the database, the model, open snapshots and streams, the script of the
+// steps so far, and the first difference.
+#ifndef BIGTABLE_TESTS_CLIENT_MODEL_RUN_STATE_H_
+#define BIGTABLE_TESTS_CLIENT_MODEL_RUN_STATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/bigtable.h"
+
+#include "base/strings.h"
+#include "client/model_cursors.h"
+#include "client/model_names.h"
+#include "client/model_plan.h"
+#include "support/model.h"
+#include "support/random.h"
+#include "support/tally.h"
+#include "support/test_clock.h"
+
+namespace bigtable {
+
+// What all steps of a model test work on. One thread at a time.
+class ModelRunState {
+ public:
+  const std::string& failure() const { return failure_; }
+  // The steps that were done, one on each line.
+  const std::vector<std::string>& script() const { return script_; }
+
+ protected:
+  struct Taken {
+    std::shared_ptr<const Snapshot> snapshot;
+    uint64_t sequence;  // in the model
+  };
+
+  explicit ModelRunState(const ModelPlan& plan) : plan_(plan) {}
+  ~ModelRunState() {
+    Tally("operations", operations_);
+    Tally("reads", reads_);
+    Tally("reopenings", reopenings_);
+  }
+  ModelRunState(const ModelRunState&) = delete;
+  ModelRunState& operator=(const ModelRunState&) = delete;
+
+  bool ok() const { return failure_.empty(); }
+  void Log(std::string line) { script_.push_back(std::move(line)); }
+  void Check(const std::string& wrong) {
+    if (ok() && !wrong.empty()) failure_ = wrong;
+  }
+  bool Check(const absl::Status& status, std::string_view what) {
+    if (!status.ok()) Check(Cat(what, ": ", status.ToString()));
+    return status.ok();
+  }
+  void Expect(absl::StatusCode code, const absl::Status& status, std::string_view what) {
+    if (status.code() != code) {
+      Check(Cat(what, ": ", status.ToString(), "\n  expected: ", absl::StatusCodeToString(code)));
+    }
+  }
+  Table* TableOf(const std::string& name) {
+    absl::StatusOr<Table*> table = database_->OpenTable(name);
+    return Check(table.status(), "OpenTable") ? *table : nullptr;
+  }
+  // The name of an existing table; empty if there is none.
+  std::string AnyTable(Random& random) {
+    const std::string name = RandomTableName(random);
+    if (model_.tables.contains(name)) return name;
+    return model_.tables.empty() ? "" : model_.tables.begin()->first;
+  }
+
+  const ModelPlan& plan_;
+  // Not zero: a new table may have used the first instant of time itself.
+  static constexpr int64_t kFirstMicros = 10;
+  TestClock clock_{kFirstMicros};
+  std::unique_ptr<Database> database_;
+  ModelDatabase model_;
+  std::vector<Taken> snapshots_;
+  std::unique_ptr<ModelCursor> cursor_;
+  uint64_t operations_ = 0;  // this and the next two report how much was tested
+  uint64_t reads_ = 0;
+  uint64_t reopenings_ = 0;
+  std::vector<std::string> script_;
+  std::string failure_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CLIENT_MODEL_RUN_STATE_H_

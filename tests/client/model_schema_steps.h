@@ -1,0 +1,151 @@
+// The steps of a model test that create, change and delete tables.
+#ifndef BIGTABLE_TESTS_CLIENT_MODEL_SCHEMA_STEPS_H_
+#define BIGTABLE_TESTS_CLIENT_MODEL_SCHEMA_STEPS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "bigtable/bigtable.h"
+
+#include "base/strings.h"
+#include "client/model_names.h"
+#include "client/model_run_state.h"
+#include "client/model_schemas.h"
+#include "support/model.h"
+#include "support/random.h"
+
+namespace bigtable {
+
+// One thread at a time.
+class ModelSchemaSteps : public ModelRunState {
+ protected:
+  using ModelRunState::ModelRunState;
+
+  static std::string Describe(const GcRule& gc) {
+    return Cat(gc.max_versions() ? Cat(" versions ", *gc.max_versions()) : std::string(),
+               gc.max_age() ? Cat(" age ", absl::FormatDuration(*gc.max_age())) : std::string());
+  }
+  void CreateTable(Random& random, const std::string& name, const TableSchema& schema) {
+    const std::vector<std::string> split_rows = RandomSplitRows(random);
+    Log(Cat("CreateTable ", name));
+    for (const std::string& row : split_rows) script_.back() += Cat(" split at ", Quoted(row));
+    for (const auto& [family, settings] : schema.families) {
+      script_.back() += Cat(" ", family, "(", settings.locality_group, Describe(settings.gc), ")");
+    }
+    const absl::Status status = database_->CreateTable(name, schema, {.split_rows = split_rows});
+    if (model_.tables.contains(name)) {
+      return Expect(absl::StatusCode::kAlreadyExists, status, "CreateTable");
+    }
+    if (Check(status, "CreateTable")) model_.tables.emplace(name, ModelTable(schema, split_rows));
+  }
+  void DeleteTable(const std::string& name) {
+    Log(Cat("DeleteTable ", name));
+    cursor_.reset();
+    const absl::Status status = database_->DeleteTable(name);
+    if (!model_.tables.contains(name)) {
+      return Expect(absl::StatusCode::kNotFound, status, "DeleteTable");
+    }
+    if (Check(status, "DeleteTable")) model_.tables.erase(name);
+  }
+  void AddFamily(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    cursor_.reset();
+    ModelTable& model = model_.tables.at(table);
+    const std::string name = RandomFamilyName(random);
+    Family family = RandomFamily(random, model.schema(), plan_.settings);
+    if (random.OneIn(10)) family.locality_group = "nowhere";
+    Log(Cat("AddFamily ", table, " ", name, " in \"", family.locality_group, "\"",
+            Describe(family.gc)));
+    const absl::Status status = database_->AddFamily(table, name, family);
+    if (family.locality_group == "nowhere") {
+      if (status.ok()) Check("AddFamily to a missing group: OK");
+    } else if (model.schema().families.contains(name)) {
+      Expect(absl::StatusCode::kAlreadyExists, status, "AddFamily");
+    } else if (Check(status, "AddFamily")) {
+      model.AddFamily(name, family);
+    }
+  }
+  void DropFamily(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    cursor_.reset();
+    ModelTable& model = model_.tables.at(table);
+    const std::string name = RandomFamilyName(random);
+    const bool there = model.schema().families.contains(name);
+    if (there && model.schema().families.size() == 1) return Log("(the last family is kept)");
+    Log(Cat("DropFamily ", table, " ", name));
+    const absl::Status status = database_->DropFamily(table, name);
+    if (!there) return Expect(absl::StatusCode::kNotFound, status, "DropFamily");
+    if (Check(status, "DropFamily")) model.DropFamily(name);
+  }
+  void UpdateFamily(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    cursor_.reset();
+    ModelTable& model = model_.tables.at(table);
+    const std::string name =
+        random.OneIn(20) ? RandomFamilyName(random) : ExistingFamily(random, model);
+    Family family;
+    const bool there = model.schema().families.contains(name);
+    if (there) family = model.schema().families.at(name);
+    FamilyUpdate update;
+    if (!random.OneIn(10)) update.gc = family.gc = RandomGcRule(random, plan_.settings);
+    Log(Cat("UpdateFamily ", table, " ", name,
+            update.gc.has_value() ? Describe(*update.gc) : " without a change"));
+    const absl::Status status = database_->UpdateFamily(table, name, update);
+    if (!there) {
+      Expect(absl::StatusCode::kNotFound, status, "UpdateFamily");
+    } else if (Check(status, "UpdateFamily")) {
+      model_.UpdateFamily(table, name, family, clock_.micros());
+    }
+  }
+  void SetLocalityGroup(Random& random) {
+    static const std::vector<std::string> kNames = {"default", "g1", "g2", "g3"};
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const std::string name = random.Pick(kNames);
+    const LocalityGroup group = RandomLocalityGroup(random);
+    Log(Cat("SetLocalityGroup ", table, " ", name));
+    if (Check(database_->SetLocalityGroup(table, name, group), "SetLocalityGroup")) {
+      model_.tables.at(table).SetLocalityGroup(name, group);
+    }
+  }
+
+  void SetSplitRule(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const SplitRule rule = RandomSplitRule(random);
+    Log(Cat("SetSplitRule ", table, " ", rule.tablet_size, ", ", rule.merge_size));
+    if (Check(database_->SetSplitRule(table, rule), "SetSplitRule")) {
+      model_.tables.at(table).SetSplitRule(rule);
+    }
+  }
+
+  void CompareSchemas() {
+    absl::StatusOr<std::vector<std::string>> tables = database_->ListTables();
+    if (!Check(tables.status(), "ListTables")) return;
+    std::vector<std::string> expected;
+    for (const auto& [name, table] : model_.tables) expected.push_back(name);
+    if (*tables != expected) return Check("ListTables: not the existing tables");
+    for (const auto& [name, table] : model_.tables) {
+      absl::StatusOr<TableSchema> schema = database_->GetSchema(name);
+      if (!Check(schema.status(), "GetSchema")) return;
+      // The group "default" exists even if no schema defined it.
+      TableSchema set = table.schema();
+      set.locality_groups.try_emplace("default");
+      for (auto& [family, settings] : set.families) {
+        if (settings.locality_group.empty()) settings.locality_group = "default";
+      }
+      if (*schema != set) Check(Cat("GetSchema of ", name, ": not what was set"));
+    }
+  }
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CLIENT_MODEL_SCHEMA_STEPS_H_

@@ -1,0 +1,233 @@
+// The steps of a model test that write, with one thread or with several.
+#ifndef BIGTABLE_TESTS_CLIENT_MODEL_WRITE_STEPS_H_
+#define BIGTABLE_TESTS_CLIENT_MODEL_WRITE_STEPS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
+#include "bigtable/bigtable.h"
+
+#include "base/strings.h"
+#include "client/model_mutations.h"
+#include "client/model_names.h"
+#include "client/model_schemas.h"
+#include "client/model_tablet_steps.h"
+#include "client/model_writers.h"
+#include "support/model.h"
+#include "support/random.h"
+
+namespace bigtable {
+
+// One thread at a time.
+class ModelWriteSteps : public ModelTabletSteps {
+ protected:
+  using ModelTabletSteps::ModelTabletSteps;
+
+  WriteOptions RandomWriteOptions(Random& random) const {
+    return bigtable::RandomWriteOptions(random, plan_.settings);
+  }
+  static std::string Describe(const ModelMutation& mutation) {
+    using Kind = ModelOperation::Kind;
+    std::string text = Quoted(std::string_view(mutation.row).substr(0, 20));
+    for (const ModelOperation& op : mutation.operations) {
+      const std::string column = Cat(op.family, ":", absl::CHexEscape(op.qualifier.substr(0, 20)),
+                                     "@", op.timestamp ? Cat(*op.timestamp) : std::string("now"));
+      switch (op.kind) {
+        case Kind::kSet:
+          absl::StrAppend(&text, " Set ", column, "=",
+                          Quoted(std::string_view(op.value).substr(0, 12)), "/", op.value.size());
+          break;
+        case Kind::kDeleteColumn:
+          absl::StrAppend(&text, " Delete ", op.family, ":",
+                          absl::CHexEscape(op.qualifier.substr(0, 20)));
+          break;
+        case Kind::kDeleteCell:
+          absl::StrAppend(&text, " DeleteCell ", column);
+          break;
+        case Kind::kDeleteFamily:
+          absl::StrAppend(&text, " DeleteFamily ", op.family);
+          break;
+        case Kind::kDeleteRow:
+          absl::StrAppend(&text, " DeleteRow");
+          break;
+      }
+    }
+    return text;
+  }
+  void Applied(const std::string& table, const ModelMutation& mutation,
+               const absl::Status& status) {
+    ++operations_;
+    if (model_.Apply(table, clock_.micros(), mutation)) {
+      Check(status, "Apply");
+    } else {
+      Expect(absl::StatusCode::kNotFound, status, "Apply to a missing family");
+    }
+  }
+  void Apply(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    ApplyOne(table, RandomMutation(random, model_.tables.at(table), clock_.micros()),
+             RandomWriteOptions(random));
+  }
+  void ApplyLarge(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    ApplyOne(table, RandomLargeMutation(random, model_.tables.at(table), clock_.micros()),
+             RandomWriteOptions(random));
+  }
+  void ApplyOne(const std::string& table, const ModelMutation& mutation,
+                const WriteOptions& options) {
+    Log(Cat("Apply ", table, " ", Describe(mutation)));
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    Applied(table, mutation, engine->Apply(mutation.Make(), options));
+  }
+  // An invalid mutation is not applied at all, even if most of it is valid. The other mutations of
+  // its batch are applied.
+  void ApplyInvalid(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const ModelTable& model = model_.tables.at(table);
+    ModelMutation mutation = RandomMutation(random, model, clock_.micros());
+    if (!model.Accepts(mutation)) return Log("(for two reasons)");
+    RowMutation made = mutation.Make();
+    Spoil(random, model, &made);
+    Log(Cat("Apply with something invalid ", table, " ", Describe(mutation)));
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    if (random.OneIn(2)) {
+      return Expect(absl::StatusCode::kInvalidArgument,
+                    engine->Apply(made, RandomWriteOptions(random)), "Apply, invalid");
+    }
+    std::vector<ModelMutation> others;
+    for (int i = 0; i < 2; ++i) others.push_back(RandomMutation(random, model, clock_.micros()));
+    if (plan_.settings.messages) TakeNoServerTime(&others);
+    script_.back() += Cat("\n    between ", Describe(others[0]), " and ", Describe(others[1]));
+    const std::vector<RowMutation> batch = {others[0].Make(), made, others[1].Make()};
+    const std::vector<absl::Status> statuses =
+        engine->ApplyBatch(batch, RandomWriteOptions(random));
+    if (statuses.size() != batch.size()) return Check("ApplyBatch: not a status for each");
+    Applied(table, others[0], statuses[0]);
+    Expect(absl::StatusCode::kInvalidArgument, statuses[1], "ApplyBatch, an invalid one");
+    Applied(table, others[1], statuses[2]);
+  }
+  void ApplyBatch(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    std::vector<ModelMutation> mutations;
+    for (int64_t i = random.Between(1, 30); i > 0; --i) {
+      mutations.push_back(RandomMutation(random, model_.tables.at(table), clock_.micros()));
+    }
+    if (plan_.settings.messages) TakeNoServerTime(&mutations);
+    ApplyTogether(table, mutations, RandomWriteOptions(random));
+  }
+  // The row of a batch that takes the server's time first is not specified. It differs if a client
+  // has not noticed yet that tablets were merged.
+  void TakeNoServerTime(std::vector<ModelMutation>* mutations) const {
+    for (ModelMutation& mutation : *mutations) {
+      for (ModelOperation& op : mutation.operations) {
+        if (op.kind == ModelOperation::Kind::kSet && !op.timestamp) op.timestamp = clock_.micros();
+      }
+    }
+  }
+  // Enough to fill one or two memtables.
+  void Fill(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    std::vector<ModelMutation> mutations;
+    for (int64_t i = random.Between(20, 80); i > 0; --i) {
+      ModelOperation op;
+      op.family = ExistingFamily(random, model_.tables.at(table));
+      op.qualifier = RandomQualifier(random);
+      op.timestamp = RandomTimestamp(random, clock_.micros());
+      op.value = random.Bytes(random.Below(2 << 10));
+      mutations.push_back({RandomRow(random), {std::move(op)}});
+    }
+    ApplyTogether(table, mutations, RandomWriteOptions(random));
+  }
+  void ApplyTogether(const std::string& table, const std::vector<ModelMutation>& mutations,
+                     const WriteOptions& options) {
+    Log(Cat("ApplyBatch ", table, ":"));
+    std::vector<RowMutation> made;
+    for (const ModelMutation& mutation : mutations) {
+      script_.back() += "\n    " + Describe(mutation);
+      made.push_back(mutation.Make());
+    }
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    const std::vector<absl::Status> statuses = engine->ApplyBatch(made, options);
+    if (statuses.size() != mutations.size()) return Check("ApplyBatch: not a status for each");
+    for (size_t i = 0; i < mutations.size(); ++i) Applied(table, mutations[i], statuses[i]);
+  }
+
+  // --- Several threads ---
+
+  void WriteConcurrently(Random& random) {
+    std::map<std::string, Table*> tables;
+    for (const auto& [name, model] : model_.tables) {
+      if (Table* const table = TableOf(name)) tables.emplace(name, table);
+    }
+    if (!ok() || tables.empty()) return Log("(no table)");
+    ModelWriters writers(random, database_.get(), tables, model_, clock_.micros(), plan_.settings,
+                         ++concurrent_steps_);
+    Log(Cat("Write concurrently: ", writers.Describe()));
+    for (int64_t i = random.Between(0, 12); ok() && i > 0; --i) DoBeside(random);
+    writers.Join();
+    operations_ += writers.operations();
+    reads_ += writers.reads();
+    Check(writers.Settle(&model_));
+    if (ok()) StampTablets(writers.shared_table(), writers.server_time());
+    if (ok()) CompareAll();
+  }
+  // An operation that must not change the result of concurrent writes, or of reads of older data.
+  void DoBeside(Random& random) {
+    switch (random.Below(8)) {
+      case 0:
+      case 1:
+        return Rewrite(random, /*compact=*/false);
+      case 2:
+        return Rewrite(random, /*compact=*/true);
+      case 3:
+        return SplitTablet(random);
+      case 4:
+        return MergeTablets(random);
+      case 5:
+        return MoveTablet(random);
+      case 6:
+        return AdvanceCursor(random);
+      default:
+        if (!snapshots_.empty()) CompareAll(&random.Pick(snapshots_));
+    }
+  }
+  // Sets the clock past the times that the servers gave to the threads' writes, and writes one row
+  // to each tablet, so that the model knows again which times the servers of the table give.
+  void StampTablets(const std::string& table, int64_t last_server_time) {
+    if (last_server_time == 0) return;
+    clock_.Set(std::max(clock_.micros(), last_server_time + 1));
+    if (plan_.settings.expiry) cursor_.reset();
+    Log(Cat("The clock is ", clock_.micros()));
+    const ModelTable& model = model_.tables.at(table);
+    if (model.HasOwnWill()) return;
+    const std::string family = model.schema().families.begin()->first;
+    for (const std::string& begin : model.TabletBegins()) {
+      const std::string row = begin.empty() ? std::string(1, '\0') : begin;
+      if (ok()) ApplyOne(table, {row, {{.family = family, .value = "stamp"}}}, {});
+    }
+  }
+
+ private:
+  uint64_t concurrent_steps_ = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CLIENT_MODEL_WRITE_STEPS_H_
