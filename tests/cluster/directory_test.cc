@@ -1,4 +1,4 @@
-// Where things are in a database's directory. These names are on disk: never change them.
+// The file names of a database's directory. These names are on disk: never change them.
 #include "cluster/directory.h"
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace bigtable {
 namespace {
 
-TEST(DatabaseDirectoryTest, EverythingHasItsPlace) {
+TEST(DatabaseDirectoryTest, FilesHaveTheirPaths) {
   const DatabaseDirectory directory("/data/db");
   EXPECT_EQ(directory.path(), "/data/db");
   EXPECT_EQ(directory.lock_file(), "/data/db/LOCK");
@@ -21,7 +21,7 @@ TEST(DatabaseDirectoryTest, EverythingHasItsPlace) {
   EXPECT_EQ(directory.sstable(1234567890123), "/data/db/sst/1234567890123.sst");
 }
 
-TEST(DatabaseDirectoryTest, AnSSTablesNumberComesBackFromItsName) {
+TEST(DatabaseDirectoryTest, AnSSTablesNameContainsItsNumber) {
   const DatabaseDirectory directory("/db");
   for (const uint64_t number : {uint64_t{1}, uint64_t{99999999}, uint64_t{100000000}, UINT64_MAX}) {
     const std::string path = directory.sstable(number);

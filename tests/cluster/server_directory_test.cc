@@ -1,4 +1,4 @@
-// Which tablet servers there were, and that no two ever have the same name.
+// The servers that have files or logs, and the rule that no two servers ever have the same name.
 #include "cluster/server_directory.h"
 
 #include <memory>
@@ -32,7 +32,7 @@ class ServerDirectoryTest : public testing::Test {
     ASSERT_OK(file_system_.SyncDirectory("/"));
     ASSERT_OK(Open());
   }
-  // As a new process would.
+  // Reads the directory as a new process would.
   absl::Status Open() {
     servers_.reset();
     session_.reset();
@@ -62,12 +62,12 @@ class ServerDirectoryTest : public testing::Test {
   std::unique_ptr<ServerDirectory> servers_;
 };
 
-TEST_F(ServerDirectoryTest, AtFirstThereAreNone) {
+TEST_F(ServerDirectoryTest, ANewDirectoryHasNoServers) {
   EXPECT_THAT(servers_->Servers(ServerRole::kMetadata), IsEmpty());
   EXPECT_THAT(servers_->Servers(ServerRole::kUser), IsEmpty());
 }
 
-TEST_F(ServerDirectoryTest, ServersAreFoundAgainByKindFromOldToNew) {
+TEST_F(ServerDirectoryTest, ServersAreFoundAgainByRoleFromOldToNew) {
   for (int i = 0; i < 11; ++i) AddServer(i % 4 == 0 ? ServerRole::kMetadata : ServerRole::kUser);
   ASSERT_OK(Open());
   EXPECT_THAT(servers_->Servers(ServerRole::kMetadata),
@@ -77,12 +77,12 @@ TEST_F(ServerDirectoryTest, ServersAreFoundAgainByKindFromOldToNew) {
                           "server-10", "server-11"));
 }
 
-TEST_F(ServerDirectoryTest, TheLargestNumberIsThatOfAServerOrALog) {
+TEST_F(ServerDirectoryTest, LastNumberIsTheLargestOfServersAndLogs) {
   EXPECT_EQ(servers_->last_number(), 0u);
   ASSERT_OK(session_->Write("servers/metadata-2", ""));
   ASSERT_OK(Open());
   EXPECT_EQ(servers_->last_number(), 2u);
-  CreateLog("server-41");  // its server was not added, or is removed already
+  CreateLog("server-41");  // its server was not added, or was removed already
   ASSERT_OK(Open());
   EXPECT_EQ(servers_->last_number(), 41u);
 }
@@ -97,13 +97,13 @@ TEST_F(ServerDirectoryTest, ARemovedServerAndItsLogAreGone) {
   EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre(second));
 }
 
-TEST_F(ServerDirectoryTest, OnlyLogsWithoutAServerAndOfNoneThatLivesAreSwept) {
+TEST_F(ServerDirectoryTest, OnlyLogsWithoutAFileAndWithoutALiveServerAreSwept) {
   const std::string user = AddServer(ServerRole::kUser),
                     metadata = AddServer(ServerRole::kMetadata);
   CreateLog("server-41");
-  CreateLog("server-42");  // whose server is about to write its file
+  CreateLog("server-42");  // its server is about to write its file
   for (const std::string name : {"lost+found", "server-", "server-07", "server-7.bak"}) {
-    ASSERT_OK(file_system_.CreateDirectory(directory_.logs() + "/" + name));  // somebody else's
+    ASSERT_OK(file_system_.CreateDirectory(directory_.logs() + "/" + name));  // not the database's
   }
   ASSERT_OK(Open());
   std::vector<std::string> others;
@@ -115,8 +115,9 @@ TEST_F(ServerDirectoryTest, OnlyLogsWithoutAServerAndOfNoneThatLivesAreSwept) {
   EXPECT_THAT(logs, ElementsAre(metadata, user, "server-42"));
 }
 
-// The server's file is there as long as its log is needed: it comes last and goes first.
-TEST_F(ServerDirectoryTest, AfterAPowerLossAServerThatIsThereHasItsLog) {
+// The server's file is written last and removed first, so while it exists, so does the log that it
+// requires.
+TEST_F(ServerDirectoryTest, AfterAPowerLossAServerWithAFileHasItsLog) {
   const std::string name = AddServer(ServerRole::kUser);
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     const auto found = file_system_.CrashClone(seed);
@@ -156,7 +157,7 @@ TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotFenced) {
   EXPECT_OK(servers_->Fence("server-41"));  // has only a log, if anything
 }
 
-TEST_F(ServerDirectoryTest, WhatAFencedServerHasAcknowledgedIsNotedOnce) {
+TEST_F(ServerDirectoryTest, TheLastMutationOfAFencedServerIsNotedOnce) {
   const std::string name = AddServer(ServerRole::kUser);
   ASSERT_OK(Open());
   const auto show = [&]() -> std::string {
@@ -170,7 +171,7 @@ TEST_F(ServerDirectoryTest, WhatAFencedServerHasAcknowledgedIsNotedOnce) {
   EXPECT_EQ(show(), "all");
   ASSERT_OK(servers_->NoteLast(name, 77));
   EXPECT_EQ(show(), "77");
-  ASSERT_OK(servers_->NoteLast(name, 78));  // a later master, which knows no better
+  ASSERT_OK(servers_->NoteLast(name, 78));  // a later master, with another number
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "77");
   ASSERT_OK(servers_->NoteLast("server-41", 7));  // has no file
@@ -184,8 +185,8 @@ TEST_F(ServerDirectoryTest, WhatAFencedServerHasAcknowledgedIsNotedOnce) {
   }
 }
 
-// Once its file is gone, the log would be read as a whole.
-TEST_F(ServerDirectoryTest, TheLogOfOneWhoseLastMutationIsNotedGoesBeforeItsFile) {
+// Without its file, the whole log would be read.
+TEST_F(ServerDirectoryTest, AfterNoteLastTheLogIsRemovedBeforeTheFile) {
   for (int call = 0; call < 2; ++call) {
     const std::string name = AddServer(ServerRole::kUser);
     ASSERT_OK(Open());
@@ -207,7 +208,7 @@ TEST_F(ServerDirectoryTest, TheLogOfOneWhoseLastMutationIsNotedGoesBeforeItsFile
   }
 }
 
-TEST_F(ServerDirectoryTest, ADamagedServerIsNotPassedOver) {
+TEST_F(ServerDirectoryTest, ADamagedServerFileIsAnError) {
   const std::string path = "/db/lockservice/servers/" + AddServer(ServerRole::kUser);
   file_system_.SetContents(path, "rubbish");
   EXPECT_STATUS(kDataLoss, path, Open());

@@ -1,4 +1,4 @@
-// A file that several tablets name is removed with the last of them, whoever that is.
+// The last tablet to drop its reference removes a shared file, whichever tablet that is.
 #include "cluster/shared_files.h"
 
 #include "gtest/gtest.h"

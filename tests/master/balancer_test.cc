@@ -25,7 +25,7 @@ TabletLoad Load(int number, size_t server, uint64_t bytes, absl::Duration call_t
 
 class BalancerTest : public testing::Test {
  protected:
-  // The look after the first one, ten seconds later.
+  // The second look, ten seconds after the first.
   std::optional<Balancer::Move> Look(const std::vector<TabletLoad>& tablets, size_t servers) {
     now_ = now_ + absl::Seconds(10);
     return balancer_.Look(tablets, servers, now_);
@@ -43,13 +43,13 @@ TEST_F(BalancerTest, TheFirstLookMovesNothing) {
   EXPECT_EQ(move->to, 1u);
 }
 
-TEST_F(BalancerTest, MovesWhatBringsServersClosest) {
+TEST_F(BalancerTest, MovesTheTabletThatBringsServersClosest) {
   const std::vector<TabletLoad> tablets = {Load(0, 0, 6 * kGigabyte), Load(1, 0, kGigabyte),
                                            Load(2, 0, 3 * kGigabyte), Load(3, 2, 2 * kGigabyte)};
   Look(tablets, 3);
   const auto move = Look(tablets, 3);
   ASSERT_TRUE(move.has_value());
-  EXPECT_EQ(move->tablet, 0u);  // 4, 6 and 2: with the 3 it would be 7, 3 and 2
+  EXPECT_EQ(move->tablet, 0u);  // 4, 6 and 2; with tablet 3 it would be 7, 3 and 2
   EXPECT_EQ(move->to, 1u);
 }
 
@@ -64,7 +64,7 @@ TEST_F(BalancerTest, LeavesSmallDatabasesThatAreNotBusyAlone) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(Look(tablets, 2).has_value());
 }
 
-TEST_F(BalancerTest, MovesWhatIsBusyAwayFromWhatIsBusy) {
+TEST_F(BalancerTest, MovesABusyTabletAwayFromAnother) {
   absl::Duration busy;
   std::optional<Balancer::Move> move;
   for (int i = 0; i < 3 && !move.has_value(); ++i) {
@@ -76,15 +76,15 @@ TEST_F(BalancerTest, MovesWhatIsBusyAwayFromWhatIsBusy) {
   EXPECT_LE(move->tablet, 1u);
 }
 
-TEST_F(BalancerTest, WhatWasBusyLongAgoIsForgotten) {
+TEST_F(BalancerTest, OldCallTimeIsForgotten) {
   const auto look = [&] {
     return Look({Load(0, 0, 1 << 20, absl::Hours(1)), Load(1, 0, 1 << 20, absl::Hours(1))}, 2);
   };
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(look().has_value());
 }
 
-// Whatever there is, each move makes servers more alike, and there is a last one.
-TEST_F(BalancerTest, RandomLoadsComeToRest) {
+// Each move makes the servers more alike, and the moves come to an end.
+TEST_F(BalancerTest, RandomLoadsBecomeStable) {
   ForEachSeed(200, [&](uint64_t seed) {
     Random random(seed);
     const size_t servers = 1 + random.Below(6);

@@ -1,5 +1,5 @@
-// What opening does with what is left over, and that what is missing or damaged is an error that
-// names it, and never a smaller database.
+// The opening of a database: it removes leftovers, and reports missing or damaged files as errors
+// that name them. It never opens a part of a database.
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ class OpeningTest : public DatabaseFixture {
     ASSERT_NO_FATAL_FAILURE(Open());
     TableSchema schema;
     schema.locality_groups["default"].compaction =
-        CompactionStyle::kNone;  // files stay as they are
+        CompactionStyle::kNone;  // files are not rewritten
     schema.families["f"] = {};
     Table* const table = CreateTable("t", schema);
     Set(table, "row", "f:q", 1, "flushed");
@@ -37,7 +37,7 @@ class OpeningTest : public DatabaseFixture {
     database_.reset();
   }
   void ExpectWhole() { EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), kWhole); }
-  // Opening again, for writing and read-only, must fail with this.
+  // Opening again, for writing and read-only, must fail with this error.
   void ExpectRefused(absl::StatusCode code, std::string_view part) {
     for (const bool read_only : {true, false}) {
       DatabaseOptions options = Options();
@@ -59,7 +59,7 @@ class OpeningTest : public DatabaseFixture {
     file_system_->SetContents(path, bytes);
   }
 
-  // The tables that METADATA of a closed database has rows of.
+  // The tables that have rows in METADATA of a closed database.
   std::vector<uint64_t> TablesOfMetadata() {
     DatabaseOptions options = Options();
     options.read_only = true;
@@ -73,9 +73,9 @@ class OpeningTest : public DatabaseFixture {
   static constexpr const char* kWhole = "f:q@2=logged f:q@1=flushed";
 };
 
-// --- What is left over ---
+// --- Leftovers ---
 
-TEST_F(OpeningTest, SSTablesThatNothingNamesAreSwept) {
+TEST_F(OpeningTest, SSTablesThatNoTabletNamesAreSwept) {
   ASSERT_NO_FATAL_FAILURE(Close());
   const std::vector<std::string> before = Files("/sst/");
   file_system_->SetContents("/db/sst/00000099.sst", "what a crash left");
@@ -91,10 +91,10 @@ TEST_F(OpeningTest, SSTablesThatNothingNamesAreSwept) {
 TEST_F(OpeningTest, ATableOfMetadataWithoutASchemaIsSweptWithItsSSTables) {
   ASSERT_NO_FATAL_FAILURE(Close());
   std::vector<std::string> of_table = Files("/sst/");
-  of_table.resize(of_table.size() - 4);  // METADATA's and its root's, which were written last
+  of_table.resize(of_table.size() - 4);  // the last ones are METADATA's and its root's
   ASSERT_EQ(of_table.size(), 2u);
   EXPECT_EQ(TablesOfMetadata().size(), 1u);
-  // Where a deletion was cut short.
+  // As after an interrupted deletion.
   ASSERT_OK(SmallFiles(file_system_.get(), "/db/lockservice").Remove("schema/t"));
   Open();
   EXPECT_STATUS(kNotFound, "there is no table \"t\"", database_->OpenTable("t"));
@@ -102,14 +102,14 @@ TEST_F(OpeningTest, ATableOfMetadataWithoutASchemaIsSweptWithItsSSTables) {
   for (const std::string& file : of_table) EXPECT_FALSE(file_system_->FileExists(file)) << file;
   EXPECT_TRUE(TablesOfMetadata().empty());
   Open();
-  // A table of that name begins with nothing.
+  // A new table of that name is empty.
   Table* const table = CreateTable("t", {"f"});
   EXPECT_EQ(Show(table->ReadRow("row")), "");
   Reopen();
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "");
 }
 
-TEST_F(OpeningTest, LogsWithoutAServerAreSweptAndTheirNamesNotUsedAgain) {
+TEST_F(OpeningTest, LogsWithoutAServerAreSweptAndTheirNamesAreNotReused) {
   ASSERT_NO_FATAL_FAILURE(Close());
   file_system_->SetContents("/db/log/server-77/STATE.tmp", "what a crash left");
   Open();
@@ -137,9 +137,9 @@ TEST_F(OpeningTest, AnOpeningTakesOverFromServersThatDied) {
   }
 }
 
-// --- What is missing ---
+// --- Missing files ---
 
-TEST_F(OpeningTest, ALogWhoseServerFileIsLostIsReadAllTheSame) {
+TEST_F(OpeningTest, ALogWithoutAServerFileIsStillRead) {
   Kill();
   for (const std::string& file : Files("/servers/")) ASSERT_OK(file_system_->RemoveFile(file));
   ASSERT_NO_FATAL_FAILURE(Open());
@@ -160,7 +160,7 @@ TEST_F(OpeningTest, EveryMissingSSTableIsDataLossThatNamesIt) {
   ExpectWhole();
 }
 
-TEST_F(OpeningTest, AnSSTableInAnothersPlaceIsDataLossThatNamesIt) {
+TEST_F(OpeningTest, AnSSTableUnderAnotherNameIsDataLossThatNamesIt) {
   ASSERT_NO_FATAL_FAILURE(Close());
   const std::vector<std::string> files = Files("/sst/");
   ASSERT_GE(files.size(), 2u);
@@ -179,16 +179,16 @@ TEST_F(OpeningTest, AMissingLogOfAServerThatDiedIsDataLossThatNamesIt) {
     for (const std::string& file : Files(log)) ASSERT_OK(file_system_->RemoveFile(file));
     ExpectRefused(absl::StatusCode::kDataLoss, log);  // an empty directory
     ASSERT_OK(file_system_->RemoveDirectory(log));
-    ExpectRefused(absl::StatusCode::kDataLoss, log);  // and none
+    ExpectRefused(absl::StatusCode::kDataLoss, log);  // no directory
     file_system_ = sound->CrashClone(1, Unsynced::kEverything);
     Open();
     ExpectWhole();
   }
 }
 
-// Nothing in the log itself says how far it was synced, but METADATA does.
-TEST_F(OpeningTest, ALogThatEndsBeforeWhatWasSyncedIsDataLossThatNamesIt) {
-  // What is not written out yet, and so has to be safe in the log before younger mutations are.
+// The log itself does not contain the position to which it was synced, but METADATA does.
+TEST_F(OpeningTest, ALogThatEndsBeforeItsSyncedPositionIsDataLossThatNamesIt) {
+  // This mutation is not flushed, so the log must be synced before later mutations are flushed.
   Set(CreateTable("u", {"f"}), "row", "f:q", 1, "v");
   Set(OpenTable("t"), "other", "f:q", 1, "v");
   ASSERT_OK(database_->Flush("t"));
@@ -221,7 +221,7 @@ TEST_F(OpeningTest, AMissingRootIsDataLossThatNamesItAndSweepsNothing) {
   EXPECT_EQ(file_system_->AllFiles(), before);
 }
 
-// A database that was just created looks so, but for what else there is.
+// A new database looks the same, except for its other files.
 TEST_F(OpeningTest, ARootWithoutTabletsIsDataLossAndSweepsNothing) {
   ASSERT_NO_FATAL_FAILURE(Close());
   SmallFiles files(file_system_.get(), "/db/lockservice");
@@ -231,7 +231,7 @@ TEST_F(OpeningTest, ARootWithoutTabletsIsDataLossAndSweepsNothing) {
   EXPECT_EQ(Files("/sst/"), before);
 }
 
-// --- What is damaged ---
+// --- Damaged files ---
 
 TEST_F(OpeningTest, EveryDamagedSmallFileIsDataLossThatNamesIt) {
   Kill();
@@ -240,7 +240,7 @@ TEST_F(OpeningTest, EveryDamagedSmallFileIsDataLossThatNamesIt) {
   const std::unique_ptr<InMemoryFileSystem> sound =
       file_system_->CrashClone(1, Unsynced::kEverything);
   for (const std::string& file : files) {
-    // A fresh one each time: a refused opening may have taken over from METADATA's old server.
+    // A new copy each time: a refused opening may have taken over from METADATA's old server.
     file_system_ = sound->CrashClone(1, Unsynced::kEverything);
     Damage(file);
     ExpectRefused(absl::StatusCode::kDataLoss, file);
@@ -259,11 +259,11 @@ TEST_F(OpeningTest, ARefusedOpeningLeavesEverythingForTheNext) {
   ExpectWhole();
 }
 
-// --- Power lost on the way ---
+// --- Power loss during an opening ---
 
-// Tablets are written out one by one: what is in the dead process's log, and was not synced, must
-// not be found in part, a later mutation without an earlier one.
-TEST(OpeningPowerLossTest, WhatIsTakenOverIsAPrefix) {
+// Tablets are flushed one by one. Unsynced mutations of the dead process's log must not be found in
+// part: a later mutation requires all earlier ones.
+TEST(OpeningPowerLossTest, TakenOverMutationsAreAPrefix) {
   TestClock clock(1000);
   int with_all = 0, with_nothing = 0;
   bool failed = true;
@@ -285,7 +285,7 @@ TEST(OpeningPowerLossTest, WhatIsTakenOverIsAPrefix) {
     schema.families["f"] = {};
     ASSERT_OK((*database)->CreateTable("t", schema, {.split_rows = {"b", "c"}}));
     ASSERT_OK_AND_ASSIGN(Table* const table, (*database)->OpenTable("t"));
-    // The last tablet is the last one that is loaded.
+    // The last tablet is loaded last.
     const std::vector<std::string> order = {"c", "b", "a"};
     for (const std::string& row : order) ASSERT_OK(table->Apply(RowMutation(row).Set("f:q", "v")));
     dying.FailCalls({}, absl::UnavailableError("the process is dead"));
@@ -308,21 +308,21 @@ TEST(OpeningPowerLossTest, WhatIsTakenOverIsAPrefix) {
     with_all += there == "cba" ? 1 : 0;
     with_nothing += there == "---" ? 1 : 0;
   }
-  // It was looked at before and after.
+  // Some faults came before anything was flushed, and some after everything was.
   EXPECT_GT(with_all, 5);
   EXPECT_GT(with_nothing, 5);
 }
 
-// --- Two at a time ---
+// --- Concurrent openings ---
 
-TEST_F(OpeningTest, WhoHasItOpenForWritingKeepsAllOthersOut) {
+TEST_F(OpeningTest, AnOpeningForWritingExcludesAllOthers) {
   ExpectRefused(absl::StatusCode::kFailedPrecondition, "/db/LOCK");
   ASSERT_NO_FATAL_FAILURE(Close());
   Open();
   ExpectWhole();
 }
 
-TEST_F(OpeningTest, ReadersKeepOnlyTheWriterOut) {
+TEST_F(OpeningTest, ReadOnlyOpeningsExcludeOnlyAWriter) {
   ASSERT_NO_FATAL_FAILURE(Close());
   DatabaseOptions options = Options();
   options.read_only = true;

@@ -1,4 +1,4 @@
-// The schemas of the tables, as they were written or with what is wrong with them.
+// The schemas of the tables are read back as they were written, or with an error.
 #include "master/schema_store.h"
 
 #include <memory>
@@ -45,7 +45,7 @@ class SchemaStoreTest : public testing::Test {
   SchemaStore store_{session_.get()};
 };
 
-TEST_F(SchemaStoreTest, SchemasComeBackInTheOrderOfTheirNames) {
+TEST_F(SchemaStoreTest, SchemasAreReadInTheOrderOfTheirNames) {
   ASSERT_OK_AND_ASSIGN(std::vector<TableLayout> none, store_.ReadAll());
   EXPECT_TRUE(none.empty());
   ASSERT_OK(store_.Write(Layout("web", 2)));
@@ -65,7 +65,7 @@ TEST_F(SchemaStoreTest, ARemovedSchemaIsGone) {
   EXPECT_STATUS(kNotFound, "web", store_.Remove("web"));
 }
 
-TEST_F(SchemaStoreTest, ADamagedSchemaIsNotPassedOver) {
+TEST_F(SchemaStoreTest, ADamagedSchemaIsAnError) {
   ASSERT_OK(store_.Write(Layout("users", 1)));
   ASSERT_OK(store_.Write(Layout("web", 2)));
   std::string bytes = file_system_.Contents("/ls/schema/web");
@@ -96,8 +96,9 @@ TEST_F(SchemaStoreTest, ASchemaOfVersion1HasTheDefaultRuleOfSplits) {
   layout.split = {.tablet_size = 1 << 20, .merge_size = 3, .prefix_length = 4};
   std::string bytes = layout.Encode();
   bytes[0] = 1;
-  // Two counts of past rules for each of three families, which have none; the names of their access
-  // lists, which are empty; a size of three bytes, one of one byte, a length of one.
+  // For each of three families, two counts of past rules (both zero) and the name of its access
+  // list (empty); and the split rule: a size of three bytes, one of one byte, and a length of one
+  // byte.
   bytes.resize(bytes.size() - 6 - 3 - 5);
   ASSERT_OK(session_->Write("schema/web", bytes));
   ASSERT_OK_AND_ASSIGN(const std::vector<TableLayout> read, store_.ReadAll());

@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(SplitRowsTest, TheTabletsHaveEveryRowBetweenThem) {
+TEST(SplitRowsTest, TheTabletsCoverEveryRow) {
   ASSERT_OK_AND_ASSIGN(const std::vector<RowRange> one, RangesBetween({}));
   EXPECT_THAT(one, ElementsAre(RowRange::All()));
   ASSERT_OK_AND_ASSIGN(const std::vector<RowRange> three, RangesBetween({"p", "d"}));
@@ -22,7 +22,7 @@ TEST(SplitRowsTest, TheTabletsHaveEveryRowBetweenThem) {
                                  RowRange::StartingAt("p")));
 }
 
-TEST(SplitRowsTest, ARowThatIsNoSplitIsNamed) {
+TEST(SplitRowsTest, AnInvalidSplitRowIsNamed) {
   EXPECT_STATUS(kInvalidArgument, "empty", RangesBetween({"a", ""}));
   EXPECT_STATUS(kInvalidArgument, "\"d\" is given twice", RangesBetween({"d", "a", "d"}));
   EXPECT_STATUS(kInvalidArgument, "65537", RangesBetween({std::string(65537, 'x')}));

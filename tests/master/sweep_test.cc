@@ -1,4 +1,4 @@
-// Files that no table names go while the database is open; those that one will name never do.
+// Files that no table names, and none will name, are removed while the database is open.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ namespace {
 using testing::Contains;
 using testing::Not;
 
-TEST(FileNumbersTest, WhatIsSettledIsBeforeAllWorkThatIsUnderWay) {
+TEST(FileNumbersTest, SettledNumbersPrecedeAllRunningWork) {
   FileNumbers numbers;
   numbers.AdvanceTo(7);
   EXPECT_EQ(numbers.Take(), 8);
@@ -68,15 +68,15 @@ class SweepTest : public DatabaseFixture {
   Table* table_ = nullptr;
 };
 
-TEST_F(SweepTest, WhatATableNamesStays) {
-  ASSERT_OK(database_->SplitTablet("t", "b"));  // which both halves name
+TEST_F(SweepTest, FilesThatATableNamesAreKept) {
+  ASSERT_OK(database_->SplitTablet("t", "b"));  // both halves name the file
   const std::vector<std::string> before = Files();
   ASSERT_OK(Sweep());
   EXPECT_EQ(Files(), before);
   ExpectWhole();
 }
 
-TEST_F(SweepTest, WhatCouldNotBeRemovedGoes) {
+TEST_F(SweepTest, FilesThatCouldNotBeRemovedAreRemovedLater) {
   Set(table_, "a", "f:q", 1, "v");
   ASSERT_OK(database_->Flush("t"));
   faulty_->FailCalls({{FileCall::kRemoveFile}, "/sst/"}, absl::UnavailableError("not now"));
@@ -88,8 +88,8 @@ TEST_F(SweepTest, WhatCouldNotBeRemovedGoes) {
   ExpectWhole();
 }
 
-// The files of a flush are there before METADATA names them.
-TEST_F(SweepTest, WhatIsBeingWrittenOutStays) {
+// The files of a flush exist before METADATA names them.
+TEST_F(SweepTest, FilesOfARunningFlushAreKept) {
   Set(table_, "c", "f:q", 1, "v");
   const size_t before = Files().size();
   faulty_->StallCalls({{FileCall::kLogSync}, "/log/metadata-"});
@@ -105,8 +105,8 @@ TEST_F(SweepTest, WhatIsBeingWrittenOutStays) {
   EXPECT_EQ(Show(table_->ReadRow("c")), "f:q@1=v");
 }
 
-// It may be named after a crash, though METADATA has refused it.
-TEST_F(SweepTest, WhatAFailedMutationMayNameStaysUntilThatIsClear) {
+// METADATA may name the file after a crash, although it refused the mutation.
+TEST_F(SweepTest, FilesOfAFailedMutationAreKeptUntilItsOutcomeIsKnown) {
   Set(table_, "c", "f:q", 1, "v");
   const std::vector<std::string> before = Files();
   faulty_->FailCalls({{FileCall::kLogSync}, "/log/metadata-"}, absl::UnavailableError("no sync"));
@@ -115,7 +115,7 @@ TEST_F(SweepTest, WhatAFailedMutationMayNameStaysUntilThatIsClear) {
   EXPECT_STATUS(kUnavailable, "no sync", Sweep());
   const std::vector<std::string> left = Files();
   ASSERT_EQ(left.size(), before.size() + 1);
-  // Resuming writes METADATA and the table out anew, and sweeps.
+  // Resume flushes METADATA and the table again, and sweeps.
   faulty_->ClearFaults();
   ASSERT_OK(database_->Resume());
   ASSERT_OK(database_->Flush("t"));

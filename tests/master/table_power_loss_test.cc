@@ -1,5 +1,5 @@
-// A table is created, deleted or changed, or it is not: the power is lost before each call of the
-// file system that such a change makes.
+// The creation, deletion and change of a table are atomic: the power is lost before each call of
+// the file system that such a change makes.
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ std::unique_ptr<Database> OpenOn(FileSystem* file_system) {
   DatabaseOptions options = TestOptions();
   options.memory_budget = MemoryBudget::kMinimum;
   options.log_segment_size = 64 << 10;
-  options.tablet_servers = 2;  // the second one is started for the second table
+  options.tablet_servers = 2;  // the second server is started for the second table
   options.file_system = file_system;
   absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
   EXPECT_OK(opened);
@@ -46,7 +46,7 @@ std::string ReadRow(Database* database, std::string_view table) {
 
 constexpr const char* kRow = "f:q@2=logged f:q@1=flushed";
 
-// A row of which a part is in SSTables.
+// Writes a row that is partly in SSTables.
 void Fill(Database* database, const std::string& name) {
   ASSERT_OK_AND_ASSIGN(Table * table, database->OpenTable(name));
   ASSERT_OK(table->Apply(RowMutation("row").Set("f:q", Timestamp(1), "flushed")));
@@ -55,8 +55,8 @@ void Fill(Database* database, const std::string& name) {
                          {.durability = Durability::kSync}));
 }
 
-// Makes a change of table "t", beside which there is a table "bystander", and loses power at each
-// call in turn. `check` is told whether the change was acknowledged, and looks at what is found.
+// Makes a change of table "t", beside a table "bystander", and loses power at each call in turn.
+// `check` gets whether the change was acknowledged, and checks the state that is found.
 void LosePowerAtEachCall(bool table_exists, const std::function<absl::Status(Database*)>& change,
                          const std::function<void(Database*, bool done)>& check) {
   const auto run = [&](uint64_t call, bool mapped) {
@@ -85,11 +85,11 @@ void LosePowerAtEachCall(bool table_exists, const std::function<absl::Status(Dat
       ASSERT_NO_FATAL_FAILURE(check(after.get(), done));
       ASSERT_OK(after->Close());
     }
-    database.reset();  // cannot close in order any more
+    database.reset();  // a clean close is not possible any more
   };
   for (const bool mapped : {true, false}) {
-    // The calls of the change, and some more, since the first that comes too late is not known:
-    // background threads make calls too.
+    // The calls of the change, and some more, because background threads make calls too, so the
+    // number of calls is not fixed.
     for (uint64_t call = 1; call <= 45; ++call) ASSERT_NO_FATAL_FAILURE(run(call, mapped));
   }
 }
@@ -98,7 +98,7 @@ bool IsThere(Database* database) {
   return database->ListTables().value() == std::vector<std::string>{"bystander", "t"};
 }
 
-TEST(TablePowerLossTest, ACreatedTableIsThereWholeOrNotAtAll) {
+TEST(TablePowerLossTest, ACreatedTableIsThereCompletelyOrNotAtAll) {
   int there = 0, missing = 0;
   LosePowerAtEachCall(
       false, [](Database* database) { return database->CreateTable("t", Schema()); },
@@ -119,7 +119,7 @@ TEST(TablePowerLossTest, ACreatedTableIsThereWholeOrNotAtAll) {
   EXPECT_GT(missing, 10);
 }
 
-TEST(TablePowerLossTest, ADeletedTableIsGoneOrAsItWas) {
+TEST(TablePowerLossTest, ADeletedTableIsGoneOrUnchanged) {
   int there = 0, missing = 0;
   LosePowerAtEachCall(
       true, [](Database* database) { return database->DeleteTable("t"); },
@@ -131,7 +131,7 @@ TEST(TablePowerLossTest, ADeletedTableIsGoneOrAsItWas) {
           ASSERT_EQ(ReadRow(database, "t"), kRow);
           ASSERT_OK(database->DeleteTable("t"));
         }
-        // What is left of it in the log or in METADATA is not the new table's.
+        // Leftovers in the log or in METADATA do not appear in the new table.
         ASSERT_OK(database->CreateTable("t", Schema()));
         ASSERT_EQ(ReadRow(database, "t"), "");
       });
@@ -153,8 +153,8 @@ TEST(TablePowerLossTest, AChangedSchemaIsTheOldOneOrTheNewOne) {
   EXPECT_GT(unchanged, 10);
 }
 
-// Creating the database itself: the last step is the root.
-TEST(TablePowerLossTest, ADatabaseIsThereOrCanBeCreated) {
+// The creation of the database itself: the root is its last step.
+TEST(TablePowerLossTest, ADatabaseExistsOrCanBeCreated) {
   for (uint64_t call = 1, last = 100; call <= last; ++call) {
     InMemoryFileSystem memory;
     FaultyFileSystem faulty(&memory);
