@@ -23,7 +23,7 @@ class StreamStatus {
   // `table`, which outlives this, and `stream` are for the message.
   StreamStatus(const TableImpl* table, std::string_view stream) : table_(table), stream_(stream) {}
   ~StreamStatus() {
-    if (!status_.ok() && !was_asked_) Report();
+    if (!status_.ok() && !was_checked_) Report();
   }
   StreamStatus(const StreamStatus&) = delete;
   StreamStatus& operator=(const StreamStatus&) = delete;
@@ -35,7 +35,7 @@ class StreamStatus {
   bool ok() const { return status_.ok(); }
   // For the program: the status counts as checked.
   const absl::Status& Check() const {
-    was_asked_ |= !status_.ok();
+    was_checked_ |= !status_.ok();
     return status_;
   }
 
@@ -46,17 +46,16 @@ class StreamStatus {
       if (pass) {
         table_->database->environment()->info_log.Error(
             "a ", stream_, " of table ", table_->name,
-            " ended early, and the program did not ask for its status: ",
-            ToStd(status_.ToString()));
+            " ended early, and the program did not check its status: ", ToStd(status_.ToString()));
       }
     }
-    ABSL_ASSERT(was_asked_ && "a stream of rows failed, and its status() was never asked");
+    ABSL_ASSERT(was_checked_ && "a stream of rows failed, and its status() was never checked");
   }
 
   const TableImpl* const table_;
   const std::string_view stream_;
   absl::Status status_;
-  mutable bool was_asked_ = false;
+  mutable bool was_checked_ = false;
 };
 
 }  // namespace bigtable

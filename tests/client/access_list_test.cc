@@ -1,5 +1,4 @@
-// Who may read and write what: tables that are opened in somebody's name, in place and through
-// messages.
+// Access lists: tables that are opened in the name of a caller, in place and through messages.
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -24,8 +23,8 @@ namespace {
 
 #define EXPECT_DENIED(part, expression) EXPECT_STATUS(kPermissionDenied, part, expression)
 
-// Families: "open", which everybody may read and write; "pages", which the crawler writes, and the
-// crawler and the search read; "staff", for the staff alone. Two tablets, on two servers.
+// Families: "open", which every caller may read and write; "pages", which the crawler writes, and
+// the crawler and the search read; "staff", for the staff alone. Two tablets, on two servers.
 class AccessListTest : public DatabaseFixture, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
@@ -78,7 +77,7 @@ TEST_P(AccessListTest, TheProgramItselfMayDoEverything) {
   EXPECT_EQ(Show(table->ReadRow("a")), "staff:s@2=4");
 }
 
-TEST_P(AccessListTest, WhoIsNamedMayReadOrWrite) {
+TEST_P(AccessListTest, ListedCallersMayReadOrWrite) {
   const auto write = [](Table* table, std::string_view column) {
     return table->Apply(RowMutation("a").Set(column, Timestamp(2), "new"));
   };
@@ -95,20 +94,20 @@ TEST_P(AccessListTest, WhoIsNamedMayReadOrWrite) {
             "open:o@2=new");
 }
 
-TEST_P(AccessListTest, WhoMayWriteMayNotReadForThat) {
+TEST_P(AccessListTest, AWriterMayNotReadUnlessListedAsAReader) {
   ASSERT_OK(database_->SetAccessList("pages-list", {.writers = {"crawler"}}));
   EXPECT_OK(As("crawler")->Apply(RowMutation("a").Set("pages:p", Timestamp(2), "new")));
   EXPECT_DENIED("as a reader", As("crawler")->ReadRow("a", Only("pages")));
 }
 
-TEST_P(AccessListTest, AMutationIsRefusedWhole) {
+TEST_P(AccessListTest, AMutationIsRefusedAsAWhole) {
   EXPECT_DENIED("\"staff\"", As("crawler")->Apply(RowMutation("a")
                                                       .Set("pages:p", Timestamp(2), "new")
                                                       .Set("staff:s", Timestamp(2), "new")));
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("a")), "open:o@1=1 pages:p@1=2 staff:s@1=3");
 }
 
-TEST_P(AccessListTest, EachMutationOfABatchHasItsOwnAnswer) {
+TEST_P(AccessListTest, EachMutationOfABatchHasItsOwnStatus) {
   std::vector<RowMutation> batch;
   for (const std::string row : {"a", "b", "y", "z"}) {
     batch.emplace_back(row);
@@ -123,7 +122,7 @@ TEST_P(AccessListTest, EachMutationOfABatchHasItsOwnAnswer) {
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("y")), "pages:p@2=new");
 }
 
-TEST_P(AccessListTest, ToDeleteARowOneMayWriteAllOfIt) {
+TEST_P(AccessListTest, DeletingARowRequiresWriteAccessToAllFamilies) {
   EXPECT_DENIED("\"staff\"", As("crawler")->Apply(RowMutation("a").DeleteRow()));
   EXPECT_OK(As("crawler")->Apply(RowMutation("a").DeleteFamily("pages")));
   EXPECT_DENIED("\"staff\"", As("crawler")->Apply(RowMutation("a").DeleteFamily("staff")));
@@ -134,11 +133,11 @@ TEST_P(AccessListTest, ToDeleteARowOneMayWriteAllOfIt) {
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("a")), "");
 }
 
-TEST_P(AccessListTest, AReadIsOfWhatItsFilterMayPass) {
+TEST_P(AccessListTest, AReadIsCheckedForTheFamiliesThatItsFilterMayPass) {
   EXPECT_DENIED("a filter can leave the family out", As("search")->ReadRow("a"));
   EXPECT_EQ(Show(As("search")->ReadRow("a", Filter::FamilyRegex("pages|open"))),
             "open:o@1=1 pages:p@1=2");
-  // What is counted is read.
+  // Cells that are only counted are read too.
   EXPECT_DENIED("\"staff\"",
                 As("search")->ReadRow("a", Filter::Chain(Filter::CellsRowLimit(2), Only("pages"))));
 }
@@ -170,25 +169,25 @@ TEST_P(AccessListTest, AStreamIsCheckedAgainAtTheNextTablet) {
   ASSERT_OK(database_->SetAccessList("pages-list", {}));
   int rows = 1;
   while (reader.Next()) ++rows;
-  EXPECT_LE(rows, 2);  // it is at the second tablet to know where the first row ends
+  EXPECT_LE(rows, 2);  // the stream looks at the second tablet to find the end of the first row
   EXPECT_DENIED("\"pages\"", reader.status());
 }
 
-TEST_P(AccessListTest, AChangeHoldsForEveryCallAfterIt) {
+TEST_P(AccessListTest, AChangeAppliesToEveryLaterCall) {
   for (int i = 0; i < 20; ++i) {
     ASSERT_OK(database_->SetAccessList("pages-list", {.readers = {"search"}}));
     ASSERT_OK(As("search")->ReadRow("a", Only("pages")));
     ASSERT_OK(database_->SetAccessList("pages-list", {.readers = {"others"}}));
     ASSERT_FALSE(As("search")->ReadRow("a", Only("pages")).ok());
   }
-  // So does a family's change to another list.
+  // A change of a family to another list does too.
   ASSERT_OK(database_->UpdateFamily("t", "pages", {.access_list = "staff-list"}));
   EXPECT_OK(As("staff")->ReadRow("a", Filter::FamilyRegex("pages|staff")));
   ASSERT_OK(database_->UpdateFamily("t", "pages", {.access_list = ""}));
   EXPECT_OK(As("stranger")->ReadRow("a", Only("pages")));
 }
 
-TEST_P(AccessListTest, CallersAreWhoTheyWereWhereverTheTabletIs) {
+TEST_P(AccessListTest, CallersKeepTheirNamesWhereverTheTabletIs) {
   Table* const table = As("search");
   const auto check = [&] {
     for (const std::string row : {"a", "z"}) {
@@ -205,7 +204,7 @@ TEST_P(AccessListTest, CallersAreWhoTheyWereWhereverTheTabletIs) {
   }
   ASSERT_OK(database_->MergeTablets("t", "c"));
   check();
-  // Another table of this name is not the one that was opened.
+  // A new table of this name is a different table.
   ASSERT_OK_AND_ASSIGN(const TableSchema schema, database_->GetSchema("t"));
   ASSERT_OK(database_->DeleteTable("t"));
   ASSERT_OK(database_->CreateTable("t", schema));
@@ -213,10 +212,10 @@ TEST_P(AccessListTest, CallersAreWhoTheyWereWhereverTheTabletIs) {
   EXPECT_DENIED("\"staff\"", As("search")->ReadRow("a"));
 }
 
-// After a change has returned nobody goes by what was before; while it is made, by one or the
-// other.
-TEST_P(AccessListTest, ConcurrentCallsGoByTheListThatIsThere) {
-  // 4n: search may not read; 4n + 2: it may; odd: that is being changed.
+// After a change has returned, no call uses the old list. During the change, a call uses one of the
+// two.
+TEST_P(AccessListTest, ConcurrentCallsUseTheCurrentList) {
+  // 4n: the search may not read. 4n + 2: it may. Odd: a change is being made.
   std::atomic<int> changes{0};
   std::atomic<int> allowed{0}, denied{0};
   std::atomic<bool> stop{false};
@@ -257,7 +256,7 @@ TEST_P(AccessListTest, ConcurrentCallsGoByTheListThatIsThere) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_P(AccessListTest, EverybodyMayBeNamed) {
+TEST_P(AccessListTest, AListMayNameAllCallers) {
   ASSERT_OK(database_->SetAccessList(
       "pages-list", {.readers = {AccessList::kEverybody}, .writers = {"crawler"}}));
   EXPECT_OK(As("stranger")->ReadRow("a", Only("pages")));
@@ -284,7 +283,7 @@ TEST_P(AccessListTest, ListsAreSetReadListedAndDeleted) {
   EXPECT_EQ(names, (std::vector<std::string>{"pages-list", "staff-list"}));
 }
 
-TEST_P(AccessListTest, AListThatAFamilyHasIsNotDeleted) {
+TEST_P(AccessListTest, AListThatAFamilyUsesIsNotDeleted) {
   EXPECT_STATUS(kFailedPrecondition, "family \"pages\" of table t",
                 database_->DeleteAccessList("pages-list"));
   ASSERT_OK(database_->UpdateFamily("t", "pages", {.access_list = "staff-list"}));
@@ -293,10 +292,10 @@ TEST_P(AccessListTest, AListThatAFamilyHasIsNotDeleted) {
   EXPECT_OK(database_->DeleteAccessList("staff-list"));
 }
 
-TEST_P(AccessListTest, AFamilyHasAListThatIsThere) {
-  const Family family = {.access_list = "nobody-has-set-it"};
+TEST_P(AccessListTest, AFamilysListMustExist) {
+  const Family family = {.access_list = "missing-list"};
   const auto refused = [](const absl::Status& status) {
-    EXPECT_STATUS(kNotFound, "\"nobody-has-set-it\"; there are: pages-list, staff-list", status);
+    EXPECT_STATUS(kNotFound, "\"missing-list\"; there are: pages-list, staff-list", status);
   };
   refused(database_->AddFamily("t", "new", family));
   refused(database_->UpdateFamily("t", "open", {.access_list = family.access_list}));
@@ -312,7 +311,7 @@ TEST_P(AccessListTest, AFamilyHasAListThatIsThere) {
   EXPECT_DENIED("\"new\"", As("search")->ReadRow("a", Only("new")));
 }
 
-TEST_P(AccessListTest, WhatCannotBeReadLetsNobodyIn) {
+TEST_P(AccessListTest, AnUnreadableListAdmitsNoCaller) {
   ASSERT_OK(As("search")->ReadRow("a", Only("pages")));
   ASSERT_OK(peer_->session()->Write("access/pages-list", "not a list"));
   EXPECT_STATUS(kFailedPrecondition, "\"pages-list\"", As("search")->ReadRow("a", Only("pages")));
@@ -326,7 +325,7 @@ TEST_P(AccessListTest, WhatCannotBeReadLetsNobodyIn) {
   EXPECT_OK(As("search")->ReadRow("a", Only("pages")));
 }
 
-TEST_P(AccessListTest, ListsAreThereAfterADeathAndForReaders) {
+TEST_P(AccessListTest, ListsSurviveACrashAndApplyToReadOnlyDatabases) {
   ASSERT_OK(database_->SetAccessList("pages-list", {.readers = {"late"}}));
   Kill();
   OpenHere(Options());
@@ -358,7 +357,7 @@ TEST_P(AccessListTest, TablesOfAllCallersAreCountedTogether) {
   EXPECT_EQ(calls().errors - before.errors, 1u);
 }
 
-TEST_P(AccessListTest, MetadataIsWrittenByTheProgramAlone) {
+TEST_P(AccessListTest, OnlyTheProgramWritesMetadata) {
   const std::shared_ptr<ServerHost> host = peer_->HostsOf(ServerRole::kMetadata)[0];
   const std::string row = MetadataRow({.table_id = uint64_t{1} << 40, .end_row = std::nullopt});
   RowMutation mutation(row);

@@ -16,7 +16,7 @@ namespace {
 
 class DatabaseBackgroundTest : public DatabaseFixture {};
 
-TEST_F(DatabaseBackgroundTest, CompactReclaimsWhatWasDeleted) {
+TEST_F(DatabaseBackgroundTest, CompactReclaimsTheSpaceOfDeletedRows) {
   Open();
   Table* const table = CreateTable("t", {"f"});
   for (int i = 0; i < 100; ++i) {
@@ -35,7 +35,7 @@ TEST_F(DatabaseBackgroundTest, CompactReclaimsWhatWasDeleted) {
   EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "");
 }
 
-TEST_F(DatabaseBackgroundTest, PausedCompactionsDoNotRunUntilTheyAreContinuedAsOften) {
+TEST_F(DatabaseBackgroundTest, PausedCompactionsRunAfterAsManyContinues) {
   DatabaseOptions options = Options();
   options.memtable_size = 64 << 10;
   Open(options);
@@ -78,7 +78,7 @@ TEST_F(DatabaseBackgroundTest, CompactWorksWhileCompactionsArePaused) {
 
 TEST_F(DatabaseBackgroundTest, CancelCompactionsEndsACompactOfAnotherThread) {
   DatabaseOptions options = Options();
-  options.compaction_rate = 100'000;  // half a minute for what follows
+  options.compaction_rate = 100'000;  // the compaction below takes half a minute at this rate
   Open(options);
   Table* const table = CreateTable("t", {"f"});
   for (int i = 0; i < 1500; ++i) {

@@ -39,7 +39,7 @@ class ScannerTest : public DatabaseFixture {
   Table* table_ = nullptr;
 };
 
-TEST_F(ScannerTest, AStreamBringsTheNewestVersionOfEachColumn) {
+TEST_F(ScannerTest, AStreamReturnsTheNewestVersionOfEachColumn) {
   Scanner scanner(table_);
   ScanStream* const stream = scanner.FetchColumnFamily("anchor");
 
@@ -49,7 +49,7 @@ TEST_F(ScannerTest, AStreamBringsTheNewestVersionOfEachColumn) {
 }
 
 // Figure 3 of the paper.
-TEST_F(ScannerTest, AStreamBringsAllAnchorsOfARow) {
+TEST_F(ScannerTest, AStreamReturnsAllAnchorsOfARow) {
   Scanner scanner(table_);
   ScanStream* stream;
   stream = scanner.FetchColumnFamily("anchor");
@@ -65,7 +65,7 @@ TEST_F(ScannerTest, AStreamBringsAllAnchorsOfARow) {
   EXPECT_EQ(printed, "a anchor:x 3 ax3\na anchor:x 2 ax2\na anchor:x 1 ax1\na anchor:y 1 ay1\n");
 }
 
-TEST_F(ScannerTest, MaxVersionsBringsTheNewestOnes) {
+TEST_F(ScannerTest, MaxVersionsReturnsTheNewestVersions) {
   Scanner scanner(table_);
   ScanStream* const stream = scanner.FetchColumnFamily("anchor");
   stream->SetMaxVersions(2);
@@ -74,7 +74,7 @@ TEST_F(ScannerTest, MaxVersionsBringsTheNewestOnes) {
   EXPECT_EQ(ShowStream(stream), "a/anchor:x@3=ax3 a/anchor:x@2=ax2 a/anchor:y@1=ay1");
 }
 
-TEST_F(ScannerTest, EachRestrictionOfColumnsLetsThroughWhatItSays) {
+TEST_F(ScannerTest, EachRestrictionOfColumnsPassesItsColumns) {
   const auto scan = [this](auto configure) {
     Scanner scanner(table_);
     ScanStream* const stream = scanner.FetchColumnFamily("anchor");
@@ -102,7 +102,7 @@ TEST_F(ScannerTest, TimestampRangeComesBeforeTheChoiceOfVersions) {
   EXPECT_EQ(ShowStream(stream), "a/anchor:x@2=ax2 a/anchor:y@1=ay1");
 }
 
-TEST_F(ScannerTest, NextRowPassesOverTheRestOfTheRow) {
+TEST_F(ScannerTest, NextRowSkipsTheRestOfTheRow) {
   Scanner scanner(table_);
   ScanStream* const stream = scanner.FetchColumnFamily("anchor");
   stream->SetReturnAllVersions();
@@ -117,7 +117,7 @@ TEST_F(ScannerTest, NextRowPassesOverTheRestOfTheRow) {
   EXPECT_TRUE(stream->Done());
 }
 
-TEST_F(ScannerTest, StreamsWalkByThemselvesAndRowNameIsThatOfTheOneThatMovedLast) {
+TEST_F(ScannerTest, StreamsAdvanceSeparatelyAndRowNameIsOfTheLastToAdvance) {
   Scanner scanner(table_);
   EXPECT_EQ(scanner.RowName(), "");
   ScanStream* const anchors = scanner.FetchColumnFamily("anchor");
@@ -152,7 +152,7 @@ TEST_F(ScannerTest, AFamilyMayBeFetchedTwice) {
   EXPECT_EQ(ShowStream(all), "a/anchor:x@3=ax3 a/anchor:x@2=ax2 a/anchor:x@1=ax1 a/anchor:y@1=ay1");
 }
 
-TEST_F(ScannerTest, ARangeThatIsSetAgainStartsAllStreamsAnew) {
+TEST_F(ScannerTest, SettingTheRangeAgainRestartsAllStreams) {
   Scanner scanner(table_);
   ScanStream* const anchors = scanner.FetchColumnFamily("anchor");
   ScanStream* const pages = scanner.FetchColumnFamily("contents");
@@ -174,7 +174,7 @@ TEST_F(ScannerTest, AReverseScanGoesFromTheLastRowToTheFirst) {
             "c/anchor:x@4=cx4 c/anchor:xy@4=cxy4 a/anchor:x@3=ax3 a/anchor:y@1=ay1");
 }
 
-TEST_F(ScannerTest, AllStreamsSeeTheMomentOfTheFirstLook) {
+TEST_F(ScannerTest, AllStreamsSeeTheSnapshotOfTheFirstRead) {
   Scanner scanner(table_);
   ScanStream* const anchors = scanner.FetchColumnFamily("anchor");
   ScanStream* const pages = scanner.FetchColumnFamily("contents");
@@ -191,7 +191,7 @@ TEST_F(ScannerTest, AllStreamsSeeTheMomentOfTheFirstLook) {
             "a/anchor:x@3=ax3 a/anchor:y@1=ay1 c/anchor:x@4=cx4 c/anchor:xy@4=cxy4");
 }
 
-TEST_F(ScannerTest, ASnapshotIsTheMoment) {
+TEST_F(ScannerTest, AScanReadsAtTheGivenSnapshot) {
   ASSERT_OK_AND_ASSIGN(const auto snapshot, database_->TakeSnapshot());
   ASSERT_OK(table_->Apply(RowMutation("a").DeleteRow()));
   Scanner scanner(table_, {.snapshot = snapshot});
@@ -224,9 +224,9 @@ TEST_F(ScannerTest, ARowLargerThanTheMemoryBudgetIsScanned) {
   EXPECT_OK(scanner.status());
 }
 
-// --- What is refused ---
+// --- Refused arguments ---
 
-TEST_F(ScannerTest, AFamilyThatTheTableDoesNotHaveIsNotFound) {
+TEST_F(ScannerTest, AMissingFamilyIsNotFound) {
   Scanner scanner(table_);
   ScanStream* const stream = scanner.FetchColumnFamily("nothing");
 
@@ -234,7 +234,7 @@ TEST_F(ScannerTest, AFamilyThatTheTableDoesNotHaveIsNotFound) {
   EXPECT_TRUE(IsStatus(absl::StatusCode::kNotFound, scanner.status(), "nothing", "anchor"));
 }
 
-TEST_F(ScannerTest, WhatCannotBeIsInvalidArgument) {
+TEST_F(ScannerTest, InvalidRestrictionsAreInvalidArgument) {
   const auto status = [this](auto configure) {
     Scanner scanner(table_);
     ScanStream* const stream = scanner.FetchColumnFamily("anchor");
@@ -278,7 +278,7 @@ TEST_F(ScannerTest, ACancelledScanEndsSoon) {
   EXPECT_STATUS(kCancelled, "", scanner.status());
 }
 
-TEST_F(ScannerTest, AfterCloseItStaysValidAndSaysFailedPrecondition) {
+TEST_F(ScannerTest, AScannerReturnsFailedPreconditionAfterClose) {
   Scanner begun(table_);
   ScanStream* const stream = begun.FetchColumnFamily("anchor");
   ASSERT_FALSE(stream->Done());

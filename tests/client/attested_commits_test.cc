@@ -1,5 +1,5 @@
-// What METADATA was told of a flush is the only trace of what was flushed, once the log of it is
-// gone: damage to it is an error, also where nothing stands behind it in METADATA's log.
+// Once a flush has removed its log, METADATA's record of the flush is the only trace of the flushed
+// data. Damage to this record is an error, even if it is the last record of METADATA's log.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -25,7 +25,7 @@ class AttestedCommitsTest : public TabletsFixture {
   static std::string Value(std::string_view word) {
     return std::string(word) + std::string(4000, '.');
   }
-  // Every row has the value, or it is not known what they have.
+  // Every row has the value, or reading it is an error.
   void ExpectRightOrDataLoss(const std::string& value) {
     const absl::StatusOr<Table*> table = database_->OpenTable("t");
     if (!table.ok()) {
@@ -45,7 +45,7 @@ class AttestedCommitsTest : public TabletsFixture {
       EXPECT_STATUS(kDataLoss, "", reader.status());
     }
   }
-  // The files of the logs of METADATA's servers, with what they end with.
+  // The log files of METADATA's servers, with their last bytes.
   std::vector<std::string> LogFiles() {
     std::vector<std::string> files;
     const std::string logs = Cat(kPath, "/log");

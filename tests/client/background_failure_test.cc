@@ -1,5 +1,5 @@
-// What the users of a database see of background work that fails: it is tried again by itself, what
-// cannot be read is left out, and nobody else is held up.
+// The effect of failing background work on the users of a database: it is retried by itself,
+// unreadable files are left out, and other work continues.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -111,7 +111,7 @@ class BackgroundFailureTest : public DatabaseFixture {
   int next_ = 0;
 };
 
-TEST_F(BackgroundFailureTest, ADamagedFileIsLeftOutOfCompactionsAndHoldsUpNobodyElse) {
+TEST_F(BackgroundFailureTest, ADamagedFileIsLeftOutAndOtherCompactionsContinue) {
   database_->PauseCompactions();
   Table* damaged = CreateTable("damaged", {"f"});
   Table* sound = CreateTable("sound", {"f"});
@@ -123,15 +123,15 @@ TEST_F(BackgroundFailureTest, ADamagedFileIsLeftOutOfCompactionsAndHoldsUpNobody
   ASSERT_OK(database_->Close());
   const std::string& path = files[5];
   std::string bytes = file_system_->Contents(path);
-  bytes[100] ^= 1;  // in its first block
+  bytes[100] ^= 1;  // in the file's first block
   file_system_->SetContents(path, bytes);
-  OpenFaulty();  // runs are merged now
+  OpenFaulty();  // runs are merged after this
   damaged = OpenTable("damaged");
   sound = OpenTable("sound");
 
   ASSERT_OK(database_->WaitUntilQuiet());
   EXPECT_LT(Runs("sound"), 10u);
-  EXPECT_LT(Runs("damaged"), 10u);  // those beside it
+  EXPECT_LT(Runs("damaged"), 10u);  // the runs beside it
   const DatabaseStatistics statistics = database_->Statistics();
   EXPECT_OK(statistics.background_error);
   EXPECT_TRUE(statistics.failing_work.empty());
@@ -160,7 +160,7 @@ TEST_F(BackgroundFailureTest, ADamagedFileIsLeftOutOfCompactionsAndHoldsUpNobody
   Set(sound, "row", "f:q", 1, "v");
   EXPECT_OK(database_->Flush("damaged"));
   EXPECT_OK(database_->Flush("sound"));
-  const ScopedShortcutsOn on;  // the file that is damaged is not read, since it has no such row
+  const ScopedShortcutsOn on;  // the damaged file is not read, since it has no such row
   EXPECT_EQ(Show(damaged->ReadRow("row")), "f:q@1=v");
 }
 
@@ -182,9 +182,9 @@ TEST_F(BackgroundFailureTest, RunsOfATableWithADamagedFileStayBoundedAndItsWrite
   EXPECT_EQ(database_->Statistics().quarantined_files.size(), 1u);
 }
 
-// Where a run in which everything is overwritten cannot be merged, those above it are not merged
-// again and again for the sake of that.
-TEST_F(BackgroundFailureTest, WhatHidesRowsOfADamagedFileIsNotRewrittenMoreOftenForThat) {
+// A run that is completely overwritten may be unmergeable. The runs above it are then not merged
+// repeatedly because of it.
+TEST_F(BackgroundFailureTest, RunsThatHideRowsOfADamagedFileAreNotRewrittenMoreOften) {
   Table* table = CreateTable("t", {"f"});
   const auto write_all = [&](int timestamp) {
     for (int i = 0; i < 10; ++i) {
@@ -206,13 +206,13 @@ TEST_F(BackgroundFailureTest, WhatHidesRowsOfADamagedFileIsNotRewrittenMoreOften
     write_all(2 + i);
     ASSERT_OK(database_->WaitUntilQuiet());
   }
-  // Four times: they are merged by fives.
+  // Four times: five runs are merged at a time.
   EXPECT_LT(database_->Statistics().merging_compaction_bytes_read - read,
             uint64_t{kRounds} * 10 * 3000 * 4);
   EXPECT_LT(Runs("t"), WriteController::kSlowRuns);
 }
 
-TEST_F(BackgroundFailureTest, HoweverManyFilesAreDamagedWritersAreNotSlowed) {
+TEST_F(BackgroundFailureTest, WritersAreNotSlowedByManyDamagedFiles) {
   database_->PauseCompactions();
   Table* table = CreateTable("t", {"f"});
   for (size_t i = 0; i < WriteController::kMostRuns; ++i) {
@@ -227,14 +227,14 @@ TEST_F(BackgroundFailureTest, HoweverManyFilesAreDamagedWritersAreNotSlowed) {
   EXPECT_EQ(database_->Statistics().stall_reason, StallReason::kNone);
 }
 
-TEST_F(BackgroundFailureTest, ResumeHasQuarantinedFilesTriedAgain) {
+TEST_F(BackgroundFailureTest, ResumeRetriesQuarantinedFiles) {
   Table* table = CreateTable("t", {"f"});
   std::string path;
   for (int i = 0; i < 3; ++i) path = AddRun(table);
   faulty_->FailCalls({{FileCall::kRead}, path}, absl::DataLossError(path));
   EXPECT_STATUS(kDataLoss, path, database_->Compact("t"));
   faulty_->ClearFaults();
-  EXPECT_STATUS(kDataLoss, path, database_->Compact("t"));  // it is not read again by itself
+  EXPECT_STATUS(kDataLoss, path, database_->Compact("t"));  // not read again without Resume
   ASSERT_OK(database_->Resume());
   EXPECT_TRUE(database_->Statistics().quarantined_files.empty());
   ASSERT_OK(database_->Compact("t"));
@@ -242,7 +242,7 @@ TEST_F(BackgroundFailureTest, ResumeHasQuarantinedFilesTriedAgain) {
   ExpectAllRows(table, 6);
 }
 
-TEST_F(BackgroundFailureTest, OfATableWithADamagedFileOtherTabletsAndGroupsAreCompacted) {
+TEST_F(BackgroundFailureTest, OtherTabletsAndGroupsOfATableWithADamagedFileAreCompacted) {
   TableSchema schema;
   schema.families["f"] = {};
   schema.locality_groups["other"] = {};
@@ -279,8 +279,8 @@ TEST_F(BackgroundFailureTest, OfATableWithADamagedFileOtherTabletsAndGroupsAreCo
   EXPECT_EQ(database_->Statistics().quarantined_files[0].end_row, "m");
 }
 
-// The half that has nothing of what is damaged does not suffer from it.
-TEST_F(BackgroundFailureTest, EachHalfOfATabletFindsOutByItselfWhetherAFileIsDamaged) {
+// The half that has no part of the damage is compacted.
+TEST_F(BackgroundFailureTest, EachHalfOfATabletFindsDamageByItself) {
   Table* const table = CreateTable("t", {"f"});
   for (int i = 0; i < 2; ++i) {
     for (const char* row : {"a", "b", "y", "z"}) {
@@ -300,8 +300,8 @@ TEST_F(BackgroundFailureTest, EachHalfOfATabletFindsOutByItselfWhetherAFileIsDam
   EXPECT_OK(database_->Compact("t"));
 }
 
-// For want of file descriptors, say, or space.
-TEST_F(BackgroundFailureTest, ACompactionThatCannotWriteIsTriedAgainByItself) {
+// The cause may be a lack of file descriptors, or of space.
+TEST_F(BackgroundFailureTest, ACompactionThatCannotWriteIsRetried) {
   database_->PauseCompactions();
   Table* table = CreateTable("t", {"f"});
   Table* other = CreateTable("other", {"f"});
@@ -340,8 +340,8 @@ TEST_F(BackgroundFailureTest, ACompactionThatCannotWriteIsTriedAgainByItself) {
   ExpectAllRows(table, 13);
 }
 
-// A sector that cannot be read is no damage that a checksum has found, and may be read next time.
-TEST_F(BackgroundFailureTest, AFileThatCannotBeReadAgainAndAgainIsQuarantined) {
+// An unreadable sector is not a checksum mismatch, and may be readable next time.
+TEST_F(BackgroundFailureTest, AFileThatRepeatedlyCannotBeReadIsQuarantined) {
   Table* table = CreateTable("t", {"f"});
   std::string path;
   for (int i = 0; i < 2; ++i) path = AddRun(table);
@@ -358,7 +358,7 @@ TEST_F(BackgroundFailureTest, AFileThatCannotBeReadAgainAndAgainIsQuarantined) {
   EXPECT_OK(database_->Compact("t"));
 }
 
-TEST_F(BackgroundFailureTest, AFlushThatFailsIsTriedAgainByItselfWhileWritesGoOn) {
+TEST_F(BackgroundFailureTest, AFailedFlushIsRetriedWhileWritesContinue) {
   Table* table = CreateTable("t", {"f"});
   Table* other = CreateTable("other", {"f"});
   Set(table, "row1", "f:q", 1, "v");
@@ -385,11 +385,11 @@ TEST_F(BackgroundFailureTest, AFlushThatFailsIsTriedAgainByItselfWhileWritesGoOn
   ExpectAllRows(table, 2);
 }
 
-TEST_F(BackgroundFailureTest, AFlushByRequestDoesNotWaitForThePauseOfOneThatHasFailed) {
+TEST_F(BackgroundFailureTest, ARequestedFlushDoesNotWaitForThePauseAfterAFailure) {
   Table* table = CreateTable("t", {"f"});
   Set(table, "row", "f:q", 1, "v");
   faulty_->FailCalls({{FileCall::kAppend}, ".sst"}, absl::ResourceExhaustedError("disk full"));
-  // The pause is ten seconds by then.
+  // The pause is ten seconds after these failures.
   for (int i = 0; i < 12; ++i) {
     EXPECT_STATUS(kResourceExhausted, "disk full", database_->Flush("t"));
   }
@@ -399,7 +399,7 @@ TEST_F(BackgroundFailureTest, AFlushByRequestDoesNotWaitForThePauseOfOneThatHasF
   EXPECT_LT(absl::Now() - begin, absl::Seconds(5));
 }
 
-TEST_F(BackgroundFailureTest, ADeletedTableMakesSpaceForAFlushThatFoundNone) {
+TEST_F(BackgroundFailureTest, DeletingATableFreesSpaceForAFailedFlush) {
   Table* table = CreateTable("t", {"f"});
   Table* large = CreateTable("large", {"f"});
   for (int i = 0; i < 20; ++i) Set(large, absl::StrCat(i), "f:q", 1, std::string(50'000, 'v'));
@@ -418,7 +418,7 @@ TEST_F(BackgroundFailureTest, ADeletedTableMakesSpaceForAFlushThatFoundNone) {
   ExpectAllRows(table, 4);
 }
 
-TEST_F(BackgroundFailureTest, WritersAreToldWhyMemoryIsNotFreed) {
+TEST_F(BackgroundFailureTest, WritersGetTheReasonThatMemoryIsNotFreed) {
   Table* table = CreateTable("t", {"f"});
   faulty_->FailCalls({{FileCall::kAppend}, ".sst"}, absl::ResourceExhaustedError("disk full"));
   absl::Status status;
@@ -458,7 +458,7 @@ TEST_F(BackgroundFailureTest, ClosingDoesNotWaitForAPauseAndLosesNothing) {
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "f:q@1=v");
 }
 
-// Nothing can be committed, so nothing is tried in vain.
+// Nothing can be committed, so no work is tried.
 TEST_F(BackgroundFailureTest, WhileMetadataIsInDoubtNothingIsCompactedUntilResume) {
   Table* table = CreateTable("t", {"f"});
   for (int i = 0; i < 3; ++i) AddRun(table);

@@ -1,4 +1,4 @@
-// What each CompactionStyle does to the files of a locality group, and that no read can tell.
+// The effect of each CompactionStyle on the files of a locality group. No style changes a read.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -48,14 +48,14 @@ class CompactionStyleTest : public DatabaseFixture {
     ASSERT_OK(table_->Apply(RowMutation(row).DeleteRow()));
     rows_.erase(row);
   }
-  // A few bytes at both ends of the table, written out: a run that cannot be one with another.
+  // Flushes a few bytes at both ends of the table: a run that overlaps all others.
   void WriteRun(int n) {
     SetRow("a", absl::StrCat(n));
     SetRow("z", absl::StrCat(n));
     ASSERT_OK(database_->Flush("t"));
   }
-  // Some kilobytes more; a memtable is written out whenever it is nearly full, and then everything
-  // is done that is due.
+  // Writes some kilobytes more. Whenever the memtable is nearly full, flushes it and waits for the
+  // compactions that are due.
   void SetLargeRow(int i, const std::string& row, Random& random) {
     SetRow(row, random.Bytes(4000));
     if (i % 14 == 13) {
@@ -63,7 +63,7 @@ class CompactionStyleTest : public DatabaseFixture {
       ASSERT_OK(database_->WaitUntilQuiet());
     }
   }
-  // What is read is what rows_ says.
+  // Checks that a read returns rows_.
   void CheckRows() {
     std::map<std::string, std::string> found;
     RowReader reader = table_->ReadRows(RowRange::All());
@@ -83,7 +83,7 @@ class AnyCompactionStyleTest : public CompactionStyleTest,
                                public testing::WithParamInterface<std::pair<CompactionStyle, int>> {
 };
 
-TEST_P(AnyCompactionStyleTest, WhatWasWrittenOverwrittenAndDeletedIsReadAsItShouldBe) {
+TEST_P(AnyCompactionStyleTest, ReadsAreRightAfterWritesOverwritesAndDeletions) {
   OpenWith(GetParam().first, GetParam().second);
   Random random(1);
   for (int i = 0; i < 1500; ++i) {
@@ -119,8 +119,8 @@ INSTANTIATE_TEST_SUITE_P(Styles, AnyCompactionStyleTest,
                                          std::pair(CompactionStyle::kFifo, 0),
                                          std::pair(CompactionStyle::kNone, 0)));
 
-// One run with the rows 0 to 299, of a kilobyte each; and then what is written next is another run,
-// so that there are never runs enough to merge for their number.
+// One run with the rows 0 to 299, of a kilobyte each. The rows written next are a second run, so
+// there are never enough runs to merge because of their number.
 class SpaceTest : public CompactionStyleTest {
  protected:
   static constexpr int kRows = 300;
@@ -140,7 +140,7 @@ class SpaceTest : public CompactionStyleTest {
     ASSERT_OK(database_->WaitUntilQuiet());
   }
   uint64_t Merges() { return Statistics().merging_compactions - merges_before_; }
-  // What the files of the table take, whatever the statistics say.
+  // The size of the table's files, independent of the statistics.
   uint64_t BytesOnDisk() {
     uint64_t bytes = 0;
     for (const std::string& path : file_system_->AllFiles()) {
@@ -154,7 +154,7 @@ class SpaceTest : public CompactionStyleTest {
   uint64_t merges_before_ = 0;
 };
 
-TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfDeletedRowsBack) {
+TEST_F(SpaceTest, SizeTieredReclaimsTheSpaceOfDeletedRows) {
   ASSERT_NO_FATAL_FAILURE(WriteOneLargeRun());
   const uint64_t on_disk = BytesOnDisk();
   for (int i = 0; i < kRows; ++i) {
@@ -172,7 +172,7 @@ TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfDeletedRowsBack) {
   ASSERT_NO_FATAL_FAILURE(CheckRows());
 }
 
-TEST_F(SpaceTest, SizeTieredLeavesAFewDeletionsWhereTheyAre) {
+TEST_F(SpaceTest, SizeTieredIgnoresAFewDeletions) {
   ASSERT_NO_FATAL_FAILURE(WriteOneLargeRun());
   for (int i = 0; i < kRows; i += 5) DeleteRow(RowName(i));
   ASSERT_NO_FATAL_FAILURE(FlushAndWait());
@@ -182,7 +182,7 @@ TEST_F(SpaceTest, SizeTieredLeavesAFewDeletionsWhereTheyAre) {
   ASSERT_NO_FATAL_FAILURE(CheckRows());
 }
 
-TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfColumnsAndCellsThatWereDeletedBack) {
+TEST_F(SpaceTest, SizeTieredReclaimsTheSpaceOfDeletedColumnsAndCells) {
   ASSERT_NO_FATAL_FAILURE(WriteOneLargeRun());
   for (int i = 0; i < kRows; ++i) {
     if (i % 5 == 0) continue;
@@ -202,8 +202,8 @@ TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfColumnsAndCellsThatWereDeletedBack) {
   ASSERT_NO_FATAL_FAILURE(CheckRows());
 }
 
-// In the end each row has one version; until then there are two.
-TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfOverwrittenCellsBack) {
+// In the end each row has one version; before that there are two.
+TEST_F(SpaceTest, SizeTieredReclaimsTheSpaceOfOverwrittenCells) {
   ASSERT_NO_FATAL_FAILURE(WriteOneLargeRun());
   for (int i = 0; i < kRows; ++i) {
     if (i % 10 != 0) SetRow(RowName(i), absl::StrCat("short", i));
@@ -225,8 +225,9 @@ TEST_F(SpaceTest, SizeTieredDoesNotTakeNewRowsForOverwrittenOnes) {
   ASSERT_NO_FATAL_FAILURE(CheckRows());
 }
 
-// A day's cells, of which a few are written once more at the end: not all of any file expires.
-TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfExpiredCellsBack) {
+// The cells of one day, a few of which are rewritten at the end, so that no file expires as a
+// whole.
+TEST_F(SpaceTest, SizeTieredReclaimsTheSpaceOfExpiredCells) {
   OpenWith(CompactionStyle::kSizeTiered, 0, GcRule::MaxAge(absl::Hours(24)));
   const auto set = [&](const std::string& row, size_t bytes) {
     ASSERT_OK(table_->Apply(RowMutation(row).Set("f:q", random_.Bytes(bytes))));  // now
@@ -244,7 +245,7 @@ TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfExpiredCellsBack) {
   const uint64_t before = Group().file_bytes;
   const uint64_t merges = Statistics().merging_compactions;
 
-  clock_.Advance(absl::Hours(6));  // a quarter: not worth it
+  clock_.Advance(absl::Hours(6));  // a quarter has expired: not worth a merge
   ASSERT_OK(database_->WaitUntilQuiet());
   EXPECT_EQ(Statistics().merging_compactions, merges);
   EXPECT_EQ(Group().file_bytes, before);
@@ -258,7 +259,7 @@ TEST_F(SpaceTest, SizeTieredTakesTheSpaceOfExpiredCellsBack) {
   EXPECT_EQ(ShowKeys(table_->ReadRows(RowRange::All())), rows);
 }
 
-// Twelve megabytes over all the table, of which the deeper level has several files.
+// Twelve megabytes across the whole table, so that the deeper level has several files.
 TEST_F(CompactionStyleTest, LeveledMakesLevelsAndPushesFilesDown) {
   OpenWith(CompactionStyle::kLeveled, 3);
   Random random(1);
@@ -276,7 +277,7 @@ TEST_F(CompactionStyleTest, LeveledMakesLevelsAndPushesFilesDown) {
   ASSERT_NO_FATAL_FAILURE(CheckRows());
 }
 
-// Two rising sequences: each run overlaps the one before, but only with its first files.
+// Two ascending sequences: each run overlaps the run before it, but only with its first files.
 TEST_F(CompactionStyleTest, LeveledMovesFilesThatShareNoRow) {
   const ScopedShortcutsOn shortcuts;
   OpenWith(CompactionStyle::kLeveled, 2);
@@ -296,12 +297,12 @@ TEST_F(CompactionStyleTest, LeveledMovesFilesThatShareNoRow) {
   ASSERT_NO_FATAL_FAILURE(CheckRows());
 }
 
-TEST_F(CompactionStyleTest, FifoDropsFilesThatHaveExpiredAndNobodySeesIt) {
+TEST_F(CompactionStyleTest, FifoDropsExpiredFilesWithoutChangingReads) {
   OpenWith(CompactionStyle::kFifo, 0, GcRule::MaxAge(absl::Hours(10)));
   const auto show = [&] { return ShowKeys(table_->ReadRows(RowRange::All())); };
   for (int hour = 0; hour < 20; ++hour) {
     clock_.Advance(absl::Hours(1));
-    // At the server's time.
+    // With the server's time.
     ASSERT_OK(table_->Apply(RowMutation(absl::StrCat("a", hour)).Set("f:q", "v")));
     ASSERT_OK(table_->Apply(RowMutation(absl::StrCat("z", hour)).Set("f:q", "v")));
     ASSERT_OK(database_->Flush("t"));
@@ -312,7 +313,7 @@ TEST_F(CompactionStyleTest, FifoDropsFilesThatHaveExpiredAndNobodySeesIt) {
   EXPECT_EQ(Statistics().merging_compaction_bytes_written, 0u);
   EXPECT_GT(Statistics().compaction_bytes_dropped, 0u);
 
-  // Expired and still there, and then not there.
+  // First expired and still present, then dropped.
   database_->PauseCompactions();
   clock_.Advance(absl::Hours(6));
   const std::string before = show();
@@ -327,18 +328,18 @@ TEST_F(CompactionStyleTest, FifoDropsFilesThatHaveExpiredAndNobodySeesIt) {
   EXPECT_EQ(show(), before);
 }
 
-TEST_F(CompactionStyleTest, WhatIsDueByTimeAloneIsNotWaitedForLong) {
+TEST_F(CompactionStyleTest, WorkThatOnlyTimeMakesDueIsDoneSoon) {
   OpenWith(CompactionStyle::kFifo, 0, GcRule::MaxAge(absl::Hours(10)));
   ASSERT_OK(table_->Apply(RowMutation("r").Set("f:q", "v")));
   ASSERT_OK(database_->Flush("t"));
   ASSERT_OK(database_->WaitUntilQuiet());
-  absl::SleepFor(absl::Milliseconds(50));  // until the threads have seen that there is nothing
-  clock_.Advance(absl::Hours(11));         // and nobody writes
+  absl::SleepFor(absl::Milliseconds(50));  // until the threads have found no work
+  clock_.Advance(absl::Hours(11));         // and there is no write
   EXPECT_OK(database_->WaitUntilQuiet({.deadline = absl::Now() + absl::Seconds(5)}));
   EXPECT_EQ(Group().files, 0u);
 }
 
-TEST_F(CompactionStyleTest, FifoKeepsDeletionsAsLongAsThereIsSomethingToHide) {
+TEST_F(CompactionStyleTest, FifoKeepsDeletionsAsLongAsTheyHideCells) {
   OpenWith(CompactionStyle::kFifo, 0, GcRule::MaxAge(absl::Hours(10)));
   const int64_t later = absl::ToUnixMicros(clock_.Now() + absl::Hours(100));
   Set(table_, "r", "f:q", later, "deleted");  // written first, and expires last
@@ -357,7 +358,7 @@ TEST_F(CompactionStyleTest, FifoKeepsDeletionsAsLongAsThereIsSomethingToHide) {
   EXPECT_EQ(Group().files, 0u);
 }
 
-TEST_F(CompactionStyleTest, NoneMergesNothingAndHoldsNobodyBack) {
+TEST_F(CompactionStyleTest, NoneMergesNothingAndSlowsNoWriter) {
   OpenWith(CompactionStyle::kNone);
   for (int i = 0; i < 60; ++i) ASSERT_NO_FATAL_FAILURE(WriteRun(i));
   ASSERT_OK(database_->WaitUntilQuiet());
@@ -372,7 +373,7 @@ TEST_F(CompactionStyleTest, NoneMergesNothingAndHoldsNobodyBack) {
   ASSERT_NO_FATAL_FAILURE(CheckRows());
 }
 
-TEST_F(CompactionStyleTest, AnotherStyleIsFollowedFromThenOn) {
+TEST_F(CompactionStyleTest, AChangedStyleTakesEffect) {
   OpenWith(CompactionStyle::kNone);
   for (int i = 0; i < 12; ++i) ASSERT_NO_FATAL_FAILURE(WriteRun(i));
   ASSERT_OK(database_->WaitUntilQuiet());
@@ -386,7 +387,7 @@ TEST_F(CompactionStyleTest, AnotherStyleIsFollowedFromThenOn) {
   EXPECT_EQ(schema.locality_groups.at("default").compaction, CompactionStyle::kLeveled);
 }
 
-TEST_F(CompactionStyleTest, AFactorIsTwoToAHundredOrNone) {
+TEST_F(CompactionStyleTest, AFactorMustBeFrom2To100OrZero) {
   Open();
   for (const int factor : {-1, 1, 101}) {
     TableSchema schema;

@@ -1,4 +1,4 @@
-// Damage to one or two files of a database, as a disk or a careless copy does it.
+// Damage to one or two files of a database, as a faulty disk or a bad copy causes it.
 #ifndef BIGTABLE_TESTS_CLIENT_DAMAGE_H_
 #define BIGTABLE_TESTS_CLIENT_DAMAGE_H_
 
@@ -19,11 +19,11 @@
 
 namespace bigtable {
 
-// What was done to which files.
+// The damage that was done, and its files.
 struct Damage {
   std::string text;
-  std::vector<std::string> paths;  // none: nothing was done
-  size_t flipped = 0;              // bytes; 0: something else
+  std::vector<std::string> paths;  // empty: nothing was damaged
+  size_t flipped = 0;              // the number of flipped bytes; 0: another kind of damage
 
   bool Touches(std::string_view part) const {
     return std::any_of(paths.begin(), paths.end(),
@@ -33,7 +33,8 @@ struct Damage {
 
 inline std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// Of any folder, however many files it has, and of SSTables more often.
+// A random file. Each folder is equally likely, however many files it has, except that SSTables are
+// more likely.
 inline std::string PickFile(Random& random, const InMemoryFileSystem& disk) {
   std::map<std::string, std::vector<std::string>> folders;
   for (const std::string& path : disk.AllFiles()) folders[FolderOf(path)].push_back(path);
@@ -45,7 +46,7 @@ inline std::string PickFile(Random& random, const InMemoryFileSystem& disk) {
 inline Damage HurtSomeFile(Random& random, InMemoryFileSystem* disk) {
   const std::string path = PickFile(random, *disk);
   std::string bytes = disk->Contents(path);
-  // Mostly where something is: behind the end of a log are zeros.
+  // Mostly within the used part: the rest of a log is zeros.
   const size_t used = bytes.find_last_not_of('\0') + 1;
   const size_t size = random.OneIn(8) || used == 0 ? bytes.size() : used;
   switch (random.Below(8)) {
@@ -75,8 +76,8 @@ inline Damage HurtSomeFile(Random& random, InMemoryFileSystem* disk) {
       Damage damage = {path, {path}};
       for (int64_t i = random.OneIn(4) ? 2 : 1; i > 0; --i) {
         const size_t at = random.Below(size);
-        const auto flip = static_cast<char>(random.OneIn(2) ? 1 << random.Below(8)
-                                                             : random.Between(1, 255));
+        const auto flip =
+            static_cast<char>(random.OneIn(2) ? 1 << random.Below(8) : random.Between(1, 255));
         bytes[at] = static_cast<char>(bytes[at] ^ flip);
         damage.text += Cat(", byte ", at, " of ", bytes.size());
         ++damage.flipped;

@@ -1,7 +1,7 @@
 // A random database to be damaged: several tables whose groups have different filters and
-// compression, on several servers, with access lists, SSTables of several runs, and a log whose end
-// was not flushed. It is made once; damaged copies of its file system are held against what was
-// written to it. One thread at a time.
+// compression, on several servers, with access lists, SSTables of several runs, and a log with
+// mutations that were not flushed. It is made once. Damaged copies of its file system are compared
+// with the writes. One thread at a time.
 #ifndef BIGTABLE_TESTS_CLIENT_DAMAGED_DATABASE_H_
 #define BIGTABLE_TESTS_CLIENT_DAMAGED_DATABASE_H_
 
@@ -32,7 +32,7 @@ namespace bigtable {
 
 class DamagedDatabase {
  public:
-  using Rows = std::map<std::string, std::vector<ModelCell>>;  // those with cells
+  using Rows = std::map<std::string, std::vector<ModelCell>>;  // only rows with cells
   using Tables = std::map<std::string, Rows>;
 
   static constexpr const char* kList = "list";  // an access list
@@ -50,18 +50,18 @@ class DamagedDatabase {
   static std::string RowName(uint64_t i) { return absl::StrFormat("row%02d", i); }
 
   const std::map<std::string, TableSchema>& schemas() const { return schemas_; }
-  // Everything that was acknowledged.
+  // All acknowledged writes.
   const Tables& all() const { return all_; }
-  // Whether `found` is what there is when the log of one server ends early because up to `damaged`
-  // of its records are. A record says how far the log was synced before it, so what was synced is
-  // missed as long as one behind it is sound.
+  // Whether `found` is a state in which the log of one server ends early because up to `damaged` of
+  // its records are damaged. A record contains the position to which the log was synced before it,
+  // so a missing synced record is noticed as long as a record after it is intact.
   bool IsPrefix(const Tables& found, size_t damaged) const {
     for (int server = 0; server < options_.tablet_servers; ++server) {
-      std::vector<bool> is_synced;  // of each record
+      std::vector<bool> is_synced;  // for each record
       for (const Write& write : writes_) {
         if (write.server == server && !write.is_flushed) is_synced.push_back(write.is_synced);
       }
-      for (size_t count = is_synced.size(); count-- > 0;) {  // what is left
+      for (size_t count = is_synced.size(); count-- > 0;) {  // the number of records that are left
         if (is_synced[count] && is_synced.size() - count - 1 >= damaged) break;
         if (Play(server, count) == found) return true;
       }
@@ -75,7 +75,7 @@ class DamagedDatabase {
     ModelMutation mutation;
     bool is_flushed = false;
     bool is_synced = false;
-    int server = -1;  // of what was written after tablets were moved for the last time
+    int server = -1;  // the server of a write after the last move of tablets
   };
 
   void Make() {
@@ -166,8 +166,7 @@ class DamagedDatabase {
         op.kind = random_.OneIn(2) ? Kind::kDeleteColumn : Kind::kDeleteFamily;
       } else {
         const uint64_t size = random_.Below(300);
-        op.value =
-            Cat(random_.OneIn(2) ? random_.Bytes(size) : std::string(size, 'v'), timestamp_);
+        op.value = Cat(random_.OneIn(2) ? random_.Bytes(size) : std::string(size, 'v'), timestamp_);
       }
       mutation.operations.push_back(std::move(op));
     }
@@ -179,12 +178,12 @@ class DamagedDatabase {
     const int server = ServerOf(table, mutation.row);
     writes_.push_back({table, std::move(mutation), false, sync, server});
   }
-  // No tablet changes its server from now on.
+  // No tablet changes its server after this.
   void NoteServers() {
     for (const std::string& table : names_) {
       ASSERT_OK_AND_ASSIGN(tablets_[table], database_->ListTablets(table));
     }
-    // What is older was written to a log that the tablet may have left.
+    // Earlier writes may be in the log of a server that the tablet has left.
     for (const std::string& table : names_) Flush(table);
   }
   int ServerOf(const std::string& table, const std::string& row) const {
@@ -196,7 +195,7 @@ class DamagedDatabase {
     return -1;
   }
 
-  // What was written, but only the first `count` of what was not flushed on this server.
+  // The result of all writes, but with only the first `count` unflushed writes on this server.
   Tables Play(int server, size_t count) const {
     std::map<std::string, ModelTable> models;
     for (const auto& [name, schema] : schemas_) models.emplace(name, ModelTable(schema));

@@ -1,5 +1,5 @@
-// What the users of a database see when single calls of the file system fail, and what a crash
-// after it leaves.
+// The effect of single failing calls of the file system on the users of a database, and the state
+// after a following crash.
 #include <memory>
 #include <string>
 #include <thread>
@@ -33,7 +33,7 @@ class FaultTest : public DatabaseFixture {
     ASSERT_OK(opened);
     database_ = *std::move(opened);
   }
-  // The process dies, or the machine with all that was not synced; what is left is opened again.
+  // The process dies, or the machine with everything that was not synced. Then the rest is opened.
   void CrashAndOpen(Unsynced unsynced) {
     std::unique_ptr<InMemoryFileSystem> clone = file_system_->CrashClone(1, unsynced);
     database_.reset();
@@ -45,9 +45,9 @@ class FaultTest : public DatabaseFixture {
   std::unique_ptr<FaultyFileSystem> faulty_;
 };
 
-// What the log has room for is acknowledged, applied, and found again; the others have left
-// nothing.
-TEST_F(FaultTest, OfAGroupThatTheLogHasNoRoomForWhatFitsIsApplied) {
+// The writes that fit into the log are acknowledged, applied, and found after a crash. The others
+// leave nothing.
+TEST_F(FaultTest, WritesOfAGroupThatFitIntoAFullLogAreApplied) {
   Table* table = CreateTable("t", {"f"});
   Set(table, "before", "f:q", 1, "v");
   faulty_->FailCalls({{FileCall::kNewLogFile}, {}}, absl::ResourceExhaustedError("disk full"));
@@ -125,7 +125,7 @@ TEST_F(FaultTest, AChangeOfTheSchemaThatFailsLeavesTheOldOneAlsoAfterACrash) {
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "g:q@2=w");
 }
 
-TEST_F(FaultTest, ASchemaThatCannotBeBroughtBackStopsWritesUntilResume) {
+TEST_F(FaultTest, ASchemaThatCannotBeRestoredStopsWritesUntilResume) {
   Table* table = CreateTable("t", {"f"});
   faulty_->FailCalls({{FileCall::kSyncDirectory}, "/schema"}, absl::UnavailableError("no sync"));
   EXPECT_STATUS(kUnavailable, "no sync", database_->DeleteTable("t"));
@@ -141,7 +141,7 @@ TEST_F(FaultTest, ASchemaThatCannotBeBroughtBackStopsWritesUntilResume) {
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "f:q@1=v");
 }
 
-TEST_F(FaultTest, AWriteWhoseTimeIsUpBeforeItsTurnIsNotApplied) {
+TEST_F(FaultTest, AWriteWhoseDeadlinePassesInTheQueueIsNotApplied) {
   Table* table = CreateTable("t", {"f"});
   faulty_->StallCalls({{FileCall::kLogSync}, {}});
   std::thread first([&] {
@@ -174,11 +174,11 @@ TEST_F(FaultTest, AWriteWhoseTimeIsUpBeforeItsTurnIsNotApplied) {
   EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "first");
 }
 
-// --- What deleting a table lets go of, and does not wait for ---
+// --- Deleting a table frees its memory and waits for no compaction ---
 
 TEST_F(FaultTest, ADeletedTableKeepsNoMemory) {
   Table* const table = CreateTable("t", {"f"});
-  // Without the log segments that are kept to be used again.
+  // Without the log segments that are kept for reuse.
   const auto memory = [&] { return budget_->used() - budget_->used(MemoryBudget::Use::kSpareLog); };
   const uint64_t before = memory();
   Set(table, "row", "f:q", 1, std::string(50000, 'v'));
@@ -216,7 +216,7 @@ TEST_F(FaultTest, DeletingATableDoesNotWaitForItsCompactions) {
 
 // --- Names ---
 
-TEST_F(FaultTest, NoTablesNameIsTakenForATemporaryFile) {
+TEST_F(FaultTest, NoTableNameIsMistakenForATemporaryFile) {
   for (const char* name : {"x", "x.tmp", "tmp", "y.tmp", "schema", "x.~"}) {
     if (!database_->CreateTable(name, TableSchema{.families = {{"f", {}}}}).ok()) continue;
     Set(OpenTable(name), name, "f:q", 1, "v");

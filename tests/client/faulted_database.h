@@ -1,6 +1,6 @@
-// A database on a file system whose calls fail at random, with what must be in it
-// (uncertain_rows.h). Opens it, has calls fail, lets it go on or crash, and looks whether all that
-// comes of it is right, or a clean error. What is done to it between is for those who derive.
+// A database on a file system whose calls fail at random, with the rows that it must have
+// (uncertain_rows.h). Opens it, makes calls fail, lets it continue or crash, and checks that each
+// result is right or a clean error. Subclasses do the operations in between.
 //
 // One thread at a time.
 #ifndef BIGTABLE_TESTS_CLIENT_FAULTED_DATABASE_H_
@@ -56,12 +56,12 @@ class FaultedDatabase {
   FaultedDatabase& operator=(const FaultedDatabase&) = delete;
 
   const std::string& failure() const { return failure_; }
-  // What was done, a line each, with the errors that it met.
+  // The steps that were done, one on each line, with their errors.
   const std::vector<std::string>& script() const { return script_; }
 
  protected:
   static constexpr const char* kTable = "t";
-  static constexpr const char* kPassing = "c";  // the family that comes and goes
+  static constexpr const char* kPassing = "c";  // the family that is dropped and added
   static constexpr const char* kFault = "a fault of the test";
 
   static TableSchema MakeSchema(Random& random) {
@@ -89,7 +89,8 @@ class FaultedDatabase {
     if (!status.ok()) Fail(Cat(what, ": ", status.ToString()));
     return status.ok();
   }
-  // That a call may return: that of the fault, whatever it was doing, or that it took too long.
+  // Whether a call may return this status: the error of the fault, for any operation, or an
+  // exceeded deadline.
   bool IsClean(const absl::Status& status, std::string_view what) {
     if (status.ok()) return true;
     script_.back() += Cat(" - ", status.ToString());
@@ -97,7 +98,7 @@ class FaultedDatabase {
       Fail(Cat(what, ", without a fault: ", status.ToString()));
     } else if (absl::IsDeadlineExceeded(status) ? !has_deadline_
                                                 : !absl::StrContains(status.message(), kFault)) {
-      Fail(Cat(what, ", an error that does not say what happened: ", status.ToString()));
+      Fail(Cat(what, ", an error that does not name the cause: ", status.ToString()));
     }
     return false;
   }
@@ -170,7 +171,7 @@ class FaultedDatabase {
     table_ = table.ok() ? *table : nullptr;
     return table.status();
   }
-  // With the faults that there are, and without if that fails; then everything must be there.
+  // Opens with the current faults, and without faults if that fails. Then all data must be there.
   void OpenAgain(UncertainRows::Crash crash) {
     Tally("reopenings");
     has_deadline_ = false;
@@ -219,11 +220,11 @@ class FaultedDatabase {
   void Crash() {
     Log(loses_power_ ? "Power loss" : "Crash");
     if (loses_power_) Tally("power losses");
-    std::unique_ptr<InMemoryFileSystem> disk = memory_->CrashClone(
-        random_.Next(), !loses_power_       ? Unsynced::kEverything
-                        : random_.OneIn(3) ? Unsynced::kNothing
-                                           : Unsynced::kRandomPart);
-    ClearFaults();  // so that the old one ends soon
+    std::unique_ptr<InMemoryFileSystem> disk =
+        memory_->CrashClone(random_.Next(), !loses_power_      ? Unsynced::kEverything
+                                            : random_.OneIn(3) ? Unsynced::kNothing
+                                                               : Unsynced::kRandomPart);
+    ClearFaults();  // so that the old database ends soon
     database_.reset();
     memory_ = std::move(disk);
     faults_ += faulty_->faults();
@@ -240,8 +241,8 @@ class FaultedDatabase {
   Table* table_ = nullptr;
   int servers_ = 1;
   bool is_faulty_ = false;     // calls may fail
-  bool is_hurt_ = false;       // what has failed may still be felt
-  bool has_deadline_ = false;  // the call that is made has one
+  bool is_hurt_ = false;       // an earlier fault may still have an effect
+  bool has_deadline_ = false;  // the current call has a deadline
 
  private:
   Watchdog* const watchdog_;
@@ -249,7 +250,7 @@ class FaultedDatabase {
   FaultyFileSystem::Options faulty_options_;
   std::unique_ptr<InMemoryFileSystem> memory_ = std::make_unique<InMemoryFileSystem>();
   std::unique_ptr<FaultyFileSystem> faulty_;
-  uint64_t faults_ = 0;  // of those before
+  uint64_t faults_ = 0;  // counted for earlier openings
   std::vector<std::string> script_;
   std::string failure_;
 };

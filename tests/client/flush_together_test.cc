@@ -1,6 +1,5 @@
-// The tablets of a server are written out together, and some are split meanwhile. The machine may
-// die at any moment of that: what is found afterwards is a prefix of what was written, though the
-// log was never synced.
+// The tablets of a server are flushed together, and some are split meanwhile. After a power loss at
+// any time of this, a prefix of the writes is found, although the log was never synced.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -27,7 +26,7 @@ constexpr int kTablets = 4;
 constexpr int kWrites = 500;
 constexpr int kBetweenSplits = 150;
 
-// Writes go round all tablets: row k is in tablet k % kTablets, and has two locality groups.
+// Writes go to all tablets in turn: row k is in tablet k % kTablets, and has two locality groups.
 std::string RowOf(int k) { return absl::StrFormat("%c%06d", 'a' + k % kTablets, k); }
 
 class FlushTogetherTest : public testing::Test {
@@ -51,7 +50,8 @@ class FlushTogetherTest : public testing::Test {
     ASSERT_OK(database->CreateTable("t", schema, options));
     database->PauseCompactions();
   }
-  // As many as are taken, until one fails. Splits a tablet now and then, when it is quiet.
+  // Writes until one write fails, and returns the number of acknowledged writes. Splits a tablet
+  // now and then, when it is quiet.
   static int WriteAll(Database* database) {
     const absl::StatusOr<Table*> table = database->OpenTable("t");
     if (!table.ok()) return 0;
@@ -77,7 +77,7 @@ class FlushTogetherTest : public testing::Test {
   }
 };
 
-// Whether each of the writes is there whole, up to one from which on none is there at all.
+// Checks that the found writes are complete, and that they are a prefix.
 void ExpectPrefix(Database* database, int* count) {
   ASSERT_OK_AND_ASSIGN(Table * table, database->OpenTable("t"));
   std::vector<size_t> cells(kWrites);
@@ -103,7 +103,7 @@ TEST_F(FlushTogetherTest, TheLogIsNotSynced) {
   EXPECT_EQ(Server(database.get()).log_syncs, 0u);
 }
 
-// Every call of the file system fails from some point on, and then the power is lost.
+// All calls of the file system fail after a certain call. Then the power is lost.
 TEST_F(FlushTogetherTest, APowerLossLeavesAPrefix) {
   bool failed_once = true;
   const uint64_t step = kSanitized ? 7 : 2;

@@ -1,4 +1,4 @@
-// Cells that are dated in the future, under a rule that counts versions.
+// Cells with timestamps in the future, under a rule that counts versions.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ class FutureCellsTest : public DatabaseFixture {
  protected:
   static constexpr int64_t kDay = int64_t{24} * 3600 * 1'000'000;
 
-  // With a table whose family has this rule.
+  // Creates a table whose family has this rule.
   Table* Create(const GcRule& rule) {
     DatabaseOptions options = Options();
     options.log_sink = sink_;
@@ -38,7 +38,7 @@ class FutureCellsTest : public DatabaseFixture {
   const std::shared_ptr<CapturingSink> sink_ = std::make_shared<CapturingSink>();
 };
 
-TEST_F(FutureCellsTest, HideLaterWritesWhichTheInfoLogSaysOnce) {
+TEST_F(FutureCellsTest, HideLaterWritesAndTheInfoLogWarnsOnce) {
   Table* const table = Create(GcRule::MaxVersions(1));
   Set(table, "r", "f:q", clock_.micros() + 2 * kDay, "future");
   EXPECT_OK(table->Apply(RowMutation("r").Set("f:q", "now")));
@@ -50,7 +50,7 @@ TEST_F(FutureCellsTest, HideLaterWritesWhichTheInfoLogSaysOnce) {
   EXPECT_EQ(Warnings(), 1);
 }
 
-TEST_F(FutureCellsTest, OfTodayOrWithoutARuleThatCountsAreNoReasonToWarn) {
+TEST_F(FutureCellsTest, OfTodayOrWithoutMaxVersionsCauseNoWarning) {
   Table* table = Create(GcRule::MaxVersions(1));
   Set(table, "r", "f:q", clock_.micros() + kDay / 2, "today");
   ASSERT_OK(database_->Flush("t"));
@@ -63,8 +63,8 @@ TEST_F(FutureCellsTest, OfTodayOrWithoutARuleThatCountsAreNoReasonToWarn) {
   EXPECT_EQ(Warnings(), 0);
 }
 
-// As bigtable/timestamp.h says.
-TEST_F(FutureCellsTest, TheOldestOfTheServersTimestampsHasTheClaim) {
+// The example of bigtable/timestamp.h.
+TEST_F(FutureCellsTest, TheOldestServerTimestampHoldsTheClaim) {
   Table* const table = Create(GcRule());
   const auto claim = [&](std::string_view claimant) {
     EXPECT_OK(table->Apply(RowMutation("job").Set(Cat("f:", claimant), "claims")));
@@ -77,7 +77,7 @@ TEST_F(FutureCellsTest, TheOldestOfTheServersTimestampsHasTheClaim) {
   };
   EXPECT_TRUE(claim("b"));
   EXPECT_FALSE(claim("a"));
-  clock_.Set(1);  // a clock that jumps back
+  clock_.Set(1);  // the clock jumps back
   EXPECT_FALSE(claim("0"));
 }
 

@@ -1,10 +1,10 @@
-// The death of the process. A child writes to a database on disk and tells through a pipe what was
-// acknowledged; the parent kills it at a random moment, opens the database and looks: everything
-// acknowledged is there, what is there is a prefix of what was written, and no write is there in
-// part.
+// The death of the process. A child writes to a database on disk and reports acknowledged writes
+// through a pipe. The parent kills it at a random time, opens the database and checks it: every
+// acknowledged write is there, the found writes are a prefix of all writes, and no write is there
+// in part.
 //
-// The child is this program again, run with KillTestChild alone: a process that has had databases
-// open is no process to fork.
+// The child is this program, run with KillTestChild alone, because a process that has had databases
+// open must not fork without exec.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -46,14 +46,14 @@ namespace {
 
 constexpr const char* kChildVariable = "BIGTABLE_KILL_TEST_CHILD";
 
-// What the child is to do, as it travels through its environment.
+// The instructions of the child, which its environment contains.
 struct Order {
   std::string path;
   uint64_t options_seed = 0;
   Durability durability = Durability::kBuffered;
   uint64_t writes = 0;           // of each writer
   std::vector<uint64_t> starts;  // the first write of each writer
-  bool changes_tablets = false;  // meanwhile
+  bool changes_tablets = false;  // the child also changes tablets
   int pipe = -1;
 
   std::string Encode() const {
@@ -84,7 +84,7 @@ struct Order {
   }
 };
 
-// Travels through the pipe when a write was acknowledged. Smaller than what a pipe takes at once.
+// Sent through the pipe when a write was acknowledged. Small enough for the pipe to take at once.
 struct Acknowledgement {
   uint64_t writer;
   uint64_t number;
@@ -102,7 +102,7 @@ void Write(const Order& order, Database* database, Table* table, int writer) {
   for (uint64_t k = start; k < start + order.writes; ++k) {
     const absl::Status status = table->Apply(NumberedWrite(writer, k));
     if (!status.ok()) Die(absl::StrCat("write ", k, ": ", status.ToString()));
-    // Without a log there is nothing to promise before the flush.
+    // Without a log nothing is promised before the flush.
     if (order.durability == Durability::kNone) {
       if (k + 1 < start + order.writes) continue;
       if (const absl::Status flushed = database->Flush(kNumberedTable); !flushed.ok()) {
@@ -111,12 +111,12 @@ void Write(const Order& order, Database* database, Table* table, int writer) {
     }
     const Acknowledgement acknowledgement{static_cast<uint64_t>(writer), k};
     if (write(order.pipe, &acknowledgement, sizeof acknowledgement) != sizeof acknowledgement) {
-      Die("the parent is gone");
+      Die("the parent has died");
     }
   }
 }
 
-// Splits, merges and moves tablets, so that it is killed in the middle of these, too.
+// Splits, merges and moves tablets, so that the child is also killed during these.
 void ChangeTablets(const Order& order, Database* database) {
   Random random(order.options_seed);
   const int servers = order.Options().tablet_servers;
@@ -144,7 +144,7 @@ void ChangeTablets(const Order& order, Database* database) {
         absl::SleepFor(absl::Milliseconds(random.Below(10)));
         break;
     }
-    // The table's rule may have been faster.
+    // The table's split rule may have made the change first.
     if (!status.ok() && !absl::IsAlreadyExists(status) && !absl::IsNotFound(status)) {
       Die(absl::StrCat("a change of tablets: ", status.ToString()));
     }
@@ -191,7 +191,7 @@ class Child {
     if (pipe(ends.data()) != 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0) std::abort();
     pipe_ = ends[0];
     order.pipe = ends[1];
-    // Everything that allocates comes before the fork.
+    // All memory is allocated before the fork.
     const std::string variable = absl::StrCat(kChildVariable, "=", order.Encode());
     std::string filter = "--gtest_filter=KillTestChild.*";
     std::string name = "/proc/self/exe";
@@ -216,7 +216,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Until so many writes were acknowledged, or the child is dead.
+  // Waits until this number of writes was acknowledged, or the child is dead.
   void WaitForWrites(uint64_t count) {
     for (uint64_t seen = 0; seen < count;) {
       const uint64_t some = ReadSome();
@@ -224,7 +224,7 @@ class Child {
       seen += some;
     }
   }
-  // Kills it, and reads what it had said before. False if it had died by itself.
+  // Kills the child, and reads its last reports. False if it had died by itself.
   bool Kill() {
     if (id_ < 0) return true;
     kill(id_, SIGKILL);
@@ -235,11 +235,11 @@ class Child {
     id_ = -1;
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
-  // By writer: the number after that of the last acknowledged write.
+  // For each writer, one more than the number of its last acknowledged write.
   const std::vector<uint64_t>& acknowledged() const { return acknowledged_; }
 
  private:
-  // How many acknowledgements there were; 0 when the child is dead.
+  // The number of acknowledgements that were read; 0 when the child is dead.
   uint64_t ReadSome() {
     std::array<Acknowledgement, 256> some;
     ssize_t n = 0;
@@ -256,7 +256,7 @@ class Child {
   std::vector<uint64_t> acknowledged_;
 };
 
-// What the database has, by writer.
+// The number of writes in the database, for each writer.
 absl::StatusOr<std::vector<uint64_t>> Recover(const Order& order, bool read_only) {
   DatabaseOptions options = order.Options();
   options.read_only = read_only;
@@ -269,8 +269,8 @@ absl::StatusOr<std::vector<uint64_t>> Recover(const Order& order, bool read_only
   return CountNumberedWrites(*table, static_cast<int>(order.starts.size()));
 }
 
-// Kills a child that follows `order`, and holds what is left against what was acknowledged.
-// Afterwards the order's starts are where the next child goes on.
+// Kills a child that follows `order`, and compares the database with the acknowledged writes. After
+// that, the order's starts are those of the next child.
 void RunRound(Random& random, Order* order) {
   order->options_seed = random.Next();
   order->changes_tablets = !random.OneIn(4);
@@ -281,7 +281,7 @@ void RunRound(Random& random, Order* order) {
     child.WaitForWrites(random.Below(order->writes * order->starts.size()));
     absl::SleepFor(absl::Microseconds(random.Below(100)));
   }
-  ASSERT_TRUE(child.Kill()) << "the child died by itself: see above";
+  ASSERT_TRUE(child.Kill()) << "the child died by itself: see its messages above";
   Tally("kills");
 
   if (random.OneIn(4) && std::filesystem::exists(order->path + "/LOG")) {
@@ -291,7 +291,7 @@ void RunRound(Random& random, Order* order) {
   ASSERT_OK_AND_ASSIGN(const std::vector<uint64_t> found, Recover(*order, /*read_only=*/false));
   for (size_t writer = 0; writer < found.size(); ++writer) {
     EXPECT_GE(found[writer], child.acknowledged()[writer]) << "an acknowledged write is lost";
-    EXPECT_LE(found[writer], child.acknowledged()[writer] + 1) << "a write that nobody made";
+    EXPECT_LE(found[writer], child.acknowledged()[writer] + 1) << "a write that was never made";
   }
   order->starts = found;
 }
@@ -312,7 +312,7 @@ void RunRounds(uint64_t seed, int rounds, Durability durability, uint64_t writes
   for (int round = 0; round < rounds && !testing::Test::HasFailure(); ++round) {
     SCOPED_TRACE(absl::StrCat("round ", round));
     if (round == 0 || fresh) {
-      // What a process leaves behind does not depend on the disk, so mostly there is none.
+      // A killed process leaves the same on any file system, so mostly no disk is used.
       directory.emplace(durability == Durability::kSync ? TempDirectory::Where::kDisk
                                                         : TempDirectory::Where::kMemory);
       order = Order{};
@@ -322,7 +322,7 @@ void RunRounds(uint64_t seed, int rounds, Durability durability, uint64_t writes
       order.writes = writes / order.starts.size();
     }
     RunRound(random, &order);
-    // Looking at everything again each time must not take longer than writing it.
+    // Checking everything again each time must not take longer than writing it.
     if (*std::max_element(order.starts.begin(), order.starts.end()) > writes) {
       ForgetAll(&order);
     }
@@ -343,7 +343,7 @@ TEST(KillTest, RandomKillsLoseNothingSynced) {
   });
 }
 
-TEST(KillTest, WhatWasFlushedNeedsNoLog) {
+TEST(KillTest, FlushedDataNeedsNoLog) {
   const TempDirectory directory;
   Order order;
   order.path = directory.database();
@@ -351,7 +351,7 @@ TEST(KillTest, WhatWasFlushedNeedsNoLog) {
   order.writes = 1'000;
   order.starts = {0};
   Child child(order);
-  child.WaitForWrites(1);  // says so once, after the flush
+  child.WaitForWrites(1);  // the child reports once, after the flush
   ASSERT_TRUE(child.Kill());
 
   ASSERT_OK_AND_ASSIGN(const std::vector<uint64_t> found, Recover(order, /*read_only=*/false));
@@ -359,7 +359,7 @@ TEST(KillTest, WhatWasFlushedNeedsNoLog) {
   EXPECT_EQ(found[0], 1'000u);
 }
 
-// A lock that died with its holder is no lock.
+// A lock whose holder is dead is free.
 TEST(KillTest, AKilledProcessLeavesTheDirectoryFree) {
   const TempDirectory directory;
   Order order;

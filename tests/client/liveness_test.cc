@@ -1,10 +1,10 @@
-// No write waits longer than the machine needs for what is written: with every mix of the size of
-// values, the number of threads and the memory budget, with and without deadlines, while the wall
-// clock jumps both ways.
+// No write waits longer than the machine needs for the written data, for every mix of value size,
+// number of threads and memory budget, with and without deadlines, while the wall clock jumps in
+// both directions.
 //
-// What is borne is worked out from what the same machine has just shown: how long one thread alone
-// takes for the same bytes. Other programs may be busy beside a test, so that a mix which is found
-// wanting is measured again, twice.
+// The limit is derived from a measurement on the same machine: the time that one thread needs for
+// the same bytes. Other programs may be busy during the test, so a mix that exceeds its limit is
+// measured again, up to twice.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -40,8 +40,8 @@ struct Mix {
   uint64_t value_size;
   int threads;
   uint64_t budget;  // 0: the default
-  bool deadlines;   // of half of the threads
-  uint64_t bytes;   // of all threads together
+  bool deadlines;   // half of the threads have deadlines
+  uint64_t bytes;   // written by all threads together
 
   std::string ToString() const {
     return absl::StrCat(value_size, " bytes a value, ", threads, " threads, ", bytes >> 20,
@@ -53,8 +53,8 @@ struct Mix {
 struct Waits {
   absl::Duration total;
   absl::Duration worst;        // of a write without a deadline
-  absl::Duration worst_small;  // of one of 100 bytes beside them
-  absl::Duration most_late;    // beyond its deadline
+  absl::Duration worst_small;  // of a write of 100 bytes beside them
+  absl::Duration most_late;    // the longest time past a deadline
 };
 
 constexpr absl::Duration kDeadline = absl::Milliseconds(30);
@@ -63,8 +63,8 @@ class LivenessTest : public testing::Test {
  protected:
   void TearDown() override { SetWallClockOffset(absl::ZeroDuration()); }
 
-  // Writes the mix into a new database. The wall clock is moved by `jump` half way, and then set
-  // right again.
+  // Writes the mix into a new database. The wall clock is moved by `jump` half way, and corrected
+  // later.
   static Waits Write(const Mix& mix, int threads, absl::Duration jump) {
     const TempDirectory directory(TempDirectory::Where::kMemory);
     DatabaseOptions options = TestOptions();
@@ -101,7 +101,7 @@ class LivenessTest : public testing::Test {
           EXPECT_TRUE(status.ok() || (in_time && absl::IsDeadlineExceeded(status))) << status;
           if (!in_time) waited.worst = std::max(waited.worst, took);
           if (in_time) waited.most_late = std::max(waited.most_late, took - kDeadline);
-          // The clock is wrong for some writes of every thread, and right for some.
+          // The clock is wrong for some writes of every thread, and right for others.
           const uint64_t n = ++done;
           const uint64_t all = writes * static_cast<uint64_t>(threads);
           if (n == all / 3) SetWallClockOffset(jump);
@@ -133,8 +133,8 @@ class LivenessTest : public testing::Test {
     return all;
   }
 
-  // Where one thread takes less than a second, two are borne; otherwise twice what it takes, since
-  // all that the others write may be before one's turn, and a second.
+  // Two seconds if one thread takes less than a second. Otherwise twice its time, since all data of
+  // the other threads may be written before a write's turn, and one second more.
   static absl::Duration Bound(absl::Duration alone) {
     return alone < absl::Seconds(1) ? absl::Seconds(2) : 2 * alone + absl::Seconds(1);
   }
@@ -153,7 +153,7 @@ class LivenessTest : public testing::Test {
       if (tried < kTries) continue;
       ADD_FAILURE() << mix.ToString() << ", clock moved by " << absl::FormatDuration(jump)
                     << ": one thread took " << absl::FormatDuration(alone) << ", so "
-                    << absl::FormatDuration(bound) << " are borne; but a write took "
+                    << absl::FormatDuration(bound) << " are allowed; but a write took "
                     << absl::FormatDuration(waited.worst) << ", a small one "
                     << absl::FormatDuration(waited.worst_small) << ", one was late by "
                     << absl::FormatDuration(waited.most_late) << ", all took "
@@ -165,21 +165,21 @@ class LivenessTest : public testing::Test {
 
 constexpr std::array kBudgets{8 * kMiB, 64 * kMiB, uint64_t{0}};
 
-// Enough to come to the limit of the smaller budgets, and of the larger with large values.
+// Enough to reach the limit of the smaller budgets, and, with large values, of the larger budget.
 uint64_t BytesOf(uint64_t value_size) {
   if (value_size <= 100) return 4 * kMiB;
   if (value_size <= 64 * kKiB) return 48 * kMiB;
   return value_size <= kMiB ? 96 * kMiB : 16 * value_size;
 }
 
-TEST_F(LivenessTest, NoWriteWaitsLongerThanWhatIsWrittenTakes) {
+TEST_F(LivenessTest, NoWriteWaitsLongerThanItsDataTakes) {
   if (std::getenv("BIGTABLE_TEST_LONG_SECONDS") != nullptr) GTEST_SKIP() << "the random one runs";
   int n = 0;
   for (const uint64_t value_size : {uint64_t{100}, 64 * kKiB, kMiB, 8 * kMiB}) {
     for (const uint64_t budget : kBudgets) {
       for (const int threads : {4, 16}) {
         ++n;
-        if (kSanitized && n % 5 != 0) continue;  // a corner of it
+        if (kSanitized && n % 5 != 0) continue;  // only a part of the grid
         Check({.value_size = value_size,
                .threads = threads,
                .budget = budget,
@@ -192,12 +192,12 @@ TEST_F(LivenessTest, NoWriteWaitsLongerThanWhatIsWrittenTakes) {
   }
 }
 
-// Any of the whole grid.
+// Random mixes of the whole grid.
 TEST_F(LivenessTest, NoWriteWaitsLongerInRandomMixes) {
   ForEachSeed(2, [](uint64_t seed) {
     Random random(seed);
     const std::array sizes{uint64_t{100}, 64 * kKiB, kMiB, 8 * kMiB, 64 * kMiB};
-    // The largest only where there is time.
+    // The largest only in long runs.
     const bool is_long = std::getenv("BIGTABLE_TEST_LONG_SECONDS") != nullptr;
     const uint64_t value_size = sizes[random.Below(is_long ? 5 : 3)];
     Check({.value_size = value_size,
@@ -209,7 +209,7 @@ TEST_F(LivenessTest, NoWriteWaitsLongerInRandomMixes) {
   });
 }
 
-// By default all that is written has room, or nearly.
+// With the default budget, all data fits into memory, or nearly.
 TEST_F(LivenessTest, SixteenThreadsWithLargeValuesWaitNoLongerThanOneTakes) {
   Check({.value_size = 8 * kMiB,
          .threads = 16,
@@ -219,7 +219,7 @@ TEST_F(LivenessTest, SixteenThreadsWithLargeValuesWaitNoLongerThanOneTakes) {
         -absl::Seconds(30));
 }
 
-TEST_F(LivenessTest, AValueBeyondTheBudgetWaitsOnlyForWhatIsThere) {
+TEST_F(LivenessTest, AValueLargerThanTheBudgetWaitsOnlyForExistingMemtables) {
   Check({.value_size = 100 * kMiB,
          .threads = 2,
          .budget = 64 * kMiB,

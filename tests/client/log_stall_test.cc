@@ -1,4 +1,4 @@
-// How long writes take when a file of the commit log stalls, and that none of them is lost.
+// The latency of writes when a file of the commit log stalls; and no write is lost.
 #include <algorithm>
 #include <atomic>
 #include <iostream>
@@ -18,8 +18,8 @@
 namespace bigtable {
 namespace {
 
-// Writers that each write a row of their own every few milliseconds. The pace matters: who measures
-// callers that write as fast as they can counts a stall as a few calls among a million.
+// Writers that each write a row of their own every few milliseconds. The pace matters: with callers
+// that write as fast as they can, a stall is only a few calls among a million.
 class Writers {
  public:
   Writers(Table* table, size_t threads, size_t synced_threads) {
@@ -41,9 +41,9 @@ class Writers {
     while (calls_ < until && absl::Now() < give_up) absl::SleepFor(absl::Milliseconds(5));
     return calls_ >= until;
   }
-  // How many rows the writer has had acknowledged.
+  // The number of acknowledged rows of the writer.
   int acknowledged(size_t writer) const { return written_[writer]->acknowledged; }
-  // Ascending; after Stop.
+  // In ascending order. Call it after Stop.
   std::vector<absl::Duration> Latencies() const {
     std::vector<absl::Duration> all;
     for (const auto& written : written_) {
@@ -118,7 +118,7 @@ class LogStallTest : public DatabaseFixture, public testing::WithParamInterface<
     faulty_->StallOneFile({.kinds = kinds, .path_contains = segments_});
   }
 
-  // The p99.9 of writes while one file after the other stalls for 200 ms.
+  // The 99.9th percentile of write latency while one file after the other stalls for 200 ms.
   absl::Duration MeasureWithStalls(int stalls) {
     const DatabaseStatistics before = database_->Statistics();
     Writers writers(table_, kWriters, kSynced);
@@ -147,14 +147,14 @@ class LogStallTest : public DatabaseFixture, public testing::WithParamInterface<
 
   std::unique_ptr<FaultyFileSystem> faulty_;
   Table* table_ = nullptr;
-  std::string segments_;  // of the server's log: how their paths begin
+  std::string segments_;  // the prefix of the paths of the server's log segments
 };
 INSTANTIATE_TEST_SUITE_P(Ways, LogStallTest, testing::Bool(), [](const auto& param_info) {
   return param_info.param ? "Mapped" : "Written";
 });
 
 TEST_P(LogStallTest, WriteLatencyStaysBoundedWhenOneFileStalls) {
-  // A machine that is busy with other things delays writes by itself: it has three tries.
+  // A busy machine delays writes by itself, so there are three attempts.
   absl::Duration p999 = absl::InfiniteDuration();
   for (int attempt = 0; attempt < 3 && p999 >= absl::Milliseconds(60); ++attempt) {
     p999 = std::min(p999, MeasureWithStalls(5));
@@ -162,7 +162,7 @@ TEST_P(LogStallTest, WriteLatencyStaysBoundedWhenOneFileStalls) {
   EXPECT_LT(p999, absl::Milliseconds(60));
 }
 
-TEST_P(LogStallTest, ThreadsLoseNothingAcknowledgedWhateverStalls) {
+TEST_P(LogStallTest, ThreadsLoseNoAcknowledgedWriteInAnyStall) {
   for (int round = 0; round < 6; ++round) {
     SCOPED_TRACE(round);
     const bool process_dies = round % 2 == 0;
@@ -173,8 +173,8 @@ TEST_P(LogStallTest, ThreadsLoseNothingAcknowledgedWhateverStalls) {
       EXPECT_TRUE(writers.WaitForCalls(300));
       StallOneFile();
       EXPECT_TRUE(faulty_->WaitUntilStalled(1));
-      absl::SleepFor(absl::Milliseconds(10 * round));  // before the switch, in it, after it
-      // Those that are not synced may lose what they wrote when the machine dies.
+      absl::SleepFor(absl::Milliseconds(10 * round));  // before, during and after the switch
+      // When the machine dies, writes that were not synced may be lost.
       for (size_t i = 0; i < (process_dies ? kWriters : kSynced); ++i) {
         acknowledged.push_back(writers.acknowledged(i));
       }

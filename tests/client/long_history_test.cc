@@ -1,5 +1,5 @@
-// Columns with very many versions, of which one was deleted: what their rule keeps is found by
-// going through all that happened to them.
+// Columns with very many versions, one of which was deleted. A read must go through all of them to
+// apply the rule.
 
 #include <cstdint>
 #include <string>
@@ -36,19 +36,19 @@ class LongHistoryTest : public DatabaseFixture {
   Table* table_ = nullptr;
 };
 
-TEST_F(LongHistoryTest, AReadHearsItsDeadline) {
+TEST_F(LongHistoryTest, AReadObservesItsDeadline) {
   ReadOptions late;
   late.deadline = absl::Now() + absl::Milliseconds(2);
   EXPECT_STATUS(kDeadlineExceeded, "", table_->ReadRow("r", Filter::Latest(1), late).status());
 }
 
-// That this ends is the test: n squared would be hours.
+// The test is that this ends: quadratic time would be hours.
 TEST_F(LongHistoryTest, IsReadAndCompacted) {
   const std::string newest = absl::StrCat("f:q@", kVersions - 1, "=");
   EXPECT_EQ(Show(table_->ReadRow("r", Filter::Latest(1))), newest);
   ASSERT_OK(database_->Compact("t"));
   EXPECT_EQ(Show(table_->ReadRow("r", Filter::Latest(1))), newest);
-  // The deleted one counts, as a ghost.
+  // The deleted version counts, as a ghost.
   EXPECT_EQ(database_->Statistics().tables["t"]["default"].entries,
             static_cast<uint64_t>(kVersions / 4));
 }

@@ -31,7 +31,7 @@ class LostServerStallConcurrencyTest : public TabletsFixture,
     ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
     table_ = CreateSplitTable("t", 1, 10);
     Fill(table_, 0, 10, "v");
-    ASSERT_OK(database_->WaitUntilQuiet());  // the log's other file is there
+    ASSERT_OK(database_->WaitUntilQuiet());  // the log's spare segment exists
     peer_.emplace(database_.get());
     server_ = peer_->Servers()[0];
   }
@@ -53,7 +53,7 @@ class LostServerStallConcurrencyTest : public TabletsFixture,
     });
     ASSERT_TRUE(faulty_->WaitUntilStalled(1));
   }
-  // Lets the call go, and returns what the write comes to.
+  // Ends the stall, and returns the status of the write.
   absl::Status Return() {
     EXPECT_EQ(faulty_->stalled(), 1);
     faulty_->ReleaseCalls();
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, LostServerStallConcurrencyTest, testing::Bool(),
                            return param_info.param ? "Mapped" : "Written";
                          });
 
-TEST_P(LostServerStallConcurrencyTest, WhatWasAcknowledgedByWhoTookOverIsFound) {
+TEST_P(LostServerStallConcurrencyTest, WritesAcknowledgedByTheTakeoverAreFound) {
   ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   Fill(table_, 11, 12, "v");
   EXPECT_EQ(database_->Statistics().log_switches, 1u);
@@ -97,11 +97,11 @@ TEST_P(LostServerStallConcurrencyTest, WhatWasAcknowledgedByWhoTookOverIsFound) 
   ExpectRows(20);
 }
 
-TEST_P(LostServerStallConcurrencyTest, WhatWasNotAcknowledgedIsNeverSeen) {
+TEST_P(LostServerStallConcurrencyTest, WritesThatWereNotAcknowledgedAreNeverSeen) {
   ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   server_->Abandon();
-  // Who takes over finds the server lost, and does not acknowledge; its own write is made
-  // elsewhere.
+  // The thread that takes over finds the server lost, and does not acknowledge the stalled write.
+  // Its own write goes to another server.
   std::thread other([&] {
     while (database_->Statistics().log_switches == 0) absl::SleepFor(absl::Milliseconds(1));
     peer_->ReplaceLostServers();
@@ -114,8 +114,8 @@ TEST_P(LostServerStallConcurrencyTest, WhatWasNotAcknowledgedIsNeverSeen) {
   ExpectRows(10);
 }
 
-// The process dies when others may have gone on without it.
-TEST_P(LostServerStallConcurrencyTest, NorIsItFoundByALaterProcess) {
+// The process dies after other servers may have continued without the write.
+TEST_P(LostServerStallConcurrencyTest, ALaterProcessDoesNotFindThemEither) {
   ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   faulty_->FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
   peer_->Kill(server_);
@@ -131,7 +131,7 @@ TEST_P(LostServerStallConcurrencyTest, NorIsItFoundByALaterProcess) {
   ExpectFilled(OpenTable("t"), 0, 10, "v");
 }
 
-TEST_P(LostServerStallConcurrencyTest, ItIsReplacedThoughNobodyElseWrites) {
+TEST_P(LostServerStallConcurrencyTest, TheServerIsReplacedWithoutOtherWrites) {
   ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   peer_->Kill(server_);
   peer_->ReplaceLostServers();
@@ -142,7 +142,7 @@ TEST_P(LostServerStallConcurrencyTest, ItIsReplacedThoughNobodyElseWrites) {
   ExpectRows(12);
 }
 
-TEST_P(LostServerStallConcurrencyTest, TheLockMayComeBackBeforeItIsAcknowledged) {
+TEST_P(LostServerStallConcurrencyTest, TheServerMayRegainItsLockBeforeTheWriteIsAcknowledged) {
   ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   peer_->Expire(server_);
   Fill(table_, 0, 10, "w");

@@ -1,4 +1,4 @@
-// Tablet servers die or lose their sessions, and others take their tablets.
+// Tablet servers die or lose their sessions, and other servers take over their tablets.
 #include <algorithm>
 #include <atomic>
 #include <iostream>
@@ -45,7 +45,7 @@ TEST_F(LostServerTest, TheTabletsOfADeadServerAreServedByOthers) {
   Fill(table, 0, 60, "x");
   ExpectFilled(table, 0, 60, "x");
   EXPECT_FALSE(dead->serving());
-  peer.ReplaceLostServers();  // has the files removed when this returns
+  peer.ReplaceLostServers();  // the lost servers' files are removed when this returns
   const std::vector<std::string> after = ServerFiles();
   EXPECT_EQ(std::count(after.begin(), after.end(), dead->name()), 0);
   EXPECT_FALSE(file_system_->FileExists(Cat(kPath, "/log/", dead->name())));
@@ -68,7 +68,7 @@ TEST_F(LostServerTest, AllServersMayDieOneAfterTheOther) {
   ExpectFilled(OpenTable("t"), 0, 40, "r4-");
 }
 
-TEST_F(LostServerTest, AServerThatGetsItsLockBackGoesOn) {
+TEST_F(LostServerTest, AServerThatRegainsItsLockContinues) {
   Open(WithServers(1));
   Table* const table = CreateSplitTable("t", 2, 10);
   Fill(table, 0, 20, "v");
@@ -82,12 +82,12 @@ TEST_F(LostServerTest, AServerThatGetsItsLockBackGoesOn) {
     ExpectFilled(table, 0, 20, Cat("r", round, "-"));
     kept += server->serving() ? 1 : 0;
   }
-  std::cout << kept << " of 20 times the server had its lock again\n";
+  std::cout << kept << " of 20 times the server regained its lock\n";
   EXPECT_GT(kept, 0);
 }
 
-// Nobody replaces the server before the database is closed.
-TEST_F(LostServerTest, WhoWaitsForATabletPilesUpNothingAndDoesNotKeepTheDatabaseOpen) {
+// The server is not replaced before the database is closed.
+TEST_F(LostServerTest, CallsThatWaitForATabletAccumulateNothingAndDoNotBlockClose) {
   Open(WithServers(2));
   Table* const table = CreateSplitTable("t", 4, 10);
   Fill(table, 0, 40, "v");
@@ -130,7 +130,7 @@ TEST_F(LostServerTest, AServerWhoseFileIsFencedEnds) {
   ExpectFilled(table, 0, 20, "v");
 }
 
-TEST_F(LostServerTest, WhatIsHeldFromBeforeStaysAsItWas) {
+TEST_F(LostServerTest, RowsAndSnapshotsFromBeforeStayUnchanged) {
   Open(WithServers(2));
   Table* const table = CreateSplitTable("t", 4, 10);
   Fill(table, 0, 40, "v");
@@ -151,9 +151,9 @@ TEST_F(LostServerTest, WhatIsHeldFromBeforeStaysAsItWas) {
   ExpectFilled(table, 0, 40, "x");
 }
 
-// A change of a rule has a number of its own, which every server of the table sees: larger than
-// that of what the server has refused, and still has in its log.
-TEST_F(LostServerTest, AChangedRuleDoesNotBringBackWhatALostServerHasRefused) {
+// A change of a rule has a sequence number, which every server of the table gets. It is larger than
+// those of the writes that the lost server refused, and still has in its log.
+TEST_F(LostServerTest, AChangedRuleDoesNotBringBackRefusedWritesOfALostServer) {
   FaultyFileSystem faulty(file_system_.get(), {.hide_log_mappings = true});
   DatabaseOptions options = WithServers(2);
   options.file_system = &faulty;
@@ -184,7 +184,7 @@ TEST_F(LostServerTest, ServerTimesIncreaseAcrossServers) {
   EXPECT_EQ(Show(table->ReadRow("a")), "f:q@1001=2 f:q@1000=1");
 }
 
-TEST_F(LostServerTest, ADeadlineEndsTheWaitForAnotherServer) {
+TEST_F(LostServerTest, ADeadlineEndsTheWaitForTheNextServer) {
   const std::unique_ptr<InMemoryFileSystem> memory = std::move(file_system_);
   FaultyFileSystem faulty(memory.get());
   DatabaseOptions options = WithServers(1);
@@ -192,7 +192,7 @@ TEST_F(LostServerTest, ADeadlineEndsTheWaitForAnotherServer) {
   ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
   Table* const table = CreateSplitTable("t", 1, 10);
   Fill(table, 0, 5, "v");
-  // Nobody can take over while no log can be created.
+  // No server can take over while no log can be created.
   faulty.FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
   DatabasePeer peer(database_.get());
   peer.Kill(peer.Servers()[0]);

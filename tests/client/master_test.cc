@@ -1,5 +1,5 @@
-// The master dies, at any of its steps, and another one takes its place: nothing is lost, nothing
-// is served twice, and who knows where tablets are notices nothing.
+// The master dies, at any of its steps, and another one replaces it. No data is lost, no tablet is
+// served twice, and clients that know the locations of tablets notice nothing.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -18,7 +18,8 @@ class MasterTest : public TabletsFixture {
  protected:
   static constexpr int kRows = 40;
 
-  // With tablets that begin at rows 10, 20 and 30, and data in SSTables, memtables and logs.
+  // Creates a table with tablets that begin at rows 10, 20 and 30, and with data in SSTables,
+  // memtables and logs.
   Table* CreateFilled(const std::string& name) {
     Table* const table = CreateSplitTable(name, 4, 10);
     Fill(table, 0, kRows, "v");
@@ -26,12 +27,12 @@ class MasterTest : public TabletsFixture {
     Fill(table, 0, kRows, "w");
     return table;
   }
-  // Until there is a master that has begun.
+  // Waits for a master that has begun.
   void AwaitMaster() { ASSERT_OK(database_->ListTablets("t")); }
 
-  // Makes `change` of a database with table "t", with the master dying at its step 1, 2, 3, ...; as
-  // often as it takes until it lives through all of them. `is_done` says whether the change has
-  // been made, which it may be although the call says that this is not known.
+  // Makes `change` in a database with table "t", with the master dying at its step 1, 2, 3, ...,
+  // until it lives through all of them. `is_done` returns whether the change was made, which is
+  // possible even if the call reports that the outcome is unknown.
   void DieAtEachStep(const std::function<absl::Status(Database*)>& change,
                      const std::function<bool(Database*)>& is_done) {
     int deaths = 0;
@@ -119,7 +120,7 @@ TEST_F(MasterTest, ASchemaIsChangedOrNot) {
                   const auto schema = database->GetSchema("t");
                   EXPECT_OK(schema);
                   if (!schema->families.contains("g")) return false;
-                  // All tablets know it.
+                  // All tablets have the change.
                   for (const int i : {5, 15, 25, 35}) {
                     Table* const table = *database->OpenTable("t");
                     EXPECT_OK(table->Apply(RowMutation(RowOf(i)).Set("g:q", Timestamp(1), "1")));
@@ -143,8 +144,8 @@ TEST_F(MasterTest, TabletsAreMergedOrNot) {
                 [](Database* database) { return TabletsOf(database, "t") == 3; });
 }
 
-TEST_F(MasterTest, ATabletIsMovedOrServedWhereItWas) {
-  // That it is where it is wanted does not outlive the database.
+TEST_F(MasterTest, ATabletIsMovedOrStaysAtItsServer) {
+  // A tablet's server does not outlive the opening of the database.
   DieAtEachStep(
       [](Database* database) {
         for (const int server : {0, 1}) {
@@ -158,7 +159,7 @@ TEST_F(MasterTest, ATabletIsMovedOrServedWhereItWas) {
       [](Database* database) { return TabletsOf(database, "t") == 4; });
 }
 
-TEST_F(MasterTest, ALostServerIsReplacedByWhicheverMasterThereIs) {
+TEST_F(MasterTest, ALostServerIsReplacedByAnyMaster) {
   DieAtEachStep(
       [](Database* database) {
         DatabasePeer peer(database);
@@ -169,7 +170,7 @@ TEST_F(MasterTest, ALostServerIsReplacedByWhicheverMasterThereIs) {
       [](Database* database) { return TabletsOf(database, "t") == 4; });
 }
 
-// The one that begins may wait for METADATA for ever: the next one does not.
+// The master that begins may wait for METADATA forever. The next master does not.
 TEST_F(MasterTest, AMasterMayDieWhileItBeginsAndAServerOfMetadataWithIt) {
   for (const ServerRole role : kMetadataRoles) {
     for (int fatal = 1; fatal <= 16; ++fatal) {
@@ -179,8 +180,8 @@ TEST_F(MasterTest, AMasterMayDieWhileItBeginsAndAServerOfMetadataWithIt) {
       Table* const table = CreateFilled("t");
       DatabasePeer peer(database_.get());
       std::atomic<int> steps{0}, under_way{0};
-      // The step after that is the one that replaces the server, unless the master comes to another
-      // one before it needs METADATA.
+      // The step after the server's death is the one that replaces the server, unless the master
+      // has another step before it needs METADATA.
       peer.OnMasterStep([&] {
         ++under_way;
         const int step = ++steps;
@@ -209,12 +210,12 @@ TEST_F(MasterTest, AMasterMayDieWhileItBeginsAndAServerOfMetadataWithIt) {
   }
 }
 
-TEST_F(MasterTest, WithoutAMasterReadsAndWritesGoOn) {
+TEST_F(MasterTest, WithoutAMasterReadsAndWritesContinue) {
   Open(WithServers(2));
   Table* const table = CreateFilled("t");
   DatabasePeer peer(database_.get());
   std::atomic<bool> may_begin{false};
-  // Before the master is killed: its successor may be fast.
+  // Set before the master is killed, since its successor may begin at once.
   peer.OnMasterStep([&] {
     while (!may_begin) absl::SleepFor(absl::Milliseconds(1));
   });
@@ -223,7 +224,7 @@ TEST_F(MasterTest, WithoutAMasterReadsAndWritesGoOn) {
     ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, 0, kRows, "w"));
     Fill(table, 0, kRows, "w");
   }
-  // So do tables that nobody had open, and what the master is not needed for.
+  // So do calls on tables that were not open, and all calls that need no master.
   EXPECT_OK(database_->OpenTable("t"));
   EXPECT_OK(database_->Flush("t"));
   EXPECT_OK(database_->Compact("t"));
@@ -234,7 +235,7 @@ TEST_F(MasterTest, WithoutAMasterReadsAndWritesGoOn) {
   EXPECT_EQ(TabletsOf(database_.get(), "t"), 5u);
 }
 
-TEST_F(MasterTest, ServersListenToNoEarlierMaster) {
+TEST_F(MasterTest, ServersRefuseAnEarlierMaster) {
   Open(WithServers(1));
   CreateFilled("t");
   const std::shared_ptr<ServerHost> host = DatabasePeer(database_.get()).Hosts().front();
@@ -244,12 +245,11 @@ TEST_F(MasterTest, ServersListenToNoEarlierMaster) {
   EXPECT_STATUS(kUnavailable, "was replaced by master",
                 host->Split(1, tablet->table_id(), RowOf(5), {}));
   EXPECT_STATUS(kUnavailable, "was replaced by master", host->Accept(1).status());
-  EXPECT_STATUS(kUnavailable, "was replaced by master",
-                host->Drop(1, tablet->table_id()).status());
+  EXPECT_STATUS(kUnavailable, "was replaced by master", host->Drop(1, tablet->table_id()).status());
   EXPECT_EQ(host->server()->Tablets().size(), 4u);
 }
 
-TEST_F(MasterTest, ThereIsOneMasterAtATime) {
+TEST_F(MasterTest, OnlyOneMasterExistsAtATime) {
   Open(WithServers(1));
   EXPECT_STATUS(kUnavailable, "another master", DatabasePeer(database_.get()).StartMaster());
 }

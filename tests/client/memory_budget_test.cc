@@ -1,4 +1,4 @@
-// Memtables and logs keep to their budget, also of several databases.
+// Memtables and logs stay within their budget, also when several databases share it.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -26,7 +26,7 @@ TEST_F(MemoryBudgetTest, ManySmallMemtablesKeepToTheBudget) {
   uint64_t most = 0;
   for (int i = 0; i < 110; ++i) {
     for (Table* table : tables) {
-      // Without the log, which would have the memtables written out when it is too long.
+      // Without the log, which would cause a flush when it is too long.
       ASSERT_OK(table->Apply(RowMutation(absl::StrCat("row", i)).Set("f:q", std::string(900, 'v')),
                              {.durability = Durability::kNone}));
       most = std::max(most, budget->used(MemoryBudget::Use::kMemtables));
@@ -35,7 +35,7 @@ TEST_F(MemoryBudgetTest, ManySmallMemtablesKeepToTheBudget) {
   EXPECT_LE(most, budget->limit() / 8 * 5 + budget->limit() / 8);
 }
 
-TEST_F(MemoryBudgetTest, IdleDatabasesGiveTheirMemoryToOneThatWrites) {
+TEST_F(MemoryBudgetTest, IdleDatabasesFreeMemoryForOneThatWrites) {
   const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
   DatabaseOptions options = Options();
   options.shared_memory_budget = budget;
@@ -54,11 +54,11 @@ TEST_F(MemoryBudgetTest, IdleDatabasesGiveTheirMemoryToOneThatWrites) {
   write(0, 1800);
   write(1, 1600);
   write(2, 1700);
-  ASSERT_OK(databases[0]->WaitUntilQuiet());  // what was rotated is written out
+  ASSERT_OK(databases[0]->WaitUntilQuiet());  // rotated memtables are flushed
   EXPECT_GE(databases[0]->Statistics().minor_compactions, 1u);
 }
 
-TEST_F(MemoryBudgetTest, RecoveryWritesLargeFilesAlsoWhereAnotherDatabaseHasTheMemory) {
+TEST_F(MemoryBudgetTest, RecoveryWritesLargeFilesEvenIfAnotherDatabaseHasTheMemory) {
   const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
   DatabaseOptions options = Options();
   Open(options);
@@ -70,7 +70,7 @@ TEST_F(MemoryBudgetTest, RecoveryWritesLargeFilesAlsoWhereAnotherDatabaseHasTheM
   options.shared_memory_budget = budget;
   BudgetAccess::Charge(*budget, MemoryBudget::Use::kMemtables, MemoryBudget::kMinimum / 3);
   Open(options);
-  EXPECT_LE(database_->Statistics().minor_compactions, 5u);  // METADATA's, too
+  EXPECT_LE(database_->Statistics().minor_compactions, 5u);  // including METADATA's
   database_.reset();
 }
 
@@ -105,7 +105,7 @@ TEST_F(MemoryBudgetTest, TwoDatabasesShareOneMemoryBudget) {
   EXPECT_EQ(budget->used(), 0u);
 }
 
-TEST_F(MemoryBudgetTest, MemoryStaysInASmallBudgetWhileMuchIsWritten) {
+TEST_F(MemoryBudgetTest, MemoryStaysWithinASmallBudgetUnderManyWrites) {
   const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
   DatabaseOptions options = Options();
   options.shared_memory_budget = budget;

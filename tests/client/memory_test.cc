@@ -1,5 +1,5 @@
-// What the process really uses while much is written: its anonymous memory and the pages of the log
-// that memtables pin stay within the budget and a quarter of it, plus what a program needs anyway.
+// The memory of the process while much is written. Anonymous memory and the log pages that
+// memtables pin stay within the budget plus a quarter of it, plus the base memory of a program.
 //
 // BIGTABLE_TEST_FULL=1 also runs the full measure: 1 GB of writes with 256 MB.
 #include <algorithm>
@@ -30,8 +30,8 @@ namespace {
 
 constexpr uint64_t kMegabyte = 1'000'000;
 
-// A line of /proc/self/status, in bytes: VmRSS is all that is in memory, RssAnon what is no page of
-// a file.
+// A line of /proc/self/status, in bytes: VmRSS is all resident memory, RssAnon the part that is not
+// a page of a file.
 uint64_t ProcessMemory(const std::string& name) {
   std::ifstream status("/proc/self/status");
   std::string key;
@@ -43,7 +43,7 @@ uint64_t ProcessMemory(const std::string& name) {
   return 0;
 }
 
-// Looks at the process every few milliseconds, for the most that it ever used.
+// Samples the memory of the process every few milliseconds, for its maximum.
 class MemoryWatch {
  public:
   explicit MemoryWatch(Database* database) : thread_([this, database] { Watch(database); }) {}
@@ -53,7 +53,7 @@ class MemoryWatch {
     stop_ = true;
     if (thread_.joinable()) thread_.join();
   }
-  // Anonymous memory and pinned log together; all that is in memory.
+  // The maximum of anonymous memory and pinned log together; the maximum of all resident memory.
   uint64_t most_used() const { return most_used_; }
   uint64_t most_resident() const { return most_resident_; }
 
@@ -84,7 +84,7 @@ struct Measured {
   uint64_t resident = 0;
 };
 
-// Values of 1000 bytes to random rows.
+// Writes values of 1000 bytes to random rows.
 void WriteAndWatch(const Load& load, Measured* measured) {
   const TempDirectory directory;
   DatabaseOptions options = TestOptions();
@@ -117,7 +117,7 @@ void WriteAndWatch(const Load& load, Measured* measured) {
               static_cast<unsigned long long>(measured->resident / kMegabyte));
 }
 
-// Of the program itself, its threads and zstd's contexts.
+// The memory of the program itself, its threads and zstd's contexts.
 constexpr uint64_t kBesides = 16 * kMegabyte;
 
 class MemoryTest : public testing::Test {

@@ -1,4 +1,4 @@
-// METADATA in several tablets, the levels above it, and what happens when its servers die.
+// METADATA in several tablets, the levels of its lookup, and the death of its servers.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,7 +27,7 @@ class MetadataTest : public TabletsFixture {
     options.tablet_servers = 2;
     return options;
   }
-  // Its size alone splits it: what METADATA has of many tablets, and of their files.
+  // METADATA is split by its own size: its rows for many tablets and their files.
   void OpenWithMetadataSplit() {
     ASSERT_NO_FATAL_FAILURE(Open(WithSmallTablets(Options())));
     Table* const table = CreateSplitTable("t", kTablets, 1);
@@ -44,7 +44,7 @@ class MetadataTest : public TabletsFixture {
     }
     ASSERT_GE(Peer().MetadataTablets().size(), 3u);
   }
-  // On a file system with faults, which is empty.
+  // Opens on an empty file system with faults.
   void OpenFaulty(DatabaseOptions options) {
     database_.reset();
     faulty_.reset();
@@ -52,7 +52,7 @@ class MetadataTest : public TabletsFixture {
     faulty_ = std::make_unique<FaultyFileSystem>(file_system_.get());
     ASSERT_NO_FATAL_FAILURE(OpenFaultyAgain(options));
   }
-  // As it is now, with its faults.
+  // Opens on the current file system, with its faults.
   void OpenFaultyAgain(DatabaseOptions options) {
     options.file_system = faulty_.get();
     ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
@@ -74,7 +74,7 @@ class MetadataTest : public TabletsFixture {
     EXPECT_FALSE(file_system_->FileExists(Cat(kPath, "/lockservice/servers/", before)));
   }
   LocationStatistics Lookups() { return database_->Statistics().locations; }
-  // Much that needs METADATA, in a new table.
+  // Makes many changes that need METADATA, in a new table.
   void ChangeTablets(const std::string& name) {
     Table* const table = CreateSplitTable(name, 5, 1);
     Fill(table, 0, 5, "v");
@@ -84,14 +84,14 @@ class MetadataTest : public TabletsFixture {
     ASSERT_OK(database_->Compact(name));
     ASSERT_NO_FATAL_FAILURE(ExpectFilled(table, 0, 5, "v"));
   }
-  // And moves.
+  // The same, and moves tablets.
   void ChangeEverything(const std::string& name) {
     ASSERT_NO_FATAL_FAILURE(ChangeTablets(name));
     ASSERT_OK(database_->MoveTablet(name, RowOf(4), 0));
     ASSERT_OK(database_->MoveTablet(name, RowOf(4), 1));
     ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable(name), 0, 5, "v"));
   }
-  // Writes METADATA out, and so to its root tablet.
+  // Flushes METADATA's tablets, and so writes to its root tablet.
   absl::Status FlushMetadata() {
     Peer().ServersOf(ServerRole::kMetadata)[0]->RotateEverything();
     return database_->WaitUntilQuiet();
@@ -100,7 +100,7 @@ class MetadataTest : public TabletsFixture {
   std::unique_ptr<FaultyFileSystem> faulty_;
 };
 
-TEST_F(MetadataTest, ItsTabletsAreSplitByTheirSizeAndFoundAgain) {
+TEST_F(MetadataTest, ItsTabletsAreSplitBySizeAndFoundAgain) {
   ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
   ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), 0, kTablets, "w"));
   ASSERT_NO_FATAL_FAILURE(ChangeEverything("u"));
@@ -129,12 +129,12 @@ TEST_F(MetadataTest, WithoutASizeItIsNotSplit) {
   ASSERT_OK(database_->Flush("t"));
   ASSERT_NO_FATAL_FAILURE(Reopen(options));
   Fill(OpenTable("t"), 0, kTablets, "w");
-  ASSERT_OK(database_->Flush("t"));  // after which sizes are looked at
+  ASSERT_OK(database_->Flush("t"));  // sizes are checked after a flush
   absl::SleepFor(absl::Milliseconds(100));
   EXPECT_EQ(Peer().MetadataTablets().size(), 1u);
 }
 
-TEST_F(MetadataTest, OpeningsDoNotPileUpFiles) {
+TEST_F(MetadataTest, OpeningsDoNotAccumulateFiles) {
   ASSERT_NO_FATAL_FAILURE(Open(Options()));
   Set(CreateTable("t", {"f"}), "a", "f:q", 1, "v");
   for (int i = 0; i < 40; ++i) {
@@ -145,8 +145,9 @@ TEST_F(MetadataTest, OpeningsDoNotPileUpFiles) {
   EXPECT_LT(files.size(), 30u);
 }
 
-// All tablets of a server at once: some commits for each tablet of METADATA that has rows of them.
-TEST_F(MetadataTest, AFlushIsCommittedForEachOfItsTabletsApart) {
+// A flush of all tablets of a server needs some commits for each METADATA tablet that has their
+// rows.
+TEST_F(MetadataTest, AFlushIsCommittedToEachMetadataTabletSeparately) {
   ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
   Table* const table = OpenTable("t");
   Fill(table, 0, kTablets, "x");
@@ -167,7 +168,7 @@ TEST_F(MetadataTest, AFlushIsCommittedForEachOfItsTabletsApart) {
   ASSERT_NO_FATAL_FAILURE(ExpectFilled(OpenTable("t"), 0, kTablets, "x"));
 }
 
-TEST_F(MetadataTest, ADeletedTableIsGoneFromAllOfThem) {
+TEST_F(MetadataTest, ADeletedTableIsRemovedFromAllItsTablets) {
   ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
   ASSERT_OK(database_->DeleteTable("t"));
   ASSERT_OK_AND_ASSIGN(const std::vector<uint64_t> tables, Peer().TablesOfMetadata());
@@ -176,7 +177,7 @@ TEST_F(MetadataTest, ADeletedTableIsGoneFromAllOfThem) {
   ASSERT_NO_FATAL_FAILURE(ChangeEverything("t"));
 }
 
-TEST_F(MetadataTest, SweepingKeepsWhatAnyOfThemNames) {
+TEST_F(MetadataTest, SweepingKeepsFilesThatAnyOfItsTabletsNames) {
   ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
   ASSERT_OK(Peer().SweepFiles());
   Kill();
@@ -186,7 +187,7 @@ TEST_F(MetadataTest, SweepingKeepsWhatAnyOfThemNames) {
 
 // --- Levels ---
 
-TEST_F(MetadataTest, ALevelIsAskedOnlyForWhatIsNotKnownBelow) {
+TEST_F(MetadataTest, ALevelIsQueriedOnlyForLocationsUnknownBelow) {
   ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
   Table* const table = OpenTable("t");
   const auto read = [&] {
@@ -198,7 +199,8 @@ TEST_F(MetadataTest, ALevelIsAskedOnlyForWhatIsNotKnownBelow) {
   EXPECT_GE(known.root_file_lookups, 1u);
   read();
   EXPECT_EQ(Lookups().lookups, known.lookups);
-  // User tablets that are not known any more: one level is asked, for many at a time.
+  // The user tablets' locations become obsolete: METADATA's tablets are queried, for many at a
+  // time.
   for (TabletServer* server : Peer().Servers()) Peer().Kill(server);
   Peer().ReplaceLostServers();
   const LocationStatistics before = Lookups();
@@ -208,7 +210,7 @@ TEST_F(MetadataTest, ALevelIsAskedOnlyForWhatIsNotKnownBelow) {
   EXPECT_LE(after.lookups, before.lookups + kTablets / 10);
   EXPECT_EQ(after.root_tablet_lookups, before.root_tablet_lookups);
   EXPECT_EQ(after.root_file_lookups, before.root_file_lookups);
-  // METADATA's server is another: the root tablet is asked for its tablets.
+  // METADATA's server was replaced: the root tablet is queried for METADATA's tablets.
   ASSERT_NO_FATAL_FAILURE(KillAndReplace(ServerRole::kMetadata));
   for (TabletServer* server : Peer().Servers()) Peer().Kill(server);
   Peer().ReplaceLostServers();
@@ -217,7 +219,7 @@ TEST_F(MetadataTest, ALevelIsAskedOnlyForWhatIsNotKnownBelow) {
   EXPECT_GE(replaced.root_tablet_lookups, after.root_tablet_lookups + 1);
   EXPECT_LE(replaced.root_tablet_lookups, after.root_tablet_lookups + 20);
   EXPECT_EQ(replaced.root_file_lookups, after.root_file_lookups);
-  // The root tablet is elsewhere: the file is asked, as soon as anybody asks the root tablet.
+  // The root tablet has moved: the file is queried by the next call that needs the root tablet.
   ASSERT_NO_FATAL_FAILURE(KillAndReplace(ServerRole::kRoot));
   ASSERT_NO_FATAL_FAILURE(KillAndReplace(ServerRole::kMetadata));
   read();
@@ -242,7 +244,8 @@ TEST_F(MetadataTest, ItsServersAreReplaced) {
   }
 }
 
-// Of both roles at once, and of all: nobody waits for who waits for him.
+// Servers of both METADATA roles, and of all roles, at once: no thread waits for one that waits for
+// it.
 TEST_F(MetadataTest, AllServersMayDieAtOnce) {
   ASSERT_NO_FATAL_FAILURE(OpenWithMetadataSplit());
   for (int round = 0; round < 5; ++round) {
@@ -254,7 +257,7 @@ TEST_F(MetadataTest, AllServersMayDieAtOnce) {
   }
 }
 
-TEST_F(MetadataTest, ALostSessionIsGotOver) {
+TEST_F(MetadataTest, TheyRecoverFromALostSession) {
   ASSERT_NO_FATAL_FAILURE(Open());
   int round = 0;
   for (const ServerRole role : kMetadataRoles) {
@@ -265,8 +268,8 @@ TEST_F(MetadataTest, ALostSessionIsGotOver) {
   }
 }
 
-// A change that is under way when METADATA's server is lost is made all the same.
-TEST_F(MetadataTest, AChangeGoesOnWithTheNextServer) {
+// A change that is under way when METADATA's server is lost is still made.
+TEST_F(MetadataTest, AChangeContinuesWithTheNextServer) {
   for (const ServerRole role : kMetadataRoles) {
     ASSERT_NO_FATAL_FAILURE(OpenFaulty(Options()));
     CreateSplitTable("t", 3, 1);
@@ -318,9 +321,9 @@ TEST_F(MetadataTest, ALogThatFailsIsResumed) {
   }
 }
 
-// What its server could not sync names files that are swept once it is replaced: a later process
-// must not find it in the log that is left.
-TEST_F(MetadataTest, WhatALostServerHasRefusedIsNeverFound) {
+// A METADATA server names files in a mutation that it cannot sync. The files are swept once the
+// server is replaced. A later process must not find the mutation in the old log.
+TEST_F(MetadataTest, RefusedMutationsOfALostServerAreNeverFound) {
   ASSERT_NO_FATAL_FAILURE(OpenFaulty(Options()));
   CreateSplitTable("t", 3, 1);
   Fill(OpenTable("t"), 0, 3, "v");
@@ -331,7 +334,7 @@ TEST_F(MetadataTest, WhatALostServerHasRefusedIsNeverFound) {
   faulty_->FailCalls({{FileCall::kRemoveFile}, "/log/metadata-"},
                      absl::UnavailableError("not now"));
   Peer().Kill(Peer().ServersOf(ServerRole::kMetadata)[0]);
-  Peer().ReplaceLostServers(ServerRole::kMetadata);  // but for the log
+  Peer().ReplaceLostServers(ServerRole::kMetadata);  // but its log is kept
   ASSERT_EQ(Peer().MetadataTablets().size(), 1u);
   ASSERT_OK(Peer().SweepFiles());
   const auto later = file_system_->CrashClone(1, Unsynced::kEverything);
@@ -344,8 +347,8 @@ TEST_F(MetadataTest, WhatALostServerHasRefusedIsNeverFound) {
   database_.reset();
 }
 
-// Nothing is left to be written out, and still it is not closed in order.
-TEST_F(MetadataTest, ClosingSaysThatAServerWasNotReplaced) {
+// Nothing needs a flush, but the close is still not clean.
+TEST_F(MetadataTest, CloseReportsAServerThatWasNotReplaced) {
   for (const ServerRole role : kMetadataRoles) {
     ASSERT_NO_FATAL_FAILURE(OpenFaulty(Options()));
     const std::string name = Cat("t-", NameOfRole(role));
@@ -365,8 +368,8 @@ TEST_F(MetadataTest, ClosingSaysThatAServerWasNotReplaced) {
   database_.reset();
 }
 
-// METADATA's split, which is two mutations of its root tablet, is cut short at any call of the file
-// system; then the power is lost.
+// A split of METADATA, which is two mutations of its root tablet, is interrupted at each call of
+// the file system. Then the power is lost.
 TEST_F(MetadataTest, ItsSplitMayFailAnywhere) {
   int splits = 0;
   for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; ++call) {
@@ -399,16 +402,16 @@ TEST_F(MetadataTest, ItsSplitMayFailAnywhere) {
   EXPECT_GE(splits, 3);
 }
 
-// A server of METADATA that cannot be replaced does not keep the database from being closed; what
-// is not written out is in the logs.
-TEST_F(MetadataTest, ClosingDoesNotWaitForEver) {
+// A METADATA server that cannot be replaced does not keep the database from being closed. Data that
+// was not flushed is in the logs.
+TEST_F(MetadataTest, CloseDoesNotWaitForever) {
   ASSERT_NO_FATAL_FAILURE(OpenFaulty(Options()));
   CreateSplitTable("t", 3, 1);
   Fill(OpenTable("t"), 0, 3, "v");
   faulty_->FailCalls({.kinds = {FileCall::kNewLogFile}}, absl::UnavailableError("not now"));
   Peer().Kill(Peer().ServersOf(ServerRole::kMetadata)[0]);
   Peer().ReplaceLostServers(ServerRole::kMetadata);
-  // Which waits for METADATA, and so does the thread that writes out.
+  // The flush waits for METADATA, and so does the flush thread.
   absl::Status flushed;
   std::thread flusher([&] { flushed = database_->Flush("t"); });
   absl::SleepFor(absl::Milliseconds(50));

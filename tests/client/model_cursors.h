@@ -1,5 +1,5 @@
-// Streams of the engine that are compared, as far as they are read, with what the model says they
-// must bring. They are made complete at once, and may be read while the database goes on.
+// Streams of the engine, compared with the rows that the model expects. The expected rows are
+// computed at once, and the stream may be read later, while the database continues.
 #ifndef BIGTABLE_TESTS_CLIENT_MODEL_CURSORS_H_
 #define BIGTABLE_TESTS_CLIENT_MODEL_CURSORS_H_
 
@@ -24,7 +24,7 @@
 
 namespace bigtable {
 
-// --- Telling what was found ---
+// --- Descriptions of cells and rows ---
 
 inline std::string Describe(const ModelCell& cell) {
   return Cat(cell.family, ":", absl::CHexEscape(cell.qualifier.substr(0, 20)), "@", cell.timestamp,
@@ -53,7 +53,7 @@ inline ModelRow ToModel(const Row& row) {
   }
   return model;
 }
-// Empty if they are the same.
+// Empty if they are equal.
 inline std::string Difference(const ModelRow& expected, const ModelRow& got) {
   if (expected == got) return "";
   return Cat("\n  expected: ", Describe(expected), "\n  got: ", Describe(got));
@@ -64,9 +64,9 @@ inline std::string Difference(const ModelRow& expected, const ModelRow& got) {
 class ModelCursor {
  public:
   virtual ~ModelCursor() = default;
-  // Reads about `n` steps further. Returns what was wrong, or nothing.
+  // Reads about `n` steps further. Returns the first difference, or nothing.
   virtual std::string Advance(Random& random, size_t n) = 0;
-  // The end was reached, and it was where it should be.
+  // Whether the end was reached, and in the right place.
   virtual bool finished() const = 0;
 
   std::string Finish(Random& random) {
@@ -108,7 +108,7 @@ class ReaderCursor final : public ModelCursor {
   bool finished_ = false;
 };
 
-// A scanner with all its streams, which are read in turns.
+// A scanner with all its streams, which are read alternately.
 class ScanCursor final : public ModelCursor {
  public:
   ScanCursor(Table* table, const RowRange& range, ReadOptions options)
@@ -116,7 +116,7 @@ class ScanCursor final : public ModelCursor {
     scanner_.SetRange(range);
   }
 
-  // To be configured; what it must bring follows with Expect().
+  // Returns a stream to be configured. Call Expect() next, with its expected rows.
   ScanStream* AddStream(std::string_view family) {
     streams_.push_back({scanner_.FetchColumnFamily(family), {}, 0, false});
     return streams_.back().stream;
@@ -128,7 +128,7 @@ class ScanCursor final : public ModelCursor {
       }
     }
   }
-  // Fixes the moment.
+  // Fixes the snapshot.
   std::string Begin() {
     for (Stream& stream : streams_) {
       if (std::string wrong = Look(&stream); !wrong.empty()) return wrong;

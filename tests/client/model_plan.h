@@ -57,7 +57,7 @@ struct ModelStep {
 // Settings that hold for all steps of a run.
 struct ModelSettings {
   enum class Crashes {
-    kNever,  // the machine's file system; some writes are not logged
+    kNever,    // the machine's file system; some writes are not logged
     kProcess,  // everything acknowledged survives
     kMachine,  // every write is synced and survives
   };
@@ -81,40 +81,23 @@ struct ModelPlan {
 inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings settings = {}) {
   // The approximate number of steps of each kind, out of 1000.
   static const std::vector<std::pair<StepKind, int>> kWeights = {
-      {StepKind::kApply, 320},
-      {StepKind::kApplyBatch, 60},
-      {StepKind::kApplyLarge, 1},
-      {StepKind::kApplyInvalid, 8},
-      {StepKind::kFill, 30},
-      {StepKind::kWriteConcurrently, 2},
-      {StepKind::kReadRow, 160},
-      {StepKind::kReadRows, 90},
-      {StepKind::kScan, 70},
-      {StepKind::kOpenReader, 8},
-      {StepKind::kOpenScan, 8},
-      {StepKind::kAdvanceCursor, 40},
-      {StepKind::kTakeSnapshot, 25},
-      {StepKind::kReleaseSnapshot, 22},
-      {StepKind::kCompareAll, 5},
-      {StepKind::kAdvanceClock, 50},
-      {StepKind::kJumpBack, 8},
-      {StepKind::kFlush, 22},
-      {StepKind::kCompact, 10},
-      {StepKind::kWaitUntilQuiet, 5},
-      {StepKind::kPauseOrContinue, 6},
-      {StepKind::kSplitTablet, 8},
-      {StepKind::kMergeTablets, 8},
-      {StepKind::kMoveTablet, 6},
-      {StepKind::kCreateTable, 5},
-      {StepKind::kDeleteTable, 3},
-      {StepKind::kAddFamily, 8},
-      {StepKind::kDropFamily, 5},
-      {StepKind::kUpdateFamily, 25},
-      {StepKind::kSetLocalityGroup, 8},
-      {StepKind::kSetSplitRule, 3},
-      {StepKind::kReopen, 10},
-      {StepKind::kReopenReadOnly, 4},
-      {StepKind::kCrash, 10},
+      {StepKind::kApply, 320},         {StepKind::kApplyBatch, 60},
+      {StepKind::kApplyLarge, 1},      {StepKind::kApplyInvalid, 8},
+      {StepKind::kFill, 30},           {StepKind::kWriteConcurrently, 2},
+      {StepKind::kReadRow, 160},       {StepKind::kReadRows, 90},
+      {StepKind::kScan, 70},           {StepKind::kOpenReader, 8},
+      {StepKind::kOpenScan, 8},        {StepKind::kAdvanceCursor, 40},
+      {StepKind::kTakeSnapshot, 25},   {StepKind::kReleaseSnapshot, 22},
+      {StepKind::kCompareAll, 5},      {StepKind::kAdvanceClock, 50},
+      {StepKind::kJumpBack, 8},        {StepKind::kFlush, 22},
+      {StepKind::kCompact, 10},        {StepKind::kWaitUntilQuiet, 5},
+      {StepKind::kPauseOrContinue, 6}, {StepKind::kSplitTablet, 8},
+      {StepKind::kMergeTablets, 8},    {StepKind::kMoveTablet, 6},
+      {StepKind::kCreateTable, 5},     {StepKind::kDeleteTable, 3},
+      {StepKind::kAddFamily, 8},       {StepKind::kDropFamily, 5},
+      {StepKind::kUpdateFamily, 25},   {StepKind::kSetLocalityGroup, 8},
+      {StepKind::kSetSplitRule, 3},    {StepKind::kReopen, 10},
+      {StepKind::kReopenReadOnly, 4},  {StepKind::kCrash, 10},
   };
   const auto weight_of = [&settings](const std::pair<StepKind, int>& kind) {
     return kind.first == StepKind::kWriteConcurrently && settings.concurrency ? 400 : kind.second;

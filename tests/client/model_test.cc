@@ -1,6 +1,6 @@
-// Random operations of the whole public interface, on the engine and on a model: the answers must
-// be the same. See tests/support/model.h for what is right, model_plan.h for what is done, and
-// model_writers.h for what several threads do at the same time.
+// Random operations of the whole public interface, on the engine and on a model, which must return
+// the same results. See tests/support/model.h for the model, model_plan.h for the operations, and
+// model_writers.h for operations of several threads at the same time.
 //
 // A failure prints its seed, and a shortened list of the steps that lead to it. To see it again:
 //
@@ -32,7 +32,7 @@ namespace bigtable {
 namespace {
 
 struct Outcome {
-  std::string failure;  // empty: all was well
+  std::string failure;  // empty: the run was right
   std::vector<std::string> script;
   size_t steps_done = 0;
 };
@@ -51,7 +51,7 @@ Outcome RunSteps(const ModelPlan& plan, const std::vector<size_t>& steps) {
   return outcome;
 }
 
-// Background threads have a say in what happens: steps that can fail may need a few runs to do so.
+// Background threads affect the result, so a failing plan may need a few runs to fail.
 Outcome RunUntilItFails(const ModelPlan& plan, const std::vector<size_t>& steps, int attempts) {
   Outcome outcome;
   for (int attempt = 0; attempt < attempts && outcome.failure.empty(); ++attempt) {
@@ -65,9 +65,9 @@ struct Failing {
   Outcome outcome;
 };
 
-// Leaves steps out as long as the rest still fails: first many together, then one by one.
+// Leaves steps out as long as the rest still fails: first many at once, then one by one.
 void Shrink(const ModelPlan& plan, absl::Time deadline, Failing* failing) {
-  // What fails each time is tried once, which leaves time for more.
+  // If it fails each time, one attempt is enough, which leaves time for more steps.
   const int attempts = RunSteps(plan, failing->steps).failure.empty() ||
                                RunSteps(plan, failing->steps).failure.empty()
                            ? 4
@@ -122,23 +122,23 @@ void CompareWithModel(int seeds, size_t step_count, const ModelSettings& setting
   });
 }
 
-TEST(ModelTest, RandomOperationsHaveTheModelsAnswers) {
+TEST(ModelTest, RandomOperationsReturnTheModelsResults) {
   CompareWithModel(kSanitized ? 4 : 12, 500);
 }
 
-TEST(ModelTest, RandomOperationsHaveThemAsMessages) {
+TEST(ModelTest, RandomOperationsAsMessagesReturnTheModelsResults) {
   CompareWithModel(kSanitized ? 3 : 8, 300, {.messages = true});
 }
 
-TEST(ModelTest, RandomConcurrentWritesHaveTheModelsAnswers) {
+TEST(ModelTest, RandomConcurrentWritesReturnTheModelsResults) {
   CompareWithModel(kSanitized ? 3 : 5, 100, {.concurrency = true});
 }
 
-// --- The model's own answers, by hand ---
+// --- Tests of the model itself ---
 
 using Cells = std::vector<std::pair<int64_t, ModelValue>>;
 
-TEST(ModelColumnTest, OverwritingReplacesTheValueFromThenOn) {
+TEST(ModelColumnTest, OverwritingReplacesTheValueForLaterReads) {
   ModelColumn column;
   column.Set({1, 0}, 5, "old");
   column.Set({2, 0}, 5, "new");
@@ -147,7 +147,7 @@ TEST(ModelColumnTest, OverwritingReplacesTheValueFromThenOn) {
   EXPECT_EQ(column.Read(2, ModelRules(GcRule()), 0, {}), (Cells{{5, "new"}}));
 }
 
-TEST(ModelColumnTest, DeletionsHideOnlyWhatWasWrittenBefore) {
+TEST(ModelColumnTest, DeletionsHideOnlyEarlierWrites) {
   ModelColumn column;
   column.Set({1, 0}, 5, "a");
   column.Delete({2, 0});
@@ -172,7 +172,7 @@ TEST(ModelColumnTest, MaxVersionsCountsNewerCellsThatWereDeletedLater) {
   EXPECT_EQ(column.Read(1, ModelRules(GcRule::MaxVersions(1)), 0, {}), (Cells{{1, "a"}}));
 }
 
-TEST(ModelColumnTest, MaxVersionsDoesNotCountWhatWasGoneBeforeTheCellWasWritten) {
+TEST(ModelColumnTest, MaxVersionsDoesNotCountCellsDeletedBeforeTheWrite) {
   ModelColumn column;
   column.Set({1, 0}, 2, "b");
   column.DeleteCell({2, 0}, 2);
@@ -193,7 +193,7 @@ TEST(ModelColumnTest, MaxVersionsCountsATimestampOnce) {
             (Cells{{2, "b once more"}, {1, "a"}}));
 }
 
-TEST(ModelColumnTest, MaxVersionsGivesAnOverwrittenCellANewLife) {
+TEST(ModelColumnTest, MaxVersionsCountsAnOverwrittenCellAsNew) {
   ModelColumn column;
   column.Set({1, 0}, 1, "a");
   column.Set({2, 0}, 2, "b");
@@ -204,7 +204,7 @@ TEST(ModelColumnTest, MaxVersionsGivesAnOverwrittenCellANewLife) {
   EXPECT_EQ(column.Read(4, ModelRules(GcRule::MaxVersions(1)), 0, {}), (Cells{{1, "a again"}}));
 }
 
-TEST(ModelColumnTest, MaxAgeKeepsWhatIsExactlyThatOld) {
+TEST(ModelColumnTest, MaxAgeKeepsACellOfExactlyThatAge) {
   ModelColumn column;
   column.Set({1, 0}, 3999, "expired");
   column.Set({2, 0}, 4000, "kept");
@@ -215,7 +215,7 @@ TEST(ModelColumnTest, MaxAgeKeepsWhatIsExactlyThatOld) {
 
 // --- Rules that change ---
 
-TEST(ModelColumnTest, WhatARuleHasLetGoDoesNotComeBack) {
+TEST(ModelColumnTest, CollectedCellsDoNotComeBack) {
   ModelColumn column;
   column.Set({1, 0}, 1, "gone");
   column.Set({2, 0}, 2, "here");
@@ -227,7 +227,7 @@ TEST(ModelColumnTest, WhatARuleHasLetGoDoesNotComeBack) {
   EXPECT_EQ(column.Read(1, rules, 0, {}), (Cells{{1, "gone"}}));
 }
 
-TEST(ModelColumnTest, CountingBeginsAnewWithWhatIsThereAtAChange) {
+TEST(ModelColumnTest, CountingRestartsWithTheCellsThatExistAtAChange) {
   ModelColumn column;
   column.Set({1, 0}, 5, "five");
   column.Set({2, 0}, 6, "deleted");
@@ -240,7 +240,7 @@ TEST(ModelColumnTest, CountingBeginsAnewWithWhatIsThereAtAChange) {
   EXPECT_EQ(column.Read(5, rules, 0, {}), (Cells{{7, "seven"}}));
 }
 
-TEST(ModelColumnTest, ASnapshotFromBeforeAChangeSeesWhatTheLaterRuleKeepsOfIt) {
+TEST(ModelColumnTest, AnEarlierSnapshotSeesCellsThatTheLaterRuleKeeps) {
   ModelColumn column;
   for (const int64_t i : {1, 2, 3}) column.Set({static_cast<uint64_t>(i), 0}, i, "v");
   column.Delete({4, 0});

@@ -1,11 +1,11 @@
 // Several threads that write at the same time: a step of the model test. Each writes to rows of its
-// own, where it knows what it must read; and all write to a few rows that they share.
+// own, whose contents it knows, and all write to a few rows that they share.
 //
-// Each mutation of a shared row has a cell in a column of its own, with the server's time. That
-// tells in which order the mutations of a row took effect, so that the model can follow when the
-// threads are done. A read of a shared row must be what the row was after the mutations that it
-// shows, whole and in that order; and a read that begins after a write has returned must show it. A
-// stream of all shared rows sees one state: of each thread the first so many mutations.
+// Each mutation of a shared row has a cell in a column of its own, with the server's time. The
+// times give the order in which the mutations of a row took effect, so that the model can apply
+// them in this order when the threads are done. A read of a shared row must return the row after a
+// prefix of its mutations in that order. A read that begins after a write has returned must include
+// it. A stream of all shared rows sees one state: a prefix of the mutations of each thread.
 //
 // The schema and the clock must not change meanwhile; tablets and files may.
 #ifndef BIGTABLE_TESTS_CLIENT_MODEL_WRITERS_H_
@@ -37,19 +37,19 @@
 
 namespace bigtable {
 
-// What all of them know. Plain value, which does not change while they write.
+// The data that all threads use. Plain value, which does not change while they write.
 struct ModelWritersPlan {
   ModelSettings settings;
   int64_t now_micros = 0;
   Database* database = nullptr;
-  std::map<std::string, Table*> tables;  // all that there are
+  std::map<std::string, Table*> tables;  // all existing tables
   std::string shared_table;
   std::vector<std::string> shared_rows;
   std::string log_family;
-  std::string log_prefix;  // of the qualifiers that tell the order
+  std::string log_prefix;  // the prefix of the qualifiers that give the order
 };
 
-// How many mutations of shared rows each thread has done. Thread-safe.
+// The number of mutations of shared rows that each thread has done. Thread-safe.
 using SharedWriteCounts = std::vector<std::atomic<uint64_t>>;
 
 // One of the threads.
@@ -61,9 +61,9 @@ class ModelWriter {
     ModelMutation mutation;
   };
   struct SharedRead {
-    std::vector<uint64_t> at_least;  // of each thread, so many must be seen
+    std::vector<uint64_t> at_least;  // for each thread, the number of mutations that must be seen
     bool of_all_rows;
-    std::vector<ModelRow> rows;  // those that were asked for
+    std::vector<ModelRow> rows;  // the rows that were requested
   };
 
   ModelWriter(const ModelWritersPlan* plan, SharedWriteCounts* done, size_t index, uint64_t seed,
@@ -80,7 +80,7 @@ class ModelWriter {
     snapshot_.reset();
   }
 
-  // Once it is done. What was wrong, if anything:
+  // The first error; empty if there is none. Valid once the thread is done:
   const std::string& failure() const { return failure_; }
   const std::vector<std::pair<std::string, ModelMutation>>& own_writes() const {
     return own_writes_;
@@ -126,7 +126,7 @@ class ModelWriter {
       ModelMutation mutation = RandomMutation(random_, model, plan_.now_micros);
       mutation.row = random_.Pick(own_rows_);
       for (ModelOperation& op : mutation.operations) {
-        // Which time the server gives depends on the others.
+        // The server's time depends on the other threads.
         if (op.kind == ModelOperation::Kind::kSet && !op.timestamp) {
           op.timestamp = plan_.now_micros;
         }
@@ -178,7 +178,7 @@ class ModelWriter {
     }
   }
 
-  // --- Rows that all write to ---
+  // --- Shared rows ---
 
   void WriteShared() {
     using Kind = ModelOperation::Kind;
@@ -189,18 +189,17 @@ class ModelWriter {
     std::vector<ModelOperation>& operations = write.mutation.operations;
     for (int64_t i = random_.Between(1, 6); i > 0; --i) {
       ModelOperation op = RandomOperation(random_, model, plan_.now_micros);
-      const bool ends_the_log =
-          op.kind == Kind::kDeleteRow ||
-          (op.kind == Kind::kDeleteFamily && op.family == plan_.log_family);
+      const bool ends_the_log = op.kind == Kind::kDeleteRow ||
+                                (op.kind == Kind::kDeleteFamily && op.family == plan_.log_family);
       if (ends_the_log || !model.Accepts({"", {op}})) continue;
       operations.push_back(std::move(op));
     }
     operations.insert(
         operations.begin() + random_.Between(0, std::ssize(operations)),
         {.kind = Kind::kSet, .family = plan_.log_family, .qualifier = write.log_qualifier});
-    const absl::Status status = plan_.tables.at(plan_.shared_table)
-                                    ->Apply(write.mutation.Make(),
-                                            RandomWriteOptions(random_, plan_.settings));
+    const absl::Status status =
+        plan_.tables.at(plan_.shared_table)
+            ->Apply(write.mutation.Make(), RandomWriteOptions(random_, plan_.settings));
     if (!Check(status, "a thread's Apply to a shared row")) return;
     shared_writes_.push_back(std::move(write));
     done_[index_].store(shared_writes_.size());
@@ -243,7 +242,7 @@ class ModelWriter {
   const size_t index_;
   Random random_;
   const std::vector<std::string> own_rows_;
-  ModelDatabase model_;  // right for its own rows
+  ModelDatabase model_;  // correct for the thread's own rows
   std::shared_ptr<const Snapshot> snapshot_;
   uint64_t snapshot_sequence_ = 0;
   std::vector<std::pair<std::string, ModelMutation>> own_writes_;  // with their tables
@@ -253,10 +252,10 @@ class ModelWriter {
   std::string failure_;
 };
 
-// All of them.
+// All the threads.
 class ModelWriters {
  public:
-  // Begins. `number` is that of no others before.
+  // Starts the threads. `number` must be unique.
   ModelWriters(Random& random, Database* database, const std::map<std::string, Table*>& tables,
                const ModelDatabase& model, int64_t now_micros, const ModelSettings& settings,
                uint64_t number)
@@ -283,8 +282,8 @@ class ModelWriters {
       writers_.push_back(std::make_unique<ModelWriter>(&plan_, &done_, i, random.Next(),
                                                        std::move(own_rows[i]), model));
     }
-    const int steps = static_cast<int>(random.OneIn(8) ? random.Between(40, 200)
-                                                       : random.Between(5, 40));
+    const int steps =
+        static_cast<int>(random.OneIn(8) ? random.Between(40, 200) : random.Between(5, 40));
     for (const auto& writer : writers_) {
       threads_.emplace_back([&writer = *writer, steps, this] {
         writer.Run(steps);
@@ -302,8 +301,8 @@ class ModelWriters {
     threads_.clear();
   }
 
-  // Once they have been joined: brings the model to where the database is, and returns what was
-  // wrong with what they read, or nothing.
+  // Call it once the threads have been joined: applies their writes to the model, and returns the
+  // first error in what they read, or nothing.
   std::string Settle(ModelDatabase* model) {
     for (const auto& writer : writers_) {
       if (!writer->failure().empty()) return writer->failure();
@@ -326,7 +325,7 @@ class ModelWriters {
   }
 
   const std::string& shared_table() const { return plan_.shared_table; }
-  // The last that was met.
+  // The latest server time of the mutations.
   int64_t server_time() const { return server_time_; }
   std::string Describe() const {
     return Cat(writers_.size(), " threads, which share ", plan_.shared_rows.size(), " rows of ",
@@ -344,16 +343,16 @@ class ModelWriters {
   }
 
  private:
-  // A mutation of a shared row, in the order in which they took effect.
+  // A mutation of a shared row. They are sorted in the order in which they took effect.
   struct Done {
     int64_t server_time;
     size_t writer;
-    uint64_t number;  // of the writer's, from 1 on
+    uint64_t number;  // counts the writer's mutations, from 1
     const ModelWriter::SharedWrite* write;
-    uint64_t sequence;  // the model's
+    uint64_t sequence;  // in the model
   };
   struct RowHistory {
-    uint64_t before;  // the model's sequence number
+    uint64_t before;  // the model's sequence number before the threads
     std::vector<Done> done;
   };
 
@@ -377,7 +376,7 @@ class ModelWriters {
         if (write.mutation.row != row) continue;
         const auto time = times.find(write.log_qualifier);
         if (time == times.end()) {
-          return Cat("Shared row ", Quoted(row), " has lost ", Quoted(write.log_qualifier));
+          return Cat("Shared row ", Quoted(row), " lacks ", Quoted(write.log_qualifier));
         }
         history.done.push_back({time->second, i, number, &write, 0});
       }
@@ -409,8 +408,8 @@ class ModelWriters {
   }
 
   std::string CheckRead(const ModelWriter::SharedRead& read, const ModelDatabase& model) const {
-    std::vector<uint64_t> seen(writers_.size(), 0);    // how many
-    std::vector<uint64_t> newest(writers_.size(), 0);  // the largest number
+    std::vector<uint64_t> seen(writers_.size(), 0);    // the number of mutations seen
+    std::vector<uint64_t> newest(writers_.size(), 0);  // the largest number seen
     for (const ModelRow& row : read.rows) {
       const RowHistory& history = rows_.at(row.key);
       const auto count = static_cast<size_t>(
@@ -418,13 +417,14 @@ class ModelWriters {
             return cell.family == plan_.log_family && cell.qualifier.starts_with(plan_.log_prefix);
           }));
       if (count > history.done.size()) return "A shared row had more mutations than there are";
-      // If these are not the first so many, the log's cells alone are another row's.
+      // If the row has mutations other than this prefix, its log cells differ from the expected
+      // ones.
       const uint64_t sequence = count == 0 ? history.before : history.done[count - 1].sequence;
       const ModelRow expected{
           row.key, model.tables.at(plan_.shared_table).Read(row.key, sequence, plan_.now_micros)};
       if (std::string difference = Difference(expected, row); !difference.empty()) {
-        return Cat("A shared row after ", count, " of ", history.done.size(), " mutations:",
-                   difference);
+        return Cat("A shared row after ", count, " of ", history.done.size(),
+                   " mutations:", difference);
       }
       for (size_t i = 0; i < history.done.size(); ++i) {
         const Done& done = history.done[i];
@@ -448,7 +448,7 @@ class ModelWriters {
   std::vector<std::unique_ptr<ModelWriter>> writers_;
   std::vector<std::thread> threads_;
   std::atomic<size_t> running_{done_.size()};
-  std::map<std::string, RowHistory> rows_;  // the shared ones
+  std::map<std::string, RowHistory> rows_;  // of the shared rows
   int64_t server_time_ = 0;
 };
 

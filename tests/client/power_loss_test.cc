@@ -1,5 +1,5 @@
-// The death of the machine, in a file system that keeps of what was not synced whatever it likes:
-// what is found afterwards is a prefix of what was written, and has everything that was synced.
+// The death of the machine, on a file system that keeps a random part of the data that was not
+// synced. A prefix of the writes is found, and it has everything that was synced.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -37,7 +37,7 @@ class Machine {
  public:
   explicit Machine(std::unique_ptr<InMemoryFileSystem> disk) : disk_(std::move(disk)) {}
 
-  // Turns it on. Creates the table if it is not there.
+  // Starts the machine. Creates the table if it does not exist.
   absl::Status Start(Random& random) {
     DatabaseOptions options = SmallOptions(random);
     options.file_system = disk_.get();
@@ -68,7 +68,7 @@ class Machine {
     if (durability == Durability::kSync) synced_ = k + 1;
     return absl::OkStatus();
   }
-  // Everything that was acknowledged before is as good as synced.
+  // A flush makes all earlier acknowledged writes as durable as a sync.
   absl::Status Flush() {
     const uint64_t before = acknowledged_;
     const absl::Status status = database_->Flush(kNumberedTable);
@@ -82,11 +82,12 @@ class Machine {
     return disk_->CrashClone(seed, survives);
   }
 
-  // How many writes were begun, acknowledged, and acknowledged for the death of the machine.
+  // The number of writes that were begun, that were acknowledged, and that must survive a power
+  // loss.
   uint64_t started() const { return started_; }
   uint64_t acknowledged() const { return acknowledged_; }
   uint64_t synced() const { return synced_; }
-  // What a crash now must leave.
+  // The number of writes that must survive a crash now.
   uint64_t promised(Unsynced survives) const {
     return survives == Unsynced::kEverything ? acknowledged_ : synced_;
   }
@@ -111,21 +112,21 @@ Unsynced RandomUnsynced(Random& random) {
   }
 }
 
-// One step of a busy day.
+// One random step.
 absl::Status WriteSome(Random& random, Machine* machine) {
   if (random.OneIn(150)) return machine->Flush();
   if (random.OneIn(500)) return machine->Compact();
   return machine->Write(random.OneIn(4) ? Durability::kSync : Durability::kBuffered);
 }
 
-// Starts a machine from what a crash left: the writes on it are a prefix, at least `promised` and
-// at most `started`. Then it must work: more is written on it, and it crashes again.
+// Starts a machine from the disk after a crash. The writes on it are a prefix, at least `promised`
+// and at most `started`. Then it must work: more is written, and it crashes again.
 void ExpectRecovers(Random& random, std::unique_ptr<InMemoryFileSystem> disk, uint64_t promised,
                     uint64_t started) {
   Machine machine(std::move(disk));
   ASSERT_OK(machine.Start(random));
   EXPECT_GE(machine.acknowledged(), promised) << "a promised write is lost";
-  EXPECT_LE(machine.acknowledged(), started) << "a write that nobody made";
+  EXPECT_LE(machine.acknowledged(), started) << "a write that was never made";
 
   for (int i = 0; i < 60; ++i) ASSERT_OK(WriteSome(random, &machine));
   if (random.OneIn(4)) {
@@ -154,7 +155,7 @@ TEST(PowerLossTest, RandomCrashesKeepEverySyncedWriteAndAPrefix) {
   });
 }
 
-// The same disk dies again and again, also soon after it was started.
+// The same disk crashes repeatedly, also soon after a start.
 TEST(PowerLossTest, RandomCrashesInARowKeepEverySyncedWriteAndAPrefix) {
   ForEachSeed(kSanitized ? 2 : 6, [](uint64_t seed) {
     Random random(seed);
@@ -192,7 +193,7 @@ TEST(PowerLossTest, RandomCrashesWhileThreadsWriteFlushAndCompact) {
       while (!stop) {
         const Durability durability = mine.OneIn(3) ? Durability::kSync : Durability::kBuffered;
         if (!machine.Write(durability).ok()) ++errors;
-        absl::SleepFor(absl::Microseconds(10));  // so that there is not too much to compare
+        absl::SleepFor(absl::Microseconds(10));  // to limit the amount of data to compare
       }
     });
     std::thread compactor([&machine, &stop, &errors, seed] {
@@ -227,13 +228,13 @@ TEST(PowerLossTest, RandomCrashesWhileThreadsWriteFlushAndCompact) {
 
 using Schemas = std::map<std::string, TableSchema>;
 
-// A change of the schemas, done to the engine and to the list of what there is.
+// A change of the schemas, for the engine and for the expected state.
 struct SchemaChange {
   std::function<absl::Status(Database*)> apply;
   Schemas after;
 };
 
-// `before` and what a random change makes of it.
+// A random change of `before`, and its result.
 SchemaChange RandomChange(Random& random, Schemas before) {
   const std::string table = absl::StrCat("t", random.Below(4));
   const auto at = before.find(table);
@@ -283,9 +284,9 @@ absl::StatusOr<Schemas> ReadSchemas(InMemoryFileSystem* disk) {
   return schemas;
 }
 
-// States are numbered; the crash fell somewhere from the one that was acknowledged before it to the
-// one that was begun after it.
-TEST(PowerLossTest, RandomCrashesAmidThreadsKeepWholeSchemaChanges) {
+// States are numbered. A crash leaves a state between the last one that was acknowledged before it
+// and the last one that was begun before it.
+TEST(PowerLossTest, RandomCrashesDuringThreadsKeepSchemaChangesAtomic) {
   struct Crash {
     std::unique_ptr<InMemoryFileSystem> disk;
     size_t first;

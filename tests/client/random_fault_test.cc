@@ -1,10 +1,10 @@
-// Anything may be done to a database when a call of the file system fails, and any call: once, or
-// from then on, with nothing, half or all of it done. While it lasts every answer is right or a
-// clean error. When it is over, Resume goes on; or the process or the machine dies, and what is
-// opened again has all that was acknowledged, and nothing in part.
+// Any operation may run when a call of the file system fails, and any call may fail: once, or from
+// then on, with none, half or all of it done. During the fault every result is right or a clean
+// error. After it, Resume continues; or the process or the machine dies, and the reopened database
+// has all acknowledged writes, and none in part.
 //
-// A failure prints its seed and what was done. Which call fails follows from the seed only as far
-// as background threads go along, so it may take some tries to see it again:
+// A failure prints its seed and the steps. Which call fails depends on the seed and on background
+// threads, so it may take several attempts to reproduce it:
 //
 //   BIGTABLE_TEST_SEED=7 bigtable_client_test --gtest_filter='RandomFaultTest.*'
 #include <algorithm>
@@ -38,7 +38,7 @@ class FaultRun : public FaultedDatabase {
  public:
   using FaultedDatabase::FaultedDatabase;
 
-  // False when something was wrong.
+  // False if something was wrong.
   bool Step() {
     Tally("operations");
     const uint64_t kind = random_.Below(100);
@@ -65,7 +65,7 @@ class FaultRun : public FaultedDatabase {
     }
     return failure().empty();
   }
-  // What must hold in the end.
+  // The checks at the end of a run.
   void Finish() {
     if (failure().empty()) EndFaults();
     if (failure().empty()) Crash();
@@ -81,7 +81,7 @@ class FaultRun : public FaultedDatabase {
     if (!failure().empty()) return;
     Check(database_->Flush(kTable), "Flush after the faults");
     Check(database_->Compact(kTable), "Compact after the faults");
-    // What began before they ended may fail after Resume, and is tried again by itself.
+    // Work that began before the faults ended may fail after Resume, and is then retried.
     absl::Status quiet = database_->WaitUntilQuiet();
     for (int tries = 0; tries < 100 && !quiet.ok(); ++tries) {
       absl::SleepFor(absl::Milliseconds(10));
@@ -176,7 +176,7 @@ class FaultRun : public FaultedDatabase {
       rows_.DoubtFamily();
     }
   }
-  // What nobody sees.
+  // Changes that no read sees.
   void Upkeep() {
     const std::string row = RowName();
     const auto call = WithDeadline<CallOptions>();
@@ -252,7 +252,7 @@ class FaultRun : public FaultedDatabase {
   int64_t timestamp_ = 0;
 };
 
-TEST(RandomFaultTest, NothingAcknowledgedIsLostAndNothingIsThereInPart) {
+TEST(RandomFaultTest, NoAcknowledgedWriteIsLostAndNoWriteIsThereInPart) {
   Watchdog watchdog;
   ForEachSeed(kSanitized ? 8 : 40, [&watchdog](uint64_t seed) {
     FaultRun run(seed, &watchdog);

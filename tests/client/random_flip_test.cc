@@ -1,9 +1,8 @@
-// Damage to any file of a database: bytes flipped, its end cut off, the file removed, or swapped
-// with another. Whatever is read then, in whatever way, is right, or an error that names the file.
-// Only the end of a log, beyond what anything left says was synced, may be missing: a prefix is
-// there.
+// Damage to any file of a database: flipped bytes, a cut end, a removed file, or two swapped files.
+// Every read after it, in any way, is right, or an error that names the file. Only the end of a log
+// may be missing, after the last position that is known to be synced: then a prefix is there.
 //
-// A failure prints its seed, and what was damaged. To see it again:
+// A failure prints its seed and the damage. To reproduce it:
 //
 //   BIGTABLE_TEST_SEED=7 bigtable_client_test --gtest_filter='RandomFlipTest.*'
 #include <algorithm>
@@ -40,7 +39,7 @@ class FlipRun {
  public:
   FlipRun(DamagedDatabase* truth, uint64_t seed) : truth_(truth), random_(seed) {}
 
-  // Empty if all was well.
+  // Empty if the run was right.
   std::string Run() {
     disk_ = truth_->disk().CrashClone(1, Unsynced::kEverything);
     damage_ = HurtSomeFile(random_, disk_.get());
@@ -54,7 +53,7 @@ class FlipRun {
   void Fail(std::string what) {
     if (failure_.empty()) failure_ = std::move(what);
   }
-  // OK, or an error that says which file is damaged.
+  // OK, or an error that names the damaged file.
   bool Passes(const absl::Status& status, std::string_view way) {
     if (status.ok()) return true;
     const std::string text(status.message());
@@ -63,17 +62,16 @@ class FlipRun {
           return absl::StrContains(text, path.substr(path.rfind('/') + 1)) ||
                  (absl::StrContains(path, "/log/") && absl::StrContains(text, FolderOf(path)));
         });
-    // Where the end of METADATA's log is gone, what it does not lead to any more shows that.
-    const bool is_without_end =
-        absl::IsDataLoss(status) &&
-        (damage_.Touches("/log/metadata-") || damage_.Touches("/log/root-"));
+    // If the end of METADATA's log is lost, the error names a file that METADATA no longer names.
+    const bool is_without_end = absl::IsDataLoss(status) && (damage_.Touches("/log/metadata-") ||
+                                                             damage_.Touches("/log/root-"));
     if (!is_named && !is_without_end) {
       Fail(Cat(way, ", an error that does not name the file: ", status.ToString()));
     }
     return false;
   }
 
-  // --- Looking ---
+  // --- Reads ---
 
   void Look() {
     const absl::Status opened = Open();
@@ -82,7 +80,7 @@ class FlipRun {
     ChooseExpected();
     for (const auto& [table, schema] : truth_->schemas()) LookAt(table, schema);
     if (failure_.empty() && random_.OneIn(4)) {
-      // Damage is not made good by being written anew.
+      // Damage must not be repaired by rewriting the data.
       for (const auto& [table, schema] : truth_->schemas()) {
         Passes(database_->Compact(table), "Compact");
       }
@@ -100,7 +98,7 @@ class FlipRun {
     if (database.ok()) database_ = *std::move(database);
     return database.status();
   }
-  // What there is may lack the end of a log, as far as it was damaged.
+  // The expected rows may lack the end of a log, as far as it was damaged.
   void ChooseExpected() {
     if (!damage_.Touches("/log/")) return;
     DamagedDatabase::Tables found;
@@ -117,13 +115,13 @@ class FlipRun {
   }
   void LookAt(const std::string& name, const TableSchema& schema) {
     if (!failure_.empty()) return;
-    // A schema that is removed is how a table is deleted.
+    // Removing a schema file is how a table is deleted.
     const bool may_be_gone =
         damage_.Touches(Cat("/schema/", name)) && absl::StrContains(damage_.text, "is removed");
     const absl::StatusOr<TableSchema> read = database_->GetSchema(name);
     if (may_be_gone && absl::IsNotFound(read.status())) return;
     if (!Passes(read.status(), "GetSchema")) return;
-    if (*read != schema) return Fail(Cat("GetSchema of ", name, " is another"));
+    if (*read != schema) return Fail(Cat("GetSchema of ", name, " is different"));
     const absl::StatusOr<Table*> table = database_->OpenTable(name);
     if (!Passes(table.status(), "OpenTable")) return;
     for (const bool verify : {false, true}) {
@@ -167,7 +165,7 @@ class FlipRun {
   }
   void RowByRow(Table* table, const ReadOptions& options) {
     const DamagedDatabase::Rows& rows = expected_.at(table->name());
-    for (uint64_t i = 0; i <= DamagedDatabase::kRows; ++i) {  // and one that is not there
+    for (uint64_t i = 0; i <= DamagedDatabase::kRows; ++i) {  // and one missing row
       const std::string key = DamagedDatabase::RowName(i);
       const absl::StatusOr<Row> row = table->ReadRow(key, {}, options);
       const std::string way = Cat("ReadRow of ", table->name(), " ", key);
@@ -204,7 +202,7 @@ class FlipRun {
       if (n < expected.size()) return Fail(Cat(way, " lacks ", expected[n]));
     }
   }
-  // Nobody may read what the list does not say.
+  // No caller may read data that the list does not allow.
   void InSomebodysName(const std::string& name, const TableSchema& schema) {
     if (!schema.families.contains("h")) return;
     for (const char* const caller : {"reader", "writer"}) {
@@ -228,10 +226,10 @@ class FlipRun {
   std::string failure_;
 };
 
-TEST(RandomFlipTest, DamageIsNoticedOrDoesNotMatter) {
+TEST(RandomFlipTest, DamageIsNoticedOrHarmless) {
   Watchdog watchdog;
   ForEachSeed(kSanitized ? 3 : 20, [&watchdog](uint64_t seed) {
-    watchdog.Step(Cat("the making of the database of seed ", seed));
+    watchdog.Step(Cat("making the database of seed ", seed));
     DamagedDatabase truth(seed);
     if (testing::Test::HasFailure()) return;
     Random random(seed);

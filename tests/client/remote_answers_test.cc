@@ -1,4 +1,4 @@
-// Calls that go through messages have the same answers as calls in place.
+// Calls through messages return the same results as calls in place.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ std::string ShowRows(RowReader reader) {
   return text;
 }
 
-// The parameter: whether the network is bad.
+// The parameter: whether the network has faults.
 class RemoteAnswersTest : public RemoteFixture, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
@@ -35,7 +35,7 @@ class RemoteAnswersTest : public RemoteFixture, public testing::WithParamInterfa
     RemoteFixture::TearDown();
   }
 
-  // Of two locality groups and five tablets.
+  // A table of two locality groups and five tablets.
   static Table* CreateTable(Database* database) {
     TableSchema schema = StillSchema();
     schema.locality_groups["other"] = {};
@@ -46,7 +46,7 @@ class RemoteAnswersTest : public RemoteFixture, public testing::WithParamInterfa
     EXPECT_OK(table);
     return *table;
   }
-  // Calls `ask` for the table behind the network and the one in place: what it returns must be the
+  // Calls `ask` for the table behind the network and for the one in place. Both must return the
   // same.
   template <typename Ask>
   void ExpectSame(const Ask& ask) {
@@ -54,7 +54,7 @@ class RemoteAnswersTest : public RemoteFixture, public testing::WithParamInterfa
     EXPECT_EQ(ask(tables_[0]), expected);
     answers_ += expected.size();
   }
-  // Rows 0 to 59, most of them on disk, with versions, deletions and server times.
+  // Writes rows 0 to 59, most of them to disk, with versions, deletions and server times.
   void Fill() {
     for (int version = 1; version <= 4; ++version) {
       std::vector<RowMutation> batch;

@@ -1,5 +1,5 @@
-// Users' calls that go as messages, through a network that loses, repeats and delays them: streams
-// of several messages, writes that are made once, and servers that are lost.
+// Users' calls through messages, on a network that loses, repeats and delays them: streams of
+// several messages, writes that take effect once, and lost servers.
 #include <atomic>
 #include <cstdint>
 #include <iostream>
@@ -30,7 +30,7 @@ namespace {
 class RemoteChunksTest : public RemoteFixture {
  protected:
   static std::string ValueOf(int i) { return Random(static_cast<uint64_t>(i)).Bytes(20 << 10); }
-  // Some chunks, in several tablets.
+  // Writes several chunks, in several tablets.
   static void FillChunks(Table* table, int rows) {
     for (int i = 0; i < rows; ++i) {
       ASSERT_OK(table->Apply(RowMutation(RowOf(i)).Set("f:q", Timestamp(1), ValueOf(i))));
@@ -38,7 +38,7 @@ class RemoteChunksTest : public RemoteFixture {
   }
 };
 
-TEST_F(RemoteChunksTest, AStreamIsOneMomentWhileItsTabletsChange) {
+TEST_F(RemoteChunksTest, AStreamSeesOneSnapshotWhileItsTabletsChange) {
   constexpr int kRows = 150;
   for (const bool reverse : {false, true}) {
     SCOPED_TRACE(reverse);
@@ -91,7 +91,7 @@ TEST_F(RemoteChunksTest, AStreamIsOneMomentWhileItsTabletsChange) {
   }
 }
 
-TEST_F(RemoteChunksTest, ARowThatIsLargerThanAChunkComesWhole) {
+TEST_F(RemoteChunksTest, ARowLargerThanAChunkIsReturnedWhole) {
   OpenRemotely(2, FaultyNetwork::Everything());
   Table* const table = CreateSplitTable("t", 2, 2);
   for (int i = 0; i < 4; ++i) {
@@ -118,12 +118,12 @@ TEST_F(RemoteChunksTest, ARowThatIsLargerThanAChunkComesWhole) {
   }
 }
 
-// --- Once ---
+// --- Writes take effect once ---
 
 class RemoteTest : public RemoteFixture {};
 
-// Every write takes the server's time, so one that is made twice is seen twice.
-TEST_F(RemoteTest, WritesAreMadeOnceConcurrentlyRandom) {
+// Every write takes the server's time, so a write that took effect twice would be seen twice.
+TEST_F(RemoteTest, WritesTakeEffectOnceConcurrentlyRandom) {
   ForEachSeed(kSanitized ? 2 : 4, [&](uint64_t seed) {
     Tally("cases");
     database_.reset();
@@ -177,11 +177,11 @@ TEST_F(RemoteTest, WritesAreMadeOnceConcurrentlyRandom) {
   });
 }
 
-// --- Servers that are lost ---
+// --- Lost servers ---
 
 class RemoteServerTest : public RemoteFixture {
  protected:
-  // Messages of a client of its own.
+  // Sends messages of a client of its own.
   static absl::StatusOr<MutateResponse> Mutate(DataService* service, std::string_view server,
                                                uint64_t table_id, uint64_t number,
                                                const RowMutation& mutation) {
@@ -209,7 +209,7 @@ class RemoteServerTest : public RemoteFixture {
   }
 };
 
-// Messages reach a server that has lost its lock: it answers what it has answered before, and does
+// Messages reach a server that has lost its lock. It repeats its earlier responses, and does
 // nothing else.
 TEST_F(RemoteServerTest, AServerWithoutItsLockRefuses) {
   OpenRemotely(1, {});
@@ -241,8 +241,8 @@ TEST_F(RemoteServerTest, AServerWithoutItsLockRefuses) {
   EXPECT_EQ(Show(table->ReadRow("r")), "f:q@2=w f:q@1=v");
 }
 
-// Nothing of a batch is applied if anything of it cannot be; of other requests the rest is.
-TEST_F(RemoteServerTest, ABatchIsAppliedWholeOrNotAtAll) {
+// A batch is applied completely or not at all. Of other requests, the valid part is applied.
+TEST_F(RemoteServerTest, ABatchIsAppliedCompletelyOrNotAtAll) {
   OpenRemotely(1, {});
   Table* const table = CreateSplitTable("t", 1, 1);
   ASSERT_OK(table->Apply(RowMutation("r").Set("f:q", Timestamp(1), "v")));
@@ -268,8 +268,8 @@ TEST_F(RemoteServerTest, ABatchIsAppliedWholeOrNotAtAll) {
   }
 }
 
-// Its session expires, again and again, and messages reach it all the time: whatever it does, it
-// does with its lock.
+// Its session expires repeatedly while messages keep reaching it. It applies writes only while it
+// holds its lock.
 TEST_F(RemoteServerTest, AServerThatKeepsExpiringWritesOnlyWithItsLock) {
   OpenRemotely(1, {});
   Table* const table = CreateSplitTable("t", 1, 1);
@@ -286,7 +286,7 @@ TEST_F(RemoteServerTest, AServerThatKeepsExpiringWritesOnlyWithItsLock) {
     if (round % 2 == 0) {
       peer_->Expire(server);
     } else {
-      absl::SleepFor(absl::Microseconds(round));  // it has been asked, and tries for its lock
+      absl::SleepFor(absl::Microseconds(round));  // it has the request, and tries for its lock
     }
     const std::string value = std::to_string(round);
     RowMutation mutation("r");
@@ -301,12 +301,12 @@ TEST_F(RemoteServerTest, AServerThatKeepsExpiringWritesOnlyWithItsLock) {
     }
     ASSERT_EQ(Show(table->ReadRow("r")), Cat("f:q@1=", expected));
   }
-  std::cout << refused << " times refused, " << done << " times it had its lock again\n";
+  std::cout << refused << " times refused, " << done << " times it regained its lock\n";
   EXPECT_GT(refused, 0);
   EXPECT_GT(done, 0);
 }
 
-TEST_F(RemoteServerTest, AnotherServerKnowsNothing) {
+TEST_F(RemoteServerTest, AnotherServerDoesNotHaveTheTablet) {
   OpenRemotely(1, {});
   CreateSplitTable("t", 1, 1);
   TabletServer* const server = peer_->Servers()[0];
@@ -319,7 +319,7 @@ TEST_F(RemoteServerTest, AnotherServerKnowsNothing) {
   EXPECT_TRUE(scan.superseded);
 }
 
-TEST_F(RemoteServerTest, WhatIsNoRequestIsRefused) {
+TEST_F(RemoteServerTest, InvalidRequestsAreRefused) {
   OpenRemotely(1, {});
   CreateSplitTable("t", 2, 10);
   TabletServer* const server = peer_->Servers()[0];
@@ -339,7 +339,7 @@ TEST_F(RemoteServerTest, WhatIsNoRequestIsRefused) {
   ASSERT_EQ(response.statuses.size(), 5u);
   for (size_t i = 0; i < 4; ++i) EXPECT_STATUS(kInvalidArgument, "", response.statuses[i]);
   EXPECT_OK(response.statuses[4]);
-  // Not in one tablet.
+  // Rows of two tablets.
   request.id.number = 2;
   request.mutations = {{"r", EncodedMutation::Of(good).operations},
                        {"z", EncodedMutation::Of(good).operations}};
@@ -354,9 +354,9 @@ TEST_F(RemoteServerTest, WhatIsNoRequestIsRefused) {
   EXPECT_STATUS(kInvalidArgument, "no filter", service->Scan(scan).status());
 }
 
-// The server dies and nobody answers: what has become of a write is not known; reads, and writes
-// after that, are for the server that takes over.
-TEST_F(RemoteServerTest, AServerThatIsGoneLeavesItsWritesUnknown) {
+// The server dies and no server responds: the outcome of a write is unknown. Reads, and later
+// writes, go to the server that takes over.
+TEST_F(RemoteServerTest, ALostServerLeavesTheOutcomeOfItsWritesUnknown) {
   OpenRemotely(2, {});
   Table* const table = CreateSplitTable("t", 1, 1);
   ASSERT_OK(table->Apply(RowMutation("r").Set("f:q", Timestamp(1), "v")));

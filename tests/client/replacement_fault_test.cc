@@ -1,5 +1,5 @@
-// Each call of the file system that the replacement of a lost server makes fails in turn: once, and
-// it is tried again; or from then on, and the power is lost, and the next opening does it.
+// Each call of the file system during the replacement of a lost server fails in turn: once, and the
+// replacement is retried; or from then on until a power loss, and the next opening does it.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,15 +14,14 @@
 namespace bigtable {
 namespace {
 
-// The parameter: whose server it is.
+// The parameter: the role of the lost server.
 class ReplacementFaultTest : public TabletsFixture, public testing::WithParamInterface<ServerRole> {
  protected:
   static constexpr int kRows = 20;
 
   void TearDown() override { database_.reset(); }  // before its file system
-  // A table of which some is in SSTables and some in the log. Then one server is lost, with a fault
-  // of the call with this number of those that its replacement makes. Returns whether there was
-  // one.
+  // Creates a table with data in SSTables and in the log. Then one server is lost, with a fault in
+  // the call with this number of its replacement. Returns whether there was such a call.
   bool ReplaceWithFault(uint64_t call, FaultyFileSystem::Repeat repeat) {
     Table* const table = CreateSplitTable("t", 4, 5);
     Fill(table, 0, kRows, "v");
@@ -48,7 +47,7 @@ class ReplacementFaultTest : public TabletsFixture, public testing::WithParamInt
     options.file_system = file_system;
     ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
   }
-  // What needs METADATA and its root tablet.
+  // Makes changes that need METADATA and its root tablet.
   void ChangeTablets() {
     ASSERT_OK(database_->SplitTablet("t", RowOf(12)));
     ASSERT_OK(database_->MergeTablets("t", RowOf(5)));

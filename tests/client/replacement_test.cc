@@ -1,5 +1,6 @@
-// How long a server with much data and a long log is not there. With BIGTABLE_TEST_FULL=1 that is
-// 1 GB of SSTables and the log of a budget of 512 MB; otherwise a sixteenth of both.
+// The time for which the tablets of a lost server with much data and a long log are unserved. With
+// BIGTABLE_TEST_FULL=1 that is 1 GB of SSTables and the log of a budget of 512 MB; otherwise a
+// sixteenth of both.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +28,7 @@ constexpr int kValueSize = 1000;
 
 std::string RowOf(int i) { return absl::StrFormat("row%09d", i); }
 
-// The first read of each of the rows, after another; how long that took.
+// Reads each of the rows once, one after the other, and returns the time that this took.
 absl::Duration ReadAll(Table* table, const std::vector<int>& rows, const std::string& value) {
   const absl::Time begin = absl::Now();
   for (const int row : rows) {
@@ -73,7 +74,7 @@ TEST(ReplacementTest, AServerWithMuchDataAndALongLogIsReplacedInSeconds) {
 
   DatabasePeer peer(database.get());
   TabletServer* const dead = peer.Servers().front();
-  std::vector<int> written;  // of which the last are in its log alone
+  std::vector<int> written;  // the last of them are in its log only
   // Much more than the budget, and then until the log is almost as long as it ever was.
   const size_t enough = 2 * options.memory_budget / kValueSize;
   for (uint64_t longest = 0;;) {
@@ -83,7 +84,7 @@ TEST(ReplacementTest, AServerWithMuchDataAndALongLogIsReplacedInSeconds) {
     const int row = static_cast<int>(random.Below(static_cast<uint64_t>(rows)));
     ASSERT_OK(write(row, "new"));
     written.push_back(row);
-    ASSERT_LT(written.size(), 4 * enough) << "the log was once of " << longest << " bytes";
+    ASSERT_LT(written.size(), 4 * enough) << "the log once had " << longest << " bytes";
   }
   std::sort(written.begin(), written.end());
   written.erase(std::unique(written.begin(), written.end()), written.end());

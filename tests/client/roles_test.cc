@@ -1,4 +1,4 @@
-// Tablets, METADATA, tablet servers, masters and the lock service: everything at once.
+// All roles at once: tablets, METADATA, tablet servers, masters and the lock service.
 #include <atomic>
 #include <cstdint>
 #include <iostream>
@@ -21,12 +21,12 @@
 namespace bigtable {
 namespace {
 
-// A hundred tablets on four servers. Each writer has rows of its own, and knows what is in them;
-// scanners see moments that are whole; meanwhile servers are killed, those of METADATA and of its
-// root tablet among them, sessions expire, and tablets are split, merged and moved, METADATA's are
-// split, and, if the parameter says so, log files stall, or calls go as messages through a bad
-// network, which reaches dead servers or not. Nothing that was acknowledged is lost, and no row is
-// served twice.
+// A hundred tablets on four servers. Each writer has rows of its own, and knows their contents.
+// Scanners check that each snapshot is consistent. Meanwhile servers are killed, including those of
+// METADATA and its root tablet, sessions expire, tablets are split, merged and moved, and
+// METADATA's tablets are split. Depending on the parameter, log files stall, or calls are messages
+// through a faulty network that may or may not reach dead servers. No acknowledged write is lost,
+// and no row is served twice.
 struct RolesSettings {
   std::string name;
   bool stalls = false;
@@ -75,10 +75,10 @@ INSTANTIATE_TEST_SUITE_P(
                                   .dead_are_reached = false}),
     [](const auto& param_info) { return param_info.param.name; });
 
-TEST_P(RolesConcurrencyTest, NobodyNotices) {
+TEST_P(RolesConcurrencyTest, ReadersAndWritersSeeNoFailure) {
   constexpr int kWriters = 3;
   constexpr int kRowsEach = 200;
-  const int most_servers = stalls() ? 2 : 4;  // so that writers meet where a log stalls
+  const int most_servers = stalls() ? 2 : 4;  // so that writers share a stalled log
   DatabaseOptions options = WithServers(most_servers);
   options.memory_budget = 64 << 20;
   options.memtable_size = 256 << 10;
@@ -108,7 +108,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
           acknowledged[w][r] = n;
           ++writes;
         } else {
-          // The server was lost between the log and the acknowledgement.
+          // The server was lost between the log write and the acknowledgement.
           ASSERT_TRUE(absl::IsUnavailable(status)) << status;
           ++unknown;
         }
@@ -154,7 +154,7 @@ TEST_P(RolesConcurrencyTest, NobodyNotices) {
   });
   threads.emplace_back([&] {
     while (!done) {
-      if (peer.SweepFiles().ok()) ++sweeps;  // or the master has just died
+      if (peer.SweepFiles().ok()) ++sweeps;  // fails if the master has just died
       absl::SleepFor(absl::Milliseconds(5));
     }
   });

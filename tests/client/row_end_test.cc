@@ -1,6 +1,5 @@
-// A row ends where its last entry ends. It is returned whole, whatever lies behind it: a block that
-// cannot be read, rows that were deleted, the deadline. And a read looks no further than it is
-// asked for.
+// A row ends where its last entry ends. It is returned as a whole, whatever follows it: an
+// unreadable block, deleted rows, the deadline. And a read looks no further than its rows.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,7 +23,7 @@
 namespace bigtable {
 namespace {
 
-// A table whose every block has one entry, read by position.
+// A table in which every block has one entry, read by position.
 class RowEndFixture : public DatabaseFixture {
  protected:
   static constexpr size_t kBlockSize = 1024;
@@ -46,7 +45,7 @@ class RowEndFixture : public DatabaseFixture {
     schema.families["g"] = {.locality_group = "default"};
     table_ = CreateTable("t", schema);
   }
-  // Fills a block.
+  // A value that fills a block.
   static std::string ValueOf(std::string_view name) {
     std::string value(kBlockSize, '.');
     value.replace(0, name.size(), name);
@@ -55,7 +54,7 @@ class RowEndFixture : public DatabaseFixture {
   void SetLarge(std::string_view row, std::string_view column, int64_t timestamp = 1) {
     Set(table_, row, column, timestamp, ValueOf(Cat(row, "/", column)));
   }
-  // The block with this cell has a wrong checksum from now on.
+  // Gives the block with this cell a wrong checksum.
   void Damage(std::string_view row, std::string_view column) {
     ASSERT_OK(database_->Flush("t"));
     ASSERT_OK(database_->Close());
@@ -74,7 +73,7 @@ class RowEndFixture : public DatabaseFixture {
     OpenDatabase();
     table_ = OpenTable("t");
   }
-  // "a/f:q b/f:q,g:q DATA_LOSS": the columns of a stream's rows, and how it ended.
+  // "a/f:q b/f:q,g:q DATA_LOSS": the columns of a stream's rows, and its status.
   std::string Stream(const RowSet& rows, const ReadOptions& options = {}) {
     return Stream(rows, Filter(), options);
   }
@@ -119,7 +118,7 @@ class RowEndFixture : public DatabaseFixture {
 // In place, and by messages.
 class RowEndTest : public RowEndFixture, public testing::WithParamInterface<bool> {
  protected:
-  // What was not flushed is in the log.
+  // Data that was not flushed is in the log.
   void ReachTablets() {
     if (!GetParam()) return;
     ASSERT_OK(database_->Close());
@@ -166,7 +165,7 @@ TEST_P(RowEndTest, ARowOfADamagedBlockIsNotReturnedInPart) {
   EXPECT_EQ(Stream(RowRange::All(), {.reverse = true}), "c/f:q DATA_LOSS");
 }
 
-// The damaged block is found while the row's entries in another source are still to come.
+// The damaged block is found while another source still has entries of the row.
 TEST_P(RowEndTest, ARowOfSeveralSourcesIsWholeBeforeADamagedBlock) {
   Create();
   for (const char* row : {"a", "b", "d"}) SetLarge(row, "f:q");
@@ -174,15 +173,15 @@ TEST_P(RowEndTest, ARowOfSeveralSourcesIsWholeBeforeADamagedBlock) {
   ReachTablets();
   SetLarge("b", "f:z");
   SetLarge("b", "g:z");
-  SetLarge("c", "f:z");  // the damaged block may have more of it
+  SetLarge("c", "f:z");  // the damaged block may have more of the row
   EXPECT_EQ(Stream(RowRange::All()), "a/f:q b/f:q,f:z,g:z DATA_LOSS");
   EXPECT_EQ(Read("b"), "f:q,f:z,g:z");
   ASSERT_OK(table_->Apply(RowMutation("b").Delete("f:z")));
   EXPECT_EQ(Stream(RowRange::All()), "a/f:q b/f:q,g:z DATA_LOSS");
 }
 
-// Nor is a cell that the read was about to pass by.
-TEST_P(RowEndTest, WhatIsLeftOutOfARowStaysOutBeforeADamagedBlock) {
+// The same for a cell that the read is about to skip.
+TEST_P(RowEndTest, SkippedCellsStayOutOfARowBeforeADamagedBlock) {
   Create();
   SetLarge("a", "f:p");
   SetLarge("a", "f:q", 3);
@@ -203,7 +202,7 @@ TEST_P(RowEndTest, WhatIsLeftOutOfARowStaysOutBeforeADamagedBlock) {
   EXPECT_EQ(row_with(Filter()), "a/g:z DATA_LOSS");
 }
 
-// Before the row's first cell is found.
+// The damage is found before the row's first cell.
 TEST_P(RowEndTest, ARowWhoseFirstCellIsDeletedIsWholeBeforeADamagedBlock) {
   Create();
   for (const char* row : {"a", "b"}) SetLarge(row, "f:p");
@@ -215,7 +214,7 @@ TEST_P(RowEndTest, ARowWhoseFirstCellIsDeletedIsWholeBeforeADamagedBlock) {
   EXPECT_EQ(Stream(RowRange::All(), {.row_limit = 1}), "a/f:z OK");
 }
 
-// Before anything of the row was looked at, too.
+// The damage is found before any entry of the row was read.
 TEST_P(RowEndTest, ARowBeforeADamagedFileIsWhole) {
   Create();
   for (const char* row : {"b", "c"}) SetLarge(row, "f:q");
@@ -228,7 +227,7 @@ TEST_P(RowEndTest, ARowBeforeADamagedFileIsWhole) {
   EXPECT_EQ(Stream(RowRange::StartingAt("a5")), "DATA_LOSS");
 }
 
-// So is a row of which the snapshot sees less than the file has.
+// The same for a row of which the snapshot sees only a part of the file's cells.
 TEST_P(RowEndTest, ARowOfASnapshotIsWholeBeforeADamagedBlock) {
   Create();
   for (const char* row : {"a", "c"}) SetLarge(row, "f:q");
@@ -237,7 +236,7 @@ TEST_P(RowEndTest, ARowOfASnapshotIsWholeBeforeADamagedBlock) {
   ASSERT_OK_AND_ASSIGN(std::shared_ptr<const Snapshot> snapshot, database_->TakeSnapshot());
   SetLarge("b", "f:q");
   for (const char* row : {"a", "c"}) SetLarge(row, "f:r");
-  ASSERT_OK(database_->Compact("t"));  // into one file: the snapshot sees nothing of a later one
+  ASSERT_OK(database_->Compact("t"));  // into one file: the snapshot sees nothing of a later file
   const std::string name = "c/f:r.";
   for (const std::string& path : file_system_->AllFiles()) {
     std::string bytes = file_system_->Contents(path);
@@ -250,8 +249,8 @@ TEST_P(RowEndTest, ARowOfASnapshotIsWholeBeforeADamagedBlock) {
   EXPECT_EQ(Stream(RowRange::All(), options), "a/f:q b/f:z DATA_LOSS");
 }
 
-// What MaxVersions keeps is told by all entries of the column, and by none behind it.
-TEST_P(RowEndTest, AColumnWhoseHistoryIsPlayedIsWholeBeforeADamagedBlock) {
+// The entries of the column decide what MaxVersions keeps, not the entries after it.
+TEST_P(RowEndTest, AColumnWithCountedVersionsIsWholeBeforeADamagedBlock) {
   Create();
   ASSERT_OK(database_->UpdateFamily("t", "f", {.gc = GcRule::MaxVersions(2)}));
   SetLarge("a", "f:p", 1);
@@ -269,7 +268,7 @@ TEST_P(RowEndTest, AColumnWhoseHistoryIsPlayedIsWholeBeforeADamagedBlock) {
   EXPECT_EQ(Stream(RowRange::All()), "a/f:p,f:q,g:z DATA_LOSS");
 }
 
-TEST_P(RowEndTest, ALimitedReadLeavesDeletedRowsBehindItsLastOneAlone) {
+TEST_P(RowEndTest, ALimitedReadIgnoresDeletedRowsAfterItsLastRow) {
   Create();
   SetLarge("a", "f:q");
   for (int i = 0; i < 500; ++i) {
@@ -287,7 +286,7 @@ TEST_P(RowEndTest, ALimitedReadLeavesDeletedRowsBehindItsLastOneAlone) {
   EXPECT_LE(Reads(), 2u);
 }
 
-TEST_P(RowEndTest, AReadOfAbsentRowsHearsItsLimits) {
+TEST_P(RowEndTest, AReadOfAbsentRowsObservesItsLimits) {
   Create();
   SetLarge("m", "f:q");
   ReachTablets();
@@ -297,13 +296,13 @@ TEST_P(RowEndTest, AReadOfAbsentRowsHearsItsLimits) {
   ReadOptions options;
   options.cancellation = &cancellation;
   RowReader reader = table_->ReadRows(absent, options);
-  cancellation.Cancel();  // where nothing is found, only the step from row to row can notice
+  cancellation.Cancel();  // with no cells, only the step from row to row can notice
   EXPECT_FALSE(reader.Next());
   EXPECT_STATUS(kCancelled, "", reader.status());
 }
 
-// In place: a chunk of a message has as many rows as the deadline leaves time for.
-TEST_F(RowEndFixture, ADeadlineThatPassesBehindARowLeavesTheRowWhole) {
+// In place only: a chunk of a message has as many rows as the deadline allows.
+TEST_F(RowEndFixture, ADeadlineThatPassesAfterARowLeavesTheRowWhole) {
   Create();
   SetLarge("a", "f:q");
   for (int i = 0; i < 2000; ++i) {
@@ -318,7 +317,7 @@ TEST_F(RowEndFixture, ADeadlineThatPassesBehindARowLeavesTheRowWhole) {
   EXPECT_EQ(Stream(RowRange::All(), options), "a/f:q DEADLINE_EXCEEDED");
 }
 
-// --- Which blocks a read of one row reads ---
+// --- The blocks that a read of one row reads ---
 
 class RowBlocksTest : public RowEndFixture, public testing::WithParamInterface<FilterKind> {};
 
@@ -326,9 +325,9 @@ INSTANTIATE_TEST_SUITE_P(Filters, RowBlocksTest,
                          testing::Values(FilterKind::kNone, FilterKind::kRow,
                                          FilterKind::kRowAndColumn, FilterKind::kRowIndex));
 
-TEST_P(RowBlocksTest, AreThoseThatItIsInAndNoOthers) {
+TEST_P(RowBlocksTest, AreOnlyTheBlocksOfTheRow) {
   Create(GetParam());
-  // Rows of one to four blocks, and small ones that share a block.
+  // Rows of one to four blocks, and small rows that share a block.
   std::vector<std::string> rows;
   for (int i = 0; i < 40; ++i) {
     rows.push_back(absl::StrFormat("row%02d", i));
@@ -342,7 +341,7 @@ TEST_P(RowBlocksTest, AreThoseThatItIsInAndNoOthers) {
     ASSERT_OK(row);
     ASSERT_EQ(row->cells().size(), i % 4 + 1);
     ASSERT_EQ(Reads(), i % 4 + 1) << rows[i];
-    // A read that seeks within the row stays in it, too.
+    // A read that seeks within the row stays within the row.
     const absl::StatusOr<Row> last =
         table_->ReadRow(rows[i], Filter::Column("f", absl::StrCat(i % 4)), uncached);
     ASSERT_OK(last);
@@ -351,7 +350,7 @@ TEST_P(RowBlocksTest, AreThoseThatItIsInAndNoOthers) {
   }
 }
 
-TEST_P(RowBlocksTest, BehindAnIntactRowMayBeDamaged) {
+TEST_P(RowBlocksTest, AfterAnIntactRowMayBeDamaged) {
   Create(GetParam());
   for (const char* row : {"a", "b", "c"}) SetLarge(row, "f:q");
   Damage("b", "f:q");
@@ -360,8 +359,8 @@ TEST_P(RowBlocksTest, BehindAnIntactRowMayBeDamaged) {
   EXPECT_EQ(Read("c"), "f:q");
 }
 
-// Whether or not the file was opened by a read before, and whatever its filter says.
-TEST_P(RowBlocksTest, OfAnotherFileBehindTheRowMayBeDamaged) {
+// Whether or not the file was opened by an earlier read, and whatever its filter says.
+TEST_P(RowBlocksTest, OfAnotherFileAfterTheRowMayBeDamaged) {
   Create(GetParam());
   for (const char* row : {"b", "c"}) SetLarge(row, "f:q");
   Damage("b", "f:q");
@@ -374,7 +373,7 @@ TEST_P(RowBlocksTest, OfAnotherFileBehindTheRowMayBeDamaged) {
   }
 }
 
-TEST_P(RowBlocksTest, BehindARowOfWhichNothingPassesMayBeDamaged) {
+TEST_P(RowBlocksTest, AfterARowWithoutPassingCellsMayBeDamaged) {
   Create(GetParam());
   for (const char* row : {"a", "b"}) SetLarge(row, "f:q");
   Damage("b", "f:q");
@@ -389,7 +388,7 @@ TEST_P(RowBlocksTest, BehindARowOfWhichNothingPassesMayBeDamaged) {
   }
 }
 
-TEST_P(RowBlocksTest, OfOldTimestampsAreFoundWithoutTheNewerOnes) {
+TEST_P(RowBlocksTest, OfOldTimestampsAreReadWithoutThoseOfNewerOnes) {
   Create(GetParam());
   constexpr int kVersions = 500;
   for (int i = 1; i <= kVersions; ++i) SetLarge("a", "f:q", i);

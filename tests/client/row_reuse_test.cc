@@ -1,5 +1,5 @@
-// Rows take the place of rows that were destroyed before on their thread: what one shows is its own
-// all the same, wherever it goes and however long it is held.
+// Rows reuse the storage of rows that were destroyed on the same thread. Each row still shows its
+// own cells, wherever it is moved and however long it is held.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace {
 
 class RowReuseTest : public DatabaseFixture {
  protected:
-  // Rows with keys, qualifiers and numbers of cells of many sizes, so that what one leaves behind
-  // is too short or too long for the next; half of them in an SSTable, half in the memtable.
+  // Rows with keys, qualifiers and numbers of cells of many sizes, so that the storage of one is
+  // too small or too large for the next. Half of them are in an SSTable, half in the memtable.
   void SetUp() override {
     Open();
     table_ = CreateTable("t", {"f", "g"});
@@ -39,7 +39,7 @@ class RowReuseTest : public DatabaseFixture {
     for (int i = 0; i < 200; ++i) {
       const std::string row =
           absl::StrCat(i, "-", std::string(random.Below(20) * random.Below(15), 'k'));
-      std::map<std::pair<std::string, int64_t>, std::string> cells;  // new ones first
+      std::map<std::pair<std::string, int64_t>, std::string> cells;  // newest first
       for (int64_t n = random.OneIn(10) ? 200 : random.Between(1, 6); n > 0; --n) {
         const std::string column = (random.OneIn(2) ? "f:" : "g:") + random.Pick(qualifiers);
         const std::string value = absl::StrCat(row, n);
@@ -64,7 +64,7 @@ class RowReuseTest : public DatabaseFixture {
     EXPECT_OK(read);
     return read.ok() ? *std::move(read) : Row();
   }
-  // What the row shows is what its key says.
+  // Checks that the row's cells match its key.
   void Check(const Row& row) const {
     const auto expected = expected_.find(std::string(row.key()));
     ASSERT_TRUE(expected != expected_.end()) << Quoted(row.key());
@@ -86,7 +86,7 @@ TEST_F(RowReuseTest, ARowShowsItsOwnCellsAfterAnyOtherWasDestroyed) {
   }
 }
 
-TEST_F(RowReuseTest, RowsThatAreHeldStayWhileOthersComeAndGo) {
+TEST_F(RowReuseTest, HeldRowsStayValidWhileOthersAreReadAndDestroyed) {
   Random random(3);
   std::vector<Row> held(20);
   std::vector<std::string> names(held.size());
@@ -114,7 +114,7 @@ TEST_F(RowReuseTest, RowsThatAreHeldStayWhileOthersComeAndGo) {
 TEST_F(RowReuseTest, ARowThatWasMovedFromIsEmpty) {
   Row row = Read(rows_[0]);
   const Row moved = std::move(row);
-  EXPECT_TRUE(row.empty());  // NOLINT: what is left of it
+  EXPECT_TRUE(row.empty());  // NOLINT: the state after the move
   EXPECT_EQ(row.key(), "");
   ASSERT_NO_FATAL_FAILURE(Check(moved));
   row = Read(rows_[1]);
@@ -122,7 +122,7 @@ TEST_F(RowReuseTest, ARowThatWasMovedFromIsEmpty) {
   ASSERT_NO_FATAL_FAILURE(Check(moved));
 }
 
-TEST_F(RowReuseTest, RowsThatAreTakenFromAStreamStayWhileItGoesOn) {
+TEST_F(RowReuseTest, RowsTakenFromAStreamStayValidWhileItContinues) {
   for (const bool reverse : {false, true}) {
     std::vector<Row> taken;
     ReadOptions options;
@@ -140,7 +140,7 @@ TEST_F(RowReuseTest, RowsThatAreTakenFromAStreamStayWhileItGoesOn) {
   }
 }
 
-TEST_F(RowReuseTest, RowsMayBeReadHereAndDestroyedThere) {
+TEST_F(RowReuseTest, RowsMayBeReadOnOneThreadAndDestroyedOnAnother) {
   Random random(4);
   for (int round = 0; round < 20; ++round) {
     std::vector<Row> here;
@@ -159,11 +159,11 @@ TEST_F(RowReuseTest, RowsMayBeReadHereAndDestroyedThere) {
         }
       }
     }).join();
-    for (const Row& row : back) ASSERT_NO_FATAL_FAILURE(Check(row));  // their thread is gone
+    for (const Row& row : back) ASSERT_NO_FATAL_FAILURE(Check(row));  // their thread has ended
   }
 }
 
-TEST_F(RowReuseTest, ManyThreadsReadAndHandRowsToOneAnother) {
+TEST_F(RowReuseTest, ManyThreadsReadRowsAndPassThemToOneAnother) {
   constexpr size_t kThreads = 4;
   std::vector<Row> handed[kThreads];
   for (int round = 0; round < 10; ++round) {
@@ -194,10 +194,11 @@ TEST_F(RowReuseTest, ManyThreadsReadAndHandRowsToOneAnother) {
   }
 }
 
-// It is made before the thread reads anything, and so is destroyed after whatever the thread keeps.
+// Created before the thread reads anything, so it is destroyed after the storage that the thread
+// keeps.
 thread_local Row last_row;
 
-TEST_F(RowReuseTest, ARowMayBeTheLastThingThatAThreadDestroys) {
+TEST_F(RowReuseTest, ARowMayBeTheLastObjectThatAThreadDestroys) {
   for (int i = 0; i < 20; ++i) {
     std::thread([&] {
       last_row = Row();
@@ -208,7 +209,7 @@ TEST_F(RowReuseTest, ARowMayBeTheLastThingThatAThreadDestroys) {
   }
 }
 
-TEST_F(RowReuseTest, ARowThatIsMovedToItselfStaysAsItIs) {
+TEST_F(RowReuseTest, ARowMovedToItselfIsUnchanged) {
   Row row = Read(rows_[0]);
   Row& same = row;
   row = std::move(same);
@@ -223,8 +224,8 @@ TEST_F(RowReuseTest, RowsOutliveTheDatabase) {
   for (const Row& row : held) ASSERT_NO_FATAL_FAILURE(Check(row));
 }
 
-// Not the memtable that it came from, nor the log segment of its value.
-TEST_F(RowReuseTest, NothingIsKeptInPlaceForARowThatWasDestroyed) {
+// Neither the memtable of the row, nor the log segment of its value.
+TEST_F(RowReuseTest, ADestroyedRowPinsNothing) {
   ASSERT_OK(database_->Flush("t"));
   ASSERT_OK(database_->WaitUntilQuiet());
   const DatabaseStatistics before = database_->Statistics();

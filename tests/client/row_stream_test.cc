@@ -1,7 +1,7 @@
-// A stream of rows builds each Row in the place of the one before it. Whatever the read passes
-// between two rows and leaves out (deleted, expired, superseded, dropped, filtered, later than the
-// snapshot, in another range or tablet), a cell comes under its own family and qualifier, as
-// ReadRow returns it.
+// A stream of rows builds each Row in the storage of the one before it. Whatever the read skips
+// between two rows (deleted, expired, overwritten, dropped or filtered cells, cells later than the
+// snapshot, other ranges or tablets), each cell has its own family and qualifier, as ReadRow
+// returns it.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@
 namespace bigtable {
 namespace {
 
-// Whether the rows are in a memtable or in an SSTable.
+// The parameter: whether the rows are in a memtable or in an SSTable.
 class RowStreamTest : public DatabaseFixture, public testing::WithParamInterface<bool> {
  protected:
   void Create(const TableSchema& schema) {
@@ -39,7 +39,7 @@ class RowStreamTest : public DatabaseFixture, public testing::WithParamInterface
     }
   }
 
-  // "row f:q@1=v | row g:q@1=v", the whole of a stream.
+  // "row f:q@1=v | row g:q@1=v": the whole stream.
   std::string Stream(const RowSet& rows = RowRange::All(), const ReadOptions& options = {},
                      const Filter& filter = Filter()) {
     std::string text;
@@ -104,7 +104,7 @@ TEST_P(RowStreamTest, AfterAnExpiredColumn) {
   EXPECT_EQ(Stream(), "user1 f:token@1=T1 | user2 g:token@5000=U2 | user4 f:token@1=T4");
 }
 
-TEST_P(RowStreamTest, AfterARowOfWhichNothingIsLeft) {
+TEST_P(RowStreamTest, AfterARowWithoutCells) {
   Create();
   SetCell("user1", "f:email", "E1");
   SetCell("user2", "f:token", "T2");
@@ -133,7 +133,7 @@ TEST_P(RowStreamTest, AfterADroppedFamily) {
   EXPECT_EQ(Stream(), "user1 f:token@1=T1 | user2 g:token@1=U2");
 }
 
-TEST_P(RowStreamTest, AfterACellThatIsLaterThanTheSnapshot) {
+TEST_P(RowStreamTest, AfterACellLaterThanTheSnapshot) {
   Create();
   SetCell("user1", "f:email", "E1");
   SetCell("user2", "f:token", "T2");
@@ -161,7 +161,7 @@ TEST_P(RowStreamTest, AcrossRangesAndSingleRows) {
   SetCell("user1", "f:email", "E1");
   SetCell("user1", "f:token", "T1");
   Apply(RowMutation("user1").Delete("f:token"));
-  SetCell("user2", "f:email", "not asked for");
+  SetCell("user2", "f:email", "not requested");
   SetCell("user3", "f:token", "T3");
   SetCell("user5", "f:name", "N5");
   SetCell("user5", "f:token", "T5");

@@ -1,5 +1,5 @@
-// Rules that change: what a rule has let go stays gone, whatever was written out or compacted
-// before the change, and after it; and what comes after the change is judged by the new rule alone.
+// Changes of rules. What a rule has collected stays gone, whatever was flushed or compacted before
+// and after the change. Cells written after the change are judged by the new rule alone.
 
 #include <atomic>
 #include <functional>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr absl::Duration kHour = absl::Hours(1);
 
-// What may happen to the tablet's files at some point, and must not be seen.
+// What may happen to the tablet's files at some point, without changing a read.
 enum class Upkeep { kNothing, kFlush, kCompact, kReopen, kKill };
 
 class RuleChangeTest : public DatabaseFixture {
@@ -65,7 +65,7 @@ class RuleChangeTest : public DatabaseFixture {
     }
     table_ = OpenTable("t");
   }
-  // Calls `play` with anything that may happen at two points.
+  // Calls `play` with every pair of upkeep operations at two points.
   void WithAnyUpkeep(const std::function<void(Upkeep, Upkeep)>& play) {
     constexpr Upkeep kAll[] = {Upkeep::kNothing, Upkeep::kFlush, Upkeep::kCompact, Upkeep::kReopen,
                                Upkeep::kKill};
@@ -97,7 +97,7 @@ TEST_F(RuleChangeTest, ADeletedCellStaysDeletedWhenItsDeletionHasExpired) {
     EXPECT_EQ(Read(), "");
     Do(second);
     EXPECT_EQ(Read(), "");
-    // What is written after the change is judged by the new rule alone.
+    // Cells written after the change are judged by the new rule alone.
     Set(then, "new");
     Do(first);
     EXPECT_EQ(Read(), absl::StrCat("f:q@", then, "=new"));
@@ -109,7 +109,7 @@ TEST_F(RuleChangeTest, AnOverwrittenValueDoesNotComeBackWhenMoreVersionsAreKept)
     Create(GcRule::MaxVersions(1));
     Set(1, "overwritten");
     ASSERT_OK(database_->Flush("t"));
-    Set(1, "gone");
+    Set(1, "hidden");
     Set(2, "here");
     Do(first);
     Update(GcRule::MaxVersions(2));
@@ -125,7 +125,7 @@ TEST_F(RuleChangeTest, AnOverwrittenValueDoesNotComeBackWhenMoreVersionsAreKept)
   });
 }
 
-TEST_F(RuleChangeTest, NoHoleIsLeftWhereAFlushHasDroppedAVersionAndAnOlderRunHasMore) {
+TEST_F(RuleChangeTest, NoGapIsLeftWhenAFlushDropsAVersionAndAnOlderRunHasMore) {
   WithAnyUpkeep([&](Upkeep first, Upkeep second) {
     Create(GcRule::MaxVersions(1));
     Set(1, "one");
@@ -141,7 +141,7 @@ TEST_F(RuleChangeTest, NoHoleIsLeftWhereAFlushHasDroppedAVersionAndAnOlderRunHas
   });
 }
 
-TEST_F(RuleChangeTest, WhatWasDeletedBeforeThereWasARuleIsNotCounted) {
+TEST_F(RuleChangeTest, CellsDeletedBeforeTheRuleAreNotCounted) {
   WithAnyUpkeep([&](Upkeep first, Upkeep second) {
     Create({});
     Set(1, "one");
@@ -159,7 +159,7 @@ TEST_F(RuleChangeTest, WhatWasDeletedBeforeThereWasARuleIsNotCounted) {
   });
 }
 
-TEST_F(RuleChangeTest, ATightenedRuleIsJudgedWithWhatWasThereAtTheChange) {
+TEST_F(RuleChangeTest, ATightenedRuleCountsTheCellsThatExistAtTheChange) {
   WithAnyUpkeep([&](Upkeep first, Upkeep second) {
     Create(GcRule::MaxVersions(3));
     Set(10, "ten");
@@ -167,7 +167,7 @@ TEST_F(RuleChangeTest, ATightenedRuleIsJudgedWithWhatWasThereAtTheChange) {
       Set(killer, "deleted");
       Delete(killer);
     }
-    Set(5, "five");  // two count against 10, which is gone with the next; 10 counts against 5
+    Set(5, "five");  // two cells count against 10, which the next cell removes; 10 counts against 5
     Set(30, "thirty");
     Do(first);
     EXPECT_EQ(Read(), "f:q@30=thirty f:q@5=five");
@@ -180,7 +180,7 @@ TEST_F(RuleChangeTest, ATightenedRuleIsJudgedWithWhatWasThereAtTheChange) {
   });
 }
 
-TEST_F(RuleChangeTest, ASnapshotFromBeforeSeesWhatWasThereAsFarAsTheNewRuleKeepsIt) {
+TEST_F(RuleChangeTest, AnEarlierSnapshotSeesItsCellsIfTheNewRuleKeepsThem) {
   Create(GcRule::MaxVersions(2));
   for (const int64_t i : {1, 2, 3}) Set(i, "v");
   ASSERT_OK_AND_ASSIGN(std::shared_ptr<const Snapshot> snapshot, database_->TakeSnapshot());
@@ -198,7 +198,7 @@ TEST_F(RuleChangeTest, ASnapshotFromBeforeSeesWhatWasThereAsFarAsTheNewRuleKeeps
   EXPECT_EQ(Read(), "f:q@4=v");
 }
 
-// The change has come when the call returns, though nothing was written after it.
+// The change takes effect when the call returns, even if nothing was written after it.
 TEST_F(RuleChangeTest, ACompactionAfterATightenedRuleReclaimsTheSpaceAtOnce) {
   Create({});
   for (int64_t i = 1; i <= 10; ++i) Set(i, "v");
@@ -210,8 +210,8 @@ TEST_F(RuleChangeTest, ACompactionAfterATightenedRuleReclaimsTheSpaceAtOnce) {
   EXPECT_EQ(database_->Statistics().tables["t"]["default"].entries, 1u);
 }
 
-// The number of the change is in no log: an opening has to learn of it from the schema.
-TEST_F(RuleChangeTest, WhatIsWrittenAfterAnOpeningComesAfterTheChange) {
+// No log has the sequence number of the change. An opening must read it from the schema.
+TEST_F(RuleChangeTest, WritesAfterAnOpeningComeAfterTheChange) {
   Create(GcRule::MaxAge(kHour));
   for (int i = 0; i < 20; ++i) {
     Update(GcRule::MaxAge(kHour));
@@ -224,12 +224,12 @@ TEST_F(RuleChangeTest, WhatIsWrittenAfterAnOpeningComesAfterTheChange) {
   EXPECT_EQ(Read(), "f:q@1=old");
 }
 
-TEST_F(RuleChangeTest, TabletsThatMoveAndSplitKeepThePast) {
+TEST_F(RuleChangeTest, MovedAndSplitTabletsKeepPastRules) {
   DatabaseOptions options = Options();
   options.tablet_servers = 2;
   Reopen(options);
   Create(GcRule::MaxVersions(1));
-  Set(1, "gone");
+  Set(1, "hidden");
   Set(2, "here");
   Update(GcRule::MaxVersions(5));
   for (const int server : {1, 0}) {
@@ -242,7 +242,7 @@ TEST_F(RuleChangeTest, TabletsThatMoveAndSplitKeepThePast) {
   EXPECT_EQ(Read(), "f:q@2=here");
 }
 
-// --- Compactions that are under way ---
+// --- Compactions that run during the change ---
 
 class RuleChangeUnderWayTest : public RuleChangeTest {
  protected:
@@ -257,9 +257,9 @@ class RuleChangeUnderWayTest : public RuleChangeTest {
   std::unique_ptr<FaultyFileSystem> faulty_;
 };
 
-TEST_F(RuleChangeUnderWayTest, ACompactionWithTheOldRuleConcernsNothingThatCameLater) {
+TEST_F(RuleChangeUnderWayTest, ACompactionWithTheOldRuleDoesNotAffectLaterCells) {
   Create(GcRule::MaxVersions(1));
-  Set(1, "gone");
+  Set(1, "hidden");
   Set(2, "here");
   ASSERT_OK(database_->Flush("t"));
   faulty_->StallCalls({{FileCall::kNewWritableFile}, ".sst"});
@@ -275,9 +275,9 @@ TEST_F(RuleChangeUnderWayTest, ACompactionWithTheOldRuleConcernsNothingThatCameL
   EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
 }
 
-// A flush of several locality groups that has begun before the change goes by the time of its
-// beginning, too: at a later one the old rule would let go what the new one keeps.
-TEST_F(RuleChangeUnderWayTest, AFlushWithTheOldRuleGoesByATimeBeforeTheChange) {
+// A flush of several locality groups that began before the change also uses the time of its
+// beginning. At a later time the old rule would collect cells that the new rule keeps.
+TEST_F(RuleChangeUnderWayTest, AFlushWithTheOldRuleUsesATimeBeforeTheChange) {
   TableSchema schema;
   for (const char* family : {"f", "g"}) {
     schema.locality_groups[family] = {};
@@ -297,7 +297,7 @@ TEST_F(RuleChangeUnderWayTest, AFlushWithTheOldRuleGoesByATimeBeforeTheChange) {
   EXPECT_EQ(Read(), "f:q@1=v g:q@1=v");
 }
 
-// The same of a compaction: whenever it looks at the clock, the rule may change right then.
+// The same for a compaction: the rule may change whenever the compaction reads the clock.
 TEST_F(RuleChangeTest, ACompactionReadsTheClockBeforeItsRule) {
   class ClockWithEvent final : public Clock {
    public:
@@ -331,12 +331,12 @@ TEST_F(RuleChangeTest, ACompactionReadsTheClockBeforeItsRule) {
   database_.reset();  // before its clock
 }
 
-// What is written while the schema is, comes after the change, and its tablets do not know that
-// yet. (Calls by the table's name wait for the schema: so enough is written for two flushes, of
-// which the second begins when the first is done.)
-TEST_F(RuleChangeUnderWayTest, WhatIsFlushedWhileTheSchemaIsWrittenIsNotCollectedByTheOldRule) {
+// Cells that are written while the schema is being written come after the change, and their tablets
+// do not know it yet. (Calls by the table's name wait for the schema. So enough is written for two
+// flushes, of which the second begins when the first is done.)
+TEST_F(RuleChangeUnderWayTest, CellsFlushedDuringTheSchemaWriteAreNotCollectedByTheOldRule) {
   Create(GcRule::MaxVersions(1));
-  Set(1, "gone");
+  Set(1, "hidden");
   Set(2, "here");
   faulty_->CountCalls({{FileCall::kNewWritableFile}, ".sst"});
   faulty_->StallCalls({{FileCall::kSyncDirectory}, "/schema"});
@@ -357,7 +357,7 @@ TEST_F(RuleChangeUnderWayTest, WhatIsFlushedWhileTheSchemaIsWrittenIsNotCollecte
   EXPECT_EQ(Read(), "f:q@4=new f:q@3=new f:q@2=here");
 }
 
-// It is not known which rule the file has: nothing is collected by either.
+// The rule in the file is unknown, so neither rule collects anything.
 TEST_F(RuleChangeUnderWayTest, NothingIsCollectedWhileTheSchemaIsInDoubt) {
   Create(GcRule::MaxVersions(1));
   Set(1, "one");
@@ -367,7 +367,7 @@ TEST_F(RuleChangeUnderWayTest, NothingIsCollectedWhileTheSchemaIsInDoubt) {
   EXPECT_EQ(Read(), "f:q@1=one");
   faulty_->ClearFaults();
   ASSERT_OK(database_->Resume());
-  // The old rule is in force, as it was all the time.
+  // The old rule is in force, as it was before.
   Set(2, "two");
   EXPECT_EQ(Read(), "f:q@2=two");
   ASSERT_OK(database_->Compact("t"));

@@ -1,4 +1,4 @@
-// The scan cache: reads of the same rows are served from it, and no read can tell.
+// The scan cache serves reads of the same rows, and changes no result.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -40,7 +40,7 @@ class ScanCacheTest : public DatabaseFixture {
                    const ReadOptions& options = {}) {
     return Show(table_->ReadRow(row, filter, options));
   }
-  // What reading did: "hit" or "miss".
+  // The effect of a read: "hit" or "miss".
   std::string Hit(const std::string& row, const Filter& filter = Filter(),
                   const ReadOptions& options = {}) {
     const uint64_t before = database_->Statistics().scan_cache_hits;
@@ -50,7 +50,7 @@ class ScanCacheTest : public DatabaseFixture {
 
   uint64_t Hits() { return database_->Statistics().scan_cache_hits; }
 
-  // What is in the cache is what is tested.
+  // These tests test the cache itself, so it must be on.
   const ScopedShortcutsOn shortcuts_;
   Table* table_ = nullptr;
 };
@@ -64,7 +64,7 @@ TEST_F(ScanCacheTest, ServesARowThatWasReadBefore) {
   EXPECT_EQ(Read("r"), expected);
   EXPECT_EQ(Hit("r"), "hit");
   EXPECT_EQ(Read("r"), expected);
-  // Rows that are not there are rows, too.
+  // Absent rows are cached too.
   EXPECT_EQ(Hit("none"), "miss");
   EXPECT_EQ(Hit("none"), "hit");
   EXPECT_EQ(Read("none"), "");
@@ -84,20 +84,20 @@ TEST_F(ScanCacheTest, AWriteToTheRowInvalidatesIt) {
   ASSERT_OK(table_->Apply(RowMutation("r").DeleteRow()));
   EXPECT_EQ(Read("r"), "");
   EXPECT_EQ(Read("r"), "");
-  // Without the log, too.
+  // Writes without the log invalidate it too.
   ASSERT_OK(table_->Apply(RowMutation("r").Set("f:a", Timestamp(3), "three"),
                           {.durability = Durability::kNone}));
   EXPECT_EQ(Read("r"), "f:a@3=three");
 }
 
-TEST_F(ScanCacheTest, ASnapshotSeesItsOwnMoment) {
+TEST_F(ScanCacheTest, ASnapshotReadIsNotServedFromLaterRows) {
   OpenWithCache();
   SetCell("r", "f:a", 1, "one");
   ASSERT_OK_AND_ASSIGN(const std::shared_ptr<const Snapshot> before, database_->TakeSnapshot());
   SetCell("r", "f:a", 2, "two");
   EXPECT_EQ(Read("r"), "f:a@2=two f:a@1=one");
   EXPECT_EQ(Read("r", Filter(), {.snapshot = before}), "f:a@1=one");
-  // Of what that has put there nobody else sees anything.
+  // Other reads do not see what the snapshot read left in the cache.
   EXPECT_EQ(Read("r"), "f:a@2=two f:a@1=one");
   EXPECT_EQ(Read("r", Filter(), {.snapshot = before}), "f:a@1=one");
   ASSERT_OK_AND_ASSIGN(const std::shared_ptr<const Snapshot> after, database_->TakeSnapshot());
@@ -105,7 +105,7 @@ TEST_F(ScanCacheTest, ASnapshotSeesItsOwnMoment) {
   EXPECT_EQ(Hit("r", Filter(), {.snapshot = after}), "hit");
 }
 
-TEST_F(ScanCacheTest, FiltersSeeTheCachedRowAsAnyOther) {
+TEST_F(ScanCacheTest, FiltersApplyToCachedRowsAsToOthers) {
   OpenWithCache();
   for (int column = 0; column < 3; ++column) {
     for (int64_t timestamp = 1; timestamp <= 3; ++timestamp) {
@@ -125,7 +125,7 @@ TEST_F(ScanCacheTest, FiltersSeeTheCachedRowAsAnyOther) {
   };
   std::vector<std::string> uncached;
   for (const Filter& filter : filters) uncached.push_back(Read("r", filter));
-  EXPECT_EQ(database_->Statistics().scan_cache_hits, 0u);  // a part of a row is not kept
+  EXPECT_EQ(database_->Statistics().scan_cache_hits, 0u);  // a part of a row is not cached
   Read("r");
   for (size_t i = 0; i < filters.size(); ++i) {
     EXPECT_EQ(Hit("r", filters[i]), "hit") << i;
@@ -134,7 +134,7 @@ TEST_F(ScanCacheTest, FiltersSeeTheCachedRowAsAnyOther) {
   }
 }
 
-TEST_F(ScanCacheTest, AnotherSchemaIsAnotherRow) {
+TEST_F(ScanCacheTest, AChangedSchemaInvalidatesRows) {
   OpenWithCache();
   SetCell("r", "f:a", 1, "one");
   SetCell("r", "f:a", 2, "two");
@@ -147,14 +147,14 @@ TEST_F(ScanCacheTest, AnotherSchemaIsAnotherRow) {
   EXPECT_EQ(Read("r"), "f:a@2=two");
 }
 
-TEST_F(ScanCacheTest, WhatGetsTooOldIsNotKept) {
+TEST_F(ScanCacheTest, CellsThatExpireAreNotCached) {
   OpenWithCache(GcRule::MaxAge(absl::Seconds(1000)));
   SetCell("r", "g:", 1, "one");
   Read("r");
   EXPECT_EQ(Hit("r"), "miss");
 }
 
-TEST_F(ScanCacheTest, LargeRowsAndReadsThatDoNotFillAreNotKept) {
+TEST_F(ScanCacheTest, LargeRowsAndReadsWithoutFillAreNotCached) {
   OpenWithCache();
   SetCell("large", "f:a", 1, std::string(1 << 20, 'x'));
   SetCell("small", "f:a", 1, "x");
@@ -165,7 +165,7 @@ TEST_F(ScanCacheTest, LargeRowsAndReadsThatDoNotFillAreNotKept) {
   EXPECT_EQ(Hit("small"), "hit");
 }
 
-TEST_F(ScanCacheTest, RowsStayInPlaceAfterTheyLeftTheCacheAndTheDatabaseIsClosed) {
+TEST_F(ScanCacheTest, RowsStayValidAfterEvictionAndAfterClose) {
   OpenWithCache();
   SetCell("r", "f:a", 1, "one");
   Read("r");
@@ -180,7 +180,7 @@ TEST_F(ScanCacheTest, RowsStayInPlaceAfterTheyLeftTheCacheAndTheDatabaseIsClosed
   EXPECT_EQ(row.cells()[0].value, "one");
 }
 
-TEST_F(ScanCacheTest, IsOffUnlessAskedFor) {
+TEST_F(ScanCacheTest, IsOffByDefault) {
   Open(Options());
   table_ = CreateTable("t", {"f"});
   SetCell("r", "f:a", 1, "one");
@@ -190,8 +190,8 @@ TEST_F(ScanCacheTest, IsOffUnlessAskedFor) {
   EXPECT_EQ(database_->Statistics().scan_cache_misses, 0u);
 }
 
-// A table with two tablets, each on a server of its own. What they write is noted for groups of
-// rows by the row's hash, and their sequence numbers ascend only within each of them.
+// A table with two tablets, each on a server of its own. Each server records its last writes for
+// groups of rows, by the row's hash. Sequence numbers ascend only within one server.
 class ScanCacheOfServersTest : public ScanCacheTest {
  protected:
   void SetUp() override {
@@ -207,8 +207,8 @@ class ScanCacheOfServersTest : public ScanCacheTest {
     ASSERT_OK(database_->SplitTablet("t", "m"));
     ASSERT_OK(database_->MoveTablet("t", "a", 0));
     ASSERT_OK(database_->MoveTablet("t", "z", 1));
-    // Their hashes begin with the same twenty bits, so they are of one group, however many there
-    // are.
+    // The hashes agree in the first twenty bits, so both rows are in one group, whatever the number
+    // of groups.
     const uint64_t hash = Checksum("a0") >> 44;
     for (int i = 0; same_group_.empty(); ++i) {
       const std::string row = absl::StrCat("z", i);
@@ -221,20 +221,20 @@ class ScanCacheOfServersTest : public ScanCacheTest {
   }
 
   std::unique_ptr<FaultyFileSystem> faulty_;
-  std::string same_group_;  // a row of the other server
+  std::string same_group_;  // a row on the other server
 };
 
-TEST_F(ScanCacheOfServersTest, AnEarlierWriteOfAnotherServerThatEndsLaterHidesNone) {
+TEST_F(ScanCacheOfServersTest, AnEarlierWriteOfAnotherServerThatEndsLaterHidesNoWrite) {
   SetCell("a0", "f:q", 1, "old");
   faulty_->StallCalls({.kinds = {FileCall::kLogSync}});
   std::thread writer([&] {
-    // Takes its number now.
+    // Takes its sequence number now.
     EXPECT_OK(table_->Apply(RowMutation(same_group_).Set("f:q", Timestamp(1), "v"),
                             {.durability = Durability::kSync}));
   });
   ASSERT_TRUE(faulty_->WaitUntilStalled(1));
   SetCell("a1", "f:q", 1, "v");
-  EXPECT_EQ(Read("a0"), "f:q@1=old");  // and is kept
+  EXPECT_EQ(Read("a0"), "f:q@1=old");  // and is cached
   SetCell("a0", "f:q", 1, "new");
   faulty_->ReleaseCalls();
   writer.join();
@@ -252,7 +252,7 @@ TEST_F(ScanCacheOfServersTest, WritesOfAnotherServerInvalidateNothing) {
   EXPECT_EQ(Hit(same_group_), "hit");
 }
 
-TEST_F(ScanCacheOfServersTest, WhatWasReadOnAnotherServerIsReadAnew) {
+TEST_F(ScanCacheOfServersTest, RowsReadOnAnotherServerAreReadAgain) {
   SetCell("a0", "f:q", 1, "first");
   EXPECT_EQ(Read("a0"), "f:q@1=first");
   ASSERT_OK(database_->MoveTablet("t", "a0", 1));
@@ -264,12 +264,12 @@ TEST_F(ScanCacheOfServersTest, WhatWasReadOnAnotherServerIsReadAnew) {
   EXPECT_EQ(Read("a0"), "f:q@1=third");
 }
 
-TEST_F(ScanCacheOfServersTest, ASnapshotOfBeforeAMoveLeavesNothingForOthers) {
+TEST_F(ScanCacheOfServersTest, AReadAtASnapshotFromBeforeAMoveCachesNothing) {
   SetCell("a0", "f:q", 1, "old");
   ASSERT_OK_AND_ASSIGN(const std::shared_ptr<const Snapshot> snapshot, database_->TakeSnapshot());
   SetCell("a0", "f:q", 1, "new");
   ASSERT_OK(database_->MoveTablet("t", "a0", 1));
-  // The server has noted none of these writes.
+  // The new server has recorded none of these writes.
   EXPECT_EQ(Read("a0", Filter(), {.snapshot = snapshot}), "f:q@1=old");
   EXPECT_EQ(Read("a0"), "f:q@1=new");
   EXPECT_EQ(Read("a0", Filter(), {.snapshot = snapshot}), "f:q@1=old");
@@ -297,7 +297,7 @@ TEST_F(ScanCacheOfServersTest, AWriterSeesItsOwnWritesBesideConcurrentOnesOfAnot
   EXPECT_EQ(behind, 0);
 }
 
-// A reader never sees less than what was acknowledged before its read began.
+// A reader sees at least what was acknowledged before its read began.
 TEST_F(ScanCacheTest, ConcurrentReadersSeeWhatWasAcknowledged) {
   OpenWithCache();
   constexpr int kRows = 4;
@@ -319,8 +319,8 @@ TEST_F(ScanCacheTest, ConcurrentReadersSeeWhatWasAcknowledged) {
       }
     });
   }
-  // In bursts, so that readers find rows that they have cached and rows that have changed; and for
-  // as long as it takes on a busy machine.
+  // In bursts, so that readers find cached rows and changed rows, and for as long as necessary on a
+  // busy machine.
   for (int64_t i = 1; i <= kWrites || (i < 100 * kWrites && Hits() == 0); ++i) {
     const size_t row = static_cast<size_t>(i) % kRows;
     SetCell(absl::StrCat(row), "f:a", i, "v");

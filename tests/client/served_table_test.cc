@@ -1,4 +1,4 @@
-// Which tablet of a table a row belongs to: what a look at every tablet says.
+// The lookup of a row's tablet returns the same as a look at every tablet.
 #include "client/served_table.h"
 
 #include <cstddef>
@@ -17,7 +17,8 @@
 namespace bigtable {
 namespace {
 
-// Tablets that are reached by messages, which end before these rows; the last one has the rest.
+// Tablets that are reached by messages, which end before these rows. The last one has the remaining
+// rows.
 ServedTable TableWith(const std::set<std::string>& ends) {
   std::vector<ServedTablet> tablets;
   std::string begin;
@@ -37,7 +38,7 @@ ServedTable TableWith(const std::set<std::string>& ends) {
 TEST(ServedTableTest, FindsTheTabletThatHasTheRow) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
-    // Some differ only behind what the fences have of them.
+    // Some rows differ only after the part that the fences contain.
     const auto random_row = [&] {
       std::string row = random.OneIn(2) ? "customer-" : "c";
       if (random.OneIn(2)) row += "with-a-long-name-";
@@ -63,7 +64,7 @@ TEST(ServedTableTest, FindsTheTabletThatHasTheRow) {
   }
 }
 
-TEST(ServedTableTest, WhatIsNotKnownHasAPlaceToo) {
+TEST(ServedTableTest, UnknownLocationsHaveAnIndexToo) {
   auto remote = std::make_shared<RemoteTablet>();
   remote->rows = RowRange::RightOpen("d", "g");
   const ServedTable table({{.tablet = nullptr, .remote = remote}});
@@ -78,8 +79,8 @@ TEST(ServedTableTest, WhatIsNotKnownHasAPlaceToo) {
   EXPECT_EQ(table.FindBefore(std::nullopt), 2u);
 }
 
-// What is asked of tablets in place; these are all reached by messages, and so none is there.
-TEST(ServedTableTest, MissesOnlyWhatTheRangesTouch) {
+// FindMissing is for tablets in place. These are all reached by messages, so all are missing.
+TEST(ServedTableTest, FindsMissingTabletsOnlyWithinTheRanges) {
   const ServedTable table = TableWith({"d", "h", "m"});
   const auto missing = [&](std::vector<RowRange> ranges) {
     const std::optional<std::string_view> row = table.FindMissing(ranges);

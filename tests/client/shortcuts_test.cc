@@ -1,12 +1,13 @@
-// Every shortcut has its long way, and both give one answer. A random database over a tiny
-// alphabet, so that neighbours collide all the time, is written, flushed, compacted, split, merged,
-// moved, closed and opened, and its rules are changed. Each read of a random shape is made in every
-// way that must not matter: with shortcuts of the engine (base/shortcuts.h) on and off, with limits
-// that are far away, in reverse, at a snapshot of now, verified, through the scan cache, in pieces,
-// row by row, cell by cell, and, with other seeds, by message. All answers are compared with those
-// of the model (tests/support/model.h). Errors are the same in every way, too (ways_errors.h).
+// Every shortcut has a slower equivalent, and both return the same result. A random database over a
+// tiny alphabet, so that neighbouring keys collide all the time, is written, flushed, compacted,
+// split, merged, moved, closed and opened, and its rules are changed. Each read of a random shape
+// is made in every way that must not change the result: with shortcuts of the engine
+// (base/shortcuts.h) on and off, with distant limits, in reverse, at a current snapshot, verified,
+// through the scan cache, in pieces, row by row, cell by cell, and, with other seeds, by message.
+// All results are compared with those of the model (tests/support/model.h). Errors, too, are the
+// same in every way (ways_errors.h).
 //
-// A failure prints its seed, and a shortened list of the steps that lead to it. To see it again:
+// A failure prints its seed, and a shortened list of the steps that lead to it. To reproduce it:
 //
 //   BIGTABLE_TEST_SEED=7 bigtable_client_test --gtest_filter='ShortcutsTest.*'
 #include <algorithm>
@@ -87,7 +88,7 @@ class WaysRun : public WaysErrors {
  public:
   using WaysErrors::WaysErrors;
 
-  // False when something was wrong.
+  // False if something was wrong.
   bool Do(const WaysStep& step) {
     random_ = Random(step.seed);
     switch (step.kind) {
@@ -170,7 +171,7 @@ WaysOutcome RunWays(uint64_t seed, const std::vector<WaysStep>& steps) {
   return outcome;
 }
 
-// Leaves steps out as long as the rest still fails: first many together, then one by one.
+// Leaves steps out as long as the rest still fails: first many at once, then one by one.
 WaysOutcome ShrinkWays(uint64_t seed, std::vector<WaysStep> steps, WaysOutcome failing) {
   const SteadyTime deadline = SteadyTime::Now() + absl::Seconds(20);
   steps.resize(failing.done);
@@ -192,10 +193,10 @@ WaysOutcome ShrinkWays(uint64_t seed, std::vector<WaysStep> steps, WaysOutcome f
   }
 }
 
-TEST(ShortcutsTest, RandomReadsHaveOneAnswerInEveryWay) {
+TEST(ShortcutsTest, RandomReadsReturnTheSameInEveryWay) {
   uint64_t reads = 0;
   ForEachSeed(kSanitized ? 20 : 600, [&](uint64_t seed) {
-    // In short ones rows stay small and alike, in long ones there are many files.
+    // In short runs the rows stay small and alike; in long runs there are many files.
     const std::vector<WaysStep> steps = MakeWaysSteps(seed, seed % 4 == 0 ? 400 : 100);
     WaysOutcome outcome = RunWays(seed, steps);
     reads += outcome.reads;

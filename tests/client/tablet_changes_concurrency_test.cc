@@ -21,9 +21,9 @@ namespace {
 
 class TabletChangesConcurrencyTest : public TabletsFixture {};
 
-// Writers count up their rows, each row by one thread, and read back what they have written;
-// scanners see each moment whole; and all the while tablets are split, moved and merged.
-TEST_F(TabletChangesConcurrencyTest, ReadersAndWritersDoNotNotice) {
+// Writers increment their rows, each row by one thread, and read back their writes. Scanners check
+// that each snapshot is consistent. Meanwhile tablets are split, moved and merged.
+TEST_F(TabletChangesConcurrencyTest, ReadersAndWritersSeeNoDifference) {
   constexpr int kWriters = 3;
   constexpr int kRowsEach = 40;
   DatabaseOptions options = WithServers(3);
@@ -70,7 +70,7 @@ TEST_F(TabletChangesConcurrencyTest, ReadersAndWritersDoNotNotice) {
         ++rows;
       }
       ASSERT_OK(reader.status());
-      ASSERT_EQ(rows, last.size());  // none is missing that was there
+      ASSERT_EQ(rows, last.size());  // no earlier row is missing
     }
   });
   Random random(7);
@@ -106,7 +106,7 @@ TEST_F(TabletChangesConcurrencyTest, ReadersAndWritersDoNotNotice) {
   EXPECT_GT(writes.load(), 0);
 }
 
-// How long calls take while a tablet is split, and while one is moved, again and again.
+// The time that calls take while a tablet is split, and while one is moved, repeatedly.
 TEST_F(TabletChangesConcurrencyTest, ThePauseIsShort) {
   Open(WithServers(2));
   Table* const table = CreateStillTable();
@@ -127,7 +127,7 @@ TEST_F(TabletChangesConcurrencyTest, ThePauseIsShort) {
           }
           times[writes].push_back(absl::Now() - start);
           if (times[writes].size() == 1) ++begun;
-          if (times[writes].size() == 3000) ++enough;  // for one in a thousand to say something
+          if (times[writes].size() == 3000) ++enough;  // enough calls for the 99.9th percentile
         }
       });
     }
@@ -149,7 +149,7 @@ TEST_F(TabletChangesConcurrencyTest, ThePauseIsShort) {
       std::cout << (writes ? "writes" : "reads") << " during " << (move ? "moves" : "splits")
                 << ": p99.9 of " << sorted.size() << " is " << most << ", the longest "
                 << sorted.back() << "\n";
-      // Sanitizers take their own time.
+      // Sanitizers are slow.
       EXPECT_LT(most,
                 (move ? absl::Milliseconds(50) : absl::Milliseconds(20)) * (kSanitized ? 5 : 1));
     }

@@ -1,4 +1,4 @@
-// Splits, moves and merges of tablets that are cut short.
+// Splits, moves and merges of tablets that are interrupted.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,17 +14,17 @@
 namespace bigtable {
 namespace {
 
-// Power is lost before each call of the file system that a change makes: afterwards the table has
-// all its rows, in the tablets from before or in those from after, and those if it was
-// acknowledged.
+// Power is lost before each call of the file system that a change makes. After it the table has all
+// its rows, in the tablets from before the change or in those after it, and in the latter if the
+// change was acknowledged.
 class TabletChangesPowerLossTest : public TabletsFixture {
  protected:
-  // `change` makes of the tablets [, row00010) and [row00010, ) what `after` shows.
+  // `change` turns the tablets [, row00010) and [row00010, ) into those that `after` shows.
   void LosePowerAtEachCall(const std::function<absl::Status(Database*)>& change,
                            const std::string& after) {
     const std::string before = "[,row00010) [row00010,)";
     int changed = 0, unchanged = 0;
-    // Until it is done in all of some runs: background threads make calls, too.
+    // Until several runs end without a fault: background threads make calls too.
     for (uint64_t call = 1, whole = 0; whole < 5 && call < 200; ++call) {
       InMemoryFileSystem memory;
       FaultyFileSystem faulty(&memory);
@@ -64,13 +64,13 @@ class TabletChangesPowerLossTest : public TabletsFixture {
           EXPECT_EQ(tablets, before);
         }
         ExpectFilled(OpenTable("t"), 0, 20);
-        // What is left of a change that was cut short is in nobody's way.
+        // The remains of an interrupted change do not block later work.
         ASSERT_OK(database_->Compact("t"));
         ASSERT_OK(tablets == after ? database_->Flush("t") : change(database_.get()));
         ExpectFilled(OpenTable("t"), 0, 20);
         ASSERT_OK(database_->Close());
       }
-      database.reset();  // cannot close in order any more
+      database.reset();  // a clean close is not possible any more
     }
     EXPECT_GT(changed, 0);
     EXPECT_GT(unchanged, 0);
@@ -96,11 +96,11 @@ TEST_F(TabletChangesPowerLossTest, AMoveLosesNothing) {
       "[,row00010) [row00010,row00015) [row00015,)");
 }
 
-// A single call of the file system fails during a change: after Resume everything works again, and
+// A single call of the file system fails during a change. After Resume everything works again, and
 // the change can be made.
 class TabletChangesFaultTest : public TabletsFixture {
  protected:
-  // `change` makes of the tablets [, row00010) and [row00010, ) what `after` shows.
+  // `change` turns the tablets [, row00010) and [row00010, ) into those that `after` shows.
   void FailEachCallOnce(const std::function<absl::Status(Database*)>& change,
                         const std::string& after) {
     const std::string before = "[,row00010) [row00010,)";
@@ -125,7 +125,7 @@ class TabletChangesFaultTest : public TabletsFixture {
       whole += faulty.faults() == 0 ? 1 : 0;
       failed += done ? 0 : 1;
       faulty.CountCalls();
-      ExpectFilled(table, 0, 20);  // reads go on
+      ExpectFilled(table, 0, 20);  // reads continue
       ASSERT_OK(database_->Resume());
       EXPECT_EQ(ShowRanges("t"), done ? after : before);
       Fill(table, 0, 20, "w");

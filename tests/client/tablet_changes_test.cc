@@ -1,4 +1,4 @@
-// Splits, moves and merges of tablets, by request: nobody who reads or writes sees them.
+// Splits, moves and merges of tablets by request. Readers and writers see no difference.
 #include <cstdint>
 #include <string>
 
@@ -50,22 +50,22 @@ TEST_F(TabletChangesTest, HalvesShareFilesUntilBothAreCompacted) {
   EXPECT_EQ(shared.tables.at("t").at("default").files, 1u);  // counted once
   EXPECT_EQ(shared.tables.at("t").at("default").entries, 100u);
   EXPECT_GT(Tablets("t")[1].disk_bytes, Tablets("t")[0].disk_bytes);
-  Reopen();  // who shares it is found again
+  Reopen();  // the sharing tablets are found again
   ASSERT_OK(database_->Compact("t"));
   ASSERT_OK(database_->Flush("t"));
   ExpectFilled(OpenTable("t"), 0, 100);
   const auto statistics = database_->Statistics();
   const LocalityGroupStatistics group = statistics.tables.at("t").at("default");
   EXPECT_EQ(group.files, 2u);
-  EXPECT_EQ(group.entries, 100u);  // each row once: nothing of the other half was copied
-  // The shared one is gone; METADATA's own files beside.
+  EXPECT_EQ(group.entries, 100u);  // each row once: no row of the other half was copied
+  // The shared file is deleted. METADATA's own files remain.
   size_t users = 0;
   Reopen();
   users = database_->Statistics().tables.at("t").at("default").files;
   EXPECT_EQ(users, 2u);
 }
 
-TEST_F(TabletChangesTest, HalvesWriteOutTheirOwnRowsOnly) {
+TEST_F(TabletChangesTest, HalvesFlushOnlyTheirOwnRows) {
   Open();
   Table* const table = CreateStillTable();
   Fill(table, 0, 100);
@@ -76,8 +76,8 @@ TEST_F(TabletChangesTest, HalvesWriteOutTheirOwnRowsOnly) {
   ExpectFilled(table, 0, 100);
 }
 
-// So a file is removed as soon as the half that has its rows has compacted it.
-TEST_F(TabletChangesTest, HalvesDoNotShareWhatLiesOnOneSide) {
+// So a file is deleted as soon as the half that has its rows has compacted it.
+TEST_F(TabletChangesTest, HalvesDoNotShareFilesOnOneSide) {
   Open();
   Table* const table = CreateStillTable();
   Fill(table, 0, 50);
@@ -87,7 +87,7 @@ TEST_F(TabletChangesTest, HalvesDoNotShareWhatLiesOnOneSide) {
   ASSERT_OK(database_->SplitTablet("t", RowOf(50)));
   ExpectFilled(table, 0, 100);
   ASSERT_OK(database_->MergeTablets("t", RowOf(50)));
-  EXPECT_EQ(database_->Statistics().major_compactions, 0u);  // neither reached into the other
+  EXPECT_EQ(database_->Statistics().major_compactions, 0u);  // no file overlaps both halves
   ExpectFilled(table, 0, 100);
   ASSERT_OK(database_->SplitTablet("t", RowOf(50)));
   Reopen();
@@ -98,7 +98,7 @@ TEST_F(TabletChangesTest, HalvesDoNotShareWhatLiesOnOneSide) {
   ExpectFilled(OpenTable("t"), 0, 100);
 }
 
-TEST_F(TabletChangesTest, AHalfThatIsDeletedWithItsTableLeavesNoFile) {
+TEST_F(TabletChangesTest, DeletingATableWithSplitTabletsLeavesNoFile) {
   Open();
   Table* table = CreateStillTable();
   Fill(table, 0, 100);
@@ -111,10 +111,10 @@ TEST_F(TabletChangesTest, AHalfThatIsDeletedWithItsTableLeavesNoFile) {
   table = CreateStillTable();
   Fill(table, 0, 10);
   ASSERT_OK(database_->Flush("t"));
-  EXPECT_LE(before, 4u);  // METADATA's, and its root's
+  EXPECT_LE(before, 4u);  // METADATA's files, and those of its root tablet
 }
 
-// Also when it is opened again, for each of them.
+// Also when each of them opens the file again.
 TEST_F(TabletChangesTest, HalvesHaveASharedFileInMemoryOnce) {
   Open();
   TableSchema schema;
@@ -124,7 +124,7 @@ TEST_F(TabletChangesTest, HalvesHaveASharedFileInMemoryOnce) {
   const std::string value(1000, 'v');
   Fill(CreateTable("t", schema), 0, 1000, value);
   ASSERT_OK(database_->Compact("t"));
-  // Blocks are read when they are needed first.
+  // Blocks are loaded when they are first read.
   const auto bytes = [&] {
     ExpectFilled(OpenTable("t"), 0, 1000, value);
     return database_->Statistics().memory_in_memory_groups;
@@ -138,8 +138,8 @@ TEST_F(TabletChangesTest, HalvesHaveASharedFileInMemoryOnce) {
   EXPECT_LE(bytes(), before + before / 10);
 }
 
-// They merge what they would merge if the rest of a shared file were not there.
-TEST_F(TabletChangesTest, PoliciesGoByWhatAHalfHasOfASharedFile) {
+// A half merges the runs that it would merge if the rest of a shared file did not exist.
+TEST_F(TabletChangesTest, PoliciesCountOnlyTheHalfsPartOfASharedFile) {
   constexpr int kRows = 2000, kOfHalf = 100;
   Open();
   TableSchema schema;
@@ -190,7 +190,7 @@ TEST_F(TabletChangesTest, ASplitRowIsChecked) {
   EXPECT_EQ(ShowTablets("t"), "[,m)@0 [m,)@0");
 }
 
-TEST_F(TabletChangesTest, AMoveTakesEverythingAlong) {
+TEST_F(TabletChangesTest, AMoveKeepsAllData) {
   Open(WithServers(3));
   Table* const table = CreateStillTable();
   Fill(table, 0, 50);
@@ -265,7 +265,7 @@ TEST_F(TabletChangesTest, AMergeUndoesASplit) {
   }
 }
 
-// What one half has deleted for good must not come back with the other half's file.
+// What one half has deleted for good must not return through the other half's file.
 TEST_F(TabletChangesTest, AMergeBringsNothingBack) {
   Open();
   Table* const table = CreateStillTable();
@@ -273,7 +273,7 @@ TEST_F(TabletChangesTest, AMergeBringsNothingBack) {
   ASSERT_OK(database_->Flush("t"));
   ASSERT_OK(database_->SplitTablet("t", RowOf(50)));
   for (int i = 50; i < 100; ++i) ASSERT_OK(table->Apply(RowMutation(RowOf(i)).DeleteRow()));
-  // The right half alone is compacted.
+  // Only the right half is compacted.
   ASSERT_OK(database_->SplitTablet("t", RowOf(99)));
   ASSERT_OK(database_->Flush("t"));
   ASSERT_OK(database_->MergeTablets("t", RowOf(99)));
@@ -284,7 +284,7 @@ TEST_F(TabletChangesTest, AMergeBringsNothingBack) {
   ExpectFilled(OpenTable("t"), 0, 50);
 }
 
-TEST_F(TabletChangesTest, WhatIsHeldFromBeforeStaysAsItWas) {
+TEST_F(TabletChangesTest, RowsAndSnapshotsFromBeforeStayUnchanged) {
   Open(WithServers(2));
   Table* const table = CreateStillTable();
   Fill(table, 0, 100);

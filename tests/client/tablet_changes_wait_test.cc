@@ -1,4 +1,4 @@
-// What splits, moves and merges keep, what they wait for, and who waits for them.
+// What splits, moves and merges keep alive, what they wait for, and which calls wait for them.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,7 +31,7 @@ class TabletChangesWaitTest : public TabletsFixture {
     faulty_.ReleaseCalls();
     database_.reset();  // before the file systems
   }
-  // 4 MB of memtables, whose values lie in the log.
+  // Writes 4 MB into memtables, with values that lie in the log.
   static void FillMuch(Table* table) {
     Random random(1);
     for (int i = 0; i < 40; ++i) Set(table, RowOf(i), "f:q", 1, random.Bytes(100'000));
@@ -44,7 +44,7 @@ class TabletChangesWaitTest : public TabletsFixture {
     while (MemtableBytes() > (1 << 20) && absl::Now() < end) absl::SleepFor(absl::Milliseconds(5));
     return MemtableBytes() <= (1 << 20);
   }
-  // A table with a compaction that takes for ever.
+  // A table with a compaction that never ends.
   Table* CreateTableInCompaction() {
     Table* const table = CreateStillTable();
     faulty_.CountCalls({{FileCall::kNewWritableFile}, ".sst"});
@@ -64,8 +64,8 @@ class TabletChangesWaitTest : public TabletsFixture {
   FaultyFileSystem faulty_{file_system_.get()};
 };
 
-// Calls of other tables and of the database, which may take hours, do not matter.
-TEST_F(TabletChangesWaitTest, WhatWasSplitIsLetGoOfDuringALongCall) {
+// Calls on other tables and on the database may take hours; they do not keep the memory alive.
+TEST_F(TabletChangesWaitTest, MemoryOfASplitTabletIsFreedDuringALongCall) {
   Table* const slow = CreateTable("slow", {"f"});
   FillMuch(slow);
   std::thread compacting(
@@ -81,7 +81,7 @@ TEST_F(TabletChangesWaitTest, WhatWasSplitIsLetGoOfDuringALongCall) {
   compacting.join();
 }
 
-TEST_F(TabletChangesWaitTest, WhatACallMayLookAtStaysUntilItHasLeft) {
+TEST_F(TabletChangesWaitTest, MemoryThatACallMayUseIsKeptUntilTheCallEnds) {
   Table* const table = CreateStillTable();
   Set(table, "a", "f:q", 1, "v");
   ASSERT_OK(database_->Flush("t"));
@@ -94,7 +94,7 @@ TEST_F(TabletChangesWaitTest, WhatACallMayLookAtStaysUntilItHasLeft) {
   std::thread reader([&] { EXPECT_EQ(Show(table->ReadRow("a")), "f:q@1=v"); });
   ASSERT_TRUE(faulty_.WaitUntilStalled(1));
   ASSERT_OK(database_->SplitTablet("t", RowOf(20)));
-  for (int i = 0; i < 6; ++i) {  // each time what can be deleted is
+  for (int i = 0; i < 6; ++i) {  // each time retired memory is deleted
     Set(table, RowOf(0), "f:q", 2, "w");
     ASSERT_OK(database_->Flush("t"));
     absl::SleepFor(absl::Milliseconds(300));
@@ -111,7 +111,7 @@ TEST_F(TabletChangesWaitTest, AChangeWaitsForACompactionNoLongerThanItsDeadline)
   options.deadline = absl::Now() + absl::Milliseconds(50);
   EXPECT_STATUS(kDeadlineExceeded, "", database_->SplitTablet("t", "m", options));
   Set(table, "n", "f:q", 1, "v");
-  ASSERT_OK(database_->Flush("t"));  // nothing is claimed any more
+  ASSERT_OK(database_->Flush("t"));  // no tablet is claimed any more
   database_->SetCompactionRate(0);
   database_->CancelCompactions();
   ASSERT_OK(database_->SplitTablet("t", "m"));

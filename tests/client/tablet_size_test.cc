@@ -37,14 +37,14 @@ TEST_F(TabletSizeTest, ATabletIsSplitWhenItIsTooLarge) {
     ASSERT_OK(read);
     EXPECT_EQ(read->cells()[0].value, value);
   }
-  // And merged when most is gone.
+  // Tablets are merged when most of their data is deleted.
   for (int i = 0; i < 300; ++i) {
     if (i % 10 == 0) continue;
     ASSERT_OK(table->Apply(RowMutation(RowOf(i)).DeleteRow()));
   }
   ASSERT_OK(database_->Compact("t"));
   ASSERT_OK(database_->WaitUntilQuiet());
-  EXPECT_EQ(Tablets("t").size(), tablets.size());  // off
+  EXPECT_EQ(Tablets("t").size(), tablets.size());  // splits and merges are off
   EXPECT_STATUS(
       kInvalidArgument, "merge_size",
       database_->SetSplitRule("t", {.tablet_size = 64 << 10, .merge_size = (32 << 10) + 1}));

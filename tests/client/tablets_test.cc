@@ -1,4 +1,4 @@
-// Tables of many tablets on many servers: for who reads and writes it is one table.
+// Tables of many tablets on many servers. For readers and writers each is one table.
 #include <atomic>
 #include <set>
 #include <string>
@@ -25,7 +25,7 @@ class TabletsTest : public DatabaseFixture {
     options.tablet_servers = servers;
     return options;
   }
-  // A table with tablets that begin at "", "d", "h" and "p".
+  // Creates a table with tablets that begin at "", "d", "h" and "p".
   Table* CreateSplitTable() {
     TableSchema schema;
     schema.families["f"] = {};
@@ -97,11 +97,11 @@ TEST_F(TabletsTest, EachMutationOfABatchHasItsOwnOutcome) {
   ASSERT_EQ(statuses.size(), 6u);
   for (size_t i = 0; i < 6; ++i) EXPECT_EQ(statuses[i].ok(), i != 2) << statuses[i];
   EXPECT_STATUS(kNotFound, "none", statuses[2]);
-  EXPECT_EQ(Show(table->ReadRow("z")), "f:q@1=z6");  // the last of a row wins
+  EXPECT_EQ(Show(table->ReadRow("z")), "f:q@1=z6");  // the last mutation of a row wins
   EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "a b e z");
 }
 
-TEST_F(TabletsTest, TabletsAreFoundAgainWhateverTheNumberOfServers) {
+TEST_F(TabletsTest, TabletsAreFoundAgainWithAnyNumberOfServers) {
   Open(WithServers(Options(), 3));
   SetRows(CreateSplitTable(), "acd");
   Reopen(WithServers(Options(), 1));
@@ -131,7 +131,7 @@ TEST_F(TabletsTest, SchemasChangeInAllTablets) {
   EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), "a h z");
 }
 
-TEST_F(TabletsTest, ADeletedTableIsGoneFromAllServers) {
+TEST_F(TabletsTest, ADeletedTableIsRemovedFromAllServers) {
   Open(WithServers(Options(), 2));
   Table* const table = CreateSplitTable();
   SetRows(table, "ahz");
@@ -176,8 +176,9 @@ TEST_F(TabletsTest, TheNumberOfServersIsChecked) {
 
 class TabletsConcurrencyTest : public TabletsTest {};
 
-// All tablets are on one server, and written to all the time; soon the other has some of them.
-TEST_F(TabletsConcurrencyTest, ABusyServerGivesTabletsToOthers) {
+// All tablets are on one server and are written all the time. Soon the other server has some of
+// them.
+TEST_F(TabletsConcurrencyTest, TabletsOfABusyServerAreMovedToOthers) {
   DatabaseOptions options = WithServers(Options(), 2);
   options.balance_interval = absl::Milliseconds(20);
   Open(options);
@@ -210,9 +211,9 @@ TEST_F(TabletsConcurrencyTest, ABusyServerGivesTabletsToOthers) {
   }
 }
 
-// One thread writes n to "a", and then to "z", which is on another server: whatever the moment, "a"
-// has n, and "z" has n or n - 1.
-TEST_F(TabletsConcurrencyTest, AMomentIsTheSameOnAllServers) {
+// One thread writes n to "a", and then to "z", which is on another server. In every snapshot, if
+// "a" has n, "z" has n or n - 1.
+TEST_F(TabletsConcurrencyTest, ASnapshotIsTheSameOnAllServers) {
   Open(WithServers(Options(), 2));
   Table* const table = CreateSplitTable();
   std::atomic<bool> done{false};
@@ -222,7 +223,7 @@ TEST_F(TabletsConcurrencyTest, AMomentIsTheSameOnAllServers) {
     }
   });
   const auto number = [](const Row& row) { return std::stoi(std::string(row.cells()[0].value)); };
-  // Without shortcuts a read looks at all that was written.
+  // Without shortcuts a read looks at all writes.
   const SteadyTime end = SteadyTime::Now() + absl::Seconds(20);
   for (int i = 0; i < 300 && SteadyTime::Now() < end; ++i) {
     ReadOptions options;
@@ -247,10 +248,10 @@ TEST_F(TabletsConcurrencyTest, AMomentIsTheSameOnAllServers) {
 }
 
 // Two threads write n to both columns of their row at once. Two streams of a scanner, one for each
-// column, read the same moment, the second a little later: no write may come into the moment
-// between them because it had its number already when the moment was fixed, but was not visible
-// yet.
-TEST_F(TabletsConcurrencyTest, AMomentStaysAsItIs) {
+// column, read the same snapshot, the second a little later. A write that had its sequence number
+// when the snapshot was fixed, but was not visible yet, must not enter the snapshot between the two
+// reads.
+TEST_F(TabletsConcurrencyTest, ASnapshotDoesNotChange) {
   Open(WithServers(Options(), 2));
   TableSchema schema;
   schema.families["f"] = schema.families["g"] = {.gc = GcRule::MaxVersions(1)};
@@ -276,7 +277,7 @@ TEST_F(TabletsConcurrencyTest, AMomentStaysAsItIs) {
     }
     return text;
   };
-  // Without shortcuts a read looks at all that was written.
+  // Without shortcuts a read looks at all writes.
   const SteadyTime end = SteadyTime::Now() + absl::Seconds(20);
   for (int i = 0; i < 3000 && SteadyTime::Now() < end && !HasFailure(); ++i) {
     Scanner scanner(table);
@@ -290,9 +291,9 @@ TEST_F(TabletsConcurrencyTest, AMomentStaysAsItIs) {
   for (std::thread& writer : writers) writer.join();
 }
 
-// A scan that was begun sees its moment in tablets that it comes to later, although they were
-// written to and compacted meanwhile.
-TEST_F(TabletsTest, AStreamSeesItsMomentInTabletsThatItHasNotReachedYet) {
+// A scan sees its snapshot in tablets that it reaches later, although they were written and
+// compacted meanwhile.
+TEST_F(TabletsTest, AStreamSeesItsSnapshotInTabletsThatItReachesLater) {
   Open(WithServers(Options(), 2));
   TableSchema schema;
   schema.families["f"] = {.gc = GcRule::MaxVersions(1)};

@@ -1,9 +1,10 @@
-// What the rows of a table are after writes of which some were refused. As include/bigtable/table.h
-// has it: what was acknowledged is there; what was refused is not, as long as the process lives;
-// after a crash it may be there, whole, if the log was why it was refused. What was acknowledged
-// without a sync, the death of the machine may take, but nothing that is older than what it leaves.
+// The possible rows of a table after writes of which some were refused. The rules are those of
+// include/bigtable/table.h: acknowledged writes are there. Refused writes are not, as long as the
+// process lives; after a crash such a write may be there as a whole, if it was refused because of
+// the log. The death of the machine may lose writes that were acknowledged without a sync, but only
+// those after all that it keeps.
 //
-// One family may be dropped and added again: what was written to it before is gone with it.
+// One family may be dropped and added again, which removes what was written to it before.
 //
 // One thread at a time.
 #ifndef BIGTABLE_TESTS_CLIENT_UNCERTAIN_ROWS_H_
@@ -26,10 +27,10 @@ namespace bigtable {
 
 class UncertainRows {
  public:
-  using Rows = std::map<std::string, std::vector<ModelCell>>;  // those with cells
+  using Rows = std::map<std::string, std::vector<ModelCell>>;  // only rows with cells
   enum class Crash { kOfProcess, kOfMachine };
 
-  // `schema` has all families, with `passing` among them, which is there in the beginning.
+  // `schema` has all families, including `passing`, which exists at first.
   UncertainRows(TableSchema schema, std::string passing)
       : schema_(std::move(schema)), passing_(std::move(passing)) {}
 
@@ -38,22 +39,22 @@ class UncertainRows {
   void Acknowledge(const ModelMutation& mutation, bool is_durable) {
     rows_[mutation.row].push_back({mutation, generation_, true, is_durable});
   }
-  // Refused because of the log.
+  // A write that was refused because of the log.
   void Doubt(const ModelMutation& mutation) {
     rows_[mutation.row].push_back({mutation, generation_, false, false});
   }
-  // Whether so many writes to the row are in doubt that looking for them would take long.
+  // Whether so many writes to the row are uncertain that checking all combinations would take long.
   bool IsDoubtful(const std::string& row) const {
     const auto at = rows_.find(row);
     return at != rows_.end() && DoubtsOf(at->second).size() >= 6;
   }
-  // All that was acknowledged survives anything from now on: it was flushed.
+  // All acknowledged writes were flushed, so they survive any crash.
   void MakeDurable() {
     for (auto& [row, writes] : rows_) {
       for (Write& write : writes) write.is_durable = write.is_acknowledged;
     }
   }
-  // What was refused is gone for good.
+  // The refused writes are certainly lost.
   void ForgetDoubts() {
     for (auto& [row, writes] : rows_) {
       std::erase_if(writes, [](const Write& write) { return !write.is_acknowledged; });
@@ -61,17 +62,17 @@ class UncertainRows {
     other_generation_.reset();
   }
 
-  // --- The family that comes and goes ---
+  // --- The family that is dropped and added ---
 
   bool HasFamily() const { return generation_ != kNone; }
-  // It was dropped, or added.
+  // The family was dropped or added.
   void ChangeFamily() { generation_ = Changed(); }
-  // That was refused, in a way in which it may be so after a crash.
+  // Dropping or adding the family was refused, but may take effect after a crash.
   void DoubtFamily() { other_generation_ = Changed(); }
 
   // --- Reads ---
 
-  // What is seen as long as the process lives.
+  // The row as reads return it as long as the process lives.
   std::vector<ModelCell> Read(const std::string& row) const {
     const auto at = rows_.find(row);
     if (at == rows_.end()) return {};
@@ -85,8 +86,8 @@ class UncertainRows {
     return all;
   }
 
-  // After a crash this was found: whether that may be. If so, that is what is there from now on.
-  // Otherwise returns the row that is wrong, or the family.
+  // Checks the state that was found after a crash. If it is possible, it becomes the current state.
+  // Otherwise returns the wrong row, or the family.
   std::optional<std::string> Recover(Crash crash, bool has_family, const Rows& found) {
     if (has_family != HasFamily()) {
       if (!other_generation_.has_value()) return "family " + passing_;
@@ -108,7 +109,7 @@ class UncertainRows {
   static constexpr int kNone = -1;
   struct Write {
     ModelMutation mutation;
-    int generation;  // of the family that comes and goes
+    int generation;  // of the family that is dropped and added
     bool is_acknowledged;
     bool is_durable;
   };
@@ -125,7 +126,7 @@ class UncertainRows {
     }
     return doubts;
   }
-  // What the first `count` writes come to, without those in doubt but for `made`.
+  // The result of the first `count` writes, without uncertain ones except `made`.
   std::vector<ModelCell> Play(const Writes& writes, size_t count,
                               const std::set<size_t>& made) const {
     ModelTable table(schema_);

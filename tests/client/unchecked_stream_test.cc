@@ -1,4 +1,4 @@
-// A stream that failed, and whose status nobody asked for: the program hears of it.
+// The program is notified of a stream that failed and whose status was never checked.
 #include <algorithm>
 #include <memory>
 
@@ -13,7 +13,7 @@
 namespace bigtable {
 namespace {
 
-class UnaskedErrorTest : public DatabaseFixture {
+class UncheckedStreamTest : public DatabaseFixture {
  protected:
   void SetUp() override {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -42,7 +42,7 @@ class UnaskedErrorTest : public DatabaseFixture {
   Table* table_ = nullptr;
 };
 
-TEST_F(UnaskedErrorTest, IsInTheInfoLogOrStopsTheProcess) {
+TEST_F(UncheckedStreamTest, IsInTheInfoLogOrStopsTheProcess) {
 #ifdef NDEBUG
   ReadWithoutChecking(table_, late_);
   EXPECT_EQ(Errors(), 1);
@@ -52,12 +52,12 @@ TEST_F(UnaskedErrorTest, IsInTheInfoLogOrStopsTheProcess) {
   EXPECT_EQ(Errors(), 2);
   EXPECT_NE(sink_->messages().back().text.find("Scanner of table t"), std::string::npos);
 #else
-  EXPECT_DEATH(ReadWithoutChecking(table_, late_), "was never asked");
-  EXPECT_DEATH(ScanWithoutChecking(table_, late_), "was never asked");
+  EXPECT_DEATH(ReadWithoutChecking(table_, late_), "was never checked");
+  EXPECT_DEATH(ScanWithoutChecking(table_, late_), "was never checked");
 #endif
 }
 
-TEST_F(UnaskedErrorTest, AStreamThatWasAskedOrHasNotFailedIsSilent) {
+TEST_F(UncheckedStreamTest, ACheckedOrSuccessfulStreamIsNotReported) {
   ReadWithoutChecking(table_, {});
   ScanWithoutChecking(table_, {});
   {
@@ -71,7 +71,7 @@ TEST_F(UnaskedErrorTest, AStreamThatWasAskedOrHasNotFailedIsSilent) {
   EXPECT_EQ(Errors(), 0);
 }
 
-TEST_F(UnaskedErrorTest, AReaderThatWasMovedIsAskedWhereItIs) {
+TEST_F(UncheckedStreamTest, AMovedReaderIsCheckedAtItsNewObject) {
   RowReader reader = table_->ReadRows(RowRange::All(), late_);
   RowReader moved = std::move(reader);
   EXPECT_FALSE(moved.Next());

@@ -1,5 +1,5 @@
-// Moves, splits and merges that fail while a server refuses writes: no tablet is left on no server,
-// and who waits for one that cannot be loaded hears why.
+// Moves, splits and merges that fail while a server refuses writes. No tablet is left without a
+// server, and a call that waits for an unloadable tablet gets the reason.
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -26,7 +26,7 @@ class UnservedTabletTest : public TabletsFixture {
   void OpenFaulty(int servers) {
     database_.reset();
     file_system_ = std::make_unique<InMemoryFileSystem>();
-    // So that what is written to a log is a call that can fail.
+    // Positional writes, so that a log write is a call that can fail.
     faulty_ = std::make_unique<FaultyFileSystem>(
         file_system_.get(), FaultyFileSystem::Options{.hide_log_mappings = true});
     DatabaseOptions options = WithServers(servers);
@@ -35,7 +35,7 @@ class UnservedTabletTest : public TabletsFixture {
     ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
   }
   static ReadOptions Soon() { return {.deadline = absl::Now() + absl::Seconds(20)}; }
-  // Calls `function` once, before the n-th step of the master from now on.
+  // Calls `function` once, before the n-th of the master's next steps.
   void AtMasterStep(int n, std::function<void()> function) {
     auto step = std::make_shared<std::atomic<int>>(0);
     DatabasePeer(database_.get()).OnMasterStep([=] {
@@ -45,7 +45,7 @@ class UnservedTabletTest : public TabletsFixture {
   TabletServer* ServerOf(int number) {
     return DatabasePeer(database_.get()).Hosts()[static_cast<size_t>(number)]->server();
   }
-  // Without Resume: everything ends, and nothing that was there cannot be read.
+  // Without Resume: all calls end, and all earlier data can be read.
   void ExpectServed(Table* table, int begin, int end) {
     for (int i = begin; i < end; ++i) {
       ASSERT_OK_AND_ASSIGN(const Row row, table->ReadRow(RowOf(i), Filter(), Soon()));
@@ -66,14 +66,14 @@ class UnservedTabletTest : public TabletsFixture {
   std::unique_ptr<FaultyFileSystem> faulty_;
 };
 
-// METADATA cannot be told of the new server, and the old one has an error of its own by then.
+// METADATA cannot record the new server, and the old server has an error of its own by then.
 TEST_F(UnservedTabletTest, ATabletThatCannotMoveGoesBackToAServerThatRefusesWrites) {
   OpenFaulty(2);
   Table* const table = CreateStillTable();
   Fill(table, 0, 10);
   const int from = Tablets("t")[0].server;
   AtMasterStep(2, [&] {
-    ServerOf(from)->SetError(absl::UnavailableError("its disk is gone"));
+    ServerOf(from)->SetError(absl::UnavailableError("its disk has failed"));
     faulty_->FailCalls({{FileCall::kLogWrite, FileCall::kLogSync}, "/log/metadata-"},
                        absl::UnavailableError("input/output error"));
   });
@@ -81,9 +81,9 @@ TEST_F(UnservedTabletTest, ATabletThatCannotMoveGoesBackToAServerThatRefusesWrit
                 database_->MoveTablet("t", RowOf(0), 1 - from));
   EXPECT_EQ(ShowTablets("t"), Cat("[,)@", from));
   ExpectFilled(table, 0, 10);
-  EXPECT_STATUS(kUnavailable, "its disk is gone",
+  EXPECT_STATUS(kUnavailable, "its disk has failed",
                 table->Apply(RowMutation("r").Set("f:q", Timestamp(1), "v")));
-  EXPECT_OK(database_->Flush("t"));  // which has nothing to write out
+  EXPECT_OK(database_->Flush("t"));  // there is nothing to flush
   EXPECT_TRUE(database_->Statistics().unserved_tablets.empty());
   faulty_->ClearFaults();
   ASSERT_OK(database_->Resume());
@@ -92,15 +92,15 @@ TEST_F(UnservedTabletTest, ATabletThatCannotMoveGoesBackToAServerThatRefusesWrit
   ExpectFilled(table, 0, 10, "w");
 }
 
-// Also if the master dies in between: the next one has it loaded where METADATA need not be
-// written.
-TEST_F(UnservedTabletTest, ATabletThatCannotBeAssignedElsewhereGoesToWhereMetadataHasIt) {
+// The same if the master dies in between: the next master has the tablet loaded where METADATA
+// needs no write.
+TEST_F(UnservedTabletTest, ATabletThatCannotBeAssignedElsewhereGoesToItsServerInMetadata) {
   OpenFaulty(2);
   Table* const table = CreateStillTable();
   Fill(table, 0, 10);
   const int from = Tablets("t")[0].server;
   AtMasterStep(2, [&] {
-    ServerOf(from)->SetError(absl::UnavailableError("its disk is gone"));
+    ServerOf(from)->SetError(absl::UnavailableError("its disk has failed"));
     faulty_->FailCalls({{FileCall::kLogWrite, FileCall::kLogSync}, "/log/metadata-"},
                        absl::UnavailableError("input/output error"));
     DatabasePeer(database_.get()).KillMaster();
@@ -108,7 +108,7 @@ TEST_F(UnservedTabletTest, ATabletThatCannotBeAssignedElsewhereGoesToWhereMetada
   EXPECT_FALSE(database_->MoveTablet("t", RowOf(0), 1 - from).ok());
   ExpectServed(table, 0, 10);
   EXPECT_EQ(ShowTablets("t"), Cat("[,)@", from));
-  EXPECT_STATUS(kUnavailable, "its disk is gone",
+  EXPECT_STATUS(kUnavailable, "its disk has failed",
                 table->Apply(RowMutation("r").Set("f:q", Timestamp(1), "v")));
   EXPECT_FALSE(DatabasePeer(database_.get()).ServersOf(ServerRole::kMetadata)[0]->error().ok());
   faulty_->ClearFaults();
@@ -118,7 +118,7 @@ TEST_F(UnservedTabletTest, ATabletThatCannotBeAssignedElsewhereGoesToWhereMetada
   ExpectFilled(table, 0, 10, "w");
 }
 
-TEST_F(UnservedTabletTest, CloseSaysWhyTabletsOfALostServerAreNotServed) {
+TEST_F(UnservedTabletTest, CloseReportsWhyTabletsOfALostServerAreUnserved) {
   OpenFaulty(1);
   Fill(CreateStillTable(), 0, 10);
   faulty_->FailCalls({{FileCall::kNewLogFile}, "/log/server-"},
@@ -128,7 +128,7 @@ TEST_F(UnservedTabletTest, CloseSaysWhyTabletsOfALostServerAreNotServed) {
   EXPECT_STATUS(kUnavailable, "too many open files", database_->Close());
 }
 
-TEST_F(UnservedTabletTest, WhoWaitsForATabletThatCannotBeLoadedHearsWhyAndDoesNotWaitForEver) {
+TEST_F(UnservedTabletTest, ACallerThatWaitsForAnUnloadableTabletGetsTheReason) {
   OpenFaulty(1);
   Table* const table = CreateSplitTable("t", 2, 5);
   Fill(table, 0, 10);
@@ -167,7 +167,7 @@ TEST_F(UnservedTabletTest, WhoWaitsForATabletThatCannotBeLoadedHearsWhyAndDoesNo
   EXPECT_STATUS(kUnavailable, "too many open files", database_->SplitTablet("t", RowOf(8)));
   EXPECT_LT(absl::Now() - begin, absl::Seconds(20));
   EXPECT_GT(database_->Statistics().unserved_tablets[1].failures, unserved[1].failures);
-  // It has been tried again all the while: without Resume.
+  // Loading was retried all the time, so no Resume is needed.
   faulty_->ClearFaults();
   for (int i = 0; i < 2000 && !database_->Statistics().unserved_tablets.empty(); ++i) {
     absl::SleepFor(absl::Milliseconds(10));
@@ -177,8 +177,8 @@ TEST_F(UnservedTabletTest, WhoWaitsForATabletThatCannotBeLoadedHearsWhyAndDoesNo
 }
 
 // Every n-th call of the file system fails, once or from then on, during changes of tablets, and
-// one of three servers refuses writes from the beginning. When that is over all ends without
-// Resume, and after Resume all works.
+// one of three servers refuses writes from the beginning. After the faults all calls end without
+// Resume, and after Resume everything works.
 class ChangesBesideAFailedServerTest : public UnservedTabletTest {
  protected:
   void FailEachCall(FaultyFileSystem::Repeat repeat, int step) {
@@ -191,7 +191,7 @@ class ChangesBesideAFailedServerTest : public UnservedTabletTest {
       Fill(table, 0, 30);
       ASSERT_OK(database_->Flush("t"));
       const std::vector<TabletInfo> tablets = Tablets("t");
-      ServerOf(tablets[2].server)->SetError(absl::UnavailableError("its disk is gone"));
+      ServerOf(tablets[2].server)->SetError(absl::UnavailableError("its disk has failed"));
       Fill(table, 0, 20);
       faulty_->CountCalls();
       faulty_->FailCall(call, absl::UnavailableError("input/output error"), repeat);

@@ -1,6 +1,6 @@
-// A random database over a tiny alphabet, so that neighbours collide all the time, and its model.
-// How it is opened, written to, and changed in ways that nobody may see; ways_reads.h reads it. One
-// thread at a time.
+// A random database over a tiny alphabet, so that neighbouring keys collide all the time, and its
+// model: how it is opened, written, and changed in ways that change no read. ways_reads.h reads it.
+// One thread at a time.
 #ifndef BIGTABLE_TESTS_CLIENT_WAYS_DATABASE_H_
 #define BIGTABLE_TESTS_CLIENT_WAYS_DATABASE_H_
 
@@ -32,7 +32,7 @@ namespace bigtable {
 
 class WaysDatabase {
  public:
-  // The next one is made with all shortcuts, whatever this one was.
+  // Shortcuts are on when the database is made, whatever an earlier run has set.
   explicit WaysDatabase(uint64_t seed)
       : random_(seed), faulty_(&memory_), words_(random_), shortcuts_(0) {
     by_message_ = random_.OneIn(4);
@@ -56,11 +56,11 @@ class WaysDatabase {
  protected:
   static constexpr const char* kTable = "t";
   static constexpr const char* kOther = "other";
-  static constexpr int kServers = 2;  // of the table; one more has the other table
+  static constexpr int kServers = 2;  // of the table; one more server has the other table
 
   struct Taken {
     std::shared_ptr<const Snapshot> snapshot;
-    uint64_t sequence;  // the model's
+    uint64_t sequence;  // in the model
   };
 
   // --- Outcomes ---
@@ -99,8 +99,8 @@ class WaysDatabase {
     }
     return true;
   }
-  // Null: calls of the server's service, without bytes. Otherwise they go through a network, which
-  // is perfect, or loses, repeats and damages messages.
+  // Null: calls of the server's service, without encoding. Otherwise the calls go through a
+  // network, which has no faults, or loses, repeats and damages messages.
   std::unique_ptr<FaultyNetwork> MakeNetwork() {
     if (random_.OneIn(3)) return nullptr;
     FaultyNetwork::Faults faults;
@@ -119,7 +119,7 @@ class WaysDatabase {
     database_.reset();
     network_.reset();
   }
-  // What was not logged is written out.
+  // Closing flushes data that was not logged.
   void Reopen() {
     EndLateWrite();
     Log("Close and open");
@@ -143,11 +143,11 @@ class WaysDatabase {
 
   // --- The other table ---
 
-  // Its rows have the names of the first one's.
+  // Its rows have the names of the first table's rows.
   bool MakeOther() {
     return Check(database_->CreateTable(kOther, {.families = {{"f", {}}}}), "CreateTable");
   }
-  // It has a server of its own.
+  // The other table has a server of its own.
   void KeepApart() {
     Check(database_->MoveTablet(kOther, "a", kServers), "MoveTablet");
     const absl::StatusOr<std::vector<TabletInfo>> tablets = database_->ListTablets(kTable);
@@ -164,7 +164,8 @@ class WaysDatabase {
       }
     }
   }
-  // A write of another server's row of the same name takes its number now, and ends later.
+  // A write to a row of the same name on another server takes its sequence number now, and ends
+  // later.
   void BeginLateWrite() {
     if (other_ == nullptr) return;
     const std::string row = words_.Row(random_);
@@ -174,7 +175,7 @@ class WaysDatabase {
       other_->Apply(RowMutation(row).Set("f:", ""), {.durability = Durability::kSync})
           .IgnoreError();
     });
-    if (!faulty_.WaitUntilStalled(1)) Fail("the write of the other table does not stall");
+    if (!faulty_.WaitUntilStalled(1)) Fail("the write to the other table does not stall");
   }
   void EndLateWrite() {
     if (!late_.joinable()) return;
@@ -199,7 +200,7 @@ class WaysDatabase {
     const ModelMutation mutation = MakeMutation();
     if (!Check(table_->Apply(mutation.Make(), MakeWriteOptions()), "Apply")) return;
     model_.Apply(kTable, clock_.micros(), mutation);
-    // Before anybody reads what was written.
+    // Before the next read.
     if (random_.OneIn(3)) EndLateWrite();
   }
   void WriteBatch() {
@@ -215,7 +216,7 @@ class WaysDatabase {
     }
   }
 
-  // --- What must not matter ---
+  // --- Changes that change no read ---
 
   void Split() {
     const std::string row = words_.Row(random_);
@@ -235,20 +236,20 @@ class WaysDatabase {
     Log(Cat("MoveTablet with ", Quoted(row), " to ", server));
     Check(database_->MoveTablet(kTable, row, server), "MoveTablet");
   }
-  // Of the same name and rule.
+  // The new family has the same name and rule.
   void RenewFamily() {
     const std::string name = random_.OneIn(2) ? "a" : "ab";
     const Family family = model_.tables.at(kTable).schema().families.at(name);
-    if (!snapshots_.empty()) return;  // they would see none of it
+    if (!snapshots_.empty()) return;  // the snapshots would not see the new family
     Log(Cat("DropFamily and AddFamily ", name));
     if (!Check(database_->DropFamily(kTable, name), "DropFamily")) return;
     if (!Check(database_->AddFamily(kTable, name, family), "AddFamily")) return;
     model_.tables.at(kTable).DropFamily(name);
     model_.tables.at(kTable).AddFamily(name, family);
   }
-  // Looser or tighter, by number or by age.
+  // To a looser or tighter rule, by number or by age.
   void ChangeRule() {
-    EndLateWrite();  // the change waits for what has its number already
+    EndLateWrite();  // the change waits for writes that have a sequence number
     const std::string name = random_.OneIn(2) ? "a" : "ab";
     Family family = model_.tables.at(kTable).schema().families.at(name);
     family.gc = RandomWaysRule(random_);
@@ -257,14 +258,14 @@ class WaysDatabase {
     model_.UpdateFamily(kTable, name, family, clock_.micros());
   }
   void TakeSnapshot() {
-    if (late_.joinable() || snapshots_.size() == 3) return;  // it would wait for the write
+    if (late_.joinable() || snapshots_.size() == 3) return;  // a snapshot would wait for the write
     Log("TakeSnapshot");
     auto snapshot = database_->TakeSnapshot();
     if (Check(snapshot.status(), "TakeSnapshot")) {
       snapshots_.push_back({*std::move(snapshot), model_.sequence});
     }
   }
-  // For what is written, compacted and opened from now on.
+  // For later writes, compactions and openings.
   void ChooseShortcuts() {
     static const std::vector<uint64_t> kChoices = {0, ScopedShortcuts::kAll};
     const uint64_t off = random_.OneIn(2) ? random_.Pick(kChoices) : random_.Next();

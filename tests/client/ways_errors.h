@@ -1,10 +1,10 @@
-// What is read of damaged copies of a random database, and what is asked for in vain: in every way
-// the same rows come before the same error. One copy is read in place, one by message.
+// Reads of damaged copies of a random database, and invalid reads. In every way of reading, the
+// same rows come before the same error. One copy is read in place, one by message.
 //
-// Which blocks a read needs depends on the engine's shortcuts, so what these leave out may be read
-// without an error. With the same shortcuts, though, all ways stop at the same row; but a message
-// goes to one tablet, and of what is one row there less is read than of a range over several. One
-// thread at a time.
+// The blocks that a read needs depend on the engine's shortcuts, so a block that a shortcut skips
+// may be damaged without an error. With the same shortcuts, all ways stop at the same row. But a
+// message goes to one tablet, so a read of one row by message reads less than a read of a range
+// over several tablets. One thread at a time.
 #ifndef BIGTABLE_TESTS_CLIENT_WAYS_ERRORS_H_
 #define BIGTABLE_TESTS_CLIENT_WAYS_ERRORS_H_
 
@@ -39,7 +39,7 @@ class WaysErrors : public WaysReads {
 
  protected:
   void ReadDamagedCopies() {
-    // What is not logged is in files, too.
+    // Data that was not logged must be in files too.
     if (!Check(database_->Flush(kTable), "Flush")) return;
     std::unique_ptr<InMemoryFileSystem> disk = memory_.CrashClone(1, Unsynced::kEverything);
     const std::string damage = FlipSomeByte(disk.get());
@@ -76,11 +76,11 @@ class WaysErrors : public WaysReads {
 
   // --- Copies ---
 
-  // Of an SSTable; empty: there is none.
+  // Damages an SSTable. Empty: there is none.
   std::string FlipSomeByte(InMemoryFileSystem* disk) {
     std::vector<std::string> files;
     for (const std::string& path : disk->AllFiles()) {
-      // One that a compaction has only begun may be empty.
+      // The file of a compaction that has just begun may be empty.
       if (path.ends_with(".sst") && !disk->Contents(path).empty()) files.push_back(path);
     }
     if (files.empty() || random_.OneIn(8)) return "";
@@ -92,10 +92,10 @@ class WaysErrors : public WaysReads {
     Tally("flipped bytes");
     return Cat(path, ", byte ", at);
   }
-  // False when that is not possible, since an SSTable is damaged where it is opened.
+  // False if the copy cannot be opened, because an SSTable that the opening reads is damaged.
   bool OpenCopy(Copy* copy) {
     DatabaseOptions options = MakeOptions(copy->disk.get());
-    // Otherwise a compaction might find the damage too, or drop the file, between two reads.
+    // If it could write, a compaction might find the damage, or drop the file, between two reads.
     options.read_only = true;
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open("/db", options);
     if (!opened.ok()) {
@@ -123,7 +123,7 @@ class WaysErrors : public WaysReads {
             ", row_limit ", query.options.row_limit));
     const auto tablets = in_place->database->ListTablets(kTable);
     if (!Check(tablets.status(), "ListTablets")) return;
-    std::vector<size_t> rows;  // by what is off
+    std::vector<size_t> rows;  // for each set of shortcuts that are off
     for (const uint64_t off : {uint64_t{0}, random_.Next(), ScopedShortcuts::kAll}) {
       const ScopedShortcuts shortcuts(off);
       const std::string way = Cat("damaged, shortcuts off: ", off & ScopedShortcuts::kAll);
@@ -140,7 +140,7 @@ class WaysErrors : public WaysReads {
         }
       }
     }
-    // What shortcuts leave out cannot fail.
+    // Blocks that shortcuts skip cannot fail.
     if (rows.front() < rows.back()) Fail("with shortcuts, a read fails that does not without");
   }
   Answers CompareCopy(std::string_view where, const Copy& copy, const Query& query) {
@@ -168,7 +168,7 @@ class WaysErrors : public WaysReads {
     answer.status = reader.status();
     return answer;
   }
-  // Rows that are right, and all of them or DataLoss.
+  // The rows must be right, and there must be all of them or DataLoss.
   void CheckPrefix(std::string_view way, const std::vector<ModelRow>& expected,
                    const Answer& answer) {
     const bool is_prefix = answer.rows.size() <= expected.size() &&
@@ -209,8 +209,8 @@ class WaysErrors : public WaysReads {
     options.snapshot = *std::move(snapshot);
     CheckSame(Cat(where, ", at a snapshot"), expected, Ask(copy, query, options));
   }
-  // A row that a stream returns is returned alone, too; without shortcuts perhaps not, since files
-  // that begin behind the row are looked into.
+  // A row that a stream returns can also be read alone. Without shortcuts this may fail, since
+  // files that begin after the row are read.
   void RowByRowOfCopy(std::string_view where, const Copy& copy, const Query& query,
                       const Answer& stream) {
     for (const ModelRow& row : stream.rows) {
@@ -222,7 +222,7 @@ class WaysErrors : public WaysReads {
       if (!wrong.empty()) return Fail(Cat(where, ", ReadRow", wrong));
     }
   }
-  // --- What nobody may ask for ---
+  // --- Invalid reads ---
 
   Filter BadFilter() {
     switch (random_.Below(7)) {
@@ -242,17 +242,17 @@ class WaysErrors : public WaysReads {
         return Filter::TimestampRange(Timestamp(5), Timestamp(3));
     }
   }
-  // The same error in every way, to the word.
+  // The same error, with the same text, in every way.
   void ReadInVain(Copy* in_place, Copy* by_message) {
     Query query;
     query.rows = MakeRows();
     query.filter = BadFilter();
     if (random_.OneIn(3)) query.filter = Filter::Chain({Filter::PassAll(), query.filter});
     if (random_.OneIn(4)) query.options.row_limit = -1;
-    Log(Cat("  Ask in vain for", Describe(query.rows.ranges())));
+    Log(Cat("  Invalid read of", Describe(query.rows.ranges())));
     const Answer expected = Ask(*in_place, query, query.options);
     if (!absl::IsInvalidArgument(expected.status)) {
-      return Fail(Cat("in vain, but: ", expected.status.ToString()));
+      return Fail(Cat("an invalid read returned: ", expected.status.ToString()));
     }
     for (Copy* const copy : {in_place, by_message}) {
       const std::string where = copy == in_place ? "in vain, in place" : "in vain, by message";
@@ -264,7 +264,7 @@ class WaysErrors : public WaysReads {
         Fail(Cat(where, ", in reverse: ", reverse.status.ToString(), ", but otherwise ",
                  expected.status.ToString()));
       }
-      if (query.options.row_limit < 0) continue;  // is not of a single row
+      if (query.options.row_limit < 0) continue;  // does not apply to a single row
       const absl::Status row = copy->table->ReadRow("a", query.filter).status();
       if (row != expected.status) {
         Fail(Cat(where, ", ReadRow: ", row.ToString(),

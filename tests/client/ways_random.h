@@ -1,4 +1,4 @@
-// What is random in ways_database.h: its alphabet, its schema, its rules, and its mutations.
+// The random parts of ways_database.h: its alphabet, schema, rules and mutations.
 #ifndef BIGTABLE_TESTS_CLIENT_WAYS_RANDOM_H_
 #define BIGTABLE_TESTS_CLIENT_WAYS_RANDOM_H_
 
@@ -28,7 +28,7 @@ inline LocalityGroup RandomWaysGroup(Random& random) {
 }
 inline GcRule RandomWaysRule(Random& random) {
   const GcRule versions = GcRule::MaxVersions(random.Between(1, 3));
-  // So that the present goes past timestamps that are written, one by one.
+  // So that the present passes the timestamps of cells one by one.
   const GcRule age = GcRule::MaxAge(absl::Microseconds(random.Between(1000, 1003)));
   switch (random.Below(6)) {
     case 0:
@@ -61,7 +61,7 @@ inline TableSchema RandomWaysSchema(Random& random) {
   return schema;
 }
 
-// The rows and columns that there are.
+// The rows and columns of the database.
 class WaysWords {
  public:
   explicit WaysWords(Random& random) : is_sparse_(random.OneIn(2)) {
@@ -87,7 +87,7 @@ class WaysWords {
     static const std::vector<Kind> kKinds = {
         Kind::kSet,          Kind::kSet,        Kind::kSet,          Kind::kSet,      Kind::kSet,
         Kind::kDeleteColumn, Kind::kDeleteCell, Kind::kDeleteFamily, Kind::kDeleteRow};
-    // A wide deletion stands before everything that is written later, and has it go the long way.
+    // A wide deletion precedes all later writes of the row, and forces the slow path.
     static const std::vector<Kind> kSparseKinds = {Kind::kSet, Kind::kSet, Kind::kSet,
                                                    Kind::kDeleteCell, Kind::kDeleteCell};
     ModelOperation op;
@@ -99,14 +99,14 @@ class WaysWords {
     if (op.kind == Kind::kDeleteFamily) return op;
     op.qualifier = qualifiers_[random.Below(is_narrow ? 2 : qualifiers_.size())];
     if (op.kind == Kind::kDeleteColumn) return op;
-    // Around what rules of a few milliseconds let go, or always old.
+    // Always old, or near the age limit of the rules.
     op.timestamp = random.OneIn(2) ? random.Between(1, 3) : now - 1000;
     static const std::vector<std::string> kValues = {"", "a", "q", "x1", "f0"};
     if (op.kind == Kind::kSet) op.value = random.Pick(kValues);
     return op;
   }
 
-  const bool is_sparse_;  // rows have a cell or two, mostly
+  const bool is_sparse_;  // most rows have one or two cells
   std::vector<std::string> rows_;
   std::vector<std::string> qualifiers_;
 };

@@ -1,5 +1,5 @@
-// Reads of a random database (ways_database.h), each made in every way that must not matter, and
-// all answers compared with those of the model. One thread at a time.
+// Reads of a random database (ways_database.h). Each is made in every way that must not change the
+// result, and all results are compared with those of the model. One thread at a time.
 #ifndef BIGTABLE_TESTS_CLIENT_WAYS_READS_H_
 #define BIGTABLE_TESTS_CLIENT_WAYS_READS_H_
 
@@ -38,9 +38,9 @@ class WaysReads : public WaysDatabase {
     RowSet rows;
     ModelFilter model_filter;
     Filter filter;
-    ReadOptions options;  // how every way begins
+    ReadOptions options;  // the basis of the options of every way
     std::vector<ModelRow> all;
-    std::vector<ModelRow> limited;  // by the options
+    std::vector<ModelRow> limited;  // limited by the options
   };
 
   bool Has(const RowSet& rows, const std::string& row) const {
@@ -135,7 +135,7 @@ class WaysReads : public WaysDatabase {
     }
     InReverse(query);
     InPieces(query);
-    // Not the way of reads without a filter, and lets everything pass.
+    // Passes everything, and is not the path of reads without a filter.
     Query filtered = query;
     filtered.filter = Filter::Chain({query.filter, Filter::CellsRowLimit(1'000'000)});
     InMostWays("with a filter that passes all", filtered, query.options);
@@ -187,7 +187,7 @@ class WaysReads : public WaysDatabase {
                       "\n  expected: ", Describe(expected)));
     }
   }
-  // Of each family a stream; a filter of the row's cells sees only those of its family.
+  // One stream for each family. A filter on the row's cells sees only those of its family.
   void CellByCell(std::string_view way, const Query& query, ReadOptions options) {
     options.row_limit = 0;
     uint64_t sequence = model_.sequence;
@@ -233,7 +233,7 @@ class WaysReads : public WaysDatabase {
     if (limit > 0 && expected.size() > limit) expected.resize(limit);
     Compare("ReadRows in reverse", expected, table_->ReadRows(query.rows, query.filter, options));
   }
-  // Each piece goes on behind the last row of the one before.
+  // Each piece continues after the last row of the one before.
   void InPieces(const Query& query) {
     if (!failure().empty()) return;
     ReadOptions options = query.options;
