@@ -134,7 +134,7 @@ void LocationCache::Replace(TableRoute* route, std::vector<ServedTablet> known) 
 }
 
 void LocationCache::DeleteRetired() {
-  std::vector<Retired> gone;  // deleted after the lock is released
+  std::vector<Retired> unused;  // deleted after the lock is released
   MutexLock lock(&mutex_);
   if (retired_.empty()) return;
   gate_->TryAdvance();
@@ -142,7 +142,7 @@ void LocationCache::DeleteRetired() {
   const auto kept = std::find_if(retired_.begin(), retired_.end(), [&](const Retired& retired) {
     return retired.advances + 2 > advances;
   });
-  std::move(retired_.begin(), kept, std::back_inserter(gone));
+  std::move(retired_.begin(), kept, std::back_inserter(unused));
   retired_.erase(retired_.begin(), kept);
 }
 

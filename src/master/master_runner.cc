@@ -151,22 +151,22 @@ void MasterRunner::StartLoop() {
 }
 
 std::vector<std::shared_ptr<Master>> MasterRunner::TakeRetired() {
-  const auto gone = std::partition(retired_.begin(), retired_.end(),
-                                   [](const auto& master) { return master.use_count() > 1; });
-  std::vector<std::shared_ptr<Master>> taken(std::make_move_iterator(gone),
+  const auto unused = std::partition(retired_.begin(), retired_.end(),
+                                     [](const auto& master) { return master.use_count() > 1; });
+  std::vector<std::shared_ptr<Master>> taken(std::make_move_iterator(unused),
                                              std::make_move_iterator(retired_.end()));
-  retired_.erase(gone, retired_.end());
+  retired_.erase(unused, retired_.end());
   return taken;
 }
 
 void MasterRunner::DeleteLoop() {
   while (true) {
-    std::vector<std::shared_ptr<Master>> gone;  // deleted after the lock is released
+    std::vector<std::shared_ptr<Master>> unused;  // deleted after the lock is released
     MutexLock lock(&mutex_);
     if (stopping_) return;
-    gone = TakeRetired();
+    unused = TakeRetired();
     // The end of a call is not announced, so it is polled.
-    if (gone.empty()) {
+    if (unused.empty()) {
       changed_.WaitFor(&mutex_, retired_.empty() ? absl::Seconds(10) : absl::Milliseconds(10));
     }
   }
@@ -235,12 +235,12 @@ void MasterRunner::Stop() {
     cluster_->BeginEnding();
     cluster_->StopBackground();
   }
-  std::vector<std::shared_ptr<Master>> gone;
+  std::vector<std::shared_ptr<Master>> retired;
   {
     MutexLock lock(&mutex_);
-    gone = std::move(retired_);
+    retired = std::move(retired_);
   }
-  gone.clear();
+  retired.clear();
   {
     MutexLock lock(&mutex_);
     stopped_ = true;

@@ -23,7 +23,7 @@ bool IsSortedLogName(std::string_view name) {
 }  // namespace
 
 absl::Status Sweeper::SweepFiles() {
-  // Taken first: METADATA already names every file up to this number that it will ever name.
+  // Taken before METADATA is read, which then names every file up to this number that it ever will.
   const uint64_t settled = context_->environment->file_numbers.settled();
   // After an error METADATA may, after a crash, still name a file of a failed mutation.
   BT_RETURN_IF_ERROR(context_->metadata->error());
