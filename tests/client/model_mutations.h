@@ -117,7 +117,7 @@ inline ModelMutation RandomLargeMutation(Random& random, const ModelTable& table
 }
 
 // Makes the mutation invalid, by adding something invalid or by replacing it.
-inline void Spoil(Random& random, const ModelTable& table, RowMutation* mutation) {
+inline void MakeInvalid(Random& random, const ModelTable& table, RowMutation* mutation) {
   const std::string column = ExistingFamily(random, table) + ":q";
   switch (random.Below(9)) {
     case 0:

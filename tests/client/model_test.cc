@@ -251,7 +251,7 @@ TEST(ModelColumnTest, AnEarlierSnapshotSeesCellsThatTheLaterRuleKeeps) {
   EXPECT_EQ(column.Read(4, rules, 0, {}), Cells{});
 }
 
-TEST(ModelColumnTest, ALongerAgeBringsNothingBack) {
+TEST(ModelColumnTest, ALongerAgeDoesNotBringCellsBack) {
   ModelColumn column;
   column.Set({1, 0}, 3999, "expired");
   ModelRules rules(GcRule::MaxAge(absl::Milliseconds(1)));

@@ -100,7 +100,7 @@ class ModelWriteSteps : public ModelTabletSteps {
     ModelMutation mutation = RandomMutation(random, model, clock_.micros());
     if (!model.Accepts(mutation)) return Log("(for two reasons)");
     RowMutation made = mutation.Make();
-    Spoil(random, model, &made);
+    MakeInvalid(random, model, &made);
     Log(Cat("Apply with something invalid ", table, " ", Describe(mutation)));
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;

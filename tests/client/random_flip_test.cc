@@ -138,7 +138,7 @@ class FlipRun {
     Rows(*table, {.kind = Kind::kLatest, .n = 1}, {});
     Rows(*table, {.kind = Kind::kTimestampRange, .from_micros = 50, .to_micros = 150}, {});
     Rows(*table, {.kind = Kind::kColumn, .family = "g", .begin = "q1"}, {});
-    InSomebodysName(name, schema);
+    ReadAsCallers(name, schema);
   }
   std::vector<ModelRow> Expected(const std::string& table, const ModelFilter& filter) const {
     std::vector<ModelRow> expected;
@@ -203,7 +203,7 @@ class FlipRun {
     }
   }
   // No caller may read data that the list does not allow.
-  void InSomebodysName(const std::string& name, const TableSchema& schema) {
+  void ReadAsCallers(const std::string& name, const TableSchema& schema) {
     if (!schema.families.contains("h")) return;
     for (const char* const caller : {"reader", "writer"}) {
       const absl::StatusOr<Table*> table = database_->OpenTable(name, {.caller = caller});

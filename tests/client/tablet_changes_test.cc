@@ -266,7 +266,7 @@ TEST_F(TabletChangesTest, AMergeUndoesASplit) {
 }
 
 // What one half has deleted for good must not return through the other half's file.
-TEST_F(TabletChangesTest, AMergeBringsNothingBack) {
+TEST_F(TabletChangesTest, AMergeDoesNotBringDeletedDataBack) {
   Open();
   Table* const table = CreateStillTable();
   Fill(table, 0, 100);

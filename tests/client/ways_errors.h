@@ -52,7 +52,7 @@ class WaysErrors : public WaysReads {
     if (OpenCopy(&by_message) != opened) return Fail("only one copy can be opened");
     if (!opened) return;
     for (int i = 0; i < 3 && failure().empty(); ++i) CompareCopies(&in_place, &by_message);
-    for (int i = 0; i < 3 && failure().empty(); ++i) ReadInVain(&in_place, &by_message);
+    for (int i = 0; i < 3 && failure().empty(); ++i) ReadInvalidly(&in_place, &by_message);
   }
 
  private:
@@ -243,7 +243,7 @@ class WaysErrors : public WaysReads {
     }
   }
   // The same error, with the same text, in every way.
-  void ReadInVain(Copy* in_place, Copy* by_message) {
+  void ReadInvalidly(Copy* in_place, Copy* by_message) {
     Query query;
     query.rows = MakeRows();
     query.filter = BadFilter();
