@@ -46,7 +46,7 @@ class LocationCache {
   // Call it before the first lookup. The cluster outlives this, or at least the last call.
   void SetCluster(Cluster* cluster) { cluster_ = cluster; }
 
-  // Call it before the first lookup: tablets are then reached by messages (Cluster::ServiceOf).
+  // Call it before the first lookup: tablets are then reached by messages (ServerSet::ServiceOf).
   void SetRemote() { is_remote_ = true; }
   bool is_remote() const { return is_remote_; }
 

@@ -1,5 +1,5 @@
 // Users' calls on tablets that are reached by messages (rpc/data_service.h): the counterpart of
-// client/table.cc and client/scanner.cc for tablets that are not in this process.
+// client/table.cc and client/scanner.cc for tablets that are not called in place.
 //
 // A message or its response may be lost. The request is then sent again, a write under the same
 // number, by which the server recognises it. After the response `superseded` or
