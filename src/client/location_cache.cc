@@ -12,7 +12,8 @@ namespace {
 
 bool IsStale(const ServedTablet& served) {
   if (served.remote != nullptr) return served.remote->is_stale;
-  return served.tablet == nullptr || served.tablet->superseded() || !served.server->serving();
+  return served.tablet == nullptr || served.tablet->superseded() ||
+         !served.server->state().serving();
 }
 
 bool IsSame(const ServedTablet& known, const ServedTablet& found) {
@@ -66,10 +67,10 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
       served.push_back({.remote = std::move(remote)});
       continue;
     }
-    if (!host->server()->serving()) continue;
+    if (!host->server()->state().serving()) continue;
     // METADATA's answer may be obsolete by now, or not yet true.
     std::shared_ptr<Tablet> tablet =
-        host->server()->FindTablet(route->table_id(), location.rows.begin());
+        host->server()->tablets().Find(route->table_id(), location.rows.begin());
     if (tablet == nullptr || !(tablet->rows() == location.rows)) continue;
     is_found |= tablet->rows().Contains(row);
     served.push_back({std::move(tablet), host->server(), host->data_path()});

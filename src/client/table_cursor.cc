@@ -50,7 +50,7 @@ absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
       const std::shared_ptr<SnapshotList>& snapshots = table.database->environment()->snapshots;
       held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
       spec_.sequence = held_->sequence();
-      for (TabletServer* server : table_->servers()) server->WaitForWrites();
+      for (TabletServer* server : table_->servers()) server->writer().WaitForWrites();
     }
     // A tablet that was split before the snapshot may not have all of its rows.
     if (!table_->FindMissing(ranges).has_value()) break;
@@ -64,7 +64,7 @@ absl::Status ReadSnapshot::Extend(const TableImpl& table, absl::Span<const RowRa
   if (only_ || remote_ != nullptr) return absl::OkStatus();
   MoveWait wait;
   BT_ASSIGN_OR_RETURN(table_, table.Locate(ranges, &wait, spec_.limits));
-  for (TabletServer* server : table_->servers()) server->WaitForWrites();
+  for (TabletServer* server : table_->servers()) server->writer().WaitForWrites();
   return absl::OkStatus();
 }
 

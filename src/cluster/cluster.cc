@@ -70,15 +70,15 @@ absl::Status Cluster::Shutdown() {
 }
 
 absl::Status Cluster::EndServer(TabletServer* server) {
-  if (!server->has_log()) return absl::OkStatus();
-  BT_RETURN_IF_ERROR(server->error());
-  server->RotateEverything();
+  if (!server->log().started()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(server->write_error().status());
+  server->rotation().RotateEverything();
   BT_RETURN_IF_ERROR(environment_->background.FlushNow(server));
   BT_RETURN_IF_ERROR(server->environment()->attest_commits());
-  BT_RETURN_IF_ERROR(server->CloseLog());
-  BT_RETURN_IF_ERROR(server->ReleaseLock());
+  BT_RETURN_IF_ERROR(server->log().Close());
+  BT_RETURN_IF_ERROR(server->state().Release());
   // Its segments are closed before they are removed, unless a reader still pins them.
-  server->DropLog();
+  server->log().Drop();
   return RemoveLog(environment_->file_system, environment_->directory.log_of(server->name()));
 }
 
@@ -99,14 +99,14 @@ absl::Status Cluster::Resume() {
   BackgroundWork& background = environment_->background;
   for (TabletServer* server : servers_.AllTabletServers()) {
     // A server that has ended will be replaced.
-    if (server->error().ok() || server->ended()) continue;
+    if (server->write_error().status().ok() || server->state().ended()) continue;
     server->BeginResume();
     BT_RETURN_IF_ERROR(background.FlushNow(server));
     BT_RETURN_IF_ERROR(server->FinishResume());
     environment_->info_log.Info("server ", server->name(), " takes writes again");
   }
   for (TabletServer* server : servers_.AllTabletServers()) {
-    if (!server->ended() && background.IsFlushFailing(server)) {
+    if (!server->state().ended() && background.IsFlushFailing(server)) {
       BT_RETURN_IF_ERROR(background.FlushNow(server));
     }
   }
@@ -120,7 +120,8 @@ absl::Status Cluster::Resume() {
 
 absl::Status Cluster::background_error() const {
   for (TabletServer* server : servers_.AllTabletServers()) {
-    if (!server->ended()) BT_RETURN_IF_ERROR(server->error());  // an ended server will be replaced
+    if (!server->state().ended())
+      BT_RETURN_IF_ERROR(server->write_error().status());  // an ended server will be replaced
   }
   return environment_->background.compaction_error();
 }

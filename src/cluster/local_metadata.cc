@@ -8,7 +8,8 @@ namespace bigtable {
 
 absl::Status LocalMetadata::error() const {
   for (const ServerRole role : kMetadataRoles) {
-    for (const auto& host : servers_->OfRole(role)) BT_RETURN_IF_ERROR(host->server()->error());
+    for (const auto& host : servers_->OfRole(role))
+      BT_RETURN_IF_ERROR(host->server()->write_error().status());
   }
   return absl::OkStatus();
 }
@@ -21,7 +22,7 @@ DataService* LocalMetadata::FindService(std::string_view server) {
 
 bool LocalMetadata::HasEnded(std::string_view server) {
   const std::shared_ptr<ServerHost> host = servers_->FindEver(server);
-  return host == nullptr || host->server()->ended();
+  return host == nullptr || host->server()->state().ended();
 }
 
 absl::Duration LocalMetadata::RetryTimeout() {

@@ -46,7 +46,7 @@ absl::Status ServerHost::CheckMaster(MasterEpoch master) {
 }
 
 absl::Status ServerHost::CheckServing() const {
-  BT_RETURN_IF_ERROR(server_->error());
+  BT_RETURN_IF_ERROR(server_->write_error().status());
   return CheckLock();
 }
 
@@ -55,7 +55,7 @@ absl::Status ServerHost::CheckFit(Else else_can) const {
 }
 
 absl::Status ServerHost::CheckLock() const {
-  if (server_->serving()) return absl::OkStatus();
+  if (server_->state().serving()) return absl::OkStatus();
   return absl::UnavailableError(Cat("server ", server_->name(), " has lost its lock"));
 }
 
@@ -64,15 +64,15 @@ absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Accept(MasterEp
   BT_RETURN_IF_ERROR(CheckMaster(master));
   // Loads of an earlier master end, in success or failure, before another server loads a tablet.
   while (loading_ > 0) loaded_.Wait(&mutex_);
-  return server_->Tablets();
+  return server_->tablets().All();
 }
 
 absl::StatusOr<std::shared_ptr<Tablet>> ServerHost::FindTablet(const TabletId& id) const {
-  for (std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
+  for (std::shared_ptr<Tablet>& tablet : server_->tablets().All()) {
     if (tablet->id() == id) return std::move(tablet);
   }
   return absl::NotFoundError(Cat("the tablet of table ", id.table_id, " is not on server ",
-                                 server_->has_log() ? server_->name() : "without tablets"));
+                                 server_->log().started() ? server_->name() : "without tablets"));
 }
 
 // --- Loading and unloading ---
@@ -80,7 +80,7 @@ absl::StatusOr<std::shared_ptr<Tablet>> ServerHost::FindTablet(const TabletId& i
 absl::Status ServerHost::Start(MasterEpoch master) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
-  if (server_->has_log()) return absl::OkStatus();
+  if (server_->log().started()) return absl::OkStatus();
   // In a read-only database a server has a name and no log.
   if (environment_->read_only() && !server_->environment()->server.empty()) return absl::OkStatus();
   const std::string name = environment_->server_names.Take(role_);
@@ -88,8 +88,8 @@ absl::Status ServerHost::Start(MasterEpoch master) {
     server_->mutable_environment()->server = name;
     return absl::OkStatus();
   }
-  absl::Status started = server_->StartLog(name, environment_->directory.log_of(name),
-                                           environment_->lock_service.get());
+  absl::Status started =
+      server_->Start(name, environment_->directory.log_of(name), environment_->lock_service.get());
   if (!started.ok()) environment_->server_names.Remove(name);
   return started;
 }
@@ -202,7 +202,7 @@ void ServerHost::End() {
   {
     MutexLock lock(&mutex_);  // commands that were begun are done
     while (loading_ > 0) loaded_.Wait(&mutex_);
-    tablets = server_->Tablets();
+    tablets = server_->tablets().All();
   }
   server_->WaitForEnd();
   for (const std::shared_ptr<Tablet>& tablet : tablets) {
@@ -221,7 +221,7 @@ absl::Status ServerHost::Split(MasterEpoch master, uint64_t table_id, std::strin
                                const CallLimits& limits) {
   while (true) {
     BT_RETURN_IF_ERROR(limits.Check());
-    const std::shared_ptr<Tablet> tablet = server_->FindTablet(table_id, row);
+    const std::shared_ptr<Tablet> tablet = server_->tablets().Find(table_id, row);
     if (tablet == nullptr) {
       return absl::NotFoundError(Cat("the tablet with row ", Quoted(row), " is not here"));
     }
@@ -337,7 +337,7 @@ void ServerHost::Notify(void (EventListener::*function)(const TabletEvent&), con
 absl::Status ServerHost::SetLayout(MasterEpoch master, const TableLayout& layout) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
-  for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
+  for (const std::shared_ptr<Tablet>& tablet : server_->tablets().All()) {
     if (tablet->table_id() != layout.table_id) continue;
     if (*tablet->Layout() == layout) continue;
     server_->SetLayout(tablet.get(), environment_->layouts.Share(layout));
@@ -351,7 +351,7 @@ absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterEpoc
   {
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(CheckMaster(master));
-    for (std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
+    for (std::shared_ptr<Tablet>& tablet : server_->tablets().All()) {
       if (tablet->table_id() != table_id) continue;
       server_->RemoveTablet(tablet->id());
       dropped.push_back(std::move(tablet));
@@ -374,7 +374,7 @@ void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped, bool with_files) 
 
 uint64_t ServerHost::load() const {
   uint64_t load = 0;
-  for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) load += LoadOf(*tablet);
+  for (const std::shared_ptr<Tablet>& tablet : server_->tablets().All()) load += LoadOf(*tablet);
   return load;
 }
 

@@ -29,7 +29,7 @@ std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerH
   if (name.empty()) return nullptr;
   for (const std::shared_ptr<ServerHost>& host : hosts) {
     // A server that is being started has no name yet.
-    const bool has_name = read_only || host->server()->has_log();
+    const bool has_name = read_only || host->server()->log().started();
     if (has_name && host->server()->name() == name) return host;
   }
   return nullptr;
@@ -133,9 +133,9 @@ void ServerSet::FenceLost() {
                           environment_->directory);
   for (const std::shared_ptr<ServerHost>& host : All()) {
     TabletServer* const server = host->server();
-    if (server->serving() || server->ended()) continue;
+    if (server->state().serving() || server->state().ended()) continue;
     if (const absl::Status fenced = servers.Fence(server->name()); fenced.ok()) {
-      server->MarkEnded();
+      server->state().MarkEnded();
       // When the database ends, servers release their locks themselves.
       if (environment_->events != nullptr && !environment_->is_ending) {
         environment_->events->Push(&EventListener::OnServerLost, {absl::Now(), server->name()});
@@ -154,13 +154,13 @@ absl::Status ServerSet::AttestCommitsOf(ServerRole role) const {
   if (role == ServerRole::kRoot) return absl::OkStatus();
   const ServerRole above = role == ServerRole::kUser ? ServerRole::kMetadata : ServerRole::kRoot;
   for (const std::shared_ptr<ServerHost>& host : OfRoleEver(above)) {
-    BT_RETURN_IF_ERROR(host->server()->AttestLog());
+    BT_RETURN_IF_ERROR(host->server()->log().Attest());
   }
   return absl::OkStatus();
 }
 
 void ServerSet::WaitForWrites() const {
-  for (const auto& host : Users()) host->server()->WaitForWrites();
+  for (const auto& host : Users()) host->server()->writer().WaitForWrites();
 }
 
 void ServerSet::SetServices(Services services) {
@@ -178,7 +178,7 @@ DataService* ServerSet::ServiceOf(ServerHost* host) const {
 std::vector<HostedTablet> ServerSet::TabletsOf(uint64_t table_id) const {
   std::vector<HostedTablet> tablets;
   for (const std::shared_ptr<ServerHost>& host : Users()) {
-    for (std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+    for (std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
       if (tablet->table_id() == table_id) tablets.push_back({std::move(tablet), host});
     }
   }
@@ -190,7 +190,8 @@ std::vector<HostedTablet> ServerSet::TabletsOf(uint64_t table_id) const {
 
 HostedTablet ServerSet::FindTablet(uint64_t table_id, std::string_view row) const {
   for (const std::shared_ptr<ServerHost>& host : OfRole(RoleOf(table_id, row))) {
-    if (auto tablet = host->server()->FindTablet(table_id, row)) return {std::move(tablet), host};
+    if (auto tablet = host->server()->tablets().Find(table_id, row))
+      return {std::move(tablet), host};
   }
   return {};
 }
@@ -198,12 +199,12 @@ HostedTablet ServerSet::FindTablet(uint64_t table_id, std::string_view row) cons
 bool ServerSet::IsServedOnce(uint64_t table_id, std::string_view row) const {
   std::vector<HostedTablet> all;
   for (const std::shared_ptr<ServerHost>& host : OfRoleEver(RoleOf(table_id, row))) {
-    if (auto tablet = host->server()->FindTablet(table_id, row)) {
+    if (auto tablet = host->server()->tablets().Find(table_id, row)) {
       all.push_back({std::move(tablet), host});
     }
   }
   const auto is_served = [](const HostedTablet& hosted) {
-    return hosted.host->server()->serving() && !hosted.tablet->stopped() &&
+    return hosted.host->server()->state().serving() && !hosted.tablet->stopped() &&
            !hosted.tablet->superseded() && !hosted.tablet->removed();
   };
   // A tablet that moves between the two looks is counted on both servers in at most one order of
@@ -240,7 +241,7 @@ absl::Status ServerSet::ForEachTablet(
 void ServerSet::CountSharedFiles() {
   std::set<uint64_t> named;
   for (const TabletServer* server : AllTabletServers()) {
-    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
       std::set<uint64_t> files;
       tablet->State().AddFiles(&files);
       for (const uint64_t number : files) {

@@ -15,14 +15,14 @@ namespace {
 
 TabletServerStatistics StatisticsOf(const TabletServer& server) {
   TabletServerStatistics statistics = server.Statistics();
-  if (server.has_log()) statistics.name = server.name();
+  if (server.log().started()) statistics.name = server.name();
   return statistics;
 }
 
 void AddWrites(const ServerSet& servers, DatabaseStatistics* to) {
   for (const auto& host : servers.OfRoleEver(ServerRole::kUser)) {
-    const CommitLog::Statistics log = host->server()->LogStatistics();
-    to->rows_written += host->server()->rows_written();
+    const CommitLog::Statistics log = host->server()->log().statistics();
+    to->rows_written += host->server()->writer().rows_written();
     to->log_bytes_written += log.bytes;
     to->log_syncs += log.syncs;
     to->log_stalls += log.stalls;
@@ -89,7 +89,7 @@ void AddServers(const ServerSet& servers, DatabaseStatistics* to) {
 void AddTables(const ServerSet& servers, DatabaseStatistics* to) {
   std::map<std::string, std::set<uint64_t>> counted;
   for (const auto& host : servers.Users()) {
-    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+    for (const std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
       const Pin<TabletVersion> version = tablet->Version();
       const std::string& name = version->layout().name;
       tablet->counters()->AddFamilies(&to->families[name]);
@@ -112,7 +112,7 @@ DatabaseStatistics Cluster::Statistics() {
   statistics.failing_work = environment_->background.Failing();
   statistics.unserved_tablets = environment_->unserved.List();
   for (const TabletServer* server : servers_.AllTabletServers()) {
-    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
       tablet->AddQuarantined(&statistics.quarantined_files);
     }
   }

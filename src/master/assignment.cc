@@ -72,11 +72,11 @@ absl::Status Assignment::Assign(ServerRole role) {
 // which is read only once the server is replaced. An earlier master may be doing the same.
 absl::Status Assignment::EndLost(ServerRole role, ServerDirectory* servers) {
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
-    if (!host->server()->ended()) continue;
+    if (!host->server()->state().ended()) continue;
     BT_RETURN_IF_ERROR(context_->Step());
     host->End();
     BT_RETURN_IF_ERROR(
-        servers->NoteLast(host->server()->name(), host->server()->last_acknowledged()));
+        servers->NoteLast(host->server()->name(), host->server()->writer().last_acknowledged()));
     context_->servers->Replace(host, context_->epoch());
   }
   return absl::OkStatus();
@@ -111,7 +111,7 @@ absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::stri
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(context_->Step());
     const std::shared_ptr<ServerHost> host = context_->servers->FindEver(name);
-    if (host != nullptr) host->server()->DropLog();
+    if (host != nullptr) host->server()->log().Drop();
     BT_RETURN_IF_ERROR(servers->Remove(name));
     environment.info_log.Info("other servers have taken over the tablets of server ", name);
     // Listeners have never seen the servers of earlier processes.
@@ -144,7 +144,7 @@ absl::StatusOr<std::vector<UnassignedTablet>> Assignment::FindUnassigned(ServerR
   // After METADATA was read, so that tablets split or merged meanwhile do not count as unassigned.
   std::set<TabletId> served;
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
-    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+    for (const std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
       served.insert(tablet->id());
     }
   }
@@ -214,10 +214,13 @@ absl::StatusOr<std::vector<ServerShare>> Assignment::Distribute(
   std::vector<ServerShare> shares;
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
     // A server that was lost meanwhile gets nothing.
-    if (host->server()->serving()) shares.push_back({host, host->load(), {}, absl::OkStatus()});
+    if (host->server()->state().serving())
+      shares.push_back({host, host->load(), {}, absl::OkStatus()});
   }
   // Servers that refuse writes can serve reads, if there are no others.
-  const auto is_sound = [](const ServerShare& share) { return share.host->server()->error().ok(); };
+  const auto is_sound = [](const ServerShare& share) {
+    return share.host->server()->write_error().status().ok();
+  };
   if (std::any_of(shares.begin(), shares.end(), is_sound)) {
     std::erase_if(shares, [&](const ServerShare& share) { return !is_sound(share); });
   }
@@ -296,7 +299,7 @@ absl::Status Assignment::LoadSomewhere(ServerHost* host, const UnassignedTablet&
   std::string name;
   if (!host->metadata()->ReadTablet(tablet.id, &name).ok()) return loaded;
   const std::shared_ptr<ServerHost> named = context_->servers->Find(name);
-  if (named == nullptr || named.get() == host || !named->server()->serving()) return loaded;
+  if (named == nullptr || named.get() == host || !named->server()->state().serving()) return loaded;
   const absl::Status back =
       named->Load(context_->epoch(), *tablet.layout, tablet.id, logs, kAnyway);
   return back.ok() ? back : loaded;
@@ -317,7 +320,7 @@ absl::Status Assignment::ReplaceLost(ServerRole role) {
 
 absl::Status Assignment::AssignIfDue(ServerRole role) {
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
-    if (host->server()->ended()) *IsAssigned(role) = false;
+    if (host->server()->state().ended()) *IsAssigned(role) = false;
   }
   if (*IsAssigned(role)) return absl::OkStatus();
   if (!context_->active()) return absl::UnavailableError("this master is not active");

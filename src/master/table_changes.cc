@@ -110,7 +110,7 @@ absl::Status TableChanges::DropTablets(uint64_t table_id) {
   context_->environment->unserved.ForgetTable(table_id);
   context_->environment->background.RetryForSpace();
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
-    if (const absl::Status status = host->server()->MaintainLog(); !status.ok()) {
+    if (const absl::Status status = host->server()->log().Maintain(); !status.ok()) {
       context_->environment->info_log.Warning("after a table was deleted: ",
                                               ToStd(status.message()));
     }
@@ -213,7 +213,7 @@ absl::Status TableChanges::Finish() {
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> in_metadata, metadata->Tables());
   unknown.insert(in_metadata.begin(), in_metadata.end());
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
-    for (const auto& tablet : host->server()->Tablets()) unknown.insert(tablet->table_id());
+    for (const auto& tablet : host->server()->tablets().All()) unknown.insert(tablet->table_id());
   }
   for (const uint64_t table_id : unknown) {
     if (!known.contains(table_id)) BT_RETURN_IF_ERROR(DropTablets(table_id));
@@ -224,7 +224,7 @@ absl::Status TableChanges::Finish() {
 absl::Status TableChanges::RestoreSchemas() {
   const std::vector<std::shared_ptr<ServerHost>> hosts = context_->servers->Users();
   if (std::all_of(hosts.begin(), hosts.end(),
-                  [](const auto& host) { return host->server()->error().ok(); })) {
+                  [](const auto& host) { return host->server()->write_error().status().ok(); })) {
     return absl::OkStatus();
   }
   for (const auto& served : catalogue_->All()) {
@@ -290,7 +290,7 @@ bool TableChanges::RestoreSchema(const TableLayout& layout) {
 
 void TableChanges::RefuseWrites(const absl::Status& status) {
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
-    host->server()->SetError(status);
+    host->server()->write_error().Set(status);
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 // The server does not have the tablet any more, or was lost: look the tablet up again.
 bool IsElsewhere(const absl::Status& status, const ServerHost& host) {
-  return absl::IsNotFound(status) || (!status.ok() && !host.server()->serving());
+  return absl::IsNotFound(status) || (!status.ok() && !host.server()->state().serving());
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ absl::StatusOr<HostedTablet> TabletChanges::AwaitTablet(uint64_t table_id, std::
                                                         const CallLimits& limits) {
   while (true) {
     HostedTablet hosted = context_->servers->FindTablet(table_id, row);
-    if (hosted && hosted.host->server()->serving()) return hosted;
+    if (hosted && hosted.host->server()->state().serving()) return hosted;
     BT_RETURN_IF_ERROR(WaitForTablet(table_id, row, limits));
   }
 }
@@ -122,7 +122,7 @@ absl::Status TabletChanges::MoveTablet(std::string_view table, std::string_view 
 
 absl::Status TabletChanges::Move(std::string_view table, const HostedTablet& from, ServerHost* to,
                                  const CallLimits& limits) {
-  BT_RETURN_IF_ERROR(to->server()->error());
+  BT_RETURN_IF_ERROR(to->server()->write_error().status());
   const TabletId id = from.tablet->id();
   BT_RETURN_IF_ERROR(context_->Step());
   if (!assignment_->BeginMove(id)) return absl::NotFoundError("it is moving already");

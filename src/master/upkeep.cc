@@ -105,7 +105,7 @@ bool Upkeep::SplitLargeMetadata(const CallLimits& limits) {
   if (rule.tablet_size == 0) return false;
   bool changed = false;
   for (const auto& host : context_->servers->OfRole(ServerRole::kMetadata)) {
-    for (const std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+    for (const std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
       const std::optional<std::string> row = RowToSplitAt(rule, *tablet);
       if (!row.has_value()) continue;
       const absl::Status split =
@@ -149,7 +149,7 @@ void Upkeep::Balance() {
   std::vector<std::shared_ptr<Tablet>> tablets;
   const std::vector<std::shared_ptr<ServerHost>> hosts = context_->servers->Users();
   for (size_t server = 0; server < hosts.size(); ++server) {
-    for (std::shared_ptr<Tablet>& tablet : hosts[server]->server()->Tablets()) {
+    for (std::shared_ptr<Tablet>& tablet : hosts[server]->server()->tablets().All()) {
       loads.push_back({.id = tablet->id(),
                        .server = server,
                        .bytes = ServerHost::LoadOf(*tablet),

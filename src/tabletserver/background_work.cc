@@ -86,7 +86,7 @@ void BackgroundWork::FlushLoop() {
       flushing_.insert(work.ids.begin(), work.ids.end());
     }
     const absl::Status status = RunFlush(&work);
-    if (!status.ok() && work.is_in_doubt) work.server->SetError(status);
+    if (!status.ok() && work.is_in_doubt) work.server->write_error().Set(status);
     Finished(&flushing_, work.ids);
   }
 }
@@ -129,7 +129,7 @@ void BackgroundWork::UpkeepLoop() {
       servers = servers_;
     }
     for (TabletServer* server : servers) {
-      if (server->RenewLock() != ServerLock::State::kHeld && on_progress_) on_progress_();
+      if (server->state().Renew() != ServerLock::State::kHeld && on_progress_) on_progress_();
       Upkeep(server);
     }
   }
@@ -142,13 +142,13 @@ void BackgroundWork::Upkeep(TabletServer* server) {
     const auto pause = upkeep_pauses_.find(server);
     if (pause != upkeep_pauses_.end() && !pause->second.IsDue(NowNanos())) return;
   }
-  absl::Status status = server->TrimLogIfIdle();
+  absl::Status status = server->log().TrimIfIdle();
   if (!status.ok()) {
     info_log_->Warning("server ", server->name(),
                        ": a free log segment stays: ", ToStd(status.message()));
   }
-  if (server->LogNeedsUpkeep()) {
-    const absl::Status maintained = server->MaintainLog();
+  if (server->log().NeedsUpkeep()) {
+    const absl::Status maintained = server->log().Maintain();
     if (!maintained.ok()) {
       info_log_->Warning("server ", server->name(),
                          ": the next log segment is not ready: ", ToStd(maintained.message()));
@@ -174,7 +174,7 @@ bool BackgroundWork::FindFlush(FlushWork* work, absl::Duration* wait) {
   const int64_t now = NowNanos();
   for (TabletServer* server : servers_) {
     const auto trouble = flush_troubles_.find(server);
-    if (!server->error().ok()) {
+    if (!server->write_error().status().ok()) {
       if (trouble != flush_troubles_.end()) flush_troubles_.erase(trouble);  // the error says more
       continue;
     }
@@ -182,7 +182,7 @@ bool BackgroundWork::FindFlush(FlushWork* work, absl::Duration* wait) {
       *wait = std::min(*wait, trouble->second.pause.Left(now));
       continue;
     }
-    std::vector<ImmutableMemtables> immutable = server->MemtablesToFlush();
+    std::vector<ImmutableMemtables> immutable = server->rotation().MemtablesToFlush();
     const size_t claimed = std::erase_if(
         immutable, [&](const ImmutableMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
           return IsClaimed(memtables.tablet.get());
@@ -224,7 +224,8 @@ BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<ImmutableMemta
 void BackgroundWork::LookAtAll() {
   looked_at_all_ = NowNanos();
   for (TabletServer* server : servers_) {
-    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) tablet->SetMayPickOther(true);
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All())
+      tablet->SetMayPickOther(true);
   }
 }
 
@@ -232,7 +233,7 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
   if (pauses_ > 0 || cancelling_ > 0 || closing_ || !compaction_error_.ok()) return false;
   const int64_t now = NowNanos();
   for (TabletServer* server : servers_) {
-    for (std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+    for (std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
       // A stopped one is going to move, or goes on.
       if (!tablet->MayPickOther()) continue;
       if (claims_.contains(tablet.get()) || tablet->stopped()) continue;
@@ -313,7 +314,7 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
   }
   BT_RETURN_IF_ERROR(status);
   NoteExpansion(in_memory, bytes);
-  if (const absl::Status maintained = server->MaintainLog(); !maintained.ok()) {
+  if (const absl::Status maintained = server->log().Maintain(); !maintained.ok()) {
     info_log_->Warning("server ", server->name(), ": ", ToStd(maintained.message()));
   }
   info_log_->Info("minor compaction of ", compaction.parts().size(), " locality groups: ", bytes,
@@ -415,7 +416,7 @@ void BackgroundWork::CountRuns() {
   }
   size_t most = 0;
   for (TabletServer* server : servers) {
-    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
       if (!failing.contains(tablet.get())) most = std::max(most, tablet->MostRuns());
     }
   }
@@ -452,7 +453,7 @@ bool BackgroundWork::HasFlushes() const {
     servers = servers_;
   }
   return std::any_of(servers.begin(), servers.end(), [](TabletServer* server) {
-    return server->error().ok() && server->HasImmutable();
+    return server->write_error().status().ok() && server->rotation().HasImmutable();
   });
 }
 
@@ -467,7 +468,7 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
     const auto trouble = flush_troubles_.find(server);
     if (trouble != flush_troubles_.end()) trouble->second.pause.TryNow();
   }
-  server->RotateAll(tablet.get());
+  server->rotation().RotateAll(tablet.get());
   // What was rotated by now is what the call is for; what is rotated later is not waited for.
   std::vector<SequenceNumber> immutable;
   for (Pin<TabletVersion> version = tablet->Version();
@@ -488,8 +489,8 @@ absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tabl
     if (tablet.removed()) return absl::NotFoundError("the table was deleted");
     if (tablet.superseded()) return absl::OkStatus();
     // A server that is lost will be replaced.
-    if (server->serving()) {
-      BT_RETURN_IF_ERROR(server->error());
+    if (server->state().serving()) {
+      BT_RETURN_IF_ERROR(server->write_error().status());
       const auto trouble = flush_troubles_.find(server);
       if (trouble != flush_troubles_.end() && trouble->second.last > last) {
         return trouble->second.status;
@@ -507,14 +508,14 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server) {
       MutexLock lock(&mutex_);
       // What is about to become another tablet, or another server's, is not written out by two; and
       // who has claimed it may need what the caller is about to let go of.
-      const std::vector<std::shared_ptr<Tablet>> tablets = server->Tablets();
+      const std::vector<std::shared_ptr<Tablet>> tablets = server->tablets().All();
       if (std::any_of(tablets.begin(), tablets.end(),
                       [&](const auto& tablet)
                           ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsClaimed(tablet.get()); })) {
         changed_.Wait(&mutex_);
         continue;
       }
-      work = FlushWork(server, server->MemtablesToFlush());
+      work = FlushWork(server, server->rotation().MemtablesToFlush());
       if (work.ids.empty()) return absl::OkStatus();
       const auto is_flushed = [&](const WorkId& id)
                                   ABSL_NO_THREAD_SAFETY_ANALYSIS { return flushing_.contains(id); };
@@ -610,8 +611,9 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
     while (true) {
       bool is_one_lost = false;
       for (TabletServer* server : servers_) {
-        is_one_lost |= server->ended();  // it will be replaced; what it failed of concerns nobody
-        if (!server->ended()) BT_RETURN_IF_ERROR(server->error());
+        is_one_lost |=
+            server->state().ended();  // it will be replaced; what it failed of concerns nobody
+        if (!server->state().ended()) BT_RETURN_IF_ERROR(server->write_error().status());
       }
       BT_RETURN_IF_ERROR(compaction_error_);
       BT_RETURN_IF_ERROR(AnyTrouble());
@@ -631,7 +633,7 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
   }
   // Nor is space taken that only work would need.
   for (TabletServer* server : servers) {
-    if (const absl::Status status = server->TrimLog(); !status.ok()) {
+    if (const absl::Status status = server->log().Trim(); !status.ok()) {
       info_log_->Warning("server ", server->name(),
                          ": a free log segment stays: ", ToStd(status.message()));
     }
@@ -682,7 +684,7 @@ void BackgroundWork::ClearError() {
     upkeep_pauses_.clear();
   }
   for (TabletServer* server : servers) {
-    for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) tablet->LiftQuarantine();
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) tablet->LiftQuarantine();
   }
   Wake();
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tablet/mutation_check.h"
+
 namespace bigtable {
 
 bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) const {
@@ -26,7 +28,7 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
   // Pinned after the wait, so that it keeps no memtable that the wait is for.
   const Pin<TabletVersion> version = write.tablet->Version();
   for (size_t i = 0; i < statuses.size(); ++i) {
-    if (statuses[i].ok()) statuses[i] = TabletServer::Check(version->layout(), write.mutations[i]);
+    if (statuses[i].ok()) statuses[i] = CheckMutation(version->layout(), write.mutations[i]);
   }
   if (access.has_value()) [[unlikely]]
     access->CheckWrites(version->layout(), write.mutations, statuses);
@@ -40,18 +42,18 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
   }
   if (writes_ == Writes::kInMemory) [[unlikely]] {
     for (size_t i = 0; i < statuses.size(); ++i) {
-      if (statuses[i].ok()) server_->ApplyInMemory(write.tablet, write.mutations[i]);
+      if (statuses[i].ok()) server_->writer().ApplyInMemory(write.tablet, write.mutations[i]);
     }
     return true;
   }
-  return server_->Apply({.tablet = write.tablet,
-                         .layout = &version->layout(),
-                         .mutations = write.mutations,
-                         .is_batch = write.is_batch,
-                         .durability = write.durability,
-                         .limits = write.limits,
-                         .sample = write.sample},
-                        statuses);
+  return server_->writer().Apply({.tablet = write.tablet,
+                                  .layout = &version->layout(),
+                                  .mutations = write.mutations,
+                                  .is_batch = write.is_batch,
+                                  .durability = write.durability,
+                                  .limits = write.limits,
+                                  .sample = write.sample},
+                                 statuses);
 }
 
 absl::Status DataPath::CheckReadOf(std::string_view caller, const TableLayout& layout,

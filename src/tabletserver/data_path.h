@@ -106,8 +106,8 @@ inline bool DataPath::BeginRead(const Tablet& tablet, const TabletVersion& versi
   // In this order: a removed tablet is emptied, and the next server has the lock before it writes.
   if (tablet.removed() || tablet.superseded()) [[unlikely]]
     return false;
-  if (!server_->serving()) [[unlikely]] {
-    server_->RequestLock();
+  if (!server_->state().serving()) [[unlikely]] {
+    server_->state().RequestRenewal();
     return false;
   }
   // In this order: see TabletVersion::read_limit.

@@ -83,7 +83,7 @@ std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool
 
 bool DataServer::IsFor(std::string_view server) const {
   // One that is being started has no name yet.
-  return (path_->writes() != DataPath::Writes::kLogged || server_->has_log()) &&
+  return (path_->writes() != DataPath::Writes::kLogged || server_->log().started()) &&
          server_->name() == server;
 }
 
@@ -101,8 +101,8 @@ absl::StatusOr<MutateResponse> DataServer::Mutate(const MutateRequest& request) 
 }
 
 MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits& limits) {
-  if (!server_->serving()) {
-    server_->RequestLock();
+  if (!server_->state().serving()) {
+    server_->state().RequestRenewal();
     return Moved();
   }
   MutateResponse response = All(request.mutations.size(), absl::OkStatus());
@@ -116,7 +116,7 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     statuses[i] = CheckMutation(max_row_size, &mutations[i]);
     if (!statuses[i].ok()) continue;
     const std::string_view row = mutations[i].row;
-    if (tablet == nullptr) tablet = server_->FindTablet(request.table_id, row);
+    if (tablet == nullptr) tablet = server_->tablets().Find(request.table_id, row);
     if (tablet == nullptr || !tablet->rows().Contains(row)) return Moved();
   }
   if (tablet == nullptr) return response;
@@ -141,12 +141,12 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   response.superseded = true;
   if (!IsFor(request.server)) return response;
   const std::shared_ptr<Tablet> tablet =
-      request.reverse ? server_->FindTabletBefore(request.table_id, request.range.end())
-                      : server_->FindTablet(request.table_id, request.range.begin());
+      request.reverse ? server_->tablets().FindBefore(request.table_id, request.range.end())
+                      : server_->tablets().Find(request.table_id, request.range.begin());
   if (tablet == nullptr) return response;
   // Whatever has a number up to the moment's is made visible, or is of a server that was lost.
   if (request.sequence.has_value() && server_->visible() < *request.sequence) {
-    server_->WaitForWrites();
+    server_->writer().WaitForWrites();
   }
   const Pin<TabletVersion> version = tablet->Version();
   ReadSpec spec;

@@ -100,7 +100,7 @@ void WriteController::NoteReason() {
 
 void WriteController::NoteReasonLocked() {
   // Nobody writes to a server that has no log yet.
-  if (events_ == nullptr || !server_->has_log()) return;
+  if (events_ == nullptr || !server_->log().started()) return;
   const StallReason now = reason();
   if (now == notified_) return;
   events_->Push(&EventListener::OnStallChanged, {.time = absl::Now(),
@@ -149,7 +149,7 @@ absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
     }
     const absl::Duration until_first = LetThrough(SteadyTime::Now());
     if (waiter->is_through) break;
-    status = server_->error();
+    status = server_->write_error().status();
     if (status.ok()) status = std::move(stuck);
     if (status.ok()) status = limits.Check("the write, which was held back,");
     if (!status.ok()) {
@@ -261,10 +261,10 @@ uint64_t WriteController::LargestMemtable() const {
   // Where readers keep most of the memory, small memtables are left to grow: to write them out
   // would free next to nothing.
   constexpr uint64_t kWorthwhilePart = 32;
-  if (!server_->error().ok()) return 0;
-  uint64_t largest = server_->WaitingBytes();
+  if (!server_->write_error().status().ok()) return 0;
+  uint64_t largest = server_->rotation().WaitingBytes();
   uint64_t sum = largest;
-  for (const std::shared_ptr<Tablet>& tablet : server_->Tablets()) {
+  for (const std::shared_ptr<Tablet>& tablet : server_->tablets().All()) {
     const Pin<TabletVersion> version = tablet->Version();
     for (const GroupVersion& group : version->groups()) {
       if (group.active->empty()) continue;

@@ -121,7 +121,7 @@ class WriteController final : public MemtableHolder {
   // MemtableHolder.
   bool IsWritingOut() const override { return background_->HasFlushes(); }
   uint64_t LargestMemtable() const override;
-  void WriteOutLargest() override { server_->RotateLargest(); }
+  void WriteOutLargest() override { server_->rotation().RotateLargest(); }
   void OnProgress() override;
 
   // Why a write that comes now would be delayed, and for how long for a thousand bytes as long as

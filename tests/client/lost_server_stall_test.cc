@@ -99,7 +99,7 @@ TEST_P(LostServerStallConcurrencyTest, WritesAcknowledgedByTheTakeoverAreFound) 
 
 TEST_P(LostServerStallConcurrencyTest, WritesThatWereNotAcknowledgedAreNeverSeen) {
   ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
-  server_->Abandon();
+  server_->state().Abandon();
   // The thread that takes over finds the server lost, and does not acknowledge the stalled write.
   // Its own write goes to another server.
   std::thread other([&] {
@@ -146,7 +146,7 @@ TEST_P(LostServerStallConcurrencyTest, TheServerMayRegainItsLockBeforeTheWriteIs
   ASSERT_NO_FATAL_FAILURE(WriteAndStall(10));
   peer_->Expire(server_);
   Fill(table_, 0, 10, "w");
-  const bool came_back = server_->serving();
+  const bool came_back = server_->state().serving();
   std::cout << (came_back ? "it came back\n" : "it was replaced\n");
   const std::string expected = came_back ? "f:q@1=v10" : "";
   EXPECT_EQ(Show(table_->ReadRow(RowOf(10))), expected);

@@ -44,7 +44,7 @@ TEST_F(LostServerTest, TheTabletsOfADeadServerAreServedByOthers) {
   ExpectFilled(table, 0, 60, "w");
   Fill(table, 0, 60, "x");
   ExpectFilled(table, 0, 60, "x");
-  EXPECT_FALSE(dead->serving());
+  EXPECT_FALSE(dead->state().serving());
   peer.ReplaceLostServers();  // the lost servers' files are removed when this returns
   const std::vector<std::string> after = ServerFiles();
   EXPECT_EQ(std::count(after.begin(), after.end(), dead->name()), 0);
@@ -77,10 +77,10 @@ TEST_F(LostServerTest, AServerThatRegainsItsLockContinues) {
   for (int round = 0; round < 20; ++round) {
     TabletServer* const server = peer.Servers()[0];
     peer.Expire(server);
-    EXPECT_FALSE(server->serving());
+    EXPECT_FALSE(server->state().serving());
     Fill(table, 0, 20, Cat("r", round, "-"));
     ExpectFilled(table, 0, 20, Cat("r", round, "-"));
-    kept += server->serving() ? 1 : 0;
+    kept += server->state().serving() ? 1 : 0;
   }
   std::cout << kept << " of 20 times the server regained its lock\n";
   EXPECT_GT(kept, 0);
@@ -125,8 +125,8 @@ TEST_F(LostServerTest, AServerWhoseFileIsFencedEnds) {
   TabletServer* const server = peer.Servers()[0];
   peer.Kill(server);
   peer.ReplaceLostServers();
-  EXPECT_EQ(server->RenewLock(), ServerLock::State::kLost);
-  EXPECT_FALSE(server->serving());
+  EXPECT_EQ(server->state().Renew(), ServerLock::State::kLost);
+  EXPECT_FALSE(server->state().serving());
   ExpectFilled(table, 0, 20, "v");
 }
 

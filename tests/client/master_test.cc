@@ -240,13 +240,13 @@ TEST_F(MasterTest, ServersRefuseAnEarlierMaster) {
   CreateFilled("t");
   const std::shared_ptr<ServerHost> host = DatabasePeer(database_.get()).Hosts().front();
   ASSERT_OK(host->Accept(UINT64_MAX));
-  const std::shared_ptr<Tablet> tablet = host->server()->Tablets().front();
+  const std::shared_ptr<Tablet> tablet = host->server()->tablets().All().front();
   EXPECT_STATUS(kUnavailable, "was replaced by master", host->Unload(1, tablet->id(), {}));
   EXPECT_STATUS(kUnavailable, "was replaced by master",
                 host->Split(1, tablet->table_id(), RowOf(5), {}));
   EXPECT_STATUS(kUnavailable, "was replaced by master", host->Accept(1).status());
   EXPECT_STATUS(kUnavailable, "was replaced by master", host->Drop(1, tablet->table_id()).status());
-  EXPECT_EQ(host->server()->Tablets().size(), 4u);
+  EXPECT_EQ(host->server()->tablets().All().size(), 4u);
 }
 
 TEST_F(MasterTest, OnlyOneMasterExistsAtATime) {

@@ -93,7 +93,7 @@ class MetadataTest : public TabletsFixture {
   }
   // Flushes METADATA's tablets, and so writes to its root tablet.
   absl::Status FlushMetadata() {
-    Peer().ServersOf(ServerRole::kMetadata)[0]->RotateEverything();
+    Peer().ServersOf(ServerRole::kMetadata)[0]->rotation().RotateEverything();
     return database_->WaitUntilQuiet();
   }
 
@@ -152,11 +152,11 @@ TEST_F(MetadataTest, AFlushIsCommittedToEachMetadataTabletSeparately) {
   Table* const table = OpenTable("t");
   Fill(table, 0, kTablets, "x");
   const auto commits = [&] {
-    return Peer().ServersOf(ServerRole::kMetadata)[0]->LogStatistics().records;
+    return Peer().ServersOf(ServerRole::kMetadata)[0]->log().statistics().records;
   };
   const uint64_t before = commits();
   const DatabaseStatistics earlier = database_->Statistics();
-  for (TabletServer* server : Peer().Servers()) server->RotateEverything();
+  for (TabletServer* server : Peer().Servers()) server->rotation().RotateEverything();
   ASSERT_OK(database_->WaitUntilQuiet());
   const DatabaseStatistics now = database_->Statistics();
   EXPECT_GE(now.minor_compactions, earlier.minor_compactions + kTablets);

@@ -203,7 +203,7 @@ class RemoteServerTest : public RemoteFixture {
   uint64_t TableId() {
     uint64_t table_id = 0;
     for (const auto& host : peer_->Hosts()) {
-      for (const auto& tablet : host->server()->Tablets()) table_id = tablet->table_id();
+      for (const auto& tablet : host->server()->tablets().All()) table_id = tablet->table_id();
     }
     return table_id;
   }
@@ -227,7 +227,7 @@ TEST_F(RemoteServerTest, AServerWithoutItsLockRefuses) {
   for (const bool is_replaced : {false, true}) {
     SCOPED_TRACE(is_replaced);
     is_replaced ? peer_->ReplaceLostServers() : peer_->Kill(server);
-    ASSERT_FALSE(server->serving());
+    ASSERT_FALSE(server->state().serving());
     ASSERT_OK_AND_ASSIGN(const MutateResponse again, Mutate(service, name, table_id, 1, mutation));
     EXPECT_EQ(again, first);
     ASSERT_OK_AND_ASSIGN(const ScanResponse scan, Scan(service, name, table_id, RowRange::All()));

@@ -78,7 +78,7 @@ TEST(ReplacementTest, AServerWithMuchDataAndALongLogIsReplacedInSeconds) {
   // Much more than the budget, and then until the log is almost as long as it ever was.
   const size_t enough = 2 * options.memory_budget / kValueSize;
   for (uint64_t longest = 0;;) {
-    const uint64_t log = dead->LogBytes();
+    const uint64_t log = dead->log().LiveBytes();
     longest = std::max(longest, log);
     if (written.size() >= enough && log >= longest / 8 * 7) break;
     const int row = static_cast<int>(random.Below(static_cast<uint64_t>(rows)));
@@ -88,13 +88,13 @@ TEST(ReplacementTest, AServerWithMuchDataAndALongLogIsReplacedInSeconds) {
   }
   std::sort(written.begin(), written.end());
   written.erase(std::unique(written.begin(), written.end()), written.end());
-  const uint64_t log_bytes = dead->LogBytes();
+  const uint64_t log_bytes = dead->log().LiveBytes();
   ASSERT_OK_AND_ASSIGN(const auto files,
                        faulty.ListDirectory(Cat(directory.database(), "/log/", dead->name())));
   const auto segments = static_cast<uint64_t>(std::count_if(
       files.begin(), files.end(), [](const std::string& file) { return file.ends_with(".log"); }));
   uint64_t disk_bytes = 0;
-  for (const auto& tablet : dead->Tablets()) disk_bytes += tablet->DiskBytes();
+  for (const auto& tablet : dead->tablets().All()) disk_bytes += tablet->DiskBytes();
   faulty.CountCalls({{FileCall::kNewRandomAccessFile}, ".log"});
 
   peer.Kill(dead);

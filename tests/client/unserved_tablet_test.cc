@@ -73,7 +73,7 @@ TEST_F(UnservedTabletTest, ATabletThatCannotMoveGoesBackToAServerThatRefusesWrit
   Fill(table, 0, 10);
   const int from = Tablets("t")[0].server;
   AtMasterStep(2, [&] {
-    ServerOf(from)->SetError(absl::UnavailableError("its disk has failed"));
+    ServerOf(from)->write_error().Set(absl::UnavailableError("its disk has failed"));
     faulty_->FailCalls({{FileCall::kLogWrite, FileCall::kLogSync}, "/log/metadata-"},
                        absl::UnavailableError("input/output error"));
   });
@@ -100,7 +100,7 @@ TEST_F(UnservedTabletTest, ATabletThatCannotBeAssignedElsewhereGoesToItsServerIn
   Fill(table, 0, 10);
   const int from = Tablets("t")[0].server;
   AtMasterStep(2, [&] {
-    ServerOf(from)->SetError(absl::UnavailableError("its disk has failed"));
+    ServerOf(from)->write_error().Set(absl::UnavailableError("its disk has failed"));
     faulty_->FailCalls({{FileCall::kLogWrite, FileCall::kLogSync}, "/log/metadata-"},
                        absl::UnavailableError("input/output error"));
     DatabasePeer(database_.get()).KillMaster();
@@ -110,7 +110,11 @@ TEST_F(UnservedTabletTest, ATabletThatCannotBeAssignedElsewhereGoesToItsServerIn
   EXPECT_EQ(ShowTablets("t"), Cat("[,)@", from));
   EXPECT_STATUS(kUnavailable, "its disk has failed",
                 table->Apply(RowMutation("r").Set("f:q", Timestamp(1), "v")));
-  EXPECT_FALSE(DatabasePeer(database_.get()).ServersOf(ServerRole::kMetadata)[0]->error().ok());
+  EXPECT_FALSE(DatabasePeer(database_.get())
+                   .ServersOf(ServerRole::kMetadata)[0]
+                   ->write_error()
+                   .status()
+                   .ok());
   faulty_->ClearFaults();
   ASSERT_OK(database_->Resume());
   Fill(table, 0, 10, "w");
@@ -191,7 +195,7 @@ class ChangesBesideAFailedServerTest : public UnservedTabletTest {
       Fill(table, 0, 30);
       ASSERT_OK(database_->Flush("t"));
       const std::vector<TabletInfo> tablets = Tablets("t");
-      ServerOf(tablets[2].server)->SetError(absl::UnavailableError("its disk has failed"));
+      ServerOf(tablets[2].server)->write_error().Set(absl::UnavailableError("its disk has failed"));
       Fill(table, 0, 20);
       faulty_->CountCalls();
       faulty_->FailCall(call, absl::UnavailableError("input/output error"), repeat);

@@ -159,7 +159,7 @@ class WaysDatabase {
     }
     Check(other_->Apply(RowMutation("z").Set("f:", "")), "Apply");
     for (TabletServer* server : DatabasePeer(database_.get()).Servers()) {
-      for (const std::shared_ptr<Tablet>& tablet : server->Tablets()) {
+      for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
         if (tablet->Layout()->name == kOther) other_log_ = Cat("/log/", server->name(), "/");
       }
     }

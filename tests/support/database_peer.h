@@ -32,13 +32,13 @@ class DatabasePeer {
   std::vector<TabletServer*> Servers() const {
     std::vector<TabletServer*> servers;
     for (TabletServer* server : ServersEver()) {
-      if (server->has_log() && server->serving()) servers.push_back(server);
+      if (server->log().started() && server->state().serving()) servers.push_back(server);
     }
     return servers;
   }
   // Simulates the death of the process of the server.
   void Kill(TabletServer* server) {
-    server->Abandon();
+    server->state().Abandon();
     impl_->environment()->background.Wake();
   }
   // Ends the lease of the server, which may acquire its lock again or be replaced.
@@ -68,7 +68,7 @@ class DatabasePeer {
     std::vector<TabletServer*> servers;
     for (const auto& host : impl_->cluster->servers()->OfRole(role)) {
       TabletServer* const server = host->server();
-      if (server->has_log() && server->serving()) servers.push_back(server);
+      if (server->log().started() && server->state().serving()) servers.push_back(server);
     }
     return servers;
   }
@@ -87,7 +87,7 @@ class DatabasePeer {
   std::vector<std::string> MetadataTablets() const {
     std::vector<std::string> rows;
     for (TabletServer* server : ServersOf(ServerRole::kMetadata)) {
-      for (const auto& tablet : server->Tablets()) rows.push_back(tablet->rows().begin());
+      for (const auto& tablet : server->tablets().All()) rows.push_back(tablet->rows().begin());
     }
     return rows;
   }
@@ -110,14 +110,14 @@ class DatabasePeer {
       TabletServer* server;
       std::shared_ptr<Tablet> tablet;
       bool now() const {
-        return server->serving() && !tablet->stopped() && !tablet->superseded() &&
+        return server->state().serving() && !tablet->stopped() && !tablet->superseded() &&
                !tablet->removed();
       }
     };
     std::vector<Served> all;
     for (const ServerRole role : kServerRoles) {
       for (const auto& host : impl_->cluster->servers()->OfRoleEver(role)) {
-        for (std::shared_ptr<Tablet>& tablet : host->server()->Tablets()) {
+        for (std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
           all.push_back({host->server(), std::move(tablet)});
         }
       }

@@ -24,7 +24,7 @@ class TabletServerTest : public ServerFixture {
  protected:
   void SetUp() override {
     ASSERT_NO_FATAL_FAILURE(AddTablet());
-    ASSERT_OK(server_->StartLog("server-1", "/log"));
+    ASSERT_OK(server_->Start("server-1", "/log"));
   }
   static void AwaitFlushed(const Tablet& tablet) {
     for (int i = 0; i < 20000 && tablet.HasImmutable(0); ++i) absl::SleepFor(absl::Milliseconds(1));
@@ -62,7 +62,7 @@ TEST_F(TabletServerTest, AWriteIsAcknowledgedOnlyIfItWasAppliedWhateverErrorsCom
   std::atomic<bool> done{false};
   std::thread errors([&] {
     while (!done) {
-      server_->SetError(absl::UnavailableError("for a moment"));
+      server_->write_error().Set(absl::UnavailableError("for a moment"));
       server_->BeginResume();
       EXPECT_OK(background_.FlushNow(server_.get()));
       EXPECT_OK(server_->FinishResume());
@@ -78,12 +78,12 @@ TEST_F(TabletServerTest, AWriteIsAcknowledgedOnlyIfItWasAppliedWhateverErrorsCom
   done = true;
   errors.join();
   EXPECT_GT(acknowledged, 0u);
-  EXPECT_EQ(server_->rows_written(), acknowledged);
+  EXPECT_EQ(server_->writer().rows_written(), acknowledged);
 }
 
 TEST_F(TabletServerTest, ABatchThatTheLogHasNoRoomForLeavesNothingAndStopsNobody) {
   ASSERT_OK(Write("before"));
-  ASSERT_OK(server_->MaintainLog());
+  ASSERT_OK(server_->log().Maintain());
   file_system_.set_max_total_bytes(file_system_.total_bytes() + 1000);
   std::string large, small;
   AppendOperation(&large, {.family = "f", .qualifier = "q", .value = std::string(100 << 10, 'v')});
@@ -91,19 +91,19 @@ TEST_F(TabletServerTest, ABatchThatTheLogHasNoRoomForLeavesNothingAndStopsNobody
   EXPECT_STATUS(kResourceExhausted, "no room in the log of server server-1",
                 Apply(kTableId, {{"a", small}, {"b", large}}));
   EXPECT_OK(Apply(kTableId, {{"c", small}, {"d", small}}));
-  EXPECT_OK(server_->error());
-  EXPECT_EQ(server_->rows_written(), 3u);
+  EXPECT_OK(server_->write_error().status());
+  EXPECT_EQ(server_->writer().rows_written(), 3u);
   file_system_.set_max_total_bytes(InMemoryFileSystem::kUnlimited);
   EXPECT_OK(Apply(kTableId, {{"a", small}, {"b", large}}));
-  EXPECT_EQ(server_->rows_written(), 5u);
+  EXPECT_EQ(server_->writer().rows_written(), 5u);
 }
 
 TEST_F(TabletServerTest, TheLogIsSyncedOnlyForOlderMutationsThatAreStillNeeded) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   const auto flush = [&](Tablet* tablet) {
-    server_->RotateAll(tablet);
+    server_->rotation().RotateAll(tablet);
     EXPECT_OK(background_.FlushNow(server_.get()));
-    return server_->LogStatistics().syncs;
+    return server_->log().statistics().syncs;
   };
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
@@ -126,18 +126,18 @@ TEST_F(TabletServerTest, WhatIsFrozenTogetherIsWrittenOutWithoutASyncOfTheLog) {
   }
   EXPECT_GT(tablet_->Version()->groups()[0].runs.front().files.size(), 1u);
   EXPECT_GT(other->FlushedThrough(0), 0u);
-  EXPECT_EQ(server_->LogStatistics().syncs, 0u);
+  EXPECT_EQ(server_->log().statistics().syncs, 0u);
 }
 
 TEST_F(TabletServerTest, WhatIsWrittenAfterTheMomentNeedsNoSync) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_EQ(server_->LogStatistics().syncs, 0u);
+  EXPECT_EQ(server_->log().statistics().syncs, 0u);
   EXPECT_EQ(tablet_->FlushedThrough(0), 1u);
   EXPECT_EQ(other->FlushedThrough(0), 2u);
 }
@@ -147,12 +147,12 @@ TEST_F(TabletServerTest, WhatIsWrittenAfterTheMomentNeedsNoSync) {
 TEST_F(TabletServerTest, WhatWasFrozenAtDifferentMomentsNeedsASync) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
-  server_->RotateAll(tablet_.get());
+  server_->rotation().RotateAll(tablet_.get());
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->RotateAll(other.get());
+  server_->rotation().RotateAll(other.get());
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_EQ(server_->LogStatistics().syncs, 1u);
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);
 }
 
 TEST_F(TabletServerTest, OfManyTabletsOnlyTheFullMemtableIsFrozen) {
@@ -169,15 +169,15 @@ TEST_F(TabletServerTest, OfManyTabletsOnlyTheFullMemtableIsFrozen) {
   EXPECT_TRUE(tablet_->HasImmutable(0));
   for (const std::shared_ptr<Tablet>& other : others) EXPECT_FALSE(other->HasImmutable(0));
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_EQ(server_->LogStatistics().syncs, 1u);
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);
 }
 
 TEST_F(TabletServerTest, ATabletThatIsRemovedMeanwhileIsLeftOut) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->RotateEverything();
-  MinorCompaction compaction(server_->environment(), server_->MemtablesToFlush());
+  server_->rotation().RotateEverything();
+  MinorCompaction compaction(server_->environment(), server_->rotation().MemtablesToFlush());
   server_->RemoveTablet(other->id());
   ASSERT_OK(compaction.Run());
   EXPECT_OK(compaction.parts()[0].status);
@@ -190,14 +190,14 @@ TEST_F(TabletServerTest, AFileThatCannotBeWrittenLeavesNothingOfTheOthers) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   faulty_.FailCalls({{FileCall::kNewWritableFile}, "/2.sst"}, absl::UnavailableError("no file"));
   EXPECT_STATUS(kUnavailable, "no file", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
   EXPECT_TRUE(tablet_->HasImmutable(0));
   faulty_.ClearFaults();
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_FALSE(server_->HasImmutable());
+  EXPECT_FALSE(server_->rotation().HasImmutable());
 }
 
 TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherIsCommittedOneByOneAfterASync) {
@@ -205,12 +205,12 @@ TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherIsCommittedOneByOneAfter
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   AFewAtATime store(&root_, 1);
   server_->mutable_environment()->store = &store;
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(store.commits, 2);
-  EXPECT_EQ(server_->LogStatistics().syncs, 1u);  // nothing else is left when the second comes
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);  // nothing else is left when the second comes
 }
 
 TEST_F(TabletServerTest, WhatMetadataTakesInPartsNeedsTheLogSyncedOnce) {
@@ -218,14 +218,14 @@ TEST_F(TabletServerTest, WhatMetadataTakesInPartsNeedsTheLogSyncedOnce) {
   for (int round = 0; round < 2; ++round) {
     for (uint64_t id = kTableId; id < kOtherTableId + 4; ++id) ASSERT_OK(Write("row", "v", id));
   }
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   AFewAtATime store(&root_, 2);
   store.meanwhile = [&] { ASSERT_OK(Write("row")); };  // which nobody needs in the log
   server_->mutable_environment()->store = &store;
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_FALSE(server_->HasImmutable());
+  EXPECT_FALSE(server_->rotation().HasImmutable());
   EXPECT_EQ(store.commits, 3);
-  EXPECT_EQ(server_->LogStatistics().syncs, 1u);
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);
 }
 
 TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherAnyMoreIsCommittedInParts) {
@@ -233,22 +233,22 @@ TEST_F(TabletServerTest, WhatMetadataDoesNotTakeTogetherAnyMoreIsCommittedInPart
   for (int round = 0; round < 2; ++round) {
     for (uint64_t id = kTableId; id < kOtherTableId + 4; ++id) ASSERT_OK(Write("row", "v", id));
   }
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   AFewAtATime store(&root_, 100);
   store.most_by_now = 2;
   server_->mutable_environment()->store = &store;
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_FALSE(server_->HasImmutable());
+  EXPECT_FALSE(server_->rotation().HasImmutable());
   // 5, 3 and 2 of the five; 3 and 2 of the other three; the last one.
   EXPECT_EQ(store.commits, 6);
-  EXPECT_EQ(server_->LogStatistics().syncs, 1u);
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);
 }
 
 TEST_F(TabletServerTest, ADirectoryThatCannotBeSyncedLeavesNothing) {
   AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   faulty_.FailCalls({{FileCall::kSyncDirectory}, {}}, absl::UnavailableError("no directory"));
   EXPECT_STATUS(kUnavailable, "no directory", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
@@ -256,14 +256,14 @@ TEST_F(TabletServerTest, ADirectoryThatCannotBeSyncedLeavesNothing) {
   EXPECT_TRUE(tablet_->HasImmutable(0));
   faulty_.ClearFaults();
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_FALSE(server_->HasImmutable());
+  EXPECT_FALSE(server_->rotation().HasImmutable());
 }
 
 TEST_F(TabletServerTest, OfAFlushThatFailsOnlyWhatWasBegunIsCounted) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   faulty_.FailCalls({{FileCall::kNewWritableFile}, {}}, absl::UnavailableError("no file"));
   EXPECT_STATUS(kUnavailable, "no file", background_.FlushNow(server_.get()));
   EXPECT_EQ(server_->Statistics().minor.failed, 1u);
@@ -280,8 +280,8 @@ TEST_F(TabletServerTest, OfManyTabletsTheLargestHalfIsFrozenWhenMemoryIsShort) {
     others.push_back(AddOtherTablet(id));
     ASSERT_OK(Write("row", std::string(id % 2 == 0 ? 20000 : 10, 'v'), id));
   }
-  server_->RotateLargest();
-  const size_t immutable = server_->MemtablesToFlush().size();
+  server_->rotation().RotateLargest();
+  const size_t immutable = server_->rotation().MemtablesToFlush().size();
   EXPECT_GE(immutable, 10u);
   EXPECT_LE(immutable, 20u);
   for (size_t i = 1; i < others.size(); i += 2) EXPECT_FALSE(others[i]->HasImmutable(0)) << i;
@@ -292,7 +292,7 @@ TEST_F(TabletServerTest, OneByOneACommitThatFailsLeavesTheFilesThatMetadataMayKn
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   AFewAtATime store(&root_, 1);
   store.status = absl::UnavailableError("no METADATA");
   server_->mutable_environment()->store = &store;
@@ -304,7 +304,7 @@ TEST_F(TabletServerTest, OneByOneACommitThatFailsLeavesTheFilesThatMetadataMayKn
 
 TEST_F(TabletServerTest, WhatMetadataHasCertainlyNotTakenIsRemovedAndWrittenOutAgain) {
   ASSERT_OK(Write("row"));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   AFewAtATime store(&root_, 1);
   store.status = absl::ResourceExhaustedError("no room in METADATA's log");
   store.is_in_doubt = false;
@@ -316,20 +316,21 @@ TEST_F(TabletServerTest, WhatMetadataHasCertainlyNotTakenIsRemovedAndWrittenOutA
   store.status = absl::OkStatus();
   EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
   AwaitFlushed(*tablet_);
-  EXPECT_OK(server_->error());
+  EXPECT_OK(server_->write_error().status());
   background_.Stop();
   EXPECT_FALSE(background_.IsFlushFailing(server_.get()));
 }
 
 TEST_F(TabletServerTest, AFlushThatMetadataMayHaveTakenStopsWritesUntilResume) {
   ASSERT_OK(Write("row"));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   AFewAtATime store(&root_, 1);
   store.status = absl::UnavailableError("no METADATA");
   server_->mutable_environment()->store = &store;
   EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
-  for (int i = 0; i < 20000 && server_->error().ok(); ++i) absl::SleepFor(absl::Milliseconds(1));
-  EXPECT_STATUS(kUnavailable, "no METADATA", server_->error());
+  for (int i = 0; i < 20000 && server_->write_error().status().ok(); ++i)
+    absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_STATUS(kUnavailable, "no METADATA", server_->write_error().status());
   EXPECT_STATUS(kUnavailable, "no METADATA", Write("row"));
   EXPECT_EQ(store.commits, 1);  // it is not tried again
   store.status = absl::OkStatus();
@@ -348,7 +349,7 @@ TEST_F(TabletServerTest, AHalfHasTheFrozenMemtablesWithRowsOfIts) {
       {"a", "c"}, {"m"}, {"l", "n"}, {"x"}, {"b"}};
   for (const std::vector<std::string>& rows : memtables) {
     for (const std::string& row : rows) ASSERT_OK(Write(row));
-    server_->RotateAll(tablet_.get());
+    server_->rotation().RotateAll(tablet_.get());
   }
   Tablet::Halves halves;
   server_->SplitTablet(tablet_, "m", [&](const Tablet::Halves& made) { halves = made; });
@@ -376,8 +377,8 @@ class SplitTest : public TabletServerTest {
     ASSERT_OK(Write("row", "v", kOtherTableId));
     server_->SplitTablet(tablet_, "m", [&](const Tablet::Halves& made) { halves_ = made; });
     EXPECT_EQ(ShowImmutable(), "1 1 0");
-    EXPECT_FALSE(server_->HasImmutable());
-    EXPECT_GT(server_->WaitingBytes(), 0u);
+    EXPECT_FALSE(server_->rotation().HasImmutable());
+    EXPECT_GT(server_->rotation().WaitingBytes(), 0u);
   }
   // How many memtables are rotated of the halves and of the other tablet.
   std::string ShowImmutable() const {
@@ -388,12 +389,12 @@ class SplitTest : public TabletServerTest {
                immutable_of(other_));
   }
   void ExpectWrittenOut(uint64_t syncs) {
-    EXPECT_TRUE(server_->HasImmutable());
-    EXPECT_EQ(server_->WaitingBytes(), 0u);
+    EXPECT_TRUE(server_->rotation().HasImmutable());
+    EXPECT_EQ(server_->rotation().WaitingBytes(), 0u);
     ASSERT_OK(background_.FlushNow(server_.get()));
     EXPECT_EQ(ShowImmutable(), "0 0 0");
-    EXPECT_FALSE(server_->HasImmutable());
-    EXPECT_EQ(server_->LogStatistics().syncs, syncs);
+    EXPECT_FALSE(server_->rotation().HasImmutable());
+    EXPECT_EQ(server_->log().statistics().syncs, syncs);
     for (const std::shared_ptr<Tablet>& half : {halves_.left, halves_.right}) {
       EXPECT_EQ(half->Version()->groups()[0].runs.size(), 1u);
       EXPECT_GE(half->FlushedThrough(0), 3u);
@@ -407,7 +408,7 @@ class SplitTest : public TabletServerTest {
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWithTheNextFullMemtable) {
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(ShowImmutable(), "1 1 0");
-  for (int i = 0; i < 200 && !server_->HasImmutable(); ++i) {
+  for (int i = 0; i < 200 && !server_->rotation().HasImmutable(); ++i) {
     ASSERT_OK(Write("b", std::string(10000, 'v')));
   }
   EXPECT_EQ(ShowImmutable(), "2 1 1");
@@ -426,48 +427,48 @@ TEST_F(SplitTest, WhatItHasFrozenCountsForTheSizeOfAMemtable) {
   };
   write(kTableId, 60);
   server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
-  EXPECT_FALSE(server_->HasImmutable());
+  EXPECT_FALSE(server_->rotation().HasImmutable());
   write(kOtherTableId, 15);
-  EXPECT_FALSE(server_->HasImmutable());
+  EXPECT_FALSE(server_->rotation().HasImmutable());
   write(kOtherTableId, 40);
   ExpectWrittenOut(0);
 }
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenMemoryIsShort) {
-  server_->RotateAll(other_.get());
+  server_->rotation().RotateAll(other_.get());
   ASSERT_OK(background_.FlushNow(server_.get()));
   ASSERT_OK(Write("c"));
   server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
   EXPECT_EQ(ShowImmutable(), "0 1 0");  // and nothing is active
-  server_->RotateLargest();
-  EXPECT_TRUE(server_->HasImmutable());
+  server_->rotation().RotateLargest();
+  EXPECT_TRUE(server_->rotation().HasImmutable());
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(ShowImmutable(), "0 0 0");
 }
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenTheLogIsTooLong) {
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   ASSERT_OK(background_.FlushNow(server_.get()));
-  ASSERT_OK(server_->MaintainLog());
+  ASSERT_OK(server_->log().Maintain());
   for (int i = 0; i < 70; ++i) ASSERT_OK(Write("c", std::string(10000, 'v')));
   server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
   // Several tablets, so that none is full, and in the younger half of the log.
   for (uint64_t id = kOtherTableId + 1; id < kOtherTableId + 4; ++id) AddOtherTablet(id);
-  for (int i = 0; i < 45 && !server_->HasImmutable(); ++i) {
+  for (int i = 0; i < 45 && !server_->rotation().HasImmutable(); ++i) {
     ASSERT_OK(Write("row", std::string(10000, 'v'), kOtherTableId + 1 + i % 3));
   }
-  EXPECT_TRUE(server_->HasImmutable());
+  EXPECT_TRUE(server_->rotation().HasImmutable());
   EXPECT_EQ(ShowImmutable(), "0 1 0");
-  EXPECT_EQ(server_->MemtablesToFlush().size(), 4u);
+  EXPECT_EQ(server_->rotation().MemtablesToFlush().size(), 4u);
 }
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWithWhateverIsAskedFor) {
-  server_->RotateAll(other_.get());
+  server_->rotation().RotateAll(other_.get());
   ExpectWrittenOut(0);
 }
 
 TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWhenAHalfIsAskedFor) {
-  server_->RotateAll(halves_.left.get());
+  server_->rotation().RotateAll(halves_.left.get());
   ExpectWrittenOut(1);  // for the other tablet's
 }
 
@@ -480,51 +481,51 @@ TEST_F(SplitTest, WhatItHasFrozenIsWrittenOutWithATabletThatComes) {
 // If what the split has rotated were due, too, it could be written out only after a sync of the
 // log, for the sake of what came before it and is still active.
 TEST_F(SplitTest, OfATabletThatWasDueOnlyWhatWasDueIsDue) {
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   ASSERT_OK(Write("a"));
   ASSERT_OK(Write("x"));
   server_->SplitTablet(halves_.right, "y", [&](const Tablet::Halves& made) { halves_ = made; });
-  EXPECT_TRUE(server_->HasImmutable());
-  EXPECT_GT(server_->WaitingBytes(), 0u);
-  const uint64_t syncs = server_->LogStatistics().syncs;
+  EXPECT_TRUE(server_->rotation().HasImmutable());
+  EXPECT_GT(server_->rotation().WaitingBytes(), 0u);
+  const uint64_t syncs = server_->log().statistics().syncs;
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(ShowImmutable(), "1 0 0");
-  EXPECT_FALSE(server_->HasImmutable());
-  EXPECT_EQ(server_->LogStatistics().syncs, syncs);
-  server_->RotateEverything();
-  EXPECT_EQ(server_->WaitingBytes(), 0u);
+  EXPECT_FALSE(server_->rotation().HasImmutable());
+  EXPECT_EQ(server_->log().statistics().syncs, syncs);
+  server_->rotation().RotateEverything();
+  EXPECT_EQ(server_->rotation().WaitingBytes(), 0u);
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(ShowImmutable(), "0 0 0");
-  EXPECT_EQ(server_->LogStatistics().syncs, syncs);
+  EXPECT_EQ(server_->log().statistics().syncs, syncs);
 }
 
 TEST_F(SplitTest, AHalfThatIsRemovedDoesNotWaitAnyMore) {
   server_->RemoveTablet(halves_.left->id());
-  EXPECT_GT(server_->WaitingBytes(), 0u);
+  EXPECT_GT(server_->rotation().WaitingBytes(), 0u);
   server_->ForgetTablet(*halves_.right);
-  EXPECT_EQ(server_->WaitingBytes(), 0u);
-  server_->RotateEverything();
-  EXPECT_EQ(server_->MemtablesToFlush().size(), 1u);
+  EXPECT_EQ(server_->rotation().WaitingBytes(), 0u);
+  server_->rotation().RotateEverything();
+  EXPECT_EQ(server_->rotation().MemtablesToFlush().size(), 1u);
 }
 
 TEST_F(SplitTest, ATabletThatWasSplitTakesNobodysPlace) {
-  server_->RotateAll(halves_.right.get());
-  server_->RotateAll(tablet_.get());  // which had its id
+  server_->rotation().RotateAll(halves_.right.get());
+  server_->rotation().RotateAll(tablet_.get());  // which had its id
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(ShowImmutable(), "0 0 0");
 }
 
 TEST_F(TabletServerTest, AServerThatHasEndedDoesNotResume) {
   ASSERT_OK(Write("row"));
-  server_->SetError(absl::InternalError("a fault"));
-  server_->MarkEnded();
+  server_->write_error().Set(absl::InternalError("a fault"));
+  server_->state().MarkEnded();
   const SequenceNumber visible = server_->visible();
   server_->AdvanceVisible(visible + 10);
   EXPECT_EQ(server_->visible(), visible);
   server_->BeginResume();
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_STATUS(kUnavailable, "has lost its lock", server_->FinishResume());
-  EXPECT_STATUS(kInternal, "a fault", server_->error());
+  EXPECT_STATUS(kInternal, "a fault", server_->write_error().status());
 }
 
 TEST_F(TabletServerTest, WhoeverHasClaimedATabletIsWaitedFor) {
@@ -549,13 +550,13 @@ TEST_F(TabletServerTest, AFlushWaitsALittleForAClaimedTablet) {
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(background_.ClaimTablet(other.get(), {}));
   EXPECT_OK(background_.Start({server_.get()}, 0, nullptr));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   absl::SleepFor(absl::Milliseconds(20));
   EXPECT_TRUE(tablet_->HasImmutable(0));
   background_.ReleaseTablet(other.get());
   AwaitFlushed(*tablet_);
   AwaitFlushed(*other);
-  EXPECT_EQ(server_->LogStatistics().syncs, 0u);
+  EXPECT_EQ(server_->log().statistics().syncs, 0u);
 }
 
 // However often another one's memtables are written out meanwhile.
@@ -564,19 +565,19 @@ TEST_F(TabletServerTest, AFlushDoesNotWaitLongForAClaimedTablet) {
   ASSERT_OK(Write("row"));
   ASSERT_OK(Write("row", "v", kOtherTableId));
   const std::unique_ptr<TabletServer> busy = MakeServer();
-  ASSERT_OK(busy->StartLog("server-2", "/log2"));
+  ASSERT_OK(busy->Start("server-2", "/log2"));
   ASSERT_OK_AND_ASSIGN(const std::shared_ptr<Tablet> busy_tablet,
                        Tablet::Open(busy->environment(), tablet_->Layout(), {}));
   busy->AddTablet(busy_tablet);
   ASSERT_OK(background_.ClaimTablet(claimed.get(), {}));
   EXPECT_OK(background_.Start({busy.get(), server_.get()}, 0, nullptr));
-  server_->RotateEverything();
+  server_->rotation().RotateEverything();
   const SteadyTime start = SteadyTime::Now();
   std::string operations;
   AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = "v"});
   while (tablet_->HasImmutable(0) && SteadyTime::Now() < start + absl::Seconds(20)) {
-    busy->ApplyInMemory(busy_tablet.get(), {"row", operations});
-    busy->RotateEverything();
+    busy->writer().ApplyInMemory(busy_tablet.get(), {"row", operations});
+    busy->rotation().RotateEverything();
     absl::SleepFor(absl::Milliseconds(5));
   }
   EXPECT_FALSE(tablet_->HasImmutable(0));
@@ -594,9 +595,9 @@ TEST_F(TabletServerTest, ABatchIsAppliedWholeOrNotAtAll) {
   };
   EXPECT_STATUS(kNotFound, "\"g\"", apply({{"a", good}, {"b", bad}}));
   EXPECT_TRUE(tablet_->Version()->groups()[0].active->empty());
-  const uint64_t records = server_->LogStatistics().records;
+  const uint64_t records = server_->log().statistics().records;
   ASSERT_OK(apply({{"a", good}, {"b", good}, {"c", good}}));
-  EXPECT_EQ(server_->LogStatistics().records, records + 1);
+  EXPECT_EQ(server_->log().statistics().records, records + 1);
   EXPECT_EQ(tablet_->Version()->groups()[0].active->entries(), 3u);
   EXPECT_EQ(tablet_->Version()->groups()[0].active->first_sequence() + 2, server_->visible());
   Tablet::Halves halves;
@@ -608,7 +609,7 @@ TEST_F(TabletServerTest, ASyncThatFailsLeavesNothingOfWhatWasWrittenOut) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(Write("row"));
-  server_->RotateAll(tablet_.get());
+  server_->rotation().RotateAll(tablet_.get());
   faulty_.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("no sync"));
   EXPECT_STATUS(kUnavailable, "no sync", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
@@ -616,7 +617,7 @@ TEST_F(TabletServerTest, ASyncThatFailsLeavesNothingOfWhatWasWrittenOut) {
 
 TEST_F(TabletServerTest, AnSSTableThatCannotBeOpenedIsRemoved) {
   ASSERT_OK(Write("row"));
-  server_->RotateAll(tablet_.get());
+  server_->rotation().RotateAll(tablet_.get());
   faulty_.FailCalls({{FileCall::kNewRandomAccessFile}, {}}, absl::UnavailableError("no open"));
   EXPECT_STATUS(kUnavailable, "no open", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
@@ -630,27 +631,27 @@ TEST_F(TabletServerTest, SegmentsThatReadersKeepDoNotFreezeMemtables) {
   for (int i = 0; i < 30; ++i) {
     for (int j = 0; j < 6; ++j) ASSERT_OK(Write(absl::StrCat("row", j), std::string(10000, 'v')));
     kept.push_back(tablet_->Version());
-    server_->RotateAll(tablet_.get());
+    server_->rotation().RotateAll(tablet_.get());
     ASSERT_OK(background_.FlushNow(server_.get()));
   }
-  ASSERT_GT(server_->LogBytes(), uint64_t{1} << 20);
+  ASSERT_GT(server_->log().LiveBytes(), uint64_t{1} << 20);
   for (int i = 0; i < 20; ++i) {
     ASSERT_OK(Write("row", std::string(10000, 'v')));
-    ASSERT_FALSE(server_->HasImmutable()) << i;
+    ASSERT_FALSE(server_->rotation().HasImmutable()) << i;
   }
 }
 
 TEST_F(TabletServerTest, ALogThatIsTooLongFreezesWhatNeedsItsBeginning) {
   ASSERT_OK(Write("row", "old"));
   // Memtables of other tablets would not be full either.
-  for (int i = 0; i < 90 && !server_->HasImmutable(); ++i) {
+  for (int i = 0; i < 90 && !server_->rotation().HasImmutable(); ++i) {
     ASSERT_OK(Write("row", std::string(10000, 'v')));
   }
-  ASSERT_FALSE(server_->HasImmutable());
-  for (int i = 0; i < 30 && !server_->HasImmutable(); ++i) {
+  ASSERT_FALSE(server_->rotation().HasImmutable());
+  for (int i = 0; i < 30 && !server_->rotation().HasImmutable(); ++i) {
     ASSERT_OK(Write("row", std::string(10000, 'v')));
   }
-  EXPECT_TRUE(server_->HasImmutable());
+  EXPECT_TRUE(server_->rotation().HasImmutable());
 }
 
 }  // namespace

@@ -286,10 +286,10 @@ class FlushingControllerTest : public ServerFixture {
   // A tablet with something to write out, which nobody does as long as background_ is not started.
   void AddRotatedTablet() {
     ASSERT_NO_FATAL_FAILURE(AddTablet());
-    ASSERT_OK(server_->StartLog("server-1", "/log"));
+    ASSERT_OK(server_->Start("server-1", "/log"));
     ASSERT_OK(Write("row"));
-    server_->RotateAll(tablet_.get());
-    ASSERT_TRUE(server_->HasImmutable());
+    server_->rotation().RotateAll(tablet_.get());
+    ASSERT_TRUE(server_->rotation().HasImmutable());
   }
   absl::Status Admit(absl::Duration time) {
     Admission admission;
@@ -331,7 +331,7 @@ TEST_F(FlushingControllerTest, AServerWithAnErrorLetsNobodyWait) {
         [&] { EXPECT_STATUS(kUnavailable, "the disk is gone", Admit(absl::Seconds(60))); });
   }
   while (controller_.waiting() < 4) absl::SleepFor(absl::Milliseconds(1));
-  server_->SetError(absl::UnavailableError("the disk is gone"));
+  server_->write_error().Set(absl::UnavailableError("the disk is gone"));
   for (std::thread& writer : writers) writer.join();
   background_.Stop();
   BudgetAccess::RemoveHolder(*budget_, &flushes);

@@ -1,0 +1,18 @@
+// The check of an encoded mutation against a table's schema. Any thread.
+#ifndef BIGTABLE_TABLET_MUTATION_CHECK_H_
+#define BIGTABLE_TABLET_MUTATION_CHECK_H_
+
+#include "absl/status/status.h"
+
+#include "tablet/mutation_format.h"
+#include "tablet/table_layout.h"
+
+namespace bigtable {
+
+// NotFound: the mutation names a family that the table does not have; the message lists those that
+// it has. InvalidArgument: the mutation is not well formed, or empty.
+absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mutation);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLET_MUTATION_CHECK_H_

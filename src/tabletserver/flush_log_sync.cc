@@ -1,0 +1,68 @@
+#include "tabletserver/flush_log_sync.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace bigtable {
+
+// After a failure of the log, memtables are flushed although it cannot be synced: this is how their
+// contents become durable again.
+absl::StatusOr<SequenceNumber> FlushLogSync::SyncFor(absl::Span<const ImmutableMemtables> flushed) {
+  if (log_->started() && IsNeeded(flushed)) {
+    // The server may end meanwhile, and its log be dropped.
+    const std::shared_ptr<CommitLog> log = log_->Get();
+    if (log == nullptr) {
+      return absl::UnavailableError(Cat("server ", environment_->server, " has no log any more"));
+    }
+    const SequenceNumber last = log->last_sequence();
+    const absl::Status status = log->Sync();
+    if (!status.ok() && !error_->resuming()) {
+      error_->Set(status);  // what the log holds is not known
+      return status;
+    }
+    if (status.ok()) {
+      MutexLock lock(&mutex_);
+      synced_through_ = std::max(synced_through_, last);
+    }
+  }
+  MutexLock lock(&mutex_);
+  return synced_through_;
+}
+
+bool FlushLogSync::IsNeeded(absl::Span<const ImmutableMemtables> flushed) const {
+  SequenceNumber last = 0;
+  // The halves of a split tablet share memtables. Such a memtable counts once for each half.
+  std::set<std::pair<const Tablet*, const Memtable*>> these;
+  for (const ImmutableMemtables& immutable : flushed) {
+    last = std::max(last, immutable.memtables.front()->last_sequence());
+    for (const Ref<Memtable>& memtable : immutable.memtables) {
+      these.emplace(immutable.tablet.get(), memtable.get());
+    }
+  }
+  {
+    // Memtables that were rotated together but are too many for one flush are flushed in parts. The
+    // first part has made durable what the others need.
+    MutexLock lock(&mutex_);
+    if (last <= synced_through_) return false;
+  }
+  for (const std::shared_ptr<Tablet>& tablet : tablets_->All()) {
+    const auto needs = [&](const Ref<Memtable>& memtable) {
+      return memtable->first_sequence() != 0 && memtable->first_sequence() <= last &&
+             !these.contains({tablet.get(), memtable.get()});
+    };
+    const Pin<TabletVersion> version = tablet->Version();
+    for (const GroupVersion& group : version->groups()) {
+      if (needs(group.active) ||
+          std::any_of(group.immutable.begin(), group.immutable.end(), needs)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace bigtable

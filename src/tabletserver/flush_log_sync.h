@@ -1,0 +1,55 @@
+// The sync of a server's log that a flush may need (TabletEnvironment::sync_log).
+//
+// A flush makes its memtables durable. If a memtable that is not part of the flush has an older
+// mutation, that mutation must be durable first: recovered writes are a prefix of their order. So
+// the log is synced then, and only then. What was rotated at the same sequence number is flushed
+// together, and needs no sync.
+//
+// Thread-safe. The lock is held briefly, and no other lock is taken under it.
+#ifndef BIGTABLE_TABLETSERVER_FLUSH_LOG_SYNC_H_
+#define BIGTABLE_TABLETSERVER_FLUSH_LOG_SYNC_H_
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+#include "base/mutex.h"
+#include "base/sequence.h"
+#include "tablet/immutable_memtables.h"
+#include "tablet/tablet_environment.h"
+#include "tabletserver/server_log.h"
+#include "tabletserver/server_tablets.h"
+#include "tabletserver/write_error.h"
+
+namespace bigtable {
+
+class FlushLogSync {
+ public:
+  // All outlive this.
+  FlushLogSync(const TabletEnvironment* environment, const ServerTablets* tablets,
+               const ServerLog* log, WriteError* error)
+      : environment_(environment), tablets_(tablets), log_(log), error_(error) {}
+  FlushLogSync(const FlushLogSync&) = delete;
+  FlushLogSync& operator=(const FlushLogSync&) = delete;
+
+  // To be called before the flush of these memtables is committed. Returns the last sequence number
+  // up to which flushes have made the log durable.
+  absl::StatusOr<SequenceNumber> SyncFor(absl::Span<const ImmutableMemtables> flushed);
+
+ private:
+  // Whether other memtables have mutations that are older than the last one of these, and that may
+  // not be durable.
+  bool IsNeeded(absl::Span<const ImmutableMemtables> flushed) const;
+
+  const TabletEnvironment* const environment_;
+  const ServerTablets* const tablets_;
+  const ServerLog* const log_;
+  WriteError* const error_;
+
+  mutable Mutex mutex_;
+  SequenceNumber synced_through_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLETSERVER_FLUSH_LOG_SYNC_H_

@@ -1,0 +1,138 @@
+#include "tabletserver/server_log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+
+namespace bigtable {
+
+void ServerLog::Use(std::shared_ptr<CommitLog> log) {
+  appending_ = log.get();
+  {
+    MutexLock lock(&mutex_);
+    log_ = std::move(log);
+  }
+  NoteSegment(true);
+  started_.store(true, std::memory_order_release);
+}
+
+// --- Segments ---
+
+void ServerLog::NoteSegment(bool was_ended) {
+  if (environment_->events == nullptr) return;
+  const uint64_t segment = appending_->end_offset() >> kSegmentShift;
+  // A group of writes may have filled several.
+  for (; notified_segment_ < segment; ++notified_segment_) {
+    if (notified_segment_ > 0 && (was_ended || notified_segment_ + 1 < segment)) {
+      Notify(&EventListener::OnLogSegmentEnded, notified_segment_);
+    }
+    Notify(&EventListener::OnLogSegmentCreated, notified_segment_ + 1);
+  }
+}
+
+void ServerLog::Notify(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number) {
+  if (environment_->events == nullptr) return;
+  environment_->events->Push(
+      function, {.time = absl::Now(), .server = environment_->server, .number = number});
+}
+
+absl::Status ServerLog::StartNewSegment() {
+  appending_->ReleaseThrough(appending_->last_sequence());
+  BT_RETURN_IF_ERROR(appending_->StartNewSegment());
+  NoteSegment(false);
+  return appending_->Sync();
+}
+
+// --- Upkeep ---
+
+bool ServerLog::NeedsUpkeep() const {
+  const std::shared_ptr<CommitLog> log = Get();
+  return log != nullptr && log->NeedsUpkeep();
+}
+
+absl::Status ServerLog::Maintain() {
+  const std::shared_ptr<CommitLog> log = Get();
+  if (log == nullptr) return absl::OkStatus();
+  // The visible number is read first: a memtable may get a later mutation without being seen here.
+  SequenceNumber needed = visible_->get() + 1;
+  for (const std::shared_ptr<Tablet>& tablet : tablets_->All()) {
+    needed = std::min(needed, tablet->Version()->FirstUnflushed());
+  }
+  absl::Status attested;
+  if (log->ReleasesSegment(needed - 1) && environment_->attest_commits) {
+    attested = environment_->attest_commits();
+  }
+  MutexLock lock(&upkeep_mutex_);
+  if (state_->ended()) return absl::OkStatus();
+  if (attested.ok()) log->ReleaseThrough(needed - 1);
+  attested.Update(log->PrepareSpare());
+  return attested;
+}
+
+absl::Status ServerLog::Attest() {
+  const std::shared_ptr<CommitLog> log = Get();
+  if (log == nullptr) return absl::OkStatus();
+  MutexLock lock(&upkeep_mutex_);
+  if (state_->ended()) {
+    return absl::UnavailableError(
+        Cat("server ", environment_->server, " has ended and is being replaced"));
+  }
+  return log->Attest();
+}
+
+absl::Status ServerLog::RemoveFreeSegments() {
+  const std::shared_ptr<CommitLog> log = Get();
+  MutexLock lock(&upkeep_mutex_);
+  return log == nullptr || state_->ended() ? absl::OkStatus() : log->RemoveFreeSegments();
+}
+
+absl::Status ServerLog::Trim() {
+  BT_RETURN_IF_ERROR(Maintain());
+  return RemoveFreeSegments();
+}
+
+absl::Status ServerLog::TrimIfIdle() {
+  constexpr absl::Duration kIdle = absl::Seconds(5);
+  const std::shared_ptr<CommitLog> log = Get();
+  if (log == nullptr) return absl::OkStatus();
+  const uint64_t end = log->end_offset();
+  const SteadyTime now = SteadyTime::Now();
+  if (end != idle_end_) {
+    idle_end_ = end;
+    idle_since_ = now;
+  }
+  return now - idle_since_ < kIdle ? absl::OkStatus() : RemoveFreeSegments();
+}
+
+uint64_t ServerLog::LiveBytes() const {
+  const std::shared_ptr<CommitLog> log = Get();
+  return log == nullptr ? 0 : log->LiveBytes();
+}
+
+CommitLog::Statistics ServerLog::statistics() const {
+  MutexLock lock(&mutex_);
+  return log_ == nullptr ? last_statistics_ : log_->statistics();
+}
+
+// --- The end ---
+
+absl::Status ServerLog::Close() {
+  if (!started()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(appending_->Close());
+  Notify(&EventListener::OnLogSegmentEnded, appending_->end_offset() >> kSegmentShift);
+  return absl::OkStatus();
+}
+
+void ServerLog::Drop() {
+  std::shared_ptr<CommitLog> log;  // deleted after the lock is
+  MutexLock lock(&mutex_);
+  if (log_ == nullptr) return;
+  last_statistics_ = log_->statistics();
+  log = std::move(log_);
+}
+
+}  // namespace bigtable

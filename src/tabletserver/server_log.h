@@ -1,0 +1,120 @@
+// The commit log of a server and its upkeep: segments that no memtable needs are released, the next
+// segment is prepared, and the listener is notified of new ones.
+//
+// Threads: appending() is for the leader of a group of writes, or a thread that has its turn among
+// them; so are NoteSegment and StartNewSegment. One thread at a time calls TrimIfIdle. Everything
+// else is thread-safe.
+//
+// What always holds:
+// 1. A server has one log in its life. Before Use() it has none; after Drop() it has none.
+// 2. A segment is released only when no memtable of the server's tablets needs it, and after what
+//    METADATA has committed about that was attested (TabletEnvironment::attest_commits).
+// 3. Once the server has ended and WaitForUpkeep() has returned, nothing here touches the log's
+//    files.
+//
+// Lock order: `upkeep_mutex_` before the locks of CommitLog. `mutex_` is held briefly; no other
+// lock of the server is taken under it.
+#ifndef BIGTABLE_TABLETSERVER_SERVER_LOG_H_
+#define BIGTABLE_TABLETSERVER_SERVER_LOG_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+
+#include "bigtable/event_listener.h"
+
+#include "base/mutex.h"
+#include "base/steady_time.h"
+#include "commitlog/commit_log.h"
+#include "tablet/tablet_environment.h"
+#include "tabletserver/server_tablets.h"
+#include "tabletserver/serving_state.h"
+#include "tabletserver/visible_sequence.h"
+
+namespace bigtable {
+
+class ServerLog {
+ public:
+  // All outlive this.
+  ServerLog(const TabletEnvironment* environment, const ServerTablets* tablets,
+            const VisibleSequence* visible, const ServingState* state)
+      : environment_(environment), tablets_(tablets), visible_(visible), state_(state) {}
+  ServerLog(const ServerLog&) = delete;
+  ServerLog& operator=(const ServerLog&) = delete;
+
+  // The server begins to write to this log. Called once; the server has its name by then.
+  void Use(std::shared_ptr<CommitLog> log);
+  // Whether Use() was called. Before that, nothing writes to the server.
+  bool started() const { return started_.load(std::memory_order_acquire); }
+  // For the leader, once the log has started.
+  CommitLog* appending() const { return appending_; }
+  // For all other threads, and for a leader whose call may outlast its lead: null before Use() and
+  // after Drop().
+  std::shared_ptr<CommitLog> Get() const {
+    MutexLock lock(&mutex_);
+    return log_;
+  }
+
+  // Notifies the listener of the segments that the log has begun since the last call; `was_ended`:
+  // the one before the newest has its end record. For the leader.
+  void NoteSegment(bool was_ended);
+  // The way out of a failure of the log (CommitLog::StartNewSegment). No record is needed: all that
+  // was applied is in SSTables, and the rest was never acknowledged. In a turn among the writes.
+  absl::Status StartNewSegment();
+
+  // --- Upkeep ---
+
+  bool NeedsUpkeep() const;
+  // Releases segments that no memtable needs, and prepares the next one.
+  absl::Status Maintain();
+  // After OK, damage to what was logged and synced so far is an error of recovery
+  // (CommitLog::Attest). Unavailable: the server has ended, and no other serves its tablets yet.
+  absl::Status Attest();
+  // Maintains the log, and frees the space of the segments that are kept for reuse.
+  absl::Status Trim();
+  // Frees that space if nothing was logged for some seconds. Called now and then.
+  absl::Status TrimIfIdle();
+
+  // Bytes of the segments that are needed or pinned.
+  uint64_t LiveBytes() const;
+  CommitLog::Statistics statistics() const;
+
+  // --- The end ---
+
+  // All memtables are flushed: writes the end record.
+  absl::Status Close();
+  // Returns when the upkeep that is under way has ended. If the server has ended, none follows.
+  void WaitForUpkeep() { MutexLock lock(&upkeep_mutex_); }
+  // Of a server that has closed or ended: drops the reference to the log. A call on a file of the
+  // log that stalls keeps the log until it returns.
+  void Drop();
+
+ private:
+  absl::Status RemoveFreeSegments();
+  void Notify(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
+
+  const TabletEnvironment* const environment_;
+  const ServerTablets* const tablets_;
+  const VisibleSequence* const visible_;
+  const ServingState* const state_;
+
+  CommitLog* appending_ = nullptr;  // log_; set before started_
+  std::atomic<bool> started_{false};
+  uint64_t notified_segment_ = 0;  // of NoteSegment
+  // Of TrimIfIdle: where the log ended at the last call, and since when it has ended there.
+  uint64_t idle_end_ = 0;
+  SteadyTime idle_since_;
+
+  Mutex upkeep_mutex_;  // held while segments of the log are released, removed or attested
+
+  mutable Mutex mutex_;
+  std::shared_ptr<CommitLog> log_ ABSL_GUARDED_BY(mutex_);
+  CommitLog::Statistics last_statistics_ ABSL_GUARDED_BY(mutex_);  // after Drop()
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLETSERVER_SERVER_LOG_H_

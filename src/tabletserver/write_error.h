@@ -1,0 +1,52 @@
+// The error because of which a server refuses writes until Resume: its log could not be written or
+// synced, so what the log holds is not known, or METADATA may or may not have taken a flush.
+//
+// Thread-safe. The lock is held briefly, and no other lock is taken under it.
+#ifndef BIGTABLE_TABLETSERVER_WRITE_ERROR_H_
+#define BIGTABLE_TABLETSERVER_WRITE_ERROR_H_
+
+#include <atomic>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+
+#include "base/info_log.h"
+#include "base/mutex.h"
+#include "tablet/tablet_environment.h"
+
+namespace bigtable {
+
+class WriteError {
+ public:
+  // Both outlive this.
+  WriteError(const TabletEnvironment* environment, InfoLog* info_log)
+      : environment_(environment), info_log_(info_log) {}
+  WriteError(const WriteError&) = delete;
+  WriteError& operator=(const WriteError&) = delete;
+
+  // Whether there is one: a relaxed load, for the path of a write.
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+  // OK if there is none.
+  absl::Status status() const;
+  // Writes are refused with this from here on, unless they are already: the first error stays.
+  void Set(const absl::Status& status);
+
+  // Resume has begun: memtables are flushed although the log cannot be synced.
+  void BeginResume() { resuming_.store(true); }
+  bool resuming() const { return resuming_.load(); }
+  // Resume has succeeded: writes are accepted again.
+  void Clear();
+
+ private:
+  const TabletEnvironment* const environment_;
+  InfoLog* const info_log_;
+  std::atomic<bool> any_{false};
+  std::atomic<bool> resuming_{false};
+
+  mutable Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TABLETSERVER_WRITE_ERROR_H_
