@@ -1,5 +1,5 @@
-// The budget's interface to an owner of memtables, which it can request to flush when they take too
-// much memory.
+// An owner of memtables as the memory budget sees it: the write controller of a server. The budget
+// requests flushes from its holders when memtables take too much memory.
 #ifndef BIGTABLE_CACHE_MEMTABLE_HOLDER_H_
 #define BIGTABLE_CACHE_MEMTABLE_HOLDER_H_
 
@@ -10,10 +10,10 @@ namespace bigtable {
 // Called from any thread; must not call the budget's functions for holders.
 class MemtableHolder {
  public:
-  // Whether memtables are being flushed.
+  // Whether memtables are being flushed, or are due to be.
   virtual bool IsWritingOut() const = 0;
-  // The bytes of the largest memtable that could be flushed; 0 if that would free little memory, or
-  // if nothing can be written.
+  // The bytes of the largest memtable that could be flushed; 0 if that would free next to nothing,
+  // or if nothing can be flushed.
   virtual uint64_t LargestMemtable() const = 0;
   virtual void WriteOutLargest() = 0;
   // Called after a holder of the budget has flushed memtables, or another compaction has ended.

@@ -12,7 +12,7 @@ namespace {
 
 bool IsStale(const ServedTablet& served) {
   if (served.remote != nullptr) return served.remote->is_stale;
-  return served.tablet == nullptr || served.tablet->superseded() ||
+  return served.tablet == nullptr || served.tablet->flags().superseded() ||
          !served.server->state().serving();
 }
 
@@ -45,7 +45,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
     const ServedTablet& served = table->tablets()[table->Find(row)];
     if (!IsStale(served)) {
       // Another call was faster, or the tablet refuses writes until it has moved.
-      if (served.remote != nullptr || !served.tablet->stopped()) return absl::OkStatus();
+      if (served.remote != nullptr || !served.tablet->flags().stopped()) return absl::OkStatus();
       return absl::UnavailableError(Cat("the tablet with row ", Quoted(row), " is about to move"));
     }
   }
@@ -80,7 +80,7 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
   // A tablet is marked as superseded before Forget is called for it. So either this check finds the
   // mark, or Forget finds the tablet in the route.
   for (const ServedTablet& tablet : served) {
-    if (tablet.tablet != nullptr && tablet.tablet->superseded()) Forget(*tablet.tablet);
+    if (tablet.tablet != nullptr && tablet.tablet->flags().superseded()) Forget(*tablet.tablet);
   }
   DeleteRetired();
   if (is_found) return absl::OkStatus();

@@ -91,7 +91,7 @@ class ServedTable {
       for (next = std::max(next, Find(range.begin())); next < tablets_.size() && is_in_range(next);
            ++next) {
         const std::shared_ptr<Tablet>& tablet = tablets_[next].tablet;
-        if (tablet != nullptr && !tablet->superseded()) continue;
+        if (tablet != nullptr && !tablet->flags().superseded()) continue;
         return std::max(BeginOf(next), std::string_view(range.begin()));
       }
     }

@@ -86,7 +86,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersio
   DataPath::ReadPoint point;
   if (options.snapshot != nullptr) point.sequence = options.snapshot->sequence();
   *superseded = !tablet.path->BeginRead(*tablet.tablet, version, point, spec);
-  if (*superseded && tablet.tablet->removed()) return DeletedError();
+  if (*superseded && tablet.tablet->flags().removed()) return DeletedError();
   spec->filter = FilterNode::Of(filter);
   spec->settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache};
   spec->reverse = options.reverse;
@@ -305,7 +305,7 @@ class RowSink {
       BT_RETURN_IF_ERROR(bigtable::ReadRow(*served.path, *served.tablet, read, &sink, &superseded));
       if (!superseded) [[likely]]
         return result;
-      if (served.tablet->removed()) return table.DeletedError();
+      if (served.tablet->flags().removed()) return table.DeletedError();
     } else if (table.database->locations.is_remote()) {
       return ReadRowRemotely(table, row, filter, options);
     }

@@ -77,7 +77,7 @@ absl::Status ReadSnapshot::PinVersion(const TableImpl& table, size_t i,
   // In this order: a removed tablet is emptied.
   const Tablet& tablet = *table_->tablets()[i].tablet;
   *version = tablet.Version();
-  return tablet.removed() ? table.DeletedError() : absl::OkStatus();
+  return tablet.flags().removed() ? table.DeletedError() : absl::OkStatus();
 }
 
 // --- The cursor ---

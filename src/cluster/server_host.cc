@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "cluster/tablet_claim.h"
 #include "tablet/halves.h"
+#include "tablet/tablet_change.h"
 
 namespace bigtable {
 
@@ -19,6 +20,18 @@ namespace {
 DataPath::Writes WritesOf(ServerRole role, bool read_only) {
   if (!read_only) return DataPath::Writes::kLogged;
   return role == ServerRole::kUser ? DataPath::Writes::kRefused : DataPath::Writes::kInMemory;
+}
+
+// Of a table that METADATA has forgotten.
+void RemoveFilesOf(const Tablet& tablet) {
+  const Pin<TabletVersion> version = tablet.Version();
+  for (const GroupVersion& group : version->groups()) {
+    for (const SortedRun& run : group.runs) {
+      for (const Ref<SSTable>& file : run.files) {
+        tablet.environment()->remove_file(file->info().file_number);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -148,21 +161,21 @@ absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
   const uint64_t most_memory = server_->environment()->memtable_size;
   const auto write_out = [&]() -> absl::Status {
     const SequenceNumber last = environment_->sequences.last();
-    for (size_t group = 0; group < tablet->active_groups(); ++group) tablet->Rotate(group, last);
+    for (size_t group = 0; group < tablet->writer()->groups(); ++group) tablet->Rotate(group, last);
     return environment_->background.FlushClaimed(server_.get(), tablet);
   };
   SequenceNumber after = kMaxSequence;
-  for (size_t group = 0; group < tablet->active_groups(); ++group) {
+  for (size_t group = 0; group < tablet->writer()->groups(); ++group) {
     after = std::min(after, tablet->FlushedThrough(group));
   }
   for (const DeadLog* log : logs) {
     const auto replay = [&](const MutationRecord& record, SequenceNumber sequence) {
-      tablet->Replay(record.mutation.row, record.mutation.operations, sequence,
-                     record.server_timestamp);
+      tablet->writer()->Replay(record.mutation.row, record.mutation.operations, sequence,
+                               record.server_timestamp);
       return absl::OkStatus();
     };
     const auto between = [&](SequenceNumber) -> absl::Status {
-      return read_only || tablet->ActiveBytes() < most_memory ? absl::OkStatus() : write_out();
+      return read_only || tablet->writer()->bytes() < most_memory ? absl::OkStatus() : write_out();
     };
     BT_RETURN_IF_ERROR(log->Read(tablet->rows(), tablet->table_id(), after, replay, between));
   }
@@ -180,7 +193,7 @@ absl::Status ServerHost::Unload(MasterEpoch master, const TabletId& id, const Ca
     BT_RETURN_IF_ERROR(CheckMaster(master));
     if (!claim.AreServed()) continue;
     BT_RETURN_IF_ERROR(StopAndFlush(tablet));
-    tablet->MarkSuperseded();
+    tablet->flags().MarkSuperseded();
     server_->ForgetTablet(*tablet);
     environment_->inherited_counters.Keep(*tablet);
     environment_->notify_superseded(*tablet);
@@ -192,7 +205,7 @@ absl::Status ServerHost::StopAndFlush(const std::shared_ptr<Tablet>& tablet) {
   BT_RETURN_IF_ERROR(CheckServing());
   server_->StopTablet(tablet.get());
   absl::Status status = environment_->background.FlushClaimed(server_.get(), tablet);
-  if (!status.ok()) tablet->SetStopped(false);
+  if (!status.ok()) tablet->flags().SetStopped(false);
   return status;
 }
 
@@ -206,9 +219,9 @@ void ServerHost::End() {
   }
   server_->WaitForEnd();
   for (const std::shared_ptr<Tablet>& tablet : tablets) {
-    tablet->SetStopped(true);
+    tablet->flags().SetStopped(true);
     environment_->background.WaitForTablet(tablet.get());
-    tablet->MarkSuperseded();
+    tablet->flags().MarkSuperseded();
     server_->ForgetTablet(*tablet);
     environment_->inherited_counters.Keep(*tablet);
     environment_->notify_superseded(*tablet);
@@ -270,7 +283,7 @@ absl::Status ServerHost::Merge(MasterEpoch master, const TabletId& left_id,
                                      Quoted(left->rows().end().value_or("")), " have changed"));
     }
     for (const auto& [one, other] : {std::pair(left, right), std::pair(right, left)}) {
-      if (!one->ReachesInto(*other)) {
+      if (!ReachesInto(*one, *other)) {
         BT_RETURN_IF_ERROR(background->FlushTablet(server_.get(), one, limits));
       } else {
         BT_RETURN_IF_ERROR(background->CompactTablet(server_.get(), one, limits));
@@ -280,7 +293,7 @@ absl::Status ServerHost::Merge(MasterEpoch master, const TabletId& left_id,
     BT_RETURN_IF_ERROR(claim.status());
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(CheckMaster(master));
-    if (claim.AreServed() && !left->ReachesInto(*right) && !right->ReachesInto(*left)) {
+    if (claim.AreServed() && !ReachesInto(*left, *right) && !ReachesInto(*right, *left)) {
       return MergeClaimed(left, right);
     }
   }
@@ -301,7 +314,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
     status = metadata()->MergeTablets(left->id(), right->id(), state);
   }
   if (!status.ok()) {
-    for (const auto& tablet : {left, right}) tablet->SetStopped(false);
+    for (const auto& tablet : {left, right}) tablet->flags().SetStopped(false);
     return status;
   }
   // Two tablets named such a file, and one tablet names it now.
@@ -310,7 +323,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   }
   for (const auto& tablet : {left, right}) {
     (*merged)->counters()->Inherit(*tablet->counters());
-    tablet->MarkSuperseded();
+    tablet->flags().MarkSuperseded();
     server_->ForgetTablet(*tablet);
   }
   server_->AddTablet(*merged);
@@ -365,7 +378,7 @@ absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterEpoc
 
 void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped, bool with_files) {
   environment_->notify_superseded(*dropped);
-  if (with_files) dropped->RemoveFiles();
+  if (with_files) RemoveFilesOf(*dropped);
   // Tables that users hold keep the tablet, but not its contents.
   server_->Empty(dropped.get());
 }

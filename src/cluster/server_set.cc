@@ -204,8 +204,8 @@ bool ServerSet::IsServedOnce(uint64_t table_id, std::string_view row) const {
     }
   }
   const auto is_served = [](const HostedTablet& hosted) {
-    return hosted.host->server()->state().serving() && !hosted.tablet->stopped() &&
-           !hosted.tablet->superseded() && !hosted.tablet->removed();
+    return hosted.host->server()->state().serving() && !hosted.tablet->flags().stopped() &&
+           !hosted.tablet->flags().superseded() && !hosted.tablet->flags().removed();
   };
   // A tablet that moves between the two looks is counted on both servers in at most one order of
   // looking. So the servers are looked at in both orders.
@@ -233,7 +233,7 @@ absl::Status ServerSet::ForEachTablet(
       continue;
     }
     BT_RETURN_IF_ERROR(function(hosted));
-    if (!hosted.tablet->superseded()) row = hosted.tablet->rows().end();
+    if (!hosted.tablet->flags().superseded()) row = hosted.tablet->rows().end();
   }
   return absl::OkStatus();
 }

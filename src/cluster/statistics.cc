@@ -113,7 +113,7 @@ DatabaseStatistics Cluster::Statistics() {
   statistics.unserved_tablets = environment_->unserved.List();
   for (const TabletServer* server : servers_.AllTabletServers()) {
     for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
-      tablet->AddQuarantined(&statistics.quarantined_files);
+      AddQuarantined(*tablet, &statistics.quarantined_files);
     }
   }
 

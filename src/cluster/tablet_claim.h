@@ -38,10 +38,9 @@ class TabletClaim {
   // With the mutex of their host, under which alone tablets change: whether none of these was
   // superseded or removed since it was looked up.
   bool AreServed() const {
-    return std::none_of(tablets_.begin(), tablets_.end(),
-                        [](const std::shared_ptr<Tablet>& tablet) {
-                          return tablet->superseded() || tablet->removed();
-                        });
+    return std::none_of(
+        tablets_.begin(), tablets_.end(),
+        [](const std::shared_ptr<Tablet>& tablet) { return tablet->flags().ended(); });
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
+#include "tablet/tablet_change.h"
 
 namespace bigtable {
 namespace {
@@ -132,7 +133,7 @@ std::optional<std::string> Upkeep::RowToSplitAt(const SplitRule& rule, const Tab
       return std::nullopt;
     }
   }
-  std::optional<std::string> row = tablet.MiddleRow(rule.prefix_length);
+  std::optional<std::string> row = MiddleRow(tablet, rule.prefix_length);
   MutexLock lock(&mutex_);
   if (row.has_value()) {
     unsplittable_.erase(tablet.id());

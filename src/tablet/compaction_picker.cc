@@ -11,7 +11,7 @@
 namespace bigtable {
 namespace {
 
-// Bytes of an entry in the runs from `first` on.
+// The average bytes of an entry in the runs from `first` on.
 double AverageEntry(const std::vector<SortedRun>& runs, size_t first) {
   double bytes = 0, entries = 0;
   for (size_t i = first; i < runs.size(); ++i) {
@@ -21,7 +21,8 @@ double AverageEntry(const std::vector<SortedRun>& runs, size_t first) {
   return entries == 0 ? 0 : bytes / entries;
 }
 
-// About which part of a file has timestamps before `expired_before`, if they are evenly spread.
+// Estimates which part of a file has timestamps before `expired_before`, as if they were spread
+// evenly.
 double ExpiredPart(const SSTableInfo& info, int64_t expired_before) {
   if (info.max_timestamp < info.min_timestamp || expired_before <= info.min_timestamp) return 0;
   const double from = static_cast<double>(info.min_timestamp);
@@ -36,7 +37,7 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
   double garbage = 0;
   for (const Ref<SSTable>& file : runs[i].files) {
     const SSTableInfo& info = file->info();
-    // Of a file that reaches beyond the tablet, what a compaction here would read.
+    // Only the bytes that a compaction of this tablet would read.
     const uint64_t bytes = estimates.BytesWithin(*file);
     const double within = static_cast<double>(bytes) / static_cast<double>(info.size);
     const double deletions = static_cast<double>(info.deletions()) * within;
@@ -85,12 +86,12 @@ std::optional<CompactionPick> PickCompaction(const Tablet& tablet, size_t group)
   if (policy->DropsExpired()) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
   }
-  if (!policy->BoundsRuns()) return std::nullopt;  // it reads nothing
+  if (!policy->BoundsRuns()) return std::nullopt;  // its picks read nothing
   for (const FileQuarantine::Stretch& stretch : tablet.quarantine().StretchesOf(group, runs)) {
     GroupSummary part = summary;
     const auto first = summary.runs.begin() + static_cast<std::ptrdiff_t>(stretch.first);
     part.runs.assign(first, first + static_cast<std::ptrdiff_t>(stretch.count));
-    // What a run hides in those below a quarantined file stays, however often it is merged.
+    // Entries below a quarantined file that a run hides stay, however often the run is merged.
     if (stretch.first + stretch.count < summary.runs.size()) {
       for (RunSummary& run : part.runs) run.garbage_bytes = 0;
     }

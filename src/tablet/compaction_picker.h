@@ -1,7 +1,8 @@
-// Which compaction a locality group of a tablet needs next: what its policy says of its runs.
+// Picks the compaction that a locality group of a tablet needs next, by the group's policy.
 //
-// The policy looks at the runs of the tablet's current version, as far as they are the tablet's
-// (tablet/file_estimates.h). Runs with a quarantined file part them (tablet/file_quarantine.h).
+// The policy sees the runs of the tablet's current version; of files that reach beyond the tablet,
+// only the tablet's part counts (tablet/file_estimates.h). A run with a quarantined file divides
+// the runs (tablet/file_quarantine.h).
 #ifndef BIGTABLE_TABLET_COMPACTION_PICKER_H_
 #define BIGTABLE_TABLET_COMPACTION_PICKER_H_
 
@@ -13,7 +14,7 @@
 
 namespace bigtable {
 
-// Nothing: the runs are good as they are. Any thread.
+// Nothing: no compaction is needed. Any thread.
 std::optional<CompactionPick> PickCompaction(const Tablet& tablet, size_t group);
 
 }  // namespace bigtable

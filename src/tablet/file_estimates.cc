@@ -36,7 +36,7 @@ double FileEstimates::Overwriting(const SSTable& file, const std::vector<SortedR
   MutexLock lock(&mutex_);
   std::optional<double>& part = estimates_[file.info().file_number].overwriting;
   if (!part.has_value()) part = EstimateOverwriting(file, runs, run + 1);
-  // Nothing has come since the tablet was loaded: what was to be merged was merged before.
+  // Nothing was written since the tablet was loaded, and all merges were done before.
   return part.value_or(0);
 }
 

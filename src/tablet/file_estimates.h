@@ -1,7 +1,7 @@
-// How much the files of a tablet hold of its rows, and which part of that is overwritten: what
-// compaction policies, balancing and splits go by. A file may reach beyond the tablet
-// (tablet/halves.h), and then what it has of the tablet's rows is estimated from keys of its index,
-// once.
+// Estimates of how many bytes of a tablet's rows are in its files, and which part of them is
+// overwritten. Compaction policies, balancing and splits use them. A file may reach beyond the
+// tablet (tablet/halves.h). The bytes of the tablet's rows in it are estimated from keys of its
+// index, once.
 #ifndef BIGTABLE_TABLET_FILE_ESTIMATES_H_
 #define BIGTABLE_TABLET_FILE_ESTIMATES_H_
 
@@ -22,13 +22,13 @@
 
 namespace bigtable {
 
-// A key, and the bytes of its file that it stands for.
+// A key, and how many bytes of its file it represents.
 struct FileSample {
   std::string key;
   uint64_t bytes = 0;
 };
 
-// Samples of a file, those of its keys that are in the range.
+// The samples of a file whose keys are in the range.
 std::vector<FileSample> SampleFile(const SSTable& file, const KeyRange& keys);
 
 // Thread-safe.
@@ -39,11 +39,11 @@ class FileEstimates {
 
   // The bytes of the tablet's rows in the file.
   uint64_t BytesWithin(const SSTable& file) const;
-  // Which part of the rows of a file in `runs[run]`, from 0 to 1, is also in older runs. Once
-  // estimated it stays: what is older is merged now and then, but stays about the same.
+  // The part of the rows of a file in `runs[run]`, from 0 to 1, that older runs have too. It is
+  // estimated once: merges of older runs change it little.
   double Overwriting(const SSTable& file, const std::vector<SortedRun>& runs, size_t run) const;
 
-  // Takes over what holds for a half of a tablet as it does for the whole.
+  // Copies the estimates that are valid for a half of a tablet too.
   void Inherit(const FileEstimates& whole);
   // Forgets the files that are not among these numbers.
   void Retain(const std::set<uint64_t>& numbers);

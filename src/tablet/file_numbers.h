@@ -1,6 +1,6 @@
-// Numbers for SSTables, and up to which one it is settled whether METADATA names the file: what is
-// not named up to there, and is not now, never will be, and can go (the mark and sweep of section 6
-// of the paper).
+// Numbers for SSTables, and the number up to which it is settled whether METADATA names the file.
+// If METADATA does not name a file up to that number now, it never will, and the file can be
+// removed (the mark and sweep of section 6 of the paper).
 #ifndef BIGTABLE_TABLET_FILE_NUMBERS_H_
 #define BIGTABLE_TABLET_FILE_NUMBERS_H_
 
@@ -17,8 +17,8 @@ namespace bigtable {
 // Thread-safe.
 class FileNumbers {
  public:
-  // Work that writes files and has METADATA name them, until it ends: all of its files have numbers
-  // that were taken meanwhile.
+  // Work that writes files and commits them to METADATA. All of its files have numbers that were
+  // taken during its lifetime.
   class Work {
    public:
     explicit Work(FileNumbers* numbers) : numbers_(numbers) {
@@ -37,7 +37,7 @@ class FileNumbers {
     std::multiset<uint64_t>::iterator begin_;
   };
 
-  // Numbers that are given out are larger.
+  // Later numbers are larger.
   void AdvanceTo(uint64_t number) {
     MutexLock lock(&mutex_);
     last_ = std::max(last_, number);
@@ -46,7 +46,7 @@ class FileNumbers {
     MutexLock lock(&mutex_);
     return ++last_;
   }
-  // All files up to this number are of work that has ended.
+  // The work that wrote the files up to this number has ended.
   uint64_t settled() const {
     MutexLock lock(&mutex_);
     return under_way_.empty() ? last_ : *under_way_.begin();
@@ -55,7 +55,8 @@ class FileNumbers {
  private:
   mutable Mutex mutex_;
   uint64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::multiset<uint64_t> under_way_ ABSL_GUARDED_BY(mutex_);  // the last number when it began
+  // For each work under way, the last number when it began.
+  std::multiset<uint64_t> under_way_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bigtable

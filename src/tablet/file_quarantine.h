@@ -1,14 +1,12 @@
-// The files of a tablet that compactions could not read, and what is left to compact around them
-// (QuarantinedFile in bigtable/statistics.h).
+// The files of a tablet that compactions could not read, and the runs that can be compacted around
+// them (QuarantinedFile in bigtable/statistics.h).
 //
-// Only runs that are neighbours in age are merged, because what lies between two runs may hide what
-// is in the older one. So a run with a quarantined file parts the runs of its group: the newer runs
-// and the older ones are each compacted as if there were no others. A run counts as a whole, also
-// where its other files could be merged: it is rare, and the number of runs in each part is bounded
-// by the policy.
+// Only runs that are adjacent in age are merged, because a run between two others may hide entries
+// of the older one. So a run with a quarantined file divides the runs of its group: the newer runs
+// and the older runs are compacted separately. No file of such a run is merged, even where others
+// of its files could be: the case is rare, and the policy bounds the number of runs in each part.
 //
-// Not a part of the tablet's durable state: when the tablet is opened again, compactions try the
-// files again.
+// The quarantine is not durable: when the tablet is opened again, compactions try the files again.
 #ifndef BIGTABLE_TABLET_FILE_QUARANTINE_H_
 #define BIGTABLE_TABLET_FILE_QUARANTINE_H_
 
@@ -37,15 +35,15 @@ class FileQuarantine {
     absl::Status status;  // why it could not be read
     absl::Time since;
   };
-  // Neighbouring runs of a group, none of which has a quarantined file.
+  // Adjacent runs of a group, none of which has a quarantined file.
   struct Stretch {
     size_t first = 0;
     size_t count = 0;
   };
 
-  // From now on compactions leave the file alone.
+  // Compactions leave the file alone from here on.
   void Add(size_t group, uint64_t number, const absl::Status& status);
-  // All files are tried again. Whether there were any.
+  // Compactions try all files again. Returns whether there were any.
   bool Lift();
   // Forgets the files that are not among these numbers.
   void Retain(const std::set<uint64_t>& numbers);

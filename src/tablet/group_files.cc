@@ -119,7 +119,7 @@ absl::StatusOr<std::vector<Ref<SSTable>>> OpenSSTables(const TabletEnvironment& 
         is_deferred ? tables->Defer(path, file.info, group.options.in_memory)
                     : tables->Open(path, file.info, group.options.in_memory);
     if (absl::IsNotFound(table.status())) {
-      // METADATA names it, so it was there.
+      // METADATA names it, so it existed.
       return absl::DataLossError(table.status().message());
     }
     BT_RETURN_IF_ERROR(table.status());

@@ -1,8 +1,8 @@
 // The SSTables of a locality group of a tablet, each with its order among the sorted runs, and the
-// group's redo point: a GroupState whose files are open, or will be at their first use.
+// group's redo point: a GroupState whose files are open, or are opened at their first use.
 //
-// Immutable, and part of a version (tablet_version.h). The change that was committed to METADATA
-// makes the next GroupFiles from this one, so that reads see the files that METADATA names.
+// Immutable, and part of a version (tablet_version.h). The next GroupFiles is made from this one
+// and the change that was committed to METADATA. So reads see the files that METADATA names.
 #ifndef BIGTABLE_TABLET_GROUP_FILES_H_
 #define BIGTABLE_TABLET_GROUP_FILES_H_
 
@@ -36,19 +36,20 @@ class GroupFiles final : public RefCounted {
   const std::vector<File>& files() const { return files_; }
   const RedoPoint& redo() const { return redo_; }
   GroupState State() const;
-  // Of a file; 0 if the group does not have it.
+  // The size of a file; 0 if the group does not have it.
   uint64_t BytesOf(uint64_t number) const;
   // The order of the oldest among these files of the group.
   uint64_t OldestOrder(const std::vector<Ref<SSTable>>& tables) const;
 
-  // The sorted runs, from new to old: files of one order, and neighbours that do not overlap.
+  // The sorted runs, from new to old: files of the same order, and of adjacent orders if they do
+  // not overlap.
   std::vector<SortedRun> MakeRuns() const;
 
-  // What ApplyChange does to the group's state. `added`: the SSTables among `change.added` that the
-  // group does not have yet.
+  // The files after a change (ApplyChange). `added`: the SSTables of `change.added` that the group
+  // does not have yet.
   Ref<const GroupFiles> After(const TabletChange& change,
                               const std::vector<Ref<SSTable>>& added) const;
-  // With the files alone that overlap the range.
+  // Only the files that overlap the range.
   Ref<const GroupFiles> Within(const KeyRange& keys) const;
   // Without files.
   Ref<const GroupFiles> Emptied() const;
@@ -59,7 +60,7 @@ class GroupFiles final : public RefCounted {
 };
 
 // The SSTables of `files`, one for each. `is_deferred`: each is opened at its first use. Errors of
-// OpenTables; DataLoss when one is missing.
+// OpenTables; DataLoss if a file is missing.
 absl::StatusOr<std::vector<Ref<SSTable>>> OpenSSTables(const TabletEnvironment& environment,
                                                        const GroupLayout& group,
                                                        const std::vector<TabletFile>& files,

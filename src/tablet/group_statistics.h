@@ -1,4 +1,4 @@
-// The sizes of a locality group, as they are told. Any thread; the group's version is pinned.
+// The sizes of a locality group, for statistics. Any thread; the caller pins the group's version.
 #ifndef BIGTABLE_TABLET_GROUP_STATISTICS_H_
 #define BIGTABLE_TABLET_GROUP_STATISTICS_H_
 
@@ -11,8 +11,8 @@
 
 namespace bigtable {
 
-// Adds the group's to `statistics`; of files that are not among those `counted` before, which then
-// has them: halves of a tablet share files.
+// Adds the group's sizes to `statistics`. Files that are in `counted` are skipped, and the others
+// are added to it, because the halves of a split tablet share files.
 void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics,
               std::set<uint64_t>* counted = nullptr);
 

@@ -1,6 +1,6 @@
-// What each half of a tablet that is split keeps of its SSTables: those that may have rows of its.
-// One that lies on one side alone is not shared, so that it is removed as soon as the half on that
-// side has compacted it.
+// The SSTables that each half of a split tablet keeps: the files that overlap its key range. A file
+// on one side of the split is not shared, so it is removed as soon as the half on that side has
+// compacted it.
 #ifndef BIGTABLE_TABLET_HALVES_H_
 #define BIGTABLE_TABLET_HALVES_H_
 
@@ -11,9 +11,9 @@
 
 namespace bigtable {
 
-// Whether an SSTable may have entries of these rows.
+// Whether the key range of an SSTable overlaps these rows.
 bool MayHaveRowsOf(const SSTableInfo& info, const RowRange& rows);
-// What a half with these rows begins with.
+// The initial state of a half with these rows.
 TabletState HalfOf(const TabletState& tablet, const RowRange& rows);
 
 }  // namespace bigtable

@@ -1,4 +1,4 @@
-// What is to be flushed of a tablet.
+// The memtables of a tablet that are to be flushed.
 #ifndef BIGTABLE_TABLET_IMMUTABLE_MEMTABLES_H_
 #define BIGTABLE_TABLET_IMMUTABLE_MEMTABLES_H_
 
@@ -13,14 +13,14 @@ namespace bigtable {
 
 class Tablet;
 
-// Frozen memtables of a locality group, from new to old, up to the oldest.
+// Immutable memtables of a locality group, from new to old, down to the oldest.
 struct ImmutableMemtables {
   std::shared_ptr<Tablet> tablet;
   size_t group = 0;
   std::vector<Ref<Memtable>> memtables;
 };
 
-// What is rotated of a tablet now.
+// All immutable memtables that the tablet has now.
 std::vector<ImmutableMemtables> ImmutableMemtablesOf(const std::shared_ptr<Tablet>& tablet);
 
 }  // namespace bigtable

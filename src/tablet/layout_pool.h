@@ -1,5 +1,6 @@
-// The layouts of tables, once for all tablets of a table in a process: a read of one row looks at
-// the layout, and with many tablets each copy would have to come from memory. Thread-safe.
+// Shares one layout among all tablets of a table in a process. Each read of a row needs the layout,
+// and if every tablet had a copy, the copies would not fit into the processor's caches.
+// Thread-safe.
 #ifndef BIGTABLE_TABLET_LAYOUT_POOL_H_
 #define BIGTABLE_TABLET_LAYOUT_POOL_H_
 
@@ -19,17 +20,17 @@ class LayoutPool {
   LayoutPool(const LayoutPool&) = delete;
   LayoutPool& operator=(const LayoutPool&) = delete;
 
-  // The one that is equal and was the last of its table to be shared, if somebody has it; or a new
-  // one.
+  // The last layout of the table that was shared, if it is equal and still referred to; otherwise a
+  // new one.
   std::shared_ptr<const TableLayout> Share(const TableLayout& layout) {
     MutexLock lock(&mutex_);
     std::weak_ptr<const TableLayout>& last = last_[layout.table_id];
     std::shared_ptr<const TableLayout> shared = last.lock();
     if (shared == nullptr || !(*shared == layout)) {
-      // Not make_shared: who has the weak pointer alone keeps no layout's memory.
+      // Not make_shared: a weak pointer alone must not keep the layout's memory.
       shared.reset(new TableLayout(layout));
       last = shared;
-      // Those of tables that are gone.
+      // The entries of tables without tablets.
       std::erase_if(last_, [](const auto& entry) { return entry.second.expired(); });
     }
     return shared;

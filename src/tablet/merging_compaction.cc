@@ -36,11 +36,11 @@ CompactionReason ReasonOf(const CompactionPick& pick, bool rewrite_all) {
   return CompactionReason::kMerge;
 }
 
-// Up to where the inputs, which were picked from the run `first_run` on, have everything of their
-// rows; `visible` was so before the version was pinned.
+// The sequence number up to which the inputs, which were picked from the run `first_run` on, have
+// all entries of their rows; `visible` was read before the version was pinned.
 SequenceNumber CompleteThrough(const GroupVersion& group, const CompactionInputs& inputs,
                                size_t first_run, SequenceNumber visible) {
-  std::vector<const SSTable*> taken;  // or without a row of those that are read
+  std::vector<const SSTable*> taken;  // inputs, and files without any of their rows
   for (const SortedRun& run : inputs.merged) {
     for (const Ref<SSTable>& file : run.files) taken.push_back(file.get());
   }
@@ -53,8 +53,8 @@ SequenceNumber CompleteThrough(const GroupVersion& group, const CompactionInputs
   };
   end_before(group.active->first_sequence());
   for (const Ref<Memtable>& memtable : group.immutable) end_before(memtable->first_sequence());
-  // Of the first run only some files may be taken, and older runs are looked at only where these
-  // have something.
+  // A pick may take only some files of the first run. Older runs are considered only where these
+  // have entries.
   for (size_t i = 0; i < group.runs.size() && i <= first_run; ++i) {
     for (const Ref<SSTable>& file : group.runs[i].files) {
       if (std::binary_search(taken.begin(), taken.end(), file.get())) continue;
@@ -112,7 +112,7 @@ MergingCompaction::Plan MergingCompaction::MakePlan() {
   }
   plan.order = group.files->OldestOrder(plan.inputs.target);
   for (const Ref<SSTable>& file : plan.inputs.moved) {
-    // Many are where they should be, and METADATA is small.
+    // Many have this order already, and METADATA should stay small.
     if (group.files->OldestOrder({file}) == plan.order) continue;
     plan.change.added.push_back({plan.order, file->info()});
   }
@@ -200,7 +200,7 @@ absl::Status MergingCompaction::Commit(const Plan& plan, const std::vector<SSTab
   change.added.insert(change.added.end(), output.begin(), output.end());
   const absl::Status committed = environment_.store->Commit(tablet_->id(), change);
   if (!committed.ok()) {
-    // Files that METADATA may name stay; they are swept once it is clear that it does not.
+    // Files that METADATA may name stay. They are swept once it is known that it does not.
     outcome_.is_in_doubt = environment_.store->IsInDoubt(committed);
     if (!outcome_.is_in_doubt) RemoveWritten(environment_, written);
     return committed;

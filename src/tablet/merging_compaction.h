@@ -1,9 +1,12 @@
 // A merging compaction: merges the sorted runs of a locality group of a tablet that a policy has
-// picked, or moves or drops some of their files. It is a major compaction when all runs are merged
-// and everything is rewritten (section 5.4 of the paper).
+// picked, or moves or drops some of their files.
 //
-//   choose the inputs -> write and sync the SSTables and their directory -> METADATA has them, and
-//   forgets the inputs -> publish -> remove the inputs
+// It is a major compaction if the oldest run is among the inputs (CompactionInputs::is_major): then
+// it drops deletions together with what they hide. The major compaction that a caller requests
+// (`rewrite_all`) merges all runs and moves no file (section 5.4 of the paper).
+//
+//   choose the inputs -> write the SSTables -> sync them and their directory -> commit to METADATA,
+//   which forgets the inputs -> publish -> remove the inputs
 #ifndef BIGTABLE_TABLET_MERGING_COMPACTION_H_
 #define BIGTABLE_TABLET_MERGING_COMPACTION_H_
 
@@ -29,11 +32,11 @@
 
 namespace bigtable {
 
-// Used by one thread, once. Of each locality group, it is the only merging compaction at a time.
+// Used by one thread, once. A locality group has one merging compaction at a time.
 class MergingCompaction {
  public:
-  // `tablet` outlives this. With `rewrite_all`, and all runs, this is a major compaction: nothing
-  // moves unread.
+  // `tablet` outlives this. With `rewrite_all` every input file is read and rewritten, and none is
+  // moved.
   MergingCompaction(Tablet* tablet, size_t group, const CompactionPick& pick, bool rewrite_all)
       : tablet_(tablet),
         environment_(*tablet->environment()),
@@ -41,19 +44,20 @@ class MergingCompaction {
         pick_(pick),
         rewrite_all_(rewrite_all) {}
 
-  // Cancelled if `*cancelled` becomes true, or the tablet was removed meanwhile. Errors of the
-  // limits. Does nothing if it would read a quarantined file: then the runs have changed since they
-  // were picked, or a major compaction fails with the file's error. After an error nothing has
-  // happened, or it is in doubt.
+  // Cancelled if `*cancelled` becomes true, or if the tablet is removed meanwhile. Errors of the
+  // limits. If it would read a quarantined file, it does nothing, because the runs have changed
+  // since they were picked; with `rewrite_all` it fails with the file's error. After an error the
+  // tablet is as it was before, unless the outcome is in doubt.
   absl::Status Run(const std::atomic<bool>* cancelled, const CallLimits& limits = {});
   const CompactionOutcome& outcome() const { return outcome_; }
 
  private:
-  // What is to be done, as it follows from one version of the tablet. The version is not pinned for
-  // long: it would keep memtables that are flushed meanwhile.
+  // The plan, made from one version of the tablet. The version is pinned briefly, because it would
+  // keep memtables that are flushed meanwhile.
   struct Plan {
     absl::Time now;
-    // The one that these inputs had: whatever rule it has, they came before the next.
+    // The layout of the version that has these inputs: their entries were written before the next
+    // change of a rule.
     std::shared_ptr<const TableLayout> layout;
     CompactionInputs inputs;
     SequenceNumber complete_through = 0;  // see Retention
@@ -68,7 +72,8 @@ class MergingCompaction {
   absl::Status Merge(const Plan& plan, const std::atomic<bool>* cancelled,
                      const CallLimits& limits);
   absl::StatusOr<std::vector<SSTableInfo>> Write(const Plan& plan, const CompactionJob& job);
-  // What was written is removed again unless METADATA may have it: then the outcome is in doubt.
+  // After an error the new files are removed, unless METADATA may name them: then the outcome is in
+  // doubt.
   absl::Status Commit(const Plan& plan, const std::vector<SSTableInfo>& written);
 
   Tablet* const tablet_;

@@ -18,15 +18,15 @@
 namespace bigtable {
 namespace {
 
-// Whether the memtable, in which nothing is written any more, has keys of the range alone.
+// Whether all keys of the memtable, which is immutable, are in the range.
 bool IsWithin(const Memtable& memtable, const KeyRange& keys) {
   const std::optional<Memtable::KeyRange> range = memtable.Keys();
   return !range.has_value() || (keys.Contains(range->smallest) && keys.Contains(range->largest));
 }
 
-// Opens those files of a group that are not open yet, if its policy looks into them when another
-// one comes, so that it finds them open where nobody must wait for a file. What cannot be opened is
-// an error of whoever reads it.
+// Opens the files of a group that are not open yet, if its policy reads from them when a file is
+// added. The policy runs where no thread should wait for a file. A file that cannot be opened is an
+// error of the read or compaction that needs it.
 void OpenForPolicy(const Tablet& tablet, size_t group) {
   if (!tablet.environment()->defers_files) return;
   const Pin<TabletVersion> version = tablet.Version();
@@ -75,13 +75,13 @@ absl::Status MinorCompaction::Run() {
       continue;
     }
     End({&one, 1}, status);
-    if (!part.immutable.tablet->removed()) break;
+    if (!part.immutable.tablet->flags().removed()) break;
     status = absl::OkStatus();
   }
   absl::Span<Part* const> left = written;
   if (status.ok()) status = SyncDirectoryFor(left);
   while (status.ok() && !left.empty()) {
-    // All of them, or else as many as METADATA takes.
+    // All of them, or as many as METADATA takes.
     size_t at_once = left.size();
     const auto are_too_many = [&] {
       return !environment_->store->TakesTogether(StepsOf(left.first(at_once)));
@@ -89,7 +89,7 @@ absl::Status MinorCompaction::Run() {
     while (at_once > 1 && are_too_many()) at_once = (at_once + 1) / 2;
     bool is_refused = false;
     status = Commit(left.first(at_once), &is_refused);
-    // METADATA's tablet was split meanwhile, and has taken nothing.
+    // METADATA's tablet was split meanwhile, and has taken none of them.
     while (is_refused) {
       at_once = (at_once + 1) / 2;
       status = Commit(left.first(at_once), &is_refused);
@@ -136,7 +136,7 @@ absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const Part& part
   for (const Ref<Memtable>& memtable : immutable.memtables) {
     input.Add(pool.Make<MemtableCursor>(memtable.get()));
   }
-  // Those of the tablet that this was a half of may have rows of the other half.
+  // A memtable that is shared with the other half of a split may have rows of that half.
   const KeyRange& keys = immutable.tablet->keys();
   const bool is_within =
       Shortcuts().Has(Shortcut::kUnclipped) &&
@@ -147,7 +147,7 @@ absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const Part& part
       .Run(is_within ? static_cast<EntryCursor*>(&input) : &clipped);
 }
 
-// Once for all of them: where there are many small ones, this takes as long as writing one.
+// Once for all files: if they are small, this takes as long as writing one of them.
 absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<Part* const> parts) const {
   for (const Part* part : parts) {
     if (part->written.empty()) continue;
@@ -169,7 +169,7 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_ref
     status = environment_->store->Commit(steps);
     *is_refused = absl::IsFailedPrecondition(status) && parts.size() > 1;
     if (!status.ok() && !*is_refused) {
-      // Files that METADATA may name stay; they are swept once it is clear that it does not.
+      // Files that METADATA may name stay. They are swept once it is known that it does not.
       is_in_doubt_ = environment_->store->IsInDoubt(status);
       if (!is_in_doubt_) RemoveOutput(parts);
     }
@@ -188,8 +188,8 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_ref
   return status;
 }
 
-// Other memtables may have mutations in the log that came before the last one that is now in an
-// SSTable: none may be lost while this one is kept.
+// Other memtables may have mutations that are older than the last one in the new SSTables. None of
+// these may be lost while that one is kept.
 absl::Status MinorCompaction::SyncLogFor(absl::Span<Part* const> parts) const {
   std::vector<ImmutableMemtables> immutable;
   for (const Part* part : parts) immutable.push_back(part->immutable);

@@ -1,16 +1,16 @@
-// A minor compaction: immutable memtables of the tablets of one server become SSTables, all
-// together or none (section 5.4 of the paper).
+// A minor compaction, or flush: immutable memtables of the tablets of one server become SSTables,
+// all of them or none (section 5.4 of the paper).
 //
-//   write and sync all SSTables and their directory -> sync the log, if it is needed -> METADATA
-//   has them -> publish
+//   write the SSTables -> sync them and their directory -> sync the log, if needed -> commit to
+//   METADATA -> publish
 //
 // Why together. If the machine dies, the log may end before mutations that are in SSTables by then.
-// Whatever is older than these must not be lost: it has to be in SSTables, too, or in a part of the
-// log that is durable. Memtables of different tablets and groups have mutations of the same time;
-// if they were written out one after the other, each would have to sync the log for the sake of
-// those that are still in memory. A sync of the log writes all its bytes to the disk, and makes its
-// pages clean, so that every store into a segment that is used again faults. Committed together,
-// memtables that were rotated at one moment need nothing of the log.
+// All mutations that are older than these must be durable: in SSTables too, or in a synced part of
+// the log. The sequence numbers of memtables of different tablets and groups overlap. If they were
+// flushed one after the other, each flush would have to sync the log, for the mutations that are
+// still in memory. A sync writes all bytes of the log to the disk and makes its pages clean, so
+// that every store into a reused segment faults. Memtables that were rotated at the same sequence
+// number and are committed together do not need the log.
 #ifndef BIGTABLE_TABLET_MINOR_COMPACTION_H_
 #define BIGTABLE_TABLET_MINOR_COMPACTION_H_
 
@@ -30,18 +30,18 @@
 
 namespace bigtable {
 
-// Used by one thread, once. Of each locality group, it is the only minor compaction at a time.
+// Used by one thread, once. A locality group has one minor compaction at a time.
 class MinorCompaction {
  public:
   struct Part {
-    ImmutableMemtables immutable;  // let go of as soon as they are written out
+    ImmutableMemtables immutable;  // the references are dropped once they are flushed
     CompactionOutcome outcome;
-    // Cancelled: the tablet was removed, or another part has failed before this one was begun.
+    // Cancelled: the tablet was removed, or another part has failed before this one began.
     absl::Status status = absl::CancelledError("not begun");
-    int64_t nanos = 0;  // that it took, with what it waited for the others' commit
+    int64_t nanos = 0;  // how long it took, including the wait for the common commit
 
-    // Whether cells dated more than a day ahead were written into a group in which a rule counts
-    // versions: they may hide later writes (bigtable/timestamp.h).
+    // Whether it has cells with timestamps more than a day ahead, in a group in which a rule counts
+    // versions. Such cells may hide later writes (bigtable/timestamp.h).
     bool HasFutureCells() const;
 
    private:
@@ -55,24 +55,25 @@ class MinorCompaction {
     MinorCompactionEvent event;
   };
 
-  // `environment` is that of all the tablets.
+  // All the tablets have this environment.
   MinorCompaction(const TabletEnvironment* environment, std::vector<ImmutableMemtables> immutable);
 
-  // Does all of it. After an error nothing of what was not committed has happened, and those
-  // memtables are still immutable; or else it is_in_doubt, because METADATA did not say whether it
-  // took a change: then the next opening shows. Tablets that are removed meanwhile are left out.
+  // Flushes them. After an error, memtables whose files were not committed are still immutable, and
+  // their files are removed; unless it is_in_doubt(): then METADATA may or may not have taken a
+  // change, which the next opening shows. Tablets that are removed meanwhile are skipped.
   absl::Status Run();
   bool is_in_doubt() const { return is_in_doubt_; }
-  // What became of what.
+  // The outcome of each.
   const std::vector<Part>& parts() const { return parts_; }
 
  private:
   absl::Status WriteOut(Part* part) const;
-  // The SSTables, whose directory is not synced. Cancelled if the tablet was removed meanwhile.
+  // Writes the SSTables; their directory is not synced. Cancelled if the tablet is removed
+  // meanwhile.
   static absl::StatusOr<std::vector<SSTableInfo>> Write(const Part& part);
   absl::Status SyncDirectoryFor(absl::Span<Part* const> parts) const;
-  // Commits these at once, and publishes them. After an error their files are removed, unless
-  // METADATA may have heard of them. Refused: these are too many, and nothing has happened.
+  // Commits these together, and publishes them. After an error their files are removed, unless
+  // METADATA may name them. Refused: these are too many for one commit, and nothing was committed.
   absl::Status Commit(absl::Span<Part* const> parts, bool* is_refused);
   absl::Status SyncLogFor(absl::Span<Part* const> parts) const;
   static std::vector<TabletStep> StepsOf(absl::Span<Part* const> parts);

@@ -31,8 +31,8 @@
 //   | length, bytes | length, bytes |
 //   +---------------+---------------+-----
 //
-// Their sequence numbers are consecutive, and the record's is that of the last: once the log may
-// let go of it, it may let go of all of them.
+// Their sequence numbers are consecutive, and the record has that of the last: once the log may
+// release that one, it may release all of them.
 //
 // Worked example: the mutation above, and one of the row "s" that deletes it:
 //   0b 05 07 01 72 81 01 66 01 71 01 76 | 05 05 07 01 73 07
@@ -59,7 +59,7 @@ struct MutationOperation {
     return {.kind = EntryKind::kDeleteColumn, .family = family, .qualifier = qualifier};
   }
 
-  // Of the whole row, without a family.
+  // Whether it concerns the whole row, without a family.
   bool is_of_row() const { return ScopeOf(kind) == EntryScope::kRow; }
   // The server's timestamp is the cell's.
   bool takes_server_time() const {
@@ -76,12 +76,12 @@ struct MutationOperation {
 
 void AppendOperation(std::string* out, const MutationOperation& operation);
 
-// Reads operations one after another from bytes that may be anything.
+// Reads operations one after another. The bytes may be corrupt.
 class OperationReader {
  public:
   explicit OperationReader(std::string_view operations) : decoder_(operations) {}
 
-  // False at the end, and when the bytes are no operation: then ok() is false.
+  // False at the end, and if the bytes are not an operation: then ok() is false.
   bool Next(MutationOperation* operation);
   bool ok() const { return ok_; }
 
@@ -90,7 +90,7 @@ class OperationReader {
   bool ok_ = true;
 };
 
-// A mutation of a row on its way through the engine: views of bytes that its caller keeps.
+// A mutation of a row as the engine passes it on: views of bytes that the caller keeps.
 struct EncodedMutation {
   static EncodedMutation Of(const RowMutation& mutation) {
     return {mutation.row_, mutation.operations_, mutation.takes_server_time_};
@@ -98,7 +98,7 @@ struct EncodedMutation {
 
   std::string_view row;
   std::string_view operations;
-  // Whether a cell takes the server's timestamp. True is always right.
+  // Whether a cell takes the server's timestamp. True is always correct.
   bool takes_server_time = true;
 
   size_t size() const { return row.size() + operations.size(); }
@@ -115,12 +115,12 @@ void AppendMutationHeader(std::string* out, const MutationRecord& record);
 // False if `payload` is not a record.
 bool ParseMutationRecord(std::string_view payload, MutationRecord* record);
 
-// One more mutation for a batch, whose payload is `out` so far. Returns where in it the operations
-// begin.
+// Appends a mutation to a batch, whose payload so far is `out`. Returns the offset of its
+// operations.
 size_t AppendToBatch(std::string* out, const MutationRecord& record);
-// The mutations of a batch, whose record has the sequence number `last`: the first of them has
-// `last` + 1 less their number. False if `payload` is not a batch, or has more mutations than there
-// are sequence numbers up to `last`.
+// The mutations of a batch whose record has the sequence number `last`; n mutations have the
+// numbers `last` - n + 1 to `last`. False if `payload` is not a batch, or has more mutations than
+// there are sequence numbers up to `last`.
 bool ParseBatchRecord(std::string_view payload, SequenceNumber last,
                       std::vector<MutationRecord>* records);
 

@@ -32,7 +32,7 @@ absl::Status CheckRange(std::string_view what, T value, T least, T most) {
       Cat(what, " must be from ", least, " to ", most, ", and is ", value));
 }
 
-// What can be the name of a file of the lock service, and of the system's as well.
+// Whether it can be the name of a file, in the lock service and in the file system.
 absl::Status CheckFileName(std::string_view what, std::string_view name) {
   const auto allowed = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||

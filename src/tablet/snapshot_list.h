@@ -1,8 +1,8 @@
-// The moments that somebody still reads: compactions keep what they see. Thread-safe.
+// The snapshots that are held: compactions preserve what they see. Thread-safe.
 //
-// A compaction takes the list and the present in one step, and a snapshot takes its number and its
-// place in the list in one step: so a snapshot that a compaction does not know of is not earlier
-// than the compaction's present.
+// A compaction reads the list and the visible sequence number in one step, and a snapshot takes its
+// sequence number and enters the list in one step. So a snapshot that a compaction does not know is
+// not older than the visible sequence number that the compaction has read.
 #ifndef BIGTABLE_TABLET_SNAPSHOT_LIST_H_
 #define BIGTABLE_TABLET_SNAPSHOT_LIST_H_
 
@@ -20,8 +20,8 @@ class SnapshotList {
  public:
   explicit SnapshotList(const SequenceSource* sequences) : sequences_(sequences) {}
 
-  // A snapshot of everything that was given a number so far. What has a number but is not visible
-  // yet must be waited for before the snapshot is read.
+  // A snapshot of all mutations that have a sequence number so far. Before it is read, the caller
+  // waits until all of them are visible.
   SequenceNumber Take() {
     MutexLock lock(&mutex_);
     const SequenceNumber sequence = sequences_->last();
@@ -33,7 +33,7 @@ class SnapshotList {
     held_.erase(held_.find(sequence));
   }
 
-  // Ascending, each once; and the present, which `visible` tells.
+  // The held snapshots, ascending, each once; `*present` is set to visible().
   template <typename Visible>
   std::vector<SequenceNumber> List(Visible visible, SequenceNumber* present) const {
     MutexLock lock(&mutex_);
@@ -51,7 +51,7 @@ class SnapshotList {
   std::multiset<SequenceNumber> held_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A snapshot for as long as this lives.
+// Holds a snapshot during its lifetime.
 class SnapshotHold {
  public:
   // `list` outlives this.

@@ -52,7 +52,7 @@ const FamilyLayout* TableLayout::FindFamily(std::string_view family) const {
 }
 
 const FamilyLayout* TableLayout::FamilyBefore(std::string_view text) const {
-  // Most tables have one or a few.
+  // Most tables have few families.
   constexpr size_t kFew = 4;
   if (families.size() > kFew) return FindFamily(text.substr(0, text.find('\0')));
   for (const FamilyLayout& family : families) {
@@ -86,7 +86,7 @@ Retention TableLayout::RetentionOf(uint32_t group_id, absl::Time now) const {
   Retention retention;
   for (const FamilyLayout& family : families) {
     if (family.group_id != group_id) continue;
-    // While it is held, nothing has expired: neither entries nor whole files.
+    // While the rule is held, neither entries nor whole files expire.
     const int64_t min_timestamp = MinTimestamp(family.held ? GcRule() : family.gc, now);
     retention.families.push_back(
         {family.name, family.created, family.gc.max_versions(), min_timestamp, family.past});

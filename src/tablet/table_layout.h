@@ -1,8 +1,8 @@
 // A table's schema as the engine uses it: with the numbers that the user's TableSchema does not
-// have, and with families found by name. Immutable once shared: a change of the schema makes a new
-// one.
+// have, and with families found by name. Immutable once it is shared: a change of the schema makes
+// a new one.
 //
-// As bytes (what the schema file of a table holds, and all of its meaning; table_layout_format.cc):
+// As bytes (the contents of a table's schema file; table_layout_format.cc):
 //
 //   format version 4 | table id | name | next group id
 //   | groups:   count, then each: id, name, compression, level, block size, filter, bits,
@@ -37,7 +37,7 @@
 namespace bigtable {
 
 struct GroupLayout {
-  uint32_t id = 0;  // never used again in its table
+  uint32_t id = 0;  // unique in its table for ever
   std::string name;
   LocalityGroup options;
 
@@ -48,20 +48,20 @@ struct FamilyLayout {
   std::string name;
   uint32_t group_id = 0;
   GcRule gc;
-  // Entries with this sequence number or a smaller one are of an earlier family of this name.
+  // Entries up to this sequence number belong to an earlier family of this name.
   SequenceNumber created = 0;
   std::string access_list = {};  // its name; empty: there is none
-  // What has been let go before the rule was what it is.
+  // The rules before the present one, which may have collected entries already.
   PastRules past = {};
-  // Not in the schema's file: the rule is about to be changed, and nothing is collected until it is
-  // clear from which sequence number on (Master::ChangeTable).
+  // Not in the schema's file: the rule is about to be changed. Nothing is collected until the
+  // sequence number of the change is known (Master::ChangeTable).
   bool held = false;
 
   int64_t most_versions() const { return gc.max_versions().value_or(kAllVersions); }
   bool counts_versions() const { return gc.max_versions().has_value() || !past.versions.empty(); }
-  // Entries with an older timestamp have to be looked at: they may be past an age.
+  // Entries with an older timestamp may be older than a maximum age, and have to be checked.
   int64_t SuspectBefore(absl::Time now) const;
-  // The rule is another one after the sequence number `change`, which comes `now`.
+  // The family has this rule after the sequence number `change`, at the time `now`.
   void ChangeRule(const GcRule& rule, SequenceNumber change, absl::Time now);
 
   friend bool operator==(const FamilyLayout&, const FamilyLayout&) = default;
@@ -71,26 +71,26 @@ struct TableLayout {
   uint64_t table_id = 0;
   std::string name;
   uint32_t next_group_id = 0;
-  std::vector<GroupLayout> groups;     // by id; a group's place in here is its index
+  std::vector<GroupLayout> groups;     // by id; a group's index is its position here
   std::vector<FamilyLayout> families;  // by name
   SplitRule split;
 
   // Null: no such family, or group.
   const FamilyLayout* FindFamily(std::string_view family) const;
   FamilyLayout* FindFamily(std::string_view family);
-  // The one whose name `text` begins with, and a zero byte behind it.
+  // The family whose name, followed by a zero byte, is the beginning of `text`.
   const FamilyLayout* FamilyBefore(std::string_view text) const;
   const GroupLayout* FindGroup(std::string_view group) const;
-  // The place of a group in `groups`; groups.size() if there is none with this id.
+  // The index of a group in `groups`; groups.size() if there is none with this id.
   size_t GroupIndex(uint32_t group_id) const;
 
-  // The last sequence number at which the rule of a family was changed; 0: none was.
+  // The last sequence number at which the rule of a family changed; 0 if none has.
   SequenceNumber LastRuleChange() const;
-  // Of all families. Whether there was any.
+  // Ends the holds of all families. Returns whether there were any.
   bool EndHolds();
-  // What a compaction of the group keeps; snapshots are the caller's to fill in.
+  // The entries that a compaction of the group keeps; the caller fills in the snapshots.
   Retention RetentionOf(uint32_t group_id, absl::Time now) const;
-  // NotFound, with the families that there are.
+  // NotFound; the message lists the families of the table.
   absl::Status NoFamilyError(std::string_view name) const;
 
   TableSchema ToSchema() const;
@@ -100,10 +100,10 @@ struct TableLayout {
   friend bool operator==(const TableLayout&, const TableLayout&) = default;
 };
 
-// The oldest timestamp that a rule keeps at `now`; the smallest number for rules without an age.
+// The oldest timestamp that a rule keeps at `now`; the smallest number for a rule without an age.
 int64_t MinTimestamp(const GcRule& rule, absl::Time now);
 
-// A layout for a new table. InvalidArgument says what is wrong with the schema.
+// A layout for a new table. InvalidArgument describes what is wrong with the schema.
 absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t table_id,
                                             const TableSchema& schema);
 

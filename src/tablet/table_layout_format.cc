@@ -13,7 +13,7 @@
 namespace bigtable {
 namespace {
 
-// 1 has no rule for splits, 2 no access lists, 3 no rules of the past.
+// 1 has no split rule, 2 has no access lists, 3 has no past rules.
 constexpr uint8_t kFormatVersion = 4;
 
 void EncodeGroup(const GroupLayout& group, std::string* out) {
@@ -101,7 +101,7 @@ PastRules DecodePast(Decoder* in) {
   return past;
 }
 
-// What PastRules promises of its parts.
+// The order that PastRules guarantees.
 bool IsWellFormed(const PastRules& past) {
   for (size_t i = 0; i < past.versions.size(); ++i) {
     if (past.versions[i].most < 1 || past.versions[i].before > kMaxSequence) return false;

@@ -70,6 +70,10 @@ void Tablet::Rotate(size_t group, SequenceNumber last, RotationReason reason) {
   Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>());
 }
 
+void Tablet::RotateAll(SequenceNumber last) {
+  for (size_t group = 0; group < writer_.groups(); ++group) Rotate(group, last);
+}
+
 void Tablet::Clear(SequenceNumber last) {
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
@@ -100,7 +104,7 @@ void Tablet::PublishChange(size_t group, const TabletChange& change,
   std::vector<GroupVersion> groups = current->groups();
   GroupVersion& version = groups[group];
   version.SetFiles(version.files->After(change, added));
-  // What was rotated since stands before what was flushed.
+  // Memtables that were rotated since then stand before those that were flushed.
   version.immutable.resize(version.immutable.size() - flushed);
   if (!change.removed.empty()) {
     std::set<uint64_t> numbers;
@@ -125,7 +129,7 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(read_limit),
                                      environment_->budget, scan_cache_id));
-  // An immutable memtable changes nothing for whoever merges runs.
+  // A rotation alone changes nothing for compactions.
   if (!memtables_changed || layout_changed) SetMayPickOther(true);
 }
 
@@ -147,7 +151,7 @@ Ref<Memtable> Tablet::NewMemtable(const GroupVersion& known) const {
   if (known.active) include_memtable(*known.active);
   for (const Ref<Memtable>& memtable : known.immutable) include_memtable(*memtable);
   for (const SortedRun& run : known.runs) include(run.smallest_key(), run.largest_key());
-  // Where rows are counted up, the next one is as likely to differ in the last byte of that.
+  // If row keys count up, the next one may well differ in the last byte of the common prefix.
   const size_t common =
       Shortcuts().Has(Shortcut::kMemtablePrefix) ? CommonPrefix(smallest, largest) : 0;
   return MakeRef<Memtable>(environment_->budget,
@@ -171,7 +175,7 @@ SequenceNumber Tablet::FlushedThrough(size_t group) const {
   return Version()->groups()[group].files->redo().sequence;
 }
 
-// --- For METADATA, merges and deletions ---
+// --- For METADATA ---
 
 TabletState Tablet::State() const {
   const Pin<TabletVersion> version = Version();
@@ -204,19 +208,6 @@ void Tablet::NoteQuarantine() {
   SetMayPickOther(true);
 }
 
-void Tablet::AddQuarantined(std::vector<QuarantinedFile>* files) const {
-  const std::shared_ptr<const TableLayout> layout = Layout();
-  for (const FileQuarantine::File& file : quarantine_.List()) {
-    files->push_back({.server = environment_->server,
-                      .table = layout->name,
-                      .locality_group = layout->groups[file.group].name,
-                      .end_row = rows_.end(),
-                      .number = file.number,
-                      .status = file.status,
-                      .since = file.since});
-  }
-}
-
 uint64_t Tablet::DiskBytes() const {
   uint64_t bytes = 0;
   const Pin<TabletVersion> version = Version();
@@ -228,19 +219,22 @@ uint64_t Tablet::DiskBytes() const {
   return bytes;
 }
 
-void Tablet::RemoveFiles() {
-  const Pin<TabletVersion> version = Version();
-  for (const GroupVersion& group : version->groups()) {
-    for (const SortedRun& run : group.runs) {
-      for (const Ref<SSTable>& file : run.files)
-        environment_->remove_file(file->info().file_number);
-    }
-  }
-}
-
 EventLocation LocationOf(const Tablet& tablet, const TableLayout& layout, size_t group) {
   return {tablet.environment()->server, layout.name, layout.groups[group].name,
           tablet.rows().end()};
+}
+
+void AddQuarantined(const Tablet& tablet, std::vector<QuarantinedFile>* files) {
+  const std::shared_ptr<const TableLayout> layout = tablet.Layout();
+  for (const FileQuarantine::File& file : tablet.quarantine().List()) {
+    files->push_back({.server = tablet.environment()->server,
+                      .table = layout->name,
+                      .locality_group = layout->groups[file.group].name,
+                      .end_row = tablet.rows().end(),
+                      .number = file.number,
+                      .status = file.status,
+                      .since = file.since});
+  }
 }
 
 }  // namespace bigtable

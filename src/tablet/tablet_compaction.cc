@@ -16,7 +16,7 @@ CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout,
       environment.snapshots->List(environment.visible, &job.retention.present);
   job.major = major;
   job.target_file_size = environment.target_file_size;
-  job.abandoned = tablet.removed_flag();
+  job.abandoned = tablet.flags().removed_flag();
   return job;
 }
 

@@ -1,4 +1,4 @@
-// What the minor and the merging compactions of a tablet have in common.
+// What minor and merging compactions of a tablet share.
 #ifndef BIGTABLE_TABLET_TABLET_COMPACTION_H_
 #define BIGTABLE_TABLET_TABLET_COMPACTION_H_
 
@@ -23,12 +23,13 @@ struct CompactionOutcome {
   uint64_t bytes_read = 0;  // from SSTables
   uint64_t bytes_written = 0;
   uint64_t files_written = 0;
-  uint64_t bytes_moved = 0;        // became a part of another run, untouched
-  uint64_t bytes_dropped = 0;      // removed, unread
-  std::vector<EventFile> outputs;  // what was written
-  // After an error: the number of the input that could not be read, if it was that, or else 0.
+  uint64_t bytes_moved = 0;        // of files that joined another run without being rewritten
+  uint64_t bytes_dropped = 0;      // of files that were removed unread
+  std::vector<EventFile> outputs;  // the new files
+  // After an error: the number of the input that could not be read, or 0 if the error is another.
   uint64_t unreadable_file = 0;
-  // The same: METADATA may have what was to be committed, and takes nothing until that is settled.
+  // After an error: METADATA may or may not have taken the change, and takes no other until that is
+  // settled.
   bool is_in_doubt = false;
 
   void Add(const SSTableInfo& written) {
@@ -38,19 +39,19 @@ struct CompactionOutcome {
   }
 };
 
-// The time by which a compaction finds what has expired; it takes this before it takes the layout.
-// In this order: a rule changes at a time that is read after the tablet was given a layout in which
-// the rule is held (Master::ChangeRules), so what has expired by now has expired by the next change
-// of a rule, too.
+// The time that decides which entries have expired for a compaction. The compaction reads it before
+// the layout, because a change of a rule reads its own time after the tablet has a layout in which
+// the rule is held (Master::ChangeRules). So entries that have expired at this time have also
+// expired at the next change of a rule.
 inline absl::Time TimeBeforeLayout(const TabletEnvironment& environment) {
   return environment.clock->Now();
 }
 
-// A job that writes SSTables of a group of the tablet. It is cancelled once the tablet is removed.
+// A job that writes SSTables of a group of the tablet. It ends early once the tablet is removed.
 CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout, size_t group,
                                 bool major, absl::Time now);
 
-// Removes files that METADATA does not name.
+// Removes new files, which METADATA does not name.
 void RemoveWritten(const TabletEnvironment& environment, const std::vector<SSTableInfo>& written);
 
 }  // namespace bigtable

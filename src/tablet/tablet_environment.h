@@ -1,4 +1,4 @@
-// What a tablet needs of the server it is on.
+// What a tablet needs from its server.
 #ifndef BIGTABLE_TABLET_TABLET_ENVIRONMENT_H_
 #define BIGTABLE_TABLET_TABLET_ENVIRONMENT_H_
 
@@ -38,9 +38,9 @@ struct TabletEnvironment {
   ScanCache* scan_cache = nullptr;
   std::shared_ptr<LastWrites> last_writes;  // the server's; null if the scan cache is
   RateLimiter* rate_limiter = nullptr;
-  ListenerQueue* events = nullptr;  // null: nobody listens
+  ListenerQueue* events = nullptr;  // null: there is no listener
   OpenTables* open_tables = nullptr;
-  // A tablet that is loaded opens its SSTables when they are used for the first time.
+  // A tablet that is loaded opens its SSTables at their first use.
   bool defers_files = false;
   uint64_t target_file_size = 64 << 20;
   uint64_t memtable_size = 64 << 20;
@@ -50,14 +50,14 @@ struct TabletEnvironment {
   std::function<std::string(uint64_t)> path_of;
   // The last mutation that readers see.
   std::function<SequenceNumber()> visible;
-  // Before these memtables count as written out, all at once: makes the server's log durable if
-  // others have mutations that are older than the last one in these, and says up to which one this
-  // has made it durable by now.
+  // Called before the flush of these memtables, all together, is committed. Syncs the server's log
+  // if other memtables have mutations that are older than the last one in these. Returns the
+  // sequence number up to which such syncs have made the log durable.
   std::function<absl::StatusOr<SequenceNumber>(absl::Span<const ImmutableMemtables>)> sync_log;
-  // Before the server's log gives up records because of what was committed to `store`: from the
-  // return of OK on, damage to any of that is noticed when it is recovered. Null: there is no need.
+  // Called before the server's log releases records because of commits to `store`. After OK,
+  // recovery notices any damage to these commits. Null: not needed.
   std::function<absl::Status()> attest_commits;
-  // Told of files that the tablet's METADATA row does not name any more.
+  // Called for each file that the tablet's METADATA row does not name any more.
   std::function<void(uint64_t number)> remove_file;
 };
 

@@ -1,6 +1,6 @@
-// Which tablet: a table and the row that the tablet ends before. Tablets of a table do not overlap,
-// so this names one of them; where it begins is part of its state (tablet_state.h), and where it
-// stands in METADATA follows from this (metadata/metadata_format.h).
+// The identity of a tablet: its table and its end row (exclusive). Tablets of a table do not
+// overlap, so this names one of them. Its begin row is part of its state (tablet_state.h). Its row
+// in METADATA follows from its identity (metadata/metadata_format.h).
 #ifndef BIGTABLE_TABLET_TABLET_ID_H_
 #define BIGTABLE_TABLET_TABLET_ID_H_
 

@@ -51,7 +51,7 @@ TabletState MergedState(const TabletState& left, const TabletState& right,
         shared->push_back(file.info.file_number);
       }
     }
-    // The log of neither is needed up to the later one.
+    // Neither log is needed up to the later redo point.
     if (group.redo.sequence > into.redo.sequence) into.redo = group.redo;
   }
   return merged;

@@ -1,6 +1,5 @@
-// What is durable of a tablet, apart from its bytes: the SSTables of each locality group and the
-// redo points. A row of METADATA holds it (metadata/), and one mutation of that row is what makes a
-// compaction happen.
+// The durable state of a tablet: the SSTables of each locality group, and the redo points. A row of
+// METADATA holds it (metadata/), and one mutation of that row makes a compaction take effect.
 #ifndef BIGTABLE_TABLET_TABLET_STATE_H_
 #define BIGTABLE_TABLET_TABLET_STATE_H_
 
@@ -30,9 +29,9 @@ struct TabletFile {
   friend bool operator==(const TabletFile&, const TabletFile&) = default;
 };
 
-// Everything that was written to the locality group up to `sequence` is in its SSTables; what came
-// later must be looked for in the log. The log of `server` was durable up to `log_synced` then: if
-// it is ever found to end before, it has lost something.
+// Everything that was written to the locality group up to `sequence` is in its SSTables; later
+// mutations are in the log. The log of `server` was durable up to `log_synced` at that time. If
+// recovery finds that it ends before, the log has lost records.
 struct RedoPoint {
   SequenceNumber sequence = 0;
   std::string server;
@@ -47,9 +46,9 @@ struct GroupState {
 };
 
 struct TabletState {
-  RowRange rows;                          // whose tablet it is
+  RowRange rows;                          // of the tablet
   std::map<uint32_t, GroupState> groups;  // by the group's id
-  // No server time that was given to the tablet's cells is larger, as far as they are in SSTables.
+  // At least every server timestamp of the tablet's cells in SSTables.
   int64_t last_timestamp = 0;
 
   // The numbers of its SSTables.
@@ -59,7 +58,7 @@ struct TabletState {
 // A step from one state to the next.
 struct TabletChange {
   uint32_t group_id = 0;
-  std::vector<TabletFile> added;  // or with another order than so far
+  std::vector<TabletFile> added;  // new files, and files that get another order
   std::vector<uint64_t> removed;  // file numbers
   std::optional<RedoPoint> redo;
   int64_t last_timestamp = 0;
@@ -67,15 +66,15 @@ struct TabletChange {
 
 void ApplyChange(const TabletChange& change, TabletState* state);
 
-// The largest sequence number that is named in it: those of new mutations must be larger.
+// The largest sequence number in it. Those of new mutations must be larger.
 SequenceNumber LargestSequence(const TabletState& state);
 
-// What two neighbouring tablets are together, when neither has anything in memtables. Files that
-// both have are in it once; `shared` gets their numbers.
+// The state of the tablet that two adjacent tablets merge into, when neither has anything in
+// memtables. Files that both have are in it once; `shared` gets their numbers.
 TabletState MergedState(const TabletState& left, const TabletState& right,
                         std::vector<uint64_t>* shared);
 
-// Of which tablet.
+// A change, and its tablet.
 struct TabletStep {
   TabletId tablet;
   TabletChange change;
@@ -85,16 +84,16 @@ struct TabletStep {
 class TabletStore {
  public:
   virtual ~TabletStore() = default;
-  // Whether Commit takes these steps: only if what it has of their tablets is in one place, and the
-  // steps are not too much for one mutation. It always takes a single step.
+  // Whether Commit takes these steps together: only if the rows of their tablets are in one tablet
+  // of METADATA, and the steps are not too much for one mutation. It always takes a single step.
   virtual bool TakesTogether(absl::Span<const TabletStep> steps) const = 0;
-  // All of the steps or none, and durable when it returns OK. FailedPrecondition of several steps:
-  // it does not take them together any more, and has none of them. After any other error it is
-  // unknown whether they will be found after a crash, if IsInDoubt says so, and nothing is
-  // committed until that is settled. Steps of one tablet stand together.
+  // Commits all of the steps or none; they are durable when it returns OK. FailedPrecondition, for
+  // several steps: it does not take them together any more, and has taken none. After any other
+  // error for which IsInDoubt is true, a crash may or may not preserve them, and nothing is
+  // committed until that is settled. Steps of one tablet are adjacent.
   virtual absl::Status Commit(absl::Span<const TabletStep> steps) = 0;
-  // Of a Commit that has failed with this status. False: the steps are gone for good, so that the
-  // files that they name can be removed, and the same may be tried again.
+  // For a Commit that has failed with this status. False: the steps were certainly not taken, so
+  // the files that they name can be removed, and the caller may try again.
   virtual bool IsInDoubt(const absl::Status& /*failed*/) const { return true; }
   absl::Status Commit(const TabletId& tablet, const TabletChange& change) {
     const TabletStep step{tablet, change};

@@ -1,9 +1,9 @@
-// What a tablet consists of at one moment: for each locality group its memtables, its SSTables and
-// the sorted runs that these form. A reader pins a version and sees all of it, whatever happens
-// meanwhile. Immutable, except that the active memtables grow, and that its read limit is set.
+// A version of a tablet: for each locality group its memtables, its SSTables and the sorted runs
+// that these form. A reader pins a version and sees all of it, whatever is published meanwhile. A
+// version is immutable, except that active memtables grow, and that its read limit is set.
 //
-// The current version is the one place that says which memtables and files a tablet has. Each is
-// made from the one before.
+// The current version alone defines which memtables and files a tablet has. Each version is made
+// from the one before.
 #ifndef BIGTABLE_TABLET_TABLET_VERSION_H_
 #define BIGTABLE_TABLET_TABLET_VERSION_H_
 
@@ -31,20 +31,20 @@ namespace bigtable {
 struct GroupVersion {
   Ref<Memtable> active;
   std::vector<Ref<Memtable>> immutable;  // from new to old
-  std::vector<SortedRun> runs;           // from new to old; what reads look into
-  // What the runs are made of. Null only in versions of tests and benchmarks, without a tablet.
+  std::vector<SortedRun> runs;           // from new to old; for reads
+  // The files that form the runs. Null only in tests and benchmarks without a tablet.
   Ref<const GroupFiles> files = {};
 
-  // Sets the files, and the runs that they form. Nothing else changes either.
+  // Sets the files, and the runs that they form. Nothing else changes them.
   void SetFiles(Ref<const GroupFiles> f) {
     files = std::move(f);
     runs = files->MakeRuns();
   }
 };
 
-// The last mutation that is whole in the versions which share this limit, because they share their
-// active memtables: later ones were written, at least in part, to memtables that they do not have.
-// Set once, when the next active memtable takes the place of theirs.
+// The last mutation that is complete in the versions that share this limit. They share their active
+// memtables. Later mutations were written, at least in part, to memtables that these versions do
+// not have. Set once, when the next active memtable replaces theirs.
 class ReadLimit final : public RefCounted {
  public:
   SequenceNumber get() const { return sequence_.load(std::memory_order_acquire); }
@@ -79,13 +79,13 @@ class TabletVersion final : public Publishable {
   const std::shared_ptr<const TableLayout>& shared_layout() const { return layout_; }
   const std::vector<GroupVersion>& groups() const { return groups_; }  // as layout().groups
 
-  // A reader that reads the latest must not read beyond this. It has to look at the server's
-  // visible sequence number first, and then here: the limit is set before anything is written to
-  // a memtable of the next version.
+  // A reader of the latest data must not read beyond this. It loads the server's visible sequence
+  // number first, and then this: the limit is set before anything is written to a memtable of the
+  // next version.
   SequenceNumber read_limit() const { return read_limit_->get(); }
   const Ref<ReadLimit>& shared_read_limit() const { return read_limit_; }
-  // The smallest sequence number that is in a memtable and so needed from the log; kMaxSequence if
-  // there is none.
+  // The smallest sequence number in a memtable, which the log must keep; kMaxSequence if there is
+  // none.
   SequenceNumber FirstUnflushed() const {
     SequenceNumber first = kMaxSequence;
     const auto look = [&](const Ref<Memtable>& memtable) {
@@ -97,7 +97,7 @@ class TabletVersion final : public Publishable {
     }
     return first;
   }
-  // The same for versions with the same layout (cache/scan_cache.h).
+  // Versions with the same layout have the same id (cache/scan_cache.h).
   uint64_t scan_cache_id() const { return scan_cache_id_; }
 
  private:

@@ -1,7 +1,7 @@
-// How mutations are applied to a tablet: to the active memtable of each locality group that they
-// touch. The tablet sets these memtables, and the schema, whenever it publishes others.
+// Applies mutations to a tablet: to the active memtable of each locality group that they touch. The
+// tablet sets these memtables, and the schema, whenever it publishes new ones.
 //
-// Used by the tablet's writer alone (tablet.h), except last_timestamp.
+// Only for the tablet's writer (tablet.h), except last_timestamp.
 #ifndef BIGTABLE_TABLET_TABLET_WRITER_H_
 #define BIGTABLE_TABLET_TABLET_WRITER_H_
 
@@ -33,21 +33,21 @@ class TabletWriter {
   TabletWriter& operator=(const TabletWriter&) = delete;
 
   // Adds the operations (tablet/mutation_format.h), which are well formed, to the memtables.
-  // Families that the layout does not have are passed over. If `owner` is not null the values lie
-  // in it and stay there, otherwise they are copied.
+  // Families that the layout does not have are skipped. If `owner` is not null, the values are in
+  // its memory and are not copied.
   void Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
              int64_t server_timestamp, const Ref<const RefCounted>& owner);
-  // The same for a record of the log, for the groups whose redo point is before it.
-  // The mutation may be of a table that had other families then.
+  // The same for a record of the log, for the groups whose redo point is before it. The table may
+  // have had other families when the record was written.
   void Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp);
 
-  // A server's timestamp for a mutation that comes now: larger than all before.
+  // The server timestamp of the next mutation: larger than all before.
   int64_t NextTimestamp();
-  // The last one that was given out. Any thread.
+  // The last one that NextTimestamp has returned. Any thread.
   int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_relaxed); }
 
-  // The schema that Apply goes by.
+  // The schema that Apply uses.
   const TableLayout* layout() const { return layout_.get(); }
   size_t groups() const { return active_.size(); }
   const Memtable& active(size_t group) const { return *active_[group]; }
@@ -55,19 +55,19 @@ class TabletWriter {
 
   // --- For the tablet ---
 
-  // Where the tablet begins: the redo points of its groups, which Replay goes by, and the last
-  // timestamp that was given out.
+  // The tablet's state when it is opened: the redo points of its groups, for Replay, and the last
+  // server timestamp.
   void Begin(std::vector<SequenceNumber> redo, int64_t last_timestamp) {
     replay_after_ = std::move(redo);
     last_timestamp_ = last_timestamp;
   }
-  // Where another one is: for a half of its tablet.
+  // The same state as another writer's: for a half of its tablet.
   void BeginAs(const TabletWriter& other) { Begin(other.replay_after_, other.last_timestamp()); }
-  // From now on these are the schema and the active memtables.
+  // Sets the schema and the active memtables.
   void Use(std::shared_ptr<const TableLayout> layout, const std::vector<GroupVersion>& groups);
 
  private:
-  // Where what is written to a family goes, and where it is counted.
+  // The group and the counters of a family.
   struct FamilySlot {
     size_t group;
     FamilyCounters* counters;
@@ -81,9 +81,9 @@ class TabletWriter {
   const TabletEnvironment* const environment_;
   TabletCounters* const counters_;
   std::shared_ptr<const TableLayout> layout_;
-  std::vector<Memtable*> active_;             // the current version keeps them
-  std::vector<FamilySlot> slots_;             // of the layout's families
-  std::vector<SequenceNumber> replay_after_;  // redo points as they were when it was opened
+  std::vector<Memtable*> active_;             // the current version owns them
+  std::vector<FamilySlot> slots_;             // by index of the layout's families
+  std::vector<SequenceNumber> replay_after_;  // the redo points when the tablet was opened
   std::string key_;
   std::atomic<int64_t> last_timestamp_{0};
 };

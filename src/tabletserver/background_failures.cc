@@ -39,7 +39,7 @@ void BackgroundWork::NoteFlush(const FlushWork& work, const absl::Status& status
 
 void BackgroundWork::NoteCompaction(const Work& work, const CompactionOutcome& outcome,
                                     const absl::Status& status, absl::Duration took) {
-  if (absl::IsCancelled(status) || work.tablet->removed()) return;
+  if (absl::IsCancelled(status) || work.tablet->flags().removed()) return;
   if (status.ok()) {
     {
       MutexLock lock(&mutex_);
@@ -109,7 +109,7 @@ void BackgroundWork::StopCompactions(const Work& work, const absl::Status& statu
 void BackgroundWork::ForgetOldTroubles() {
   std::erase_if(compaction_troubles_, [](const auto& entry) {
     const std::shared_ptr<const Tablet> tablet = entry.second.tablet.lock();
-    return tablet == nullptr || tablet->superseded() || tablet->removed();
+    return tablet == nullptr || tablet->flags().ended();
   });
 }
 
@@ -166,7 +166,7 @@ std::vector<FailingWork> BackgroundWork::Failing() const {
   for (const auto& [server, trouble] : flush_troubles_) add(FailingWork::Kind::kFlush, trouble);
   for (const auto& [id, trouble] : compaction_troubles_) {
     const std::shared_ptr<const Tablet> tablet = trouble.tablet.lock();
-    if (tablet == nullptr || tablet->superseded() || tablet->removed()) continue;
+    if (tablet == nullptr || tablet->flags().ended()) continue;
     add(FailingWork::Kind::kCompaction, trouble);
     const EventLocation location = LocationOf(*tablet, *tablet->Layout(), id.second);
     failing.back().table = location.table;

@@ -236,7 +236,7 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
     for (std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
       // A stopped one is going to move, or goes on.
       if (!tablet->MayPickOther()) continue;
-      if (claims_.contains(tablet.get()) || tablet->stopped()) continue;
+      if (claims_.contains(tablet.get()) || tablet->flags().stopped()) continue;
       tablet->SetMayPickOther(false);
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
@@ -486,8 +486,8 @@ absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tabl
                                         SequenceNumber through, uint64_t last,
                                         const CallLimits& limits) {
   while (tablet.FlushedThrough(group) < through) {
-    if (tablet.removed()) return absl::NotFoundError("the table was deleted");
-    if (tablet.superseded()) return absl::OkStatus();
+    if (tablet.flags().removed()) return absl::NotFoundError("the table was deleted");
+    if (tablet.flags().superseded()) return absl::OkStatus();
     // A server that is lost will be replaced.
     if (server->state().serving()) {
       BT_RETURN_IF_ERROR(server->write_error().status());
@@ -543,13 +543,13 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       MutexLock lock(&mutex_);
       // One that is stopped is going to move, or goes on.
       while (compacting_.contains(work.id()) || claims_.contains(tablet.get()) ||
-             tablet->stopped() || cancelling_ > 0) {
-        if (tablet->superseded() || tablet->removed()) break;
+             tablet->flags().stopped() || cancelling_ > 0) {
+        if (tablet->flags().ended()) break;
         BT_RETURN_IF_ERROR(WaitForChange(limits));
       }
       BT_RETURN_IF_ERROR(CheckOpen());
-      if (tablet->removed()) return absl::NotFoundError("the table was deleted");
-      if (tablet->superseded()) return absl::OkStatus();
+      if (tablet->flags().removed()) return absl::NotFoundError("the table was deleted");
+      if (tablet->flags().superseded()) return absl::OkStatus();
       compacting_.insert(work.id());
     }
     absl::Status status = tablet->quarantine().Check(group);

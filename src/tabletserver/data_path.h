@@ -104,7 +104,7 @@ class DataPath {
 inline bool DataPath::BeginRead(const Tablet& tablet, const TabletVersion& version,
                                 const ReadPoint& point, ReadSpec* spec) const {
   // In this order: a removed tablet is emptied, and the next server has the lock before it writes.
-  if (tablet.removed() || tablet.superseded()) [[unlikely]]
+  if (tablet.flags().ended()) [[unlikely]]
     return false;
   if (!server_->state().serving()) [[unlikely]] {
     server_->state().RequestRenewal();

@@ -222,10 +222,10 @@ absl::Status GroupWriter::AppendToLog(RecordType type, SequenceNumber sequence,
 
 absl::Status GroupWriter::LogWrite(Write* write) {
   const WriteRequest& request = write->request;
-  write->superseded = request.tablet->stopped();
+  write->superseded = request.tablet->flags().stopped();
   if (write->superseded) return absl::OkStatus();
   absl::Status refused = request.limits.Check("the write");
-  if (request.tablet->removed()) {
+  if (request.tablet->flags().removed()) {
     refused = absl::NotFoundError(Cat("table ", request.layout->name, " was deleted"));
   }
   const bool recheck = request.tablet->writer()->layout() != request.layout;

@@ -8,7 +8,7 @@ namespace bigtable {
 // --- What is due ---
 
 void MemtableRotation::RotateFull(Tablet* tablet) {
-  for (size_t group = 0; group < tablet->active_groups(); ++group) {
+  for (size_t group = 0; group < tablet->writer()->groups(); ++group) {
     // The memtables that wait are flushed with it, so their bytes count.
     if (tablet->writer()->active(group).bytes() + WaitingBytes() < memtable_size_) continue;
     RotateWithOthers({{tablet->shared_from_this(), group}}, ActiveMemtables(),
@@ -78,7 +78,7 @@ void MemtableRotation::RotateEverything() {
 std::vector<MemtableRotation::Active> MemtableRotation::ActiveMemtables() const {
   std::vector<Active> active;
   for (const std::shared_ptr<Tablet>& tablet : tablets_->All()) {
-    for (size_t group = 0; group < tablet->active_groups(); ++group) {
+    for (size_t group = 0; group < tablet->writer()->groups(); ++group) {
       if (tablet->writer()->active(group).first_sequence() != 0) active.push_back({tablet, group});
     }
   }
@@ -101,14 +101,14 @@ void MemtableRotation::RotateWithOthers(const std::vector<Active>& due,
 
 void MemtableRotation::Rotate(const Active& active, RotationReason reason) {
   if (active.tablet->writer()->active(active.group).first_sequence() == 0) return;
-  if (active.tablet->superseded() || active.tablet->removed()) return;  // as in the other Rotate
+  if (active.tablet->flags().ended()) return;  // as in the other Rotate
   active.tablet->Rotate(active.group, visible_->get(), reason);
   rotated_.Add(active.tablet, visible_->get());
 }
 
 void MemtableRotation::Rotate(const std::shared_ptr<Tablet>& tablet) {
   // Another tablet may have its id by now, also in the list.
-  if (tablet->superseded() || tablet->removed()) return;
+  if (tablet->flags().ended()) return;
   tablet->RotateAll(visible_->get());
   rotated_.Add(tablet, visible_->get());
 }
@@ -124,7 +124,7 @@ void MemtableRotation::Add(const std::shared_ptr<Tablet>& tablet) {
 void MemtableRotation::Remove(const Tablet& tablet) { rotated_.Remove(tablet); }
 
 Tablet::Halves MemtableRotation::Split(Tablet* tablet, std::string_view row) {
-  const uint64_t bytes = tablet->ActiveBytes();
+  const uint64_t bytes = tablet->writer()->bytes();
   Tablet::Halves halves = tablet->Split(row, visible_->get());
   rotated_.Replace(*tablet, halves, bytes);
   return halves;

@@ -13,8 +13,6 @@ bool HasImmutable(const Tablet& tablet) {
                      [](const GroupVersion& group) { return !group.immutable.empty(); });
 }
 
-bool HasEnded(const Tablet& tablet) { return tablet.removed() || tablet.superseded(); }
-
 }  // namespace
 
 void RotatedTablets::Add(const std::shared_ptr<Tablet>& tablet, SequenceNumber last) {
@@ -61,14 +59,14 @@ std::vector<ImmutableMemtables> RotatedTablets::Due() {
   for (auto entry = due_.begin(); entry != due_.end();) {
     const std::shared_ptr<Tablet>& tablet = entry->second;
     std::vector<ImmutableMemtables> due;
-    if (!HasEnded(*tablet)) due = DueOf(tablet);
+    if (!tablet->flags().ended()) due = DueOf(tablet);
     if (due.empty()) {
-      if (!HasEnded(*tablet) && HasImmutable(*tablet)) waiting_[entry->first] = tablet;
+      if (!tablet->flags().ended() && HasImmutable(*tablet)) waiting_[entry->first] = tablet;
       entry = due_.erase(entry);
       continue;
     }
     // What a stopped one has whoever has stopped it writes out, or it is found in the log.
-    if (!tablet->stopped()) std::move(due.begin(), due.end(), std::back_inserter(all));
+    if (!tablet->flags().stopped()) std::move(due.begin(), due.end(), std::back_inserter(all));
     ++entry;
   }
   return all;
@@ -77,8 +75,8 @@ std::vector<ImmutableMemtables> RotatedTablets::Due() {
 bool RotatedTablets::HasDue() {
   while (!due_.empty()) {
     const std::shared_ptr<Tablet> first = due_.begin()->second;
-    if (!HasEnded(*first) && !DueOf(first).empty()) return true;
-    if (!HasEnded(*first) && HasImmutable(*first)) waiting_[first->id()] = first;
+    if (!first->flags().ended() && !DueOf(first).empty()) return true;
+    if (!first->flags().ended() && HasImmutable(*first)) waiting_[first->id()] = first;
     due_.erase(due_.begin());
   }
   return false;

@@ -11,7 +11,7 @@ bool ServerTablets::HasRowsOf(const Tablet& tablet) const {
   const auto found = tablets_.upper_bound({tablet.table_id(), tablet.rows().begin()});
   return found != tablets_.end() && found->first.table_id == tablet.table_id() &&
          found->second.get() != &tablet && !tablet.id().EndsBefore(found->second->rows().begin()) &&
-         !found->second->superseded();
+         !found->second->flags().superseded();
 }
 
 void ServerTablets::Add(std::shared_ptr<Tablet> tablet) {
@@ -26,7 +26,7 @@ std::shared_ptr<Tablet> ServerTablets::RemoveDeleted(const TabletId& id) {
   const auto found = tablets_.find(id);
   if (found == tablets_.end()) return nullptr;
   std::shared_ptr<Tablet> removed = std::move(found->second);
-  removed->MarkRemoved();
+  removed->flags().MarkRemoved();
   tablets_.erase(found);
   return removed;
 }

@@ -115,7 +115,7 @@ void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::strin
 
 void TabletServer::StopTablet(Tablet* tablet) {
   writer_.queue()->RunExclusive([&] {
-    tablet->SetStopped(true);
+    tablet->flags().SetStopped(true);
     MutexLock lock(rotation_.mutex());
     rotation_.Rotate(tablet->shared_from_this());
   });

@@ -110,8 +110,8 @@ class DatabasePeer {
       TabletServer* server;
       std::shared_ptr<Tablet> tablet;
       bool now() const {
-        return server->state().serving() && !tablet->stopped() && !tablet->superseded() &&
-               !tablet->removed();
+        return server->state().serving() && !tablet->flags().stopped() &&
+               !tablet->flags().superseded() && !tablet->flags().removed();
       }
     };
     std::vector<Served> all;
