@@ -39,7 +39,7 @@ void AddWrites(const ServerSet& servers, DatabaseStatistics* to) {
   }
 }
 
-void AddCompactions(const BackgroundWork::Counters& counters, DatabaseStatistics* to) {
+void AddCompactions(const WorkMeter::Counters& counters, DatabaseStatistics* to) {
   to->minor_compactions = counters.minor_compactions;
   to->minor_compaction_bytes_written = counters.minor_bytes_written;
   to->merging_compactions = counters.merging_compactions;
@@ -106,7 +106,7 @@ void AddTables(const ServerSet& servers, DatabaseStatistics* to) {
 DatabaseStatistics Cluster::Statistics() {
   DatabaseStatistics statistics;
   AddWrites(servers_, &statistics);
-  AddCompactions(environment_->background.counters(), &statistics);
+  AddCompactions(environment_->background.meter().counters(), &statistics);
   AddMemory(*environment_, &statistics);
   statistics.background_error = background_error();
   statistics.failing_work = environment_->background.Failing();

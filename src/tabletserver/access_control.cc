@@ -38,7 +38,7 @@ absl::Status AccessCheck::CheckWrite(const TableLayout& layout, std::string_view
   if (layout.table_id == kMetadataTableId) {
     return absl::PermissionDeniedError(Cat("caller ", Quoted(caller_), " may not write METADATA"));
   }
-  const FamilyLayout* last = nullptr;  // mostly the next operation's, too
+  const FamilyLayout* last = nullptr;  // the next operation mostly has the same
   OperationReader reader(operations);
   for (MutationOperation operation; reader.Next(&operation);) {
     if (operation.is_of_row()) {

@@ -1,10 +1,10 @@
-// Whether somebody may read or write what a request asks for (section 5.3 of the paper: "the server
-// checks that it is well-formed, and that the sender is authorized"). What it goes by are the
-// access lists of the column families, which are read from the lock service each time: almost
-// always from the session's cache, which is never stale. So a change of a list that has returned
-// holds for every call that begins after it.
+// Checks whether a caller may read or write what it requests (section 5.3 of the paper: "the server
+// checks that it is well-formed, and that the sender is authorized"). The access lists of the
+// column families decide. Each check reads them from the lock service, almost always from the
+// session's cache, which is never stale. So once a change of a list has returned, it holds for
+// every call that begins later.
 //
-// Only for callers that have a name. The program itself may do everything, and is not asked about.
+// Only callers that have a name are checked. The program itself may do everything.
 #ifndef BIGTABLE_TABLETSERVER_ACCESS_CONTROL_H_
 #define BIGTABLE_TABLETSERVER_ACCESS_CONTROL_H_
 
@@ -29,7 +29,7 @@
 
 namespace bigtable {
 
-// The lists, as they were read last, taken apart. Thread-safe.
+// The access lists, decoded, as they were last read. Thread-safe.
 class AccessControl {
  public:
   // `session` outlives this.
@@ -37,9 +37,9 @@ class AccessControl {
   AccessControl(const AccessControl&) = delete;
   AccessControl& operator=(const AccessControl&) = delete;
 
-  // As it is now; null: there is none. Costs a copy of its file from the session's cache, under a
-  // mutex of that session, or a call of the lock service, which may wait for its disk. Errors of
-  // LockSession::Read and DecodeAccessList.
+  // The present list; null if there is none. Costs a copy of its file from the session's cache,
+  // under a mutex of that session, or a call of the lock service, which may wait for its disk.
+  // Errors of LockSession::Read and DecodeAccessList.
   absl::StatusOr<std::shared_ptr<const AccessList>> Find(const std::string& name);
 
  private:
@@ -53,22 +53,22 @@ class AccessControl {
   std::map<std::string, Known, std::less<>> known_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What one call may do: it goes by one state of each list, which is looked at once. A family
-// without an access list is open to everybody, one whose list is not there to nobody.
-// PermissionDenied names the caller, the family and the list; what keeps a list from being read is
-// returned as it is. One thread at a time.
+// The checks of one call, which reads each list at most once. A family without an access list is
+// open to all callers; a family whose list does not exist is open to none. PermissionDenied names
+// the caller, the family and the list. An error of reading a list is returned as it is. One thread
+// at a time.
 class AccessCheck {
  public:
   // Both outlive this.
   AccessCheck(AccessControl* control, std::string_view caller)
       : control_(control), caller_(caller) {}
 
-  // For each family of which something may pass the filter (null: everything passes). METADATA's
-  // families have no lists: who looks for a tablet may read them.
+  // Checks each family of which cells may pass the filter (null: all pass). METADATA's families
+  // have no lists, because every caller may look up tablets.
   absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter);
-  // For each family that a mutation, which is well formed, names; to delete a row, for all of the
-  // table. METADATA is written by the program alone. A mutation that has an error keeps it. Whether
-  // any may be applied.
+  // Checks each family that a mutation, which is well formed, names; the deletion of a row concerns
+  // all families of the table. Only the program itself writes to METADATA. A mutation that has an
+  // error keeps it. Returns whether any mutation may be applied.
   bool CheckWrites(const TableLayout& layout, absl::Span<const EncodedMutation> mutations,
                    absl::Span<absl::Status> statuses);
 
@@ -80,7 +80,7 @@ class AccessCheck {
 
   AccessControl* const control_;
   const std::string_view caller_;
-  // By name: few tables have more than a few.
+  // By name. Most tables have few lists.
   absl::InlinedVector<std::pair<std::string, std::shared_ptr<const AccessList>>, 2> lists_;
 };
 

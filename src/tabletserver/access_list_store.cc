@@ -23,7 +23,7 @@ void AppendNames(std::string* out, const Names& names) {
   for (const std::string& name : names) AppendLengthPrefixed(out, name);
 }
 
-// False: they do not ascend.
+// False if they are not sorted.
 bool ReadNames(Decoder* in, Names* names) {
   for (uint64_t n = in->Varint(); in->ok() && n > 0; --n) {
     const std::string_view name = in->LengthPrefixed();

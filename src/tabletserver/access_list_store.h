@@ -1,10 +1,10 @@
-// Access lists: a small file of the lock service for each, "access/NAME". As bytes:
+// Access lists. Each is a small file of the lock service, "access/NAME". As bytes:
 //
 //   format version 1 | readers: count, then each | writers: count, then each
 //
-// Numbers are varints, texts have their length before them and ascend.
+// Numbers are varints. Texts have their length before them, and are sorted.
 //
-// Worked example: readers a and b, writers everybody: 01 02 01 61 01 62 01 01 2a.
+// Worked example: readers a and b, all callers are writers: 01 02 01 61 01 62 01 01 2a.
 #ifndef BIGTABLE_TABLETSERVER_ACCESS_LIST_STORE_H_
 #define BIGTABLE_TABLETSERVER_ACCESS_LIST_STORE_H_
 
@@ -21,15 +21,15 @@
 
 namespace bigtable {
 
-// InvalidArgument with the value and the rule.
+// InvalidArgument names the value and the rule.
 absl::Status CheckAccessList(std::string_view name, const AccessList& list);
 absl::Status CheckCallerName(std::string_view caller);
 
 std::string EncodeAccessList(const AccessList& list);
-// DataLoss; FailedPrecondition: of a later version.
+// DataLoss; FailedPrecondition if the format version is a later one.
 absl::StatusOr<AccessList> DecodeAccessList(std::string_view bytes);
 
-// Thread-safe. Nothing is written once the session is lost.
+// Thread-safe. Writes fail once the session is lost.
 class AccessListStore {
  public:
   // `session` outlives this.
@@ -38,9 +38,9 @@ class AccessListStore {
   static std::string FileOf(std::string_view name);
 
   absl::StatusOr<std::vector<std::string>> Names() const;  // sorted
-  // NotFound, with the lists that there are.
+  // NotFound; the message lists the names that exist.
   absl::StatusOr<AccessList> Read(std::string_view name) const;
-  // When it has returned, nobody goes by what the list was before.
+  // Once it has returned, no later check uses the list as it was before.
   absl::Status Write(std::string_view name, const AccessList& list);
   absl::Status Remove(std::string_view name);  // NotFound, as above
 

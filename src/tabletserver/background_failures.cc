@@ -1,5 +1,5 @@
-// What has failed in the background: noted, tried again after a pause, quarantined, or a reason to
-// stop (docs/architecture.md, "Background failures").
+// Failures of background work: noted and retried after a pause, quarantined, or a reason to stop
+// (docs/architecture.md, "Background failures").
 #include "absl/time/clock.h"
 
 #include "base/status.h"
@@ -33,7 +33,7 @@ void BackgroundWork::NoteFlush(const FlushWork& work, const absl::Status& status
     trouble.server = work.server->name();
     failures = trouble.pause.failures();
   }
-  info_log_->Warning("server ", work.server->name(), ": memtables cannot be written out, try ",
+  info_log_->Warning("server ", work.server->name(), ": memtables cannot be flushed, try ",
                      failures, ": ", ToStd(status.message()));
 }
 
@@ -49,7 +49,7 @@ void BackgroundWork::NoteCompaction(const Work& work, const CompactionOutcome& o
     return;
   }
   if (outcome.is_in_doubt) return StopCompactions(work, status);
-  // Not noted as trouble, not even for a moment: nobody is to wait for it.
+  // It is never noted as trouble, so that no call waits for it.
   if (outcome.unreadable_file != 0 && absl::IsDataLoss(status)) {
     work.tablet->SetMayPickOther(true);
     return QuarantineInput(work, outcome.unreadable_file, status);
@@ -68,7 +68,7 @@ void BackgroundWork::NoteCompaction(const Work& work, const CompactionOutcome& o
   info_log_->Warning("a compaction of table ", work.tablet->table_id(), ", group ", work.group,
                      " has failed, try ", failures, ": ", ToStd(status.message()));
   if (outcome.unreadable_file == 0) return;
-  // Where there is no room for an open file, the file is none the worse for it.
+  // ResourceExhausted: there was no room for an open file, which proves nothing about the file.
   if (failures >= kMostReadTries && !absl::IsResourceExhausted(status)) {
     QuarantineInput(work, outcome.unreadable_file, status);
   }
@@ -145,7 +145,7 @@ absl::Status BackgroundWork::StuckFlush() const {
   for (const auto& [server, trouble] : flush_troubles_) {
     if (absl::Nanoseconds(NowNanos() - trouble.begin) < kStuck) continue;
     return Annotate(trouble.status, Cat("memory is full, and memtables of server ", trouble.server,
-                                        " cannot be written out"));
+                                        " cannot be flushed"));
   }
   return absl::OkStatus();
 }

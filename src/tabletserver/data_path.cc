@@ -10,7 +10,7 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
   std::optional<AccessCheck> access;
   if (write.caller.has_value()) [[unlikely]] {
     access.emplace(access_, *write.caller);
-    // A caller that may write nothing of this delays nobody.
+    // A caller without permission for any of this must not delay other writers.
     if (!access->CheckWrites(*write.tablet->Layout(), write.mutations, statuses)) return true;
   }
   WriteController::Admission admission;
@@ -25,7 +25,7 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
       return true;
     }
   }
-  // Pinned after the wait, so that it keeps no memtable that the wait is for.
+  // Pinned after the wait, so that it does not keep a memtable that the wait is for.
   const Pin<TabletVersion> version = write.tablet->Version();
   for (size_t i = 0; i < statuses.size(); ++i) {
     if (statuses[i].ok()) statuses[i] = CheckMutation(version->layout(), write.mutations[i]);

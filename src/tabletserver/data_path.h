@@ -1,13 +1,13 @@
-// The one path of a write and of a read into the tablets of a server (section 5.3 of the paper),
-// for callers in this process and for requests that come as messages alike.
+// The path of each write and read to the tablets of a server (section 5.3 of the paper), for
+// callers in this process and for requests that come as messages.
 //
 // A write: the access lists are checked, the write controller admits it, the schema and the access
 // lists are checked against the version that is current then, and the server logs and applies it.
 // The server refuses it if the tablet is stopped or the lock is lost, before the log and again
 // before the acknowledgement.
 //
-// A read: the caller pins the tablet's version, and the path says whether the tablet was served by
-// this server after that, and at which sequence number the version is read.
+// A read: the caller pins the tablet's version. Then the path checks that this server still serves
+// the tablet, and sets the sequence number at which the version is read.
 #ifndef BIGTABLE_TABLETSERVER_DATA_PATH_H_
 #define BIGTABLE_TABLETSERVER_DATA_PATH_H_
 
@@ -43,11 +43,11 @@ namespace bigtable {
 // Thread-safe. Runs on the caller's thread.
 class DataPath {
  public:
-  // What happens to writes. In a database that was opened read-only users' writes are refused;
-  // METADATA's, which say where tablets are, stay in memory.
+  // What happens to writes. In a database that was opened read-only users' writes are refused.
+  // METADATA's writes, which record where tablets are, stay in memory.
   enum class Writes { kLogged, kInMemory, kRefused };
 
-  // All outlive this. Without a write controller no write is delayed, as METADATA's are not.
+  // All outlive this. Without a write controller, as for METADATA, no write is delayed.
   // Without access control no call may name a caller.
   DataPath(TabletServer* server, WriteController* write_controller, AccessControl* access,
            Writes writes)
@@ -62,18 +62,18 @@ class DataPath {
   struct Write {
     Tablet* tablet = nullptr;
     absl::Span<const EncodedMutation> mutations;
-    bool is_batch = false;  // all of them are applied, and found again after a crash, or none
+    bool is_batch = false;  // all of them are applied, and recovered after a crash, or none
     Durability durability = Durability::kBuffered;
     CallLimits limits;
     Caller caller;
-    const CallSample* sample = nullptr;  // null: it is not measured
+    const CallSample* sample = nullptr;  // null: the write is not measured
   };
   // Sets a status for each mutation; those that have an error before are skipped. False, and
   // nothing is applied, if the tablet is superseded or the server has lost its lock: the caller
   // looks the rows up again. Not for a path that refuses writes.
   [[nodiscard]] bool Apply(const Write& write, absl::Span<absl::Status> statuses) const;
 
-  // What a read asks for, if not for the newest.
+  // The point in time of a read that does not read the newest data.
   struct ReadPoint {
     std::optional<SequenceNumber> sequence;  // the caller holds a snapshot of it
     std::optional<int64_t> now;              // for MaxAge, in microseconds; else the server's clock
@@ -82,8 +82,8 @@ class DataPath {
   // pinned, is read. False if the tablet is superseded or the server has lost its lock.
   [[nodiscard]] bool BeginRead(const Tablet& tablet, const TabletVersion& version,
                                const ReadPoint& point, ReadSpec* spec) const;
-  // Checks a read against the schema: NotFound, a family that the filter names; PermissionDenied,
-  // or what keeps an access list from being read.
+  // Checks a read against the schema: NotFound if the filter names a family that does not exist;
+  // PermissionDenied; the error of an access list that cannot be read.
   absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter,
                          const Caller& caller) const {
     if (filter != nullptr) BT_RETURN_IF_ERROR(CheckFamilies(*filter, layout));
@@ -100,10 +100,11 @@ class DataPath {
   const Writes writes_;
 };
 
-// Inline: it is on the path of each read of a row.
+// Inline, because it is on the path of each read of a row.
 inline bool DataPath::BeginRead(const Tablet& tablet, const TabletVersion& version,
                                 const ReadPoint& point, ReadSpec* spec) const {
-  // In this order: a removed tablet is emptied, and the next server has the lock before it writes.
+  // Checked after the version is pinned: a removed tablet is emptied, and the next server has the
+  // lock before it writes.
   if (tablet.flags().ended()) [[unlikely]]
     return false;
   if (!server_->state().serving()) [[unlikely]] {

@@ -33,7 +33,7 @@ MutateResponse All(size_t n, const absl::Status& status) {
 }
 
 // Checks the limits of RowMutation, and sets takes_server_time.
-absl::Status CheckMutation(size_t max_row_size, EncodedMutation* checked) {
+absl::Status CheckLimits(size_t max_row_size, EncodedMutation* checked) {
   const EncodedMutation& mutation = *checked;
   if (mutation.row.empty() || mutation.row.size() > max_row_size) {
     return absl::InvalidArgumentError(Cat("a row key must have 1 to ", max_row_size,
@@ -60,7 +60,7 @@ absl::Status CheckMutation(size_t max_row_size, EncodedMutation* checked) {
                      : absl::InvalidArgumentError("the mutation is not well formed");
 }
 
-// What is left of a range behind one of its rows; none: nothing.
+// The part of a range after one of its rows, in the direction of the scan; nothing if it is empty.
 std::optional<RowRange> RestBehind(const RowRange& range, std::string_view row, bool reverse) {
   RowRange rest = reverse ? RowRange::RightOpen(range.begin(), row)
                           : RowsBetween(Cat(row, std::string_view("\0", 1)), range.end());
@@ -68,7 +68,8 @@ std::optional<RowRange> RestBehind(const RowRange& range, std::string_view row, 
   return rest;
 }
 
-// What is left of a range when the tablet's rows are read; none: nothing.
+// The part of a range after the tablet's rows, in the direction of the scan; nothing if it is
+// empty.
 std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool reverse) {
   if (reverse) {
     if (tablet.begin() <= range.begin()) return std::nullopt;
@@ -82,7 +83,7 @@ std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool
 }  // namespace
 
 bool DataServer::IsFor(std::string_view server) const {
-  // One that is being started has no name yet.
+  // A server that is being started has no name yet.
   return (path_->writes() != DataPath::Writes::kLogged || server_->log().started()) &&
          server_->name() == server;
 }
@@ -109,11 +110,11 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
   const absl::Span<absl::Status> statuses = absl::MakeSpan(response.statuses);
   std::vector<EncodedMutation> mutations = request.mutations;
   std::shared_ptr<Tablet> tablet;
-  // METADATA's rows are those of users, with tables' ids before them.
+  // A row of METADATA is a row of a user's table after the table's id.
   const size_t max_row_size =
       RowMutation::kMaxRowSize + (request.table_id == kMetadataTableId ? kMostIdBytes : 0);
   for (size_t i = 0; i < mutations.size(); ++i) {
-    statuses[i] = CheckMutation(max_row_size, &mutations[i]);
+    statuses[i] = CheckLimits(max_row_size, &mutations[i]);
     if (!statuses[i].ok()) continue;
     const std::string_view row = mutations[i].row;
     if (tablet == nullptr) tablet = server_->tablets().Find(request.table_id, row);
@@ -144,7 +145,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
       request.reverse ? server_->tablets().FindBefore(request.table_id, request.range.end())
                       : server_->tablets().Find(request.table_id, request.range.begin());
   if (tablet == nullptr) return response;
-  // Whatever has a number up to the moment's is made visible, or is of a server that was lost.
+  // All mutations up to the snapshot become visible, except those of a server that was lost.
   if (request.sequence.has_value() && server_->visible() < *request.sequence) {
     server_->writer().WaitForWrites();
   }

@@ -1,10 +1,9 @@
-// A tablet server's answers to messages (rpc/data_service.h): a codec over its DataPath. Nothing
-// that a request says is believed: rows, operations, filters and names are checked here, whoever
-// has sent them.
+// Answers requests that come as messages (rpc/data_service.h) through the server's DataPath. A
+// request is not trusted: rows, operations, filters and names are checked here.
 //
-// A write first goes through the window of outcomes. What the window has is answered even by a
-// server that has lost its lock meanwhile: it was acknowledged while the server had it, and the
-// next server finds it.
+// A write first goes through the outcome window. A response that is in the window is returned even
+// if the server has lost its lock since: the write was acknowledged while the server had the lock,
+// and the next server finds it.
 #ifndef BIGTABLE_TABLETSERVER_DATA_SERVER_H_
 #define BIGTABLE_TABLETSERVER_DATA_SERVER_H_
 
@@ -20,8 +19,8 @@
 
 namespace bigtable {
 
-// Thread-safe. Runs on its caller's thread. Reads and writes cost what they cost in place, and a copy
-// of each cell that is read.
+// Thread-safe. Runs on its caller's thread. A read or write costs what a call in place costs, and a
+// copy of each cell that is read.
 class DataServer final : public DataService {
  public:
   // `path` outlives this.
@@ -36,7 +35,7 @@ class DataServer final : public DataService {
 
  private:
   bool IsFor(std::string_view server) const;
-  // The first copy of a request.
+  // Carries out a request that has not come before.
   MutateResponse Apply(const MutateRequest& request, const CallLimits& limits);
 
   const DataPath* const path_;

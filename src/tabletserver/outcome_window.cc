@@ -21,11 +21,13 @@ absl::StatusOr<MutateResponse> OutcomeWindow::Run(const RequestId& id, const Cal
     Client* const client = FindOrAdd(id.client);
     std::shared_ptr<Outcome>& last = client->slots[id.slot];
     if (last != nullptr && last->number > id.number) {
-      return absl::FailedPreconditionError(Cat("nobody waits for request ", id.number, " of slot ",
-                                               id.slot, " any more: ", last->number, " has come"));
+      return absl::FailedPreconditionError(Cat("request ", id.number, " of slot ", id.slot,
+                                               " is obsolete: request ", last->number,
+                                               " has come"));
     }
     if (last != nullptr && last->number == id.number) {
-      const std::shared_ptr<const Outcome> first = last;  // the slot may go on meanwhile
+      const std::shared_ptr<const Outcome> first =
+          last;  // the slot may get a later request meanwhile
       return Await(*first, limits);
     }
     last = outcome;
@@ -35,7 +37,7 @@ absl::StatusOr<MutateResponse> OutcomeWindow::Run(const RequestId& id, const Cal
   MutexLock lock(&mutex_);
   outcome->response = response;
   outcome->is_done = true;
-  --clients_[id.client].under_way;  // it is not forgotten while one is under way
+  --clients_[id.client].under_way;  // a client is not forgotten while a request is under way
   done_.SignalAll();
   return response;
 }

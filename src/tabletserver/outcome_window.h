@@ -1,11 +1,10 @@
-// What a tablet server remembers of the mutations that it was sent, so that a request which comes
-// again is answered as it was the first time and not carried out again (rpc/data_service.h): for
-// each slot of each client the last request, and its response, or that it is under way.
+// The last requests of each client, so that a request that comes twice is carried out once and gets
+// the same response both times (rpc/data_service.h). For each slot of each client the window has
+// the last request, with its response once it has ended.
 //
 // What always holds:
-//   * Of the copies of a request one at most is carried out, and all that are answered have the
-//     same response.
-//   * A request is carried out only if its slot has had none with its number or a larger one.
+//   * At most one copy of a request is carried out, and all responses to its copies are equal.
+//   * A request is carried out only if its slot has had no request with this or a larger number.
 #ifndef BIGTABLE_TABLETSERVER_OUTCOME_WINDOW_H_
 #define BIGTABLE_TABLETSERVER_OUTCOME_WINDOW_H_
 
@@ -26,22 +25,22 @@
 
 namespace bigtable {
 
-// Thread-safe. Takes some hundred bytes for each slot that was ever used, and the last response's.
+// Thread-safe. Takes some hundred bytes, and the last response, for each slot that was ever used.
 class OutcomeWindow {
  public:
-  // Calls of a client at a time.
+  // Concurrent calls of a client.
   static constexpr uint32_t kMostSlots = 1 << 16;
-  // A client that was not heard of for so long is forgotten, and a copy of a request of its that
-  // comes then would be carried out: no message may take that long.
+  // A client that has sent nothing for so long is forgotten. A copy of its request that comes later
+  // would be carried out again, so no message may take that long.
   static constexpr absl::Duration kForgetAfter = absl::Hours(1);
 
-  // Calls `apply`, unless the request has come before: then its response, for which it waits if it
-  // is under way. FailedPrecondition: a later request of the slot has come. InvalidArgument: there
-  // is no such slot or number. Errors of the limits, while it waits.
+  // Calls `apply`, unless the request has come before: then returns its response, and waits for it
+  // if it is under way. FailedPrecondition: a later request of the slot has come. InvalidArgument:
+  // the slot or number is out of range. Errors of the limits, while it waits.
   absl::StatusOr<MutateResponse> Run(const RequestId& id, const CallLimits& limits,
                                      absl::FunctionRef<MutateResponse()> apply);
 
-  // For tests and statistics: of all clients.
+  // The slots of all clients, for tests and statistics.
   size_t slots() const;
 
  private:

@@ -65,7 +65,8 @@ std::vector<ImmutableMemtables> RotatedTablets::Due() {
       entry = due_.erase(entry);
       continue;
     }
-    // What a stopped one has whoever has stopped it writes out, or it is found in the log.
+    // The thread that has stopped a tablet flushes its memtables, or recovery finds them in the
+    // log.
     if (!tablet->flags().stopped()) std::move(due.begin(), due.end(), std::back_inserter(all));
     ++entry;
   }

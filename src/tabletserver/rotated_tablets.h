@@ -1,13 +1,14 @@
-// The tablets of a server that have rotated memtables, of which some are due to be written out, and
+// The tablets of a server that have immutable memtables. Some of these are due to be flushed, and
 // some wait until others are due.
 //
-// What waits is what a split has rotated. Nothing asks for its memory or its part of the log yet,
-// and by itself it could be written out only after a sync of the log, for the sake of what is still
-// active on the server (tablet/minor_compaction.h). With the next flush it costs nothing. It counts
-// as if it were active: for the size of a memtable, for memory and for the length of the log.
+// The memtables that a split has rotated wait. Their memory and their part of the log are not
+// needed yet, and a flush of them alone would sync the log, because of older mutations that are
+// still active on the server (tablet/minor_compaction.h). As part of the next flush they cost
+// nothing. They count as if they were active: for the size of a memtable, for memory and for the
+// length of the log.
 //
-// So what is due is told by a moment: memtables whose last mutation came before it. What a split
-// has rotated since then is not, also of a tablet that has older ones which are.
+// A sequence number decides what is due: memtables whose last mutation is not behind it. Memtables
+// that a split has rotated since are not due, even if their tablet has older ones that are.
 #ifndef BIGTABLE_TABLETSERVER_ROTATED_TABLETS_H_
 #define BIGTABLE_TABLETSERVER_ROTATED_TABLETS_H_
 
@@ -22,24 +23,24 @@
 
 namespace bigtable {
 
-// Not thread-safe, but for waiting_bytes(). In the order of the tablets' ids.
+// Not thread-safe, except waiting_bytes(). In the order of the tablets' ids.
 class RotatedTablets {
  public:
-  // Memtables of the tablet were rotated: whatever has no mutation behind `last` is due now.
+  // Memtables of the tablet were rotated: those without a mutation behind `last` are due.
   void Add(const std::shared_ptr<Tablet>& tablet, SequenceNumber last);
-  // In the place of a tablet that was split. What the split has rotated waits, and takes so many
-  // bytes.
+  // Replaces a tablet that was split. The memtables that the split has rotated wait; they have so
+  // many bytes.
   void Replace(const Tablet& tablet, const Tablet::Halves& halves, uint64_t bytes);
-  // The server does not have it any more.
+  // The server has removed the tablet.
   void Remove(const Tablet& tablet);
-  // What waits is due now, unless it has a mutation behind `last`.
+  // Waiting memtables are due from here on, unless they have a mutation behind `last`.
   void EndWaiting(SequenceNumber last);
 
-  // What is due, at this moment. Forgets the tablets that have nothing immutable any more.
+  // The memtables that are due. Forgets tablets without immutable memtables.
   std::vector<ImmutableMemtables> Due();
   bool HasDue();
   // Of the memtables that wait: their bytes, and the oldest sequence number (kMaxSequence: none).
-  // The bytes can be read by any thread, because each write asks for them.
+  // Any thread may read the bytes, because each write does.
   uint64_t waiting_bytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
   SequenceNumber FirstWaiting() const;
 
@@ -47,13 +48,13 @@ class RotatedTablets {
   using TabletMap = std::map<TabletId, std::shared_ptr<Tablet>>;
 
   static bool Erase(TabletMap* tablets, const Tablet& tablet);
-  // Of a tablet, up to due_through_.
+  // The memtables of a tablet that are due, by due_through_.
   std::vector<ImmutableMemtables> DueOf(const std::shared_ptr<Tablet>& tablet) const;
-  // None if nothing is rotated.
+  // Sets zero if there are no rotated memtables.
   void SetWaitingBytes(uint64_t bytes);
 
   SequenceNumber due_through_ = 0;
-  TabletMap due_;      // those that may have something due, and perhaps something that waits
+  TabletMap due_;      // those that may have memtables that are due, and perhaps waiting ones
   TabletMap waiting_;  // the others
   std::atomic<uint64_t> waiting_bytes_{0};
 };

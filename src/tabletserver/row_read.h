@@ -1,5 +1,5 @@
-// A read of one row of one tablet: from the scan cache, if the row is there, or else merged from
-// memtables and SSTables.
+// Reads one row of one tablet: from the scan cache if it has the row, otherwise from memtables and
+// SSTables.
 #ifndef BIGTABLE_TABLETSERVER_ROW_READ_H_
 #define BIGTABLE_TABLETSERVER_ROW_READ_H_
 
@@ -34,30 +34,30 @@ namespace bigtable {
 
 struct RowRead {
   std::string_view row;
-  const FilterNode* filter = nullptr;  // null passes everything
+  const FilterNode* filter = nullptr;  // null: all cells pass
   ReadSettings settings;
   CallLimits limits;
   DataPath::ReadPoint point;
   Caller caller;
-  CallSample* sample = nullptr;  // null: it is not measured
+  CallSample* sample = nullptr;  // null: the read is not measured
 };
 
 // Reads the row into `sink`, on the caller's thread:
 //
-//   void Begin(Pin<TabletVersion>&& version)     first; what the cells are views of
-//   void Add(const CellCursor& cursor)           the cell at which the cursor stands
+//   void Begin(Pin<TabletVersion>&& version)     first; the cells are views of this
+//   void Add(const CellCursor& cursor)           the cell at the cursor
 //   void AddCached(const Cell&, const Ref<Block>& owner)
-//   absl::Span<const Cell> Finish()              last; all cells, as long as the sink has them
+//   absl::Span<const Cell> Finish()              last; all cells, valid as long as the sink
 //
-// `*superseded`: nothing was read, since the tablet is superseded or the server has lost its lock.
-// Inlined by force: it is the path of each read of a row.
+// `*superseded`: nothing was read, because the tablet is superseded or the server has lost its
+// lock. Always inlined, because it is the path of each read of a row.
 template <typename Sink>
 [[gnu::always_inline]] inline absl::Status ReadRow(const DataPath& path, const Tablet& tablet,
                                                    const RowRead& read, Sink* sink,
                                                    bool* superseded) {
   Pin<TabletVersion> version = tablet.Version();
-  const TabletVersion& pinned = *version;  // by the sink, in the end
-  // The filters come from memory while the read is set up.
+  const TabletVersion& pinned = *version;  // the sink pins it in the end
+  // The filters are fetched from memory while the read is set up.
   std::optional<RowProbe> probe;
   if (tablet.environment()->scan_cache == nullptr) [[likely]] {
     probe.emplace(pinned, read.row, read.filter == nullptr);
@@ -75,7 +75,7 @@ template <typename Sink>
     spec.settings.is_traced = read.sample->trace != nullptr;
   }
   const ShortcutSet shortcuts = Shortcuts();
-  // A cell expires without a write to its row, so tables with MaxAge have no cached rows.
+  // With MaxAge cells expire without a write to their row, so such rows are not cached.
   ScanCache* const cache = spec.now == absl::InfinitePast() && shortcuts.Has(Shortcut::kScanCache)
                                ? tablet.environment()->scan_cache
                                : nullptr;
@@ -104,7 +104,8 @@ template <typename Sink>
   for (bool more = cells.Next(); more; more = cells.NextInRow()) sink->Add(cells);
   const absl::Span<const Cell> row = sink->Finish();
   BT_RETURN_IF_ERROR(cells.status());
-  // A snapshot may be older than writes that another server made, of which this one has no note.
+  // A snapshot may be older than writes of another server, which `last_writes` of this server
+  // lacks.
   if (cache != nullptr && read.filter == nullptr && read.settings.fill_cache && !is_snapshot) {
     cache->Insert(pinned.scan_cache_id(), read.row,
                   MakeCachedRow(pinned.layout(), spec.sequence, read.row, row));

@@ -19,7 +19,7 @@ absl::StatusOr<std::unique_ptr<ServerLock>> ServerLock::Create(LockService* serv
   BT_RETURN_IF_ERROR(creator->Write(lock->file_, "", kNoFile).status());
   BT_ASSIGN_OR_RETURN(std::unique_ptr<LockSession> session, lock->Acquire());
   if (session == nullptr) {
-    return absl::AbortedError(Cat("somebody else has locked ", Quoted(lock->file_)));
+    return absl::AbortedError(Cat("another session has locked ", Quoted(lock->file_)));
   }
   lock->session_ = session.get();
   lock->sessions_.push_back(std::move(session));
@@ -31,7 +31,7 @@ absl::StatusOr<std::unique_ptr<LockSession>> ServerLock::Acquire() {
   BT_ASSIGN_OR_RETURN(const std::optional<LockSequencer> sequencer,
                       session->TryLock(file_, LockMode::kExclusive));
   if (!sequencer.has_value()) return nullptr;
-  // After the lock: who seals the file has it.
+  // Read after the lock is taken, because a server is fenced under the lock.
   BT_ASSIGN_OR_RETURN(const LockServiceFile file, session->Read(file_));
   if (IsFenced(file.contents)) return absl::NotFoundError(Cat(Quoted(file_), " is fenced"));
   return session;
@@ -39,9 +39,9 @@ absl::StatusOr<std::unique_ptr<LockSession>> ServerLock::Acquire() {
 
 ServerLock::State ServerLock::Renew() {
   if (ended_) return State::kEnded;
-  // Once: it may be given up meanwhile.
+  // Loaded once: Abandon or Release may reset it meanwhile.
   LockSession* const present = session_.load(std::memory_order_acquire);
-  // An error is not the end: the lease runs on.
+  // An error does not end the session: the lease is still valid.
   if (present != nullptr && present->alive()) present->KeepAlive().IgnoreError();
   if (held()) return State::kHeld;
   if (abandoned_) return State::kLost;

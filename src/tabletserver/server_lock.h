@@ -1,8 +1,8 @@
 // A tablet server's right to serve: the exclusive lock on its own file in the lock service,
-// "servers/NAME" (section 5.2 of the paper). The file is there as long as the server's log may be
-// needed. Its contents are empty, or begin with kFenced, once the master has taken the lock because
-// the server had lost it: then the server never serves again, whatever becomes of the lock. What
-// else is known of a fenced server stands behind that (cluster/server_directory.h).
+// "servers/NAME" (section 5.2 of the paper). The file exists as long as the server's log may be
+// needed. Its contents are empty. If the server loses the lock, the master takes the lock and
+// fences the server: the contents begin with kFenced then, and the server never serves again, even
+// if the lock is free. Further facts about a fenced server follow (cluster/server_directory.h).
 //
 //   kHeld --- session lost ---> kLost --- the file is gone, or fenced ---> kEnded
 //     ^                           |
@@ -34,34 +34,36 @@ class ServerLock {
 
   enum class State { kHeld, kLost, kEnded };
 
-  // Creates the file, which was never there before, and locks it. `service` outlives this.
+  // Creates the file, which has never existed before, and locks it. `service` outlives this.
   static absl::StatusOr<std::unique_ptr<ServerLock>> Create(LockService* service,
                                                             std::string_view server,
                                                             absl::Duration lease);
   ServerLock(const ServerLock&) = delete;
   ServerLock& operator=(const ServerLock&) = delete;
 
-  // Whether the server may serve now. Any thread; costs what LockSession::alive does. It is true
-  // only while nobody else can have the lock: nobody but who holds the lock removes the file.
+  // Whether the server may serve now. Any thread; costs what LockSession::alive costs. True only
+  // while no other session can have the lock: only the holder of the lock removes the file.
   bool held() const {
     const LockSession* const session = session_.load(std::memory_order_acquire);
     return session != nullptr && session->alive();
   }
 
-  // Renews the lease, or tries to get a lock that was lost back. To be called several times in a
-  // lease, and when held() has become false; one thread at a time.
+  // Renews the lease, or tries to get a lost lock back. Called several times during a lease, and
+  // when held() has become false; one thread at a time.
   State Renew();
-  // The server has ended in order: removes the file. Then held() is false.
+  // The server closes: removes the file. held() is false after that.
   absl::Status Release();
 
-  // For tests: as if the server's process had died. The lock is free, and is not tried for again.
+  // For tests: frees the lock as if the server's process had died. Renew does not try to get it
+  // back.
   void Abandon();
 
  private:
   ServerLock(LockService* service, std::string_view server, absl::Duration lease)
       : service_(service), file_(FileOf(server)), options_{std::string(server), lease} {}
 
-  // A session that has the lock; null if others have it. NotFound: the file is gone or fenced.
+  // A session that has the lock; null if another session has it. NotFound: the file was removed or
+  // fenced.
   absl::StatusOr<std::unique_ptr<LockSession>> Acquire();
 
   LockService* const service_;
@@ -70,7 +72,7 @@ class ServerLock {
   bool ended_ = false;
   std::atomic<bool> abandoned_{false};
   std::atomic<LockSession*> session_{nullptr};  // null: released
-  // The last one has, or had, the lock. Others may still ask those before whether they are alive.
+  // The last one has, or had, the lock. Other threads may still read those before it.
   std::vector<std::unique_ptr<LockSession>> sessions_;
 };
 

@@ -1,15 +1,15 @@
-// How fast background work of one kind goes just now: bytes a second of the time in which any of it
-// was under way.
+// The present speed of background work of one kind, in bytes a second, over the time in which such
+// work was under way.
 //
-// It is known without asking the work how far it is: what has ended counts with what it took, the
-// last two seconds of work most; and what is under way is not faster than if all of it ended now.
-// So a disk that stalls shows while it stalls, and not when it is over.
+// Work does not report its progress. Work that has ended counts with its duration, and about the
+// last two seconds of it count. The work under way is taken to be no faster than if all of it ended
+// now. So a disk that stalls lowers the speed while it stalls, and not only afterwards.
 //
 //   Begin(64 MiB) ... 0.4 s ... End       160 MiB/s
 //   Begin(64 MiB) ... 4 s later, and nothing has ended: 30 MiB/s, and falling
 //
-// Small pieces of work count less than in proportion: what they take is mostly the same for each,
-// and says little about work that writers would have to wait for.
+// Small pieces of work count less than in proportion: most of their duration is a fixed cost, which
+// tells little about the work that writers would have to wait for.
 #ifndef BIGTABLE_TABLETSERVER_WORK_SPEED_H_
 #define BIGTABLE_TABLETSERVER_WORK_SPEED_H_
 
@@ -27,13 +27,13 @@ namespace bigtable {
 // Thread-safe.
 class WorkSpeed {
  public:
-  // What is assumed of a machine that has not shown its speed yet, and the least that is ever said:
-  // whoever divides by it gets a number.
+  // The speed that is assumed before any work has ended, and the least speed that is returned, so
+  // that callers can divide by it.
   static constexpr double kAssumed = 200e6;
   static constexpr double kLeast = 1e6;
 
-  // Work on so many bytes begins; it ends, and has done so many. Nothing (it failed, it was
-  // cancelled) says nothing.
+  // Work on so many bytes begins, and ends with so many bytes done. Zero bytes (it failed or was
+  // cancelled) do not change the speed.
   void Begin(uint64_t bytes, SteadyTime now = SteadyTime::Now()) {
     MutexLock lock(&mutex_);
     if (running_++ == 0) since_ = now;
@@ -61,8 +61,8 @@ class WorkSpeed {
 
  private:
   static constexpr double kRemembered = 2;        // seconds
-  static constexpr double kWhole = 4 << 20;       // bytes: what is smaller counts less
-  static constexpr double kAssumedSeconds = 0.1;  // that the assumption counts for
+  static constexpr double kWhole = 4 << 20;       // bytes; smaller work counts less
+  static constexpr double kAssumedSeconds = 0.1;  // the weight of the assumption
 
   void Note(double bytes, double seconds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const double weight = std::min(bytes / kWhole, 1.0);
@@ -75,10 +75,10 @@ class WorkSpeed {
   }
 
   mutable Mutex mutex_;
-  // What has ended, the older the less of it.
+  // Of work that has ended, with less weight for older work.
   double bytes_ ABSL_GUARDED_BY(mutex_) = kAssumed * kAssumedSeconds;
   double seconds_ ABSL_GUARDED_BY(mutex_) = kAssumedSeconds;
-  // What is under way, and since when nothing of it has ended.
+  // Of work under way, and since when none of it has ended.
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
   double begun_ ABSL_GUARDED_BY(mutex_) = 0;
   SteadyTime since_ ABSL_GUARDED_BY(mutex_);

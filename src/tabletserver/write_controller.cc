@@ -14,16 +14,16 @@ namespace bigtable {
 namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-// The wait that is worth a sleep; shorter ones are put off and add up.
+// The shortest wait that is slept; shorter waits are postponed and add up.
 constexpr absl::Duration kShortestSleep = absl::Milliseconds(1);
-// Nobody announces that a reader has given back memory, or that the server has failed.
+// A reader that frees memory and a server that fails notify no writer.
 constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
-// No more bytes than this are added up.
+// The most bytes that one write is counted with.
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
 
 }  // namespace
 
-// --- How much is let through ---
+// --- The admitted rate ---
 
 double WriteController::MemoryPressure() const {
   const double soft = static_cast<double>(SoftLimit());
@@ -32,7 +32,7 @@ double WriteController::MemoryPressure() const {
 }
 
 double WriteController::RunPressure() const {
-  const double runs = static_cast<double>(background_->MostRuns());
+  const double runs = static_cast<double>(background_->meter().MostRuns());
   return std::clamp((runs - kSlowRuns) / static_cast<double>(kMostRuns - kSlowRuns), 0.0, 1.0);
 }
 
@@ -61,7 +61,7 @@ absl::Duration WriteController::WorkOff(double rate, SteadyTime now) {
   if (rate == kNoLimit || debt_ == 0) {
     debt_ = 0;
   } else {
-    // Another thread's look at the clock may be later.
+    // Another thread may have read the clock later.
     const double nanos = static_cast<double>(std::max(now, debt_at_).nanos() - debt_at_.nanos());
     debt_ = std::max(debt_ - rate * nanos * 1e-9, 0.0);
   }
@@ -79,7 +79,7 @@ bool WriteController::HasRoom(uint64_t bytes) const {
   return !may_flush_ && (bytes < kLarge || arriving_ == 0);
 }
 
-// --- What statistics and listeners are told ---
+// --- Statistics and the listener ---
 
 StallReason WriteController::reason() const {
   const double memory = MemoryPressure();
@@ -99,7 +99,7 @@ void WriteController::NoteReason() {
 }
 
 void WriteController::NoteReasonLocked() {
-  // Nobody writes to a server that has no log yet.
+  // A server without a log gets no writes yet.
   if (events_ == nullptr || !server_->log().started()) return;
   const StallReason now = reason();
   if (now == notified_) return;
@@ -110,7 +110,7 @@ void WriteController::NoteReasonLocked() {
                                                  .delay = delay()});
 }
 
-// --- The way of a write ---
+// --- The admission of a write ---
 
 absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limits,
                                           Admission* admission) {
@@ -140,15 +140,15 @@ absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
   absl::Status status;
   while (true) {
     absl::Status stuck;
-    if (!waiter->is_through && queue_.front() == waiter && WantsFlushes(waiter->bytes)) {
-      // Which waits for its turn among the writes.
+    if (!waiter->is_admitted && queue_.front() == waiter && WantsFlushes(waiter->bytes)) {
+      // LookForFlushes waits for a turn among the writes.
       mutex_.Unlock();
       LookForFlushes(SteadyTime::Now());
       stuck = background_->StuckFlush();
       mutex_.Lock();
     }
-    const absl::Duration until_first = LetThrough(SteadyTime::Now());
-    if (waiter->is_through) break;
+    const absl::Duration until_first = AdmitWaiters(SteadyTime::Now());
+    if (waiter->is_admitted) break;
     status = server_->write_error().status();
     if (status.ok()) status = std::move(stuck);
     if (status.ok()) status = limits.Check("the write, which was held back,");
@@ -160,7 +160,7 @@ absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
     if (queue_.front() == waiter) sleep = std::min(sleep, until_first);
     waiter->changed.WaitFor(&mutex_, sleep);
   }
-  // Whoever is first now may be asleep, and looks after itself and the others from now on.
+  // The first writer in the queue may sleep; it checks for itself and the others from here on.
   if (!queue_.empty()) queue_.front()->changed.Signal();
   const int64_t nanos = held_back.nanos();
   total_delay_.fetch_add(nanos, std::memory_order_relaxed);
@@ -168,7 +168,7 @@ absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
   return status;
 }
 
-absl::Duration WriteController::LetThrough(SteadyTime now) {
+absl::Duration WriteController::AdmitWaiters(SteadyTime now) {
   const double rate = RateNow(now);
   absl::Duration debt = WorkOff(rate, now);
   size_t passed = 0;
@@ -187,7 +187,7 @@ absl::Duration WriteController::LetThrough(SteadyTime now) {
     Unreserve(first);
     Pass(first->bytes, rate, first->admission);
     end_position_ = std::max(end_position_, first->position);
-    first->is_through = true;
+    first->is_admitted = true;
     first->changed.Signal();
     debt = TimeOfDebt(rate);
   }
@@ -223,7 +223,7 @@ void WriteController::Leave(Waiter* waiter) {
   waiting_.store(queue_.size(), std::memory_order_relaxed);
 }
 
-void WriteController::Arrived(uint64_t bytes) {
+void WriteController::EndLarge(uint64_t bytes) {
   MutexLock lock(&mutex_);
   Charge(-static_cast<int64_t>(bytes));
   arriving_ -= bytes;
@@ -253,13 +253,13 @@ void WriteController::OnProgress() {
   MutexLock lock(&mutex_);
   NoteReasonLocked();
   if (queue_.empty()) return;
-  LetThrough(SteadyTime::Now());
+  AdmitWaiters(SteadyTime::Now());
   if (!queue_.empty()) queue_.front()->changed.Signal();
 }
 
 uint64_t WriteController::LargestMemtable() const {
-  // Where readers keep most of the memory, small memtables are left to grow: to write them out
-  // would free next to nothing.
+  // If readers hold most of the memory, small memtables are not flushed: that would free next to
+  // nothing.
   constexpr uint64_t kWorthwhilePart = 32;
   if (!server_->write_error().status().ok()) return 0;
   uint64_t largest = server_->rotation().WaitingBytes();

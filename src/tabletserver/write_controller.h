@@ -1,7 +1,8 @@
-// Holds writers back when they outrun background work, so that memory keeps to its budget and reads
-// to few sorted runs; and evenly, so that many writes wait a little instead of some for long.
+// Slows writers down when they are faster than background work, so that memory stays within its
+// budget and reads find few sorted runs. It delays evenly: many writes wait a little, instead of a
+// few that wait for long.
 //
-//   bytes a second that are let through
+//   admitted bytes a second
 //     | 2 x speed
 //     |\             .
 //     | \            .    speed: that of flushes (for memory), or of compactions (for runs),
@@ -9,39 +10,40 @@
 //     |      \_      .
 //     |         ` -._.______ speed of flushes / 8
 //     +--------------.------
-//    soft           hard  (memory: no write that would go beyond it is let through)
+//    soft           hard  (memory: no write that would exceed it is admitted)
 //
-// What it promises:
+// What it guarantees:
 //
-//   * A write waits no longer than its bytes, and those that are let through before it, take to be
-//     written out at the speed that the machine shows just now (tabletserver/work_speed.h). Nothing
-//     is worked out in advance: what is left to wait is the debt, which is what was let through and
-//     not worked off yet, over the rate, and both are looked at anew whenever memory was freed,
-//     work has ended, somebody gave up, and every few milliseconds. Without pressure there is no
-//     debt.
-//   * At the hard limit writes wait for memory, as long as there is anything to flush. Where there
-//     is nothing, waiting would not help, and they go on: readers have the memory.
-//   * A write that would not fit below the hard limit although everything else was flushed, such as
-//     one value larger than the whole budget, goes when all of that is flushed and no other such
-//     write of this server is on its way. So one write at a time, of each server, may exceed it.
-//   * It is fair by bytes. Each write that waits has a place by what was let through when it came
-//     plus its own bytes: a writer of many bytes gets as many as each of the others while it waits,
-//     and a small write passes large ones that wait, but not for ever. That holds for the writers
-//     of one server. Across servers, and databases with one budget, the large write whose turn it
-//     is charges the budget with its bytes while it waits for room, so that others leave it the
-//     room.
-//   * Sorted runs never stop writers. They slow them down to what compactions show, but not below
-//     an eighth of the speed of flushes: where compactions are paused, cancelled, limited or have
-//     failed, slowing writers down would not help either, and it is reads that become slower.
-//   * Databases that share a budget wait for one another's flushes, which free the memory of all.
-//     One that can flush nothing, because of an error, is not waited for; one whose flush stalls
+//   * A write waits no longer than the flush of its bytes, and of those admitted before it, takes
+//     at the present speed of the machine (tabletserver/work_speed.h). No wait is computed in
+//     advance. The remaining wait is the debt over the rate; the debt is the bytes that were
+//     admitted and are not worked off yet. Both are computed again when memory is freed, when work
+//     ends, when a write gives up, and every few milliseconds. Without pressure there is no debt.
+//   * At the hard limit writes wait for memory as long as there is anything to flush. If there is
+//     nothing, waiting would not help, because readers hold the memory, and writes are admitted.
+//   * A write may not fit below the hard limit even after everything else is flushed, such as one
+//     value larger than the whole budget. It is admitted when all of that is flushed and no other
+//     such write of this server is on its way. So one write at a time, of each server, may exceed
+//     the limit.
+//   * It is fair by bytes. The position of a waiting write is the position of the last admitted
+//     write when it arrived, plus its own bytes. A writer of many bytes gets as many as each of the
+//     others while it waits, and a small write overtakes large ones, but not for ever. This holds
+//     for the writers of one server. For other servers, and other databases with the same budget,
+//     the large write whose turn it is charges the budget with its bytes while it waits, so that
+//     they leave it the room.
+//   * Sorted runs never stop writers. They slow writers down to the speed of compactions, but not
+//     below an eighth of the speed of flushes: if compactions are paused, cancelled, rate-limited
+//     or have failed, slower writers would not help, and reads become slower instead.
+//   * Databases that share a budget wait for one another's flushes, which free memory for all. A
+//     database that can flush nothing because of an error is not waited for; one whose flush stalls
 //     is.
-//   * A write that gives up (deadline, cancellation, error of the server, a flush that has failed
-//     for five seconds) has paid for nothing: those behind it wait as if it had never come.
-//     Deadlines are heard when they pass, cancellations and errors within 20 milliseconds.
-//   * No clock but the steady one is looked at.
-//   * Waiting costs little: each write sleeps by itself, and is woken when it is let through. Only
-//     the first one wakes by itself, to look again; so there is nobody who lets the others through.
+//   * A write that gives up (deadline, cancellation, error of the server, flushes that have failed
+//     for five seconds) costs nothing: those behind it wait as if it had never arrived. It gives up
+//     when its deadline passes, and within 20 milliseconds of a cancellation or an error.
+//   * Only the steady clock is used.
+//   * Waiting costs little: each write sleeps by itself and is woken when it is admitted. Only the
+//     first write in the queue wakes by itself to check again, so no thread is needed to admit the
+//     others.
 #ifndef BIGTABLE_TABLETSERVER_WRITE_CONTROLLER_H_
 #define BIGTABLE_TABLETSERVER_WRITE_CONTROLLER_H_
 
@@ -73,23 +75,23 @@ namespace bigtable {
 class WriteController final : public MemtableHolder {
  public:
   // Memtables and the log that they pin may take five eighths of the budget: two memtables of a
-  // quarter, and some room. From a half on, writers are slowed. So they are from this many sorted
-  // runs in a group on, most at the last.
+  // quarter, and some room. From half of the budget on, writers are slowed. They are also slowed
+  // from kSlowRuns sorted runs in a group on, most at kMostRuns.
   static constexpr size_t kSlowRuns = 24;
   static constexpr size_t kMostRuns = 48;
-  // The part of the speed of flushes that is always let through.
+  // The part of the speed of flushes that is always admitted.
   static constexpr double kLeastPart = 1.0 / 8;
-  // A write of as many bytes counts as memory from when it is let through, not only once memtable
-  // and log have it.
+  // A write of so many bytes counts as memory from its admission on, and not only once memtable and
+  // log have it.
   static constexpr uint64_t kLarge = 64 << 10;
 
-  // The way of a write from being let through to its memtable. Kept until it is there.
+  // The admission of a write. Its caller keeps it until the write is in the memtable.
   class Admission {
    public:
     Admission() = default;
     ~Admission() {
       if (bytes_ > 0) [[unlikely]]
-        controller_->Arrived(bytes_);
+        controller_->EndLarge(bytes_);
     }
     Admission(const Admission&) = delete;
     Admission& operator=(const Admission&) = delete;
@@ -97,21 +99,22 @@ class WriteController final : public MemtableHolder {
    private:
     friend class WriteController;
     WriteController* controller_ = nullptr;
-    uint64_t bytes_ = 0;  // of a large one
+    uint64_t bytes_ = 0;  // of a large write
   };
 
-  // `events` may be null: nobody listens.
+  // `events` may be null: there is no listener.
   WriteController(MemoryBudget* budget, TabletServer* server, BackgroundWork* background,
                   ListenerQueue* events = nullptr)
       : budget_(budget), server_(server), background_(background), events_(events) {}
   WriteController(const WriteController&) = delete;
   WriteController& operator=(const WriteController&) = delete;
 
-  // Before a write of `bytes`: waits as long as it has to. DeadlineExceeded, Cancelled, or the
-  // server's error. Costs a few loads when there is no reason to wait. `admission` was given to no
-  // call before.
+  // Called before a write of `bytes`: waits until the write is admitted. DeadlineExceeded,
+  // Cancelled, or the server's error. Costs a few loads when there is no reason to wait. Each call
+  // gets a new `admission`.
   absl::Status Admit(uint64_t bytes, const CallLimits& limits, Admission* admission) {
-    if (bytes < kLarge && WriteMemory() < SoftLimit() && background_->MostRuns() < kSlowRuns &&
+    if (bytes < kLarge && WriteMemory() < SoftLimit() &&
+        background_->meter().MostRuns() < kSlowRuns &&
         waiting_.load(std::memory_order_relaxed) == 0) [[likely]] {
       return absl::OkStatus();
     }
@@ -124,26 +127,26 @@ class WriteController final : public MemtableHolder {
   void WriteOutLargest() override { server_->rotation().RotateLargest(); }
   void OnProgress() override;
 
-  // Why a write that comes now would be delayed, and for how long for a thousand bytes as long as
-  // there is room for them.
+  // Why the next write would be delayed, and for how long per thousand bytes, as long as there is
+  // room for them.
   StallReason reason() const;
   absl::Duration delay() const;
-  // What writes have waited so far.
+  // The sum of all waits so far.
   absl::Duration total_delay() const { return absl::Nanoseconds(total_delay_.load()); }
   // How many writes wait.
   size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
-  // Tells the listener if the reason is another one than when it was last told. Writers that are
-  // held back do; to be called after progress, too.
+  // Notifies the listener if the reason is not the one of the last notification. Waiting writers
+  // call it; the background work calls it after progress.
   void NoteReason();
 
  private:
-  // A write that is held back.
+  // A waiting write.
   struct Waiter {
     uint64_t bytes;
-    uint64_t position;  // the smallest is the first to be let through
+    uint64_t position;  // the smallest is admitted first
     Admission* admission;
     bool has_reserved = false;  // the budget, for the room that it waits for
-    bool is_through = false;
+    bool is_admitted = false;
     CondVar changed = {};
   };
 
@@ -157,48 +160,52 @@ class WriteController final : public MemtableHolder {
   }
   uint64_t SoftLimit() const { return budget_->limit() / 2; }
   uint64_t HardLimit() const { return budget_->limit() / 8 * 5; }
-  // How near memory and runs are to their limits: 0 is far, 1 is there.
+  // How near memory and runs are to their limits: 0 below the soft limit, 1 at the hard limit.
   double MemoryPressure() const;
   double RunPressure() const;
-  // Bytes a second that are let through; infinite: there is no reason to hold any back.
+  // Bytes a second.
   struct Speeds {
     double flushes;
     double compactions;
   };
+  // The admitted bytes a second; infinite if there is no reason to delay.
   double Rate(double memory_pressure, const Speeds& speeds) const;
-  Speeds ReadSpeeds() const { return {background_->FlushSpeed(), background_->CompactionSpeed()}; }
-  // What is let through at this moment, as far as there is anything to wait for. Looks at the
-  // speeds once in a millisecond.
+  Speeds ReadSpeeds() const {
+    return {background_->meter().FlushSpeed(), background_->meter().CompactionSpeed()};
+  }
+  // The present rate; memory counts only if there is anything to flush. Reads the speeds once in a
+  // millisecond.
   double RateNow(SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Status AdmitSlowly(uint64_t bytes, const CallLimits& limits, Admission* admission);
-  // Until the write is let through, or gives up.
+  // Waits until the write is admitted, or gives up.
   absl::Status Wait(Waiter* waiter, const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether memory, and with a write of so many bytes, is beyond what needs no flush.
+  // Whether memory, with a write of so many bytes, requires flushes.
   bool WantsFlushes(uint64_t bytes) const;
-  // Has the next memtables flushed, and notes whether there are any; once in a millisecond.
+  // Requests the flush of the next memtables, and notes whether there are any; at most once in a
+  // millisecond.
   void LookForFlushes(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Lets through whoever may go now, in their order, and wakes them. How long it takes at most
-  // until the first of those that are left is to be looked at again.
-  absl::Duration LetThrough(SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether memory has room for a write of as many bytes.
+  // Admits the writes that may be admitted now, in their order, and wakes them. Returns the time
+  // after which the first of the others is to be checked again.
+  absl::Duration AdmitWaiters(SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether memory has room for a write of so many bytes.
   bool HasRoom(uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // A large write charges the budget while it waits for room, and gives that back.
+  // A large write charges the budget while it waits for room, and ends the charge.
   void Reserve(Waiter* waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Unreserve(Waiter* waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Lets a write through.
+  // Admits a write.
   void Pass(uint64_t bytes, double rate, Admission* admission)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Leave(Waiter* waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A large write is in its memtable, or has failed.
-  void Arrived(uint64_t bytes);
+  void EndLarge(uint64_t bytes);
   void Charge(int64_t bytes) {
     BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables, bytes);
   }
-  // Takes from the debt what is worked off by now, and returns TimeOfDebt.
+  // Subtracts from the debt what is worked off by now, and returns TimeOfDebt.
   absl::Duration WorkOff(double rate, SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // How long the debt takes; zero if that is not worth a sleep.
+  // How long it takes to work off the debt; zero if that is too short for a sleep.
   absl::Duration TimeOfDebt(double rate) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NoteReasonLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -207,20 +214,20 @@ class WriteController final : public MemtableHolder {
   BackgroundWork* const background_;
   ListenerQueue* const events_;
   std::atomic<int64_t> total_delay_{0};
-  std::atomic<int64_t> look_at_{SteadyTime().nanos()};  // when LookForFlushes is to look again
+  std::atomic<int64_t> look_at_{SteadyTime().nanos()};  // when LookForFlushes checks again
   std::atomic<size_t> waiting_{0};                      // the size of the queue
-  std::atomic<uint64_t> reserved_{0};                   // bytes that those in it have charged
+  std::atomic<uint64_t> reserved_{0};                   // bytes that writes in it have charged
 
   Mutex mutex_;
-  std::vector<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);  // by their places
-  uint64_t end_position_ ABSL_GUARDED_BY(mutex_) = 0;   // of the last one that was let through
-  // Bytes that were let through under pressure and are not worked off, and when that was so.
+  std::vector<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);  // by position
+  uint64_t end_position_ ABSL_GUARDED_BY(mutex_) = 0;   // of the last admitted write
+  // Bytes that were admitted under pressure and are not worked off, and the time of that count.
   double debt_ ABSL_GUARDED_BY(mutex_) = 0;
   SteadyTime debt_at_ ABSL_GUARDED_BY(mutex_);
   Speeds speeds_ ABSL_GUARDED_BY(mutex_) = {};
   SteadyTime speeds_until_ ABSL_GUARDED_BY(mutex_);
   uint64_t arriving_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of large writes on their way
-  bool may_flush_ ABSL_GUARDED_BY(mutex_) = true;  // as LookForFlushes has found
+  bool may_flush_ ABSL_GUARDED_BY(mutex_) = true;  // the result of LookForFlushes
   StallReason notified_ ABSL_GUARDED_BY(mutex_) = StallReason::kNone;
 };
 
