@@ -93,7 +93,7 @@ absl::Status BackgroundWork::RunCompaction(const Work& work, bool major, const C
   meter_.EndCompaction(begun, compacted.ok() ? outcome.bytes_read : 0);
   Count(&work.tablet->counters()->merging, &work.server->counters()->merging,
         &work.server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
-  // A call that has run into its own limits says nothing of the files.
+  // A call that has reached its own limits proves nothing about the files.
   if (compacted.ok() || outcome.is_in_doubt || limits.Check().ok()) {
     NoteCompaction(work, outcome, compacted, absl::Nanoseconds(NowNanos() - begin));
   }

@@ -18,8 +18,8 @@
 // A pause ends at once when a caller requests the flush, on Resume, and, if space was missing, when
 // a compaction or a deleted table has freed some.
 //
-// Lock order: `mutex_` before the locks of a TabletServer and of a Tablet. No I/O is done under it,
-// except that the choice of a compaction may read indexes of files.
+// Lock order: a turn among the writes of a server, then `mutex_`, then the other locks of a server
+// and of a Tablet. The choice of a compaction may read indexes of files under it; no other I/O.
 #ifndef BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_
 #define BIGTABLE_TABLETSERVER_BACKGROUND_WORK_H_
 

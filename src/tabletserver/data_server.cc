@@ -80,6 +80,12 @@ std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool
   return RowsBetween(*tablet.end(), range.end());
 }
 
+// The tablet in which a scan begins; null if it is not on this server.
+std::shared_ptr<Tablet> FirstTablet(const ServerTablets& tablets, const ScanRequest& request) {
+  return request.reverse ? tablets.FindBefore(request.table_id, request.range.end())
+                         : tablets.Find(request.table_id, request.range.begin());
+}
+
 }  // namespace
 
 bool DataServer::IsFor(std::string_view server) const {
@@ -141,9 +147,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   ScanResponse response;
   response.superseded = true;
   if (!IsFor(request.server)) return response;
-  const std::shared_ptr<Tablet> tablet =
-      request.reverse ? server_->tablets().FindBefore(request.table_id, request.range.end())
-                      : server_->tablets().Find(request.table_id, request.range.begin());
+  const std::shared_ptr<Tablet> tablet = FirstTablet(server_->tablets(), request);
   if (tablet == nullptr) return response;
   // All mutations up to the snapshot become visible, except those of a server that was lost.
   if (request.sequence.has_value() && server_->visible() < *request.sequence) {

@@ -4,7 +4,7 @@
 // fences the server: the contents begin with kFenced then, and the server never serves again, even
 // if the lock is free. Further facts about a fenced server follow (cluster/server_directory.h).
 //
-//   kHeld --- session lost ---> kLost --- the file is gone, or fenced ---> kEnded
+//   kHeld --- session lost ---> kLost --- the file is removed, or fenced ---> kEnded
 //     ^                           |
 //     +--- another session has ---+
 //          the lock again

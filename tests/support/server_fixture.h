@@ -128,6 +128,19 @@ class ServerFixture : public testing::Test {
   BackgroundWork background_{&info_log_};
 };
 
+// The same with tablet_, on a server that has started.
+class StartedServerFixture : public ServerFixture {
+ protected:
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(AddTablet());
+    ASSERT_OK(server_->Start("server-1", "/log"));
+  }
+  static void AwaitFlushed(const Tablet& tablet) {
+    for (int i = 0; i < 20000 && tablet.HasImmutable(0); ++i) absl::SleepFor(absl::Milliseconds(1));
+    EXPECT_FALSE(tablet.HasImmutable(0));
+  }
+};
+
 }  // namespace bigtable
 
 #endif  // BIGTABLE_TESTS_SUPPORT_SERVER_FIXTURE_H_

@@ -1,4 +1,4 @@
-// What is left to compact around files that cannot be read.
+// Which runs can be compacted around files that cannot be read.
 #include "tablet/file_quarantine.h"
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class FileQuarantineTest : public testing::Test {
   FileQuarantine quarantine_;
 };
 
-TEST_F(FileQuarantineTest, RunsWithAQuarantinedFilePartTheOthers) {
+TEST_F(FileQuarantineTest, RunsWithAQuarantinedFileDivideTheOthers) {
   const std::vector<SortedRun> runs = Runs(6);
   EXPECT_EQ(Stretches(0, runs), "0+6");
   quarantine_.Add(0, 3, absl::DataLossError("damaged"));
@@ -55,7 +55,7 @@ TEST_F(FileQuarantineTest, RunsWithAQuarantinedFilePartTheOthers) {
   EXPECT_FALSE(quarantine_.HasAny(0, {runs[0], runs[1], runs[4]}));
 }
 
-TEST_F(FileQuarantineTest, GroupsAreApart) {
+TEST_F(FileQuarantineTest, GroupsAreSeparate) {
   const std::vector<SortedRun> runs = Runs(3);
   quarantine_.Add(1, 2, absl::DataLossError("damaged"));
   EXPECT_EQ(Stretches(0, runs), "0+3");
@@ -73,7 +73,7 @@ TEST_F(FileQuarantineTest, TheFirstErrorOfAFileStays) {
   EXPECT_EQ(quarantine_.List().size(), 1u);
 }
 
-TEST_F(FileQuarantineTest, FilesThatAreGoneAreForgotten) {
+TEST_F(FileQuarantineTest, RemovedFilesAreForgotten) {
   quarantine_.Add(0, 1, absl::DataLossError("damaged"));
   quarantine_.Add(0, 2, absl::DataLossError("damaged"));
   quarantine_.Retain({2, 3});
@@ -81,7 +81,7 @@ TEST_F(FileQuarantineTest, FilesThatAreGoneAreForgotten) {
   EXPECT_EQ(quarantine_.List()[0].number, 2u);
 }
 
-TEST_F(FileQuarantineTest, AllAreTriedAgainOnceItIsLifted) {
+TEST_F(FileQuarantineTest, AfterALiftNoFileIsQuarantined) {
   EXPECT_FALSE(quarantine_.Lift());
   quarantine_.Add(0, 1, absl::DataLossError("damaged"));
   EXPECT_TRUE(quarantine_.Lift());

@@ -202,7 +202,7 @@ std::string DecodeLayout(const TextCommand& command) {
   return out;
 }
 
-TEST(FormatTest, MutationsAndSchemasAreWhatTheirHeadersSay) {
+TEST(FormatTest, MutationsAndSchemasHaveTheBytesThatTheirHeadersSpecify) {
   RunTextFile(BIGTABLE_TESTDATA "/format.txt", [](const TextCommand& command) -> std::string {
     if (command.name == "encode-record") return EncodeRecord(command);
     if (command.name == "decode-record") return DecodeRecord(command);

@@ -1,5 +1,5 @@
-// What a change that METADATA has taken makes of a group's files, and what is left of them for a
-// half of the tablet. Which runs they form is in runs_test.cc.
+// How a change that was committed to METADATA changes a group's files, and which files a half of a
+// split tablet keeps. The runs that they form are in runs_test.cc.
 #include "tablet/group_files.h"
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class GroupFilesTest : public testing::Test {
   Ref<SSTable> one_, two_, three_;
 };
 
-TEST_F(GroupFilesTest, AFlushAddsFilesAndMovesTheRedoPoint) {
+TEST_F(GroupFilesTest, AFlushAddsFilesAndAdvancesTheRedoPoint) {
   const Ref<SSTable> flushed = Table(4, "a", "z");
   const RedoPoint redo{.sequence = 40, .server = "server-2", .log_synced = 39};
   const Ref<const GroupFiles> after =
@@ -71,7 +71,7 @@ TEST_F(GroupFilesTest, ACompactionReplacesFilesAndGivesOthersItsOrder) {
   EXPECT_EQ(Text(*before), "1@10 2@20 3@30");
 }
 
-TEST_F(GroupFilesTest, TheStateAfterAChangeIsWhatMetadataHas) {
+TEST_F(GroupFilesTest, TheStateAfterAChangeEqualsTheStateInMetadata) {
   const Ref<const GroupFiles> before = ThreeFiles();
   const Ref<SSTable> merged = Table(4, "a", "d");
   const TabletChange change{.added = {{10, merged->info()}}, .removed = {1, 2}};
@@ -81,7 +81,7 @@ TEST_F(GroupFilesTest, TheStateAfterAChangeIsWhatMetadataHas) {
   EXPECT_EQ(before->After(change, {merged})->State().files, metadata.groups[0].files);
 }
 
-TEST_F(GroupFilesTest, TheOldestOrderIsThatOfTheFilesThatAreAskedFor) {
+TEST_F(GroupFilesTest, TheOldestOrderIsThatOfTheRequestedFiles) {
   const Ref<const GroupFiles> files = ThreeFiles();
   EXPECT_EQ(files->OldestOrder({two_, three_}), 20u);
   EXPECT_EQ(files->OldestOrder({three_}), 30u);

@@ -20,7 +20,7 @@ TableLayout LayoutOf(uint64_t id, std::string_view family) {
   return *std::move(layout);
 }
 
-TEST(LayoutPoolTest, EqualLayoutsAreOneAsLongAsSomebodyHasIt) {
+TEST(LayoutPoolTest, EqualLayoutsAreSharedAsLongAsOneIsReferredTo) {
   LayoutPool pool;
   const std::shared_ptr<const TableLayout> first = pool.Share(LayoutOf(1, "f"));
   EXPECT_EQ(pool.Share(LayoutOf(1, "f")), first);
@@ -31,8 +31,8 @@ TEST(LayoutPoolTest, EqualLayoutsAreOneAsLongAsSomebodyHasIt) {
   EXPECT_EQ(pool.Share(LayoutOf(1, "g")), changed);
   EXPECT_NE(pool.Share(LayoutOf(2, "g")), changed);
 
-  std::weak_ptr<const TableLayout> gone = pool.Share(LayoutOf(3, "f"));
-  EXPECT_TRUE(gone.expired());
+  std::weak_ptr<const TableLayout> expired_layout = pool.Share(LayoutOf(3, "f"));
+  EXPECT_TRUE(expired_layout.expired());
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Whatever is done to a tablet's runs, reads return what they should: random minor compactions,
-// merges of neighbouring runs, pushes of single files, what each policy asks for, and reopening,
-// with files so small that rows and columns are split over them. What is right is what the model
-// says (support/model.h); METADATA is a TabletState. In half of the runs rules change at any time,
-// as the master changes them.
+// Random changes of a tablet's runs do not change what reads return. The changes are minor
+// compactions, merges of adjacent runs, pushes of single files, the picks of each policy, and
+// reopening. Files are so small that rows and columns are split over them. The model
+// (support/model.h) has the expected cells; METADATA is a TabletState. In half of the test's runs,
+// rules change at any time, as the master changes them.
 
 #include <algorithm>
 #include <cstddef>
@@ -128,12 +128,12 @@ class RandomRuns {
         for (int64_t i = random_.Between(1, 12); i > 0; --i) Mutate();
     }
   }
-  // Reads at every moment that is still read.
+  // Reads at every snapshot that is held.
   void Check() {
-    std::set<SequenceNumber> moments = held_;
-    moments.insert(sequences_.last());
-    for (const SequenceNumber moment : moments) {
-      ASSERT_EQ(Read(moment), Expected(moment)) << "at " << moment << "\n" << script_;
+    std::set<SequenceNumber> snapshots = held_;
+    snapshots.insert(sequences_.last());
+    for (const SequenceNumber snapshot : snapshots) {
+      ASSERT_EQ(Read(snapshot), Expected(snapshot)) << "at " << snapshot << "\n" << script_;
     }
     CheckFiles();
   }
@@ -141,7 +141,7 @@ class RandomRuns {
     for (const SequenceNumber sequence : held_) snapshots_.Release(sequence);
     held_.clear();
   }
-  // What the policy asks for until that is nothing; fails if there is no end to it.
+  // Runs the policy's picks until there are none; fails if they do not end.
   void CompactUntilQuiet() {
     for (int picks = 0; const auto pick = PickCompaction(*tablet_, 0); ++picks) {
       ASSERT_LT(picks, 200) << script_;
@@ -192,7 +192,8 @@ class RandomRuns {
   void SetLayout() {
     tablet_->SetLayout(std::make_shared<const TableLayout>(layout_), sequences_.last());
   }
-  // Held, then numbered, then known; something may happen between.
+  // The rule is held, then the change gets its number, then it is set; other steps may come
+  // between.
   void ChangeRule() {
     FamilyLayout& family = layout_.families[random_.Below(layout_.families.size())];
     GcRule rule;
@@ -290,9 +291,9 @@ class RandomRuns {
     bytes_dropped_ += compaction.outcome().bytes_dropped;
   }
 
-  std::string Read(SequenceNumber moment) {
+  std::string Read(SequenceNumber snapshot) {
     const Pin<TabletVersion> version = tablet_->Version();
-    CellCursor cells(&*version, {.sequence = moment, .now = clock_.Now()});
+    CellCursor cells(&*version, {.sequence = snapshot, .now = clock_.Now()});
     cells.ReadRange(RowRange::All());
     std::string out;
     while (cells.Next()) {
@@ -302,17 +303,17 @@ class RandomRuns {
     EXPECT_OK(cells.status());
     return out;
   }
-  std::string Expected(SequenceNumber moment) {
+  std::string Expected(SequenceNumber snapshot) {
     std::string out;
     for (const std::string& row : model_.RowKeys()) {
-      for (const ModelCell& cell : model_.Read(row, moment, clock_.micros())) {
+      for (const ModelCell& cell : model_.Read(row, snapshot, clock_.micros())) {
         absl::StrAppend(&out, row, "/", cell.family, ":", cell.qualifier, "@", cell.timestamp, "=",
                         ToAbsl(cell.value.view()), "\n");
       }
     }
     return out;
   }
-  // The runs are what METADATA says, and what is on disk.
+  // The runs agree with METADATA and with the files on disk.
   void CheckFiles() {
     std::set<uint64_t> in_runs, in_state;
     for (const SortedRun& run : Runs()) {
@@ -332,7 +333,7 @@ class RandomRuns {
 
   Random random_;
   uint64_t rows_ = 1;
-  uint64_t deletes_ = 8;  // one operation in so many
+  uint64_t deletes_ = 8;  // one operation of so many is a deletion
   ModelTable model_;
   TestClock clock_{100};
   InMemoryFileSystem file_system_;
@@ -351,7 +352,7 @@ class RandomRuns {
   std::string script_;
 };
 
-TEST(RandomRunsTest, NobodySeesWhatIsDoneToTheRuns) {
+TEST(RandomRunsTest, ReadsDoNotDependOnTheRuns) {
   uint64_t runs = 0, moved = 0, dropped = 0;
   ForEachSeed(kSanitized ? 20 : 200, [&](uint64_t seed) {
     RandomRuns tablet(seed);
@@ -372,7 +373,7 @@ TEST(RandomRunsTest, NobodySeesWhatIsDoneToTheRuns) {
     moved += tablet.bytes_moved();
     dropped += tablet.bytes_dropped();
   });
-  if (runs < 20) return;  // a few need not come to all of it
+  if (runs < 20) return;  // a few runs may not cover all of it
   EXPECT_EQ(moved > 0, Shortcuts().Has(Shortcut::kMovedFiles));
   EXPECT_GT(dropped, 0u);
 }

@@ -1,14 +1,14 @@
-// What is found after a crash: testdata/recovery.txt. The database is in memory, and no compaction
-// runs unless it is asked for.
+// What recovery finds after a crash: testdata/recovery.txt. The database is in memory, and
+// compactions run only when the test requests them.
 //
 //   open | close
 //   create TABLE FAMILY...         drop TABLE FAMILY
 //   apply TABLE [none|buffered|sync]   lines: ROW FAMILY:QUALIFIER@TIMESTAMP VALUE; ROW delete
 //   flush TABLE | compact TABLE
-//   crash process|machine [seed=]  the database goes on with what was left then, and is opened
+//   crash process|machine [seed=]  the database is opened from what was left
 //   read TABLE                     every cell
-//   orphan                         puts an SSTable there that no table names
-//   files                          whether it is there
+//   orphan                         writes an SSTable that no table names
+//   files                          whether that SSTable exists
 
 #include <memory>
 #include <string>
@@ -112,7 +112,7 @@ class RecoveryTest : public DatabaseFixture {
   std::string output_;
 };
 
-TEST_F(RecoveryTest, WhatWasAcknowledgedIsFound) {
+TEST_F(RecoveryTest, AcknowledgedWritesAreRecovered) {
   RunTextFile(BIGTABLE_TESTDATA "/recovery.txt",
               [&](const TextCommand& command) { return Do(command); });
 }

@@ -63,7 +63,7 @@ std::string Runs(const TextCommand& command) {
   return out.empty() ? "no runs\n" : out;
 }
 
-TEST(RunsTest, FilesOfOneOrderAndDisjointNeighboursAreOneRun) {
+TEST(RunsTest, FilesOfOneOrderAndDisjointAdjacentOrdersAreOneRun) {
   RunTextFile(BIGTABLE_TESTDATA "/runs.txt", Runs);
 }
 

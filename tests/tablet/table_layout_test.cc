@@ -1,5 +1,5 @@
-// Layouts of tables: what is remembered of rules that are changed, and what is held meanwhile.
-// Their bytes are in format_test.cc.
+// Layouts of tables: which past rules they keep, and what a held rule collects. Their bytes are in
+// format_test.cc.
 
 #include "tablet/table_layout.h"
 
@@ -18,7 +18,7 @@ GcRule Seconds(int64_t seconds) { return GcRule::MaxAge(absl::Seconds(seconds));
 absl::Time At(int64_t seconds) { return absl::FromUnixSeconds(seconds); }
 int64_t Micros(int64_t seconds) { return absl::ToUnixMicros(At(seconds)); }
 
-TEST(TableLayoutTest, RemembersEachNumberOfVersions) {
+TEST(TableLayoutTest, KeepsEachPastNumberOfVersions) {
   FamilyLayout family;
   family.ChangeRule(GcRule::MaxVersions(3), 10, At(0));
   family.ChangeRule(GcRule::MaxVersions(1), 20, At(0));
@@ -33,14 +33,14 @@ TEST(TableLayoutTest, RemembersEachNumberOfVersions) {
   EXPECT_EQ(family.past.LoosenedBefore(1), 0u);
 }
 
-TEST(TableLayoutTest, RemembersWhatAnAgeHasComeToOnlyIfTheNextOneIsLonger) {
+TEST(TableLayoutTest, KeepsAPastAgeOnlyIfTheNextOneIsLonger) {
   FamilyLayout family;
   family.ChangeRule(Seconds(10), 10, At(1000));
   family.ChangeRule(Seconds(5), 20, At(1000));
   EXPECT_TRUE(family.past.empty());
   family.ChangeRule(Seconds(900), 30, At(1000));
   EXPECT_EQ(family.past.ages, (std::vector<PastRules::Age>{{30, Micros(995)}}));
-  family.ChangeRule(kAll, 40, At(1000));  // later, but it has let go less
+  family.ChangeRule(kAll, 40, At(1000));  // later, but it has collected less
   EXPECT_EQ(family.past.ages, (std::vector<PastRules::Age>{{30, Micros(995)}, {40, Micros(100)}}));
   family.ChangeRule(Seconds(1), 50, At(1000));
   family.ChangeRule(kAll, 60, At(1000));  // more than both before
@@ -51,7 +51,7 @@ TEST(TableLayoutTest, RemembersWhatAnAgeHasComeToOnlyIfTheNextOneIsLonger) {
   EXPECT_EQ(family.SuspectBefore(At(1000)), Micros(999));
 }
 
-// Not a file either, as all of it would be past the age.
+// This includes a file whose entries are all older than the age.
 TEST(TableLayoutTest, NothingExpiresInAFamilyThatIsHeld) {
   TableLayout layout;
   layout.groups.push_back({.id = 0, .name = "default", .options = {}});

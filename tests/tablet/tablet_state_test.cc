@@ -1,4 +1,4 @@
-// How a change makes one state of a tablet from another.
+// How changes, merges and splits change the state of a tablet.
 #include "tablet/tablet_state.h"
 
 #include <cstdint>
@@ -27,14 +27,14 @@ std::string Files(const TabletState& state, uint32_t group) {
   return out;
 }
 
-TEST(TabletStateTest, FilesThatAreAddedComeToThoseThatAreThere) {
+TEST(TabletStateTest, NewFilesAreAddedToTheFilesOfTheGroup) {
   TabletState state;
   ApplyChange({.group_id = 1, .added = {File(10, 1), File(10, 2)}}, &state);
   ApplyChange({.group_id = 1, .added = {File(20, 3)}, .removed = {2}}, &state);
   EXPECT_EQ(Files(state, 1), "1@10 3@20");
 }
 
-TEST(TabletStateTest, AFileThatIsThereGetsTheOrderWithWhichItIsAddedAgain) {
+TEST(TabletStateTest, AFileThatIsAddedAgainGetsTheNewOrder) {
   TabletState state;
   ApplyChange({.group_id = 1, .added = {File(10, 1), File(20, 2), File(30, 3)}}, &state);
   ApplyChange({.group_id = 1, .added = {File(10, 2), File(10, 4)}, .removed = {1}}, &state);
@@ -49,7 +49,7 @@ TEST(TabletStateTest, AGroupsChangeLeavesFilesOfOtherGroupsAlone) {
   EXPECT_EQ(Files(state, 2), "1@20");
 }
 
-// --- Two tablets as one ---
+// --- Merges ---
 
 TabletState Tablet(const RowRange& rows, std::vector<TabletFile> files, RedoPoint redo,
                    int64_t last_timestamp) {
@@ -99,9 +99,9 @@ TEST(MergedStateTest, HasTheGroupsOfEither) {
   EXPECT_EQ(merged.groups.at(2).redo.sequence, 7u);
 }
 
-// --- One tablet as two ---
+// --- Splits ---
 
-TEST(HalfOfTest, HasTheFilesThatMayHaveItsRows) {
+TEST(HalfOfTest, HasTheFilesThatOverlapItsRows) {
   const auto file = [](uint64_t number, const char* first, const char* last) {
     return TabletFile{number,
                       {.file_number = number,

@@ -23,7 +23,7 @@ TEST(AccessListFormatTest, TheWorkedExampleIsTrue) {
   EXPECT_EQ(decoded, list);
 }
 
-TEST(AccessListFormatTest, ListsComeBackAsTheyWere) {
+TEST(AccessListFormatTest, DecodedListsEqualTheEncodedOnes) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     AccessList list;
@@ -36,14 +36,14 @@ TEST(AccessListFormatTest, ListsComeBackAsTheyWere) {
   }
 }
 
-TEST(AccessListFormatTest, WhatIsNoListIsRefused) {
+TEST(AccessListFormatTest, MalformedBytesAreRefused) {
   const std::string bytes = EncodeAccessList({.readers = {"ab", "cd"}, .writers = {"ef", "gh"}});
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_STATUS(kDataLoss, "", DecodeAccessList(std::string_view(bytes).substr(0, size)));
   }
   EXPECT_STATUS(kDataLoss, "", DecodeAccessList(bytes + "x"));
   EXPECT_STATUS(kFailedPrecondition, "version 2; this program knows 1", DecodeAccessList("\x02"));
-  // Names that do not ascend, or come twice, and a count that there are no names for.
+  // Names that are not sorted, or come twice, and a count without names.
   EXPECT_STATUS(kDataLoss, "", DecodeAccessList(std::string("\1\2\1b\1a\0", 7)));
   EXPECT_STATUS(kDataLoss, "", DecodeAccessList(std::string("\1\2\1a\1a\0", 7)));
   EXPECT_STATUS(kDataLoss, "", DecodeAccessList("\1\xff\xff\xff\xff\x0f"));

@@ -1,5 +1,5 @@
-// Background work as the users of a database see it: what is due is done, and can be waited for,
-// paused and cancelled.
+// Background work as the users of a database see it: work that is due is done, and users can wait
+// for it, pause it and cancel it.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -42,14 +42,14 @@ class BackgroundWorkTest : public DatabaseFixture {
   }
 
   static std::string RowName(int n) { return absl::StrCat(n % 2 == 0 ? "a" : "z", n); }
-  // Twelve of these fill a memtable. What is rotated meanwhile is written out together. They go to
-  // both ends of the table, so that no two files could be one run.
+  // Twelve of these fill a memtable. Memtables that are rotated meanwhile are flushed together. The
+  // writes go to both ends of the table, so that no two files can form one run.
   void WriteSome(int n) {
     for (int i = 0; i < n; ++i) {
       Set(table_, RowName(next_++), "f:q", 1, std::string(6000, 'v'));
     }
   }
-  // The same, a run at a time.
+  // The same, with one run for each flush.
   void WriteRuns(int n) {
     for (int i = 0; i < n; ++i) {
       WriteSome(12);
@@ -57,7 +57,7 @@ class BackgroundWorkTest : public DatabaseFixture {
     }
   }
   LocalityGroupStatistics Group() { return database_->Statistics().tables.at("t").at("default"); }
-  // The segments of the log that the tables of users share, whatever they hold.
+  // The log segments of the users' server, needed or free.
   struct LogFiles {
     size_t count = 0;
     uint64_t bytes = 0;
@@ -80,7 +80,7 @@ class BackgroundWorkTest : public DatabaseFixture {
   int next_ = 0;
 };
 
-TEST_F(BackgroundWorkTest, QuietIsWhenNothingIsLeftToWriteOutOrToMerge) {
+TEST_F(BackgroundWorkTest, QuietIsWhenNothingIsLeftToFlushOrToMerge) {
   WriteRuns(20);
   const DatabaseStatistics statistics = database_->Statistics();
   EXPECT_GT(statistics.minor_compactions, 5u);
@@ -96,7 +96,7 @@ TEST_F(BackgroundWorkTest, QuietIsWhenNothingIsLeftToWriteOutOrToMerge) {
   }
 }
 
-// Nobody waits for them, and long before time alone is a reason to look.
+// No call waits for them, and it is long before the threads search all tablets again.
 TEST_F(BackgroundWorkTest, RunsAreMergedSoonAfterTheyWereWritten) {
   for (int i = 0; i < 10; ++i) {
     WriteSome(12);
@@ -109,7 +109,7 @@ TEST_F(BackgroundWorkTest, RunsAreMergedSoonAfterTheyWereWritten) {
   EXPECT_GT(database_->Statistics().merging_compactions, 0u);
 }
 
-TEST_F(BackgroundWorkTest, WhilePausedNothingIsMergedAndMemtablesAreWrittenOut) {
+TEST_F(BackgroundWorkTest, WhilePausedNothingIsMergedAndMemtablesAreFlushed) {
   database_->PauseCompactions();
   database_->PauseCompactions();
   WriteRuns(10);
@@ -134,9 +134,9 @@ TEST_F(BackgroundWorkTest, AMajorCompactionWorksWhilePausedAndLeavesOneRun) {
   EXPECT_EQ(database_->Statistics().major_compactions, 1u);
 }
 
-// For the writers to come segments are kept ready, which nobody needs once it is quiet: one is
-// written to and one is the next.
-TEST_F(BackgroundWorkTest, QuietIsWhenFreeLogSegmentsWereGivenBack) {
+// Free segments are kept for later writers. Once it is quiet, only the active segment and the spare
+// are needed.
+TEST_F(BackgroundWorkTest, QuietIsWhenFreeLogSegmentsAreRemoved) {
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 10; ++i) {
       WriteSome(12);
@@ -158,16 +158,16 @@ TEST_F(BackgroundWorkTest, QuietIsWhenFreeLogSegmentsWereGivenBack) {
   }
 }
 
-TEST_F(BackgroundWorkTest, WhatIsStillNeededOfTheLogStaysWhenItIsQuiet) {
+TEST_F(BackgroundWorkTest, LogSegmentsThatAreNeededStayWhenItIsQuiet) {
   for (int i = 0; i < 5; ++i) {
     WriteSome(12);
     ASSERT_OK(database_->Flush("t"));
   }
-  WriteSome(5);  // in the memtable alone
+  WriteSome(5);  // only in the memtable
   ASSERT_OK(database_->WaitUntilQuiet());
   EXPECT_EQ(Group().memtables, 1u);
   EXPECT_GT(Group().memtable_bytes, 5u * 6000);
-  // What a process that is killed now leaves has them all.
+  // If the process is killed now, recovery finds all of them.
   const std::unique_ptr<InMemoryFileSystem> left =
       file_system_->CrashClone(1, Unsynced::kEverything);
   DatabaseOptions options = Options();
@@ -199,7 +199,7 @@ TEST_F(BackgroundWorkTest, WaitingEndsWithTheDeadlineOrTheCancellation) {
   EXPECT_OK(database_->WaitUntilQuiet());
 }
 
-// --- A compaction that the rate holds back for hours ---
+// --- A compaction that the rate limit delays for hours ---
 
 constexpr uint64_t kHours = 100;  // bytes a second
 
@@ -211,7 +211,7 @@ TEST_F(BackgroundWorkTest, TheDeadlineAndTheCancellationOfACallEndItsCompaction)
     return std::count_if(files.begin(), files.end(),
                          [](const std::string& path) { return path.ends_with(".sst"); });
   };
-  ASSERT_OK(database_->Flush("t"));  // which a compaction begins with
+  ASSERT_OK(database_->Flush("t"));  // a compaction begins with a flush
   const auto sstables = count_sstables();
   EXPECT_STATUS(kDeadlineExceeded, "the compaction", database_->Compact("t", Soon()));
   Cancellation cancellation;
@@ -221,7 +221,7 @@ TEST_F(BackgroundWorkTest, TheDeadlineAndTheCancellationOfACallEndItsCompaction)
   });
   EXPECT_STATUS(kCancelled, "cancelled", database_->Compact("t", {.cancellation = &cancellation}));
   canceller.join();
-  EXPECT_EQ(count_sstables(), sstables);  // nothing is left of it
+  EXPECT_EQ(count_sstables(), sstables);  // the compaction leaves no files
   database_->SetCompactionRate(0);
   ASSERT_OK(database_->Compact("t"));
   EXPECT_EQ(Group().sorted_runs, 1u);
@@ -253,7 +253,7 @@ TEST_F(BackgroundWorkTest, CancellingEndsACompactionOfACall) {
   compacter.join();
 }
 
-TEST_F(BackgroundWorkTest, ANewRateIsHeardByACompactionThatWaits) {
+TEST_F(BackgroundWorkTest, ANewRateAppliesToACompactionThatWaits) {
   WriteRuns(3);
   database_->SetCompactionRate(kHours);
   std::thread compacter([&] { EXPECT_OK(database_->Compact("t")); });
@@ -263,7 +263,7 @@ TEST_F(BackgroundWorkTest, ANewRateIsHeardByACompactionThatWaits) {
   EXPECT_EQ(Group().sorted_runs, 1u);
 }
 
-TEST_F(BackgroundWorkTest, ClosingEndsWhatCallsWaitFor) {
+TEST_F(BackgroundWorkTest, ClosingEndsTheWaitsOfCalls) {
   faulty_.StallCalls({{FileCall::kNewWritableFile}, ".sst"});
   WriteSome(3);
   std::vector<std::thread> waiters;
@@ -282,15 +282,15 @@ TEST_F(BackgroundWorkTest, ClosingEndsWhatCallsWaitFor) {
   absl::SleepFor(absl::Milliseconds(50));
   std::thread closer([&] { EXPECT_OK(database_->Close()); });
   while (over < 3) absl::SleepFor(absl::Milliseconds(1));
-  faulty_.ReleaseCalls();  // which the closing itself needs, and so may the split
+  faulty_.ReleaseCalls();  // closing needs these calls itself, and so may the split
   closer.join();
   for (std::thread& waiter : waiters) waiter.join();
 }
 
 // --- Many sorted runs ---
 
-// Compactions that do not come are not waited for: writers are slowed, but to no less than an
-// eighth of what flushes show.
+// Writers do not wait for compactions that do not run: they are slowed, but not below an eighth of
+// the speed of flushes.
 TEST_F(BackgroundWorkTest, PausedCompactionsDoNotStopWriters) {
   const auto time_to_write = [&] {
     const SteadyTime start = SteadyTime::Now();
@@ -304,11 +304,11 @@ TEST_F(BackgroundWorkTest, PausedCompactionsDoNotStopWriters) {
   ASSERT_GE(Group().sorted_runs, 50u);
   EXPECT_EQ(database_->Statistics().stall_reason, StallReason::kSortedRuns);
   EXPECT_GT(database_->Statistics().write_delay, absl::ZeroDuration());
-  // At a fixed megabyte a second it would be six seconds.
+  // At a fixed megabyte a second it would take six seconds.
   EXPECT_LT(time_to_write(), 10 * without + absl::Seconds(2));
 }
 
-TEST_F(BackgroundWorkTest, AFlushIsDoneOnlyWhenEverythingBeforeItIsInSSTables) {
+TEST_F(BackgroundWorkTest, AFlushReturnsOnlyWhenAllEarlierWritesAreInSSTables) {
   WriteSome(3);
   ASSERT_OK(database_->Flush("t"));
   EXPECT_EQ(Group().entries, 3u);
@@ -330,12 +330,12 @@ TEST_F(BackgroundWorkTest, ATableThatIsDeletedMeanwhileEndsTheWaitForIt) {
   faulty_.ReleaseCalls();
   flusher.join();
   deleter.join();
-  // It was written out just in time, or it was not.
+  // The flush was in time, or it was not.
   EXPECT_TRUE(flushed.ok() || absl::IsNotFound(flushed)) << flushed.ToString();
   EXPECT_OK(database_->WaitUntilQuiet());
 }
 
-TEST_F(BackgroundWorkTest, AFailedMinorCompactionStopsNoWritesAndIsTriedAgain) {
+TEST_F(BackgroundWorkTest, AFailedMinorCompactionStopsNoWritesAndIsRetried) {
   WriteSome(3);
   faulty_.FailCalls({{FileCall::kAppend}, ".sst"}, absl::ResourceExhaustedError("disk full"));
   EXPECT_STATUS(kResourceExhausted, "disk full", database_->Flush("t"));

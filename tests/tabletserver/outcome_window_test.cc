@@ -1,4 +1,4 @@
-// Requests that come again: carried out once, answered each time.
+// Requests that are repeated: carried out once, answered each time.
 #include "tabletserver/outcome_window.h"
 
 #include <atomic>
@@ -16,7 +16,7 @@
 namespace bigtable {
 namespace {
 
-MutateResponse Says(std::string_view text) {
+MutateResponse ResponseOf(std::string_view text) {
   return {.verdict = MutateResponse::Verdict::kDone,
           .statuses = {absl::NotFoundError(ToAbsl(text))}};
 }
@@ -27,7 +27,7 @@ class OutcomeWindowTest : public testing::Test {
   absl::StatusOr<MutateResponse> Run(const RequestId& id, std::string_view text) {
     return window_.Run(id, {}, [&] {
       ++applied_;
-      return Says(text);
+      return ResponseOf(text);
     });
   }
 
@@ -35,7 +35,7 @@ class OutcomeWindowTest : public testing::Test {
   std::atomic<int> applied_{0};
 };
 
-TEST_F(OutcomeWindowTest, ARepeatedRequestHasTheFirstOnesAnswer) {
+TEST_F(OutcomeWindowTest, ARepeatedRequestGetsTheFirstResponse) {
   ASSERT_OK_AND_ASSIGN(const MutateResponse first, Run({7, 0, 1}, "first"));
   for (int i = 0; i < 3; ++i) {
     ASSERT_OK_AND_ASSIGN(const MutateResponse again, Run({7, 0, 1}, "again"));
@@ -44,7 +44,7 @@ TEST_F(OutcomeWindowTest, ARepeatedRequestHasTheFirstOnesAnswer) {
   EXPECT_EQ(applied_, 1);
 }
 
-TEST_F(OutcomeWindowTest, ThatItHasMovedIsAnAnswerToo) {
+TEST_F(OutcomeWindowTest, ASupersededTabletIsAResponseToo) {
   const auto moved = [&] {
     ++applied_;
     return MutateResponse{.verdict = MutateResponse::Verdict::kMoved, .statuses = {}};
@@ -55,21 +55,21 @@ TEST_F(OutcomeWindowTest, ThatItHasMovedIsAnAnswerToo) {
   EXPECT_EQ(applied_, 1);
 }
 
-TEST_F(OutcomeWindowTest, ClientsAndSlotsDoNotKnowEachOther) {
+TEST_F(OutcomeWindowTest, ClientsAndSlotsAreSeparate) {
   EXPECT_OK(Run({7, 0, 1}, "a").status());
   EXPECT_OK(Run({7, 1, 1}, "b").status());
   EXPECT_OK(Run({8, 0, 1}, "c").status());
   EXPECT_EQ(applied_, 3);
-  EXPECT_EQ(*Run({7, 1, 1}, ""), Says("b"));
-  EXPECT_EQ(*Run({8, 0, 1}, ""), Says("c"));
+  EXPECT_EQ(*Run({7, 1, 1}, ""), ResponseOf("b"));
+  EXPECT_EQ(*Run({8, 0, 1}, ""), ResponseOf("c"));
   EXPECT_EQ(applied_, 3);
 }
 
-TEST_F(OutcomeWindowTest, WhatNobodyWaitsForIsRefusedAndForgotten) {
+TEST_F(OutcomeWindowTest, AnObsoleteRequestIsRefusedAndForgotten) {
   for (uint64_t number : {1, 2, 9, 100}) EXPECT_OK(Run({7, 0, number}, "").status());
   EXPECT_EQ(applied_, 4);
   EXPECT_EQ(window_.slots(), 1u);
-  // Seen before or not.
+  // Whether it came before or not.
   for (uint64_t number : {1, 2, 9, 10, 99}) {
     EXPECT_STATUS(kFailedPrecondition, "100 has come", Run({7, 0, number}, "").status());
   }
@@ -83,7 +83,7 @@ TEST_F(OutcomeWindowTest, SlotsAndNumbersHaveLimits) {
   EXPECT_EQ(applied_, 0);
 }
 
-// A request whose carrying out takes until Finish().
+// A request that is under way until Finish().
 class OutcomeWindowConcurrencyTest : public OutcomeWindowTest {
  protected:
   void BeginSlowly(const RequestId& id) {
@@ -91,9 +91,9 @@ class OutcomeWindowConcurrencyTest : public OutcomeWindowTest {
       const auto response = window_.Run(id, {}, [&] {
         is_under_way_ = true;
         while (!may_end_) absl::SleepFor(absl::Milliseconds(1));
-        return Says("slow");
+        return ResponseOf("slow");
       });
-      EXPECT_EQ(*response, Says("slow"));
+      EXPECT_EQ(*response, ResponseOf("slow"));
     });
     while (!is_under_way_) absl::SleepFor(absl::Milliseconds(1));
   }
@@ -110,7 +110,7 @@ TEST_F(OutcomeWindowConcurrencyTest, ACopyWaitsForTheOneThatIsUnderWay) {
   BeginSlowly({7, 0, 1});
   std::vector<std::thread> copies;
   for (int i = 0; i < 3; ++i) {
-    copies.emplace_back([&] { EXPECT_EQ(*Run({7, 0, 1}, "again"), Says("slow")); });
+    copies.emplace_back([&] { EXPECT_EQ(*Run({7, 0, 1}, "again"), ResponseOf("slow")); });
   }
   absl::SleepFor(absl::Milliseconds(5));
   Finish();
@@ -122,17 +122,17 @@ TEST_F(OutcomeWindowConcurrencyTest, ACopyWaitsNoLongerThanItsDeadline) {
   BeginSlowly({7, 0, 1});
   const CallLimits limits{.deadline = absl::Now() + absl::Milliseconds(20)};
   EXPECT_STATUS(kDeadlineExceeded, "came before",
-                window_.Run({7, 0, 1}, limits, [] { return Says("again"); }).status());
+                window_.Run({7, 0, 1}, limits, [] { return ResponseOf("again"); }).status());
   Finish();
 }
 
-// The client has given up on the first one.
+// The client has given up the first request.
 TEST_F(OutcomeWindowConcurrencyTest, TheNextRequestDoesNotWaitForOneThatIsUnderWay) {
   BeginSlowly({7, 0, 1});
-  EXPECT_EQ(*Run({7, 0, 2}, "next"), Says("next"));
+  EXPECT_EQ(*Run({7, 0, 2}, "next"), ResponseOf("next"));
   EXPECT_STATUS(kFailedPrecondition, "2 has come", Run({7, 0, 1}, "").status());
   Finish();
-  EXPECT_EQ(*Run({7, 0, 2}, "again"), Says("next"));
+  EXPECT_EQ(*Run({7, 0, 2}, "again"), ResponseOf("next"));
 }
 
 TEST_F(OutcomeWindowConcurrencyTest, OfManyCopiesOneIsCarriedOut) {
@@ -146,12 +146,12 @@ TEST_F(OutcomeWindowConcurrencyTest, OfManyCopiesOneIsCarriedOut) {
         const auto response = window_.Run({7, 0, number}, {}, [&] {
           ++times[number];
           if (random.OneIn(10)) absl::SleepFor(absl::Microseconds(100));
-          return Says(std::to_string(number));
+          return ResponseOf(std::to_string(number));
         });
         if (response.ok()) {
-          EXPECT_EQ(*response, Says(std::to_string(number)));
+          EXPECT_EQ(*response, ResponseOf(std::to_string(number)));
         } else {
-          EXPECT_STATUS(kFailedPrecondition, "nobody waits", response.status());
+          EXPECT_STATUS(kFailedPrecondition, "is obsolete", response.status());
         }
       }
     });

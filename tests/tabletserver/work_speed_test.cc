@@ -1,4 +1,4 @@
-// What is said of the speed of work, at moments that the test names.
+// The speed of work, at times that the test sets.
 #include "tabletserver/work_speed.h"
 
 #include <cstdint>
@@ -23,15 +23,15 @@ class WorkSpeedTest : public testing::Test {
   WorkSpeed speed_;
 };
 
-TEST_F(WorkSpeedTest, IsWhatWasDoneInTheTimeThatItTook) {
+TEST_F(WorkSpeedTest, IsTheBytesOverTheTimeOfTheWork) {
   EXPECT_EQ(Speed(0), WorkSpeed::kAssumed / 1e6);
-  for (int i = 0; i < 20; ++i) Work(i, i + 0.5);  // and half a second of nothing each time
+  for (int i = 0; i < 20; ++i) Work(i, i + 0.5);  // with half a second without work each time
   EXPECT_NEAR(Speed(30), 200, 1);
   for (int i = 40; i < 60; ++i) Work(i, i + 1);
   EXPECT_NEAR(Speed(99), 100, 1);
 }
 
-TEST_F(WorkSpeedTest, AMachineThatHasBecomeSlowerOrFasterIsSoonKnownToBe) {
+TEST_F(WorkSpeedTest, AChangeOfSpeedShowsSoon) {
   for (int i = 0; i < 20; ++i) Work(i, i + 0.1);  // 1000 MB/s
   Work(20, 30);                                   // 10 MB/s
   EXPECT_LT(Speed(30), 250);
@@ -52,7 +52,7 @@ TEST_F(WorkSpeedTest, WorkThatStallsShowsBeforeItHasEnded) {
   EXPECT_NEAR(Speed(1e6), 200, 1);
 }
 
-TEST_F(WorkSpeedTest, PiecesOfWorkAtATimeAddUp) {
+TEST_F(WorkSpeedTest, OverlappingWorkAddsUp) {
   for (int i = 0; i < 20; ++i) {
     speed_.Begin(kPiece, At(i));
     speed_.Begin(kPiece, At(i));
@@ -62,7 +62,7 @@ TEST_F(WorkSpeedTest, PiecesOfWorkAtATimeAddUp) {
   EXPECT_NEAR(Speed(20), 200, 40);
 }
 
-TEST_F(WorkSpeedTest, SmallPiecesSayLittle) {
+TEST_F(WorkSpeedTest, SmallPiecesCountLittle) {
   for (int i = 0; i < 1000; ++i) Work(i, i + 0.002, 1000);  // 0.5 MB/s
   EXPECT_GT(Speed(1000), 150);
 }

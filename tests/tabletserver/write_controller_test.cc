@@ -1,5 +1,5 @@
-// When writers are let through, slowed and held back. Memory is charged by hand, and flushes are
-// said to be under way, so that the pressure is exactly what the test says.
+// When writers are admitted, slowed and stopped. The tests charge the memory themselves and pretend
+// that flushes are under way, so that they control the pressure.
 #include "tabletserver/write_controller.h"
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace {
 
 using Admission = WriteController::Admission;
 
-// Says what it is told to say of flushes.
+// A holder whose flushes are under way as the test sets it.
 class SaidFlushes final : public MemtableHolder {
  public:
   bool IsWritingOut() const override { return are_under_way; }
@@ -31,13 +31,13 @@ class SaidFlushes final : public MemtableHolder {
   std::atomic<bool> are_under_way{true};
 };
 
-// A budget so large that what is let through meanwhile matters.
+// The budget is large compared to the bytes that are admitted during a test.
 class WriteControllerTest : public ServerFixture {
  protected:
   static constexpr int64_t kBudget = int64_t{1} << 30;
   static constexpr int64_t kSoft = kBudget / 2;
   static constexpr int64_t kHard = kBudget / 8 * 5;
-  // What flushes are taken to do as long as there was none.
+  // The assumed speed of flushes, as there was none.
   static constexpr double kSpeed = WorkSpeed::kAssumed;
 
   void SetUp() override {
@@ -49,7 +49,7 @@ class WriteControllerTest : public ServerFixture {
     BudgetAccess::RemoveHolder(large_, &flushes_);
   }
 
-  // Beside what writes on their way have charged.
+  // In addition to the charges of writes on their way.
   void SetMemory(int64_t bytes) {
     BudgetAccess::Charge(large_, MemoryBudget::Use::kMemtables, bytes - memory_);
     memory_ = bytes;
@@ -60,7 +60,7 @@ class WriteControllerTest : public ServerFixture {
     return controller_.Admit(bytes, limits, &admission);
   }
   static CallLimits For(absl::Duration time) { return {.deadline = Deadline::In(time)}; }
-  // Others wait too.
+  // Other threads wait too.
   void AwaitWaiting(size_t count) const {
     while (controller_.waiting() != count) absl::SleepFor(absl::Milliseconds(1));
   }
@@ -71,9 +71,9 @@ class WriteControllerTest : public ServerFixture {
   WriteController controller_{&large_, server_.get(), &background_};
 };
 
-TEST_F(WriteControllerTest, FarFromItsLimitsItLetsEverythingThroughAtOnce) {
+TEST_F(WriteControllerTest, FarFromItsLimitsItAdmitsEverythingAtOnce) {
   SetMemory(kSoft - 1);
-  // Not even the limits of the call are looked at.
+  // Not even the limits of the call are checked.
   Cancellation cancelled;
   cancelled.Cancel();
   EXPECT_OK(Admit(WriteController::kLarge - 1, {absl::InfinitePast(), &cancelled}));
@@ -91,14 +91,14 @@ TEST_F(WriteControllerTest, TheNearerTheLimitTheLongerAByteTakes) {
     EXPECT_GT(controller_.delay(), last) << step;
     last = controller_.delay();
   }
-  // An eighth of what flushes do is let through, however near it is.
+  // At least an eighth of the speed of flushes is admitted, even at the limit.
   for (const int64_t memory : {kHard - 1, kHard * 2}) {
     SetMemory(memory);
     EXPECT_EQ(controller_.delay(), absl::Seconds(1000 / (kSpeed / 8)));
   }
 }
 
-TEST_F(WriteControllerTest, AWriteUnderPressureTakesAsLongAsIsSaid) {
+TEST_F(WriteControllerTest, AWriteUnderPressureTakesAsLongAsTheDelayThatIsReported) {
   SetMemory(kHard - (1 << 20));
   constexpr int kWrites = 50;
   constexpr uint64_t kBytes = 60'000;
@@ -117,13 +117,13 @@ TEST_F(WriteControllerTest, SmallDelaysAddUpAcrossWriters) {
   EXPECT_GE(SteadyTime::Now() - start, time * 0.9);
 }
 
-// --- Waits are worked out anew ---
+// --- Waits are computed again ---
 
-TEST_F(WriteControllerTest, MemoryThatIsFreedEndsTheWaitForWhatWasLetThroughBefore) {
+TEST_F(WriteControllerTest, FreedMemoryEndsTheWaitForEarlierWrites) {
   SetMemory(kHard - (120 << 20));
   Admission before;
   ASSERT_OK(controller_.Admit(100 << 20, {}, &before));
-  // Behind it there are four seconds to wait, at an eighth of the speed.
+  // The next write would wait for four seconds, at an eighth of the speed.
   std::atomic<bool> is_through{false};
   std::thread writer([&] {
     EXPECT_OK(Admit(100));
@@ -139,7 +139,7 @@ TEST_F(WriteControllerTest, MemoryThatIsFreedEndsTheWaitForWhatWasLetThroughBefo
   EXPECT_LT(SteadyTime::Now() - start, absl::Seconds(2));
 }
 
-TEST_F(WriteControllerTest, WhoeverGivesUpHasPaidForNothing) {
+TEST_F(WriteControllerTest, AWriteThatGivesUpCostsNothing) {
   SetMemory(kHard - 1000);
   const uint64_t before = Used();
   for (int i = 0; i < 5; ++i) {
@@ -150,14 +150,14 @@ TEST_F(WriteControllerTest, WhoeverGivesUpHasPaidForNothing) {
   }
   EXPECT_EQ(Used(), before);
   EXPECT_EQ(controller_.waiting(), 0u);
-  // Three gigabytes were not let through, and are not waited for: not a minute, nor two.
+  // Three gigabytes were not admitted, and no write waits for them, which would take minutes.
   const SteadyTime start = SteadyTime::Now();
   EXPECT_OK(Admit(100));
   EXPECT_LT(SteadyTime::Now() - start, absl::Seconds(5));
 }
 
-// Only the first looks whether it may go; who comes after it is not left asleep.
-TEST_F(WriteControllerTest, WhenTheFirstGivesUpTheNextLooksAfterItself) {
+// Only the first writer checks whether it is admitted. The one behind it must be woken.
+TEST_F(WriteControllerTest, WhenTheFirstGivesUpTheNextChecksForItself) {
   SetMemory(kHard - 1000);
   Cancellation cancellation;
   std::thread large([&] {
@@ -168,7 +168,7 @@ TEST_F(WriteControllerTest, WhenTheFirstGivesUpTheNextLooksAfterItself) {
   AwaitWaiting(2);
   cancellation.Cancel();
   large.join();
-  SetMemory(kHard - (301 << 20));  // which nobody announces
+  SetMemory(kHard - (301 << 20));  // no writer is notified
   other.join();
 }
 
@@ -188,7 +188,7 @@ TEST_F(WriteControllerTest, ASmallWritePassesLargeOnesThatWaitForRoom) {
 TEST_F(WriteControllerTest, ManySmallWritesDoNotKeepALargeOneWaitingForEver) {
   SetMemory(kHard - (2 << 20));
   std::atomic<bool> is_through{false};
-  // There is room for it; it has to come to its turn.
+  // There is room for it; it waits for its turn.
   std::thread large([&] {
     EXPECT_OK(Admit(1 << 20, For(absl::Seconds(60))));
     is_through = true;
@@ -205,15 +205,15 @@ TEST_F(WriteControllerTest, ManySmallWritesDoNotKeepALargeOneWaitingForEver) {
   }
   large.join();
   for (std::thread& thread : small) thread.join();
-  // Each has had as much as it, or somewhat more before it had come.
+  // Each was admitted as many bytes, or somewhat more before it arrived.
   EXPECT_LT(bytes, uint64_t{64} << 20);
 }
 
-TEST_F(WriteControllerTest, OneServersLargeWriteIsLeftTheRoomByTheOthers) {
+TEST_F(WriteControllerTest, OtherServersLeaveTheRoomToALargeWrite) {
   SetMemory(kHard - (30 << 20));
   std::thread large([&] { EXPECT_OK(Admit(40 << 20)); });
   AwaitWaiting(1);
-  // Its turn has come; what others wrote now would take its room for ever.
+  // It is its turn; writes of others would take its room for ever.
   WriteController other(&large_, server_.get(), &background_);
   Admission admission;
   EXPECT_STATUS(kDeadlineExceeded, "held back",
@@ -235,20 +235,20 @@ TEST_F(WriteControllerTest, WritesOnTheirWayCountAsMemory) {
                 controller_.Admit(60 << 20, For(absl::Milliseconds(20)), &second));
 }
 
-TEST_F(WriteControllerTest, AValueBeyondTheBudgetGoesWhenNothingElseIsInTheWay) {
+TEST_F(WriteControllerTest, AValueBeyondTheBudgetIsAdmittedWhenAllElseIsFlushed) {
   SetMemory(kHard / 2);
   Admission first, second;
   constexpr uint64_t kHuge = uint64_t{2} << 30;
   EXPECT_STATUS(kDeadlineExceeded, "held back",
                 controller_.Admit(kHuge, For(absl::Milliseconds(20)), &first));
-  flushes_.are_under_way = false;  // whoever has the memory now keeps it
+  flushes_.are_under_way = false;  // no flush frees the memory
   EXPECT_OK(controller_.Admit(kHuge, For(absl::Seconds(30)), &first));
   // One at a time.
   EXPECT_STATUS(kDeadlineExceeded, "held back",
                 controller_.Admit(kHuge, For(absl::Milliseconds(20)), &second));
 }
 
-TEST_F(WriteControllerTest, TheNextValueBeyondTheBudgetGoesWhenTheOneBeforeHasArrived) {
+TEST_F(WriteControllerTest, TheNextValueBeyondTheBudgetIsAdmittedWhenTheOneBeforeIsInItsMemtable) {
   flushes_.are_under_way = false;
   constexpr uint64_t kHuge = uint64_t{2} << 30;
   auto first = std::make_unique<Admission>();
@@ -260,8 +260,8 @@ TEST_F(WriteControllerTest, TheNextValueBeyondTheBudgetGoesWhenTheOneBeforeHasAr
   EXPECT_EQ(Used(), 0u);
 }
 
-TEST_F(WriteControllerTest, MemoryThatIsNotInMemtablesToWriteOutHoldsNobodyBack) {
-  SetMemory(kHard * 2);  // readers have it
+TEST_F(WriteControllerTest, MemoryThatNoFlushFreesDelaysNoWriter) {
+  SetMemory(kHard * 2);  // readers hold it
   flushes_.are_under_way = false;
   EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
   EXPECT_OK(Admit(1000, For(absl::Seconds(30))));
@@ -283,7 +283,7 @@ class FlushingControllerTest : public ServerFixture {
         *budget_, MemoryBudget::Use::kMemtables,
         static_cast<int64_t>(bytes - budget_->used(MemoryBudget::Use::kMemtables)));
   }
-  // A tablet with something to write out, which nobody does as long as background_ is not started.
+  // A tablet with an immutable memtable, which is not flushed until background_ is started.
   void AddRotatedTablet() {
     ASSERT_NO_FATAL_FAILURE(AddTablet());
     ASSERT_OK(server_->Start("server-1", "/log"));
@@ -299,7 +299,7 @@ class FlushingControllerTest : public ServerFixture {
   WriteController controller_{budget_.get(), server_.get(), &background_};
 };
 
-TEST_F(FlushingControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
+TEST_F(FlushingControllerTest, AtTheLimitWritersWaitForFlushes) {
   ASSERT_NO_FATAL_FAILURE(AddRotatedTablet());
   ASSERT_OK(root_.Create());
   SetMemory(kHard * 2);
@@ -313,13 +313,13 @@ TEST_F(FlushingControllerTest, AtTheLimitWritersWaitForWhatIsToBeWrittenOut) {
   EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
   EXPECT_STATUS(kDeadlineExceeded, "held back", Admit(absl::Milliseconds(50)));
   stuck.Unlock();
-  // Now they do: the memory stays charged, but nothing is left that would give it back.
+  // Now they end. The memory stays charged, but there is no flush left that could free it.
   EXPECT_OK(Admit(absl::Seconds(30)));
   EXPECT_FALSE(background_.HasFlushes());
   background_.Stop();
 }
 
-TEST_F(FlushingControllerTest, AServerWithAnErrorLetsNobodyWait) {
+TEST_F(FlushingControllerTest, OnAServerWithAnErrorNoWriterWaits) {
   ASSERT_NO_FATAL_FAILURE(AddRotatedTablet());
   SaidFlushes flushes;
   BudgetAccess::AddHolder(*budget_, &flushes);

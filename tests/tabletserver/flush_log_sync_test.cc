@@ -1,0 +1,86 @@
+// When a flush syncs the log.
+#include "tabletserver/flush_log_sync.h"
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "support/expect_status.h"
+#include "support/server_fixture.h"
+
+namespace bigtable {
+namespace {
+
+using FlushLogSyncTest = StartedServerFixture;
+
+TEST_F(FlushLogSyncTest, TheLogIsSyncedOnlyForOlderMutationsThatAreStillNeeded) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  const auto flush = [&](Tablet* tablet) {
+    server_->rotation().RotateAll(tablet);
+    EXPECT_OK(background_.FlushNow(server_.get()));
+    return server_->log().statistics().syncs;
+  };
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  EXPECT_EQ(flush(tablet_.get()), 0u);  // the other tablet's mutation is newer
+  ASSERT_OK(Write("row"));
+  EXPECT_EQ(flush(tablet_.get()), 1u);
+  EXPECT_EQ(flush(other.get()), 1u);  // nothing else is left
+}
+
+// If memtables became full one by one, each flush would find older mutations of the others.
+TEST_F(FlushLogSyncTest, MemtablesRotatedTogetherAreFlushedWithoutASync) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  for (int i = 0; i < 4000; ++i) {
+    ASSERT_OK(Write(absl::StrCat("row", i), std::string(1000, 'v')));
+    if (i % 50 == 0) {
+      ASSERT_OK(Write(absl::StrCat("row", i), "v", kOtherTableId));
+    }
+    ASSERT_EQ(tablet_->HasImmutable(0), other->HasImmutable(0));
+    ASSERT_OK(background_.FlushNow(server_.get()));
+  }
+  EXPECT_GT(tablet_->Version()->groups()[0].runs.front().files.size(), 1u);
+  EXPECT_GT(other->FlushedThrough(0), 0u);
+  EXPECT_EQ(server_->log().statistics().syncs, 0u);
+}
+
+TEST_F(FlushLogSyncTest, WritesAfterTheRotationNeedNoSync) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->rotation().RotateEverything();
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(server_->log().statistics().syncs, 0u);
+  EXPECT_EQ(tablet_->FlushedThrough(0), 1u);
+  EXPECT_EQ(other->FlushedThrough(0), 2u);
+}
+
+// The group that was rotated first has an active memtable with mutations that are older than the
+// last ones of the group that was rotated later.
+TEST_F(FlushLogSyncTest, MemtablesRotatedAtDifferentTimesNeedASync) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  server_->rotation().RotateAll(other.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);
+}
+
+TEST_F(FlushLogSyncTest, ASyncThatFailsLeavesNoFlushedFiles) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateAll(tablet_.get());
+  faulty_.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync", background_.FlushNow(server_.get()));
+  EXPECT_FALSE(file_system_.FileExists("/1.sst"));
+}
+
+}  // namespace
+}  // namespace bigtable

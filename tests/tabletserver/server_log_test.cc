@@ -1,0 +1,69 @@
+// The upkeep of a server's log: which segments are released, and what happens after its end.
+#include "tabletserver/server_log.h"
+
+#include <cstdint>
+#include <string>
+
+#include "gtest/gtest.h"
+
+#include "support/expect_status.h"
+#include "support/server_fixture.h"
+
+namespace bigtable {
+namespace {
+
+class ServerLogTest : public StartedServerFixture {
+ protected:
+  // Fills several segments of 64 KiB.
+  void WriteSegments() {
+    for (int i = 0; i < 30; ++i) ASSERT_OK(Write("row", std::string(10000, 'v')));
+  }
+};
+
+TEST_F(ServerLogTest, SegmentsAreReleasedOnceTheirMutationsAreFlushed) {
+  WriteSegments();
+  const uint64_t needed = server_->log().LiveBytes();
+  ASSERT_OK(server_->log().Maintain());
+  EXPECT_EQ(server_->log().LiveBytes(), needed);
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  ASSERT_OK(server_->log().Maintain());
+  EXPECT_LT(server_->log().LiveBytes(), needed);
+}
+
+TEST_F(ServerLogTest, SegmentsAreReleasedOnlyAfterCommitsWereAttested) {
+  absl::Status attested = absl::UnavailableError("not attested");
+  server_->mutable_environment()->attest_commits = [&] { return attested; };
+  WriteSegments();
+  const uint64_t needed = server_->log().LiveBytes();
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_STATUS(kUnavailable, "not attested", server_->log().Maintain());
+  EXPECT_EQ(server_->log().LiveBytes(), needed);
+  attested = absl::OkStatus();
+  ASSERT_OK(server_->log().Maintain());
+  EXPECT_LT(server_->log().LiveBytes(), needed);
+}
+
+TEST_F(ServerLogTest, TheLogOfAnEndedServerCannotBeAttested) {
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(server_->log().Attest());
+  server_->state().MarkEnded();
+  server_->WaitForEnd();
+  EXPECT_STATUS(kUnavailable, "has ended", server_->log().Attest());
+  EXPECT_OK(server_->log().Maintain());  // which does nothing
+}
+
+TEST_F(ServerLogTest, ADroppedLogLeavesItsStatistics) {
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(Write("row"));
+  server_->state().MarkEnded();
+  server_->WaitForEnd();
+  server_->log().Drop();
+  EXPECT_EQ(server_->log().Get(), nullptr);
+  EXPECT_EQ(server_->log().LiveBytes(), 0u);
+  EXPECT_EQ(server_->log().statistics().records, 2u);
+}
+
+}  // namespace
+}  // namespace bigtable
