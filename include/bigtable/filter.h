@@ -49,7 +49,8 @@ class Filter {
   static Filter RowKeysRegex(std::string_view regex);
   static Filter ValueRegex(std::string_view regex);
 
-  // Among the cells of each row that reach this filter: the first `n`; all but the first `n`.
+  // Among the cells of each row that reach this filter: the first `n`, at least 1; all but the
+  // first `n`, at least 0.
   static Filter CellsRowLimit(int64_t n);
   static Filter CellsRowOffset(int64_t n);
 

@@ -112,8 +112,9 @@ class Table {
   // WriteOptions. After an error no reader sees any part of the mutation. Only if the log could not
   // be written or synced may a crash bring it back, as a whole.
   //
-  // Cost: one copy of the values into the log, and no system call at kBuffered. Waits if flushes
-  // or compactions cannot keep up: see DatabaseStatistics::stall_reason.
+  // Cost: one copy of the values into the log, and no system call at kBuffered. Waits for the
+  // writes before it and their sync, if flushes or compactions cannot keep up
+  // (DatabaseStatistics::stall_reason), and while the row's tablet moves or is recovered.
   [[nodiscard]] absl::Status Apply(const RowMutation& mutation, const WriteOptions& options = {});
 
   // Applies each mutation as Apply does, with one commit to the log; returns a status for each.

@@ -72,6 +72,8 @@ class CompactionPolicy {
   // Whether files in which every cell has expired are dropped unread, before Pick is called.
   virtual bool DropsExpired() const { return true; }
   // Whether the policy keeps the number of runs low, so that writers should wait while it is high.
+  // A policy that returns true must come to rest with fewer runs than WriteController::kSlowRuns,
+  // or writers are slowed for ever.
   virtual bool BoundsRuns() const { return true; }
 };
 

@@ -118,7 +118,7 @@ TEST(FilterFormatTest, TruncationsAreRefusedAndFlipsReadOrRefusedRandom) {
 }
 
 TEST(FilterFormatTest, AnErrorNamesTheReason) {
-  EXPECT_STATUS(kInvalidArgument, "no filter with the code 14", DecodeFilter("\x0e").status());
+  EXPECT_STATUS(kInvalidArgument, "no filter with the code 127", DecodeFilter("\x7f").status());
   EXPECT_STATUS(kInvalidArgument, "cut short", DecodeFilter("\x03\x05g").status());
   EXPECT_STATUS(kInvalidArgument, "after the end of the filter", DecodeFilter("\x01\x01").status());
   EXPECT_STATUS(kInvalidArgument, "at least 1", DecodeFilter("\x02\x00"s).status());

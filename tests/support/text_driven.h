@@ -5,7 +5,7 @@
 //   command argument name=value
 //   lines of input, and comments, which start with "# "
 //   ----
-//   the expected output of the command, up to an empty line
+//   the expected output of the command, up to an empty line (of some: "nothing")
 //
 // With BIGTABLE_REWRITE_TESTDATA=1 in the environment the actual output replaces the expected
 // output; the rest of the file is unchanged. Review the diff afterwards.

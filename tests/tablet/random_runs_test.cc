@@ -21,6 +21,7 @@
 
 #include "base/shortcuts.h"
 #include "base/strings.h"
+#include "compaction/policy.h"
 #include "read/cell_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
@@ -167,8 +168,10 @@ class RandomRuns {
   TableSchema RandomSchema() {
     LocalityGroup group;
     group.block_size = 1 << 10;
-    group.filter = static_cast<FilterKind>(random_.Below(3));
-    group.compaction = static_cast<CompactionStyle>(random_.Below(4));
+    group.filter =
+        static_cast<FilterKind>(random_.Below(static_cast<uint64_t>(FilterKind::kRowIndex) + 1));
+    group.compaction = static_cast<CompactionStyle>(
+        random_.Below(static_cast<uint64_t>(kLastCompactionStyle) + 1));
     if (random_.OneIn(2)) group.compaction_factor = static_cast<int>(random_.Between(2, 4));
     TableSchema schema;
     schema.locality_groups["default"] = group;
