@@ -38,6 +38,7 @@ inline size_t WriteBufferSize(const OpenOptions& options) {
 // The figures behind the choices are of Debian's RocksDB 7.8.3, linked statically, with 200,000 to
 // 400,000 rows on two cores of an AMD EPYC; single runs, which differ by a quarter from one to the
 // next.
+// Longer than a screen, so that each setting stands beside its reason.
 inline rocksdb::Options RocksDBSettings(const OpenOptions& options) {
   rocksdb::Options s;
   s.create_if_missing = true;

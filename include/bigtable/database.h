@@ -33,6 +33,9 @@ class DatabaseImpl;
 // objects that came from it returns FailedPrecondition. Destructors in the child free only the
 // child's memory, which lasts until the child exits or runs another program; the parent keeps the
 // lock and everything else. (A child made by a bare clone() is not detected.)
+//
+// One class with many functions, because they are what an administrator looks for in one place.
+// Each group of them passes its calls on to a part of the engine.
 class Database {
  public:
   // Opens the database in directory `path`, or creates one.

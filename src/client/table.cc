@@ -246,10 +246,9 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
     if (left.empty()) return;
     has_looked = true;
     const absl::Status looked = LookAgain(mutations[left.front()].row(), &wait, limits);
-    if (!looked.ok()) {
-      for (const size_t i : left) statuses[i] = looked;
-      return;
-    }
+    if (looked.ok()) continue;
+    for (const size_t i : left) statuses[i] = looked;
+    return;
   }
 }
 

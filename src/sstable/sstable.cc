@@ -84,6 +84,25 @@ absl::Status CheckExpected(const std::string& path, const SSTableInfo& found,
 // slots in a tablet and its versions, and the allocator's overhead for these.
 constexpr size_t kAround = 768;
 
+// Reads the filter of the kind that the properties state. `blocks`: how many the file has.
+absl::Status ReadFilter(SectionReader* sections, const BlockHandle& handle,
+                        const SSTableProperties& properties, size_t blocks, BloomFilter* bloom,
+                        RowIndex* row_index) {
+  BT_ASSIGN_OR_RETURN(const std::string bytes, sections->Read(handle, "filter", 0));
+  const uint64_t probes = properties.filter_probes;
+  if (properties.filter == FilterKind::kRowIndex) {
+    if (!RowIndex::IsWellFormed(bytes, probes)) {
+      return sections->Damaged(handle, "row index", "its size or number of bits is impossible");
+    }
+    *row_index = RowIndex(bytes, static_cast<int>(probes), blocks);
+  } else if (!BloomFilter::IsWellFormed(bytes, probes)) {
+    return sections->Damaged(handle, "filter", "its size or number of probes is impossible");
+  } else {
+    *bloom = BloomFilter(bytes, static_cast<int>(probes));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string path,
@@ -152,20 +171,8 @@ absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const s
   BloomFilter filter;
   RowIndex row_index;
   if (footer.filter.size > 0) {
-    BT_ASSIGN_OR_RETURN(bytes, sections.Read(footer.filter, "filter", 0));
-    const uint64_t probes = properties->filter_probes;
-    if (properties->filter == FilterKind::kRowIndex) {
-      if (!RowIndex::IsWellFormed(bytes, probes)) {
-        return sections.Damaged(footer.filter, "row index",
-                                "its size or number of bits is impossible");
-      }
-      row_index = RowIndex(bytes, static_cast<int>(probes), index->size());
-    } else if (!BloomFilter::IsWellFormed(bytes, probes)) {
-      return sections.Damaged(footer.filter, "filter",
-                              "its size or number of probes is impossible");
-    } else {
-      filter = BloomFilter(bytes, static_cast<int>(probes));
-    }
+    BT_RETURN_IF_ERROR(
+        ReadFilter(&sections, footer.filter, *properties, index->size(), &filter, &row_index));
   }
 
   source.path = path;
