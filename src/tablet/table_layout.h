@@ -54,7 +54,7 @@ struct FamilyLayout {
   // The rules before the present one, which may have collected entries already.
   PastRules past = {};
   // Not in the schema's file: the rule is about to be changed. Nothing is collected until the
-  // sequence number of the change is known (Master::ChangeTable).
+  // sequence number of the change is known (TableChanges::ChangeTable).
   bool held = false;
 
   int64_t most_versions() const { return gc.max_versions().value_or(kAllVersions); }

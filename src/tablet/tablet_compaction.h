@@ -41,7 +41,7 @@ struct CompactionOutcome {
 
 // The time that decides which entries have expired for a compaction. The compaction reads it before
 // the layout, because a change of a rule reads its own time after the tablet has a layout in which
-// the rule is held (Master::ChangeRules). So entries that have expired at this time have also
+// the rule is held (TableChanges::ChangeRules). So entries that have expired at this time have also
 // expired at the next change of a rule.
 inline absl::Time TimeBeforeLayout(const TabletEnvironment& environment) {
   return environment.clock->Now();
