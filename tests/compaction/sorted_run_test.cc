@@ -139,7 +139,7 @@ TEST_F(SortedRunTest, FindsInFewFilesAndInMany) {
 TEST_F(SortedRunTest, FindsAmongFilesThatDifferLate) {
   for (const int equal : {1, 2, 10, 30}) {
     std::vector<Bounds> bounds = {{"aa", "ab"}};
-    for (int i = 0; i < alike; ++i) {
+    for (int i = 0; i < equal; ++i) {
       bounds.emplace_back(absl::StrCat("long-common-part", 100 + i, "b"),
                           absl::StrCat("long-common-part", 100 + i, "m"));
     }

@@ -56,7 +56,7 @@ TEST_F(ServerStallEventTest, AStallIsReportedWhenItBeginsAndWhenItEnds) {
     SetMemory(kLimit / 16 * 9);
     controller.NoteReason();
     SetMemory(0);
-    ASSERT_OK(server_->StartLog("server-1", "/log"));
+    ASSERT_OK(server_->Start("server-1", "/log"));
     controller.NoteReason();
     WriteController::Admission admission;
     EXPECT_OK(controller.Admit(1, {}, &admission));
