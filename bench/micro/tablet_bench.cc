@@ -63,7 +63,8 @@ void BM_TabletReadRow(benchmark::State& state) {
   KeyList rows(drawn, [](uint64_t row) { return std::string(bench::Key(row).view()); });
   for (auto _ : state) {
     const RowProbe row(**tablet, rows.Next(), /*asks_all=*/true);
-    CellCursor cells(tablet->get(), {});
+    const ReadSpec spec;
+    CellCursor cells(tablet->get(), spec);
     cells.ReadRow(row);
     if (!cells.Next()) {
       Failed(state, cells.status().ok() ? absl::NotFoundError("no such row") : cells.status());
@@ -79,7 +80,8 @@ BENCHMARK(BM_TabletReadRow);
 void BM_TabletScan(benchmark::State& state) {
   const auto tablet = MakeTablet();
   if (Failed(state, tablet.status())) return;
-  CellCursor cells(tablet->get(), {});
+  const ReadSpec spec;
+  CellCursor cells(tablet->get(), spec);
   cells.ReadRange(RowRange::All());
   for (auto _ : state) {
     if (!cells.Next()) [[unlikely]] {

@@ -285,14 +285,15 @@ class RowSink {
   const CallGate::Pass pass(&table.database->gate);
   if (!pass) return table.database->ClosedError();
   BT_RETURN_IF_ERROR(CheckRow(row));
-  RowRead read{
-      .row = row,
-      .filter = FilterNode::Of(filter),
-      .settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache},
-      .limits = LimitsOf(options),
-      .caller = table.caller,
-      .sample = sample};
-  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, read.limits));
+  RowRead read;  // and not an initializer list, for which all of it would be cleared first
+  read.row = row;
+  read.spec.filter = FilterNode::Of(filter);
+  read.spec.settings.verify_checksums = options.verify_checksums;
+  read.spec.settings.fill_cache = options.fill_cache;
+  read.spec.limits = LimitsOf(options);
+  read.caller = table.caller;
+  read.sample = sample;
+  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, read.spec.limits));
   if (options.snapshot != nullptr) read.point.sequence = options.snapshot->sequence();
   Row result;
   RowSink sink(&result, row);
@@ -301,14 +302,15 @@ class RowSink {
     const ServedTablet& served = tablets.tablets()[tablets.Find(row)];
     if (served.tablet != nullptr) [[likely]] {
       bool superseded;
-      BT_RETURN_IF_ERROR(bigtable::ReadRow(*served.path, *served.tablet, read, &sink, &superseded));
+      BT_RETURN_IF_ERROR(
+          bigtable::ReadRow(*served.path, *served.tablet, &read, &sink, &superseded));
       if (!superseded) [[likely]]
         return result;
       if (served.tablet->flags().removed()) return table.DeletedError();
     } else if (table.database->locations.is_remote()) {
       return ReadRowRemotely(table, row, filter, options);
     }
-    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, read.limits));
+    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, read.spec.limits));
   }
 }
 

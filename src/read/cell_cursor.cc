@@ -16,7 +16,7 @@ bool CellCursor::Next() {
   if (!behind_row_.ok()) [[unlikely]] {
     if (has_cell_ && !skip_row_ && NextInRow()) return true;
     if (!status_.ok()) return false;
-    if (!spec_.reverse) return FailBehindRow();
+    if (!reverse_) return FailBehindRow();
     // The next rows are those before it.
   }
   is_new_row_ = false;
@@ -44,7 +44,7 @@ bool CellCursor::Begin() {
   if (single_row_) {
     sources_.SeekPlanned(begin_.view());
     input_.Start();
-  } else if (!spec_.reverse) {
+  } else if (!reverse_) {
     input_.Seek(begin_.view());
   } else {
     return StartPreviousRow();
@@ -65,7 +65,7 @@ bool CellCursor::Find() {
     if (!input_.valid() || IsAtEnd(input_.key())) {
       if (!input_.status().ok()) {
         if (!LeaveFailed(RowToFinish())) return false;
-      } else if (!spec_.reverse) {
+      } else if (!reverse_) {
         return behind_row_.ok() ? false : FailBehindRow();
       } else if (!StartPreviousRow()) {
         return false;
@@ -81,7 +81,7 @@ bool CellCursor::Find() {
 }
 
 std::string_view CellCursor::RowToFinish() const {
-  if (spec_.reverse) return reverse_row_.view();
+  if (reverse_) return reverse_row_.view();
   if (single_row_) return begin_.view();
   const std::string_view key = input_.SmallestKey();
   if (key.empty() || IsAtEnd(key)) return {};
@@ -114,14 +114,14 @@ inline bool CellCursor::HasLeftRow() const {
 // error.
 inline CellCursor::Step CellCursor::Examine(std::string_view key) {
   if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return Step::kStay;
-  if (VersionOf(key).sequence > spec_.sequence) return Step::kNext;
+  if (VersionOf(key).sequence > sequence_) return Step::kNext;
   Step step = Enter(key);
   if (step == Step::kStay) step = Look(key);
   return status_.ok() ? step : Step::kStay;
 }
 
 inline bool CellCursor::IsAtEnd(std::string_view key) const {
-  if (spec_.reverse) return !key.starts_with(reverse_row_.view());
+  if (reverse_) return !key.starts_with(reverse_row_.view());
   if (single_row_) return !BeginsWith(key, begin_.view());
   return !end_.empty() && !Less(key, end_.view());
 }
@@ -144,7 +144,7 @@ inline bool CellCursor::EnterSameColumn(std::string_view key) {
       row_size + 2 == row_prefix_size_ && SameBytes(key.data(), column.data(), row_size);
   const EntryVersion version = VersionOf(key);
   const int64_t timestamp = TimestampOf(key);
-  if (same_row || KindOf(key) != EntryKind::kCell || version.sequence > spec_.sequence ||
+  if (same_row || KindOf(key) != EntryKind::kCell || version.sequence > sequence_ ||
       version.sequence <= family_->created || timestamp < min_timestamp_ || deletions_.has_wide()) {
     return false;
   }
@@ -172,7 +172,7 @@ inline bool CellCursor::EnterFirst(std::string_view key) {
   min_timestamp_ = family->SuspectBefore(spec_.now);
   family_ = family;
   if (std::memchr(escaped.data(), 0, escaped.size() - 2) != nullptr ||
-      version.sequence > spec_.sequence || version.sequence <= family->created ||
+      version.sequence > sequence_ || version.sequence <= family->created ||
       timestamp < min_timestamp_) {
     return false;
   }
@@ -425,7 +425,7 @@ void CellCursor::Pass(std::string_view prefix, int steps) {
 bool CellCursor::PlayColumn() {
   const std::string here(input_.key());
   const ColumnHistory::Bounds bounds{.written_after = family_->created,
-                                     .written_by = spec_.sequence,
+                                     .written_by = sequence_,
                                      .min_timestamp = MinTimestamp(family_->gc, spec_.now),
                                      .past = &family_->past};
   const auto go_on = [this] { return CheckLimits(); };

@@ -51,8 +51,9 @@ struct ReadSpec {
 
 class CellCursor {
  public:
-  // `version` outlives the cursor.
+  // Both outlive the cursor. (A copy of the spec would be read before its fields are in memory.)
   CellCursor(const TabletVersion* version, const ReadSpec& spec);
+  CellCursor(const TabletVersion* version, ReadSpec&& spec) = delete;
   CellCursor(const CellCursor&) = delete;
   CellCursor& operator=(const CellCursor&) = delete;
 
@@ -136,7 +137,9 @@ class CellCursor {
   bool Fail(absl::Status status);
 
   const TabletVersion* const version_;
-  const ReadSpec spec_;
+  const ReadSpec& spec_;
+  const SequenceNumber sequence_;  // of the spec
+  const bool reverse_;
   const bool has_limits_;
   // The shortcuts (base/shortcuts.h) that this read takes.
   const bool enters_first_;

@@ -23,6 +23,8 @@ int64_t NewestThatPasses(const FilterProgram& filter) {
 CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
     : version_(version),
       spec_(spec),
+      sequence_(spec.sequence),
+      reverse_(spec.reverse),
       has_limits_(!spec.limits.deadline.is_never() || spec.limits.cancellation != nullptr),
       enters_first_(!has_limits_ && Shortcuts().Has(Shortcut::kEnterFirst)),
       enters_same_column_(!has_limits_ && !spec.reverse &&
@@ -92,7 +94,7 @@ bool CellCursor::LeaveFailed(std::string_view row_prefix) {
   absl::Status failure = input_.status();
   if (row_prefix.empty() || !input_.LeaveFailed(row_prefix)) return Fail(std::move(failure));
   behind_row_ = std::move(failure);
-  if (!spec_.reverse && !single_row_) end_.assign(PrefixSuccessor(row_prefix));
+  if (!reverse_ && !single_row_) end_.assign(PrefixSuccessor(row_prefix));
   return true;
 }
 

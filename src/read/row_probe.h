@@ -18,10 +18,15 @@ namespace bigtable {
 
 class RowProbe {
  public:
-  // For a read through a cursor over `version`, which outlives this object. `asks_all`: the read
-  // uses the files of all runs that may have the row. So they are found now, and their filters are
-  // prefetched; if there are very many runs, only for the first kMost.
+  // Of no row yet. (An std::optional of a probe would clear all its bytes in each read.)
+  RowProbe() = default;
   RowProbe(const TabletVersion& version, std::string_view row, bool asks_all) {
+    Prepare(version, row, asks_all);
+  }
+  // Once, for a read through a cursor over `version`, which outlives this object. `asks_all`: the
+  // read uses the files of all runs that may have the row. So they are found now, and their filters
+  // are prefetched; if there are very many runs, only for the first kMost.
+  void Prepare(const TabletVersion& version, std::string_view row, bool asks_all) {
     AppendRowPrefix(&prefix_, row);
     is_plain_ = prefix_.size() == row.size() + 2;
     hash_ = Checksum(prefix_.view());
@@ -37,6 +42,8 @@ class RowProbe {
   }
   RowProbe(const RowProbe&) = delete;
   RowProbe& operator=(const RowProbe&) = delete;
+
+  bool is_prepared() const { return !prefix_.empty(); }
 
   std::string_view prefix() const { return prefix_.view(); }  // base/entry_key.h
   // Whether the prefix is the row's key and the end mark, without escaped bytes.

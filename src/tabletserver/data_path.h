@@ -100,9 +100,11 @@ class DataPath {
   const Writes writes_;
 };
 
-// Inline, because it is on the path of each read of a row.
-inline bool DataPath::BeginRead(const Tablet& tablet, const TabletVersion& version,
-                                const ReadPoint& point, ReadSpec* spec) const {
+// Always inlined, because it is on the path of each read of a row.
+[[gnu::always_inline]] inline bool DataPath::BeginRead(const Tablet& tablet,
+                                                       const TabletVersion& version,
+                                                       const ReadPoint& point,
+                                                       ReadSpec* spec) const {
   // Checked after the version is pinned: a removed tablet is emptied, and the next server has the
   // lock before it writes.
   if (tablet.flags().ended()) [[unlikely]]

@@ -3,7 +3,6 @@
 #ifndef BIGTABLE_TABLETSERVER_ROW_READ_H_
 #define BIGTABLE_TABLETSERVER_ROW_READ_H_
 
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -34,9 +33,7 @@ namespace bigtable {
 
 struct RowRead {
   std::string_view row;
-  const FilterNode* filter = nullptr;  // null: all cells pass
-  ReadSettings settings;
-  CallLimits limits;
+  ReadSpec spec;  // without the sequence number and the time, which ReadRow sets
   DataPath::ReadPoint point;
   Caller caller;
   CallSample* sample = nullptr;  // null: the read is not measured
@@ -53,52 +50,48 @@ struct RowRead {
 // lock. Always inlined, because it is the path of each read of a row.
 template <typename Sink>
 [[gnu::always_inline]] inline absl::Status ReadRow(const DataPath& path, const Tablet& tablet,
-                                                   const RowRead& read, Sink* sink,
-                                                   bool* superseded) {
+                                                   RowRead* read, Sink* sink, bool* superseded) {
   Pin<TabletVersion> version = tablet.Version();
   const TabletVersion& pinned = *version;  // the sink pins it in the end
   // The filters are fetched from memory while the read is set up.
-  std::optional<RowProbe> probe;
+  RowProbe probe;
   if (tablet.environment()->scan_cache == nullptr) [[likely]] {
-    probe.emplace(pinned, read.row, read.filter == nullptr);
+    probe.Prepare(pinned, read->row, read->spec.filter == nullptr);
   }
-  ReadSpec spec;
-  *superseded = !path.BeginRead(tablet, pinned, read.point, &spec);
+  ReadSpec& spec = read->spec;
+  *superseded = !path.BeginRead(tablet, pinned, read->point, &spec);
   if (*superseded) [[unlikely]]
     return absl::OkStatus();
-  BT_RETURN_IF_ERROR(path.CheckRead(pinned.layout(), read.filter, read.caller));
-  spec.filter = read.filter;
-  spec.settings = read.settings;
-  spec.limits = read.limits;
-  if (read.sample != nullptr) [[unlikely]] {
-    read.sample->tablet = Ref<TabletCounters>(tablet.counters());
-    spec.settings.is_traced = read.sample->trace != nullptr;
+  BT_RETURN_IF_ERROR(path.CheckRead(pinned.layout(), spec.filter, read->caller));
+  if (read->sample != nullptr) [[unlikely]] {
+    read->sample->tablet = Ref<TabletCounters>(tablet.counters());
+    spec.settings.is_traced = read->sample->trace != nullptr;
   }
   const ShortcutSet shortcuts = Shortcuts();
   // With MaxAge cells expire without a write to their row, so such rows are not cached.
   ScanCache* const cache = spec.now == absl::InfinitePast() && shortcuts.Has(Shortcut::kScanCache)
                                ? tablet.environment()->scan_cache
                                : nullptr;
-  const bool is_snapshot = read.point.sequence.has_value();
+  const bool is_snapshot = read->point.sequence.has_value();
   if (cache != nullptr) {
     const Ref<Block> cached =
-        cache->Lookup(pinned.scan_cache_id(), read.row, {spec.sequence, is_snapshot},
+        cache->Lookup(pinned.scan_cache_id(), read->row, {spec.sequence, is_snapshot},
                       *tablet.environment()->last_writes);
     if (cached) {
-      if (spec.settings.is_traced) read.sample->trace->scan_cache_hit = true;
+      if (spec.settings.is_traced) read->sample->trace->scan_cache_hit = true;
       sink->Begin(std::move(version));
-      ReadCachedRow(*cached, pinned.layout(), read.filter,
+      ReadCachedRow(*cached, pinned.layout(), spec.filter,
                     [&](const Cell& cell) { sink->AddCached(cell, cached); });
       sink->Finish();
       return absl::OkStatus();
     }
   }
-  if (!probe.has_value()) probe.emplace(pinned, read.row, read.filter == nullptr);
+  if (!probe.is_prepared()) probe.Prepare(pinned, read->row, spec.filter == nullptr);
   CellCursor cells(&pinned, spec);
   if (shortcuts.Has(Shortcut::kSingleRow)) [[likely]] {
-    cells.ReadRow(*probe);
+    cells.ReadRow(probe);
   } else {
-    cells.ReadRange(RowRange::Single(read.row));
+    cells.ReadRange(RowRange::Single(read->row));
   }
   sink->Begin(std::move(version));
   for (bool more = cells.Next(); more; more = cells.NextInRow()) sink->Add(cells);
@@ -106,9 +99,9 @@ template <typename Sink>
   BT_RETURN_IF_ERROR(cells.status());
   // A snapshot may be older than writes of another server, which `last_writes` of this server
   // lacks.
-  if (cache != nullptr && read.filter == nullptr && read.settings.fill_cache && !is_snapshot) {
-    cache->Insert(pinned.scan_cache_id(), read.row,
-                  MakeCachedRow(pinned.layout(), spec.sequence, read.row, row));
+  if (cache != nullptr && spec.filter == nullptr && spec.settings.fill_cache && !is_snapshot) {
+    cache->Insert(pinned.scan_cache_id(), read->row,
+                  MakeCachedRow(pinned.layout(), spec.sequence, read->row, row));
   }
   return absl::OkStatus();
 }

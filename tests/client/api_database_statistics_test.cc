@@ -61,6 +61,7 @@ TEST_F(DatabaseStatisticsTest, StatisticsCountWritesFlushesAndCompactions) {
   ASSERT_OK(table->Apply(RowMutation("row0").Delete("f:q"), {.durability = Durability::kSync}));
   const DatabaseStatistics written = database_->Statistics();
   ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->WaitUntilQuiet());  // and counted
   const DatabaseStatistics flushed = database_->Statistics();
   ASSERT_OK(database_->Compact("t"));
   DatabaseStatistics compacted = database_->Statistics();

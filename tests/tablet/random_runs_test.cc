@@ -296,7 +296,8 @@ class RandomRuns {
 
   std::string Read(SequenceNumber snapshot) {
     const Pin<TabletVersion> version = tablet_->Version();
-    CellCursor cells(&*version, {.sequence = snapshot, .now = clock_.Now()});
+    const ReadSpec spec{.sequence = snapshot, .now = clock_.Now()};
+    CellCursor cells(&*version, spec);
     cells.ReadRange(RowRange::All());
     std::string out;
     while (cells.Next()) {
