@@ -43,7 +43,7 @@ class KeyBuffer {
  private:
   static constexpr size_t kInside = 112;
 
-  [[gnu::noinline]] void Grow(size_t least) {
+  [[gnu::cold, gnu::noinline]] void Grow(size_t least) {
     const size_t capacity = std::max(least, 2 * capacity_);
     auto grown = std::make_unique_for_overwrite<char[]>(capacity);
     std::memcpy(grown.get(), data_, size_);

@@ -83,7 +83,7 @@ class DatabaseImpl {
       : tracer(options.trace_sink, options.trace_one_of) {}
 
   // The reason that the gate refuses calls.
-  absl::Status ClosedError() const;
+  [[gnu::cold]] absl::Status ClosedError() const;
   // True in a child process that was forked while the database was open. Nothing behind the gate
   // may be touched then, not even to destroy it: other threads were using it at the fork, and its
   // resources belong to the parent.
@@ -139,7 +139,8 @@ class TableImpl {
   // Inside the gate. Call it when the route does not know `row`, or names a tablet that is not
   // served there any more. Looks the row up, and waits a little if no server has it. NotFound: the
   // table was deleted. Errors of the limits.
-  absl::Status LookAgain(std::string_view row, MoveWait* wait, const CallLimits& limits) const;
+  [[gnu::cold]] absl::Status LookAgain(std::string_view row, MoveWait* wait,
+                                       const CallLimits& limits) const;
   // Returns the route's tablets, with all tablets of `ranges` known and not superseded. `ranges`
   // must be as RowSet::Normalized() returns them. Cost: a look at each tablet of `ranges`, not at
   // every tablet of the table.
@@ -155,7 +156,7 @@ class TableImpl {
   absl::Status BeginRead(const ServedTablet& tablet, const TabletVersion& version,
                          const Filter& filter, const ReadOptions& options, const CallLimits& limits,
                          ReadSpec* spec, bool* superseded) const;
-  absl::Status DeletedError() const;
+  [[gnu::cold]] absl::Status DeletedError() const;
 
   // Table::Apply and ApplyBatch: sets a status for each mutation. `sample` is null unless the call
   // is measured.

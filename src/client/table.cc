@@ -22,11 +22,14 @@
 namespace bigtable {
 namespace {
 
-absl::Status CheckRow(std::string_view row) {
+[[gnu::cold]] absl::Status RowError(std::string_view row) {
   if (row.empty()) return absl::InvalidArgumentError("a row key must not be empty");
-  if (row.size() <= RowMutation::kMaxRowSize) return absl::OkStatus();
   return absl::InvalidArgumentError(Cat("a row key must be at most ", RowMutation::kMaxRowSize,
                                         " bytes, and ", Quoted(row), " has ", row.size()));
+}
+
+absl::Status CheckRow(std::string_view row) {
+  return !row.empty() && row.size() <= RowMutation::kMaxRowSize ? absl::OkStatus() : RowError(row);
 }
 
 }  // namespace

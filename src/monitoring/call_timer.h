@@ -52,7 +52,7 @@ class CallTimer {
   CallTimer& operator=(const CallTimer&) = delete;
 
   // Records that the call returns this error.
-  void Failed(const absl::Status& status) {
+  [[gnu::cold]] void Failed(const absl::Status& status) {
     monitor_->counters.CountError(call_);
     if (sample_ != nullptr && sample_->trace != nullptr) sample_->trace->status = status;
   }
@@ -60,8 +60,8 @@ class CallTimer {
   CallSample* sample() const { return sample_; }
 
  private:
-  void BeginSample();
-  void End();
+  [[gnu::cold]] void BeginSample();
+  [[gnu::cold]] void End();
 
   TableMonitor* const monitor_;
   const Call call_;

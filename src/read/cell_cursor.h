@@ -105,11 +105,11 @@ class CellCursor {
   bool FindInRow();
   // The row to be read if the input has failed between two rows or in one; empty if no row is known
   // to be in the range.
-  std::string_view RowToFinish() const;
+  [[gnu::cold]] std::string_view RowToFinish() const;
   // The input has failed. True if only entries after this row are unreadable: then the input
   // continues with the other sources, and the read fails after the row, unless it goes in reverse
   // or reads only this row. False: the read has failed.
-  bool LeaveFailed(std::string_view row_prefix);
+  [[gnu::cold]] bool LeaveFailed(std::string_view row_prefix);
   // After the row of a LeaveFailed. Returns false.
   bool FailBehindRow() { return single_row_ ? false : Fail(behind_row_); }
   Step Examine(std::string_view key);
@@ -134,7 +134,7 @@ class CellCursor {
   void Pass(std::string_view prefix, int steps);
   bool PlayColumn();
   bool CheckLimits();
-  bool Fail(absl::Status status);
+  [[gnu::cold]] bool Fail(absl::Status status);
 
   const TabletVersion* const version_;
   const ReadSpec& spec_;
