@@ -107,7 +107,8 @@ absl::Status ReadFilter(SectionReader* sections, const BlockHandle& handle,
 
 absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string path,
                                            const SSTableInfo& expected, Options options) {
-  BT_ASSIGN_OR_RETURN(Contents contents, Read(file_system, path, expected, options));
+  BudgetCharge charge(options.budget.get(), MemoryBudget::Use::kIndexes);
+  BT_ASSIGN_OR_RETURN(Contents contents, Read(file_system, path, expected, options, &charge));
   const SSTableInfo info = std::exchange(contents.properties.info, {});
   const Ref<SSTable> table(new SSTable(std::move(path), info, std::move(options)));
   table->Become(std::move(contents));
@@ -124,7 +125,8 @@ absl::Status SSTable::OpenNow() const {
   const WaitTimer wait;
   MutexLock lock(&open_mutex_);
   if (is_open()) return absl::OkStatus();
-  absl::StatusOr<Contents> contents = Read(nullptr, path_, info_, options_);
+  BudgetCharge charge(options_.budget.get(), MemoryBudget::Use::kIndexes);
+  absl::StatusOr<Contents> contents = Read(nullptr, path_, info_, options_, &charge);
   if (absl::IsNotFound(contents.status())) {
     // METADATA names the file, so it existed.
     return absl::DataLossError(contents.status().message());
@@ -137,8 +139,8 @@ absl::Status SSTable::OpenNow() const {
 }
 
 absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const std::string& path,
-                                                const SSTableInfo& expected,
-                                                const Options& options) {
+                                                const SSTableInfo& expected, const Options& options,
+                                                BudgetCharge* charge) {
   BlockReader::Source source;
   BT_ASSIGN_OR_RETURN(source.file, options.files != nullptr
                                        ? options.files->Open(path, options.read_mode)
@@ -160,14 +162,13 @@ absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const s
   }
   BT_RETURN_IF_ERROR(CheckExpected(path, properties->info, expected));
 
-  // Charged temporarily: the sections as they are in the file, and the structures made from them.
-  BudgetCharge charge(options.budget.get(), MemoryBudget::Use::kIndexes);
-  charge.Set(2 * std::max(footer.index.size, properties->index_size));
+  // The sections as they are in the file, and the structures made from them.
+  charge->Set(2 * std::max(footer.index.size, properties->index_size));
   BT_ASSIGN_OR_RETURN(bytes, sections.Read(footer.index, "index", properties->index_size));
   auto index = BlockIndex::Load(bytes, properties->data_size);
   if (!index.ok()) return sections.Damaged(footer.index, "index", index.status());
   bytes = std::string();
-  charge.Set(index->memory() + 2 * footer.filter.size);
+  charge->Set(index->memory() + 2 * footer.filter.size);
   BloomFilter filter;
   RowIndex row_index;
   if (footer.filter.size > 0) {

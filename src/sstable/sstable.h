@@ -123,8 +123,10 @@ class SSTable final : public RefCounted {
     RowIndex row_index;
     BlockReader::Source source;
   };
+  // Sets `charge` to the memory that this takes, until the SSTable charges its own.
   static absl::StatusOr<Contents> Read(FileSystem* file_system, const std::string& path,
-                                       const SSTableInfo& expected, const Options& options);
+                                       const SSTableInfo& expected, const Options& options,
+                                       BudgetCharge* charge);
 
   SSTable(std::string path, const SSTableInfo& info, Options options);
   ~SSTable() override;

@@ -99,14 +99,15 @@ TEST_F(ForkTest, TheLockDoesNotStayWithAChildThatOutlivesItsParent) {
   if (child == 0) {  // opens the database, forks, and dies
     auto database = Database::Open(directory_.database(), SmallOptions());
     if (!database.ok()) _exit(1);
-    const pid_t grandchild = fork();
-    if (grandchild == 0) {
+    if (fork() == 0) {
+      // Says so only now: until its fork() returns, it has the parent's lock.
+      const pid_t grandchild = getpid();
+      (void)!write(pid_pipe[1], &grandchild, sizeof grandchild);
       close(test_lives[1]);
       char end;
       (void)!read(test_lives[0], &end, 1);  // lives until the test ends
       _exit(0);
     }
-    (void)!write(pid_pipe[1], &grandchild, sizeof grandchild);
     kill(getpid(), SIGKILL);
   }
   close(pid_pipe[1]);

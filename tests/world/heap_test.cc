@@ -64,15 +64,15 @@ class HeapWatch {
 
  private:
   void Watch() {
-    uint64_t last = 0;
-    while (!stop_) {
+    std::array<uint64_t, 4> last{};
+    for (size_t i = 0; !stop_; ++i) {
       const uint64_t known = Known();
       const uint64_t grown = Grown();
       // Memory may be charged shortly before it is allocated, or after, and both may happen between
-      // the two reads. So a difference counts only if it is seen twice.
-      const uint64_t seen = grown - std::min(grown, std::max(known, Known()));
-      const uint64_t unknown = std::min(seen, last);
-      last = seen;
+      // the two reads, also several times in a row if this thread has to wait for a processor. So a
+      // difference counts only as far as all of the last four comparisons have seen it.
+      last[i % last.size()] = grown - std::min(grown, std::max(known, Known()));
+      const uint64_t unknown = *std::min_element(last.begin(), last.end());
       most_grown_ = std::max(most_grown_, grown);
       if (unknown > most_unknown_) {
         most_unknown_ = unknown;
