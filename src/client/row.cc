@@ -22,39 +22,21 @@ struct SpareOwner {
 
 }  // namespace
 
-std::unique_ptr<RowStorage> RowStorage::Take() {
+RowStorage* RowStorage::Take() {
   thread_local SpareOwner owner;
-  if (spare == nullptr || !Shortcuts().Has(Shortcut::kRowStorage)) {
-    return std::make_unique<RowStorage>();
-  }
-  return std::unique_ptr<RowStorage>(std::exchange(spare, nullptr));
+  if (spare == nullptr || !Shortcuts().Has(Shortcut::kRowStorage)) return new RowStorage;
+  return std::exchange(spare, nullptr);
 }
 
-void RowStorage::GiveBack(std::unique_ptr<RowStorage> storage) {
+void RowStorage::GiveBack(RowStorage* storage) {
+  std::unique_ptr<RowStorage> owned(storage);
   if (!keeps_spare || spare != nullptr) return;
   storage->Clear();
   if (storage->heap_bytes() > kMostSpareBytes) return;
   storage->version = {};
-  spare = storage.release();
+  spare = owned.release();
 }
 
-Row::Row() = default;
-Row::~Row() {
-  if (storage_ != nullptr) RowStorage::GiveBack(std::move(storage_));
-}
-
-Row::Row(Row&& other) noexcept
-    : storage_(std::move(other.storage_)),
-      key_(std::exchange(other.key_, {})),
-      cells_(std::exchange(other.cells_, {})) {}
-
-Row& Row::operator=(Row&& other) noexcept {
-  if (this == &other) return *this;
-  if (storage_ != nullptr) RowStorage::GiveBack(std::move(storage_));
-  storage_ = std::move(other.storage_);
-  key_ = std::exchange(other.key_, {});
-  cells_ = std::exchange(other.cells_, {});
-  return *this;
-}
+void Row::Recycle::operator()(RowStorage* storage) const { RowStorage::GiveBack(storage); }
 
 }  // namespace bigtable

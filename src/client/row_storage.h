@@ -32,11 +32,11 @@ class RowStorage {
   absl::InlinedVector<Cell, 2> cells;
   absl::InlinedVector<Ref<const RefCounted>, 2> owners;
 
-  // A new storage, or the one that this thread returned last.
-  static std::unique_ptr<RowStorage> Take();
+  // A new storage, or the one that this thread returned last. The caller owns it.
+  static RowStorage* Take();
   // Keeps one storage for the thread's next Row, after it has dropped its references. Deletes any
   // others, and storages that a large row has made larger than kMostSpareBytes.
-  static void GiveBack(std::unique_ptr<RowStorage> storage);
+  static void GiveBack(RowStorage* storage);
 
   // Returns a copy of the qualifier that is valid as long as the cells. Cells of one column share
   // it, and so do rows of one column that are read into this storage one after another.
@@ -97,7 +97,7 @@ class RowBuilder {
  public:
   // For an empty Row: it keeps the version.
   RowBuilder(Row* row, std::string_view key, Pin<TabletVersion>&& version) : row_(row) {
-    row_->storage_ = RowStorage::Take();
+    row_->storage_.reset(RowStorage::Take());
     storage_ = row_->storage_.get();
     storage_->version = std::move(version);
     storage_->key.assign(key);
@@ -120,8 +120,8 @@ class RowBuilder {
     if (same_version) {
       storage_->Clear();
     } else {
-      if (storage_ != nullptr) RowStorage::GiveBack(std::move(row_->storage_));
-      row_->storage_ = RowStorage::Take();
+      row_->storage_ = nullptr;  // may become the spare that is taken
+      row_->storage_.reset(RowStorage::Take());
       storage_ = row_->storage_.get();
       storage_->version = version.Clone();
     }
