@@ -46,8 +46,15 @@ class Filter {
   // [begin, end)
   static Filter TimestampRange(Timestamp begin, Timestamp end);
 
+  // A stream reads only the rows between the smallest and the largest key that may match.
   static Filter RowKeysRegex(std::string_view regex);
+  // Each row with this probability, between 0 and 1, both excluded. Whether a row is in the sample
+  // depends on its key alone, so every read returns the same sample, and a larger probability
+  // returns a superset.
+  static Filter RowSample(double probability);
   static Filter ValueRegex(std::string_view regex);
+  // Values in [begin, end) by their bytes; an empty end means no end.
+  static Filter ValueRange(std::string_view begin, std::string_view end);
 
   // Among the cells of each row that reach this filter: the first `n`, at least 1; all but the
   // first `n`, at least 0.
@@ -57,6 +64,10 @@ class Filter {
   // Cells without their values.
   static Filter StripValueTransformer();
 
+  // The cells with this label (Cell::labels): 1 to 15 characters of [a-z0-9-]. A Chain may have it
+  // in only one of its parts. So a read can show which filter of an Interleave passed a cell.
+  static Filter ApplyLabel(std::string_view label);
+
   // Each filter sees the cells that the one before it passes.
   static Filter Chain(std::vector<Filter> filters);
   template <typename... Filters>
@@ -64,6 +75,28 @@ class Filter {
     return Chain(
         std::vector<Filter>{std::move(first), std::move(second), Filter(std::move(rest))...});
   }
+
+  // The cells that each of the filters passes, together and in the order of the row. A cell that
+  // several of them pass is there several times, in the order of the filters.
+  //
+  //   Filter::Interleave(Filter::Column("a", "x"), Filter::Column("a", "y"))  // one or the other
+  static Filter Interleave(std::vector<Filter> filters);
+  template <typename... Filters>
+  static Filter Interleave(Filter first, Filter second, Filters... rest) {
+    return Interleave(
+        std::vector<Filter>{std::move(first), std::move(second), Filter(std::move(rest))...});
+  }
+
+  // `if_true` for the rows of which `predicate` passes a cell, `if_false` for the others. All three
+  // see the same cells, and the read sees one state of the row.
+  static Filter Condition(Filter predicate, Filter if_true, Filter if_false = BlockAll());
+
+  // Passes nothing on: its cells are in the result as they are here, whatever filters follow. For
+  // seeing what a filter inside a Chain passes. Not within a Condition.
+  static Filter Sink();
+
+  // Interleave, Condition, ApplyLabel and Sink hold the cells of a row in memory until the last one
+  // was read. Filters may be nested 50 deep and have 1,000 parts.
 
   // OK, or why the filter is invalid.
   absl::Status status() const;

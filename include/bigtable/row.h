@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_ROW_H_
 #define BIGTABLE_ROW_H_
 
+#include <cstddef>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,21 @@
 
 namespace bigtable {
 
+// The labels of a cell (Filter::ApplyLabel): one or none, because a Chain applies only one.
+class CellLabels {
+ public:
+  CellLabels() = default;
+  explicit CellLabels(std::string_view label) : label_(label) {}
+
+  bool empty() const { return label_.empty(); }
+  size_t size() const { return label_.empty() ? 0 : 1; }
+  const std::string_view* begin() const { return &label_; }
+  const std::string_view* end() const { return &label_ + size(); }
+
+ private:
+  std::string_view label_;
+};
+
 // One version of one column. A view: it is valid as long as the Row (or the cursor position) it
 // came from.
 struct Cell {
@@ -19,6 +35,7 @@ struct Cell {
   std::string_view qualifier;
   Timestamp timestamp;
   std::string_view value;
+  CellLabels labels = {};
 };
 
 class RowStorage;

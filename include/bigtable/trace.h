@@ -69,9 +69,15 @@ struct RequestTrace {
 
   // Reads.
   bool scan_cache_hit = false;  // then nothing else was read
-  uint64_t memtables = 0;       // read
-  uint64_t rows = 0;            // returned
-  uint64_t cells = 0;           // returned
+  // What the filter excluded, so that no block of it was read: whether only a part of the rows can
+  // match its row regex; locality groups of which no family can pass; files of other groups of
+  // which no timestamp can pass. For streams, in all tablets.
+  bool narrowed_rows = false;
+  uint64_t excluded_groups = 0;
+  uint64_t excluded_files = 0;
+  uint64_t memtables = 0;  // read
+  uint64_t rows = 0;       // returned
+  uint64_t cells = 0;      // returned
   // Time in calls of a stream; the rest of `duration` was spent in the caller. For ReadRow, all.
   absl::Duration inside;
   // In the order in which they were read. For streams, only files of which a block was read.

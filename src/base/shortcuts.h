@@ -35,6 +35,7 @@ enum class Shortcut : uint32_t {
   kSingleRow,    // one row is read by ReadSources::AddRow; else as a range
   kScanCache,    // rows come from the scan cache, if there is one
   kRowStorage,   // a Row reuses the storage of the one before it; else new memory
+  kFilterRows,   // rows that a filter's row regex cannot match are not read
   // --- tablet: looked up by each read ---
   kEnterFirst,       // CellCursor::EnterFirst
   kEnterSameColumn,  // CellCursor::EnterSameColumn

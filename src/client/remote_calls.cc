@@ -151,7 +151,8 @@ ScanRequest RequestOf(const TableImpl& table, const ReadOptions& options) {
 }
 
 Cell CellOf(const ReadCell& cell) {
-  return {cell.family, cell.qualifier, Timestamp(cell.timestamp), cell.value};
+  return {cell.family, cell.qualifier, Timestamp(cell.timestamp), cell.value,
+          CellLabels(cell.label)};
 }
 
 }  // namespace

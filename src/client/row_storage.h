@@ -19,6 +19,7 @@
 #include "base/published.h"
 #include "base/ref_counted.h"
 #include "read/cell_cursor.h"
+#include "read/row_filter.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
@@ -48,6 +49,18 @@ class RowStorage {
     }
     return Copy(qualifier);
   }
+  // A copy that stays in place as long as the cells.
+  std::string_view Copy(std::string_view text) {
+    char* to = inside_ + used_;
+    if (text.size() > sizeof(inside_) - used_) {
+      outside_.push_back(std::make_unique_for_overwrite<char[]>(text.size()));
+      to = outside_.back().get();
+    } else {
+      used_ += text.size();
+    }
+    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    return {to, text.size()};
+  }
   // Removes everything except the version.
   void Clear() {
     // Keeps a qualifier that is stored here, as long as there is room for others.
@@ -73,17 +86,6 @@ class RowStorage {
     const std::less_equal<const char*> at_or_before;
     return at_or_before(inside_, text.data()) &&
            at_or_before(text.data() + text.size(), inside_ + sizeof(inside_));
-  }
-  std::string_view Copy(std::string_view text) {
-    char* to = inside_ + used_;
-    if (text.size() > sizeof(inside_) - used_) {
-      outside_.push_back(std::make_unique_for_overwrite<char[]>(text.size()));
-      to = outside_.back().get();
-    } else {
-      used_ += text.size();
-    }
-    if (!text.empty()) std::memcpy(to, text.data(), text.size());
-    return {to, text.size()};
   }
 
   std::string_view last_;  // the qualifier that was kept
@@ -134,6 +136,16 @@ class RowBuilder {
   void Finish() {
     row_->key_ = storage_->key.view();
     row_->cells_ = absl::MakeConstSpan(storage_->cells);
+  }
+
+  // Leaves the cells that the filter passes. Not for a Row whose memory is reused: labels would
+  // stay.
+  void Apply(const RowFilter& filter) {
+    const std::vector<Cell> passed = filter.Run(storage_->key.view(), storage_->cells);
+    storage_->cells.assign(passed.begin(), passed.end());
+    for (Cell& cell : storage_->cells) {
+      if (!cell.labels.empty()) cell.labels = CellLabels(storage_->Copy(*cell.labels.begin()));
+    }
   }
 
   // Adds a cell whose qualifier and value stay valid as long as `owner`.

@@ -267,6 +267,7 @@ class RowSink {
   void Begin(Pin<TabletVersion>&& version) { builder_.emplace(row_, key_, std::move(version)); }
   void Add(const CellCursor& cursor) { builder_->Add(cursor); }
   void AddCached(const Cell& cell, const Ref<Block>& owner) { builder_->AddInPlace(cell, owner); }
+  void Apply(const RowFilter& filter) { builder_->Apply(filter); }
   absl::Span<const Cell> Finish() {
     builder_->Finish();
     return row_->cells();

@@ -7,6 +7,8 @@
 #include "base/status.h"
 #include "read/filter_families.h"
 #include "read/filter_node.h"
+#include "read/filter_rows.h"
+#include "read/row_filter.h"
 #include "read/row_ranges.h"
 
 namespace bigtable {
@@ -82,39 +84,107 @@ absl::Status ReadSnapshot::PinVersion(const TableImpl& table, size_t i,
 
 // --- The cursor ---
 
+// The inner cells are those that the filter's program passes, cell by cell.
+struct TableCursor::FilteredRows {
+  explicit FilteredRows(const FilterNode* node) : filter(node) {}
+
+  // Shows the next cell of the row; false if that was the last.
+  bool Show() {
+    if (next == row.cells().size()) return false;
+    const Cell& from = row.cells()[next++];
+    cell = {row.key(),      from.family,
+            from.qualifier, from.timestamp.micros(),
+            from.value,     from.labels.empty() ? std::string_view() : *from.labels.begin()};
+    return true;
+  }
+
+  const RowFilter filter;
+  Row row;
+  size_t next = 0;  // in row.cells()
+  ReadCell cell;
+  bool in_part = false;  // as in_part_, which stays false: Next() comes to NextPart()
+};
+
 TableCursor::TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, const Filter& filter,
                          const ReadOptions& options, std::vector<RowRange> ranges,
                          StreamCalls* calls)
     : table_(table), snapshot_(snapshot), ranges_(std::move(ranges)), calls_(calls) {
+  if (ClipToFilter(FilterNode::Of(filter), &ranges_)) calls->NoteNarrowedRows();
   if (snapshot->remote() != nullptr) {
     remote_ = std::make_unique<RemoteCursor>(table, snapshot->remote(), filter, options, ranges_);
+    elsewhere_ = &remote_->cell();
     return;
   }
   spec_ = snapshot->spec();
   spec_.filter = FilterNode::Of(filter);
   spec_.settings.is_traced = calls->is_traced();
+  if (!RowFilter::Needs(spec_.filter)) return;
+  filtered_ = std::make_unique<FilteredRows>(spec_.filter);
+  elsewhere_ = &filtered_->cell;
 }
 
-bool TableCursor::ReadRowRemotely(Row* row) {
-  if (!remote_->NextRow(row)) return false;
+TableCursor::~TableCursor() = default;
+
+bool TableCursor::NextInRowElsewhere() {
+  return remote_ != nullptr ? remote_->NextInRow() : filtered_->Show();
+}
+
+void TableCursor::SkipRowElsewhere() {
+  if (remote_ != nullptr) {
+    remote_->SkipRow();
+  } else {
+    filtered_->next = filtered_->row.cells().size();
+  }
+}
+
+bool TableCursor::IsNewRowElsewhere() const {
+  return remote_ != nullptr ? remote_->is_new_row() : filtered_->next == 1;
+}
+
+bool TableCursor::ReadRowElsewhere(Row* row) {
+  if (remote_ != nullptr ? !remote_->NextRow(row) : !CollectRow(row)) return false;
   for (size_t n = row->cells().size(); n > 0; --n) calls_->CountPart();
   return true;
 }
 
+// The next row of which the filter passes a cell.
+bool TableCursor::CollectRow(Row* row) {
+  bool* const in_part = &filtered_->in_part;
+  while ((*in_part && cells_->Next()) || NextInParts(in_part)) {
+    *row = Row();
+    RowBuilder builder(row, *cells_, version_, /*reuse=*/false);
+    while (cells_->NextInRow()) builder.Add(*cells_);
+    status_ = cells_->status();
+    if (!status_.ok()) return false;
+    builder.Apply(filtered_->filter);
+    builder.Finish();
+    if (!row->empty()) return true;
+  }
+  return false;
+}
+
 bool TableCursor::NextPart() {
   if (remote_ != nullptr) return remote_->Next();
+  if (filtered_ == nullptr) return NextInParts(&in_part_);
+  if (filtered_->Show()) return true;
+  if (!CollectRow(&filtered_->row)) return false;
+  filtered_->next = 0;
+  return filtered_->Show();
+}
+
+bool TableCursor::NextInParts(bool* in_part) {
   while (status_.ok()) {
-    if (in_part_ && !cells_->status().ok()) {
+    if (*in_part && !cells_->status().ok()) {
       status_ = cells_->status();
       break;
     }
     // Present rows check the limits at their cells. A million absent rows would never check them.
     status_ = spec_.limits.Check("the read");
-    in_part_ = status_.ok() && FindPart() && Open();
-    if (!in_part_) return false;
+    *in_part = status_.ok() && FindPart() && Open();
+    if (!*in_part) return false;
     if (cells_->Next()) return true;
   }
-  in_part_ = false;
+  *in_part = false;
   return false;
 }
 

@@ -78,6 +78,7 @@ class TableCursor {
   // counts the cells of rows.
   TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, const Filter& filter,
               const ReadOptions& options, std::vector<RowRange> ranges, StreamCalls* calls);
+  ~TableCursor();
   TableCursor(const TableCursor&) = delete;
   TableCursor& operator=(const TableCursor&) = delete;
 
@@ -89,20 +90,20 @@ class TableCursor {
   }
   // Advances to the next cell of the same row: CellCursor::NextInRow.
   bool NextInRow() {
-    if (remote_ != nullptr) [[unlikely]]
-      return remote_->NextInRow();
+    if (elsewhere_ != nullptr) [[unlikely]]
+      return NextInRowElsewhere();
     if (cells_->NextInRow()) [[likely]]
       return true;
     if (!cells_->status().ok()) status_ = cells_->status();
     return false;
   }
-  void SkipRow() { remote_ != nullptr ? remote_->SkipRow() : cells_->SkipRow(); }
+  void SkipRow() { elsewhere_ != nullptr ? SkipRowElsewhere() : cells_->SkipRow(); }
   // An alternative to these: reads the next row as a whole into `row`, which keeps the memory of
   // its cells. False at the end, or after an error. `reuse`: reuse the memory of `row`, which this
   // cursor has filled before.
   bool ReadRow(Row* row, bool reuse) {
-    if (remote_ != nullptr) [[unlikely]]
-      return ReadRowRemotely(row);
+    if (elsewhere_ != nullptr) [[unlikely]]
+      return ReadRowElsewhere(row);
     if (!Next()) return false;
     RowBuilder builder(row, *cells_, version_, reuse);
     calls_->CountPart();
@@ -119,33 +120,45 @@ class TableCursor {
 
   // The cell, valid until Next().
   bool is_new_row() const {
-    return remote_ != nullptr ? remote_->is_new_row() : cells_->is_new_row();
+    return elsewhere_ != nullptr ? IsNewRowElsewhere() : cells_->is_new_row();
   }
-  std::string_view row() const { return remote_ != nullptr ? remote_->cell().row : cells_->row(); }
+  std::string_view row() const { return elsewhere_ != nullptr ? elsewhere_->row : cells_->row(); }
   std::string_view qualifier() const {
-    return remote_ != nullptr ? remote_->cell().qualifier : cells_->qualifier();
+    return elsewhere_ != nullptr ? elsewhere_->qualifier : cells_->qualifier();
   }
   int64_t timestamp() const {
-    return remote_ != nullptr ? remote_->cell().timestamp : cells_->timestamp();
+    return elsewhere_ != nullptr ? elsewhere_->timestamp : cells_->timestamp();
   }
   std::string_view value() const {
-    return remote_ != nullptr ? remote_->cell().value : cells_->value();
+    return elsewhere_ != nullptr ? elsewhere_->value : cells_->value();
   }
 
   const absl::Status& status() const { return remote_ != nullptr ? remote_->status() : status_; }
 
  private:
+  // Rows that are collected, and then filtered (read/row_filter.h).
+  struct FilteredRows;
+
   bool NextPart();
-  bool ReadRowRemotely(Row* row);
+  // Advances to the first cell of the next part that has one. `in_part`: cells_ reads a part.
+  bool NextInParts(bool* in_part);
+  bool NextInRowElsewhere();
+  void SkipRowElsewhere();
+  bool IsNewRowElsewhere() const;
+  bool ReadRowElsewhere(Row* row);
+  bool CollectRow(Row* row);
   // Goes to the next range, or to the next tablet of the range. False at the end.
   bool FindPart();
   bool Open();
 
   const TableImpl* const table_;
   const ReadSnapshot* const snapshot_;
-  std::unique_ptr<RemoteCursor> remote_;  // null: tablets are read in place
+  std::unique_ptr<RemoteCursor> remote_;    // null: tablets are read in place
+  std::unique_ptr<FilteredRows> filtered_;  // null: cells_ has the cells that pass
+  // The cell, if it is not that of cells_: that of one of these two.
+  const ReadCell* elsewhere_ = nullptr;
   ReadSpec spec_;
-  const std::vector<RowRange> ranges_;
+  std::vector<RowRange> ranges_;  // not changed after the constructor
   StreamCalls* const calls_;
   const ShortcutSet shortcuts_ = Shortcuts();
   size_t ranges_begun_ = 0;

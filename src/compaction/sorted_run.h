@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_COMPACTION_SORTED_RUN_H_
 #define BIGTABLE_COMPACTION_SORTED_RUN_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,8 @@ class RunCursor final : public EntryCursor {
  public:
   // `run` outlives the cursor.
   RunCursor(const SortedRun* run, ReadSettings settings) : run_(run), settings_(settings) {}
+  RunCursor(std::unique_ptr<const SortedRun> run, ReadSettings settings)
+      : own_run_(std::move(run)), run_(own_run_.get()), settings_(settings) {}
 
   void Seek(std::string_view target) override;
   void SeekBefore(std::string_view target) override;
@@ -74,6 +77,7 @@ class RunCursor final : public EntryCursor {
   // Takes the entry of the file's cursor.
   void Show();
 
+  const std::unique_ptr<const SortedRun> own_run_;
   const SortedRun* const run_;
   const ReadSettings settings_;
   size_t index_ = SIZE_MAX;

@@ -113,6 +113,10 @@ class StreamCalls {
   // The stream now reads from this tablet.
   void EnterTablet(TabletCounters* tablet) { tablet_ = Ref<TabletCounters>(tablet); }
   bool is_traced() const { return trace_ != nullptr; }
+  // For the trace: the filter limits the rows.
+  void NoteNarrowedRows() {
+    if (trace_ != nullptr) trace_->narrowed_rows = true;
+  }
 
  private:
   void BeginSample();

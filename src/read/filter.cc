@@ -1,5 +1,6 @@
 #include "bigtable/filter.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/entry_key.h"
@@ -11,8 +12,14 @@ namespace {
 
 using Kind = FilterNode::Kind;
 
+constexpr size_t kMostLabelBytes = 15;
+
 std::shared_ptr<FilterNode> MakeNode(Kind kind) {
-  return std::make_shared<FilterNode>(FilterNode{.kind = kind});
+  auto node = std::make_shared<FilterNode>(FilterNode{.kind = kind});
+  node->needs_row = TraitsOf(kind).needs_row;
+  node->has_label = kind == Kind::kApplyLabel;
+  node->has_sink = kind == Kind::kSink;
+  return node;
 }
 
 // Bytes, not UTF-8: keys and values are arbitrary.
@@ -37,6 +44,41 @@ std::shared_ptr<FilterNode> MakeCount(Kind kind, std::string_view name, int64_t 
     node->status = absl::InvalidArgumentError(
         Cat(name, " takes a number of at least ", least, ", and got ", n));
   }
+  return node;
+}
+
+// What is wrong with a tree whose parts are right. `labelled`: how many of them apply labels.
+absl::Status CheckTree(const FilterNode& tree, int labelled) {
+  if (tree.depth > kMostFilterDepth || tree.nodes > kMostFilterNodes) {
+    return absl::InvalidArgumentError(Cat("a filter must have at most ", kMostFilterNodes,
+                                          " parts, nested at most ", kMostFilterDepth, " deep"));
+  }
+  if (tree.kind == Kind::kChain && labelled > 1) {
+    return absl::InvalidArgumentError("a Chain may have ApplyLabel in only one of its parts");
+  }
+  if (tree.kind == Kind::kCondition && tree.has_sink) {
+    return absl::InvalidArgumentError("a Condition must not have a Sink in it");
+  }
+  return absl::OkStatus();
+}
+
+// A filter that has others as its parts.
+std::shared_ptr<FilterNode> MakeTree(Kind kind, std::vector<Filter> parts) {
+  auto node = MakeNode(kind);
+  int labelled = 0;
+  for (const Filter& filter : parts) {
+    if (node->status.ok()) node->status = filter.status();
+    const FilterNode* const part = FilterNode::Of(filter);
+    if (part == nullptr) continue;
+    node->depth = std::max(node->depth, part->depth + 1);
+    node->nodes = std::min(node->nodes + part->nodes, kMostFilterNodes + 1);
+    node->needs_row |= part->needs_row;
+    node->has_sink |= part->has_sink;
+    labelled += part->has_label ? 1 : 0;
+  }
+  node->has_label = labelled > 0;
+  if (node->status.ok()) node->status = CheckTree(*node, labelled);
+  node->parts = std::move(parts);
   return node;
 }
 
@@ -104,6 +146,27 @@ Filter Filter::ValueRegex(std::string_view regex) {
   return Filter(MakeRegex(Kind::kValueRegex, regex));
 }
 
+Filter Filter::ValueRange(std::string_view begin, std::string_view end) {
+  auto node = MakeNode(Kind::kValueRange);
+  node->begin = begin;
+  node->end = end;
+  if (!end.empty() && end <= begin) {
+    node->status = absl::InvalidArgumentError(
+        Cat("a value range must end after it begins: [", Quoted(begin), ", ", Quoted(end), ")"));
+  }
+  return Filter(node);
+}
+
+Filter Filter::RowSample(double probability) {
+  auto node = MakeNode(Kind::kRowSample);
+  node->probability = probability;
+  if (!(probability > 0 && probability < 1)) {
+    node->status = absl::InvalidArgumentError(
+        Cat("RowSample takes a probability between 0 and 1, both excluded, and got ", probability));
+  }
+  return Filter(node);
+}
+
 Filter Filter::CellsRowLimit(int64_t n) {
   return Filter(MakeCount(Kind::kCellsRowLimit, "CellsRowLimit", n, 1));
 }
@@ -112,15 +175,35 @@ Filter Filter::CellsRowOffset(int64_t n) {
   return Filter(MakeCount(Kind::kCellsRowOffset, "CellsRowOffset", n, 0));
 }
 
+Filter Filter::ApplyLabel(std::string_view label) {
+  auto node = MakeNode(Kind::kApplyLabel);
+  node->text = label;
+  const bool is_valid =
+      !label.empty() && label.size() <= kMostLabelBytes &&
+      label.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+  if (!is_valid) {
+    node->status =
+        absl::InvalidArgumentError(Cat("a label is 1 to ", kMostLabelBytes,
+                                       " characters of [a-z0-9-], and this is ", Quoted(label)));
+  }
+  return Filter(node);
+}
+
+Filter Filter::Sink() { return Filter(MakeNode(Kind::kSink)); }
+
 Filter Filter::StripValueTransformer() { return Filter(MakeNode(Kind::kStripValue)); }
 
 Filter Filter::Chain(std::vector<Filter> filters) {
-  auto node = MakeNode(Kind::kChain);
-  for (const Filter& filter : filters) {
-    if (node->status.ok()) node->status = filter.status();
-  }
-  node->chain = std::move(filters);
-  return Filter(node);
+  return Filter(MakeTree(Kind::kChain, std::move(filters)));
+}
+
+Filter Filter::Interleave(std::vector<Filter> filters) {
+  return Filter(MakeTree(Kind::kInterleave, std::move(filters)));
+}
+
+Filter Filter::Condition(Filter predicate, Filter if_true, Filter if_false) {
+  return Filter(
+      MakeTree(Kind::kCondition, {std::move(predicate), std::move(if_true), std::move(if_false)}));
 }
 
 absl::Status Filter::status() const { return node_ == nullptr ? absl::OkStatus() : node_->status; }

@@ -8,7 +8,7 @@ absl::Status CheckFamilies(const FilterNode& filter, const TableLayout& layout) 
   if (TraitsOf(filter.kind).names_family && layout.FindFamily(filter.text) == nullptr) {
     return layout.NoFamilyError(filter.text);
   }
-  for (const Filter& part : filter.chain) BT_RETURN_IF_ERROR(CheckFamilies(part, layout));
+  for (const Filter& part : filter.parts) BT_RETURN_IF_ERROR(CheckFamilies(part, layout));
   return absl::OkStatus();
 }
 

@@ -23,12 +23,18 @@ struct FilterNode {
     kColumnRegex,     // regex
     kRowRegex,        // regex
     kValueRegex,      // regex
+    kValueRange,      // [begin, end), an empty end is no end
+    kRowSample,       // probability
     kTimestamps,      // [low, high)
     kLatest,          // low
     kCellsRowLimit,   // low
     kCellsRowOffset,  // low
     kStripValue,
-    kChain,
+    kApplyLabel,  // text
+    kSink,
+    kChain,       // parts
+    kInterleave,  // parts
+    kCondition,   // parts: the predicate, the filter for yes, the filter for no
   };
 
   // Null passes everything. The filter outlives it.
@@ -40,10 +46,22 @@ struct FilterNode {
   std::string end = {};
   int64_t low = 0;
   int64_t high = 0;
+  double probability = 0;
   std::unique_ptr<RE2> regex = nullptr;
-  std::vector<Filter> chain = {};
+  std::vector<Filter> parts = {};
   absl::Status status = {};  // what is wrong with it
+
+  // Properties of the tree below this node, itself included.
+  int depth = 1;
+  int nodes = 1;
+  bool needs_row = false;  // its result is known only after the whole row was read
+  bool has_label = false;
+  bool has_sink = false;
 };
+
+// The limits of a tree. Evaluation recurses, and servers build filters of other processes.
+inline constexpr int kMostFilterDepth = 50;
+inline constexpr int kMostFilterNodes = 1000;
 
 // What a filter examines. It is applied as soon as that is known.
 enum class FilterScope : uint8_t { kRow, kColumn, kCell };
@@ -55,12 +73,14 @@ struct FilterTraits {
   FilterScope scope;
   FilterCount counts = FilterCount::kNothing;
   bool names_family = false;  // text is the name of a family that the table must have
+  bool needs_row = false;     // see FilterNode::needs_row; RowFilter applies it
 };
 
 constexpr FilterTraits TraitsOf(FilterNode::Kind kind) {
   using Kind = FilterNode::Kind;
   switch (kind) {
     case Kind::kRowRegex:
+    case Kind::kRowSample:
       return {FilterScope::kRow};
     case Kind::kBlockAll:
     case Kind::kFamilyRegex:
@@ -71,9 +91,16 @@ constexpr FilterTraits TraitsOf(FilterNode::Kind kind) {
       return {FilterScope::kColumn, FilterCount::kNothing, /*names_family=*/true};
     case Kind::kTimestamps:
     case Kind::kValueRegex:
+    case Kind::kValueRange:
     case Kind::kStripValue:
     case Kind::kChain:  // its parts are applied instead
       return {FilterScope::kCell};
+    case Kind::kApplyLabel:
+    case Kind::kSink:
+    case Kind::kInterleave:
+    case Kind::kCondition:
+      return {FilterScope::kCell, FilterCount::kNothing, /*names_family=*/false,
+              /*needs_row=*/true};
     case Kind::kLatest:
       return {FilterScope::kCell, FilterCount::kCellsOfColumn};
     case Kind::kCellsRowLimit:

@@ -1,16 +1,27 @@
 #include "read/filter_program.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
-#include "read/filter_node.h"
+#include "base/checksum.h"
 
 namespace bigtable {
 namespace {
 
 using Kind = FilterNode::Kind;
 
+// Branches are followed by all that follows their tree, so trees in a chain multiply.
+constexpr int kMostPrograms = 256;
+constexpr uint64_t kSampleSeed = 0x726f7773;  // not that of any checksum that is stored
+
 bool Matches(const FilterNode& node, std::string_view text) {
   return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *node.regex);
+}
+
+// By the key's checksum: in every process and on every server the same.
+bool IsInSample(const FilterNode& node, std::string_view row) {
+  return static_cast<double>(Checksum(row, kSampleSeed)) < std::ldexp(node.probability, 64);
 }
 
 // Whether a cell of this family can pass the filter.
@@ -25,13 +36,19 @@ bool FamilyMayPass(const FilterNode& node, std::string_view family) {
       return Matches(node, family);
     case Kind::kColumnRegex:
     case Kind::kRowRegex:
+    case Kind::kRowSample:
     case Kind::kValueRegex:
+    case Kind::kValueRange:
     case Kind::kTimestamps:
     case Kind::kLatest:
     case Kind::kCellsRowLimit:
     case Kind::kCellsRowOffset:
     case Kind::kStripValue:
+    case Kind::kApplyLabel:
+    case Kind::kSink:
     case Kind::kChain:
+    case Kind::kInterleave:
+    case Kind::kCondition:
       break;
   }
   return true;  // the family is read, its access list is checked, and Judge decides
@@ -40,11 +57,38 @@ bool FamilyMayPass(const FilterNode& node, std::string_view family) {
 }  // namespace
 
 FilterProgram::FilterProgram(const FilterNode* filter) {
-  if (filter != nullptr) Append(filter);
-  const auto counting = std::find_if(steps_.begin(), steps_.end(), [](const Step& step) {
-    return step.traits.counts == FilterCount::kCellsOfRow;
-  });
-  first_counting_ = static_cast<size_t>(counting - steps_.begin());
+  if (filter != nullptr && filter->needs_row) {
+    int programs_left = kMostPrograms;
+    AppendChain(Flatten(filter), &programs_left);
+  } else if (filter != nullptr) {
+    Append(filter);
+  }
+  FindFirstCounting();
+}
+
+FilterProgram::FilterProgram(absl::Span<const FilterNode* const> chain) {
+  int programs_left = kMostPrograms;
+  AppendChain(chain, &programs_left);
+  FindFirstCounting();
+}
+
+FilterProgram::FilterProgram(absl::Span<const FilterNode* const> chain, int* programs_left) {
+  AppendChain(chain, programs_left);
+  FindFirstCounting();
+}
+
+FilterProgram::FilterProgram(FilterProgram&&) = default;
+FilterProgram::~FilterProgram() = default;
+
+std::vector<const FilterNode*> FilterProgram::Flatten(const FilterNode* filter) {
+  if (filter == nullptr) return {};
+  if (filter->kind != Kind::kChain) return {filter};
+  std::vector<const FilterNode*> chain;
+  for (const Filter& part : filter->parts) {
+    const std::vector<const FilterNode*> of_part = Flatten(FilterNode::Of(part));
+    chain.insert(chain.end(), of_part.begin(), of_part.end());
+  }
+  return chain;
 }
 
 void FilterProgram::Append(const FilterNode* node) {
@@ -52,17 +96,52 @@ void FilterProgram::Append(const FilterNode* node) {
     steps_.push_back({node, TraitsOf(node->kind)});
     return;
   }
-  for (const Filter& filter : node->chain) {
-    if (FilterNode::Of(filter) != nullptr) Append(FilterNode::Of(filter));
+  for (const Filter& part : node->parts) {
+    if (FilterNode::Of(part) != nullptr) Append(FilterNode::Of(part));
   }
 }
 
+void FilterProgram::AppendChain(absl::Span<const FilterNode* const> chain, int* programs_left) {
+  for (size_t i = 0; i < chain.size(); ++i) {
+    if (chain[i]->needs_row) return AddBranches(*chain[i], chain.subspan(i + 1), programs_left);
+    Append(chain[i]);
+  }
+}
+
+// A cell takes one of the branches and then the rest, or counts for the predicate.
+void FilterProgram::AddBranches(const FilterNode& tree, absl::Span<const FilterNode* const> rest,
+                                int* programs_left) {
+  std::vector<std::vector<const FilterNode*>> branches;
+  if (tree.kind == Kind::kApplyLabel) branches.emplace_back();
+  for (const Filter& part : tree.parts) branches.push_back(Flatten(FilterNode::Of(part)));
+  const size_t predicate = tree.kind == Kind::kCondition ? 0 : SIZE_MAX;
+  branches_ = std::make_unique<std::vector<FilterProgram>>();
+  *programs_left -= static_cast<int>(branches.size());
+  // A sink passes all that comes to it. So do branches that are too many to look at.
+  if (tree.kind == Kind::kSink || *programs_left < 0) branches = {{}};
+  for (size_t i = 0; i < branches.size(); ++i) {
+    if (i != predicate && tree.kind != Kind::kSink && *programs_left >= 0) {
+      branches[i].insert(branches[i].end(), rest.begin(), rest.end());
+    }
+    branches_->push_back(FilterProgram(branches[i], programs_left));
+  }
+}
+
+void FilterProgram::FindFirstCounting() {
+  const auto counting = std::find_if(steps_.begin(), steps_.end(), [](const Step& step) {
+    return step.traits.counts == FilterCount::kCellsOfRow;
+  });
+  first_counting_ = static_cast<size_t>(counting - steps_.begin());
+}
+
 bool FilterProgram::MayPassFamily(std::string_view family) const {
-  // After a step that counts the cells of a row, the cells of all families count.
+  // Behind a step that counts the cells of a row, those of all families count.
   for (size_t i = 0; i < first_counting_; ++i) {
     if (!FamilyMayPass(*steps_[i].node, family)) return false;
   }
-  return true;
+  return !AppliesBranches() ||
+         std::any_of(branches_->begin(), branches_->end(),
+                     [&](const FilterProgram& branch) { return branch.MayPassFamily(family); });
 }
 
 bool FilterProgram::IsOneColumn(std::string_view* family, std::string_view* qualifier) const {
@@ -90,7 +169,16 @@ bool FilterProgram::BoundsTimestamps(int64_t* first, int64_t* last) const {
     *last = node.high - 1;
     return true;
   }
-  return false;
+  if (!AppliesBranches() || branches_->empty()) return false;
+  *first = std::numeric_limits<int64_t>::max();
+  *last = std::numeric_limits<int64_t>::min();
+  for (const FilterProgram& branch : *branches_) {
+    int64_t from = 0, to = 0;
+    if (!branch.BoundsTimestamps(&from, &to)) return false;
+    *first = std::min(*first, from);
+    *last = std::max(*last, to);
+  }
+  return true;
 }
 
 void FilterProgram::StartRow(std::string_view row) {
@@ -102,6 +190,8 @@ void FilterProgram::StartRow(std::string_view row) {
       row_passes_ &= JudgeStep(step, 0, nullptr) == Verdict::kPass;
     }
   }
+  if (branches_ == nullptr) return;
+  for (FilterProgram& branch : *branches_) branch.StartRow(row);
 }
 
 FilterProgram::Verdict FilterProgram::StartColumn(std::string_view family,
@@ -118,7 +208,28 @@ FilterProgram::Verdict FilterProgram::StartColumn(std::string_view family,
       verdict = std::max(verdict, JudgeStep(step, 0, nullptr));
     }
   }
+  if (verdict == Verdict::kPass && AppliesBranches()) [[unlikely]] {
+    verdict = StartBranches(family, qualifier);
+  }
   return verdict;
+}
+
+// What no branch needs is left out.
+FilterProgram::Verdict FilterProgram::StartBranches(std::string_view family,
+                                                    std::string_view qualifier) {
+  Verdict verdict = Verdict::kNextRow;
+  bool may_be_next = false;  // the next column may be one that a branch needs
+  for (FilterProgram& branch : *branches_) {
+    const Verdict of_branch = branch.StartColumn(family, qualifier);
+    if (of_branch == Verdict::kPass) return Verdict::kPass;
+    may_be_next |= of_branch == Verdict::kNextColumn;
+    if (of_branch == Verdict::kSeekColumn &&
+        (verdict != Verdict::kSeekColumn || branch.seek_qualifier() < seek_qualifier_)) {
+      seek_qualifier_ = branch.seek_qualifier();
+    }
+    verdict = std::min(verdict, of_branch);
+  }
+  return may_be_next ? Verdict::kNextColumn : verdict;
 }
 
 FilterProgram::Verdict FilterProgram::Judge(int64_t timestamp, std::string_view* value) {
@@ -147,6 +258,8 @@ FilterProgram::Verdict FilterProgram::JudgeStep(Step& step, int64_t timestamp,
   switch (node.kind) {
     case Kind::kRowRegex:
       return Matches(node, row_) ? Verdict::kPass : Verdict::kNextRow;
+    case Kind::kRowSample:
+      return IsInSample(node, row_) ? Verdict::kPass : Verdict::kNextRow;
     case Kind::kBlockAll:
       return Verdict::kNextRow;
     case Kind::kFamily:
@@ -176,11 +289,18 @@ FilterProgram::Verdict FilterProgram::JudgeStep(Step& step, int64_t timestamp,
       return step.count++ < node.low ? Verdict::kNextCell : Verdict::kPass;
     case Kind::kValueRegex:
       return Matches(node, *value) ? Verdict::kPass : Verdict::kNextCell;
+    case Kind::kValueRange:
+      return *value >= node.begin && (node.end.empty() || *value < node.end) ? Verdict::kPass
+                                                                             : Verdict::kNextCell;
     case Kind::kStripValue:
       *value = {};
       return Verdict::kPass;
-    case Kind::kChain:
-      break;  // Append has flattened it
+    case Kind::kChain:  // Append takes it apart
+    case Kind::kApplyLabel:
+    case Kind::kSink:
+    case Kind::kInterleave:
+    case Kind::kCondition:
+      break;  // AppendChain ends at them
   }
   return Verdict::kNextRow;  // not reached
 }

@@ -1,15 +1,22 @@
 // A filter compiled for one read: a list of steps that each visible cell passes in order. Steps
 // that need only the column are applied first, so that columns, families and locality groups that
 // cannot pass are not read. One thread at a time.
+//
+// A filter that needs a whole row (read/row_filter.h) ends the list. Of it and of what follows it
+// the program only knows which columns they can use: those that a cell has to be in to reach the
+// end of one of the tree's branches, or the predicate of a Condition.
 #ifndef BIGTABLE_READ_FILTER_PROGRAM_H_
 #define BIGTABLE_READ_FILTER_PROGRAM_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 
 #include "bigtable/filter.h"
 
@@ -21,11 +28,18 @@ class FilterProgram {
  public:
   // `filter` outlives the program, and is OK. Null passes everything.
   explicit FilterProgram(const FilterNode* filter);
+  // The same for filters that apply one after another.
+  explicit FilterProgram(absl::Span<const FilterNode* const> chain);
+  FilterProgram(FilterProgram&&);
+  ~FilterProgram();
+
+  // The filters that apply one after another: the filter itself, or the parts of its chains.
+  static std::vector<const FilterNode*> Flatten(const FilterNode* filter);
 
   // What to read next. Later values skip more.
   enum class Verdict { kPass, kNextCell, kSeekColumn, kNextColumn, kNextFamily, kNextRow };
 
-  bool passes_everything() const { return steps_.empty(); }
+  bool passes_everything() const { return steps_.empty() && branches_ == nullptr; }
   // Whether a cell of this family can pass at all.
   bool MayPassFamily(std::string_view family) const;
 
@@ -51,12 +65,21 @@ class FilterProgram {
     int64_t count = 0;  // of the cells that traits.counts names
   };
 
+  FilterProgram(absl::Span<const FilterNode* const> chain, int* programs_left);
   void Append(const FilterNode* node);
+  void AppendChain(absl::Span<const FilterNode* const> chain, int* programs_left);
+  void AddBranches(const FilterNode& tree, absl::Span<const FilterNode* const> rest,
+                   int* programs_left);
+  void FindFirstCounting();
+  // Whether the column tests of the branches may be applied before cells are counted.
+  bool AppliesBranches() const { return branches_ != nullptr && first_counting_ == steps_.size(); }
+  Verdict StartBranches(std::string_view family, std::string_view qualifier);
   // The verdict of a step on the current row, the current column, or a cell of it. Only steps with
   // cell scope examine the cell.
   Verdict JudgeStep(Step& step, int64_t timestamp, std::string_view* value);
 
   absl::InlinedVector<Step, 4> steps_;
+  std::unique_ptr<std::vector<FilterProgram>> branches_;  // null: the steps are the whole filter
   // Steps before this one do not count cells of a row, so their column tests can be applied early.
   size_t first_counting_ = 0;
   bool row_passes_ = true;

@@ -1,7 +1,10 @@
 #include "read/read_sources.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/checksum.h"
 #include "base/compare.h"
@@ -47,8 +50,12 @@ bool ReadSources::MayHaveTimestamps(const SSTableInfo& info) const {
   }
   // Cells outside the range still count for MaxVersions.
   const TableLayout& layout = version_->layout();
-  return std::any_of(layout.families.begin(), layout.families.end(),
-                     [](const FamilyLayout& f) { return f.counts_versions(); });
+  const bool counts = std::any_of(layout.families.begin(), layout.families.end(),
+                                  [](const FamilyLayout& f) { return f.counts_versions(); });
+  if (!counts && settings_.is_traced && CurrentTrace() != nullptr) [[unlikely]] {
+    ++CurrentTrace()->excluded_files;
+  }
+  return counts;
 }
 
 // --- One row ---
@@ -176,8 +183,11 @@ void ReadSources::NoteMemtables() const {
   if (trace == nullptr) return;
   for (size_t i = 0; i < version_->groups().size(); ++i) {
     const GroupVersion& group = version_->groups()[i];
-    if (GroupIsWanted(i))
+    if (GroupIsWanted(i)) {
       trace->memtables += (group.active->empty() ? 0 : 1) + group.immutable.size();
+    } else if (!group.active->empty() || !group.immutable.empty() || !group.runs.empty()) {
+      ++trace->excluded_groups;
+    }
   }
 }
 
@@ -192,6 +202,22 @@ void ReadSources::AddRange(std::string_view begin, std::string_view end) {
   }
 }
 
+void ReadSources::AddRun(const SortedRun& run) {
+  std::vector<Ref<SSTable>> files;
+  int64_t first, last;
+  if (!filter_->passes_everything() && filter_->BoundsTimestamps(&first, &last)) {
+    for (const Ref<SSTable>& file : run.files) {
+      if (MayHaveTimestamps(file->info())) files.push_back(file);
+    }
+    if (files.empty()) return;
+  }
+  if (files.empty() || files.size() == run.files.size()) {
+    input_->Add(pool_.Make<RunCursor>(&run, settings_));
+  } else {
+    input_->Add(pool_.Make<RunCursor>(std::make_unique<SortedRun>(std::move(files)), settings_));
+  }
+}
+
 void ReadSources::AddGroupOfRange(const GroupVersion& group, std::string_view begin,
                                   std::string_view end) {
   if (!group.active->empty()) input_->Add(pool_.Make<MemtableCursor>(group.active.get()));
@@ -203,7 +229,7 @@ void ReadSources::AddGroupOfRange(const GroupVersion& group, std::string_view be
         run.largest_key() < begin || (!end.empty() && run.smallest_key() >= end);
     if (is_outside && shortcuts_.Has(Shortcut::kKeyRanges)) continue;
     if (run.files.size() > 1) {
-      input_->Add(pool_.Make<RunCursor>(&run, settings_));
+      AddRun(run);
     } else if (MayHaveTimestamps(run.files[0]->info())) {
       input_->Add(pool_.Make<SSTableCursor>(run.files[0].get(), settings_));
     }

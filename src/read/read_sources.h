@@ -64,6 +64,8 @@ class ReadSources {
   void AddGroupOfRow(const GroupVersion& group, const RowQuestion& question, size_t first_run);
   void AddMemtableOfRow(const Memtable& memtable, std::string_view row_prefix);
   void AddGroupOfRange(const GroupVersion& group, std::string_view begin, std::string_view end);
+  // A run of several files, without those that the filter excludes by their timestamps.
+  void AddRun(const SortedRun& run);
   void AddIfInRow(EntryCursor* cursor, std::string_view row_prefix);
   // For the trace of the read.
   void NoteMemtables() const;

@@ -2,17 +2,17 @@
 //
 // A cell. Fields that are equal to those of the cell before are omitted:
 //
-//   +-------+-----------+-----------+-----------+-----------+--------------+
-//   | begin | row       | family    | qualifier | timestamp | value        |
-//   | 1     | length,   | length,   | length,   | varint    | length,bytes |
-//   |       | bytes     | bytes     | bytes     |           |              |
-//   +-------+-----------+-----------+-----------+-----------+--------------+
-//           | kRow only | kRow,     | all but   |
-//           |           | kFamily   | kVersion  |
+//   +-------+-----------+-----------+-----------+-----------+--------------+--------------+
+//   | begin | row       | family    | qualifier | timestamp | value        | label        |
+//   | 1     | length,   | length,   | length,   | varint    | length,bytes | length,bytes |
+//   |       | bytes     | bytes     | bytes     |           |              |              |
+//   +-------+-----------+-----------+-----------+-----------+--------------+--------------+
+//           | kRow only | kRow,     | all but   |                          | with         |
+//           |           | kFamily   | kVersion  |                          | kHasLabel    |
 //
 // begin is the first field that is new in the cell: kRow = 0, kFamily = 1, kColumn = 2, kVersion =
-// 3. The first cell begins a row. Lengths are varints; rows and families are not empty; timestamps
-// are not negative.
+// 3; plus kHasLabel = 4. The first cell begins a row. Lengths are varints; rows, families and
+// labels are not empty; timestamps are not negative.
 //
 // Worked example: row "r", f:q@7 = "v", f:q@5 = "", g:q@5 = "w":
 //   00 01 72 01 66 01 71 07 01 76 | 03 05 00 | 01 01 67 01 71 05 01 77
@@ -35,6 +35,7 @@ struct ReadCell {
   std::string_view qualifier;
   int64_t timestamp = 0;
   std::string_view value;
+  std::string_view label = {};  // empty: it has none
 };
 
 // One thread at a time.

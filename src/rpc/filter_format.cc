@@ -1,5 +1,6 @@
 #include "rpc/filter_format.h"
 
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -29,7 +30,13 @@ enum Code : uint8_t {
   kCellsRowLimit = 10,   // n
   kCellsRowOffset = 11,  // n
   kStripValue = 12,
-  kChain = 13,  // count: varint, then as many filters
+  kChain = 13,       // count: varint, then as many filters
+  kValueRange = 14,  // begin, end: length, bytes each
+  kRowSample = 15,   // probability: the bits of a double, fixed64
+  kApplyLabel = 16,  // label: length, bytes
+  kSink = 17,
+  kInterleave = 18,  // as kChain
+  kCondition = 19,   // as kChain, of three filters
 };
 
 absl::Status TooLarge() {
@@ -66,6 +73,13 @@ void AppendCount(std::string* out, Code code, const FilterNode& node) {
 }
 
 absl::Status Append(std::string* out, const Filter& filter, Budget* budget);
+
+absl::Status AppendParts(std::string* out, Code code, const FilterNode& node, Budget* budget) {
+  out->push_back(static_cast<char>(code));
+  AppendVarint64(out, node.parts.size());
+  for (const Filter& part : node.parts) BT_RETURN_IF_ERROR(Append(out, part, budget));
+  return absl::OkStatus();
+}
 
 absl::Status AppendNode(std::string* out, const FilterNode& node, Budget* budget) {
   switch (node.kind) {
@@ -106,14 +120,30 @@ absl::Status AppendNode(std::string* out, const FilterNode& node, Budget* budget
     case Kind::kCellsRowOffset:
       AppendCount(out, kCellsRowOffset, node);
       break;
+    case Kind::kValueRange:
+      out->push_back(kValueRange);
+      AppendLengthPrefixed(out, node.begin);
+      AppendLengthPrefixed(out, node.end);
+      break;
+    case Kind::kRowSample:
+      out->push_back(kRowSample);
+      AppendFixed64(out, std::bit_cast<uint64_t>(node.probability));
+      break;
     case Kind::kStripValue:
       out->push_back(kStripValue);
       break;
-    case Kind::kChain:
-      out->push_back(kChain);
-      AppendVarint64(out, node.chain.size());
-      for (const Filter& part : node.chain) BT_RETURN_IF_ERROR(Append(out, part, budget));
+    case Kind::kApplyLabel:
+      AppendText(out, kApplyLabel, node.text);
       break;
+    case Kind::kSink:
+      out->push_back(kSink);
+      break;
+    case Kind::kChain:
+      return AppendParts(out, kChain, node, budget);
+    case Kind::kInterleave:
+      return AppendParts(out, kInterleave, node, budget);
+    case Kind::kCondition:
+      return AppendParts(out, kCondition, node, budget);
   }
   return absl::OkStatus();
 }
@@ -133,13 +163,13 @@ absl::Status Append(std::string* out, const Filter& filter, Budget* budget) {
 
 absl::StatusOr<Filter> Parse(Decoder* in, Budget* budget);
 
-absl::StatusOr<Filter> ParseChain(Decoder* in, Budget* budget) {
+absl::StatusOr<std::vector<Filter>> ParseParts(Decoder* in, Budget* budget) {
   std::vector<Filter> parts;
   for (uint64_t left = in->Varint(); left > 0 && in->ok(); --left) {
     BT_ASSIGN_OR_RETURN(Filter part, Parse(in, budget));
     parts.push_back(std::move(part));
   }
-  return Filter::Chain(std::move(parts));
+  return parts;
 }
 
 // Parses the fields after the code.
@@ -176,8 +206,32 @@ absl::StatusOr<Filter> ParseFields(uint8_t code, Decoder* in, Budget* budget) {
       return Filter::CellsRowOffset(static_cast<int64_t>(in->Varint()));
     case kStripValue:
       return Filter::StripValueTransformer();
-    case kChain:
-      return ParseChain(in, budget);
+    case kValueRange: {
+      const std::string_view begin = in->LengthPrefixed();
+      return Filter::ValueRange(begin, in->LengthPrefixed());
+    }
+    case kRowSample:
+      return Filter::RowSample(std::bit_cast<double>(in->Fixed64()));
+    case kApplyLabel:
+      return Filter::ApplyLabel(in->LengthPrefixed());
+    case kSink:
+      return Filter::Sink();
+    case kChain: {
+      BT_ASSIGN_OR_RETURN(std::vector<Filter> parts, ParseParts(in, budget));
+      return Filter::Chain(std::move(parts));
+    }
+    case kInterleave: {
+      BT_ASSIGN_OR_RETURN(std::vector<Filter> parts, ParseParts(in, budget));
+      return Filter::Interleave(std::move(parts));
+    }
+    case kCondition: {
+      BT_ASSIGN_OR_RETURN(std::vector<Filter> parts, ParseParts(in, budget));
+      if (parts.size() != 3) {
+        return absl::InvalidArgumentError(
+            Cat("a condition has three filters, and not ", parts.size()));
+      }
+      return Filter::Condition(parts[0], parts[1], parts[2]);
+    }
   }
   return absl::InvalidArgumentError(Cat("there is no filter with the code ", int{code}));
 }

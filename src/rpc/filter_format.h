@@ -23,10 +23,6 @@
 
 namespace bigtable {
 
-// Limits of a server for filters from clients: nested chains, and filters in total.
-inline constexpr int kMostFilterDepth = 50;
-inline constexpr int kMostFilterNodes = 1000;
-
 // InvalidArgument: the filter is not valid, or exceeds these limits.
 absl::StatusOr<std::string> EncodeFilter(const Filter& filter);
 // InvalidArgument: the bytes are not a valid filter, or exceed the limits. Thread-safe; costs as

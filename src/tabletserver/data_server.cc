@@ -17,7 +17,9 @@
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
 #include "read/cell_cursor.h"
+#include "read/collected_row.h"
 #include "read/filter_node.h"
+#include "read/row_filter.h"
 #include "read/row_ranges.h"
 #include "rpc/cell_block.h"
 #include "rpc/filter_format.h"
@@ -84,6 +86,30 @@ std::optional<RowRange> Rest(const RowRange& range, const RowRange& tablet, bool
 std::shared_ptr<Tablet> FirstTablet(const ServerTablets& tablets, const ScanRequest& request) {
   return request.reverse ? tablets.FindBefore(request.table_id, request.range.end())
                          : tablets.Find(request.table_id, request.range.begin());
+}
+
+// Adds the row at whose first cell the cursor stands, and leaves the cursor at the row's end.
+// False, and nothing is added, if it cannot be read to its end.
+bool AddRow(CellCursor* cells, const std::optional<RowFilter>& filter, CellBlockBuilder* block) {
+  if (filter.has_value()) {
+    const CollectedRow row(cells);
+    if (!cells->status().ok()) return false;
+    bool is_new_row = true;
+    for (const Cell& cell : filter->Run(row.key(), row.cells())) {
+      block->Add({row.key(), cell.family, cell.qualifier, cell.timestamp.micros(), cell.value,
+                  cell.labels.empty() ? std::string_view() : *cell.labels.begin()},
+                 std::exchange(is_new_row, false));
+    }
+    return true;
+  }
+  bool is_new_row = true;
+  do {
+    block->Add({cells->row(), cells->family().name, cells->qualifier(), cells->timestamp(),
+                cells->value()},
+               std::exchange(is_new_row, false));
+  } while (cells->NextInRow());
+  if (!cells->status().ok()) block->DropRow();
+  return cells->status().ok();
 }
 
 }  // namespace
@@ -175,18 +201,10 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
     cells.ReadRange(Intersection(request.range, tablet->rows()));
   }
   CellBlockBuilder block(&response.cells);
-  const auto add = [&](bool is_new_row) {
-    block.Add(
-        {cells.row(), cells.family().name, cells.qualifier(), cells.timestamp(), cells.value()},
-        is_new_row);
-  };
+  std::optional<RowFilter> row_filter;
+  if (RowFilter::Needs(spec.filter)) row_filter.emplace(spec.filter);
   while (cells.Next()) {
-    add(true);
-    while (cells.NextInRow()) add(false);
-    if (!cells.status().ok()) {
-      block.DropRow();
-      break;
-    }
+    if (!AddRow(&cells, row_filter, &block)) break;
     if (response.cells.size() >= max_bytes ||
         (request.row_limit > 0 && block.rows() == request.row_limit)) {
       response.rest = RestBehind(request.range, cells.row(), request.reverse);

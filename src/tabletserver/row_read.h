@@ -22,6 +22,7 @@
 #include "read/cached_row.h"
 #include "read/cell_cursor.h"
 #include "read/filter_node.h"
+#include "read/row_filter.h"
 #include "read/row_probe.h"
 #include "rpc/data_service.h"
 #include "sstable/read_settings.h"
@@ -82,6 +83,7 @@ template <typename Sink>
       sink->Begin(std::move(version));
       ReadCachedRow(*cached, pinned.layout(), spec.filter,
                     [&](const Cell& cell) { sink->AddCached(cell, cached); });
+      if (RowFilter::Needs(spec.filter)) sink->Apply(RowFilter(spec.filter));
       sink->Finish();
       return absl::OkStatus();
     }
@@ -95,6 +97,8 @@ template <typename Sink>
   }
   sink->Begin(std::move(version));
   for (bool more = cells.Next(); more; more = cells.NextInRow()) sink->Add(cells);
+  if (RowFilter::Needs(spec.filter)) [[unlikely]]
+    sink->Apply(RowFilter(spec.filter));
   const absl::Span<const Cell> row = sink->Finish();
   BT_RETURN_IF_ERROR(cells.status());
   // A snapshot may be older than writes of another server, which `last_writes` of this server

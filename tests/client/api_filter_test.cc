@@ -1,8 +1,11 @@
 // Filters: the cells that each of them passes, and the filters that are refused.
+#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
@@ -63,6 +66,84 @@ TEST_F(FilterTest, InAChainEachFilterGetsTheOutputOfTheOneBefore) {
             "anchor:my.look.ca@8=CNN.com");
   EXPECT_EQ(Read(Filter::Chain(Filter::StripValueTransformer(), Filter::ValueRegex("EN"))), "");
   EXPECT_EQ(Read(Filter::Chain(Filter::Family("meta"), Filter::Family("anchor"))), "");
+}
+
+TEST_F(FilterTest, AnInterleavePassesTheCellsOfEachPart) {
+  WritePage();
+  const Filter language = Filter::Column("meta", "lang");
+  const Filter newest = Filter::Chain(Filter::Family("contents"), Filter::Latest(1));
+
+  EXPECT_EQ(Read(Filter::Interleave(language, newest)), "contents:@6=c6 meta:lang@2=EN");
+  EXPECT_EQ(Read(Filter::Interleave(language, Filter::Family("meta"))),
+            "meta:lang@2=EN meta:lang@2=EN");
+  EXPECT_EQ(Read(Filter::Interleave({})), "");
+  EXPECT_EQ(Read(Filter::Chain(Filter::Interleave(language, newest), Filter::CellsRowLimit(1))),
+            "contents:@6=c6");
+  EXPECT_EQ(Read(Filter::Interleave(newest, Filter::StripValueTransformer())),
+            "anchor:cnnsi.com@9= anchor:my.look.ca@8= contents:@6=c6 contents:@6= contents:@5= "
+            "contents:@3= meta:lang@2=");
+}
+
+TEST_F(FilterTest, AConditionChoosesByItsPredicate) {
+  WritePage();
+  const Filter english = Filter::Chain(Filter::Column("meta", "lang"), Filter::ValueRegex("EN"));
+  const Filter german = Filter::Chain(Filter::Column("meta", "lang"), Filter::ValueRegex("DE"));
+  const Filter newest = Filter::Chain(Filter::Family("contents"), Filter::Latest(1));
+
+  EXPECT_EQ(Read(Filter::Condition(english, newest, Filter::Family("meta"))), "contents:@6=c6");
+  EXPECT_EQ(Read(Filter::Condition(german, newest, Filter::Family("meta"))), "meta:lang@2=EN");
+  EXPECT_EQ(Read(Filter::Condition(german, newest)), "");
+}
+
+TEST_F(FilterTest, LabelsNameThePartThatPassedACell) {
+  WritePage();
+  const Filter filter = Filter::Interleave(
+      Filter::Chain(Filter::Family("meta"), Filter::ApplyLabel("language")),
+      Filter::Chain(Filter::Latest(1), Filter::Family("contents")));
+  const auto row = table_->ReadRow("com.cnn.www", filter);
+  ASSERT_OK(row.status());
+  ASSERT_EQ(row->cells().size(), 2u);
+  EXPECT_TRUE(row->cells()[0].labels.empty());
+  ASSERT_EQ(row->cells()[1].labels.size(), 1u);
+  EXPECT_EQ(*row->cells()[1].labels.begin(), "language");
+}
+
+TEST_F(FilterTest, ASinkIsPassedWhateverFollows) {
+  WritePage();
+  const Filter filter = Filter::Chain(
+      Filter::Family("anchor"),
+      Filter::Interleave(Filter::PassAll(),
+                         Filter::Chain(Filter::StripValueTransformer(), Filter::Sink())),
+      Filter::ColumnRegex("my.*"));
+
+  EXPECT_EQ(Read(filter),
+            "anchor:cnnsi.com@9= anchor:my.look.ca@8=CNN.com anchor:my.look.ca@8=");
+}
+
+TEST_F(FilterTest, AValueRangeIsOfBytes) {
+  WritePage();
+
+  EXPECT_EQ(Read(Filter::ValueRange("CNN.", "EO")),
+            "anchor:my.look.ca@8=CNN.com meta:lang@2=EN");
+  EXPECT_EQ(Read(Filter::ValueRange("c5", "")), "contents:@6=c6 contents:@5=c5");
+}
+
+TEST_F(FilterTest, ALargerSampleOfRowsHasTheSmallerOne) {
+  std::vector<std::string> rows;
+  for (int i = 0; i < 400; ++i) rows.push_back(absl::StrCat("row", i));
+  WriteRows(rows);
+  const auto sample = [&](double probability) {
+    std::set<std::string> keys;
+    RowReader reader = table_->ReadRows(RowRange::All(), Filter::RowSample(probability));
+    while (reader.Next()) keys.insert(std::string(reader.row().key()));
+    EXPECT_OK(reader.status());
+    return keys;
+  };
+  const std::set<std::string> tenth = sample(0.1), half = sample(0.5);
+  EXPECT_NEAR(static_cast<double>(tenth.size()), 40, 25);
+  EXPECT_NEAR(static_cast<double>(half.size()), 200, 50);
+  EXPECT_TRUE(std::includes(half.begin(), half.end(), tenth.begin(), tenth.end()));
+  EXPECT_EQ(sample(0.5), half);
 }
 
 TEST_F(FilterTest, RegularExpressionsMatchAnyByte) {

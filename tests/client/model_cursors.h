@@ -49,7 +49,8 @@ inline ModelRow ToModel(const Row& row) {
   ModelRow model{std::string(row.key()), {}};
   for (const Cell& cell : row.cells()) {
     model.cells.push_back({std::string(cell.family), std::string(cell.qualifier),
-                           cell.timestamp.micros(), std::string(cell.value)});
+                           cell.timestamp.micros(), std::string(cell.value),
+                           std::vector<std::string>(cell.labels.begin(), cell.labels.end())});
   }
   return model;
 }
@@ -124,6 +125,7 @@ class ScanCursor final : public ModelCursor {
   void Expect(std::vector<ModelRow> rows) {
     for (ModelRow& row : rows) {
       for (ModelCell& cell : row.cells) {
+        cell.labels.clear();  // a stream does not show them
         streams_.back().expected.emplace_back(row.key, std::move(cell));
       }
     }

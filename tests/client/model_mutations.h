@@ -19,6 +19,7 @@
 #include "support/model.h"
 #include "support/model_filter.h"
 #include "support/random.h"
+#include "support/random_filter.h"
 
 namespace bigtable {
 
@@ -159,26 +160,11 @@ inline void MakeInvalid(Random& random, const ModelTable& table, RowMutation* mu
   }
 }
 
-inline ModelFilter RandomFilter(Random& random, const ModelTable& table, int depth = 0) {
-  using Kind = ModelFilter::Kind;
-  ModelFilter filter;
-  const uint64_t kinds = static_cast<uint64_t>(Kind::kChain) + (depth < 2 ? 1 : 0);
-  filter.kind = random.OneIn(4) ? Kind::kPassAll : static_cast<Kind>(random.Below(kinds));
-  filter.n = random.Between(1, 4);
-  filter.family = ExistingFamily(random, table);
-  filter.begin = RandomQualifier(random);
-  filter.end = RandomQualifier(random);
-  if (filter.end <= filter.begin) filter.end.clear();  // an empty range is an error
-  filter.from_micros = random.Between(0, 6);
-  filter.to_micros =
-      random.OneIn(2) ? filter.from_micros + random.Between(1, 6) : Timestamp::Max().micros();
-  filter.regex = random.Below(ModelRegexes().size());
-  if (filter.kind == Kind::kChain) {
-    const int64_t parts = random.Between(1, 3);
-    for (int64_t i = 0; i < parts; ++i) {
-      filter.filters.push_back(RandomFilter(random, table, depth + 1));
-    }
-  }
+inline ModelFilter RandomFilter(Random& random, const ModelTable& table) {
+  RandomFilters filters(&random, {[&] { return ExistingFamily(random, table); },
+                                  [&] { return RandomQualifier(random); }, 6});
+  ModelFilter filter = filters.Next();
+  if (random.OneIn(4)) filter.kind = ModelFilter::Kind::kPassAll;
   return filter;
 }
 

@@ -167,7 +167,8 @@ class WaysReads : public WaysDatabase {
       const ModelCell& a = expected.cells[i];
       const Cell& b = row.cells()[i];
       if (a.family != b.family || a.qualifier != b.qualifier ||
-          a.timestamp != b.timestamp.micros() || a.value.view() != b.value) {
+          a.timestamp != b.timestamp.micros() || a.value.view() != b.value ||
+          !std::equal(a.labels.begin(), a.labels.end(), b.labels.begin(), b.labels.end())) {
         return false;
       }
     }

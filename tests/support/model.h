@@ -104,6 +104,7 @@ struct ModelCell {
   std::string qualifier;
   int64_t timestamp = 0;
   ModelValue value;
+  std::vector<std::string> labels = {};
 
   friend bool operator==(const ModelCell&, const ModelCell&) = default;
 };

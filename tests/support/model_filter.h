@@ -20,6 +20,7 @@
 #include "bigtable/filter.h"
 #include "bigtable/timestamp.h"
 
+#include "base/checksum.h"
 #include "support/model.h"
 
 namespace bigtable {
@@ -65,15 +66,22 @@ struct ModelFilter {
     kCellsRowLimit,
     kCellsRowOffset,
     kStripValue,
+    kValueRange,
+    kRowSample,
+    kApplyLabel,
     kChain,
+    kInterleave,
+    kCondition,  // three filters
+    kSink,
   };
 
   Kind kind = Kind::kPassAll;
   int64_t n = 0;                   // kLatest, kCellsRowLimit, kCellsRowOffset
-  std::string family, begin, end;  // kColumn, kColumnPrefix: the qualifier is `begin`
+  std::string family, begin, end;  // kColumn, kColumnPrefix, kApplyLabel: the text is `begin`
   int64_t from_micros = 0, to_micros = 0;
   size_t regex = 0;                  // index into ModelRegexes()
-  std::vector<ModelFilter> filters;  // kChain
+  double probability = 0;            // kRowSample
+  std::vector<ModelFilter> filters;  // kChain, kInterleave, kCondition
 
   Filter Make() const {
     const char* const expression = ModelRegexes()[regex].text;
@@ -108,16 +116,55 @@ struct ModelFilter {
         return Filter::CellsRowOffset(n);
       case Kind::kStripValue:
         return Filter::StripValueTransformer();
-      case Kind::kChain: {
-        std::vector<Filter> made;
-        for (const ModelFilter& filter : filters) made.push_back(filter.Make());
-        return Filter::Chain(std::move(made));
-      }
+      case Kind::kValueRange:
+        return Filter::ValueRange(begin, end);
+      case Kind::kRowSample:
+        return Filter::RowSample(probability);
+      case Kind::kApplyLabel:
+        return Filter::ApplyLabel(begin);
+      case Kind::kChain:
+        return Filter::Chain(MakeParts());
+      case Kind::kInterleave:
+        return Filter::Interleave(MakeParts());
+      case Kind::kCondition:
+        return Filter::Condition(filters[0].Make(), filters[1].Make(), filters[2].Make());
+      case Kind::kSink:
+        return Filter::Sink();
     }
     return Filter();
   }
 
   std::vector<ModelCell> Apply(const std::string& row, std::vector<ModelCell> cells) const {
+    std::vector<ModelCell> sunk;
+    cells = Run(row, std::move(cells), &sunk);
+    return Together({cells, sunk});
+  }
+
+  // Any function of the row alone would do; this is the engine's.
+  static bool IsInSample(double probability, const std::string& row) {
+    return static_cast<double>(Checksum(row, 0x726f7773)) < probability * 0x1p64;
+  }
+
+  std::vector<Filter> MakeParts() const {
+    std::vector<Filter> made;
+    for (const ModelFilter& filter : filters) made.push_back(filter.Make());
+    return made;
+  }
+
+  // In the order of the row; cells of one timestamp in the order in which they are given.
+  static std::vector<ModelCell> Together(const std::vector<std::vector<ModelCell>>& lists) {
+    std::vector<ModelCell> all;
+    for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+    std::stable_sort(all.begin(), all.end(), [](const ModelCell& a, const ModelCell& b) {
+      return std::tie(a.family, a.qualifier, b.timestamp) <
+             std::tie(b.family, b.qualifier, a.timestamp);
+    });
+    return all;
+  }
+
+  // What goes on to the next filter, and what goes to a sink.
+  std::vector<ModelCell> Run(const std::string& row, std::vector<ModelCell> cells,
+                             std::vector<ModelCell>* sunk) const {
     const auto matches = ModelRegexes()[regex].matches;
     const auto keep_if = [&cells](const std::function<bool(const ModelCell&)>& test) {
       std::erase_if(cells, [&](const ModelCell& cell) { return !test(cell); });
@@ -178,8 +225,32 @@ struct ModelFilter {
       case Kind::kStripValue:
         for (ModelCell& cell : cells) cell.value = {};
         break;
+      case Kind::kValueRange:
+        keep_if([&](const ModelCell& cell) {
+          return cell.value.view() >= begin && (end.empty() || cell.value.view() < end);
+        });
+        break;
+      case Kind::kRowSample:
+        if (!IsInSample(probability, row)) cells.clear();
+        break;
+      case Kind::kApplyLabel:
+        for (ModelCell& cell : cells) cell.labels = {begin};
+        break;
       case Kind::kChain:
-        for (const ModelFilter& filter : filters) cells = filter.Apply(row, std::move(cells));
+        for (const ModelFilter& filter : filters) cells = filter.Run(row, std::move(cells), sunk);
+        break;
+      case Kind::kInterleave: {
+        std::vector<std::vector<ModelCell>> lists;
+        for (const ModelFilter& filter : filters) lists.push_back(filter.Run(row, cells, sunk));
+        return Together(lists);
+      }
+      case Kind::kCondition: {
+        const bool is_true = !filters[0].Run(row, cells, sunk).empty();
+        return filters[is_true ? 1 : 2].Run(row, std::move(cells), sunk);
+      }
+      case Kind::kSink:
+        sunk->insert(sunk->end(), cells.begin(), cells.end());
+        cells.clear();
         break;
     }
     return cells;
@@ -222,13 +293,29 @@ struct ModelFilter {
         return "CellsRowOffset" + number;
       case Kind::kStripValue:
         return "StripValueTransformer";
-      case Kind::kChain: {
-        std::vector<std::string> parts;
-        for (const ModelFilter& filter : filters) parts.push_back(filter.DebugString());
-        return "Chain(" + absl::StrJoin(parts, ", ") + ")";
-      }
+      case Kind::kValueRange:
+        return absl::StrCat("ValueRange(\"", absl::CHexEscape(begin), "\", \"",
+                            absl::CHexEscape(end), "\")");
+      case Kind::kRowSample:
+        return absl::StrCat("RowSample(", probability, ")");
+      case Kind::kApplyLabel:
+        return "ApplyLabel(" + begin + ")";
+      case Kind::kChain:
+        return "Chain(" + Parts() + ")";
+      case Kind::kInterleave:
+        return "Interleave(" + Parts() + ")";
+      case Kind::kCondition:
+        return "Condition(" + Parts() + ")";
+      case Kind::kSink:
+        return "Sink";
     }
     return "?";
+  }
+
+  std::string Parts() const {
+    std::vector<std::string> parts;
+    for (const ModelFilter& filter : filters) parts.push_back(filter.DebugString());
+    return absl::StrJoin(parts, ", ");
   }
 };
 
