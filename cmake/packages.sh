@@ -9,7 +9,7 @@ BUILD_PACKAGES=(cmake g++ ninja-build pkg-config libabsl-dev libre2-dev libxxhas
 # tests/, and what building all the rest on the way takes.
 TEST_PACKAGES=(libbenchmark-dev libgmock-dev libgtest-dev)
 # examples/. The pages are what the webtable example reads when it is given no others.
-EXAMPLE_PACKAGES=(libgumbo-dev zlib1g-dev)
+EXAMPLE_PACKAGES=(libgumbo-dev python3 zlib1g-dev)
 EXAMPLE_PAGES_PACKAGE=postgresql-doc-15
 # bench/: the engines to compare with, and what draws the charts.
 BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)

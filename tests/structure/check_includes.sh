@@ -4,7 +4,8 @@
 # file:line: reason, and fails if there is one.
 #
 #   src/ROOM/ includes itself, rooms before it, "bigtable/...", and what is not ours.
-#   include/bigtable/ includes "bigtable/...", Abseil and the standard library.
+#   include/bigtable/ includes "bigtable/...", Abseil and the standard library; of C's headers, those
+#   that the C interface needs.
 #   COMPONENT/ includes itself, rooms, "bigtable/...", and what is not ours. The library does not
 #   know it: neither COMPONENT/... nor bigtable/COMPONENT/... is included from src/, from
 #   include/bigtable/ or from another component.
@@ -58,7 +59,7 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
     if (top == "bigtable" || top == "absl") return
     if (quoted)
       violation(FNR, "\"" path "\" in a public header; only \"bigtable/...\" and Abseil")
-    else if (path !~ /^[a-z_0-9]+$/)
+    else if (path !~ /^([a-z_0-9]+|std(bool|def|int)\.h)$/)
       violation(FNR, "<" path "> in a public header; of system headers only the standard library")
   }
   function check_room(path, quoted) {

@@ -21,6 +21,13 @@ file include/bigtable/row.h << 'END'
 #include "bigtable/cell.h"
 #endif
 END
+file include/bigtable/c.h << 'END'
+#ifndef BIGTABLE_C_H_
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#endif
+END
 file src/base/coding.h << 'END'
 #ifndef BIGTABLE_BASE_CODING_H_
 #define BIGTABLE_BASE_CODING_H_
@@ -60,6 +67,7 @@ file include/bigtable/cell.h << 'END'
 #include <zstd.h>
 #include <sys/types.h>
 #include "base/coding.h"
+#include <stdio.h>
 #endif
 END
 file src/base/upwards.cc << 'END'
@@ -93,6 +101,7 @@ src/stray.cc:1: belongs in a room, src/<room>/
 include/bigtable/cell.h:2: <zstd.h> in a public header; of system headers only the standard library
 include/bigtable/cell.h:3: <sys/types.h> in a public header; of system headers only the standard library
 include/bigtable/cell.h:4: "base/coding.h" in a public header; only "bigtable/..." and Abseil
+include/bigtable/cell.h:5: <stdio.h> in a public header; of system headers only the standard library
 include/bigtable/cell.h:1: include guard should be BIGTABLE_CELL_H_
 include/bigtable/house.h:2: "bigtable/tools/hammer.h" is of the component tools, which is not known here
 src/base/upwards.cc:2: room base includes "sstable/block.h", but sstable is above it

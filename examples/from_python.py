@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""The library from Python, through the functions of bigtable/c.h and ctypes: writes three pages,
+reads one, and scans those of one site.
+
+    from_python.py DATABASE_DIRECTORY [LIBRARY]     (libbigtable.so by default)
+"""
+import ctypes
+import sys
+
+# Result, name and parameters of the functions that are used. "error" can fail; "output" can fail
+# too, and stores its result through its last parameter; "view" is text, whose size is stored.
+FUNCTIONS = """
+int error_code handle | view error_message handle | none error_free handle
+view string_data handle | none string_free handle
+handle schema_new | error schema_add_family handle text text handle | none schema_free handle
+output database_open text handle | error database_close handle | none database_free handle
+output database_open_or_create_table handle text handle handle
+handle mutation_new text | none mutation_set_at handle text int64 text | none mutation_free handle
+error table_apply handle handle handle | output table_get handle text text handle
+output table_read_rows handle handle handle handle
+handle row_set_new | none row_set_add_prefix handle text | none row_set_free handle
+output rows_next handle | none rows_free handle
+view row_key handle | size row_cell_count handle | view row_cell_family handle size
+view row_cell_qualifier handle size | int64 row_cell_timestamp handle size
+view row_cell_value handle size
+"""
+RESULTS = {"int": ctypes.c_int, "int64": ctypes.c_int64, "size": ctypes.c_size_t, "none": None}
+PARAMETERS = {"handle": [ctypes.c_void_p], "text": [ctypes.c_char_p, ctypes.c_size_t],
+              "int64": [ctypes.c_int64], "size": [ctypes.c_size_t]}
+
+
+class Bigtable:
+    """Has a method for each function. Text is bytes; errors are raised."""
+
+    def __init__(self, path):
+        library = ctypes.CDLL(path)
+        for declaration in FUNCTIONS.replace("\n", "|").strip("|").split("|"):
+            result, name, *parameters = declaration.split()
+            setattr(self, name, self._bind(library["bigtable_" + name], result, parameters))
+
+    def _bind(self, function, result, parameters):
+        function.restype = RESULTS.get(result, ctypes.c_void_p)
+        function.argtypes = sum((PARAMETERS[kind] for kind in parameters), [])
+        if result in ("view", "output"):
+            function.argtypes += [ctypes.c_void_p]
+
+        def call(*arguments):
+            values = []
+            for kind, argument in zip(parameters, arguments, strict=True):
+                values += [argument, len(argument)] if kind == "text" else [argument]
+            if result == "view":
+                size = ctypes.c_size_t()
+                return ctypes.string_at(function(*values, ctypes.byref(size)), size.value)
+            if result not in ("error", "output"):
+                return function(*values)
+            output = ctypes.c_void_p()
+            error = function(*values, *([ctypes.byref(output)] * (result == "output")))
+            if error:
+                message = f"error {self.error_code(error)}: {self.error_message(error).decode()}"
+                self.error_free(error)
+                raise RuntimeError(message)
+            return output
+        return call
+
+
+def main(directory, library="libbigtable.so"):
+    b = Bigtable(library)
+    database = b.database_open(directory.encode(), None)
+    schema = b.schema_new()
+    b.schema_add_family(schema, b"contents", b"", None)
+    b.schema_add_family(schema, b"anchor", b"", None)
+    table = b.database_open_or_create_table(database, b"webtable", schema, None)
+    b.schema_free(schema)
+    for row, page in ((b"com.cnn.money", b"<html>money"), (b"com.cnn.www", b"<html>news"),
+                      (b"org.example.www", b"<html>example")):
+        mutation = b.mutation_new(row)
+        b.mutation_set_at(mutation, b"contents:", 1, page)
+        b.mutation_set_at(mutation, b"anchor:cnnsi.com", 2, b"CNN")
+        b.table_apply(table, mutation, None)
+        b.mutation_free(mutation)
+    page = b.table_get(table, b"com.cnn.www", b"contents:", None)
+    print("page:", b.string_data(page).decode())
+    b.string_free(page)
+    site = b.row_set_new()
+    b.row_set_add_prefix(site, b"com.cnn")
+    rows = b.table_read_rows(table, site, None, None)
+    while row := b.rows_next(rows):
+        for i in range(b.row_cell_count(row)):
+            column = b.row_cell_family(row, i) + b":" + b.row_cell_qualifier(row, i)
+            print(b.row_key(row).decode(), column.decode(), b.row_cell_timestamp(row, i),
+                  b.row_cell_value(row, i).decode())
+    b.rows_free(rows)
+    b.row_set_free(site)
+    b.database_close(database)
+    b.database_free(database)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

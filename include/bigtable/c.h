@@ -1,0 +1,444 @@
+// The C interface (C99), for programs in C and for other languages that can call C functions. It
+// offers the core of the C++ interface, with the same meaning: the headers named in the sections
+// below state what each option does and costs, and which errors a call returns.
+//
+// Handles. All types are opaque. What a function with `new`, `open`, `take`, `read`, `get` or
+// `list` in its name passes to the caller belongs to the caller, until the caller passes it to the
+// `free` function of its type. The exceptions are views and tables, and say so. A `free` function
+// accepts NULL. A function copies what it is passed, unless it says otherwise, so its arguments can
+// be freed after the call.
+//
+// Errors. A function that can fail returns a bigtable_error, which belongs to the caller, or NULL
+// for success. After an error, every output is NULL, and nothing has changed unless the C++
+// function states otherwise. The library throws no exceptions. Lack of memory is not reported:
+// std::bad_alloc ends the process, if nothing in the program catches it.
+//
+// Null pointers. A function that returns a bigtable_error returns InvalidArgument if an argument is
+// NULL that must not be. Options, filters and sets of rows may be NULL: each means the default. For
+// other functions, only what is stated to be optional may be NULL.
+//
+// Text is a pointer and a size in bytes. It may contain any bytes, and need not end with a zero
+// byte. The pointer may be NULL if the size is 0. A function that returns text returns the pointer
+// and stores the size; the pointer for the size may be NULL. The text is a view: it is valid as
+// long as the object it came from. A zero byte follows only where this is stated. Time is in
+// microseconds.
+//
+// Threads. There is no global state. A database, a table, a snapshot, a filter, a memory budget and
+// a cancellation can be used by several threads at a time, except to free them. Any other object
+// can be read by several threads at a time, or changed by one. A stream of rows can be used by one
+// thread at a time. In a child of fork(), calls return FailedPrecondition (database.h).
+//
+// Stability. A function, type or constant of a release keeps its name, its parameters, its value
+// and its meaning in all later releases. New functions and new constants may be added, so programs
+// must expect unknown error codes. The texts of messages and statistics may change. So a program
+// that was compiled with this header, or that loads the library at run time, works with that
+// release and with every later one. Before 1.0 the file name of the shared library changes with
+// each minor version, because of the C++ interface; a program that is linked with it must be linked
+// again.
+#ifndef BIGTABLE_C_H_
+#define BIGTABLE_C_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bigtable_call_options bigtable_call_options;
+typedef struct bigtable_cancellation bigtable_cancellation;
+typedef struct bigtable_database bigtable_database;
+typedef struct bigtable_error bigtable_error;
+typedef struct bigtable_filter bigtable_filter;
+typedef struct bigtable_gc_rule bigtable_gc_rule;
+typedef struct bigtable_locality_group bigtable_locality_group;
+typedef struct bigtable_memory_budget bigtable_memory_budget;
+typedef struct bigtable_mutation bigtable_mutation;
+typedef struct bigtable_options bigtable_options;
+typedef struct bigtable_read_options bigtable_read_options;
+typedef struct bigtable_row bigtable_row;
+typedef struct bigtable_row_set bigtable_row_set;
+typedef struct bigtable_rows bigtable_rows;
+typedef struct bigtable_schema bigtable_schema;
+typedef struct bigtable_snapshot bigtable_snapshot;
+typedef struct bigtable_string bigtable_string;
+typedef struct bigtable_string_list bigtable_string_list;
+typedef struct bigtable_table bigtable_table;
+typedef struct bigtable_write_options bigtable_write_options;
+
+// The version of the library that is running, such as "0.1.0". Ends with a zero byte; never freed.
+const char* bigtable_version(void);
+
+// --- Errors ---
+
+// The canonical codes, with the numbers of absl::StatusCode and gRPC.
+enum {
+  BIGTABLE_OK = 0,
+  BIGTABLE_CANCELLED = 1,
+  BIGTABLE_UNKNOWN = 2,
+  BIGTABLE_INVALID_ARGUMENT = 3,
+  BIGTABLE_DEADLINE_EXCEEDED = 4,
+  BIGTABLE_NOT_FOUND = 5,
+  BIGTABLE_ALREADY_EXISTS = 6,
+  BIGTABLE_PERMISSION_DENIED = 7,
+  BIGTABLE_RESOURCE_EXHAUSTED = 8,
+  BIGTABLE_FAILED_PRECONDITION = 9,
+  BIGTABLE_ABORTED = 10,
+  BIGTABLE_OUT_OF_RANGE = 11,
+  BIGTABLE_UNIMPLEMENTED = 12,
+  BIGTABLE_INTERNAL = 13,
+  BIGTABLE_UNAVAILABLE = 14,
+  BIGTABLE_DATA_LOSS = 15,
+  BIGTABLE_UNAUTHENTICATED = 16
+};
+
+// BIGTABLE_OK for NULL.
+int bigtable_error_code(const bigtable_error* error);
+// Empty for NULL. Ends with a zero byte.
+const char* bigtable_error_message(const bigtable_error* error, size_t* size);
+void bigtable_error_free(bigtable_error* error);
+
+// --- Text that belongs to the caller ---
+
+// Ends with a zero byte.
+const char* bigtable_string_data(const bigtable_string* string, size_t* size);
+void bigtable_string_free(bigtable_string* string);
+
+size_t bigtable_string_list_count(const bigtable_string_list* list);
+// NULL if there are not so many. Ends with a zero byte.
+const char* bigtable_string_list_get(const bigtable_string_list* list, size_t index, size_t* size);
+void bigtable_string_list_free(bigtable_string_list* list);
+
+// --- Options of a database (options.h) ---
+//
+// Setters check nothing. bigtable_database_open checks all options, and names the one that is out
+// of range.
+
+// Which failures an acknowledged write survives.
+enum {
+  BIGTABLE_DURABILITY_NONE = 0,      // none: it is not logged
+  BIGTABLE_DURABILITY_BUFFERED = 1,  // a crash of the process: the default
+  BIGTABLE_DURABILITY_SYNC = 2       // a crash of the machine
+};
+
+bigtable_options* bigtable_options_new(void);
+void bigtable_options_free(bigtable_options* options);
+void bigtable_options_set_create_if_missing(bigtable_options* options, bool value);  // true
+void bigtable_options_set_error_if_exists(bigtable_options* options, bool value);    // false
+void bigtable_options_set_read_only(bigtable_options* options, bool value);          // false
+void bigtable_options_set_durability(bigtable_options* options, int durability);
+void bigtable_options_set_memory_budget(bigtable_options* options, uint64_t bytes);
+// Databases with the same budget share its memory, and keep it after it was freed. NULL: the
+// database has a budget of its own.
+void bigtable_options_set_shared_memory_budget(bigtable_options* options,
+                                               bigtable_memory_budget* budget);
+void bigtable_options_set_memtable_size(bigtable_options* options, uint64_t bytes);
+void bigtable_options_set_log_segment_size(bigtable_options* options, uint64_t bytes);
+void bigtable_options_set_tablet_servers(bigtable_options* options, int count);
+void bigtable_options_set_target_file_size(bigtable_options* options, uint64_t bytes);
+void bigtable_options_set_compaction_threads(bigtable_options* options, int count);
+void bigtable_options_set_compaction_rate(bigtable_options* options, uint64_t bytes_per_second);
+void bigtable_options_set_scan_cache(bigtable_options* options, bool value);  // false
+// True: ReadMode::kPositional. False, the default: ReadMode::kMapped.
+void bigtable_options_set_positional_reads(bigtable_options* options, bool value);
+void bigtable_options_set_max_open_files(bigtable_options* options, int count);
+
+bigtable_memory_budget* bigtable_memory_budget_new(uint64_t bytes);
+void bigtable_memory_budget_free(bigtable_memory_budget* budget);
+
+// --- Options of calls (call_options.h, options.h) ---
+//
+// A call with a timeout returns DeadlineExceeded if it has not ended after so many microseconds,
+// counted from its beginning. The timeout of a stream counts from bigtable_table_read_rows. By
+// default there is none. Cancellation is by another thread. A cancellation is not copied: it must
+// outlive the calls and streams that were given it.
+
+bigtable_cancellation* bigtable_cancellation_new(void);
+// Calls that were given the cancellation return Cancelled soon, and so do all later ones.
+void bigtable_cancellation_cancel(bigtable_cancellation* cancellation);
+void bigtable_cancellation_free(bigtable_cancellation* cancellation);
+
+// Of calls that neither read nor write cells.
+bigtable_call_options* bigtable_call_options_new(void);
+void bigtable_call_options_free(bigtable_call_options* options);
+void bigtable_call_options_set_timeout(bigtable_call_options* options, int64_t micros);
+void bigtable_call_options_set_cancellation(bigtable_call_options* options,
+                                            const bigtable_cancellation* cancellation);
+
+bigtable_write_options* bigtable_write_options_new(void);
+void bigtable_write_options_free(bigtable_write_options* options);
+// Without it: the durability of the database's options.
+void bigtable_write_options_set_durability(bigtable_write_options* options, int durability);
+void bigtable_write_options_set_timeout(bigtable_write_options* options, int64_t micros);
+void bigtable_write_options_set_cancellation(bigtable_write_options* options,
+                                             const bigtable_cancellation* cancellation);
+
+bigtable_read_options* bigtable_read_options_new(void);
+void bigtable_read_options_free(bigtable_read_options* options);
+// The options hold the snapshot until they are freed. NULL: the data as it is when the call begins.
+void bigtable_read_options_set_snapshot(bigtable_read_options* options,
+                                        const bigtable_snapshot* snapshot);
+void bigtable_read_options_set_verify_checksums(bigtable_read_options* options, bool value);
+void bigtable_read_options_set_fill_cache(bigtable_read_options* options, bool value);  // true
+// Of streams: from the last row to the first; and at most so many rows that have cells (0: all).
+void bigtable_read_options_set_reverse(bigtable_read_options* options, bool value);
+void bigtable_read_options_set_row_limit(bigtable_read_options* options, int64_t rows);
+void bigtable_read_options_set_timeout(bigtable_read_options* options, int64_t micros);
+void bigtable_read_options_set_cancellation(bigtable_read_options* options,
+                                            const bigtable_cancellation* cancellation);
+
+// --- Schemas (schema.h) ---
+//
+// Setters of a locality group check nothing. The call that creates the table checks the schema, and
+// names what is out of range.
+
+enum {
+  BIGTABLE_COMPRESSION_NONE = 0,  // the default
+  BIGTABLE_COMPRESSION_ZSTD = 1,
+  BIGTABLE_COMPRESSION_ZSTD_LONG_WINDOW = 2
+};
+
+// How reads skip files that do not contain a row.
+enum {
+  BIGTABLE_FILTER_KIND_NONE = 0,
+  BIGTABLE_FILTER_KIND_ROW = 1,  // the default
+  BIGTABLE_FILTER_KIND_ROW_AND_COLUMN = 2,
+  BIGTABLE_FILTER_KIND_ROW_INDEX = 3
+};
+
+enum {
+  BIGTABLE_COMPACTION_SIZE_TIERED = 0,  // the default
+  BIGTABLE_COMPACTION_LEVELED = 1,
+  BIGTABLE_COMPACTION_FIFO = 2,
+  BIGTABLE_COMPACTION_NONE = 3
+};
+
+bigtable_gc_rule* bigtable_gc_rule_max_versions_new(int64_t versions);
+bigtable_gc_rule* bigtable_gc_rule_max_age_new(int64_t micros);
+// Drops what either rule drops.
+bigtable_gc_rule* bigtable_gc_rule_union_new(const bigtable_gc_rule* a, const bigtable_gc_rule* b);
+void bigtable_gc_rule_free(bigtable_gc_rule* rule);
+
+bigtable_locality_group* bigtable_locality_group_new(void);
+void bigtable_locality_group_free(bigtable_locality_group* group);
+void bigtable_locality_group_set_compression(bigtable_locality_group* group, int compression);
+void bigtable_locality_group_set_compression_level(bigtable_locality_group* group, int level);
+void bigtable_locality_group_set_block_size(bigtable_locality_group* group, size_t bytes);
+void bigtable_locality_group_set_filter(bigtable_locality_group* group, int filter_kind);
+void bigtable_locality_group_set_filter_bits(bigtable_locality_group* group, int bits);
+void bigtable_locality_group_set_in_memory(bigtable_locality_group* group, bool value);  // false
+void bigtable_locality_group_set_compaction(bigtable_locality_group* group, int style);
+void bigtable_locality_group_set_compaction_factor(bigtable_locality_group* group, int factor);
+
+bigtable_schema* bigtable_schema_new(void);
+void bigtable_schema_free(bigtable_schema* schema);
+// AlreadyExists: the schema has a group, or a family, of this name.
+bigtable_error* bigtable_schema_add_locality_group(bigtable_schema* schema, const char* name,
+                                                   size_t name_size,
+                                                   const bigtable_locality_group* group);
+// An empty `group` is the group "default", which every table has. `rule` may be NULL: everything is
+// kept.
+bigtable_error* bigtable_schema_add_family(bigtable_schema* schema, const char* name,
+                                           size_t name_size, const char* group, size_t group_size,
+                                           const bigtable_gc_rule* rule);
+// When tablets are split and merged: SplitRule.
+void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_size,
+                                    uint64_t merge_size, size_t prefix_length);
+// A row that begins a tablet when the table is created: CreateTableOptions::split_rows.
+bigtable_error* bigtable_schema_add_split_row(bigtable_schema* schema, const char* row,
+                                              size_t row_size);
+
+// --- Databases (database.h) ---
+
+// `path` is a directory. `options` may be NULL.
+bigtable_error* bigtable_database_open(const char* path, size_t path_size,
+                                       const bigtable_options* options,
+                                       bigtable_database** database);
+// Waits for running calls, refuses new ones, flushes the memtables, and unlocks the directory.
+// Returns whether this succeeded; a second call returns the same. Does not free the handle.
+bigtable_error* bigtable_database_close(bigtable_database* database);
+// Closes the database if it is not closed; an error then goes to the info log. No call may be
+// running. The database's tables must not be used any more. Rows, streams and snapshots may outlive
+// the database.
+void bigtable_database_free(bigtable_database* database);
+
+bigtable_error* bigtable_database_create_table(bigtable_database* database, const char* name,
+                                               size_t name_size, const bigtable_schema* schema,
+                                               const bigtable_call_options* options);
+bigtable_error* bigtable_database_delete_table(bigtable_database* database, const char* name,
+                                               size_t name_size,
+                                               const bigtable_call_options* options);
+// The table belongs to the database, and is valid until the database is freed. There is no function
+// that frees it. Every call with the same name returns the same table.
+bigtable_error* bigtable_database_open_table(bigtable_database* database, const char* name,
+                                             size_t name_size, bigtable_table** table);
+// Opens the table, after creating it if no table has this name. An existing table keeps its schema.
+bigtable_error* bigtable_database_open_or_create_table(bigtable_database* database,
+                                                       const char* name, size_t name_size,
+                                                       const bigtable_schema* schema,
+                                                       const bigtable_call_options* options,
+                                                       bigtable_table** table);
+// Sorted.
+bigtable_error* bigtable_database_list_tables(bigtable_database* database,
+                                              bigtable_string_list** names);
+
+// `group` and `rule` as in bigtable_schema_add_family.
+bigtable_error* bigtable_database_add_family(bigtable_database* database, const char* table,
+                                             size_t table_size, const char* name, size_t name_size,
+                                             const char* group, size_t group_size,
+                                             const bigtable_gc_rule* rule,
+                                             const bigtable_call_options* options);
+bigtable_error* bigtable_database_drop_family(bigtable_database* database, const char* table,
+                                              size_t table_size, const char* name, size_t name_size,
+                                              const bigtable_call_options* options);
+// Replaces the family's rule. NULL: everything is kept.
+bigtable_error* bigtable_database_set_gc_rule(bigtable_database* database, const char* table,
+                                              size_t table_size, const char* family,
+                                              size_t family_size, const bigtable_gc_rule* rule,
+                                              const bigtable_call_options* options);
+
+bigtable_error* bigtable_database_flush(bigtable_database* database, const char* table,
+                                        size_t table_size, const bigtable_call_options* options);
+// A major compaction.
+bigtable_error* bigtable_database_compact(bigtable_database* database, const char* table,
+                                          size_t table_size, const bigtable_call_options* options);
+bigtable_error* bigtable_database_wait_until_quiet(bigtable_database* database,
+                                                   const bigtable_call_options* options);
+// Lets writes continue after a background error.
+bigtable_error* bigtable_database_resume(bigtable_database* database);
+// The statistics in Prometheus' text format (prometheus.h). All zero after the database was closed.
+bigtable_error* bigtable_database_get_statistics(bigtable_database* database,
+                                                 bigtable_string** text);
+
+bigtable_error* bigtable_database_take_snapshot(bigtable_database* database,
+                                                bigtable_snapshot** snapshot);
+uint64_t bigtable_snapshot_sequence(const bigtable_snapshot* snapshot);
+void bigtable_snapshot_free(bigtable_snapshot* snapshot);
+
+// --- Mutations (row_mutation.h) ---
+//
+// A list of operations on one row. A column is "family:qualifier". An operation that is invalid is
+// reported when the mutation is applied, and then no operation is applied.
+
+bigtable_mutation* bigtable_mutation_new(const char* row, size_t row_size);
+void bigtable_mutation_free(bigtable_mutation* mutation);
+// Writes a cell: at the server's time, or at `timestamp`.
+void bigtable_mutation_set(bigtable_mutation* mutation, const char* column, size_t column_size,
+                           const char* value, size_t value_size);
+void bigtable_mutation_set_at(bigtable_mutation* mutation, const char* column, size_t column_size,
+                              int64_t timestamp, const char* value, size_t value_size);
+// Deletes: the version of a column at exactly `timestamp`, or all versions of the column, or the
+// columns of a family, or the row.
+void bigtable_mutation_delete_cell(bigtable_mutation* mutation, const char* column,
+                                   size_t column_size, int64_t timestamp);
+void bigtable_mutation_delete_column(bigtable_mutation* mutation, const char* column,
+                                     size_t column_size);
+void bigtable_mutation_delete_family(bigtable_mutation* mutation, const char* family,
+                                     size_t family_size);
+void bigtable_mutation_delete_row(bigtable_mutation* mutation);
+// The number of operations, and about how many bytes they take in the commit log.
+uint32_t bigtable_mutation_operation_count(const bigtable_mutation* mutation);
+size_t bigtable_mutation_byte_size(const bigtable_mutation* mutation);
+// InvalidArgument: the first invalid operation.
+bigtable_error* bigtable_mutation_check(const bigtable_mutation* mutation);
+
+// --- Filters (filter.h) ---
+//
+// A filter that is invalid is reported by the calls that read with it.
+
+bigtable_filter* bigtable_filter_pass_all_new(void);
+bigtable_filter* bigtable_filter_block_all_new(void);
+bigtable_filter* bigtable_filter_latest_new(int64_t versions);
+bigtable_filter* bigtable_filter_family_new(const char* family, size_t family_size);
+bigtable_filter* bigtable_filter_family_regex_new(const char* regex, size_t regex_size);
+bigtable_filter* bigtable_filter_column_new(const char* family, size_t family_size,
+                                            const char* qualifier, size_t qualifier_size);
+bigtable_filter* bigtable_filter_column_prefix_new(const char* family, size_t family_size,
+                                                   const char* prefix, size_t prefix_size);
+// Qualifiers in [begin, end). An empty end means no end.
+bigtable_filter* bigtable_filter_column_range_new(const char* family, size_t family_size,
+                                                  const char* begin, size_t begin_size,
+                                                  const char* end, size_t end_size);
+bigtable_filter* bigtable_filter_column_regex_new(const char* regex, size_t regex_size);
+// Timestamps in [begin, end).
+bigtable_filter* bigtable_filter_timestamp_range_new(int64_t begin, int64_t end);
+bigtable_filter* bigtable_filter_row_regex_new(const char* regex, size_t regex_size);
+bigtable_filter* bigtable_filter_value_regex_new(const char* regex, size_t regex_size);
+bigtable_filter* bigtable_filter_cells_row_limit_new(int64_t cells);
+bigtable_filter* bigtable_filter_cells_row_offset_new(int64_t cells);
+bigtable_filter* bigtable_filter_strip_value_new(void);
+// Each filter sees the cells that the one before it passes. Copies the filters.
+bigtable_filter* bigtable_filter_chain_new(const bigtable_filter* const* filters, size_t count);
+void bigtable_filter_free(bigtable_filter* filter);
+
+// --- Sets of rows (row_range.h) ---
+
+// An empty set: a read of it has no rows.
+bigtable_row_set* bigtable_row_set_new(void);
+void bigtable_row_set_free(bigtable_row_set* set);
+void bigtable_row_set_add_row(bigtable_row_set* set, const char* row, size_t row_size);
+// Rows in [begin, end). `end` may be NULL: no end. The next possible row after a row is that row
+// with a zero byte behind it, so this covers every kind of interval.
+void bigtable_row_set_add_range(bigtable_row_set* set, const char* begin, size_t begin_size,
+                                const char* end, size_t end_size);
+// Rows that begin with `prefix`.
+void bigtable_row_set_add_prefix(bigtable_row_set* set, const char* prefix, size_t prefix_size);
+
+// --- Tables (table.h) ---
+
+// The table's name. Ends with a zero byte.
+const char* bigtable_table_name(const bigtable_table* table, size_t* size);
+
+// Applies a mutation, which may be applied again.
+bigtable_error* bigtable_table_apply(bigtable_table* table, const bigtable_mutation* mutation,
+                                     const bigtable_write_options* options);
+// Applies `count` mutations, each atomically, with one commit to the log. Returns NULL if all were
+// applied, otherwise the error of the first that was not. If `errors` is not NULL, errors[i]
+// becomes NULL if mutation i was applied, otherwise its error, which belongs to the caller.
+// Mutations may be applied again. During the call no other thread may use them. A mutation that
+// occurs twice in the batch is refused with InvalidArgument the second time.
+bigtable_error* bigtable_table_apply_batch(bigtable_table* table,
+                                           bigtable_mutation* const* mutations, size_t count,
+                                           const bigtable_write_options* options,
+                                           bigtable_error** errors);
+
+// The newest value of a column, "family:qualifier". NotFound: the row has no cell in it.
+bigtable_error* bigtable_table_get(bigtable_table* table, const char* row, size_t row_size,
+                                   const char* column, size_t column_size,
+                                   const bigtable_read_options* options, bigtable_string** value);
+// The cells of one row that pass the filter. A row without cells is an empty row, not an error.
+bigtable_error* bigtable_table_read_row(bigtable_table* table, const char* row, size_t row_size,
+                                        const bigtable_filter* filter,
+                                        const bigtable_read_options* options,
+                                        bigtable_row** result);
+// A stream of the rows of the set that have cells which pass the filter, in key order. If `set` is
+// NULL: of all rows. The stream pins memory and files: free it soon.
+bigtable_error* bigtable_table_read_rows(bigtable_table* table, const bigtable_row_set* set,
+                                         const bigtable_filter* filter,
+                                         const bigtable_read_options* options,
+                                         bigtable_rows** rows);
+// Moves to the next row. *row belongs to the stream, and is valid until the next call or until the
+// stream is freed. At the end, *row becomes NULL. After an error, every call returns that error.
+bigtable_error* bigtable_rows_next(bigtable_rows* rows, const bigtable_row** row);
+void bigtable_rows_free(bigtable_rows* rows);
+
+// --- Rows (row.h) ---
+//
+// Cells are ordered by family, qualifier, and timestamp from new to old. Indexes begin at 0. If
+// there is no such cell, text is NULL and a timestamp is -1.
+
+const char* bigtable_row_key(const bigtable_row* row, size_t* size);
+size_t bigtable_row_cell_count(const bigtable_row* row);
+const char* bigtable_row_cell_family(const bigtable_row* row, size_t index, size_t* size);
+const char* bigtable_row_cell_qualifier(const bigtable_row* row, size_t index, size_t* size);
+int64_t bigtable_row_cell_timestamp(const bigtable_row* row, size_t index);
+const char* bigtable_row_cell_value(const bigtable_row* row, size_t index, size_t* size);
+// Only for a row of bigtable_table_read_row.
+void bigtable_row_free(bigtable_row* row);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // BIGTABLE_C_H_

@@ -1,0 +1,123 @@
+// What the opaque types of bigtable/c.h are. Each is a C++ object, in a struct where it needs a
+// field more or is not an object by itself. A table and a row are the C++ objects themselves, under
+// another name: a table belongs to its database, and a row may be a part of a stream.
+#ifndef BIGTABLE_C_HANDLES_H_
+#define BIGTABLE_C_HANDLES_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "bigtable/c.h"
+#include "bigtable/database.h"
+#include "bigtable/filter.h"
+#include "bigtable/options.h"
+#include "bigtable/row.h"
+#include "bigtable/row_mutation.h"
+#include "bigtable/row_range.h"
+#include "bigtable/schema.h"
+#include "bigtable/snapshot.h"
+#include "bigtable/table.h"
+
+struct bigtable_error {
+  int code;
+  std::string message;
+};
+
+struct bigtable_string {
+  std::string text;
+};
+
+struct bigtable_string_list {
+  std::vector<std::string> strings;
+};
+
+struct bigtable_options {
+  bigtable::DatabaseOptions options;
+};
+
+struct bigtable_memory_budget {
+  std::shared_ptr<bigtable::MemoryBudget> budget;
+};
+
+struct bigtable_cancellation {
+  bigtable::Cancellation cancellation;
+};
+
+// `options` is without a deadline, which follows from the timeout when a call begins.
+struct bigtable_call_options {
+  bigtable::CallOptions options;
+  std::optional<int64_t> timeout_micros;
+};
+
+struct bigtable_write_options {
+  bigtable::WriteOptions options;
+  std::optional<int64_t> timeout_micros;
+};
+
+struct bigtable_read_options {
+  bigtable::ReadOptions options;
+  std::optional<int64_t> timeout_micros;
+};
+
+struct bigtable_gc_rule {
+  bigtable::GcRule rule;
+};
+
+struct bigtable_locality_group {
+  bigtable::LocalityGroup group;
+};
+
+struct bigtable_schema {
+  bigtable::TableSchema schema;
+  std::vector<std::string> split_rows;
+};
+
+struct bigtable_database {
+  std::unique_ptr<bigtable::Database> database;
+};
+
+struct bigtable_snapshot {
+  std::shared_ptr<const bigtable::Snapshot> snapshot;
+};
+
+struct bigtable_mutation {
+  bigtable::RowMutation mutation;
+  absl::Status refused;   // the first null pointer that was passed; no operation is applied
+  bool in_batch = false;  // `mutation` was moved to a batch that is being applied
+};
+
+struct bigtable_filter {
+  bigtable::Filter filter;
+};
+
+struct bigtable_row_set {
+  bigtable::RowSet rows;
+};
+
+struct bigtable_rows {
+  bigtable::RowReader reader;
+};
+
+namespace bigtable {
+
+inline bigtable_table* ToC(Table* table) { return reinterpret_cast<bigtable_table*>(table); }
+inline Table* FromC(bigtable_table* table) { return reinterpret_cast<Table*>(table); }
+inline const Table* FromC(const bigtable_table* table) {
+  return reinterpret_cast<const Table*>(table);
+}
+
+inline bigtable_row* ToC(Row* row) { return reinterpret_cast<bigtable_row*>(row); }
+inline const bigtable_row* ToC(const Row* row) {
+  return reinterpret_cast<const bigtable_row*>(row);
+}
+inline Row* FromC(bigtable_row* row) { return reinterpret_cast<Row*>(row); }
+inline const Row* FromC(const bigtable_row* row) { return reinterpret_cast<const Row*>(row); }
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_C_HANDLES_H_

@@ -1,0 +1,103 @@
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+#include "base/strings.h"
+#include "c/arguments.h"
+#include "c/family.h"
+#include "c/handles.h"
+
+using bigtable::GcRule;
+using bigtable::ToEnum;
+
+namespace bigtable {
+namespace {
+
+// Adds `value` to the groups or families of a schema.
+template <typename Map>
+absl::Status Add(std::string_view what, std::string_view name,
+                 const typename Map::mapped_type& value, Map* map) {
+  if (map->emplace(name, value).second) return absl::OkStatus();
+  return absl::AlreadyExistsError(Cat("the schema has a ", what, " ", Quoted(name), " already"));
+}
+
+}  // namespace
+
+Family FamilyOf(std::string_view group, const bigtable_gc_rule* rule) {
+  return {.locality_group = std::string(group), .gc = RuleOf(rule)};
+}
+GcRule RuleOf(const bigtable_gc_rule* rule) { return rule == nullptr ? GcRule() : rule->rule; }
+
+}  // namespace bigtable
+
+bigtable_gc_rule* bigtable_gc_rule_max_versions_new(int64_t versions) {
+  return new bigtable_gc_rule{GcRule::MaxVersions(versions)};
+}
+bigtable_gc_rule* bigtable_gc_rule_max_age_new(int64_t micros) {
+  return new bigtable_gc_rule{GcRule::MaxAge(absl::Microseconds(micros))};
+}
+bigtable_gc_rule* bigtable_gc_rule_union_new(const bigtable_gc_rule* a, const bigtable_gc_rule* b) {
+  return new bigtable_gc_rule{GcRule::Union(a->rule, b->rule)};
+}
+void bigtable_gc_rule_free(bigtable_gc_rule* rule) { delete rule; }
+
+bigtable_locality_group* bigtable_locality_group_new() { return new bigtable_locality_group; }
+void bigtable_locality_group_free(bigtable_locality_group* group) { delete group; }
+void bigtable_locality_group_set_compression(bigtable_locality_group* group, int compression) {
+  group->group.compression = ToEnum<bigtable::Compression>(compression);
+}
+void bigtable_locality_group_set_compression_level(bigtable_locality_group* group, int level) {
+  group->group.compression_level = level;
+}
+void bigtable_locality_group_set_block_size(bigtable_locality_group* group, size_t bytes) {
+  group->group.block_size = bytes;
+}
+void bigtable_locality_group_set_filter(bigtable_locality_group* group, int filter_kind) {
+  group->group.filter = ToEnum<bigtable::FilterKind>(filter_kind);
+}
+void bigtable_locality_group_set_filter_bits(bigtable_locality_group* group, int bits) {
+  group->group.filter_bits = bits;
+}
+void bigtable_locality_group_set_in_memory(bigtable_locality_group* group, bool value) {
+  group->group.in_memory = value;
+}
+void bigtable_locality_group_set_compaction(bigtable_locality_group* group, int style) {
+  group->group.compaction = ToEnum<bigtable::CompactionStyle>(style);
+}
+void bigtable_locality_group_set_compaction_factor(bigtable_locality_group* group, int factor) {
+  group->group.compaction_factor = factor;
+}
+
+bigtable_schema* bigtable_schema_new() { return new bigtable_schema; }
+void bigtable_schema_free(bigtable_schema* schema) { delete schema; }
+
+bigtable_error* bigtable_schema_add_locality_group(bigtable_schema* schema, const char* name,
+                                                   size_t name_size,
+                                                   const bigtable_locality_group* group) {
+  BT_C_CHECK_NOT_NULL({"schema", schema}, {"name", name, name_size}, {"group", group});
+  return bigtable::ToError(bigtable::Add("locality group", bigtable::View(name, name_size),
+                                         group->group, &schema->schema.locality_groups));
+}
+
+bigtable_error* bigtable_schema_add_family(bigtable_schema* schema, const char* name,
+                                           size_t name_size, const char* group, size_t group_size,
+                                           const bigtable_gc_rule* rule) {
+  BT_C_CHECK_NOT_NULL({"schema", schema}, {"name", name, name_size}, {"group", group, group_size});
+  return bigtable::ToError(bigtable::Add(
+      "column family", bigtable::View(name, name_size),
+      bigtable::FamilyOf(bigtable::View(group, group_size), rule), &schema->schema.families));
+}
+
+void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_size,
+                                    uint64_t merge_size, size_t prefix_length) {
+  schema->schema.split = {
+      .tablet_size = tablet_size, .merge_size = merge_size, .prefix_length = prefix_length};
+}
+
+bigtable_error* bigtable_schema_add_split_row(bigtable_schema* schema, const char* row,
+                                              size_t row_size) {
+  BT_C_CHECK_NOT_NULL({"schema", schema}, {"row", row, row_size});
+  schema->split_rows.emplace_back(bigtable::View(row, row_size));
+  return nullptr;
+}

@@ -1,0 +1,99 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "fixture.h"
+#include "tests.h"
+
+// Rows "a" and "b", each with two versions of "contents:" and two anchors.
+static void WriteRows(bigtable_table* table) {
+  for (int i = 0; i < 2; ++i) {
+    bigtable_mutation* const mutation = bigtable_mutation_new(i == 0 ? "a" : "b", 1);
+    bigtable_mutation_set_at(mutation, TEXT("anchor:x1"), 1, TEXT("one"));
+    bigtable_mutation_set_at(mutation, TEXT("anchor:y2"), 2, TEXT("two"));
+    bigtable_mutation_set_at(mutation, TEXT("contents:"), 3, TEXT("three"));
+    bigtable_mutation_set_at(mutation, TEXT("contents:"), 4, TEXT("four"));
+    EXPECT_OK(bigtable_table_apply(table, mutation, NULL));
+    bigtable_mutation_free(mutation);
+  }
+}
+
+// Row and value of each cell that a stream returns.
+static const char* CellsOf(bigtable_table* table, const bigtable_filter* filter) {
+  static char cells[1024];
+  cells[0] = '\0';
+  bigtable_rows* rows = NULL;
+  EXPECT_OK(bigtable_table_read_rows(table, NULL, filter, NULL, &rows));
+  for (;;) {
+    const bigtable_row* row = NULL;
+    EXPECT_OK(bigtable_rows_next(rows, &row));
+    if (row == NULL) break;
+    for (size_t i = 0; i < bigtable_row_cell_count(row); ++i) {
+      size_t key_size = 0;
+      size_t size = 0;
+      const char* const key = bigtable_row_key(row, &key_size);
+      const char* const value = bigtable_row_cell_value(row, i, &size);
+      char cell[64];
+      snprintf(cell, sizeof(cell), "%.*s-%.*s ", (int)key_size, key, (int)size, value);
+      EXPECT(strlen(cells) + strlen(cell) < sizeof(cells));
+      strcat(cells, cell);
+    }
+  }
+  bigtable_rows_free(rows);
+  return cells;
+}
+
+// Frees the filter.
+static void ExpectCells(bigtable_table* table, bigtable_filter* filter, const char* expected) {
+  const char* const cells = CellsOf(table, filter);
+  if (strcmp(cells, expected) != 0) fprintf(stderr, "%s instead of %s\n", cells, expected);
+  EXPECT(strcmp(cells, expected) == 0);
+  bigtable_filter_free(filter);
+}
+
+void FiltersSelectCells(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  bigtable_table* const t = fixture.table;
+  WriteRows(t);
+  const char* const all = "a-one a-two a-four a-three b-one b-two b-four b-three ";
+  ExpectCells(t, NULL, all);
+  ExpectCells(t, bigtable_filter_pass_all_new(), all);
+  ExpectCells(t, bigtable_filter_block_all_new(), "");
+  ExpectCells(t, bigtable_filter_latest_new(1), "a-one a-two a-four b-one b-two b-four ");
+  ExpectCells(t, bigtable_filter_family_new(TEXT("anchor")), "a-one a-two b-one b-two ");
+  ExpectCells(t, bigtable_filter_family_regex_new(TEXT("a.*")), "a-one a-two b-one b-two ");
+  ExpectCells(t, bigtable_filter_column_new(TEXT("anchor"), TEXT("x1")), "a-one b-one ");
+  ExpectCells(t, bigtable_filter_column_prefix_new(TEXT("anchor"), TEXT("y")), "a-two b-two ");
+  ExpectCells(t, bigtable_filter_column_range_new(TEXT("anchor"), TEXT("x2"), NULL, 0),
+              "a-two b-two ");
+  ExpectCells(t, bigtable_filter_column_regex_new(TEXT("x\\d")), "a-one b-one ");
+  ExpectCells(t, bigtable_filter_timestamp_range_new(2, 4), "a-two a-three b-two b-three ");
+  ExpectCells(t, bigtable_filter_row_regex_new(TEXT("b")), "b-one b-two b-four b-three ");
+  ExpectCells(t, bigtable_filter_value_regex_new(TEXT("t.*")), "a-two a-three b-two b-three ");
+  ExpectCells(t, bigtable_filter_cells_row_limit_new(1), "a-one b-one ");
+  ExpectCells(t, bigtable_filter_cells_row_offset_new(3), "a-three b-three ");
+  ExpectCells(t, bigtable_filter_strip_value_new(), "a- a- a- a- b- b- b- b- ");
+
+  const bigtable_filter* const chain[] = {bigtable_filter_family_new(TEXT("contents")),
+                                          bigtable_filter_latest_new(1)};
+  bigtable_filter* const both = bigtable_filter_chain_new(chain, 2);
+  bigtable_filter_free((bigtable_filter*)chain[0]);
+  bigtable_filter_free((bigtable_filter*)chain[1]);
+  ExpectCells(t, both, "a-four b-four ");
+  ExpectCells(t, bigtable_filter_chain_new(NULL, 0), all);
+  CloseFixture(&fixture);
+}
+
+void AnInvalidFilterIsReported(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  bigtable_filter* const filter = bigtable_filter_value_regex_new(TEXT("("));
+  bigtable_row* row = NULL;
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "(",
+               bigtable_table_read_row(fixture.table, TEXT("r"), filter, NULL, &row));
+  bigtable_rows* rows = NULL;
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "(",
+               bigtable_table_read_rows(fixture.table, NULL, filter, NULL, &rows));
+  EXPECT(rows == NULL);
+  bigtable_filter_free(filter);
+  CloseFixture(&fixture);
+}

@@ -1,0 +1,39 @@
+// All tests. Each gets a new directory, and is an entry of ctest.
+#ifndef BIGTABLE_TESTS_C_TESTS_H_
+#define BIGTABLE_TESTS_C_TESTS_H_
+
+#define FOR_EACH_TEST(DO)                   \
+  DO(AnErrorHasACodeAndAMessage)            \
+  DO(NullPointersAreRefused)                \
+  DO(NullOutputsAreRefused)                 \
+  DO(TheLibraryHasAVersion)                 \
+  DO(ADatabaseIsOpenedAsItsOptionsSay)      \
+  DO(OptionsOutOfRangeAreRefused)           \
+  DO(AReadOnlyDatabaseRefusesWrites)        \
+  DO(DatabasesShareAMemoryBudget)           \
+  DO(AClosedDatabaseRefusesCalls)           \
+  DO(TablesAreCreatedListedAndDeleted)      \
+  DO(ASchemaIsCheckedWhenATableIsMade)      \
+  DO(FamiliesAreAddedChangedAndDropped)     \
+  DO(RulesCollectVersions)                  \
+  DO(BackgroundWorkIsDoneByRequest)         \
+  DO(StatisticsAreText)                     \
+  DO(AMutationIsAppliedAsAWhole)            \
+  DO(AMutationDeletes)                      \
+  DO(InvalidOperationsAreReported)          \
+  DO(ABatchHasAnErrorForEachMutation)       \
+  DO(CallsEndAtTheirTimeoutsAndIfCancelled) \
+  DO(TextHasAnyBytes)                       \
+  DO(ARowHasItsCellsInOrder)                \
+  DO(AStreamReturnsTheRowsOfASet)           \
+  DO(AStreamIsLimitedAndReversed)           \
+  DO(AStreamReturnsItsErrorAgain)           \
+  DO(ASnapshotDoesNotChange)                \
+  DO(FiltersSelectCells)                    \
+  DO(AnInvalidFilterIsReported)
+
+#define DECLARE_TEST(name) void name(const char* directory);
+FOR_EACH_TEST(DECLARE_TEST)
+#undef DECLARE_TEST
+
+#endif  // BIGTABLE_TESTS_C_TESTS_H_

@@ -1,0 +1,182 @@
+#include <string.h>
+
+#include "check.h"
+#include "fixture.h"
+#include "tests.h"
+
+// The number of cells of a row.
+static size_t CountCells(bigtable_table* table, const char* key) {
+  bigtable_row* row = NULL;
+  EXPECT_OK(bigtable_table_read_row(table, key, strlen(key), NULL, NULL, &row));
+  const size_t count = bigtable_row_cell_count(row);
+  bigtable_row_free(row);
+  return count;
+}
+
+void AMutationIsAppliedAsAWhole(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  bigtable_mutation* const mutation = bigtable_mutation_new(TEXT("com.cnn.www"));
+  bigtable_mutation_set(mutation, TEXT("anchor:cnnsi.com"), TEXT("CNN"));
+  bigtable_mutation_set_at(mutation, TEXT("contents:"), 7, TEXT("<html>"));
+  EXPECT(bigtable_mutation_operation_count(mutation) == 2);
+  EXPECT(bigtable_mutation_byte_size(mutation) > strlen("com.cnn.wwwcnnsi.comCNN<html>"));
+  EXPECT_OK(bigtable_mutation_check(mutation));
+  bigtable_write_options* const options = bigtable_write_options_new();
+  bigtable_write_options_set_durability(options, BIGTABLE_DURABILITY_SYNC);
+  EXPECT_OK(bigtable_table_apply(fixture.table, mutation, options));
+  bigtable_write_options_set_durability(options, 3);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "durability",
+               bigtable_table_apply(fixture.table, mutation, options));
+  bigtable_write_options_free(options);
+  bigtable_mutation_free(mutation);
+
+  bigtable_string* value = NULL;
+  size_t size = 0;
+  EXPECT_OK(
+      bigtable_table_get(fixture.table, TEXT("com.cnn.www"), TEXT("contents:"), NULL, &value));
+  EXPECT_TEXT("<html>", bigtable_string_data(value, &size), size);
+  bigtable_string_free(value);
+  EXPECT_ERROR(
+      BIGTABLE_NOT_FOUND, "no cell",
+      bigtable_table_get(fixture.table, TEXT("com.cnn.www"), TEXT("anchor:x"), NULL, &value));
+  EXPECT(value == NULL);
+  CloseFixture(&fixture);
+}
+
+void AMutationDeletes(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  bigtable_mutation* mutation = bigtable_mutation_new(TEXT("r"));
+  for (int64_t timestamp = 1; timestamp <= 3; ++timestamp) {
+    bigtable_mutation_set_at(mutation, TEXT("anchor:a"), timestamp, TEXT("v"));
+    bigtable_mutation_set_at(mutation, TEXT("anchor:b"), timestamp, TEXT("v"));
+    bigtable_mutation_set_at(mutation, TEXT("contents:"), timestamp, TEXT("v"));
+  }
+  EXPECT_OK(bigtable_table_apply(fixture.table, mutation, NULL));
+  EXPECT(CountCells(fixture.table, "r") == 9);
+  bigtable_mutation_free(mutation);
+
+  mutation = bigtable_mutation_new(TEXT("r"));
+  bigtable_mutation_delete_cell(mutation, TEXT("anchor:a"), 2);
+  EXPECT_OK(bigtable_table_apply(fixture.table, mutation, NULL));
+  EXPECT(CountCells(fixture.table, "r") == 8);
+  bigtable_mutation_delete_column(mutation, TEXT("anchor:a"));
+  EXPECT_OK(bigtable_table_apply(fixture.table, mutation, NULL));
+  EXPECT(CountCells(fixture.table, "r") == 6);
+  bigtable_mutation_delete_family(mutation, TEXT("anchor"));
+  EXPECT_OK(bigtable_table_apply(fixture.table, mutation, NULL));
+  EXPECT(CountCells(fixture.table, "r") == 3);
+  bigtable_mutation_delete_row(mutation);
+  EXPECT_OK(bigtable_table_apply(fixture.table, mutation, NULL));
+  EXPECT(CountCells(fixture.table, "r") == 0);
+  bigtable_mutation_free(mutation);
+  CloseFixture(&fixture);
+}
+
+void InvalidOperationsAreReported(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  const int code = BIGTABLE_INVALID_ARGUMENT;
+  bigtable_mutation* mutation = bigtable_mutation_new(TEXT("r"));
+  bigtable_mutation_set(mutation, TEXT("contents:"), TEXT("v"));
+  bigtable_mutation_set(mutation, TEXT("contents"), TEXT("v"));
+  EXPECT_ERROR(code, "\"contents\"", bigtable_mutation_check(mutation));
+  EXPECT_ERROR(code, "\"contents\"", bigtable_table_apply(fixture.table, mutation, NULL));
+  bigtable_mutation_free(mutation);
+
+  mutation = bigtable_mutation_new(TEXT("r"));
+  bigtable_mutation_set(mutation, TEXT("contents:"), TEXT("v"));
+  bigtable_mutation_set(mutation, TEXT("contents:"), NULL, 5);
+  bigtable_mutation_delete_column(mutation, NULL, 5);
+  EXPECT_ERROR(code, "argument value", bigtable_mutation_check(mutation));
+  EXPECT_ERROR(code, "argument value", bigtable_table_apply(fixture.table, mutation, NULL));
+  bigtable_mutation_free(mutation);
+
+  mutation = bigtable_mutation_new(NULL, 5);
+  EXPECT_ERROR(code, "argument row", bigtable_mutation_check(mutation));
+  bigtable_mutation_free(mutation);
+  EXPECT(CountCells(fixture.table, "r") == 0);
+  CloseFixture(&fixture);
+}
+
+void ABatchHasAnErrorForEachMutation(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  bigtable_mutation* batch[5] = {bigtable_mutation_new(TEXT("a")), bigtable_mutation_new(TEXT("b")),
+                                 NULL, NULL, bigtable_mutation_new(TEXT("c"))};
+  batch[3] = batch[0];
+  bigtable_mutation_set(batch[0], TEXT("contents:"), TEXT("v"));
+  bigtable_mutation_set(batch[1], TEXT("nofamily:"), TEXT("v"));
+  bigtable_mutation_set(batch[4], TEXT("contents:"), TEXT("v"));
+  // Every call finds the mutations as they were.
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    bigtable_error* errors[5];
+    EXPECT_ERROR(BIGTABLE_NOT_FOUND, "nofamily",
+                 bigtable_table_apply_batch(fixture.table, batch, 5, NULL, errors));
+    EXPECT_OK(errors[0]);
+    EXPECT_ERROR(BIGTABLE_NOT_FOUND, "nofamily", errors[1]);
+    EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument mutation", errors[2]);
+    EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "mutation 3 of the batch", errors[3]);
+    EXPECT_OK(errors[4]);
+    EXPECT(CountCells(fixture.table, "a") == (size_t)repeat + 1);
+    EXPECT(CountCells(fixture.table, "c") == (size_t)repeat + 1);
+  }
+  EXPECT(CountCells(fixture.table, "b") == 0);
+
+  bigtable_error* errors[1];
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument table",
+               bigtable_table_apply_batch(NULL, batch, 1, NULL, errors));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument table", errors[0]);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument mutations",
+               bigtable_table_apply_batch(fixture.table, NULL, 1, NULL, NULL));
+  EXPECT_OK(bigtable_table_apply_batch(fixture.table, NULL, 0, NULL, NULL));
+  EXPECT_OK(bigtable_table_apply_batch(fixture.table, batch, 1, NULL, NULL));
+  bigtable_mutation_free(batch[0]);
+  bigtable_mutation_free(batch[1]);
+  bigtable_mutation_free(batch[4]);
+  CloseFixture(&fixture);
+}
+
+void CallsEndAtTheirTimeoutsAndIfCancelled(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  bigtable_cancellation* const cancellation = bigtable_cancellation_new();
+  bigtable_write_options* const write = bigtable_write_options_new();
+  bigtable_read_options* const read = bigtable_read_options_new();
+  bigtable_call_options* const call = bigtable_call_options_new();
+  bigtable_mutation* const mutation = bigtable_mutation_new(TEXT("r"));
+  bigtable_mutation_set(mutation, TEXT("contents:"), TEXT("v"));
+  bigtable_row* row = NULL;
+
+  const int64_t minute = 60000000;
+  bigtable_write_options_set_timeout(write, minute);
+  bigtable_read_options_set_timeout(read, minute);
+  bigtable_call_options_set_timeout(call, minute);
+  bigtable_write_options_set_cancellation(write, cancellation);
+  bigtable_read_options_set_cancellation(read, cancellation);
+  bigtable_call_options_set_cancellation(call, cancellation);
+  EXPECT_OK(bigtable_table_apply(fixture.table, mutation, write));
+  EXPECT_OK(bigtable_table_read_row(fixture.table, TEXT("r"), NULL, read, &row));
+  bigtable_row_free(row);
+  EXPECT_OK(bigtable_database_compact(fixture.database, TEXT("web"), call));
+
+  bigtable_cancellation_cancel(cancellation);
+  EXPECT_ERROR(BIGTABLE_CANCELLED, "", bigtable_table_apply(fixture.table, mutation, write));
+  EXPECT_ERROR(BIGTABLE_CANCELLED, "",
+               bigtable_table_read_row(fixture.table, TEXT("r"), NULL, read, &row));
+  EXPECT_ERROR(BIGTABLE_CANCELLED, "",
+               bigtable_database_compact(fixture.database, TEXT("web"), call));
+
+  bigtable_write_options_set_cancellation(write, NULL);
+  bigtable_read_options_set_cancellation(read, NULL);
+  bigtable_call_options_set_cancellation(call, NULL);
+  bigtable_cancellation_free(cancellation);
+  bigtable_write_options_set_timeout(write, 0);
+  bigtable_read_options_set_timeout(read, -1);
+  bigtable_call_options_set_timeout(call, 0);
+  const int code = BIGTABLE_DEADLINE_EXCEEDED;
+  EXPECT_ERROR(code, "", bigtable_table_apply(fixture.table, mutation, write));
+  EXPECT_ERROR(code, "", bigtable_table_read_row(fixture.table, TEXT("r"), NULL, read, &row));
+  EXPECT_ERROR(code, "", bigtable_database_compact(fixture.database, TEXT("web"), call));
+  bigtable_mutation_free(mutation);
+  bigtable_call_options_free(call);
+  bigtable_read_options_free(read);
+  bigtable_write_options_free(write);
+  CloseFixture(&fixture);
+}

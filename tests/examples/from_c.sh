@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# from_c.sh [--last ARGUMENT] COMMAND...: the example in C, or in another language through the C
+# interface. `COMMAND DIRECTORY [ARGUMENT]` prints testdata/from_c.txt, also when it is run again on
+# the same database, and says what is wrong with a directory.
+set -euo pipefail
+
+last=()
+if [[ $1 == --last ]]; then
+  last=("$2")
+  shift 2
+fi
+expected=$(dirname "${BASH_SOURCE[0]}")/testdata/from_c.txt
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+
+for _ in first second; do
+  "$@" "$directory/db" "${last[@]}" > "$directory/output"
+  diff -u "$expected" "$directory/output"
+done
+
+status=0
+"$@" "$directory/nowhere/db" "${last[@]}" > /dev/null 2> "$directory/error" || status=$?
+((status == 1))
+grep -q 'error [0-9]*: .*nowhere/db' "$directory/error"
