@@ -27,7 +27,8 @@ constexpr const char* kKindNames[] = {"", "MutateRequest", "MutateResponse", "Sc
 enum MutateRequestFlag : uint8_t {
   kBatch = 1,
   kMutateHasCaller = 2,
-  kAllMutateRequestFlags = 3,
+  kHasUnchangedSince = 4,
+  kAllMutateRequestFlags = 7,
 };
 enum ScanRequestFlag : uint8_t {
   kReverse = 1,
@@ -132,9 +133,11 @@ std::string EncodeMessage(const MutateRequest& request) {
   AppendVarint64(&out, request.id.number);
   out.push_back(static_cast<char>(request.durability));
   out.push_back(static_cast<char>((request.is_batch ? kBatch : 0) |
-                                  (request.caller.has_value() ? kMutateHasCaller : 0)));
+                                  (request.caller.has_value() ? kMutateHasCaller : 0) |
+                                  (request.unchanged_since.has_value() ? kHasUnchangedSince : 0)));
   AppendTimeout(&out, request.timeout);
   if (request.caller.has_value()) AppendLengthPrefixed(&out, *request.caller);
+  if (request.unchanged_since.has_value()) AppendVarint64(&out, *request.unchanged_since);
   AppendVarint64(&out, request.mutations.size());
   for (const EncodedMutation& mutation : request.mutations) {
     AppendLengthPrefixed(&out, mutation.row);
@@ -167,6 +170,7 @@ absl::StatusOr<MutateRequest> DecodeMutateRequest(std::string_view bytes) {
   }
   request.is_batch = (flags & kBatch) != 0;
   if ((flags & kMutateHasCaller) != 0) request.caller = in.LengthPrefixed();
+  if ((flags & kHasUnchangedSince) != 0) request.unchanged_since = in.Varint();
   request.id.slot = static_cast<uint32_t>(slot);
   request.durability = static_cast<Durability>(durability);
   const uint64_t count = in.Varint();
@@ -195,7 +199,7 @@ absl::StatusOr<MutateResponse> DecodeMutateResponse(std::string_view bytes) {
   Decoder in(fields);
   MutateResponse response;
   const uint8_t verdict = in.Byte();
-  if (verdict > static_cast<uint8_t>(MutateResponse::Verdict::kOtherServer)) {
+  if (verdict > static_cast<uint8_t>(MutateResponse::Verdict::kConflict)) {
     return Bad(kKind, Cat("there is no verdict ", int{verdict}));
   }
   response.verdict = static_cast<MutateResponse::Verdict>(verdict);

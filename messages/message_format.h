@@ -14,7 +14,8 @@
 //
 //   kind 1, MutateRequest
 //     server text | table | client fixed64 | slot | number | durability 1 byte |
-//     flags 1 byte: 1 batch, 2 caller | timeout | ?caller text | count |
+//     flags 1 byte: 1 batch, 2 caller, 4 unchanged_since | timeout | ?caller text |
+//     ?unchanged_since | count |
 //     count times: row text, operations text (tablet/mutation_format.h)
 //
 //   kind 2, MutateResponse

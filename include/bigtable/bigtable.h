@@ -14,6 +14,7 @@
 #include "bigtable/operation.h"
 #include "bigtable/options.h"
 #include "bigtable/prometheus.h"
+#include "bigtable/read_modify_write.h"
 #include "bigtable/row.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/row_range.h"

@@ -53,6 +53,12 @@ struct TableCallStatistics {
   CallStatistics apply;        // Table::Apply
   CallStatistics apply_batch;  // Table::ApplyBatch
   uint64_t batch_mutations = 0;
+  CallStatistics check_and_mutate_row;   // Table::CheckAndMutateRow
+  CallStatistics read_modify_write_row;  // Table::ReadModifyWriteRow
+  // Table::MutateRowAtomically. Without latencies, because it runs the caller's function.
+  CallStatistics mutate_row_atomically;
+  // How often one of these three read its row again, because it was written in between.
+  uint64_t row_retries = 0;
   // Streams that were started, of both kinds, and what they returned. The counts of running streams
   // lag by some thousand calls.
   uint64_t streams = 0;
@@ -97,6 +103,8 @@ struct TabletStatistics {
   LatencyHistogram next_cell;
   LatencyHistogram apply;
   LatencyHistogram apply_batch;
+  LatencyHistogram check_and_mutate_row;
+  LatencyHistogram read_modify_write_row;
   CompactionStatistics minor;
   CompactionStatistics merging;  // major ones included
 };

@@ -9,12 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
+#include "bigtable/read_modify_write.h"
 #include "bigtable/row.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/row_range.h"
@@ -99,6 +101,8 @@ class Table {
 
   const std::string& name() const;
 
+  // --- Writes ---
+
   // Applies the mutation atomically: every reader sees all of it or nothing. After OK the write
   // survives what its durability promises.
   //
@@ -120,6 +124,63 @@ class Table {
   // Applies each mutation as Apply does, with one commit to the log; returns a status for each.
   [[nodiscard]] std::vector<absl::Status> ApplyBatch(absl::Span<const RowMutation> mutations,
                                                      const WriteOptions& options = {});
+
+  // --- Atomic operations on one row (section 3 of the paper) ---
+  //
+  // Each of the three reads a row and applies a mutation to it, with no other write to the row in
+  // between: if there was one, nothing is applied, and the row is read again. The mutation is
+  // applied as by Apply, with the same durability, limits and errors; a caller that acts on behalf
+  // of a user needs permission to read and to write. After an error of the first try or of a later
+  // one nothing was changed, except that after Unavailable it is not always known; the message says
+  // so, and the operation is not tried again.
+  //
+  // The two operations without a function form a queue for each row, so that callers on one row do
+  // not disturb each other; writes of Apply to the row make them read it again, and never wait for
+  // them. Nothing but the deadline and the cancellation bounds the tries
+  // (TableCallStatistics::row_retries).
+  //
+  // Cost: a read of the cells that the operation depends on, and a write. From the first of these
+  // operations on, a tablet server notes its writes by row: half a megabyte, shared by all servers,
+  // and some ten nanoseconds for each write.
+
+  // Reads the row through the filter. If at least one cell passes, applies `if_matched`, otherwise
+  // `if_not`. Returns whether a cell passed. A mutation without operations means: do nothing.
+  // InvalidArgument: a mutation of another row; both mutations are empty; an invalid mutation,
+  // applied or not. Whether the families exist, and may be written, is checked for the mutation
+  // that is applied.
+  //
+  // Claims a job unless somebody has it:
+  //   table->CheckAndMutateRow(job, Filter::Column("job", "owner"), RowMutation(job),
+  //                            RowMutation(job).Set("job:owner", me));
+  [[nodiscard]] absl::StatusOr<bool> CheckAndMutateRow(std::string_view row,
+                                                       const Filter& predicate,
+                                                       const RowMutation& if_matched,
+                                                       const RowMutation& if_not,
+                                                       const WriteOptions& options = {});
+
+  // Applies the rules to the newest cells of their columns. Returns the new cells: one for each
+  // column, in the order of a row. A new cell has the time of the database's clock, or the
+  // timestamp of the old cell if that is larger, and then replaces it. InvalidArgument: an invalid
+  // rule, no rules, a value that becomes too large. FailedPrecondition: the cell of an Increment
+  // does not have 8 bytes; the message names the column.
+  [[nodiscard]] absl::StatusOr<Row> ReadModifyWriteRow(const ReadModifyWrite& rules,
+                                                       const WriteOptions& options = {});
+
+  // A transaction on one row: calls `function` with the cells of the row that pass the filter, and
+  // applies the mutation that it returns, which must be of this row. If a cell that passes the
+  // filter has changed meanwhile, `function` is called again, with the new cells; so it must have
+  // no other effects, or such that may happen several times. An error that it returns is returned,
+  // and nothing is applied; neither is anything for a mutation without operations.
+  //
+  // No lock is held while `function` runs. It may take its time, and may use the database, this row
+  // included. Callers that change the same cells at the same time let one of them succeed, and the
+  // others try again after pauses of up to a millisecond.
+  [[nodiscard]] absl::Status MutateRowAtomically(
+      std::string_view row, const Filter& filter,
+      absl::FunctionRef<absl::StatusOr<RowMutation>(const Row&)> function,
+      const WriteOptions& options = {});
+
+  // --- Reads ---
 
   // The cells of one row that pass the filter. A row without cells is an empty Row, not an error.
   [[nodiscard]] absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter = {},

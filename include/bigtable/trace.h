@@ -39,11 +39,13 @@ struct FileTrace {
 // `memtable`, in this order; the rest of `duration` is overhead before and after.
 struct RequestTrace {
   enum class Request : uint8_t {
-    kReadRow,     // Table::ReadRow
-    kReadRows,    // a stream of Table::ReadRows, until the RowReader is destroyed
-    kScan,        // a stream of a Scanner, until that is destroyed
-    kApply,       // Table::Apply
-    kApplyBatch,  // Table::ApplyBatch
+    kReadRow,             // Table::ReadRow
+    kReadRows,            // a stream of Table::ReadRows, until the RowReader is destroyed
+    kScan,                // a stream of a Scanner, until that is destroyed
+    kApply,               // Table::Apply
+    kApplyBatch,          // Table::ApplyBatch
+    kCheckAndMutateRow,   // Table::CheckAndMutateRow; all tries together
+    kReadModifyWriteRow,  // Table::ReadModifyWriteRow; all tries together
   };
   // Longer row keys are truncated.
   static constexpr size_t kMostRowBytes = 256;

@@ -19,6 +19,12 @@
 // larger one of another. So each server has its own notes, and a cached row belongs to one server:
 // a tablet gets a new id wherever it is opened.
 //
+// The notes serve a second purpose: a write may require that its row has not been written since a
+// read sequence (WriteRequest::unchanged_since). A server without a scan cache notes its writes
+// only once it has had such a write (TabletServer::TrackWrites). The notes do not know what was
+// written before they began, to a tablet on its previous server, or by a change of a schema. All of
+// that is below their floor, which a server raises whenever something of the kind happens.
+//
 // Thread-safe.
 #ifndef BIGTABLE_CACHE_SCAN_CACHE_H_
 #define BIGTABLE_CACHE_SCAN_CACHE_H_
@@ -86,6 +92,14 @@ class LastWrites {
   void Note(std::string_view row, SequenceNumber sequence) {
     groups_[GroupOf(Checksum(row))].store(sequence, std::memory_order_release);
   }
+  // From here on a row may have been written at any sequence number below `floor`, by whatever this
+  // server did not note. In a turn among the writes; the floor does not decrease.
+  void RaiseFloor(SequenceNumber floor) { floor_ = floor; }
+  // Whether the row may have been written after the read sequence. False is certain if all writes
+  // before are noted. Only in a turn among the writes.
+  bool MayBeWrittenAfter(SequenceNumber sequence, std::string_view row) const {
+    return sequence < floor_ || Of(Checksum(row)) > sequence;
+  }
   // At least the number of the last visible write of the server to the row.
   SequenceNumber Of(uint64_t row_hash) const {
     return groups_[GroupOf(row_hash)].load(std::memory_order_acquire);
@@ -97,6 +111,7 @@ class LastWrites {
 
   const std::shared_ptr<MemoryBudget> budget_;
   std::vector<std::atomic<SequenceNumber>> groups_;
+  SequenceNumber floor_ = 0;  // only the server's writer uses it
 };
 
 // The cached rows of all servers of a database.

@@ -28,6 +28,7 @@
 #include "base/fork_callback.h"
 #include "base/mutex.h"
 #include "client/location_cache.h"
+#include "client/row_stripes.h"
 #include "client/table_route.h"
 #include "cluster/cluster.h"
 #include "filesystem/guarded_file_system.h"
@@ -110,6 +111,7 @@ class DatabaseImpl {
   CallGate gate;
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages
+  RowStripes row_stripes;
   // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<LockSession> session;  // of the clients
@@ -163,9 +165,12 @@ class TableImpl {
   void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
              CallSample* sample, absl::Span<absl::Status> statuses) const;
 
+  // The same, inside the gate, for mutations that are checked except for those with a status that
+  // is an error. `unchanged_since`: for a single mutation (WriteRequest::unchanged_since).
   void ApplyByTablets(absl::Span<const RowMutation> mutations, Durability durability,
-                      const CallLimits& limits, CallSample* sample,
+                      SequenceNumber unchanged_since, const CallLimits& limits, CallSample* sample,
                       absl::Span<absl::Status> statuses) const;
+  [[gnu::cold]] static absl::Status DurabilityError(Durability durability);
 
   const std::shared_ptr<DatabaseImpl> database;
   const std::shared_ptr<TableRoute> route;

@@ -10,6 +10,7 @@
 #include "rpc/filter_format.h"
 #include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
+#include "rpc/row_conflict.h"
 #include "tabletserver/server_lock.h"
 
 namespace bigtable {
@@ -60,8 +61,13 @@ absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& 
 
 }  // namespace
 
-RemoteWrites::RemoteWrites(const TableImpl* table, Durability durability, const CallLimits* limits)
-    : table_(table), durability_(durability), limits_(limits), slot_(&table->database->slots) {}
+RemoteWrites::RemoteWrites(const TableImpl* table, Durability durability, const CallLimits* limits,
+                           SequenceNumber unchanged_since)
+    : table_(table),
+      durability_(durability),
+      limits_(limits),
+      unchanged_since_(unchanged_since),
+      slot_(&table->database->slots) {}
 
 bool RemoteWrites::Apply(const RemoteTablet& tablet, absl::Span<const EncodedMutation> mutations,
                          bool has_looked, absl::Span<absl::Status> statuses) {
@@ -74,12 +80,24 @@ bool RemoteWrites::Apply(const RemoteTablet& tablet, absl::Span<const EncodedMut
   request.table_id = table_->route->table_id();
   request.id = slot_.Next();
   request.durability = durability_;
+  if (unchanged_since_ != kUnconditional) request.unchanged_since = unchanged_since_;
   request.caller = table_->caller;
   request.mutations.assign(mutations.begin(), mutations.end());
   const absl::StatusOr<MutateResponse> response =
       Send(*table_, tablet, std::move(request), *limits_);
   if (response.ok() && response->verdict == Verdict::kDone) {
     std::copy(response->statuses.begin(), response->statuses.end(), statuses.begin());
+    return true;
+  }
+  if (response.ok() && response->verdict == Verdict::kConflict) {
+    if (unchanged_since_ != kUnconditional) {
+      statuses[0] = ConflictError();
+    } else {
+      std::fill(
+          statuses.begin(), statuses.end(),
+          absl::InternalError(Cat("server ", tablet.server,
+                                  " has checked a precondition that the write did not have")));
+    }
     return true;
   }
   tablet.is_stale = true;
@@ -158,15 +176,17 @@ Cell CellOf(const ReadCell& cell) {
 }  // namespace
 
 absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row,
-                                    const Filter& filter, const ReadOptions& options) {
-  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, LimitsOf(options)));
+                                    const Filter& filter, const ReadOptions& options,
+                                    const CallLimits& limits, SequenceNumber* sequence) {
+  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, limits));
   BT_ASSIGN_OR_RETURN(const std::string encoded, EncodeFilter(filter));
   ScanRequest request = RequestOf(table, options);
   request.range = RowRange::Single(row);
   request.filter = encoded;
   if (options.snapshot != nullptr) request.sequence = options.snapshot->sequence();
-  BT_ASSIGN_OR_RETURN(ScanResponse response, Scan(table, &request, LimitsOf(options)));
+  BT_ASSIGN_OR_RETURN(ScanResponse response, Scan(table, &request, limits));
   BT_RETURN_IF_ERROR(response.status);
+  if (sequence != nullptr) *sequence = response.sequence;
   const auto cells = MakeRef<const ReceivedCells>(std::move(response.cells));
   Row result;
   RowBuilder builder(&result, row, Pin<TabletVersion>());

@@ -43,8 +43,10 @@ namespace bigtable {
 // The writes of one call, with one request for each tablet.
 class RemoteWrites {
  public:
-  // All outlive this.
-  RemoteWrites(const TableImpl* table, Durability durability, const CallLimits* limits);
+  // All outlive this. `unchanged_since`: for one mutation (MutateRequest::unchanged_since); if the
+  // precondition fails, the status is ConflictError.
+  RemoteWrites(const TableImpl* table, Durability durability, const CallLimits* limits,
+               SequenceNumber unchanged_since);
 
   // Sets a status for each mutation. Returns false if nothing was applied, because the tablet is
   // superseded or its server was replaced: look the tablet up again. `has_looked`: this call has
@@ -56,12 +58,15 @@ class RemoteWrites {
   const TableImpl* const table_;
   const Durability durability_;
   const CallLimits* const limits_;
+  const SequenceNumber unchanged_since_;
   RequestSlots::Lease slot_;
 };
 
-// Table::ReadRow. The Row owns the memory of the response.
+// Table::ReadRow, with the limits of `options`, converted when the call began. The Row owns the
+// memory of the response. `sequence`, unless it is null, is set to the read sequence.
 absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row,
-                                    const Filter& filter, const ReadOptions& options);
+                                    const Filter& filter, const ReadOptions& options,
+                                    const CallLimits& limits, SequenceNumber* sequence);
 
 // The snapshot of a read of many rows. There is always one, since the read takes several messages.
 // One thread at a time.

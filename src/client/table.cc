@@ -11,7 +11,7 @@
 #include "base/strings.h"
 #include "client/database_impl.h"
 #include "client/remote_calls.h"
-#include "client/row_storage.h"
+#include "client/row_sink.h"
 #include "client/stream_status.h"
 #include "client/table_cursor.h"
 #include "read/filter_node.h"
@@ -33,6 +33,12 @@ absl::Status CheckRow(std::string_view row) {
 }
 
 }  // namespace
+
+absl::Status TableImpl::DurabilityError(Durability durability) {
+  return absl::InvalidArgumentError(
+      Cat("WriteOptions::durability must be kNone, kBuffered or kSync, and is ",
+          static_cast<int>(durability)));
+}
 
 absl::Status TableImpl::DeletedError() const {
   return absl::NotFoundError(Cat("table ", name, " was deleted"));
@@ -162,9 +168,7 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
   const Durability durability = options.durability.value_or(database_options.durability);
   if (durability > Durability::kSync) [[unlikely]] {
-    return refuse(absl::InvalidArgumentError(
-        Cat("WriteOptions::durability must be kNone, kBuffered or kSync, and is ",
-            static_cast<int>(durability))));
+    return refuse(DurabilityError(durability));
   }
   bool is_any_valid = false;
   for (size_t i = 0; i < mutations.size(); ++i) {
@@ -190,13 +194,13 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
         return;
     }
   }
-  ApplyByTablets(mutations, durability, limits, sample, statuses);
+  ApplyByTablets(mutations, durability, kUnconditional, limits, sample, statuses);
 }
 
 // Applies the mutations of each tablet together and in their order, in place or by message.
 void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durability durability,
-                               const CallLimits& limits, CallSample* sample,
-                               absl::Span<absl::Status> statuses) const {
+                               SequenceNumber unchanged_since, const CallLimits& limits,
+                               CallSample* sample, absl::Span<absl::Status> statuses) const {
   std::vector<size_t> left;
   for (size_t i = 0; i < mutations.size(); ++i) {
     if (statuses[i].ok()) left.push_back(i);
@@ -229,13 +233,16 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
       if (served.tablet != nullptr) {
         is_applied = served.path->Apply({.tablet = served.tablet.get(),
                                          .mutations = encoded,
+                                         .unchanged_since = unchanged_since,
                                          .durability = durability,
                                          .limits = limits,
                                          .caller = caller,
                                          .sample = sample},
                                         absl::MakeSpan(outcomes));
       } else if (served.remote != nullptr) {
-        if (!remote.has_value()) remote.emplace(this, durability, &limits);
+        if (!remote.has_value()) {
+          remote.emplace(this, durability, &limits, unchanged_since);
+        }
         is_applied = remote->Apply(*served.remote, encoded, has_looked, absl::MakeSpan(outcomes));
       }
       for (size_t i = begin; i < end; ++i) {
@@ -258,26 +265,6 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
 // --- Reads ---
 
 namespace {
-
-// The destination of ReadRow (tabletserver/row_read.h).
-class RowSink {
- public:
-  RowSink(Row* row, std::string_view key) : row_(row), key_(key) {}
-
-  void Begin(Pin<TabletVersion>&& version) { builder_.emplace(row_, key_, std::move(version)); }
-  void Add(const CellCursor& cursor) { builder_->Add(cursor); }
-  void AddCached(const Cell& cell, const Ref<Block>& owner) { builder_->AddInPlace(cell, owner); }
-  void Apply(const RowFilter& filter) { builder_->Apply(filter); }
-  absl::Span<const Cell> Finish() {
-    builder_->Finish();
-    return row_->cells();
-  }
-
- private:
-  Row* const row_;
-  const std::string_view key_;
-  std::optional<RowBuilder> builder_;
-};
 
 // The body of Table::ReadRow, which does the counting. `sample` is mostly null. Inlined by force:
 // the call would cost more than the counting.
@@ -312,7 +299,7 @@ class RowSink {
         return result;
       if (served.tablet->flags().removed()) return table.DeletedError();
     } else if (table.database->locations.is_remote()) {
-      return ReadRowRemotely(table, row, filter, options);
+      return ReadRowRemotely(table, row, filter, options, read.spec.limits, nullptr);
     }
     BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, read.spec.limits));
   }

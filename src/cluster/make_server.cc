@@ -6,12 +6,20 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "cache/scan_cache.h"
 
 namespace bigtable {
 namespace {
 
 // The largest power of two that is at most `n`.
 uint64_t PowerOfTwo(uint64_t n) { return uint64_t{1} << (63 - __builtin_clzll(n)); }
+
+// The groups of a server's LastWrites: servers share the writes, so each gets a share.
+size_t WriteGroups(const DatabaseOptions& options) {
+  constexpr size_t kGroups = size_t{1} << 16;
+  constexpr size_t kFewest = size_t{1} << 12;
+  return std::max(kGroups / static_cast<size_t>(std::max(options.tablet_servers, 1)), kFewest);
+}
 
 TabletServerOptions OptionsOf(const DatabaseOptions& database, ServerRole role) {
   const bool metadata = role != ServerRole::kUser;
@@ -29,18 +37,10 @@ TabletServerOptions OptionsOf(const DatabaseOptions& database, ServerRole role) 
     options.log_segment_size = std::min<uint64_t>(options.log_segment_size, 256 << 10);
   }
   options.log_segment_size &= ~uint64_t{4095};
+  options.write_groups = WriteGroups(database);
   options.max_log_bytes =
       metadata ? 4 * options.log_segment_size : std::max(budget / 4, 4 * options.log_segment_size);
   return options;
-}
-
-// Servers share the writes, so each gets a share of the groups.
-std::shared_ptr<LastWrites> MakeLastWrites(const DatabaseOptions& options) {
-  constexpr size_t kGroups = size_t{1} << 16;
-  constexpr size_t kFewest = size_t{1} << 12;
-  const auto servers = static_cast<size_t>(std::max(options.tablet_servers, 1));
-  return std::make_shared<LastWrites>(options.shared_memory_budget,
-                                      std::max(kGroups / servers, kFewest));
 }
 
 // The last tablet to drop its reference to a file deletes the file.
@@ -70,7 +70,7 @@ std::unique_ptr<TabletServer> MakeTabletServer(ClusterEnvironment* environment, 
   // METADATA's rows are looked up once, so a scan cache would not help.
   if (!metadata && environment->scan_cache != nullptr) {
     of_tablets.scan_cache = environment->scan_cache.get();
-    of_tablets.last_writes = MakeLastWrites(database);
+    of_tablets.last_writes = std::make_shared<LastWrites>(of_tablets.budget, options.write_groups);
   }
   of_tablets.rate_limiter = &environment->rate_limiter;
   of_tablets.events = environment->events.get();

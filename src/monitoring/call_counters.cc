@@ -24,6 +24,10 @@ TableCallStatistics CallCounters::Read() const {
   statistics.next_cell = Read(Call::kNextCell);
   statistics.apply = Read(Call::kApply);
   statistics.apply_batch = Read(Call::kApplyBatch);
+  statistics.check_and_mutate_row = Read(Call::kCheckAndMutateRow);
+  statistics.read_modify_write_row = Read(Call::kReadModifyWriteRow);
+  statistics.mutate_row_atomically = Read(Call::kMutateRowAtomically);
+  statistics.row_retries = Sum(static_cast<size_t>(Amount::kRowRetries));
   statistics.streams = Sum(static_cast<size_t>(Amount::kStreams));
   statistics.stream_rows = Sum(static_cast<size_t>(Amount::kRows));
   statistics.stream_cells = Sum(static_cast<size_t>(Amount::kCells));

@@ -26,7 +26,7 @@ namespace bigtable {
 class CallCounters {
  public:
   // Counters without a latency.
-  enum class Amount : uint8_t { kStreams = kCalls, kRows, kCells, kBatchMutations };
+  enum class Amount : uint8_t { kStreams = kCalls, kRows, kCells, kBatchMutations, kRowRetries };
 
   CallCounters() = default;
   CallCounters(const CallCounters&) = delete;
@@ -44,7 +44,7 @@ class CallCounters {
   TableCallStatistics Read() const;
 
  private:
-  static constexpr size_t kCounts = kCalls + 4;
+  static constexpr size_t kCounts = kCalls + 5;
   struct alignas(2 * kCacheLine) Stripe {
     std::array<std::atomic<uint64_t>, kCounts> counts{};
   };

@@ -21,6 +21,10 @@ RequestTrace::Request RequestOf(Call call) {
       return RequestTrace::Request::kApply;
     case Call::kApplyBatch:
       return RequestTrace::Request::kApplyBatch;
+    case Call::kCheckAndMutateRow:
+      return RequestTrace::Request::kCheckAndMutateRow;
+    case Call::kReadModifyWriteRow:
+      return RequestTrace::Request::kReadModifyWriteRow;
     default:
       return RequestTrace::Request::kReadRow;
   }

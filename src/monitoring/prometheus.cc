@@ -114,11 +114,15 @@ struct CallOfTable {
   std::string_view name;
   CallStatistics TableCallStatistics::*call;
 };
-constexpr CallOfTable kCallsOfTable[] = {{"read_row", &TableCallStatistics::read_row},
-                                         {"next_row", &TableCallStatistics::next_row},
-                                         {"next_cell", &TableCallStatistics::next_cell},
-                                         {"apply", &TableCallStatistics::apply},
-                                         {"apply_batch", &TableCallStatistics::apply_batch}};
+constexpr CallOfTable kCallsOfTable[] = {
+    {"read_row", &TableCallStatistics::read_row},
+    {"next_row", &TableCallStatistics::next_row},
+    {"next_cell", &TableCallStatistics::next_cell},
+    {"apply", &TableCallStatistics::apply},
+    {"apply_batch", &TableCallStatistics::apply_batch},
+    {"check_and_mutate_row", &TableCallStatistics::check_and_mutate_row},
+    {"read_modify_write_row", &TableCallStatistics::read_modify_write_row},
+    {"mutate_row_atomically", &TableCallStatistics::mutate_row_atomically}};
 
 void AddCalls(const DatabaseStatistics& statistics, Exposition* out) {
   const auto each = [&](const auto& add) {
@@ -142,6 +146,9 @@ void AddCalls(const DatabaseStatistics& statistics, Exposition* out) {
   };
   out->Counter("batch_mutations_total", "Mutations in calls of ApplyBatch.");
   each_table(&TableCallStatistics::batch_mutations);
+  out->Counter("row_retries_total",
+               "Rows that an atomic operation read again, because they were written in between.");
+  each_table(&TableCallStatistics::row_retries);
   out->Counter("streams_total", "Streams of rows or cells that were started.");
   each_table(&TableCallStatistics::streams);
   out->Counter("stream_rows_total", "Rows that streams returned.");
@@ -312,11 +319,14 @@ struct CallOfTablet {
   std::string_view name;
   LatencyHistogram TabletStatistics::*latency;
 };
-constexpr CallOfTablet kCallsOfTablet[] = {{"read_row", &TabletStatistics::read_row},
-                                           {"next_row", &TabletStatistics::next_row},
-                                           {"next_cell", &TabletStatistics::next_cell},
-                                           {"apply", &TabletStatistics::apply},
-                                           {"apply_batch", &TabletStatistics::apply_batch}};
+constexpr CallOfTablet kCallsOfTablet[] = {
+    {"read_row", &TabletStatistics::read_row},
+    {"next_row", &TabletStatistics::next_row},
+    {"next_cell", &TabletStatistics::next_cell},
+    {"apply", &TabletStatistics::apply},
+    {"apply_batch", &TabletStatistics::apply_batch},
+    {"check_and_mutate_row", &TabletStatistics::check_and_mutate_row},
+    {"read_modify_write_row", &TabletStatistics::read_modify_write_row}};
 
 void AddTablets(const DatabaseStatistics& statistics, Exposition* out) {
   const auto each_tablet = [&](const auto& add) {

@@ -111,6 +111,8 @@ class TabletCounters : public RefCounted {
     statistics->next_cell = latency(Call::kNextCell);
     statistics->apply = latency(Call::kApply);
     statistics->apply_batch = latency(Call::kApplyBatch);
+    statistics->check_and_mutate_row = latency(Call::kCheckAndMutateRow);
+    statistics->read_modify_write_row = latency(Call::kReadModifyWriteRow);
     statistics->minor = minor.Read();
     statistics->merging = merging.Read();
   }

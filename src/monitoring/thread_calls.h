@@ -19,9 +19,19 @@
 
 namespace bigtable {
 
-// The kinds of calls that have latencies.
-enum class Call : uint8_t { kReadRow, kNextRow, kNextCell, kApply, kApplyBatch };
-inline constexpr size_t kCalls = 5;
+// The kinds of calls that are counted. kMutateRowAtomically has no latency of its own, because it
+// runs a function of the user's.
+enum class Call : uint8_t {
+  kReadRow,
+  kNextRow,
+  kNextCell,
+  kApply,
+  kApplyBatch,
+  kCheckAndMutateRow,
+  kReadModifyWriteRow,
+  kMutateRowAtomically,
+};
+inline constexpr size_t kCalls = 8;
 
 // The number of calls from one measured call to the next: one in each kMean, at random.
 class SampleGaps {

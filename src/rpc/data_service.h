@@ -58,6 +58,9 @@ struct MutateRequest {
   Durability durability = Durability::kBuffered;
   // Either all mutations are applied, and recovered after a crash, or none.
   bool is_batch = false;
+  // With one mutation, not a batch: it is applied only if its row has not been written since this
+  // read sequence, which the server returned in a ScanResponse.
+  std::optional<SequenceNumber> unchanged_since;
   // Mutations that are not in the log after this time are not applied. It is the rest of the
   // caller's time when the request is sent, and the server counts from when it arrives. So clocks
   // may differ, and the transfer time of the message is added.
@@ -76,6 +79,9 @@ struct MutateResponse {
     // This is not the server that the request names. It has applied nothing, and does not know what
     // the other server did with an earlier copy.
     kOtherServer = 2,
+    // The row may have been written since `unchanged_since`. The server did not apply the request
+    // and never will. The client reads the row again, and sends another request.
+    kConflict = 3,
   };
   Verdict verdict = Verdict::kDone;
   std::vector<absl::Status> statuses;  // as many as there were mutations; only with kDone

@@ -36,7 +36,9 @@ struct TabletEnvironment {
   const SnapshotList* snapshots = nullptr;
   // For rows of the tablet, with the id of the version that they are read from; may be null.
   ScanCache* scan_cache = nullptr;
-  std::shared_ptr<LastWrites> last_writes;  // the server's; null if the scan cache is
+  // The server's; null until something needs it. The tablet's writer uses it, and reads if there is
+  // a scan cache: then it is there from the start.
+  std::shared_ptr<LastWrites> last_writes;
   RateLimiter* rate_limiter = nullptr;
   ListenerQueue* events = nullptr;  // null: there is no listener
   OpenTables* open_tables = nullptr;

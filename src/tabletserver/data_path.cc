@@ -46,10 +46,13 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
     }
     return true;
   }
+  if (write.unchanged_since != kUnconditional) [[unlikely]]
+    server_->TrackWrites();
   return server_->writer().Apply({.tablet = write.tablet,
                                   .layout = &version->layout(),
                                   .mutations = write.mutations,
                                   .is_batch = write.is_batch,
+                                  .unchanged_since = write.unchanged_since,
                                   .durability = write.durability,
                                   .limits = write.limits,
                                   .sample = write.sample},

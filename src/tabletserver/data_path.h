@@ -63,6 +63,8 @@ class DataPath {
     Tablet* tablet = nullptr;
     absl::Span<const EncodedMutation> mutations;
     bool is_batch = false;  // all of them are applied, and recovered after a crash, or none
+    // See WriteRequest::unchanged_since.
+    SequenceNumber unchanged_since = kUnconditional;
     Durability durability = Durability::kBuffered;
     CallLimits limits;
     Caller caller;

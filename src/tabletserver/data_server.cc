@@ -23,6 +23,7 @@
 #include "read/row_ranges.h"
 #include "rpc/cell_block.h"
 #include "rpc/filter_format.h"
+#include "rpc/row_conflict.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -138,6 +139,11 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     server_->state().RequestRenewal();
     return Moved();
   }
+  if (request.unchanged_since.has_value() && (request.is_batch || request.mutations.size() != 1)) {
+    return All(request.mutations.size(),
+               absl::InvalidArgumentError(Cat("a precondition is for one mutation, and there are ",
+                                              request.mutations.size())));
+  }
   MutateResponse response = All(request.mutations.size(), absl::OkStatus());
   const absl::Span<absl::Status> statuses = absl::MakeSpan(response.statuses);
   std::vector<EncodedMutation> mutations = request.mutations;
@@ -154,15 +160,21 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
   }
   if (tablet == nullptr) return response;
   const CallSample sample{.weight = 1};
-  const bool is_applied = path_->Apply({.tablet = tablet.get(),
-                                        .mutations = mutations,
-                                        .is_batch = request.is_batch,
-                                        .durability = request.durability,
-                                        .limits = limits,
-                                        .caller = request.caller,
-                                        .sample = &sample},
-                                       statuses);
-  return is_applied ? response : Moved();
+  const bool is_applied =
+      path_->Apply({.tablet = tablet.get(),
+                    .mutations = mutations,
+                    .is_batch = request.is_batch,
+                    .unchanged_since = request.unchanged_since.value_or(kUnconditional),
+                    .durability = request.durability,
+                    .limits = limits,
+                    .caller = request.caller,
+                    .sample = &sample},
+                   statuses);
+  if (!is_applied) return Moved();
+  if (request.unchanged_since.has_value() && IsConflict(statuses[0])) {
+    return {.verdict = MutateResponse::Verdict::kConflict, .statuses = {}};
+  }
+  return response;
 }
 
 // --- Reads ---

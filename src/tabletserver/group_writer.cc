@@ -9,7 +9,9 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "cache/scan_cache.h"
 #include "monitoring/thread_calls.h"
+#include "rpc/row_conflict.h"
 #include "tablet/mutation_check.h"
 
 namespace bigtable {
@@ -80,7 +82,7 @@ void GroupWriter::CommitGroup(Group group) {
   }
   for (GroupCommit::Request* request : group) {
     Write* const write = static_cast<Write*>(request);
-    if (status.ok()) status = LogWrite(write);
+    if (status.ok()) status = LogWrite(group, write);
     sync |= write->request.durability == Durability::kSync;
   }
   if (is_measured) [[unlikely]] {
@@ -220,13 +222,35 @@ absl::Status GroupWriter::AppendToLog(RecordType type, SequenceNumber sequence,
   return absl::OkStatus();
 }
 
-absl::Status GroupWriter::LogWrite(Write* write) {
+// The writes before it in the group are not noted yet, and are few: they are compared.
+[[gnu::noinline]] bool GroupWriter::MeetsPrecondition(Group group, const Write& write) const {
+  const WriteRequest& request = write.request;
+  const std::string_view row = request.mutations[0].row;
+  const LastWrites* const last_writes = parts_.environment->last_writes.get();
+  if (last_writes == nullptr || last_writes->MayBeWrittenAfter(request.unchanged_since, row)) {
+    return false;
+  }
+  for (GroupCommit::Request* other : group) {
+    const Write& earlier = *static_cast<Write*>(other);
+    if (&earlier == &write) break;
+    if (earlier.superseded || earlier.request.tablet != request.tablet) continue;
+    for (size_t i = 0; i < earlier.request.mutations.size(); ++i) {
+      if (earlier.statuses[i].ok() && earlier.request.mutations[i].row == row) return false;
+    }
+  }
+  return true;
+}
+
+absl::Status GroupWriter::LogWrite(Group group, Write* write) {
   const WriteRequest& request = write->request;
   write->superseded = request.tablet->flags().stopped();
   if (write->superseded) return absl::OkStatus();
   absl::Status refused = request.limits.Check("the write");
   if (request.tablet->flags().removed()) {
     refused = absl::NotFoundError(Cat("table ", request.layout->name, " was deleted"));
+  }
+  if (request.unchanged_since != kUnconditional) [[unlikely]] {
+    if (refused.ok() && !MeetsPrecondition(group, *write)) refused = ConflictError();
   }
   const bool recheck = request.tablet->writer()->layout() != request.layout;
   for (size_t i = 0; i < request.mutations.size(); ++i) {

@@ -18,6 +18,11 @@
 //    memtables are sound, but it is not known what the log holds.
 // 3. A write that the log has no room for leaves the log as it was, and fails alone.
 //
+// 4. A write with a precondition is applied only if its row has not been written since a read
+//    sequence. This is checked when the leader comes to the write: all groups before are in the
+//    memtables and noted in LastWrites, and the writes before it in its group are compared with it.
+//    A write that fails the precondition takes no sequence number and leaves no trace.
+//
 // Thread-safe. Has no lock of its own: the leader's fields belong to the thread that leads.
 #ifndef BIGTABLE_TABLETSERVER_GROUP_WRITER_H_
 #define BIGTABLE_TABLETSERVER_GROUP_WRITER_H_
@@ -54,6 +59,9 @@
 
 namespace bigtable {
 
+// The precondition of a write that has none.
+inline constexpr SequenceNumber kUnconditional = kMaxSequence;
+
 // Mutations of one tablet that go to the log together.
 struct WriteRequest {
   Tablet* tablet = nullptr;
@@ -61,6 +69,10 @@ struct WriteRequest {
   const TableLayout* layout = nullptr;
   absl::Span<const EncodedMutation> mutations;
   bool is_batch = false;  // all of them are applied, and recovered after a crash, or none
+  // The precondition of a single mutation: its row has not been written since this read sequence of
+  // the server. If it may have been, the status is ConflictError (rpc/row_conflict.h). Requires
+  // TabletServer::TrackWrites before. Every write meets kUnconditional.
+  SequenceNumber unchanged_since = kUnconditional;
   Durability durability = Durability::kBuffered;
   CallLimits limits;                   // checked once more before they go to the log
   const CallSample* sample = nullptr;  // null: the write is not measured
@@ -149,7 +161,9 @@ class GroupWriter {
   void NoteTimes(Group group, const GroupTimes& times);
   // The error of a single mutation, or of a record that is too large for the log, goes to its own
   // status. An error that is returned is one of the log and concerns the whole group.
-  absl::Status LogWrite(Write* write);
+  absl::Status LogWrite(Group group, Write* write);
+  // The precondition of a write of the group, at its turn.
+  bool MeetsPrecondition(Group group, const Write& write) const;
   absl::Status LogMutation(Write* write, size_t i);
   absl::Status LogBatch(Write* write);
   // Appends a record of the write. An error that leaves the log as it was goes to `*refused`.

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "cache/scan_cache.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/log_directory.h"
 #include "tablet/group_statistics.h"
@@ -36,6 +37,8 @@ TabletServer::TabletServer(const TabletServerOptions& options, TabletEnvironment
                            SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake)
     : options_(options),
       environment_(std::move(environment)),
+      sequences_(sequences),
+      tracks_writes_(environment_.last_writes != nullptr),
       wake_(std::move(wake)),
       state_(wake_),
       error_(&environment_, info_log),
@@ -127,6 +130,7 @@ void TabletServer::SetLayout(Tablet* tablet, const std::shared_ptr<const TableLa
     // All mutations before a change of a rule have been applied by now. So reads and compactions
     // find that the change has come, even if nothing is written after it.
     if (!state_.ended()) visible_.Advance(layout->LastRuleChange());
+    OutdateReads();
   });
 }
 
@@ -138,7 +142,28 @@ void TabletServer::AdvanceVisible(SequenceNumber sequence) {
   writer_.queue()->RunExclusive([&] {
     // The number of a server that has ended is final: mutations above it were never acknowledged.
     if (!state_.ended()) visible_.Advance(sequence);
+    OutdateReads();
   });
+}
+
+void TabletServer::BeginTracking() {
+  writer_.queue()->RunExclusive([&] {
+    if (environment_.last_writes == nullptr) {
+      environment_.last_writes =
+          std::make_shared<LastWrites>(environment_.budget, options_.write_groups);
+      OutdateReads();
+    }
+    tracks_writes_.store(true, std::memory_order_release);
+  });
+}
+
+// A number of its own, and not the last visible one: that is the read sequence of reads from before
+// the change, too.
+void TabletServer::OutdateReads() {
+  if (environment_.last_writes == nullptr || state_.ended()) return;
+  const SequenceNumber floor = sequences_->Take(1);
+  visible_.Advance(floor);
+  environment_.last_writes->RaiseFloor(floor);
 }
 
 // --- Statistics ---

@@ -19,6 +19,8 @@
 #ifndef BIGTABLE_TABLETSERVER_TABLET_SERVER_H_
 #define BIGTABLE_TABLETSERVER_TABLET_SERVER_H_
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -55,6 +57,8 @@ struct TabletServerOptions {
   uint64_t log_segment_size = 0;
   // The log is kept shorter than this by flushing the memtables that need its oldest segments.
   uint64_t max_log_bytes = 0;
+  // The groups of its LastWrites (cache/scan_cache.h).
+  size_t write_groups = 1 << 12;
 };
 
 class TabletServer final {
@@ -119,6 +123,13 @@ class TabletServer final {
   // To be called before a tablet that comes from another server, with mutations up to `sequence`,
   // is read here.
   void AdvanceVisible(SequenceNumber sequence);
+  // To be called before a write that has a precondition (WriteRequest::unchanged_since): from the
+  // first call on, the server notes the last write to each row, at the cost of a hash and a store
+  // for each write. The read sequences from before that call fail the precondition.
+  void TrackWrites() {
+    if (!tracks_writes_.load(std::memory_order_acquire)) [[unlikely]]
+      BeginTracking();
+  }
 
   // --- Resume ---
 
@@ -128,8 +139,15 @@ class TabletServer final {
   absl::Status FinishResume();
 
  private:
+  void BeginTracking();
+  // In a turn among the writes, after a change of rows that is not a write here: no read sequence
+  // from before it meets a precondition.
+  void OutdateReads();
+
   const TabletServerOptions options_;
   TabletEnvironment environment_;
+  SequenceSource* const sequences_;
+  std::atomic<bool> tracks_writes_;
   const std::function<void()> wake_;
 
   // Parts point to others.

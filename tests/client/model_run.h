@@ -17,8 +17,8 @@
 
 #include "client/model_names.h"
 #include "client/model_plan.h"
+#include "client/model_row_steps.h"
 #include "client/model_schemas.h"
-#include "client/model_write_steps.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
 #include "support/random.h"
@@ -27,9 +27,9 @@
 namespace bigtable {
 
 // One thread at a time.
-class ModelRun : public ModelWriteSteps {
+class ModelRun : public ModelRowSteps {
  public:
-  explicit ModelRun(const ModelPlan& plan) : ModelWriteSteps(plan) {
+  explicit ModelRun(const ModelPlan& plan) : ModelRowSteps(plan) {
     Random random(plan.seed);
     if (plan.settings.crashes == ModelSettings::Crashes::kNever) {
       directory_.emplace();
@@ -68,6 +68,15 @@ class ModelRun : public ModelWriteSteps {
         break;
       case StepKind::kWriteConcurrently:
         WriteConcurrently(random);
+        break;
+      case StepKind::kReadModifyWrite:
+        ReadModifyWrite(random);
+        break;
+      case StepKind::kCheckAndMutate:
+        CheckAndMutate(random);
+        break;
+      case StepKind::kMutateAtomically:
+        MutateAtomically(random);
         break;
       case StepKind::kReadRow:
         ReadRow(random);

@@ -69,6 +69,7 @@ MutateRequest RandomMutateRequest(Random& random, Texts* texts) {
   request.timeout = RandomTimeout(random);
   texts->caller = random.Bytes(random.Below(9));
   if (random.OneIn(2)) request.caller = texts->caller;
+  if (random.OneIn(2)) request.unchanged_since = random.Next() >> random.Below(64);
   for (const RowMutation& mutation : texts->mutations) {
     request.mutations.push_back({mutation.row(), EncodedMutation::Of(mutation).operations});
   }
@@ -77,7 +78,7 @@ MutateRequest RandomMutateRequest(Random& random, Texts* texts) {
 
 MutateResponse RandomMutateResponse(Random& random) {
   MutateResponse response;
-  response.verdict = static_cast<MutateResponse::Verdict>(random.Below(3));
+  response.verdict = static_cast<MutateResponse::Verdict>(random.Below(4));
   for (uint64_t n = random.Below(5); n > 0; --n) {
     response.statuses.push_back(RandomStatus(random));
   }
@@ -310,8 +311,8 @@ TEST(MessageFormatTest, AnErrorNamesTheReason) {
                 DecodeScanResponse(WithChecksum("\x01\x04\x04\0\0\0\0\0"s)).status());
   EXPECT_STATUS(kInvalidArgument, "no status with the code 17",
                 DecodeScanResponse(WithChecksum("\x01\x04\0\x11\0\0\0"s)).status());
-  EXPECT_STATUS(kInvalidArgument, "no verdict 3",
-                DecodeMutateResponse(WithChecksum("\x01\x02\x03\0"s)).status());
+  EXPECT_STATUS(kInvalidArgument, "no verdict 4",
+                DecodeMutateResponse(WithChecksum("\x01\x02\x04\0"s)).status());
   response.cells = "\x03\x05\x00"s;  // begins no row
   EXPECT_STATUS(kInvalidArgument, "a cell is not well formed",
                 DecodeScanResponse(EncodeMessage(response)).status());

@@ -1,0 +1,71 @@
+// One atomic operation on a row: tries of a read and a write, until no other write to the row comes
+// in between. Behind Table::CheckAndMutateRow, ReadModifyWriteRow and MutateRowAtomically.
+//
+// The read has a read sequence, and the write is applied on the condition that the row has not been
+// written since it (WriteRequest::unchanged_since). If the condition fails, nothing was applied:
+// the next try reads again. Every other error ends the operation, also the one that leaves open
+// whether the write was applied: to write again could apply it twice.
+#ifndef BIGTABLE_CLIENT_ROW_OPERATION_H_
+#define BIGTABLE_CLIENT_ROW_OPERATION_H_
+
+#include <optional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/filter.h"
+#include "bigtable/options.h"
+#include "bigtable/row.h"
+#include "bigtable/row_mutation.h"
+
+#include "base/call_limits.h"
+#include "base/sequence.h"
+#include "client/database_impl.h"
+#include "monitoring/call_timer.h"
+#include "rpc/move_wait.h"
+
+namespace bigtable {
+
+// One thread at a time. Everything but Begin and Pause is called inside the gate.
+class RowOperation {
+ public:
+  // All outlive this. `sample` is null unless the call is measured.
+  RowOperation(const TableImpl* table, std::string_view row, const WriteOptions& options,
+               CallSample* sample);
+  RowOperation(const RowOperation&) = delete;
+  RowOperation& operator=(const RowOperation&) = delete;
+
+  const CallLimits& limits() const { return limits_; }
+
+  // Checks the options and whether the database can be written. FailedPrecondition: it is read-only
+  // or closed. InvalidArgument, or an error of the limits.
+  absl::Status Begin();
+  // Begins a try. A try may have several reads; the write requires that the row has not been
+  // written since the first.
+  void BeginTry() { since_ = kUnconditional; }
+  // The cells of the row that pass the filter.
+  absl::StatusOr<Row> Read(const Filter& filter);
+  // Applies the mutation, which is of the row. False: nothing was applied, because the row may have
+  // been written since the read.
+  absl::StatusOr<bool> Write(const RowMutation& mutation);
+  // After a failed try. Waits a little, longer each time, but not after the first few: a write that
+  // came in between is mostly the only one. Errors of the limits.
+  absl::Status Pause();
+
+ private:
+  absl::Status Apply(const RowMutation& mutation);
+
+  const TableImpl* const table_;
+  const std::string_view row_;
+  const CallLimits limits_;
+  std::optional<Durability> durability_;
+  CallSample* const sample_;
+  SequenceNumber since_ = kUnconditional;  // the smallest read sequence of the try
+  int failed_tries_ = 0;
+  MoveWait pauses_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_ROW_OPERATION_H_

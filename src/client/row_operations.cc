@@ -1,0 +1,183 @@
+// The atomic operations on one row of a Table. How a try works: client/row_operation.h.
+//
+// CheckAndMutateRow and ReadModifyWriteRow hold the stripe of their row during their tries, so only
+// plain writes make them try again (client/row_stripes.h). MutateRowAtomically does not: its
+// function may call any of them for a row of the same stripe, and would wait for itself.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/time/time.h"
+
+#include "bigtable/table.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "client/database_impl.h"
+#include "client/row_operation.h"
+#include "client/row_rules.h"
+#include "client/row_stripes.h"
+#include "monitoring/call_timer.h"
+
+namespace bigtable {
+namespace {
+
+absl::Status CheckRowOf(const RowMutation& mutation, std::string_view row) {
+  if (mutation.row() == row) return mutation.status();
+  return absl::InvalidArgumentError(Cat("the operation is on row ", Quoted(row),
+                                        ", and its mutation is of row ", Quoted(mutation.row())));
+}
+
+// Calls `attempt` inside the gate, while this thread has the row's stripe, until it is true.
+template <typename Attempt>
+absl::Status TryInTurn(const TableImpl& table, std::string_view row, RowOperation* operation,
+                       const Attempt& attempt) {
+  RowStripes::Hold hold(&table.database->row_stripes, table.route->table_id(), row);
+  BT_RETURN_IF_ERROR(hold.Take(operation->limits()));
+  while (true) {
+    {
+      const CallGate::Pass pass(&table.database->gate);
+      if (!pass) return table.database->ClosedError();
+      operation->BeginTry();
+      BT_ASSIGN_OR_RETURN(const bool is_done, attempt());
+      if (is_done) return absl::OkStatus();
+    }
+    BT_RETURN_IF_ERROR(operation->Pause());
+  }
+}
+
+// --- CheckAndMutateRow ---
+
+absl::StatusOr<bool> CheckAndMutate(const TableImpl& table, std::string_view row,
+                                    const Filter& predicate, const RowMutation& if_matched,
+                                    const RowMutation& if_not, RowOperation* operation) {
+  BT_RETURN_IF_ERROR(operation->Begin());
+  BT_RETURN_IF_ERROR(RowMutation(row).status());
+  BT_RETURN_IF_ERROR(CheckRowOf(if_matched, row));
+  BT_RETURN_IF_ERROR(CheckRowOf(if_not, row));
+  if (if_matched.operation_count() == 0 && if_not.operation_count() == 0) {
+    return absl::InvalidArgumentError(
+        Cat("both mutations of row ", Quoted(row), " are empty; one must have an operation"));
+  }
+  // One cell is enough.
+  const Filter first = Filter::Chain(predicate, Filter::CellsRowLimit(1));
+  bool has_matched = false;
+  BT_RETURN_IF_ERROR(TryInTurn(table, row, operation, [&]() -> absl::StatusOr<bool> {
+    BT_ASSIGN_OR_RETURN(const Row found, operation->Read(first));
+    has_matched = !found.empty();
+    const RowMutation& chosen = has_matched ? if_matched : if_not;
+    if (chosen.operation_count() == 0) return true;
+    return operation->Write(chosen);
+  }));
+  return has_matched;
+}
+
+// --- ReadModifyWriteRow ---
+
+absl::StatusOr<Row> ModifyRow(const TableImpl& table, const ReadModifyWrite& rules,
+                              RowOperation* operation) {
+  BT_RETURN_IF_ERROR(operation->Begin());
+  BT_RETURN_IF_ERROR(rules.status());
+  if (rules.rule_count() == 0) {
+    return absl::InvalidArgumentError(Cat("a ReadModifyWrite must have a rule, and that of row ",
+                                          Quoted(rules.row()), " has none"));
+  }
+  RowRules cells(&rules);
+  const auto attempt = [&]() -> absl::StatusOr<bool> {
+    const absl::Time time = table.database->environment()->options.clock->Now();
+    const int64_t now = std::max<int64_t>(absl::ToUnixMicros(time), 0);
+    BT_RETURN_IF_ERROR(
+        cells.Apply(now, [&](const Filter& filter) { return operation->Read(filter); }));
+    return operation->Write(cells.Mutation());
+  };
+  BT_RETURN_IF_ERROR(TryInTurn(table, rules.row(), operation, attempt));
+  return cells.TakeRow();
+}
+
+// --- MutateRowAtomically ---
+
+bool HaveSameCells(const Row& a, const Row& b) {
+  return std::equal(a.cells().begin(), a.cells().end(), b.cells().begin(), b.cells().end(),
+                    [](const Cell& x, const Cell& y) {
+                      return x.family == y.family && x.qualifier == y.qualifier &&
+                             x.timestamp == y.timestamp && x.value == y.value;
+                    });
+}
+
+absl::Status MutateAtomically(const TableImpl& table, std::string_view row, const Filter& filter,
+                              absl::FunctionRef<absl::StatusOr<RowMutation>(const Row&)> function,
+                              RowOperation* operation) {
+  BT_RETURN_IF_ERROR(operation->Begin());
+  BT_RETURN_IF_ERROR(RowMutation(row).status());
+  std::optional<Row> seen;  // by the function
+  std::optional<RowMutation> mutation;
+  while (true) {
+    bool is_done = false;
+    bool is_new = true;  // the function has not seen these cells
+    {
+      const CallGate::Pass pass(&table.database->gate);
+      if (!pass) return table.database->ClosedError();
+      operation->BeginTry();
+      BT_ASSIGN_OR_RETURN(Row found, operation->Read(filter));
+      // The result of the function still holds if it saw the same cells: the write was of another
+      // row of the same hash, or of cells that do not pass the filter. So a function that takes
+      // long succeeds beside any number of such writes.
+      is_new = !seen.has_value() || !HaveSameCells(*seen, found);
+      if (is_new) {
+        seen = std::move(found);
+      } else {
+        BT_ASSIGN_OR_RETURN(is_done, operation->Write(*mutation));
+      }
+    }
+    if (is_new) {
+      BT_ASSIGN_OR_RETURN(mutation, function(*seen));
+      BT_RETURN_IF_ERROR(CheckRowOf(*mutation, row));
+      if (mutation->operation_count() == 0) return absl::OkStatus();
+      const CallGate::Pass pass(&table.database->gate);
+      if (!pass) return table.database->ClosedError();
+      BT_ASSIGN_OR_RETURN(is_done, operation->Write(*mutation));
+    }
+    if (is_done) return absl::OkStatus();
+    BT_RETURN_IF_ERROR(operation->Pause());
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<bool> Table::CheckAndMutateRow(std::string_view row, const Filter& predicate,
+                                              const RowMutation& if_matched,
+                                              const RowMutation& if_not,
+                                              const WriteOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kCheckAndMutateRow,
+                  [&](RequestTrace* trace) { trace->row = row; });
+  RowOperation operation(impl_.get(), row, options, timer.sample());
+  absl::StatusOr<bool> result =
+      CheckAndMutate(*impl_, row, predicate, if_matched, if_not, &operation);
+  if (!result.ok()) timer.Failed(result.status());
+  return result;
+}
+
+absl::StatusOr<Row> Table::ReadModifyWriteRow(const ReadModifyWrite& rules,
+                                              const WriteOptions& options) {
+  CallTimer timer(&impl_->monitor, Call::kReadModifyWriteRow,
+                  [&](RequestTrace* trace) { trace->row = rules.row(); });
+  RowOperation operation(impl_.get(), rules.row(), options, timer.sample());
+  absl::StatusOr<Row> result = ModifyRow(*impl_, rules, &operation);
+  if (!result.ok()) timer.Failed(result.status());
+  return result;
+}
+
+// Not measured: the function may make calls, which do not nest.
+absl::Status Table::MutateRowAtomically(
+    std::string_view row, const Filter& filter,
+    absl::FunctionRef<absl::StatusOr<RowMutation>(const Row&)> function,
+    const WriteOptions& options) {
+  CallCounters& counters = impl_->monitor.counters;
+  counters.Count(Call::kMutateRowAtomically);
+  RowOperation operation(impl_.get(), row, options, nullptr);
+  const absl::Status status = MutateAtomically(*impl_, row, filter, function, &operation);
+  if (!status.ok()) counters.CountError(Call::kMutateRowAtomically);
+  return status;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,44 @@
+// The destination of ReadRow (tabletserver/row_read.h): a Row.
+#ifndef BIGTABLE_CLIENT_ROW_SINK_H_
+#define BIGTABLE_CLIENT_ROW_SINK_H_
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/types/span.h"
+
+#include "bigtable/row.h"
+
+#include "base/published.h"
+#include "base/ref_counted.h"
+#include "cache/block.h"
+#include "client/row_storage.h"
+#include "read/row_filter.h"
+#include "read/cell_cursor.h"
+#include "tablet/tablet_version.h"
+
+namespace bigtable {
+
+class RowSink {
+ public:
+  RowSink(Row* row, std::string_view key) : row_(row), key_(key) {}
+
+  void Begin(Pin<TabletVersion>&& version) { builder_.emplace(row_, key_, std::move(version)); }
+  void Add(const CellCursor& cursor) { builder_->Add(cursor); }
+  void AddCached(const Cell& cell, const Ref<Block>& owner) { builder_->AddInPlace(cell, owner); }
+  void Apply(const RowFilter& filter) { builder_->Apply(filter); }
+  absl::Span<const Cell> Finish() {
+    builder_->Finish();
+    return row_->cells();
+  }
+
+ private:
+  Row* const row_;
+  const std::string_view key_;
+  std::optional<RowBuilder> builder_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_ROW_SINK_H_
