@@ -100,7 +100,9 @@ bool HaveSameCells(const Row& a, const Row& b) {
   return std::equal(a.cells().begin(), a.cells().end(), b.cells().begin(), b.cells().end(),
                     [](const Cell& x, const Cell& y) {
                       return x.family == y.family && x.qualifier == y.qualifier &&
-                             x.timestamp == y.timestamp && x.value == y.value;
+                             x.timestamp == y.timestamp && x.value == y.value &&
+                             std::equal(x.labels.begin(), x.labels.end(), y.labels.begin(),
+                                        y.labels.end());
                     });
 }
 

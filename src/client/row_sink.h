@@ -14,8 +14,8 @@
 #include "base/ref_counted.h"
 #include "cache/block.h"
 #include "client/row_storage.h"
-#include "read/row_filter.h"
 #include "read/cell_cursor.h"
+#include "read/row_filter.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
