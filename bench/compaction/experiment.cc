@@ -77,11 +77,11 @@ class Experiment {
 
   absl::Status Run() {
     absl::StatusOr<std::unique_ptr<Subject>> subject =
-        Subject::Open({.directory = options_.directory,
-                       .policy = options_.policy,
-                       .memory_budget = options_.memory_budget,
-                       .memtable_size = options_.memtable_size,
-                       .lifetime = workload_->lifetime()});
+        OpenSubject({.directory = options_.directory,
+                     .policy = options_.policy,
+                     .memory_budget = options_.memory_budget,
+                     .memtable_size = options_.memtable_size,
+                     .lifetime = workload_->lifetime()});
     if (!subject.ok()) return subject.status();
     subject_ = *std::move(subject);
     if (absl::Status s = Prepare(); !s.ok()) return s;
@@ -98,8 +98,9 @@ class Experiment {
     done_ = 0;
     user_bytes_ = 0;
     if (absl::Status s = subject_->Settle(); !s.ok()) return s;
-    before_ = subject_->database().Statistics();
-    return absl::OkStatus();
+    absl::StatusOr<SubjectFigures> before = subject_->Figures();
+    if (before.ok()) before_ = *before;
+    return before.status();
   }
 
   absl::Status Operate() {
@@ -119,13 +120,13 @@ class Experiment {
   }
 
   absl::Status Do(const Operation& operation) {
-    subject_->clock().Step();
+    subject_->Step();
     absl::Status s = DoOnSubject(operation);
     if (!s.ok()) return s;
     ++done_;
     if (done_ % operations_per_look_ != 0) return s;
     if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
-    return options_.lockstep ? subject_->database().WaitUntilQuiet() : s;
+    return options_.lockstep ? subject_->WaitUntilQuiet() : s;
   }
 
   absl::Status DoOnSubject(const Operation& operation) {
@@ -154,7 +155,7 @@ class Experiment {
       sample.operations = static_cast<double>(done_);
       sample.quiet = quiet ? 1 : 0;
       AddRates(*spent, quiet ? Mark() : last_, &sample);
-      AddStatistics(&sample);
+      if (absl::Status s = AddStatistics(&sample); !s.ok()) return s;
       if (absl::Status s = AddSpace(&sample); !s.ok()) return s;
       if (absl::Status s = AddReads(&sample); !s.ok()) return s;
       report_(sample);
@@ -176,32 +177,31 @@ class Experiment {
     sample->cpu_us_per_op = absl::ToDoubleMicroseconds(spent.cpu - since.spent.cpu) / operations;
   }
 
-  void AddStatistics(Sample* sample) const {
-    const bigtable::DatabaseStatistics now = subject_->database().Statistics();
-    const auto since = [&](uint64_t bigtable::DatabaseStatistics::*counter) {
-      return static_cast<double>(now.*counter - before_.*counter);
+  absl::Status AddStatistics(Sample* sample) const {
+    const absl::StatusOr<SubjectFigures> now = subject_->Figures();
+    if (!now.ok()) return now.status();
+    const auto since = [&](double SubjectFigures::*figure) {
+      return (*now).*figure - before_.*figure;
     };
-    using Statistics = bigtable::DatabaseStatistics;
-    sample->stall_seconds =
-        absl::ToDoubleSeconds(now.total_write_delay - before_.total_write_delay);
+    sample->stall_seconds = since(&SubjectFigures::stall_seconds);
     sample->user_bytes = static_cast<double>(user_bytes_);
-    sample->log_bytes = since(&Statistics::log_bytes_written);
-    sample->flush_bytes = since(&Statistics::minor_compaction_bytes_written);
-    sample->merge_read_bytes = since(&Statistics::merging_compaction_bytes_read);
-    sample->merge_bytes = since(&Statistics::merging_compaction_bytes_written);
-    sample->moved_bytes = since(&Statistics::compaction_bytes_moved);
-    sample->dropped_bytes = since(&Statistics::compaction_bytes_dropped);
+    sample->log_bytes = since(&SubjectFigures::log_bytes);
+    sample->flush_bytes = since(&SubjectFigures::flush_bytes);
+    sample->merge_read_bytes = since(&SubjectFigures::merge_read_bytes);
+    sample->merge_bytes = since(&SubjectFigures::merge_bytes);
+    sample->moved_bytes = since(&SubjectFigures::moved_bytes);
+    sample->dropped_bytes = since(&SubjectFigures::dropped_bytes);
     if (user_bytes_ > 0) {
       sample->write_amplification =
           (sample->log_bytes + sample->flush_bytes + sample->merge_bytes) / sample->user_bytes;
     }
-    const bigtable::LocalityGroupStatistics group = subject_->GroupStatistics(now);
-    sample->file_bytes = static_cast<double>(group.file_bytes);
-    sample->entries = static_cast<double>(group.entries);
-    sample->sorted_runs = static_cast<double>(group.sorted_runs);
-    sample->files = static_cast<double>(group.files);
-    sample->memtables = static_cast<double>(group.memtables);
+    sample->file_bytes = now->file_bytes;
+    sample->entries = now->entries;
+    sample->sorted_runs = now->sorted_runs;
+    sample->files = now->files;
+    sample->memtables = now->memtables;
     sample->read_amplification = sample->sorted_runs + sample->memtables;
+    return absl::OkStatus();
   }
 
   absl::Status AddSpace(Sample* sample) const {
@@ -239,7 +239,7 @@ class Experiment {
   const std::unique_ptr<Workload> workload_;
   const uint64_t operations_per_look_;
   std::unique_ptr<Subject> subject_;
-  bigtable::DatabaseStatistics before_;  // the measured operations
+  SubjectFigures before_;  // the measured operations
   Effort effort_;
   uint64_t done_ = 0;        // operations
   uint64_t user_bytes_ = 0;  // of these

@@ -2,8 +2,9 @@
 // space and reads as the table grows and changes. bench/compaction/run builds and starts it.
 //
 //   policy      a compaction style with its factor
+//   plugin      policies in shared objects
 //   workloads   the operations on the table
-//   subject     the table, in a database of its own
+//   subject     the table, in a database of its own: bigtable_subject, rocksdb_subject
 //   probe       the cost of reads at a time
 //   sample      the figures at a time, and their line of the CSV
 //   experiment  one workload under one policy
@@ -32,6 +33,7 @@
 #include "common/workload.h"
 #include "experiment.h"
 #include "plot.h"
+#include "plugin.h"
 #include "policy.h"
 #include "sample.h"
 #include "summary.h"
@@ -41,6 +43,7 @@ ABSL_FLAG(bool, quick, false, "20,000 rows and 20 samples, instead of 200,000 an
 ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 10,000,000; 0: depends on --quick");
 ABSL_FLAG(uint64_t, samples, 0, "how many samples of each run, 1 to 1,000; 0: depends on --quick");
 ABSL_FLAG(std::string, styles, "", "compaction styles between commas; none: all");
+ABSL_FLAG(std::string, policy, "", "PATH.so[:NAME]: also runs a policy of a shared object");
 ABSL_FLAG(std::string, workloads, "", "names between commas; none: all");
 ABSL_FLAG(uint64_t, memtable, 0, "KiB of a memtable; 0: a hundredth of the rows");
 ABSL_FLAG(uint64_t, memory, 0, "MiB of memory; 0: eight memtables, and at least 16");
@@ -101,6 +104,11 @@ absl::StatusOr<RunOptions> OptionsFromFlags() {
   absl::StatusOr<std::vector<Policy>> policies = ParsePolicies(absl::GetFlag(FLAGS_styles));
   if (!policies.ok()) return policies.status();
   options.policies = *std::move(policies);
+  if (const std::string policy = absl::GetFlag(FLAGS_policy); !policy.empty()) {
+    const absl::StatusOr<std::vector<Policy>> loaded = LoadPolicies(policy);
+    if (!loaded.ok()) return loaded.status();
+    options.policies.insert(options.policies.end(), loaded->begin(), loaded->end());
+  }
   absl::StatusOr<std::vector<std::string>> workloads =
       Names("workloads", absl::GetFlag(FLAGS_workloads), WorkloadNames(), "a workload");
   if (!workloads.ok()) return workloads.status();
@@ -147,7 +155,7 @@ absl::StatusOr<RunResult> RunOne(const ExperimentOptions& options, CsvFile& csv)
   }
   if (s = csv.Flush(); !s.ok()) return s;
   const Sample& end = run.samples.back();
-  absl::FPrintF(stderr, "%-15s %-15s %7.1f s  %10.0f/s  write amplification %.2f\n", run.workload,
+  absl::FPrintF(stderr, "%-15s %-17s %7.1f s  %10.0f/s  write amplification %.2f\n", run.workload,
                 run.policy.Name(), end.seconds, end.ops_per_second, end.write_amplification);
   return run;
 }
@@ -161,7 +169,9 @@ absl::StatusOr<std::vector<RunResult>> RunAll(const RunOptions& options) {
   if (!directory.ok()) return directory.status();
   std::vector<RunResult> runs;
   for (const std::string& workload : options.workloads) {
+    const bool expires = MakeWorkload(workload, options.common.rows)->lifetime().has_value();
     for (const Policy& policy : options.policies) {
+      if (expires && policy.is_rocksdb) continue;  // it has no expiry by the workload's clock
       ExperimentOptions experiment = options.common;
       experiment.workload = workload;
       experiment.policy = policy;

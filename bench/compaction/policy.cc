@@ -16,8 +16,9 @@ using bigtable::CompactionStyle;
 constexpr int kLeastFactor = 2;
 constexpr int kMostFactor = 100;
 
-bool HasFactor(CompactionStyle style) {
-  return style == CompactionStyle::kSizeTiered || style == CompactionStyle::kLeveled;
+bool HasFactor(const Policy& policy) {
+  return !policy.is_rocksdb && (policy.value == CompactionStyle::kSizeTiered ||
+                                policy.value == CompactionStyle::kLeveled);
 }
 
 absl::StatusOr<Policy> ParsePolicy(const std::string& text) {
@@ -34,7 +35,7 @@ absl::StatusOr<Policy> ParsePolicy(const std::string& text) {
   }
   Policy policy = *found;
   if (colon == std::string::npos) return policy;
-  if (!HasFactor(policy.value)) {
+  if (!HasFactor(policy)) {
     return absl::InvalidArgumentError(Concat("--styles ", text, ": ", style, " has no factor"));
   }
   if (!absl::SimpleAtoi(text.substr(colon + 1), &policy.factor) || policy.factor < kLeastFactor ||
@@ -50,10 +51,17 @@ absl::StatusOr<Policy> ParsePolicy(const std::string& text) {
 std::string Policy::Name() const { return factor == 0 ? style : Concat(style, ":", factor); }
 
 std::vector<Policy> AllPolicies() {
-  return {{.style = "size_tiered", .value = CompactionStyle::kSizeTiered},
-          {.style = "leveled", .value = CompactionStyle::kLeveled},
-          {.style = "fifo", .value = CompactionStyle::kFifo},
-          {.style = "none", .value = CompactionStyle::kNone}};
+  std::vector<Policy> all = {{.style = "size_tiered", .value = CompactionStyle::kSizeTiered},
+                             {.style = "leveled", .value = CompactionStyle::kLeveled},
+                             {.style = "fifo", .value = CompactionStyle::kFifo},
+                             {.style = "none", .value = CompactionStyle::kNone}};
+#ifdef BENCH_HAVE_ROCKSDB
+  all.push_back(
+      {.style = "rocksdb_leveled", .value = CompactionStyle::kLeveled, .is_rocksdb = true});
+  all.push_back(
+      {.style = "rocksdb_universal", .value = CompactionStyle::kSizeTiered, .is_rocksdb = true});
+#endif
+  return all;
 }
 
 absl::StatusOr<std::vector<Policy>> ParsePolicies(std::string_view list) {

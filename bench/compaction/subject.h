@@ -1,80 +1,79 @@
-// The table that a policy compacts, in a database of its own.
+// The table that a policy compacts, in a database of its own: of this engine, or of RocksDB.
 #ifndef BIGTABLE_BENCH_COMPACTION_SUBJECT_H_
 #define BIGTABLE_BENCH_COMPACTION_SUBJECT_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-
-#include "bigtable/bigtable.h"
 
 #include "common/workload.h"
 #include "policy.h"
 
 namespace bench {
 
-// A clock that advances by a second with each operation, so that the same cells expire at the same
-// time in each run.
-class OperationClock final : public bigtable::Clock {
- public:
-  static constexpr absl::Duration kStep = absl::Seconds(1);
-
-  absl::Time Now() override {
-    return absl::FromUnixSeconds(kStart) + kStep * steps_.load(std::memory_order_relaxed);
-  }
-  void Step() { steps_.fetch_add(1, std::memory_order_relaxed); }
-
- private:
-  static constexpr int64_t kStart = 1'600'000'000;
-  std::atomic<int64_t> steps_{0};
-};
-
 struct SubjectOptions {
   std::string directory;
   Policy policy;
   uint64_t memory_budget = 0;
   uint64_t memtable_size = 0;
-  std::optional<uint64_t> lifetime;  // of a row, in steps of the clock
+  std::optional<uint64_t> lifetime;  // of a row, in steps of the clock; not with RocksDB
+};
+
+// What the database has done since it was opened, and the state of the table.
+struct SubjectFigures {
+  double stall_seconds = 0;  // for which writers were delayed
+  double log_bytes = 0;
+  double flush_bytes = 0;
+  double merge_read_bytes = 0;
+  double merge_bytes = 0;
+  double moved_bytes = 0;    // 0 with RocksDB, which does not report them
+  double dropped_bytes = 0;  // the same
+
+  double file_bytes = 0;
+  double entries = 0;
+  double sorted_runs = 0;
+  double files = 0;
+  double memtables = 0;
 };
 
 // One thread at a time. A row number of the workload is an even key, so that odd keys between them
 // are missing.
 class Subject {
  public:
-  static absl::StatusOr<std::unique_ptr<Subject>> Open(const SubjectOptions& options);
+  static Key KeyOf(uint64_t row) { return Key(2 * row); }
+  static Key MissingKeyOf(uint64_t row) { return Key(2 * row + 1); }
 
-  OperationClock& clock() { return clock_; }
-  bigtable::Database& database() { return *database_; }
+  virtual ~Subject() = default;
 
-  absl::Status Write(uint64_t row);
-  absl::Status Delete(uint64_t row);
+  // An operation begins: the clock by which rows expire goes on.
+  virtual void Step() = 0;
+  virtual absl::Status Write(uint64_t row) = 0;
+  virtual absl::Status Delete(uint64_t row) = 0;
   // DataLoss if the row does not exist, or has another value than the one written.
-  absl::Status Read(uint64_t row);
+  virtual absl::Status Read(uint64_t row) = 0;
   // DataLoss if it exists.
-  absl::Status ReadMissing(uint64_t row);
+  virtual absl::Status ReadMissing(uint64_t row) = 0;
   // Reads `rows` rows from `first`, fewer only at the end of the table; 0: all. Returns the number
   // of rows read.
-  absl::StatusOr<uint64_t> Scan(uint64_t first, uint64_t rows);
+  virtual absl::StatusOr<uint64_t> Scan(uint64_t first, uint64_t rows) = 0;
 
+  // Waits until no compaction is due.
+  virtual absl::Status WaitUntilQuiet() = 0;
   // Flushes everything, and waits until no compaction is due.
-  absl::Status Settle();
-  absl::Status Close() { return database_->Close(); }
-  bigtable::LocalityGroupStatistics GroupStatistics(const bigtable::DatabaseStatistics& all) const;
-
- private:
-  Subject() = default;
-
-  const Values values_;
-  OperationClock clock_;
-  std::unique_ptr<bigtable::Database> database_;
-  bigtable::Table* table_ = nullptr;  // the database's
+  virtual absl::Status Settle() = 0;
+  virtual absl::Status Close() = 0;
+  virtual absl::StatusOr<SubjectFigures> Figures() const = 0;
 };
+
+absl::StatusOr<std::unique_ptr<Subject>> OpenSubject(const SubjectOptions& options);
+
+// Each engine's. RocksDB's is only there if this build has RocksDB (BENCH_HAVE_ROCKSDB).
+absl::StatusOr<std::unique_ptr<Subject>> OpenBigtableSubject(const SubjectOptions& options);
+absl::StatusOr<std::unique_ptr<Subject>> OpenRocksDBSubject(const SubjectOptions& options);
 
 }  // namespace bench
 

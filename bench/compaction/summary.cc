@@ -30,7 +30,7 @@ double Max(const RunResult& run, double Sample::*figure) {
 void PrintLine(const RunResult& run, bool is_first) {
   const Sample& end = run.samples.back();
   absl::PrintF(
-      "%-15s %-15s %7.2f %7.2f %6.2f %6.2f %6.1f %5.0f %5.0f %8.2f %8.2f %8.3f %7.2f %7.2f\n",
+      "%-15s %-17s %7.2f %7.2f %6.2f %6.2f %6.1f %5.0f %5.0f %8.2f %8.2f %8.3f %7.2f %7.2f\n",
       is_first ? run.workload : "", run.policy.Name(), end.write_amplification,
       end.space_amplification, Mean(run, &Sample::space_amplification),
       Max(run, &Sample::disk_bytes) / Max(run, &Sample::live_bytes),
@@ -42,9 +42,9 @@ void PrintLine(const RunResult& run, bool is_first) {
 }  // namespace
 
 void PrintSummary(const std::vector<RunResult>& runs) {
-  absl::PrintF("%-15s %-15s %7s %22s %19s %26s %7s %7s\n", "", "", "", "space", "sorted runs",
+  absl::PrintF("%-15s %-17s %7s %22s %19s %26s %7s %7s\n", "", "", "", "space", "sorted runs",
                "CPU us of reads", "CPU us", "");
-  absl::PrintF("%-15s %-15s %7s %7s %6s %6s %6s %5s %5s %8s %8s %8s %7s %7s\n", "workload",
+  absl::PrintF("%-15s %-17s %7s %7s %6s %6s %6s %5s %5s %8s %8s %8s %7s %7s\n", "workload",
                "policy", "w.amp", "end", "mean", "peak", "mean", "most", "end", "row", "missing",
                "scanned", "per op", "stall s");
   for (size_t i = 0; i < runs.size(); ++i) {

@@ -22,9 +22,9 @@
 #include "common.h"
 #include "sstable/read_settings.h"
 #include "sstable/sstable.h"
+#include "sstable/sstable_builder.h"
 #include "sstable/sstable_cursor.h"
 #include "sstable/sstable_info.h"
-#include "sstable/sstable_writer.h"
 
 namespace bigtable {
 
@@ -55,7 +55,7 @@ class TableFile {
   absl::StatusOr<SSTableInfo> Write(const std::vector<uint32_t>& rows, size_t value_size,
                                     const LocalityGroup& group) const {
     BT_ASSIGN_OR_RETURN(auto file, file_system_.NewWritableFile(kPath));
-    SSTableWriter writer(std::move(file), kPath, /*file_number=*/1, group, /*identity=*/1);
+    SSTableBuilder writer(std::move(file), kPath, /*file_number=*/1, group, /*identity=*/1);
     const bool compressed = group.compression != Compression::kNone;
     std::string value;
     for (const uint32_t row : rows) {

@@ -4,6 +4,7 @@
 
 #include "bigtable/call_options.h"
 #include "bigtable/clock.h"
+#include "bigtable/compaction_policy.h"
 #include "bigtable/database.h"
 #include "bigtable/event_listener.h"
 #include "bigtable/file_system.h"
@@ -21,6 +22,7 @@
 #include "bigtable/scanner.h"
 #include "bigtable/schema.h"
 #include "bigtable/snapshot.h"
+#include "bigtable/sstable.h"
 #include "bigtable/statistics.h"
 #include "bigtable/string_view.h"
 #include "bigtable/table.h"

@@ -39,7 +39,8 @@ enum class FilterKind : uint8_t {
 
 // How the SSTables of a locality group are merged, to bound their number and remove garbage. None
 // of the styles changes what a read returns. Except with kNone, a file whose whole content is older
-// than the MaxAge of every family of the group is dropped unread.
+// than the MaxAge of every family of the group is dropped unread. For a policy of one's own see
+// LocalityGroup::compaction_policy.
 enum class CompactionStyle : uint8_t {
   // Runs of similar size are merged, `compaction_factor` (5) at a time. Writes the fewest bytes;
   // hidden entries take at most about as much space as visible ones.
@@ -74,6 +75,10 @@ struct LocalityGroup {
   // How its SSTables are compacted, and by which factor: 2 to 100, or 0 for the style's default.
   CompactionStyle compaction = CompactionStyle::kSizeTiered;
   int compaction_factor = 0;
+  // The name of a policy that this program has registered (bigtable/compaction_policy.h); it
+  // replaces `compaction`. A database with such a table opens only in programs that have registered
+  // the name, or read-only. Empty: `compaction` applies.
+  std::string compaction_policy = {};
 
   friend bool operator==(const LocalityGroup&, const LocalityGroup&) = default;
 };

@@ -149,7 +149,8 @@ struct TabletServerStatistics {
 };
 
 // Background work that failed and is retried automatically, after pauses that grow up to ten
-// seconds: the disk is full, no file descriptors are left, an I/O error. It is retried at once by
+// seconds: the disk is full, no file descriptors are left, an I/O error, a compaction policy whose
+// pick broke a rule (bigtable/compaction_policy.h). It is retried at once by
 // Database::Resume, by a requested flush, and, if space was missing, when a compaction or a deleted
 // table frees space. The first success removes it from this list.
 struct FailingWork {

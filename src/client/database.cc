@@ -172,6 +172,7 @@ absl::Status Database::SetLocalityGroup(std::string_view table, std::string_view
                                         const LocalityGroup& group, const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckLocalityGroup(name, group));
+  BT_RETURN_IF_ERROR(CheckPolicyIsKnown(name, group));
   return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
     if (const GroupLayout* found = layout->FindGroup(name)) {
       layout->groups[layout->GroupIndex(found->id)].options = group;

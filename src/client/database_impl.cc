@@ -50,6 +50,12 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
   BT_ASSIGN_OR_RETURN(session, environment()->lock_service->OpenSession(
                                    {.owner = "client", .lease = absl::InfiniteDuration()}));
   schemas = std::make_unique<SchemaStore>(session.get());
+  if (!options.read_only) {
+    if (absl::Status checked = schemas->CheckPolicies(); !checked.ok()) {
+      cluster->AbandonOpening();
+      return checked;
+    }
+  }
   access_lists = std::make_unique<AccessListStore>(session.get());
   masters = std::make_unique<MasterRunner>(cluster.get(), [this] { locations.DeleteRetired(); });
   if (const absl::Status started = masters->Start(); !started.ok()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/ref_counted.h"
-#include "compaction/policy.h"
+#include "compaction/policies.h"
 #include "compaction/sorted_run.h"
 #include "sstable/sstable.h"
 

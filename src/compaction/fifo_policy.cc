@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compaction/policy.h"
+#include "compaction/policies.h"
 
 namespace bigtable {
 
@@ -13,8 +13,8 @@ std::optional<CompactionPick> FifoPolicy::Pick(const GroupSummary& group) const 
     const std::vector<FileSummary>& files = group.runs[i].files;
     // A deletion that is wider than a cell may hide unexpired cells, in older files or in the same
     // run.
-    const bool hides_nothing_else =
-        i + 1 == group.runs.size() && std::all_of(files.begin(), files.end(), is_expired);
+    const bool hides_nothing_else = group.reaches_oldest && i + 1 == group.runs.size() &&
+                                    std::all_of(files.begin(), files.end(), is_expired);
     for (const FileSummary& file : files) {
       if (is_expired(file) && (!file.has_wide_deletions || hides_nothing_else)) {
         drop.files.push_back(file.number);

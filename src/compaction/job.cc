@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "compaction/collecting_cursor.h"
-#include "sstable/sstable_writer.h"
+#include "sstable/sstable_builder.h"
 
 namespace bigtable {
 namespace {
@@ -75,7 +75,7 @@ class Outputs {
   }
 
   const CompactionJob* const job_;
-  std::optional<SSTableWriter> writer_;
+  std::optional<SSTableBuilder> writer_;
   size_t next_split_ = 0;
   std::string last_key_;
   std::vector<std::string> paths_;

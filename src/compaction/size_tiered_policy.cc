@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compaction/policy.h"
+#include "compaction/policies.h"
 
 namespace bigtable {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "tablet/schema_checks.h"
 
 namespace bigtable {
 namespace {
@@ -61,6 +62,22 @@ absl::StatusOr<std::vector<TableLayout>> SchemaStore::ReadAll() const {
     layouts.push_back(std::move(layout));
   }
   return layouts;
+}
+
+absl::Status SchemaStore::CheckPolicies() const {
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables());
+  for (const std::string& table : tables) {
+    const absl::StatusOr<TableLayout> layout = ReadFile(table);
+    if (!layout.ok()) continue;
+    for (const GroupLayout& group : layout->groups) {
+      const absl::Status known = CheckPolicyIsKnown(group.name, group.options);
+      if (known.ok()) continue;
+      return absl::FailedPreconditionError(
+          Cat("table ", Quoted(table), ", ", ToStd(known.message()),
+              "; register it before the database is opened, or open the database read-only"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status SchemaStore::Write(const TableLayout& layout) {

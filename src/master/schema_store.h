@@ -30,6 +30,9 @@ class SchemaStore {
   // Whether a table with this name and this id exists.
   absl::StatusOr<bool> Has(std::string_view table, uint64_t table_id) const;
   absl::StatusOr<std::vector<TableLayout>> ReadAll() const;
+  // FailedPrecondition names table, locality group and policy if a table needs a compaction policy
+  // that is not registered. Schemas that cannot be read are left to those who need them.
+  absl::Status CheckPolicies() const;
   absl::Status Write(const TableLayout& layout);
   absl::Status Remove(std::string_view table);
 

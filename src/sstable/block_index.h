@@ -32,7 +32,7 @@ class BlockIndex {
  public:
   // The index of no file; to be assigned to.
   BlockIndex() = default;
-  // From the index block (sstable_writer.h) of a file whose data blocks take `data_size` bytes,
+  // From the index block (sstable_builder.h) of a file whose data blocks take `data_size` bytes,
   // block trailers included. DataLoss, without the name of the file, if the block is not an index.
   static absl::StatusOr<BlockIndex> Load(std::string_view block, uint64_t data_size);
 

@@ -41,7 +41,8 @@ absl::StatusOr<Footer> Footer::Decode(std::string_view bytes, std::string_view p
                                    file_size - std::min<uint64_t>(file_size, kSize), ", ", what));
   };
   if (bytes.size() != kSize || file_size < kSize) return damaged("is cut off");
-  if (!bytes.ends_with(kMagic)) return damaged("does not end with the magic bytes");
+  if (!bytes.ends_with(kMagic))
+    return damaged("does not end with the magic bytes: it is damaged, or the file is no SSTable");
   Decoder decoder(bytes);
   Footer footer;
   for (BlockHandle* handle :

@@ -107,6 +107,16 @@ absl::Status ReadFilter(SectionReader* sections, const BlockHandle& handle,
 
 absl::StatusOr<Ref<SSTable>> SSTable::Open(FileSystem* file_system, std::string path,
                                            const SSTableInfo& expected, Options options) {
+  return OpenExpecting(file_system, std::move(path), &expected, std::move(options));
+}
+
+absl::StatusOr<Ref<SSTable>> SSTable::OpenUnknown(FileSystem* file_system, std::string path,
+                                                  Options options) {
+  return OpenExpecting(file_system, std::move(path), nullptr, std::move(options));
+}
+
+absl::StatusOr<Ref<SSTable>> SSTable::OpenExpecting(FileSystem* file_system, std::string path,
+                                                    const SSTableInfo* expected, Options options) {
   BudgetCharge charge(options.budget.get(), MemoryBudget::Use::kIndexes);
   BT_ASSIGN_OR_RETURN(Contents contents, Read(file_system, path, expected, options, &charge));
   const SSTableInfo info = std::exchange(contents.properties.info, {});
@@ -126,7 +136,7 @@ absl::Status SSTable::OpenNow() const {
   MutexLock lock(&open_mutex_);
   if (is_open()) return absl::OkStatus();
   BudgetCharge charge(options_.budget.get(), MemoryBudget::Use::kIndexes);
-  absl::StatusOr<Contents> contents = Read(nullptr, path_, info_, options_, &charge);
+  absl::StatusOr<Contents> contents = Read(nullptr, path_, &info_, options_, &charge);
   if (absl::IsNotFound(contents.status())) {
     // METADATA names the file, so it existed.
     return absl::DataLossError(contents.status().message());
@@ -139,15 +149,15 @@ absl::Status SSTable::OpenNow() const {
 }
 
 absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const std::string& path,
-                                                const SSTableInfo& expected, const Options& options,
+                                                const SSTableInfo* expected, const Options& options,
                                                 BudgetCharge* charge) {
   BlockReader::Source source;
   BT_ASSIGN_OR_RETURN(source.file, options.files != nullptr
                                        ? options.files->Open(path, options.read_mode)
                                        : file_system->NewRandomAccessFile(path, options.read_mode));
-  if (source.file->size() != expected.size) {
+  if (expected != nullptr && source.file->size() != expected->size) {
     return absl::DataLossError(
-        Cat(path, ": has ", source.file->size(), " bytes instead of ", expected.size));
+        Cat(path, ": has ", source.file->size(), " bytes instead of ", expected->size));
   }
   SectionReader sections(*source.file, path);
   BT_ASSIGN_OR_RETURN(const Footer footer, sections.ReadFooter());
@@ -160,7 +170,9 @@ absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const s
   if (properties->info.identity != footer.identity) {
     return sections.Damaged(footer.properties, "list of properties", "it belongs to another file");
   }
-  BT_RETURN_IF_ERROR(CheckExpected(path, properties->info, expected));
+  if (expected != nullptr) {
+    BT_RETURN_IF_ERROR(CheckExpected(path, properties->info, *expected));
+  }
 
   // The sections as they are in the file, and the structures made from them.
   charge->Set(2 * std::max(footer.index.size, properties->index_size));
@@ -177,7 +189,7 @@ absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const s
   }
 
   source.path = path;
-  source.number = expected.file_number;
+  source.number = properties->info.file_number;
   source.identity = footer.identity;
   source.compressed = properties->compression != Compression::kNone;
   source.largest_block = properties->largest_block;

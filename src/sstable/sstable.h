@@ -58,6 +58,9 @@ class SSTable final : public RefCounted {
   // FailedPrecondition if its format is newer than this program.
   static absl::StatusOr<Ref<SSTable>> Open(FileSystem* file_system, std::string path,
                                            const SSTableInfo& expected, Options options);
+  // The same for a file that is not in METADATA: any SSTable is right.
+  static absl::StatusOr<Ref<SSTable>> OpenUnknown(FileSystem* file_system, std::string path,
+                                                  Options options);
 
   // An SSTable that is opened at its first use. `expected` is not checked before, and
   // `options.files` is not null.
@@ -123,10 +126,13 @@ class SSTable final : public RefCounted {
     RowIndex row_index;
     BlockReader::Source source;
   };
-  // Sets `charge` to the memory that this takes, until the SSTable charges its own.
+  // `expected` may be null. Sets `charge` to the memory that this takes, until the SSTable charges
+  // its own.
   static absl::StatusOr<Contents> Read(FileSystem* file_system, const std::string& path,
-                                       const SSTableInfo& expected, const Options& options,
+                                       const SSTableInfo* expected, const Options& options,
                                        BudgetCharge* charge);
+  static absl::StatusOr<Ref<SSTable>> OpenExpecting(FileSystem* file_system, std::string path,
+                                                    const SSTableInfo* expected, Options options);
 
   SSTable(std::string path, const SSTableInfo& info, Options options);
   ~SSTable() override;

@@ -40,6 +40,8 @@ class SSTableCursor final : public EntryCursor {
   // is limited to that row: after its end, or if the row is not in the table, the cursor may be
   // invalid although there are other entries.
   void SeekRow(std::string_view row_prefix);
+  // Ends that limit, which other seeks keep. Call it before a seek.
+  void EndRowLimit() { row_prefix_size_ = 0; }
   void SeekBefore(std::string_view target) override;
   void SeekToFirst() override;
   void SeekToLast() override;

@@ -4,8 +4,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+
+#include "base/strings.h"
+#include "compaction/pick_check.h"
+#include "compaction/policies.h"
 #include "tablet/tablet_compaction.h"
 
 namespace bigtable {
@@ -47,8 +53,12 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
     run.bytes += bytes;
     run.files.push_back({.number = info.file_number,
                          .bytes = bytes,
+                         .entries = info.entries,
+                         .deletions = info.deletions(),
                          .smallest_key = info.smallest_key,
                          .largest_key = info.largest_key,
+                         .min_sequence = info.min_sequence,
+                         .max_sequence = info.max_sequence,
                          .max_timestamp = info.max_timestamp,
                          .has_wide_deletions = info.column_deletions + info.row_deletions > 0});
   }
@@ -73,9 +83,18 @@ GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_
   return summary;
 }
 
+absl::Status RefusedPick(const TableLayout& layout, size_t group, const absl::Status& why) {
+  const GroupLayout& of = layout.groups[group];
+  const std::string& name = of.options.compaction_policy;
+  return absl::FailedPreconditionError(
+      Cat("compaction policy ", name.empty() ? "of the engine" : Quoted(name),
+          " has made a bad pick for table ", Quoted(layout.name), ", locality group ",
+          Quoted(of.name), ": ", ToStd(why.message())));
+}
+
 }  // namespace
 
-std::optional<CompactionPick> PickCompaction(const Tablet& tablet, size_t group) {
+absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& tablet, size_t group) {
   const absl::Time now = TimeBeforeLayout(*tablet.environment());
   const Pin<TabletVersion> version = tablet.Version();
   const std::vector<SortedRun>& runs = version->groups()[group].runs;
@@ -86,16 +105,19 @@ std::optional<CompactionPick> PickCompaction(const Tablet& tablet, size_t group)
   if (policy->DropsExpired()) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
   }
-  if (!policy->BoundsRuns()) return std::nullopt;  // its picks read nothing
   for (const FileQuarantine::Stretch& stretch : tablet.quarantine().StretchesOf(group, runs)) {
     GroupSummary part = summary;
     const auto first = summary.runs.begin() + static_cast<std::ptrdiff_t>(stretch.first);
     part.runs.assign(first, first + static_cast<std::ptrdiff_t>(stretch.count));
+    part.reaches_oldest = stretch.first + stretch.count == summary.runs.size();
     // Entries below a quarantined file that a run hides stay, however often the run is merged.
-    if (stretch.first + stretch.count < summary.runs.size()) {
+    if (!part.reaches_oldest) {
       for (RunSummary& run : part.runs) run.garbage_bytes = 0;
     }
     if (std::optional<CompactionPick> pick = policy->Pick(part)) {
+      if (const absl::Status checked = CheckPick(part, *pick); !checked.ok()) {
+        return RefusedPick(version->layout(), group, checked);
+      }
       pick->first += stretch.first;
       return pick;
     }

@@ -9,13 +9,17 @@
 #include <cstddef>
 #include <optional>
 
-#include "compaction/policy.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/compaction_policy.h"
+
 #include "tablet/tablet.h"
 
 namespace bigtable {
 
-// Nothing: no compaction is needed. Any thread.
-std::optional<CompactionPick> PickCompaction(const Tablet& tablet, size_t group);
+// Nothing: no compaction is needed. FailedPrecondition: the policy's pick breaks a rule
+// (compaction/pick_check.h); the message names table, group and policy. Any thread.
+absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& tablet, size_t group);
 
 }  // namespace bigtable
 

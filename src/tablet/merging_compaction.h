@@ -24,7 +24,7 @@
 #include "base/call_limits.h"
 #include "base/sequence.h"
 #include "compaction/compaction_inputs.h"
-#include "compaction/policy.h"
+#include "compaction/policies.h"
 #include "sstable/sstable_info.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_compaction.h"

@@ -11,7 +11,7 @@
 #include "compaction/clipped_cursor.h"
 #include "compaction/cursor_pool.h"
 #include "compaction/merging_cursor.h"
-#include "compaction/policy.h"
+#include "compaction/policies.h"
 #include "memtable/memtable_cursor.h"
 #include "monitoring/thread_calls.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "compaction/policy.h"
+#include "compaction/policies.h"
 
 namespace bigtable {
 namespace {
@@ -55,8 +55,10 @@ absl::Status CheckAccessListName(std::string_view name) {
   return CheckFileName("an access list", name);
 }
 
+absl::Status CheckFamilyName(std::string_view name) { return CheckName("column family", name); }
+
 absl::Status CheckFamily(std::string_view name, const Family& family) {
-  BT_RETURN_IF_ERROR(CheckName("column family", name));
+  BT_RETURN_IF_ERROR(CheckFamilyName(name));
   if (const auto n = family.gc.max_versions(); n.has_value() && *n < 1) {
     return absl::InvalidArgumentError(
         Cat("MaxVersions of family ", Quoted(name), " must be at least 1, and is ", *n));
@@ -69,9 +71,7 @@ absl::Status CheckFamily(std::string_view name, const Family& family) {
   return family.access_list.empty() ? absl::OkStatus() : CheckAccessListName(family.access_list);
 }
 
-absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& group) {
-  BT_RETURN_IF_ERROR(CheckName("locality group", name));
-  const std::string of = Cat(" of locality group ", Quoted(name));
+absl::Status CheckFileOptions(std::string_view of, const LocalityGroup& group) {
   BT_RETURN_IF_ERROR(CheckRange<int>(Cat("compression", of), static_cast<int>(group.compression), 0,
                                      static_cast<int>(Compression::kZstdLongWindow)));
   BT_RETURN_IF_ERROR(CheckRange(Cat("compression_level", of), group.compression_level, 1, 19));
@@ -79,11 +79,29 @@ absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& grou
       CheckRange<size_t>(Cat("block_size", of), group.block_size, 1 << 10, 16 << 20));
   BT_RETURN_IF_ERROR(CheckRange<int>(Cat("filter", of), static_cast<int>(group.filter), 0,
                                      static_cast<int>(FilterKind::kRowIndex)));
-  BT_RETURN_IF_ERROR(CheckRange(Cat("filter_bits", of), group.filter_bits, 1, 32));
+  return CheckRange(Cat("filter_bits", of), group.filter_bits, 1, 32);
+}
+
+absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& group) {
+  BT_RETURN_IF_ERROR(CheckName("locality group", name));
+  const std::string of = Cat(" of locality group ", Quoted(name));
+  BT_RETURN_IF_ERROR(CheckFileOptions(of, group));
   BT_RETURN_IF_ERROR(CheckRange<int>(Cat("compaction", of), static_cast<int>(group.compaction), 0,
                                      static_cast<int>(kLastCompactionStyle)));
+  if (!group.compaction_policy.empty() && !IsPolicyName(group.compaction_policy)) {
+    return absl::InvalidArgumentError(
+        Cat("compaction_policy", of,
+            " must be 1 to 64 printable ASCII characters without space and colon, and is ",
+            Quoted(group.compaction_policy)));
+  }
   if (group.compaction_factor == 0) return absl::OkStatus();
   return CheckRange(Cat("compaction_factor", of), group.compaction_factor, 2, 100);
+}
+
+absl::Status CheckPolicyIsKnown(std::string_view name, const LocalityGroup& group) {
+  if (group.compaction_policy.empty()) return absl::OkStatus();
+  const absl::Status known = MakeCompactionPolicy(group.compaction_policy, group).status();
+  return known.ok() ? known : Annotate(known, Cat("locality group ", Quoted(name)));
 }
 
 absl::Status CheckSplitRule(const SplitRule& rule) {

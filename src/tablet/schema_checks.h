@@ -13,8 +13,15 @@ namespace bigtable {
 
 absl::Status CheckTableName(std::string_view name);
 absl::Status CheckAccessListName(std::string_view name);
+absl::Status CheckFamilyName(std::string_view name);
 absl::Status CheckFamily(std::string_view name, const Family& family);
+// The options of a group that the files themselves have: compression, blocks and filters. `of`
+// follows the name of an option in messages, as in " of locality group X".
+absl::Status CheckFileOptions(std::string_view of, const LocalityGroup& group);
 absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& group);
+// Whether the group's compaction policy is registered in this process. Not part of
+// CheckLocalityGroup, because another process may have written the schema.
+absl::Status CheckPolicyIsKnown(std::string_view name, const LocalityGroup& group);
 absl::Status CheckSplitRule(const SplitRule& rule);
 
 }  // namespace bigtable

@@ -126,6 +126,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
   if (!schema.locality_groups.contains(kDefaultGroup)) add_group(kDefaultGroup, {});
   for (const auto& [group, options] : schema.locality_groups) {
     BT_RETURN_IF_ERROR(CheckLocalityGroup(group, options));
+    BT_RETURN_IF_ERROR(CheckPolicyIsKnown(group, options));
     add_group(group, options);
   }
   for (const auto& [family, options] : schema.families) {

@@ -4,7 +4,7 @@
 //
 // As bytes (the contents of a table's schema file; table_layout_format.cc):
 //
-//   format version 4 | table id | name | next group id
+//   format version 4, or 5 if a group names a policy | table id | name | next group id
 //   | groups:   count, then each: id, name, compression, level, block size, filter, bits,
 //               in memory, compaction, factor
 //   | families: count, then each: name, group id, created, has max versions [, n],
@@ -15,6 +15,8 @@
 //               format version 4 on:
 //               count, then each: before, has max versions [, n]
 //               count, then each: before, smallest timestamp (zigzag)
+//   | policies: of each group the name of its compaction policy, or nothing; only in format
+//               version 5
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_

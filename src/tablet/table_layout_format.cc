@@ -1,4 +1,5 @@
 // The bytes of a schema, as table_layout.h specifies them.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,8 +14,10 @@
 namespace bigtable {
 namespace {
 
-// 1 has no split rule, 2 has no access lists, 3 has no past rules.
-constexpr uint8_t kFormatVersion = 4;
+// 1 has no split rule, 2 has no access lists, 3 has no past rules, 4 has no names of policies. 4 is
+// still written where no group has one, so that earlier programs can read it.
+constexpr uint8_t kFormatVersion = 5;
+constexpr uint8_t kFormatWithoutPolicies = 4;
 
 void EncodeGroup(const GroupLayout& group, std::string* out) {
   AppendVarint64(out, group.id);
@@ -120,8 +123,11 @@ bool IsWellFormed(const PastRules& past) {
 }  // namespace
 
 std::string TableLayout::Encode() const {
+  const bool has_policies = std::any_of(groups.begin(), groups.end(), [](const GroupLayout& group) {
+    return !group.options.compaction_policy.empty();
+  });
   std::string out;
-  out.push_back(static_cast<char>(kFormatVersion));
+  out.push_back(static_cast<char>(has_policies ? kFormatVersion : kFormatWithoutPolicies));
   AppendVarint64(&out, table_id);
   AppendLengthPrefixed(&out, name);
   AppendVarint64(&out, next_group_id);
@@ -135,6 +141,10 @@ std::string TableLayout::Encode() const {
   }
   for (const FamilyLayout& family : families) AppendLengthPrefixed(&out, family.access_list);
   for (const FamilyLayout& family : families) EncodePast(family.past, &out);
+  if (!has_policies) return out;
+  for (const GroupLayout& group : groups) {
+    AppendLengthPrefixed(&out, group.options.compaction_policy);
+  }
   return out;
 }
 
@@ -182,6 +192,12 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
         return absl::DataLossError(
             Cat("the past rules of family ", Quoted(family.name), " are not in order"));
       }
+    }
+  }
+  if (version > kFormatWithoutPolicies) {
+    for (GroupLayout& group : layout.groups) {
+      group.options.compaction_policy = in.LengthPrefixed();
+      if (in.ok()) BT_RETURN_IF_ERROR(CheckLocalityGroup(group.name, group.options));
     }
   }
   if (!in.ok() || !in.at_end()) return absl::DataLossError("the schema cannot be read");

@@ -11,7 +11,7 @@
 #include "base/entry_key.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
-#include "compaction/policy.h"
+#include "compaction/policies.h"
 
 namespace bigtable {
 

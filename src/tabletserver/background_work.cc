@@ -109,7 +109,11 @@ void BackgroundWork::CompactLoop() {
       if (stopping_) return;
       compacting_.insert(work.id());
     }
-    RunCompaction(work, false, {}).IgnoreError();  // NoteCompaction has noted it
+    if (work.refused.ok()) {
+      RunCompaction(work, false, {}).IgnoreError();  // NoteCompaction has noted it
+    } else {
+      NoteCompaction(work, {}, work.refused, absl::ZeroDuration());
+    }
     Finished(&compacting_, {work.id()});
   }
 }
@@ -253,13 +257,14 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
           continue;
         }
         const auto pick = PickCompaction(*tablet, group);
-        if (!pick.has_value()) {
+        if (pick.ok() && !pick->has_value()) {
           // A requested compaction has failed, and nothing retries it any more.
           if (trouble != compaction_troubles_.end()) compaction_troubles_.erase(trouble);
           continue;
         }
         tablet->SetMayPickOther(true);
-        *work = {server, std::move(tablet), group, *pick};
+        *work = {server, std::move(tablet), group, pick.ok() ? **pick : CompactionPick(),
+                 pick.status()};
         return true;
       }
     }

@@ -47,7 +47,7 @@
 #include "base/info_log.h"
 #include "base/mutex.h"
 #include "base/retry_pause.h"
-#include "compaction/policy.h"
+#include "compaction/policies.h"
 #include "tablet/minor_compaction.h"
 #include "tabletserver/tablet_server.h"
 #include "tabletserver/work_meter.h"
@@ -145,6 +145,7 @@ class BackgroundWork {
     std::shared_ptr<Tablet> tablet;
     size_t group = 0;
     CompactionPick pick;
+    absl::Status refused = {};  // the error of the policy's pick, which was refused
 
     WorkId id() const { return {tablet.get(), group}; }
   };

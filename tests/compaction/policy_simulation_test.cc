@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 
-#include "compaction/policy.h"
+#include "compaction/policies.h"
 #include "support/random.h"
 
 namespace bigtable {

@@ -9,8 +9,6 @@
 //                                 timestamp in each, or NUMBER@none; "!" after it means that the
 //                                 file deletes more than single cells
 
-#include "compaction/policy.h"
-
 #include <deque>
 #include <limits>
 #include <string>
@@ -19,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 
+#include "compaction/policies.h"
 #include "support/text_driven.h"
 
 namespace bigtable {

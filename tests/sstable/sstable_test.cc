@@ -387,7 +387,7 @@ TEST(SSTableTest, InfoIsDecodedAsItWasEncoded) {
 TEST(SSTableTest, WriterRefusesEntriesThatCannotBeRead) {
   InMemoryFileSystem files;
   const auto fail = [&files](std::string_view first, std::string_view second) {
-    SSTableWriter writer(*files.NewWritableFile("t"), "t", 1, LocalityGroup{});
+    SSTableBuilder writer(*files.NewWritableFile("t"), "t", 1, LocalityGroup{});
     absl::Status status = writer.Add(first, "");
     if (status.ok()) status = writer.Add(second, "");
     EXPECT_EQ(writer.Finish().status(), status) << "an error stays";
@@ -403,8 +403,8 @@ TEST(SSTableTest, WriterRefusesEntriesThatCannotBeRead) {
 TEST(SSTableTest, EstimatesItsSize) {
   for (const TableSetup& setup : AllSetups(16 << 10)) {
     InMemoryFileSystem files;
-    SSTableWriter writer(*files.NewWritableFile(kTablePath), std::string(kTablePath), 1,
-                         setup.group);
+    SSTableBuilder writer(*files.NewWritableFile(kTablePath), std::string(kTablePath), 1,
+                          setup.group);
     Random random(1);
     for (int i = 0; i < 20000; ++i) {
       const std::string value = random.Bytes(20) + std::string(80, 'x');

@@ -19,8 +19,8 @@
 #include "base/entry_key.h"
 #include "base/ref_counted.h"
 #include "sstable/sstable.h"
+#include "sstable/sstable_builder.h"
 #include "sstable/sstable_info.h"
-#include "sstable/sstable_writer.h"
 #include "support/random.h"
 
 namespace bigtable {
@@ -80,7 +80,7 @@ inline absl::StatusOr<SSTableInfo> WriteTable(FileSystem* file_system, std::stri
                                               uint64_t identity = 0x1234) {
   auto file = file_system->NewWritableFile(path);
   if (!file.ok()) return file.status();
-  SSTableWriter writer(*std::move(file), std::string(path), file_number, group, identity);
+  SSTableBuilder writer(*std::move(file), std::string(path), file_number, group, identity);
   for (const auto& [key, value] : entries) {
     const absl::Status status = writer.Add(key, value);
     if (!status.ok()) return status;

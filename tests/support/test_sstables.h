@@ -13,7 +13,7 @@
 
 #include "base/entry_cursor.h"
 #include "sstable/sstable.h"
-#include "sstable/sstable_writer.h"
+#include "sstable/sstable_builder.h"
 #include "support/entry_text.h"
 #include "support/read_mode.h"
 
@@ -25,8 +25,8 @@ class TestSSTables {
 
   // Writes all entries of the cursor. Aborts on an error.
   SSTableInfo Write(EntryCursor* entries, uint64_t number, const LocalityGroup& group = {}) {
-    SSTableWriter writer(file_system_.NewWritableFile(PathOf(number)).value(), PathOf(number),
-                         number, group, /*identity=*/number);
+    SSTableBuilder writer(file_system_.NewWritableFile(PathOf(number)).value(), PathOf(number),
+                          number, group, /*identity=*/number);
     for (entries->SeekToFirst(); entries->valid(); entries->Next()) {
       writer.Add(entries->key(), entries->value()).IgnoreError();  // Finish() returns it, too
     }

@@ -156,6 +156,7 @@ std::string EncodeLayout(const TextCommand& command) {
       LocalityGroup options;
       options.compaction = static_cast<CompactionStyle>(a.Number("compaction"));
       options.compaction_factor = static_cast<int>(a.Number("factor"));
+      options.compaction_policy = a.Value("policy");
       layout.groups.push_back({layout.next_group_id++, a.Word(1), options});
       continue;
     }

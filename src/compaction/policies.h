@@ -1,87 +1,36 @@
-// Selects the SSTables of a locality group to compact next, and how: one interface, and the
-// policies that a locality group can choose from (bigtable::CompactionStyle). A policy has no
-// state: the same runs always give the same pick, also after a restart.
-#ifndef BIGTABLE_COMPACTION_POLICY_H_
-#define BIGTABLE_COMPACTION_POLICY_H_
+// The engine's compaction policies (bigtable::CompactionStyle). Their interface is public, so that
+// users can write their own: bigtable/compaction_policy.h. A policy has no state: the same runs
+// always give the same pick, also after a restart.
+#ifndef BIGTABLE_COMPACTION_POLICIES_H_
+#define BIGTABLE_COMPACTION_POLICIES_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
 
+#include "bigtable/compaction_policy.h"
 #include "bigtable/schema.h"
 
 namespace bigtable {
 
-struct FileSummary {
-  uint64_t number = 0;
-  uint64_t bytes = 0;
-  // Views of the encoded keys, valid as long as the version that was summarised.
-  std::string_view smallest_key;
-  std::string_view largest_key;
-  // The largest timestamp of its entries; -1 if none has one.
-  int64_t max_timestamp = -1;
-  // It has deletions of columns, families or rows: they affect cells of any age, in older files.
-  bool has_wide_deletions = false;
-};
-
-struct RunSummary {
-  uint64_t bytes = 0;
-  // An estimate of the bytes that a merge of all runs would free because of this run: entries that
-  // it overwrites and deletes in older runs, and its own expired entries.
-  uint64_t garbage_bytes = 0;
-  std::vector<FileSummary> files;  // in key order
-};
-
-struct GroupSummary {
-  std::vector<RunSummary> runs;  // from new to old
-  // A cell with a timestamp before this one is past the age limit of its family, whichever of the
-  // group's families that is. The smallest number if a family has no such rule.
-  int64_t expired_before = 0;
-  // The usual size of a flush.
-  uint64_t flush_size = 0;
-};
-
-// Only adjacent runs may be merged: a run whose age is between two others may hide entries of the
-// older one.
-struct CompactionPick {
-  enum class Kind : uint8_t {
-    // Merges the runs [first, first + count) into one.
-    kMerge,
-    // Takes one file of run `first`, and merges it into run first + 1. Only one, because a file of
-    // that run could be between two.
-    kPush,
-    // Removes some files without reading them.
-    kDrop,
-  };
-  Kind kind = Kind::kMerge;
-  size_t first = 0;
-  size_t count = 0;
-  std::vector<uint64_t> files = {};  // numbers, for kPush and kDrop
-
-  friend bool operator==(const CompactionPick&, const CompactionPick&) = default;
-};
-
-class CompactionPolicy {
- public:
-  virtual ~CompactionPolicy() = default;
-  // The next compaction; nullopt if none is needed.
-  virtual std::optional<CompactionPick> Pick(const GroupSummary& group) const = 0;
-  // Whether files in which every cell has expired are dropped unread, before Pick is called.
-  virtual bool DropsExpired() const { return true; }
-  // Whether the policy keeps the number of runs low, so that writers should wait while it is high.
-  // A policy that returns true must come to rest with fewer runs than WriteController::kSlowRuns,
-  // or writers are slowed for ever.
-  virtual bool BoundsRuns() const { return true; }
-};
-
 // The last valid value in a schema; schema_checks.h checks it.
 inline constexpr CompactionStyle kLastCompactionStyle = CompactionStyle::kNone;
 
-// The policy of a locality group, with its options. Costs an allocation.
+// The policy of a locality group: the one that it names, or else that of its style. Costs an
+// allocation, and a lock and a search if it has a name. A name that is not registered gives a
+// policy that does nothing; databases with such a name open only read-only.
 std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group);
+// A policy of the engine; factor 0 is its default.
+// The name under which the policy of a style is registered.
+std::string_view NameOf(CompactionStyle style);
+std::unique_ptr<CompactionPolicy> MakePolicyOfStyle(CompactionStyle style, int factor);
+
+// Whether RegisterCompactionPolicy takes a name of this form.
+bool IsPolicyName(std::string_view name);
+// For tests: as if the policy had never been registered.
+void ForgetPolicy(std::string_view name);
 
 // Merges runs of similar size, `width` of them at a time. An entry is rewritten about once for each
 // `width`-fold growth of the data, and there are up to `width` - 1 runs of each size. Writes the
@@ -149,4 +98,4 @@ class NoCompactionPolicy final : public CompactionPolicy {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_COMPACTION_POLICY_H_
+#endif  // BIGTABLE_COMPACTION_POLICIES_H_

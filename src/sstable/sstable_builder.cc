@@ -1,4 +1,4 @@
-#include "sstable/sstable_writer.h"
+#include "sstable/sstable_builder.h"
 
 #include <optional>
 #include <utility>
@@ -27,7 +27,7 @@ uint64_t RandomIdentity() {
 
 }  // namespace
 
-class SSTableWriter::Impl {
+class SSTableBuilder::Impl {
  public:
   Impl(std::unique_ptr<WritableFile> file, std::string path, uint64_t file_number,
        const LocalityGroup& group, uint64_t identity)
@@ -57,12 +57,12 @@ class SSTableWriter::Impl {
            blocks_.dictionary_size() / 4 + 2 * block_.last_key().size() + kRest;
   }
 
-  absl::StatusOr<SSTableInfo> Finish() {
+  absl::StatusOr<SSTableProperties> Finish() {
     BT_RETURN_IF_ERROR(status_);
-    absl::StatusOr<SSTableInfo> info = WriteRest();
-    status_ = info.ok() ? absl::FailedPreconditionError(Cat(path_, " is already finished"))
-                        : info.status();
-    return info;
+    absl::StatusOr<SSTableProperties> properties = WriteRest();
+    status_ = properties.ok() ? absl::FailedPreconditionError(Cat(path_, " is already finished"))
+                              : properties.status();
+    return properties;
   }
 
  private:
@@ -129,7 +129,7 @@ class SSTableWriter::Impl {
     if (!same_column) filter_.Add(Checksum(ColumnPrefix(key)));
   }
 
-  absl::StatusOr<SSTableInfo> WriteRest() {
+  absl::StatusOr<SSTableProperties> WriteRest() {
     if (!block_.empty()) BT_RETURN_IF_ERROR(FinishBlock());
     BT_RETURN_IF_ERROR(blocks_.FinishData());
     SSTableProperties properties = properties_.Finish(block_.last_key());
@@ -168,7 +168,7 @@ class SSTableWriter::Impl {
     bytes.clear();
     footer.EncodeTo(&bytes);
     BT_RETURN_IF_ERROR(blocks_.Finish(bytes));
-    return properties.info;
+    return properties;
   }
 
   std::optional<BudgetCharge> charge_;  // destroyed after the memory that it charges
@@ -187,25 +187,30 @@ class SSTableWriter::Impl {
   absl::Status status_;
 };
 
-SSTableWriter::SSTableWriter(std::unique_ptr<WritableFile> file, std::string path,
-                             uint64_t file_number, const LocalityGroup& group)
-    : SSTableWriter(std::move(file), std::move(path), file_number, group, RandomIdentity()) {}
+SSTableBuilder::SSTableBuilder(std::unique_ptr<WritableFile> file, std::string path,
+                               uint64_t file_number, const LocalityGroup& group)
+    : SSTableBuilder(std::move(file), std::move(path), file_number, group, RandomIdentity()) {}
 
-SSTableWriter::SSTableWriter(std::unique_ptr<WritableFile> file, std::string path,
-                             uint64_t file_number, const LocalityGroup& group, uint64_t identity)
+SSTableBuilder::SSTableBuilder(std::unique_ptr<WritableFile> file, std::string path,
+                               uint64_t file_number, const LocalityGroup& group, uint64_t identity)
     : impl_(
           std::make_unique<Impl>(std::move(file), std::move(path), file_number, group, identity)) {}
 
-SSTableWriter::~SSTableWriter() = default;
+SSTableBuilder::~SSTableBuilder() = default;
 
-void SSTableWriter::ChargeTo(MemoryBudget* budget) { impl_->ChargeTo(budget); }
+void SSTableBuilder::ChargeTo(MemoryBudget* budget) { impl_->ChargeTo(budget); }
 
-absl::Status SSTableWriter::Add(std::string_view key, std::string_view value) {
+absl::Status SSTableBuilder::Add(std::string_view key, std::string_view value) {
   return impl_->Add(key, value);
 }
 
-uint64_t SSTableWriter::EstimatedSize() const { return impl_->EstimatedSize(); }
+uint64_t SSTableBuilder::EstimatedSize() const { return impl_->EstimatedSize(); }
 
-absl::StatusOr<SSTableInfo> SSTableWriter::Finish() { return impl_->Finish(); }
+absl::StatusOr<SSTableInfo> SSTableBuilder::Finish(SSTableProperties* properties) {
+  BT_ASSIGN_OR_RETURN(SSTableProperties finished, impl_->Finish());
+  if (properties == nullptr) return std::move(finished.info);
+  *properties = std::move(finished);
+  return properties->info;
+}
 
 }  // namespace bigtable

@@ -21,8 +21,8 @@
 //   84   index: one entry (the last key, 150), then its block trailer
 //   ...  properties, then their block trailer
 //   ...  footer: offsets and sizes of sections, identity, format version, checksum, magic
-#ifndef BIGTABLE_SSTABLE_SSTABLE_WRITER_H_
-#define BIGTABLE_SSTABLE_SSTABLE_WRITER_H_
+#ifndef BIGTABLE_SSTABLE_SSTABLE_BUILDER_H_
+#define BIGTABLE_SSTABLE_SSTABLE_BUILDER_H_
 
 #include <cstdint>
 #include <memory>
@@ -36,22 +36,23 @@
 #include "bigtable/memory_budget.h"
 #include "bigtable/schema.h"
 
+#include "sstable/properties.h"
 #include "sstable/sstable_info.h"
 
 namespace bigtable {
 
-class SSTableWriter {
+class SSTableBuilder {
  public:
   // Takes an empty `file`; `path` is for messages. The file gets a random identity.
-  SSTableWriter(std::unique_ptr<WritableFile> file, std::string path, uint64_t file_number,
-                const LocalityGroup& group);
+  SSTableBuilder(std::unique_ptr<WritableFile> file, std::string path, uint64_t file_number,
+                 const LocalityGroup& group);
   // The same with a given identity: the same entries produce the same bytes.
-  SSTableWriter(std::unique_ptr<WritableFile> file, std::string path, uint64_t file_number,
-                const LocalityGroup& group, uint64_t identity);
+  SSTableBuilder(std::unique_ptr<WritableFile> file, std::string path, uint64_t file_number,
+                 const LocalityGroup& group, uint64_t identity);
   // Without Finish(), it only closes the file, which is then unusable.
-  ~SSTableWriter();
-  SSTableWriter(const SSTableWriter&) = delete;
-  SSTableWriter& operator=(const SSTableWriter&) = delete;
+  ~SSTableBuilder();
+  SSTableBuilder(const SSTableBuilder&) = delete;
+  SSTableBuilder& operator=(const SSTableBuilder&) = delete;
 
   // Charges its memory to `budget`, which outlives it. Call it before the first entry.
   void ChargeTo(MemoryBudget* budget);
@@ -65,7 +66,8 @@ class SSTableWriter {
   uint64_t EstimatedSize() const;
 
   // Writes the rest, syncs and closes the file. The caller then syncs the directory.
-  absl::StatusOr<SSTableInfo> Finish();
+  // Sets `*properties`, if it is not null, to those in the file; their `info` is that returned.
+  absl::StatusOr<SSTableInfo> Finish(SSTableProperties* properties = nullptr);
 
  private:
   class Impl;
@@ -74,4 +76,4 @@ class SSTableWriter {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_SSTABLE_SSTABLE_WRITER_H_
+#endif  // BIGTABLE_SSTABLE_SSTABLE_BUILDER_H_

@@ -1,0 +1,202 @@
+// RocksDB with the settings of the paper's benchmarks (../paper/peer_settings.h), leveled or
+// universal, with memtables and files of the size that the other subject has.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "common/strings.h"
+#include "common/workload.h"
+#include "paper/peer_settings.h"
+#include "rocksdb/db.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/statistics.h"
+#include "subject.h"
+
+namespace bench {
+namespace {
+
+absl::Status ToStatus(const rocksdb::Status& s) {
+  if (s.ok()) return absl::OkStatus();
+  return absl::InternalError(Concat("RocksDB: ", s.ToString()));
+}
+
+rocksdb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }
+
+rocksdb::Options OptionsFor(const SubjectOptions& subject) {
+  constexpr uint64_t kLeastFile = 1 << 20;
+  OpenOptions open;
+  open.purpose = Purpose::kReadsAndWrites;
+  open.memory_limit = subject.memory_budget;
+  rocksdb::Options options = RocksDBSettings(open);
+  options.error_if_exists = true;
+  options.write_buffer_size = subject.memtable_size;
+  options.target_file_size_base = std::max(subject.memtable_size, kLeastFile);
+  options.max_bytes_for_level_base = 4 * subject.memtable_size;
+  options.compaction_style = subject.policy.value == bigtable::CompactionStyle::kLeveled
+                                 ? rocksdb::kCompactionStyleLevel
+                                 : rocksdb::kCompactionStyleUniversal;
+  options.statistics = rocksdb::CreateDBStatistics();
+  options.statistics->set_stats_level(rocksdb::StatsLevel::kExceptTimers);
+  return options;
+}
+
+class RocksDBSubject final : public Subject {
+ public:
+  static absl::StatusOr<std::unique_ptr<Subject>> Open(const SubjectOptions& options) {
+    if (options.lifetime.has_value()) {
+      return absl::UnimplementedError("rows do not expire in RocksDB here");
+    }
+    const rocksdb::Options settings = OptionsFor(options);
+    rocksdb::DB* db = nullptr;
+    absl::Status s = ToStatus(rocksdb::DB::Open(settings, options.directory, &db));
+    if (!s.ok()) return s;
+    auto subject = absl::WrapUnique(new RocksDBSubject(db, settings.statistics));
+    subject->is_universal_ = settings.compaction_style == rocksdb::kCompactionStyleUniversal;
+    return subject;
+  }
+
+  void Step() override {}
+  absl::Status Write(uint64_t row) override {
+    const Key key = KeyOf(row);
+    return ToStatus(db_->Put(write_options_, ToSlice(key.view()), ToSlice(values_.Of(row))));
+  }
+  absl::Status Delete(uint64_t row) override {
+    const Key key = KeyOf(row);
+    return ToStatus(db_->Delete(write_options_, ToSlice(key.view())));
+  }
+  absl::Status Read(uint64_t row) override {
+    const Key key = KeyOf(row);
+    absl::StatusOr<bool> found = Get(key);
+    if (!found.ok()) return found.status();
+    if (*found && std::string_view(slice_.data(), slice_.size()) == values_.Of(row)) {
+      return absl::OkStatus();
+    }
+    return absl::DataLossError(Concat("row ", key.view(), " is missing, or has another value"));
+  }
+  absl::Status ReadMissing(uint64_t row) override {
+    const Key key = MissingKeyOf(row);
+    absl::StatusOr<bool> found = Get(key);
+    if (!found.ok()) return found.status();
+    if (!*found) return absl::OkStatus();
+    return absl::DataLossError(Concat("row ", key.view(), " was never written, but exists"));
+  }
+  absl::StatusOr<uint64_t> Scan(uint64_t first, uint64_t rows) override {
+    const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(scan_options_));
+    const Key key = KeyOf(first);
+    uint64_t seen = 0;
+    for (it->Seek(ToSlice(key.view())); it->Valid(); it->Next()) {
+      Touch({it->value().data(), it->value().size()});
+      if (++seen == rows) break;
+    }
+    if (absl::Status s = ToStatus(it->status()); !s.ok()) return s;
+    return seen;
+  }
+
+  absl::Status WaitUntilQuiet() override {
+    // The thread that ends some work queues the next: a short rest suffices.
+    constexpr absl::Duration kRest = absl::Milliseconds(5);
+    constexpr absl::Duration kStep = absl::Microseconds(100);
+    absl::Time last_busy = absl::Now();
+    while (absl::Now() - last_busy < kRest) {
+      absl::StatusOr<bool> busy = IsBusy();
+      if (!busy.ok()) return busy.status();
+      if (*busy) last_busy = absl::Now();
+      absl::SleepFor(kStep);
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Settle() override {
+    if (absl::Status s = ToStatus(db_->Flush({})); !s.ok()) return s;
+    return WaitUntilQuiet();
+  }
+  absl::Status Close() override {
+    slice_.Reset();
+    return ToStatus(db_->Close());
+  }
+
+  absl::StatusOr<SubjectFigures> Figures() const override {
+    SubjectFigures figures;
+    const auto ticker = [&](rocksdb::Tickers which) {
+      return static_cast<double>(statistics_->getTickerCount(which));
+    };
+    figures.stall_seconds = ticker(rocksdb::STALL_MICROS) / 1e6;
+    figures.log_bytes = ticker(rocksdb::WAL_FILE_BYTES);
+    figures.flush_bytes = ticker(rocksdb::FLUSH_WRITE_BYTES);
+    figures.merge_read_bytes = ticker(rocksdb::COMPACT_READ_BYTES);
+    figures.merge_bytes = ticker(rocksdb::COMPACT_WRITE_BYTES);
+
+    rocksdb::ColumnFamilyMetaData all;
+    db_->GetColumnFamilyMetaData(&all);
+    figures.file_bytes = static_cast<double>(all.size);
+    figures.files = static_cast<double>(all.file_count);
+    for (const rocksdb::LevelMetaData& level : all.levels) {
+      // Files of level 0 overlap; each of the other levels is one run.
+      const size_t runs = level.level == 0 ? level.files.size() : (level.files.empty() ? 0 : 1);
+      figures.sorted_runs += static_cast<double>(runs);
+      for (const rocksdb::SstFileMetaData& file : level.files) {
+        figures.entries += static_cast<double>(file.num_entries);
+      }
+    }
+    uint64_t immutable = 0;
+    if (!db_->GetIntProperty(rocksdb::DB::Properties::kNumImmutableMemTable, &immutable)) {
+      return absl::InternalError("RocksDB does not report its memtables");
+    }
+    figures.memtables = 1 + static_cast<double>(immutable);
+    return figures;
+  }
+
+ private:
+  RocksDBSubject(rocksdb::DB* db, std::shared_ptr<rocksdb::Statistics> statistics)
+      : statistics_(std::move(statistics)), db_(db) {}
+
+  // Whether the row exists. Its value is in slice_.
+  absl::StatusOr<bool> Get(const Key& key) {
+    slice_.Reset();
+    const rocksdb::Status s =
+        db_->Get(read_options_, db_->DefaultColumnFamily(), ToSlice(key.view()), &slice_);
+    if (s.IsNotFound()) return false;
+    if (!s.ok()) return ToStatus(s);
+    return true;
+  }
+  absl::StatusOr<bool> IsBusy() const {
+    for (const std::string& property :
+         {rocksdb::DB::Properties::kMemTableFlushPending,
+          rocksdb::DB::Properties::kCompactionPending, rocksdb::DB::Properties::kNumRunningFlushes,
+          rocksdb::DB::Properties::kNumRunningCompactions}) {
+      uint64_t value = 0;
+      if (!db_->GetIntProperty(property, &value)) {
+        return absl::InternalError(Concat("RocksDB has no property ", property));
+      }
+      // Universal compaction reports work as pending for which it then finds no pick.
+      if (is_universal_ && property == rocksdb::DB::Properties::kCompactionPending) continue;
+      if (value != 0) return true;
+    }
+    return false;
+  }
+
+  const Values values_;
+  const std::shared_ptr<rocksdb::Statistics> statistics_;
+  const std::unique_ptr<rocksdb::DB> db_;
+  bool is_universal_ = false;
+  rocksdb::PinnableSlice slice_;  // destroyed before the database, which it pins
+  const rocksdb::WriteOptions write_options_ = RocksDBWriteSettings();
+  const rocksdb::ReadOptions read_options_ = RocksDBReadSettings(Checking::kDefault);
+  const rocksdb::ReadOptions scan_options_ = RocksDBScanSettings(Checking::kDefault);
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Subject>> OpenRocksDBSubject(const SubjectOptions& options) {
+  return RocksDBSubject::Open(options);
+}
+
+}  // namespace bench

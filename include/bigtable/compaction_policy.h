@@ -1,0 +1,153 @@
+// Selects the SSTables of a locality group to compact next, and how: one interface, which the
+// engine's policies and those of users implement. A program registers its policies under names
+// before it opens a database, and a schema chooses one for each locality group
+// (LocalityGroup::compaction_policy):
+//
+//   // Merges the two oldest runs.
+//   class MergeOldest final : public bigtable::CompactionPolicy {
+//    public:
+//     std::optional<bigtable::CompactionPick> Pick(
+//         const bigtable::GroupSummary& group) const override {
+//       if (group.runs.size() < 8) return std::nullopt;
+//       return bigtable::CompactionPick{.first = group.runs.size() - 2, .count = 2};
+//     }
+//   };
+//
+//   absl::Status s = bigtable::RegisterCompactionPolicy(
+//       "merge_oldest",
+//       [](const bigtable::LocalityGroup&) { return std::make_unique<MergeOldest>(); });
+//   schema.locality_groups["pages"] = {.compaction_policy = "merge_oldest"};
+//
+// No policy changes what a read returns: a pick that could is refused (CompactionPick).
+#ifndef BIGTABLE_COMPACTION_POLICY_H_
+#define BIGTABLE_COMPACTION_POLICY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/schema.h"
+
+namespace bigtable {
+
+// Of a file that two tablets share since a split, `bytes` counts only the part of this tablet; the
+// other numbers are of the whole file.
+struct FileSummary {
+  uint64_t number = 0;
+  uint64_t bytes = 0;
+  uint64_t entries = 0;
+  uint64_t deletions = 0;  // of these
+  // The range of its keys. Opaque: compare them, as in `a.smallest_key <= b.largest_key`. Valid
+  // during the call of Pick.
+  std::string_view smallest_key = {};
+  std::string_view largest_key = {};
+  // When its entries were written: the sequence numbers of their mutations.
+  uint64_t min_sequence = 0;
+  uint64_t max_sequence = 0;
+  // The largest timestamp of its entries; -1 if none has one.
+  int64_t max_timestamp = -1;
+  // It has deletions of columns, families or rows: they affect cells of any age, in older files.
+  bool has_wide_deletions = false;
+};
+
+// Files whose key ranges do not overlap.
+struct RunSummary {
+  uint64_t bytes = 0;
+  // An estimate of the bytes that a merge of all runs would free because of this run: entries that
+  // it overwrites and deletes in older runs, and its own expired entries.
+  uint64_t garbage_bytes = 0;
+  std::vector<FileSummary> files = {};  // in key order
+};
+
+// The runs of a locality group in one tablet. If a file cannot be read, its run is left out until
+// Database::Resume, and the runs that are newer, and those that are older, are shown apart.
+struct GroupSummary {
+  std::vector<RunSummary> runs = {};  // from new to old
+  // A cell with a timestamp before this one is past the age limit of its family, whichever of the
+  // group's families that is. The smallest number if a family has no such rule.
+  int64_t expired_before = 0;
+  // The usual size of a flush.
+  uint64_t flush_size = 0;
+  // The last of `runs` is the oldest of the group.
+  bool reaches_oldest = true;
+};
+
+// A policy's pick. Only adjacent runs may be merged: a run whose age is between two others may hide
+// entries of the older one.
+//
+// A pick that breaks a rule is refused without effect. It counts as a failed compaction: the info
+// log and DatabaseStatistics::failing_work describe it, WaitUntilQuiet returns it, writers do not
+// wait for it, and the policy is asked again after a pause of 50 ms that grows to ten seconds.
+// Everything else goes on.
+struct CompactionPick {
+  enum class Kind : uint8_t {
+    // Merges the runs [first, first + count) into one: two or more.
+    kMerge,
+    // Takes the one file in `files`, of run `first`, and merges it into run first + 1. Only one,
+    // because a file of that run could be between two.
+    kPush,
+    // Removes `files` without reading them: only files in which every cell has expired, and whose
+    // deletions hide nothing that has not.
+    kDrop,
+  };
+  Kind kind = Kind::kMerge;
+  size_t first = 0;
+  size_t count = 0;
+  std::vector<uint64_t> files = {};  // numbers, for kPush and kDrop
+
+  friend bool operator==(const CompactionPick&, const CompactionPick&) = default;
+};
+
+// The engine makes an object for each decision. A policy should have no state: the same runs give
+// the same pick, also after a restart.
+//
+// Pick runs on a background thread, one call at a time in each database, while the engine holds the
+// lock of its background work; the other functions run on any thread. So all of them only compute:
+// they return within about a millisecond, and do not call the database, wait for another thread,
+// or throw. They may read what the program owns, under a lock that is held briefly.
+class CompactionPolicy {
+ public:
+  virtual ~CompactionPolicy() = default;
+  // The next compaction; nullopt if none is needed. Called when runs, files or the schema have
+  // changed, and every ten seconds, but not while a compaction of the group runs. `group` has at
+  // least one run. When it returns a pick, it is called again after that compaction: so it must
+  // return nullopt at some time.
+  virtual std::optional<CompactionPick> Pick(const GroupSummary& group) const = 0;
+  // Whether files in which every cell has expired are dropped unread, before Pick is called.
+  virtual bool DropsExpired() const { return true; }
+  // Whether the policy keeps the number of runs low, so that writers should wait while it is high.
+  // A policy that returns true must come to rest with fewer than 24 runs, or writers are slowed for
+  // ever.
+  virtual bool BoundsRuns() const { return true; }
+};
+
+// Makes the policy of a locality group, whose options (as compaction_factor) it may use. Not null.
+// The rules for a policy's functions hold.
+using CompactionPolicyFactory =
+    std::function<std::unique_ptr<CompactionPolicy>(const LocalityGroup& group)>;
+
+// Registers a policy for all databases of the process, until it ends. InvalidArgument unless the
+// name has 1 to 64 printable ASCII characters without space and colon; AlreadyExists if it is
+// taken. The policies of CompactionStyle are registered as "size_tiered", "leveled", "fifo" and
+// "none". Thread-safe.
+absl::Status RegisterCompactionPolicy(std::string_view name, CompactionPolicyFactory factory);
+
+// The names of all registered policies, sorted. Thread-safe.
+std::vector<std::string> CompactionPolicyNames();
+
+// A policy by its name, for one that extends another. `group` has its options. InvalidArgument
+// lists the known names if there is none with this name. Thread-safe.
+absl::StatusOr<std::unique_ptr<CompactionPolicy>> MakeCompactionPolicy(
+    std::string_view name, const LocalityGroup& group = {});
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_COMPACTION_POLICY_H_

@@ -1,0 +1,71 @@
+#include "compaction/pick_check.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/strings.h"
+#include "compaction/policies.h"
+
+namespace bigtable {
+namespace {
+
+template <typename... Parts>
+absl::Status Refusal(const Parts&... parts) {
+  return absl::FailedPreconditionError(Cat(parts...));
+}
+
+absl::Status CheckMerge(const GroupSummary& group, const CompactionPick& pick) {
+  const size_t runs = group.runs.size();
+  if (pick.count < 2) return Refusal("a merge needs at least two runs, and not ", pick.count);
+  if (pick.first < runs && pick.count <= runs - pick.first) return absl::OkStatus();
+  return Refusal("a merge of ", pick.count, " runs from run ", pick.first, " on: there are only ",
+                 runs, " runs");
+}
+
+absl::Status CheckPush(const GroupSummary& group, const CompactionPick& pick) {
+  const size_t runs = group.runs.size();
+  if (runs < 2 || pick.first >= runs - 1) {
+    return Refusal("a push from run ", pick.first, " into the next: there are only ", runs,
+                   " runs");
+  }
+  if (pick.files.size() != 1) {
+    return Refusal("a push takes one file, and not ", pick.files.size());
+  }
+  const std::vector<FileSummary>& files = group.runs[pick.first].files;
+  if (std::any_of(files.begin(), files.end(),
+                  [&](const FileSummary& file) { return file.number == pick.files.front(); })) {
+    return absl::OkStatus();
+  }
+  return Refusal("a push of file ", pick.files.front(), ", which is not in run ", pick.first);
+}
+
+absl::Status CheckDrop(const GroupSummary& group, const CompactionPick& pick) {
+  if (pick.files.empty()) return Refusal("a drop of no files");
+  const std::optional<CompactionPick> expired = FifoPolicy().Pick(group);
+  for (const uint64_t number : pick.files) {
+    if (!expired.has_value() ||
+        std::find(expired->files.begin(), expired->files.end(), number) == expired->files.end()) {
+      return Refusal("a drop of file ", number, ", which has not expired or does not exist");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckPick(const GroupSummary& group, const CompactionPick& pick) {
+  switch (pick.kind) {
+    case CompactionPick::Kind::kMerge:
+      return CheckMerge(group, pick);
+    case CompactionPick::Kind::kPush:
+      return CheckPush(group, pick);
+    case CompactionPick::Kind::kDrop:
+      return CheckDrop(group, pick);
+  }
+  return Refusal("a pick of unknown kind ", static_cast<int>(pick.kind));
+}
+
+}  // namespace bigtable
