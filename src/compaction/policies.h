@@ -22,9 +22,9 @@ inline constexpr CompactionStyle kLastCompactionStyle = CompactionStyle::kNone;
 // allocation, and a lock and a search if it has a name. A name that is not registered gives a
 // policy that does nothing; databases with such a name open only read-only.
 std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group);
-// A policy of the engine; factor 0 is its default.
 // The name under which the policy of a style is registered.
 std::string_view NameOf(CompactionStyle style);
+// A policy of the engine; factor 0 is its default.
 std::unique_ptr<CompactionPolicy> MakePolicyOfStyle(CompactionStyle style, int factor);
 
 // Whether RegisterCompactionPolicy takes a name of this form.
