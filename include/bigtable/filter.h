@@ -96,7 +96,7 @@ class Filter {
   static Filter Sink();
 
   // Interleave, Condition, ApplyLabel and Sink hold the cells of a row in memory until the last one
-  // was read. Filters may be nested 50 deep and have 1,000 parts.
+  // was read. Filters may be nested 50 deep, have 1,000 parts, and pass a cell 1,000 times.
 
   // OK, or why the filter is invalid.
   absl::Status status() const;

@@ -59,8 +59,9 @@ absl::StatusOr<bool> CheckAndMutate(const TableImpl& table, std::string_view row
     return absl::InvalidArgumentError(
         Cat("both mutations of row ", Quoted(row), " are empty; one must have an operation"));
   }
-  // One cell is enough.
-  const Filter first = Filter::Chain(predicate, Filter::CellsRowLimit(1));
+  // One cell is enough. A predicate at the limits of filters has no room for one more part.
+  Filter first = Filter::Chain(predicate, Filter::CellsRowLimit(1));
+  if (!first.status().ok()) first = predicate;
   bool has_matched = false;
   BT_RETURN_IF_ERROR(TryInTurn(table, row, operation, [&]() -> absl::StatusOr<bool> {
     BT_ASSIGN_OR_RETURN(const Row found, operation->Read(first));

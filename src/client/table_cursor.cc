@@ -90,7 +90,7 @@ struct TableCursor::FilteredRows {
 
   // Shows the next cell of the row; false if that was the last.
   bool Show() {
-    if (next == row.cells().size()) return false;
+    if (next >= row.cells().size()) return false;
     const Cell& from = row.cells()[next++];
     cell = {row.key(),      from.family,
             from.qualifier, from.timestamp.micros(),
@@ -167,9 +167,8 @@ bool TableCursor::NextPart() {
   if (remote_ != nullptr) return remote_->Next();
   if (filtered_ == nullptr) return NextInParts(&in_part_);
   if (filtered_->Show()) return true;
-  if (!CollectRow(&filtered_->row)) return false;
   filtered_->next = 0;
-  return filtered_->Show();
+  return CollectRow(&filtered_->row) && filtered_->Show();
 }
 
 bool TableCursor::NextInParts(bool* in_part) {

@@ -53,6 +53,10 @@ absl::Status CheckTree(const FilterNode& tree, int labelled) {
     return absl::InvalidArgumentError(Cat("a filter must have at most ", kMostFilterNodes,
                                           " parts, nested at most ", kMostFilterDepth, " deep"));
   }
+  if (tree.copies > kMostFilterCopies) {
+    return absl::InvalidArgumentError(
+        Cat("the Interleaves of a filter must pass a cell at most ", kMostFilterCopies, " times"));
+  }
   if (tree.kind == Kind::kChain && labelled > 1) {
     return absl::InvalidArgumentError("a Chain may have ApplyLabel in only one of its parts");
   }
@@ -62,16 +66,25 @@ absl::Status CheckTree(const FilterNode& tree, int labelled) {
   return absl::OkStatus();
 }
 
+// The copies of a tree with one more part.
+int CopiesWith(Kind kind, int copies, int of_part) {
+  if (kind == Kind::kChain) return copies * of_part;
+  return kind == Kind::kInterleave ? copies + of_part : std::max(copies, of_part);
+}
+
 // A filter that has others as its parts.
 std::shared_ptr<FilterNode> MakeTree(Kind kind, std::vector<Filter> parts) {
   auto node = MakeNode(kind);
+  node->copies = kind == Kind::kInterleave ? 0 : 1;
   int labelled = 0;
   for (const Filter& filter : parts) {
     if (node->status.ok()) node->status = filter.status();
     const FilterNode* const part = FilterNode::Of(filter);
+    const int copies = part == nullptr ? 1 : part->copies;
+    node->copies = std::min(CopiesWith(kind, node->copies, copies), kMostFilterCopies + 1);
+    node->depth = std::max(node->depth, part == nullptr ? 2 : part->depth + 1);
+    node->nodes = std::min(node->nodes + (part == nullptr ? 1 : part->nodes), kMostFilterNodes + 1);
     if (part == nullptr) continue;
-    node->depth = std::max(node->depth, part->depth + 1);
-    node->nodes = std::min(node->nodes + part->nodes, kMostFilterNodes + 1);
     node->needs_row |= part->needs_row;
     node->has_sink |= part->has_sink;
     labelled += part->has_label ? 1 : 0;

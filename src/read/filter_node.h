@@ -54,6 +54,7 @@ struct FilterNode {
   // Properties of the tree below this node, itself included.
   int depth = 1;
   int nodes = 1;
+  int copies = 1;          // at most so many of a cell are in its result
   bool needs_row = false;  // its result is known only after the whole row was read
   bool has_label = false;
   bool has_sink = false;
@@ -62,6 +63,8 @@ struct FilterNode {
 // The limits of a tree. Evaluation recurses, and servers build filters of other processes.
 inline constexpr int kMostFilterDepth = 50;
 inline constexpr int kMostFilterNodes = 1000;
+// A Chain of Interleaves multiplies the cells.
+inline constexpr int kMostFilterCopies = 1000;
 
 // What a filter examines. It is applied as soon as that is known.
 enum class FilterScope : uint8_t { kRow, kColumn, kCell };

@@ -28,6 +28,8 @@ RowRange RowsOfRegex(const RE2& regex) {
   constexpr int kMostBytes = 64;  // of each end of the range
   std::string first, last;
   if (!regex.PossibleMatchRange(&first, &last, kMostBytes)) return RowRange::All();
+  // What begins with 0xff bytes only has no end.
+  if (last.empty()) return RowRange::StartingAt(first);
   return RowRange::Closed(first, last);
 }
 

@@ -107,6 +107,10 @@ class DataPath {
                                                        const TabletVersion& version,
                                                        const ReadPoint& point,
                                                        ReadSpec* spec) const {
+  // The visible number comes first. If the tablet is superseded after that, or another server gets
+  // the lock, what is written there has larger numbers. So a write that requires that its row has
+  // not been written since this read (WriteRequest::unchanged_since) finds it written.
+  const SequenceNumber visible = server_->visible();
   // Checked after the version is pinned: a removed tablet is emptied, and the next server has the
   // lock before it writes.
   if (tablet.flags().ended()) [[unlikely]]
@@ -115,8 +119,7 @@ class DataPath {
     server_->state().RequestRenewal();
     return false;
   }
-  // In this order: see TabletVersion::read_limit.
-  const SequenceNumber visible = server_->visible();
+  // After the visible number: see TabletVersion::read_limit.
   spec->sequence = std::min(visible, version.read_limit());
   if (point.sequence.has_value()) spec->sequence = std::min(*point.sequence, kMaxSequence);
   spec->now = absl::InfinitePast();

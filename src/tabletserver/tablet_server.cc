@@ -161,6 +161,7 @@ void TabletServer::BeginTracking() {
 // the change, too.
 void TabletServer::OutdateReads() {
   if (environment_.last_writes == nullptr || state_.ended()) return;
+  sequences_->AdvanceTo(visible_.get());
   const SequenceNumber floor = sequences_->Take(1);
   visible_.Advance(floor);
   environment_.last_writes->RaiseFloor(floor);

@@ -84,6 +84,21 @@ TEST_F(FilterTest, AnInterleavePassesTheCellsOfEachPart) {
             "contents:@3= meta:lang@2=");
 }
 
+TEST_F(FilterTest, InterleavesInAChainMultiplyTheCellsUpToALimit) {
+  WritePage();
+  const Filter twice = Filter::Interleave(Filter::PassAll(), Filter::PassAll());
+  std::vector<Filter> chain(9, twice);
+  const auto row =
+      table_->ReadRow("com.cnn.www", Filter::Chain(Filter::Family("meta"), Filter::Chain(chain)));
+  ASSERT_OK(row.status());
+  EXPECT_EQ(row->cells().size(), 512u);
+
+  chain.push_back(twice);
+  EXPECT_STATUS(kInvalidArgument, "at most 1000 times", Filter::Chain(chain).status());
+  EXPECT_STATUS(kInvalidArgument, "at most 1000 times",
+                Filter::Condition(Filter::Chain(chain), Filter::PassAll()).status());
+}
+
 TEST_F(FilterTest, AConditionChoosesByItsPredicate) {
   WritePage();
   const Filter english = Filter::Chain(Filter::Column("meta", "lang"), Filter::ValueRegex("EN"));
@@ -97,9 +112,9 @@ TEST_F(FilterTest, AConditionChoosesByItsPredicate) {
 
 TEST_F(FilterTest, LabelsNameThePartThatPassedACell) {
   WritePage();
-  const Filter filter = Filter::Interleave(
-      Filter::Chain(Filter::Family("meta"), Filter::ApplyLabel("language")),
-      Filter::Chain(Filter::Latest(1), Filter::Family("contents")));
+  const Filter filter =
+      Filter::Interleave(Filter::Chain(Filter::Family("meta"), Filter::ApplyLabel("language")),
+                         Filter::Chain(Filter::Latest(1), Filter::Family("contents")));
   const auto row = table_->ReadRow("com.cnn.www", filter);
   ASSERT_OK(row.status());
   ASSERT_EQ(row->cells().size(), 2u);
@@ -116,15 +131,13 @@ TEST_F(FilterTest, ASinkIsPassedWhateverFollows) {
                          Filter::Chain(Filter::StripValueTransformer(), Filter::Sink())),
       Filter::ColumnRegex("my.*"));
 
-  EXPECT_EQ(Read(filter),
-            "anchor:cnnsi.com@9= anchor:my.look.ca@8=CNN.com anchor:my.look.ca@8=");
+  EXPECT_EQ(Read(filter), "anchor:cnnsi.com@9= anchor:my.look.ca@8=CNN.com anchor:my.look.ca@8=");
 }
 
 TEST_F(FilterTest, AValueRangeIsOfBytes) {
   WritePage();
 
-  EXPECT_EQ(Read(Filter::ValueRange("CNN.", "EO")),
-            "anchor:my.look.ca@8=CNN.com meta:lang@2=EN");
+  EXPECT_EQ(Read(Filter::ValueRange("CNN.", "EO")), "anchor:my.look.ca@8=CNN.com meta:lang@2=EN");
   EXPECT_EQ(Read(Filter::ValueRange("c5", "")), "contents:@6=c6 contents:@5=c5");
 }
 

@@ -38,6 +38,14 @@ TEST(FilterRowsTest, ARegexLimitsTheRowsByWhatItsMatchesBeginWith) {
   EXPECT_EQ(RowsOf(Filter::RowKeysRegex("\xff\x80")), Closed("\xff\x80", "\xff\x80"));
 }
 
+TEST(FilterRowsTest, ARegexOfRowsWithoutALastOneHasNoEnd) {
+  EXPECT_EQ(RowsOf(Filter::RowKeysRegex("^\xff.*")), "[\xff, end)");
+  EXPECT_EQ(RowsOf(Filter::RowKeysRegex("^\xff[\x80-\xff]+")), "[\xff, end)");
+  const std::string many(70, '\xff');
+  const RowRange rows = bigtable::RowsOf(FilterNode::Of(Filter::RowKeysRegex("^" + many)));
+  EXPECT_TRUE(rows.Contains(many));
+}
+
 TEST(FilterRowsTest, OtherFiltersPassAllRowsOrNone) {
   EXPECT_EQ(RowsOf(Filter::PassAll()), "[, end)");
   EXPECT_EQ(RowsOf(Filter::Family("f")), "[, end)");

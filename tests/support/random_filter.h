@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_TESTS_SUPPORT_RANDOM_FILTER_H_
 #define BIGTABLE_TESTS_SUPPORT_RANDOM_FILTER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -27,11 +28,28 @@ class RandomFilters {
   RandomFilters(Random* random, FilterAlphabet alphabet)
       : random_(random), alphabet_(std::move(alphabet)) {}
 
-  ModelFilter Next() { return Make(0, /*may_sink=*/true, /*may_label=*/true); }
+  ModelFilter Next() {
+    ModelFilter filter;
+    do {
+      filter = Make(0, /*may_sink=*/true, /*may_label=*/true);
+    } while (Copies(filter) > 1000);  // an error
+    return filter;
+  }
 
  private:
   using Kind = ModelFilter::Kind;
   static constexpr int kMostDepth = 3;
+
+  // At most so many of a cell are in the result.
+  static int64_t Copies(const ModelFilter& filter) {
+    int64_t copies = filter.kind == Kind::kInterleave ? 0 : 1;
+    for (const ModelFilter& part : filter.filters) {
+      if (filter.kind == Kind::kChain) copies *= Copies(part);
+      if (filter.kind == Kind::kInterleave) copies += Copies(part);
+      if (filter.kind == Kind::kCondition) copies = std::max(copies, Copies(part));
+    }
+    return copies;
+  }
 
   // A valid one: Filter::status() says where sinks and labels may be.
   ModelFilter Make(int depth, bool may_sink, bool may_label) {
