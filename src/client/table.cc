@@ -210,7 +210,7 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
   std::vector<absl::Status> outcomes;
   std::optional<RemoteWrites> remote;
   bool has_looked = false;
-  for (MoveWait wait;;) {
+  for (MoveWait wait;; has_looked = true) {
     const ServedTable& table = *route->Get();
     positions.clear();
     for (const size_t i : left) positions.emplace_back(table.Find(mutations[i].row()), i);
@@ -240,9 +240,7 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
                                          .sample = sample},
                                         absl::MakeSpan(outcomes));
       } else if (served.remote != nullptr) {
-        if (!remote.has_value()) {
-          remote.emplace(this, durability, &limits, unchanged_since);
-        }
+        if (!remote.has_value()) remote.emplace(this, durability, &limits, unchanged_since);
         is_applied = remote->Apply(*served.remote, encoded, has_looked, absl::MakeSpan(outcomes));
       }
       for (size_t i = begin; i < end; ++i) {
@@ -254,7 +252,6 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
       }
     }
     if (left.empty()) return;
-    has_looked = true;
     const absl::Status looked = LookAgain(mutations[left.front()].row(), &wait, limits);
     if (looked.ok()) continue;
     for (const size_t i : left) statuses[i] = looked;

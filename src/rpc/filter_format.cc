@@ -81,6 +81,7 @@ absl::Status AppendParts(std::string* out, Code code, const FilterNode& node, Bu
   return absl::OkStatus();
 }
 
+// Longer than a screen, because each kind of filter has its lines here.
 absl::Status AppendNode(std::string* out, const FilterNode& node, Budget* budget) {
   switch (node.kind) {
     case Kind::kBlockAll:
@@ -172,7 +173,7 @@ absl::StatusOr<std::vector<Filter>> ParseParts(Decoder* in, Budget* budget) {
   return parts;
 }
 
-// Parses the fields after the code.
+// Parses the fields after the code. Long for the same reason as AppendNode.
 absl::StatusOr<Filter> ParseFields(uint8_t code, Decoder* in, Budget* budget) {
   switch (static_cast<Code>(code)) {
     case kEverything:
