@@ -169,8 +169,26 @@ class Database {
   // Cancels the running merging compactions, removes their output, and waits until they have ended.
   // A Compact() call returns Cancelled.
   void CancelCompactions();
-  // Changes DatabaseOptions::compaction_rate, also for running compactions.
+  // Changes DatabaseOptions::compaction_rate, also for running compactions. Same as SetOptions.
   void SetCompactionRate(uint64_t bytes_per_second);
+
+  // --- Options ---
+
+  // Changes options of the open database by their names in DatabaseOptions, all of them or, after
+  // an error, none:
+  //
+  //   database->SetOptions({{"memtable_size", "33554432"}, {"durability", "sync"}});
+  //
+  // These can be changed: balance_interval, compaction_rate, durability (none, buffered or sync),
+  // memtable_size, metadata_tablet_size, target_file_size. Sizes and rates are decimal numbers of
+  // bytes, an interval is written as absl::ParseDuration reads it ("1m30s"). A change is in effect
+  // for calls, memtables and compactions that begin afterwards, at the latest half a second later;
+  // a compaction_rate at once. It is noted in the info log, and ends with this opening of the
+  // database. InvalidArgument: an option that does not exist or cannot be changed, by its name, or
+  // a value that Open would refuse. Cost: a few microseconds; no write waits for it.
+  [[nodiscard]] absl::Status SetOptions(const std::map<std::string, std::string>& values);
+  // The present values of the options that SetOptions changes, as it reads them; empty after Close.
+  std::map<std::string, std::string> ChangeableOptions() const;
 
   // After a background error (the commit log or METADATA could not be written or synced) writes
   // return that error, and reads continue. Once the cause is removed, Resume flushes the memtables,

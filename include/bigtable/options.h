@@ -87,7 +87,7 @@ struct DatabaseOptions {
   int compaction_threads = 1;
 
   // Bytes per second that compactions read and write together; 0 is no limit. Flushes, for which
-  // writers wait, are not limited. Database::SetCompactionRate changes it.
+  // writers wait, are not limited.
   uint64_t compaction_rate = 0;
 
   // Caches the whole rows that Table::ReadRow returns, after the merge of memtables and SSTables. A

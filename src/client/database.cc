@@ -305,7 +305,17 @@ void Database::CancelCompactions() {
 
 void Database::SetCompactionRate(uint64_t bytes_per_second) {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->environment()->rate_limiter.SetRate(bytes_per_second);
+  if (pass) impl_->option_changes.SetCompactionRate(impl_->cluster.get(), bytes_per_second);
+}
+
+absl::Status Database::SetOptions(const std::map<std::string, std::string>& values) {
+  BT_ENTER();
+  return impl_->option_changes.Set(impl_->cluster.get(), values);
+}
+
+std::map<std::string, std::string> Database::ChangeableOptions() const {
+  const CallGate::LongPass pass(&impl_->gate);
+  return pass ? OptionChanges::Get(*impl_->environment()) : std::map<std::string, std::string>();
 }
 
 absl::Status Database::Resume() {

@@ -28,6 +28,7 @@
 #include "base/fork_callback.h"
 #include "base/mutex.h"
 #include "client/location_cache.h"
+#include "client/option_changes.h"
 #include "client/row_stripes.h"
 #include "client/table_route.h"
 #include "cluster/cluster.h"
@@ -112,6 +113,7 @@ class DatabaseImpl {
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages
   RowStripes row_stripes;
+  OptionChanges option_changes;
   // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<LockSession> session;  // of the clients

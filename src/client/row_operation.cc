@@ -28,7 +28,7 @@ absl::Status RowOperation::Begin() {
   if (!pass) return table_->database->ClosedError();
   BT_RETURN_IF_ERROR(table_->database->CheckWritable(limits_));
   if (!durability_.has_value()) {
-    durability_ = table_->database->environment()->options.durability;
+    durability_ = table_->database->environment()->live.durability;
   }
   return *durability_ > Durability::kSync ? TableImpl::DurabilityError(*durability_)
                                           : absl::OkStatus();

@@ -166,7 +166,8 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
   }
   const CallLimits limits = LimitsOf(options);
   if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
-  const Durability durability = options.durability.value_or(database_options.durability);
+  const Durability durability =
+      options.durability.value_or(database->environment()->live.durability);
   if (durability > Durability::kSync) [[unlikely]] {
     return refuse(DurabilityError(durability));
   }

@@ -15,6 +15,7 @@ ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOpti
                                        SupersededFunction on_superseded)
     : directory(path),
       options(given),
+      live(given),
       file_system(given.file_system),
       notify_superseded(std::move(on_superseded)),
       events(given.event_listener != nullptr ? std::make_unique<ListenerQueue>(given.event_listener)

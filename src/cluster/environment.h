@@ -19,6 +19,7 @@
 #include "cache/scan_cache.h"
 #include "cluster/directory.h"
 #include "cluster/inherited_counters.h"
+#include "cluster/live_options.h"
 #include "cluster/server_names.h"
 #include "cluster/shared_files.h"
 #include "cluster/unserved_tablets.h"
@@ -59,7 +60,8 @@ struct ClusterEnvironment {
   bool read_only() const { return options.read_only; }
 
   const DatabaseDirectory directory;
-  const DatabaseOptions options;
+  const DatabaseOptions options;  // of the opening
+  LiveOptions live;
   FileSystem* const file_system;
   const SupersededFunction notify_superseded;
   const std::unique_ptr<ListenerQueue> events;  // null: there is no listener

@@ -21,19 +21,16 @@ size_t WriteGroups(const DatabaseOptions& options) {
   return std::max(kGroups / static_cast<size_t>(std::max(options.tablet_servers, 1)), kFewest);
 }
 
-TabletServerOptions OptionsOf(const DatabaseOptions& database, ServerRole role) {
+TabletServerOptions OptionsOf(const ClusterEnvironment& environment, ServerRole role) {
+  const DatabaseOptions& database = environment.options;
   const bool metadata = role != ServerRole::kUser;
   const uint64_t budget = database.shared_memory_budget->limit();
   TabletServerOptions options;
-  options.memtable_size = database.memtable_size != 0
-                              ? database.memtable_size
-                              : std::clamp<uint64_t>(budget / 4, 64 << 10, 64 << 20);
-  options.memtable_size = std::min(options.memtable_size, budget / 4);
+  options.memtable_size = MemtableSize(environment, role);
   // A budget holds some dozens of segments.
   options.log_segment_size =
       std::clamp<uint64_t>(PowerOfTwo(budget / 32), 64 << 10, database.log_segment_size);
   if (metadata) {
-    options.memtable_size = std::min<uint64_t>(options.memtable_size, 1 << 20);
     options.log_segment_size = std::min<uint64_t>(options.log_segment_size, 256 << 10);
   }
   options.log_segment_size &= ~uint64_t{4095};
@@ -54,12 +51,20 @@ void ReleaseFile(ClusterEnvironment* environment, uint64_t number) {
 
 }  // namespace
 
+uint64_t MemtableSize(const ClusterEnvironment& environment, ServerRole role) {
+  constexpr uint64_t kMostOfMetadata = 1 << 20;
+  const uint64_t most = environment.options.shared_memory_budget->limit() / 4;
+  const uint64_t given = environment.live.memtable_size;
+  const uint64_t size = given != 0 ? given : std::clamp<uint64_t>(most, 64 << 10, 64 << 20);
+  return std::min(size, role == ServerRole::kUser ? most : std::min(most, kMostOfMetadata));
+}
+
 std::unique_ptr<TabletServer> MakeTabletServer(ClusterEnvironment* environment, ServerRole role,
                                                TabletStore* store,
                                                std::function<absl::Status()> attest_commits) {
   const DatabaseOptions& database = environment->options;
   const bool metadata = role != ServerRole::kUser;
-  const TabletServerOptions options = OptionsOf(database, role);
+  const TabletServerOptions options = OptionsOf(*environment, role);
 
   TabletEnvironment of_tablets;
   of_tablets.file_system = environment->file_system;
@@ -76,8 +81,7 @@ std::unique_ptr<TabletServer> MakeTabletServer(ClusterEnvironment* environment, 
   of_tablets.events = environment->events.get();
   of_tablets.open_tables = &environment->open_tables;
   of_tablets.defers_files = !metadata;
-  of_tablets.target_file_size = database.target_file_size;
-  of_tablets.memtable_size = options.memtable_size;
+  of_tablets.target_file_size = environment->live.target_file_size;
   of_tablets.file_numbers = &environment->file_numbers;
   of_tablets.path_of = [environment](uint64_t number) {
     return environment->directory.sstable(number);

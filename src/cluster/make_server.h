@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_CLUSTER_MAKE_SERVER_H_
 #define BIGTABLE_CLUSTER_MAKE_SERVER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -14,6 +15,9 @@
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
+
+// The size at which a memtable of such a server is rotated, with the options as they are now.
+uint64_t MemtableSize(const ClusterEnvironment& environment, ServerRole role);
 
 // All arguments outlive the server. `store` commits the changes of its tablets, and
 // `attest_commits` makes sure that damage to these commits is noticed

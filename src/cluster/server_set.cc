@@ -57,6 +57,15 @@ std::shared_ptr<ServerHost> ServerSet::MakeHost(ServerRole role) {
       MakeTabletServer(environment_, role, store, [this, role] { return AttestCommitsOf(role); }));
 }
 
+void ServerSet::UpdateSizes() {
+  MutexLock replace_lock(&replace_mutex_);  // a server that is being made may have the old sizes
+  for (const std::shared_ptr<ServerHost>& host : All()) {
+    TabletEnvironment* const of_tablets = host->server()->mutable_environment();
+    of_tablets->memtable_size = MemtableSize(*environment_, host->role());
+    of_tablets->target_file_size = environment_->live.target_file_size;
+  }
+}
+
 absl::Status ServerSet::StartBackground(std::function<void()> on_progress) {
   MutexLock replace_lock(&replace_mutex_);  // METADATA's servers may be replaced already
   BT_RETURN_IF_ERROR(environment_->background.Start(

@@ -38,6 +38,8 @@ class ServerSet {
   // log, a lock or a tablet yet. `metadata` has METADATA's rows for users' tablets, and `root_rows`
   // those for METADATA's own tablets. Both outlive this.
   void Start(MetadataTable* metadata, MetadataTable* root_rows);
+  // Passes the sizes in ClusterEnvironment::live, which were changed, to all servers.
+  void UpdateSizes();
   // Starts background work on their tablets: BackgroundWork::Start.
   absl::Status StartBackground(std::function<void()> on_progress);
 

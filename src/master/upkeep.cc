@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,11 +41,11 @@ void Upkeep::Wake() {
 }
 
 void Upkeep::Loop() {
-  const absl::Duration interval = context_->environment->options.balance_interval;
   constexpr absl::Duration kSweepInterval = absl::Minutes(10);
-  SteadyTime balance_at = SteadyTime::Now();
-  SteadyTime sweep_at = balance_at + kSweepInterval;
+  std::optional<SteadyTime> balanced_at;
+  SteadyTime sweep_at = SteadyTime::Now() + kSweepInterval;
   while (true) {
+    const absl::Duration interval = context_->environment->live.balance_interval;
     bool due = false;
     {
       MutexLock lock(&mutex_);
@@ -58,9 +59,10 @@ void Upkeep::Loop() {
     if (due && context_->active() && ChangeTablets({})) {
       context_->wake();  // the halves may be too large too
     }
-    if (context_->active() && SteadyTime::Now() >= balance_at) {
+    const bool is_balanced = balanced_at.has_value() && SteadyTime::Now() < *balanced_at + interval;
+    if (context_->active() && !is_balanced) {
       Balance();
-      balance_at = SteadyTime::Now() + interval;
+      balanced_at = SteadyTime::Now();
     }
     if (context_->active() && SteadyTime::Now() >= sweep_at) {
       sweeper_->Sweep();
@@ -102,7 +104,7 @@ bool Upkeep::SplitLarge(const TableLayout& layout, const CallLimits& limits) {
 }
 
 bool Upkeep::SplitLargeMetadata(const CallLimits& limits) {
-  const SplitRule rule{.tablet_size = context_->environment->options.metadata_tablet_size};
+  const SplitRule rule{.tablet_size = context_->environment->live.metadata_tablet_size};
   if (rule.tablet_size == 0) return false;
   bool changed = false;
   for (const auto& host : context_->servers->OfRole(ServerRole::kMetadata)) {

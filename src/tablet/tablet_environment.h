@@ -15,6 +15,7 @@
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
+#include "base/relaxed.h"
 #include "base/sequence.h"
 #include "cache/scan_cache.h"
 #include "compaction/rate_limiter.h"
@@ -44,8 +45,8 @@ struct TabletEnvironment {
   OpenTables* open_tables = nullptr;
   // A tablet that is loaded opens its SSTables at their first use.
   bool defers_files = false;
-  uint64_t target_file_size = 64 << 20;
-  uint64_t memtable_size = 64 << 20;
+  Relaxed<uint64_t> target_file_size = uint64_t{64} << 20;
+  Relaxed<uint64_t> memtable_size = uint64_t{64} << 20;
 
   std::string server;  // its name, for redo points
   FileNumbers* file_numbers = nullptr;

@@ -27,6 +27,7 @@
 #include "bigtable/event_listener.h"
 
 #include "base/mutex.h"
+#include "base/relaxed.h"
 #include "commitlog/group_commit.h"
 #include "tablet/immutable_memtables.h"
 #include "tablet/tablet.h"
@@ -39,10 +40,11 @@ namespace bigtable {
 
 class MemtableRotation {
  public:
-  // A memtable of `memtable_size` bytes is full. The pointers outlive this. `wake` is called when
+  // A memtable of `*memtable_size` bytes is full. The pointers outlive this. `wake` is called when
   // memtables are due.
-  MemtableRotation(uint64_t memtable_size, const ServerTablets* tablets, const ServerLog* log,
-                   const VisibleSequence* visible, GroupCommit* queue, std::function<void()> wake)
+  MemtableRotation(const Relaxed<uint64_t>* memtable_size, const ServerTablets* tablets,
+                   const ServerLog* log, const VisibleSequence* visible, GroupCommit* queue,
+                   std::function<void()> wake)
       : memtable_size_(memtable_size),
         tablets_(tablets),
         log_(log),
@@ -103,7 +105,7 @@ class MemtableRotation {
                         RotationReason reason);
   void Rotate(const Active& active, RotationReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const uint64_t memtable_size_;
+  const Relaxed<uint64_t>* const memtable_size_;
   const ServerTablets* const tablets_;
   const ServerLog* const log_;
   const VisibleSequence* const visible_;

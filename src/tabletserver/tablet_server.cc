@@ -53,7 +53,8 @@ TabletServer::TabletServer(const TabletServerOptions& options, TabletEnvironment
                .visible = &visible_,
                .counters = &counters_},
               options.max_log_bytes, wake_),
-      rotation_(options.memtable_size, &tablets_, &log_, &visible_, writer_.queue(), wake_) {
+      rotation_(&environment_.memtable_size, &tablets_, &log_, &visible_, writer_.queue(), wake_) {
+  environment_.memtable_size = options.memtable_size;
   environment_.visible = [this] { return visible(); };
   environment_.sync_log = [this](absl::Span<const ImmutableMemtables> flushed) {
     return flush_sync_.SyncFor(flushed);

@@ -63,7 +63,8 @@ struct TabletServerOptions {
 
 class TabletServer final {
  public:
-  // `environment` is the base of the tablets' own; name, visible and sync_log are filled in here.
+  // `environment` is the base of the tablets' own; name, memtable_size, visible and sync_log are
+  // filled in here.
   // `sequences` and `info_log` outlive the server. `wake` is called when there is background work.
   TabletServer(const TabletServerOptions& options, TabletEnvironment environment,
                SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake);
