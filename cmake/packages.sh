@@ -14,6 +14,8 @@ EXAMPLE_PAGES_PACKAGE=postgresql-doc-15
 # bench/: the engines to compare with, and what draws the charts.
 BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)
+# docs/run: the API reference.
+DOC_PACKAGES=(doxygen)
 
 # install_packages PACKAGE...: installs those that are missing, and only those. Needs root, or sudo,
 # only if there are any.

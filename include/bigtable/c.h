@@ -263,9 +263,11 @@ bigtable_error* bigtable_database_close(bigtable_database* database);
 // the database.
 void bigtable_database_free(bigtable_database* database);
 
+// AlreadyExists: there is a table with this name.
 bigtable_error* bigtable_database_create_table(bigtable_database* database, const char* name,
                                                size_t name_size, const bigtable_schema* schema,
                                                const bigtable_call_options* options);
+// NotFound: there is no table with this name.
 bigtable_error* bigtable_database_delete_table(bigtable_database* database, const char* name,
                                                size_t name_size,
                                                const bigtable_call_options* options);
@@ -298,6 +300,7 @@ bigtable_error* bigtable_database_set_gc_rule(bigtable_database* database, const
                                               size_t family_size, const bigtable_gc_rule* rule,
                                               const bigtable_call_options* options);
 
+// Minor compaction: everything that was written to the table before is in SSTables, durably.
 bigtable_error* bigtable_database_flush(bigtable_database* database, const char* table,
                                         size_t table_size, const bigtable_call_options* options);
 // A major compaction.
@@ -311,8 +314,10 @@ bigtable_error* bigtable_database_resume(bigtable_database* database);
 bigtable_error* bigtable_database_get_statistics(bigtable_database* database,
                                                  bigtable_string** text);
 
+// Every write that was acknowledged before the call, and none that begins after it.
 bigtable_error* bigtable_database_take_snapshot(bigtable_database* database,
                                                 bigtable_snapshot** snapshot);
+// The last mutation that the snapshot contains.
 uint64_t bigtable_snapshot_sequence(const bigtable_snapshot* snapshot);
 void bigtable_snapshot_free(bigtable_snapshot* snapshot);
 

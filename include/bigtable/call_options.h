@@ -12,6 +12,7 @@ namespace bigtable {
 // Thread-safe. Must outlive the calls it is passed to.
 class Cancellation {
  public:
+  // Cancels the calls that were given this object. They end soon. Cannot be undone.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 

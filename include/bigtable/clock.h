@@ -11,6 +11,7 @@ namespace bigtable {
 class Clock {
  public:
   virtual ~Clock() = default;
+  // The present time.
   virtual absl::Time Now() = 0;
 
   // The machine's clock. Never destroyed.

@@ -41,6 +41,7 @@ enum class RotationReason : uint8_t {
   kTogether,   // another memtable of the server was rotated; both are flushed together
 };
 
+// A memtable was rotated: it takes no more writes, and will be flushed.
 struct MemtableRotatedEvent {
   absl::Time time;
   EventLocation location;
@@ -125,6 +126,7 @@ struct BackgroundErrorEvent {
   absl::Status status;
 };
 
+// A table was created, changed or deleted.
 struct TableEvent {
   absl::Time time;
   std::string table;
@@ -147,6 +149,7 @@ struct ServerEvent {
   std::string server;
 };
 
+// Of the database as a whole.
 struct DatabaseEvent {
   absl::Time time;
   std::string path;
@@ -187,6 +190,7 @@ class EventListener {
   // acknowledged.
   virtual void OnServerReplaced(const ServerEvent& /*event*/) {}
 
+  // Memtables, the log and writers.
   virtual void OnMemtableRotated(const MemtableRotatedEvent& /*event*/) {}
   // Each event of a beginning is followed by one of its end.
   virtual void OnMinorCompactionBegan(const MinorCompactionEvent& /*event*/) {}
@@ -202,7 +206,9 @@ class EventListener {
   // long as a memtable needs it.
   virtual void OnLogSegmentEnded(const LogSegmentEvent& /*event*/) {}
 
+  // The reason for which writers wait has changed, or they go on.
   virtual void OnStallChanged(const StallEvent& /*event*/) {}
+  // Writes are refused from now on, until Database::Resume.
   virtual void OnBackgroundError(const BackgroundErrorEvent& /*event*/) {}
   // Database::Resume has succeeded.
   virtual void OnResumed(const DatabaseEvent& /*event*/) {}

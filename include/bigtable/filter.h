@@ -25,6 +25,7 @@ class Filter {
  public:
   Filter() = default;  // passes everything
 
+  // Passes every cell, or none.
   static Filter PassAll() { return Filter(); }
   static Filter BlockAll();
 

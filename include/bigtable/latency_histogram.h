@@ -14,6 +14,7 @@ namespace bigtable {
 // than 1/16 of the durations in it. One more bucket holds longer durations. Every power of two of
 // nanoseconds from 128 ns on is a bound.
 struct LatencyHistogram {
+  // How many calls took a time between two bounds.
   struct Bucket {
     absl::Duration above;  // exclusive
     absl::Duration upto;   // inclusive; infinite for the last bucket

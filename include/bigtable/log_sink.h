@@ -15,6 +15,7 @@ enum class LogSeverity { kInfo, kWarning, kError };
 class LogSink {
  public:
   virtual ~LogSink() = default;
+  // Takes one message, which was made at `time` of the machine's clock.
   virtual void Send(LogSeverity severity, absl::Time time, std::string_view message) = 0;
 };
 

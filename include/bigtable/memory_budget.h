@@ -45,6 +45,7 @@ class MemoryBudget {
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
   uint64_t limit() const { return limit_; }
+  // Bytes that are in use for this.
   uint64_t used(Use use) const {
     return used_[static_cast<size_t>(use)].load(std::memory_order_relaxed);
   }

@@ -36,6 +36,7 @@ enum class Durability : uint8_t {
   kSync = 2,
 };
 
+// Options of Database::Open.
 struct DatabaseOptions {
   // Creates the directory (its parent must exist) if there is no database in it; if false, Open
   // returns NotFound. With `error_if_exists`, Open returns AlreadyExists if there is a database.
@@ -143,6 +144,7 @@ struct CreateTableOptions {
   const Cancellation* cancellation = nullptr;
 };
 
+// Options of Database::OpenTable.
 struct OpenTableOptions {
   // The user in whose name the table is read and written. A call that the access lists of its
   // families do not permit returns PermissionDenied; if a list cannot be read, the call returns
@@ -151,6 +153,7 @@ struct OpenTableOptions {
   std::optional<std::string> caller = {};
 };
 
+// Options of a read.
 struct ReadOptions {
   // Reads the database at the snapshot; null: as it is when the call begins.
   std::shared_ptr<const Snapshot> snapshot = nullptr;
@@ -170,6 +173,7 @@ struct ReadOptions {
   const Cancellation* cancellation = nullptr;
 };
 
+// Options of a write.
 struct WriteOptions {
   // Unset: DatabaseOptions::durability.
   std::optional<Durability> durability = std::nullopt;

@@ -15,6 +15,7 @@ class RowRange {
  public:
   RowRange() = default;  // all rows
 
+  // Every row, or a single one.
   static RowRange All() { return RowRange(); }
   static RowRange Single(std::string_view row) { return Closed(row, row); }
   // The rows whose keys begin with `prefix`.
@@ -40,6 +41,7 @@ class RowRange {
   const std::optional<std::string>& end() const { return end_; }
 
   bool empty() const { return end_.has_value() && *end_ <= begin_; }
+  // Whether the row is in the range.
   bool Contains(std::string_view row) const {
     return row >= begin_ && (!end_.has_value() || row < *end_);
   }

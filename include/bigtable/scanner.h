@@ -48,6 +48,7 @@ class ScanStream {
   // Skips the rest of the current row.
   void NextRow();
 
+  // The cell's row.
   std::string_view RowName();
   // "family:qualifier", and the qualifier alone.
   std::string_view ColumnName();
@@ -73,6 +74,7 @@ class Scanner {
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
 
+  // Scans these rows.
   void SetRange(const RowRange& range);
   // SetRange to one row.
   void Lookup(std::string_view row);

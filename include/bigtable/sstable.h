@@ -77,6 +77,7 @@ std::string DebugString(const SSTableEntry& entry);
 
 // What a file has. Plain value.
 struct SSTableFileInfo {
+  // What a file has of a family.
   struct FamilyCounts {
     uint64_t entries = 0;
     uint64_t bytes = 0;  // of keys and values, before any compression

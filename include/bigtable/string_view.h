@@ -11,6 +11,7 @@
 
 namespace bigtable {
 
+// The same characters, as Abseil takes them and as the standard library does.
 inline absl::string_view ToAbsl(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view ToStd(absl::string_view text) { return {text.data(), text.size()}; }
 

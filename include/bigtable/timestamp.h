@@ -28,6 +28,7 @@ class Timestamp {
  public:
   constexpr Timestamp() = default;
   constexpr explicit Timestamp(int64_t micros) : micros_(micros) {}
+  // The time, rounded down to a microsecond.
   static Timestamp FromTime(absl::Time time) { return Timestamp(absl::ToUnixMicros(time)); }
   static constexpr Timestamp Max() { return Timestamp(std::numeric_limits<int64_t>::max()); }
 

@@ -92,6 +92,7 @@ struct RequestTrace {
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
+  // Takes the trace of a request that has ended. The trace is valid during the call.
   virtual void OnTrace(const RequestTrace& trace) = 0;
 };
 

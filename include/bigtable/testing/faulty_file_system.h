@@ -67,11 +67,14 @@ struct FileCallFilter {
   std::vector<FileCall> kinds;
   std::string path_contains;
 
+  // Whether a call of this kind on these paths passes the filter.
   bool Matches(FileCall kind, std::string_view path, std::string_view other_path) const;
 };
 
+// See the top of this file. Thread-safe.
 class FaultyFileSystem final : public FileSystem {
  public:
+  // What is hidden of the file system below.
   struct Options {
     // Makes mappings null, so that logs are written and files are read by calls, which can fail.
     bool hide_log_mappings = false;

@@ -48,6 +48,7 @@ enum class Unsynced {
   kEverything,  // as after the death of the process alone
 };
 
+// See the top of this file. Thread-safe.
 class InMemoryFileSystem final : public FileSystem {
  public:
   static constexpr uint64_t kUnlimited = UINT64_MAX;

@@ -21,6 +21,7 @@
 
 namespace bigtable {
 
+// See the top of this file. Thread-safe.
 class ManualClock : public Clock {
  public:
   // Times are kept in microseconds, like the timestamps of cells.
