@@ -15,7 +15,7 @@ EXAMPLE_PAGES_PACKAGE=postgresql-doc-15
 BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)
 # docs/run: the API reference.
-DOC_PACKAGES=(doxygen)
+DOC_PACKAGES=(doxygen python3)
 
 # install_packages PACKAGE...: installs those that are missing, and only those. Needs root, or sudo,
 # only if there are any.
