@@ -56,6 +56,7 @@ typedef struct bigtable_locality_group bigtable_locality_group;
 typedef struct bigtable_memory_budget bigtable_memory_budget;
 typedef struct bigtable_mutation bigtable_mutation;
 typedef struct bigtable_options bigtable_options;
+typedef struct bigtable_read_modify_write bigtable_read_modify_write;
 typedef struct bigtable_read_options bigtable_read_options;
 typedef struct bigtable_row bigtable_row;
 typedef struct bigtable_row_set bigtable_row_set;
@@ -370,11 +371,29 @@ bigtable_filter* bigtable_filter_column_regex_new(const char* regex, size_t rege
 bigtable_filter* bigtable_filter_timestamp_range_new(int64_t begin, int64_t end);
 bigtable_filter* bigtable_filter_row_regex_new(const char* regex, size_t regex_size);
 bigtable_filter* bigtable_filter_value_regex_new(const char* regex, size_t regex_size);
+// Values in [begin, end) by their bytes. An empty end means no end.
+bigtable_filter* bigtable_filter_value_range_new(const char* begin, size_t begin_size,
+                                                 const char* end, size_t end_size);
+// Each row with this probability, between 0 and 1, both excluded.
+bigtable_filter* bigtable_filter_row_sample_new(double probability);
 bigtable_filter* bigtable_filter_cells_row_limit_new(int64_t cells);
 bigtable_filter* bigtable_filter_cells_row_offset_new(int64_t cells);
 bigtable_filter* bigtable_filter_strip_value_new(void);
+// The cells with this label (bigtable_row_cell_label): 1 to 15 characters of [a-z0-9-].
+bigtable_filter* bigtable_filter_apply_label_new(const char* label, size_t label_size);
+// Passes nothing on: its cells are in the result, whatever filters follow.
+bigtable_filter* bigtable_filter_sink_new(void);
 // Each filter sees the cells that the one before it passes. Copies the filters.
 bigtable_filter* bigtable_filter_chain_new(const bigtable_filter* const* filters, size_t count);
+// The cells that each of the filters passes, together and in the order of the row; a cell that
+// several pass is there several times. Copies the filters.
+bigtable_filter* bigtable_filter_interleave_new(const bigtable_filter* const* filters,
+                                                size_t count);
+// `if_true` for the rows of which `predicate` passes a cell, `if_false` for the others. Copies the
+// filters. `if_false` may be NULL: no cell.
+bigtable_filter* bigtable_filter_condition_new(const bigtable_filter* predicate,
+                                               const bigtable_filter* if_true,
+                                               const bigtable_filter* if_false);
 void bigtable_filter_free(bigtable_filter* filter);
 
 // --- Sets of rows (row_range.h) ---
@@ -408,6 +427,51 @@ bigtable_error* bigtable_table_apply_batch(bigtable_table* table,
                                            const bigtable_write_options* options,
                                            bigtable_error** errors);
 
+// --- Atomic operations on one row (table.h) ---
+
+// Applies `if_matched` if at least one cell of the row passes the filter, otherwise `if_not`, with
+// no other write to the row in between. Either may be NULL: do nothing; InvalidArgument if both
+// are. A predicate of NULL passes every cell. `matched`, which may be NULL, becomes whether a cell
+// passed, and false after an error.
+bigtable_error* bigtable_table_check_and_mutate_row(
+    bigtable_table* table, const char* row, size_t row_size, const bigtable_filter* predicate,
+    const bigtable_mutation* if_matched, const bigtable_mutation* if_not,
+    const bigtable_write_options* options, bool* matched);
+
+// A list of additions to the newest cells of one row (read_modify_write.h). They are checked when
+// they are applied, and may be applied again.
+bigtable_read_modify_write* bigtable_read_modify_write_new(const char* row, size_t row_size);
+void bigtable_read_modify_write_free(bigtable_read_modify_write* rules);
+// Adds bytes at the end of the value. A missing cell is empty.
+void bigtable_read_modify_write_append(bigtable_read_modify_write* rules, const char* column,
+                                       size_t column_size, const char* bytes, size_t bytes_size);
+// Adds to the value, a signed integer of 8 bytes, the most significant one first. A missing cell is
+// zero.
+void bigtable_read_modify_write_increment(bigtable_read_modify_write* rules, const char* column,
+                                          size_t column_size, int64_t amount);
+// Applies the rules, with no other write to the row in between. `written`, which may be NULL,
+// becomes the new cells, which belong to the caller, and NULL after an error.
+bigtable_error* bigtable_table_read_modify_write_row(bigtable_table* table,
+                                                     const bigtable_read_modify_write* rules,
+                                                     const bigtable_write_options* options,
+                                                     bigtable_row** written);
+// The number in such a value. InvalidArgument: it does not have 8 bytes.
+bigtable_error* bigtable_decode_big_endian(const char* value, size_t value_size, int64_t* number);
+
+// Adds operations to `mutation`, which is of the row, depending on the cells of the row. Both are
+// valid during the call. Not 0: nothing is applied.
+typedef int (*bigtable_row_function)(void* context, const bigtable_row* row,
+                                     bigtable_mutation* mutation);
+// A transaction on one row: calls `function` with the cells of the row that pass the filter (all if
+// it is NULL), and applies the mutation that it makes. If such a cell has changed meanwhile, calls
+// it again. `context` is passed on. Aborted, with the number: `function` did not return 0.
+bigtable_error* bigtable_table_mutate_row_atomically(bigtable_table* table, const char* row,
+                                                     size_t row_size, const bigtable_filter* filter,
+                                                     bigtable_row_function function, void* context,
+                                                     const bigtable_write_options* options);
+
+// --- Reads (table.h) ---
+
 // The newest value of a column, "family:qualifier". NotFound: the row has no cell in it.
 bigtable_error* bigtable_table_get(bigtable_table* table, const char* row, size_t row_size,
                                    const char* column, size_t column_size,
@@ -439,6 +503,8 @@ const char* bigtable_row_cell_family(const bigtable_row* row, size_t index, size
 const char* bigtable_row_cell_qualifier(const bigtable_row* row, size_t index, size_t* size);
 int64_t bigtable_row_cell_timestamp(const bigtable_row* row, size_t index);
 const char* bigtable_row_cell_value(const bigtable_row* row, size_t index, size_t* size);
+// Empty if the cell has no label.
+const char* bigtable_row_cell_label(const bigtable_row* row, size_t index, size_t* size);
 // Only for a row of bigtable_table_read_row.
 void bigtable_row_free(bigtable_row* row);
 

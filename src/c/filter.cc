@@ -10,6 +10,17 @@ using bigtable::Filter;
 using bigtable::Timestamp;
 using bigtable::View;
 
+namespace {
+
+std::vector<Filter> Copy(const bigtable_filter* const* filters, size_t count) {
+  std::vector<Filter> copies;
+  copies.reserve(count);
+  for (size_t i = 0; i < count; ++i) copies.push_back(filters[i]->filter);
+  return copies;
+}
+
+}  // namespace
+
 bigtable_filter* bigtable_filter_pass_all_new() { return new bigtable_filter{Filter::PassAll()}; }
 bigtable_filter* bigtable_filter_block_all_new() { return new bigtable_filter{Filter::BlockAll()}; }
 bigtable_filter* bigtable_filter_latest_new(int64_t versions) {
@@ -49,6 +60,13 @@ bigtable_filter* bigtable_filter_row_regex_new(const char* regex, size_t regex_s
 bigtable_filter* bigtable_filter_value_regex_new(const char* regex, size_t regex_size) {
   return new bigtable_filter{Filter::ValueRegex(View(regex, regex_size))};
 }
+bigtable_filter* bigtable_filter_value_range_new(const char* begin, size_t begin_size,
+                                                 const char* end, size_t end_size) {
+  return new bigtable_filter{Filter::ValueRange(View(begin, begin_size), View(end, end_size))};
+}
+bigtable_filter* bigtable_filter_row_sample_new(double probability) {
+  return new bigtable_filter{Filter::RowSample(probability)};
+}
 bigtable_filter* bigtable_filter_cells_row_limit_new(int64_t cells) {
   return new bigtable_filter{Filter::CellsRowLimit(cells)};
 }
@@ -58,10 +76,22 @@ bigtable_filter* bigtable_filter_cells_row_offset_new(int64_t cells) {
 bigtable_filter* bigtable_filter_strip_value_new() {
   return new bigtable_filter{Filter::StripValueTransformer()};
 }
+bigtable_filter* bigtable_filter_apply_label_new(const char* label, size_t label_size) {
+  return new bigtable_filter{Filter::ApplyLabel(View(label, label_size))};
+}
+bigtable_filter* bigtable_filter_sink_new() { return new bigtable_filter{Filter::Sink()}; }
 bigtable_filter* bigtable_filter_chain_new(const bigtable_filter* const* filters, size_t count) {
-  std::vector<Filter> chain;
-  chain.reserve(count);
-  for (size_t i = 0; i < count; ++i) chain.push_back(filters[i]->filter);
-  return new bigtable_filter{Filter::Chain(std::move(chain))};
+  return new bigtable_filter{Filter::Chain(Copy(filters, count))};
+}
+bigtable_filter* bigtable_filter_interleave_new(const bigtable_filter* const* filters,
+                                                size_t count) {
+  return new bigtable_filter{Filter::Interleave(Copy(filters, count))};
+}
+bigtable_filter* bigtable_filter_condition_new(const bigtable_filter* predicate,
+                                               const bigtable_filter* if_true,
+                                               const bigtable_filter* if_false) {
+  return new bigtable_filter{
+      Filter::Condition(predicate->filter, if_true->filter,
+                        if_false != nullptr ? if_false->filter : Filter::BlockAll())};
 }
 void bigtable_filter_free(bigtable_filter* filter) { delete filter; }

@@ -61,6 +61,11 @@ const char* bigtable_row_cell_value(const bigtable_row* row, size_t index, size_
   const bigtable::Cell* const cell = bigtable::CellAt(row, index);
   return cell == nullptr ? ReturnNone(size) : Return(cell->value, size);
 }
+const char* bigtable_row_cell_label(const bigtable_row* row, size_t index, size_t* size) {
+  const bigtable::Cell* const cell = bigtable::CellAt(row, index);
+  if (cell == nullptr || cell->labels.empty()) return ReturnNone(size);
+  return Return(*cell->labels.begin(), size);
+}
 void bigtable_row_free(bigtable_row* row) { delete FromC(row); }
 
 bigtable_error* bigtable_rows_next(bigtable_rows* rows, const bigtable_row** row) {

@@ -81,6 +81,57 @@ void FiltersSelectCells(const char* directory) {
   bigtable_filter_free((bigtable_filter*)chain[1]);
   ExpectCells(t, both, "a-four b-four ");
   ExpectCells(t, bigtable_filter_chain_new(NULL, 0), all);
+  ExpectCells(t, bigtable_filter_value_range_new(TEXT("one"), TEXT("two")),
+              "a-one a-three b-one b-three ");
+  ExpectCells(t, bigtable_filter_value_range_new(TEXT("three"), NULL, 0),
+              "a-two a-three b-two b-three ");
+  ExpectCells(t, bigtable_filter_row_sample_new(0.999999), all);
+  CloseFixture(&fixture);
+}
+
+void FiltersOfWholeRowsSelectCells(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  bigtable_table* const t = fixture.table;
+  WriteRows(t);
+  bigtable_filter* const x1 = bigtable_filter_column_new(TEXT("anchor"), TEXT("x1"));
+  bigtable_filter* const two = bigtable_filter_value_regex_new(TEXT("two"));
+  bigtable_filter* const row_b = bigtable_filter_row_regex_new(TEXT("b"));
+
+  const bigtable_filter* const parts[] = {two, x1};
+  ExpectCells(t, bigtable_filter_interleave_new(parts, 2), "a-one a-two b-one b-two ");
+  ExpectCells(t, bigtable_filter_condition_new(row_b, x1, two), "a-two b-one ");
+  ExpectCells(t, bigtable_filter_condition_new(row_b, x1, NULL), "b-one ");
+
+  // What the sink takes is in the result, although the filter behind it passes nothing.
+  bigtable_filter* const sink = bigtable_filter_sink_new();
+  const bigtable_filter* const sunk[] = {x1, sink};
+  bigtable_filter* const into_sink = bigtable_filter_chain_new(sunk, 2);
+  const bigtable_filter* const branches[] = {into_sink, two};
+  bigtable_filter* const interleaved = bigtable_filter_interleave_new(branches, 2);
+  bigtable_filter* const nothing = bigtable_filter_block_all_new();
+  const bigtable_filter* const behind[] = {interleaved, nothing};
+  ExpectCells(t, bigtable_filter_chain_new(behind, 2), "a-one b-one ");
+
+  bigtable_filter* const label = bigtable_filter_apply_label_new(TEXT("seen"));
+  bigtable_row* row = NULL;
+  EXPECT_OK(bigtable_table_read_row(t, TEXT("a"), label, NULL, &row));
+  size_t size = 0;
+  const char* text = bigtable_row_cell_label(row, 0, &size);
+  EXPECT(size == 4 && memcmp(text, "seen", 4) == 0);
+  bigtable_row_free(row);
+  EXPECT_OK(bigtable_table_read_row(t, TEXT("a"), x1, NULL, &row));
+  (void)bigtable_row_cell_label(row, 0, &size);
+  EXPECT(size == 0);
+  bigtable_row_free(row);
+
+  bigtable_filter_free(x1);
+  bigtable_filter_free(two);
+  bigtable_filter_free(row_b);
+  bigtable_filter_free(sink);
+  bigtable_filter_free(into_sink);
+  bigtable_filter_free(interleaved);
+  bigtable_filter_free(nothing);
+  bigtable_filter_free(label);
   CloseFixture(&fixture);
 }
 

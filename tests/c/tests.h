@@ -30,7 +30,11 @@
   DO(AStreamReturnsItsErrorAgain)           \
   DO(ASnapshotDoesNotChange)                \
   DO(FiltersSelectCells)                    \
-  DO(AnInvalidFilterIsReported)
+  DO(FiltersOfWholeRowsSelectCells)         \
+  DO(AnInvalidFilterIsReported)             \
+  DO(ARowIsCheckedAndMutated)               \
+  DO(ARowIsReadModifiedAndWritten)          \
+  DO(AFunctionMutatesARow)
 
 #define DECLARE_TEST(name) void name(const char* directory);
 FOR_EACH_TEST(DECLARE_TEST)
