@@ -17,6 +17,7 @@
 #include "bigtable/prometheus.h"
 #include "bigtable/read_modify_write.h"
 #include "bigtable/row.h"
+#include "bigtable/row_key_sample.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/row_range.h"
 #include "bigtable/scanner.h"

@@ -18,6 +18,7 @@
 #include "bigtable/options.h"
 #include "bigtable/read_modify_write.h"
 #include "bigtable/row.h"
+#include "bigtable/row_key_sample.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/row_range.h"
 
@@ -200,6 +201,28 @@ class Table {
                                    const ReadOptions& options = {}) {
     return ReadFilteredRows(rows, filter, options);
   }
+
+  // --- Sizes ---
+  //
+  // Both are estimates from the indexes of SSTables and from memtables; no row is read. They count
+  // bytes as they are stored: compressed on disk, and with old versions and deleted cells until a
+  // compaction removes them. A user needs permission to read all families of the table
+  // (PermissionDenied). Unavailable, DeadlineExceeded, Cancelled, or an error of opening a file.
+  // Cost: the files of the rows are opened if they are not open yet, and some searches in the index
+  // of each.
+
+  // Rows that divide the table into parts of about equal size, for work that is to be divided; in
+  // key order. There are at most a few hundred parts, unless the table has more tablets: each
+  // tablet begins with a new part. The last sample has no row, and the size of the whole table. The
+  // rows are keys of cells, or of where tablets begin; they need not exist.
+  [[nodiscard]] absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(
+      const CallOptions& options = {});
+
+  // About how many bytes the rows of each range take, in the order of the ranges. In each file it
+  // is exact to a block at either end, so the rows of less than a block may count as nothing; in a
+  // memtable of more than a thousand entries, to a few hundredths of it.
+  [[nodiscard]] absl::StatusOr<std::vector<uint64_t>> ApproximateSizes(
+      absl::Span<const RowRange> ranges, const CallOptions& options = {});
 
  private:
   friend class Database;

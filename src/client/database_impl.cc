@@ -108,7 +108,9 @@ absl::Status DatabaseImpl::ForEachTablet(
     BT_ASSIGN_OR_RETURN(const bool found, schemas->Has(table, layout.table_id));
     return found ? absl::OkStatus() : absl::NotFoundError(Cat("table ", table, " was deleted"));
   };
-  return cluster->servers()->ForEachTablet(layout.table_id, limits, is_there, function);
+  return cluster->servers()->ForEachTablet(
+      layout.table_id, RowRange::All(), limits, is_there,
+      [&](const HostedTablet& hosted, const RowRange& /*rows*/) { return function(hosted); });
 }
 
 absl::Status DatabaseImpl::CheckWritable(const CallLimits& limits) const {

@@ -14,6 +14,7 @@
 #include "cache/budget_access.h"
 #include "cluster/make_server.h"
 #include "cluster/server_directory.h"
+#include "read/row_ranges.h"
 
 namespace bigtable {
 namespace {
@@ -222,18 +223,20 @@ bool ServerSet::IsServedOnce(uint64_t table_id, std::string_view row) const {
          std::count_if(all.rbegin(), all.rend(), is_served) <= 1;
 }
 
-absl::Status ServerSet::ForEachTablet(
-    uint64_t table_id, const CallLimits& limits, absl::FunctionRef<absl::Status()> is_there,
-    absl::FunctionRef<absl::Status(const HostedTablet&)> function) {
+absl::Status ServerSet::ForEachTablet(uint64_t table_id, const RowRange& rows,
+                                      const CallLimits& limits,
+                                      absl::FunctionRef<absl::Status()> is_there,
+                                      TabletFunction function) {
   const UnservedTablets& unserved = environment_->unserved;
-  std::optional<std::string> row = "";  // rows before this one are done
-  while (row.has_value()) {
-    const HostedTablet hosted = FindTablet(table_id, *row);
+  RowRange left = rows;
+  while (!left.empty()) {
+    const std::string& row = left.begin();
+    const HostedTablet hosted = FindTablet(table_id, row);
     if (!hosted) {
-      BT_RETURN_IF_ERROR(unserved.Explain(limits.Check(), table_id, *row));
+      BT_RETURN_IF_ERROR(unserved.Explain(limits.Check(), table_id, row));
       BT_RETURN_IF_ERROR(is_there());
       bool is_over;
-      const absl::Status why = unserved.Why(table_id, *row, &is_over);
+      const absl::Status why = unserved.Why(table_id, row, &is_over);
       if (is_over) return why;
       if (environment_->is_closing) {
         return absl::FailedPreconditionError("the database is being closed");
@@ -241,8 +244,11 @@ absl::Status ServerSet::ForEachTablet(
       environment_->background.WaitForProgress(absl::Milliseconds(1));
       continue;
     }
-    BT_RETURN_IF_ERROR(function(hosted));
-    if (!hosted.tablet->flags().superseded()) row = hosted.tablet->rows().end();
+    const RowRange& of_tablet = hosted.tablet->rows();
+    BT_RETURN_IF_ERROR(function(hosted, Intersection(left, of_tablet)));
+    if (hosted.tablet->flags().superseded()) continue;
+    if (!of_tablet.end().has_value()) break;
+    left = Intersection(left, RowRange::StartingAt(*of_tablet.end()));
   }
   return absl::OkStatus();
 }

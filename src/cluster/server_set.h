@@ -87,12 +87,13 @@ class ServerSet {
   HostedTablet FindTablet(uint64_t table_id, std::string_view row) const;
   // Whether no two servers serve a tablet with `row` at the same time: for assertions.
   bool IsServedOnce(uint64_t table_id, std::string_view row) const;
-  // Calls `function` for one tablet of the table after the other, and looks up again those that
-  // were superseded. Waits for unserved tablets. NotFound if `is_there` reports that the table was
-  // deleted.
-  absl::Status ForEachTablet(uint64_t table_id, const CallLimits& limits,
-                             absl::FunctionRef<absl::Status()> is_there,
-                             absl::FunctionRef<absl::Status(const HostedTablet&)> function);
+  // Calls `function` for one tablet after the other that has some of `rows`, in key order, with
+  // those that are not done yet. If the tablet is superseded meanwhile, they are not done, and a
+  // later call has rows from the same one on. Waits for unserved tablets. NotFound if `is_there`
+  // reports that the table was deleted.
+  using TabletFunction = absl::FunctionRef<absl::Status(const HostedTablet&, const RowRange& rows)>;
+  absl::Status ForEachTablet(uint64_t table_id, const RowRange& rows, const CallLimits& limits,
+                             absl::FunctionRef<absl::Status()> is_there, TabletFunction function);
   // Once all tablets are served: finds the files that several tablets name.
   void CountSharedFiles();
 

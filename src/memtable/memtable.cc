@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cache/budget_access.h"
+#include "memtable/memtable_cursor.h"
 
 namespace bigtable {
 
@@ -209,6 +210,26 @@ std::optional<Memtable::KeyRange> Memtable::Keys() const {
       return range;
     }
   }
+}
+
+std::vector<Memtable::Sample> Memtable::SampleKeys(size_t n) const {
+  std::vector<Sample> samples;
+  if (entries() <= n) {
+    MemtableCursor cursor(this);  // its keys stay valid: they are those of the entries
+    for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
+      samples.push_back({cursor.key(), cursor.key().size() + cursor.value().size()});
+    }
+    return samples;
+  }
+  for (size_t level = height_.load(std::memory_order_acquire); level-- > 0;) {
+    samples.assign(1, {Keys()->smallest});
+    for (Node* node = head_; (node = node->At(level).Next()) != nullptr;) {
+      samples.push_back({node->Entry(0)->key()});
+    }
+    if (samples.size() >= n) break;
+  }
+  for (Sample& sample : samples) sample.bytes = bytes() / samples.size();
+  return samples;
 }
 
 }  // namespace bigtable

@@ -72,6 +72,15 @@ class Memtable final : public RefCounted {
     std::string_view largest;
   };
   std::optional<KeyRange> Keys() const;
+  // Keys in order, from the smallest on, and the bytes of the entries from each to the next. With
+  // at most `n` entries, each is there. With more, they are the first keys of nodes, of all or of
+  // `n` to some 2 * `n` that are chosen by chance, and parts between them count as equal. Valid as
+  // long as the memtable.
+  struct Sample {
+    std::string_view key;
+    uint64_t bytes = 0;
+  };
+  std::vector<Sample> SampleKeys(size_t n) const;
   // The smallest sequence number in it; 0 while it is empty.
   SequenceNumber first_sequence() const { return first_sequence_.load(std::memory_order_relaxed); }
   // The largest. Only for the writer, or once the memtable is immutable.

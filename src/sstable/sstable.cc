@@ -236,4 +236,14 @@ std::vector<std::string> SSTable::SampleKeys(size_t n) const {
   return keys;
 }
 
+uint64_t SSTable::BytesBefore(std::string_view key) const {
+  const size_t block = index_.Find(key);
+  if (block == index_.size()) return info_.size;
+  const BlockHandle last = index_.handle(index_.size() - 1);
+  // Index and filter take a share of each block.
+  const double share = static_cast<double>(index_.handle(block).offset) /
+                       static_cast<double>(last.offset + last.size + kBlockTrailerSize);
+  return static_cast<uint64_t>(share * static_cast<double>(info_.size));
+}
+
 }  // namespace bigtable

@@ -77,6 +77,8 @@ class SSTable final : public RefCounted {
 
   // Up to `n` keys, evenly spread over the blocks. Empty if it cannot be opened.
   std::vector<std::string> SampleKeys(size_t n) const;
+  // About how many bytes of the file are before the key: exact to a block. Requires is_open().
+  uint64_t BytesBefore(std::string_view key) const;
 
   // Whether there may be an entry of the row whose prefix (base/entry_key.h) has this Checksum. A
   // false result is certain.

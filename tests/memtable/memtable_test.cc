@@ -161,6 +161,38 @@ TEST_F(MemtableTest, KeysReturnsTheSmallestAndTheLargestKey) {
 
 // The expected prefix is shortened to what it shares with the first key. Keys before and after
 // those with the prefix are still ordered.
+TEST_F(MemtableTest, SamplesAreEachEntryOrPartsOfAboutTheSameSize) {
+  EXPECT_TRUE(memtable_->SampleKeys(100).empty());
+  constexpr int kEntries = 20'000;
+  const auto key_at = [](int i) { return absl::StrFormat("key%06d", i); };
+  for (int i = 0; i < kEntries; ++i) {
+    memtable_->Add(key_at(i * 7919 % kEntries), std::string(100, 'v'));
+    if (i != 99) continue;
+    const std::vector<Memtable::Sample> each = memtable_->SampleKeys(100);
+    ASSERT_EQ(each.size(), 100);
+    EXPECT_EQ(each[0].key, key_at(0));
+    for (const Memtable::Sample& sample : each) EXPECT_EQ(sample.bytes, 109);
+    EXPECT_LT(memtable_->SampleKeys(99).size(), 30);  // nodes with several entries each
+  }
+  for (const size_t n : {1, 50, 1000}) {
+    const std::vector<Memtable::Sample> samples = memtable_->SampleKeys(n);
+    EXPECT_GE(samples.size(), n);
+    EXPECT_LE(samples.size(), 4 * n + 20);
+    EXPECT_EQ(samples[0].key, key_at(0));
+    uint64_t bytes = 0, before_middle = 0;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      EXPECT_TRUE(i == 0 || samples[i - 1].key < samples[i].key);
+      bytes += samples[i].bytes;
+      if (samples[i].key < key_at(kEntries / 2)) before_middle += samples[i].bytes;
+    }
+    EXPECT_NEAR(static_cast<double>(bytes), static_cast<double>(memtable_->bytes()), 2000);
+    if (n == 1000) {
+      EXPECT_NEAR(static_cast<double>(before_middle), static_cast<double>(bytes) / 2,
+                  0.1 * static_cast<double>(bytes));
+    }
+  }
+}
+
 TEST_F(MemtableTest, KeysNeedNotHaveTheExpectedPrefix) {
   Random random(3);
   for (const std::string first : {"row/07", "row/", "ro", "x", ""}) {
