@@ -182,9 +182,11 @@ void bigtable_read_options_set_snapshot(bigtable_read_options* options,
                                         const bigtable_snapshot* snapshot);
 void bigtable_read_options_set_verify_checksums(bigtable_read_options* options, bool value);
 void bigtable_read_options_set_fill_cache(bigtable_read_options* options, bool value);  // true
-// Of streams: from the last row to the first; and at most so many rows that have cells (0: all).
+// Of streams: from the last row to the first; at most so many rows that have cells (0: all); and at
+// most so many cells in all rows together (0: all), where the last row may lack some of its cells.
 void bigtable_read_options_set_reverse(bigtable_read_options* options, bool value);
 void bigtable_read_options_set_row_limit(bigtable_read_options* options, int64_t rows);
+void bigtable_read_options_set_cell_limit(bigtable_read_options* options, int64_t cells);
 void bigtable_read_options_set_timeout(bigtable_read_options* options, int64_t micros);
 void bigtable_read_options_set_cancellation(bigtable_read_options* options,
                                             const bigtable_cancellation* cancellation);

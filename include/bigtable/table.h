@@ -52,11 +52,17 @@ class RowReader {
   // The row; its views stay valid until the next call of Next().
   const Row& row() const { return row_; }
   // Moves the row to the caller.
-  Row TakeRow() { return std::move(row_); }
+  Row TakeRow();
 
   // OK, or why the stream ended early: DataLoss, DeadlineExceeded, Cancelled, InvalidArgument,
   // PermissionDenied (see OpenTableOptions), FailedPrecondition if the database was closed.
   const absl::Status& status() const;
+
+  // Where the stream stands, for Table::ResumeRows: behind the last row that Next() has returned,
+  // also after an error or a limit. Bytes without a meaning of their own, which may be stored: they
+  // are valid as long as the table exists, in later openings and versions too. Cost: the rest of
+  // the rows that the stream was asked for, as text.
+  std::string ResumeToken() const;
 
   // An input iterator: one pass.
   class iterator {
@@ -201,6 +207,14 @@ class Table {
                                    const ReadOptions& options = {}) {
     return ReadFilteredRows(rows, filter, options);
   }
+
+  // Continues a stream of this table: the rows that were left when the token was taken, without the
+  // row that was returned last, even if a limit has cut it. Filter and options are those of a new
+  // stream and are not in the token: the filter should be the same, the order must be, and a limit
+  // counts from here on. Without a snapshot the rows are read as they are now. InvalidArgument in
+  // RowReader::status(): the text is not a token, is of another table, or of the other order.
+  [[nodiscard]] RowReader ResumeRows(std::string_view token, const Filter& filter = {},
+                                     const ReadOptions& options = {});
 
   // --- Sizes ---
   //

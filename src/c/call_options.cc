@@ -53,6 +53,10 @@ void bigtable_read_options_set_fill_cache(bigtable_read_options* options, bool v
 void bigtable_read_options_set_reverse(bigtable_read_options* options, bool value) {
   options->options.reverse = value;
 }
+void bigtable_read_options_set_cell_limit(bigtable_read_options* options, int64_t cells) {
+  options->options.cell_limit = cells;
+}
+
 void bigtable_read_options_set_row_limit(bigtable_read_options* options, int64_t rows) {
   options->options.row_limit = rows;
 }

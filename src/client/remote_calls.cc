@@ -292,7 +292,8 @@ bool RemoteCursor::NextRow(Row* row) {
     builder.AddInPlace(CellOf(cell()), owner());
   } while (NextInRow());
   builder.Finish();
-  return status_.ok();
+  broke_off_ = !status_.ok();
+  return !broke_off_;
 }
 
 bool RemoteCursor::Fetch() {

@@ -109,6 +109,8 @@ class RemoteCursor {
   void SkipRow() { skip_row_ = true; }
   // An alternative to these: reads the next row as a whole. The Row owns the memory of its chunk.
   bool NextRow(Row* row);
+  // After an error of NextRow: whether it came within a row, whose key the Row has then.
+  bool broke_off() const { return broke_off_; }
 
   // The cell, valid until Next(), or as long as a reference to the owner is held.
   const ReadCell& cell() const { return reader_.cell(); }
@@ -134,6 +136,7 @@ class RemoteCursor {
   absl::Status chunk_status_;  // the status that follows the chunk
   uint64_t rows_ = 0;
   bool skip_row_ = false;
+  bool broke_off_ = false;
   bool at_row_ = false;  // at the first cell of the next row, which Next() returns
 
   RowRange asked_;  // the range that the chunk was requested for

@@ -138,6 +138,11 @@ class RowBuilder {
     row_->cells_ = absl::MakeConstSpan(storage_->cells);
   }
 
+  // Leaves the first `most` cells of a complete Row.
+  static void Truncate(Row* row, size_t most) {
+    if (row->cells_.size() > most) row->cells_ = row->cells_.first(most);
+  }
+
   // Leaves the cells that the filter passes. Not for a Row whose memory is reused: labels would
   // stay.
   void Apply(const RowFilter& filter) {

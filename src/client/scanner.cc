@@ -34,6 +34,7 @@ class ScannerImpl {
   const absl::Status& status() const { return status_.Check(); }
   const RowRange& range() const { return range_; }
   int64_t row_limit() const { return options_.row_limit; }
+  int64_t cell_limit() const { return options_.cell_limit; }
   CallGate* gate() const { return &table_->database->gate; }
   TableMonitor* monitor() const { return &table_->monitor; }
 
@@ -77,6 +78,7 @@ class ScanStreamImpl {
     begun_ = false;
     has_cell_ = false;
     rows_ = 0;
+    cells_ = 0;
   }
 
   // The cell.
@@ -123,6 +125,7 @@ class ScanStreamImpl {
     Move();
   }
   void Move() {
+    if (cells_ > 0 && cells_ == scanner_->cell_limit()) return End();
     has_cell_ = IsLastRow() ? cursor_->NextInRow() : cursor_->Next();
     if (!cursor_->status().ok()) return Fail(cursor_->status());
     if (!has_cell_) return End();
@@ -131,6 +134,7 @@ class ScanStreamImpl {
   // Whether the stream is in the last row that the options allow.
   bool IsLastRow() const { return rows_ > 0 && rows_ == scanner_->row_limit(); }
   void NoteCell(bool is_new_row) {
+    ++cells_;
     if (is_new_row) {
       ++rows_;
       calls_.CountPart();
@@ -155,6 +159,7 @@ class ScanStreamImpl {
   bool begun_ = false;
   bool has_cell_ = false;
   int64_t rows_ = 0;
+  int64_t cells_ = 0;
   std::string column_name_;
   StreamCalls calls_;
 };

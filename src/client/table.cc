@@ -12,8 +12,6 @@
 #include "client/database_impl.h"
 #include "client/remote_calls.h"
 #include "client/row_sink.h"
-#include "client/stream_status.h"
-#include "client/table_cursor.h"
 #include "read/filter_node.h"
 #include "rpc/move_wait.h"
 #include "tablet/mutation_format.h"
@@ -79,6 +77,10 @@ absl::Status TableImpl::CheckRead(const Filter& filter, const ReadOptions& optio
   if (options.row_limit < 0) {
     return absl::InvalidArgumentError(
         Cat("row_limit must not be negative, and is ", options.row_limit));
+  }
+  if (options.cell_limit < 0) {
+    return absl::InvalidArgumentError(
+        Cat("cell_limit must not be negative, and is ", options.cell_limit));
   }
   BT_RETURN_IF_ERROR(limits.Check());
   if (options.snapshot == nullptr) return absl::OkStatus();
@@ -333,92 +335,6 @@ absl::StatusOr<std::string> Table::Get(std::string_view row, std::string_view co
     return absl::NotFoundError(Cat("row ", Quoted(row), " has no cell in column ", Quoted(column)));
   }
   return std::string(found.cells().front().value);
-}
-
-// A stream of rows, each assembled from the cells of one cursor.
-class RowReaderImpl {
- public:
-  RowReaderImpl(std::shared_ptr<TableImpl> table, const RowSet& rows, Filter filter,
-                const ReadOptions& options)
-      : table_(std::move(table)),
-        filter_(std::move(filter)),
-        options_(options),
-        calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
-    // The snapshot is taken in the call of ReadRows.
-    const CallGate::Pass pass(&table_->database->gate);
-    std::vector<RowRange> ranges = rows.Normalized();
-    const absl::Status status =
-        pass ? snapshot_.Fix(*table_, filter_, options_, ranges) : table_->database->ClosedError();
-    if (!status.ok()) {
-      Note(status);
-      return;
-    }
-    cursor_.emplace(table_.get(), &snapshot_, filter_, options_, std::move(ranges), &calls_);
-  }
-
-  bool Next(Row* row) {
-    const StreamCalls::Timer timer(&calls_);
-    const CallGate::Pass pass(&table_->database->gate);
-    if (!pass) return Fail(table_->database->ClosedError());
-    if (done_) return Finish();
-    if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
-    if (!cursor_->ReadRow(row, reuses_rows_)) [[unlikely]] {
-      return cursor_->status().ok() ? Finish() : Fail(cursor_->status());
-    }
-    ++rows_;
-    return true;
-  }
-
-  const absl::Status& status() const { return status_.Check(); }
-  bool is_forked() const { return table_->database->is_forked(); }
-
- private:
-  bool Finish() {
-    calls_.CountNone();
-    done_ = true;
-    return false;
-  }
-  bool Fail(const absl::Status& status) {
-    Note(status);
-    return Finish();
-  }
-  // Ends the stream with this error.
-  void Note(const absl::Status& status) {
-    calls_.Failed(status);
-    status_.Fail(status);
-    done_ = true;
-  }
-
-  const std::shared_ptr<TableImpl> table_;
-  const Filter filter_;
-  const ReadOptions options_;
-  const bool reuses_rows_ = Shortcuts().Has(Shortcut::kRowStorage);
-  ReadSnapshot snapshot_;
-  std::optional<TableCursor> cursor_;
-  bool done_ = false;
-  int64_t rows_ = 0;
-  StreamStatus status_{table_.get(), "RowReader"};
-  StreamCalls calls_;  // destroyed first: it adds its counts to the table's
-};
-
-RowReader::RowReader(std::unique_ptr<RowReaderImpl> impl) : impl_(std::move(impl)) {}
-RowReader::RowReader(RowReader&&) noexcept = default;
-RowReader& RowReader::operator=(RowReader&&) noexcept = default;
-RowReader::~RowReader() {
-  // In a child process its resources belong to the parent.
-  if (impl_ != nullptr && impl_->is_forked()) (void)impl_.release();
-}
-
-bool RowReader::Next() { return impl_->Next(&row_); }
-const absl::Status& RowReader::status() const { return impl_->status(); }
-
-RowReader Table::ReadRows(const RowSet& rows, const ReadOptions& options) {
-  return ReadFilteredRows(rows, Filter(), options);
-}
-
-RowReader Table::ReadFilteredRows(const RowSet& rows, const Filter& filter,
-                                  const ReadOptions& options) {
-  return RowReader(std::make_unique<RowReaderImpl>(impl_, rows, filter, options));
 }
 
 }  // namespace bigtable

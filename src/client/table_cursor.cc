@@ -141,8 +141,31 @@ bool TableCursor::IsNewRowElsewhere() const {
   return remote_ != nullptr ? remote_->is_new_row() : filtered_->next == 1;
 }
 
-bool TableCursor::ReadRowElsewhere(Row* row) {
-  if (remote_ != nullptr ? !remote_->NextRow(row) : !CollectRow(row)) return false;
+bool TableCursor::BreakOff(const Row& row) {
+  calls_->DropParts(row.cells().size());
+  broke_off_ = true;
+  return false;
+}
+
+bool TableCursor::ReadRowUpTo(size_t most, Row* row) {
+  if (elsewhere_ != nullptr) return ReadRowElsewhere(row, most);
+  if (!Next()) return false;
+  RowBuilder builder(row, *cells_, version_, /*reuse=*/false);
+  calls_->CountPart();
+  while (--most > 0 && NextInRow()) {
+    builder.Add(*cells_);
+    calls_->CountPart();
+  }
+  builder.Finish();
+  return status_.ok() || BreakOff(*row);
+}
+
+bool TableCursor::ReadRowElsewhere(Row* row, size_t most) {
+  if (remote_ != nullptr ? !remote_->NextRow(row) : !CollectRow(row)) {
+    if (remote_ != nullptr) broke_off_ = remote_->broke_off();
+    return false;
+  }
+  RowBuilder::Truncate(row, most);
   for (size_t n = row->cells().size(); n > 0; --n) calls_->CountPart();
   return true;
 }
@@ -155,7 +178,11 @@ bool TableCursor::CollectRow(Row* row) {
     RowBuilder builder(row, *cells_, version_, /*reuse=*/false);
     while (cells_->NextInRow()) builder.Add(*cells_);
     status_ = cells_->status();
-    if (!status_.ok()) return false;
+    if (!status_.ok()) {
+      builder.Finish();
+      broke_off_ = true;
+      return false;
+    }
     builder.Apply(filtered_->filter);
     builder.Finish();
     if (!row->empty()) return true;

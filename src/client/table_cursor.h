@@ -112,11 +112,17 @@ class TableCursor {
       calls_->CountPart();
     }
     builder.Finish();
-    if (status_.ok()) [[likely]]
-      return true;
-    calls_->DropParts(row->cells().size());
-    return false;
+    return status_.ok() || BreakOff(*row);
   }
+  // The same, but at most the first `most` cells of the row, of which there is at least one. If
+  // there were more, the cursor must not be moved again.
+  bool ReadRowUpTo(size_t most, Row* row);
+  // After an error of ReadRow: whether it came within a row. Then the Row has that row's key.
+  // Otherwise the Row is unchanged since the last call, or has the key of a row that the filter
+  // excluded.
+  bool broke_off() const { return broke_off_; }
+  // What is read, as far as it is known that the filter passes it.
+  const std::vector<RowRange>& ranges() const { return ranges_; }
 
   // The cell, valid until Next().
   bool is_new_row() const {
@@ -145,8 +151,10 @@ class TableCursor {
   bool NextInRowElsewhere();
   void SkipRowElsewhere();
   bool IsNewRowElsewhere() const;
-  bool ReadRowElsewhere(Row* row);
+  bool ReadRowElsewhere(Row* row, size_t most = SIZE_MAX);
   bool CollectRow(Row* row);
+  // An error came within the row. Returns false.
+  [[gnu::cold]] bool BreakOff(const Row& row);
   // Goes to the next range, or to the next tablet of the range. False at the end.
   bool FindPart();
   bool Open();
@@ -169,6 +177,7 @@ class TableCursor {
   size_t open_tablet_ = SIZE_MAX;
   Pin<TabletVersion> version_;
   std::optional<CellCursor> cells_;
+  bool broke_off_ = false;
   absl::Status status_;
 };
 

@@ -97,6 +97,9 @@ void AStreamIsLimitedAndReversed(const char* directory) {
   bigtable_read_options_set_reverse(options, true);
   ExpectKeys(&fixture, NULL, options, "d c ");
   bigtable_read_options_set_row_limit(options, 0);
+  bigtable_read_options_set_cell_limit(options, 1);
+  ExpectKeys(&fixture, NULL, options, "d ");
+  bigtable_read_options_set_cell_limit(options, 0);
   bigtable_read_options_set_verify_checksums(options, true);
   bigtable_read_options_set_fill_cache(options, false);
   EXPECT_OK(bigtable_database_flush(fixture.database, TEXT("web"), NULL));

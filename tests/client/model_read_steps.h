@@ -52,7 +52,9 @@ class ModelReadSteps : public ModelSchemaSteps {
     return Cat(
         point.options.snapshot != nullptr ? " at snapshot" : "",
         point.options.reverse ? " reverse" : "",
-        point.options.row_limit > 0 ? Cat(" limit ", point.options.row_limit) : std::string());
+        point.options.row_limit > 0 ? Cat(" limit ", point.options.row_limit) : std::string(),
+        point.options.cell_limit > 0 ? Cat(" cell limit ", point.options.cell_limit)
+                                     : std::string());
   }
   // The rows that a read of these ranges must return, without its limit.
   std::vector<ModelRow> Expected(const std::string& table, const std::vector<RowRange>& ranges,
@@ -96,12 +98,11 @@ class ModelReadSteps : public ModelSchemaSteps {
     ReadPoint point = RandomReadPoint(random);
     point.options.reverse = random.OneIn(2);
     if (random.OneIn(3)) point.options.row_limit = random.Between(1, 8);
+    if (random.OneIn(3)) point.options.cell_limit = random.Between(1, 12);
     Log(Cat(hold ? "Open ReadRows " : "ReadRows ", table, bigtable::Describe(rows.ranges()), " ",
             filter.DebugString(), Describe(point)));
     std::vector<ModelRow> expected = Expected(table, rows.ranges(), filter, point);
-    if (point.options.row_limit > 0 && std::ssize(expected) > point.options.row_limit) {
-      expected.resize(static_cast<size_t>(point.options.row_limit));
-    }
+    LimitRows(point.options, &expected);
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
     Keep(random, hold,

@@ -15,6 +15,7 @@
 
 #include "bigtable/testing/faulty_file_system.h"
 
+#include "client/resume_token.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
@@ -163,6 +164,37 @@ TEST_P(RowEndTest, ARowOfADamagedBlockIsNotReturnedInPart) {
   EXPECT_EQ(Read("b"), "DATA_LOSS");
   EXPECT_EQ(Read("c"), "f:q");
   EXPECT_EQ(Stream(RowRange::All(), {.reverse = true}), "c/f:q DATA_LOSS");
+}
+
+// The row that could not be read as a whole is read again, and no row before it.
+TEST_P(RowEndTest, ATokenOfAStreamThatFailedWithinARow) {
+  Create();
+  for (const std::string_view row : {"a", "b", "c"}) {
+    for (const std::string_view column : {"f:p", "f:q", "f:r"}) SetLarge(row, column);
+  }
+  Damage("b", "f:q");
+  const Filter whole_row = Filter::Interleave({Filter::PassAll(), Filter::BlockAll()});
+  for (const Filter& filter : {Filter(), whole_row}) {
+    for (const bool reverse : {false, true}) {
+      const ReadOptions options{.reverse = reverse};
+      RowReader reader = table_->ReadRows(RowRange::All(), filter, options);
+      std::string rows;
+      while (reader.Next()) absl::StrAppend(&rows, ToAbsl(reader.row().key()));
+      EXPECT_STATUS(kDataLoss, "", reader.status());
+      EXPECT_EQ(rows, reverse ? "c" : "a");
+      const std::string token = reader.ResumeToken();
+      RowReader again = table_->ResumeRows(token, filter, options);
+      EXPECT_FALSE(again.Next());
+      EXPECT_STATUS(kDataLoss, "", again.status());
+      EXPECT_EQ(again.ResumeToken(), token);
+      const absl::StatusOr<ResumeToken> left = ResumeToken::Decode(token);
+      ASSERT_OK(left);
+      ASSERT_EQ(left->ranges.size(), 1);
+      for (const char* row : {"a", "b", "c"}) {
+        EXPECT_EQ(left->ranges[0].Contains(row), std::string_view(row) != (reverse ? "c" : "a"));
+      }
+    }
+  }
 }
 
 // The damaged block is found while another source still has entries of the row.

@@ -115,10 +115,10 @@ class WaysErrors : public WaysReads {
   void CompareCopies(Copy* in_place, Copy* by_message) {
     Query query = MakeQuery();
     query.options.snapshot = nullptr;
+    query.options.cell_limit = 0;  // rows are compared with reads of single rows
     query.all = Expected(query.rows, query.model_filter, model_.sequence);
     query.limited = query.all;
-    const auto limit = static_cast<size_t>(query.options.row_limit);
-    if (limit > 0 && query.limited.size() > limit) query.limited.resize(limit);
+    LimitRows(query.options, &query.limited);
     Log(Cat("  Read", Describe(query.rows.ranges()), ", ", query.model_filter.DebugString(),
             ", row_limit ", query.options.row_limit));
     const auto tablets = in_place->database->ListTablets(kTable);
@@ -152,8 +152,7 @@ class WaysErrors : public WaysReads {
     ReadOptions options = query.options;
     options.reverse = true;
     std::vector<ModelRow> expected(query.all.rbegin(), query.all.rend());
-    const auto limit = static_cast<size_t>(options.row_limit);
-    if (limit > 0 && expected.size() > limit) expected.resize(limit);
+    LimitRows(options, &expected);
     answers.reverse = Ask(copy, query, options);
     CheckPrefix(Cat(where, ", in reverse"), expected, answers.reverse);
     options.verify_checksums = true;
@@ -249,6 +248,7 @@ class WaysErrors : public WaysReads {
     query.filter = BadFilter();
     if (random_.OneIn(3)) query.filter = Filter::Chain({Filter::PassAll(), query.filter});
     if (random_.OneIn(4)) query.options.row_limit = -1;
+    if (random_.OneIn(4)) query.options.cell_limit = -1;
     Log(Cat("  Invalid read of", Describe(query.rows.ranges())));
     const Answer expected = Ask(*in_place, query, query.options);
     if (!absl::IsInvalidArgument(expected.status)) {
@@ -264,7 +264,8 @@ class WaysErrors : public WaysReads {
         Fail(Cat(where, ", in reverse: ", reverse.status.ToString(), ", but otherwise ",
                  expected.status.ToString()));
       }
-      if (query.options.row_limit < 0) continue;  // does not apply to a single row
+      const bool limits_rows = query.options.row_limit < 0 || query.options.cell_limit < 0;
+      if (limits_rows) continue;  // does not apply to a single row
       const absl::Status row = copy->table->ReadRow("a", query.filter).status();
       if (row != expected.status) {
         Fail(Cat(where, ", ReadRow: ", row.ToString(),

@@ -94,11 +94,9 @@ class WaysReads : public WaysDatabase {
     }
     query.all = Expected(query.rows, query.model_filter, sequence);
     query.limited = query.all;
-    if (random_.OneIn(3)) {
-      query.options.row_limit = random_.Between(1, 2);
-      const auto limit = static_cast<size_t>(query.options.row_limit);
-      if (query.limited.size() > limit) query.limited.resize(limit);
-    }
+    if (random_.OneIn(3)) query.options.row_limit = random_.Between(1, 2);
+    if (random_.OneIn(3)) query.options.cell_limit = random_.Between(1, 4);
+    LimitRows(query.options, &query.limited);
     return query;
   }
 
@@ -106,7 +104,7 @@ class WaysReads : public WaysDatabase {
     const Query query = MakeQuery();
     Log(Cat("Read", Describe(query.rows.ranges()), ", ", query.model_filter.DebugString(),
             query.options.snapshot != nullptr ? ", at a snapshot" : "", ", row_limit ",
-            query.options.row_limit));
+            query.options.row_limit, ", cell_limit ", query.options.cell_limit));
     InMostWays("plain", query, query.options);
     const uint64_t one = uint64_t{1} << random_.Below(static_cast<uint64_t>(Shortcut::kCount));
     for (const uint64_t off : {uint64_t{0}, ScopedShortcuts::kAll, one, random_.Next()}) {
@@ -135,6 +133,7 @@ class WaysReads : public WaysDatabase {
     }
     InReverse(query);
     InPieces(query);
+    InResumedPieces(query);
     // Passes everything, and is not the path of reads without a filter.
     Query filtered = query;
     filtered.filter = Filter::Chain({query.filter, Filter::CellsRowLimit(1'000'000)});
@@ -190,7 +189,7 @@ class WaysReads : public WaysDatabase {
   }
   // One stream for each family. A filter on the row's cells sees only those of its family.
   void CellByCell(std::string_view way, const Query& query, ReadOptions options) {
-    options.row_limit = 0;
+    options.row_limit = options.cell_limit = 0;
     uint64_t sequence = model_.sequence;
     for (const Taken& taken : snapshots_) {
       if (taken.snapshot == query.options.snapshot) sequence = taken.sequence;
@@ -230,15 +229,33 @@ class WaysReads : public WaysDatabase {
     ReadOptions options = query.options;
     options.reverse = true;
     std::vector<ModelRow> expected(query.all.rbegin(), query.all.rend());
-    const auto limit = static_cast<size_t>(options.row_limit);
-    if (limit > 0 && expected.size() > limit) expected.resize(limit);
+    LimitRows(options, &expected);
     Compare("ReadRows in reverse", expected, table_->ReadRows(query.rows, query.filter, options));
   }
-  // Each piece continues after the last row of the one before.
+  // Each piece continues after the last row of the one before, and ends with the row or after its
+  // first cell.
+  void InResumedPieces(const Query& query) {
+    if (!failure().empty()) return;
+    ReadOptions options = query.options;
+    options.row_limit = 1;
+    options.cell_limit = random_.Below(2);
+    std::vector<ModelRow> rows, expected = query.all;
+    if (options.cell_limit == 1) {
+      for (ModelRow& row : expected) row.cells.resize(1);
+    }
+    RowReader reader = table_->ReadRows(query.rows, query.filter, options);
+    for (; reader.Next() && rows.size() < expected.size() + 1; ++reads_) {
+      rows.push_back(ToModel(reader.row()));
+      reader = table_->ResumeRows(reader.ResumeToken(), query.filter, options);
+    }
+    if (!Check(reader.status(), "ResumeRows")) return;
+    if (rows != expected) Fail(Cat("ResumeRows: ", rows.size(), " rows, of ", expected.size()));
+  }
   void InPieces(const Query& query) {
     if (!failure().empty()) return;
     ReadOptions options = query.options;
     options.row_limit = 1;
+    options.cell_limit = 0;
     std::vector<ModelRow> rows;
     std::string behind;
     while (true) {

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "bigtable/options.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/schema.h"
 
@@ -115,6 +116,23 @@ struct ModelRow {
 
   friend bool operator==(const ModelRow&, const ModelRow&) = default;
 };
+
+// What the limits of a stream leave of its rows.
+inline void LimitRows(const ReadOptions& options, std::vector<ModelRow>* rows) {
+  const auto row_limit = static_cast<size_t>(options.row_limit);
+  if (row_limit > 0 && rows->size() > row_limit) rows->resize(row_limit);
+  auto left = static_cast<size_t>(options.cell_limit);
+  if (left == 0) return;
+  for (size_t i = 0; i < rows->size(); ++i) {
+    std::vector<ModelCell>& cells = (*rows)[i].cells;
+    if (cells.size() < left) {
+      left -= cells.size();
+      continue;
+    }
+    cells.resize(left);
+    return rows->resize(i + 1);
+  }
+}
 
 // The history of one column, in order.
 class ModelColumn {

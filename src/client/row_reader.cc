@@ -1,0 +1,176 @@
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bigtable/table.h"
+
+#include "base/shortcuts.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "client/database_impl.h"
+#include "client/resume_token.h"
+#include "client/stream_status.h"
+#include "client/table_cursor.h"
+
+namespace bigtable {
+namespace {
+
+// The ranges that a token has left.
+absl::StatusOr<std::vector<RowRange>> RangesOf(std::string_view token, const TableImpl& table,
+                                               const ReadOptions& options) {
+  BT_ASSIGN_OR_RETURN(ResumeToken decoded, ResumeToken::Decode(token));
+  if (decoded.table_id != table.route->table_id()) {
+    return absl::InvalidArgumentError(
+        Cat("the token is not of table ", table.name, ", but of another one"));
+  }
+  if (decoded.reverse != options.reverse) {
+    return absl::InvalidArgumentError(Cat("ReadOptions::reverse must be ",
+                                          decoded.reverse ? "true" : "false",
+                                          ", as for the stream that the token is of"));
+  }
+  return std::move(decoded.ranges);
+}
+
+}  // namespace
+
+// A stream of rows, each assembled from the cells of one cursor.
+class RowReaderImpl {
+ public:
+  // `ranges`: as RowSet::Normalized() has them, or why there are none.
+  RowReaderImpl(std::shared_ptr<TableImpl> table, absl::StatusOr<std::vector<RowRange>> ranges,
+                Filter filter, const ReadOptions& options)
+      : table_(std::move(table)),
+        filter_(std::move(filter)),
+        options_(options),
+        calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
+    if (!ranges.ok()) {
+      Note(ranges.status());
+      return;
+    }
+    // The snapshot is taken in the call of ReadRows.
+    const CallGate::Pass pass(&table_->database->gate);
+    const absl::Status status =
+        pass ? snapshot_.Fix(*table_, filter_, options_, *ranges) : table_->database->ClosedError();
+    if (!status.ok()) {
+      unread_ = *std::move(ranges);
+      Note(status);
+      return;
+    }
+    cursor_.emplace(table_.get(), &snapshot_, filter_, options_, *std::move(ranges), &calls_);
+  }
+
+  bool Next(Row* row) {
+    const StreamCalls::Timer timer(&calls_);
+    const CallGate::Pass pass(&table_->database->gate);
+    if (!pass) return Fail(table_->database->ClosedError());
+    if (done_) return Finish();
+    if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
+    if (options_.cell_limit > 0) [[unlikely]] {
+      if (!ReadCells(row)) return false;
+    } else if (!cursor_->ReadRow(row, reuses_rows_)) [[unlikely]] {
+      return EndOfRows();
+    }
+    ++rows_;
+    return true;
+  }
+  void NoteTaken(const Row& row) { taken_ = row.key(); }
+
+  // `row` is as Next() has left it, unless it was taken.
+  std::string ResumeToken(const Row& row) const {
+    bigtable::ResumeToken token{table_->route->table_id(), options_.reverse, unread_};
+    if (cursor_.has_value() && !is_read_) {
+      const std::string_view last = row.key().empty() ? std::string_view(taken_) : row.key();
+      token.ranges = last.empty() ? cursor_->ranges()
+                                  : RangesLeft(cursor_->ranges(), last, !cursor_->broke_off(),
+                                               options_.reverse);
+    }
+    return token.Encode();
+  }
+
+  const absl::Status& status() const { return status_.Check(); }
+  bool is_forked() const { return table_->database->is_forked(); }
+
+ private:
+  // Reads the next row, as far as the limit of cells goes.
+  [[gnu::noinline]] bool ReadCells(Row* row) {
+    if (cells_ == options_.cell_limit) return Finish();
+    if (!cursor_->ReadRowUpTo(static_cast<size_t>(options_.cell_limit - cells_), row)) {
+      return EndOfRows();
+    }
+    cells_ += std::ssize(row->cells());
+    return true;
+  }
+  [[gnu::cold]] bool EndOfRows() {
+    if (!cursor_->status().ok()) return Fail(cursor_->status());
+    is_read_ = true;
+    return Finish();
+  }
+  bool Finish() {
+    calls_.CountNone();
+    done_ = true;
+    return false;
+  }
+  bool Fail(const absl::Status& status) {
+    Note(status);
+    return Finish();
+  }
+  // Ends the stream with this error.
+  void Note(const absl::Status& status) {
+    calls_.Failed(status);
+    status_.Fail(status);
+    done_ = true;
+  }
+
+  const std::shared_ptr<TableImpl> table_;
+  const Filter filter_;
+  const ReadOptions options_;
+  const bool reuses_rows_ = Shortcuts().Has(Shortcut::kRowStorage);
+  ReadSnapshot snapshot_;
+  std::optional<TableCursor> cursor_;  // none: it could not begin
+  std::vector<RowRange> unread_;       // without a cursor
+  std::string taken_;                  // the key of the last row that was taken
+  bool done_ = false;
+  bool is_read_ = false;  // up to the end
+  int64_t rows_ = 0;
+  int64_t cells_ = 0;  // counted if there is a limit
+  StreamStatus status_{table_.get(), "RowReader"};
+  StreamCalls calls_;  // destroyed first: it adds its counts to the table's
+};
+
+RowReader::RowReader(std::unique_ptr<RowReaderImpl> impl) : impl_(std::move(impl)) {}
+RowReader::RowReader(RowReader&&) noexcept = default;
+RowReader& RowReader::operator=(RowReader&&) noexcept = default;
+RowReader::~RowReader() {
+  // In a child process its resources belong to the parent.
+  if (impl_ != nullptr && impl_->is_forked()) (void)impl_.release();
+}
+
+bool RowReader::Next() { return impl_->Next(&row_); }
+Row RowReader::TakeRow() {
+  impl_->NoteTaken(row_);
+  return std::move(row_);
+}
+const absl::Status& RowReader::status() const { return impl_->status(); }
+std::string RowReader::ResumeToken() const { return impl_->ResumeToken(row_); }
+
+RowReader Table::ReadRows(const RowSet& rows, const ReadOptions& options) {
+  return ReadFilteredRows(rows, Filter(), options);
+}
+
+RowReader Table::ReadFilteredRows(const RowSet& rows, const Filter& filter,
+                                  const ReadOptions& options) {
+  return RowReader(std::make_unique<RowReaderImpl>(impl_, rows.Normalized(), filter, options));
+}
+
+RowReader Table::ResumeRows(std::string_view token, const Filter& filter,
+                            const ReadOptions& options) {
+  return RowReader(
+      std::make_unique<RowReaderImpl>(impl_, RangesOf(token, *impl_, options), filter, options));
+}
+
+}  // namespace bigtable
