@@ -216,6 +216,22 @@ class Table {
   [[nodiscard]] RowReader ResumeRows(std::string_view token, const Filter& filter = {},
                                      const ReadOptions& options = {});
 
+  // --- Deleting many rows ---
+
+  // Drops the rows of the range with everything in them, without reading or writing them: tablets
+  // are split where the range begins and ends, and those inside forget their SSTables and
+  // memtables. Files that no tablet names any more are removed at once; one that a tablet beside
+  // the range still names keeps its bytes until that is compacted. In a tablet the rows are dropped
+  // at one moment, durably, and writes wait for it some milliseconds; the tablets follow one
+  // another. Snapshots lose the rows too. What is written while the call runs may be dropped or
+  // not, and streams that have begun may return such rows or not.
+  //
+  // After an error, the rows of some tablets may be gone and those of others not; repeat the call.
+  // NotFound: the table was deleted. PermissionDenied: a user needs permission to write to all
+  // families. Cost: two splits, and a synced mutation of METADATA for each tablet; for a few rows,
+  // RowMutation::DeleteRow costs less.
+  [[nodiscard]] absl::Status DropRowRange(const RowRange& rows, const CallOptions& options = {});
+
   // --- Sizes ---
   //
   // Both are estimates from the indexes of SSTables and from memtables; no row is read. They count

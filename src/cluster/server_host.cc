@@ -22,7 +22,7 @@ DataPath::Writes WritesOf(ServerRole role, bool read_only) {
   return role == ServerRole::kUser ? DataPath::Writes::kRefused : DataPath::Writes::kInMemory;
 }
 
-// Of a table that METADATA has forgotten.
+// Of a tablet whose files METADATA has forgotten.
 void RemoveFilesOf(const Tablet& tablet) {
   const Pin<TabletVersion> version = tablet.Version();
   for (const GroupVersion& group : version->groups()) {
@@ -332,6 +332,80 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
                               Quoted(right->rows().begin()));
   Notify(&EventListener::OnTabletsMerged, **merged, right->rows().begin());
   return absl::OkStatus();
+}
+
+// --- Dropped rows ---
+
+absl::Status ServerHost::Empty(MasterEpoch master, const TabletId& id, const RowRange& rows,
+                               const CallLimits& limits) {
+  while (true) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTablet(id));
+    if (tablet->rows() != rows) {
+      return absl::NotFoundError(
+          Cat("the tablet with row ", Quoted(rows.begin()), " was split or merged"));
+    }
+    const TabletClaim claim(&environment_->background, {tablet}, limits);
+    BT_RETURN_IF_ERROR(claim.status());
+    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(CheckMaster(master));
+    if (claim.AreServed()) return EmptyClaimed(tablet);
+  }
+}
+
+absl::Status ServerHost::EmptyClaimed(const std::shared_ptr<Tablet>& tablet) {
+  BT_RETURN_IF_ERROR(CheckServing());
+  server_->StopTablet(tablet.get());
+  const absl::StatusOr<std::vector<TabletStep>> steps = StepsToEmpty(tablet);
+  absl::Status status = steps.status();
+  absl::StatusOr<std::shared_ptr<Tablet>> empty = nullptr;
+  if (status.ok()) {
+    TabletState state = tablet->State();
+    for (const TabletStep& step : *steps) ApplyChange(step.change, &state);
+    empty = Tablet::Open(server_->environment(), tablet->Layout(), state);
+    status = empty.status();
+  }
+  if (status.ok() && !steps->empty()) status = metadata()->Commit(*steps);
+  if (!status.ok()) {
+    tablet->flags().SetStopped(false);
+    return status;
+  }
+  (*empty)->counters()->Inherit(*tablet->counters());
+  tablet->flags().MarkSuperseded();
+  server_->ForgetTablet(*tablet);
+  // An atomic operation that has read a dropped row must not find it unchanged.
+  server_->AdvanceVisible(environment_->sequences.last());
+  server_->AddTablet(*std::move(empty));
+  environment_->notify_superseded(*tablet);
+  RemoveFilesOf(*tablet);
+  environment_->info_log.Info("dropped the rows of a tablet of table ", tablet->table_id(),
+                              " from ", Quoted(tablet->rows().begin()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<TabletStep>> ServerHost::StepsToEmpty(
+    const std::shared_ptr<Tablet>& tablet) const {
+  const std::vector<ImmutableMemtables> memtables = ImmutableMemtablesOf(tablet);
+  SequenceNumber log_synced = 0;
+  if (!memtables.empty()) {
+    // As for a flush of them: older mutations of other tablets must not be lost after this.
+    BT_ASSIGN_OR_RETURN(log_synced, server_->environment()->sync_log(memtables));
+  }
+  const std::shared_ptr<const TableLayout> layout = tablet->Layout();
+  std::vector<TabletStep> steps;
+  for (const auto& [id, group] : tablet->State().groups) {
+    TabletChange change{.group_id = id, .last_timestamp = tablet->writer()->last_timestamp()};
+    for (const TabletFile& file : group.files) change.removed.push_back(file.info.file_number);
+    for (const ImmutableMemtables& of_group : memtables) {
+      if (layout->groups[of_group.group].id != id) continue;
+      change.redo = {.sequence = of_group.memtables.front()->last_sequence(),
+                     .server = server_->name(),
+                     .log_synced = log_synced};
+    }
+    if (change.removed.empty() && !change.redo.has_value()) continue;
+    steps.push_back({tablet->id(), std::move(change)});
+  }
+  return steps;
 }
 
 void ServerHost::Notify(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,

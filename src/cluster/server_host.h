@@ -7,6 +7,7 @@
 //   Unload   flush a tablet and stop serving it
 //   Split    replace a tablet by two
 //   Merge    replace two neighbours by one tablet
+//   Empty    drop all rows of a tablet
 //   Drop     drop the tablets of a table that was deleted
 //
 // A split copies nothing and waits for nothing: the halves share memtables and SSTables. Unload and
@@ -97,6 +98,13 @@ class ServerHost {
   // Merges two tablets that are both here. The first must end where the second begins.
   absl::Status Merge(MasterEpoch master, const TabletId& left, const TabletId& right,
                      const CallLimits& limits);
+  // Drops all that is in a tablet: one mutation of METADATA forgets its SSTables, and moves its
+  // redo points behind its last mutation in the log. NotFound, as in Unload, also if the tablet
+  // does not have exactly these rows: half of a tablet that was split has the id of the whole one.
+  // After another error, nothing is dropped; but as after Split, the next opening may find it
+  // dropped.
+  absl::Status Empty(MasterEpoch master, const TabletId& id, const RowRange& rows,
+                     const CallLimits& limits);
   // Sets the schema of a table for those of its tablets that are here.
   absl::Status SetLayout(MasterEpoch master, const TableLayout& layout);
   // The table was deleted: its tablets refuse writes, and background work on them stops.
@@ -133,6 +141,10 @@ class ServerHost {
   absl::Status MergeClaimed(const std::shared_ptr<Tablet>& left,
                             const std::shared_ptr<Tablet>& right)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status EmptyClaimed(const std::shared_ptr<Tablet>& tablet)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The steps that leave nothing of a stopped tablet's contents, in METADATA or to be recovered.
+  absl::StatusOr<std::vector<TabletStep>> StepsToEmpty(const std::shared_ptr<Tablet>& tablet) const;
   absl::Status CheckServing() const;
   absl::Status CheckLock() const;
   absl::Status CheckFit(Else else_can) const;

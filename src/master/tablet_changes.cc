@@ -211,6 +211,47 @@ absl::Status TabletChanges::MergeTablets(std::string_view table, std::string_vie
   }
 }
 
+// --- Dropped rows ---
+
+absl::Status TabletChanges::DropRows(uint64_t table_id, const RowRange& rows,
+                                     const std::optional<std::string>& caller,
+                                     const CallLimits& caller_limits) {
+  const CallLimits limits = context_->WithEnd(caller_limits);
+  std::optional<std::string> next = rows.begin();  // the rows before it were dropped
+  while (next.has_value() && (next == rows.begin() || rows.Contains(*next))) {
+    BT_ASSIGN_OR_RETURN(const HostedTablet hosted, AwaitTablet(table_id, *next, limits));
+    BT_RETURN_IF_ERROR(
+        hosted.host->data_path()->CheckRowDeletion(*hosted.tablet->Layout(), caller));
+    BT_RETURN_IF_ERROR(context_->Step());
+    const absl::StatusOr<bool> dropped = DropRowsOf(hosted, rows, limits);
+    if (dropped.ok()) {
+      if (*dropped) next = hosted.tablet->rows().end();
+    } else if (IsElsewhere(dropped.status(), *hosted.host)) {
+      BT_RETURN_IF_ERROR(WaitALittle(limits));
+    } else if (!absl::IsAlreadyExists(dropped.status())) {
+      return dropped.status();
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> TabletChanges::DropRowsOf(const HostedTablet& hosted, const RowRange& rows,
+                                               const CallLimits& limits) {
+  const RowRange& has = hosted.tablet->rows();
+  const uint64_t table_id = hosted.tablet->table_id();
+  // The parts of a tablet that was split are looked up again.
+  if (has.begin() < rows.begin()) {
+    BT_RETURN_IF_ERROR(hosted.host->Split(context_->epoch(), table_id, rows.begin(), limits));
+    return false;
+  }
+  if (rows.end().has_value() && (!has.end().has_value() || *has.end() > *rows.end())) {
+    BT_RETURN_IF_ERROR(hosted.host->Split(context_->epoch(), table_id, *rows.end(), limits));
+    return false;
+  }
+  BT_RETURN_IF_ERROR(hosted.host->Empty(context_->epoch(), hosted.tablet->id(), has, limits));
+  return true;
+}
+
 // --- Lists ---
 
 absl::StatusOr<std::vector<TabletInfo>> TabletChanges::Tablets(std::string_view table) {

@@ -1,6 +1,6 @@
-// The master's changes of tablets: splits, moves and merges (sections 5.2 and 5.4 of the paper). A
-// server carries them out (cluster/server_host.h). The master finds the server, and tries again if
-// the tablet was superseded, or is on another server, when the server looks for it.
+// The master's changes of tablets: splits, moves, merges and dropped rows (sections 5.2 and 5.4 of
+// the paper). A server carries them out (cluster/server_host.h). The master finds the server, and
+// tries again if the tablet was superseded, or is on another server, when the server looks for it.
 //
 // Reads and writes continue meanwhile.
 #ifndef BIGTABLE_MASTER_TABLET_CHANGES_H_
@@ -43,6 +43,11 @@ class TabletChanges {
   // Moves the tablet with `row` to the server with this number, from 0.
   absl::Status MoveTablet(std::string_view table, std::string_view row, int server,
                           const CallLimits& limits);
+  // Drops the rows of the range, tablet after tablet (Table::DropRowRange). It is not empty, and
+  // begins and ends with possible rows.
+  // `caller` is who asks: nobody for the program itself.
+  absl::Status DropRows(uint64_t table_id, const RowRange& rows,
+                        const std::optional<std::string>& caller, const CallLimits& limits);
   absl::StatusOr<std::vector<TabletInfo>> Tablets(std::string_view table);
 
  private:
@@ -57,6 +62,10 @@ class TabletChanges {
   // the row and the reason. Unavailable: loading it has failed for so long that callers must not
   // wait.
   absl::Status WaitForTablet(uint64_t table_id, std::string_view row, const CallLimits& limits);
+  // A step towards it: splits a tablet with rows outside the range, or else empties it, and then
+  // returns true.
+  absl::StatusOr<bool> DropRowsOf(const HostedTablet& hosted, const RowRange& rows,
+                                  const CallLimits& limits);
   absl::Status Move(std::string_view table, const HostedTablet& from, ServerHost* to,
                     const CallLimits& limits);
   // Loads an unloaded tablet on `to`, or else on `from` again.

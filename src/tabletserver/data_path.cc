@@ -64,4 +64,15 @@ absl::Status DataPath::CheckReadOf(std::string_view caller, const TableLayout& l
   return AccessCheck(access_, caller).CheckRead(layout, filter);
 }
 
+absl::Status DataPath::CheckRowDeletion(const TableLayout& layout, const Caller& caller) const {
+  if (!caller.has_value()) return absl::OkStatus();
+  std::string operations;
+  AppendOperation(&operations, MutationOperation::DeleteRow());
+  const EncodedMutation deletion{.row = "", .operations = operations};
+  absl::Status status;
+  AccessCheck(access_, *caller)
+      .CheckWrites(layout, absl::MakeConstSpan(&deletion, 1), absl::MakeSpan(&status, 1));
+  return status;
+}
+
 }  // namespace bigtable

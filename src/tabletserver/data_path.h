@@ -92,6 +92,9 @@ class DataPath {
     return caller.has_value() ? CheckReadOf(*caller, layout, filter) : absl::OkStatus();
   }
 
+  // Whether the caller may delete whole rows: PermissionDenied.
+  absl::Status CheckRowDeletion(const TableLayout& layout, const Caller& caller) const;
+
  private:
   absl::Status CheckReadOf(std::string_view caller, const TableLayout& layout,
                            const FilterNode* filter) const;

@@ -159,6 +159,25 @@ TEST_F(MasterTest, ATabletIsMovedOrStaysAtItsServer) {
       [](Database* database) { return TabletsOf(database, "t") == 4; });
 }
 
+TEST_F(MasterTest, RowsAreDroppedByTheNextCallAtTheLatest) {
+  DieAtEachStep(
+      [](Database* database) -> absl::Status {
+        const absl::Status created =
+            database->CreateTable("u", StillSchema(), {.split_rows = {"g", "p"}});
+        if (!created.ok() && !absl::IsAlreadyExists(created)) return created;
+        const absl::StatusOr<Table*> table = database->OpenTable("u");
+        if (!table.ok()) return table.status();
+        for (const char* row : {"a", "b", "h", "q", "z"}) {
+          EXPECT_OK((*table)->Apply(RowMutation(row).Set("f:q", "1")));
+        }
+        return (*table)->DropRowRange(RowRange::RightOpen("b", "r"));
+      },
+      [](Database* database) {
+        const auto table = database->OpenTable("u");
+        return table.ok() && ShowKeys((*table)->ReadRows(RowRange::All())) == "a z";
+      });
+}
+
 TEST_F(MasterTest, ALostServerIsReplacedByAnyMaster) {
   DieAtEachStep(
       [](Database* database) {

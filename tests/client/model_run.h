@@ -126,6 +126,9 @@ class ModelRun : public ModelRowSteps {
       case StepKind::kMoveTablet:
         MoveTablet(random);
         break;
+      case StepKind::kDropRowRange:
+        DropRowRange(random);
+        break;
       case StepKind::kCreateTable:
         CreateTable(random, RandomTableName(random), RandomSchema(random, plan_.settings));
         break;

@@ -74,6 +74,16 @@ class ModelTabletSteps : public ModelReadSteps {
     Log(Cat("MoveTablet ", table, " with ", Quoted(row), " to ", server));
     Check(database_->MoveTablet(table, row, server), "MoveTablet");
   }
+  void DropRowRange(Random& random) {
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    cursor_.reset();  // it may see the rows or not
+    const RowRange rows = random.OneIn(10) ? RowRange::All() : RandomRowRange(random);
+    Log(Cat("DropRowRange ", table, bigtable::Describe({rows})));
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    if (Check(engine->DropRowRange(rows), "DropRowRange")) model_.tables.at(table).DropRows(rows);
+  }
   void PauseOrContinue(Random& random) {
     if (pauses_ > 0 && !random.OneIn(3)) {
       Log("ContinueCompactions");

@@ -29,6 +29,7 @@
 
 #include "bigtable/options.h"
 #include "bigtable/row_mutation.h"
+#include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
 #include "support/model_rules.h"
@@ -215,6 +216,18 @@ class ModelTable {
     int64_t& left = std::prev(right)->second;
     left = std::max(left, right->second);
     last_server_times_.erase(right);
+  }
+  // Drops the rows for snapshots too. They are those of whole tablets then.
+  void DropRows(const RowRange& range) {
+    std::erase_if(rows_, [&](const auto& row) { return range.Contains(row.first); });
+    // Longer bounds are moved to possible rows.
+    const size_t most = RowMutation::kMaxRowSize;
+    has_own_will_ |= range.begin().size() > most || range.end().value_or("").size() > most;
+    if (range.empty()) return;
+    if (!last_server_times_.contains(range.begin())) SplitTablet(range.begin());
+    if (range.end().has_value() && !last_server_times_.contains(*range.end())) {
+      SplitTablet(*range.end());
+    }
   }
   // The first row of each tablet. Undefined if HasOwnWill().
   std::vector<std::string> TabletBegins() const {
