@@ -222,9 +222,9 @@ class Table {
   // are split where the range begins and ends, and those inside forget their SSTables and
   // memtables. Files that no tablet names any more are removed at once; one that a tablet beside
   // the range still names keeps its bytes until that is compacted. In a tablet the rows are dropped
-  // at one moment, durably, and writes wait for it some milliseconds; the tablets follow one
-  // another. Snapshots lose the rows too. What is written while the call runs may be dropped or
-  // not, and streams that have begun may return such rows or not.
+  // at one moment, durably, and writes to it wait for that; the tablets follow one another.
+  // Snapshots lose the rows too. What is written while the call runs may be dropped or not, and
+  // streams that have begun may return such rows or not.
   //
   // After an error, the rows of some tablets may be gone and those of others not; repeat the call.
   // NotFound: the table was deleted. PermissionDenied: a user needs permission to write to all

@@ -347,9 +347,14 @@ absl::Status ServerHost::Empty(MasterEpoch master, const TabletId& id, const Row
     }
     const TabletClaim claim(&environment_->background, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
-    MutexLock lock(&mutex_);
-    BT_RETURN_IF_ERROR(CheckMaster(master));
-    if (claim.AreServed()) return EmptyClaimed(tablet);
+    {
+      MutexLock lock(&mutex_);
+      BT_RETURN_IF_ERROR(CheckMaster(master));
+      if (!claim.AreServed()) continue;
+      BT_RETURN_IF_ERROR(EmptyClaimed(tablet));
+    }
+    RemoveFilesOf(*tablet);  // there may be thousands
+    return absl::OkStatus();
   }
 }
 
@@ -377,7 +382,6 @@ absl::Status ServerHost::EmptyClaimed(const std::shared_ptr<Tablet>& tablet) {
   server_->AdvanceVisible(environment_->sequences.last());
   server_->AddTablet(*std::move(empty));
   environment_->notify_superseded(*tablet);
-  RemoveFilesOf(*tablet);
   environment_->info_log.Info("dropped the rows of a tablet of table ", tablet->table_id(),
                               " from ", Quoted(tablet->rows().begin()));
   return absl::OkStatus();

@@ -141,6 +141,7 @@ class ServerHost {
   absl::Status MergeClaimed(const std::shared_ptr<Tablet>& left,
                             const std::shared_ptr<Tablet>& right)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Leaves its files to the caller.
   absl::Status EmptyClaimed(const std::shared_ptr<Tablet>& tablet)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The steps that leave nothing of a stopped tablet's contents, in METADATA or to be recovered.
