@@ -21,6 +21,7 @@
 #include "bigtable/statistics.h"
 #include "bigtable/table.h"
 #include "bigtable/tablet_info.h"
+#include "bigtable/write_batch.h"
 
 namespace bigtable {
 
@@ -139,6 +140,18 @@ class Database {
   // memtables, mostly while writes continue.
   [[nodiscard]] absl::Status MoveTablet(std::string_view table, std::string_view row, int server,
                                         const CallOptions& options = {});
+
+  // --- Batches ---
+
+  // Applies all mutations of the batch, which are of tables of this database, or none: see
+  // WriteBatch. An empty batch changes nothing. Errors are those of Table::Apply, for any of the
+  // mutations. After Unavailable, the next opening of the database may find the batch, as a whole.
+  //
+  // Cost: for rows of one tablet, that of one larger mutation. For rows of several tablets, a
+  // record in the log of each of their servers; batches of several tablets are committed one group
+  // at a time, and hold up other writes to these servers meanwhile, with kSync for a sync of each
+  // log.
+  [[nodiscard]] absl::Status Apply(const WriteBatch& batch, const WriteOptions& options = {});
 
   // --- Time ---
 

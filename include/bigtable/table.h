@@ -257,6 +257,7 @@ class Table {
  private:
   friend class Database;
   friend class Scanner;
+  friend class TableImpl;
   RowReader ReadFilteredRows(const RowSet& rows, const Filter& filter, const ReadOptions& options);
   explicit Table(std::shared_ptr<TableImpl> impl);
   std::shared_ptr<TableImpl> impl_;

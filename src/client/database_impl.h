@@ -22,6 +22,7 @@
 #include "bigtable/options.h"
 #include "bigtable/snapshot.h"
 #include "bigtable/table.h"
+#include "bigtable/write_batch.h"
 
 #include "base/call_gate.h"
 #include "base/call_limits.h"
@@ -101,6 +102,9 @@ class DatabaseImpl {
   // What all servers share. Call it inside the gate.
   ClusterEnvironment* environment() const { return cluster->environment(); }
 
+  // Database::Apply.
+  absl::Status Apply(const WriteBatch& batch, const WriteOptions& options, CallSample* sample);
+
   // For a call inside the gate that changes something.
   absl::Status CheckWritable(const CallLimits& limits) const;
   // Calls `function` for every tablet of the table, one after the other.
@@ -139,6 +143,8 @@ class TableImpl {
         caller(std::move(c)),
         shared_monitor(std::move(m)),
         monitor(*shared_monitor) {}
+
+  static const TableImpl* Of(const Table& table) { return table.impl_.get(); }
 
   // Inside the gate. Call it when the route does not know `row`, or names a tablet that is not
   // served there any more. Looks the row up, and waits a little if no server has it. NotFound: the

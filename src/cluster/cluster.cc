@@ -97,10 +97,16 @@ void Cluster::AbandonOpening() {
 
 absl::Status Cluster::Resume() {
   BackgroundWork& background = environment_->background;
-  for (TabletServer* server : servers_.AllTabletServers()) {
+  // Before new logs are started, which keep no part of these batches.
+  BT_RETURN_IF_ERROR(environment_->void_batches->WritePending());
+  std::vector<TabletServer*> failed = servers_.AllTabletServers();
+  std::erase_if(failed, [](TabletServer* server) {
     // A server that has ended will be replaced.
-    if (server->write_error().status().ok() || server->state().ended()) continue;
-    server->BeginResume();
+    return server->write_error().status().ok() || server->state().ended();
+  });
+  // All of them first: a batch may have parts in the logs of several (tabletserver/batch_log_sync.h).
+  for (TabletServer* server : failed) server->BeginResume();
+  for (TabletServer* server : failed) {
     BT_RETURN_IF_ERROR(background.FlushNow(server));
     BT_RETURN_IF_ERROR(server->FinishResume());
     environment_->info_log.Info("server ", server->name(), " takes writes again");

@@ -23,27 +23,6 @@ absl::Status KeyOf(RecordType type, std::string_view payload, RecordKey* key) {
   return absl::OkStatus();
 }
 
-// Splits a batch into its mutations.
-absl::Status Cut(
-    RecordType type, SequenceNumber sequence, std::string_view payload,
-    absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
-        add) {
-  if (type != RecordType::kBatch) return add(type, sequence, payload);
-  std::vector<MutationRecord> records;
-  if (!ParseBatchRecord(payload, sequence, &records)) {
-    return absl::DataLossError(Cat("the record with sequence number ", sequence, ": not a batch"));
-  }
-  SequenceNumber next = sequence - records.size();
-  std::string one;
-  for (const MutationRecord& record : records) {
-    one.clear();
-    AppendMutationHeader(&one, record);
-    one += record.mutation.operations;
-    BT_RETURN_IF_ERROR(add(RecordType::kMutation, ++next, one));
-  }
-  return absl::OkStatus();
-}
-
 // The size of all segments: at least the size of the log's records.
 absl::StatusOr<uint64_t> SizeOf(FileSystem* file_system, const std::string& directory) {
   const absl::StatusOr<std::vector<std::string>> names = file_system->ListDirectory(directory);
@@ -64,7 +43,7 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
                                                        const std::string& server,
                                                        const std::string& directory,
                                                        const Options& options) {
-  std::unique_ptr<DeadLog> dead(new DeadLog(file_system, server, options.last));
+  std::unique_ptr<DeadLog> dead(new DeadLog(file_system, server, options));
   BT_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(file_system, directory));
   dead->sorted_directory_ = options.sorted_directory;
   if (size <= options.piece_size || options.sorted_directory.empty()) {
@@ -80,7 +59,7 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
   sort.piece_size = options.piece_size;
   sort.threads = std::max(1u, std::thread::hardware_concurrency());
   sort.sorted_file_system = dead->file_system_;
-  sort.cutter = Cut;
+  sort.cutter = [&dead](auto&&... arguments) { return dead->Cut(arguments...); };
   BT_ASSIGN_OR_RETURN(dead->statistics_, SortLog(file_system, directory, options.replay, KeyOf,
                                                  dead->sorted_directory_, sort));
   // The pieces were written just now. Damage is noticed when they are read.
@@ -88,6 +67,42 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
                       SortedLog::Open(dead->file_system_, dead->sorted_directory_,
                                       {.read_mode = options.replay.read_mode, .verify = false}));
   return dead;
+}
+
+absl::Status DeadLog::Cut(
+    RecordType type, SequenceNumber sequence, std::string_view payload,
+    absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
+        add) {
+  if (type == RecordType::kMutation) return add(type, sequence, payload);
+  std::vector<OtherBatchPart> others;
+  const bool is_part = type == RecordType::kBatchPart;
+  std::vector<MutationRecord> records;
+  if ((is_part && !ParseBatchPart(payload, &others, &payload)) ||
+      !ParseBatchRecord(payload, sequence, &records)) {
+    return absl::DataLossError(Cat("the record with sequence number ", sequence, ": not a ",
+                                   is_part ? "part of a batch" : "batch"));
+  }
+  SequenceNumber next = sequence - records.size();
+  if (is_part) {
+    Part part{.first = next + 1, .last = sequence, .others = {}};
+    for (const OtherBatchPart& other : others) {
+      part.others.emplace_back(std::string(other.server), other.last);
+    }
+    parts_.push_back(std::move(part));
+  }
+  std::string one;
+  for (const MutationRecord& record : records) {
+    one.clear();
+    AppendMutationHeader(&one, record);
+    one += record.mutation.operations;
+    BT_RETURN_IF_ERROR(add(RecordType::kMutation, ++next, one));
+  }
+  return absl::OkStatus();
+}
+
+bool DeadLog::IsVoid(SequenceNumber sequence) const {
+  return std::any_of(void_.begin(), void_.end(),
+                     [&](const VoidBatches::Batch& batch) { return batch.has(sequence); });
 }
 
 DeadLog::~DeadLog() {
@@ -107,7 +122,7 @@ absl::Status DeadLog::Read(const RowRange& rows, uint64_t table_id, SequenceNumb
   range.after = after;
   for (size_t piece = 0; piece < log_->pieces(); ++piece) {
     const auto deliver = [&](const SortedRecord& record) -> absl::Status {
-      if (record.sequence > last_) return absl::OkStatus();
+      if (record.sequence > last_ || IsVoid(record.sequence)) return absl::OkStatus();
       MutationRecord logged;
       if (!ParseMutationRecord(record.payload, &logged)) {
         return absl::DataLossError(Cat("the log of server ", server_, ", sequence number ",

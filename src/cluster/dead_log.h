@@ -1,13 +1,19 @@
 // The commit log of a server that was lost, sorted, so that each server that takes over some of its
 // tablets reads only its part (section 6 of the paper). The log itself is read once, by the master,
 // which has it sorted. A small log is sorted in memory.
+//
+// It also finds the parts of batches in the log. Before the mutations are read, it is determined
+// which of the batches count (batch_recovery.h).
 #ifndef BIGTABLE_CLUSTER_DEAD_LOG_H_
 #define BIGTABLE_CLUSTER_DEAD_LOG_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -21,10 +27,11 @@
 #include "commitlog/log_sorter.h"
 #include "commitlog/sorted_log.h"
 #include "tablet/mutation_format.h"
+#include "tabletserver/void_batches.h"
 
 namespace bigtable {
 
-// Thread-safe once opened.
+// Thread-safe once opened, except EndAt and Skip.
 class DeadLog {
  public:
   struct Options {
@@ -32,6 +39,9 @@ class DeadLog {
     ReplayOptions replay;
     // Mutations with larger sequence numbers were never acknowledged, and must not be read.
     SequenceNumber last = kMaxSequence;
+    // Whether batches whose parts would be in this log, but are not, are lost. Otherwise the log
+    // may have been removed in part, because it is not needed.
+    bool is_whole = true;
     // Where the sorted pieces of a log go that is larger than one piece. Empty: they stay in
     // memory.
     std::string sorted_directory;
@@ -52,6 +62,21 @@ class DeadLog {
   SequenceNumber last_sequence() const { return log_->last_sequence(); }
   const SortLogStatistics& statistics() const { return statistics_; }
 
+  // The part of a batch that has others in other logs.
+  struct Part {
+    SequenceNumber first = 0;
+    SequenceNumber last = 0;
+    std::vector<std::pair<std::string, SequenceNumber>> others;  // server, last number of its part
+  };
+  // In the order of the log; a part may be there twice.
+  const std::vector<Part>& parts() const { return parts_; }
+  bool is_whole() const { return is_whole_; }
+  // The last sequence number that is read.
+  SequenceNumber last() const { return std::min(last_, last_sequence()); }
+  // Before the first Read: mutations after `last`, and those of void batches, are not read.
+  void EndAt(SequenceNumber last) { last_ = std::min(last_, last); }
+  void Skip(std::vector<VoidBatches::Batch> void_batches) { void_ = std::move(void_batches); }
+
   using Callback =
       absl::FunctionRef<absl::Status(const MutationRecord& record, SequenceNumber sequence)>;
   // Delivers the mutations of a tablet's rows that have sequence numbers above `after`. The
@@ -62,13 +87,26 @@ class DeadLog {
                     absl::FunctionRef<absl::Status(SequenceNumber through)> between) const;
 
  private:
-  DeadLog(FileSystem* file_system, std::string server, SequenceNumber last)
-      : file_system_(file_system), server_(std::move(server)), last_(last) {}
+  DeadLog(FileSystem* file_system, std::string server, const Options& options)
+      : file_system_(file_system),
+        server_(std::move(server)),
+        is_whole_(options.is_whole),
+        last_(options.last) {}
+
+  // Splits a batch, or a part of one, which it notes, into its mutations.
+  absl::Status Cut(
+      RecordType type, SequenceNumber sequence, std::string_view payload,
+      absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
+          add);
+  bool IsVoid(SequenceNumber sequence) const;
 
   std::unique_ptr<FileSystem> memory_;  // where the pieces are, unless they are on disk
   FileSystem* file_system_;
   const std::string server_;
-  const SequenceNumber last_;
+  const bool is_whole_;
+  SequenceNumber last_;
+  std::vector<VoidBatches::Batch> void_;
+  std::vector<Part> parts_;
   std::string sorted_directory_;
   SortLogStatistics statistics_;
   std::unique_ptr<SortedLog> log_;

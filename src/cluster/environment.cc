@@ -30,6 +30,7 @@ ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOpti
       files(std::make_shared<FilePool>(file_system, FilePool::CapacityFor(given.max_open_files))),
       open_tables(file_system, given.read_mode, given.shared_memory_budget, files),
       root(&small_files),
+      batch_log_sync(file_system),
       background(&info_log) {}
 
 ClusterEnvironment::~ClusterEnvironment() {
@@ -51,6 +52,13 @@ absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
       opened->session,
       opened->lock_service->OpenSession({.owner = "cluster", .lease = absl::InfiniteDuration()}));
   opened->access = std::make_unique<AccessControl>(opened->session.get());
+  opened->void_batches = std::make_unique<VoidBatches>(opened->session.get());
+  BT_RETURN_IF_ERROR(opened->void_batches->Load());
+  for (const VoidBatches::Batch& batch : opened->void_batches->All()) {
+    opened->sequences.AdvanceTo(batch.last);
+  }
+  opened->batch_writer = std::make_unique<BatchWriter>(
+      &opened->sequences, opened->void_batches.get(), &opened->batch_log_sync);
   BT_RETURN_IF_ERROR(opened->StartNumbers());
   BT_RETURN_IF_ERROR(opened->root.Load());
   return opened;

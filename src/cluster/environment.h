@@ -36,6 +36,9 @@
 #include "tablet/tablet.h"
 #include "tabletserver/access_control.h"
 #include "tabletserver/background_work.h"
+#include "tabletserver/batch_log_sync.h"
+#include "tabletserver/batch_writer.h"
+#include "tabletserver/void_batches.h"
 
 namespace bigtable {
 
@@ -89,6 +92,10 @@ struct ClusterEnvironment {
   std::unique_ptr<LocalLockService> lock_service;
   std::unique_ptr<LockSession> session;  // of the environment's own
   std::unique_ptr<AccessControl> access;
+  // Of batches on several users' tablets.
+  BatchLogSync batch_log_sync;
+  std::unique_ptr<VoidBatches> void_batches;
+  std::unique_ptr<BatchWriter> batch_writer;
 
   // Its threads start in Cluster::StartBackground, and end before the first server does.
   BackgroundWork background;

@@ -21,7 +21,7 @@ size_t WriteGroups(const DatabaseOptions& options) {
   return std::max(kGroups / static_cast<size_t>(std::max(options.tablet_servers, 1)), kFewest);
 }
 
-TabletServerOptions OptionsOf(const ClusterEnvironment& environment, ServerRole role) {
+TabletServerOptions OptionsOf(ClusterEnvironment& environment, ServerRole role) {
   const DatabaseOptions& database = environment.options;
   const bool metadata = role != ServerRole::kUser;
   const uint64_t budget = database.shared_memory_budget->limit();
@@ -35,6 +35,7 @@ TabletServerOptions OptionsOf(const ClusterEnvironment& environment, ServerRole 
   }
   options.log_segment_size &= ~uint64_t{4095};
   options.write_groups = WriteGroups(database);
+  if (!metadata) options.batches = &environment.batch_log_sync;
   options.max_log_bytes =
       metadata ? 4 * options.log_segment_size : std::max(budget / 4, 4 * options.log_segment_size);
   return options;

@@ -99,8 +99,7 @@ absl::Status ServerDirectory::Write(std::string_view name, const std::string& co
 
 absl::Status ServerDirectory::NoteLast(std::string_view name, SequenceNumber last) {
   BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
-  // An earlier or concurrent master may have noted it: the number is the same.
-  if (!needed.is_needed || needed.last != kMaxSequence) return absl::OkStatus();
+  if (!needed.is_needed || needed.last <= last) return absl::OkStatus();
   return Write(name, Cat(ServerLock::kFenced, " ", last));
 }
 

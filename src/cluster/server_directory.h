@@ -60,8 +60,9 @@ class ServerDirectory {
   // again. Unavailable if the server or another process has the lock. A server without a file
   // counts as fenced. Thread-safe.
   absl::Status Fence(std::string_view name);
-  // For a fenced server that has ended: notes the last mutation that counts. The first note stays.
-  // Does nothing if the server has no file any more.
+  // For a fenced server that has ended: notes the last mutation that counts. The smallest one that
+  // was noted stays: a later opening may find that a batch after it is incomplete
+  // (batch_recovery.h). Does nothing if the server has no file any more.
   absl::Status NoteLast(std::string_view name, SequenceNumber last);
   struct Needed {
     bool is_needed = true;  // whether its log is needed

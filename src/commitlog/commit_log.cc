@@ -76,9 +76,9 @@ absl::Status CommitLog::CheckAppend(RecordType type, SequenceNumber sequence,
                                     uint64_t payload_size) const {
   if (failed_.load(std::memory_order_acquire)) return failure();
   if (closed_) return absl::FailedPreconditionError(Cat("the log ", directory_, " is closed"));
-  if (type != RecordType::kMutation && type != RecordType::kBatch) {
+  if (!IsUsers(type)) {
     return absl::InvalidArgumentError(
-        Cat("record type ", static_cast<int>(type), " is reserved; kMutation and kBatch are not"));
+        Cat("record type ", static_cast<int>(type), " is not one that a log's user appends"));
   }
   const SequenceNumber last = std::max(appended_, released_.load(std::memory_order_relaxed));
   if (sequence <= last || sequence > kMaxSequence) {
@@ -113,6 +113,13 @@ absl::Status CommitLog::Append(RecordType type, SequenceNumber sequence,
   Add(&records_, 1);
   Add(&bytes_, record_size);
   return absl::OkStatus();
+}
+
+absl::Status CommitLog::Reserve(uint64_t payload_size) {
+  if (failed_.load(std::memory_order_acquire)) return failure();
+  const uint64_t record_size = RecordSize(payload_size);
+  if (position_ + record_size + kEndRecordSize <= active_->size()) return absl::OkStatus();
+  return NextSegment(record_size);
 }
 
 void CommitLog::Store(RecordType type, SequenceNumber sequence, uint64_t payload_size,

@@ -1,7 +1,7 @@
 // The writer of a commit log. log_format.h describes its bytes, log_replay.h reads it, and
 // log_directory.h removes it.
 //
-// Threads: one thread at a time, the appending thread, calls Append, Flush, Close and
+// Threads: one thread at a time, the appending thread, calls Append, Reserve, Flush, Close and
 // StartNewSegment (group_commit.h ensures this). The thread that replaces it calls SwitchFile.
 // Everything else may be called from any thread at any time.
 //
@@ -137,7 +137,7 @@ class CommitLog {
   CommitLog& operator=(const CommitLog&) = delete;
 
   // Adds a record whose payload is the concatenation of `parts` (at most kMaxPayloadSize bytes).
-  // `type` is kMutation or kBatch. `sequence` is the largest sequence number in the record; it must
+  // `type` is one that IsUsers. `sequence` is the largest sequence number in the record; it must
   // be larger than that of the previous record and than the released one. `out` may be null.
   //
   // An error leaves the log unchanged. For example, ResourceExhausted: there is no space for a next
@@ -146,10 +146,15 @@ class CommitLog {
   absl::Status Append(RecordType type, SequenceNumber sequence,
                       std::span<const std::string_view> parts, AppendedRecord* out);
 
+  // Makes room for a record with a payload of this size: after OK, the next Append of at most so
+  // many bytes does not fail for lack of space. Errors are those of Append.
+  absl::Status Reserve(uint64_t payload_size);
+
   // Writes appended records to files that are not mapped. An error makes the log fail: see
   // StartNewSegment.
   absl::Status Flush();
   bool NeedsFlush() const { return unflushed_.load(std::memory_order_relaxed); }
+  const std::string& directory() const { return directory_; }
   // Whether every Append, Flush and Sync returns an error until StartNewSegment.
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 

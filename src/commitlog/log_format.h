@@ -85,14 +85,18 @@ namespace bigtable {
 enum class RecordType : uint8_t {
   kMutation = 1,  // one row mutation
   kBatch = 2,     // several row mutations, all or none; the sequence number is the last one's
-  kPrepare = 3,   // 3 to 5: reserved for batches over several servers
-  kCommit = 4,
-  kAbort = 5,
+  // A part of a batch over several logs; the sequence number is the last one's of the part.
+  kBatchPart = 3,
   // The log's own, never seen outside this room.
   kEnd = 16,     // the last record of a full or closed segment
   kSwitch = 17,  // the segment repeats the end of the log before it; since version 2
 };
 
+// Whether the log's user appends records of this type, and a replay delivers them.
+inline constexpr bool IsUsers(RecordType type) {
+  return type == RecordType::kMutation || type == RecordType::kBatch ||
+         type == RecordType::kBatchPart;
+}
 inline constexpr bool IsLogsOwn(uint8_t type) {
   return type == static_cast<uint8_t>(RecordType::kEnd) ||
          type == static_cast<uint8_t>(RecordType::kSwitch);

@@ -174,7 +174,7 @@ absl::Status Replay::ReadPart(const Part& part) {
 absl::Status Replay::Deliver(const SegmentReader& segment, const SegmentReader::Record& record) {
   const auto type = static_cast<RecordType>(record.header.type);
   const SequenceNumber sequence = record.header.sequence;
-  if (type != RecordType::kMutation && type != RecordType::kBatch) {
+  if (!IsUsers(type)) {
     return absl::FailedPreconditionError(Cat(segment.path(), " at offset ", record.position,
                                              ": a record of type ", record.header.type,
                                              ", which this program does not know"));

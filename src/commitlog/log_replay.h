@@ -60,7 +60,7 @@ struct LogEnd {
 // callback returns. Released records may be among them. An error of the callback ends the replay
 // and is returned.
 //
-// FailedPrecondition: a record type other than kMutation and kBatch, or a log in a newer format.
+// FailedPrecondition: a record type that is unknown, or a log in a newer format.
 // Read errors are returned unchanged.
 using ReplayCallback =
     absl::FunctionRef<absl::Status(RecordType, SequenceNumber, std::string_view payload)>;

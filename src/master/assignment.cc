@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
+#include "cluster/batch_recovery.h"
 #include "commitlog/log_directory.h"
 
 namespace bigtable {
@@ -59,7 +60,13 @@ absl::Status Assignment::Assign(ServerRole role) {
     BT_RETURN_IF_ERROR(LoadAll(std::move(shares), views));
   }
   logs.clear();
-  if (!environment.read_only()) BT_RETURN_IF_ERROR(RemoveDead(role, dead, &servers));
+  if (!environment.read_only()) {
+    BT_RETURN_IF_ERROR(RemoveDead(role, dead, &servers));
+    // No log is left but those of the servers of this opening, which have not written yet.
+    if (role == ServerRole::kUser && is_opening_) {
+      BT_RETURN_IF_ERROR(environment.void_batches->Clear());
+    }
+  }
   if (!tablets.empty()) {
     environment.info_log.Info("assigned ", tablets.size(), " tablets to servers of role ",
                               NameOfRole(role), " in ",
@@ -101,13 +108,35 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
     }
     logs.push_back(std::move(log));
   }
+  if (are_loaded) BT_RETURN_IF_ERROR(EndIncompleteBatches(logs, must_reach, servers));
   return logs;
+}
+
+absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
+                                              const Reach& must_reach, ServerDirectory* servers) {
+  ClusterEnvironment& environment = *context_->environment;
+  for (DeadLog* const log : SettleBatches(logs, environment.void_batches->All())) {
+    environment.info_log.Warning("the log of server ", log->server(), " ends at sequence number ",
+                                 log->last(), ", before a batch that other logs do not have whole");
+    const auto reach = must_reach.find(log->server());
+    if (reach != must_reach.end() && log->last() < reach->second) {
+      return absl::DataLossError(Cat(
+          "the log of server ", log->server(), " was durable up to sequence number ", reach->second,
+          ", but the log of another server lacks its part of the batch after ", log->last()));
+    }
+    if (!environment.read_only()) {
+      BT_RETURN_IF_ERROR(servers->NoteLast(log->server(), log->last()));
+    }
+  }
+  // The logs of the servers that live have parts, too.
+  return environment.batch_log_sync.SyncAll();
 }
 
 absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::string>& dead,
                                     ServerDirectory* servers) {
   ClusterEnvironment& environment = *context_->environment;
   if (!dead.empty()) BT_RETURN_IF_ERROR(context_->servers->AttestCommitsOf(role));
+  if (!dead.empty()) BT_RETURN_IF_ERROR(environment.void_batches->WritePending());
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(context_->Step());
     const std::shared_ptr<ServerHost> host = context_->servers->FindEver(name);
@@ -188,6 +217,7 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Assignment::ReadLog(const std::string& 
   if (reach != must_reach.end()) options.replay.must_reach = reach->second;
   options.replay.must_exist = must_exist;
   options.last = last;
+  options.is_whole = must_exist;
   options.replay.read_mode = context_->environment->options.read_mode;
   // Sorting holds a few pieces in memory at a time.
   options.piece_size =

@@ -113,6 +113,9 @@ class Assignment {
   absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> ReadLogs(
       const std::vector<std::string>& dead, bool are_loaded, const Reach& must_reach,
       ServerDirectory* servers);
+  // Lets logs end before batches that other logs do not have whole, durably.
+  absl::Status EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
+                                    const Reach& must_reach, ServerDirectory* servers);
   absl::StatusOr<std::unique_ptr<DeadLog>> ReadLog(const std::string& server, bool must_exist,
                                                    SequenceNumber last, const Reach& must_reach);
   absl::Status RemoveDead(ServerRole role, const std::vector<std::string>& dead,

@@ -52,13 +52,42 @@ bool ParseMutationRecord(std::string_view payload, MutationRecord* record) {
   return decoder.ok() && record->server_timestamp >= 0 && !record->mutation.row.empty();
 }
 
-size_t AppendToBatch(std::string* out, const MutationRecord& record) {
-  std::string header;
-  AppendMutationHeader(&header, record);
-  AppendVarint64(out, header.size() + record.mutation.operations.size());
-  *out += header;
-  *out += record.mutation.operations;
-  return out->size() - record.mutation.operations.size();
+void BatchPayload::Clear() {
+  headers_.clear();
+  mutations_.clear();
+  size_ = 0;
+}
+
+void BatchPayload::SetOthers(std::span<const OtherBatchPart> others) {
+  AppendVarint64(&headers_, others.size());
+  for (const OtherBatchPart& other : others) {
+    AppendLengthPrefixed(&headers_, other.server);
+    AppendVarint64(&headers_, other.last);
+  }
+  size_ = headers_.size();
+}
+
+void BatchPayload::Add(const MutationRecord& record) {
+  const std::string_view operations = record.mutation.operations;
+  header_.clear();
+  AppendMutationHeader(&header_, record);
+  const size_t before = headers_.size();
+  AppendVarint64(&headers_, header_.size() + operations.size());
+  headers_ += header_;
+  size_ += headers_.size() - before;
+  mutations_.push_back({headers_.size(), size_, operations});
+  size_ += operations.size();
+}
+
+std::span<const std::string_view> BatchPayload::pieces() {
+  pieces_.clear();
+  size_t begin = 0;
+  for (const Mutation& mutation : mutations_) {
+    pieces_.push_back(std::string_view(headers_).substr(begin, mutation.header_end - begin));
+    pieces_.push_back(mutation.operations);
+    begin = mutation.header_end;
+  }
+  return pieces_;
 }
 
 bool ParseBatchRecord(std::string_view payload, SequenceNumber last,
@@ -70,6 +99,18 @@ bool ParseBatchRecord(std::string_view payload, SequenceNumber last,
     if (!decoder.ok() || !ParseMutationRecord(mutation, &records->emplace_back())) return false;
   }
   return decoder.ok() && !records->empty() && records->size() <= last;
+}
+
+bool ParseBatchPart(std::string_view payload, std::vector<OtherBatchPart>* others,
+                    std::string_view* batch) {
+  others->clear();
+  Decoder decoder(payload);
+  for (uint64_t left = decoder.Varint(); left > 0 && decoder.ok(); --left) {
+    const std::string_view server = decoder.LengthPrefixed();
+    others->push_back({server, decoder.Varint()});
+  }
+  *batch = decoder.rest();
+  return decoder.ok() && !others->empty();
 }
 
 }  // namespace bigtable

@@ -36,11 +36,28 @@
 //
 // Worked example: the mutation above, and one of the row "s" that deletes it:
 //   0b 05 07 01 72 81 01 66 01 71 01 76 | 05 05 07 01 73 07
+//
+// A record of the commit log, type kBatchPart: the part of a batch that is in this log, if the
+// batch is in several logs. It names the other parts. All parts are recovered, or none:
+// cluster/batch_recovery.h.
+//
+//   +--------+---------------+-------------+-----+---------------------+
+//   | others | server        | last number | ... | as a kBatch         |
+//   | varint | length, bytes | varint      |     | up to the end       |
+//   +--------+---------------+-------------+-----+---------------------+
+//            |<- for each other part ------------>|
+//
+// The sequence numbers of a batch are consecutive, over all parts, and so are those of a part.
+//
+// Worked example: the part with that batch, whose other part is in the log of server "user-7" and
+// has 300 as its last sequence number:
+//   01 | 06 75 73 65 72 2d 37 ac 02 | 0b 05 07 ... 01 73 07
 #ifndef BIGTABLE_TABLET_MUTATION_FORMAT_H_
 #define BIGTABLE_TABLET_MUTATION_FORMAT_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,14 +132,55 @@ void AppendMutationHeader(std::string* out, const MutationRecord& record);
 // False if `payload` is not a record.
 bool ParseMutationRecord(std::string_view payload, MutationRecord* record);
 
-// Appends a mutation to a batch, whose payload so far is `out`. Returns the offset of its
-// operations.
-size_t AppendToBatch(std::string* out, const MutationRecord& record);
+// Another part of a batch: in whose log, and its last sequence number.
+struct OtherBatchPart {
+  std::string_view server;
+  SequenceNumber last = 0;
+
+  friend bool operator==(const OtherBatchPart&, const OtherBatchPart&) = default;
+};
+
+// Makes the payload of a kBatch or a kBatchPart, as pieces for CommitLog::Append, so that
+// operations are copied only into the log. May be used for one record after another.
+class BatchPayload {
+ public:
+  void Clear();
+  // First, and for a kBatchPart only: the other parts.
+  void SetOthers(std::span<const OtherBatchPart> others);
+  // `record`'s operations must stay valid until the pieces have been used.
+  void Add(const MutationRecord& record);
+
+  // Valid until the next call of Clear, SetOthers or Add.
+  std::span<const std::string_view> pieces();
+  size_t size() const { return size_; }
+  size_t mutations() const { return mutations_.size(); }
+  // The operations of the i-th mutation in the payload.
+  std::string_view OperationsIn(std::string_view payload, size_t i) const {
+    return payload.substr(mutations_[i].offset, mutations_[i].operations.size());
+  }
+
+ private:
+  struct Mutation {
+    size_t header_end;  // in headers_
+    size_t offset;      // of the operations in the payload
+    std::string_view operations;
+  };
+
+  std::string headers_;  // everything but operations
+  std::string header_;
+  std::vector<Mutation> mutations_;
+  std::vector<std::string_view> pieces_;
+  size_t size_ = 0;
+};
 // The mutations of a batch whose record has the sequence number `last`; n mutations have the
 // numbers `last` - n + 1 to `last`. False if `payload` is not a batch, or has more mutations than
 // there are sequence numbers up to `last`.
 bool ParseBatchRecord(std::string_view payload, SequenceNumber last,
                       std::vector<MutationRecord>* records);
+// The other parts that a kBatchPart names, at least one, and its mutations as a batch. False if
+// `payload` is not a part.
+bool ParseBatchPart(std::string_view payload, std::vector<OtherBatchPart>* others,
+                    std::string_view* batch);
 
 }  // namespace bigtable
 

@@ -7,39 +7,8 @@
 namespace bigtable {
 
 bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) const {
-  std::optional<AccessCheck> access;
-  if (write.caller.has_value()) [[unlikely]] {
-    access.emplace(access_, *write.caller);
-    // A caller without permission for any of this must not delay other writers.
-    if (!access->CheckWrites(*write.tablet->Layout(), write.mutations, statuses)) return true;
-  }
-  WriteController::Admission admission;
-  if (write_controller_ != nullptr) {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < statuses.size(); ++i) {
-      if (statuses[i].ok()) bytes += write.mutations[i].size();
-    }
-    const absl::Status admitted = write_controller_->Admit(bytes, write.limits, &admission);
-    if (!admitted.ok()) {
-      std::fill(statuses.begin(), statuses.end(), admitted);
-      return true;
-    }
-  }
-  // Pinned after the wait, so that it does not keep a memtable that the wait is for.
-  const Pin<TabletVersion> version = write.tablet->Version();
-  for (size_t i = 0; i < statuses.size(); ++i) {
-    if (statuses[i].ok()) statuses[i] = CheckMutation(version->layout(), write.mutations[i]);
-  }
-  if (access.has_value()) [[unlikely]]
-    access->CheckWrites(version->layout(), write.mutations, statuses);
-  if (write.is_batch) {
-    const auto failed = std::find_if(statuses.begin(), statuses.end(),
-                                     [](const absl::Status& status) { return !status.ok(); });
-    if (failed != statuses.end()) {
-      std::fill(statuses.begin(), statuses.end(), absl::Status(*failed));
-      return true;
-    }
-  }
+  Admitted admitted;
+  if (!Admit(write, statuses, &admitted) || !Check(write, statuses, &admitted)) return true;
   if (writes_ == Writes::kInMemory) [[unlikely]] {
     for (size_t i = 0; i < statuses.size(); ++i) {
       if (statuses[i].ok()) server_->writer().ApplyInMemory(write.tablet, write.mutations[i]);
@@ -49,7 +18,7 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
   if (write.unchanged_since != kUnconditional) [[unlikely]]
     server_->TrackWrites();
   return server_->writer().Apply({.tablet = write.tablet,
-                                  .layout = &version->layout(),
+                                  .layout = &admitted.version->layout(),
                                   .mutations = write.mutations,
                                   .is_batch = write.is_batch,
                                   .unchanged_since = write.unchanged_since,
@@ -57,6 +26,40 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
                                   .limits = write.limits,
                                   .sample = write.sample},
                                  statuses);
+}
+
+bool DataPath::Admit(const Write& write, absl::Span<absl::Status> statuses,
+                     Admitted* admitted) const {
+  if (write.caller.has_value()) [[unlikely]] {
+    AccessCheck& access = admitted->access.emplace(access_, *write.caller);
+    // A caller without permission for any of this must not delay other writers.
+    if (!access.CheckWrites(*write.tablet->Layout(), write.mutations, statuses)) return false;
+  }
+  if (write_controller_ == nullptr) return true;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    if (statuses[i].ok()) bytes += write.mutations[i].size();
+  }
+  const absl::Status status = write_controller_->Admit(bytes, write.limits, &admitted->admission);
+  if (!status.ok()) std::fill(statuses.begin(), statuses.end(), status);
+  return status.ok();
+}
+
+bool DataPath::Check(const Write& write, absl::Span<absl::Status> statuses,
+                     Admitted* admitted) const {
+  admitted->version = write.tablet->Version();
+  const TableLayout& layout = admitted->version->layout();
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    if (statuses[i].ok()) statuses[i] = CheckMutation(layout, write.mutations[i]);
+  }
+  if (admitted->access.has_value()) [[unlikely]]
+    admitted->access->CheckWrites(layout, write.mutations, statuses);
+  if (!write.is_batch) return true;
+  const auto failed = std::find_if(statuses.begin(), statuses.end(),
+                                   [](const absl::Status& status) { return !status.ok(); });
+  if (failed == statuses.end()) return true;
+  std::fill(statuses.begin(), statuses.end(), absl::Status(*failed));
+  return false;
 }
 
 absl::Status DataPath::CheckReadOf(std::string_view caller, const TableLayout& layout,

@@ -75,6 +75,23 @@ class DataPath {
   // looks the rows up again. Not for a path that refuses writes.
   [[nodiscard]] bool Apply(const Write& write, absl::Span<absl::Status> statuses) const;
 
+  // The steps of Apply before the commit queue, for a batch over several tablets
+  // (batch_writer.h). Both set a status for each mutation, and are false if nothing is left to
+  // apply.
+  //
+  // First, for all tablets: the caller may write, and the write controller admits the write.
+  struct Admitted {
+    std::optional<AccessCheck> access;  // of a caller
+    WriteController::Admission admission;
+    Pin<TabletVersion> version;  // whose schema the mutations were checked against
+  };
+  [[nodiscard]] bool Admit(const Write& write, absl::Span<absl::Status> statuses,
+                           Admitted* admitted) const;
+  // Then: pins the version and checks the mutations. After the waits, so that the pin does not keep
+  // a memtable that they are for.
+  [[nodiscard]] bool Check(const Write& write, absl::Span<absl::Status> statuses,
+                           Admitted* admitted) const;
+
   // The point in time of a read that does not read the newest data.
   struct ReadPoint {
     std::optional<SequenceNumber> sequence;  // the caller holds a snapshot of it

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/status.h"
 #include "base/strings.h"
 
 namespace bigtable {
@@ -28,6 +29,9 @@ absl::StatusOr<SequenceNumber> FlushLogSync::SyncFor(absl::Span<const ImmutableM
       MutexLock lock(&mutex_);
       synced_through_ = std::max(synced_through_, last);
     }
+  }
+  if (batches_ != nullptr) {
+    BT_RETURN_IF_ERROR(error_->resuming() ? batches_->SyncAllForResume() : batches_->SyncAll());
   }
   MutexLock lock(&mutex_);
   return synced_through_;

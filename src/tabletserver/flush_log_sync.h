@@ -3,7 +3,8 @@
 // A flush makes its memtables durable. If a memtable that is not part of the flush has an older
 // mutation, that mutation must be durable first: recovered writes are a prefix of their order. So
 // the log is synced then, and only then. What was rotated at the same sequence number is flushed
-// together, and needs no sync.
+// together, and needs no sync. The parts of batches in other logs are another reason to sync:
+// batch_log_sync.h.
 //
 // Thread-safe. The lock is held briefly, and no other lock is taken under it.
 #ifndef BIGTABLE_TABLETSERVER_FLUSH_LOG_SYNC_H_
@@ -17,6 +18,7 @@
 #include "base/sequence.h"
 #include "tablet/immutable_memtables.h"
 #include "tablet/tablet_environment.h"
+#include "tabletserver/batch_log_sync.h"
 #include "tabletserver/server_log.h"
 #include "tabletserver/server_tablets.h"
 #include "tabletserver/write_error.h"
@@ -27,8 +29,12 @@ class FlushLogSync {
  public:
   // All outlive this.
   FlushLogSync(const TabletEnvironment* environment, const ServerTablets* tablets,
-               const ServerLog* log, WriteError* error)
-      : environment_(environment), tablets_(tablets), log_(log), error_(error) {}
+               const ServerLog* log, WriteError* error, BatchLogSync* batches)
+      : environment_(environment),
+        tablets_(tablets),
+        log_(log),
+        error_(error),
+        batches_(batches) {}
   FlushLogSync(const FlushLogSync&) = delete;
   FlushLogSync& operator=(const FlushLogSync&) = delete;
 
@@ -45,6 +51,7 @@ class FlushLogSync {
   const ServerTablets* const tablets_;
   const ServerLog* const log_;
   WriteError* const error_;
+  BatchLogSync* const batches_;  // may be null
 
   mutable Mutex mutex_;
   SequenceNumber synced_through_ ABSL_GUARDED_BY(mutex_) = 0;

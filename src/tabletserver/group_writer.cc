@@ -108,6 +108,8 @@ absl::Status GroupWriter::Secure(CommitLog* log, bool sync) {
   const int64_t begin = NowNanos();
   const absl::Status status = log->Sync();
   parts_.counters->log_sync.Record(NowNanos() - begin);
+  // A recovered log ends before a part of a batch whose other parts are missing.
+  if (status.ok() && parts_.batches != nullptr) return parts_.batches->SyncAll();
   return status;
 }
 
@@ -155,7 +157,10 @@ void GroupWriter::FinishGroup(Group group, absl::Status status) {
     times_.applied = NowNanos();
     NoteTimes(group, times_);
   }
-  LimitMemoryAndLog(group);
+  for (GroupCommit::Request* request : group) {
+    parts_.rotation->RotateFull(static_cast<Write*>(request)->request.tablet);
+  }
+  LimitLog();
 }
 
 void GroupWriter::FailGroup(Group group, const absl::Status& status, bool is_measured) {
@@ -170,10 +175,7 @@ void GroupWriter::FailGroup(Group group, const absl::Status& status, bool is_mea
   }
 }
 
-void GroupWriter::LimitMemoryAndLog(Group group) {
-  for (GroupCommit::Request* request : group) {
-    parts_.rotation->RotateFull(static_cast<Write*>(request)->request.tablet);
-  }
+void GroupWriter::LimitLog() {
   if (const uint64_t bytes = log()->NeededBytes();
       bytes > max_log_bytes_ && bytes != std::exchange(rotated_for_log_bytes_, bytes)) {
     parts_.rotation->RotateForLog();
@@ -214,12 +216,17 @@ absl::Status GroupWriter::AppendToLog(RecordType type, SequenceNumber sequence,
   if (status.ok() || log()->failed()) return status;
   uint64_t bytes = 0;
   for (const std::string_view part : parts) bytes += part.size();
-  *refused = Annotate(status, Cat("a write of ", bytes,
-                                  " bytes found no room in the log of server ", server_name()));
+  *refused = RefusedError(status, bytes);
+  return absl::OkStatus();
+}
+
+absl::Status GroupWriter::RefusedError(const absl::Status& status, uint64_t bytes) const {
+  const absl::Status refused = Annotate(
+      status,
+      Cat("a write of ", bytes, " bytes found no room in the log of server ", server_name()));
   // Unavailable would mean that the write may still be found, which it never will be, for whatever
   // reason there is no segment.
-  if (absl::IsUnavailable(status)) *refused = absl::ResourceExhaustedError(refused->message());
-  return absl::OkStatus();
+  return absl::IsUnavailable(status) ? absl::ResourceExhaustedError(refused.message()) : refused;
 }
 
 // The writes before it in the group are not noted yet, and are few: they are compared.
@@ -277,29 +284,27 @@ absl::Status GroupWriter::LogBatch(Write* write) {
   TabletWriter& writer = *request.tablet->writer();
   const size_t first = logged_.size();
   SequenceNumber sequence = parts_.sequences->Take(request.mutations.size());
-  std::vector<size_t> begins;  // of the operations, in the record
-  batch_.clear();
+  batch_.Clear();
   for (const EncodedMutation& mutation : request.mutations) {
     const int64_t timestamp =
         mutation.takes_server_time ? writer.NextTimestamp() : writer.last_timestamp();
-    begins.push_back(AppendToBatch(&batch_, {request.tablet->table_id(), timestamp, mutation}));
+    batch_.Add({request.tablet->table_id(), timestamp, mutation});
     logged_.push_back({sequence++, timestamp, mutation.operations, nullptr});
   }
   if (request.durability == Durability::kNone) return absl::OkStatus();
-  const std::string_view payload = batch_;
   AppendedRecord record;
   absl::Status refused;
   BT_RETURN_IF_ERROR(
-      AppendToLog(RecordType::kBatch, logged_.back().sequence, {&payload, 1}, &record, &refused));
+      AppendToLog(RecordType::kBatch, logged_.back().sequence, batch_.pieces(), &record, &refused));
   if (!refused.ok()) {
     logged_.erase(logged_.begin() + static_cast<std::ptrdiff_t>(first), logged_.end());
     std::fill(write->statuses.begin(), write->statuses.end(), refused);
     return absl::OkStatus();
   }
   if (record.segment == nullptr) return absl::OkStatus();
-  for (size_t i = 0; i < begins.size(); ++i) {
+  for (size_t i = 0; i < batch_.mutations(); ++i) {
     Logged& logged = logged_[first + i];
-    logged.operations = record.payload.substr(begins[i], logged.operations.size());
+    logged.operations = batch_.OperationsIn(record.payload, i);
     logged.segment = record.segment;
   }
   return absl::OkStatus();
@@ -335,12 +340,44 @@ void GroupWriter::ApplyToMemtables(Write* write) {
   if (write->superseded) return;
   for (size_t i = 0; i < request.mutations.size(); ++i) {
     if (!write->statuses[i].ok()) continue;
-    const Logged& logged = logged_[next_logged_++];
-    request.tablet->writer()->Apply(request.mutations[i].row, logged.operations, logged.sequence,
-                                    logged.timestamp, Ref<const RefCounted>(logged.segment));
-    rows_written_.store(rows_written_.load(std::memory_order_relaxed) + 1,
-                        std::memory_order_relaxed);
+    ApplyLogged(request.tablet, request.mutations[i].row, logged_[next_logged_++]);
   }
+}
+
+// --- For batches over several tablets ---
+
+absl::Status GroupWriter::CheckInTurn(const Tablet& tablet, const TableLayout* layout,
+                                      const EncodedMutation& mutation, bool* superseded) const {
+  *superseded = tablet.flags().stopped();
+  if (!parts_.state->serving()) [[unlikely]] {
+    parts_.state->RequestRenewal();
+    *superseded = true;
+  }
+  if (*superseded) return absl::OkStatus();
+  if (tablet.flags().removed()) {
+    return absl::NotFoundError(Cat("table ", layout->name, " was deleted"));
+  }
+  if (parts_.error->any()) BT_RETURN_IF_ERROR(parts_.error->status());
+  const TableLayout* const current = tablet.writer()->layout();
+  return current == layout ? absl::OkStatus() : CheckMutation(*current, mutation);
+}
+
+absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, absl::Status* refused) {
+  const absl::Status status = log()->Reserve(payload_size);
+  if (status.ok() || log()->failed()) return status;
+  *refused = RefusedError(status, payload_size);
+  return absl::OkStatus();
+}
+
+void GroupWriter::ApplyLogged(Tablet* tablet, std::string_view row, const Logged& logged) {
+  tablet->writer()->Apply(row, logged.operations, logged.sequence, logged.timestamp,
+                          Ref<const RefCounted>(logged.segment));
+  rows_written_.store(rows_written_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void GroupWriter::Fail(const absl::Status& status) {
+  log()->Fail(status);
+  parts_.error->Set(status);
 }
 
 }  // namespace bigtable

@@ -51,6 +51,7 @@
 #include "tablet/table_layout.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_environment.h"
+#include "tabletserver/batch_log_sync.h"
 #include "tabletserver/memtable_rotation.h"
 #include "tabletserver/server_log.h"
 #include "tabletserver/serving_state.h"
@@ -90,6 +91,7 @@ class GroupWriter {
     MemtableRotation* rotation = nullptr;
     VisibleSequence* visible = nullptr;
     ServerCounters* counters = nullptr;
+    BatchLogSync* batches = nullptr;  // null: no batch has a part in this log
   };
 
   // The log is kept shorter than `max_log_bytes`: the memtables that need its oldest segments are
@@ -123,9 +125,8 @@ class GroupWriter {
   }
   uint64_t rows_written() const { return rows_written_.load(std::memory_order_relaxed); }
 
- private:
-  using Group = std::span<GroupCommit::Request* const>;
-  struct Write;
+  // --- For a batch over several tablets (batch_writer.h), in a turn among the writes ---
+
   // What the leader keeps of a mutation between the log and the memtables.
   struct Logged {
     SequenceNumber sequence;
@@ -133,6 +134,27 @@ class GroupWriter {
     std::string_view operations;
     LogSegment* segment;
   };
+  const Parts& parts() const { return parts_; }
+  // Whether a mutation that was checked against this schema can be applied now. `*superseded`: the
+  // tablet is, or the server has lost its lock. Otherwise the error.
+  absl::Status CheckInTurn(const Tablet& tablet, const TableLayout* layout,
+                           const EncodedMutation& mutation, bool* superseded) const;
+  // Reserves room in the log for a record. An error that leaves the log as it was goes to
+  // `*refused`.
+  absl::Status ReserveInLog(uint64_t payload_size, absl::Status* refused);
+  void ApplyLogged(Tablet* tablet, std::string_view row, const Logged& logged);
+  // What was logged up to `last` is in the memtables. It becomes visible by parts().visible.
+  void Acknowledge(SequenceNumber last) {
+    last_acknowledged_.store(last, std::memory_order_release);
+  }
+  // The server refuses writes because of this error; what was logged in this turn does not count.
+  void Fail(const absl::Status& status);
+  // After a group: rotates memtables if the log is too long, and requests its upkeep.
+  void LimitLog();
+
+ private:
+  using Group = std::span<GroupCommit::Request* const>;
+  struct Write;
   // When a group has reached which step.
   struct GroupTimes {
     int64_t begin;
@@ -152,12 +174,12 @@ class GroupWriter {
   // done the rest.
   bool SecureLog(Group group, bool sync, absl::Status* status);
   absl::Status Secure(CommitLog* log, bool sync);
+  // The error of a record of so many bytes, for which the log has no room.
+  absl::Status RefusedError(const absl::Status& status, uint64_t bytes) const;
   // The rest of a group, once the log has it, or has failed.
   void FinishGroup(Group group, absl::Status status);
   // Nothing of the group is applied, because of this error.
   void FailGroup(Group group, const absl::Status& status, bool is_measured);
-  // Memtables and log have grown: rotates memtables, and requests upkeep of the log.
-  void LimitMemoryAndLog(Group group);
   void NoteTimes(Group group, const GroupTimes& times);
   // The error of a single mutation, or of a record that is too large for the log, goes to its own
   // status. An error that is returned is one of the log and concerns the whole group.
@@ -184,7 +206,7 @@ class GroupWriter {
   // The leader's fields. A thread that takes over continues with them, and the leader that stalled
   // does not touch them any more.
   std::string header_;
-  std::string batch_;
+  BatchPayload batch_;
   std::vector<Logged> logged_;
   size_t next_logged_ = 0;
   GroupTimes times_{};  // if a write of the group is measured

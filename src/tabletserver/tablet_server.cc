@@ -43,7 +43,7 @@ TabletServer::TabletServer(const TabletServerOptions& options, TabletEnvironment
       state_(wake_),
       error_(&environment_, info_log),
       log_(&environment_, &tablets_, &visible_, &state_),
-      flush_sync_(&environment_, &tablets_, &log_, &error_),
+      flush_sync_(&environment_, &tablets_, &log_, &error_, options.batches),
       writer_({.environment = &environment_,
                .sequences = sequences,
                .state = &state_,
@@ -51,7 +51,8 @@ TabletServer::TabletServer(const TabletServerOptions& options, TabletEnvironment
                .log = &log_,
                .rotation = &rotation_,
                .visible = &visible_,
-               .counters = &counters_},
+               .counters = &counters_,
+               .batches = options.batches},
               options.max_log_bytes, wake_),
       rotation_(&environment_.memtable_size, &tablets_, &log_, &visible_, writer_.queue(), wake_) {
   environment_.memtable_size = options.memtable_size;

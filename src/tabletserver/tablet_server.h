@@ -59,6 +59,9 @@ struct TabletServerOptions {
   uint64_t max_log_bytes = 0;
   // The groups of its LastWrites (cache/scan_cache.h).
   size_t write_groups = 1 << 12;
+  // The logs with parts of batches, of all servers that batches write to; outlives the server.
+  // Null: no batch writes to it.
+  BatchLogSync* batches = nullptr;
 };
 
 class TabletServer final {

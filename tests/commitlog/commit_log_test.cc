@@ -120,7 +120,7 @@ TEST_P(CommitLogTest, InvalidArgumentsAreRefusedAndDoNoHarm) {
   for (const SequenceNumber wrong : {SequenceNumber{0}, SequenceNumber{5}, kMaxSequence + 1}) {
     EXPECT_THAT(Add(log.get(), wrong, "y").ToString(), HasSubstr(Cat(wrong)));
   }
-  for (const RecordType type : {RecordType::kPrepare, RecordType::kEnd, RecordType{0}}) {
+  for (const RecordType type : {RecordType{4}, RecordType::kEnd, RecordType{0}}) {
     EXPECT_EQ(log->Append(type, 6, {}, nullptr).code(), absl::StatusCode::kInvalidArgument);
   }
   ASSERT_OK(Add(log.get(), 6, "z"));

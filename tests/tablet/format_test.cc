@@ -11,6 +11,7 @@
 //                                     [past_versions=BEFORE:N,...] [past_ages=BEFORE:TIMESTAMP,...]
 //   decode-layout                     lines of hexadecimal bytes
 
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,13 +103,21 @@ std::string DecodeRecord(const TextCommand& command) {
 }
 
 std::string EncodeBatch(const TextCommand& command) {
-  std::string out;
+  BatchPayload payload;
+  std::deque<std::string> lines;
+  std::vector<MutationRecord> records;
   for (const std::string& line : command.input) {
-    const std::string bytes = absl::HexStringToBytes(absl::StrReplaceAll(line, {{" ", ""}}));
-    MutationRecord record;
-    if (!ParseMutationRecord(bytes, &record)) return "no record\n";
-    const size_t begin = AppendToBatch(&out, record);
-    if (out.substr(begin) != record.mutation.operations) return "the operations are elsewhere\n";
+    lines.push_back(absl::HexStringToBytes(absl::StrReplaceAll(line, {{" ", ""}})));
+    if (!ParseMutationRecord(lines.back(), &records.emplace_back())) return "no record\n";
+    payload.Add(records.back());
+  }
+  std::string out;
+  for (const std::string_view piece : payload.pieces()) out += piece;
+  if (out.size() != payload.size()) return "the payload has another size\n";
+  for (size_t i = 0; i < records.size(); ++i) {
+    if (payload.OperationsIn(out, i) != records[i].mutation.operations) {
+      return "the operations are elsewhere\n";
+    }
   }
   return HexText(out);
 }

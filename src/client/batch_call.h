@@ -1,0 +1,72 @@
+// The call that applies a batch: finds the tablets of its rows, and passes the mutations to the
+// tablet's server, if they are of one tablet, or to the BatchWriter. If a tablet is superseded
+// meanwhile, nothing was applied, and the call finds all tablets again.
+#ifndef BIGTABLE_CLIENT_BATCH_CALL_H_
+#define BIGTABLE_CLIENT_BATCH_CALL_H_
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "bigtable/options.h"
+#include "bigtable/write_batch.h"
+
+#include "base/call_limits.h"
+#include "client/database_impl.h"
+#include "client/served_table.h"
+#include "monitoring/call_timer.h"
+#include "tablet/mutation_format.h"
+#include "tabletserver/batch_writer.h"
+#include "tabletserver/data_path.h"
+
+namespace bigtable {
+
+// One thread at a time. Inside the gate, with a pass that is not long (TableRoute::Get).
+class BatchCall {
+ public:
+  // All outlive this. `sample` is null unless the call is measured.
+  BatchCall(DatabaseImpl* database, const WriteBatch& batch, Durability durability,
+            const CallLimits& limits, CallSample* sample);
+  BatchCall(const BatchCall&) = delete;
+  BatchCall& operator=(const BatchCall&) = delete;
+
+  // The batch has no error, and at least one mutation. InvalidArgument: a table is of another
+  // database.
+  absl::Status Run();
+
+ private:
+  // A mutation of the batch, and where its row is according to the present route.
+  struct Target {
+    const TableImpl* table;
+    EncodedMutation mutation;
+    const ServedTablet* served = nullptr;
+  };
+  // The mutations of one tablet.
+  struct Share {
+    const Target* first = nullptr;  // the tablet is that of this target
+    std::vector<EncodedMutation> mutations = {};
+    std::vector<absl::Status> statuses = {};
+    DataPath::Admitted admitted = {};
+
+    DataPath::Write Write(const BatchCall& call) const;
+  };
+
+  // Sets where each row is. The first target whose tablet is not known, if there is one.
+  std::optional<size_t> Locate();
+  // One try. `*superseded`: the target that must be looked up again.
+  absl::Status Try(std::optional<size_t>* superseded);
+  absl::Status ApplyToOne(bool* superseded) const;
+  std::vector<std::unique_ptr<Share>> MakeShares() const;
+
+  DatabaseImpl* const database_;
+  const Durability durability_;
+  const CallLimits& limits_;
+  CallSample* const sample_;
+  std::vector<Target> targets_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_BATCH_CALL_H_

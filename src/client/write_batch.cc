@@ -1,0 +1,67 @@
+#include "bigtable/write_batch.h"
+
+#include "bigtable/database.h"
+#include "bigtable/table.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "client/batch_call.h"
+#include "client/database_impl.h"
+#include "tablet/mutation_format.h"
+
+namespace bigtable {
+
+WriteBatch& WriteBatch::Apply(Table* table, const RowMutation& mutation) {
+  if (!status_.ok()) return *this;
+  const EncodedMutation encoded = EncodedMutation::Of(mutation);
+  status_ = mutation.status();
+  if (status_.ok() && mutations_.size() == kMaxMutations) {
+    status_ =
+        absl::InvalidArgumentError(Cat("a batch must have at most ", kMaxMutations, " mutations"));
+  }
+  if (status_.ok() && byte_size() + encoded.size() + kOverhead > kMaxSize) {
+    status_ = absl::InvalidArgumentError(Cat("a batch must be at most ", kMaxSize, " bytes"));
+  }
+  if (!status_.ok()) return *this;
+  const size_t begin = bytes_.size();
+  bytes_ += encoded.row;
+  bytes_ += encoded.operations;
+  mutations_.push_back(
+      {table, begin, encoded.row.size(), bytes_.size(), encoded.takes_server_time});
+  return *this;
+}
+
+void WriteBatch::Clear() {
+  bytes_.clear();
+  mutations_.clear();
+  status_ = absl::OkStatus();
+}
+
+absl::Status DatabaseImpl::Apply(const WriteBatch& batch, const WriteOptions& options,
+                                 CallSample* sample) {
+  const CallGate::Pass pass(&gate);
+  if (!pass) return ClosedError();
+  const CallLimits limits = LimitsOf(options);
+  BT_RETURN_IF_ERROR(CheckWritable(limits));
+  const Durability durability = options.durability.value_or(environment()->live.durability);
+  if (durability > Durability::kSync) return TableImpl::DurabilityError(durability);
+  BT_RETURN_IF_ERROR(batch.status());
+  if (batch.mutation_count() == 0) return absl::OkStatus();
+  return BatchCall(this, batch, durability, limits, sample).Run();
+}
+
+absl::Status Database::Apply(const WriteBatch& batch, const WriteOptions& options) {
+  if (batch.mutations_.empty()) return impl_->Apply(batch, options, nullptr);
+  // Counted as a call on the table of the first mutation.
+  TableMonitor& monitor = TableImpl::Of(*batch.mutations_.front().table)->monitor;
+  monitor.counters.Count(CallCounters::Amount::kBatchMutations, batch.mutation_count());
+  CallTimer timer(&monitor, Call::kApplyBatch, [&](RequestTrace* trace) {
+    trace->row = std::string_view(batch.bytes_).substr(0, batch.mutations_.front().row_size);
+    trace->mutations = batch.mutation_count();
+  });
+  absl::Status status = impl_->Apply(batch, options, timer.sample());
+  if (!status.ok()) timer.Failed(status);
+  return status;
+}
+
+}  // namespace bigtable

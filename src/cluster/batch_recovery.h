@@ -1,0 +1,38 @@
+// Determines which batches on several servers are recovered from the logs of dead servers.
+//
+// Each part of a batch names the others (tablet/mutation_format.h, kBatchPart). A batch is
+//
+//   void         by the file of the lock service (tabletserver/void_batches.h): none of its parts
+//                is recovered;
+//   incomplete   if a log ends before the part that it should have: the process or the machine
+//                died while the batch was being written, and it was not acknowledged at a level
+//                that survives this. Every log with a part of it ends before that part, since what
+//                is recovered of a server is a prefix of its writes;
+//   complete     otherwise.
+//
+// An end that is brought forward may make other batches incomplete, and so on, until nothing
+// changes. The order of the logs does not matter: ends only decrease, and the result is the largest
+// set of ends for which every batch that is left is complete.
+//
+// A log that is not there, or is being removed, had all its parts: it is removed only once
+// everything in it is in SSTables, or is known not to count. So ends are noted in the servers'
+// files before any tablet is loaded from a log.
+#ifndef BIGTABLE_CLUSTER_BATCH_RECOVERY_H_
+#define BIGTABLE_CLUSTER_BATCH_RECOVERY_H_
+
+#include <memory>
+#include <vector>
+
+#include "cluster/dead_log.h"
+#include "tabletserver/void_batches.h"
+
+namespace bigtable {
+
+// Sets what is not read of each log (DeadLog::EndAt and Skip). Returns the logs that end earlier
+// now than before. `logs` are all logs of dead servers that batches write to.
+std::vector<DeadLog*> SettleBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
+                                    const std::vector<VoidBatches::Batch>& void_batches);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLUSTER_BATCH_RECOVERY_H_
