@@ -122,6 +122,22 @@ std::string EncodeBatch(const TextCommand& command) {
   return HexText(out);
 }
 
+// A part of a batch without mutations, and what follows its head.
+std::string DecodePart(const TextCommand& command) {
+  const std::string bytes = BytesOf(command);
+  std::vector<OtherBatchPart> others;
+  std::string_view batch;
+  if (!ParseBatchPart(bytes, &others, &batch)) return "refused: no part\n";
+  BatchPayload again;
+  again.SetOthers(others);
+  if (again.size() + batch.size() != bytes.size()) return "the head has another size\n";
+  std::string out;
+  for (const OtherBatchPart& other : others) {
+    out += Cat("server ", other.server, ", last ", other.last, "\n");
+  }
+  return out + Cat("a batch of ", batch.size(), " bytes\n");
+}
+
 std::string DecodeBatch(const TextCommand& command) {
   const std::string bytes = BytesOf(command);
   const uint64_t last = static_cast<uint64_t>(command.Number("last"));
@@ -218,6 +234,7 @@ TEST(FormatTest, MutationsAndSchemasHaveTheBytesThatTheirHeadersSpecify) {
     if (command.name == "decode-record") return DecodeRecord(command);
     if (command.name == "encode-batch") return EncodeBatch(command);
     if (command.name == "decode-batch") return DecodeBatch(command);
+    if (command.name == "decode-part") return DecodePart(command);
     if (command.name == "encode-layout") return EncodeLayout(command);
     if (command.name == "decode-layout") return DecodeLayout(command);
     return "unknown command";
