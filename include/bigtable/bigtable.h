@@ -30,6 +30,7 @@
 #include "bigtable/tablet_info.h"
 #include "bigtable/timestamp.h"
 #include "bigtable/trace.h"
+#include "bigtable/transaction.h"
 #include "bigtable/write_batch.h"
 
 #endif  // BIGTABLE_BIGTABLE_H_

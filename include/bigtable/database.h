@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -21,6 +22,7 @@
 #include "bigtable/statistics.h"
 #include "bigtable/table.h"
 #include "bigtable/tablet_info.h"
+#include "bigtable/transaction.h"
 #include "bigtable/write_batch.h"
 
 namespace bigtable {
@@ -152,6 +154,20 @@ class Database {
   // at a time, and hold up other writes to these servers meanwhile, with kSync for a sync of each
   // log.
   [[nodiscard]] absl::Status Apply(const WriteBatch& batch, const WriteOptions& options = {});
+
+  // --- Transactions ---
+
+  // Begins a transaction, which sees every write that was acknowledged before the call: see
+  // Transaction. FailedPrecondition: a read-only or closed database. Cost: that of a snapshot. From
+  // the first transaction on, every write costs a hash and a store more.
+  [[nodiscard]] absl::StatusOr<Transaction> BeginTransaction(const CallOptions& options = {});
+  // Begins a transaction, calls `function` with it, and commits it; all of it again, after pauses
+  // of up to five milliseconds, as long as the commit is Aborted by a conflict. So `function` must
+  // have no other effects, or such that may happen several times. If it returns an error, nothing
+  // is applied, and the error is returned. DeadlineExceeded, Cancelled: of the options. There is no
+  // other bound on how often it is called.
+  [[nodiscard]] absl::Status RunTransaction(absl::FunctionRef<absl::Status(Transaction*)> function,
+                                            const WriteOptions& options = {});
 
   // --- Time ---
 

@@ -93,6 +93,7 @@ class RowReader {
 
  private:
   friend class Table;
+  friend class TableImpl;
   explicit RowReader(std::unique_ptr<RowReaderImpl> impl);
   std::unique_ptr<RowReaderImpl> impl_;
   Row row_;

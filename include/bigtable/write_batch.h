@@ -51,6 +51,7 @@ class WriteBatch {
  private:
   friend class BatchCall;
   friend class Database;
+  friend class TransactionImpl;
   // Of a mutation in a log.
   static constexpr uint64_t kOverhead = 32;
 
@@ -62,6 +63,9 @@ class WriteBatch {
     size_t end;
     bool takes_server_time;
   };
+
+  // Why the mutation cannot be added to this batch.
+  absl::Status CanApply(const RowMutation& mutation) const;
 
   std::string bytes_;
   std::vector<Mutation> mutations_;

@@ -98,8 +98,10 @@ class LastWrites {
   // Whether the row may have been written after the read sequence. False is certain if all writes
   // before are noted. Only in a turn among the writes.
   bool MayBeWrittenAfter(SequenceNumber sequence, std::string_view row) const {
-    return sequence < floor_ || Of(Checksum(row)) > sequence;
+    return IsOutdated(sequence) || Of(Checksum(row)) > sequence;
   }
+  // Whether any row may have been, by what was not noted. Only in a turn among the writes.
+  bool IsOutdated(SequenceNumber sequence) const { return sequence < floor_; }
   // At least the number of the last visible write of the server to the row.
   SequenceNumber Of(uint64_t row_hash) const {
     return groups_[GroupOf(row_hash)].load(std::memory_order_acquire);

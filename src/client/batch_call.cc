@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "absl/types/span.h"
@@ -21,7 +22,7 @@ BatchCall::BatchCall(DatabaseImpl* database, const WriteBatch& batch, Durability
   for (const WriteBatch::Mutation& mutation : batch.mutations_) {
     const size_t operations = mutation.begin + mutation.row_size;
     targets_.push_back(
-        {.table = TableImpl::Of(*mutation.table),
+        {.table = TableImpl::Of(*mutation.table).get(),
          .mutation = {.row = bytes.substr(mutation.begin, mutation.row_size),
                       .operations = bytes.substr(operations, mutation.end - operations),
                       .takes_server_time = mutation.takes_server_time}});
@@ -35,27 +36,50 @@ absl::Status BatchCall::Run() {
         Cat("table ", target.table->name, " of the batch is of another database"));
   }
   for (MoveWait wait;;) {
-    std::optional<size_t> look_up = Locate();
-    if (!look_up.has_value()) {
-      const absl::Status status = Try(&look_up);
-      if (!look_up.has_value()) return status;
+    std::optional<Missing> missing = Locate();
+    if (!missing.has_value()) missing = LocateReads();
+    if (!missing.has_value()) {
+      const absl::Status status = Try(&missing);
+      if (!missing.has_value()) return status;
     }
-    const Target& target = targets_[*look_up];
-    BT_RETURN_IF_ERROR(target.table->LookAgain(target.mutation.row, &wait, limits_));
+    BT_RETURN_IF_ERROR(missing->table->LookAgain(missing->row, &wait, limits_));
   }
 }
 
-std::optional<size_t> BatchCall::Locate() {
-  for (size_t i = 0; i < targets_.size(); ++i) {
-    Target& target = targets_[i];
+std::optional<BatchCall::Missing> BatchCall::Locate() {
+  for (Target& target : targets_) {
     const ServedTable& tablets = *target.table->route->Get();
     target.served = &tablets.tablets()[tablets.Find(target.mutation.row)];
-    if (!target.served->is_known()) return i;
+    if (!target.served->is_known()) {
+      return Missing{target.table, std::string(target.mutation.row)};
+    }
   }
   return std::nullopt;
 }
 
-absl::Status BatchCall::Try(std::optional<size_t>* superseded) {
+std::optional<BatchCall::Missing> BatchCall::LocateReads() {
+  located_.clear();
+  located_tables_.clear();
+  if (reads_ == nullptr) return std::nullopt;
+  for (const Read& read : *reads_) {
+    const ServedTable& table = *read.table->route->Get();
+    for (size_t i = table.Find(read.rows.begin());
+         i < table.tablets().size() &&
+         (!read.rows.end().has_value() || table.BeginOf(i) < *read.rows.end());
+         ++i) {
+      const ServedTablet& served = table.tablets()[i];
+      if (served.tablet == nullptr) {
+        return Missing{read.table, std::string(std::max(table.BeginOf(i),
+                                                        std::string_view(read.rows.begin())))};
+      }
+      located_.push_back({&served.server->writer(), served.tablet.get(), &read.rows});
+      located_tables_.push_back(read.table);
+    }
+  }
+  return std::nullopt;
+}
+
+absl::Status BatchCall::Try(std::optional<Missing>* superseded) {
   const bool is_remote = std::any_of(targets_.begin(), targets_.end(), [](const Target& target) {
     return target.served->tablet == nullptr;
   });
@@ -65,12 +89,16 @@ absl::Status BatchCall::Try(std::optional<size_t>* superseded) {
   const bool is_one = std::all_of(targets_.begin(), targets_.end(), [&](const Target& target) {
     return target.served->tablet == targets_.front().served->tablet;
   });
-  if (is_one) {
-    bool one_superseded;
-    const absl::Status status = ApplyToOne(&one_superseded);
-    if (one_superseded) *superseded = 0;
-    return status;
+  if (!is_one || reads_ != nullptr) return ApplyToAll(superseded);
+  bool one_superseded;
+  const absl::Status status = ApplyToOne(&one_superseded);
+  if (one_superseded) {
+    *superseded = Missing{targets_[0].table, std::string(targets_[0].mutation.row)};
   }
+  return status;
+}
+
+absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
   const std::vector<std::unique_ptr<Share>> shares = MakeShares();
   for (const auto& share : shares) {
     const DataPath* const path = share->first->served->path;
@@ -95,8 +123,23 @@ absl::Status BatchCall::Try(std::optional<size_t>* superseded) {
     mutations.push_back(
         {&target.served->server->writer(), tablet, layouts[tablet], target.mutation});
   }
-  return database_->environment()->batch_writer->Apply(
-      {.mutations = mutations, .durability = durability_, .limits = limits_}, superseded);
+  std::optional<size_t> index;
+  const absl::Status status =
+      database_->environment()->batch_writer->Apply({.mutations = mutations,
+                                                     .reads = located_,
+                                                     .reads_at = reads_at_,
+                                                     .durability = durability_,
+                                                     .limits = limits_},
+                                                    &index);
+  if (!index.has_value()) return status;
+  if (*index < targets_.size()) {
+    *superseded = Missing{targets_[*index].table, std::string(targets_[*index].mutation.row)};
+  } else {
+    const size_t i = *index - targets_.size();
+    *superseded = Missing{located_tables_[i],
+                          std::max(located_[i].tablet->rows().begin(), located_[i].rows->begin())};
+  }
+  return absl::OkStatus();
 }
 
 absl::Status BatchCall::ApplyToOne(bool* superseded) const {

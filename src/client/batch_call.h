@@ -1,19 +1,23 @@
-// The call that applies a batch: finds the tablets of its rows, and passes the mutations to the
-// tablet's server, if they are of one tablet, or to the BatchWriter. If a tablet is superseded
-// meanwhile, nothing was applied, and the call finds all tablets again.
+// The call that applies a batch, perhaps of a transaction: finds the tablets of its rows, and
+// passes the mutations to the tablet's server, if they are of one tablet, or to the BatchWriter. If
+// a tablet is superseded meanwhile, nothing was applied, and the call finds all tablets again.
 #ifndef BIGTABLE_CLIENT_BATCH_CALL_H_
 #define BIGTABLE_CLIENT_BATCH_CALL_H_
 
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 
 #include "bigtable/options.h"
+#include "bigtable/row_range.h"
 #include "bigtable/write_batch.h"
 
 #include "base/call_limits.h"
+#include "base/sequence.h"
 #include "client/database_impl.h"
 #include "client/served_table.h"
 #include "monitoring/call_timer.h"
@@ -31,6 +35,14 @@ class BatchCall {
             const CallLimits& limits, CallSample* sample);
   BatchCall(const BatchCall&) = delete;
   BatchCall& operator=(const BatchCall&) = delete;
+
+  using Read = TransactionRead;
+  // If one of these rows may have been written after `reads_at`, nothing is applied, and the status
+  // is ConflictError (rpc/row_conflict.h).
+  void SetReads(const std::vector<Read>& reads, SequenceNumber reads_at) {
+    reads_ = &reads;
+    reads_at_ = reads_at;
+  }
 
   // The batch has no error, and at least one mutation. InvalidArgument: a table is of another
   // database.
@@ -53,11 +65,18 @@ class BatchCall {
     DataPath::Write Write(const BatchCall& call) const;
   };
 
-  // Sets where each row is. The first target whose tablet is not known, if there is one.
-  std::optional<size_t> Locate();
-  // One try. `*superseded`: the target that must be looked up again.
-  absl::Status Try(std::optional<size_t>* superseded);
+  // A row that must be looked up again.
+  struct Missing {
+    const TableImpl* table;
+    std::string row;
+  };
+  // Sets where each row is. The first one whose tablet is not known, if there is one.
+  std::optional<Missing> Locate();
+  std::optional<Missing> LocateReads();
+  // One try.
+  absl::Status Try(std::optional<Missing>* superseded);
   absl::Status ApplyToOne(bool* superseded) const;
+  absl::Status ApplyToAll(std::optional<Missing>* superseded);
   std::vector<std::unique_ptr<Share>> MakeShares() const;
 
   DatabaseImpl* const database_;
@@ -65,6 +84,11 @@ class BatchCall {
   const CallLimits& limits_;
   CallSample* const sample_;
   std::vector<Target> targets_;
+  const std::vector<Read>* reads_ = nullptr;  // null: none
+  SequenceNumber reads_at_ = kUnconditional;
+  // The tablets of the reads, according to the present route, and the table of each.
+  std::vector<BatchWriter::Read> located_;
+  std::vector<const TableImpl*> located_tables_;
 };
 
 }  // namespace bigtable

@@ -78,6 +78,15 @@ class SnapshotImpl final : public Snapshot {
   const uint64_t forks_ = ForkCallback::Forks();
 };
 
+class OwnWrites;
+class TableImpl;
+
+// Rows that a transaction has read.
+struct TransactionRead {
+  const TableImpl* table;
+  RowRange rows;
+};
+
 class DatabaseImpl {
  public:
   static DatabaseImpl* Of(Database* database) { return database->impl_.get(); }
@@ -102,8 +111,14 @@ class DatabaseImpl {
   // What all servers share. Call it inside the gate.
   ClusterEnvironment* environment() const { return cluster->environment(); }
 
-  // Database::Apply.
-  absl::Status Apply(const WriteBatch& batch, const WriteOptions& options, CallSample* sample);
+  // Database::Apply; with the reads of a transaction: see BatchCall::SetReads.
+  absl::Status Apply(const WriteBatch& batch, const WriteOptions& options, CallSample* sample,
+                     const std::vector<TransactionRead>* reads = nullptr,
+                     SequenceNumber reads_at = kUnconditional);
+
+  // Database::BeginTransaction: the snapshot of a transaction, at a sequence number that no
+  // mutation has.
+  absl::StatusOr<std::shared_ptr<const Snapshot>> TakeOwnSnapshot(const CallLimits& limits);
 
   // For a call inside the gate that changes something.
   absl::Status CheckWritable(const CallLimits& limits) const;
@@ -144,7 +159,7 @@ class TableImpl {
         shared_monitor(std::move(m)),
         monitor(*shared_monitor) {}
 
-  static const TableImpl* Of(const Table& table) { return table.impl_.get(); }
+  static const std::shared_ptr<TableImpl>& Of(const Table& table) { return table.impl_; }
 
   // Inside the gate. Call it when the route does not know `row`, or names a tablet that is not
   // served there any more. Looks the row up, and waits a little if no server has it. NotFound: the
@@ -168,6 +183,10 @@ class TableImpl {
                          ReadSpec* spec, bool* superseded) const;
   [[gnu::cold]] absl::Status DeletedError() const;
 
+  // Table::ReadRow, without counting the call.
+  absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter,
+                              const ReadOptions& options) const;
+
   // Table::Apply and ApplyBatch: sets a status for each mutation. `sample` is null unless the call
   // is measured.
   void Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
@@ -178,6 +197,10 @@ class TableImpl {
   void ApplyByTablets(absl::Span<const RowMutation> mutations, Durability durability,
                       SequenceNumber unchanged_since, const CallLimits& limits, CallSample* sample,
                       absl::Span<absl::Status> statuses) const;
+  // Table::ReadFilteredRows, or its error, with the writes of a transaction.
+  static RowReader ReadRows(const std::shared_ptr<TableImpl>& table,
+                            absl::StatusOr<std::vector<RowRange>> ranges, const Filter& filter,
+                            const ReadOptions& options, std::shared_ptr<const OwnWrites> own);
   [[gnu::cold]] static absl::Status DurabilityError(Durability durability);
 
   const std::shared_ptr<DatabaseImpl> database;

@@ -42,8 +42,10 @@ absl::StatusOr<std::vector<RowRange>> RangesOf(std::string_view token, const Tab
 class RowReaderImpl {
  public:
   // `ranges`: as RowSet::Normalized() has them, or why there are none.
+  // `own`: writes of a transaction that are read too; mostly null.
   RowReaderImpl(std::shared_ptr<TableImpl> table, absl::StatusOr<std::vector<RowRange>> ranges,
-                Filter filter, const ReadOptions& options)
+                Filter filter, const ReadOptions& options,
+                std::shared_ptr<const OwnWrites> own = nullptr)
       : table_(std::move(table)),
         filter_(std::move(filter)),
         options_(options),
@@ -52,6 +54,7 @@ class RowReaderImpl {
       Note(ranges.status());
       return;
     }
+    snapshot_.SetOwnWrites(std::move(own));
     // The snapshot is taken in the call of ReadRows.
     const CallGate::Pass pass(&table_->database->gate);
     const absl::Status status =
@@ -165,6 +168,13 @@ RowReader Table::ReadRows(const RowSet& rows, const ReadOptions& options) {
 RowReader Table::ReadFilteredRows(const RowSet& rows, const Filter& filter,
                                   const ReadOptions& options) {
   return RowReader(std::make_unique<RowReaderImpl>(impl_, rows.Normalized(), filter, options));
+}
+
+RowReader TableImpl::ReadRows(const std::shared_ptr<TableImpl>& table,
+                              absl::StatusOr<std::vector<RowRange>> ranges, const Filter& filter,
+                              const ReadOptions& options, std::shared_ptr<const OwnWrites> own) {
+  return RowReader(
+      std::make_unique<RowReaderImpl>(table, std::move(ranges), filter, options, std::move(own)));
 }
 
 RowReader Table::ResumeRows(std::string_view token, const Filter& filter,

@@ -307,6 +307,11 @@ namespace {
 
 }  // namespace
 
+absl::StatusOr<Row> TableImpl::ReadRow(std::string_view row, const Filter& filter,
+                                       const ReadOptions& options) const {
+  return ReadOneRow(*this, row, filter, options, nullptr);
+}
+
 absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
                                    const ReadOptions& options) {
   CallTimer timer(&impl_->monitor, Call::kReadRow, [&](RequestTrace* trace) { trace->row = row; });

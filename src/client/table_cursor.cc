@@ -72,14 +72,20 @@ absl::Status ReadSnapshot::Extend(const TableImpl& table, absl::Span<const RowRa
 
 absl::Status ReadSnapshot::PinVersion(const TableImpl& table, size_t i,
                                       Pin<TabletVersion>* version) const {
+  const Tablet& tablet = *table_->tablets()[i].tablet;
   if (only_) {
     *version = only_.Clone();
-    return absl::OkStatus();
+  } else {
+    // In this order: a removed tablet is emptied.
+    *version = tablet.Version();
+    if (tablet.flags().removed()) return table.DeletedError();
   }
-  // In this order: a removed tablet is emptied.
-  const Tablet& tablet = *table_->tablets()[i].tablet;
-  *version = tablet.Version();
-  return tablet.flags().removed() ? table.DeletedError() : absl::OkStatus();
+  if (own_ != nullptr) {
+    if (Pin<TabletVersion> own = own_->Over(tablet, **version, tablet.rows())) {
+      *version = std::move(own);
+    }
+  }
+  return absl::OkStatus();
 }
 
 // --- The cursor ---

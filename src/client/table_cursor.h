@@ -22,6 +22,7 @@
 #include "base/published.h"
 #include "base/shortcuts.h"
 #include "client/database_impl.h"
+#include "client/own_writes.h"
 #include "client/remote_calls.h"
 #include "client/row_storage.h"
 #include "read/cell_cursor.h"
@@ -41,6 +42,8 @@ class ReadSnapshot {
   enum class Rest { kNone, kMore };
   absl::Status Fix(const TableImpl& table, const Filter& filter, const ReadOptions& options,
                    absl::Span<const RowRange> ranges, Rest rest = Rest::kNone);
+  // Before Fix(): the read also sees these writes of a transaction, of whose snapshot it is.
+  void SetOwnWrites(std::shared_ptr<const OwnWrites> own) { own_ = std::move(own); }
   // Inside the gate. Makes these ranges readable. Those before become unreadable.
   absl::Status Extend(const TableImpl& table, absl::Span<const RowRange> ranges);
   bool fixed() const { return fixed_; }
@@ -55,8 +58,8 @@ class ReadSnapshot {
   // The table's tablets at the time of Fix(), of which those of the ranges are known. They may have
   // been split since; they still return the data of the snapshot.
   const ServedTable& table() const { return *table_; }
-  // Inside the gate. Pins the version of tablet number `i` in table(). NotFound: the table was
-  // deleted.
+  // Inside the gate. Pins the version of tablet number `i` in table(), with the own writes on top.
+  // NotFound: the table was deleted.
   absl::Status PinVersion(const TableImpl& table, size_t i, Pin<TabletVersion>* version) const;
 
  private:
@@ -67,6 +70,7 @@ class ReadSnapshot {
   std::shared_ptr<const TableLayout> layout_;
   Pin<TabletVersion> only_;               // if one tablet has all rows
   std::shared_ptr<const Snapshot> held_;  // otherwise: preserves what the snapshot sees
+  std::shared_ptr<const OwnWrites> own_;  // mostly null
 };
 
 // One thread at a time; inside the gate.

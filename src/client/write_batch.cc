@@ -11,18 +11,22 @@
 
 namespace bigtable {
 
+absl::Status WriteBatch::CanApply(const RowMutation& mutation) const {
+  BT_RETURN_IF_ERROR(mutation.status());
+  if (mutations_.size() == kMaxMutations) {
+    return absl::InvalidArgumentError(
+        Cat("a batch must have at most ", kMaxMutations, " mutations"));
+  }
+  if (byte_size() + mutation.byte_size() + kOverhead > kMaxSize) {
+    return absl::InvalidArgumentError(Cat("a batch must be at most ", kMaxSize, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
 WriteBatch& WriteBatch::Apply(Table* table, const RowMutation& mutation) {
+  if (status_.ok()) status_ = CanApply(mutation);
   if (!status_.ok()) return *this;
   const EncodedMutation encoded = EncodedMutation::Of(mutation);
-  status_ = mutation.status();
-  if (status_.ok() && mutations_.size() == kMaxMutations) {
-    status_ =
-        absl::InvalidArgumentError(Cat("a batch must have at most ", kMaxMutations, " mutations"));
-  }
-  if (status_.ok() && byte_size() + encoded.size() + kOverhead > kMaxSize) {
-    status_ = absl::InvalidArgumentError(Cat("a batch must be at most ", kMaxSize, " bytes"));
-  }
-  if (!status_.ok()) return *this;
   const size_t begin = bytes_.size();
   bytes_ += encoded.row;
   bytes_ += encoded.operations;
@@ -38,7 +42,8 @@ void WriteBatch::Clear() {
 }
 
 absl::Status DatabaseImpl::Apply(const WriteBatch& batch, const WriteOptions& options,
-                                 CallSample* sample) {
+                                 CallSample* sample, const std::vector<BatchCall::Read>* reads,
+                                 SequenceNumber reads_at) {
   const CallGate::Pass pass(&gate);
   if (!pass) return ClosedError();
   const CallLimits limits = LimitsOf(options);
@@ -47,7 +52,9 @@ absl::Status DatabaseImpl::Apply(const WriteBatch& batch, const WriteOptions& op
   if (durability > Durability::kSync) return TableImpl::DurabilityError(durability);
   BT_RETURN_IF_ERROR(batch.status());
   if (batch.mutation_count() == 0) return absl::OkStatus();
-  return BatchCall(this, batch, durability, limits, sample).Run();
+  BatchCall call(this, batch, durability, limits, sample);
+  if (reads != nullptr && !reads->empty()) call.SetReads(*reads, reads_at);
+  return call.Run();
 }
 
 absl::Status Database::Apply(const WriteBatch& batch, const WriteOptions& options) {

@@ -28,6 +28,13 @@ class SnapshotList {
     held_.insert(sequence);
     return sequence;
   }
+  // The same with a sequence number of its own, which no mutation has.
+  SequenceNumber TakeOwn(SequenceSource* sequences) {
+    MutexLock lock(&mutex_);
+    const SequenceNumber sequence = sequences->Take(1);
+    held_.insert(sequence);
+    return sequence;
+  }
   void Release(SequenceNumber sequence) {
     MutexLock lock(&mutex_);
     held_.erase(held_.find(sequence));

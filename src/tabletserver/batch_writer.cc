@@ -8,6 +8,9 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "monitoring/thread_calls.h"
+#include "read/row_ranges.h"
+#include "rpc/row_conflict.h"
+#include "tabletserver/read_check.h"
 
 namespace bigtable {
 
@@ -76,6 +79,7 @@ void BatchWriter::CommitGroup(Group group) {
     for (const Mutation& mutation : writes_.back()->request.mutations) {
       if (servers.empty() || servers.back() != mutation.server) servers.push_back(mutation.server);
     }
+    for (const Read& read : writes_.back()->request.reads) servers.push_back(read.server);
   }
   std::sort(servers.begin(), servers.end(), std::less<>());
   servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
@@ -124,7 +128,39 @@ absl::Status BatchWriter::Check(Write* write) const {
     write->superseded = i;
     return absl::OkStatus();
   }
+  return CheckReads(write);
+}
+
+absl::Status BatchWriter::CheckReads(Write* write) const {
+  const absl::Span<const Read> reads = write->request.reads;
+  const SequenceNumber since = write->request.reads_at;
+  for (size_t i = 0; i < reads.size(); ++i) {
+    const Tablet& tablet = *reads[i].tablet;
+    const ServingState& state = *reads[i].server->parts().state;
+    if (tablet.flags().stopped() || !state.serving()) {
+      state.RequestRenewal();
+      write->superseded = write->request.mutations.size() + i;
+      return absl::OkStatus();
+    }
+    const RowRange& rows = *reads[i].rows;
+    const bool is_written = IsSingleRow(rows) ? MayBeWrittenSince(tablet, rows.begin(), since)
+                                              : MayBeWrittenSince(tablet, rows, since);
+    if (is_written || tablet.flags().removed() || IsWrittenBefore(*write, reads[i])) {
+      return ConflictError();
+    }
+  }
   return absl::OkStatus();
+}
+
+bool BatchWriter::IsWrittenBefore(const Write& write, const Read& read) const {
+  for (const Write* const earlier : writes_) {
+    if (earlier == &write) return false;
+    if (earlier->is_done) continue;
+    for (const Mutation& mutation : earlier->request.mutations) {
+      if (mutation.tablet == read.tablet && read.rows->Contains(mutation.mutation.row)) return true;
+    }
+  }
+  return false;
 }
 
 // --- Logging ---

@@ -19,6 +19,9 @@
 //    after a part is appended after all parts, because the turns end later. A batch of which a
 //    server could not keep its part is void (void_batches.h) before any of its servers goes on.
 // 3. A batch is acknowledged only when all its servers had their locks after it was logged.
+// 4. The batch of a transaction is applied only if nothing that the transaction has read was
+//    written since. This is checked in the turns, which include those of the servers that it has
+//    only read from. So the transaction takes place at once, where its sequence numbers are.
 //
 // A stalled call on a log is waited for, unlike that of a group of one server.
 //
@@ -37,6 +40,7 @@
 #include "absl/types/span.h"
 
 #include "bigtable/options.h"
+#include "bigtable/row_range.h"
 
 #include "base/call_limits.h"
 #include "base/sequence.h"
@@ -61,8 +65,19 @@ class BatchWriter {
     const TableLayout* layout = nullptr;
     EncodedMutation mutation;
   };
+  // Rows of a tablet that a transaction has read.
+  struct Read {
+    GroupWriter* server = nullptr;
+    Tablet* tablet = nullptr;
+    const RowRange* rows = nullptr;  // outlives the call; perhaps beyond the tablet
+  };
   struct Request {
     absl::Span<const Mutation> mutations;  // at least one; they take effect in this order
+    // The precondition: none of these rows was written since this sequence number. If one may have
+    // been, the status is ConflictError (rpc/row_conflict.h). Requires TabletServer::TrackWrites
+    // before the number was taken; otherwise rows may have been written.
+    absl::Span<const Read> reads = {};
+    SequenceNumber reads_at = kUnconditional;
     Durability durability = Durability::kBuffered;
     CallLimits limits;  // checked once more before it goes to the logs
   };
@@ -74,9 +89,9 @@ class BatchWriter {
   BatchWriter& operator=(const BatchWriter&) = delete;
 
   // Applies all mutations or, after an error, none. `*superseded`, if it is set: none, because the
-  // tablet of this mutation is superseded or its server has lost its lock; the caller looks all
-  // rows up again. After Unavailable it is not known whether the next opening of the database finds
-  // the batch, as a whole.
+  // tablet of this mutation, or of this read after the last mutation, is superseded or its server
+  // has lost its lock; the caller looks all rows up again. After Unavailable it is not known
+  // whether the next opening of the database finds the batch, as a whole.
   absl::Status Apply(const Request& request, std::optional<size_t>* superseded);
 
  private:
@@ -93,6 +108,10 @@ class BatchWriter {
 
   // Step 1.
   absl::Status Check(Write* write) const;
+  absl::Status CheckReads(Write* write) const;
+  // Whether an earlier batch of the group, which is not in the memtables yet, writes to rows that
+  // were read.
+  bool IsWrittenBefore(const Write& write, const Read& read) const;
   // Step 2. Sets the status of a batch that there is no room for.
   void Log(Write* write);
   void TakeNumbers(Write* write);

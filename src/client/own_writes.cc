@@ -1,0 +1,23 @@
+#include "client/own_writes.h"
+
+#include <vector>
+
+#include "absl/time/time.h"
+
+#include "tablet/overlay.h"
+
+namespace bigtable {
+
+Pin<TabletVersion> OwnWrites::Over(const Tablet& tablet, const TabletVersion& version,
+                                   const RowRange& rows) const {
+  std::vector<RowOperations> operations;
+  for (auto it = rows_.lower_bound({tablet.table_id(), rows.begin()}); it != rows_.end(); ++it) {
+    const auto& [table_id, row] = it->first;
+    if (table_id != tablet.table_id() || !rows.Contains(row)) break;
+    operations.push_back({row, it->second});
+  }
+  if (operations.empty()) return {};
+  return Overlay(tablet, version, operations, sequence_, absl::ToUnixMicros(clock_->Now()));
+}
+
+}  // namespace bigtable

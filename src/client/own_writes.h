@@ -1,0 +1,48 @@
+// The mutations of a transaction that has not committed, for its own reads.
+#ifndef BIGTABLE_CLIENT_OWN_WRITES_H_
+#define BIGTABLE_CLIENT_OWN_WRITES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bigtable/clock.h"
+#include "bigtable/row_range.h"
+
+#include "base/published.h"
+#include "base/sequence.h"
+#include "tablet/mutation_format.h"
+#include "tablet/tablet.h"
+#include "tablet/tablet_version.h"
+
+namespace bigtable {
+
+// Not thread-safe. A stream that reads it has a copy (std::shared_ptr) that does not change.
+class OwnWrites {
+ public:
+  // `sequence`: of the transaction's snapshot, which no mutation has. `clock` outlives this.
+  OwnWrites(SequenceNumber sequence, Clock* clock) : sequence_(sequence), clock_(clock) {}
+
+  void Add(uint64_t table_id, const EncodedMutation& mutation) {
+    rows_[{table_id, std::string(mutation.row)}] += mutation.operations;
+  }
+  bool empty() const { return rows_.empty(); }
+  bool Has(uint64_t table_id, std::string_view row) const {
+    return rows_.contains(std::pair(table_id, std::string(row)));
+  }
+  // The version with the mutations of these rows on top. Null if there are none.
+  Pin<TabletVersion> Over(const Tablet& tablet, const TabletVersion& version,
+                          const RowRange& rows) const;
+
+ private:
+  const SequenceNumber sequence_;
+  Clock* const clock_;
+  // The operations of each row, one after another, by table id and row.
+  std::map<std::pair<uint64_t, std::string>, std::string> rows_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_OWN_WRITES_H_
