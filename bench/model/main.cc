@@ -1,5 +1,5 @@
-// Benchmarks of what the data model has beyond reads and writes of a cell: so far increments, by
-// this library and by RocksDB. bench/model/run builds and starts it.
+// Benchmarks of what the data model has beyond reads and writes of a cell: increments, batches and
+// transactions, by this library and by RocksDB. bench/model/run builds and starts it.
 //
 // Each case runs on an empty database, one store after another, in each round in another order.
 // Reported are the medians of the rounds.
@@ -24,55 +24,67 @@
 #include "common/median.h"
 #include "common/strings.h"
 #include "common/temporary_directory.h"
-#include "increments.h"
 #include "store.h"
+#include "work.h"
 
-ABSL_FLAG(bool, quick, false, "20,000 increments and three rounds, instead of 400,000 and five");
+ABSL_FLAG(bool, quick, false, "20,000 operations and three rounds, instead of 400,000 and five");
 ABSL_FLAG(uint64_t, rounds, 0, "how many rounds, 1 to 100; 0: depends on --quick");
 ABSL_FLAG(std::string, directory, "", "directory on the file system to measure");
 
 namespace bench {
 namespace {
 
-constexpr std::array kCases = {IncrementsCase{.counters = 1, .threads = 1},
-                               IncrementsCase{.counters = 1, .threads = 8},
-                               IncrementsCase{.counters = 100'000, .threads = 1},
-                               IncrementsCase{.counters = 100'000, .threads = 8}};
+struct NamedCase {
+  WorkCase work;
+  const char* name;
+};
+
+constexpr std::array kCases = {
+    NamedCase{{Work::kIncrements, 1, 1}, "increments of one counter"},
+    NamedCase{{Work::kIncrements, 1, 8}, "increments of one counter"},
+    NamedCase{{Work::kIncrements, 100'000, 1}, "increments of 100,000 counters"},
+    NamedCase{{Work::kIncrements, 100'000, 8}, "increments of 100,000 counters"},
+    NamedCase{{Work::kBatches, kMostRows, 1}, "batches of ten rows"},
+    NamedCase{{Work::kBatches, kMostRows, 8}, "batches of ten rows"},
+    NamedCase{{Work::kTransactions, 100'000, 1}, "transactions on 100,000 rows"},
+    NamedCase{{Work::kTransactions, 100'000, 8}, "transactions on 100,000 rows"},
+    NamedCase{{Work::kTransactions, 20, 8}, "transactions on 20 rows"},
+};
 
 struct Figures {
   std::vector<double> per_second;
   std::vector<double> cpu_micros;
 };
 
-absl::Status RunOnce(const StoreKind& kind, const IncrementsCase& work, uint64_t increments,
+absl::Status RunOnce(const StoreKind& kind, const WorkCase& work, uint64_t operations,
                      const std::string& directory, Figures* figures) {
   absl::StatusOr<std::unique_ptr<Store>> store = kind.open(directory);
   if (!store.ok()) return store.status();
-  const absl::StatusOr<IncrementsResult> result = RunIncrements(store->get(), work, increments);
+  const absl::StatusOr<WorkResult> result = RunWork(store->get(), work, operations);
   if (!result.ok()) return result.status();
   figures->per_second.push_back(result->per_second);
   figures->cpu_micros.push_back(result->cpu_micros);
   return absl::OkStatus();
 }
 
-absl::Status RunCase(const IncrementsCase& work, uint64_t increments, uint64_t rounds,
+absl::Status RunCase(const NamedCase& work, uint64_t operations, uint64_t rounds,
                      const std::string& parent) {
-  const std::vector<StoreKind> stores = BuiltStores();
+  const std::vector<StoreKind> stores = BuiltStores(work.work.work);
   std::vector<Figures> figures(stores.size());
   for (uint64_t round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < stores.size(); ++i) {
       if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
       const size_t store = (i + round) % stores.size();
       const std::string directory = Concat(parent, "/database");
-      absl::Status s = RunOnce(stores[store], work, increments, directory, &figures[store]);
+      absl::Status s = RunOnce(stores[store], work.work, operations, directory, &figures[store]);
       RemoveAll(directory);
       if (!s.ok()) return absl::Status(s.code(), Concat(stores[store].name, ": ", s.message()));
     }
   }
+  absl::PrintF("%s, %d thread%s\n", work.name, work.work.threads, work.work.threads > 1 ? "s" : "");
   for (size_t i = 0; i < stores.size(); ++i) {
-    absl::PrintF("%8d %8d  %-20s %-24s %12.0f %10.2f\n", work.counters, work.threads,
-                 stores[i].name, stores[i].way, Median(figures[i].per_second),
-                 Median(figures[i].cpu_micros));
+    absl::PrintF("  %-10s %-32s %12.0f %10.2f\n", stores[i].name, stores[i].way,
+                 Median(figures[i].per_second), Median(figures[i].cpu_micros));
   }
   return absl::OkStatus();
 }
@@ -87,13 +99,12 @@ absl::Status Run() {
   const InterruptHandler handler;
   absl::StatusOr<TemporaryDirectory> directory = TemporaryDirectory::Make(parent, "model");
   if (!directory.ok()) return directory.status();
-  absl::PrintF("%8s %8s  %-20s %-24s %12s %10s\n", "counters", "threads", "store", "increment by",
-               "a second", "CPU in us");
-  const uint64_t increments = quick ? 20'000 : 400'000;
-  for (const IncrementsCase& work : kCases) {
-    if (absl::Status s = RunCase(work, increments, rounds, directory->path()); !s.ok()) return s;
+  absl::PrintF("  %-10s %-32s %12s %10s\n", "store", "by", "a second", "CPU in us");
+  const uint64_t operations = quick ? 20'000 : 400'000;
+  for (const NamedCase& work : kCases) {
+    if (absl::Status s = RunCase(work, operations, rounds, directory->path()); !s.ok()) return s;
   }
-  absl::PrintF("\n%d increments, median of %d rounds\n%s\n", increments, rounds, DescribeMachine());
+  absl::PrintF("\n%d operations, median of %d rounds\n%s\n", operations, rounds, DescribeMachine());
   return absl::OkStatus();
 }
 

@@ -1,11 +1,13 @@
-// Counters of RocksDB with the settings of the paper's benchmarks (../paper/peer_settings.h), a key
-// each: by an optimistic transaction, by a transaction that locks the key, and by the merge
-// operator.
+// RocksDB's ways, with the settings of the paper's benchmarks (../paper/peer_settings.h): counters,
+// a key each, by an optimistic transaction, by a transaction that locks the key, and by the merge
+// operator; its WriteBatch; and transactions of both kinds.
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 #include "rocksdb/utilities/transaction.h"
 #include "rocksdb/utilities/transaction_db.h"
+#include "rocksdb/write_batch.h"
 #include "store.h"
 
 namespace bench {
@@ -33,10 +36,10 @@ absl::Status ToStatus(const rocksdb::Status& s) {
 
 rocksdb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }
 
-using Number = std::array<char, sizeof(int64_t)>;
+using NumberBytes = std::array<char, sizeof(int64_t)>;
 
-Number Encode(int64_t number) {
-  Number bytes;
+NumberBytes Encode(int64_t number) {
+  NumberBytes bytes;
   std::memcpy(bytes.data(), &number, sizeof(number));
   return bytes;
 }
@@ -60,7 +63,7 @@ class Sum final : public rocksdb::AssociativeMergeOperator {
     const absl::StatusOr<int64_t> before =
         existing != nullptr ? Decode({existing->data(), existing->size()}) : 0;
     if (!amount.ok() || !before.ok()) return false;
-    const Number sum = Encode(*before + *amount);
+    const NumberBytes sum = Encode(*before + *amount);
     result->assign(sum.data(), sum.size());
     return true;
   }
@@ -77,21 +80,29 @@ rocksdb::Options Settings() {
 
 class RocksDBStore : public Store {
  public:
-  absl::StatusOr<int64_t> Value(uint64_t counter) override {
-    const Key key(counter);
+  absl::StatusOr<int64_t> Number(uint64_t row) override {
+    const Key key(row);
     std::string value;
     const rocksdb::Status s = db()->Get({}, ToSlice(key.view()), &value);
     if (s.IsNotFound()) return 0;
     if (!s.ok()) return ToStatus(s);
     return Decode(value);
   }
+  absl::StatusOr<std::string> Value(uint64_t row) override {
+    const Key key(row);
+    std::string value;
+    const rocksdb::Status s = db()->Get({}, ToSlice(key.view()), &value);
+    if (!s.ok()) return ToStatus(s);
+    return value;
+  }
 
  protected:
   virtual rocksdb::DB* db() = 0;
 
-  // The reading and the writing half of an increment. Busy and TimedOut: to be tried again.
-  static rocksdb::Status AddOne(rocksdb::Transaction* transaction, uint64_t counter) {
-    const Key key(counter);
+  // Adds to the number of a row, which the transaction then depends on. Busy and TimedOut: to be
+  // tried again.
+  static rocksdb::Status Add(rocksdb::Transaction* transaction, uint64_t row, int64_t amount) {
+    const Key key(row);
     std::string value;
     const rocksdb::Status read = transaction->GetForUpdate({}, ToSlice(key.view()), &value);
     int64_t before = 0;
@@ -102,10 +113,8 @@ class RocksDBStore : public Store {
     } else if (!read.IsNotFound()) {
       return read;
     }
-    const Number after = Encode(before + 1);
-    const rocksdb::Status put =
-        transaction->Put(ToSlice(key.view()), ToSlice({after.data(), after.size()}));
-    return put.ok() ? transaction->Commit() : put;
+    const NumberBytes after = Encode(before + amount);
+    return transaction->Put(ToSlice(key.view()), ToSlice({after.data(), after.size()}));
   }
 };
 
@@ -115,7 +124,19 @@ class TransactionStore final : public RocksDBStore {
  public:
   explicit TransactionStore(TransactionDatabase* db) : db_(db) {}
 
-  absl::Status Increment(uint64_t counter) override {
+  absl::Status Increment(uint64_t row) override {
+    return Run([&](rocksdb::Transaction* transaction) { return Add(transaction, row, 1); });
+  }
+  absl::Status Transfer(uint64_t from, uint64_t to) override {
+    return Run([&](rocksdb::Transaction* transaction) {
+      const rocksdb::Status s = Add(transaction, from, -1);
+      return s.ok() ? Add(transaction, to, 1) : s;
+    });
+  }
+
+ private:
+  template <typename Function>
+  absl::Status Run(Function function) {
     // A thread ends before the store, and its transaction with it.
     thread_local std::unique_ptr<rocksdb::Transaction> transaction;
     thread_local const void* of = nullptr;
@@ -123,7 +144,8 @@ class TransactionStore final : public RocksDBStore {
     of = this;
     for (;;) {
       transaction.reset(db_->BeginTransaction({}, TransactionOptions(), transaction.release()));
-      const rocksdb::Status s = AddOne(transaction.get(), counter);
+      rocksdb::Status s = function(transaction.get());
+      if (s.ok()) s = transaction->Commit();
       if (s.ok()) return absl::OkStatus();
       const bool is_conflict = s.IsBusy() || s.IsTimedOut() || s.IsTryAgain();
       if (!is_conflict) return ToStatus(s);
@@ -131,7 +153,6 @@ class TransactionStore final : public RocksDBStore {
     }
   }
 
- private:
   rocksdb::DB* db() override { return db_.get(); }
   const std::unique_ptr<TransactionDatabase> db_;
 };
@@ -139,14 +160,25 @@ using OptimisticStore =
     TransactionStore<rocksdb::OptimisticTransactionDB, rocksdb::OptimisticTransactionOptions>;
 using LockingStore = TransactionStore<rocksdb::TransactionDB, rocksdb::TransactionOptions>;
 
-class MergeStore final : public RocksDBStore {
+// Without transactions.
+class PlainStore final : public RocksDBStore {
  public:
-  explicit MergeStore(rocksdb::DB* db) : db_(db) {}
+  explicit PlainStore(rocksdb::DB* db) : db_(db) {}
 
-  absl::Status Increment(uint64_t counter) override {
-    const Key key(counter);
-    const Number one = Encode(1);
+  absl::Status Increment(uint64_t row) override {
+    const Key key(row);
+    const NumberBytes one = Encode(1);
     return ToStatus(db_->Merge({}, ToSlice(key.view()), ToSlice({one.data(), one.size()})));
+  }
+  absl::Status WriteBatch(std::span<const uint64_t> rows, std::string_view value) override {
+    thread_local rocksdb::WriteBatch batch;
+    batch.Clear();
+    for (const uint64_t row : rows) {
+      const Key key(row);
+      const rocksdb::Status s = batch.Put(ToSlice(key.view()), ToSlice(value));
+      if (!s.ok()) return ToStatus(s);
+    }
+    return ToStatus(db_->Write({}, &batch));
   }
 
  private:
@@ -169,19 +201,22 @@ absl::StatusOr<std::unique_ptr<Store>> OpenLocking(const std::string& directory)
   return std::make_unique<LockingStore>(db);
 }
 
-absl::StatusOr<std::unique_ptr<Store>> OpenMerge(const std::string& directory) {
+absl::StatusOr<std::unique_ptr<Store>> OpenPlain(const std::string& directory) {
   rocksdb::DB* db = nullptr;
   absl::Status s = ToStatus(rocksdb::DB::Open(Settings(), directory, &db));
   if (!s.ok()) return s;
-  return std::make_unique<MergeStore>(db);
+  return std::make_unique<PlainStore>(db);
 }
 
 }  // namespace
 
 std::vector<StoreKind> RocksDBStores() {
-  return {{"rocksdb_optimistic", "optimistic transaction", OpenOptimistic},
-          {"rocksdb_locking", "locking transaction", OpenLocking},
-          {"rocksdb_merge", "merge operator", OpenMerge}};
+  const std::string name = "rocksdb";
+  return {{Work::kIncrements, name, "optimistic transaction", OpenOptimistic},
+          {Work::kIncrements, name, "locking transaction", OpenLocking},
+          {Work::kIncrements, name, "merge operator", OpenPlain},
+          {Work::kBatches, name, "WriteBatch", OpenPlain},
+          {Work::kTransactions, name, "optimistic transaction", OpenOptimistic}};
 }
 
 }  // namespace bench
