@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_BIGTABLE_H_
 #define BIGTABLE_BIGTABLE_H_
 
+#include "bigtable/aggregate.h"
 #include "bigtable/call_options.h"
 #include "bigtable/clock.h"
 #include "bigtable/compaction_policy.h"

@@ -133,6 +133,26 @@ class GcRule {
   std::optional<absl::Duration> max_age_;
 };
 
+// What the cells of a family hold. All but kBytes are aggregates: a cell is written by
+// contributions (RowMutation::AddToCell, MergeToCell), and a read returns one value for all of them
+// together. They are merged when they are read and in compactions, so no write reads, and no thread
+// waits for another one's contribution. A cell begins anew after a deletion, and after the garbage
+// collection rule has dropped it. A contribution to an existing cell adds no version to its column.
+// On disk: never renumber.
+enum class ValueType : uint8_t {
+  kBytes = 0,  // what Set has written
+  // Numbers of 8 bytes, big-endian (EncodeBigEndian): the sum, the smallest, the largest. A sum
+  // wraps around in two's complement, as an increment does: so it does not depend on the order in
+  // which contributions are merged, as a sum that stops at the largest number would.
+  kInt64Sum = 1,
+  kInt64Min = 2,
+  kInt64Max = 3,
+  // About how many different inputs were added, with a standard error of 0.8%: see
+  // HyperLogLogEstimate (bigtable/aggregate.h). A cell takes 3 bytes for each input, and at most
+  // 16 KiB.
+  kHyperLogLog = 4,
+};
+
 // A column family: the unit of access control, storage and garbage collection. Plain value.
 struct Family {
   // A name in TableSchema::locality_groups. Empty: the group "default", which every table has;
@@ -142,6 +162,13 @@ struct Family {
   // The name of the access list that controls the family (Database::SetAccessList). Empty: every
   // user may read and write it. The program itself always may: see OpenTableOptions::caller.
   std::string access_list = {};
+  // Stays as the family was created with.
+  ValueType value_type = ValueType::kBytes;
+  // The name of an operator that this program has registered (bigtable/aggregate.h): the family
+  // holds aggregates of it, and `value_type` stays kBytes. A program that has not registered it can
+  // open the database, but reads, writes and compactions of the family's cells are
+  // FailedPrecondition. Empty: `value_type` applies.
+  std::string value_operator = {};
 
   friend bool operator==(const Family&, const Family&) = default;
 };
@@ -150,6 +177,9 @@ struct Family {
 struct FamilyUpdate {
   std::optional<GcRule> gc = std::nullopt;
   std::optional<std::string> access_list = std::nullopt;  // "" removes the list
+  // Cannot change: InvalidArgument, unless the family has it already.
+  std::optional<ValueType> value_type = std::nullopt;
+  std::optional<std::string> value_operator = std::nullopt;
 };
 
 // When the tablets of a table are split and merged automatically (section 5.2 of the paper).

@@ -55,6 +55,9 @@ struct SSTableEntry {
     // Remnants that compactions keep because MaxVersions counts them. They have no value.
     kGhost,   // a kDeleteCell of a cell that existed
     kShadow,  // a cell that is hidden
+    // Contributions to a cell of an aggregate family: an input, and a state.
+    kAddToCell,
+    kMergeToCell,
   };
 
   Kind kind = Kind::kCell;
@@ -66,7 +69,7 @@ struct SSTableEntry {
   // than 2^24). "Older" means that (sequence, ordinal) is smaller.
   uint64_t sequence = 1;
   uint32_t ordinal = 0;
-  std::string_view value = {};  // only of a cell; at most 256 MiB
+  std::string_view value = {};  // only of a cell or a contribution; at most 256 MiB
   // The number that the schema of the file's table gave to the group.
   uint32_t locality_group = 0;
 };

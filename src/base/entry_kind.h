@@ -19,9 +19,13 @@ enum class EntryKind : uint8_t {
   kDeleteColumn = 5,  // hides every older entry of the column
   kDeleteFamily = 6,
   kDeleteRow = 7,
-  // 8: a time range of a column; 9: a range of rows. Reserved.
+  // Contributions to a cell of an aggregate family (bigtable/aggregate.h). They hide nothing: a
+  // cell is what all of them give that nothing hides.
+  kAddToCell = 8,    // an input
+  kMergeToCell = 9,  // a state, or what several contributions give
+  // 10: a time range of a column; 11: a range of rows. Reserved.
 };
-inline constexpr uint8_t kLastKind = 7;
+inline constexpr uint8_t kLastKind = 9;
 constexpr bool IsKnownKind(uint8_t kind) { return kind >= 1 && kind <= kLastKind; }
 
 // The part of a row that an entry applies to. It decides which fields the key has: the qualifier up
@@ -64,6 +68,12 @@ inline constexpr std::array<EntryTraits, kLastKind + 1> kEntryTraits = {{
      /*is_deletion=*/true, /*is_version=*/false, /*is_operation=*/true},
     {EntryKind::kDeleteRow, "delete-row", EntryScope::kRow, EntryCount::kRowDeletion,
      /*is_deletion=*/true, /*is_version=*/false, /*is_operation=*/true},
+    {EntryKind::kAddToCell, "add-to-cell", EntryScope::kTimestamp, EntryCount::kCell,
+     /*is_deletion=*/false, /*is_version=*/true, /*is_operation=*/true, OperationTime::kGiven,
+     /*has_value=*/true},
+    {EntryKind::kMergeToCell, "merge-to-cell", EntryScope::kTimestamp, EntryCount::kCell,
+     /*is_deletion=*/false, /*is_version=*/true, /*is_operation=*/true, OperationTime::kGiven,
+     /*has_value=*/true},
 }};
 
 // Requires a known kind.
@@ -71,17 +81,38 @@ constexpr const EntryTraits& TraitsOf(EntryKind kind) {
   return kEntryTraits[static_cast<size_t>(kind)];
 }
 constexpr EntryScope ScopeOf(EntryKind kind) { return TraitsOf(kind).scope; }
-// Whether an entry of this kind applies to one timestamp rather than a column or more. A
-// comparison, because it is called for every entry that is read or written.
-constexpr bool HasTimestamp(EntryKind kind) { return kind <= EntryKind::kShadow; }
+
+namespace entry_kind_internal {
+constexpr uint32_t KindsWithTimestamp() {
+  uint32_t kinds = 0;
+  for (const EntryTraits& traits : kEntryTraits) {
+    if (traits.scope == EntryScope::kTimestamp) kinds |= 1u << static_cast<unsigned>(traits.kind);
+  }
+  return kinds;
+}
+inline constexpr uint32_t kKindsWithTimestamp = KindsWithTimestamp();
+}  // namespace entry_kind_internal
+
+// Whether an entry of this kind applies to one timestamp rather than a column or more. One bit of a
+// constant, because it is looked up for every entry that is read or written. Requires a known kind.
+constexpr bool HasTimestamp(EntryKind kind) {
+  return (entry_kind_internal::kKindsWithTimestamp >> static_cast<unsigned>(kind) & 1) != 0;
+}
+// Whether an entry contributes to a cell of an aggregate family.
+constexpr bool IsContribution(EntryKind kind) {
+  return kind == EntryKind::kAddToCell || kind == EntryKind::kMergeToCell;
+}
+// Whether an entry is a cell, or a part of one.
+constexpr bool IsCell(EntryKind kind) { return kind == EntryKind::kCell || IsContribution(kind); }
 
 namespace entry_kind_internal {
 constexpr bool TableIsInOrder() {
   for (size_t i = 1; i < kEntryTraits.size(); ++i) {
     const EntryTraits& traits = kEntryTraits[i];
     if (static_cast<size_t>(traits.kind) != i) return false;
-    if (HasTimestamp(traits.kind) != (traits.scope == EntryScope::kTimestamp)) return false;
     if (traits.scope != EntryScope::kTimestamp && !traits.is_deletion) return false;
+    const bool is_cell = traits.counted_as == EntryCount::kCell;
+    if (IsCell(traits.kind) != is_cell || traits.has_value != is_cell) return false;
   }
   return true;
 }

@@ -17,10 +17,10 @@ namespace {
 using Kind = SSTableEntry::Kind;
 
 // By SSTableEntry::Kind.
-constexpr std::array kEntryKinds = {EntryKind::kCell,         EntryKind::kDeleteCell,
-                                    EntryKind::kDeleteColumn, EntryKind::kDeleteFamily,
-                                    EntryKind::kDeleteRow,    EntryKind::kGhost,
-                                    EntryKind::kShadow};
+constexpr std::array kEntryKinds = {
+    EntryKind::kCell,         EntryKind::kDeleteCell, EntryKind::kDeleteColumn,
+    EntryKind::kDeleteFamily, EntryKind::kDeleteRow,  EntryKind::kGhost,
+    EntryKind::kShadow,       EntryKind::kAddToCell,  EntryKind::kMergeToCell};
 
 EntryKind EntryKindOf(Kind kind) { return kEntryKinds[static_cast<size_t>(kind)]; }
 

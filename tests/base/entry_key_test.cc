@@ -199,9 +199,10 @@ TEST(EntryKeyTest, UnknownOrMismatchedKindsAreRefused) {
   std::string key = Entry{"r", "f", "q", 1, {2, 0}}.Encode();
   for (int kind = 0; kind < 256; ++kind) {
     key.back() = static_cast<char>(kind);
-    // A cell, a deletion of a cell, a ghost and a shadow have the same form; the others have no
-    // timestamp.
-    EXPECT_EQ(IsWellFormed(key), kind >= 1 && kind <= 4) << kind;
+    // A cell, a deletion of a cell, a ghost, a shadow and contributions have the same form; the
+    // others have no timestamp.
+    const bool has_timestamp = (kind >= 1 && kind <= 4) || kind == 8 || kind == 9;
+    EXPECT_EQ(IsWellFormed(key), has_timestamp) << kind;
   }
   std::string row = Entry{"r", "", "", 0, {2, 0}, EntryKind::kDeleteRow}.Encode();
   std::string family = Entry{"r", "f", "", 0, {2, 0}, EntryKind::kDeleteFamily}.Encode();

@@ -69,7 +69,7 @@ OwnedEntry DrawEntry(Random& random, uint64_t rows) {
   if (random.OneIn(10)) entry.row += std::string("\0\xff", 2) + random.Bytes(2);
   entry.sequence = 1 + random.Below(1'000'000);
   entry.ordinal = static_cast<uint32_t>(random.Below(3));
-  if (random.OneIn(6)) entry.kind = static_cast<Kind>(random.Below(7));
+  if (random.OneIn(6)) entry.kind = static_cast<Kind>(random.Below(9));
   if (entry.kind == Kind::kDeleteRow) {
     entry.group = static_cast<uint32_t>(random.Below(3));
     return entry;
@@ -79,7 +79,7 @@ OwnedEntry DrawEntry(Random& random, uint64_t rows) {
   entry.qualifier = random.OneIn(3) ? "" : random.Bytes(random.Below(5));
   if (entry.kind == Kind::kDeleteColumn) return entry;
   entry.timestamp = static_cast<int64_t>(random.Below(100));
-  if (entry.kind == Kind::kCell)
+  if (entry.kind == Kind::kCell || entry.kind >= Kind::kAddToCell)
     entry.value = std::string(random.Below(200), 'a') + random.Bytes(9);
   return entry;
 }

@@ -33,7 +33,7 @@ inline std::string CellKey(std::string_view row, std::string_view family,
                            std::string_view qualifier, int64_t timestamp, SequenceNumber sequence,
                            EntryKind kind = EntryKind::kCell) {
   std::string key = RowPrefix(row);
-  if (kind >= EntryKind::kDeleteFamily) {
+  if (ScopeOf(kind) >= EntryScope::kFamily) {
     kind == EntryKind::kDeleteRow ? AppendNoFamily(&key, 0) : AppendNoColumn(&key, family);
   } else {
     AppendColumn(&key, family, qualifier);
@@ -54,7 +54,8 @@ inline Entries RandomEntries(Random* random, size_t n, bool with_row_deletions =
     const std::string qualifier = random->OneIn(3) ? "" : random->Bytes(random->Below(6));
     EntryKind kind = EntryKind::kCell;
     if (random->OneIn(8)) kind = static_cast<EntryKind>(1 + random->Below(kLastKind));
-    if (!with_row_deletions && kind >= EntryKind::kDeleteFamily) kind = EntryKind::kDeleteColumn;
+    const bool is_wide = ScopeOf(kind) >= EntryScope::kFamily;
+    if (!with_row_deletions && is_wide) kind = EntryKind::kDeleteColumn;
     std::string value;
     switch (random->Below(8)) {
       case 0:

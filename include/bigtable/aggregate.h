@@ -1,0 +1,65 @@
+// Aggregates: families whose cells are merged from contributions (Family::value_type,
+// RowMutation::AddToCell). This file has what they need besides: the estimate of a HyperLogLog, and
+// operators of the program's own, which it registers under names before it uses a family of them:
+//
+//   // Keeps the longest text.
+//   class Longest final : public bigtable::AggregateOperator {
+//    public:
+//     absl::Status Merge(std::string_view older, std::string* state) const override {
+//       if (older.size() >= state->size()) state->assign(older);
+//       return absl::OkStatus();
+//     }
+//   };
+//
+//   absl::Status s = bigtable::RegisterAggregateOperator("longest", std::make_unique<Longest>());
+//   schema.families["titles"] = {.value_operator = "longest"};
+#ifndef BIGTABLE_AGGREGATE_H_
+#define BIGTABLE_AGGREGATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace bigtable {
+
+// Merges the contributions to a cell. Its states are stored, so an operator keeps its meaning as
+// long as there are families of it. Thread-safe: reads, writes and compactions call it from any
+// thread, also for corrupt states. Its functions only compute, and do not throw.
+class AggregateOperator {
+ public:
+  virtual ~AggregateOperator() = default;
+
+  // What AddToCell and MergeToCell take: the error is that of the write.
+  virtual absl::Status CheckInput(std::string_view /*input*/) const { return absl::OkStatus(); }
+  virtual absl::Status CheckState(std::string_view /*state*/) const { return absl::OkStatus(); }
+  // The state of a cell that has one input, which CheckInput has passed.
+  virtual std::string StateOf(std::string_view input) const { return std::string(input); }
+  // Makes `*state` the state of the contributions of both, those of `older` having been written
+  // before. Associative: contributions are merged in the order of their writes, but in any groups.
+  // An error fails the read or the compaction. A state is read, written and merged as a whole, so
+  // it should not grow with the number of contributions.
+  virtual absl::Status Merge(std::string_view older, std::string* state) const = 0;
+};
+
+// Registers an operator for all databases of the process, until it ends. InvalidArgument unless the
+// name has 1 to 64 printable ASCII characters without space and colon, or if the operator is null;
+// AlreadyExists if the name is taken. Thread-safe.
+absl::Status RegisterAggregateOperator(std::string_view name,
+                                       std::unique_ptr<const AggregateOperator> op);
+
+// The names of all registered operators, sorted. Thread-safe.
+std::vector<std::string> AggregateOperatorNames();
+
+// About how many different inputs a cell of a kHyperLogLog family has counted, given its value:
+// exact for none, almost exact for a few hundred, then with a standard error of 0.8%.
+// InvalidArgument if `state` is not such a value.
+absl::StatusOr<uint64_t> HyperLogLogEstimate(std::string_view state);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_AGGREGATE_H_
