@@ -38,11 +38,25 @@ class RowMutation {
   // As in the paper, for bigtable::Apply(Operation*, RowMutation*).
   RowMutation(Table* table, std::string_view row);
 
-  // Writes a cell at the server's time. All such cells of a mutation get the same timestamp, and
-  // timestamps increase strictly from one mutation of a tablet to the next.
+  // Writes a cell at the server's time. (Not in an aggregate family: see AddToCell.) All such cells
+  // of a mutation get the same timestamp, and timestamps increase strictly from one mutation of a
+  // tablet to the next.
   RowMutation& Set(std::string_view column, std::string_view value);
   // Writes a cell at `timestamp`, replacing an existing one.
   RowMutation& Set(std::string_view column, Timestamp timestamp, std::string_view value);
+
+  // Adds `input` to the cell at `timestamp`, which is in an aggregate family (Family::value_type);
+  // the cell need not exist. Costs as much as a Set: nothing is read. Many calls usually share a
+  // timestamp, such as the beginning of the hour. The input is a big-endian number of 8 bytes
+  // (EncodeBigEndian), or any bytes to be counted with kHyperLogLog. InvalidArgument, from Apply,
+  // if the family holds bytes, or does not take the input.
+  //
+  //   mutation.AddToCell("views:total", hour, 1);
+  RowMutation& AddToCell(std::string_view column, Timestamp timestamp, std::string_view input);
+  RowMutation& AddToCell(std::string_view column, Timestamp timestamp, int64_t input);
+  // The same with the state of another such cell, which a read has returned: of a sum, minimum or
+  // maximum it is a number too, of a HyperLogLog what it has counted.
+  RowMutation& MergeToCell(std::string_view column, Timestamp timestamp, std::string_view state);
 
   // Deletes every version of the column that exists when the mutation is applied.
   RowMutation& Delete(std::string_view column);

@@ -21,6 +21,20 @@ absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& fami
   return absl::NotFoundError(Cat("table ", layout.name, " has no locality group ", Quoted(name)));
 }
 
+// What a family holds never changes, since the operator would not take what is there.
+absl::Status CheckSameValues(const FamilyLayout& family, const FamilyUpdate& update) {
+  const ValueType type = update.value_type.value_or(family.value_type);
+  const std::string& name = update.value_operator.value_or(family.value_operator);
+  if (type == family.value_type && name == family.value_operator) return absl::OkStatus();
+  const auto describe = [](const Aggregate* aggregate) {
+    return aggregate == nullptr ? std::string("bytes (kBytes)") : aggregate->what();
+  };
+  BT_RETURN_IF_ERROR(CheckValueType(family.name, type, name));
+  return absl::InvalidArgumentError(Cat("family ", Quoted(family.name), " holds ",
+                                        describe(family.aggregate), ", and cannot change to hold ",
+                                        describe(Aggregate::Of(type, name))));
+}
+
 }  // namespace
 
 // Each call enters the gate, or is refused. Some calls take long, so they have a LongPass; none
@@ -127,6 +141,7 @@ absl::Status Database::AddFamily(std::string_view table, std::string_view name,
                                  const Family& family, const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckFamily(name, family));
+  BT_RETURN_IF_ERROR(CheckOperatorIsKnown(name, family));
   return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     if (layout->FindFamily(name) != nullptr) {
       return absl::AlreadyExistsError(
@@ -135,6 +150,7 @@ absl::Status Database::AddFamily(std::string_view table, std::string_view name,
     BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
     layout->families.push_back({std::string(name), group_id, family.gc,
                                 master->tables()->TakeSequence(), family.access_list});
+    layout->families.back().SetValueType(family.value_type, family.value_operator);
     std::sort(layout->families.begin(), layout->families.end(),
               [](const FamilyLayout& a, const FamilyLayout& b) { return a.name < b.name; });
     return absl::OkStatus();
@@ -162,6 +178,7 @@ absl::Status Database::UpdateFamily(std::string_view table, std::string_view nam
   return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     FamilyLayout* const found = layout->FindFamily(name);
     if (found == nullptr) return layout->NoFamilyError(name);
+    BT_RETURN_IF_ERROR(CheckSameValues(*found, update));
     if (update.gc.has_value()) found->gc = *update.gc;
     if (update.access_list.has_value()) found->access_list = *update.access_list;
     return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include "bigtable/row_mutation.h"
 
+#include "bigtable/read_modify_write.h"
+
 #include "base/strings.h"
 #include "tablet/mutation_format.h"
 
@@ -24,6 +26,22 @@ RowMutation& RowMutation::Set(std::string_view column, std::string_view value) {
 RowMutation& RowMutation::Set(std::string_view column, Timestamp timestamp,
                               std::string_view value) {
   AddColumn(static_cast<uint8_t>(EntryKind::kCell), column, &timestamp, &value);
+  return *this;
+}
+
+RowMutation& RowMutation::AddToCell(std::string_view column, Timestamp timestamp,
+                                    std::string_view input) {
+  AddColumn(static_cast<uint8_t>(EntryKind::kAddToCell), column, &timestamp, &input);
+  return *this;
+}
+
+RowMutation& RowMutation::AddToCell(std::string_view column, Timestamp timestamp, int64_t input) {
+  return AddToCell(column, timestamp, std::string_view(EncodeBigEndian(input)));
+}
+
+RowMutation& RowMutation::MergeToCell(std::string_view column, Timestamp timestamp,
+                                      std::string_view state) {
+  AddColumn(static_cast<uint8_t>(EntryKind::kMergeToCell), column, &timestamp, &state);
   return *this;
 }
 

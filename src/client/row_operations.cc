@@ -18,6 +18,9 @@
 #include "client/row_rules.h"
 #include "client/row_stripes.h"
 #include "monitoring/call_timer.h"
+#include "tablet/mutation_check.h"
+#include "tablet/mutation_format.h"
+#include "tablet/table_layout.h"
 
 namespace bigtable {
 namespace {
@@ -75,6 +78,13 @@ absl::StatusOr<bool> CheckAndMutate(const TableImpl& table, std::string_view row
 
 // --- ReadModifyWriteRow ---
 
+// The error of the schema, if it refuses the rules. A value that cannot be incremented may be in an
+// aggregate family, which takes no rule at all.
+absl::Status CheckFamiliesOf(const TableImpl& table, const ReadModifyWrite& rules) {
+  BT_ASSIGN_OR_RETURN(const TableLayout layout, table.database->schemas->Read(table.name));
+  return CheckMutation(layout, EncodedMutation::Of(RowRules::Writes(rules)));
+}
+
 absl::StatusOr<Row> ModifyRow(const TableImpl& table, const ReadModifyWrite& rules,
                               RowOperation* operation) {
   BT_RETURN_IF_ERROR(operation->Begin());
@@ -87,8 +97,10 @@ absl::StatusOr<Row> ModifyRow(const TableImpl& table, const ReadModifyWrite& rul
   const auto attempt = [&]() -> absl::StatusOr<bool> {
     const absl::Time time = table.database->environment()->options.clock->Now();
     const int64_t now = std::max<int64_t>(absl::ToUnixMicros(time), 0);
-    BT_RETURN_IF_ERROR(
-        cells.Apply(now, [&](const Filter& filter) { return operation->Read(filter); }));
+    const absl::Status applied =
+        cells.Apply(now, [&](const Filter& filter) { return operation->Read(filter); });
+    if (absl::IsFailedPrecondition(applied)) BT_RETURN_IF_ERROR(CheckFamiliesOf(table, rules));
+    BT_RETURN_IF_ERROR(applied);
     return operation->Write(cells.Mutation());
   };
   BT_RETURN_IF_ERROR(TryInTurn(table, rules.row(), operation, attempt));

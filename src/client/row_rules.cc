@@ -73,6 +73,12 @@ absl::Status RowRules::Apply(int64_t now, Read read) {
   return absl::OkStatus();
 }
 
+RowMutation RowRules::Writes(const ReadModifyWrite& rules) {
+  RowMutation mutation(rules.row());
+  for (const ReadModifyWrite::Rule& rule : rules.rules_) mutation.Set(rule.column, "");
+  return mutation;
+}
+
 RowMutation RowRules::Mutation() const {
   RowMutation mutation(rules_->row());
   for (const auto& [column, value] : values_) {

@@ -32,6 +32,8 @@ class RowRules {
   // Computes the new cells, each at `now` or later. Reads each column once. Errors of `read`, and
   // those of Table::ReadModifyWriteRow.
   absl::Status Apply(int64_t now, Read read);
+  // Writes the columns of `rules`, for a check against the schema.
+  static RowMutation Writes(const ReadModifyWrite& rules);
   // Writes the new cells.
   RowMutation Mutation() const;
   // The new cells, which the Row owns. At most once; the last use of this.

@@ -7,6 +7,9 @@
 
 #include "absl/types/span.h"
 
+#include "base/status.h"
+#include "base/strings.h"
+
 namespace bigtable {
 namespace {
 
@@ -34,9 +37,12 @@ void CollectingCursor::SeekToFirst() {
 }
 
 void CollectingCursor::Next() {
-  valid_ = PayForEntry();
-  if (!valid_) return;
-  input_->Next();
+  if (!has_moved_) {
+    valid_ = PayForEntry();
+    if (!valid_) return;
+    input_->Next();
+  }
+  has_moved_ = false;
   Find();
 }
 
@@ -56,12 +62,17 @@ void CollectingCursor::Find() {
       made_key_ = input_->key();
       made_key_.back() = static_cast<char>(EntryKind::kShadow);
     }
-    if (verdict == Verdict::kKeep && major_ && kind == EntryKind::kCell &&
-        version.sequence <= horizon_ && !retention_->held) {
-      Settle(version);
+    const bool is_aggregate =
+        verdict == Verdict::kKeep && IsContribution(kind) && !retention_->held;
+    if (is_aggregate && !MergeContributions(kind, version)) break;
+    if (verdict == Verdict::kKeep && major_ && IsCell(kind) && version.sequence <= horizon_ &&
+        !retention_->held) {
+      Settle(is_aggregate ? KindOf(made_key_) : kind, version);
     }
     key_ = made_key_.empty() ? input_->key() : made_key_;
-    value_ = verdict == Verdict::kKeep ? input_->value() : std::string_view();
+    value_ = verdict != Verdict::kKeep ? std::string_view()
+             : is_aggregate            ? std::string_view(state_)
+                                       : input_->value();
     valid_ = true;
     return;
   }
@@ -109,6 +120,8 @@ void CollectingCursor::EnterColumn(std::string_view key) {
   in_timestamp_ = false;
   saw_deletion_ = false;
   newer_births_.clear();
+  versions_.clear();
+  last_contribution_ = {};
   living_ = 0;
   played_ = false;
 }
@@ -118,6 +131,11 @@ void CollectingCursor::EnterTimestamp(int64_t timestamp) {
   timestamp_ = timestamp;
   newer_at_timestamp_ = {};
   counted_timestamp_ = false;
+  // Not earlier: the last contribution does not count against older ones to its own cell.
+  if (const EntryVersion last = std::exchange(last_contribution_, {}); last != EntryVersion{}) {
+    CountNewer(last);
+    counted_timestamp_ = false;
+  }
   resolved_timestamp_ = false;
 }
 
@@ -152,8 +170,10 @@ CollectingCursor::Verdict CollectingCursor::JudgeTimestamped(std::string_view ke
   } else {
     verdict = JudgeMerging(kind, version, hidden);
   }
-  newer_at_timestamp_ = version;
-  newer_kind_ = kind;
+  if (!IsContribution(kind)) {
+    newer_at_timestamp_ = version;
+    newer_kind_ = kind;
+  }
   return verdict;
 }
 
@@ -161,7 +181,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeSimple(EntryKind kind, EntryVer
                                                         bool hidden) {
   if (hidden) return Verdict::kDrop;
   const bool resolved = major_ && version.sequence <= horizon_;
-  return kind != EntryKind::kCell && resolved ? Verdict::kDrop : Verdict::kKeep;
+  return !IsCell(kind) && resolved ? Verdict::kDrop : Verdict::kKeep;
 }
 
 CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVersion version,
@@ -189,28 +209,38 @@ CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVe
     saw_deletion_ = true;
     return Verdict::kShadow;
   }
-  CountNewer(version);
+  if (!IsContribution(kind)) {
+    CountNewer(version);
+  } else if (last_contribution_ == EntryVersion{}) {
+    last_contribution_ = version;
+  }
   return Verdict::kKeep;
 }
 
 CollectingCursor::Verdict CollectingCursor::JudgeResolved(EntryKind kind, EntryVersion version) {
-  if (resolved_timestamp_) return Verdict::kDrop;  // overwritten or deleted before the horizon
+  // Overwritten or deleted before the horizon, or merged as far as it is a part of the cell.
+  if (resolved_timestamp_) return Verdict::kDrop;
   resolved_timestamp_ = true;
+  first_ = {};
   if (!played_) {
     // As long as every cell is alive and judged by one rule, those that stay are simply the newest.
-    // The first cell stays under any rule.
-    const bool by_other_rules = version.sequence < family_->past.versions_changed();
+    // The first cell stays under any rule. A cell of contributions may be older than the last.
+    const SequenceNumber written = IsContribution(kind) ? 0 : version.sequence;
+    const bool by_other_rules = written < family_->past.versions_changed();
     if (!by_other_rules && living_ >= family_->most_versions()) return Verdict::kDrop;
     const EntryVersion deletion = deletions_.FirstAfter(version);
     const bool deleted = deletion != kNever && deletion.sequence <= horizon_;
-    if (kind == EntryKind::kCell && !deleted && (!by_other_rules || living_ == 0)) {
+    if (IsCell(kind) && !deleted && (!by_other_rules || living_ == 0)) {
       ++living_;
       return Verdict::kKeep;
     }
     if (!PlayColumn()) return Verdict::kDrop;
   }
   const ColumnHistory::Life* const life = history_.FindLife(timestamp_);
-  if (life != nullptr && life->death == ColumnHistory::kAlive) return Verdict::kKeep;
+  if (life != nullptr && life->death == ColumnHistory::kAlive) {
+    first_ = life->first;
+    return Verdict::kKeep;
+  }
   const auto ghost = std::partition_point(
       ghosts_.begin(), ghosts_.end(),
       [&](const ColumnHistory::Life& other) { return other.timestamp < timestamp_; });
@@ -220,14 +250,97 @@ CollectingCursor::Verdict CollectingCursor::JudgeResolved(EntryKind kind, EntryV
   return Verdict::kShadow;
 }
 
-void CollectingCursor::Settle(EntryVersion version) {
+bool CollectingCursor::MergeContributions(EntryKind kind, EntryVersion version) {
+  state_.assign(input_->value());
+  made_key_ = input_->key();
+  const AggregateOperator* const op =
+      family_->aggregate == nullptr ? nullptr : family_->aggregate->operator_or_null();
+  if (op == nullptr && major_ && version.sequence <= horizon_) {
+    // A major compaction leaves one entry of each cell, so they cannot stay as they are.
+    paid_ = family_->aggregate == nullptr
+                ? absl::DataLossError(Cat("family ", Quoted(family_->name),
+                                          " holds bytes, and has a contribution to an aggregate"))
+                : family_->aggregate->MissingError(family_->name);
+    return false;
+  }
+  if (!PayForEntry()) return false;
+  input_->Next();
+  has_moved_ = true;
+  if (op != nullptr && !TakeOlder(*op, kind, version)) return false;
+  return input_->status().ok();
+}
+
+bool CollectingCursor::TakeOlder(const AggregateOperator& op, EntryKind kind,
+                                 EntryVersion version) {
+  bool is_merged = false;
+  while (input_->valid() && CanMerge(version)) {
+    if (!is_merged) MakeState(op, kind, &state_);
+    is_merged = true;
+    const std::string_view key = input_->key();
+    const absl::Status merged = MergeOlder(op, KindOf(key), input_->value(), &state_);
+    if (!merged.ok()) {
+      paid_ = Annotate(merged, Cat("family ", Quoted(family_->name)));
+      return false;
+    }
+    version = VersionOf(key);
+    if (!PayForEntry()) return false;
+    input_->Next();
+  }
+  if (is_merged) made_key_.back() = static_cast<char>(EntryKind::kMergeToCell);
+  return paid_.ok();
+}
+
+bool CollectingCursor::CanMerge(EntryVersion newer) {
+  const std::string_view key = input_->key();
+  const EntryVersion version = VersionOf(key);
+  if (!IsContribution(KindOf(key)) || key.size() != column_prefix_.size() + kTrailerSize ||
+      !key.starts_with(column_prefix_) || TimestampOf(key) != timestamp_ ||
+      version.sequence <= family_->created ||
+      family_->past.HasExpired(version.sequence, timestamp_) ||
+      deletions_.FirstAfter(version) < newer ||
+      retention_->SeenBetween(version.sequence, newer.sequence)) {
+    return false;
+  }
+  const bool is_resolved = major_ && version.sequence <= horizon_;
+  if (is_resolved && newer.sequence > horizon_) return false;
+  if (!counts_versions_) return true;
+  return is_resolved ? version >= first_ : AreConsecutive(version, newer);
+}
+
+bool CollectingCursor::AreConsecutive(EntryVersion older, EntryVersion newer) {
+  const auto separates = [&](const PastRules::Versions& change) {
+    return older.sequence < change.before && change.before <= newer.sequence;
+  };
+  const std::vector<PastRules::Versions>& changes = family_->past.versions;
+  if (std::any_of(changes.begin(), changes.end(), separates)) return false;
+  if (versions_.empty() && !ReadVersions()) return false;
+  return *std::upper_bound(versions_.begin(), versions_.end(), older) == newer;
+}
+
+bool CollectingCursor::ReadVersions() {
+  constexpr size_t kEntriesBetweenPay = 256;
+  const std::string here(input_->key());
+  input_->Seek(column_prefix_);
+  for (; input_->valid(); input_->Next()) {
+    const std::string_view key = input_->key();
+    if (key.size() != here.size() || !key.starts_with(column_prefix_)) break;
+    versions_.push_back(VersionOf(key));
+    if (versions_.size() % kEntriesBetweenPay == 0 && !PayFor(0)) return false;
+  }
+  if (!input_->status().ok()) return false;
+  std::sort(versions_.begin(), versions_.end());
+  input_->Seek(here);
+  return input_->valid();
+}
+
+void CollectingCursor::Settle(EntryKind kind, EntryVersion version) {
   // The version after the last change of the rules before it, or after the last complete change.
   const SequenceNumber over =
       std::max(version.sequence, std::min(horizon_, retention_->complete_through));
   const EntryVersion settled{std::max(family_->created + 1, family_->past.LastChangeUpTo(over)), 0};
   if (version == settled || (played_ && !ghosts_.empty())) return;
   made_key_ = column_prefix_;
-  AppendTrailer(&made_key_, timestamp_, settled, EntryKind::kCell);
+  AppendTrailer(&made_key_, timestamp_, settled, kind);
 }
 
 EntryVersion CollectingCursor::HiderOf(EntryVersion version) const {

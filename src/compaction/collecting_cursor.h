@@ -2,6 +2,14 @@
 // read can see any more. This class applies deletions and garbage collection on disk. One thread at
 // a time; forward only.
 //
+// The contributions to a cell of an aggregate family hide nothing. Those that stay are merged into
+// the newest of them, as far as every read that may still come sees all of them or none: no
+// snapshot, deletion or expiry separates them. If versions are counted, each contribution is an
+// event of the column's history, like the write of a cell. Then only contributions that follow one
+// another in the history are merged, which changes nothing between other events. A major compaction
+// merges what the replay of the history says that the cell consists of
+// (ColumnHistory::Life::first).
+//
 // A merging compaction does not see older runs, so all deletions stay. A major compaction sees all
 // data of the locality group, and drops deletions together with what they hide. Both drop a hidden
 // entry if no snapshot sees it. An entry is hidden if a later entry deletes or overwrites it.
@@ -107,7 +115,19 @@ class CollectingCursor {
   // cell.
   void FindGhosts(EntryVersion since);
   // Makes the key of a cell that every read sees.
-  void Settle(EntryVersion version);
+  void Settle(EntryKind kind, EntryVersion version);
+  // Takes the input's entry, a contribution that is kept, into state_, with the older ones that it
+  // can be merged with. Moves the input past them. False: the input, the operator, or `pay` failed.
+  bool MergeContributions(EntryKind kind, EntryVersion version);
+  // The same for the older ones, after the last one taken, with `version`.
+  bool TakeOlder(const AggregateOperator& op, EntryKind kind, EntryVersion version);
+  // Whether the input's entry is a contribution to the current cell that can be merged with the one
+  // before it, of version `newer`. May move the input and return it.
+  bool CanMerge(EntryVersion newer);
+  // Whether nothing else happened in the column between the two versions, its rules included.
+  bool AreConsecutive(EntryVersion older, EntryVersion newer);
+  // Reads the versions of the column's entries, and returns the input to its position.
+  bool ReadVersions();
 
   EntryCursor* const input_;
   const Retention* const retention_;
@@ -128,14 +148,22 @@ class CollectingCursor {
   int64_t timestamp_ = 0;
 
   DeletionTracker deletions_;
-  // The entry before this one at the same timestamp, which hides this one first.
+  // The entry before this one at the same timestamp, which hides this one first. Not a
+  // contribution.
   EntryVersion newer_at_timestamp_;
   EntryKind newer_kind_ = EntryKind::kCell;
+
+  // Of aggregates: the contributions that were merged last.
+  std::string state_;
+  bool has_moved_ = false;              // the input is past the entry to write
+  EntryVersion first_;                  // a major compaction merges no older contributions
+  std::vector<EntryVersion> versions_;  // of the column's entries, ascending; empty: not read yet
 
   // Of the current column, for MaxVersions.
   bool saw_deletion_ = false;               // or a remnant of a deleted or overwritten cell
   std::vector<EntryVersion> newer_births_;  // of cells at newer timestamps: the n latest, a heap
   bool counted_timestamp_ = false;          // the current timestamp is among them
+  EntryVersion last_contribution_;          // to the current timestamp, which is not yet
   // For a major compaction, at or before the horizon:
   bool resolved_timestamp_ = false;  // the timestamp's last entry before the horizon was seen
   int64_t living_ = 0;               // cells seen so far that are alive at the horizon

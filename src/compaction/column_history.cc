@@ -109,6 +109,7 @@ void ColumnHistory::NumberEvents(absl::Span<const PastRules::Versions> past, int
 void ColumnHistory::PlayTimestamp(absl::Span<const EventNumber> events) {
   bool was_here = false;
   Life life{};
+  EventNumber ended = 0;  // the cell before
   here_.clear();
   for (size_t i = 0; i < events.size(); ++i) {
     const EventNumber number = events[i];
@@ -116,7 +117,9 @@ void ColumnHistory::PlayTimestamp(absl::Span<const EventNumber> events) {
     const EntryTraits& traits = TraitsOf(event.kind);
     if (!traits.is_version) continue;
     was_here = true;
-    life = {event.timestamp, event.version(), event.version()};
+    const bool continues = ended == number && IsContribution(event.kind);
+    const EntryVersion first = continues ? life.first : event.version();
+    life = {event.timestamp, event.version(), event.version(), first};
     const EventNumber before_ended = here_.empty() ? 0 : here_.back().end;
     if (traits.is_deletion) {
       here_.push_back({number, number, before_ended});
@@ -125,7 +128,7 @@ void ColumnHistory::PlayTimestamp(absl::Span<const EventNumber> events) {
     EventNumber last = i + 1 < events.size() ? events[i + 1] : never();
     const auto wide = std::upper_bound(wide_.begin(), wide_.end(), number);
     if (wide != wide_.end()) last = std::min(last, *wide);
-    const EventNumber end = FindEnd(number, last);
+    const EventNumber end = ended = FindEnd(number, last);
     life.death = VersionAt(end);
     // A cell that ends with its own event counts nowhere.
     if (end != number) here_.push_back({number, end, before_ended});

@@ -43,11 +43,14 @@ class ColumnHistory {
  public:
   static constexpr EntryVersion kAlive = DeletionTracker::kNever;
 
-  // The life of the last cell that was written at a timestamp.
+  // The life of the last cell that was written at a timestamp. A contribution to an aggregate is a
+  // write of the cell: `birth` is the last.
   struct Life {
     int64_t timestamp;
     EntryVersion birth;           // of a ghost: unknown, the same as death
     EntryVersion death = kAlive;  // deleted, or collected by the rule
+    // Of an aggregate: its first contribution. Older ones were deleted or collected before it.
+    EntryVersion first = birth;
   };
 
   // The entries of a column that belong to its history.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/sequence.h"
+#include "compaction/aggregates.h"
 #include "compaction/past_rules.h"
 
 namespace bigtable {
@@ -24,6 +25,7 @@ struct RetainedFamily {
   // Cells with smaller timestamps are past their age limit.
   int64_t min_timestamp = std::numeric_limits<int64_t>::min();
   PastRules past = {};
+  const Aggregate* aggregate = nullptr;  // null: it holds bytes
 
   int64_t most_versions() const { return max_versions.value_or(kAllVersions); }
   // Whether there is, or was, a limit to the number of versions.

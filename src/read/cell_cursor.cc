@@ -23,7 +23,8 @@ bool CellCursor::Next() {
   if (fresh_) {
     if (!Begin()) return false;
   } else if (skip_row_ && row_prefix_size_ > 0) {
-    Take(Step::kSkipRow);
+    Take(is_merged_ ? PastMerged(Step::kSkipRow) : Step::kSkipRow);
+    is_merged_ = false;
   } else if (has_cell_) {
     LeaveCell();
   }
@@ -53,7 +54,9 @@ bool CellCursor::Begin() {
 }
 
 inline void CellCursor::LeaveCell() {
-  if (filter_.done_with_column()) {
+  if (is_merged_) [[unlikely]] {
+    LeaveMerged();
+  } else if (filter_.done_with_column()) {
     Take(Step::kSkipColumn);
   } else {
     input_.Next();
@@ -320,9 +323,12 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
     if (family_->past.HasExpired(version.sequence, timestamp)) return Step::kNext;
   }
 
-  const bool alive = KindOf(key) == EntryKind::kCell && !deletions_.Hides(version);
+  const EntryKind kind = KindOf(key);
+  if (IsContribution(kind)) [[unlikely]]
+    return LookAtAggregate(version);
+  const bool alive = kind == EntryKind::kCell && !deletions_.Hides(version);
   Step step = Step::kNext;
-  if (!IsKept(version, alive, &step)) return step;
+  if (!IsKept(version, version.sequence, alive, &step)) return step;
 
   value_ = input_.value();
   switch (filter_.passes_everything() ? FilterProgram::Verdict::kPass
@@ -344,8 +350,8 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
 }
 
 // Whether the last write at its timestamp is a cell that is not deleted (`alive`) and that
-// MaxVersions keeps and has always kept. If not, `*otherwise` is the step to take.
-bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
+// MaxVersions keeps and has always kept since `written`. If not, `*otherwise` is the step to take.
+bool CellCursor::IsKept(EntryVersion version, SequenceNumber written, bool alive, Step* otherwise) {
   if (!family_->counts_versions()) return alive;
   if (alive_ >= family_->most_versions()) {
     *otherwise = Step::kSkipColumn;
@@ -355,7 +361,7 @@ bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
     saw_dead_ = true;
     return false;
   }
-  if (played_ || NeedsHistory(version)) {
+  if (played_ || NeedsHistory(written)) {
     if (!played_ && !PlayColumn()) return false;
     const ColumnHistory::Life* const life = history_->FindLife(timestamp_);
     if (life == nullptr || life->birth != version || life->death != ColumnHistory::kAlive) {
@@ -367,13 +373,13 @@ bool CellCursor::IsKept(EntryVersion version, bool alive, Step* otherwise) {
 }
 
 // Whether the newer cells of the column do not suffice to decide if this cell is kept.
-bool CellCursor::NeedsHistory(EntryVersion version) const {
+bool CellCursor::NeedsHistory(SequenceNumber written) const {
   const PastRules& past = family_->past;
   if (saw_dead_) {
-    return family_->gc.max_versions().has_value() || version.sequence < past.versions_changed();
+    return family_->gc.max_versions().has_value() || written < past.versions_changed();
   }
   return alive_ > 0 && !past.versions.empty() &&
-         version.sequence < past.LoosenedBefore(family_->most_versions());
+         written < past.LoosenedBefore(family_->most_versions());
 }
 
 void CellCursor::Take(Step step) {

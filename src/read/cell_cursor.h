@@ -9,6 +9,10 @@
 // a cell follows a deleted one, the column's history is replayed (column_history.h). The same
 // happens if a cell was written before the rule was loosened (past_rules.h), unless it is the first
 // of its column, which every rule keeps.
+//
+// A cell of an aggregate family consists of all contributions at its timestamp up to the first that
+// is deleted or collected. The cursor merges them when it meets the last one, and is past them
+// then.
 #ifndef BIGTABLE_READ_CELL_CURSOR_H_
 #define BIGTABLE_READ_CELL_CURSOR_H_
 
@@ -27,8 +31,10 @@
 #include "base/call_limits.h"
 #include "base/entry_key.h"
 #include "base/key_buffer.h"
+#include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "base/shortcuts.h"
+#include "compaction/aggregates.h"
 #include "compaction/column_history.h"
 #include "compaction/deletion_tracker.h"
 #include "compaction/merging_cursor.h"
@@ -84,7 +90,9 @@ class CellCursor {
   int64_t timestamp() const { return timestamp_; }
   std::string_view value() const { return value_; }
   // Keeps the value alive when the cursor moves on; null: the version does.
-  const RefCounted* value_owner() const { return input_.value_owner(); }
+  const RefCounted* value_owner() const {
+    return is_merged_ ? merged_owner_.get() : input_.value_owner();
+  }
 
   const absl::Status& status() const { return status_; }
 
@@ -125,8 +133,18 @@ class CellCursor {
   Step Look(std::string_view key);
   void AddDeletion(std::string_view key, EntryVersion version);
   Step LookAtCell(std::string_view key, EntryVersion version);
-  bool IsKept(EntryVersion version, bool alive, Step* otherwise);
-  bool NeedsHistory(EntryVersion version) const;
+  bool IsKept(EntryVersion version, SequenceNumber written, bool alive, Step* otherwise);
+  bool NeedsHistory(SequenceNumber written) const;
+  // These are for aggregates. The input is at the last contribution to a cell.
+  Step LookAtAggregate(EntryVersion version);
+  // Sets the value to what the contributions give, and moves the input past them. False: an error.
+  bool MergeContributions(EntryVersion first);
+  bool MergeOlderOnes(const AggregateOperator& op, EntryKind kind, EntryVersion first);
+  // Goes to the next entry. False: it is not a contribution to the current cell.
+  bool NextContribution(EntryVersion first);
+  // The step to take instead of `step` when the input may already be past what it skips.
+  Step PastMerged(Step step) const;
+  [[gnu::cold]] void LeaveMerged();
   void Take(Step step);
   // Goes to the first entry whose key does not begin with `prefix`, which the current key does: by
   // `steps` steps, and then by a seek. The prefix may be a view of the current column's. If the
@@ -188,6 +206,8 @@ class CellCursor {
   bool in_timestamp_ = false;
   int64_t timestamp_ = 0;
   std::string_view value_;
+  bool is_merged_ = false;              // it is an aggregate, and the input is past it
+  Ref<const RefCounted> merged_owner_;  // of its value
 
   // For MaxVersions.
   int64_t alive_ = 0;

@@ -1,13 +1,28 @@
 // The parts of CellCursor that run once in a read, or once a row: the beginning of its rows, the
-// previous row of a reverse read, and the rest of a row after a source has failed.
+// previous row of a reverse read, and the rest of a row after a source has failed. And the merging
+// of aggregates.
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
+#include "base/compare.h"
+#include "base/status.h"
+#include "base/strings.h"
 #include "read/cell_cursor.h"
 
 namespace bigtable {
 namespace {
+
+// The value of an aggregate, which is stored nowhere else.
+class MergedValue final : public RefCounted {
+ public:
+  explicit MergedValue(std::string bytes) : bytes_(std::move(bytes)) {}
+  std::string_view view() const { return bytes_; }
+
+ private:
+  const std::string bytes_;
+};
 
 int64_t NewestThatPasses(const FilterProgram& filter) {
   int64_t first;
@@ -43,6 +58,7 @@ void CellCursor::Reset() {
   fresh_ = true;
   has_cell_ = false;
   skip_row_ = false;
+  is_merged_ = false;
   behind_row_ = absl::OkStatus();
   reverse_row_.clear();
   row_prefix_size_ = 0;
@@ -96,6 +112,96 @@ bool CellCursor::LeaveFailed(std::string_view row_prefix) {
   behind_row_ = std::move(failure);
   if (!reverse_ && !single_row_) end_.assign(PrefixSuccessor(row_prefix));
   return true;
+}
+
+CellCursor::Step CellCursor::LookAtAggregate(EntryVersion version) {
+  // The cell may be older than its last contribution: as old as any.
+  constexpr SequenceNumber kWritten = 0;
+  Step step = Step::kNext;
+  if (!IsKept(version, kWritten, !deletions_.Hides(version), &step)) return step;
+  const ColumnHistory::Life* const life = played_ ? history_->FindLife(timestamp_) : nullptr;
+  if (!MergeContributions(life != nullptr ? life->first : EntryVersion())) return Step::kStay;
+  switch (filter_.passes_everything() ? FilterProgram::Verdict::kPass
+                                      : filter_.Judge(timestamp_, &value_)) {
+    case FilterProgram::Verdict::kPass:
+      is_new_row_ = !row_has_cells_;
+      row_has_cells_ = true;
+      return Step::kStay;
+    case FilterProgram::Verdict::kNextColumn:
+      step = Step::kSkipColumn;
+      break;
+    case FilterProgram::Verdict::kNextRow:
+      step = Step::kSkipRow;
+      break;
+    case FilterProgram::Verdict::kNextCell:
+    case FilterProgram::Verdict::kSeekColumn:
+    case FilterProgram::Verdict::kNextFamily:
+      break;
+  }
+  is_merged_ = false;
+  return PastMerged(step);
+}
+
+bool CellCursor::MergeContributions(EntryVersion first) {
+  if (family_->aggregate == nullptr) {
+    return Fail(absl::DataLossError(Cat("family ", Quoted(family_->name),
+                                        " holds bytes, and has a contribution to an aggregate")));
+  }
+  const AggregateOperator* const op = family_->aggregate->operator_or_null();
+  if (op == nullptr) return Fail(family_->aggregate->MissingError(family_->name));
+  const EntryKind kind = KindOf(input_.key());
+  // A single state, as compactions leave it, stays where it is.
+  value_ = input_.value();
+  merged_owner_ = Ref<const RefCounted>(input_.value_owner());
+  is_merged_ = true;
+  if (NextContribution(first)) return MergeOlderOnes(*op, kind, first);
+  if (!status_.ok()) return false;
+  if (kind == EntryKind::kAddToCell) {
+    const auto merged = MakeRef<MergedValue>(op->StateOf(value_));
+    value_ = merged->view();
+    merged_owner_ = merged;
+  }
+  return true;
+}
+
+bool CellCursor::MergeOlderOnes(const AggregateOperator& op, EntryKind kind, EntryVersion first) {
+  std::string state(value_);
+  MakeState(op, kind, &state);
+  do {
+    const absl::Status status = MergeOlder(op, KindOf(input_.key()), input_.value(), &state);
+    if (!status.ok()) return Fail(Annotate(status, Cat("family ", Quoted(family_->name))));
+    if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return false;
+  } while (NextContribution(first));
+  const auto merged = MakeRef<MergedValue>(std::move(state));
+  value_ = merged->view();
+  merged_owner_ = merged;
+  return status_.ok();
+}
+
+bool CellCursor::NextContribution(EntryVersion first) {
+  input_.Next();
+  while (!input_.valid()) {
+    if (input_.status().ok() || !LeaveFailed(row_prefix())) return false;
+  }
+  const std::string_view key = input_.key();
+  const EntryVersion version = VersionOf(key);
+  return IsContribution(KindOf(key)) && key.size() == column_prefix_.size() + kTrailerSize &&
+         BeginsWith(key, column_prefix_.view()) && TimestampOf(key) == timestamp_ &&
+         version >= first && version.sequence > family_->created && !deletions_.Hides(version) &&
+         !family_->past.HasExpired(version.sequence, timestamp_);
+}
+
+CellCursor::Step CellCursor::PastMerged(Step step) const {
+  const std::string_view skipped = step == Step::kSkipColumn ? column_prefix_.view()
+                                   : step == Step::kSkipRow  ? row_prefix()
+                                                             : std::string_view();
+  const bool is_at = !skipped.empty() && input_.valid() && BeginsWith(input_.key(), skipped);
+  return is_at ? step : Step::kAgain;
+}
+
+void CellCursor::LeaveMerged() {
+  is_merged_ = false;
+  if (filter_.done_with_column()) Take(PastMerged(Step::kSkipColumn));
 }
 
 }  // namespace bigtable

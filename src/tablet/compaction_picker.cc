@@ -105,6 +105,10 @@ absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& table
   if (policy->DropsExpired()) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
   }
+  // A compaction would fail at each contribution; see MergingCompaction::Run.
+  if (version->layout().FamilyWithoutOperator(version->layout().groups[group].id) != nullptr) {
+    return std::nullopt;
+  }
   for (const FileQuarantine::Stretch& stretch : tablet.quarantine().StretchesOf(group, runs)) {
     GroupSummary part = summary;
     const auto first = summary.runs.begin() + static_cast<std::ptrdiff_t>(stretch.first);

@@ -73,6 +73,10 @@ absl::Status MergingCompaction::Run(const std::atomic<bool>* cancelled, const Ca
   if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
     return absl::OkStatus();
   }
+  if (const FamilyLayout* const family = plan.layout->FamilyWithoutOperator(plan.change.group_id);
+      family != nullptr && !inputs.merged.empty()) {
+    return family->aggregate->MissingError(family->name);
+  }
   if (tablet_->quarantine().HasAny(group_, inputs.merged)) {
     return rewrite_all_ ? tablet_->quarantine().Check(group_) : absl::OkStatus();
   }

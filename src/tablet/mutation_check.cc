@@ -2,7 +2,38 @@
 
 #include <cstdint>
 
+#include "base/status.h"
+#include "base/strings.h"
+
 namespace bigtable {
+namespace {
+
+// A contribution, or an operation on an aggregate family.
+[[gnu::noinline]] absl::Status CheckValue(const FamilyLayout& family,
+                                          const MutationOperation& operation) {
+  if (TraitsOf(operation.kind).is_deletion) return absl::OkStatus();
+  const bool is_input = operation.kind == EntryKind::kAddToCell;
+  if (family.aggregate == nullptr) {
+    return absl::InvalidArgumentError(Cat("family ", Quoted(family.name),
+                                          " holds bytes (kBytes), which only Set writes, not ",
+                                          is_input ? "AddToCell" : "MergeToCell"));
+  }
+  if (operation.kind == EntryKind::kCell) {
+    return absl::InvalidArgumentError(
+        Cat("family ", Quoted(family.name), " holds ", family.aggregate->what(),
+            ", which only AddToCell and MergeToCell write, not Set or ReadModifyWriteRow"));
+  }
+  const AggregateOperator* const op = family.aggregate->operator_or_null();
+  if (op == nullptr) return family.aggregate->MissingError(family.name);
+  const absl::Status checked =
+      is_input ? op->CheckInput(operation.value) : op->CheckState(operation.value);
+  if (checked.ok()) return checked;
+  return Annotate(checked, Cat("family ", Quoted(family.name), " holds ", family.aggregate->what(),
+                               ", and does not take what ",
+                               is_input ? "AddToCell adds" : "MergeToCell merges"));
+}
+
+}  // namespace
 
 absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mutation) {
   OperationReader reader(mutation.operations);
@@ -10,8 +41,10 @@ absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mut
   uint32_t count = 0;
   for (; reader.Next(&operation); ++count) {
     if (operation.is_of_row()) continue;
-    if (layout.FindFamily(operation.family) == nullptr) {
-      return layout.NoFamilyError(operation.family);
+    const FamilyLayout* const family = layout.FindFamily(operation.family);
+    if (family == nullptr) return layout.NoFamilyError(operation.family);
+    if (family->aggregate != nullptr || IsContribution(operation.kind)) [[unlikely]] {
+      BT_RETURN_IF_ERROR(CheckValue(*family, operation));
     }
   }
   if (!reader.ok()) return absl::InvalidArgumentError("the mutation is not well formed");

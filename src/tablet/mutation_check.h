@@ -10,7 +10,9 @@
 namespace bigtable {
 
 // NotFound: the mutation names a family that the table does not have; the message lists those that
-// it has. InvalidArgument: the mutation is not well formed, or empty.
+// it has. InvalidArgument: the mutation is not well formed, or empty; a family that holds bytes
+// gets a contribution, or an aggregate family a Set or something that its operator does not take.
+// FailedPrecondition: the operator of a family is not registered.
 absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mutation);
 
 }  // namespace bigtable

@@ -6,10 +6,12 @@
 //   | kind | family        | qualifier        | timestamp           | value        |
 //   | 1    | length, bytes | length, bytes    | varint              | length,bytes |
 //   +------+---------------+------------------+---------------------+--------------+
-//          | not for a row | only of a column | see below           | only a cell  |
+//          | not for a row | only of a column | see below           | cell, contr. |
 //
-// kind is an EntryKind that is an operation, and decides which fields there are (EntryTraits). A
-// kCell whose first bit (0x80) is set has no timestamp: it takes the server's. Lengths are varints.
+// kind is an EntryKind that is an operation, and decides which fields there are (EntryTraits).
+// Cells and contributions to aggregates have a value; these and deletions of cells have a
+// timestamp. A kCell whose first bit (0x80) is set has none: it takes the server's. Lengths are
+// varints.
 //
 // A record of the commit log, type kMutation:
 //

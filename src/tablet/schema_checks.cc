@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "compaction/aggregates.h"
 #include "compaction/policies.h"
 
 namespace bigtable {
@@ -68,7 +69,33 @@ absl::Status CheckFamily(std::string_view name, const Family& family) {
                                           " must be at least 1ms, and is ",
                                           absl::FormatDuration(*age)));
   }
+  BT_RETURN_IF_ERROR(CheckValueType(name, family.value_type, family.value_operator));
   return family.access_list.empty() ? absl::OkStatus() : CheckAccessListName(family.access_list);
+}
+
+absl::Status CheckValueType(std::string_view family, ValueType type,
+                            std::string_view value_operator) {
+  BT_RETURN_IF_ERROR(CheckRange<int>(Cat("value_type of family ", Quoted(family)),
+                                     static_cast<int>(type), 0, static_cast<int>(kLastValueType)));
+  if (value_operator.empty()) return absl::OkStatus();
+  if (type != ValueType::kBytes) {
+    return absl::InvalidArgumentError(
+        Cat("family ", Quoted(family), " has value_operator ", Quoted(value_operator),
+            ", so its value_type must be kBytes (0), and is ", static_cast<int>(type)));
+  }
+  if (IsOperatorName(value_operator)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat("value_operator of family ", Quoted(family),
+          " must be 1 to 64 printable ASCII characters without space and colon, and is ",
+          Quoted(value_operator)));
+}
+
+absl::Status CheckOperatorIsKnown(std::string_view name, const Family& family) {
+  const Aggregate* const aggregate = Aggregate::Of(family.value_type, family.value_operator);
+  if (aggregate == nullptr || aggregate->operator_or_null() != nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat("family ", Quoted(name), ": there is no aggregate operator ",
+          Quoted(family.value_operator), "; registered are: ", Listed(AggregateOperatorNames())));
 }
 
 absl::Status CheckFileOptions(std::string_view of, const LocalityGroup& group) {

@@ -15,6 +15,11 @@ absl::Status CheckTableName(std::string_view name);
 absl::Status CheckAccessListName(std::string_view name);
 absl::Status CheckFamilyName(std::string_view name);
 absl::Status CheckFamily(std::string_view name, const Family& family);
+absl::Status CheckValueType(std::string_view family, ValueType type,
+                            std::string_view value_operator);
+// Whether the family's operator is registered in this process. Not part of CheckFamily, because
+// another process may have written the schema.
+absl::Status CheckOperatorIsKnown(std::string_view name, const Family& family);
 // The options of a group that the files themselves have: compression, blocks and filters. `of`
 // follows the name of an option in messages, as in " of locality group X".
 absl::Status CheckFileOptions(std::string_view of, const LocalityGroup& group);

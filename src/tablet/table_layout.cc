@@ -88,8 +88,8 @@ Retention TableLayout::RetentionOf(uint32_t group_id, absl::Time now) const {
     if (family.group_id != group_id) continue;
     // While the rule is held, neither entries nor whole files expire.
     const int64_t min_timestamp = MinTimestamp(family.held ? GcRule() : family.gc, now);
-    retention.families.push_back(
-        {family.name, family.created, family.gc.max_versions(), min_timestamp, family.past});
+    retention.families.push_back({family.name, family.created, family.gc.max_versions(),
+                                  min_timestamp, family.past, family.aggregate});
     retention.held |= family.held;
   }
   return retention;
@@ -105,6 +105,14 @@ bool TableLayout::EndHolds() {
   bool any = false;
   for (FamilyLayout& family : families) any |= std::exchange(family.held, false);
   return any;
+}
+
+const FamilyLayout* TableLayout::FamilyWithoutOperator(uint32_t group_id) const {
+  const auto found = std::find_if(families.begin(), families.end(), [&](const FamilyLayout& f) {
+    return f.group_id == group_id && f.aggregate != nullptr &&
+           f.aggregate->operator_or_null() == nullptr;
+  });
+  return found == families.end() ? nullptr : &*found;
 }
 
 absl::Status TableLayout::NoFamilyError(std::string_view family) const {
@@ -131,6 +139,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
   }
   for (const auto& [family, options] : schema.families) {
     BT_RETURN_IF_ERROR(CheckFamily(family, options));
+    BT_RETURN_IF_ERROR(CheckOperatorIsKnown(family, options));
     const std::string_view group =
         options.locality_group.empty() ? kDefaultGroup : std::string_view(options.locality_group);
     const GroupLayout* found = layout.FindGroup(group);
@@ -139,6 +148,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
                                             Quoted(group), ", which the schema does not have"));
     }
     layout.families.push_back({family, found->id, options.gc, 0, options.access_list});
+    layout.families.back().SetValueType(options.value_type, options.value_operator);
   }
   BT_RETURN_IF_ERROR(CheckGroupsAreUsed(layout));
   return layout;
@@ -150,7 +160,7 @@ TableSchema TableLayout::ToSchema() const {
   for (const GroupLayout& group : groups) schema.locality_groups[group.name] = group.options;
   for (const FamilyLayout& family : families) {
     schema.families[family.name] = {groups[GroupIndex(family.group_id)].name, family.gc,
-                                    family.access_list};
+                                    family.access_list, family.value_type, family.value_operator};
   }
   return schema;
 }

@@ -4,8 +4,9 @@
 //
 // As bytes (the contents of a table's schema file; table_layout_format.cc):
 //
-//   format version 4, or 5 if a group names a policy | table id | name | next group id
-//   | groups:   count, then each: id, name, compression, level, block size, filter, bits,
+//   format version 4, 5 if a group names a policy, 6 if a family holds aggregates | table id | name
+//   | next group id | groups:   count, then each: id, name, compression, level, block size, filter,
+//   bits,
 //               in memory, compaction, factor
 //   | families: count, then each: name, group id, created, has max versions [, n],
 //               has max age [, µs]
@@ -15,8 +16,10 @@
 //               format version 4 on:
 //               count, then each: before, has max versions [, n]
 //               count, then each: before, smallest timestamp (zigzag)
-//   | policies: of each group the name of its compaction policy, or nothing; only in format
-//               version 5
+//   | policies: of each group the name of its compaction policy, or nothing; from format version 5
+//               on
+//   | values:   of each family its value type, and the name of its operator, or nothing; only in
+//               format version 6
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_
@@ -33,6 +36,7 @@
 #include "bigtable/schema.h"
 
 #include "base/sequence.h"
+#include "compaction/aggregates.h"
 #include "compaction/past_rules.h"
 #include "compaction/retention.h"
 
@@ -58,7 +62,16 @@ struct FamilyLayout {
   // Not in the schema's file: the rule is about to be changed. Nothing is collected until the
   // sequence number of the change is known (TableChanges::ChangeTable).
   bool held = false;
+  ValueType value_type = ValueType::kBytes;
+  std::string value_operator = {};  // its name; empty: `value_type` applies
+  // Not in the schema's file: what the two say; null if the family holds bytes.
+  const Aggregate* aggregate = nullptr;
 
+  void SetValueType(ValueType type, std::string_view operator_name) {
+    value_type = type;
+    value_operator = operator_name;
+    aggregate = Aggregate::Of(type, operator_name);
+  }
   int64_t most_versions() const { return gc.max_versions().value_or(kAllVersions); }
   bool counts_versions() const { return gc.max_versions().has_value() || !past.versions.empty(); }
   // Entries with an older timestamp may be older than a maximum age, and have to be checked.
@@ -92,6 +105,8 @@ struct TableLayout {
   bool EndHolds();
   // The entries that a compaction of the group keeps; the caller fills in the snapshots.
   Retention RetentionOf(uint32_t group_id, absl::Time now) const;
+  // A family of the group whose operator is not registered in this process; null if there is none.
+  const FamilyLayout* FamilyWithoutOperator(uint32_t group_id) const;
   // NotFound; the message lists the families of the table.
   absl::Status NoFamilyError(std::string_view name) const;
 

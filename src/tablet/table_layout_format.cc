@@ -14,10 +14,12 @@
 namespace bigtable {
 namespace {
 
-// 1 has no split rule, 2 has no access lists, 3 has no past rules, 4 has no names of policies. 4 is
-// still written where no group has one, so that earlier programs can read it.
-constexpr uint8_t kFormatVersion = 5;
+// 1 has no split rule, 2 has no access lists, 3 has no past rules, 4 has no names of policies, 5
+// has no value types. The smallest of 4 to 6 is written that has what the schema needs, so that
+// earlier programs can read it.
+constexpr uint8_t kFormatVersion = 6;
 constexpr uint8_t kFormatWithoutPolicies = 4;
+constexpr uint8_t kFormatWithoutValueTypes = 5;
 
 void EncodeGroup(const GroupLayout& group, std::string* out) {
   AppendVarint64(out, group.id);
@@ -120,14 +122,24 @@ bool IsWellFormed(const PastRules& past) {
   return true;
 }
 
+// The format version that a layout needs.
+uint8_t FormatOf(const TableLayout& layout) {
+  const auto holds_aggregates = [](const FamilyLayout& f) { return f.aggregate != nullptr; };
+  if (std::any_of(layout.families.begin(), layout.families.end(), holds_aggregates)) {
+    return kFormatVersion;
+  }
+  const auto has_policy = [](const GroupLayout& g) { return !g.options.compaction_policy.empty(); };
+  return std::any_of(layout.groups.begin(), layout.groups.end(), has_policy)
+             ? kFormatWithoutValueTypes
+             : kFormatWithoutPolicies;
+}
+
 }  // namespace
 
 std::string TableLayout::Encode() const {
-  const bool has_policies = std::any_of(groups.begin(), groups.end(), [](const GroupLayout& group) {
-    return !group.options.compaction_policy.empty();
-  });
+  const uint8_t version = FormatOf(*this);
   std::string out;
-  out.push_back(static_cast<char>(has_policies ? kFormatVersion : kFormatWithoutPolicies));
+  out.push_back(static_cast<char>(version));
   AppendVarint64(&out, table_id);
   AppendLengthPrefixed(&out, name);
   AppendVarint64(&out, next_group_id);
@@ -141,9 +153,14 @@ std::string TableLayout::Encode() const {
   }
   for (const FamilyLayout& family : families) AppendLengthPrefixed(&out, family.access_list);
   for (const FamilyLayout& family : families) EncodePast(family.past, &out);
-  if (!has_policies) return out;
+  if (version == kFormatWithoutPolicies) return out;
   for (const GroupLayout& group : groups) {
     AppendLengthPrefixed(&out, group.options.compaction_policy);
+  }
+  if (version == kFormatWithoutValueTypes) return out;
+  for (const FamilyLayout& family : families) {
+    out.push_back(static_cast<char>(family.value_type));
+    AppendLengthPrefixed(&out, family.value_operator);
   }
   return out;
 }
@@ -198,6 +215,15 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
     for (GroupLayout& group : layout.groups) {
       group.options.compaction_policy = in.LengthPrefixed();
       if (in.ok()) BT_RETURN_IF_ERROR(CheckLocalityGroup(group.name, group.options));
+    }
+  }
+  if (version > kFormatWithoutValueTypes) {
+    for (FamilyLayout& family : layout.families) {
+      const auto type = static_cast<ValueType>(in.Byte());
+      const std::string_view name = in.LengthPrefixed();
+      if (!in.ok()) break;
+      BT_RETURN_IF_ERROR(CheckValueType(family.name, type, name));
+      family.SetValueType(type, name);
     }
   }
   if (!in.ok() || !in.at_end()) return absl::DataLossError("the schema cannot be read");

@@ -1,7 +1,7 @@
 // The output of a compaction for a given input: testdata/collect.txt.
 //
 //   families                  those of the locality group for the following commands, one a line:
-//                             NAME [max_versions=] [min_timestamp=] [created=]
+//                             NAME [max_versions=] [min_timestamp=] [created=] [operator=]
 //   collect merging|major [snapshots=1,2] [present=]
 //                             the entries (support/entry_text.h), in any order; without any, those
 //                             of the collect before it
@@ -15,6 +15,7 @@
 #include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
+#include "support/model_aggregates.h"
 #include "support/text_driven.h"
 
 namespace bigtable {
@@ -39,6 +40,9 @@ class Collect {
         family.max_versions = arguments.Number("max_versions");
       }
       family.min_timestamp = arguments.Number("min_timestamp", family.min_timestamp);
+      if (arguments.HasValue("operator")) {
+        family.aggregate = Aggregate::Of(ValueType::kBytes, arguments.Value("operator"));
+      }
       if (!arguments.NotAskedFor().empty()) return "what is " + arguments.NotAskedFor();
       families_.push_back(std::move(family));
     }

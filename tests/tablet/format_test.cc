@@ -67,6 +67,8 @@ std::string EncodeRecord(const TextCommand& command) {
                      : verb == "delete-cell"   ? EntryKind::kDeleteCell
                      : verb == "delete-column" ? EntryKind::kDeleteColumn
                      : verb == "delete-family" ? EntryKind::kDeleteFamily
+                     : verb == "add-to-cell"   ? EntryKind::kAddToCell
+                     : verb == "merge-to-cell" ? EntryKind::kMergeToCell
                                                : EntryKind::kDeleteRow;
     operation.family = family;
     operation.qualifier = qualifier;
@@ -92,10 +94,11 @@ std::string DecodeRecord(const TextCommand& command) {
   MutationOperation operation;
   while (reader.Next(&operation)) {
     absl::StrAppend(&out, "kind ", static_cast<int>(operation.kind));
-    if (operation.kind != EntryKind::kDeleteRow) absl::StrAppend(&out, Cat(" ", operation.family));
-    if (operation.kind <= EntryKind::kDeleteColumn) out += Cat(":", operation.qualifier);
+    const EntryTraits& traits = TraitsOf(operation.kind);
+    if (traits.scope <= EntryScope::kFamily) absl::StrAppend(&out, Cat(" ", operation.family));
+    if (traits.scope <= EntryScope::kColumn) out += Cat(":", operation.qualifier);
     if (operation.has_timestamp) absl::StrAppend(&out, " @", operation.timestamp);
-    if (operation.kind == EntryKind::kCell) out += Cat(" = ", Quoted(operation.value));
+    if (traits.has_value) out += Cat(" = ", Quoted(operation.value));
     out += "\n";
   }
   if (!reader.ok()) out += "refused: no operation\n";
@@ -193,6 +196,8 @@ std::string EncodeLayout(const TextCommand& command) {
     layout.families.push_back({a.Word(1), static_cast<uint32_t>(a.Number("group")), rule,
                                static_cast<SequenceNumber>(a.Number("created")), a.Value("access"),
                                PastOf(a)});
+    layout.families.back().SetValueType(static_cast<ValueType>(a.Number("values")),
+                                        a.Value("operator"));
   }
   const std::string bytes = layout.Encode();
   const absl::StatusOr<TableLayout> decoded = TableLayout::Decode(bytes);
@@ -223,6 +228,7 @@ std::string DecodeLayout(const TextCommand& command) {
       absl::StrAppend(&out, ", MaxAge ", absl::FormatDuration(*age));
     }
     if (!family.access_list.empty()) absl::StrAppend(&out, ", access ", family.access_list);
+    if (family.aggregate != nullptr) absl::StrAppend(&out, ", ", family.aggregate->what());
     out += "\n";
   }
   return out;
