@@ -72,6 +72,21 @@ inline std::string LargeValue(Random& random, size_t size) {
   return value;
 }
 
+// Makes a Set in an aggregate family a contribution.
+inline void FitToFamily(Random& random, const ModelTable& table, int64_t now_micros,
+                        ModelOperation* op) {
+  using Kind = ModelOperation::Kind;
+  const auto family = table.schema().families.find(op->family);
+  if (op->kind != Kind::kSet || family == table.schema().families.end() ||
+      !HoldsAggregates(family->second)) {
+    return;
+  }
+  const bool is_input = !random.OneIn(4);
+  op->kind = is_input ? Kind::kAddToCell : Kind::kMergeToCell;
+  if (!op->timestamp) op->timestamp = RandomTimestamp(random, now_micros);
+  op->value = RandomContribution(random, family->second, is_input);
+}
+
 inline ModelOperation RandomOperation(Random& random, const ModelTable& table, int64_t now_micros) {
   using Kind = ModelOperation::Kind;
   static const std::vector<Kind> kKinds = {
@@ -91,6 +106,7 @@ inline ModelOperation RandomOperation(Random& random, const ModelTable& table, i
     op.timestamp = RandomTimestamp(random, now_micros);
   }
   if (op.kind == Kind::kSet) op.value = RandomValue(random);
+  FitToFamily(random, table, now_micros, &op);
   return op;
 }
 
@@ -110,7 +126,7 @@ inline ModelMutation RandomLargeMutation(Random& random, const ModelTable& table
   ModelMutation mutation = RandomMutation(random, table, now_micros);
   ModelOperation& op = mutation.operations[random.Below(mutation.operations.size())];
   op = {};
-  op.family = ExistingFamily(random, table);
+  op.family = BytesFamily(random, table);
   op.qualifier = RandomQualifier(random);
   op.timestamp = RandomTimestamp(random, now_micros);
   op.value = LargeValue(random, LogUniform(random, 64 << 10, 64 << 20));

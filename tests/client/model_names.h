@@ -81,6 +81,15 @@ inline std::string ExistingFamily(Random& random, const ModelTable& table) {
   return random.Pick(names);
 }
 
+// One that holds bytes, of which the table must have one.
+inline std::string BytesFamily(Random& random, const ModelTable& table) {
+  std::vector<std::string> names;
+  for (const auto& [name, family] : table.schema().families) {
+    if (!HoldsAggregates(family)) names.push_back(name);
+  }
+  return random.Pick(names);
+}
+
 // From `least` to `most`. Each order of magnitude is equally likely.
 inline uint64_t LogUniform(Random& random, uint64_t least, uint64_t most) {
   const uint64_t base = least << random.Below(static_cast<uint64_t>(std::bit_width(most / least)));

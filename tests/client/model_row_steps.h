@@ -138,6 +138,7 @@ class ModelRowSteps : public ModelWriteSteps {
       } else {
         made_.Append(column, bytes);
       }
+      NoteFamily(family);
       if (expected_ != absl::StatusCode::kOk) return;
       if (!table_->schema().families.contains(family)) {
         expected_ = absl::StatusCode::kNotFound;
@@ -158,7 +159,13 @@ class ModelRowSteps : public ModelWriteSteps {
     const std::string& row() const { return row_; }
     const std::string& Describe() const { return text_; }
     const bigtable::ReadModifyWrite& made() const { return made_; }
-    absl::StatusCode expected() const { return expected_; }
+    // The family of a rule is found missing when its column is read. Everything else that the
+    // schema refuses is found with a value that cannot be incremented, and at the end.
+    absl::StatusCode expected() const {
+      return expected_ == absl::StatusCode::kNotFound || refused_ == absl::StatusCode::kOk
+                 ? expected_
+                 : refused_;
+    }
     ModelMutation Mutation() const {
       ModelMutation mutation{row_, {}};
       for (const auto& [column, cell] : written_) {
@@ -175,6 +182,17 @@ class ModelRowSteps : public ModelWriteSteps {
    private:
     using Cells = std::map<std::pair<std::string, std::string>, ModelCell>;
 
+    // The first rule that the schema refuses.
+    void NoteFamily(const std::string& name) {
+      if (refused_ != absl::StatusCode::kOk) return;
+      const auto& families = table_->schema().families;
+      const auto family = families.find(name);
+      if (family == families.end()) {
+        refused_ = absl::StatusCode::kNotFound;
+      } else if (HoldsAggregates(family->second)) {
+        refused_ = absl::StatusCode::kInvalidArgument;
+      }
+    }
     ModelCell& CellOf(const std::string& family, const std::string& qualifier, bool is_increment) {
       const auto [at, is_new] = written_.try_emplace({family, qualifier});
       ModelCell& cell = at->second;
@@ -195,6 +213,7 @@ class ModelRowSteps : public ModelWriteSteps {
     Cells written_;
     std::string text_;
     absl::StatusCode expected_ = absl::StatusCode::kOk;
+    absl::StatusCode refused_ = absl::StatusCode::kOk;
   };
 };
 

@@ -34,7 +34,8 @@ class ModelSchemaSteps : public ModelRunState {
     Log(Cat("CreateTable ", name));
     for (const std::string& row : split_rows) script_.back() += Cat(" split at ", Quoted(row));
     for (const auto& [family, settings] : schema.families) {
-      script_.back() += Cat(" ", family, "(", settings.locality_group, Describe(settings.gc), ")");
+      script_.back() += Cat(" ", family, "(", settings.locality_group, Describe(settings.gc),
+                            HoldsAggregates(settings) ? " of aggregates)" : ")");
     }
     const absl::Status status = database_->CreateTable(name, schema, {.split_rows = split_rows});
     if (model_.tables.contains(name)) {
@@ -58,9 +59,10 @@ class ModelSchemaSteps : public ModelRunState {
     ModelTable& model = model_.tables.at(table);
     const std::string name = RandomFamilyName(random);
     Family family = RandomFamily(random, model.schema(), plan_.settings);
+    const std::string values = HoldsAggregates(family) ? " of aggregates" : "";
     if (random.OneIn(10)) family.locality_group = "nowhere";
     Log(Cat("AddFamily ", table, " ", name, " in \"", family.locality_group, "\"",
-            Describe(family.gc)));
+            Describe(family.gc), values));
     const absl::Status status = database_->AddFamily(table, name, family);
     if (family.locality_group == "nowhere") {
       if (status.ok()) Check("AddFamily to a missing group: OK");
@@ -77,7 +79,7 @@ class ModelSchemaSteps : public ModelRunState {
     ModelTable& model = model_.tables.at(table);
     const std::string name = RandomFamilyName(random);
     const bool there = model.schema().families.contains(name);
-    if (there && model.schema().families.size() == 1) return Log("(the last family is kept)");
+    if (there && IsLastWithBytes(model.schema(), name)) return Log("(the last family is kept)");
     Log(Cat("DropFamily ", table, " ", name));
     const absl::Status status = database_->DropFamily(table, name);
     if (!there) return Expect(absl::StatusCode::kNotFound, status, "DropFamily");
@@ -103,6 +105,11 @@ class ModelSchemaSteps : public ModelRunState {
     } else if (Check(status, "UpdateFamily")) {
       model_.UpdateFamily(table, name, family, clock_.micros());
     }
+  }
+  static bool IsLastWithBytes(const TableSchema& schema, const std::string& name) {
+    return std::none_of(schema.families.begin(), schema.families.end(), [&](const auto& family) {
+      return family.first != name && !HoldsAggregates(family.second);
+    });
   }
   void SetLocalityGroup(Random& random) {
     static const std::vector<std::string> kNames = {"default", "g1", "g2", "g3"};

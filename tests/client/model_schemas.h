@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_TESTS_CLIENT_MODEL_SCHEMAS_H_
 #define BIGTABLE_TESTS_CLIENT_MODEL_SCHEMAS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -14,6 +15,7 @@
 
 #include "client/model_names.h"
 #include "client/model_plan.h"
+#include "support/model_aggregates.h"
 #include "support/random.h"
 
 namespace bigtable {
@@ -61,11 +63,17 @@ inline GcRule RandomGcRule(Random& random, const ModelSettings& settings) {
   }
 }
 
+// Holds bytes if no family of the schema does.
 inline Family RandomFamily(Random& random, const TableSchema& schema,
                            const ModelSettings& settings) {
   std::vector<std::string> groups = {""};
   for (const auto& [name, group] : schema.locality_groups) groups.push_back(name);
-  return {.locality_group = random.Pick(groups), .gc = RandomGcRule(random, settings)};
+  Family family{.locality_group = random.Pick(groups), .gc = RandomGcRule(random, settings)};
+  const bool has_bytes =
+      std::any_of(schema.families.begin(), schema.families.end(),
+                  [](const auto& other) { return !HoldsAggregates(other.second); });
+  if (has_bytes && random.OneIn(3)) MakeAggregate(random, &family);
+  return family;
 }
 
 inline SplitRule RandomSplitRule(Random& random) {
@@ -95,7 +103,8 @@ inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
   schema.split = RandomSplitRule(random);
   const auto families = static_cast<size_t>(random.Between(1, 6));
   while (schema.families.size() < families) {
-    schema.families[RandomFamilyName(random)] = RandomFamily(random, schema, settings);
+    const Family family = RandomFamily(random, schema, settings);
+    schema.families.try_emplace(RandomFamilyName(random), family);
   }
   RemoveUnusedGroups(&schema);
   return schema;

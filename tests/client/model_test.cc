@@ -161,6 +161,29 @@ TEST(ModelColumnTest, DeletionsHideOnlyEarlierWrites) {
   EXPECT_EQ(column.Read(4, ModelRules(GcRule()), 0, {{4, 1}}), Cells{});
 }
 
+TEST(ModelColumnTest, ContributionsAreMergedUntilTheCellBeginsAnew) {
+  const Family family{.value_operator = kConcatenation};
+  const auto read = [&](const ModelColumn& column, uint64_t sequence, const GcRule& rule) {
+    return column.Read(sequence, ModelRules(rule), 0, {}, family);
+  };
+  ModelColumn column;
+  column.Set({1, 0}, 5, "a");
+  column.Set({2, 0}, 5, "b");
+  column.Set({3, 0}, 6, "x");
+  column.Set({4, 0}, 5, "c");
+  column.DeleteCell({5, 0}, 6);
+  column.Set({6, 0}, 5, "d");
+  column.Set({7, 0}, 5, "e");
+
+  EXPECT_EQ(read(column, 2, GcRule()), (Cells{{5, "ab"}}));
+  EXPECT_EQ(read(column, 4, GcRule()), (Cells{{6, "x"}, {5, "abc"}}));
+  EXPECT_EQ(read(column, 7, GcRule()), (Cells{{5, "abcde"}}));
+  // The cell at 6 drops that at 5, twice.
+  EXPECT_EQ(read(column, 4, GcRule::MaxVersions(1)), (Cells{{6, "x"}}));
+  EXPECT_EQ(read(column, 5, GcRule::MaxVersions(1)), Cells{});
+  EXPECT_EQ(read(column, 7, GcRule::MaxVersions(1)), (Cells{{5, "de"}}));
+}
+
 TEST(ModelColumnTest, MaxVersionsCountsNewerCellsThatWereDeletedLater) {
   ModelColumn column;
   column.Set({1, 0}, 1, "a");

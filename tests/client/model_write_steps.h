@@ -59,6 +59,11 @@ class ModelWriteSteps : public ModelTabletSteps {
         case Kind::kDeleteRow:
           absl::StrAppend(&text, " DeleteRow");
           break;
+        case Kind::kAddToCell:
+        case Kind::kMergeToCell:
+          absl::StrAppend(&text, op.kind == Kind::kAddToCell ? " AddToCell " : " MergeToCell ",
+                          column, "=", Quoted(std::string_view(op.value).substr(0, 12)));
+          break;
       }
     }
     return text;
@@ -150,6 +155,7 @@ class ModelWriteSteps : public ModelTabletSteps {
       op.qualifier = RandomQualifier(random);
       op.timestamp = RandomTimestamp(random, clock_.micros());
       op.value = random.Bytes(random.Below(2 << 10));
+      FitToFamily(random, model_.tables.at(table), clock_.micros(), &op);
       mutations.push_back({RandomRow(random), {std::move(op)}});
     }
     ApplyTogether(table, mutations, RandomWriteOptions(random));
@@ -217,7 +223,8 @@ class ModelWriteSteps : public ModelTabletSteps {
     Log(Cat("The clock is ", clock_.micros()));
     const ModelTable& model = model_.tables.at(table);
     if (model.HasOwnWill()) return;
-    const std::string family = model.schema().families.begin()->first;
+    Random first(0);
+    const std::string family = BytesFamily(first, model);
     for (const std::string& begin : model.TabletBegins()) {
       const std::string row = begin.empty() ? std::string(1, '\0') : begin;
       if (ok()) ApplyOne(table, {row, {{.family = family, .value = "stamp"}}}, {});

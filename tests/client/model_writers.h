@@ -267,7 +267,7 @@ class ModelWriters {
     std::vector<std::string> names;
     for (const auto& [name, table] : tables) names.push_back(name);
     plan_.shared_table = random.Pick(names);
-    plan_.log_family = ExistingFamily(random, model.tables.at(plan_.shared_table));
+    plan_.log_family = BytesFamily(random, model.tables.at(plan_.shared_table));
     plan_.log_prefix = Cat("log ", number, ".");
 
     std::vector<std::string> rows = ModelRows();

@@ -19,6 +19,7 @@
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
+#include "client/model_mutations.h"
 #include "client/ways_random.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
@@ -188,6 +189,9 @@ class WaysDatabase {
 
   ModelMutation MakeMutation() {
     ModelMutation mutation = words_.Mutation(random_, clock_.micros());
+    for (ModelOperation& op : mutation.operations) {
+      FitToFamily(random_, model_.tables.at(kTable), clock_.micros(), &op);
+    }
     Log(Cat("Write ", Describe(mutation)));
     return mutation;
   }

@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "client/model_schemas.h"
 #include "support/model.h"
+#include "support/model_aggregates.h"
 #include "support/random.h"
 
 namespace bigtable {
@@ -57,6 +58,9 @@ inline TableSchema RandomWaysSchema(Random& random) {
   schema.families["a"] = {.gc = RandomWaysRule(random)};
   schema.families["ab"] = {.locality_group = random.OneIn(2) ? "" : "second",
                            .gc = RandomWaysRule(random)};
+  for (const char* family : {"a", "ab"}) {
+    if (random.OneIn(3)) MakeAggregate(random, &schema.families[family]);
+  }
   RemoveUnusedGroups(&schema);
   return schema;
 }
@@ -114,11 +118,11 @@ class WaysWords {
 inline std::string Describe(const ModelMutation& mutation) {
   std::string text = Quoted(mutation.row);
   for (const ModelOperation& op : mutation.operations) {
-    static const char* const kNames[] = {"Set", "DeleteColumn", "DeleteCell", "DeleteFamily",
-                                         "DeleteRow"};
+    static const char* const kNames[] = {"Set",       "DeleteColumn", "DeleteCell", "DeleteFamily",
+                                         "DeleteRow", "AddToCell",    "MergeToCell"};
     absl::StrAppend(&text, " ", kNames[static_cast<size_t>(op.kind)], "(", op.family, ":",
                     absl::CHexEscape(op.qualifier), "@", op.timestamp.value_or(-1), "=",
-                    ToAbsl(op.value.view()), ")");
+                    absl::CHexEscape(ToAbsl(op.value.view())), ")");
   }
   return text;
 }

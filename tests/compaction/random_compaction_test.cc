@@ -23,6 +23,9 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/read_modify_write.h"
+#include "bigtable/schema.h"
+
 #include "base/entry_key.h"
 #include "base/strings.h"
 #include "compaction/collecting_cursor.h"
@@ -31,6 +34,7 @@
 #include "read/cell_cursor.h"
 #include "support/entry_text.h"
 #include "support/model.h"
+#include "support/model_aggregates.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
@@ -53,8 +57,17 @@ EntryKind EntryKindOf(const ModelOperation& op) {
       return EntryKind::kDeleteFamily;
     case ModelOperation::Kind::kDeleteRow:
       return EntryKind::kDeleteRow;
+    case ModelOperation::Kind::kAddToCell:
+      return EntryKind::kAddToCell;
+    case ModelOperation::Kind::kMergeToCell:
+      return EntryKind::kMergeToCell;
   }
   return EntryKind::kCell;
+}
+
+Family ModelFamily(const FamilyLayout& layout) {
+  return {
+      .gc = layout.gc, .value_type = layout.value_type, .value_operator = layout.value_operator};
 }
 
 class History {
@@ -63,6 +76,7 @@ class History {
     layout_.groups = {{.id = 0, .name = "default", .options = {}}};
     for (const char* name : {"a", "b", "c"}) {
       layout_.families.push_back({name, 0, RandomRule(), 0});
+      if (random_.OneIn(2)) ChooseAggregate(&layout_.families.back());
     }
     one_column_ = random_.OneIn(2);
     rows_ = 1 + random_.Below(one_column_ ? 1 : 2);
@@ -72,7 +86,7 @@ class History {
     changes_rules_ = random_.OneIn(2);
     runs_ = {NewTestMemtable()};
     for (const FamilyLayout& family : layout_.families) {
-      model_.AddFamily(family.name, {.gc = family.gc});
+      model_.AddFamily(family.name, ModelFamily(family));
     }
   }
 
@@ -81,8 +95,9 @@ class History {
     History history(0);
     FamilyLayout& family = history.layout_.families[0];
     family.gc = GcRule::MaxVersions(max_versions);
+    family.SetValueType(ValueType::kBytes, "");
     history.model_.DropFamily(family.name);
-    history.model_.AddFamily(family.name, {.gc = family.gc});
+    history.model_.AddFamily(family.name, ModelFamily(family));
     return history;
   }
   void Put(ModelOperation::Kind kind, int64_t timestamp) {
@@ -188,7 +203,7 @@ class History {
     MemtableCursor cursor(runs_.back().get());
     for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
       const std::string_view key = cursor.key();
-      if (KindOf(key) == EntryKind::kCell) {
+      if (IsCell(KindOf(key))) {
         absl::StrAppend(&cells, CellText(key, cursor.value()));
         continue;
       }
@@ -214,19 +229,26 @@ class History {
     }
     return rule;
   }
+  // The concatenation shows which contributions are in a cell, and in which order.
+  void ChooseAggregate(FamilyLayout* family) {
+    const bool is_sum = random_.OneIn(4);
+    family->SetValueType(is_sum ? ValueType::kInt64Sum : ValueType::kBytes,
+                         is_sum ? "" : kConcatenation);
+  }
   // The family is dropped and created again, which takes a sequence number.
   void Recreate(FamilyLayout* family) {
     family->created = ++last_;
     family->past = {};
+    if (random_.OneIn(2)) ChooseAggregate(family);
     model_.DropFamily(family->name);
-    model_.AddFamily(family->name, {.gc = family->gc});
+    model_.AddFamily(family->name, ModelFamily(*family));
     absl::StrAppend(&script_, family->name, " is created again at ", last_, "\n");
   }
   void ChangeRule(FamilyLayout* family) {
     const GcRule rule = RandomRule();
     if (rule == family->gc) return;
     family->ChangeRule(rule, ++last_, Now());
-    model_.UpdateFamily(family->name, {.gc = rule}, last_, NowMicros());
+    model_.UpdateFamily(family->name, ModelFamily(*family), last_, NowMicros());
     absl::StrAppend(&script_, "at ", last_, " the rules are\n", Rules());
   }
   int64_t NowMicros() const { return static_cast<int64_t>(now_); }
@@ -260,13 +282,18 @@ class History {
     ModelOperation op;
     op.kind = kKinds[random_.Below(kinds)];
     if (op.kind == Kind::kDeleteRow) return op;
-    op.family = layout_.families[random_.Below(one_column_ ? 1 : 3)].name;
+    const FamilyLayout& family = layout_.families[random_.Below(one_column_ ? 1 : 3)];
+    op.family = family.name;
     if (op.kind == Kind::kDeleteFamily) return op;
     op.qualifier = absl::StrCat(random_.Below(columns_));
     if (op.kind == Kind::kDeleteColumn) return op;
     op.timestamp = static_cast<int64_t>(random_.Below(timestamps_));
     if (!out_of_order_) *op.timestamp += static_cast<int64_t>(last_);
-    if (op.kind == Kind::kSet) op.value = absl::StrCat("v", last_, ".", ordinal);
+    if (op.kind != Kind::kSet) return op;
+    op.value = absl::StrCat("v", last_, ".", ordinal);
+    if (family.aggregate == nullptr) return op;
+    op.kind = random_.OneIn(2) ? Kind::kAddToCell : Kind::kMergeToCell;
+    if (family.value_operator.empty()) op.value = EncodeBigEndian(static_cast<int64_t>(last_));
     return op;
   }
   // Applies the mutation at `last_`.
@@ -327,6 +354,9 @@ class History {
     std::string out;
     for (const FamilyLayout& family : layout_.families) {
       absl::StrAppend(&out, "family ", family.name, ", created ", family.created);
+      if (family.aggregate != nullptr) {
+        absl::StrAppend(&out, ", aggregates of ", ToAbsl(family.aggregate->what()));
+      }
       if (const auto n = family.gc.max_versions()) absl::StrAppend(&out, ", MaxVersions ", *n);
       if (const auto age = family.gc.max_age()) {
         absl::StrAppend(&out, ", MaxAge ", absl::FormatDuration(*age));

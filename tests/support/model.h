@@ -6,6 +6,8 @@
 //   * A Set writes a cell at (column, timestamp). The cell exists until a later deletion covers it
 //     (of the cell, its column, its family or its row) or a later Set of the same timestamp
 //     replaces it.
+//   * A contribution to a cell of an aggregate family is a Set of what the cell was before, if it
+//     existed until then, merged with the contribution.
 //   * Cells that the garbage collection rule of the family drops do not exist: see model_rules.h.
 //     A cell that a Set replaced counts as written by that Set.
 //   * The server time of a mutation is the time of the clock or the last server time plus one,
@@ -32,6 +34,7 @@
 #include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
+#include "support/model_aggregates.h"
 #include "support/model_rules.h"
 
 namespace bigtable {
@@ -58,7 +61,17 @@ class ModelValue {
 };
 
 struct ModelOperation {
-  enum class Kind { kSet, kDeleteColumn, kDeleteCell, kDeleteFamily, kDeleteRow };
+  enum class Kind {
+    kSet,
+    kDeleteColumn,
+    kDeleteCell,
+    kDeleteFamily,
+    kDeleteRow,
+    kAddToCell,
+    kMergeToCell,
+  };
+
+  bool is_contribution() const { return kind == Kind::kAddToCell || kind == Kind::kMergeToCell; }
 
   Kind kind = Kind::kSet;
   std::string family;
@@ -94,6 +107,12 @@ struct ModelMutation {
           break;
         case ModelOperation::Kind::kDeleteRow:
           mutation.DeleteRow();
+          break;
+        case ModelOperation::Kind::kAddToCell:
+          mutation.AddToCell(column, Timestamp(*op.timestamp), op.value.view());
+          break;
+        case ModelOperation::Kind::kMergeToCell:
+          mutation.MergeToCell(column, Timestamp(*op.timestamp), op.value.view());
           break;
       }
     }
@@ -146,11 +165,12 @@ class ModelColumn {
     cell_deletes_[timestamp].push_back(version);
   }
 
-  // The cells that exist at `sequence`, by timestamp from new to old. `wide_deletes` are the
-  // deletions of the family and the row.
+  // The cells of a column of the family that exist at `sequence`, by timestamp from new to old.
+  // `wide_deletes` are the deletions of the family and the row.
   std::vector<std::pair<int64_t, ModelValue>> Read(uint64_t sequence, const ModelRules& rules,
                                                    int64_t now_micros,
-                                                   std::vector<ModelVersion> wide_deletes) const {
+                                                   std::vector<ModelVersion> wide_deletes,
+                                                   const Family& family = {}) const {
     wide_deletes.insert(wide_deletes.end(), deletes_.begin(), deletes_.end());
 
     std::vector<std::pair<int64_t, ModelValue>> cells;
@@ -163,9 +183,13 @@ class ModelColumn {
       // Later operations are ignored, except for changes of the rule.
       std::erase_if(deletes, [&](const ModelVersion& d) { return d.sequence > sequence; });
       std::vector<ModelLife> lives;
+      ModelValue value;
       for (size_t i = 0; i < sets.size() && sets[i].version.sequence <= sequence; ++i) {
         const ModelVersion birth = sets[i].version;
         if (rules.HasExpired(birth.sequence, timestamp, now_micros)) continue;
+        const bool continues =
+            HoldsAggregates(family) && !lives.empty() && lives.back().death == birth;
+        value = continues ? ModelValue(ModelMerged(family, value, sets[i].value)) : sets[i].value;
         ModelVersion death = kNotYet;
         if (i + 1 < sets.size() && sets[i + 1].version.sequence <= sequence) {
           death = sets[i + 1].version;
@@ -175,7 +199,7 @@ class ModelColumn {
         }
         death = std::min(death, rules.CountedOut(birth, newer));
         lives.push_back({birth, death});
-        if (death == kNotYet) cells.emplace_back(timestamp, sets[i].value);
+        if (death == kNotYet) cells.emplace_back(timestamp, value);
       }
       newer.push_back(std::move(lives));
     }
@@ -262,12 +286,15 @@ class ModelTable {
     schema_.locality_groups[name] = group;
   }
 
-  // Whether every family in the mutation exists.
+  // Whether every family in the mutation exists, and holds what is written.
   bool Accepts(const ModelMutation& mutation) const {
     return std::all_of(mutation.operations.begin(), mutation.operations.end(),
                        [&](const ModelOperation& op) {
-                         return op.kind == ModelOperation::Kind::kDeleteRow ||
-                                schema_.families.contains(op.family);
+                         if (op.kind == ModelOperation::Kind::kDeleteRow) return true;
+                         const auto family = schema_.families.find(op.family);
+                         if (family == schema_.families.end()) return false;
+                         const bool is_set = op.kind == ModelOperation::Kind::kSet;
+                         return HoldsAggregates(family->second) ? !is_set : !op.is_contribution();
                        });
   }
 
@@ -305,6 +332,13 @@ class ModelTable {
           break;
         case ModelOperation::Kind::kDeleteRow:
           break;
+        case ModelOperation::Kind::kAddToCell:
+          family.columns[op.qualifier].Set(
+              version, *op.timestamp, ModelState(schema_.families.at(op.family), op.value.view()));
+          break;
+        case ModelOperation::Kind::kMergeToCell:
+          family.columns[op.qualifier].Set(version, *op.timestamp, op.value);
+          break;
       }
     }
   }
@@ -320,7 +354,8 @@ class ModelTable {
       wide_deletes.insert(wide_deletes.end(), family.deletes.begin(), family.deletes.end());
       const ModelRules& rules = rules_.at(family_name);
       for (const auto& [qualifier, column] : family.columns) {
-        for (auto& [timestamp, value] : column.Read(sequence, rules, now_micros, wide_deletes)) {
+        for (auto& [timestamp, value] : column.Read(sequence, rules, now_micros, wide_deletes,
+                                                    schema_.families.at(family_name))) {
           cells.push_back({family_name, qualifier, timestamp, std::move(value)});
         }
       }
