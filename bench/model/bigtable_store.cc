@@ -23,6 +23,7 @@ constexpr std::string_view kColumn = "f:number";
 
 // Whether the table is one tablet, or two on two servers.
 enum class Tablets { kOne, kTwo };
+enum class Counters { kNumbers, kSums };
 
 absl::StatusOr<int64_t> NumberIn(const absl::StatusOr<bigtable::Row>& row) {
   if (!row.ok()) return row.status();
@@ -31,8 +32,8 @@ absl::StatusOr<int64_t> NumberIn(const absl::StatusOr<bigtable::Row>& row) {
 
 class BigtableStore final : public Store {
  public:
-  static absl::StatusOr<std::unique_ptr<Store>> Open(const std::string& directory,
-                                                     Tablets tablets) {
+  static absl::StatusOr<std::unique_ptr<Store>> Open(const std::string& directory, Tablets tablets,
+                                                     Counters counters) {
     bigtable::DatabaseOptions options;
     options.memory_budget = kMemoryLimit;
     options.tablet_servers = tablets == Tablets::kOne ? 1 : 2;
@@ -41,17 +42,24 @@ class BigtableStore final : public Store {
     if (!database.ok()) return database.status();
     // The peers keep only the newest value of a key, and so does this table.
     bigtable::TableSchema schema;
-    schema.families["f"] = {.gc = bigtable::GcRule::MaxVersions(1)};
+    schema.families["f"] = {.gc = bigtable::GcRule::MaxVersions(1),
+                            .value_type = counters == Counters::kSums
+                                              ? bigtable::ValueType::kInt64Sum
+                                              : bigtable::ValueType::kBytes};
     bigtable::CreateTableOptions create;
     if (tablets == Tablets::kTwo) create.split_rows = {"5"};
     if (absl::Status s = (*database)->CreateTable("table", schema, create); !s.ok()) return s;
     absl::StatusOr<bigtable::Table*> table = (*database)->OpenTable("table");
     if (!table.ok()) return table.status();
-    return absl::WrapUnique<Store>(new BigtableStore(*std::move(database), *table));
+    return absl::WrapUnique<Store>(new BigtableStore(*std::move(database), *table, counters));
   }
 
   absl::Status Increment(uint64_t row) override {
     const RowKey key(row);
+    if (counters_ == Counters::kSums) {
+      return table_->Apply(
+          bigtable::RowMutation(key.view()).AddToCell(kColumn, bigtable::Timestamp(0), int64_t{1}));
+    }
     return table_->ReadModifyWriteRow(bigtable::ReadModifyWrite(key.view()).Increment(kColumn, 1))
         .status();
   }
@@ -97,8 +105,9 @@ class BigtableStore final : public Store {
     std::string text_;
   };
 
-  BigtableStore(std::unique_ptr<bigtable::Database> database, bigtable::Table* table)
-      : database_(std::move(database)), table_(table) {}
+  BigtableStore(std::unique_ptr<bigtable::Database> database, bigtable::Table* table,
+                Counters counters)
+      : database_(std::move(database)), table_(table), counters_(counters) {}
 
   absl::Status Set(bigtable::Transaction* transaction, const RowKey& key, int64_t number) {
     return transaction->Apply(
@@ -107,18 +116,22 @@ class BigtableStore final : public Store {
 
   const std::unique_ptr<bigtable::Database> database_;
   bigtable::Table* const table_;
+  const Counters counters_;
 };
 
-StoreKind Kind(Work work, const std::string& way, Tablets tablets) {
-  return {
-      work, "bigtable", tablets == Tablets::kOne ? way : way + ", two servers",
-      [tablets](const std::string& directory) { return BigtableStore::Open(directory, tablets); }};
+StoreKind Kind(Work work, const std::string& way, Tablets tablets,
+               Counters counters = Counters::kNumbers) {
+  return {work, "bigtable", tablets == Tablets::kOne ? way : way + ", two servers",
+          [=](const std::string& directory) {
+            return BigtableStore::Open(directory, tablets, counters);
+          }};
 }
 
 }  // namespace
 
 std::vector<StoreKind> BigtableStores() {
   return {Kind(Work::kIncrements, "read-modify-write", Tablets::kOne),
+          Kind(Work::kIncrements, "aggregate", Tablets::kOne, Counters::kSums),
           Kind(Work::kBatches, "WriteBatch", Tablets::kOne),
           Kind(Work::kBatches, "WriteBatch", Tablets::kTwo),
           Kind(Work::kTransactions, "Transaction", Tablets::kOne),

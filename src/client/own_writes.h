@@ -32,7 +32,8 @@ class OwnWrites {
   bool Has(uint64_t table_id, std::string_view row) const {
     return rows_.contains(std::pair(table_id, std::string(row)));
   }
-  // The version with the mutations of these rows on top. Null if there are none.
+  // The version with the mutations of these rows on top. Null if there are none. Rows whose
+  // mutations do not fit the version's schema are left out: the commit returns their error.
   Pin<TabletVersion> Over(const Tablet& tablet, const TabletVersion& version,
                           const RowRange& rows) const;
 

@@ -127,6 +127,7 @@ absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::s
       if (!superseded) {
         BT_RETURN_IF_ERROR(served.path->CheckRead(version->layout(), spec.filter, table.caller));
         Pin<TabletVersion> overlaid = own_->Over(*served.tablet, *version, RowRange::Single(row));
+        if (!overlaid) overlaid = version.Clone();
         CellCursor cells(overlaid.get(), spec);
         cells.ReadRow(RowProbe(*overlaid, row, spec.filter == nullptr));
         Row result;

@@ -15,6 +15,7 @@ namespace bigtable {
 enum class StepKind {
   kApply,
   kApplyBatch,
+  kApplyWriteBatch,
   kApplyLarge,
   kApplyInvalid,
   kFill,
@@ -87,6 +88,7 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings s
   static const std::vector<std::pair<StepKind, int>> kWeights = {
       {StepKind::kApply, 320},
       {StepKind::kApplyBatch, 60},
+      {StepKind::kApplyWriteBatch, 40},
       {StepKind::kApplyLarge, 1},
       {StepKind::kApplyInvalid, 8},
       {StepKind::kFill, 30},

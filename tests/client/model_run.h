@@ -57,6 +57,9 @@ class ModelRun : public ModelRowSteps {
       case StepKind::kApplyBatch:
         ApplyBatch(random);
         break;
+      case StepKind::kApplyWriteBatch:
+        ApplyWriteBatch(random);
+        break;
       case StepKind::kApplyLarge:
         ApplyLarge(random);
         break;

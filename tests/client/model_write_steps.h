@@ -135,6 +135,57 @@ class ModelWriteSteps : public ModelTabletSteps {
     if (plan_.settings.messages) TakeNoServerTime(&mutations);
     ApplyTogether(table, mutations, RandomWriteOptions(random));
   }
+  // Mutations of one or several tables, all or none: as a batch, or by a transaction that has read
+  // some of the rows.
+  void ApplyWriteBatch(Random& random) {
+    // Messages carry none.
+    if (plan_.settings.messages) return ApplyBatch(random);
+    std::vector<std::pair<std::string, ModelMutation>> mutations;
+    std::string text;
+    bool is_accepted = true;
+    for (int64_t i = random.Between(1, 12); i > 0; --i) {
+      const std::string table = AnyTable(random);
+      if (table.empty()) return Log("(no table)");
+      const ModelTable& model = model_.tables.at(table);
+      mutations.emplace_back(table, RandomMutation(random, model, clock_.micros()));
+      is_accepted &= model.Accepts(mutations.back().second);
+      absl::StrAppend(&text, "\n    ", table, " ", Describe(mutations.back().second));
+    }
+    const bool is_transaction = random.OneIn(2);
+    Log(Cat(is_transaction ? "Transaction:" : "WriteBatch:", text));
+    const WriteOptions options = RandomWriteOptions(random);
+    const absl::Status status =
+        is_transaction ? RunTransaction(mutations, options) : ApplyTogether(mutations, options);
+    if (!is_accepted) {
+      return Expect(absl::StatusCode::kNotFound, status, "a batch with a missing family");
+    }
+    for (const auto& [table, mutation] : mutations) Applied(table, mutation, status);
+  }
+  absl::Status ApplyTogether(const std::vector<std::pair<std::string, ModelMutation>>& mutations,
+                             const WriteOptions& options) {
+    WriteBatch batch;
+    for (const auto& [table, mutation] : mutations) {
+      Table* const engine = TableOf(table);
+      if (engine != nullptr) batch.Apply(engine, mutation.Make());
+    }
+    return database_->Apply(batch, options);
+  }
+  // Each row is read before and after it is written. What is read changes nothing.
+  absl::Status RunTransaction(const std::vector<std::pair<std::string, ModelMutation>>& mutations,
+                              const WriteOptions& options) {
+    return database_->RunTransaction(
+        [&](Transaction* transaction) -> absl::Status {
+          for (const auto& [table, mutation] : mutations) {
+            Table* const engine = TableOf(table);
+            if (engine == nullptr) return absl::InternalError("a table cannot be opened");
+            Check(transaction->ReadRow(engine, mutation.row).status(), "Transaction::ReadRow");
+            if (absl::Status s = transaction->Apply(engine, mutation.Make()); !s.ok()) return s;
+            Check(transaction->ReadRow(engine, mutation.row).status(), "Transaction::ReadRow");
+          }
+          return absl::OkStatus();
+        },
+        options);
+  }
   // The row of a batch that takes the server's time first is not specified. It differs if a client
   // has not noticed yet that tablets were merged.
   void TakeNoServerTime(std::vector<ModelMutation>* mutations) const {

@@ -134,6 +134,31 @@ TEST_F(TransactionTest, OwnWritesTakeEffectInCallOrderAndAfterTheSnapshot) {
   EXPECT_EQ(Show(t_->ReadRow(RowOf(1))), "g:c@9=3");
 }
 
+TEST_F(TransactionTest, OwnContributionsToAggregatesAreMergedWithTheSnapshot) {
+  OpenTables();
+  ASSERT_OK(database_->AddFamily("t", "sum", {.value_type = ValueType::kInt64Sum}));
+  const auto add = [&](int64_t n) {
+    return RowMutation(RowOf(1)).AddToCell("sum:q", Timestamp(7), n);
+  };
+  const auto sum = [](const absl::StatusOr<Row>& row) {
+    EXPECT_OK(row);
+    return *DecodeBigEndian(row->cells()[0].value);
+  };
+  ASSERT_OK(t_->Apply(add(1)));
+  Transaction transaction = Begin();
+  ASSERT_OK(t_->Apply(add(100)));
+  ASSERT_OK(transaction.Apply(t_, add(10)));
+  ASSERT_OK(transaction.Apply(t_, add(20)));
+  EXPECT_EQ(sum(transaction.ReadRow(t_, RowOf(1))), 31);
+  transaction.Rollback();
+  Transaction blind = Begin();
+  ASSERT_OK(blind.Apply(t_, add(1000)));
+  ASSERT_OK(blind.Apply(u_, Write(31, "x")));
+  ASSERT_OK(t_->Apply(add(5)));
+  ASSERT_OK(blind.Commit());
+  EXPECT_EQ(sum(t_->ReadRow(RowOf(1))), 1106);
+}
+
 TEST_F(TransactionTest, AStreamDoesNotSeeLaterOwnWrites) {
   OpenTables();
   for (const int row : {1, 11, 31}) ASSERT_OK(t_->Apply(Write(row, "old")));
@@ -325,6 +350,10 @@ TEST_F(TransactionTest, ErrorsNameTheRuleAndChangeNothing) {
           .status());
   ASSERT_OK(transaction.Apply(t_, Write(1, "x")));
   ASSERT_OK(transaction.Apply(t_, RowMutation(RowOf(2)).Set("nosuch:q", "x")));
+  ASSERT_OK(transaction.Apply(t_, RowMutation(RowOf(3)).AddToCell("f:q", Timestamp(1), 1)));
+  EXPECT_EQ(Get(transaction, t_, 2), "");
+  EXPECT_EQ(Get(transaction, t_, 3), "");
+  EXPECT_EQ(Rows(transaction.ReadRows(t_, RowRange::All())), "row00001=f:q@1=x;");
   EXPECT_STATUS(kNotFound, "nosuch", transaction.Commit());
   EXPECT_EQ(Show(t_->ReadRow(RowOf(1))), "");
   for (const absl::Status& status : {transaction.Commit(), transaction.Apply(t_, Write(1, "x")),
