@@ -180,6 +180,8 @@ class CellCursor {
   bool fresh_ = false;                // nothing was read yet
   bool has_cell_ = false;             // the cursor is at a cell
   bool skip_row_ = false;
+  // The cell is an aggregate, and the input is past it. Beside the other flags of each step.
+  bool is_merged_ = false;
   absl::Status behind_row_;  // the error of Next() when it leaves the row
   uint32_t steps_ = 0;
 
@@ -206,7 +208,6 @@ class CellCursor {
   bool in_timestamp_ = false;
   int64_t timestamp_ = 0;
   std::string_view value_;
-  bool is_merged_ = false;              // it is an aggregate, and the input is past it
   Ref<const RefCounted> merged_owner_;  // of its value
 
   // For MaxVersions.
