@@ -106,7 +106,9 @@ void BatchWriter::CommitInTurns() {
   Publish();
   for (const Write* const write : writes_) {
     if (write->is_done) continue;
+    const Tablet* last = nullptr;  // most mutations are of the same tablet as the one before
     for (const Mutation& mutation : write->request.mutations) {
+      if (std::exchange(last, mutation.tablet) == mutation.tablet) continue;
       mutation.server->parts().rotation->RotateFull(mutation.tablet);
     }
   }
