@@ -182,7 +182,11 @@ class Database {
   // (DatabaseStatistics::failing_work).
   [[nodiscard]] absl::Status Flush(std::string_view table, const CallOptions& options = {});
   // Major compaction of every locality group of the table: deleted and garbage-collected data is
-  // removed from disk, unless a snapshot can see it. Works while compactions are paused. The
+  // removed from disk, unless a snapshot can see it. No file of the directory has its bytes any
+  // more: the logs continue in new files, and the old ones, and those kept for reuse, are removed.
+  // For that, the memtables of all tables are flushed. What remains: keys in METADATA that begin or
+  // end an SSTable; and, as long as a row or a stream that was read from memory is held, the log
+  // file that it points into. Works while compactions are paused. The
   // deadline or a cancellation ends it at any point, and its unfinished output is removed.
   // DataLoss: a file is damaged; the message names it. Locality groups and tablets without damage
   // are compacted nevertheless (DatabaseStatistics::quarantined_files).

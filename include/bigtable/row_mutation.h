@@ -62,6 +62,11 @@ class RowMutation {
   RowMutation& Delete(std::string_view column);
   // Deletes the version at exactly `timestamp`.
   RowMutation& DeleteCell(std::string_view column, Timestamp timestamp);
+  // Deletes the existing versions with timestamps in [begin, end): none of them is read or listed,
+  // however many there are. InvalidArgument if the range is empty or begins before 0. A later Set
+  // of such a timestamp stays. A read of the column looks at all its deletions of time ranges until
+  // a major compaction has removed them.
+  RowMutation& DeleteTimeRange(std::string_view column, Timestamp begin, Timestamp end);
   // Deletes all existing columns of the family, or the whole row.
   RowMutation& DeleteFamily(std::string_view family);
   RowMutation& DeleteRow();

@@ -9,7 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 
 namespace bigtable {
 
@@ -86,51 +88,61 @@ struct LocalityGroup {
 // A garbage collection rule: which versions of a cell are kept. Reads stop returning a version as
 // soon as the rule drops it. Compactions reclaim its space.
 //
+//   // Drops what is older than a month, and of what is older than a day all but three versions.
+//   GcRule::Union(GcRule::MaxAge(absl::Hours(30 * 24)),
+//                 GcRule::Intersection(GcRule::MaxVersions(3), GcRule::MaxAge(absl::Hours(24))))
+//
+// However a rule was made, it is kept in its simplest form: see steps(). So two rules are equal if
+// they drop the same versions.
+//
 // A rule can be changed (Database::UpdateFamily). Data that was deleted, overwritten or dropped
 // before the change never comes back, even if the new rule would keep it: the old rule is applied
 // to everything written before the change, and the new rule to what the old one kept. So after a
 // change from MaxVersions(1) to MaxVersions(3) a column has one version until more are written.
 // After a change from a MaxAge of an hour to a day, versions that were older than an hour stay
-// invisible. If the number of versions changes, counting starts over with the existing ones: a
-// change to MaxVersions(n) keeps their n newest. A snapshot from before the change sees the data of
-// that snapshot, as far as the new rule keeps it. Plain value.
+// invisible. If the part of the rule that counts versions changes, counting starts over with the
+// existing ones: a change to MaxVersions(n) keeps their n newest. A snapshot from before the change
+// sees the data of that snapshot, as far as the new rule keeps it. Plain value.
 class GcRule {
  public:
+  // Drops versions that have at least `versions` newer ones, and are older than `age`.
+  struct Step {
+    int64_t versions = 0;                            // 0: versions are not counted
+    absl::Duration age = -absl::InfiniteDuration();  // that: age does not matter
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+
   // Keeps everything: the default.
   GcRule() = default;
 
   // Keeps the `n` newest versions of each column; n is at least 1. A version is dropped once `n`
   // cells of its column with newer timestamps have existed since it was written, even if they were
   // deleted later.
-  static GcRule MaxVersions(int64_t n) {
-    GcRule rule;
-    rule.max_versions_ = n;
-    return rule;
-  }
+  static GcRule MaxVersions(int64_t n) { return GcRule({.versions = n}); }
   // Keeps cells with a timestamp within `age` of the present; age is at least one millisecond.
-  static GcRule MaxAge(absl::Duration age) {
-    GcRule rule;
-    rule.max_age_ = age;
-    return rule;
-  }
-  // Drops what either rule drops.
-  static GcRule Union(const GcRule& a, const GcRule& b) {
-    GcRule rule = a;
-    if (b.max_versions_ && (!a.max_versions_ || *b.max_versions_ < *a.max_versions_)) {
-      rule.max_versions_ = b.max_versions_;
-    }
-    if (b.max_age_ && (!a.max_age_ || *b.max_age_ < *a.max_age_)) rule.max_age_ = b.max_age_;
-    return rule;
-  }
+  static GcRule MaxAge(absl::Duration age) { return GcRule({.age = age}); }
+  // Drops what either rule drops. Rules can be nested.
+  static GcRule Union(const GcRule& a, const GcRule& b);
+  // Drops what both rules drop: Intersection(MaxVersions(3), MaxAge(absl::Hours(24))) keeps the
+  // three newest versions however old they are, and those of a day however many they are. Which
+  // versions have how many newer ones is decided as for MaxVersions, up to the largest number in
+  // the rule; a version that has that many newer ones no longer counts against older ones itself.
+  // Not for families of aggregates.
+  static GcRule Intersection(const GcRule& a, const GcRule& b);
 
-  std::optional<int64_t> max_versions() const { return max_versions_; }
-  std::optional<absl::Duration> max_age() const { return max_age_; }
+  // The simplest form of the rule: it drops what any of the steps drops. Each has more versions and
+  // a smaller age than the one before it. A rule that keeps everything has none.
+  absl::Span<const Step> steps() const { return steps_; }
+  // What the rule drops whatever the age, and whatever the number of versions.
+  std::optional<int64_t> max_versions() const;
+  std::optional<absl::Duration> max_age() const;
 
   friend bool operator==(const GcRule&, const GcRule&) = default;
 
  private:
-  std::optional<int64_t> max_versions_;
-  std::optional<absl::Duration> max_age_;
+  explicit GcRule(const Step& step) : steps_{step} {}
+
+  absl::InlinedVector<Step, 2> steps_;
 };
 
 // What the cells of a family hold. All but kBytes are aggregates: a cell is written by

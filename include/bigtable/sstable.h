@@ -58,6 +58,11 @@ struct SSTableEntry {
     // Contributions to a cell of an aggregate family: an input, and a state.
     kAddToCell,
     kMergeToCell,
+    // The cell before it at its timestamp no longer counts for MaxVersions. It has no value.
+    kCountedOut,
+    // Hides the older entries of the column with timestamps in [begin, end), which are its value as
+    // two big-endian numbers of 8 bytes; has no timestamp.
+    kDeleteTimeRange,
   };
 
   Kind kind = Kind::kCell;
@@ -69,7 +74,7 @@ struct SSTableEntry {
   // than 2^24). "Older" means that (sequence, ordinal) is smaller.
   uint64_t sequence = 1;
   uint32_t ordinal = 0;
-  std::string_view value = {};  // only of a cell or a contribution; at most 256 MiB
+  std::string_view value = {};  // of a cell, a contribution, a range; at most 256 MiB
   // The number that the schema of the file's table gave to the group.
   uint32_t locality_group = 0;
 };

@@ -23,9 +23,15 @@ enum class EntryKind : uint8_t {
   // cell is what all of them give that nothing hides.
   kAddToCell = 8,    // an input
   kMergeToCell = 9,  // a state, or what several contributions give
-  // 10: a time range of a column; 11: a range of rows. Reserved.
+  // The cell before it at its timestamp no longer counts for MaxVersions, from its version on, but
+  // has not been collected: the rule combines versions with ages.
+  kCountedOut = 10,
+  // Hides older cells of the column within a range of timestamps, which is its value
+  // (base/time_range.h).
+  kDeleteTimeRange = 11,
+  // 12: a range of rows. Reserved.
 };
-inline constexpr uint8_t kLastKind = 9;
+inline constexpr uint8_t kLastKind = 11;
 constexpr bool IsKnownKind(uint8_t kind) { return kind >= 1 && kind <= kLastKind; }
 
 // The part of a row that an entry applies to. It decides which fields the key has: the qualifier up
@@ -74,6 +80,11 @@ inline constexpr std::array<EntryTraits, kLastKind + 1> kEntryTraits = {{
     {EntryKind::kMergeToCell, "merge-to-cell", EntryScope::kTimestamp, EntryCount::kCell,
      /*is_deletion=*/false, /*is_version=*/true, /*is_operation=*/true, OperationTime::kGiven,
      /*has_value=*/true},
+    {EntryKind::kCountedOut, "counted-out", EntryScope::kTimestamp, EntryCount::kShadow,
+     /*is_deletion=*/false, /*is_version=*/false, /*is_operation=*/false},
+    {EntryKind::kDeleteTimeRange, "delete-time-range", EntryScope::kColumn,
+     EntryCount::kColumnDeletion, /*is_deletion=*/true, /*is_version=*/false,
+     /*is_operation=*/true, OperationTime::kNone, /*has_value=*/true},
 }};
 
 // Requires a known kind.
@@ -112,7 +123,8 @@ constexpr bool TableIsInOrder() {
     if (static_cast<size_t>(traits.kind) != i) return false;
     if (traits.scope != EntryScope::kTimestamp && !traits.is_deletion) return false;
     const bool is_cell = traits.counted_as == EntryCount::kCell;
-    if (IsCell(traits.kind) != is_cell || traits.has_value != is_cell) return false;
+    if (IsCell(traits.kind) != is_cell) return false;
+    if (traits.has_value != (is_cell || traits.kind == EntryKind::kDeleteTimeRange)) return false;
   }
   return true;
 }

@@ -179,6 +179,9 @@ absl::Status Database::UpdateFamily(std::string_view table, std::string_view nam
     FamilyLayout* const found = layout->FindFamily(name);
     if (found == nullptr) return layout->NoFamilyError(name);
     BT_RETURN_IF_ERROR(CheckSameValues(*found, update));
+    named.value_type = found->value_type;
+    named.value_operator = found->value_operator;
+    BT_RETURN_IF_ERROR(CheckFamily(name, named));
     if (update.gc.has_value()) found->gc = *update.gc;
     if (update.access_list.has_value()) found->access_list = *update.access_list;
     return absl::OkStatus();
@@ -291,6 +294,11 @@ absl::Status Database::Compact(std::string_view table, const CallOptions& option
     damaged.Update(compacted);
     return absl::OkStatus();
   }));
+  {
+    const CallGate::LongPass pass(&impl_->gate);
+    if (!pass) return ClosedError();
+    BT_RETURN_IF_ERROR(impl_->environment()->background.EraseOldLogs(limits));
+  }
   return damaged;
 }
 

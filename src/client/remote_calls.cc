@@ -211,7 +211,7 @@ absl::Status RemoteSnapshot::Fix(const TableImpl& table, const Filter& filter,
   if (layout->table_id != table.route->table_id()) return table.DeletedError();
   layout_ = *std::move(layout);
   for (const FamilyLayout& family : layout_->families) {
-    if (!family.gc.max_age().has_value()) continue;
+    if (!HasAge(family.gc)) continue;
     now_ = absl::ToUnixMicros(table.database->environment()->options.clock->Now());
     break;
   }

@@ -3,6 +3,7 @@
 #include "bigtable/read_modify_write.h"
 
 #include "base/strings.h"
+#include "base/time_range.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -52,6 +53,18 @@ RowMutation& RowMutation::Delete(std::string_view column) {
 
 RowMutation& RowMutation::DeleteCell(std::string_view column, Timestamp timestamp) {
   AddColumn(static_cast<uint8_t>(EntryKind::kDeleteCell), column, &timestamp, nullptr);
+  return *this;
+}
+
+RowMutation& RowMutation::DeleteTimeRange(std::string_view column, Timestamp begin, Timestamp end) {
+  if (begin < Timestamp() || begin >= end) {
+    Refuse(Cat("a time range must not be empty and must not begin before 0, and is [",
+               begin.micros(), ", ", end.micros(), ")"));
+    return *this;
+  }
+  const std::string range = EncodeTimeRange({begin.micros(), end.micros()});
+  const std::string_view value = range;
+  AddColumn(static_cast<uint8_t>(EntryKind::kDeleteTimeRange), column, nullptr, &value);
   return *this;
 }
 

@@ -10,6 +10,7 @@
 #include "base/entry_kind.h"
 #include "base/sequence.h"
 #include "base/strings.h"
+#include "base/time_range.h"
 
 namespace bigtable {
 namespace {
@@ -18,9 +19,10 @@ using Kind = SSTableEntry::Kind;
 
 // By SSTableEntry::Kind.
 constexpr std::array kEntryKinds = {
-    EntryKind::kCell,         EntryKind::kDeleteCell, EntryKind::kDeleteColumn,
-    EntryKind::kDeleteFamily, EntryKind::kDeleteRow,  EntryKind::kGhost,
-    EntryKind::kShadow,       EntryKind::kAddToCell,  EntryKind::kMergeToCell};
+    EntryKind::kCell,         EntryKind::kDeleteCell,     EntryKind::kDeleteColumn,
+    EntryKind::kDeleteFamily, EntryKind::kDeleteRow,      EntryKind::kGhost,
+    EntryKind::kShadow,       EntryKind::kAddToCell,      EntryKind::kMergeToCell,
+    EntryKind::kCountedOut,   EntryKind::kDeleteTimeRange};
 
 EntryKind EntryKindOf(Kind kind) { return kEntryKinds[static_cast<size_t>(kind)]; }
 
@@ -80,6 +82,11 @@ absl::Status CheckEntry(const SSTableEntry& entry) {
   }
   if (entry.ordinal > kMaxOrdinal) {
     return Refuse("ordinal must be less than 2^24", entry.ordinal);
+  }
+  TimeRange range;
+  if (entry.kind == Kind::kDeleteTimeRange && !ParseTimeRange(entry.value, &range)) {
+    return Refuse("value of kDeleteTimeRange must be two numbers of 8 bytes, the first smaller",
+                  Cat(entry.value.size(), " bytes long"));
   }
   return CheckAbsent(entry, TraitsOf(EntryKindOf(entry.kind)));
 }

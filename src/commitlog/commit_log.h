@@ -1,9 +1,9 @@
 // The writer of a commit log. log_format.h describes its bytes, log_replay.h reads it, and
 // log_directory.h removes it.
 //
-// Threads: one thread at a time, the appending thread, calls Append, Reserve, Flush, Close and
-// StartNewSegment (group_commit.h ensures this). The thread that replaces it calls SwitchFile.
-// Everything else may be called from any thread at any time.
+// Threads: one thread at a time, the appending thread, calls Append, Reserve, Flush, Close,
+// StartNewSegment and StartFreshSegment (group_commit.h ensures this). The thread that replaces it
+// calls SwitchFile. Everything else may be called from any thread at any time.
 //
 // Two files. The active segment and the spare are the two log files; one of them is in use. If a
 // call on the active file stalls, another thread becomes the appending thread and calls SwitchFile.
@@ -180,6 +180,11 @@ class CommitLog {
   // the flushed files (METADATA's log), the flush must be made durable in another way, such as by
   // flushing the root tablet's memtable too. Does nothing to a log that has not failed.
   absl::Status StartNewSegment();
+
+  // Continues in a new file that has never had other records, so that nothing is left of earlier
+  // ones once they are released: the files of earlier segments are then removed, not reused. For
+  // the appending thread. After an error the log continues where it was.
+  absl::Status StartFreshSegment() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
 
   // Makes the log fail with `status`, which is not OK: its user cannot guarantee an appended
   // record, and recovers as described above. The first failure stays.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/strings.h"
 #include "commitlog/commit_log.h"
 
 namespace bigtable {
@@ -37,6 +38,26 @@ absl::Status CommitLog::PrepareSpare() {
 absl::Status CommitLog::RemoveFreeSegments() {
   MutexLock prepare(&prepare_mutex_);
   return store_.RemoveFree();
+}
+
+absl::Status CommitLog::StartFreshSegment() {
+  if (failed_.load(std::memory_order_acquire)) return failure();
+  {
+    MutexLock prepare(&prepare_mutex_);
+    BT_RETURN_IF_ERROR(store_.TakeBack());
+    BT_RETURN_IF_ERROR(store_.RemoveFree());
+    {
+      MutexLock lock(&mutex_);
+      for (const Ref<LogSegment>& segment : live_) segment->reusable_ = false;
+      for (const Ref<LogSegment>& segment : retired_) segment->reusable_ = false;
+      spare_ = {};  // it may be an old file
+    }
+    BT_RETURN_IF_ERROR(MakeSpare(options_.segment_size));
+  }
+  if (!SwitchToSpare(0)) {
+    return absl::UnavailableError(Cat("the log ", directory_, " has switched files meanwhile"));
+  }
+  return NeedsFlush() ? Flush() : absl::OkStatus();
 }
 
 absl::Status CommitLog::Prepare(uint64_t least_size) {

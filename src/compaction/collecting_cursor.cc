@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/time_range.h"
 
 namespace bigtable {
 namespace {
@@ -37,6 +38,11 @@ void CollectingCursor::SeekToFirst() {
 }
 
 void CollectingCursor::Next() {
+  if (std::exchange(is_mark_, false)) {  // the cell that it marks follows
+    key_ = input_->key();
+    value_ = input_->value();
+    return;
+  }
   if (!has_moved_) {
     valid_ = PayForEntry();
     if (!valid_) return;
@@ -52,6 +58,7 @@ void CollectingCursor::Find() {
     const EntryKind kind = KindOf(key);
     const EntryVersion version = VersionOf(key);
     made_key_.clear();
+    is_mark_ = false;
     const Verdict verdict = Judge(key, kind, version);
     if (!input_->valid() || !paid_.ok()) break;  // a read of the rest of the column failed
     if (verdict == Verdict::kDrop) {
@@ -66,13 +73,13 @@ void CollectingCursor::Find() {
         verdict == Verdict::kKeep && IsContribution(kind) && !retention_->held;
     if (is_aggregate && !MergeContributions(kind, version)) break;
     if (verdict == Verdict::kKeep && major_ && IsCell(kind) && version.sequence <= horizon_ &&
-        !retention_->held) {
+        !retention_->held && !is_mark_) {
       Settle(is_aggregate ? KindOf(made_key_) : kind, version);
     }
     key_ = made_key_.empty() ? input_->key() : made_key_;
-    value_ = verdict != Verdict::kKeep ? std::string_view()
-             : is_aggregate            ? std::string_view(state_)
-                                       : input_->value();
+    value_ = verdict != Verdict::kKeep || is_mark_ ? std::string_view()
+             : is_aggregate                        ? std::string_view(state_)
+                                                   : input_->value();
     valid_ = true;
     return;
   }
@@ -148,9 +155,24 @@ CollectingCursor::Verdict CollectingCursor::JudgeWide(EntryKind kind, EntryVersi
   // two are counted.
   const bool counted = of_row ? keeps_versions_ : counts_versions_;
   const bool idle = !counted && IsHiddenFromAll(version, deletions_.FirstAfter(version));
-  deletions_.Add(kind, version, kGroup);
+  if (kind == EntryKind::kDeleteTimeRange) {
+    if (!AddTimeRange(version)) return Verdict::kDrop;
+  } else {
+    deletions_.Add(kind, version, kGroup);
+  }
   if (idle || (major_ && version.sequence <= horizon_)) return Verdict::kDrop;
   return Verdict::kKeep;
+}
+
+bool CollectingCursor::AddTimeRange(EntryVersion version) {
+  TimeRange range;
+  if (ParseTimeRange(input_->value(), &range)) {
+    deletions_.AddTimeRange(range, version);
+    return true;
+  }
+  paid_ = absl::DataLossError(
+      Cat("a deletion of a time range has a value that is none: ", DebugString(input_->key())));
+  return false;
 }
 
 CollectingCursor::Verdict CollectingCursor::JudgeTimestamped(std::string_view key, EntryKind kind,
@@ -170,7 +192,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeTimestamped(std::string_view ke
   } else {
     verdict = JudgeMerging(kind, version, hidden);
   }
-  if (!IsContribution(kind)) {
+  if (!IsContribution(kind) && kind != EntryKind::kCountedOut) {
     newer_at_timestamp_ = version;
     newer_kind_ = kind;
   }
@@ -188,9 +210,9 @@ CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVe
                                                          bool hidden) {
   // Entries after the last change are counted only by the present rule, if there is one.
   const bool counted =
-      family_->max_versions.has_value() || version.sequence < family_->past.versions_changed();
+      family_->versions.any() || version.sequence < family_->past.versions_changed();
   if (!counted && hidden) return Verdict::kDrop;
-  if (TraitsOf(kind).is_deletion) {
+  if (TraitsOf(kind).is_deletion || kind == EntryKind::kCountedOut) {
     saw_deletion_ = true;
     return Verdict::kKeep;
   }
@@ -202,7 +224,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVe
   if (hidden) {
     const bool overwritten =
         newer_at_timestamp_ != EntryVersion{} && newer_kind_ == EntryKind::kCell;
-    if (overwritten && HiderOf(version) == newer_at_timestamp_ && family_->max_versions == 1 &&
+    if (overwritten && HiderOf(version) == newer_at_timestamp_ && family_->versions.most == 1 &&
         family_->past.versions.empty()) {
       return Verdict::kDrop;
     }
@@ -220,34 +242,70 @@ CollectingCursor::Verdict CollectingCursor::JudgeMerging(EntryKind kind, EntryVe
 CollectingCursor::Verdict CollectingCursor::JudgeResolved(EntryKind kind, EntryVersion version) {
   // Overwritten or deleted before the horizon, or merged as far as it is a part of the cell.
   if (resolved_timestamp_) return Verdict::kDrop;
+  if (kind == EntryKind::kCountedOut) {
+    // The cell that it marks follows, and is marked again if need be.
+    if (!played_) PlayColumn();
+    return Verdict::kDrop;
+  }
   resolved_timestamp_ = true;
   first_ = {};
   if (!played_) {
-    // As long as every cell is alive and judged by one rule, those that stay are simply the newest.
-    // The first cell stays under any rule. A cell of contributions may be older than the last.
-    const SequenceNumber written = IsContribution(kind) ? 0 : version.sequence;
-    const bool by_other_rules = written < family_->past.versions_changed();
-    if (!by_other_rules && living_ >= family_->most_versions()) return Verdict::kDrop;
-    const EntryVersion deletion = deletions_.FirstAfter(version);
-    const bool deleted = deletion != kNever && deletion.sequence <= horizon_;
-    if (IsCell(kind) && !deleted && (!by_other_rules || living_ == 0)) {
-      ++living_;
-      return Verdict::kKeep;
-    }
+    Verdict verdict;
+    if (JudgeLiving(kind, version, &verdict)) return verdict;
     if (!PlayColumn()) return Verdict::kDrop;
   }
   const ColumnHistory::Life* const life = history_.FindLife(timestamp_);
-  if (life != nullptr && life->death == ColumnHistory::kAlive) {
+  if (life != nullptr && life->is_visible()) {
     first_ = life->first;
+    if (!IsCell(kind)) return Verdict::kShadow;
+    if (FindIn(marked_) != nullptr) MakeMark(*life);
     return Verdict::kKeep;
   }
-  const auto ghost = std::partition_point(
-      ghosts_.begin(), ghosts_.end(),
-      [&](const ColumnHistory::Life& other) { return other.timestamp < timestamp_; });
-  if (ghost == ghosts_.end() || ghost->timestamp != timestamp_) return Verdict::kDrop;
+  if (life != nullptr && life->counts()) return Verdict::kShadow;
+  const ColumnHistory::Life* const ghost = FindIn(ghosts_);
+  if (ghost == nullptr) return Verdict::kDrop;
   made_key_ = column_prefix_;
-  AppendTrailer(&made_key_, timestamp_, ghost->death, EntryKind::kGhost);
+  AppendTrailer(&made_key_, timestamp_, ghost->ended(), EntryKind::kGhost);
   return Verdict::kShadow;
+}
+
+// As long as every cell is alive and judged by one rule, those that stay are simply the newest, and
+// of the others those that are not too old. What is left of a cell that was collected by its age
+// still counts. The first cell stays under any rule. A cell of contributions may be older than the
+// last.
+bool CollectingCursor::JudgeLiving(EntryKind kind, EntryVersion version, Verdict* verdict) {
+  const SequenceNumber written = IsContribution(kind) ? 0 : version.sequence;
+  const bool by_other_rules = written < family_->past.versions_changed();
+  const VersionLimits& limits = family_->versions;
+  const bool is_expired = !by_other_rules && timestamp_ < limits.MinTimestamp(living_);
+  *verdict = Verdict::kDrop;
+  if (is_expired && living_ >= limits.most) return true;
+  const EntryVersion deletion = deletions_.FirstAfter(version, timestamp_);
+  const bool deleted = deletion != kNever && deletion.sequence <= horizon_;
+  const bool lives = IsCell(kind) || kind == EntryKind::kShadow;
+  if (!lives || deleted || (by_other_rules && living_ > 0)) return false;
+  ++living_;
+  *verdict = is_expired || !IsCell(kind) ? Verdict::kShadow : Verdict::kKeep;
+  return true;
+}
+
+const ColumnHistory::Life* CollectingCursor::FindIn(
+    const std::vector<ColumnHistory::Life>& lives) const {
+  const auto life = std::partition_point(
+      lives.begin(), lives.end(),
+      [&](const ColumnHistory::Life& other) { return other.timestamp < timestamp_; });
+  return life != lives.end() && life->timestamp == timestamp_ ? &*life : nullptr;
+}
+
+// Two entries of a timestamp have different versions, so a cell that was counted out when it was
+// written has its mark after it. No older cell that was written before makes a difference then: it
+// has as many newer ones.
+void CollectingCursor::MakeMark(const ColumnHistory::Life& life) {
+  EntryVersion version = life.counted_out;
+  if (version == life.birth) ++version.ordinal;
+  made_key_ = column_prefix_;
+  AppendTrailer(&made_key_, timestamp_, version, EntryKind::kCountedOut);
+  is_mark_ = true;
 }
 
 bool CollectingCursor::MergeContributions(EntryKind kind, EntryVersion version) {
@@ -297,7 +355,7 @@ bool CollectingCursor::CanMerge(EntryVersion newer) {
       !key.starts_with(column_prefix_) || TimestampOf(key) != timestamp_ ||
       version.sequence <= family_->created ||
       family_->past.HasExpired(version.sequence, timestamp_) ||
-      deletions_.FirstAfter(version) < newer ||
+      deletions_.FirstAfter(version, timestamp_) < newer ||
       retention_->SeenBetween(version.sequence, newer.sequence)) {
     return false;
   }
@@ -334,17 +392,19 @@ bool CollectingCursor::ReadVersions() {
 }
 
 void CollectingCursor::Settle(EntryKind kind, EntryVersion version) {
+  // When a cell was counted out depends on when those before it were written.
+  if (!family_->versions.by_age.empty()) return;
   // The version after the last change of the rules before it, or after the last complete change.
   const SequenceNumber over =
       std::max(version.sequence, std::min(horizon_, retention_->complete_through));
   const EntryVersion settled{std::max(family_->created + 1, family_->past.LastChangeUpTo(over)), 0};
-  if (version == settled || (played_ && !ghosts_.empty())) return;
+  if (version == settled || (played_ && !(ghosts_.empty() && marked_.empty()))) return;
   made_key_ = column_prefix_;
   AppendTrailer(&made_key_, timestamp_, settled, kind);
 }
 
-EntryVersion CollectingCursor::HiderOf(EntryVersion version) const {
-  const EntryVersion deletion = deletions_.FirstAfter(version);
+EntryVersion CollectingCursor::HiderOf(EntryVersion version) {
+  const EntryVersion deletion = deletions_.FirstAfter(version, timestamp_);
   return newer_at_timestamp_ > version ? std::min(deletion, newer_at_timestamp_) : deletion;
 }
 
@@ -353,8 +413,9 @@ bool CollectingCursor::IsHiddenFromAll(EntryVersion version, EntryVersion hider)
 }
 
 bool CollectingCursor::HasEnoughNewer(EntryVersion version) const {
-  if (!family_->max_versions.has_value()) return false;
-  if (newer_births_.size() < static_cast<size_t>(*family_->max_versions)) return false;
+  const int64_t most = family_->versions.most;
+  if (static_cast<int64_t>(newer_births_.size()) < most) return false;
+  if (timestamp_ >= family_->versions.MinTimestamp(most)) return false;
   // Even the earliest of them must count by the present rule.
   const EntryVersion counted_from = std::max(version, {family_->past.versions_changed(), 0});
   if (newer_births_.front() < counted_from) return false;
@@ -363,11 +424,11 @@ bool CollectingCursor::HasEnoughNewer(EntryVersion version) const {
 }
 
 void CollectingCursor::CountNewer(EntryVersion version) {
-  if (counted_timestamp_ || !family_->max_versions.has_value()) return;
+  if (counted_timestamp_ || !family_->versions.any()) return;
   counted_timestamp_ = true;
   newer_births_.push_back(version);
   std::push_heap(newer_births_.begin(), newer_births_.end(), std::greater<>());
-  if (newer_births_.size() > static_cast<size_t>(*family_->max_versions)) {
+  if (static_cast<int64_t>(newer_births_.size()) > family_->versions.most) {
     std::pop_heap(newer_births_.begin(), newer_births_.end(), std::greater<>());
     newer_births_.pop_back();
   }
@@ -391,30 +452,35 @@ bool CollectingCursor::PlayColumn() {
   const SequenceNumber over =
       std::min(horizon_, std::max(retention_->complete_through, history_.last_met()));
   absl::Span<const PastRules::Versions> past = family_->past.versions;
-  int64_t most = family_->most_versions();
+  const VersionLimits* limits = &family_->versions;
   while (!past.empty() && past.back().before > over) {
-    most = past.back().most;
+    limits = &past.back().limits;
     past.remove_suffix(1);
   }
-  if (!history_.Play(past, most, go_on)) return false;
+  if (!history_.Play(past, *limits, go_on)) return false;
   played_ = true;
   ghosts_.clear();
-  if (most != kAllVersions) FindGhosts({past.empty() ? 0 : past.back().before, 0});
+  marked_.clear();
+  if (limits->any()) FindGhosts({past.empty() ? 0 : past.back().before, 0});
   input_->Seek(here);
   return input_->valid();
 }
 
-// A cell that died after an older living cell was written, or after counting began anew, counts
-// against that cell for good. So each of them leaves a ghost.
+// A cell that ended after an older cell that stays was written, or after counting began anew,
+// counts against that cell for good. So each of them leaves a ghost. A cell that stays, but was
+// counted out before an older one was written, gets a mark, because it does not.
 void CollectingCursor::FindGhosts(EntryVersion since) {
   const std::vector<ColumnHistory::Life>& lives = history_.lives();
-  EntryVersion earliest_birth = ColumnHistory::kAlive;
+  EntryVersion first_birth = ColumnHistory::kAlive;
+  EntryVersion last_birth;
   for (auto life = lives.rbegin(); life != lives.rend(); ++life) {
-    if (life->death == ColumnHistory::kAlive) {
-      earliest_birth = std::min(earliest_birth, std::max(life->birth, since));
-    } else if (life->death > earliest_birth) {
-      ghosts_.push_back(*life);
+    if (!life->is_visible() && !life->counts()) {
+      if (life->ended() > first_birth) ghosts_.push_back(*life);
+      continue;
     }
+    if (life->ended() < last_birth) marked_.push_back(*life);
+    first_birth = std::min(first_birth, std::max(life->birth, since));
+    last_birth = std::max(last_birth, std::max(life->birth, since));
   }
 }
 

@@ -29,6 +29,14 @@
 //   timestamps are needed: one that is written again does not count twice. So a number for each
 //   cell would not suffice.)
 //
+// A rule that combines versions with ages (past_rules.h, VersionLimits) collects a cell only once
+// it is old, and cells count or do not whatever their age:
+// * A cell that was collected and still counts leaves a shadow, at most as many as the rule has
+//   versions.
+// * A cell that was counted out, but is not old enough, stays. If an older cell that stays was
+//   written later, it has a mark before it (EntryKind::kCountedOut), from which on it does not
+//   count.
+//
 // Every read sees the entries that a major compaction keeps from before its horizon, and nothing
 // older is left for them to hide. So their versions no longer matter, unless ghosts count against
 // them. Each gets the smallest version of its family, because equal versions take less space.
@@ -101,19 +109,26 @@ class CollectingCursor {
   // For entries at or before a major compaction's horizon, in a column with MaxVersions. May move
   // the input and return it, so views of its key become invalid.
   Verdict JudgeResolved(EntryKind kind, EntryVersion version);
+  // The same without a replay. False: that is needed.
+  bool JudgeLiving(EntryKind kind, EntryVersion version, Verdict* verdict);
+  // The input is at a deletion of a time range. False: an error.
+  bool AddTimeRange(EntryVersion version);
 
   // The first later entry that hides an entry with `version` at the current timestamp; kNever if
   // there is none.
-  EntryVersion HiderOf(EntryVersion version) const;
+  EntryVersion HiderOf(EntryVersion version);
   bool IsHiddenFromAll(EntryVersion version, EntryVersion hider) const;
   // Whether the rule collects a cell in a column in which nothing was deleted.
   bool HasEnoughNewer(EntryVersion version) const;
   void CountNewer(EntryVersion version);
   // Reads the rest of the column, replays its history, and returns the input to its position.
   bool PlayColumn();
-  // Finds the lives that leave a ghost: those that died after `since` and count against a living
-  // cell.
+  // Finds the lives that leave a ghost, or need a mark, counted from `since` on.
   void FindGhosts(EntryVersion since);
+  // The life at the current timestamp, or null. `lives` are in the order of ghosts_.
+  const ColumnHistory::Life* FindIn(const std::vector<ColumnHistory::Life>& lives) const;
+  // Makes the key of the entry that says that the cell, which is written after it, was counted out.
+  void MakeMark(const ColumnHistory::Life& life);
   // Makes the key of a cell that every read sees.
   void Settle(EntryKind kind, EntryVersion version);
   // Takes the input's entry, a contribution that is kept, into state_, with the older ones that it
@@ -166,10 +181,13 @@ class CollectingCursor {
   EntryVersion last_contribution_;          // to the current timestamp, which is not yet
   // For a major compaction, at or before the horizon:
   bool resolved_timestamp_ = false;  // the timestamp's last entry before the horizon was seen
-  int64_t living_ = 0;               // cells seen so far that are alive at the horizon
-  bool played_ = false;              // history_ and ghosts_ are of the current column
+  int64_t living_ = 0;               // cells seen so far that count at the horizon
+  bool played_ = false;              // history_, ghosts_ and marked_ are of the current column
   ColumnHistory history_;
-  std::vector<ColumnHistory::Life> ghosts_;  // oldest timestamp first
+  // Oldest timestamp first.
+  std::vector<ColumnHistory::Life> ghosts_;
+  std::vector<ColumnHistory::Life> marked_;
+  bool is_mark_ = false;  // the entry to write is the mark of the input's
 
   bool valid_ = false;
   std::string_view key_;

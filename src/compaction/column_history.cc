@@ -13,6 +13,7 @@ constexpr size_t kCheckEvery = 256;
 
 void ColumnHistory::Clear() {
   events_.clear();
+  ranges_.Clear();
   lives_.clear();
   last_met_ = 0;
 }
@@ -30,7 +31,7 @@ bool ColumnHistory::AddColumn(EntryCursor* entries, std::string_view column_pref
     if (version.sequence <= bounds.written_after || version.sequence > bounds.written_by) continue;
     const EntryKind kind = KindOf(key);
     if (!HasTimestamp(kind)) {
-      AddWideDeletion(version);
+      AddColumnDeletion(kind, version, entries->value());
       continue;
     }
     const int64_t timestamp = TimestampOf(key);
@@ -39,6 +40,13 @@ bool ColumnHistory::AddColumn(EntryCursor* entries, std::string_view column_pref
     Add(timestamp, version, kind);
   }
   return true;
+}
+
+void ColumnHistory::AddColumnDeletion(EntryKind kind, EntryVersion version,
+                                      std::string_view value) {
+  if (kind != EntryKind::kDeleteTimeRange) return AddWideDeletion(version);
+  TimeRange range;
+  if (ParseTimeRange(value, &range)) AddTimeRange(range, version);
 }
 
 void ColumnHistory::AddWideDeletions(const DeletionTracker& deletions, const Bounds& bounds) {
@@ -50,9 +58,10 @@ void ColumnHistory::AddWideDeletions(const DeletionTracker& deletions, const Bou
   });
 }
 
-bool ColumnHistory::Play(absl::Span<const PastRules::Versions> past, int64_t most, GoOn go_on) {
+bool ColumnHistory::Play(absl::Span<const PastRules::Versions> past, const VersionLimits& limits,
+                         GoOn go_on) {
   lives_.clear();
-  NumberEvents(past, most);
+  NumberEvents(past, limits);
   newer_.Reset(static_cast<EventNumber>(events_.size()));
   const absl::Span<const EventNumber> all = by_timestamp_;
   size_t checked_to = 0;
@@ -74,7 +83,8 @@ const ColumnHistory::Life* ColumnHistory::FindLife(int64_t timestamp) const {
   return life != lives_.end() && life->timestamp == timestamp ? &*life : nullptr;
 }
 
-void ColumnHistory::NumberEvents(absl::Span<const PastRules::Versions> past, int64_t most) {
+void ColumnHistory::NumberEvents(absl::Span<const PastRules::Versions> past,
+                                 const VersionLimits& limits) {
   std::erase_if(events_, [](const Event& event) { return event.kind == kRuleChange; });
   for (const PastRules::Versions& rule : past) {
     events_.push_back({rule.before, 0, 0, kRuleChange});
@@ -87,15 +97,15 @@ void ColumnHistory::NumberEvents(absl::Span<const PastRules::Versions> past, int
   });
   by_timestamp_.clear();
   wide_.clear();
-  spans_ = {{.begin = 0, .most = past.empty() ? most : past.front().most}};
+  spans_ = {{.begin = 0, .limits = past.empty() ? &limits : &past.front().limits}};
   for (size_t i = 0; i < events_.size(); ++i) {
     const EventNumber number = static_cast<EventNumber>(i + 1);
     if (events_[i].kind == kRuleChange) {
       const size_t next = spans_.size();
-      spans_.push_back({number, next == past.size() ? most : past[next].most});
+      spans_.push_back({number, next == past.size() ? &limits : &past[next].limits});
     } else if (HasTimestamp(events_[i].kind)) {
       by_timestamp_.push_back(number);
-    } else {
+    } else if (events_[i].kind != EntryKind::kDeleteTimeRange) {
       wide_.push_back(number);
     }
   }
@@ -120,40 +130,85 @@ void ColumnHistory::PlayTimestamp(absl::Span<const EventNumber> events) {
     const bool continues = ended == number && IsContribution(event.kind);
     const EntryVersion first = continues ? life.first : event.version();
     life = {event.timestamp, event.version(), event.version(), first};
-    const EventNumber before_ended = here_.empty() ? 0 : here_.back().end;
     if (traits.is_deletion) {
-      here_.push_back({number, number, before_ended});
+      here_.push_back({number, number, here_.empty() ? 0 : here_.back().end});
       continue;
     }
-    EventNumber last = i + 1 < events.size() ? events[i + 1] : never();
-    const auto wide = std::upper_bound(wide_.begin(), wide_.end(), number);
-    if (wide != wide_.end()) last = std::min(last, *wide);
-    const EventNumber end = ended = FindEnd(number, last);
-    life.death = VersionAt(end);
-    // A cell that ends with its own event counts nowhere.
-    if (end != number) here_.push_back({number, end, before_ended});
+    EventNumber marked = 0;
+    size_t next = i + 1;
+    if (next < events.size() && EventOf(events[next]).kind == EntryKind::kCountedOut) {
+      marked = events[next++];
+    }
+    const EventNumber written = next < events.size() ? events[next] : never();
+    const EventNumber last = std::min(written, FindWide(number, event.timestamp));
+    ended = FollowCell(number, last, marked, &life);
   }
   if (was_here) lives_.push_back(life);
   for (const ExistenceIndex::Existence& existence : here_) newer_.Add(existence);
 }
 
-ColumnHistory::EventNumber ColumnHistory::FindEnd(EventNumber birth, EventNumber last) const {
+ColumnHistory::EventNumber ColumnHistory::FindWide(EventNumber number, int64_t timestamp) {
+  const auto wide = std::upper_bound(wide_.begin(), wide_.end(), number);
+  const EventNumber first = wide != wide_.end() ? *wide : never();
+  if (ranges_.empty()) return first;
+  const EntryVersion* const range = ranges_.FirstAfter(EventOf(number).version(), timestamp);
+  if (range == nullptr) return first;
+  // No other event has the version of a deletion of a range.
+  const auto event = std::partition_point(
+      events_.begin(), events_.end(), [&](const Event& other) { return other.version() < *range; });
+  return std::min(first, static_cast<EventNumber>(event - events_.begin() + 1));
+}
+
+ColumnHistory::EventNumber ColumnHistory::FollowCell(EventNumber birth, EventNumber last,
+                                                     EventNumber marked, Life* life) {
   // The span of the birth. The first span begins before every event.
   auto span = std::partition_point(spans_.begin(), spans_.end(),
                                    [&](const RuleSpan& s) { return s.begin < birth; }) -
               1;
-  for (EventNumber from = birth; from < last; from = span->begin) {
-    const int64_t most = span->most;
+  EventNumber from = birth;
+  EventNumber end = 0;
+  while (true) {
+    const VersionLimits& limits = *span->limits;
     ++span;
-    const EventNumber span_end = span == spans_.end() ? last : std::min(last, span->begin);
-    if (most != kAllVersions) {
-      const int64_t left = most - newer_.CountAt(from);
-      if (left <= 0) return from;
-      if (const EventNumber found = newer_.FindNew(from, left, span_end)) return found;
+    const bool is_last = span == spans_.end() || span->begin >= last;
+    const EventNumber span_end = is_last ? last : span->begin;
+    EventNumber out = limits.any() ? FindNewer(from, limits.most, span_end) : 0;
+    if (!limits.by_age.empty() && from <= marked && marked < span_end) {
+      out = out == 0 ? marked : std::min(out, marked);
     }
-    if (span == spans_.end()) break;
+    if (out != 0 && limits.by_age.empty()) {
+      end = out;
+    } else if (is_last) {
+      end = last;
+    } else if (IsExpired(limits, life->timestamp, from, span_end)) {
+      end = span_end;
+    }
+    const EventNumber counted_to = out != 0 ? out : span_end;
+    // A cell that ends with its own event counts nowhere.
+    if (counted_to != from) {
+      here_.push_back({from, counted_to, here_.empty() ? 0 : here_.back().end});
+    }
+    life->counted_out = out != 0 && out != end ? VersionAt(out) : kAlive;
+    if (end != 0) {
+      life->is_expired = end == never() && IsExpired(limits, life->timestamp, from, end);
+      life->death = VersionAt(end);
+      return end;
+    }
+    from = span->begin;
   }
-  return last;
+}
+
+bool ColumnHistory::IsExpired(const VersionLimits& limits, int64_t timestamp, EventNumber from,
+                              EventNumber end) const {
+  return std::any_of(limits.by_age.begin(), limits.by_age.end(), [&](const VersionLimit& limit) {
+    return timestamp < limit.min_timestamp && FindNewer(from, limit.newer, end) != 0;
+  });
+}
+
+ColumnHistory::EventNumber ColumnHistory::FindNewer(EventNumber from, int64_t count,
+                                                    EventNumber end) const {
+  const int64_t left = count - newer_.CountAt(from);
+  return left <= 0 ? from : newer_.FindNew(from, left, end - 1);
 }
 
 }  // namespace bigtable

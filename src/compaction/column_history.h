@@ -7,6 +7,11 @@
 // replays them. If the rule was changed, the history is divided into spans (past_rules.h), and
 // counting begins anew with each.
 //
+// If a rule combines versions with ages (VersionLimits::by_age), the number of newer versions does
+// not suffice to collect a cell. Then a cell with the most of them is counted out: it no longer
+// counts against older ones. So which cells count never depends on the time, and the ages matter
+// only in the end, for the cells that are left: the limits at that time collect them or not.
+//
 // Simple cases do not need it: as long as nothing in a column was deleted, and the rule did not
 // change, the versions that stay are the n with the newest timestamps, in whatever order they were
 // written.
@@ -33,9 +38,11 @@
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
 #include "base/sequence.h"
+#include "base/time_range.h"
 #include "compaction/deletion_tracker.h"
 #include "compaction/existence_index.h"
 #include "compaction/past_rules.h"
+#include "compaction/time_range_deletions.h"
 
 namespace bigtable {
 
@@ -48,9 +55,17 @@ class ColumnHistory {
   struct Life {
     int64_t timestamp;
     EntryVersion birth;           // of a ghost: unknown, the same as death
-    EntryVersion death = kAlive;  // deleted, or collected by the rule
+    EntryVersion death = kAlive;  // deleted, or collected by a rule whatever the age
     // Of an aggregate: its first contribution. Older ones were deleted or collected before it.
     EntryVersion first = birth;
+    // Before its death: it no longer counts against older cells.
+    EntryVersion counted_out = kAlive;
+    // The present limits collect it, by its age and the number of newer versions.
+    bool is_expired = false;
+
+    bool is_visible() const { return death == kAlive && !is_expired; }
+    bool counts() const { return death == kAlive && counted_out == kAlive; }
+    EntryVersion ended() const { return death < counted_out ? death : counted_out; }
   };
 
   // The entries of a column that belong to its history.
@@ -80,13 +95,18 @@ class ColumnHistory {
   void AddWideDeletion(EntryVersion version) {
     events_.push_back({version.sequence, 0, version.ordinal, EntryKind::kDeleteColumn});
   }
+  // A deletion of a time range of the column.
+  void AddTimeRange(const TimeRange& range, EntryVersion version) {
+    ranges_.Add(range, version);
+    events_.push_back({version.sequence, 0, version.ordinal, EntryKind::kDeleteTimeRange});
+  }
   // The largest sequence number that AddColumn and AddWideDeletions have seen, within the bounds or
   // not.
   SequenceNumber last_met() const { return last_met_; }
 
-  // Replays the history with the past rules, and with `most` versions after the last of them.
-  // False: given up.
-  bool Play(absl::Span<const PastRules::Versions> past, int64_t most, GoOn go_on);
+  // Replays the history with the past rules, and with `limits` after the last of them. False: given
+  // up.
+  bool Play(absl::Span<const PastRules::Versions> past, const VersionLimits& limits, GoOn go_on);
   // The result of Play: one life for each timestamp at which a cell ever existed, newest first.
   const std::vector<Life>& lives() const { return lives_; }
   // The life at a timestamp, or null.
@@ -106,10 +126,10 @@ class ColumnHistory {
   };
   // A change of the rule is an event, too.
   static constexpr EntryKind kRuleChange{0};
-  // From event `begin`, `most` versions are kept.
+  // From event `begin` on, versions are counted to these limits.
   struct RuleSpan {
     EventNumber begin;
-    int64_t most;
+    const VersionLimits* limits;
   };
 
   const Event& EventOf(EventNumber number) const { return events_[number - 1]; }
@@ -117,17 +137,31 @@ class ColumnHistory {
   EntryVersion VersionAt(EventNumber number) const {
     return number == never() ? kAlive : EventOf(number).version();
   }
-  void NumberEvents(absl::Span<const PastRules::Versions> past, int64_t most);
+  // A deletion of the column, or of a time range of it, which is the value then.
+  void AddColumnDeletion(EntryKind kind, EntryVersion version, std::string_view value);
+  void NumberEvents(absl::Span<const PastRules::Versions> past, const VersionLimits& limits);
   // The events at one timestamp, in their order.
   void PlayTimestamp(absl::Span<const EventNumber> events);
-  // The event that ends the cell that was written at `birth`, and that is deleted or overwritten at
-  // `last` if the rule does not end it before.
-  EventNumber FindEnd(EventNumber birth, EventNumber last) const;
+  // Follows the cell that was written at event `birth`, and that is deleted or overwritten at
+  // `last` if no rule ends it before, through the spans of the rules. `marked` is the event after
+  // which it was counted out in a former replay; 0: none. Sets all of `*life` but its birth, adds
+  // to here_, and returns the event of its death.
+  EventNumber FollowCell(EventNumber birth, EventNumber last, EventNumber marked, Life* life);
+  // Whether the cell has, since event `from` and before `end`, had enough newer versions for the
+  // limits to collect it at its age.
+  bool IsExpired(const VersionLimits& limits, int64_t timestamp, EventNumber from,
+                 EventNumber end) const;
+  // The event after `from` and before `end` at which the `count`-th newer timestamp has had a cell
+  // since `from`, which may be `from`; 0: none.
+  EventNumber FindNewer(EventNumber from, int64_t count, EventNumber end) const;
+  // The first deletion after the event that covers the timestamp; never() if there is none.
+  EventNumber FindWide(EventNumber number, int64_t timestamp);
 
   std::vector<Event> events_;
   SequenceNumber last_met_ = 0;
   std::vector<EventNumber> by_timestamp_;  // newest first, each timestamp's in their order
-  std::vector<EventNumber> wide_;          // deletions
+  std::vector<EventNumber> wide_;          // deletions of all timestamps
+  TimeRangeDeletions ranges_;
   std::vector<RuleSpan> spans_;
   ExistenceIndex newer_;  // cells at the timestamps that were played
   std::vector<ExistenceIndex::Existence> here_;

@@ -10,6 +10,8 @@
 //   existed since it was written, or since the span began if that was later. So at each change
 //   counting begins anew, with the cells that exist then. (Cells that are deleted while no rule is
 //   in force leave no trace, so nothing else could be counted.)
+//   If a rule combines versions with ages (VersionLimits::by_age), its ages are taken at the time
+//   of the change: what it has collected by then stays collected.
 // * MaxAge: a rule that is in force reaches a timestamp. When the rule is loosened, that timestamp
 //   is recorded: entries before the change with a smaller one are collected, as if they had never
 //   existed. A rule that is tightened collects all that the one before it has collected.
@@ -22,6 +24,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/sequence.h"
@@ -30,12 +33,43 @@ namespace bigtable {
 
 // For MaxVersions: no limit.
 inline constexpr int64_t kAllVersions = std::numeric_limits<int64_t>::max();
+// For VersionLimit: older than this are all timestamps.
+inline constexpr int64_t kEveryTimestamp = std::numeric_limits<int64_t>::max();
+
+// Collects a cell with a smaller timestamp that has at least `newer` newer versions.
+struct VersionLimit {
+  int64_t newer = 0;
+  int64_t min_timestamp = kEveryTimestamp;
+  friend bool operator==(const VersionLimit&, const VersionLimit&) = default;
+};
+
+// The part of a rule that counts versions, at one time (GcRule::steps()). Plain value.
+struct VersionLimits {
+  // A cell with this many newer versions no longer counts against older ones. It is also collected,
+  // if there is nothing in `by_age`.
+  int64_t most = kAllVersions;
+  // If the rule combines versions with ages: what it collects. Both numbers ascend; the last has
+  // `most` versions.
+  std::vector<VersionLimit> by_age = {};
+
+  bool any() const { return most != kAllVersions; }
+  // Cells with this many newer versions, and an older timestamp, are collected.
+  int64_t MinTimestamp(int64_t newer) const {
+    int64_t min = std::numeric_limits<int64_t>::min();
+    if (by_age.empty() && newer >= most) return kEveryTimestamp;
+    for (const VersionLimit& limit : by_age) {
+      if (limit.newer <= newer) min = limit.min_timestamp;
+    }
+    return min;
+  }
+  friend bool operator==(const VersionLimits&, const VersionLimits&) = default;
+};
 
 struct PastRules {
   // In force before the sequence number `before`.
   struct Versions {
     SequenceNumber before = 0;
-    int64_t most = kAllVersions;
+    VersionLimits limits = {};
     friend bool operator==(const Versions&, const Versions&) = default;
   };
   // Collects entries before that sequence number with a smaller timestamp.
@@ -62,10 +96,11 @@ struct PastRules {
     }
     return last;
   }
-  // Entries from this sequence number on lost no version to a rule that keeps fewer than `most`.
+  // Entries from this sequence number on lost no version to a rule that collects other ones than a
+  // rule that keeps `most`.
   SequenceNumber LoosenedBefore(int64_t most) const {
     for (auto rule = versions.rbegin(); rule != versions.rend(); ++rule) {
-      if (rule->most < most) return rule->before;
+      if (rule->limits.most < most || !rule->limits.by_age.empty()) return rule->before;
     }
     return 0;
   }
@@ -77,8 +112,11 @@ struct PastRules {
     return false;
   }
 
-  // Records that MaxVersions was `most` before `change`, which is later than all changes before.
-  void EndVersions(int64_t most, SequenceNumber change) { versions.push_back({change, most}); }
+  // Records that versions were counted to these limits before `change`, which is later than all
+  // changes before.
+  void EndVersions(VersionLimits limits, SequenceNumber change) {
+    versions.push_back({change, std::move(limits)});
+  }
   // Records that MaxAge collected timestamps below `min_timestamp` before `change`.
   void EndAge(int64_t min_timestamp, SequenceNumber change) {
     while (!ages.empty() && ages.back().min_timestamp <= min_timestamp) ages.pop_back();

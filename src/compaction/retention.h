@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,15 +20,14 @@ struct RetainedFamily {
   std::string name;
   // Entries that were written before belong to an earlier family of this name, and are dropped.
   SequenceNumber created = 0;
-  std::optional<int64_t> max_versions;
+  VersionLimits versions;
   // Cells with smaller timestamps are past their age limit.
   int64_t min_timestamp = std::numeric_limits<int64_t>::min();
   PastRules past = {};
   const Aggregate* aggregate = nullptr;  // null: it holds bytes
 
-  int64_t most_versions() const { return max_versions.value_or(kAllVersions); }
   // Whether there is, or was, a limit to the number of versions.
-  bool counts_versions() const { return max_versions.has_value() || !past.versions.empty(); }
+  bool counts_versions() const { return versions.any() || !past.versions.empty(); }
 };
 
 struct Retention {

@@ -301,6 +301,8 @@ CellCursor::Step CellCursor::Look(std::string_view key) {
 
 void CellCursor::AddDeletion(std::string_view key, EntryVersion version) {
   const EntryKind kind = KindOf(key);
+  if (kind == EntryKind::kDeleteTimeRange) [[unlikely]]
+    return AddTimeRange(version);
   uint32_t group_id = 0;
   if (ScopeOf(kind) == EntryScope::kRow) {
     group_id = GroupOfRowDeletion(key, row_prefix_size_);
@@ -316,6 +318,11 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
   // Where versions are counted, newer cells count even if the filter excludes them.
   if (timestamp > newest_ && !family_->counts_versions()) return Step::kSkipNewer;
   if (in_timestamp_ && timestamp == timestamp_) return Step::kNext;  // overwritten
+  const EntryKind kind = KindOf(key);
+  if (kind == EntryKind::kCountedOut) [[unlikely]] {
+    saw_dead_ = true;
+    return Step::kNext;
+  }
   in_timestamp_ = true;
   timestamp_ = timestamp;
   if (timestamp < min_timestamp_) {
@@ -323,10 +330,9 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
     if (family_->past.HasExpired(version.sequence, timestamp)) return Step::kNext;
   }
 
-  const EntryKind kind = KindOf(key);
   if (IsContribution(kind)) [[unlikely]]
     return LookAtAggregate(version);
-  const bool alive = kind == EntryKind::kCell && !deletions_.Hides(version);
+  const bool alive = kind == EntryKind::kCell && !deletions_.Hides(version, timestamp);
   Step step = Step::kNext;
   if (!IsKept(version, version.sequence, alive, &step)) return step;
 
@@ -351,9 +357,12 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
 
 // Whether the last write at its timestamp is a cell that is not deleted (`alive`) and that
 // MaxVersions keeps and has always kept since `written`. If not, `*otherwise` is the step to take.
+//
+// Each of the `alive_` cells counts against all that follow, which have older timestamps too.
 bool CellCursor::IsKept(EntryVersion version, SequenceNumber written, bool alive, Step* otherwise) {
   if (!family_->counts_versions()) return alive;
-  if (alive_ >= family_->most_versions()) {
+  if (alive_ >= family_->fewest_versions() &&
+      (family_->collects_by_count() || timestamp_ < MinTimestamp(family_->gc, spec_.now, alive_))) {
     *otherwise = Step::kSkipColumn;
     return false;
   }
@@ -364,9 +373,8 @@ bool CellCursor::IsKept(EntryVersion version, SequenceNumber written, bool alive
   if (played_ || NeedsHistory(written)) {
     if (!played_ && !PlayColumn()) return false;
     const ColumnHistory::Life* const life = history_->FindLife(timestamp_);
-    if (life == nullptr || life->birth != version || life->death != ColumnHistory::kAlive) {
-      return false;
-    }
+    if (life == nullptr || life->birth != version || !life->is_visible()) return false;
+    if (!life->counts()) return true;
   }
   ++alive_;
   return true;
@@ -376,10 +384,11 @@ bool CellCursor::IsKept(EntryVersion version, SequenceNumber written, bool alive
 bool CellCursor::NeedsHistory(SequenceNumber written) const {
   const PastRules& past = family_->past;
   if (saw_dead_) {
-    return family_->gc.max_versions().has_value() || written < past.versions_changed();
+    return family_->most_versions() != kAllVersions || written < past.versions_changed();
   }
-  return alive_ > 0 && !past.versions.empty() &&
-         written < past.LoosenedBefore(family_->most_versions());
+  if (alive_ == 0 || past.versions.empty()) return false;
+  const bool is_by_count = family_->collects_by_count();
+  return written < past.LoosenedBefore(is_by_count ? family_->most_versions() : kAllVersions);
 }
 
 void CellCursor::Take(Step step) {
@@ -443,7 +452,8 @@ bool CellCursor::PlayColumn() {
     if (!history_->AddColumn(&input_, column_prefix_.view(), bounds, go_on)) return false;
   } while (!input_.status().ok() && LeaveFailed(row_prefix()));
   if (!status_.ok()) return false;
-  if (!history_->Play(family_->past.versions, family_->most_versions(), go_on)) return false;
+  const VersionLimits limits = LimitsOf(family_->gc, spec_.now);
+  if (!history_->Play(family_->past.versions, limits, go_on)) return false;
   played_ = true;
   input_.Seek(here);
   return input_.valid() || LeaveFailed(row_prefix());

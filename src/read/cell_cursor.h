@@ -5,8 +5,9 @@
 // For each column, the entries come as deletions that are wider than a cell, then timestamps from
 // new to old, and at a timestamp from the last write to the first. So the first entry at a
 // timestamp decides: it is a cell without a later wider deletion, or there is no cell.
-// MaxVersions(n) takes the first n of these cells, as long as nothing was deleted in the column. If
-// a cell follows a deleted one, the column's history is replayed (column_history.h). The same
+// MaxVersions(n) takes the first n of these cells, as long as nothing was deleted in the column;
+// a rule of several steps takes the first ones, and of the others those that are not too old. If a
+// cell follows a deleted one, the column's history is replayed (column_history.h). The same
 // happens if a cell was written before the rule was loosened (past_rules.h), unless it is the first
 // of its column, which every rule keeps.
 //
@@ -132,6 +133,7 @@ class CellCursor {
   bool EnterFamily(std::string_view rest);
   Step Look(std::string_view key);
   void AddDeletion(std::string_view key, EntryVersion version);
+  [[gnu::cold]] void AddTimeRange(EntryVersion version);
   Step LookAtCell(std::string_view key, EntryVersion version);
   bool IsKept(EntryVersion version, SequenceNumber written, bool alive, Step* otherwise);
   bool NeedsHistory(SequenceNumber written) const;

@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/time_range.h"
 #include "read/cell_cursor.h"
 
 namespace bigtable {
@@ -114,11 +115,21 @@ bool CellCursor::LeaveFailed(std::string_view row_prefix) {
   return true;
 }
 
+// The input is at a deletion of a time range.
+void CellCursor::AddTimeRange(EntryVersion version) {
+  if (version.sequence <= family_->created) return;
+  TimeRange range;
+  if (ParseTimeRange(input_.value(), &range)) return deletions_.AddTimeRange(range, version);
+  Fail(absl::DataLossError(
+      Cat("a deletion of a time range has a value that is none: ", DebugString(input_.key()))));
+}
+
 CellCursor::Step CellCursor::LookAtAggregate(EntryVersion version) {
   // The cell may be older than its last contribution: as old as any.
   constexpr SequenceNumber kWritten = 0;
   Step step = Step::kNext;
-  if (!IsKept(version, kWritten, !deletions_.Hides(version), &step)) return step;
+  const bool alive = !deletions_.Hides(version, timestamp_);
+  if (!IsKept(version, kWritten, alive, &step)) return step;
   const ColumnHistory::Life* const life = played_ ? history_->FindLife(timestamp_) : nullptr;
   if (!MergeContributions(life != nullptr ? life->first : EntryVersion())) return Step::kStay;
   switch (filter_.passes_everything() ? FilterProgram::Verdict::kPass
@@ -187,7 +198,8 @@ bool CellCursor::NextContribution(EntryVersion first) {
   const EntryVersion version = VersionOf(key);
   return IsContribution(KindOf(key)) && key.size() == column_prefix_.size() + kTrailerSize &&
          BeginsWith(key, column_prefix_.view()) && TimestampOf(key) == timestamp_ &&
-         version >= first && version.sequence > family_->created && !deletions_.Hides(version) &&
+         version >= first && version.sequence > family_->created &&
+         !deletions_.Hides(version, timestamp_) &&
          !family_->past.HasExpired(version.sequence, timestamp_);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/time_range.h"
 
 namespace bigtable {
 namespace {
@@ -39,10 +40,15 @@ absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mut
   OperationReader reader(mutation.operations);
   MutationOperation operation;
   uint32_t count = 0;
+  TimeRange range;
   for (; reader.Next(&operation); ++count) {
     if (operation.is_of_row()) continue;
     const FamilyLayout* const family = layout.FindFamily(operation.family);
     if (family == nullptr) return layout.NoFamilyError(operation.family);
+    if (operation.kind == EntryKind::kDeleteTimeRange && !ParseTimeRange(operation.value, &range)) {
+      return absl::InvalidArgumentError(
+          "the mutation deletes a time range that is not well formed");
+    }
     if (family->aggregate != nullptr || IsContribution(operation.kind)) [[unlikely]] {
       BT_RETURN_IF_ERROR(CheckValue(*family, operation));
     }

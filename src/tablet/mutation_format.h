@@ -10,8 +10,8 @@
 //
 // kind is an EntryKind that is an operation, and decides which fields there are (EntryTraits).
 // Cells and contributions to aggregates have a value; these and deletions of cells have a
-// timestamp. A kCell whose first bit (0x80) is set has none: it takes the server's. Lengths are
-// varints.
+// timestamp. The value of a deletion of a time range is that range (base/time_range.h). A kCell
+// whose first bit (0x80) is set has none: it takes the server's. Lengths are varints.
 //
 // A record of the commit log, type kMutation:
 //

@@ -58,17 +58,43 @@ absl::Status CheckAccessListName(std::string_view name) {
 
 absl::Status CheckFamilyName(std::string_view name) { return CheckName("column family", name); }
 
+namespace {
+
+// The numbers of a rule are in its steps, also those that are out of range.
+absl::Status CheckRule(std::string_view name, const Family& family) {
+  for (const GcRule::Step& step : family.gc.steps()) {
+    const bool has_age = step.age != -absl::InfiniteDuration();
+    if (step.versions < 0 || (step.versions == 0 && !has_age)) {
+      return absl::InvalidArgumentError(Cat("MaxVersions of family ", Quoted(name),
+                                            " must be at least 1, and is ", step.versions));
+    }
+    if (has_age && step.age < absl::Milliseconds(1)) {
+      return absl::InvalidArgumentError(Cat("MaxAge of family ", Quoted(name),
+                                            " must be at least 1ms, and is ",
+                                            absl::FormatDuration(step.age)));
+    }
+    const bool holds_aggregates =
+        Aggregate::Of(family.value_type, family.value_operator) != nullptr;
+    if (step.versions != 0 && has_age && holds_aggregates) {
+      return absl::InvalidArgumentError(
+          Cat("the rule of family ", Quoted(name),
+              " combines versions with an age (GcRule::Intersection), which a family of aggregates"
+              " cannot have"));
+    }
+  }
+  if (family.gc.steps().size() > kMostRuleSteps) {
+    return absl::InvalidArgumentError(Cat("the rule of family ", Quoted(name),
+                                          " must have at most ", kMostRuleSteps, " steps, and has ",
+                                          family.gc.steps().size()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status CheckFamily(std::string_view name, const Family& family) {
   BT_RETURN_IF_ERROR(CheckFamilyName(name));
-  if (const auto n = family.gc.max_versions(); n.has_value() && *n < 1) {
-    return absl::InvalidArgumentError(
-        Cat("MaxVersions of family ", Quoted(name), " must be at least 1, and is ", *n));
-  }
-  if (const auto age = family.gc.max_age(); age.has_value() && *age < absl::Milliseconds(1)) {
-    return absl::InvalidArgumentError(Cat("MaxAge of family ", Quoted(name),
-                                          " must be at least 1ms, and is ",
-                                          absl::FormatDuration(*age)));
-  }
+  BT_RETURN_IF_ERROR(CheckRule(name, family));
   BT_RETURN_IF_ERROR(CheckValueType(name, family.value_type, family.value_operator));
   return family.access_list.empty() ? absl::OkStatus() : CheckAccessListName(family.access_list);
 }

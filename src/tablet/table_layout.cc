@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "absl/types/span.h"
+
 #include "base/compare.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -29,6 +31,17 @@ absl::Status CheckGroupsAreUsed(const TableLayout& layout) {
   return absl::OkStatus();
 }
 
+// Without the step that only has an age.
+absl::Span<const GcRule::Step> CountingSteps(const GcRule& rule) {
+  const absl::Span<const GcRule::Step> steps = rule.steps();
+  return !steps.empty() && steps.front().versions == 0 ? steps.subspan(1) : steps;
+}
+
+// Older timestamps are past the age of the step.
+int64_t OldestOf(const GcRule::Step& step, absl::Time now) {
+  return absl::ToUnixMicros(now - step.age);
+}
+
 }  // namespace
 
 int64_t FamilyLayout::SuspectBefore(absl::Time now) const {
@@ -37,7 +50,9 @@ int64_t FamilyLayout::SuspectBefore(absl::Time now) const {
 }
 
 void FamilyLayout::ChangeRule(const GcRule& rule, SequenceNumber change, absl::Time now) {
-  if (rule.max_versions() != gc.max_versions()) past.EndVersions(most_versions(), change);
+  if (!std::ranges::equal(CountingSteps(rule), CountingSteps(gc))) {
+    past.EndVersions(LimitsOf(gc, now), change);
+  }
   const bool has_longer_age =
       gc.max_age().has_value() && (!rule.max_age().has_value() || *rule.max_age() > *gc.max_age());
   if (has_longer_age) past.EndAge(MinTimestamp(gc, now), change);
@@ -77,9 +92,28 @@ size_t TableLayout::GroupIndex(uint32_t group_id) const {
   return i;
 }
 
-int64_t MinTimestamp(const GcRule& rule, absl::Time now) {
-  if (!rule.max_age().has_value()) return std::numeric_limits<int64_t>::min();
-  return absl::ToUnixMicros(now - *rule.max_age());
+int64_t MinTimestamp(const GcRule& rule, absl::Time now, int64_t newer) {
+  int64_t min = std::numeric_limits<int64_t>::min();
+  for (const GcRule::Step& step : rule.steps()) {
+    if (step.versions <= newer) min = OldestOf(step, now);
+  }
+  return min;
+}
+
+VersionLimits LimitsOf(const GcRule& rule, absl::Time now) {
+  VersionLimits limits;
+  const absl::Span<const GcRule::Step> steps = CountingSteps(rule);
+  if (steps.empty()) return limits;
+  limits.most = steps.back().versions;
+  if (steps.size() == 1 && steps.back().age == -absl::InfiniteDuration()) return limits;
+  for (const GcRule::Step& step : steps) {
+    limits.by_age.push_back({step.versions, OldestOf(step, now)});
+  }
+  return limits;
+}
+
+bool HasAge(const GcRule& rule) {
+  return !rule.steps().empty() && rule.steps().front().age != -absl::InfiniteDuration();
 }
 
 Retention TableLayout::RetentionOf(uint32_t group_id, absl::Time now) const {
@@ -88,7 +122,7 @@ Retention TableLayout::RetentionOf(uint32_t group_id, absl::Time now) const {
     if (family.group_id != group_id) continue;
     // While the rule is held, neither entries nor whole files expire.
     const int64_t min_timestamp = MinTimestamp(family.held ? GcRule() : family.gc, now);
-    retention.families.push_back({family.name, family.created, family.gc.max_versions(),
+    retention.families.push_back({family.name, family.created, LimitsOf(family.gc, now),
                                   min_timestamp, family.past, family.aggregate});
     retention.held |= family.held;
   }

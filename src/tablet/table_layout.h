@@ -4,7 +4,8 @@
 //
 // As bytes (the contents of a table's schema file; table_layout_format.cc):
 //
-//   format version 4, 5 if a group names a policy, 6 if a family holds aggregates | table id | name
+//   format version 4, 5 if a group names a policy, 6 if a family holds aggregates, 7 if a rule
+//   combines versions with ages | table id | name
 //   | next group id | groups:   count, then each: id, name, compression, level, block size, filter,
 //   bits,
 //               in memory, compaction, factor
@@ -18,8 +19,13 @@
 //               count, then each: before, smallest timestamp (zigzag)
 //   | policies: of each group the name of its compaction policy, or nothing; from format version 5
 //               on
-//   | values:   of each family its value type, and the name of its operator, or nothing; only in
-//               format version 6
+//   | values:   of each family its value type, and the name of its operator, or nothing; from
+//   format
+//               version 6 on
+//   | steps:    of each family the steps of its rule that combine versions with an age, and of each
+//               of its past rules what it combined; only in format version 7
+//               count, then each: versions, age in µs
+//               of each past rule: count, then each: newer versions, smallest timestamp (zigzag)
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_
@@ -72,8 +78,23 @@ struct FamilyLayout {
     value_operator = operator_name;
     aggregate = Aggregate::Of(type, operator_name);
   }
-  int64_t most_versions() const { return gc.max_versions().value_or(kAllVersions); }
-  bool counts_versions() const { return gc.max_versions().has_value() || !past.versions.empty(); }
+  // The smallest and the largest number of newer versions with which the rule collects a cell,
+  // perhaps only at some age; kAllVersions: it does not count them.
+  int64_t fewest_versions() const {
+    for (const GcRule::Step& step : gc.steps()) {
+      if (step.versions != 0) return step.versions;
+    }
+    return kAllVersions;
+  }
+  int64_t most_versions() const {
+    const bool counts = !gc.steps().empty() && gc.steps().back().versions != 0;
+    return counts ? gc.steps().back().versions : kAllVersions;
+  }
+  // Whether there is one such number, whatever the age.
+  bool collects_by_count() const {
+    return gc.max_versions().has_value() && fewest_versions() == most_versions();
+  }
+  bool counts_versions() const { return most_versions() != kAllVersions || !past.versions.empty(); }
   // Entries with an older timestamp may be older than a maximum age, and have to be checked.
   int64_t SuspectBefore(absl::Time now) const;
   // The family has this rule after the sequence number `change`, at the time `now`.
@@ -117,8 +138,13 @@ struct TableLayout {
   friend bool operator==(const TableLayout&, const TableLayout&) = default;
 };
 
-// The oldest timestamp that a rule keeps at `now`; the smallest number for a rule without an age.
-int64_t MinTimestamp(const GcRule& rule, absl::Time now);
+// The oldest timestamp that a rule keeps at `now` of cells with `newer` newer versions; the
+// smallest number if there is none.
+int64_t MinTimestamp(const GcRule& rule, absl::Time now, int64_t newer = 0);
+// The part of the rule that counts versions.
+VersionLimits LimitsOf(const GcRule& rule, absl::Time now);
+// Whether the rule depends on the time.
+bool HasAge(const GcRule& rule);
 
 // A layout for a new table. InvalidArgument describes what is wrong with the schema.
 absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t table_id,

@@ -15,11 +15,12 @@ namespace bigtable {
 namespace {
 
 // 1 has no split rule, 2 has no access lists, 3 has no past rules, 4 has no names of policies, 5
-// has no value types. The smallest of 4 to 6 is written that has what the schema needs, so that
-// earlier programs can read it.
-constexpr uint8_t kFormatVersion = 6;
+// has no value types, 6 has no rules that combine versions with ages. The smallest of 4 to 7 is
+// written that has what the schema needs, so that earlier programs can read it.
+constexpr uint8_t kFormatVersion = 7;
 constexpr uint8_t kFormatWithoutPolicies = 4;
 constexpr uint8_t kFormatWithoutValueTypes = 5;
+constexpr uint8_t kFormatWithoutSteps = 6;
 
 void EncodeGroup(const GroupLayout& group, std::string* out) {
   AppendVarint64(out, group.id);
@@ -81,8 +82,8 @@ void EncodePast(const PastRules& past, std::string* out) {
   AppendVarint64(out, past.versions.size());
   for (const PastRules::Versions& rule : past.versions) {
     AppendVarint64(out, rule.before);
-    out->push_back(rule.most == kAllVersions ? 0 : 1);
-    if (rule.most != kAllVersions) AppendVarint64(out, static_cast<uint64_t>(rule.most));
+    out->push_back(rule.limits.any() ? 1 : 0);
+    if (rule.limits.any()) AppendVarint64(out, static_cast<uint64_t>(rule.limits.most));
   }
   AppendVarint64(out, past.ages.size());
   for (const PastRules::Age& rule : past.ages) {
@@ -96,7 +97,7 @@ PastRules DecodePast(Decoder* in) {
   for (uint64_t n = in->Varint(); in->ok() && n > 0; --n) {
     PastRules::Versions& rule = past.versions.emplace_back();
     rule.before = in->Varint();
-    if (in->Byte() != 0) rule.most = static_cast<int64_t>(in->Varint());
+    if (in->Byte() != 0) rule.limits.most = static_cast<int64_t>(in->Varint());
   }
   for (uint64_t n = in->Varint(); in->ok() && n > 0; --n) {
     PastRules::Age& rule = past.ages.emplace_back();
@@ -106,10 +107,63 @@ PastRules DecodePast(Decoder* in) {
   return past;
 }
 
+// A step that combines versions with an age.
+bool IsCombined(const GcRule::Step& step) {
+  return step.versions != 0 && step.age != -absl::InfiniteDuration();
+}
+
+void EncodeSteps(const FamilyLayout& family, std::string* out) {
+  AppendVarint64(out, static_cast<uint64_t>(std::ranges::count_if(family.gc.steps(), IsCombined)));
+  for (const GcRule::Step& step : family.gc.steps()) {
+    if (!IsCombined(step)) continue;
+    AppendVarint64(out, static_cast<uint64_t>(step.versions));
+    AppendVarint64(out, static_cast<uint64_t>(absl::ToInt64Microseconds(step.age)));
+  }
+  for (const PastRules::Versions& rule : family.past.versions) {
+    AppendVarint64(out, rule.limits.by_age.size());
+    for (const VersionLimit& limit : rule.limits.by_age) {
+      AppendVarint64(out, static_cast<uint64_t>(limit.newer));
+      AppendVarint64(out, ZigZag(limit.min_timestamp));
+    }
+  }
+}
+
+// False: there are more steps than a rule can have.
+bool DecodeSteps(Decoder* in, FamilyLayout* family) {
+  const uint64_t steps = in->Varint();
+  if (steps > kMostRuleSteps) return false;
+  for (uint64_t n = steps; in->ok() && n > 0; --n) {
+    const GcRule versions = GcRule::MaxVersions(static_cast<int64_t>(in->Varint()));
+    const GcRule age = GcRule::MaxAge(absl::Microseconds(static_cast<int64_t>(in->Varint())));
+    family->gc = GcRule::Union(family->gc, GcRule::Intersection(versions, age));
+  }
+  for (PastRules::Versions& rule : family->past.versions) {
+    for (uint64_t n = in->Varint(); in->ok() && n > 0; --n) {
+      VersionLimit& limit = rule.limits.by_age.emplace_back();
+      limit.newer = static_cast<int64_t>(in->Varint());
+      limit.min_timestamp = UnZigZag(in->Varint());
+    }
+  }
+  return true;
+}
+
+// The order that VersionLimits guarantees.
+bool HasOrderedLimits(const PastRules::Versions& rule) {
+  const std::vector<VersionLimit>& by_age = rule.limits.by_age;
+  for (size_t i = 0; i < by_age.size(); ++i) {
+    if (by_age[i].newer < 1) return false;
+    if (i > 0 && (by_age[i].newer <= by_age[i - 1].newer ||
+                  by_age[i].min_timestamp <= by_age[i - 1].min_timestamp)) {
+      return false;
+    }
+  }
+  return by_age.empty() || by_age.back().newer == rule.limits.most;
+}
+
 // The order that PastRules guarantees.
 bool IsWellFormed(const PastRules& past) {
   for (size_t i = 0; i < past.versions.size(); ++i) {
-    if (past.versions[i].most < 1 || past.versions[i].before > kMaxSequence) return false;
+    if (past.versions[i].limits.most < 1 || past.versions[i].before > kMaxSequence) return false;
     if (i > 0 && past.versions[i].before <= past.versions[i - 1].before) return false;
   }
   for (size_t i = 0; i < past.ages.size(); ++i) {
@@ -122,11 +176,19 @@ bool IsWellFormed(const PastRules& past) {
   return true;
 }
 
+bool CombinesVersionsWithAges(const FamilyLayout& family) {
+  return std::ranges::any_of(family.gc.steps(), IsCombined) ||
+         std::ranges::any_of(family.past.versions, [](const PastRules::Versions& rule) {
+           return !rule.limits.by_age.empty();
+         });
+}
+
 // The format version that a layout needs.
 uint8_t FormatOf(const TableLayout& layout) {
+  if (std::ranges::any_of(layout.families, CombinesVersionsWithAges)) return kFormatVersion;
   const auto holds_aggregates = [](const FamilyLayout& f) { return f.aggregate != nullptr; };
   if (std::any_of(layout.families.begin(), layout.families.end(), holds_aggregates)) {
-    return kFormatVersion;
+    return kFormatWithoutSteps;
   }
   const auto has_policy = [](const GroupLayout& g) { return !g.options.compaction_policy.empty(); };
   return std::any_of(layout.groups.begin(), layout.groups.end(), has_policy)
@@ -162,6 +224,8 @@ std::string TableLayout::Encode() const {
     out.push_back(static_cast<char>(family.value_type));
     AppendLengthPrefixed(&out, family.value_operator);
   }
+  if (version == kFormatWithoutSteps) return out;
+  for (const FamilyLayout& family : families) EncodeSteps(family, &out);
   return out;
 }
 
@@ -224,6 +288,15 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
       if (!in.ok()) break;
       BT_RETURN_IF_ERROR(CheckValueType(family.name, type, name));
       family.SetValueType(type, name);
+    }
+  }
+  if (version > kFormatWithoutSteps) {
+    for (FamilyLayout& family : layout.families) {
+      const bool is_rule = DecodeSteps(&in, &family);
+      if (in.ok() && (!is_rule || !std::ranges::all_of(family.past.versions, HasOrderedLimits))) {
+        return absl::DataLossError(
+            Cat("the rules of family ", Quoted(family.name), " are not in order"));
+      }
     }
   }
   if (!in.ok() || !in.at_end()) return absl::DataLossError("the schema cannot be read");

@@ -129,6 +129,23 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
   return damaged;
 }
 
+absl::Status BackgroundWork::EraseOldLogs(const CallLimits& limits) {
+  std::vector<TabletServer*> servers;
+  {
+    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(CheckOpen());
+    servers = servers_;
+  }
+  for (TabletServer* server : servers) {
+    BT_RETURN_IF_ERROR(server->StartFreshLogSegment());
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+      BT_RETURN_IF_ERROR(FlushTablet(server, tablet, limits));
+    }
+    BT_RETURN_IF_ERROR(server->log().Trim());
+  }
+  return absl::OkStatus();
+}
+
 bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {
   return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
 }

@@ -144,7 +144,7 @@ class DataPath {
   if (point.sequence.has_value()) spec->sequence = std::min(*point.sequence, kMaxSequence);
   spec->now = absl::InfinitePast();
   for (const FamilyLayout& family : version.layout().families) {
-    if (!family.gc.max_age().has_value()) continue;
+    if (!HasAge(family.gc)) continue;
     spec->now = point.now.has_value() ? absl::FromUnixMicros(*point.now)
                                       : server_->environment()->clock->Now();
     break;

@@ -47,6 +47,12 @@ absl::Status ServerLog::StartNewSegment() {
   return appending_->Sync();
 }
 
+absl::Status ServerLog::StartFreshSegment() {
+  BT_RETURN_IF_ERROR(appending_->StartFreshSegment());
+  NoteSegment(true);
+  return absl::OkStatus();
+}
+
 // --- Upkeep ---
 
 bool ServerLog::NeedsUpkeep() const {

@@ -2,7 +2,8 @@
 // segment is prepared, and the listener is notified of new ones.
 //
 // Threads: appending() is for the leader of a group of writes, or a thread that has its turn among
-// them; so are NoteSegment and StartNewSegment. One thread at a time calls TrimIfIdle. Everything
+// them; so are NoteSegment, StartNewSegment and
+// StartFreshSegment. One thread at a time calls TrimIfIdle. Everything
 // else is thread-safe.
 //
 // What always holds:
@@ -64,6 +65,8 @@ class ServerLog {
   // The way out of a failure of the log (CommitLog::StartNewSegment). No record is needed: all that
   // was applied is in SSTables, and the rest was never acknowledged. In a turn among the writes.
   absl::Status StartNewSegment();
+  // CommitLog::StartFreshSegment. In a turn among the writes.
+  absl::Status StartFreshSegment();
 
   // --- Upkeep ---
 

@@ -205,6 +205,14 @@ TabletServerStatistics TabletServer::Statistics() const {
   return statistics;
 }
 
+absl::Status TabletServer::StartFreshLogSegment() {
+  absl::Status status;
+  writer_.queue()->RunExclusive([&] {
+    if (!state_.ended() && log_.started()) status = log_.StartFreshSegment();
+  });
+  return status;
+}
+
 // --- Resume ---
 
 void TabletServer::BeginResume() {

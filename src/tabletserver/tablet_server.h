@@ -135,6 +135,10 @@ class TabletServer final {
       BeginTracking();
   }
 
+  // Continues the log in a fresh file: once the memtables of now are flushed, and the log is
+  // trimmed, no file has bytes of earlier mutations (CommitLog::StartFreshSegment).
+  absl::Status StartFreshLogSegment();
+
   // --- Resume ---
 
   // The first step of Resume: rotates all memtables, so that everything in memory is flushed.

@@ -122,6 +122,52 @@ TEST_P(GcRuleTest, AUnionCollectsWhatEitherRuleCollects) {
   EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9300=c");
 }
 
+TEST_P(GcRuleTest, AnIntersectionCollectsWhatBothRulesCollect) {
+  Table* const table =
+      Create(GcRule::Intersection(GcRule::MaxVersions(2), GcRule::MaxAge(absl::Milliseconds(1))));
+  clock_.Set(10'000);
+  Put(table, 9'100, "a");
+  Put(table, 9'200, "b");
+  Put(table, 9'300, "c");
+  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9300=c f:q@9200=b f:q@9100=a");
+
+  clock_.Set(10'150);  // "a" is too old, and has two newer ones
+  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9300=c f:q@9200=b");
+  clock_.Set(20'000);
+  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9300=c f:q@9200=b");
+  Put(table, 9'400, "d");
+  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9400=d f:q@9300=c");
+}
+
+TEST_P(GcRuleTest, RulesCanBeNested) {
+  const GcRule few =
+      GcRule::Intersection(GcRule::MaxVersions(1), GcRule::MaxAge(absl::Milliseconds(1)));
+  Table* const table = Create(GcRule::Union(few, GcRule::MaxAge(absl::Milliseconds(5))));
+  clock_.Set(10'000);
+  Put(table, 6'000, "a");
+  Put(table, 9'100, "b");
+  Put(table, 9'200, "c");
+  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9200=c f:q@9100=b");
+
+  clock_.Set(12'000);
+  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9200=c");
+  clock_.Set(15'000);
+  EXPECT_EQ(Show(table->ReadRow("r")), "");
+}
+
+TEST_P(GcRuleTest, WhatAnIntersectionCollectedStaysCollectedWhenNewerCellsAreDeleted) {
+  Table* const table =
+      Create(GcRule::Intersection(GcRule::MaxVersions(1), GcRule::MaxAge(absl::Milliseconds(1))));
+  clock_.Set(10'000);
+  Put(table, 1'000, "old");
+  Put(table, 9'500, "new");
+  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@9500=new");
+  ASSERT_OK(table->Apply(RowMutation("r").DeleteCell("f:q", Timestamp(9'500))));
+  EXPECT_EQ(Show(table->ReadRow("r")), "");
+  Put(table, 2'000, "written after that");
+  EXPECT_EQ(Show(table->ReadRow("r")), "f:q@2000=written after that");
+}
+
 TEST_P(GcRuleTest, GarbageCollectionComesBeforeFilters) {
   Table* const table = Create(GcRule::MaxVersions(1));
   Put(table, 1, "old");
@@ -129,6 +175,24 @@ TEST_P(GcRuleTest, GarbageCollectionComesBeforeFilters) {
 
   EXPECT_EQ(Show(table->ReadRow("r", Filter::TimestampRange(Timestamp(0), Timestamp(2)))), "");
   EXPECT_EQ(Show(table->ReadRow("r", Filter::ValueRegex("old"))), "");
+}
+
+TEST(GcRuleFormTest, RulesThatDropTheSameAreEqual) {
+  const auto versions = [](int64_t n) { return GcRule::MaxVersions(n); };
+  const auto hours = [](int n) { return GcRule::MaxAge(absl::Hours(n)); };
+  using R = GcRule;
+  EXPECT_EQ(R::Intersection(versions(2), versions(5)), versions(5));
+  EXPECT_EQ(R::Intersection(hours(2), hours(5)), hours(5));
+  EXPECT_EQ(R::Intersection(versions(2), R()), R());
+  EXPECT_EQ(R::Union(versions(2), R()), versions(2));
+  EXPECT_EQ(R::Union(R::Intersection(versions(2), hours(1)), versions(2)), versions(2));
+  EXPECT_EQ(R::Intersection(R::Union(versions(2), hours(9)), R::Union(versions(5), hours(1))),
+            R::Union(R::Union(versions(5), hours(9)), R::Intersection(versions(2), hours(1))));
+  const R both = R::Union(R::Intersection(versions(3), hours(4)), versions(7));
+  ASSERT_EQ(both.steps().size(), 2u);
+  EXPECT_EQ(both.steps()[0], (R::Step{3, absl::Hours(4)}));
+  EXPECT_EQ(both.max_versions(), 7);
+  EXPECT_EQ(both.max_age(), std::nullopt);
 }
 
 TEST(GcRuleUnionTest, TakesTheStricterOfTwoRulesOfAKind) {

@@ -101,7 +101,13 @@ inline ModelOperation RandomOperation(Random& random, const ModelTable& table, i
   op.family = random.OneIn(400) ? "unknown" : ExistingFamily(random, table);
   if (op.kind == Kind::kDeleteFamily) return op;
   op.qualifier = RandomQualifier(random);
-  if (op.kind == Kind::kDeleteColumn) return op;
+  if (op.kind == Kind::kDeleteColumn && random.OneIn(2)) return op;
+  if (op.kind == Kind::kDeleteColumn) {
+    op.kind = Kind::kDeleteTimeRange;
+    op.timestamp = RandomTimestamp(random, now_micros);
+    op.end = std::max(RandomTimestamp(random, now_micros), *op.timestamp + 1);
+    return op;
+  }
   if (op.kind == Kind::kDeleteCell || table.HasOwnWill() || !random.OneIn(3)) {
     op.timestamp = RandomTimestamp(random, now_micros);
   }

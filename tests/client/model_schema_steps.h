@@ -25,17 +25,14 @@ class ModelSchemaSteps : public ModelRunState {
  protected:
   using ModelRunState::ModelRunState;
 
-  static std::string Describe(const GcRule& gc) {
-    return Cat(gc.max_versions() ? Cat(" versions ", *gc.max_versions()) : std::string(),
-               gc.max_age() ? Cat(" age ", absl::FormatDuration(*gc.max_age())) : std::string());
-  }
   void CreateTable(Random& random, const std::string& name, const TableSchema& schema) {
     const std::vector<std::string> split_rows = RandomSplitRows(random);
     Log(Cat("CreateTable ", name));
     for (const std::string& row : split_rows) script_.back() += Cat(" split at ", Quoted(row));
     for (const auto& [family, settings] : schema.families) {
-      script_.back() += Cat(" ", family, "(", settings.locality_group, Describe(settings.gc),
-                            HoldsAggregates(settings) ? " of aggregates)" : ")");
+      script_.back() +=
+          Cat(" ", family, "(", settings.locality_group, " drops ", Describe(settings.gc),
+              HoldsAggregates(settings) ? " of aggregates)" : ")");
     }
     const absl::Status status = database_->CreateTable(name, schema, {.split_rows = split_rows});
     if (model_.tables.contains(name)) {
@@ -98,10 +95,12 @@ class ModelSchemaSteps : public ModelRunState {
     FamilyUpdate update;
     if (!random.OneIn(10)) update.gc = family.gc = RandomGcRule(random, plan_.settings);
     Log(Cat("UpdateFamily ", table, " ", name,
-            update.gc.has_value() ? Describe(*update.gc) : " without a change"));
+            update.gc.has_value() ? Cat(" drops ", Describe(*update.gc)) : " without a change"));
     const absl::Status status = database_->UpdateFamily(table, name, update);
     if (!there) {
       Expect(absl::StatusCode::kNotFound, status, "UpdateFamily");
+    } else if (HoldsAggregates(family) && CombinesVersionsWithAge(family.gc)) {
+      Expect(absl::StatusCode::kInvalidArgument, status, "UpdateFamily");
     } else if (Check(status, "UpdateFamily")) {
       model_.UpdateFamily(table, name, family, clock_.micros());
     }

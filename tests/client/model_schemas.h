@@ -49,7 +49,7 @@ inline GcRule RandomGcRule(Random& random, const ModelSettings& settings) {
       GcRule::MaxVersions(random.OneIn(10) ? random.Between(5, 40) : random.Between(1, 4));
   const GcRule age =
       settings.expiry ? GcRule::MaxAge(absl::Microseconds(random.Between(1000, 6000))) : GcRule();
-  switch (random.Below(6)) {
+  switch (random.Below(8)) {
     case 0:
     case 1:
       return GcRule();
@@ -58,8 +58,14 @@ inline GcRule RandomGcRule(Random& random, const ModelSettings& settings) {
       return versions;
     case 4:
       return age;
-    default:
+    case 5:
       return GcRule::Union(versions, age);
+    case 6:
+      return GcRule::Intersection(versions, age);
+    default:
+      return GcRule::Union(
+          GcRule::MaxVersions(random.Between(2, 6)),
+          GcRule::Intersection(GcRule::Union(versions, GcRule::MaxVersions(3)), age));
   }
 }
 
@@ -72,7 +78,9 @@ inline Family RandomFamily(Random& random, const TableSchema& schema,
   const bool has_bytes =
       std::any_of(schema.families.begin(), schema.families.end(),
                   [](const auto& other) { return !HoldsAggregates(other.second); });
-  if (has_bytes && random.OneIn(3)) MakeAggregate(random, &family);
+  if (has_bytes && !CombinesVersionsWithAge(family.gc) && random.OneIn(3)) {
+    MakeAggregate(random, &family);
+  }
   return family;
 }
 

@@ -53,6 +53,9 @@ class ModelWriteSteps : public ModelTabletSteps {
         case Kind::kDeleteCell:
           absl::StrAppend(&text, " DeleteCell ", column);
           break;
+        case Kind::kDeleteTimeRange:
+          absl::StrAppend(&text, " DeleteTimeRange ", column, " to ", op.end);
+          break;
         case Kind::kDeleteFamily:
           absl::StrAppend(&text, " DeleteFamily ", op.family);
           break;

@@ -31,24 +31,24 @@ inline GcRule RandomWaysRule(Random& random) {
   const GcRule versions = GcRule::MaxVersions(random.Between(1, 3));
   // So that the present passes the timestamps of cells one by one.
   const GcRule age = GcRule::MaxAge(absl::Microseconds(random.Between(1000, 1003)));
-  switch (random.Below(6)) {
+  const GcRule longer = GcRule::MaxAge(absl::Microseconds(random.Between(1002, 1006)));
+  switch (random.Below(9)) {
     case 0:
       return versions;
     case 1:
       return age;
     case 2:
       return GcRule::Union(versions, age);
+    case 3:
+      return GcRule::Intersection(versions, age);
+    case 4:
+      return GcRule::Union(GcRule::Intersection(versions, age), longer);
+    case 5:
+      return GcRule::Union(GcRule::Intersection(versions, age),
+                           GcRule::MaxVersions(random.Between(2, 4)));
     default:
       return GcRule();
   }
-}
-inline std::string Describe(const GcRule& rule) {
-  std::string text;
-  if (rule.max_versions()) absl::StrAppend(&text, "MaxVersions(", *rule.max_versions(), ")");
-  if (rule.max_age()) {
-    absl::StrAppend(&text, "MaxAge(", absl::ToInt64Microseconds(*rule.max_age()), " us)");
-  }
-  return text.empty() ? "everything" : text;
 }
 inline TableSchema RandomWaysSchema(Random& random) {
   TableSchema schema;
@@ -59,7 +59,8 @@ inline TableSchema RandomWaysSchema(Random& random) {
   schema.families["ab"] = {.locality_group = random.OneIn(2) ? "" : "second",
                            .gc = RandomWaysRule(random)};
   for (const char* family : {"a", "ab"}) {
-    if (random.OneIn(3)) MakeAggregate(random, &schema.families[family]);
+    const bool is_combined = CombinesVersionsWithAge(schema.families[family].gc);
+    if (!is_combined && random.OneIn(3)) MakeAggregate(random, &schema.families[family]);
   }
   RemoveUnusedGroups(&schema);
   return schema;
@@ -102,11 +103,15 @@ class WaysWords {
     op.family = random.OneIn(2) ? "a" : "ab";
     if (op.kind == Kind::kDeleteFamily) return op;
     op.qualifier = qualifiers_[random.Below(is_narrow ? 2 : qualifiers_.size())];
-    if (op.kind == Kind::kDeleteColumn) return op;
+    if (op.kind == Kind::kDeleteColumn && random.OneIn(2)) return op;
     // Always old, or near the age limit of the rules.
     op.timestamp = random.OneIn(2) ? random.Between(1, 3) : now - 1000;
     static const std::vector<std::string> kValues = {"", "a", "q", "x1", "f0"};
     if (op.kind == Kind::kSet) op.value = random.Pick(kValues);
+    if (op.kind == Kind::kDeleteColumn) {
+      op.kind = Kind::kDeleteTimeRange;
+      op.end = *op.timestamp + random.Between(1, 3);
+    }
     return op;
   }
 
@@ -118,8 +123,9 @@ class WaysWords {
 inline std::string Describe(const ModelMutation& mutation) {
   std::string text = Quoted(mutation.row);
   for (const ModelOperation& op : mutation.operations) {
-    static const char* const kNames[] = {"Set",       "DeleteColumn", "DeleteCell", "DeleteFamily",
-                                         "DeleteRow", "AddToCell",    "MergeToCell"};
+    static const char* const kNames[] = {"Set",          "DeleteColumn",   "DeleteCell",
+                                         "DeleteFamily", "DeleteRow",      "AddToCell",
+                                         "MergeToCell",  "DeleteTimeRange"};
     absl::StrAppend(&text, " ", kNames[static_cast<size_t>(op.kind)], "(", op.family, ":",
                     absl::CHexEscape(op.qualifier), "@", op.timestamp.value_or(-1), "=",
                     absl::CHexEscape(ToAbsl(op.value.view())), ")");

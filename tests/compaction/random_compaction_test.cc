@@ -28,6 +28,7 @@
 
 #include "base/entry_key.h"
 #include "base/strings.h"
+#include "base/time_range.h"
 #include "compaction/collecting_cursor.h"
 #include "compaction/merging_cursor.h"
 #include "memtable/memtable_cursor.h"
@@ -61,6 +62,8 @@ EntryKind EntryKindOf(const ModelOperation& op) {
       return EntryKind::kAddToCell;
     case ModelOperation::Kind::kMergeToCell:
       return EntryKind::kMergeToCell;
+    case ModelOperation::Kind::kDeleteTimeRange:
+      return EntryKind::kDeleteTimeRange;
   }
   return EntryKind::kCell;
 }
@@ -74,16 +77,18 @@ class History {
  public:
   explicit History(uint64_t seed) : random_(seed) {
     layout_.groups = {{.id = 0, .name = "default", .options = {}}};
+    out_of_order_ = random_.OneIn(2);
     for (const char* name : {"a", "b", "c"}) {
       layout_.families.push_back({name, 0, RandomRule(), 0});
-      if (random_.OneIn(2)) ChooseAggregate(&layout_.families.back());
+      FamilyLayout* const family = &layout_.families.back();
+      if (!IsCombined(family->gc) && random_.OneIn(2)) ChooseAggregate(family);
     }
     one_column_ = random_.OneIn(2);
     rows_ = 1 + random_.Below(one_column_ ? 1 : 2);
     columns_ = 1 + random_.Below(one_column_ ? 1 : 2);
     timestamps_ = 1 + random_.Below(random_.OneIn(2) ? 25 : 8);
-    out_of_order_ = random_.OneIn(2);
     changes_rules_ = random_.OneIn(2);
+    now_ = 5 + random_.Below(20);
     runs_ = {NewTestMemtable()};
     for (const FamilyLayout& family : layout_.families) {
       model_.AddFamily(family.name, ModelFamily(family));
@@ -127,7 +132,7 @@ class History {
         if (random_.OneIn(4)) {
           Recreate(&layout_.families[random_.Below(layout_.families.size())]);
         } else {
-          now_ += random_.Below(3);
+          now_ += random_.Below(random_.OneIn(2) ? 3 : 12);
         }
         break;
       case 12:
@@ -198,7 +203,8 @@ class History {
   }
   // After a major compaction without snapshots only visible cells and ghosts are left.
   void CheckOnlyNeededEntriesAreLeft() {
-    std::map<std::string, int64_t> ghosts;  // of a column
+    std::map<std::string, int64_t> ghosts;   // of a column
+    std::map<std::string, int64_t> shadows;  // of a column
     std::string cells;
     MemtableCursor cursor(runs_.back().get());
     for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
@@ -207,9 +213,22 @@ class History {
         absl::StrAppend(&cells, CellText(key, cursor.value()));
         continue;
       }
-      ASSERT_EQ(KindOf(key), EntryKind::kGhost) << DebugString(key) << "\n" << script_;
       const FamilyLayout* family =
           layout_.FindFamily(ToStd(ToAbsl(FamilyOf(key, RowPrefixSize(key)))));
+      if (IsCombined(family->gc)) {
+        // Cells that were collected by their age still count: up to the most versions. And each
+        // cell may have a mark, and as many ghosts.
+        const bool is_rest = KindOf(key) == EntryKind::kShadow;
+        if (is_rest) {
+          ASSERT_LE(++shadows[std::string(ColumnPrefix(key))], family->most_versions());
+        }
+        ASSERT_TRUE(is_rest || KindOf(key) == EntryKind::kGhost ||
+                    KindOf(key) == EntryKind::kCountedOut)
+            << DebugString(key) << "\n"
+            << script_;
+        continue;
+      }
+      ASSERT_EQ(KindOf(key), EntryKind::kGhost) << DebugString(key) << "\n" << script_;
       // Of n living cells, the i-th from new to old has i - 1 living ones and at most n - i ghosts
       // before it.
       const int64_t n = family->gc.max_versions().value_or(0);
@@ -222,12 +241,23 @@ class History {
 
  private:
   GcRule RandomRule() {
+    const auto random_versions = [this] {
+      return GcRule::MaxVersions(random_.Between(1, random_.OneIn(2) ? 6 : 3));
+    };
+    const auto random_age = [this] {
+      return GcRule::MaxAge(absl::Microseconds(random_.Between(1, random_.OneIn(2) ? 9 : 25)));
+    };
     GcRule rule;
-    if (!random_.OneIn(3)) rule = GcRule::MaxVersions(random_.Between(1, random_.OneIn(2) ? 6 : 3));
-    if (random_.OneIn(4)) {
-      rule = GcRule::Union(rule, GcRule::MaxAge(absl::Microseconds(random_.Between(1, 9))));
+    if (!random_.OneIn(3)) rule = random_versions();
+    if (random_.OneIn(4)) rule = GcRule::Union(rule, random_age());
+    for (int i = 0; i < 3 && random_.OneIn(3); ++i) {
+      rule = GcRule::Union(rule, GcRule::Intersection(random_versions(), random_age()));
     }
     return rule;
+  }
+  // Whether it combines versions with an age.
+  static bool IsCombined(const GcRule& rule) {
+    return rule.steps().size() != (rule.max_versions() ? 1u : 0u) + (rule.max_age() ? 1u : 0u);
   }
   // The concatenation shows which contributions are in a cell, and in which order.
   void ChooseAggregate(FamilyLayout* family) {
@@ -239,14 +269,14 @@ class History {
   void Recreate(FamilyLayout* family) {
     family->created = ++last_;
     family->past = {};
-    if (random_.OneIn(2)) ChooseAggregate(family);
+    if (!IsCombined(family->gc) && random_.OneIn(2)) ChooseAggregate(family);
     model_.DropFamily(family->name);
     model_.AddFamily(family->name, ModelFamily(*family));
     absl::StrAppend(&script_, family->name, " is created again at ", last_, "\n");
   }
   void ChangeRule(FamilyLayout* family) {
     const GcRule rule = RandomRule();
-    if (rule == family->gc) return;
+    if (rule == family->gc || (family->aggregate != nullptr && IsCombined(rule))) return;
     family->ChangeRule(rule, ++last_, Now());
     model_.UpdateFamily(family->name, ModelFamily(*family), last_, NowMicros());
     absl::StrAppend(&script_, "at ", last_, " the rules are\n", Rules());
@@ -265,6 +295,7 @@ class History {
   }
   void Mutate() {
     ++last_;
+    if (!out_of_order_) ++now_;
     ModelMutation mutation{absl::StrCat("r", random_.Below(rows_)), {}};
     const uint64_t operations = random_.OneIn(3) ? 1 + random_.Below(4) : 1;
     for (uint32_t ordinal = 0; ordinal < operations; ++ordinal) {
@@ -286,9 +317,14 @@ class History {
     op.family = family.name;
     if (op.kind == Kind::kDeleteFamily) return op;
     op.qualifier = absl::StrCat(random_.Below(columns_));
-    if (op.kind == Kind::kDeleteColumn) return op;
+    if (op.kind == Kind::kDeleteColumn && random_.OneIn(2)) return op;
     op.timestamp = static_cast<int64_t>(random_.Below(timestamps_));
     if (!out_of_order_) *op.timestamp += static_cast<int64_t>(last_);
+    if (op.kind == Kind::kDeleteColumn) {
+      op.kind = Kind::kDeleteTimeRange;
+      op.end = *op.timestamp + random_.Between(1, static_cast<int64_t>(timestamps_));
+      return op;
+    }
     if (op.kind != Kind::kSet) return op;
     op.value = absl::StrCat("v", last_, ".", ordinal);
     if (family.aggregate == nullptr) return op;
@@ -311,8 +347,11 @@ class History {
         AppendColumn(&key, op.family, op.qualifier);
       }
       AppendTrailer(&key, op.timestamp.value_or(0), {last_, ordinal++}, EntryKindOf(op));
-      runs_[0]->Add(key, op.value);
-      absl::StrAppend(&script_, EntryText(key, op.value), "\n");
+      const bool is_range = op.kind == ModelOperation::Kind::kDeleteTimeRange;
+      const std::string range = is_range ? EncodeTimeRange({*op.timestamp, op.end}) : std::string();
+      const std::string_view value = is_range ? std::string_view(range) : op.value.view();
+      runs_[0]->Add(key, value);
+      absl::StrAppend(&script_, EntryText(key, value), "\n");
     }
   }
 
@@ -357,9 +396,8 @@ class History {
       if (family.aggregate != nullptr) {
         absl::StrAppend(&out, ", aggregates of ", ToAbsl(family.aggregate->what()));
       }
-      if (const auto n = family.gc.max_versions()) absl::StrAppend(&out, ", MaxVersions ", *n);
-      if (const auto age = family.gc.max_age()) {
-        absl::StrAppend(&out, ", MaxAge ", absl::FormatDuration(*age));
+      for (const GcRule::Step& step : family.gc.steps()) {
+        absl::StrAppend(&out, ", ", step.versions, " newer and ", absl::FormatDuration(step.age));
       }
       out += "\n";
     }
@@ -384,7 +422,7 @@ class History {
   uint64_t timestamps_ = 1;
   bool changes_rules_ = false;
   bool out_of_order_ = true;  // timestamps are independent of the order of writes
-  uint64_t now_ = 5;
+  uint64_t now_ = 0;
   SequenceNumber last_ = 0;
   std::set<SequenceNumber> snapshots_;
   std::vector<Ref<Memtable>> runs_;  // from new to old; the first is written to

@@ -4,8 +4,8 @@
 //
 // The definitions:
 //   * A Set writes a cell at (column, timestamp). The cell exists until a later deletion covers it
-//     (of the cell, its column, its family or its row) or a later Set of the same timestamp
-//     replaces it.
+//     (of the cell, a time range of its column, its column, its family or its row) or a later Set
+//     of the same timestamp replaces it.
 //   * A contribution to a cell of an aggregate family is a Set of what the cell was before, if it
 //     existed until then, merged with the contribution.
 //   * Cells that the garbage collection rule of the family drops do not exist: see model_rules.h.
@@ -69,6 +69,7 @@ struct ModelOperation {
     kDeleteRow,
     kAddToCell,
     kMergeToCell,
+    kDeleteTimeRange,  // [timestamp, end)
   };
 
   bool is_contribution() const { return kind == Kind::kAddToCell || kind == Kind::kMergeToCell; }
@@ -78,6 +79,7 @@ struct ModelOperation {
   std::string qualifier;
   std::optional<int64_t> timestamp;  // a Set without one takes the server time
   ModelValue value;
+  int64_t end = 0;  // of a time range
 };
 
 struct ModelMutation {
@@ -113,6 +115,9 @@ struct ModelMutation {
           break;
         case ModelOperation::Kind::kMergeToCell:
           mutation.MergeToCell(column, Timestamp(*op.timestamp), op.value.view());
+          break;
+        case ModelOperation::Kind::kDeleteTimeRange:
+          mutation.DeleteTimeRange(column, Timestamp(*op.timestamp), Timestamp(op.end));
           break;
       }
     }
@@ -161,6 +166,9 @@ class ModelColumn {
     sets_[timestamp].push_back({version, std::move(value)});
   }
   void Delete(ModelVersion version) { deletes_.push_back(version); }
+  void DeleteTimeRange(ModelVersion version, int64_t begin, int64_t end) {
+    range_deletes_.push_back({version, begin, end});
+  }
   void DeleteCell(ModelVersion version, int64_t timestamp) {
     cell_deletes_[timestamp].push_back(version);
   }
@@ -174,34 +182,38 @@ class ModelColumn {
     wide_deletes.insert(wide_deletes.end(), deletes_.begin(), deletes_.end());
 
     std::vector<std::pair<int64_t, ModelValue>> cells;
-    std::vector<std::vector<ModelLife>> newer;  // of each newer timestamp, in order
+    std::vector<std::vector<ModelLife>> newer;  // when each newer timestamp counts, in order
     for (const auto& [timestamp, sets] : sets_) {
       std::vector<ModelVersion> deletes = wide_deletes;
       if (const auto it = cell_deletes_.find(timestamp); it != cell_deletes_.end()) {
         deletes.insert(deletes.end(), it->second.begin(), it->second.end());
       }
+      for (const TimeRangeDelete& d : range_deletes_) {
+        if (d.begin <= timestamp && timestamp < d.end) deletes.push_back(d.version);
+      }
       // Later operations are ignored, except for changes of the rule.
       std::erase_if(deletes, [&](const ModelVersion& d) { return d.sequence > sequence; });
-      std::vector<ModelLife> lives;
+      std::vector<ModelLife> counted;
+      ModelVersion ended = kNotYet;  // the cell before
       ModelValue value;
       for (size_t i = 0; i < sets.size() && sets[i].version.sequence <= sequence; ++i) {
         const ModelVersion birth = sets[i].version;
         if (rules.HasExpired(birth.sequence, timestamp, now_micros)) continue;
-        const bool continues =
-            HoldsAggregates(family) && !lives.empty() && lives.back().death == birth;
+        const bool continues = HoldsAggregates(family) && ended == birth;
         value = continues ? ModelValue(ModelMerged(family, value, sets[i].value)) : sets[i].value;
-        ModelVersion death = kNotYet;
+        ModelVersion deleted = kNotYet;
         if (i + 1 < sets.size() && sets[i + 1].version.sequence <= sequence) {
-          death = sets[i + 1].version;
+          deleted = sets[i + 1].version;
         }
         for (const ModelVersion& deletion : deletes) {
-          if (deletion > birth) death = std::min(death, deletion);
+          if (deletion > birth) deleted = std::min(deleted, deletion);
         }
-        death = std::min(death, rules.CountedOut(birth, newer));
-        lives.push_back({birth, death});
-        if (death == kNotYet) cells.emplace_back(timestamp, value);
+        const ModelFate fate = rules.FateOf(birth, deleted, timestamp, newer, now_micros);
+        ended = fate.death;
+        counted.insert(counted.end(), fate.counted.begin(), fate.counted.end());
+        if (fate.is_visible) cells.emplace_back(timestamp, value);
       }
-      newer.push_back(std::move(lives));
+      newer.push_back(std::move(counted));
     }
     return cells;
   }
@@ -214,7 +226,14 @@ class ModelColumn {
 
   std::map<int64_t, std::vector<Write>, std::greater<>> sets_;
   std::map<int64_t, std::vector<ModelVersion>> cell_deletes_;
+  struct TimeRangeDelete {
+    ModelVersion version;
+    int64_t begin;
+    int64_t end;
+  };
+
   std::vector<ModelVersion> deletes_;
+  std::vector<TimeRangeDelete> range_deletes_;
 };
 
 class ModelTable {
@@ -338,6 +357,9 @@ class ModelTable {
           break;
         case ModelOperation::Kind::kMergeToCell:
           family.columns[op.qualifier].Set(version, *op.timestamp, op.value);
+          break;
+        case ModelOperation::Kind::kDeleteTimeRange:
+          family.columns[op.qualifier].DeleteTimeRange(version, *op.timestamp, op.end);
           break;
       }
     }

@@ -3,13 +3,16 @@
 // simple and slow.
 //
 // A change of the rule has its own sequence number in the order of mutations. The changes divide
-// the history of a column into spans, each with its own rule:
+// the history of a column into spans, each with its own rule, whose steps are:
 //   * MaxVersions(n): a cell is dropped once n cells of its column with newer timestamps have
 //     existed since it was written, or since the span began if that was later. They count even if
 //     they were deleted later; cells with the same timestamp count once.
 //   * MaxAge: a cell is dropped when its timestamp is less than the current time minus the age. The
 //     previous rule also applies to cells written before a change, at the time of the change. A
 //     cell dropped this way counts as never written.
+//   * Both: a cell is dropped when both hold. Until then it counts, but only until as many newer
+//     cells have existed as the largest n of the rule; from then on it counts no more. The previous
+//     rule applies at the time of a change, as for MaxAge.
 // A snapshot from before a change sees the cells of that time, except those that later rules drop.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_RULES_H_
 #define BIGTABLE_TESTS_SUPPORT_MODEL_RULES_H_
@@ -19,13 +22,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
 #include "bigtable/schema.h"
 
 namespace bigtable {
+
+// Whether the rule combines versions with an age (GcRule::Intersection).
+inline bool CombinesVersionsWithAge(const GcRule& rule) {
+  return std::ranges::any_of(rule.steps(), [](const GcRule::Step& step) {
+    return step.versions != 0 && step.age != -absl::InfiniteDuration();
+  });
+}
+// "3 newer, older than 1ms; 10 newer": what it drops.
+inline std::string Describe(const GcRule& rule) {
+  std::string text;
+  for (const GcRule::Step& step : rule.steps()) {
+    if (!text.empty()) text += "; ";
+    if (step.versions != 0) absl::StrAppend(&text, step.versions, " newer");
+    if (step.age == -absl::InfiniteDuration()) continue;
+    absl::StrAppend(&text, step.versions != 0 ? ", " : "", "older than ",
+                    absl::FormatDuration(step.age));
+  }
+  return text.empty() ? "nothing" : text;
+}
 
 // When an operation took effect: the sequence number of its mutation, and its position in the
 // mutation.
@@ -38,10 +62,17 @@ struct ModelVersion {
 inline constexpr ModelVersion kNotYet{std::numeric_limits<uint64_t>::max(),
                                       std::numeric_limits<uint32_t>::max()};
 
-// A cell existed from `birth` until before `death`.
+// A cell existed, or counted, from `birth` until before `death`.
 struct ModelLife {
   ModelVersion birth;
   ModelVersion death;
+};
+
+// What becomes of a cell.
+struct ModelFate {
+  std::vector<ModelLife> counted;  // when it counts against older cells, in order
+  ModelVersion death;
+  bool is_visible = false;  // to the read
 };
 
 class ModelRules {
@@ -51,7 +82,7 @@ class ModelRules {
   // Call this for changes in order, with sequence numbers that no mutation has.
   void Change(const GcRule& rule, uint64_t sequence, int64_t now_micros) {
     if (rule == present_) return;
-    past_.push_back({sequence, present_, MinTimestamp(present_, now_micros)});
+    past_.push_back({sequence, present_, MinTimestamp(present_, now_micros), now_micros});
     present_ = rule;
   }
 
@@ -63,24 +94,48 @@ class ModelRules {
     });
   }
 
-  // When MaxVersions drops a cell that was written at `birth`. `newer` has the lives at each newer
-  // timestamp, in order.
-  ModelVersion CountedOut(ModelVersion birth,
-                          const std::vector<std::vector<ModelLife>>& newer) const {
+  // Of a cell that was written at `birth`, and deleted or overwritten at `deleted` unless a rule
+  // drops it before. `newer` has when each newer timestamp counts, in order.
+  ModelFate FateOf(ModelVersion birth, ModelVersion deleted, int64_t timestamp,
+                   const std::vector<std::vector<ModelLife>>& newer, int64_t now_micros) const {
+    ModelFate fate;
     ModelVersion from = birth;
-    for (size_t i = 0; i <= past_.size(); ++i) {
-      const GcRule& rule = i < past_.size() ? past_[i].rule : present_;
+    for (size_t i = 0;; ++i) {
+      const bool is_present = i == past_.size();
+      const GcRule& rule = is_present ? present_ : past_[i].rule;
+      const std::vector<GcRule::Step> steps = Counting(rule);
       // A change of the age alone does not begin a span.
-      if (i < past_.size() && rule.max_versions() == RuleAfter(i).max_versions()) continue;
-      const ModelVersion change = i < past_.size() ? ModelVersion{past_[i].before, 0} : kNotYet;
+      if (!is_present && steps == Counting(RuleAfter(i))) continue;
+      const ModelVersion change = is_present ? kNotYet : ModelVersion{past_[i].before, 0};
       if (change <= from) continue;
-      if (rule.max_versions()) {
-        const ModelVersion end = NthNewer(from, newer, *rule.max_versions());
-        if (end < change) return end;
+      const ModelVersion until = std::min(change, deleted);
+      ModelVersion counted_to = until;
+      if (!steps.empty()) {
+        counted_to = std::min(until, NthNewer(from, newer, steps.back().versions));
+      }
+      if (from < counted_to) fate.counted.push_back({from, counted_to});
+      const bool is_by_count = steps.size() == 1 && steps[0].age == -absl::InfiniteDuration();
+      if (is_by_count && counted_to < until) {
+        fate.death = counted_to;
+        return fate;
+      }
+      if (deleted <= change && deleted != kNotYet) {
+        fate.death = deleted;
+        return fate;
+      }
+      // It is there at the end of the span.
+      const int64_t now = is_present ? now_micros : past_[i].now_micros;
+      const bool is_dropped =
+          std::any_of(steps.begin(), steps.end(), [&](const GcRule::Step& step) {
+            return NthNewer(from, newer, step.versions) < change && timestamp < Oldest(step, now);
+          });
+      if (is_present || is_dropped) {
+        fate.death = change;
+        fate.is_visible = !is_dropped;
+        return fate;
       }
       from = change;
     }
-    return kNotYet;
   }
 
  private:
@@ -88,7 +143,21 @@ class ModelRules {
     uint64_t before;
     GcRule rule;
     int64_t min_timestamp;
+    int64_t now_micros;  // of the change
   };
+
+  // The steps that count versions, the last of which has the most.
+  static std::vector<GcRule::Step> Counting(const GcRule& rule) {
+    std::vector<GcRule::Step> steps;
+    for (const GcRule::Step& step : rule.steps()) {
+      if (step.versions > 0) steps.push_back(step);
+    }
+    return steps;
+  }
+  static int64_t Oldest(const GcRule::Step& step, int64_t now_micros) {
+    return step.age == -absl::InfiniteDuration() ? std::numeric_limits<int64_t>::max()
+                                                 : now_micros - absl::ToInt64Microseconds(step.age);
+  }
 
   static int64_t MinTimestamp(const GcRule& rule, int64_t now_micros) {
     if (!rule.max_age()) return std::numeric_limits<int64_t>::min();

@@ -156,7 +156,8 @@ std::string DecodeBatch(const TextCommand& command) {
   return out;
 }
 
-// past_versions=BEFORE:N,... and past_ages=BEFORE:TIMESTAMP,...
+// past_versions=BEFORE:N,... and past_ages=BEFORE:TIMESTAMP,... and, of the last of past_versions,
+// past_limits=NEWER:TIMESTAMP,...
 PastRules PastOf(const TextArguments& a) {
   PastRules past;
   const auto for_each = [](const std::string& text, auto add) {
@@ -169,8 +170,12 @@ PastRules PastOf(const TextArguments& a) {
       add(number, before);
     }
   };
-  for_each(a.Value("past_versions"), [&](int64_t n, SequenceNumber s) { past.EndVersions(n, s); });
+  for_each(a.Value("past_versions"),
+           [&](int64_t n, SequenceNumber s) { past.EndVersions({n}, s); });
   for_each(a.Value("past_ages"), [&](int64_t t, SequenceNumber s) { past.EndAge(t, s); });
+  for_each(a.Value("past_limits"), [&](int64_t t, SequenceNumber newer) {
+    past.versions.back().limits.by_age.push_back({static_cast<int64_t>(newer), t});
+  });
   return past;
 }
 
@@ -192,6 +197,10 @@ std::string EncodeLayout(const TextCommand& command) {
     if (a.HasValue("max_versions")) rule = GcRule::MaxVersions(a.Number("max_versions"));
     if (a.HasValue("max_age")) {
       rule = GcRule::Union(rule, GcRule::MaxAge(absl::Microseconds(a.Number("max_age"))));
+    }
+    if (a.HasValue("both")) {  // at least as many newer ones, and older than MaxAge(1 ms)
+      rule = GcRule::Union(rule, GcRule::Intersection(GcRule::MaxVersions(a.Number("both")),
+                                                      GcRule::MaxAge(absl::Milliseconds(1))));
     }
     layout.families.push_back({a.Word(1), static_cast<uint32_t>(a.Number("group")), rule,
                                static_cast<SequenceNumber>(a.Number("created")), a.Value("access"),

@@ -21,6 +21,7 @@
 
 #include "base/shortcuts.h"
 #include "base/strings.h"
+#include "base/time_range.h"
 #include "compaction/policies.h"
 #include "read/cell_cursor.h"
 #include "support/entry_text.h"
@@ -52,19 +53,23 @@ class StateStore final : public TabletStore {
 
 std::string OperationsOf(const ModelMutation& mutation) {
   using Kind = ModelOperation::Kind;
-  static const std::map<Kind, EntryKind> kKinds = {{Kind::kSet, EntryKind::kCell},
-                                                   {Kind::kDeleteCell, EntryKind::kDeleteCell},
-                                                   {Kind::kDeleteColumn, EntryKind::kDeleteColumn},
-                                                   {Kind::kDeleteFamily, EntryKind::kDeleteFamily},
-                                                   {Kind::kDeleteRow, EntryKind::kDeleteRow}};
+  static const std::map<Kind, EntryKind> kKinds = {
+      {Kind::kSet, EntryKind::kCell},
+      {Kind::kDeleteCell, EntryKind::kDeleteCell},
+      {Kind::kDeleteColumn, EntryKind::kDeleteColumn},
+      {Kind::kDeleteFamily, EntryKind::kDeleteFamily},
+      {Kind::kDeleteRow, EntryKind::kDeleteRow},
+      {Kind::kDeleteTimeRange, EntryKind::kDeleteTimeRange}};
   std::string out;
   for (const ModelOperation& op : mutation.operations) {
+    const bool is_range = op.kind == Kind::kDeleteTimeRange;
+    const std::string range = is_range ? EncodeTimeRange({*op.timestamp, op.end}) : std::string();
     AppendOperation(&out, {.kind = kKinds.at(op.kind),
-                           .has_timestamp = op.timestamp.has_value(),
+                           .has_timestamp = op.timestamp.has_value() && !is_range,
                            .timestamp = op.timestamp.value_or(0),
                            .family = op.family,
                            .qualifier = op.qualifier,
-                           .value = op.value});
+                           .value = is_range ? std::string_view(range) : op.value.view()});
   }
   return out;
 }
@@ -210,6 +215,11 @@ class RandomRuns {
     if (random_.OneIn(3)) {
       rule = GcRule::Union(rule, GcRule::MaxAge(absl::Microseconds(random_.Between(1000, 3000))));
     }
+    if (random_.OneIn(3)) {
+      const GcRule age = GcRule::MaxAge(absl::Microseconds(random_.Between(1000, 2000)));
+      const GcRule versions = GcRule::MaxVersions(random_.Between(1, 4));
+      rule = GcRule::Union(rule, GcRule::Intersection(versions, age));
+    }
     if (rule == family.gc) return;
     family.held = true;
     SetLayout();
@@ -217,8 +227,7 @@ class RandomRuns {
     family.ChangeRule(rule, sequences_.Take(1), clock_.Now());
     model_.UpdateFamily(family.name, {.gc = rule}, sequences_.last(), clock_.micros());
     absl::StrAppend(&script_, "at ", sequences_.last(), ", time ", clock_.micros(), ", family ",
-                    family.name, " has MaxVersions ", rule.max_versions().value_or(0), ", MaxAge ",
-                    absl::FormatDuration(rule.max_age().value_or(absl::ZeroDuration())), "\n");
+                    family.name, " drops ", Describe(rule), "\n");
     DoSomething();
     family.held = false;
     SetLayout();
@@ -249,9 +258,12 @@ class RandomRuns {
       if (random_.OneIn(deletes_)) op.kind = static_cast<Kind>(random_.Below(5));
       op.family = random_.OneIn(3) ? "g" : "f";
       op.qualifier = absl::StrCat(random_.Below(6));
-      if (op.kind == Kind::kSet || op.kind == Kind::kDeleteCell) {
+      if (op.kind == Kind::kDeleteColumn && random_.OneIn(2)) op.kind = Kind::kDeleteTimeRange;
+      if (op.kind == Kind::kSet || op.kind == Kind::kDeleteCell ||
+          op.kind == Kind::kDeleteTimeRange) {
         op.timestamp = std::max<int64_t>(0, clock_.micros() - random_.Between(0, 5));
       }
+      if (op.kind == Kind::kDeleteTimeRange) op.end = *op.timestamp + random_.Between(1, 5);
       if (op.kind == Kind::kSet) {
         op.value = absl::StrCat("v", sequences_.last(), std::string(random_.Below(100), 'x'));
       }

@@ -13,7 +13,7 @@
 namespace bigtable {
 namespace {
 
-constexpr GcRule kAll;
+const GcRule kAll;
 GcRule Seconds(int64_t seconds) { return GcRule::MaxAge(absl::Seconds(seconds)); }
 absl::Time At(int64_t seconds) { return absl::FromUnixSeconds(seconds); }
 int64_t Micros(int64_t seconds) { return absl::ToUnixMicros(At(seconds)); }
@@ -31,6 +31,20 @@ TEST(TableLayoutTest, KeepsEachPastNumberOfVersions) {
   EXPECT_EQ(family.past.LoosenedBefore(kAllVersions), 40u);
   EXPECT_EQ(family.past.LoosenedBefore(2), 40u);
   EXPECT_EQ(family.past.LoosenedBefore(1), 0u);
+}
+
+TEST(TableLayoutTest, KeepsWhatAPastRuleOfVersionsAndAgesHadCollected) {
+  const GcRule first = GcRule::Intersection(GcRule::MaxVersions(3), Seconds(10));
+  const GcRule second = GcRule::Union(first, GcRule::MaxVersions(9));
+  FamilyLayout family;
+  family.ChangeRule(first, 10, At(0));
+  family.ChangeRule(second, 20, At(100));
+  family.ChangeRule(GcRule::Union(second, Seconds(7)), 30, At(200));
+  using Past = std::vector<PastRules::Versions>;
+  EXPECT_EQ(family.past.versions, (Past{{10, {}}, {20, {3, {{3, Micros(90)}}}}}));
+  family.ChangeRule(kAll, 40, At(300));
+  EXPECT_EQ(family.past.versions.back(), (PastRules::Versions{40, {9, {{9, kEveryTimestamp}}}}));
+  EXPECT_EQ(family.past.LoosenedBefore(1), 20u);
 }
 
 TEST(TableLayoutTest, KeepsAPastAgeOnlyIfTheNextOneIsLonger) {
