@@ -2,11 +2,11 @@
 // offers the core of the C++ interface, with the same meaning: the headers named in the sections
 // below state what each option does and costs, and which errors a call returns.
 //
-// Handles. All types are opaque. What a function with `new`, `open`, `take`, `read`, `get` or
-// `list` in its name passes to the caller belongs to the caller, until the caller passes it to the
-// `free` function of its type. The exceptions are views and tables, and say so. A `free` function
-// accepts NULL. A function copies what it is passed, unless it says otherwise, so its arguments can
-// be freed after the call.
+// Handles. All types are opaque. What a function with `new`, `open`, `take`, `begin`, `read`,
+// `resume`, `sample`, `get` or `list` in its name passes to the caller belongs to the caller, until
+// the caller passes it to the `free` function of its type. The exceptions are views and tables, and
+// say so. A `free` function accepts NULL. A function copies what it is passed, unless it says
+// otherwise, so its arguments can be freed after the call.
 //
 // Errors. A function that can fail returns a bigtable_error, which belongs to the caller, or NULL
 // for success. After an error, every output is NULL, and nothing has changed unless the C++
@@ -25,8 +25,9 @@
 //
 // Threads. There is no global state. A database, a table, a snapshot, a filter, a memory budget and
 // a cancellation can be used by several threads at a time, except to free them. Any other object
-// can be read by several threads at a time, or changed by one. A stream of rows can be used by one
-// thread at a time. In a child of fork(), calls return FailedPrecondition (database.h).
+// can be read by several threads at a time, or changed by one. A stream of rows and a transaction
+// can be used by one thread at a time. In a child of fork(), calls return FailedPrecondition
+// (database.h).
 //
 // Stability. A function, type or constant of a release keeps its name, its parameters, its value
 // and its meaning in all later releases. New functions and new constants may be added, so programs
@@ -46,6 +47,7 @@
 extern "C" {
 #endif
 
+typedef struct bigtable_access_list bigtable_access_list;
 typedef struct bigtable_call_options bigtable_call_options;
 typedef struct bigtable_cancellation bigtable_cancellation;
 typedef struct bigtable_database bigtable_database;
@@ -59,6 +61,7 @@ typedef struct bigtable_options bigtable_options;
 typedef struct bigtable_read_modify_write bigtable_read_modify_write;
 typedef struct bigtable_read_options bigtable_read_options;
 typedef struct bigtable_row bigtable_row;
+typedef struct bigtable_row_key_samples bigtable_row_key_samples;
 typedef struct bigtable_row_set bigtable_row_set;
 typedef struct bigtable_rows bigtable_rows;
 typedef struct bigtable_schema bigtable_schema;
@@ -66,6 +69,8 @@ typedef struct bigtable_snapshot bigtable_snapshot;
 typedef struct bigtable_string bigtable_string;
 typedef struct bigtable_string_list bigtable_string_list;
 typedef struct bigtable_table bigtable_table;
+typedef struct bigtable_transaction bigtable_transaction;
+typedef struct bigtable_write_batch bigtable_write_batch;
 typedef struct bigtable_write_options bigtable_write_options;
 
 // The version of the library that is running, such as "0.1.0". Ends with a zero byte; never freed.
@@ -99,6 +104,9 @@ int bigtable_error_code(const bigtable_error* error);
 // Empty for NULL. Ends with a zero byte.
 const char* bigtable_error_message(const bigtable_error* error, size_t* size);
 void bigtable_error_free(bigtable_error* error);
+// For functions of the program that return an error to the library. The library has no negative
+// codes of its own; a code of BIGTABLE_OK becomes BIGTABLE_UNKNOWN.
+bigtable_error* bigtable_error_new(int code, const char* message, size_t message_size);
 
 // --- Text that belongs to the caller ---
 
@@ -217,6 +225,17 @@ enum {
   BIGTABLE_COMPACTION_NONE = 3
 };
 
+// What the cells of a family hold: bytes, or aggregates that are written by
+// bigtable_mutation_add_to_cell. Operators of the program's own (aggregate.h) can be registered in
+// C++ only.
+enum {
+  BIGTABLE_VALUE_BYTES = 0,  // the default
+  BIGTABLE_VALUE_INT64_SUM = 1,
+  BIGTABLE_VALUE_INT64_MIN = 2,
+  BIGTABLE_VALUE_INT64_MAX = 3,
+  BIGTABLE_VALUE_HYPER_LOG_LOG = 4
+};
+
 bigtable_gc_rule* bigtable_gc_rule_max_versions_new(int64_t versions);
 bigtable_gc_rule* bigtable_gc_rule_max_age_new(int64_t micros);
 // Drops what either rule drops.
@@ -245,6 +264,13 @@ bigtable_error* bigtable_schema_add_locality_group(bigtable_schema* schema, cons
 bigtable_error* bigtable_schema_add_family(bigtable_schema* schema, const char* name,
                                            size_t name_size, const char* group, size_t group_size,
                                            const bigtable_gc_rule* rule);
+// What a family of the schema holds, and the access list that controls it (none if the name is
+// empty). NotFound: the schema has no such family.
+bigtable_error* bigtable_schema_set_value_type(bigtable_schema* schema, const char* family,
+                                               size_t family_size, int value_type);
+bigtable_error* bigtable_schema_set_access_list(bigtable_schema* schema, const char* family,
+                                                size_t family_size, const char* list,
+                                                size_t list_size);
 // When tablets are split and merged: SplitRule.
 void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_size,
                                     uint64_t merge_size, size_t prefix_length);
@@ -262,8 +288,8 @@ bigtable_error* bigtable_database_open(const char* path, size_t path_size,
 // Returns whether this succeeded; a second call returns the same. Does not free the handle.
 bigtable_error* bigtable_database_close(bigtable_database* database);
 // Closes the database if it is not closed; an error then goes to the info log. No call may be
-// running. The database's tables must not be used any more. Rows, streams and snapshots may outlive
-// the database.
+// running. The database's tables must not be used any more, and transactions must have been freed.
+// Rows, streams and snapshots may outlive the database.
 void bigtable_database_free(bigtable_database* database);
 
 // AlreadyExists: there is a table with this name.
@@ -294,6 +320,12 @@ bigtable_error* bigtable_database_add_family(bigtable_database* database, const 
                                              const char* group, size_t group_size,
                                              const bigtable_gc_rule* rule,
                                              const bigtable_call_options* options);
+// Adds the family `name` of the schema, with all that the schema says about it. NotFound: the
+// schema has no such family.
+bigtable_error* bigtable_database_add_schema_family(bigtable_database* database, const char* table,
+                                                    size_t table_size, const char* name,
+                                                    size_t name_size, const bigtable_schema* schema,
+                                                    const bigtable_call_options* options);
 bigtable_error* bigtable_database_drop_family(bigtable_database* database, const char* table,
                                               size_t table_size, const char* name, size_t name_size,
                                               const bigtable_call_options* options);
@@ -324,6 +356,69 @@ bigtable_error* bigtable_database_take_snapshot(bigtable_database* database,
 uint64_t bigtable_snapshot_sequence(const bigtable_snapshot* snapshot);
 void bigtable_snapshot_free(bigtable_snapshot* snapshot);
 
+// --- Options that change (database.h) ---
+//
+// By their names in DatabaseOptions, as text: Database::SetOptions states which options can be
+// changed, how their values are written, and when a change is in effect.
+
+// InvalidArgument: there is no such option, or it cannot be changed, or bigtable_database_open
+// would refuse the value.
+bigtable_error* bigtable_database_set_option(bigtable_database* database, const char* name,
+                                             size_t name_size, const char* value,
+                                             size_t value_size);
+// The present value. NotFound: there is no such option that can be changed. FailedPrecondition: the
+// database is closed.
+bigtable_error* bigtable_database_get_option(bigtable_database* database, const char* name,
+                                             size_t name_size, bigtable_string** value);
+// The names of the options that can be changed, sorted. FailedPrecondition: the database is closed.
+bigtable_error* bigtable_database_list_options(bigtable_database* database,
+                                               bigtable_string_list** names);
+
+// --- Access lists (access_list.h) ---
+//
+// Who may read and write families, in tables that are opened in the name of a user.
+
+bigtable_access_list* bigtable_access_list_new(void);
+void bigtable_access_list_free(bigtable_access_list* list);
+// Adds a user, or everybody: "*". The names are checked when the list is set.
+bigtable_error* bigtable_access_list_add_reader(bigtable_access_list* list, const char* user,
+                                                size_t user_size);
+bigtable_error* bigtable_access_list_add_writer(bigtable_access_list* list, const char* user,
+                                                size_t user_size);
+// The users that may read, or write. Sorted.
+bigtable_error* bigtable_access_list_get_readers(const bigtable_access_list* list,
+                                                 bigtable_string_list** users);
+bigtable_error* bigtable_access_list_get_writers(const bigtable_access_list* list,
+                                                 bigtable_string_list** users);
+
+// Creates or replaces the list of this name.
+bigtable_error* bigtable_database_set_access_list(bigtable_database* database, const char* name,
+                                                  size_t name_size,
+                                                  const bigtable_access_list* list,
+                                                  const bigtable_call_options* options);
+// NotFound. FailedPrecondition: a family uses the list.
+bigtable_error* bigtable_database_delete_access_list(bigtable_database* database, const char* name,
+                                                     size_t name_size,
+                                                     const bigtable_call_options* options);
+// NotFound: there is no list with this name.
+bigtable_error* bigtable_database_get_access_list(bigtable_database* database, const char* name,
+                                                  size_t name_size, bigtable_access_list** list);
+// The names of all lists. Sorted.
+bigtable_error* bigtable_database_list_access_lists(bigtable_database* database,
+                                                    bigtable_string_list** names);
+// Sets the access list of a family of a table. An empty name: every user may read and write.
+bigtable_error* bigtable_database_set_family_access_list(bigtable_database* database,
+                                                         const char* table, size_t table_size,
+                                                         const char* family, size_t family_size,
+                                                         const char* list, size_t list_size,
+                                                         const bigtable_call_options* options);
+// Opens a table in the name of a user: OpenTableOptions::caller. As with
+// bigtable_database_open_table, the table belongs to the database. Every call with the same names
+// returns the same table.
+bigtable_error* bigtable_database_open_table_for_user(bigtable_database* database, const char* name,
+                                                      size_t name_size, const char* user,
+                                                      size_t user_size, bigtable_table** table);
+
 // --- Mutations (row_mutation.h) ---
 //
 // A list of operations on one row. A column is "family:qualifier". An operation that is invalid is
@@ -336,6 +431,18 @@ void bigtable_mutation_set(bigtable_mutation* mutation, const char* column, size
                            const char* value, size_t value_size);
 void bigtable_mutation_set_at(bigtable_mutation* mutation, const char* column, size_t column_size,
                               int64_t timestamp, const char* value, size_t value_size);
+// Add to the cell of an aggregate family at `timestamp`, whether it exists or not; nothing is read.
+// The input of a sum, minimum or maximum is a number, that of a HyperLogLog any bytes to be
+// counted. The last function adds all that another such cell has: its value, as a read has returned
+// it.
+void bigtable_mutation_add_int64_to_cell(bigtable_mutation* mutation, const char* column,
+                                         size_t column_size, int64_t timestamp, int64_t input);
+void bigtable_mutation_add_to_cell(bigtable_mutation* mutation, const char* column,
+                                   size_t column_size, int64_t timestamp, const char* input,
+                                   size_t input_size);
+void bigtable_mutation_merge_to_cell(bigtable_mutation* mutation, const char* column,
+                                     size_t column_size, int64_t timestamp, const char* state,
+                                     size_t state_size);
 // Deletes: the version of a column at exactly `timestamp`, or all versions of the column, or the
 // columns of a family, or the row.
 void bigtable_mutation_delete_cell(bigtable_mutation* mutation, const char* column,
@@ -429,6 +536,77 @@ bigtable_error* bigtable_table_apply_batch(bigtable_table* table,
                                            const bigtable_write_options* options,
                                            bigtable_error** errors);
 
+// --- Batches (write_batch.h) ---
+//
+// A list of mutations, of one or several tables of a database, which are applied together or not at
+// all: every read and every snapshot sees all of them or none. A mutation that is invalid is
+// reported when the batch is applied, and then no mutation is applied.
+
+bigtable_write_batch* bigtable_write_batch_new(void);
+void bigtable_write_batch_free(bigtable_write_batch* batch);
+// Adds a copy of the mutation.
+void bigtable_write_batch_apply(bigtable_write_batch* batch, bigtable_table* table,
+                                const bigtable_mutation* mutation);
+// Removes all mutations, and an error; keeps the memory for the next ones.
+void bigtable_write_batch_clear(bigtable_write_batch* batch);
+// The number of mutations, and about how many bytes they take in the commit logs.
+size_t bigtable_write_batch_mutation_count(const bigtable_write_batch* batch);
+uint64_t bigtable_write_batch_byte_size(const bigtable_write_batch* batch);
+// InvalidArgument: the first invalid mutation.
+bigtable_error* bigtable_write_batch_check(const bigtable_write_batch* batch);
+// Applies the batch, which may be applied again.
+bigtable_error* bigtable_database_apply(bigtable_database* database,
+                                        const bigtable_write_batch* batch,
+                                        const bigtable_write_options* options);
+
+// --- Transactions (transaction.h) ---
+//
+// Reads at one snapshot, with the transaction's own writes, and writes that become visible together
+// when it commits. Optimistic: a commit returns Aborted if a row that the transaction has read may
+// have been written since it began. Then nothing was applied, and the transaction is to be run
+// again from its beginning, with a new handle: bigtable_database_run_transaction does that. After a
+// commit or a rollback, the other calls return FailedPrecondition.
+
+// Sees every write that was acknowledged before the call.
+bigtable_error* bigtable_database_begin_transaction(bigtable_database* database,
+                                                    const bigtable_call_options* options,
+                                                    bigtable_transaction** transaction);
+// Rolls back what was not committed.
+void bigtable_transaction_free(bigtable_transaction* transaction);
+// As the functions of a table (below), with the transaction's writes so far. InvalidArgument: the
+// options have a snapshot. Rows belong to the caller; a stream must be freed before the
+// transaction.
+bigtable_error* bigtable_transaction_read_row(bigtable_transaction* transaction,
+                                              bigtable_table* table, const char* row,
+                                              size_t row_size, const bigtable_filter* filter,
+                                              const bigtable_read_options* options,
+                                              bigtable_row** result);
+bigtable_error* bigtable_transaction_read_rows(bigtable_transaction* transaction,
+                                               bigtable_table* table, const bigtable_row_set* set,
+                                               const bigtable_filter* filter,
+                                               const bigtable_read_options* options,
+                                               bigtable_rows** rows);
+// Adds a copy of the mutation, which is checked against the schema when the transaction commits.
+bigtable_error* bigtable_transaction_apply(bigtable_transaction* transaction, bigtable_table* table,
+                                           const bigtable_mutation* mutation);
+// Both end the transaction, but do not free it. BIGTABLE_ABORTED from a commit: a conflict.
+bigtable_error* bigtable_transaction_commit(bigtable_transaction* transaction,
+                                            const bigtable_write_options* options);
+void bigtable_transaction_rollback(bigtable_transaction* transaction);
+
+// Reads and writes in the transaction, which is valid during the call, and which it must not commit
+// or free. NULL: commit. An error, which passes to the library: apply nothing.
+typedef bigtable_error* (*bigtable_transaction_function)(void* context,
+                                                         bigtable_transaction* transaction);
+// Begins a transaction, calls `function`, and commits; all of it again, as long as the commit is in
+// conflict. So `function` must have no other effects, or such that may happen several times.
+// `context` is passed on. Returns the error of `function`, if it returned one, or that of the
+// commit. Only the timeout and the cancellation limit how often `function` is called.
+bigtable_error* bigtable_database_run_transaction(bigtable_database* database,
+                                                  bigtable_transaction_function function,
+                                                  void* context,
+                                                  const bigtable_write_options* options);
+
 // --- Atomic operations on one row (table.h) ---
 
 // Applies `if_matched` if at least one cell of the row passes the filter, otherwise `if_not`, with
@@ -459,6 +637,12 @@ bigtable_error* bigtable_table_read_modify_write_row(bigtable_table* table,
                                                      bigtable_row** written);
 // The number in such a value. InvalidArgument: it does not have 8 bytes.
 bigtable_error* bigtable_decode_big_endian(const char* value, size_t value_size, int64_t* number);
+
+// About how many different inputs a cell of a BIGTABLE_VALUE_HYPER_LOG_LOG family has counted,
+// given its value. The values of the other aggregates are numbers in big-endian form, as above.
+// InvalidArgument: it is not such a value.
+bigtable_error* bigtable_estimate_hyper_log_log(const char* value, size_t value_size,
+                                                uint64_t* estimate);
 
 // Adds operations to `mutation`, which is of the row, depending on the cells of the row. Both are
 // valid during the call. Not 0: nothing is applied.
@@ -494,6 +678,45 @@ bigtable_error* bigtable_table_read_rows(bigtable_table* table, const bigtable_r
 bigtable_error* bigtable_rows_next(bigtable_rows* rows, const bigtable_row** row);
 void bigtable_rows_free(bigtable_rows* rows);
 
+// Where the stream stands: behind the last row that bigtable_rows_next has returned, also after an
+// error or a limit. Bytes that may be stored, also for later openings: RowReader::ResumeToken.
+bigtable_error* bigtable_rows_get_resume_token(const bigtable_rows* rows, bigtable_string** token);
+// A stream of the rows that were left when the token was taken. It takes the filter and the order
+// from the arguments: they should be those of the first stream. A limit counts from here on.
+// InvalidArgument: the text is not a token, or is of another table or of the other order.
+bigtable_error* bigtable_table_resume_rows(bigtable_table* table, const char* token,
+                                           size_t token_size, const bigtable_filter* filter,
+                                           const bigtable_read_options* options,
+                                           bigtable_rows** rows);
+
+// --- Sizes, and deleting many rows (table.h) ---
+
+// Rows that divide the table into parts of about equal size, in key order.
+bigtable_error* bigtable_table_sample_row_keys(bigtable_table* table,
+                                               const bigtable_call_options* options,
+                                               bigtable_row_key_samples** samples);
+// At least 1. Indexes begin at 0.
+size_t bigtable_row_key_samples_count(const bigtable_row_key_samples* samples);
+// Empty in the last sample, which stands for the end of the table. NULL if there are not so many.
+const char* bigtable_row_key_samples_row(const bigtable_row_key_samples* samples, size_t index,
+                                         size_t* size);
+// About how many bytes the rows before this one take. 0 if there are not so many.
+uint64_t bigtable_row_key_samples_offset(const bigtable_row_key_samples* samples, size_t index);
+void bigtable_row_key_samples_free(bigtable_row_key_samples* samples);
+
+// About how many bytes the rows of each range take: sizes[i] for the row, range or prefix that was
+// added to the set as number i. InvalidArgument: `count` is not the number of additions. If `set`
+// is NULL: of all rows, with a count of 1. After an error all sizes are 0.
+bigtable_error* bigtable_table_get_approximate_sizes(bigtable_table* table,
+                                                     const bigtable_row_set* set,
+                                                     const bigtable_call_options* options,
+                                                     uint64_t* sizes, size_t count);
+// Drops the rows of the set, one range after another, without reading or writing them:
+// Table::DropRowRange. After an error some of the rows may be gone and others not; repeat the call.
+// The set must not be NULL. One that contains all rows is made by adding the empty prefix.
+bigtable_error* bigtable_table_drop_rows(bigtable_table* table, const bigtable_row_set* set,
+                                         const bigtable_call_options* options);
+
 // --- Rows (row.h) ---
 //
 // Cells are ordered by family, qualifier, and timestamp from new to old. Indexes begin at 0. If
@@ -507,7 +730,7 @@ int64_t bigtable_row_cell_timestamp(const bigtable_row* row, size_t index);
 const char* bigtable_row_cell_value(const bigtable_row* row, size_t index, size_t* size);
 // Empty if the cell has no label.
 const char* bigtable_row_cell_label(const bigtable_row* row, size_t index, size_t* size);
-// Only for a row of bigtable_table_read_row.
+// Only for a row that belongs to the caller, not for one of a stream or of a function's call.
 void bigtable_row_free(bigtable_row* row);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // Arguments and results of the functions of bigtable/c.h: text, null pointers, errors, numbers of
-// enums, timeouts. Pure functions.
+// enums, timeouts, defaults, rows and streams. Pure functions.
 #ifndef BIGTABLE_C_ARGUMENTS_H_
 #define BIGTABLE_C_ARGUMENTS_H_
 
@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
@@ -79,6 +81,29 @@ auto OptionsOf(const Options* options) -> decltype(options->options) {
     result.deadline = absl::Now() + absl::Microseconds(*options->timeout_micros);
   }
   return result;
+}
+
+// NULL means: every cell passes.
+inline const Filter& FilterOf(const bigtable_filter* filter) {
+  static const Filter pass_all;
+  return filter == nullptr ? pass_all : filter->filter;
+}
+
+// NULL means: all rows.
+inline RowSet RowsOf(const bigtable_row_set* set) {
+  return set == nullptr ? RowSet(RowRange::All()) : set->rows;
+}
+
+// Passes a row or a stream to the caller. The result stays NULL after an error.
+inline bigtable_error* ReturnRow(absl::StatusOr<Row> row, bigtable_row** result) {
+  if (!row.ok()) return ToError(row.status());
+  *result = ToC(new Row(*std::move(row)));
+  return nullptr;
+}
+inline bigtable_error* ReturnRows(RowReader reader, bigtable_rows** rows) {
+  if (!reader.status().ok()) return ToError(reader.status());
+  *rows = new bigtable_rows{std::move(reader)};
+  return nullptr;
 }
 
 }  // namespace bigtable

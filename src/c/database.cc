@@ -115,6 +115,18 @@ bigtable_error* bigtable_database_add_family(bigtable_database* database, const 
                                                OptionsOf(options)));
 }
 
+bigtable_error* bigtable_database_add_schema_family(bigtable_database* database, const char* table,
+                                                    size_t table_size, const char* name,
+                                                    size_t name_size, const bigtable_schema* schema,
+                                                    const bigtable_call_options* options) {
+  BT_C_CHECK_NOT_NULL({"database", database}, {"table", table, table_size},
+                      {"name", name, name_size}, {"schema", schema});
+  const auto family = bigtable::FindFamily(schema, View(name, name_size));
+  if (!family.ok()) return ToError(family.status());
+  return ToError(database->database->AddFamily(View(table, table_size), View(name, name_size),
+                                               **family, OptionsOf(options)));
+}
+
 bigtable_error* bigtable_database_drop_family(bigtable_database* database, const char* table,
                                               size_t table_size, const char* name, size_t name_size,
                                               const bigtable_call_options* options) {

@@ -31,6 +31,11 @@ const char* bigtable_error_message(const bigtable_error* error, size_t* size) {
   return error == nullptr ? Return("", size) : Return(error->message, size);
 }
 void bigtable_error_free(bigtable_error* error) { delete error; }
+bigtable_error* bigtable_error_new(int code, const char* message, size_t message_size) {
+  BT_C_CHECK_NOT_NULL({"message", message, message_size});
+  return new bigtable_error{code == BIGTABLE_OK ? BIGTABLE_UNKNOWN : code,
+                            std::string(bigtable::View(message, message_size))};
+}
 
 const char* bigtable_string_data(const bigtable_string* string, size_t* size) {
   return Return(string->text, size);

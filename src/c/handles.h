@@ -1,6 +1,7 @@
 // What the opaque types of bigtable/c.h are. Each is a C++ object, in a struct where it needs a
-// field more or is not an object by itself. A table and a row are the C++ objects themselves, under
-// another name: a table belongs to its database, and a row may be a part of a stream.
+// field more or is not an object by itself. A table, a row and a transaction are the C++ objects
+// themselves, under another name: a table belongs to its database, a row may be a part of a stream,
+// and a transaction may belong to Database::RunTransaction.
 #ifndef BIGTABLE_C_HANDLES_H_
 #define BIGTABLE_C_HANDLES_H_
 
@@ -12,16 +13,20 @@
 
 #include "absl/status/status.h"
 
+#include "bigtable/access_list.h"
 #include "bigtable/c.h"
 #include "bigtable/database.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
 #include "bigtable/row.h"
+#include "bigtable/row_key_sample.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 #include "bigtable/snapshot.h"
 #include "bigtable/table.h"
+#include "bigtable/transaction.h"
+#include "bigtable/write_batch.h"
 
 struct bigtable_error {
   int code;
@@ -81,6 +86,10 @@ struct bigtable_database {
   std::unique_ptr<bigtable::Database> database;
 };
 
+struct bigtable_access_list {
+  bigtable::AccessList list;
+};
+
 struct bigtable_snapshot {
   std::shared_ptr<const bigtable::Snapshot> snapshot;
 };
@@ -91,12 +100,21 @@ struct bigtable_mutation {
   bool in_batch = false;  // `mutation` was moved to a batch that is being applied
 };
 
+struct bigtable_write_batch {
+  bigtable::WriteBatch batch;
+  absl::Status refused;  // the first null pointer that was passed; no mutation is applied
+};
+
 struct bigtable_filter {
   bigtable::Filter filter;
 };
 
 struct bigtable_row_set {
   bigtable::RowSet rows;
+};
+
+struct bigtable_row_key_samples {
+  std::vector<bigtable::RowKeySample> samples;
 };
 
 struct bigtable_rows {
@@ -117,6 +135,13 @@ inline const bigtable_row* ToC(const Row* row) {
 }
 inline Row* FromC(bigtable_row* row) { return reinterpret_cast<Row*>(row); }
 inline const Row* FromC(const bigtable_row* row) { return reinterpret_cast<const Row*>(row); }
+
+inline bigtable_transaction* ToC(Transaction* transaction) {
+  return reinterpret_cast<bigtable_transaction*>(transaction);
+}
+inline Transaction* FromC(bigtable_transaction* transaction) {
+  return reinterpret_cast<Transaction*>(transaction);
+}
 
 }  // namespace bigtable
 

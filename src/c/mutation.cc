@@ -57,6 +57,33 @@ void bigtable_mutation_set_at(bigtable_mutation* mutation, const char* column, s
   }
 }
 
+void bigtable_mutation_add_int64_to_cell(bigtable_mutation* mutation, const char* column,
+                                         size_t column_size, int64_t timestamp, int64_t input) {
+  if (bigtable::Accepts(mutation, {{"column", column, column_size}})) {
+    mutation->mutation.AddToCell(View(column, column_size), Timestamp(timestamp), input);
+  }
+}
+
+void bigtable_mutation_add_to_cell(bigtable_mutation* mutation, const char* column,
+                                   size_t column_size, int64_t timestamp, const char* input,
+                                   size_t input_size) {
+  if (bigtable::Accepts(mutation,
+                        {{"column", column, column_size}, {"input", input, input_size}})) {
+    mutation->mutation.AddToCell(View(column, column_size), Timestamp(timestamp),
+                                 View(input, input_size));
+  }
+}
+
+void bigtable_mutation_merge_to_cell(bigtable_mutation* mutation, const char* column,
+                                     size_t column_size, int64_t timestamp, const char* state,
+                                     size_t state_size) {
+  if (bigtable::Accepts(mutation,
+                        {{"column", column, column_size}, {"state", state, state_size}})) {
+    mutation->mutation.MergeToCell(View(column, column_size), Timestamp(timestamp),
+                                   View(state, state_size));
+  }
+}
+
 void bigtable_mutation_delete_cell(bigtable_mutation* mutation, const char* column,
                                    size_t column_size, int64_t timestamp) {
   if (bigtable::Accepts(mutation, {{"column", column, column_size}})) {

@@ -77,3 +77,11 @@ bigtable_error* bigtable_rows_next(bigtable_rows* rows, const bigtable_row** row
   return nullptr;
 }
 void bigtable_rows_free(bigtable_rows* rows) { delete rows; }
+
+bigtable_error* bigtable_rows_get_resume_token(const bigtable_rows* rows, bigtable_string** token) {
+  BT_C_CHECK_NOT_NULL({"token", token});
+  *token = nullptr;
+  BT_C_CHECK_NOT_NULL({"rows", rows});
+  *token = new bigtable_string{rows->reader.ResumeToken()};
+  return nullptr;
+}

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/aggregate.h"
 #include "bigtable/read_modify_write.h"
 
 #include "base/status.h"
@@ -37,10 +38,6 @@ bool Accepts(bigtable_read_modify_write* rules, std::initializer_list<Argument> 
   return false;
 }
 
-Filter CopyOf(const bigtable_filter* filter) {
-  return filter == nullptr ? Filter() : filter->filter;
-}
-
 // The mutation of a handle that may be NULL: then one without operations.
 absl::StatusOr<RowMutation> MutationOf(const bigtable_mutation* mutation, std::string_view row) {
   if (mutation == nullptr) return RowMutation(row);
@@ -62,7 +59,7 @@ bigtable_error* bigtable_table_check_and_mutate_row(
   const absl::StatusOr<bigtable::RowMutation> otherwise = bigtable::MutationOf(if_not, key);
   if (!otherwise.ok()) return ToError(otherwise.status());
   const absl::StatusOr<bool> result = FromC(table)->CheckAndMutateRow(
-      key, bigtable::CopyOf(predicate), *then, *otherwise, OptionsOf(options));
+      key, bigtable::FilterOf(predicate), *then, *otherwise, OptionsOf(options));
   if (matched != nullptr) *matched = result.ok() && *result;
   return ToError(result.status());
 }
@@ -118,7 +115,7 @@ bigtable_error* bigtable_table_mutate_row_atomically(bigtable_table* table, cons
     return std::move(mutation.mutation);
   };
   return ToError(
-      FromC(table)->MutateRowAtomically(key, bigtable::CopyOf(filter), call, OptionsOf(options)));
+      FromC(table)->MutateRowAtomically(key, bigtable::FilterOf(filter), call, OptionsOf(options)));
 }
 
 bigtable_error* bigtable_decode_big_endian(const char* value, size_t value_size, int64_t* number) {
@@ -126,4 +123,14 @@ bigtable_error* bigtable_decode_big_endian(const char* value, size_t value_size,
   const absl::StatusOr<int64_t> decoded = bigtable::DecodeBigEndian(View(value, value_size));
   *number = decoded.ok() ? *decoded : 0;
   return ToError(decoded.status());
+}
+
+bigtable_error* bigtable_estimate_hyper_log_log(const char* value, size_t value_size,
+                                                uint64_t* estimate) {
+  BT_C_CHECK_NOT_NULL({"estimate", estimate});
+  *estimate = 0;
+  BT_C_CHECK_NOT_NULL({"value", value, value_size});
+  const absl::StatusOr<uint64_t> counted = bigtable::HyperLogLogEstimate(View(value, value_size));
+  if (counted.ok()) *estimate = *counted;
+  return ToError(counted.status());
 }

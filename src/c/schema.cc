@@ -24,6 +24,15 @@ absl::Status Add(std::string_view what, std::string_view name,
 
 }  // namespace
 
+absl::StatusOr<Family*> FindFamily(bigtable_schema* schema, std::string_view name) {
+  const auto found = schema->schema.families.find(name);
+  if (found != schema->schema.families.end()) return &found->second;
+  return absl::NotFoundError(Cat("the schema has no column family ", Quoted(name)));
+}
+absl::StatusOr<const Family*> FindFamily(const bigtable_schema* schema, std::string_view name) {
+  return FindFamily(const_cast<bigtable_schema*>(schema), name);
+}
+
 Family FamilyOf(std::string_view group, const bigtable_gc_rule* rule) {
   return {.locality_group = std::string(group), .gc = RuleOf(rule)};
 }
@@ -87,6 +96,26 @@ bigtable_error* bigtable_schema_add_family(bigtable_schema* schema, const char* 
   return bigtable::ToError(bigtable::Add(
       "column family", bigtable::View(name, name_size),
       bigtable::FamilyOf(bigtable::View(group, group_size), rule), &schema->schema.families));
+}
+
+bigtable_error* bigtable_schema_set_value_type(bigtable_schema* schema, const char* family,
+                                               size_t family_size, int value_type) {
+  BT_C_CHECK_NOT_NULL({"schema", schema}, {"family", family, family_size});
+  const auto found = bigtable::FindFamily(schema, bigtable::View(family, family_size));
+  if (!found.ok()) return bigtable::ToError(found.status());
+  (*found)->value_type = ToEnum<bigtable::ValueType>(value_type);
+  return nullptr;
+}
+
+bigtable_error* bigtable_schema_set_access_list(bigtable_schema* schema, const char* family,
+                                                size_t family_size, const char* list,
+                                                size_t list_size) {
+  BT_C_CHECK_NOT_NULL({"schema", schema}, {"family", family, family_size},
+                      {"list", list, list_size});
+  const auto found = bigtable::FindFamily(schema, bigtable::View(family, family_size));
+  if (!found.ok()) return bigtable::ToError(found.status());
+  (*found)->access_list = bigtable::View(list, list_size);
+  return nullptr;
 }
 
 void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_size,

@@ -21,11 +21,6 @@ using bigtable::View;
 namespace bigtable {
 namespace {
 
-const Filter& FilterOf(const bigtable_filter* filter) {
-  static const Filter pass_all;
-  return filter == nullptr ? pass_all : filter->filter;
-}
-
 // The mutations of a call of bigtable_table_apply_batch. A batch is contiguous in C++, so the
 // mutations are moved out of their handles, and back.
 class Batch {
@@ -130,11 +125,9 @@ bigtable_error* bigtable_table_read_row(bigtable_table* table, const char* row, 
   BT_C_CHECK_NOT_NULL({"result", result});
   *result = nullptr;
   BT_C_CHECK_NOT_NULL({"table", table}, {"row", row, row_size});
-  absl::StatusOr<bigtable::Row> read =
-      FromC(table)->ReadRow(View(row, row_size), bigtable::FilterOf(filter), OptionsOf(options));
-  if (!read.ok()) return ToError(read.status());
-  *result = bigtable::ToC(new bigtable::Row(*std::move(read)));
-  return nullptr;
+  return bigtable::ReturnRow(
+      FromC(table)->ReadRow(View(row, row_size), bigtable::FilterOf(filter), OptionsOf(options)),
+      result);
 }
 
 bigtable_error* bigtable_table_read_rows(bigtable_table* table, const bigtable_row_set* set,
@@ -144,10 +137,20 @@ bigtable_error* bigtable_table_read_rows(bigtable_table* table, const bigtable_r
   BT_C_CHECK_NOT_NULL({"rows", rows});
   *rows = nullptr;
   BT_C_CHECK_NOT_NULL({"table", table});
-  bigtable::RowReader reader =
-      FromC(table)->ReadRows(set == nullptr ? bigtable::RowRange::All() : set->rows,
-                             bigtable::FilterOf(filter), OptionsOf(options));
-  if (!reader.status().ok()) return ToError(reader.status());
-  *rows = new bigtable_rows{std::move(reader)};
-  return nullptr;
+  return bigtable::ReturnRows(
+      FromC(table)->ReadRows(bigtable::RowsOf(set), bigtable::FilterOf(filter), OptionsOf(options)),
+      rows);
+}
+
+bigtable_error* bigtable_table_resume_rows(bigtable_table* table, const char* token,
+                                           size_t token_size, const bigtable_filter* filter,
+                                           const bigtable_read_options* options,
+                                           bigtable_rows** rows) {
+  BT_C_CHECK_NOT_NULL({"rows", rows});
+  *rows = nullptr;
+  BT_C_CHECK_NOT_NULL({"table", table}, {"token", token, token_size});
+  return bigtable::ReturnRows(
+      FromC(table)->ResumeRows(View(token, token_size), bigtable::FilterOf(filter),
+                               OptionsOf(options)),
+      rows);
 }

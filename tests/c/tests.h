@@ -2,39 +2,52 @@
 #ifndef BIGTABLE_TESTS_C_TESTS_H_
 #define BIGTABLE_TESTS_C_TESTS_H_
 
-#define FOR_EACH_TEST(DO)                   \
-  DO(AnErrorHasACodeAndAMessage)            \
-  DO(NullPointersAreRefused)                \
-  DO(NullOutputsAreRefused)                 \
-  DO(TheLibraryHasAVersion)                 \
-  DO(ADatabaseIsOpenedAsItsOptionsSay)      \
-  DO(OptionsOutOfRangeAreRefused)           \
-  DO(AReadOnlyDatabaseRefusesWrites)        \
-  DO(DatabasesShareAMemoryBudget)           \
-  DO(AClosedDatabaseRefusesCalls)           \
-  DO(TablesAreCreatedListedAndDeleted)      \
-  DO(ASchemaIsCheckedWhenATableIsMade)      \
-  DO(FamiliesAreAddedChangedAndDropped)     \
-  DO(RulesCollectVersions)                  \
-  DO(BackgroundWorkIsDoneByRequest)         \
-  DO(StatisticsAreText)                     \
-  DO(AMutationIsAppliedAsAWhole)            \
-  DO(AMutationDeletes)                      \
-  DO(InvalidOperationsAreReported)          \
-  DO(ABatchHasAnErrorForEachMutation)       \
-  DO(CallsEndAtTheirTimeoutsAndIfCancelled) \
-  DO(TextHasAnyBytes)                       \
-  DO(ARowHasItsCellsInOrder)                \
-  DO(AStreamReturnsTheRowsOfASet)           \
-  DO(AStreamIsLimitedAndReversed)           \
-  DO(AStreamReturnsItsErrorAgain)           \
-  DO(ASnapshotDoesNotChange)                \
-  DO(FiltersSelectCells)                    \
-  DO(FiltersOfWholeRowsSelectCells)         \
-  DO(AnInvalidFilterIsReported)             \
-  DO(ARowIsCheckedAndMutated)               \
-  DO(ARowIsReadModifiedAndWritten)          \
-  DO(AFunctionMutatesARow)
+#define FOR_EACH_TEST(DO)                     \
+  DO(AnErrorHasACodeAndAMessage)              \
+  DO(NullPointersAreRefused)                  \
+  DO(NullOutputsAreRefused)                   \
+  DO(TheLibraryHasAVersion)                   \
+  DO(ADatabaseIsOpenedAsItsOptionsSay)        \
+  DO(OptionsOutOfRangeAreRefused)             \
+  DO(AReadOnlyDatabaseRefusesWrites)          \
+  DO(DatabasesShareAMemoryBudget)             \
+  DO(AClosedDatabaseRefusesCalls)             \
+  DO(TablesAreCreatedListedAndDeleted)        \
+  DO(ASchemaIsCheckedWhenATableIsMade)        \
+  DO(FamiliesAreAddedChangedAndDropped)       \
+  DO(RulesCollectVersions)                    \
+  DO(BackgroundWorkIsDoneByRequest)           \
+  DO(StatisticsAreText)                       \
+  DO(AMutationIsAppliedAsAWhole)              \
+  DO(AMutationDeletes)                        \
+  DO(InvalidOperationsAreReported)            \
+  DO(ABatchHasAnErrorForEachMutation)         \
+  DO(CallsEndAtTheirTimeoutsAndIfCancelled)   \
+  DO(TextHasAnyBytes)                         \
+  DO(ARowHasItsCellsInOrder)                  \
+  DO(AStreamReturnsTheRowsOfASet)             \
+  DO(AStreamIsLimitedAndReversed)             \
+  DO(AStreamReturnsItsErrorAgain)             \
+  DO(ASnapshotDoesNotChange)                  \
+  DO(FiltersSelectCells)                      \
+  DO(FiltersOfWholeRowsSelectCells)           \
+  DO(AnInvalidFilterIsReported)               \
+  DO(ARowIsCheckedAndMutated)                 \
+  DO(ARowIsReadModifiedAndWritten)            \
+  DO(AFunctionMutatesARow)                    \
+  DO(ABatchIsAppliedTogetherOrNotAtAll)       \
+  DO(ATransactionCommitsUnlessItIsInConflict) \
+  DO(ATransactionRefusesNullPointers)         \
+  DO(AFunctionIsRunAgainAfterAConflict)       \
+  DO(ContributionsToACellAreMerged)           \
+  DO(InvalidContributionsAreReported)         \
+  DO(AStreamIsResumed)                        \
+  DO(SizesOfRangesAreEstimated)               \
+  DO(RangesOfRowsAreDropped)                  \
+  DO(OptionsChangeWhileTheDatabaseIsOpen)     \
+  DO(AnAccessListHasUsers)                    \
+  DO(AccessListsControlFamilies)              \
+  DO(AccessListsAreChecked)
 
 #define DECLARE_TEST(name) void name(const char* directory);
 FOR_EACH_TEST(DECLARE_TEST)
