@@ -215,10 +215,10 @@ class Database {
   // These can be changed: balance_interval, compaction_rate, durability (none, buffered or sync),
   // memtable_size, metadata_tablet_size, target_file_size. Sizes and rates are decimal numbers of
   // bytes, an interval is written as absl::ParseDuration reads it ("1m30s"). A change is in effect
-  // for calls, memtables and compactions that begin afterwards, at the latest half a second later;
-  // a compaction_rate at once. It is noted in the info log, and ends with this opening of the
-  // database. InvalidArgument: an option that does not exist or cannot be changed, by its name, or
-  // a value that Open would refuse. Cost: a few microseconds; no write waits for it.
+  // for calls, memtables and compactions that begin afterwards, at the latest half a second later,
+  // a compaction_rate at once; it ends with this opening. The info log and the file OPTIONS record
+  // it. InvalidArgument: an option that does not exist or cannot be changed, by its name, or a
+  // value that Open would refuse. Cost: that of a small file, synced; no write waits for it.
   [[nodiscard]] absl::Status SetOptions(const std::map<std::string, std::string>& values);
   // The present values of the options that SetOptions changes, as it reads them; empty after Close.
   std::map<std::string, std::string> ChangeableOptions() const;

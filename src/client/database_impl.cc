@@ -65,6 +65,7 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
     return started;
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, schemas->Tables());
+  option_changes.RecordOpening(cluster.get());
   environment()->info_log.Info("opened ", path, " with ", tables.size(), " tables",
                                options.read_only ? ", read-only" : "");
   if (ListenerQueue* const events = environment()->events.get()) {

@@ -1,98 +1,35 @@
 #include "client/option_changes.h"
 
-#include <array>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/time.h"
-
-#include "bigtable/options.h"
 
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/check_options.h"
-#include "cluster/live_options.h"
+#include "client/option_table.h"
+#include "client/options_file.h"
 
 namespace bigtable {
 namespace {
 
-constexpr std::array<std::string_view, 3> kDurabilities = {"none", "buffered", "sync"};
-
-bool ReadValue(const std::string& text, uint64_t* value) { return absl::SimpleAtoi(text, value); }
-bool ReadValue(const std::string& text, absl::Duration* value) {
-  return absl::ParseDuration(text, value);
-}
-bool ReadValue(const std::string& text, Durability* value) {
-  for (size_t i = 0; i < kDurabilities.size(); ++i) {
-    if (kDurabilities[i] != text) continue;
-    *value = static_cast<Durability>(i);
-    return true;
-  }
-  return false;
-}
-
-std::string ToText(uint64_t value) { return Cat(value); }
-std::string ToText(absl::Duration value) { return absl::FormatDuration(value); }
-std::string ToText(Durability value) {
-  return std::string(kDurabilities[static_cast<size_t>(value)]);
-}
-
-constexpr std::string_view RuleOf(uint64_t) { return "a decimal number"; }
-constexpr std::string_view RuleOf(absl::Duration) { return "a duration, such as 1m30s"; }
-constexpr std::string_view RuleOf(Durability) { return "none, buffered or sync"; }
-
-// An option that can be changed.
-struct ChangeableOption {
-  std::string_view name;
-  // False: the text is not a value of the option's type, which `rule` describes.
-  bool (*read)(const std::string& text, DatabaseOptions* options);
-  std::string (*to_text)(const DatabaseOptions& options);
-  std::string_view rule;
-  void (*apply)(const DatabaseOptions& options, LiveOptions* live);
-  void (*load)(const LiveOptions& live, DatabaseOptions* options);
-};
-
-// Of a field of DatabaseOptions and the same field of LiveOptions.
-template <auto kGiven, auto kLive>
-constexpr ChangeableOption Option(std::string_view name) {
-  using Value = std::remove_reference_t<decltype(std::declval<DatabaseOptions>().*kGiven)>;
-  return {
-      name,
-      [](const std::string& text, DatabaseOptions* options) {
-        return ReadValue(text, &(options->*kGiven));
-      },
-      [](const DatabaseOptions& options) { return ToText(options.*kGiven); },
-      RuleOf(Value()),
-      [](const DatabaseOptions& options, LiveOptions* live) { live->*kLive = options.*kGiven; },
-      [](const LiveOptions& live, DatabaseOptions* options) { options->*kGiven = live.*kLive; }};
-}
-
-#define BT_OPTION(name) Option<&DatabaseOptions::name, &LiveOptions::name>(#name)
-constexpr std::array kOptions = {BT_OPTION(balance_interval),     BT_OPTION(compaction_rate),
-                                 BT_OPTION(durability),           BT_OPTION(memtable_size),
-                                 BT_OPTION(metadata_tablet_size), BT_OPTION(target_file_size)};
-#undef BT_OPTION
-
-absl::StatusOr<const ChangeableOption*> Find(std::string_view name) {
-  for (const ChangeableOption& option : kOptions) {
+absl::StatusOr<const OptionEntry*> Find(std::string_view name) {
+  for (const OptionEntry& option : AllChangeableOptions()) {
     if (option.name == name) return &option;
   }
-  const auto append_name = [](std::string* out, const ChangeableOption& option) {
+  const auto append_name = [](std::string* out, const OptionEntry& option) {
     out->append(option.name);
   };
   return absl::InvalidArgumentError(
       Cat("there is no option ", Quoted(name), " that can be changed while the database is open; ",
-          "these can be: ", absl::StrJoin(kOptions, ", ", append_name)));
+          "these can be: ", absl::StrJoin(AllChangeableOptions(), ", ", append_name)));
 }
 
 // The options of the opening, with the changes since.
 DatabaseOptions PresentOptions(const ClusterEnvironment& environment) {
   DatabaseOptions options = environment.options;
-  for (const ChangeableOption& option : kOptions) option.load(environment.live, &options);
+  for (const OptionEntry& option : AllChangeableOptions()) option.load(environment.live, &options);
   return options;
 }
 
@@ -102,7 +39,7 @@ absl::Status OptionChanges::Set(Cluster* cluster, const Values& values) {
   MutexLock lock(&mutex_);
   DatabaseOptions options = PresentOptions(*cluster->environment());
   for (const auto& [name, text] : values) {
-    BT_ASSIGN_OR_RETURN(const ChangeableOption* const option, Find(name));
+    BT_ASSIGN_OR_RETURN(const OptionEntry* const option, Find(name));
     if (option->read(text, &options)) continue;
     return absl::InvalidArgumentError(
         Cat("the option ", name, " must be ", option->rule, ", and is ", Quoted(text)));
@@ -122,7 +59,7 @@ void OptionChanges::SetCompactionRate(Cluster* cluster, uint64_t bytes_per_secon
 void OptionChanges::Apply(Cluster* cluster, const DatabaseOptions& options) {
   ClusterEnvironment& environment = *cluster->environment();
   const DatabaseOptions before = PresentOptions(environment);
-  for (const ChangeableOption& option : kOptions) {
+  for (const OptionEntry& option : AllChangeableOptions()) {
     const std::string old_text = option.to_text(before);
     const std::string new_text = option.to_text(options);
     if (old_text == new_text) continue;
@@ -134,12 +71,27 @@ void OptionChanges::Apply(Cluster* cluster, const DatabaseOptions& options) {
     environment.rate_limiter.SetRate(options.compaction_rate);
   }
   cluster->servers()->UpdateSizes();
+  Record(cluster);
+}
+
+void OptionChanges::RecordOpening(Cluster* cluster) {
+  MutexLock lock(&mutex_);
+  Record(cluster);
+}
+
+void OptionChanges::Record(Cluster* cluster) {
+  ClusterEnvironment& environment = *cluster->environment();
+  if (environment.read_only()) return;
+  const absl::Status written =
+      WriteOptionsFile(environment.file_system, environment.directory, PresentOptions(environment));
+  if (written.ok()) return;
+  environment.info_log.Error("the options are not recorded: ", ToStd(written.message()));
 }
 
 OptionChanges::Values OptionChanges::Get(const ClusterEnvironment& environment) {
   const DatabaseOptions options = PresentOptions(environment);
   Values values;
-  for (const ChangeableOption& option : kOptions) {
+  for (const OptionEntry& option : AllChangeableOptions()) {
     values.emplace(option.name, option.to_text(options));
   }
   return values;

@@ -1,9 +1,9 @@
 // Changes of options while a database is open: Database::SetOptions.
 //
 // A call reads and checks all values, with the checks of Database::Open, before it changes the
-// first option. Then it passes them to the parts that use them, and notes each change in the info
-// log. To make another option changeable: a field in LiveOptions (cluster/live_options.h), and a
-// line in the table in option_changes.cc.
+// first option. Then it passes them to the parts that use them, notes each change in the info log,
+// and records the options in effect (client/options_file.h); an error of that goes to the info log.
+// The options are in the table of client/option_table.h.
 #ifndef BIGTABLE_CLIENT_OPTION_CHANGES_H_
 #define BIGTABLE_CLIENT_OPTION_CHANGES_H_
 
@@ -31,13 +31,17 @@ class OptionChanges {
   absl::Status Set(Cluster* cluster, const Values& values) ABSL_LOCKS_EXCLUDED(mutex_);
   // The same for this option, of which every value is valid.
   void SetCompactionRate(Cluster* cluster, uint64_t bytes_per_second) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Records the options of a database that was opened.
+  void RecordOpening(Cluster* cluster) ABSL_LOCKS_EXCLUDED(mutex_);
   // The present value of each option that Set accepts.
   static Values Get(const ClusterEnvironment& environment);
 
  private:
-  static void Apply(Cluster* cluster, const DatabaseOptions& options);
+  void Apply(Cluster* cluster, const DatabaseOptions& options)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Record(Cluster* cluster) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  Mutex mutex_;  // one change at a time
+  Mutex mutex_;  // one change at a time, and one write of the file
 };
 
 }  // namespace bigtable

@@ -2,6 +2,7 @@
 //
 //   LOCK                        held by the process that has the database open
 //   LOG, LOG.old                the info log (client/file_log_sink.h)
+//   OPTIONS                     the options of the last opening (client/options_file.h)
 //   lockservice/root            the state of METADATA's root tablet (metadata/root_tablet.h)
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
 //   lockservice/access/LIST     which callers may access data (tabletserver/access_list_store.h)
@@ -26,6 +27,7 @@ class DatabaseDirectory {
 
   const std::string& path() const { return path_; }
   std::string lock_file() const { return path_ + "/LOCK"; }
+  std::string options_file() const { return path_ + "/OPTIONS"; }
   std::string lock_service() const { return path_ + "/lockservice"; }
   std::string logs() const { return path_ + "/log"; }
   std::string log_of(std::string_view server) const;
