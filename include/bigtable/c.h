@@ -240,6 +240,9 @@ bigtable_gc_rule* bigtable_gc_rule_max_versions_new(int64_t versions);
 bigtable_gc_rule* bigtable_gc_rule_max_age_new(int64_t micros);
 // Drops what either rule drops.
 bigtable_gc_rule* bigtable_gc_rule_union_new(const bigtable_gc_rule* a, const bigtable_gc_rule* b);
+// Drops what both rules drop. Not for families of aggregates.
+bigtable_gc_rule* bigtable_gc_rule_intersection_new(const bigtable_gc_rule* a,
+                                                    const bigtable_gc_rule* b);
 void bigtable_gc_rule_free(bigtable_gc_rule* rule);
 
 bigtable_locality_group* bigtable_locality_group_new(void);
@@ -443,10 +446,12 @@ void bigtable_mutation_add_to_cell(bigtable_mutation* mutation, const char* colu
 void bigtable_mutation_merge_to_cell(bigtable_mutation* mutation, const char* column,
                                      size_t column_size, int64_t timestamp, const char* state,
                                      size_t state_size);
-// Deletes: the version of a column at exactly `timestamp`, or all versions of the column, or the
-// columns of a family, or the row.
+// Deletes: the version of a column at exactly `timestamp`, or its versions from `begin` to before
+// `end`, or all versions of the column, or the columns of a family, or the row.
 void bigtable_mutation_delete_cell(bigtable_mutation* mutation, const char* column,
                                    size_t column_size, int64_t timestamp);
+void bigtable_mutation_delete_time_range(bigtable_mutation* mutation, const char* column,
+                                         size_t column_size, int64_t begin, int64_t end);
 void bigtable_mutation_delete_column(bigtable_mutation* mutation, const char* column,
                                      size_t column_size);
 void bigtable_mutation_delete_family(bigtable_mutation* mutation, const char* family,

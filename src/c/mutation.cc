@@ -91,6 +91,13 @@ void bigtable_mutation_delete_cell(bigtable_mutation* mutation, const char* colu
   }
 }
 
+void bigtable_mutation_delete_time_range(bigtable_mutation* mutation, const char* column,
+                                         size_t column_size, int64_t begin, int64_t end) {
+  if (bigtable::Accepts(mutation, {{"column", column, column_size}})) {
+    mutation->mutation.DeleteTimeRange(View(column, column_size), Timestamp(begin), Timestamp(end));
+  }
+}
+
 void bigtable_mutation_delete_column(bigtable_mutation* mutation, const char* column,
                                      size_t column_size) {
   if (bigtable::Accepts(mutation, {{"column", column, column_size}})) {

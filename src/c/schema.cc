@@ -49,6 +49,10 @@ bigtable_gc_rule* bigtable_gc_rule_max_age_new(int64_t micros) {
 bigtable_gc_rule* bigtable_gc_rule_union_new(const bigtable_gc_rule* a, const bigtable_gc_rule* b) {
   return new bigtable_gc_rule{GcRule::Union(a->rule, b->rule)};
 }
+bigtable_gc_rule* bigtable_gc_rule_intersection_new(const bigtable_gc_rule* a,
+                                                    const bigtable_gc_rule* b) {
+  return new bigtable_gc_rule{GcRule::Intersection(a->rule, b->rule)};
+}
 void bigtable_gc_rule_free(bigtable_gc_rule* rule) { delete rule; }
 
 bigtable_locality_group* bigtable_locality_group_new() { return new bigtable_locality_group; }

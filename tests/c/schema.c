@@ -103,6 +103,8 @@ void RulesCollectVersions(const char* directory) {
   bigtable_gc_rule* const three = bigtable_gc_rule_max_versions_new(3);
   bigtable_gc_rule* const hour = bigtable_gc_rule_max_age_new(INT64_C(3600000000));
   bigtable_gc_rule* const both = bigtable_gc_rule_union_new(three, hour);
+  bigtable_gc_rule* const two = bigtable_gc_rule_max_versions_new(2);
+  bigtable_gc_rule* const old = bigtable_gc_rule_intersection_new(two, hour);
   bigtable_schema* const schema = bigtable_schema_new();
   EXPECT_OK(bigtable_schema_add_family(schema, TEXT("f"), NULL, 0, three));
   bigtable_table* table = NULL;
@@ -113,10 +115,14 @@ void RulesCollectVersions(const char* directory) {
   }
   EXPECT_OK(bigtable_table_apply(table, mutation, NULL));
   EXPECT(CountVersions(table) == 3);
+  EXPECT_OK(bigtable_database_set_gc_rule(database, TEXT("t"), TEXT("f"), old, NULL));
+  EXPECT(CountVersions(table) == 2);
   EXPECT_OK(bigtable_database_set_gc_rule(database, TEXT("t"), TEXT("f"), both, NULL));
   EXPECT(CountVersions(table) == 0);
   bigtable_mutation_free(mutation);
   bigtable_schema_free(schema);
+  bigtable_gc_rule_free(old);
+  bigtable_gc_rule_free(two);
   bigtable_gc_rule_free(both);
   bigtable_gc_rule_free(hour);
   bigtable_gc_rule_free(three);

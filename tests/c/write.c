@@ -62,6 +62,9 @@ void AMutationDeletes(const char* directory) {
   bigtable_mutation_delete_column(mutation, TEXT("anchor:a"));
   EXPECT_OK(bigtable_table_apply(fixture.table, mutation, NULL));
   EXPECT(CountCells(fixture.table, "r") == 6);
+  bigtable_mutation_delete_time_range(mutation, TEXT("anchor:b"), 1, 3);
+  EXPECT_OK(bigtable_table_apply(fixture.table, mutation, NULL));
+  EXPECT(CountCells(fixture.table, "r") == 4);
   bigtable_mutation_delete_family(mutation, TEXT("anchor"));
   EXPECT_OK(bigtable_table_apply(fixture.table, mutation, NULL));
   EXPECT(CountCells(fixture.table, "r") == 3);
