@@ -186,10 +186,11 @@ class Database {
   // more: the logs continue in new files, and the old ones, and those kept for reuse, are removed.
   // For that, the memtables of all tables are flushed. What remains: keys in METADATA that begin or
   // end an SSTable; and, as long as a row or a stream that was read from memory is held, the log
-  // file that it points into. Works while compactions are paused. The
-  // deadline or a cancellation ends it at any point, and its unfinished output is removed.
-  // DataLoss: a file is damaged; the message names it. Locality groups and tablets without damage
-  // are compacted nevertheless (DatabaseStatistics::quarantined_files).
+  // file that it points into. Unavailable: the table is compacted, but a log stalls and may still
+  // have such bytes. Works while compactions are paused. The deadline or a cancellation ends it at
+  // any point, and its unfinished output is removed. DataLoss: a file is damaged; the message names
+  // it. Locality groups and tablets without damage are compacted nevertheless
+  // (DatabaseStatistics::quarantined_files).
   [[nodiscard]] absl::Status Compact(std::string_view table, const CallOptions& options = {});
   // Waits until no compaction, split or merge is running or due. Returns the background error if
   // there is one, the error of failed work that waits for its retry, or DeadlineExceeded. While

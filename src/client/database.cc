@@ -296,7 +296,7 @@ absl::Status Database::Compact(std::string_view table, const CallOptions& option
   }));
   {
     const CallGate::LongPass pass(&impl_->gate);
-    if (!pass) return ClosedError();
+    if (!pass) return impl_->ClosedError();
     BT_RETURN_IF_ERROR(impl_->environment()->background.EraseOldLogs(limits));
   }
   return damaged;

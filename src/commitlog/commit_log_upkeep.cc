@@ -10,7 +10,8 @@ namespace bigtable {
 
 void CommitLog::ReleaseThrough(SequenceNumber sequence) {
   MutexLock lock(&mutex_);
-  if (sequence <= released_) return;
+  // The same number again releases a segment that has been ended since: StartFreshSegment.
+  if (sequence < released_) return;
   released_ = sequence;
   while (live_.size() > 1 && live_.front()->last_sequence_ <= sequence) {
     needed_bytes_ -= live_.front()->size();
@@ -44,14 +45,13 @@ absl::Status CommitLog::StartFreshSegment() {
   if (failed_.load(std::memory_order_acquire)) return failure();
   {
     MutexLock prepare(&prepare_mutex_);
-    BT_RETURN_IF_ERROR(store_.TakeBack());
-    BT_RETURN_IF_ERROR(store_.RemoveFree());
     {
       MutexLock lock(&mutex_);
-      for (const Ref<LogSegment>& segment : live_) segment->reusable_ = false;
-      for (const Ref<LogSegment>& segment : retired_) segment->reusable_ = false;
       spare_ = {};  // it may be an old file
+      store_.KeepNoneBelow(live_.back()->number() + 1);
     }
+    BT_RETURN_IF_ERROR(store_.TakeBack());
+    BT_RETURN_IF_ERROR(store_.RemoveFree());
     BT_RETURN_IF_ERROR(MakeSpare(options_.segment_size));
   }
   if (!SwitchToSpare(0)) {

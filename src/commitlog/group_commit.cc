@@ -58,6 +58,19 @@ void GroupCommit::RunExclusive(absl::FunctionRef<void()> function) {
   Enqueue(&request);
 }
 
+bool GroupCommit::TryRunExclusive(absl::FunctionRef<void()> function) {
+  Request request;
+  request.exclusive_ = &function;
+  request.state_.store(kWaits, std::memory_order_relaxed);
+  Request* newest = nullptr;
+  if (!newest_.compare_exchange_strong(newest, &request, std::memory_order_acq_rel,
+                                       std::memory_order_relaxed)) {
+    return false;
+  }
+  Lead(&request);
+  return true;
+}
+
 void GroupCommit::Enqueue(Request* request) {
   request->newer_ = nullptr;
   request->state_.store(kWaits, std::memory_order_relaxed);

@@ -87,6 +87,8 @@ class GroupCommit {
   void Commit(Request* request);
   // Runs `function` on this thread, in queue order, while no group is committed.
   void RunExclusive(absl::FunctionRef<void()> function);
+  // The same if the queue is empty. Otherwise does nothing and returns false, at once.
+  [[nodiscard]] bool TryRunExclusive(absl::FunctionRef<void()> function);
 
   // Runs `call`, which may stall, on this thread. Only for the commit function, with its
   // `requests`, at most once. False if another thread has taken over: then everything is done, and

@@ -54,8 +54,8 @@ absl::Status SegmentStore::TakeBack() {
   absl::Status status;
   for (SegmentReturns::Returned& returned : returns_->Take()) {
     std::string path = Cat(directory_, "/", SegmentName(returned.number));
-    if (returned.reusable && returned.file->file().size() == segment_size_ &&
-        free_.size() < max_free_) {
+    if (returned.reusable && returned.number >= first_kept_ &&
+        returned.file->file().size() == segment_size_ && free_.size() < max_free_) {
       free_.push_back({std::move(path), std::move(returned.file)});
     } else {
       // A file that cannot be removed stays; its number is below `low`, so it only takes space.

@@ -38,6 +38,8 @@ class SegmentStore {
   absl::Status TakeBack();
   // Removes the files that are kept for reuse.
   absl::Status RemoveFree();
+  // From now on, files of segments with smaller numbers are removed instead of kept.
+  void KeepNoneBelow(uint64_t number) { first_kept_ = number; }
 
   // Thread-safe.
   uint64_t created() const { return created_.load(std::memory_order_relaxed); }
@@ -58,6 +60,7 @@ class SegmentStore {
   const size_t max_free_;
   const std::shared_ptr<MemoryBudget> budget_;
   const Ref<SegmentReturns> returns_;
+  uint64_t first_kept_ = 0;      // of KeepNoneBelow
   std::vector<NamedFile> free_;  // under their old numbers, which are below `low`
   std::atomic<uint64_t> created_{0};
   std::atomic<uint64_t> reused_{0};

@@ -137,7 +137,7 @@ absl::Status BackgroundWork::EraseOldLogs(const CallLimits& limits) {
     servers = servers_;
   }
   for (TabletServer* server : servers) {
-    BT_RETURN_IF_ERROR(server->StartFreshLogSegment());
+    BT_RETURN_IF_ERROR(server->StartFreshLogSegment(limits));
     for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
       BT_RETURN_IF_ERROR(FlushTablet(server, tablet, limits));
     }

@@ -30,11 +30,7 @@ class FlushLogSync {
   // All outlive this.
   FlushLogSync(const TabletEnvironment* environment, const ServerTablets* tablets,
                const ServerLog* log, WriteError* error, BatchLogSync* batches)
-      : environment_(environment),
-        tablets_(tablets),
-        log_(log),
-        error_(error),
-        batches_(batches) {}
+      : environment_(environment), tablets_(tablets), log_(log), error_(error), batches_(batches) {}
   FlushLogSync(const FlushLogSync&) = delete;
   FlushLogSync& operator=(const FlushLogSync&) = delete;
 

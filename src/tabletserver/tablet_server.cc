@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/time/clock.h"
 
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "cache/scan_cache.h"
 #include "commitlog/commit_log.h"
@@ -205,11 +207,29 @@ TabletServerStatistics TabletServer::Statistics() const {
   return statistics;
 }
 
-absl::Status TabletServer::StartFreshLogSegment() {
+absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
+  const std::shared_ptr<CommitLog> log = log_.Get();
+  if (log == nullptr) return absl::OkStatus();
   absl::Status status;
-  writer_.queue()->RunExclusive([&] {
-    if (!state_.ended() && log_.started()) status = log_.StartFreshSegment();
-  });
+  const auto start = [&] {
+    if (!state_.ended()) status = log_.StartFreshSegment();
+  };
+  // A turn among writes that make progress is short; one after a stalled call has no bound.
+  GroupCommit* const queue = writer_.queue();
+  const uint64_t groups = queue->groups();
+  const SteadyTime end = SteadyTime::Now() + 4 * log->StallTimeout(absl::ZeroDuration());
+  while (!queue->TryRunExclusive(start)) {
+    if (queue->groups() != groups) {
+      queue->RunExclusive(start);
+      break;
+    }
+    BT_RETURN_IF_ERROR(limits.Check());
+    if (SteadyTime::Now() >= end) {
+      return absl::UnavailableError(Cat("the log of server ", name(),
+                                        " stalls; it may still have the bytes of deleted data"));
+    }
+    absl::SleepFor(absl::Milliseconds(1));
+  }
   return status;
 }
 

@@ -136,8 +136,9 @@ class TabletServer final {
   }
 
   // Continues the log in a fresh file: once the memtables of now are flushed, and the log is
-  // trimmed, no file has bytes of earlier mutations (CommitLog::StartFreshSegment).
-  absl::Status StartFreshLogSegment();
+  // trimmed, no file has bytes of earlier mutations (CommitLog::StartFreshSegment). Unavailable:
+  // the log stalls, for four times as long as a write waits before it continues in the other file.
+  absl::Status StartFreshLogSegment(const CallLimits& limits);
 
   // --- Resume ---
 

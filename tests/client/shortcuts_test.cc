@@ -104,7 +104,7 @@ class WaysRun : public WaysErrors {
         break;
       case WaysStep::Kind::kCompact:
         Log("Compact");
-        Check(database_->Compact(kTable), "Compact");
+        Compact();
         break;
       case WaysStep::Kind::kSplit:
         Split();

@@ -34,10 +34,10 @@ class Collect {
     families_.clear();
     for (const std::string& line : command.input) {
       const TextArguments arguments(SplitWords(line));
-      RetainedFamily family{.name = arguments.Word(0), .created = 0, .max_versions = {}};
+      RetainedFamily family{.name = arguments.Word(0), .created = 0, .versions = {}};
       family.created = static_cast<SequenceNumber>(arguments.Number("created"));
       if (arguments.HasValue("max_versions")) {
-        family.max_versions = arguments.Number("max_versions");
+        family.versions.most = arguments.Number("max_versions");
       }
       family.min_timestamp = arguments.Number("min_timestamp", family.min_timestamp);
       if (arguments.HasValue("operator")) {
@@ -118,7 +118,7 @@ TEST(CollectTest, EndsWithinSomeHundredEntriesOfAnErrorOfPay) {
   const Ref<Memtable> memtable = ColumnWithADeletion(10000);
   for (const bool is_dropped : {true, false}) {
     Retention retention;
-    if (!is_dropped) retention.families = {{.name = "f", .max_versions = 5000}};
+    if (!is_dropped) retention.families = {{.name = "f", .versions = {5000}}};
     int calls = 0;
     MemtableCursor input(memtable.get());
     CollectingCursor collected(&input, &retention, true, [&](uint64_t) {

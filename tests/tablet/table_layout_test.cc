@@ -39,12 +39,12 @@ TEST(TableLayoutTest, KeepsWhatAPastRuleOfVersionsAndAgesHadCollected) {
   FamilyLayout family;
   family.ChangeRule(first, 10, At(0));
   family.ChangeRule(second, 20, At(100));
-  family.ChangeRule(GcRule::Union(second, Seconds(7)), 30, At(200));
+  family.ChangeRule(GcRule::Union(second, Seconds(70)), 30, At(200));
   using Past = std::vector<PastRules::Versions>;
   EXPECT_EQ(family.past.versions, (Past{{10, {}}, {20, {3, {{3, Micros(90)}}}}}));
   family.ChangeRule(kAll, 40, At(300));
-  EXPECT_EQ(family.past.versions.back(), (PastRules::Versions{40, {9, {{9, kEveryTimestamp}}}}));
-  EXPECT_EQ(family.past.LoosenedBefore(1), 20u);
+  EXPECT_EQ(family.past.versions.back(), (PastRules::Versions{40, {9, {{3, Micros(290)}, {9, kEveryTimestamp}}}}));
+  EXPECT_EQ(family.past.LoosenedBefore(1), 40u);
 }
 
 TEST(TableLayoutTest, KeepsAPastAgeOnlyIfTheNextOneIsLonger) {
