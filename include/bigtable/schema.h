@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
@@ -181,6 +182,11 @@ struct Family {
   // open the database, but reads, writes and compactions of the family's cells are
   // FailedPrecondition. Empty: `value_type` applies.
   std::string value_operator = {};
+  // The name of a filter that this program has registered (bigtable/compaction_filter.h);
+  // compactions apply it to the cells of the family, which must hold bytes. A program that has not
+  // registered it can open, read and write, but the locality group's SSTables are not merged, and
+  // Database::Compact is FailedPrecondition. Empty: none.
+  std::string compaction_filter = {};
 
   friend bool operator==(const Family&, const Family&) = default;
 };
@@ -192,6 +198,8 @@ struct FamilyUpdate {
   // Cannot change: InvalidArgument, unless the family has it already.
   std::optional<ValueType> value_type = std::nullopt;
   std::optional<std::string> value_operator = std::nullopt;
+  // "" removes the filter: what it has removed does not come back.
+  std::optional<std::string> compaction_filter = std::nullopt;
 };
 
 // When the tablets of a table are split and merged automatically (section 5.2 of the paper).

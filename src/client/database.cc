@@ -142,6 +142,7 @@ absl::Status Database::AddFamily(std::string_view table, std::string_view name,
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckFamily(name, family));
   BT_RETURN_IF_ERROR(CheckOperatorIsKnown(name, family));
+  BT_RETURN_IF_ERROR(CheckFilterIsKnown(name, family.compaction_filter));
   return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     if (layout->FindFamily(name) != nullptr) {
       return absl::AlreadyExistsError(
@@ -151,6 +152,7 @@ absl::Status Database::AddFamily(std::string_view table, std::string_view name,
     layout->families.push_back({std::string(name), group_id, family.gc,
                                 master->tables()->TakeSequence(), family.access_list});
     layout->families.back().SetValueType(family.value_type, family.value_operator);
+    layout->families.back().compaction_filter = family.compaction_filter;
     std::sort(layout->families.begin(), layout->families.end(),
               [](const FamilyLayout& a, const FamilyLayout& b) { return a.name < b.name; });
     return absl::OkStatus();
@@ -175,6 +177,8 @@ absl::Status Database::UpdateFamily(std::string_view table, std::string_view nam
   if (update.gc.has_value()) named.gc = *update.gc;
   if (update.access_list.has_value()) named.access_list = *update.access_list;
   BT_RETURN_IF_ERROR(CheckFamily(name, named));
+  const std::string filter = update.compaction_filter.value_or("");
+  BT_RETURN_IF_ERROR(CheckFilterIsKnown(name, filter));
   return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
     FamilyLayout* const found = layout->FindFamily(name);
     if (found == nullptr) return layout->NoFamilyError(name);
@@ -182,6 +186,8 @@ absl::Status Database::UpdateFamily(std::string_view table, std::string_view nam
     named.value_type = found->value_type;
     named.value_operator = found->value_operator;
     BT_RETURN_IF_ERROR(CheckFamily(name, named));
+    BT_RETURN_IF_ERROR(CheckFilter(name, filter, found->aggregate));
+    if (update.compaction_filter.has_value()) found->compaction_filter = filter;
     if (update.gc.has_value()) found->gc = *update.gc;
     if (update.access_list.has_value()) found->access_list = *update.access_list;
     return absl::OkStatus();
@@ -268,8 +274,9 @@ absl::Status Database::MoveTablet(std::string_view table, std::string_view row, 
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
   BT_ENTER();
-  auto snapshot = std::make_shared<const SnapshotImpl>(impl_->environment()->snapshots,
-                                                       impl_->environment()->snapshots->Take());
+  const std::shared_ptr<SnapshotList>& snapshots = impl_->environment()->snapshots;
+  snapshots->AddUser();
+  auto snapshot = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take(), true);
   impl_->cluster->servers()->WaitForWrites();
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }

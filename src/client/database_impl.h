@@ -64,17 +64,21 @@ CallLimits LimitsOf(const Options& options) {
 // A snapshot that releases itself.
 class SnapshotImpl final : public Snapshot {
  public:
-  SnapshotImpl(std::shared_ptr<SnapshotList> list, SequenceNumber sequence)
-      : Snapshot(sequence), list_(std::move(list)) {}
+  // `is_users`: from Database::TakeSnapshot, after SnapshotList::AddUser.
+  SnapshotImpl(std::shared_ptr<SnapshotList> list, SequenceNumber sequence, bool is_users = false)
+      : Snapshot(sequence), list_(std::move(list)), is_users_(is_users) {}
   ~SnapshotImpl() override {
     // After a fork, another thread of the parent may have been changing the list.
-    if (ForkCallback::Forks() == forks_) list_->Release(sequence());
+    if (ForkCallback::Forks() != forks_) return;
+    list_->Release(sequence());
+    if (is_users_) list_->RemoveUser();
   }
 
   bool IsOf(const SnapshotList* list) const { return list_.get() == list; }
 
  private:
   const std::shared_ptr<SnapshotList> list_;
+  const bool is_users_;
   const uint64_t forks_ = ForkCallback::Forks();
 };
 

@@ -38,11 +38,7 @@ void CollectingCursor::SeekToFirst() {
 }
 
 void CollectingCursor::Next() {
-  if (std::exchange(is_mark_, false)) {  // the cell that it marks follows
-    key_ = input_->key();
-    value_ = input_->value();
-    return;
-  }
+  if (std::exchange(is_mark_, false)) return TakeMarked();
   if (!has_moved_) {
     valid_ = PayForEntry();
     if (!valid_) return;
@@ -52,6 +48,16 @@ void CollectingCursor::Next() {
   Find();
 }
 
+void CollectingCursor::TakeMarked() {
+  key_ = input_->key();
+  value_ = is_filtered_ ? std::string_view(filtered_) : input_->value();
+  if (!marks_shadow_) return;
+  made_key_ = input_->key();
+  made_key_.back() = static_cast<char>(EntryKind::kShadow);
+  key_ = made_key_;
+  value_ = {};
+}
+
 void CollectingCursor::Find() {
   for (; input_->valid(); input_->Next()) {
     const std::string_view key = input_->key();
@@ -59,8 +65,17 @@ void CollectingCursor::Find() {
     const EntryVersion version = VersionOf(key);
     made_key_.clear();
     is_mark_ = false;
-    const Verdict verdict = Judge(key, kind, version);
+    marks_shadow_ = false;
+    is_filtered_ = false;
+    Verdict verdict = Judge(key, kind, version);
     if (!input_->valid() || !paid_.ok()) break;  // a read of the rest of the column failed
+    if (verdict == Verdict::kKeep && kind == EntryKind::kCell && IsFiltered(version)) {
+      verdict = Filter();
+      if (!input_->valid() || !paid_.ok()) break;
+      // The mark is written first.
+      marks_shadow_ = is_mark_ && verdict != Verdict::kKeep;
+      if (is_mark_) verdict = Verdict::kKeep;
+    }
     if (verdict == Verdict::kDrop) {
       if (!PayForEntry()) break;
       continue;
@@ -79,6 +94,7 @@ void CollectingCursor::Find() {
     key_ = made_key_.empty() ? input_->key() : made_key_;
     value_ = verdict != Verdict::kKeep || is_mark_ ? std::string_view()
              : is_aggregate                        ? std::string_view(state_)
+             : is_filtered_                        ? std::string_view(filtered_)
                                                    : input_->value();
     valid_ = true;
     return;
@@ -257,6 +273,7 @@ CollectingCursor::Verdict CollectingCursor::JudgeResolved(EntryKind kind, EntryV
   const ColumnHistory::Life* const life = history_.FindLife(timestamp_);
   if (life != nullptr && life->is_visible()) {
     first_ = life->first;
+    if (kind == EntryKind::kShadow && IsUseless()) return Verdict::kDrop;
     if (!IsCell(kind)) return Verdict::kShadow;
     if (FindIn(marked_) != nullptr) MakeMark(*life);
     return Verdict::kKeep;
@@ -284,6 +301,7 @@ bool CollectingCursor::JudgeLiving(EntryKind kind, EntryVersion version, Verdict
   const bool deleted = deletion != kNever && deletion.sequence <= horizon_;
   const bool lives = IsCell(kind) || kind == EntryKind::kShadow;
   if (!lives || deleted || (by_other_rules && living_ > 0)) return false;
+  if (kind == EntryKind::kShadow && IsUseless()) return true;
   ++living_;
   *verdict = is_expired || !IsCell(kind) ? Verdict::kShadow : Verdict::kKeep;
   return true;

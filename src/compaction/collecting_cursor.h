@@ -37,6 +37,15 @@
 //   written later, it has a mark before it (EntryKind::kCountedOut), from which on it does not
 //   count.
 //
+// A major compaction passes the cells that it keeps from before its horizon to the family's
+// compaction filter (bigtable/compaction_filter.h). Nothing at or before the horizon is left at the
+// timestamp of such a cell that could be uncovered: every read sees the cell as the last write
+// there, and what it hides is dropped with it. Entries after the horizon hide the cell, so it does
+// not matter to them. A cell that the filter removes is dropped. If versions are counted and the
+// column has older timestamps, the cell becomes a shadow instead, which nothing hides: it is not
+// returned, and counts like the cell until the rule drops it. Later major compactions drop the
+// shadow once nothing older is left in the column.
+//
 // Every read sees the entries that a major compaction keeps from before its horizon, and nothing
 // older is left for them to hide. So their versions no longer matter, unless ghosts count against
 // them. Each gets the smallest version of its family, because equal versions take less space.
@@ -93,6 +102,8 @@ class CollectingCursor {
 
   // Goes from the input's position to the first entry that must be written.
   void Find();
+  // Goes from the mark of the input's entry to what is written of that.
+  void TakeMarked();
   // Called when the input's entry is done. False: `pay` returned an error.
   bool PayForEntry();
   bool PayFor(uint64_t bytes);
@@ -123,6 +134,19 @@ class CollectingCursor {
   void CountNewer(EntryVersion version);
   // Reads the rest of the column, replays its history, and returns the input to its position.
   bool PlayColumn();
+  // Whether the family's filter is to be applied to the input's entry, a cell that is kept.
+  bool IsFiltered(EntryVersion version) const;
+  // Applies it: kKeep, perhaps with filtered_ as the value, or kShadow or kDrop.
+  Verdict Filter();
+  // Whether the input's entry, a cell that is kept, may count against older versions that stay.
+  // False is certain.
+  bool MayCount() const;
+  // Whether the column has an entry at an older timestamp than the input's entry. May move the
+  // input and return it.
+  bool HasOlder();
+  // Whether the input's entry, a shadow that nothing hides, makes no difference. May move the input
+  // and return it.
+  bool IsUseless();
   // Finds the lives that leave a ghost, or need a mark, counted from `since` on.
   void FindGhosts(EntryVersion since);
   // The life at the current timestamp, or null. `lives` are in the order of ghosts_.
@@ -187,12 +211,19 @@ class CollectingCursor {
   // Oldest timestamp first.
   std::vector<ColumnHistory::Life> ghosts_;
   std::vector<ColumnHistory::Life> marked_;
-  bool is_mark_ = false;  // the entry to write is the mark of the input's
+  bool is_mark_ = false;       // the entry to write is the mark of the input's
+  bool marks_shadow_ = false;  // of which only a shadow is written
 
   bool valid_ = false;
   std::string_view key_;
   std::string_view value_;
   std::string made_key_;
+
+  // Of filters.
+  bool is_filtered_ = false;  // filtered_ is the value of the entry to write
+  std::string filtered_;
+  std::string row_scratch_;
+  std::string qualifier_scratch_;
 };
 
 }  // namespace bigtable

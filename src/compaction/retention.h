@@ -10,6 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/time/time.h"
+
+#include "bigtable/compaction_filter.h"
+
 #include "base/sequence.h"
 #include "compaction/aggregates.h"
 #include "compaction/past_rules.h"
@@ -25,6 +29,7 @@ struct RetainedFamily {
   int64_t min_timestamp = std::numeric_limits<int64_t>::min();
   PastRules past = {};
   const Aggregate* aggregate = nullptr;  // null: it holds bytes
+  const CompactionFilter* filter = nullptr;
 
   // Whether there is, or was, a limit to the number of versions.
   bool counts_versions() const { return versions.any() || !past.versions.empty(); }
@@ -39,6 +44,10 @@ struct Retention {
   // Of the rows that the compaction reads, it reads everything that was written up to this number;
   // entries that it does not read were written later. 0: unknown.
   SequenceNumber complete_through = 0;
+  // What filters are told. They are not applied while a user's snapshot sees what they would
+  // change.
+  absl::Time now = absl::InfinitePast();
+  bool defers_filters = false;
   // A rule is being changed. Nothing is collected before it is clear which rule applies to which
   // entries.
   bool held = false;

@@ -105,8 +105,8 @@ absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& table
   if (policy->DropsExpired()) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
   }
-  // A compaction would fail at each contribution; see MergingCompaction::Run.
-  if (version->layout().FamilyWithoutOperator(version->layout().groups[group].id) != nullptr) {
+  // A compaction would fail; see MergingCompaction::Run.
+  if (!version->layout().CheckCanMerge(version->layout().groups[group].id).ok()) {
     return std::nullopt;
   }
   for (const FileQuarantine::Stretch& stretch : tablet.quarantine().StretchesOf(group, runs)) {

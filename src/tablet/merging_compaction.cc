@@ -73,9 +73,8 @@ absl::Status MergingCompaction::Run(const std::atomic<bool>* cancelled, const Ca
   if (inputs.merged.empty() && inputs.moved.empty() && inputs.dropped.empty()) {
     return absl::OkStatus();
   }
-  if (const FamilyLayout* const family = plan.layout->FamilyWithoutOperator(plan.change.group_id);
-      family != nullptr && !inputs.merged.empty()) {
-    return family->aggregate->MissingError(family->name);
+  if (!inputs.merged.empty()) {
+    BT_RETURN_IF_ERROR(plan.layout->CheckCanMerge(plan.change.group_id));
   }
   if (tablet_->quarantine().HasAny(group_, inputs.merged)) {
     return rewrite_all_ ? tablet_->quarantine().Check(group_) : absl::OkStatus();
@@ -209,7 +208,9 @@ absl::Status MergingCompaction::Commit(const Plan& plan, const std::vector<SSTab
     if (!outcome_.is_in_doubt) RemoveWritten(environment_, written);
     return committed;
   }
-  tablet_->PublishChange(group_, change, *opened);
+  // A filter removes cells without a write to their rows, which may be cached.
+  const bool changes_rows = plan.layout->HasFilter(plan.change.group_id);
+  tablet_->PublishChange(group_, change, *opened, 0, changes_rows);
   return absl::OkStatus();
 }
 

@@ -7,9 +7,11 @@
 
 #include "bigtable/row_mutation.h"
 
+#include "base/named_registry.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "compaction/aggregates.h"
+#include "compaction/filters.h"
 #include "compaction/policies.h"
 
 namespace bigtable {
@@ -96,6 +98,8 @@ absl::Status CheckFamily(std::string_view name, const Family& family) {
   BT_RETURN_IF_ERROR(CheckFamilyName(name));
   BT_RETURN_IF_ERROR(CheckRule(name, family));
   BT_RETURN_IF_ERROR(CheckValueType(name, family.value_type, family.value_operator));
+  BT_RETURN_IF_ERROR(CheckFilter(name, family.compaction_filter,
+                                 Aggregate::Of(family.value_type, family.value_operator)));
   return family.access_list.empty() ? absl::OkStatus() : CheckAccessListName(family.access_list);
 }
 
@@ -114,6 +118,25 @@ absl::Status CheckValueType(std::string_view family, ValueType type,
       Cat("value_operator of family ", Quoted(family),
           " must be 1 to 64 printable ASCII characters without space and colon, and is ",
           Quoted(value_operator)));
+}
+
+absl::Status CheckFilter(std::string_view family, std::string_view filter,
+                         const Aggregate* aggregate) {
+  if (filter.empty()) return absl::OkStatus();
+  if (aggregate != nullptr) {
+    // It would see parts of a cell, in whatever groups compactions have merged them.
+    return absl::InvalidArgumentError(
+        Cat("family ", Quoted(family), " holds ", aggregate->what(), ", and has compaction_filter ",
+            Quoted(filter), "; only a family that holds bytes (kBytes) can have one"));
+  }
+  return CheckRegisteredName(Cat("compaction_filter of family ", Quoted(family)), filter);
+}
+
+absl::Status CheckFilterIsKnown(std::string_view family, std::string_view filter) {
+  if (filter.empty() || FindCompactionFilter(filter) != nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("family ", Quoted(family),
+                                        ": there is no compaction filter ", Quoted(filter),
+                                        "; registered are: ", Listed(CompactionFilterNames())));
 }
 
 absl::Status CheckOperatorIsKnown(std::string_view name, const Family& family) {

@@ -3,11 +3,15 @@
 #ifndef BIGTABLE_TABLET_SCHEMA_CHECKS_H_
 #define BIGTABLE_TABLET_SCHEMA_CHECKS_H_
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 
 #include "bigtable/schema.h"
+
+#include "compaction/aggregates.h"
 
 namespace bigtable {
 
@@ -19,6 +23,11 @@ absl::Status CheckFamilyName(std::string_view name);
 absl::Status CheckFamily(std::string_view name, const Family& family);
 absl::Status CheckValueType(std::string_view family, ValueType type,
                             std::string_view value_operator);
+// Only a family that holds bytes has a compaction filter. `aggregate`: what it holds, or null.
+absl::Status CheckFilter(std::string_view family, std::string_view filter,
+                         const Aggregate* aggregate);
+// Whether the filter is registered in this process, if there is one. Not part of CheckFamily.
+absl::Status CheckFilterIsKnown(std::string_view family, std::string_view filter);
 // Whether the family's operator is registered in this process. Not part of CheckFamily, because
 // another process may have written the schema.
 absl::Status CheckOperatorIsKnown(std::string_view name, const Family& family);

@@ -6,6 +6,8 @@
 #ifndef BIGTABLE_TABLET_SNAPSHOT_LIST_H_
 #define BIGTABLE_TABLET_SNAPSHOT_LIST_H_
 
+#include <atomic>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -35,6 +37,12 @@ class SnapshotList {
     held_.insert(sequence);
     return sequence;
   }
+  // Of the held snapshots, those of users (Database::TakeSnapshot), which compaction filters
+  // respect (bigtable/compaction_filter.h). A user's snapshot calls AddUser before it takes its
+  // number.
+  void AddUser() { users_.fetch_add(1, std::memory_order_seq_cst); }
+  void RemoveUser() { users_.fetch_sub(1, std::memory_order_seq_cst); }
+  bool has_users() const { return users_.load(std::memory_order_seq_cst) != 0; }
   void Release(SequenceNumber sequence) {
     MutexLock lock(&mutex_);
     held_.erase(held_.find(sequence));
@@ -56,6 +64,7 @@ class SnapshotList {
   const SequenceSource* const sequences_;
   mutable Mutex mutex_;
   std::multiset<SequenceNumber> held_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<int64_t> users_{0};
 };
 
 // Holds a snapshot during its lifetime.

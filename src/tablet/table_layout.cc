@@ -9,6 +9,7 @@
 #include "base/compare.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "compaction/filters.h"
 #include "tablet/schema_checks.h"
 
 namespace bigtable {
@@ -125,7 +126,11 @@ Retention TableLayout::RetentionOf(uint32_t group_id, absl::Time now) const {
     retention.families.push_back({family.name, family.created, LimitsOf(family.gc, now),
                                   min_timestamp, family.past, family.aggregate});
     retention.held |= family.held;
+    if (!family.compaction_filter.empty()) {
+      retention.families.back().filter = FindCompactionFilter(family.compaction_filter);
+    }
   }
+  retention.now = now;
   return retention;
 }
 
@@ -141,12 +146,26 @@ bool TableLayout::EndHolds() {
   return any;
 }
 
-const FamilyLayout* TableLayout::FamilyWithoutOperator(uint32_t group_id) const {
-  const auto found = std::find_if(families.begin(), families.end(), [&](const FamilyLayout& f) {
-    return f.group_id == group_id && f.aggregate != nullptr &&
-           f.aggregate->operator_or_null() == nullptr;
+absl::Status TableLayout::CheckCanMerge(uint32_t group_id) const {
+  for (const FamilyLayout& family : families) {
+    if (family.group_id != group_id) continue;
+    if (family.aggregate != nullptr && family.aggregate->operator_or_null() == nullptr) {
+      return family.aggregate->MissingError(family.name);
+    }
+    const std::string& filter = family.compaction_filter;
+    if (filter.empty() || FindCompactionFilter(filter) != nullptr) continue;
+    return absl::FailedPreconditionError(
+        Cat("family ", Quoted(family.name), " has the compaction filter ", Quoted(filter),
+            ", which this program has not registered (RegisterCompactionFilter); registered are: ",
+            Listed(CompactionFilterNames())));
+  }
+  return absl::OkStatus();
+}
+
+bool TableLayout::HasFilter(uint32_t group_id) const {
+  return std::any_of(families.begin(), families.end(), [&](const FamilyLayout& family) {
+    return family.group_id == group_id && !family.compaction_filter.empty();
   });
-  return found == families.end() ? nullptr : &*found;
 }
 
 absl::Status TableLayout::NoFamilyError(std::string_view family) const {
@@ -174,6 +193,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
   for (const auto& [family, options] : schema.families) {
     BT_RETURN_IF_ERROR(CheckFamily(family, options));
     BT_RETURN_IF_ERROR(CheckOperatorIsKnown(family, options));
+    BT_RETURN_IF_ERROR(CheckFilterIsKnown(family, options.compaction_filter));
     const std::string_view group =
         options.locality_group.empty() ? kDefaultGroup : std::string_view(options.locality_group);
     const GroupLayout* found = layout.FindGroup(group);
@@ -183,6 +203,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
     }
     layout.families.push_back({family, found->id, options.gc, 0, options.access_list});
     layout.families.back().SetValueType(options.value_type, options.value_operator);
+    layout.families.back().compaction_filter = options.compaction_filter;
   }
   BT_RETURN_IF_ERROR(CheckGroupsAreUsed(layout));
   return layout;
@@ -193,8 +214,12 @@ TableSchema TableLayout::ToSchema() const {
   schema.split = split;
   for (const GroupLayout& group : groups) schema.locality_groups[group.name] = group.options;
   for (const FamilyLayout& family : families) {
-    schema.families[family.name] = {groups[GroupIndex(family.group_id)].name, family.gc,
-                                    family.access_list, family.value_type, family.value_operator};
+    schema.families[family.name] = {groups[GroupIndex(family.group_id)].name,
+                                    family.gc,
+                                    family.access_list,
+                                    family.value_type,
+                                    family.value_operator,
+                                    family.compaction_filter};
   }
   return schema;
 }

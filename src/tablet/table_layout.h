@@ -4,8 +4,8 @@
 //
 // As bytes (the contents of a table's schema file; table_layout_format.cc):
 //
-//   format version 4, 5 if a group names a policy, 6 if a family holds aggregates, 7 if a rule
-//   combines versions with ages | table id | name
+//   format version 4, 5 if a group names a policy, 6 if a family holds aggregates, 7 if a family
+//   names a compaction filter | table id | name
 //   | next group id | groups:   count, then each: id, name, compression, level, block size, filter,
 //   bits,
 //               in memory, compaction, factor
@@ -20,12 +20,9 @@
 //   | policies: of each group the name of its compaction policy, or nothing; from format version 5
 //               on
 //   | values:   of each family its value type, and the name of its operator, or nothing; from
-//   format
-//               version 6 on
-//   | steps:    of each family the steps of its rule that combine versions with an age, and of each
-//               of its past rules what it combined; only in format version 7
-//               count, then each: versions, age in µs
-//               of each past rule: count, then each: newer versions, smallest timestamp (zigzag)
+//               format version 6 on
+//   | filters:  of each family the name of its compaction filter, or nothing; only in format
+//               version 7
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_
@@ -72,6 +69,7 @@ struct FamilyLayout {
   std::string value_operator = {};  // its name; empty: `value_type` applies
   // Not in the schema's file: what the two say; null if the family holds bytes.
   const Aggregate* aggregate = nullptr;
+  std::string compaction_filter = {};  // its name; empty: there is none
 
   void SetValueType(ValueType type, std::string_view operator_name) {
     value_type = type;
@@ -126,8 +124,11 @@ struct TableLayout {
   bool EndHolds();
   // The entries that a compaction of the group keeps; the caller fills in the snapshots.
   Retention RetentionOf(uint32_t group_id, absl::Time now) const;
-  // A family of the group whose operator is not registered in this process; null if there is none.
-  const FamilyLayout* FamilyWithoutOperator(uint32_t group_id) const;
+  // FailedPrecondition: the operator or the filter of a family of the group is not registered in
+  // this process, so the group's SSTables cannot be merged.
+  absl::Status CheckCanMerge(uint32_t group_id) const;
+  // Whether a family of the group has a compaction filter.
+  bool HasFilter(uint32_t group_id) const;
   // NotFound; the message lists the families of the table.
   absl::Status NoFamilyError(std::string_view name) const;
 

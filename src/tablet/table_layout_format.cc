@@ -15,12 +15,12 @@ namespace bigtable {
 namespace {
 
 // 1 has no split rule, 2 has no access lists, 3 has no past rules, 4 has no names of policies, 5
-// has no value types, 6 has no rules that combine versions with ages. The smallest of 4 to 7 is
-// written that has what the schema needs, so that earlier programs can read it.
+// has no value types, 6 has no compaction filters. The smallest of 4 to 7 is written that has what
+// the schema needs, so that earlier programs can read it.
 constexpr uint8_t kFormatVersion = 7;
 constexpr uint8_t kFormatWithoutPolicies = 4;
 constexpr uint8_t kFormatWithoutValueTypes = 5;
-constexpr uint8_t kFormatWithoutSteps = 6;
+constexpr uint8_t kFormatWithoutFilters = 6;
 
 void EncodeGroup(const GroupLayout& group, std::string* out) {
   AppendVarint64(out, group.id);
@@ -185,10 +185,13 @@ bool CombinesVersionsWithAges(const FamilyLayout& family) {
 
 // The format version that a layout needs.
 uint8_t FormatOf(const TableLayout& layout) {
-  if (std::ranges::any_of(layout.families, CombinesVersionsWithAges)) return kFormatVersion;
+  const auto has_filter = [](const FamilyLayout& f) { return !f.compaction_filter.empty(); };
+  if (std::any_of(layout.families.begin(), layout.families.end(), has_filter)) {
+    return kFormatVersion;
+  }
   const auto holds_aggregates = [](const FamilyLayout& f) { return f.aggregate != nullptr; };
   if (std::any_of(layout.families.begin(), layout.families.end(), holds_aggregates)) {
-    return kFormatWithoutSteps;
+    return kFormatWithoutFilters;
   }
   const auto has_policy = [](const GroupLayout& g) { return !g.options.compaction_policy.empty(); };
   return std::any_of(layout.groups.begin(), layout.groups.end(), has_policy)
@@ -224,8 +227,10 @@ std::string TableLayout::Encode() const {
     out.push_back(static_cast<char>(family.value_type));
     AppendLengthPrefixed(&out, family.value_operator);
   }
-  if (version == kFormatWithoutSteps) return out;
-  for (const FamilyLayout& family : families) EncodeSteps(family, &out);
+  if (version == kFormatWithoutFilters) return out;
+  for (const FamilyLayout& family : families) {
+    AppendLengthPrefixed(&out, family.compaction_filter);
+  }
   return out;
 }
 
@@ -290,12 +295,11 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
       family.SetValueType(type, name);
     }
   }
-  if (version > kFormatWithoutSteps) {
+  if (version > kFormatWithoutFilters) {
     for (FamilyLayout& family : layout.families) {
-      const bool is_rule = DecodeSteps(&in, &family);
-      if (in.ok() && (!is_rule || !std::ranges::all_of(family.past.versions, HasOrderedLimits))) {
-        return absl::DataLossError(
-            Cat("the rules of family ", Quoted(family.name), " are not in order"));
+      family.compaction_filter = in.LengthPrefixed();
+      if (in.ok()) {
+        BT_RETURN_IF_ERROR(CheckFilter(family.name, family.compaction_filter, family.aggregate));
       }
     }
   }

@@ -98,7 +98,8 @@ void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber
 }
 
 void Tablet::PublishChange(size_t group, const TabletChange& change,
-                           const std::vector<Ref<SSTable>>& added, size_t flushed) {
+                           const std::vector<Ref<SSTable>>& added, size_t flushed,
+                           bool changes_rows) {
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
@@ -116,14 +117,15 @@ void Tablet::PublishChange(size_t group, const TabletChange& change,
     estimates_.Retain(numbers);
     quarantine_.Retain(numbers);
   }
-  Publish(current->shared_layout(), std::move(groups), current->shared_read_limit());
+  Publish(current->shared_layout(), std::move(groups), current->shared_read_limit(), changes_rows);
 }
 
 void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-                     Ref<ReadLimit> read_limit) {
+                     Ref<ReadLimit> read_limit, bool changes_rows) {
   const Pin<TabletVersion> current = version_.Get();
   const bool layout_changed = current->shared_layout() != layout;
-  const uint64_t scan_cache_id = layout_changed ? NewScanCacheId() : current->scan_cache_id();
+  const uint64_t scan_cache_id =
+      layout_changed || changes_rows ? NewScanCacheId() : current->scan_cache_id();
   const bool memtables_changed = current->shared_read_limit().get() != read_limit.get();
   if (memtables_changed) writer_.Use(layout, groups);
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);

@@ -113,9 +113,11 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // Publishes a change of a group that was committed to METADATA. `added`: the SSTables that the
   // change adds and the group does not have yet. After a flush they hold the `flushed` oldest of
-  // the immutable memtables, which the next version does not have any more.
+  // the immutable memtables, which the next version does not have any more. `changes_rows`: reads
+  // may return other rows than before, so cached rows must not be used any more.
   void PublishChange(size_t group, const TabletChange& change,
-                     const std::vector<Ref<SSTable>>& added, size_t flushed = 0);
+                     const std::vector<Ref<SSTable>>& added, size_t flushed = 0,
+                     bool changes_rows = false);
   // Whether PickCompaction (tablet/compaction_picker.h) may find something that it did not find the
   // last time: runs or the schema have changed since. (Files grow too old without that.)
   bool MayPickOther() const { return may_pick_other_.load(std::memory_order_acquire); }
@@ -145,7 +147,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // Publishes a version with these groups; `read_limit` is a new one if memtables have changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-               Ref<ReadLimit> read_limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+               Ref<ReadLimit> read_limit, bool changes_rows = false)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const;
   // The quarantine has changed.
   void NoteQuarantine() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

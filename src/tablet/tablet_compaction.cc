@@ -14,6 +14,7 @@ CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout,
   job.retention = layout.RetentionOf(layout.groups[group].id, now);
   job.retention.snapshots =
       environment.snapshots->List(environment.visible, &job.retention.present);
+  job.retention.defers_filters = environment.snapshots->has_users();
   job.major = major;
   job.target_file_size = environment.target_file_size;
   job.abandoned = tablet.flags().removed_flag();

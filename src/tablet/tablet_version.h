@@ -97,7 +97,8 @@ class TabletVersion final : public Publishable {
     }
     return first;
   }
-  // Versions with the same layout have the same id (cache/scan_cache.h).
+  // Versions whose rows look the same have the same id (cache/scan_cache.h): those with the same
+  // layout, unless a compaction filter has been applied between them.
   uint64_t scan_cache_id() const { return scan_cache_id_; }
 
  private:

@@ -207,6 +207,7 @@ std::string EncodeLayout(const TextCommand& command) {
                                PastOf(a)});
     layout.families.back().SetValueType(static_cast<ValueType>(a.Number("values")),
                                         a.Value("operator"));
+    layout.families.back().compaction_filter = a.Value("filter");
   }
   const std::string bytes = layout.Encode();
   const absl::StatusOr<TableLayout> decoded = TableLayout::Decode(bytes);
@@ -238,6 +239,9 @@ std::string DecodeLayout(const TextCommand& command) {
     }
     if (!family.access_list.empty()) absl::StrAppend(&out, ", access ", family.access_list);
     if (family.aggregate != nullptr) absl::StrAppend(&out, ", ", family.aggregate->what());
+    if (!family.compaction_filter.empty()) {
+      absl::StrAppend(&out, ", filter ", family.compaction_filter);
+    }
     out += "\n";
   }
   return out;
