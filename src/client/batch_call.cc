@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/types/span.h"
 
@@ -87,7 +88,8 @@ absl::Status BatchCall::Try(std::optional<Missing>* superseded) {
     return absl::UnimplementedError("a batch cannot be applied to tablets that messages reach");
   }
   const bool is_one = std::all_of(targets_.begin(), targets_.end(), [&](const Target& target) {
-    return target.served->tablet == targets_.front().served->tablet;
+    return target.served->tablet == targets_.front().served->tablet &&
+           target.table->caller == targets_.front().table->caller;
   });
   if (!is_one || reads_ != nullptr) return ApplyToAll(superseded);
   bool one_superseded;
@@ -107,21 +109,17 @@ absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
     }
   }
   // Pinned after all waits.
-  std::map<const Tablet*, const TableLayout*> layouts;
   for (const auto& share : shares) {
-    const ServedTablet& served = *share->first->served;
-    if (!served.path->Check(share->Write(*this), absl::MakeSpan(share->statuses),
-                            &share->admitted)) {
+    if (!share->first->served->path->Check(share->Write(*this), absl::MakeSpan(share->statuses),
+                                           &share->admitted)) {
       return share->statuses.front();
     }
-    layouts[served.tablet.get()] = &share->admitted.version->layout();
   }
   std::vector<BatchWriter::Mutation> mutations;
   mutations.reserve(targets_.size());
   for (const Target& target : targets_) {
-    Tablet* const tablet = target.served->tablet.get();
-    mutations.push_back(
-        {&target.served->server->writer(), tablet, layouts[tablet], target.mutation});
+    mutations.push_back({&target.served->server->writer(), target.served->tablet.get(),
+                         &target.share->admitted.version->layout(), target.mutation});
   }
   std::optional<size_t> index;
   const absl::Status status =
@@ -156,17 +154,18 @@ absl::Status BatchCall::ApplyToOne(bool* superseded) const {
   return std::move(statuses.front());
 }
 
-std::vector<std::unique_ptr<BatchCall::Share>> BatchCall::MakeShares() const {
+std::vector<std::unique_ptr<BatchCall::Share>> BatchCall::MakeShares() {
   std::vector<std::unique_ptr<Share>> shares;
-  std::map<const Tablet*, Share*> by_tablet;
-  for (const Target& target : targets_) {
-    Share*& share = by_tablet[target.served->tablet.get()];
+  std::map<std::pair<const Tablet*, Caller>, Share*> by_tablet;
+  for (Target& target : targets_) {
+    Share*& share = by_tablet[{target.served->tablet.get(), target.table->caller}];
     if (share == nullptr) {
       shares.push_back(std::make_unique<Share>());
       share = shares.back().get();
       share->first = &target;
     }
     share->mutations.push_back(target.mutation);
+    target.share = share;
   }
   for (const auto& share : shares) share->statuses.resize(share->mutations.size());
   return shares;

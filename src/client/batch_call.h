@@ -49,13 +49,15 @@ class BatchCall {
   absl::Status Run();
 
  private:
+  struct Share;
   // A mutation of the batch, and where its row is according to the present route.
   struct Target {
     const TableImpl* table;
     EncodedMutation mutation;
     const ServedTablet* served = nullptr;
+    Share* share = nullptr;
   };
-  // The mutations of one tablet.
+  // The mutations of one tablet by one caller.
   struct Share {
     const Target* first = nullptr;  // the tablet is that of this target
     std::vector<EncodedMutation> mutations = {};
@@ -77,7 +79,7 @@ class BatchCall {
   absl::Status Try(std::optional<Missing>* superseded);
   absl::Status ApplyToOne(bool* superseded) const;
   absl::Status ApplyToAll(std::optional<Missing>* superseded);
-  std::vector<std::unique_ptr<Share>> MakeShares() const;
+  std::vector<std::unique_ptr<Share>> MakeShares();
 
   DatabaseImpl* const database_;
   const Durability durability_;

@@ -173,6 +173,25 @@ TEST_F(WriteBatchTest, ACallerNeedsPermissionForAllMutations) {
   batch.Apply(*as_bob, RowMutation("r").Set("f:q", "x"));
   EXPECT_STATUS(kPermissionDenied, "bob", database_->Apply(batch));
   EXPECT_EQ(ShowEverywhere(), Everywhere(""));
+
+  // Also beside mutations of the same tablet that the program itself or another caller may make.
+  Table* const as_program = OpenTable("closed");
+  const absl::StatusOr<Table*> as_ann = database_->OpenTable("closed", {.caller = "ann"});
+  ASSERT_OK(as_ann);
+  for (Table* const other : {as_program, *as_ann}) {
+    for (const bool is_first : {true, false}) {
+      WriteBatch mixed;
+      if (is_first) mixed.Apply(other, RowMutation("r").Set("f:q", "x"));
+      mixed.Apply(*as_bob, RowMutation("r").Set("f:q", "x"));
+      if (!is_first) mixed.Apply(other, RowMutation("r").Set("f:q", "x"));
+      EXPECT_STATUS(kPermissionDenied, "bob", database_->Apply(mixed));
+    }
+  }
+  WriteBatch both;
+  both.Apply(as_program, RowMutation("r").Set("f:q", Timestamp(1), "x"));
+  both.Apply(*as_ann, RowMutation("r").Set("f:q", Timestamp(2), "y"));
+  EXPECT_OK(database_->Apply(both));
+  EXPECT_EQ(Show(as_program->ReadRow("r")), "f:q@2=y f:q@1=x");
 }
 
 TEST_F(WriteBatchTest, ASnapshotSeesAllOfABatchOrNone) {
