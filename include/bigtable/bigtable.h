@@ -14,6 +14,7 @@
 #include "bigtable/latency_histogram.h"
 #include "bigtable/log_sink.h"
 #include "bigtable/memory_budget.h"
+#include "bigtable/mutation_observer.h"
 #include "bigtable/operation.h"
 #include "bigtable/options.h"
 #include "bigtable/prometheus.h"

@@ -28,6 +28,7 @@
 namespace bigtable {
 
 class DatabaseImpl;
+struct TableMonitor;
 
 // Thread-safe. A directory can be open once for writing, or any number of times read-only, but
 // never both.
@@ -106,6 +107,13 @@ class Database {
 
   // Sets when tablets of the table are split and merged.
   [[nodiscard]] absl::Status SetSplitRule(std::string_view table, const SplitRule& rule,
+                                          const CallOptions& options = {});
+
+  // Sets TableSchema::observers: mutations that are applied after the call are observed by these. A
+  // write that is under way is observed by the earlier ones, or by these. InvalidArgument: a name
+  // that is not registered or is given twice, or more than 16 of them.
+  [[nodiscard]] absl::Status SetObservers(std::string_view table,
+                                          const std::vector<std::string>& observers,
                                           const CallOptions& options = {});
 
   // --- Access lists (section 4 of the paper). As with tables, changes are atomic and durable. A
@@ -239,6 +247,8 @@ class Database {
  private:
   friend class DatabaseImpl;
   explicit Database(std::shared_ptr<DatabaseImpl> impl);
+  absl::Status ApplyMeasured(TableMonitor* monitor, const WriteBatch& batch,
+                             const WriteOptions& options);
   std::shared_ptr<DatabaseImpl> impl_;
   // The opened tables, by their number and then by their caller. A table that was deleted and
   // created again has another number.

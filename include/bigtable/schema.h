@@ -226,6 +226,11 @@ struct TableSchema {
   std::map<std::string, LocalityGroup, std::less<>> locality_groups = {};
   std::map<std::string, Family, std::less<>> families = {};
   SplitRule split = {};
+  // Names of observers that this program has registered (bigtable/mutation_observer.h), each once,
+  // at most 16: they are called for each mutation of the table, in this order. A program that has
+  // not registered all of them can open the database and read the table; writes to it are
+  // FailedPrecondition.
+  std::vector<std::string> observers = {};
 
   friend bool operator==(const TableSchema&, const TableSchema&) = default;
 };

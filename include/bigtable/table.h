@@ -124,12 +124,16 @@ class Table {
   // WriteOptions. After an error no reader sees any part of the mutation. Only if the log could not
   // be written or synced may a crash bring it back, as a whole.
   //
+  // If the table has observers (bigtable/mutation_observer.h), they are called before and after
+  // this and every other write, and their errors are returned too.
+  //
   // Cost: one copy of the values into the log, and no system call at kBuffered. Waits for the
   // writes before it and their sync, if flushes or compactions cannot keep up
   // (DatabaseStatistics::stall_reason), and while the row's tablet moves or is recovered.
   [[nodiscard]] absl::Status Apply(const RowMutation& mutation, const WriteOptions& options = {});
 
-  // Applies each mutation as Apply does, with one commit to the log; returns a status for each.
+  // Applies each mutation as Apply does, with one commit to the log; returns a status for each. If
+  // the table has observers, one after the other.
   [[nodiscard]] std::vector<absl::Status> ApplyBatch(absl::Span<const RowMutation> mutations,
                                                      const WriteOptions& options = {});
 
@@ -259,6 +263,9 @@ class Table {
   friend class Database;
   friend class Scanner;
   friend class TableImpl;
+  absl::Status ApplyMeasured(const RowMutation& mutation, const WriteOptions& options);
+  void ApplyBatchMeasured(absl::Span<const RowMutation> mutations, const WriteOptions& options,
+                          absl::Span<absl::Status> statuses);
   RowReader ReadFilteredRows(const RowSet& rows, const Filter& filter, const ReadOptions& options);
   explicit Table(std::shared_ptr<TableImpl> impl);
   std::shared_ptr<TableImpl> impl_;

@@ -51,6 +51,7 @@ class WriteBatch {
  private:
   friend class BatchCall;
   friend class Database;
+  friend class ObservedWrite;
   friend class TransactionImpl;
   // Of a mutation in a log.
   static constexpr uint64_t kOverhead = 32;
@@ -62,10 +63,15 @@ class WriteBatch {
     size_t row_size;
     size_t end;
     bool takes_server_time;
+    uint64_t observers;  // EncodedMutation::observers
   };
 
   // Why the mutation cannot be added to this batch.
   absl::Status CanApply(const RowMutation& mutation) const;
+  // Adds a mutation that CanApply.
+  void Add(Table* table, const RowMutation& mutation, uint64_t observers);
+  // Removes all mutations from the i-th on.
+  void Truncate(size_t i);
 
   std::string bytes_;
   std::vector<Mutation> mutations_;

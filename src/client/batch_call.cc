@@ -26,7 +26,8 @@ BatchCall::BatchCall(DatabaseImpl* database, const WriteBatch& batch, Durability
         {.table = TableImpl::Of(*mutation.table).get(),
          .mutation = {.row = bytes.substr(mutation.begin, mutation.row_size),
                       .operations = bytes.substr(operations, mutation.end - operations),
-                      .takes_server_time = mutation.takes_server_time}});
+                      .takes_server_time = mutation.takes_server_time,
+                      .observers = mutation.observers}});
   }
 }
 
@@ -127,7 +128,8 @@ absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
                                                      .reads = located_,
                                                      .reads_at = reads_at_,
                                                      .durability = durability_,
-                                                     .limits = limits_},
+                                                     .limits = limits_,
+                                                     .committed = committed_},
                                                     &index);
   if (!index.has_value()) return status;
   if (*index < targets_.size()) {
@@ -178,7 +180,8 @@ DataPath::Write BatchCall::Share::Write(const BatchCall& call) const {
           .durability = call.durability_,
           .limits = call.limits_,
           .caller = first->table->caller,
-          .sample = call.sample_};
+          .sample = call.sample_,
+          .committed = call.committed_};
 }
 
 }  // namespace bigtable

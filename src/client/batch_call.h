@@ -44,6 +44,9 @@ class BatchCall {
     reads_at_ = reads_at;
   }
 
+  // Where Run stores the last sequence number of the batch once it is applied; may be null.
+  void SetCommitted(SequenceNumber* committed) { committed_ = committed; }
+
   // The batch has no error, and at least one mutation. InvalidArgument: a table is of another
   // database.
   absl::Status Run();
@@ -88,6 +91,7 @@ class BatchCall {
   std::vector<Target> targets_;
   const std::vector<Read>* reads_ = nullptr;  // null: none
   SequenceNumber reads_at_ = kUnconditional;
+  SequenceNumber* committed_ = nullptr;
   // The tablets of the reads, according to the present route, and the table of each.
   std::vector<BatchWriter::Read> located_;
   std::vector<const TableImpl*> located_tables_;

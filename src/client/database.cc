@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "client/check_options.h"
 #include "client/database_impl.h"
+#include "client/observers.h"
 #include "tablet/schema_checks.h"
 
 namespace bigtable {
@@ -58,7 +59,9 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
   BT_ASSIGN_OR_RETURN(const DatabaseOptions checked, CheckedOptions(path, options));
   auto impl = std::make_shared<DatabaseImpl>(checked);
   BT_RETURN_IF_ERROR(impl->Open(path, checked));
-  return std::unique_ptr<Database>(new Database(std::move(impl)));
+  std::unique_ptr<Database> database(new Database(std::move(impl)));
+  database->impl_->owner = database.get();
+  return database;
 }
 
 Database::~Database() {
@@ -91,6 +94,7 @@ absl::Status Database::CreateTable(std::string_view name, const TableSchema& sch
                                    const CreateTableOptions& options) {
   const CallOptions call{options.deadline, options.cancellation};
   BT_ENTER_MASTER(call);
+  BT_RETURN_IF_ERROR(CheckObserversAreKnown(schema.observers));
   return master->tables()->CreateTable(name, schema, options.split_rows);
 }
 
@@ -122,6 +126,8 @@ absl::StatusOr<Table*> Database::OpenTable(std::string_view name, const OpenTabl
     table.reset(new Table(
         std::make_shared<TableImpl>(impl_, impl_->locations.RouteOf(layout.table_id),
                                     std::move(monitor), std::string(name), options.caller)));
+    table->impl_->handle = table.get();
+    if (!layout.observers.empty()) table->impl_->route->SetObserved(true);
   }
   return table.get();
 }
@@ -215,6 +221,20 @@ absl::Status Database::SetSplitRule(std::string_view table, const SplitRule& rul
   BT_RETURN_IF_ERROR(CheckSplitRule(rule));
   return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
     layout->split = rule;
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Database::SetObservers(std::string_view table,
+                                    const std::vector<std::string>& observers,
+                                    const CallOptions& options) {
+  BT_ENTER_MASTER(options);
+  BT_RETURN_IF_ERROR(CheckObservers(observers));
+  BT_RETURN_IF_ERROR(CheckObserversAreKnown(observers));
+  return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
+    if (layout->observers == observers) return absl::OkStatus();
+    layout->observers = observers;
+    layout->observers_id = observers.empty() ? 0 : master->tables()->TakeSequence();
     return absl::OkStatus();
   });
 }

@@ -28,6 +28,7 @@
 #include "base/call_limits.h"
 #include "base/fork_callback.h"
 #include "base/mutex.h"
+#include "client/commit_order.h"
 #include "client/location_cache.h"
 #include "client/option_changes.h"
 #include "client/row_stripes.h"
@@ -115,14 +116,19 @@ class DatabaseImpl {
   // What all servers share. Call it inside the gate.
   ClusterEnvironment* environment() const { return cluster->environment(); }
 
-  // Database::Apply; with the reads of a transaction: see BatchCall::SetReads.
+  // Database::Apply; with the reads of a transaction: see BatchCall::SetReads. `*committed`: the
+  // last sequence number of the batch, if it is applied.
   absl::Status Apply(const WriteBatch& batch, const WriteOptions& options, CallSample* sample,
                      const std::vector<TransactionRead>* reads = nullptr,
-                     SequenceNumber reads_at = kUnconditional);
+                     SequenceNumber reads_at = kUnconditional, SequenceNumber* committed = nullptr);
 
   // Database::BeginTransaction: the snapshot of a transaction, at a sequence number that no
   // mutation has.
   absl::StatusOr<std::shared_ptr<const Snapshot>> TakeOwnSnapshot(const CallLimits& limits);
+
+  // Inside the gate: reads that begin after this can be compared with the writes that follow them
+  // (TabletServer::TrackWrites).
+  void TrackWrites() const;
 
   // For a call inside the gate that changes something.
   absl::Status CheckWritable(const CallLimits& limits) const;
@@ -130,12 +136,14 @@ class DatabaseImpl {
   absl::Status ForEachTablet(std::string_view table, const CallLimits& limits,
                              absl::FunctionRef<absl::Status(const HostedTablet&)> function);
 
+  Database* owner = nullptr;  // whose tables observers open; for calls of its tables only
   // Holds the directory; null until Open. Declared first, because everything else uses it.
   std::unique_ptr<GuardedFileSystem> file_system;
   CallGate gate;
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages
   RowStripes row_stripes;
+  CommitOrder commit_order;  // of writes that are observed
   OptionChanges option_changes;
   // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
@@ -207,6 +215,7 @@ class TableImpl {
                             const ReadOptions& options, std::shared_ptr<const OwnWrites> own);
   [[gnu::cold]] static absl::Status DurabilityError(Durability durability);
 
+  Table* handle = nullptr;  // which has this
   const std::shared_ptr<DatabaseImpl> database;
   const std::shared_ptr<TableRoute> route;
   const std::string name;

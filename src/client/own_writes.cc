@@ -15,7 +15,8 @@ Pin<TabletVersion> OwnWrites::Over(const Tablet& tablet, const TabletVersion& ve
   for (auto it = rows_.lower_bound({tablet.table_id(), rows.begin()}); it != rows_.end(); ++it) {
     const auto& [table_id, row] = it->first;
     if (table_id != tablet.table_id() || !rows.Contains(row)) break;
-    const EncodedMutation mutation{.row = row, .operations = it->second};
+    const EncodedMutation mutation{
+        .row = row, .operations = it->second, .observers = version.layout().observers_id};
     if (CheckMutation(version.layout(), mutation).ok()) operations.push_back({row, it->second});
   }
   if (operations.empty()) return {};

@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_CLIENT_OWN_WRITES_H_
 #define BIGTABLE_CLIENT_OWN_WRITES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,6 +28,17 @@ class OwnWrites {
 
   void Add(uint64_t table_id, const EncodedMutation& mutation) {
     rows_[{table_id, std::string(mutation.row)}] += mutation.operations;
+  }
+  // The size of a row's operations, and the removal of those that were added since it was taken.
+  size_t SizeOf(uint64_t table_id, std::string_view row) const {
+    const auto found = rows_.find({table_id, std::string(row)});
+    return found == rows_.end() ? 0 : found->second.size();
+  }
+  void Truncate(uint64_t table_id, std::string_view row, size_t size) {
+    const auto found = rows_.find({table_id, std::string(row)});
+    if (found == rows_.end()) return;
+    found->second.resize(size);
+    if (size == 0) rows_.erase(found);
   }
   bool empty() const { return rows_.empty(); }
   bool Has(uint64_t table_id, std::string_view row) const {

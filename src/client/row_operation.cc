@@ -1,11 +1,13 @@
 #include "client/row_operation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/types/span.h"
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "client/observed_write.h"
 #include "client/remote_calls.h"
 #include "client/row_sink.h"
 #include "read/filter_node.h"
@@ -16,10 +18,12 @@
 namespace bigtable {
 
 RowOperation::RowOperation(const TableImpl* table, std::string_view row,
-                           const WriteOptions& options, CallSample* sample)
+                           const WriteOptions& options, bool is_observed, CallSample* sample)
     : table_(table),
       row_(row),
       limits_(LimitsOf(options)),
+      options_(options),
+      is_observed_(is_observed),
       durability_(options.durability),
       sample_(sample) {}
 
@@ -30,8 +34,10 @@ absl::Status RowOperation::Begin() {
   if (!durability_.has_value()) {
     durability_ = table_->database->environment()->live.durability;
   }
-  return *durability_ > Durability::kSync ? TableImpl::DurabilityError(*durability_)
-                                          : absl::OkStatus();
+  if (*durability_ > Durability::kSync) return TableImpl::DurabilityError(*durability_);
+  // Before the first read, so that its sequence number can be compared.
+  if (is_observed_) table_->database->TrackWrites();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Row> RowOperation::Read(const Filter& filter) {
@@ -65,7 +71,17 @@ absl::StatusOr<Row> RowOperation::Read(const Filter& filter) {
   return result;
 }
 
+absl::StatusOr<bool> RowOperation::Finish() {
+  if (!observed_.has_value()) return true;
+  const RowMutation mutation = *std::exchange(observed_, std::nullopt);
+  return ObservedWrite::TryOnRow(*table_, mutation, since_, options_);
+}
+
 absl::StatusOr<bool> RowOperation::Write(const RowMutation& mutation) {
+  if (is_observed_) [[unlikely]] {
+    observed_ = mutation;
+    return true;
+  }
   const absl::Status status = Apply(mutation);
   if (status.ok()) return true;
   if (IsConflict(status)) return false;

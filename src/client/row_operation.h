@@ -27,16 +27,22 @@
 
 namespace bigtable {
 
-// One thread at a time. Everything but Begin and Pause is called inside the gate.
+// If the table has observers, Write only notes the mutation, and Finish applies it outside the
+// gate, since observers are called then. If it turns out that the table has some, Write returns the
+// error for which IsNotObserved is true (tablet/mutation_check.h), and the operation begins anew.
+//
+// One thread at a time. Everything but Begin, Finish and Pause is called inside the gate.
 class RowOperation {
  public:
-  // All outlive this. `sample` is null unless the call is measured.
+  // All outlive this. `is_observed`: as TableRoute::is_observed says; true is always correct.
+  // `sample` is null unless the call is measured.
   RowOperation(const TableImpl* table, std::string_view row, const WriteOptions& options,
-               CallSample* sample);
+               bool is_observed, CallSample* sample);
   RowOperation(const RowOperation&) = delete;
   RowOperation& operator=(const RowOperation&) = delete;
 
   const CallLimits& limits() const { return limits_; }
+  bool is_observed() const { return is_observed_; }
 
   // Checks the options and whether the database can be written. FailedPrecondition: it is read-only
   // or closed. InvalidArgument, or an error of the limits.
@@ -49,6 +55,9 @@ class RowOperation {
   // Applies the mutation, which is of the row. False: nothing was applied, because the row may have
   // been written since the read.
   absl::StatusOr<bool> Write(const RowMutation& mutation);
+  // The rest of a try whose Write has returned true, outside the gate. True: all is done. False: as
+  // with Write.
+  absl::StatusOr<bool> Finish();
   // After a failed try. Waits a little, longer each time, but not after the first few: a write that
   // came in between is mostly the only one. Errors of the limits.
   absl::Status Pause();
@@ -59,6 +68,9 @@ class RowOperation {
   const TableImpl* const table_;
   const std::string_view row_;
   const CallLimits limits_;
+  const WriteOptions options_;
+  const bool is_observed_;
+  std::optional<RowMutation> observed_;  // by the observers in Finish
   std::optional<Durability> durability_;
   CallSample* const sample_;
   SequenceNumber since_ = kUnconditional;  // the smallest read sequence of the try

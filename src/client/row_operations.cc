@@ -31,20 +31,27 @@ absl::Status CheckRowOf(const RowMutation& mutation, std::string_view row) {
                                         ", and its mutation is of row ", Quoted(mutation.row())));
 }
 
-// Calls `attempt` inside the gate, while this thread has the row's stripe, until it is true.
+// Calls `attempt` inside the gate, while this thread has the row's stripe, until it is true. Not
+// while it has the stripe if the table has observers: they may call any of these operations.
 template <typename Attempt>
 absl::Status TryInTurn(const TableImpl& table, std::string_view row, RowOperation* operation,
                        const Attempt& attempt) {
   RowStripes::Hold hold(&table.database->row_stripes, table.route->table_id(), row);
-  BT_RETURN_IF_ERROR(hold.Take(operation->limits()));
+  if (!operation->is_observed()) {
+    BT_RETURN_IF_ERROR(hold.Take(operation->limits()));
+  }
   while (true) {
+    bool is_done;
     {
       const CallGate::Pass pass(&table.database->gate);
       if (!pass) return table.database->ClosedError();
       operation->BeginTry();
-      BT_ASSIGN_OR_RETURN(const bool is_done, attempt());
-      if (is_done) return absl::OkStatus();
+      BT_ASSIGN_OR_RETURN(is_done, attempt());
     }
+    if (is_done) {
+      BT_ASSIGN_OR_RETURN(is_done, operation->Finish());
+    }
+    if (is_done) return absl::OkStatus();
     BT_RETURN_IF_ERROR(operation->Pause());
   }
 }
@@ -82,7 +89,10 @@ absl::StatusOr<bool> CheckAndMutate(const TableImpl& table, std::string_view row
 // aggregate family, which takes no rule at all.
 absl::Status CheckFamiliesOf(const TableImpl& table, const ReadModifyWrite& rules) {
   BT_ASSIGN_OR_RETURN(const TableLayout layout, table.database->schemas->Read(table.name));
-  return CheckMutation(layout, EncodedMutation::Of(RowRules::Writes(rules)));
+  const RowMutation writes = RowRules::Writes(rules);
+  EncodedMutation mutation = EncodedMutation::Of(writes);
+  mutation.observers = layout.observers_id;
+  return CheckMutation(layout, mutation);
 }
 
 absl::StatusOr<Row> ModifyRow(const TableImpl& table, const ReadModifyWrite& rules,
@@ -152,9 +162,33 @@ absl::Status MutateAtomically(const TableImpl& table, std::string_view row, cons
       if (!pass) return table.database->ClosedError();
       BT_ASSIGN_OR_RETURN(is_done, operation->Write(*mutation));
     }
+    if (is_done) {
+      BT_ASSIGN_OR_RETURN(is_done, operation->Finish());
+    }
     if (is_done) return absl::OkStatus();
     BT_RETURN_IF_ERROR(operation->Pause());
   }
+}
+
+// Runs `function` with a RowOperation, measured unless the table has observers: these may make
+// calls, which do not nest.
+template <typename Function>
+auto RunMeasured(const TableImpl* table, Call call, std::string_view row,
+                 const WriteOptions& options, const Function& function) {
+  if (!table->route->is_observed()) [[likely]] {
+    CallTimer timer(&table->monitor, call, [&](RequestTrace* trace) { trace->row = row; });
+    RowOperation operation(table, row, options, false, timer.sample());
+    auto result = function(&operation);
+    if (!result.ok()) timer.Failed(result.status());
+    if (!IsNotObserved(result.status())) return result;
+    table->route->SetObserved(true);
+  } else {
+    table->monitor.counters.Count(call);
+  }
+  RowOperation operation(table, row, options, true, nullptr);
+  auto result = function(&operation);
+  if (!result.ok()) table->monitor.counters.CountError(call);
+  return result;
 }
 
 }  // namespace
@@ -163,23 +197,16 @@ absl::StatusOr<bool> Table::CheckAndMutateRow(std::string_view row, const Filter
                                               const RowMutation& if_matched,
                                               const RowMutation& if_not,
                                               const WriteOptions& options) {
-  CallTimer timer(&impl_->monitor, Call::kCheckAndMutateRow,
-                  [&](RequestTrace* trace) { trace->row = row; });
-  RowOperation operation(impl_.get(), row, options, timer.sample());
-  absl::StatusOr<bool> result =
-      CheckAndMutate(*impl_, row, predicate, if_matched, if_not, &operation);
-  if (!result.ok()) timer.Failed(result.status());
-  return result;
+  return RunMeasured(impl_.get(), Call::kCheckAndMutateRow, row, options,
+                     [&](RowOperation* operation) {
+                       return CheckAndMutate(*impl_, row, predicate, if_matched, if_not, operation);
+                     });
 }
 
 absl::StatusOr<Row> Table::ReadModifyWriteRow(const ReadModifyWrite& rules,
                                               const WriteOptions& options) {
-  CallTimer timer(&impl_->monitor, Call::kReadModifyWriteRow,
-                  [&](RequestTrace* trace) { trace->row = rules.row(); });
-  RowOperation operation(impl_.get(), rules.row(), options, timer.sample());
-  absl::StatusOr<Row> result = ModifyRow(*impl_, rules, &operation);
-  if (!result.ok()) timer.Failed(result.status());
-  return result;
+  return RunMeasured(impl_.get(), Call::kReadModifyWriteRow, rules.row(), options,
+                     [&](RowOperation* operation) { return ModifyRow(*impl_, rules, operation); });
 }
 
 // Not measured: the function may make calls, which do not nest.
@@ -189,8 +216,15 @@ absl::Status Table::MutateRowAtomically(
     const WriteOptions& options) {
   CallCounters& counters = impl_->monitor.counters;
   counters.Count(Call::kMutateRowAtomically);
-  RowOperation operation(impl_.get(), row, options, nullptr);
-  const absl::Status status = MutateAtomically(*impl_, row, filter, function, &operation);
+  const auto run = [&](bool is_observed) {
+    RowOperation operation(impl_.get(), row, options, is_observed, nullptr);
+    return MutateAtomically(*impl_, row, filter, function, &operation);
+  };
+  absl::Status status = run(impl_->route->is_observed());
+  if (IsNotObserved(status)) [[unlikely]] {
+    impl_->route->SetObserved(true);
+    status = run(true);
+  }
   if (!status.ok()) counters.CountError(Call::kMutateRowAtomically);
   return status;
 }

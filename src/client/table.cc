@@ -10,10 +10,12 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/database_impl.h"
+#include "client/observed_write.h"
 #include "client/remote_calls.h"
 #include "client/row_sink.h"
 #include "read/filter_node.h"
 #include "rpc/move_wait.h"
+#include "tablet/mutation_check.h"
 #include "tablet/mutation_format.h"
 #include "tabletserver/row_read.h"
 
@@ -113,6 +115,21 @@ const std::string& Table::name() const { return impl_->name; }
 // --- Writes ---
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
+  if (!impl_->route->is_observed()) [[likely]] {
+    absl::Status status = ApplyMeasured(mutation, options);
+    if (!IsNotObserved(status)) [[likely]]
+      return status;
+    impl_->route->SetObserved(true);
+  } else {
+    impl_->monitor.counters.Count(Call::kApply);
+  }
+  // Not measured: observers may make calls, which do not nest.
+  absl::Status status = ObservedWrite::Apply(this, mutation, options);
+  if (!status.ok()) impl_->monitor.counters.CountError(Call::kApply);
+  return status;
+}
+
+absl::Status Table::ApplyMeasured(const RowMutation& mutation, const WriteOptions& options) {
   CallTimer timer(&impl_->monitor, Call::kApply, [&](RequestTrace* trace) {
     trace->row = mutation.row();
     trace->mutations = 1;
@@ -128,20 +145,40 @@ absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& optio
 
 std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
                                             const WriteOptions& options) {
-  impl_->monitor.counters.Count(CallCounters::Amount::kBatchMutations, mutations.size());
+  CallCounters& counters = impl_->monitor.counters;
+  counters.Count(CallCounters::Amount::kBatchMutations, mutations.size());
+  std::vector<absl::Status> statuses(mutations.size());
+  const bool was_observed = impl_->route->is_observed();
+  if (!was_observed) [[likely]] {
+    ApplyBatchMeasured(mutations, options, absl::MakeSpan(statuses));
+    if (std::none_of(statuses.begin(), statuses.end(), IsNotObserved)) return statuses;
+    impl_->route->SetObserved(true);
+  } else {
+    counters.Count(Call::kApplyBatch);
+  }
+  bool has_failed = false;
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    if (!was_observed && !IsNotObserved(statuses[i])) continue;
+    statuses[i] = ObservedWrite::Apply(this, mutations[i], options);
+    has_failed |= !statuses[i].ok();
+  }
+  if (has_failed) counters.CountError(Call::kApplyBatch);
+  return statuses;
+}
+
+void Table::ApplyBatchMeasured(absl::Span<const RowMutation> mutations, const WriteOptions& options,
+                               absl::Span<absl::Status> statuses) {
   CallTimer timer(&impl_->monitor, Call::kApplyBatch, [&](RequestTrace* trace) {
     if (!mutations.empty()) trace->row = mutations.front().row();
     trace->mutations = mutations.size();
   });
-  std::vector<absl::Status> statuses(mutations.size());
-  impl_->Apply(mutations, options, timer.sample(), absl::MakeSpan(statuses));
+  impl_->Apply(mutations, options, timer.sample(), statuses);
   for (const absl::Status& status : statuses) {
     if (!status.ok()) {
       timer.Failed(status);
       break;
     }
   }
-  return statuses;
 }
 
 namespace {

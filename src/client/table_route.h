@@ -28,6 +28,9 @@ class TableRoute {
   TableRoute& operator=(const TableRoute&) = delete;
 
   uint64_t table_id() const { return table_id_; }
+  // Whether the table has observers, as far as the client knows: see client/observed_write.h.
+  bool is_observed() const { return is_observed_.load(std::memory_order_relaxed); }
+  void SetObserved(bool is) { is_observed_.store(is, std::memory_order_relaxed); }
   // Valid as long as the caller is inside the gate with a CallGate::Pass that is not a LongPass.
   const ServedTable* Get() const { return current_.load(std::memory_order_seq_cst); }
   std::shared_ptr<const ServedTable> Share() const {
@@ -45,6 +48,7 @@ class TableRoute {
  private:
   const uint64_t table_id_;
   std::atomic<const ServedTable*> current_;
+  std::atomic<bool> is_observed_{false};
   mutable Mutex mutex_;
   std::shared_ptr<const ServedTable> shared_ ABSL_GUARDED_BY(mutex_);
 };

@@ -7,6 +7,8 @@
 #include "base/strings.h"
 #include "client/batch_call.h"
 #include "client/database_impl.h"
+#include "client/observed_write.h"
+#include "tablet/mutation_check.h"
 #include "tablet/mutation_format.h"
 
 namespace bigtable {
@@ -25,14 +27,23 @@ absl::Status WriteBatch::CanApply(const RowMutation& mutation) const {
 
 WriteBatch& WriteBatch::Apply(Table* table, const RowMutation& mutation) {
   if (status_.ok()) status_ = CanApply(mutation);
-  if (!status_.ok()) return *this;
+  if (status_.ok()) Add(table, mutation, 0);
+  return *this;
+}
+
+void WriteBatch::Add(Table* table, const RowMutation& mutation, uint64_t observers) {
   const EncodedMutation encoded = EncodedMutation::Of(mutation);
   const size_t begin = bytes_.size();
   bytes_ += encoded.row;
   bytes_ += encoded.operations;
   mutations_.push_back(
-      {table, begin, encoded.row.size(), bytes_.size(), encoded.takes_server_time});
-  return *this;
+      {table, begin, encoded.row.size(), bytes_.size(), encoded.takes_server_time, observers});
+}
+
+void WriteBatch::Truncate(size_t i) {
+  if (i == mutations_.size()) return;
+  bytes_.resize(mutations_[i].begin);
+  mutations_.resize(i);
 }
 
 void WriteBatch::Clear() {
@@ -43,7 +54,7 @@ void WriteBatch::Clear() {
 
 absl::Status DatabaseImpl::Apply(const WriteBatch& batch, const WriteOptions& options,
                                  CallSample* sample, const std::vector<BatchCall::Read>* reads,
-                                 SequenceNumber reads_at) {
+                                 SequenceNumber reads_at, SequenceNumber* committed) {
   const CallGate::Pass pass(&gate);
   if (!pass) return ClosedError();
   const CallLimits limits = LimitsOf(options);
@@ -53,6 +64,7 @@ absl::Status DatabaseImpl::Apply(const WriteBatch& batch, const WriteOptions& op
   BT_RETURN_IF_ERROR(batch.status());
   if (batch.mutation_count() == 0) return absl::OkStatus();
   BatchCall call(this, batch, durability, limits, sample);
+  call.SetCommitted(committed);
   if (reads != nullptr && !reads->empty()) call.SetReads(*reads, reads_at);
   return call.Run();
 }
@@ -62,7 +74,25 @@ absl::Status Database::Apply(const WriteBatch& batch, const WriteOptions& option
   // Counted as a call on the table of the first mutation.
   TableMonitor& monitor = TableImpl::Of(*batch.mutations_.front().table)->monitor;
   monitor.counters.Count(CallCounters::Amount::kBatchMutations, batch.mutation_count());
-  CallTimer timer(&monitor, Call::kApplyBatch, [&](RequestTrace* trace) {
+  if (!ObservedWrite::IsObserved(batch)) [[likely]] {
+    absl::Status status = ApplyMeasured(&monitor, batch, options);
+    if (!IsNotObserved(status)) [[likely]]
+      return status;
+    for (const WriteBatch::Mutation& mutation : batch.mutations_) {
+      TableImpl::Of(*mutation.table)->route->SetObserved(true);
+    }
+  } else {
+    monitor.counters.Count(Call::kApplyBatch);
+  }
+  // Not measured: observers may make calls, which do not nest.
+  absl::Status status = ObservedWrite::Apply(impl_, batch, options);
+  if (!status.ok()) monitor.counters.CountError(Call::kApplyBatch);
+  return status;
+}
+
+absl::Status Database::ApplyMeasured(TableMonitor* monitor, const WriteBatch& batch,
+                                     const WriteOptions& options) {
+  CallTimer timer(monitor, Call::kApplyBatch, [&](RequestTrace* trace) {
     trace->row = std::string_view(batch.bytes_).substr(0, batch.mutations_.front().row_size);
     trace->mutations = batch.mutation_count();
   });

@@ -31,6 +31,7 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
   // Never used before, so records of deleted tables in the log are not taken for this table's.
   // METADATA's mutation takes larger sequence numbers, so the number will not be used again.
   layout.table_id = TakeSequence();
+  if (!layout.observers.empty()) layout.observers_id = layout.table_id;
   BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(context_->metadata->table()->AddTable(layout.table_id, ranges));
   std::vector<UnassignedTablet> tablets;

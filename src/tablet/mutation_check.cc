@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "absl/strings/cord.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/time_range.h"
@@ -34,9 +36,26 @@ namespace {
                                is_input ? "AddToCell adds" : "MergeToCell merges"));
 }
 
+// The mark by which the error differs from an Unimplemented of other origin.
+constexpr const char* kNotObservedMark = "bigtable.not_observed";
+
+[[gnu::noinline]] absl::Status NotObservedError(const TableLayout& layout) {
+  absl::Status status = absl::UnimplementedError(
+      Cat("table ", layout.name, " has observers (", Listed(layout.observers),
+          "), which were not called for the mutation; they cannot be by messages"));
+  status.SetPayload(kNotObservedMark, absl::Cord());
+  return status;
+}
+
 }  // namespace
 
+bool HasNotObservedMark(const absl::Status& status) {
+  return absl::IsUnimplemented(status) && status.GetPayload(kNotObservedMark).has_value();
+}
+
 absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mutation) {
+  if (mutation.observers != layout.observers_id) [[unlikely]]
+    return NotObservedError(layout);
   OperationReader reader(mutation.operations);
   MutationOperation operation;
   uint32_t count = 0;

@@ -37,6 +37,15 @@ bool OperationReader::Next(MutationOperation* operation) {
   return ok_;
 }
 
+RowMutation EncodedMutation::ToMutation() const {
+  RowMutation mutation(row);
+  mutation.operations_ = operations;
+  mutation.takes_server_time_ = takes_server_time;
+  OperationReader reader(operations);
+  for (MutationOperation operation; reader.Next(&operation);) ++mutation.operation_count_;
+  return mutation;
+}
+
 void AppendMutationHeader(std::string* out, const MutationRecord& record) {
   AppendVarint64(out, record.table_id);
   AppendVarint64(out, static_cast<uint64_t>(record.server_timestamp));

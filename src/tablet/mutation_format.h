@@ -112,14 +112,20 @@ class OperationReader {
 // A mutation of a row as the engine passes it on: views of bytes that the caller keeps.
 struct EncodedMutation {
   static EncodedMutation Of(const RowMutation& mutation) {
-    return {mutation.row_, mutation.operations_, mutation.takes_server_time_};
+    return {.row = mutation.row_,
+            .operations = mutation.operations_,
+            .takes_server_time = mutation.takes_server_time_};
   }
 
   std::string_view row;
   std::string_view operations;
   // Whether a cell takes the server's timestamp. True is always correct.
   bool takes_server_time = true;
+  // The observers that were called for it (TableLayout::observers_id); 0: none. Not in the log.
+  uint64_t observers = 0;
 
+  // The mutation again, for its observers.
+  RowMutation ToMutation() const;
   size_t size() const { return row.size() + operations.size(); }
 };
 

@@ -180,6 +180,21 @@ absl::Status CheckPolicyIsKnown(std::string_view name, const LocalityGroup& grou
   return known.ok() ? known : Annotate(known, Cat("locality group ", Quoted(name)));
 }
 
+absl::Status CheckObservers(const std::vector<std::string>& observers) {
+  constexpr size_t kMost = 16;
+  if (observers.size() > kMost) {
+    return absl::InvalidArgumentError(
+        Cat("a table must have at most ", kMost, " observers, and has ", observers.size()));
+  }
+  for (auto name = observers.begin(); name != observers.end(); ++name) {
+    BT_RETURN_IF_ERROR(CheckRegisteredName("the name of an observer", *name));
+    if (std::find(observers.begin(), name, *name) == name) continue;
+    return absl::InvalidArgumentError(
+        Cat("a table must have each observer once, and has ", Quoted(*name), " twice"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckSplitRule(const SplitRule& rule) {
   constexpr uint64_t kMost = uint64_t{1} << 50;
   if (rule.tablet_size != 0) {

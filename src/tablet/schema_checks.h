@@ -38,6 +38,8 @@ absl::Status CheckLocalityGroup(std::string_view name, const LocalityGroup& grou
 // Whether the group's compaction policy is registered in this process. Not part of
 // CheckLocalityGroup, because another process may have written the schema.
 absl::Status CheckPolicyIsKnown(std::string_view name, const LocalityGroup& group);
+// Whether these can be the names of a table's observers.
+absl::Status CheckObservers(const std::vector<std::string>& observers);
 absl::Status CheckSplitRule(const SplitRule& rule);
 
 }  // namespace bigtable

@@ -205,6 +205,8 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
     layout.families.back().SetValueType(options.value_type, options.value_operator);
     layout.families.back().compaction_filter = options.compaction_filter;
   }
+  BT_RETURN_IF_ERROR(CheckObservers(schema.observers));
+  layout.observers = schema.observers;
   BT_RETURN_IF_ERROR(CheckGroupsAreUsed(layout));
   return layout;
 }
@@ -212,6 +214,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
 TableSchema TableLayout::ToSchema() const {
   TableSchema schema;
   schema.split = split;
+  schema.observers = observers;
   for (const GroupLayout& group : groups) schema.locality_groups[group.name] = group.options;
   for (const FamilyLayout& family : families) {
     schema.families[family.name] = {groups[GroupIndex(family.group_id)].name,

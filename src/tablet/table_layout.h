@@ -5,7 +5,7 @@
 // As bytes (the contents of a table's schema file; table_layout_format.cc):
 //
 //   format version 4, 5 if a group names a policy, 6 if a family holds aggregates, 7 if a family
-//   names a compaction filter | table id | name
+//   names a compaction filter, 8 if there are observers | table id | name
 //   | next group id | groups:   count, then each: id, name, compression, level, block size, filter,
 //   bits,
 //               in memory, compaction, factor
@@ -21,8 +21,10 @@
 //               on
 //   | values:   of each family its value type, and the name of its operator, or nothing; from
 //               format version 6 on
-//   | filters:  of each family the name of its compaction filter, or nothing; only in format
-//               version 7
+//   | filters:  of each family the name of its compaction filter, or nothing; from format version 7
+//               on
+//   | observed: number of their change, count, then the name of each observer; only in format
+//               version 8
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_
@@ -108,6 +110,10 @@ struct TableLayout {
   std::vector<GroupLayout> groups;     // by id; a group's index is its position here
   std::vector<FamilyLayout> families;  // by name
   SplitRule split;
+  std::vector<std::string> observers = {};  // their names, in call order
+  // The number of the change that has set them; 0 if there are none. A mutation is applied only if
+  // these have observed it (EncodedMutation::observers).
+  SequenceNumber observers_id = 0;
 
   // Null: no such family, or group.
   const FamilyLayout* FindFamily(std::string_view family) const;

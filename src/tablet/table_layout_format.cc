@@ -15,12 +15,13 @@ namespace bigtable {
 namespace {
 
 // 1 has no split rule, 2 has no access lists, 3 has no past rules, 4 has no names of policies, 5
-// has no value types, 6 has no compaction filters. The smallest of 4 to 7 is written that has what
-// the schema needs, so that earlier programs can read it.
-constexpr uint8_t kFormatVersion = 7;
+// has no value types, 6 has no compaction filters, 7 has no observers. The smallest of 4 to 8 is
+// written that has what the schema needs, so that earlier programs can read it.
+constexpr uint8_t kFormatVersion = 8;
 constexpr uint8_t kFormatWithoutPolicies = 4;
 constexpr uint8_t kFormatWithoutValueTypes = 5;
 constexpr uint8_t kFormatWithoutFilters = 6;
+constexpr uint8_t kFormatWithoutObservers = 7;
 
 void EncodeGroup(const GroupLayout& group, std::string* out) {
   AppendVarint64(out, group.id);
@@ -185,9 +186,10 @@ bool CombinesVersionsWithAges(const FamilyLayout& family) {
 
 // The format version that a layout needs.
 uint8_t FormatOf(const TableLayout& layout) {
+  if (!layout.observers.empty()) return kFormatVersion;
   const auto has_filter = [](const FamilyLayout& f) { return !f.compaction_filter.empty(); };
   if (std::any_of(layout.families.begin(), layout.families.end(), has_filter)) {
-    return kFormatVersion;
+    return kFormatWithoutObservers;
   }
   const auto holds_aggregates = [](const FamilyLayout& f) { return f.aggregate != nullptr; };
   if (std::any_of(layout.families.begin(), layout.families.end(), holds_aggregates)) {
@@ -231,6 +233,10 @@ std::string TableLayout::Encode() const {
   for (const FamilyLayout& family : families) {
     AppendLengthPrefixed(&out, family.compaction_filter);
   }
+  if (version == kFormatWithoutObservers) return out;
+  AppendVarint64(&out, observers_id);
+  AppendVarint64(&out, observers.size());
+  for (const std::string& observer : observers) AppendLengthPrefixed(&out, observer);
   return out;
 }
 
@@ -300,6 +306,19 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
       family.compaction_filter = in.LengthPrefixed();
       if (in.ok()) {
         BT_RETURN_IF_ERROR(CheckFilter(family.name, family.compaction_filter, family.aggregate));
+      }
+    }
+  }
+  if (version > kFormatWithoutObservers) {
+    layout.observers_id = in.Varint();
+    for (uint64_t n = in.Varint(); in.ok() && n > 0; --n) {
+      layout.observers.emplace_back(in.LengthPrefixed());
+    }
+    if (in.ok()) {
+      BT_RETURN_IF_ERROR(CheckObservers(layout.observers));
+      if ((layout.observers_id == 0) != layout.observers.empty()) {
+        return absl::DataLossError(Cat("the observers of table ", layout.name,
+                                       " have the change number ", layout.observers_id));
       }
     }
   }

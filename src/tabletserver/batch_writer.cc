@@ -101,7 +101,11 @@ void BatchWriter::CommitInTurns() {
   Secure();
   FailBatches();
   for (Write* const write : writes_) {
-    if (!write->is_done) ApplyToMemtables(*write);
+    if (write->is_done) continue;
+    ApplyToMemtables(*write);
+    if (write->request.committed != nullptr) {
+      *write->request.committed = write->parts.back().last;
+    }
   }
   Publish();
   for (const Write* const write : writes_) {

@@ -79,7 +79,8 @@ class BatchWriter {
     absl::Span<const Read> reads = {};
     SequenceNumber reads_at = kUnconditional;
     Durability durability = Durability::kBuffered;
-    CallLimits limits;  // checked once more before it goes to the logs
+    CallLimits limits;                    // checked once more before it goes to the logs
+    SequenceNumber* committed = nullptr;  // if set: gets the last number of an applied batch
   };
 
   // All outlive this.

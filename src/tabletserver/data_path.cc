@@ -24,7 +24,8 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
                                   .unchanged_since = write.unchanged_since,
                                   .durability = write.durability,
                                   .limits = write.limits,
-                                  .sample = write.sample},
+                                  .sample = write.sample,
+                                  .committed = write.committed},
                                  statuses);
 }
 
@@ -65,6 +66,16 @@ bool DataPath::Check(const Write& write, absl::Span<absl::Status> statuses,
 absl::Status DataPath::CheckReadOf(std::string_view caller, const TableLayout& layout,
                                    const FilterNode* filter) const {
   return AccessCheck(access_, caller).CheckRead(layout, filter);
+}
+
+absl::Status DataPath::CheckWrite(const TableLayout& layout, const EncodedMutation& mutation,
+                                  const Caller& caller) const {
+  absl::Status status = CheckMutation(layout, mutation);
+  if (status.ok() && caller.has_value()) {
+    AccessCheck(access_, *caller)
+        .CheckWrites(layout, absl::MakeConstSpan(&mutation, 1), absl::MakeSpan(&status, 1));
+  }
+  return status;
 }
 
 absl::Status DataPath::CheckRowDeletion(const TableLayout& layout, const Caller& caller) const {

@@ -68,7 +68,8 @@ class DataPath {
     Durability durability = Durability::kBuffered;
     CallLimits limits;
     Caller caller;
-    const CallSample* sample = nullptr;  // null: the write is not measured
+    const CallSample* sample = nullptr;   // null: the write is not measured
+    SequenceNumber* committed = nullptr;  // see WriteRequest
   };
   // Sets a status for each mutation; those that have an error before are skipped. False, and
   // nothing is applied, if the tablet is superseded or the server has lost its lock: the caller
@@ -109,6 +110,9 @@ class DataPath {
     return caller.has_value() ? CheckReadOf(*caller, layout, filter) : absl::OkStatus();
   }
 
+  // Checks a mutation as Apply does, without applying it.
+  absl::Status CheckWrite(const TableLayout& layout, const EncodedMutation& mutation,
+                          const Caller& caller) const;
   // Whether the caller may delete whole rows: PermissionDenied.
   absl::Status CheckRowDeletion(const TableLayout& layout, const Caller& caller) const;
 

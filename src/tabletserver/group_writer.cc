@@ -291,6 +291,7 @@ absl::Status GroupWriter::LogBatch(Write* write) {
     batch_.Add({request.tablet->table_id(), timestamp, mutation});
     logged_.push_back({sequence++, timestamp, mutation.operations, nullptr});
   }
+  if (request.committed != nullptr) *request.committed = logged_.back().sequence;
   if (request.durability == Durability::kNone) return absl::OkStatus();
   AppendedRecord record;
   absl::Status refused;

@@ -75,8 +75,9 @@ struct WriteRequest {
   // TabletServer::TrackWrites before. Every write meets kUnconditional.
   SequenceNumber unchanged_since = kUnconditional;
   Durability durability = Durability::kBuffered;
-  CallLimits limits;                   // checked once more before they go to the log
-  const CallSample* sample = nullptr;  // null: the write is not measured
+  CallLimits limits;                    // checked once more before they go to the log
+  const CallSample* sample = nullptr;   // null: the write is not measured
+  SequenceNumber* committed = nullptr;  // if set: gets the last number of an applied batch
 };
 
 class GroupWriter {

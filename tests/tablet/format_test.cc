@@ -185,6 +185,11 @@ std::string EncodeLayout(const TextCommand& command) {
   layout.name = command.Value("name");
   for (const std::string& line : command.input) {
     const TextArguments a(SplitWords(line));
+    if (a.Word(0) == "observer") {
+      layout.observers.push_back(a.Word(1));
+      layout.observers_id = static_cast<SequenceNumber>(a.Number("since"));
+      continue;
+    }
     if (a.Word(0) == "group") {
       LocalityGroup options;
       options.compaction = static_cast<CompactionStyle>(a.Number("compaction"));
@@ -224,6 +229,9 @@ std::string DecodeLayout(const TextCommand& command) {
   if (!layout.ok()) return std::string(layout.status().ToString()) + "\n";
   std::string out = absl::StrCat("table ", layout->table_id, " ", layout->name, ", next group ",
                                  layout->next_group_id, "\n");
+  for (const std::string& observer : layout->observers) {
+    absl::StrAppend(&out, "observer ", observer, " since ", layout->observers_id, "\n");
+  }
   for (const GroupLayout& group : layout->groups) {
     absl::StrAppend(&out, "group ", group.id, " ", group.name, ", blocks of ",
                     group.options.block_size, ", compaction ",

@@ -1,0 +1,77 @@
+// Calls MutationObserver::After in the order of the commits, one call at a time.
+//
+// A commit takes a place before it begins, with the largest sequence number that was assigned by
+// then: its own number will be larger. Once it has ended, its calls may be made as soon as no
+// commit is under way that began with a smaller number: only such a commit could still get a
+// smaller number than it. Its thread waits for that, and makes the calls of whichever commit is the
+// next. So each thread returns after its own calls, and none makes calls for others longer than it
+// waits for its own.
+//
+// A commit is under way only between the last check of a write and its acknowledgement. What
+// observers do before that is not waited for.
+//
+// Thread-safe.
+#ifndef BIGTABLE_CLIENT_COMMIT_ORDER_H_
+#define BIGTABLE_CLIENT_COMMIT_ORDER_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+
+#include "bigtable/mutation_observer.h"
+
+#include "base/mutex.h"
+#include "base/sequence.h"
+
+namespace bigtable {
+
+class CommitOrder {
+ public:
+  // A committed mutation, and the observers that are called for it.
+  struct Call {
+    std::vector<MutationObserver*> observers;
+    std::unique_ptr<const ObservedMutation> mutation;
+  };
+
+  CommitOrder() = default;
+  CommitOrder(const CommitOrder&) = delete;
+  CommitOrder& operator=(const CommitOrder&) = delete;
+
+  // Whether this thread is inside a call of After.
+  static bool IsCalling() { return is_calling_; }
+
+  // Runs `commit`, which sets the sequence number of the commit. If it succeeds, returns once the
+  // calls have been made. `last`: the last number that was assigned at some time before this call.
+  absl::Status Run(SequenceNumber last, const std::vector<Call>& calls,
+                   absl::FunctionRef<absl::Status(SequenceNumber*)> commit);
+
+ private:
+  struct Committed {
+    const std::vector<Call>* calls;
+    SequenceNumber sequence;
+    bool is_called = false;
+  };
+
+  // The next commit whose calls may be made; null if another thread makes calls, or if an earlier
+  // commit is under way.
+  Committed* Next() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes the calls of a commit. Releases the lock meanwhile.
+  void MakeCalls(Committed* committed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  static thread_local bool is_calling_;
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::multiset<SequenceNumber> begun_ ABSL_GUARDED_BY(mutex_);  // of commits under way
+  std::map<SequenceNumber, Committed*> committed_ ABSL_GUARDED_BY(mutex_);
+  bool has_caller_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_COMMIT_ORDER_H_
