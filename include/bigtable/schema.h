@@ -187,6 +187,10 @@ struct Family {
   // registered it can open, read and write, but the locality group's SSTables are not merged, and
   // Database::Compact is FailedPrecondition. Empty: none.
   std::string compaction_filter = {};
+  // The caller that the family's bytes are charged to, whoever writes them (bigtable/quota.h): in a
+  // table that several groups of users share, each owns the families that it adds (section 8.3).
+  // Follows the rules of caller names (bigtable/access_list.h). Empty: nobody.
+  std::string owner = {};
 
   friend bool operator==(const Family&, const Family&) = default;
 };
@@ -200,6 +204,7 @@ struct FamilyUpdate {
   std::optional<std::string> value_operator = std::nullopt;
   // "" removes the filter: what it has removed does not come back.
   std::optional<std::string> compaction_filter = std::nullopt;
+  std::optional<std::string> owner = std::nullopt;  // "" removes the owner
 };
 
 // When the tablets of a table are split and merged automatically (section 5.2 of the paper).

@@ -66,11 +66,37 @@ struct TableCallStatistics {
   uint64_t stream_cells = 0;
 };
 
-// What was written to one column family.
+// The storage that is charged to a family, a table or an owner of families (section 2 of the paper:
+// "both disk and memory accounting are performed at the column-family level").
+//
+// On disk: the sizes of the SSTables that METADATA names. After a flush the sum over tables, with
+// METADATA's own, is exactly the sum of the sizes of the files. Each file counts once, also while
+// the tablets of a split share it. Obsolete files that a reader still pins do not count. The size
+// of a file is divided among its families by their bytes of keys and values before compression; the
+// parts add up to the size. So a family that has a locality group of its own is charged the real
+// sizes. What belongs to no family is charged to the table alone: of dropped families, until a
+// compaction has removed them, and a file with nothing but deletions of rows.
+//
+// In memory: memtables, divided in the same way, with the bytes of the log that they refer to; and
+// the blocks of `in_memory` groups that were loaded. The block cache and the indexes of files serve
+// all families, and are charged to none.
+struct StorageStatistics {
+  uint64_t disk_bytes = 0;
+  uint64_t memtable_bytes = 0;
+  uint64_t loaded_bytes = 0;  // copies of what is on disk, of locality groups with `in_memory`
+
+  // What a quota of storage limits (bigtable/quota.h).
+  uint64_t stored_bytes() const { return disk_bytes + memtable_bytes; }
+
+  friend bool operator==(const StorageStatistics&, const StorageStatistics&) = default;
+};
+
+// What was written to one column family, and what it takes.
 struct FamilyStatistics {
   uint64_t cells_written = 0;
   uint64_t deletions_written = 0;  // of cells, columns, and the family; not of whole rows
   uint64_t bytes_written = 0;      // of qualifiers and values
+  StorageStatistics storage = {};  // nothing for a dropped family
 };
 
 // Compactions of one kind that have ended, successfully or not. Excludes cancelled ones.
@@ -271,6 +297,12 @@ struct DatabaseStatistics {
   std::map<std::string, TableCallStatistics> calls;
   // By table, then by column family; includes dropped ones.
   std::map<std::string, std::map<std::string, FamilyStatistics>> families;
+  // What each table takes: its families, and what belongs to none of them. What families take is in
+  // `families`.
+  std::map<std::string, StorageStatistics> storage;
+  // By owner (Family::owner): the sum over its families, in all tables.
+  std::map<std::string, StorageStatistics> owner_storage;
+  StorageStatistics metadata_storage;  // of METADATA
   // By the server's label, which is the same after every opening and when a lost server is
   // replaced: "user-0", "user-1", and so on, by the number in TabletInfo::server, and METADATA's
   // two, "root" and "metadata".

@@ -157,6 +157,7 @@ absl::Status Database::AddFamily(std::string_view table, std::string_view name,
     BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
     layout->families.push_back({std::string(name), group_id, family.gc,
                                 master->tables()->TakeSequence(), family.access_list});
+    layout->families.back().owner = family.owner;
     layout->families.back().SetValueType(family.value_type, family.value_operator);
     layout->families.back().compaction_filter = family.compaction_filter;
     std::sort(layout->families.begin(), layout->families.end(),
@@ -182,6 +183,7 @@ absl::Status Database::UpdateFamily(std::string_view table, std::string_view nam
   Family named;
   if (update.gc.has_value()) named.gc = *update.gc;
   if (update.access_list.has_value()) named.access_list = *update.access_list;
+  if (update.owner.has_value()) named.owner = *update.owner;
   BT_RETURN_IF_ERROR(CheckFamily(name, named));
   const std::string filter = update.compaction_filter.value_or("");
   BT_RETURN_IF_ERROR(CheckFilterIsKnown(name, filter));
@@ -196,6 +198,7 @@ absl::Status Database::UpdateFamily(std::string_view table, std::string_view nam
     if (update.compaction_filter.has_value()) found->compaction_filter = filter;
     if (update.gc.has_value()) found->gc = *update.gc;
     if (update.access_list.has_value()) found->access_list = *update.access_list;
+    if (update.owner.has_value()) found->owner = *update.owner;
     return absl::OkStatus();
   });
 }

@@ -9,6 +9,7 @@
 #include "cache/budget_access.h"
 #include "cluster/cluster.h"
 #include "tablet/group_statistics.h"
+#include "tablet/storage_usage.h"
 
 namespace bigtable {
 namespace {
@@ -101,6 +102,49 @@ void AddTables(const ServerSet& servers, DatabaseStatistics* to) {
   }
 }
 
+// What the tablets of users take, by table id, and the names of the tables.
+struct TableUsage {
+  std::string name;
+  StorageUsage usage;
+};
+std::map<uint64_t, TableUsage> UsageOf(const ServerSet& servers) {
+  std::map<uint64_t, TableUsage> tables;
+  for (const auto& host : servers.Users()) {
+    for (const std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
+      Pin<TabletVersion> version = tablet->Version();
+      TableUsage& table = tables[tablet->table_id()];
+      table.name = version->layout().name;
+      table.usage.Add(std::move(version));
+    }
+  }
+  return tables;
+}
+
+void AddTo(StorageStatistics* sum, const StorageStatistics& storage) {
+  sum->disk_bytes += storage.disk_bytes;
+  sum->memtable_bytes += storage.memtable_bytes;
+  sum->loaded_bytes += storage.loaded_bytes;
+}
+
+void AddStorage(const ServerSet& servers, DatabaseStatistics* to) {
+  for (const auto& [id, table] : UsageOf(servers)) {
+    AddTo(&to->storage[table.name], table.usage.total());
+    for (const auto& [name, family] : table.usage.families()) {
+      to->families[table.name][name].storage = family.storage;
+      if (!family.owner.empty()) AddTo(&to->owner_storage[family.owner], family.storage);
+    }
+  }
+  StorageUsage metadata;
+  for (const ServerRole role : kMetadataRoles) {
+    for (const auto& host : servers.OfRole(role)) {
+      for (const std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
+        metadata.Add(tablet->Version());
+      }
+    }
+  }
+  to->metadata_storage = metadata.total();
+}
+
 }  // namespace
 
 DatabaseStatistics Cluster::Statistics() {
@@ -119,6 +163,7 @@ DatabaseStatistics Cluster::Statistics() {
 
   AddServers(servers_, &statistics);
   AddTables(servers_, &statistics);
+  AddStorage(servers_, &statistics);
   return statistics;
 }
 

@@ -30,6 +30,7 @@
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "base/shortcuts.h"
+#include "memtable/family_bytes.h"
 #include "memtable/memtable_node.h"
 
 namespace bigtable {
@@ -65,6 +66,9 @@ class Memtable final : public RefCounted {
   uint64_t bytes() const {
     return arena_.allocated() + pinned_bytes_.load(std::memory_order_relaxed);
   }
+  // What its families have of that, as far as the writer has counted it.
+  FamilyBytes* families() { return &families_; }
+  const FamilyBytes& families() const { return families_; }
   // Its smallest and its largest key; nullopt if it is empty. They are valid as long as the
   // memtable.
   struct KeyRange {
@@ -159,6 +163,7 @@ class Memtable final : public RefCounted {
   uint64_t random_ = 0x9e3779b97f4a7c15;
   std::vector<Ref<const RefCounted>> owners_;
   SequenceNumber last_sequence_ = 0;
+  FamilyBytes families_;
 
   std::atomic<SequenceNumber> first_sequence_{0};
   std::atomic<uint64_t> entries_{0};

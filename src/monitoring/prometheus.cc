@@ -183,6 +183,38 @@ void AddFamilies(const DatabaseStatistics& statistics, Exposition* out) {
   each(&FamilyStatistics::bytes_written);
 }
 
+void AddStorage(const DatabaseStatistics& statistics, Exposition* out) {
+  const auto add = [&](std::string_view of, const auto& each) {
+    const auto metric = [&](std::string_view name, std::string_view what,
+                            uint64_t StorageStatistics::*bytes) {
+      out->Gauge(Cat(of, "_", name, "_bytes"),
+                 Cat(what, of == "owner" ? "an owner." : Cat("a ", of, ".")));
+      each([&](Labels labels, const StorageStatistics& storage) {
+        out->Add(labels, storage.*bytes);
+      });
+    };
+    metric("disk", "Bytes of SSTables that are charged to ", &StorageStatistics::disk_bytes);
+    metric("memtable", "Bytes of memtables that are charged to ",
+           &StorageStatistics::memtable_bytes);
+    metric("loaded", "Bytes of loaded in-memory SSTables that are charged to ",
+           &StorageStatistics::loaded_bytes);
+  };
+  add("family", [&](const auto& line) {
+    for (const auto& [table, families] : statistics.families) {
+      for (const auto& [name, family] : families) {
+        line({{"table", table}, {"family", name}}, family.storage);
+      }
+    }
+  });
+  add("table", [&](const auto& line) {
+    for (const auto& [table, storage] : statistics.storage) line({{"table", table}}, storage);
+    line({{"table", "METADATA"}}, statistics.metadata_storage);
+  });
+  add("owner", [&](const auto& line) {
+    for (const auto& [owner, storage] : statistics.owner_storage) line({{"owner", owner}}, storage);
+  });
+}
+
 void AddGroups(const DatabaseStatistics& statistics, Exposition* out) {
   const auto each = [&](uint64_t LocalityGroupStatistics::*gauge) {
     for (const auto& [table, groups] : statistics.tables) {
@@ -446,6 +478,7 @@ std::string ToPrometheusText(const DatabaseStatistics& statistics) {
   AddCalls(statistics, &out);
   AddLocations(statistics.locations, &out);
   AddFamilies(statistics, &out);
+  AddStorage(statistics, &out);
   AddGroups(statistics, &out);
   AddServers(statistics, &out);
   AddTablets(statistics, &out);

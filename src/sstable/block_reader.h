@@ -78,6 +78,11 @@ class BlockReader {
   BlockReader& operator=(const BlockReader&) = delete;
 
   const std::string& path() const { return source_.path; }
+  // The memory of all blocks, if they were loaded (Source::in_memory).
+  uint64_t loaded_bytes() const {
+    const Loaded* const loaded = shared_loaded_.load(std::memory_order_acquire);
+    return loaded == nullptr ? 0 : loaded->charge;
+  }
 
   // Returns block `i`. `*owner` keeps its bytes in place; it is null if they live as long as this
   // reader. `ahead` is that of a cursor that came from block i - 1 and continues, or null.

@@ -150,7 +150,15 @@ absl::StatusOr<SSTableProperties> SSTableProperties::Decode(std::string_view byt
     }
   }
   if (!decoder.ok() || !has_info) return absl::DataLossError("the properties are damaged");
+  properties.info.families = properties.FamilyBytes();
   return properties;
+}
+
+std::vector<SSTableInfo::FamilyBytes> SSTableProperties::FamilyBytes() const {
+  std::vector<SSTableInfo::FamilyBytes> bytes;
+  bytes.reserve(families.size());
+  for (const auto& [name, counts] : families) bytes.push_back({name, counts.bytes});
+  return bytes;
 }
 
 void PropertiesCollector::Add(std::string_view key, size_t value_size, size_t row_prefix_size) {

@@ -3,7 +3,7 @@
 // format version (footer.h).
 //
 //   tag | bytes
-//     1 | SSTableInfo (sstable_info.h), with size 0
+//     1 | SSTableInfo (sstable_info.h), with size 0 and without families, which tag 6 has
 //     2 | Compression, u8
 //     3 | varint: bytes of all data blocks with their block trailers
 //     4 | varint: number of data blocks
@@ -26,6 +26,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -46,7 +47,7 @@ struct SSTableProperties {
   };
   static constexpr size_t kKinds = size_t{kLastKind} + 1;
 
-  SSTableInfo info;  // without the size
+  SSTableInfo info;  // without the size; its families are encoded with tag 6
   Compression compression = Compression::kNone;
   FilterKind filter = FilterKind::kNone;
   uint64_t filter_probes = 0;  // of kRowIndex: block_bits
@@ -62,6 +63,8 @@ struct SSTableProperties {
 
   // The number of entries whose kind is counted as `as`.
   uint64_t Count(EntryCount as) const;
+  // SSTableInfo::families.
+  std::vector<SSTableInfo::FamilyBytes> FamilyBytes() const;
   // On the heap.
   size_t memory() const;
   void EncodeTo(std::string* out) const;

@@ -217,8 +217,9 @@ void SSTable::Become(Contents contents) const {
   filter_has_columns_ = properties_.filter == FilterKind::kRowAndColumn && info_.row_deletions == 0;
   blocks_.emplace(std::move(contents.source), &index_, options_.budget.get(), options_.residency);
   charge_.Set(sizeof(SSTable) + kAround + info_.smallest_key.capacity() +
-              info_.largest_key.capacity() + 3 * path_.capacity() + properties_.memory() +
-              index_.memory() + filter_.memory() + row_index_.memory());
+              info_.largest_key.capacity() +
+              info_.families.capacity() * sizeof(SSTableInfo::FamilyBytes) + 3 * path_.capacity() +
+              properties_.memory() + index_.memory() + filter_.memory() + row_index_.memory());
   is_open_.store(true, std::memory_order_release);
 }
 

@@ -75,6 +75,8 @@ class SSTable final : public RefCounted {
   // Requires is_open(). Its `info` is empty, because info() has it.
   const SSTableProperties& properties() const { return properties_; }
 
+  // The memory of its blocks, if they were loaded (Options::in_memory).
+  uint64_t loaded_bytes() const { return is_open() ? blocks_->loaded_bytes() : 0; }
   // Up to `n` keys, evenly spread over the blocks. Empty if it cannot be opened.
   std::vector<std::string> SampleKeys(size_t n) const;
   // About how many bytes of the file are before the key: exact to a block. Requires is_open().

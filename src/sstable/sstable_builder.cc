@@ -165,6 +165,7 @@ class SSTableBuilder::Impl {
     properties.EncodeTo(&bytes);
     BT_ASSIGN_OR_RETURN(footer.properties, blocks_.AddSection(bytes));
     properties.info.size = blocks_.offset() + Footer::kSize;
+    properties.info.families = properties.FamilyBytes();
     bytes.clear();
     footer.EncodeTo(&bytes);
     BT_RETURN_IF_ERROR(blocks_.Finish(bytes));

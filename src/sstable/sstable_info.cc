@@ -1,11 +1,12 @@
 // An encoded SSTableInfo, as stored in METADATA and in the properties of a file:
 //
-//   u8 version (1); u64 identity, fixed; then varints: file number, size, smallest and largest
+//   u8 version (2); u64 identity, fixed; then varints: file number, size, smallest and largest
 //   sequence, smallest and largest timestamp (zigzag), entries, cell, column and row deletions, raw
-//   bytes; then the smallest and the largest key, each with its length first.
+//   bytes; then the smallest and the largest key, each with its length first; then the number of
+//   families, and for each its name, length first, and its bytes. Version 1 has no families.
 //
 // The log record, SSTable block or properties block around it has the checksum. Worked example: a
-// file 2 of 3 bytes without entries begins 01 | 8 bytes of identity | 02 03 00 00 ...
+// file 2 of 3 bytes without entries begins 02 | 8 bytes of identity | 02 03 00 00 ...
 #include "sstable/sstable_info.h"
 
 #include "absl/status/status.h"
@@ -15,7 +16,8 @@
 
 namespace bigtable {
 namespace {
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersionWithoutFamilies = 1;
 }  // namespace
 
 void SSTableInfo::EncodeTo(std::string* out) const {
@@ -34,6 +36,11 @@ void SSTableInfo::EncodeTo(std::string* out) const {
   AppendVarint64(out, raw_bytes);
   AppendLengthPrefixed(out, smallest_key);
   AppendLengthPrefixed(out, largest_key);
+  AppendVarint64(out, families.size());
+  for (const FamilyBytes& family : families) {
+    AppendLengthPrefixed(out, family.name);
+    AppendVarint64(out, family.bytes);
+  }
 }
 
 absl::StatusOr<SSTableInfo> SSTableInfo::Decode(std::string_view bytes) {
@@ -58,6 +65,13 @@ absl::StatusOr<SSTableInfo> SSTableInfo::Decode(std::string_view bytes) {
   info.raw_bytes = decoder.Varint();
   info.smallest_key = decoder.LengthPrefixed();
   info.largest_key = decoder.LengthPrefixed();
+  if (version > kVersionWithoutFamilies) {
+    for (uint64_t n = decoder.Varint(); decoder.ok() && n > 0; --n) {
+      FamilyBytes& family = info.families.emplace_back();
+      family.name = decoder.LengthPrefixed();
+      family.bytes = decoder.Varint();
+    }
+  }
   if (version == 0 || !decoder.ok() || !decoder.at_end()) {
     return absl::DataLossError(
         Cat("the description of an SSTable does not decode: ", Quoted(bytes)));

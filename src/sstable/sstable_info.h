@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -37,6 +38,15 @@ struct SSTableInfo {
   uint64_t column_deletions = 0;
   uint64_t row_deletions = 0;  // and of families
   uint64_t raw_bytes = 0;      // of keys and values, before prefix and other compression
+  // The part of `raw_bytes` of each family, by name; deletions of rows belong to none. Storage is
+  // charged by these without opening the file (tablet/storage_usage.h).
+  struct FamilyBytes {
+    std::string name;
+    uint64_t bytes = 0;
+
+    friend bool operator==(const FamilyBytes&, const FamilyBytes&) = default;
+  };
+  std::vector<FamilyBytes> families;
 
   uint64_t deletions() const { return cell_deletions + column_deletions + row_deletions; }
   // Whether an entry of the file affects a cell whose timestamp is in [first, last]. Deletions of

@@ -58,6 +58,15 @@ absl::Status CheckAccessListName(std::string_view name) {
   return CheckFileName("an access list", name);
 }
 
+absl::Status CheckCallerName(std::string_view caller) {
+  const bool printable =
+      std::all_of(caller.begin(), caller.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  if (!caller.empty() && caller.size() <= 128 && printable) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat("the name of a caller must be 1 to 128 printable ASCII characters without space, and is ",
+          Quoted(caller)));
+}
+
 absl::Status CheckFamilyName(std::string_view name) { return CheckName("column family", name); }
 
 namespace {
@@ -100,6 +109,11 @@ absl::Status CheckFamily(std::string_view name, const Family& family) {
   BT_RETURN_IF_ERROR(CheckValueType(name, family.value_type, family.value_operator));
   BT_RETURN_IF_ERROR(CheckFilter(name, family.compaction_filter,
                                  Aggregate::Of(family.value_type, family.value_operator)));
+  if (!family.owner.empty()) {
+    if (const absl::Status status = CheckCallerName(family.owner); !status.ok()) {
+      return Annotate(status, Cat("the owner of family ", Quoted(name)));
+    }
+  }
   return family.access_list.empty() ? absl::OkStatus() : CheckAccessListName(family.access_list);
 }
 

@@ -19,6 +19,7 @@ absl::Status CheckTableName(std::string_view name);
 absl::Status CheckAccessListName(std::string_view name);
 // A rule in its simplest form has at most so many steps (GcRule::steps()).
 inline constexpr size_t kMostRuleSteps = 16;
+absl::Status CheckCallerName(std::string_view caller);
 absl::Status CheckFamilyName(std::string_view name);
 absl::Status CheckFamily(std::string_view name, const Family& family);
 absl::Status CheckValueType(std::string_view family, ValueType type,

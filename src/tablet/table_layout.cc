@@ -202,6 +202,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
                                             Quoted(group), ", which the schema does not have"));
     }
     layout.families.push_back({family, found->id, options.gc, 0, options.access_list});
+    layout.families.back().owner = options.owner;
     layout.families.back().SetValueType(options.value_type, options.value_operator);
     layout.families.back().compaction_filter = options.compaction_filter;
   }
@@ -222,7 +223,8 @@ TableSchema TableLayout::ToSchema() const {
                                     family.access_list,
                                     family.value_type,
                                     family.value_operator,
-                                    family.compaction_filter};
+                                    family.compaction_filter,
+                                    family.owner};
   }
   return schema;
 }

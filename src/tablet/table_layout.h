@@ -5,7 +5,8 @@
 // As bytes (the contents of a table's schema file; table_layout_format.cc):
 //
 //   format version 4, 5 if a group names a policy, 6 if a family holds aggregates, 7 if a family
-//   names a compaction filter, 8 if there are observers | table id | name
+//   names a compaction filter, 8 if there are observers, 9 if a family has an owner, 10 if a rule
+//   combines versions with ages | table id | name
 //   | next group id | groups:   count, then each: id, name, compression, level, block size, filter,
 //   bits,
 //               in memory, compaction, factor
@@ -23,8 +24,13 @@
 //               format version 6 on
 //   | filters:  of each family the name of its compaction filter, or nothing; from format version 7
 //               on
-//   | observed: number of their change, count, then the name of each observer; only in format
-//               version 8
+//   | observed: number of their change, count, then the name of each observer; from format version 8
+//               on
+//   | owners:   of each family its owner, or nothing; from format version 9 on
+//   | steps:    of each family the steps of its rule that combine versions with an age, and of each
+//               of its past rules what it combined; only in format version 10
+//               count, then each: versions, age in µs
+//               of each past rule: count, then each: newer versions, smallest timestamp (zigzag)
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_TABLET_TABLE_LAYOUT_H_
@@ -67,6 +73,7 @@ struct FamilyLayout {
   // Not in the schema's file: the rule is about to be changed. Nothing is collected until the
   // sequence number of the change is known (TableChanges::ChangeTable).
   bool held = false;
+  std::string owner = {};  // the name of a caller; empty: nobody
   ValueType value_type = ValueType::kBytes;
   std::string value_operator = {};  // its name; empty: `value_type` applies
   // Not in the schema's file: what the two say; null if the family holds bytes.

@@ -15,13 +15,16 @@ namespace bigtable {
 namespace {
 
 // 1 has no split rule, 2 has no access lists, 3 has no past rules, 4 has no names of policies, 5
-// has no value types, 6 has no compaction filters, 7 has no observers. The smallest of 4 to 8 is
-// written that has what the schema needs, so that earlier programs can read it.
-constexpr uint8_t kFormatVersion = 8;
+// has no value types, 6 has no compaction filters, 7 has no observers, 8 has no owners, 9 has no
+// rules that combine versions with ages. The smallest of 4 to 10 is written that has what the schema
+// needs, so that earlier programs can read it.
+constexpr uint8_t kFormatVersion = 10;
 constexpr uint8_t kFormatWithoutPolicies = 4;
 constexpr uint8_t kFormatWithoutValueTypes = 5;
 constexpr uint8_t kFormatWithoutFilters = 6;
 constexpr uint8_t kFormatWithoutObservers = 7;
+constexpr uint8_t kFormatWithoutOwners = 8;
+constexpr uint8_t kFormatWithoutSteps = 9;
 
 void EncodeGroup(const GroupLayout& group, std::string* out) {
   AppendVarint64(out, group.id);
@@ -186,19 +189,19 @@ bool CombinesVersionsWithAges(const FamilyLayout& family) {
 
 // The format version that a layout needs.
 uint8_t FormatOf(const TableLayout& layout) {
-  if (!layout.observers.empty()) return kFormatVersion;
-  const auto has_filter = [](const FamilyLayout& f) { return !f.compaction_filter.empty(); };
-  if (std::any_of(layout.families.begin(), layout.families.end(), has_filter)) {
+  const auto any = [&](auto has) { return std::ranges::any_of(layout.families, has); };
+  if (any(CombinesVersionsWithAges)) return kFormatVersion;
+  if (any([](const FamilyLayout& f) { return !f.owner.empty(); })) return kFormatWithoutSteps;
+  if (!layout.observers.empty()) return kFormatWithoutOwners;
+  if (any([](const FamilyLayout& f) { return !f.compaction_filter.empty(); })) {
     return kFormatWithoutObservers;
   }
-  const auto holds_aggregates = [](const FamilyLayout& f) { return f.aggregate != nullptr; };
-  if (std::any_of(layout.families.begin(), layout.families.end(), holds_aggregates)) {
+  if (any([](const FamilyLayout& f) { return f.aggregate != nullptr; })) {
     return kFormatWithoutFilters;
   }
   const auto has_policy = [](const GroupLayout& g) { return !g.options.compaction_policy.empty(); };
-  return std::any_of(layout.groups.begin(), layout.groups.end(), has_policy)
-             ? kFormatWithoutValueTypes
-             : kFormatWithoutPolicies;
+  return std::ranges::any_of(layout.groups, has_policy) ? kFormatWithoutValueTypes
+                                                        : kFormatWithoutPolicies;
 }
 
 }  // namespace
@@ -237,6 +240,10 @@ std::string TableLayout::Encode() const {
   AppendVarint64(&out, observers_id);
   AppendVarint64(&out, observers.size());
   for (const std::string& observer : observers) AppendLengthPrefixed(&out, observer);
+  if (version == kFormatWithoutOwners) return out;
+  for (const FamilyLayout& family : families) AppendLengthPrefixed(&out, family.owner);
+  if (version == kFormatWithoutSteps) return out;
+  for (const FamilyLayout& family : families) EncodeSteps(family, &out);
   return out;
 }
 
@@ -319,6 +326,21 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
       if ((layout.observers_id == 0) != layout.observers.empty()) {
         return absl::DataLossError(Cat("the observers of table ", layout.name,
                                        " have the change number ", layout.observers_id));
+      }
+    }
+  }
+  if (version > kFormatWithoutOwners) {
+    for (FamilyLayout& family : layout.families) {
+      family.owner = in.LengthPrefixed();
+      if (in.ok() && !family.owner.empty()) BT_RETURN_IF_ERROR(CheckCallerName(family.owner));
+    }
+  }
+  if (version > kFormatWithoutSteps) {
+    for (FamilyLayout& family : layout.families) {
+      const bool is_rule = DecodeSteps(&in, &family);
+      if (in.ok() && (!is_rule || !std::ranges::all_of(family.past.versions, HasOrderedLimits))) {
+        return absl::DataLossError(
+            Cat("the rules of family ", Quoted(family.name), " are not in order"));
       }
     }
   }

@@ -62,7 +62,7 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
     }
     const FamilyLayout* family = layout_->FindFamily(operation.family);
     if (family == nullptr) continue;
-    const FamilySlot& slot = slots_[static_cast<size_t>(family - layout_->families.data())];
+    FamilySlot& slot = slots_[static_cast<size_t>(family - layout_->families.data())];
     const size_t group = slot.group;
     if (!replay) {
       slot.counters->Count(!TraitsOf(operation.kind).is_deletion,
@@ -77,8 +77,18 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
     }
     const int64_t timestamp = operation.has_timestamp ? operation.timestamp : server_timestamp;
     AppendTrailer(&key_, timestamp, version, operation.kind);
-    Add(group, sequence, operation.value, owner);
+    AddOfFamily(*family, &slot, sequence, operation.value, owner);
   }
+}
+
+void TabletWriter::AddOfFamily(const FamilyLayout& family, FamilySlot* slot,
+                               SequenceNumber sequence, std::string_view value,
+                               const Ref<const RefCounted>& owner) {
+  if (slot->in_memtable == nullptr) [[unlikely]] {
+    slot->in_memtable = active_[slot->group]->families()->Of(family.name);
+  }
+  slot->in_memtable->Add(key_.size() + value.size());
+  Add(slot->group, sequence, value, owner);
 }
 
 uint64_t TabletWriter::bytes() const {

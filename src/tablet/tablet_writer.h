@@ -71,10 +71,14 @@ class TabletWriter {
   struct FamilySlot {
     size_t group;
     FamilyCounters* counters;
+    WriterCount* in_memtable = nullptr;  // in the active one; null before the first entry
   };
 
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
+  // Adds the entry with key_, which is of the family.
+  void AddOfFamily(const FamilyLayout& family, FamilySlot* slot, SequenceNumber sequence,
+                   std::string_view value, const Ref<const RefCounted>& owner);
   void Add(size_t group, SequenceNumber sequence, std::string_view value,
            const Ref<const RefCounted>& owner);
 

@@ -36,15 +36,6 @@ bool ReadNames(Decoder* in, Names* names) {
 
 }  // namespace
 
-absl::Status CheckCallerName(std::string_view caller) {
-  const bool printable =
-      std::all_of(caller.begin(), caller.end(), [](char c) { return c > ' ' && c < 0x7f; });
-  if (!caller.empty() && caller.size() <= 128 && printable) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      Cat("the name of a caller must be 1 to 128 printable ASCII characters without space, and is ",
-          Quoted(caller)));
-}
-
 absl::Status CheckAccessList(std::string_view name, const AccessList& list) {
   BT_RETURN_IF_ERROR(CheckAccessListName(name));
   for (const Names* names : {&list.readers, &list.writers}) {

@@ -23,7 +23,6 @@ namespace bigtable {
 
 // InvalidArgument names the value and the rule.
 absl::Status CheckAccessList(std::string_view name, const AccessList& list);
-absl::Status CheckCallerName(std::string_view caller);
 
 std::string EncodeAccessList(const AccessList& list);
 // DataLoss; FailedPrecondition if the format version is a later one.

@@ -354,6 +354,8 @@ TEST(SSTableTest, ItsInfoAndPropertiesDescribeItsEntries) {
   ASSERT_EQ(properties.families.size(), 2u);
   EXPECT_EQ(properties.families.at("f").entries, 2u);
   EXPECT_EQ(properties.families.at("g").entries, 4u);
+  EXPECT_EQ(table->info().families, properties.FamilyBytes());
+  EXPECT_EQ(properties.FamilyBytes().size(), 2u);
 }
 
 TEST(SSTableTest, ConcernsTimestampsOfItsCells) {
@@ -380,8 +382,8 @@ TEST(SSTableTest, InfoIsDecodedAsItWasEncoded) {
     EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(std::string_view(bytes).substr(0, n)));
   }
   EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(bytes + "x"));
-  bytes[0] = 2;
-  EXPECT_STATUS(kFailedPrecondition, "version 2", SSTableInfo::Decode(bytes));
+  bytes[0] = 3;
+  EXPECT_STATUS(kFailedPrecondition, "version 3", SSTableInfo::Decode(bytes));
 }
 
 TEST(SSTableTest, WriterRefusesEntriesThatCannotBeRead) {

@@ -213,6 +213,7 @@ std::string EncodeLayout(const TextCommand& command) {
     layout.families.back().SetValueType(static_cast<ValueType>(a.Number("values")),
                                         a.Value("operator"));
     layout.families.back().compaction_filter = a.Value("filter");
+    layout.families.back().owner = a.Value("owner");
   }
   const std::string bytes = layout.Encode();
   const absl::StatusOr<TableLayout> decoded = TableLayout::Decode(bytes);
@@ -250,6 +251,7 @@ std::string DecodeLayout(const TextCommand& command) {
     if (!family.compaction_filter.empty()) {
       absl::StrAppend(&out, ", filter ", family.compaction_filter);
     }
+    if (!family.owner.empty()) absl::StrAppend(&out, ", owner ", family.owner);
     out += "\n";
   }
   return out;
