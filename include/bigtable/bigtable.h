@@ -18,6 +18,7 @@
 #include "bigtable/operation.h"
 #include "bigtable/options.h"
 #include "bigtable/prometheus.h"
+#include "bigtable/quota.h"
 #include "bigtable/read_modify_write.h"
 #include "bigtable/row.h"
 #include "bigtable/row_key_sample.h"

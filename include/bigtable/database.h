@@ -17,6 +17,7 @@
 
 #include "bigtable/access_list.h"
 #include "bigtable/options.h"
+#include "bigtable/quota.h"
 #include "bigtable/schema.h"
 #include "bigtable/snapshot.h"
 #include "bigtable/statistics.h"
@@ -129,6 +130,24 @@ class Database {
                                               const CallOptions& options = {});
   absl::StatusOr<AccessList> GetAccessList(std::string_view name);  // NotFound
   absl::StatusOr<std::vector<std::string>> ListAccessLists();       // sorted
+
+  // --- Quotas (section 8.3 of the paper). Changes are atomic and durable, and apply to calls that
+  // begin after them. A database that was opened read-only keeps the quotas that it finds. ---
+
+  // Replaces the quota of the table, with full buckets. Quota{} removes it. It is deleted with the
+  // table. NotFound: the table. InvalidArgument: all quotas together take more than 512 KiB, with
+  // some twenty bytes and the name for each. After Unavailable the change may or may not apply,
+  // until a quota is set again.
+  [[nodiscard]] absl::Status SetTableQuota(std::string_view table, const Quota& quota,
+                                           const CallOptions& options = {});
+  // The same for a caller, which need not be known otherwise. InvalidArgument: the name.
+  [[nodiscard]] absl::Status SetCallerQuota(std::string_view caller, const Quota& quota,
+                                            const CallOptions& options = {});
+  absl::StatusOr<Quota> GetTableQuota(std::string_view table);    // NotFound: the table
+  absl::StatusOr<Quota> GetCallerQuota(std::string_view caller);  // InvalidArgument: the name
+  // Those that are set, by name.
+  absl::StatusOr<std::map<std::string, Quota>> ListTableQuotas();
+  absl::StatusOr<std::map<std::string, Quota>> ListCallerQuotas();
 
   // --- Tablets (sections 5.2 and 6 of the paper). The table's SplitRule splits and merges
   // automatically. Reads and writes continue during a change, and atomicity and snapshots are not

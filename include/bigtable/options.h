@@ -149,7 +149,7 @@ struct OpenTableOptions {
   // The user in whose name the table is read and written. A call that the access lists of its
   // families do not permit returns PermissionDenied; if a list cannot be read, the call returns
   // that error (DataLoss, Unavailable). None: the program itself, which may do everything, at no
-  // cost. See AccessList for the form of a name.
+  // cost. See AccessList for the form of a name. The user's quota applies too (bigtable/quota.h).
   std::optional<std::string> caller = {};
 };
 

@@ -55,7 +55,8 @@ class RowReader {
   Row TakeRow();
 
   // OK, or why the stream ended early: DataLoss, DeadlineExceeded, Cancelled, InvalidArgument,
-  // PermissionDenied (see OpenTableOptions), FailedPrecondition if the database was closed.
+  // PermissionDenied (see OpenTableOptions), ResourceExhausted (a quota: bigtable/quota.h),
+  // FailedPrecondition if the database was closed.
   const absl::Status& status() const;
 
   // Where the stream stands, for Table::ResumeRows: behind the last row that Next() has returned,
@@ -118,11 +119,12 @@ class Table {
   // mutation without operations or beyond the limits of RowMutation. NotFound: a family that the
   // table does not have. FailedPrecondition: a read-only database. ResourceExhausted: the log has
   // no room for this mutation, though perhaps for others, or memory is full and cannot be flushed
-  // (DatabaseStatistics::failing_work). Unavailable: no server can serve the row at present
-  // (DatabaseStatistics::unserved_tablets). These errors or others, until Database::Resume: the log
-  // cannot be written. PermissionDenied: see OpenTableOptions. DeadlineExceeded, Cancelled: see
-  // WriteOptions. After an error no reader sees any part of the mutation. Only if the log could not
-  // be written or synced may a crash bring it back, as a whole.
+  // (DatabaseStatistics::failing_work), or a quota refuses it (bigtable/quota.h). Unavailable: no
+  // server can serve the row at present (DatabaseStatistics::unserved_tablets). These errors or
+  // others, until Database::Resume: the log cannot be written. PermissionDenied: see
+  // OpenTableOptions. DeadlineExceeded, Cancelled: see WriteOptions. After an error no reader sees
+  // any part of the mutation. Only if the log could not be written or synced may a crash bring it
+  // back, as a whole.
   //
   // If the table has observers (bigtable/mutation_observer.h), they are called before and after
   // this and every other write, and their errors are returned too.
@@ -195,6 +197,7 @@ class Table {
   // --- Reads ---
 
   // The cells of one row that pass the filter. A row without cells is an empty Row, not an error.
+  // ResourceExhausted: a quota (bigtable/quota.h).
   [[nodiscard]] absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter = {},
                                             const ReadOptions& options = {});
 

@@ -37,6 +37,15 @@ absl::Status BatchCall::Run() {
     return absl::InvalidArgumentError(
         Cat("table ", target.table->name, " of the batch is of another database"));
   }
+  QuotaControl& quotas = database_->environment()->quotas;
+  if (quotas.limits_rates()) [[unlikely]] {
+    std::vector<QuotaControl::Demand> demands;
+    demands.reserve(targets_.size());
+    for (const Target& target : targets_) {
+      demands.push_back(target.table->DemandOf(1, target.mutation.size()));
+    }
+    BT_RETURN_IF_ERROR(quotas.Take(demands));
+  }
   for (MoveWait wait;;) {
     std::optional<Missing> missing = Locate();
     if (!missing.has_value()) missing = LocateReads();

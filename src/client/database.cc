@@ -11,6 +11,7 @@
 #include "client/database_impl.h"
 #include "client/observers.h"
 #include "tablet/schema_checks.h"
+#include "tabletserver/quota_store.h"
 
 namespace bigtable {
 namespace {
@@ -265,6 +266,54 @@ absl::StatusOr<AccessList> Database::GetAccessList(std::string_view name) {
 absl::StatusOr<std::vector<std::string>> Database::ListAccessLists() {
   BT_ENTER();
   return impl_->access_lists->Names();
+}
+
+// --- Quotas ---
+
+absl::Status Database::SetTableQuota(std::string_view table, const Quota& quota,
+                                     const CallOptions& options) {
+  BT_ENTER_MASTER(options);
+  return master->tables()->SetTableQuota(table, quota);
+}
+
+absl::Status Database::SetCallerQuota(std::string_view caller, const Quota& quota,
+                                      const CallOptions& options) {
+  BT_ENTER_MASTER(options);
+  BT_RETURN_IF_ERROR(CheckCallerName(caller));
+  return master->tables()->SetCallerQuota(caller, quota);
+}
+
+absl::StatusOr<Quota> Database::GetTableQuota(std::string_view table) {
+  BT_ENTER();
+  BT_ASSIGN_OR_RETURN(const TableLayout layout, impl_->schemas->Read(table));
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read());
+  const auto found = quotas.tables.find(layout.table_id);
+  return found == quotas.tables.end() ? Quota() : found->second.quota;
+}
+
+absl::StatusOr<Quota> Database::GetCallerQuota(std::string_view caller) {
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(CheckCallerName(caller));
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read());
+  const auto found = quotas.callers.find(caller);
+  return found == quotas.callers.end() ? Quota() : found->second;
+}
+
+absl::StatusOr<std::map<std::string, Quota>> Database::ListTableQuotas() {
+  BT_ENTER();
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read());
+  std::map<std::string, Quota> listed;
+  for (const auto& [id, table] : quotas.tables) {
+    BT_ASSIGN_OR_RETURN(const bool is_there, impl_->schemas->Has(table.name, id));
+    if (is_there) listed[table.name] = table.quota;
+  }
+  return listed;
+}
+
+absl::StatusOr<std::map<std::string, Quota>> Database::ListCallerQuotas() {
+  BT_ENTER();
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read());
+  return std::map<std::string, Quota>(quotas.callers.begin(), quotas.callers.end());
 }
 
 // --- Tablets ---

@@ -45,6 +45,7 @@
 #include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
 #include "tabletserver/access_list_store.h"
+#include "tabletserver/quota_control.h"
 
 namespace bigtable {
 
@@ -169,7 +170,8 @@ class TableImpl {
         name(std::move(n)),
         caller(std::move(c)),
         shared_monitor(std::move(m)),
-        monitor(*shared_monitor) {}
+        monitor(*shared_monitor),
+        quotas(&database->environment()->quotas) {}
 
   static const std::shared_ptr<TableImpl>& Of(const Table& table) { return table.impl_; }
 
@@ -194,6 +196,20 @@ class TableImpl {
                          const Filter& filter, const ReadOptions& options, const CallLimits& limits,
                          ReadSpec* spec, bool* superseded) const;
   [[gnu::cold]] absl::Status DeletedError() const;
+
+  // Inside the gate. The quotas of rates that calls in place keep within; null: there are none. A
+  // server checks what reaches it by messages.
+  QuotaControl* rates() const {
+    if (!quotas->limits_rates()) [[likely]]
+      return nullptr;
+    return database->locations.is_remote() ? nullptr : quotas;
+  }
+  // What a call on the table takes of them.
+  QuotaControl::Demand DemandOf(uint64_t requests, uint64_t bytes) const {
+    return {.table_id = route->table_id(), .caller = caller, .requests = requests, .bytes = bytes};
+  }
+  // The bytes of a row that is returned, as Quota::bytes_per_second counts them.
+  [[gnu::cold]] static uint64_t BytesOf(const Row& row);
 
   // Table::ReadRow, without counting the call.
   absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter,
@@ -222,6 +238,7 @@ class TableImpl {
   const std::optional<std::string> caller;             // none: the program itself
   const std::shared_ptr<TableMonitor> shared_monitor;  // of the table, for all callers
   TableMonitor& monitor;
+  QuotaControl* const quotas;  // only inside the gate
 };
 
 }  // namespace bigtable

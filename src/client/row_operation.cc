@@ -37,7 +37,12 @@ absl::Status RowOperation::Begin() {
   if (*durability_ > Durability::kSync) return TableImpl::DurabilityError(*durability_);
   // Before the first read, so that its sequence number can be compared.
   if (is_observed_) table_->database->TrackWrites();
-  return absl::OkStatus();
+  QuotaControl* const quotas = table_->rates();
+  return quotas == nullptr ? absl::OkStatus() : quotas->Begin(table_->DemandOf(1, 0));
+}
+
+void RowOperation::Charge(uint64_t bytes) const {
+  if (QuotaControl* const quotas = table_->rates()) quotas->Charge(table_->DemandOf(0, bytes));
 }
 
 absl::StatusOr<Row> RowOperation::Read(const Filter& filter) {
@@ -68,6 +73,8 @@ absl::StatusOr<Row> RowOperation::Read(const Filter& filter) {
     BT_RETURN_IF_ERROR(table_->LookAgain(row_, &wait, limits_));
   }
   since_ = std::min(sequence, since_);
+  if (table_->rates() != nullptr) [[unlikely]]
+    Charge(TableImpl::BytesOf(*result));
   return result;
 }
 
@@ -83,7 +90,10 @@ absl::StatusOr<bool> RowOperation::Write(const RowMutation& mutation) {
     return true;
   }
   const absl::Status status = Apply(mutation);
-  if (status.ok()) return true;
+  if (status.ok()) {
+    Charge(mutation.byte_size());
+    return true;
+  }
   if (IsConflict(status)) return false;
   return status;
 }

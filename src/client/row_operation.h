@@ -45,7 +45,7 @@ class RowOperation {
   bool is_observed() const { return is_observed_; }
 
   // Checks the options and whether the database can be written. FailedPrecondition: it is read-only
-  // or closed. InvalidArgument, or an error of the limits.
+  // or closed. InvalidArgument, or an error of the limits. ResourceExhausted: a quota of a rate.
   absl::Status Begin();
   // Begins a try. A try may have several reads; the write requires that the row has not been
   // written since the first.
@@ -64,6 +64,8 @@ class RowOperation {
 
  private:
   absl::Status Apply(const RowMutation& mutation);
+  // Takes the bytes of quotas. They were not known when the operation was admitted.
+  void Charge(uint64_t bytes) const;
 
   const TableImpl* const table_;
   const std::string_view row_;

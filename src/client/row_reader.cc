@@ -57,8 +57,7 @@ class RowReaderImpl {
     snapshot_.SetOwnWrites(std::move(own));
     // The snapshot is taken in the call of ReadRows.
     const CallGate::Pass pass(&table_->database->gate);
-    const absl::Status status =
-        pass ? snapshot_.Fix(*table_, filter_, options_, *ranges) : table_->database->ClosedError();
+    const absl::Status status = pass ? Begin(*ranges) : table_->database->ClosedError();
     if (!status.ok()) {
       unread_ = *std::move(ranges);
       Note(status);
@@ -73,11 +72,18 @@ class RowReaderImpl {
     if (!pass) return Fail(table_->database->ClosedError());
     if (done_) return Finish();
     if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
+    QuotaControl* const quotas = table_->rates();
+    if (quotas != nullptr) [[unlikely]] {
+      const absl::Status status = quotas->Begin(table_->DemandOf(0, 0));
+      if (!status.ok()) return Fail(status);
+    }
     if (options_.cell_limit > 0) [[unlikely]] {
       if (!ReadCells(row)) return false;
     } else if (!cursor_->ReadRow(row, reuses_rows_)) [[unlikely]] {
       return EndOfRows();
     }
+    if (quotas != nullptr) [[unlikely]]
+      quotas->Charge(table_->DemandOf(0, TableImpl::BytesOf(*row)));
     ++rows_;
     return true;
   }
@@ -99,6 +105,13 @@ class RowReaderImpl {
   bool is_forked() const { return table_->database->is_forked(); }
 
  private:
+  // Inside the gate.
+  absl::Status Begin(absl::Span<const RowRange> ranges) {
+    if (QuotaControl* const quotas = table_->rates()) {
+      BT_RETURN_IF_ERROR(quotas->Begin(table_->DemandOf(1, 0)));
+    }
+    return snapshot_.Fix(*table_, filter_, options_, ranges);
+  }
   // Reads the next row, as far as the limit of cells goes.
   [[gnu::noinline]] bool ReadCells(Row* row) {
     if (cells_ == options_.cell_limit) return Finish();

@@ -106,6 +106,10 @@ class ScanStreamImpl {
     const CallGate::Pass pass(scanner_->gate());
     if (!pass) return Fail(scanner_->table().database->ClosedError());
     if (!scanner_->ok()) return calls_.CountNone();
+    if (QuotaControl* const quotas = scanner_->table().rates()) {
+      const absl::Status status = quotas->Begin(scanner_->table().DemandOf(1, 0));
+      if (!status.ok()) return Fail(status);
+    }
     std::vector<Filter> chain{Filter::Family(family_)};
     chain.insert(chain.end(), columns.begin(), columns.end());
     if (timestamps.has_value()) chain.push_back(*timestamps);
@@ -129,7 +133,21 @@ class ScanStreamImpl {
     has_cell_ = IsLastRow() ? cursor_->NextInRow() : cursor_->Next();
     if (!cursor_->status().ok()) return Fail(cursor_->status());
     if (!has_cell_) return End();
+    if (QuotaControl* const quotas = scanner_->table().rates(); quotas != nullptr) [[unlikely]] {
+      if (const absl::Status status = TakeCell(quotas); !status.ok()) return Fail(status);
+    }
     NoteCell(cursor_->is_new_row());
+  }
+  // Quotas refuse a cell only before its row begins.
+  absl::Status TakeCell(QuotaControl* quotas) const {
+    const TableImpl& table = scanner_->table();
+    uint64_t bytes = cursor_->qualifier().size() + cursor_->value().size();
+    if (cursor_->is_new_row()) {
+      BT_RETURN_IF_ERROR(quotas->Begin(table.DemandOf(0, 0)));
+      bytes += cursor_->row().size();
+    }
+    quotas->Charge(table.DemandOf(0, bytes));
+    return absl::OkStatus();
   }
   // Whether the stream is in the last row that the options allow.
   bool IsLastRow() const { return rows_ > 0 && rows_ == scanner_->row_limit(); }

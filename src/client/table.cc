@@ -40,6 +40,12 @@ absl::Status TableImpl::DurabilityError(Durability durability) {
           static_cast<int>(durability)));
 }
 
+uint64_t TableImpl::BytesOf(const Row& row) {
+  uint64_t bytes = row.key().size();
+  for (const Cell& cell : row.cells()) bytes += cell.qualifier.size() + cell.value.size();
+  return bytes;
+}
+
 absl::Status TableImpl::DeletedError() const {
   return absl::NotFoundError(Cat("table ", name, " was deleted"));
 }
@@ -190,6 +196,22 @@ void NoteTablet(const ServedTablet& served, CallSample* sample) {
   sample->tablet = Ref<TabletCounters>(served.tablet->counters());
 }
 
+// The whole call is admitted, or all of its mutations get the error, except for those that have
+// one.
+bool TakeOfQuotas(const TableImpl& table, QuotaControl* quotas,
+                  absl::Span<const RowMutation> mutations, absl::Span<absl::Status> statuses) {
+  QuotaControl::Demand demand = table.DemandOf(0, 0);
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    if (!statuses[i].ok()) continue;
+    ++demand.requests;
+    demand.bytes += mutations[i].byte_size();
+  }
+  const absl::Status taken = quotas->Take(absl::MakeConstSpan(&demand, 1));
+  if (taken.ok()) return true;
+  for (absl::Status& status : statuses) status.Update(taken);
+  return false;
+}
+
 }  // namespace
 
 void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
@@ -216,6 +238,9 @@ void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOption
     is_any_valid |= statuses[i].ok();
   }
   if (!is_any_valid) return;
+  if (QuotaControl* const quota = rates(); quota != nullptr) [[unlikely]] {
+    if (!TakeOfQuotas(*this, quota, mutations, statuses)) return;
+  }
 
   if (mutations.size() == 1 && Shortcuts().Has(Shortcut::kOneMutation)) [[likely]] {
     const ServedTable& table = *route->Get();
@@ -322,6 +347,9 @@ namespace {
   read.caller = table.caller;
   read.sample = sample;
   BT_RETURN_IF_ERROR(table.CheckRead(filter, options, read.spec.limits));
+  QuotaControl* const quotas = table.rates();
+  if (quotas != nullptr) [[unlikely]]
+    BT_RETURN_IF_ERROR(quotas->Begin(table.DemandOf(1, 0)));
   if (options.snapshot != nullptr) read.point.sequence = options.snapshot->sequence();
   Row result;
   RowSink sink(&result, row);
@@ -332,8 +360,11 @@ namespace {
       bool superseded;
       BT_RETURN_IF_ERROR(
           bigtable::ReadRow(*served.path, *served.tablet, &read, &sink, &superseded));
-      if (!superseded) [[likely]]
+      if (!superseded) [[likely]] {
+        if (quotas != nullptr) [[unlikely]]
+          quotas->Charge(table.DemandOf(0, TableImpl::BytesOf(result)));
         return result;
+      }
       if (served.tablet->flags().removed()) return table.DeletedError();
     } else if (table.database->locations.is_remote()) {
       return ReadRowRemotely(table, row, filter, options, read.spec.limits, nullptr);

@@ -115,6 +115,8 @@ absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::s
   const CallGate::Pass pass(&database_->gate);
   if (!pass) return database_->ClosedError();
   const CallLimits limits = LimitsOf(options);
+  QuotaControl* const quotas = table.rates();
+  if (quotas != nullptr) BT_RETURN_IF_ERROR(quotas->Begin(table.DemandOf(1, 0)));
   for (MoveWait wait;;) {
     const ServedTable& tablets = *table.route->Get();
     const ServedTablet& served = tablets.tablets()[tablets.Find(row)];
@@ -137,6 +139,7 @@ absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::s
         if (RowFilter::Needs(spec.filter)) sink.Apply(RowFilter(spec.filter));
         sink.Finish();
         BT_RETURN_IF_ERROR(cells.status());
+        if (quotas != nullptr) quotas->Charge(table.DemandOf(0, TableImpl::BytesOf(result)));
         return result;
       }
     }

@@ -72,8 +72,12 @@ class Cluster {
   explicit Cluster(std::unique_ptr<ClusterEnvironment> environment)
       : environment_(std::move(environment)),
         metadata_(environment_.get(), &servers_),
-        servers_(environment_.get()) {}
+        servers_(environment_.get()) {
+    environment_->quotas.SetStorage([this] { return AddUpStorage(); });
+  }
 
+  // For quotas.
+  StoredBytes AddUpStorage() const;
   void RemoveHolders();
   // Users' servers first: their flushes write to METADATA, and METADATA's flushes to its root.
   std::vector<TabletServer*> InOrderOfEnding() const;

@@ -52,6 +52,8 @@ absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
       opened->session,
       opened->lock_service->OpenSession({.owner = "cluster", .lease = absl::InfiniteDuration()}));
   opened->access = std::make_unique<AccessControl>(opened->session.get());
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(opened->session.get()).Read());
+  opened->quotas.Use(quotas);
   opened->void_batches = std::make_unique<VoidBatches>(opened->session.get());
   BT_RETURN_IF_ERROR(opened->void_batches->Load());
   for (const VoidBatches::Batch& batch : opened->void_batches->All()) {

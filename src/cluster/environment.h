@@ -38,6 +38,7 @@
 #include "tabletserver/background_work.h"
 #include "tabletserver/batch_log_sync.h"
 #include "tabletserver/batch_writer.h"
+#include "tabletserver/quota_control.h"
 #include "tabletserver/void_batches.h"
 
 namespace bigtable {
@@ -92,6 +93,7 @@ struct ClusterEnvironment {
   std::unique_ptr<LocalLockService> lock_service;
   std::unique_ptr<LockSession> session;  // of the environment's own
   std::unique_ptr<AccessControl> access;
+  QuotaControl quotas;
   // Of batches on several users' tablets.
   BatchLogSync batch_log_sync;
   std::unique_ptr<VoidBatches> void_batches;

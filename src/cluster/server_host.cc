@@ -45,7 +45,9 @@ ServerHost::ServerHost(ClusterEnvironment* environment, ServerRole role, Metadat
       write_controller_(environment->options.shared_memory_budget.get(), server_.get(),
                         &environment->background, environment->events.get()),
       data_path_(server_.get(), role == ServerRole::kUser ? &write_controller_ : nullptr,
-                 environment->access.get(), WritesOf(role, environment->read_only())),
+                 environment->access.get(),
+                 role == ServerRole::kUser ? &environment->quotas : nullptr,
+                 WritesOf(role, environment->read_only())),
       data_server_(&data_path_) {}
 
 // --- Checks of commands ---

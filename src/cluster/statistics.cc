@@ -147,6 +147,17 @@ void AddStorage(const ServerSet& servers, DatabaseStatistics* to) {
 
 }  // namespace
 
+StoredBytes Cluster::AddUpStorage() const {
+  StoredBytes stored;
+  for (const auto& [id, table] : UsageOf(servers_)) {
+    stored.tables[id] = table.usage.total().stored_bytes();
+    for (const auto& [name, family] : table.usage.families()) {
+      if (!family.owner.empty()) stored.owners[family.owner] += family.storage.stored_bytes();
+    }
+  }
+  return stored;
+}
+
 DatabaseStatistics Cluster::Statistics() {
   DatabaseStatistics statistics;
   AddWrites(servers_, &statistics);

@@ -87,7 +87,19 @@ absl::Status TableChanges::DeleteTable(std::string_view name) {
   Notify(&EventListener::OnTableDeleted, name);
   BT_RETURN_IF_ERROR(DropTablets(layout.table_id));
   context_->environment->info_log.Info("deleted table ", name);
+  ForgetQuotaOf(layout.table_id);
   return absl::OkStatus();
+}
+
+// The table is gone, so an error is not the deletion's: no table will have this id again, and the
+// next change of a quota forgets it.
+void TableChanges::ForgetQuotaOf(uint64_t table_id) {
+  const absl::StatusOr<QuotaSet> quotas = quotas_.Read();
+  if (quotas.ok() && !quotas->tables.contains(table_id)) return;
+  const absl::Status forgotten = ChangeQuotas([](QuotaSet*) {});
+  if (forgotten.ok()) return;
+  context_->environment->info_log.Warning("the quota of a deleted table was not removed: ",
+                                          ToStd(forgotten.message()));
 }
 
 absl::Status TableChanges::DropTablets(uint64_t table_id) {
@@ -270,6 +282,35 @@ absl::Status TableChanges::DeleteAccessList(std::string_view name) {
   }
   BT_RETURN_IF_ERROR(context_->Step());
   return access_lists_.Remove(name);
+}
+
+// --- Quotas ---
+
+absl::Status TableChanges::SetTableQuota(std::string_view table, const Quota& quota) {
+  MutexLock lock(&catalogue_->change_mutex());
+  BT_ASSIGN_OR_RETURN(const TableLayout layout, catalogue_->Find(table));
+  return ChangeQuotas(
+      [&](QuotaSet* quotas) { quotas->SetTable(layout.table_id, layout.name, quota); });
+}
+
+absl::Status TableChanges::SetCallerQuota(std::string_view caller, const Quota& quota) {
+  MutexLock lock(&catalogue_->change_mutex());
+  return ChangeQuotas([&](QuotaSet* quotas) { quotas->SetCaller(caller, quota); });
+}
+
+absl::Status TableChanges::ChangeQuotas(absl::FunctionRef<void(QuotaSet*)> change) {
+  BT_ASSIGN_OR_RETURN(QuotaSet quotas, quotas_.Read());
+  change(&quotas);
+  // Those of tables that were deleted, which can be left over if a master ended just then.
+  std::set<uint64_t> known;
+  for (const auto& layout : catalogue_->All()) known.insert(layout->table_id);
+  std::erase_if(quotas.tables, [&](const auto& entry) { return !known.contains(entry.first); });
+  BT_RETURN_IF_ERROR(context_->Step());
+  BT_RETURN_IF_ERROR(quotas_.Write(quotas));
+  context_->environment->quotas.Use(quotas);
+  context_->environment->info_log.Info("there are quotas of ", quotas.tables.size(), " tables and ",
+                                       quotas.callers.size(), " callers");
+  return absl::OkStatus();
 }
 
 void TableChanges::Notify(void (EventListener::*function)(const TableEvent&),

@@ -1,6 +1,6 @@
-// The master's changes of tables, their schemas and the access lists. A file of the lock service
-// decides: writing it makes the creation of a table, or a change of its schema, take effect, and
-// removing it deletes the table. A later master finishes the rest of a change.
+// The master's changes of tables, their schemas, the access lists and the quotas. A file of the
+// lock service decides: writing it makes the creation of a table, or a change of its schema, take
+// effect, and removing it deletes the table. A later master finishes the rest of a change.
 #ifndef BIGTABLE_MASTER_TABLE_CHANGES_H_
 #define BIGTABLE_MASTER_TABLE_CHANGES_H_
 
@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 
 #include "bigtable/event_listener.h"
+#include "bigtable/quota.h"
 #include "bigtable/schema.h"
 
 #include "base/sequence.h"
@@ -22,6 +23,7 @@
 #include "master/table_catalogue.h"
 #include "tablet/table_layout.h"
 #include "tabletserver/access_list_store.h"
+#include "tabletserver/quota_store.h"
 
 namespace bigtable {
 
@@ -33,7 +35,8 @@ class TableChanges {
       : context_(context),
         catalogue_(catalogue),
         assignment_(assignment),
-        access_lists_(context->lock->session()) {}
+        access_lists_(context->lock->session()),
+        quotas_(context->lock->session()) {}
   TableChanges(const TableChanges&) = delete;
   TableChanges& operator=(const TableChanges&) = delete;
 
@@ -51,6 +54,9 @@ class TableChanges {
   absl::Status SetAccessList(std::string_view name, const AccessList& list);
   // FailedPrecondition while a family uses it.
   absl::Status DeleteAccessList(std::string_view name);
+  // Replaces the quota. NotFound: the table. The caller has checked its name.
+  absl::Status SetTableQuota(std::string_view table, const Quota& quota);
+  absl::Status SetCallerQuota(std::string_view caller, const Quota& quota);
 
   // Finishes the deletions, creations and changes of schemas that an earlier master has begun.
   absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
@@ -59,6 +65,11 @@ class TableChanges {
   absl::Status RestoreSchemas() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
 
  private:
+  // Writes the result of `change`, and makes it the quotas of the servers.
+  absl::Status ChangeQuotas(absl::FunctionRef<void(QuotaSet*)> change)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
+  // After the table was deleted.
+  void ForgetQuotaOf(uint64_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   // NotFound: an access list that a family uses now and did not use before.
   absl::Status CheckAccessLists(const TableLayout* before, const TableLayout& layout) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
@@ -85,6 +96,7 @@ class TableChanges {
   TableCatalogue* const catalogue_;
   Assignment* const assignment_;
   AccessListStore access_lists_;
+  QuotaStore quotas_;
 };
 
 }  // namespace bigtable

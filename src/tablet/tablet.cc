@@ -131,6 +131,7 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(read_limit),
                                      environment_->budget, scan_cache_id));
+  if (environment_->on_version != nullptr) environment_->on_version();
   // A rotation alone changes nothing for compactions.
   if (!memtables_changed || layout_changed) SetMayPickOther(true);
 }

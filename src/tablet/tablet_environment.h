@@ -60,6 +60,8 @@ struct TabletEnvironment {
   // Called before the server's log releases records because of commits to `store`. After OK,
   // recovery notices any damage to these commits. Null: not needed.
   std::function<absl::Status()> attest_commits;
+  // Called after a version of the tablet was published. Null: not needed.
+  std::function<void()> on_version;
   // Called for each file that the tablet's METADATA row does not name any more.
   std::function<void(uint64_t number)> remove_file;
 };

@@ -36,6 +36,9 @@ bool DataPath::Admit(const Write& write, absl::Span<absl::Status> statuses,
     // A caller without permission for any of this must not delay other writers.
     if (!access.CheckWrites(*write.tablet->Layout(), write.mutations, statuses)) return false;
   }
+  // Not in Check, which has pinned a version.
+  if (quotas_ != nullptr && quotas_->limits_storage()) [[unlikely]]
+    quotas_->RefreshStorage();
   if (write_controller_ == nullptr) return true;
   uint64_t bytes = 0;
   for (size_t i = 0; i < statuses.size(); ++i) {
@@ -55,6 +58,13 @@ bool DataPath::Check(const Write& write, absl::Span<absl::Status> statuses,
   }
   if (admitted->access.has_value()) [[unlikely]]
     admitted->access->CheckWrites(layout, write.mutations, statuses);
+  if (quotas_ != nullptr && quotas_->limits_storage()) [[unlikely]] {
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      if (statuses[i].ok()) {
+        statuses[i] = quotas_->TakeStorage(layout, write.mutations[i].operations);
+      }
+    }
+  }
   if (!write.is_batch) return true;
   const auto failed = std::find_if(statuses.begin(), statuses.end(),
                                    [](const absl::Status& status) { return !status.ok(); });

@@ -1,8 +1,9 @@
 // The path of each write and read to the tablets of a server (section 5.3 of the paper), for
 // callers in this process and for requests that come as messages.
 //
-// A write: the access lists are checked, the write controller admits it, the schema and the access
-// lists are checked against the version that is current then, and the server logs and applies it.
+// A write: the access lists are checked, the write controller admits it, the schema, the access
+// lists and the quotas of storage are checked against the version that is current then, and the
+// server logs and applies it.
 // The server refuses it if the tablet is stopped or the lock is lost, before the log and again
 // before the acknowledgement.
 //
@@ -35,6 +36,7 @@
 #include "tablet/tablet.h"
 #include "tablet/tablet_version.h"
 #include "tabletserver/access_control.h"
+#include "tabletserver/quota_control.h"
 #include "tabletserver/tablet_server.h"
 #include "tabletserver/write_controller.h"
 
@@ -48,15 +50,21 @@ class DataPath {
   enum class Writes { kLogged, kInMemory, kRefused };
 
   // All outlive this. Without a write controller, as for METADATA, no write is delayed.
-  // Without access control no call may name a caller.
+  // Without access control no call may name a caller. Without quotas, as for METADATA, storage has
+  // no limit.
   DataPath(TabletServer* server, WriteController* write_controller, AccessControl* access,
-           Writes writes)
-      : server_(server), write_controller_(write_controller), access_(access), writes_(writes) {}
+           QuotaControl* quotas, Writes writes)
+      : server_(server),
+        write_controller_(write_controller),
+        access_(access),
+        quotas_(quotas),
+        writes_(writes) {}
   DataPath(const DataPath&) = delete;
   DataPath& operator=(const DataPath&) = delete;
 
   TabletServer* server() const { return server_; }
   Writes writes() const { return writes_; }
+  QuotaControl* quotas() const { return quotas_; }  // may be null
 
   // Mutations of one tablet, well formed.
   struct Write {
@@ -123,6 +131,7 @@ class DataPath {
   TabletServer* const server_;
   WriteController* const write_controller_;
   AccessControl* const access_;
+  QuotaControl* const quotas_;
   const Writes writes_;
 };
 

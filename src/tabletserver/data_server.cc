@@ -159,6 +159,10 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     if (tablet == nullptr || !tablet->rows().Contains(row)) return Moved();
   }
   if (tablet == nullptr) return response;
+  if (const absl::Status taken = TakeOfQuotas(request, mutations, statuses); !taken.ok()) {
+    for (absl::Status& status : statuses) status.Update(taken);
+    return response;
+  }
   const CallSample sample{.weight = 1};
   const bool is_applied =
       path_->Apply({.tablet = tablet.get(),
@@ -175,6 +179,20 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     return {.verdict = MutateResponse::Verdict::kConflict, .statuses = {}};
   }
   return response;
+}
+
+absl::Status DataServer::TakeOfQuotas(const MutateRequest& request,
+                                      absl::Span<const EncodedMutation> mutations,
+                                      absl::Span<const absl::Status> statuses) const {
+  QuotaControl* const quotas = path_->quotas();
+  if (quotas == nullptr || !quotas->limits_rates()) return absl::OkStatus();
+  QuotaControl::Demand demand{.table_id = request.table_id, .caller = request.caller};
+  for (size_t i = 0; i < mutations.size(); ++i) {
+    if (!statuses[i].ok()) continue;
+    ++demand.requests;
+    demand.bytes += mutations[i].size();
+  }
+  return quotas->Take(absl::MakeConstSpan(&demand, 1));
 }
 
 // --- Reads ---
@@ -199,6 +217,12 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   response.superseded = false;
   response.status = path_->CheckRead(version->layout(), FilterNode::Of(filter), request.caller);
   if (!response.status.ok()) return response;
+  QuotaControl* const quotas = path_->quotas();
+  const bool is_limited = quotas != nullptr && quotas->limits_rates();
+  QuotaControl::Demand demand{
+      .table_id = request.table_id, .caller = request.caller, .requests = 1};
+  if (is_limited) response.status = quotas->Begin(demand);
+  if (!response.status.ok()) return response;
   response.sequence = spec.sequence;
   spec.filter = FilterNode::Of(filter);
   spec.settings = {.verify_checksums = request.verify_checksums, .fill_cache = request.fill_cache};
@@ -215,15 +239,19 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   CellBlockBuilder block(&response.cells);
   std::optional<RowFilter> row_filter;
   if (RowFilter::Needs(spec.filter)) row_filter.emplace(spec.filter);
+  bool is_full = false;  // the message, or the number of rows
   while (cells.Next()) {
     if (!AddRow(&cells, row_filter, &block)) break;
     if (response.cells.size() >= max_bytes ||
         (request.row_limit > 0 && block.rows() == request.row_limit)) {
       response.rest = RestBehind(request.range, cells.row(), request.reverse);
-      if (!response.rest.has_value()) break;
-      return response;
+      is_full = response.rest.has_value();
+      break;
     }
   }
+  demand.bytes = response.cells.size();
+  if (is_limited) quotas->Charge(demand);
+  if (is_full) return response;
   response.status = cells.status();
   if (response.status.ok()) {
     response.rest = Rest(request.range, tablet->rows(), request.reverse);

@@ -13,6 +13,7 @@
 
 #include "base/call_limits.h"
 #include "rpc/data_service.h"
+#include "tablet/mutation_format.h"
 #include "tabletserver/data_path.h"
 #include "tabletserver/outcome_window.h"
 #include "tabletserver/tablet_server.h"
@@ -37,6 +38,10 @@ class DataServer final : public DataService {
   bool IsFor(std::string_view server) const;
   // Carries out a request that has not come before.
   MutateResponse Apply(const MutateRequest& request, const CallLimits& limits);
+  // ResourceExhausted: a quota of a rate refuses the mutations, all of them.
+  absl::Status TakeOfQuotas(const MutateRequest& request,
+                            absl::Span<const EncodedMutation> mutations,
+                            absl::Span<const absl::Status> statuses) const;
 
   const DataPath* const path_;
   TabletServer* const server_;

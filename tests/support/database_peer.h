@@ -99,6 +99,11 @@ class DatabasePeer {
     if (master.ok()) (*master)->assignment()->ReplaceLost(role).IgnoreError();
   }
 
+  // The quotas of rates are by this clock, which must not go backwards. Before there are any.
+  void SetQuotaClock(Clock* clock) {
+    impl_->environment()->quotas.SetNow([clock] { return absl::ToUnixNanos(clock->Now()); });
+  }
+
   absl::Status SweepFiles() {
     const auto master = impl_->masters->Get({});
     return master.ok() ? (*master)->sweeper()->SweepFiles() : master.status();

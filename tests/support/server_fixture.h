@@ -87,7 +87,7 @@ class ServerFixture : public testing::Test {
   // Several rows are a batch.
   absl::Status Apply(uint64_t table_id, const std::vector<EncodedMutation>& rows,
                      Durability durability = Durability::kBuffered) {
-    const DataPath path(server_.get(), nullptr, nullptr, DataPath::Writes::kLogged);
+    const DataPath path(server_.get(), nullptr, nullptr, nullptr, DataPath::Writes::kLogged);
     DataServer service(&path);
     const absl::StatusOr<MutateResponse> response =
         service.Mutate({.server = server_->name(),
