@@ -108,7 +108,7 @@ class Compactor {
   Compactor() {
     job_.new_file_number = [this] { return ++last_number_; };
     job_.path_of = [](uint64_t number) { return Cat("/", number); };
-    job_.retention.families = {{.name = "f", .max_versions = {}}};
+    job_.retention.families = {{.name = "f", .versions = {}}};
   }
 
   void Reset() { job_.file_system = &file_system_.emplace(); }

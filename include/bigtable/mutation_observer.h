@@ -61,6 +61,7 @@ enum class OperationKind : uint8_t {
   kMergeToCell,
   kDelete,
   kDeleteCell,
+  kDeleteTimeRange,
   kDeleteFamily,
   kDeleteRow,
 };
@@ -70,8 +71,9 @@ struct ObservedOperation {
   OperationKind kind = OperationKind::kSet;
   std::string_view family = {};     // empty for kDeleteRow
   std::string_view qualifier = {};  // empty also for kDeleteFamily
-  // None: the server's time, or a deletion of more than a cell.
+  // None: the server's time, or a deletion of more than a cell. Of kDeleteTimeRange its begin.
   std::optional<Timestamp> timestamp = std::nullopt;
+  Timestamp end = {};  // only of kDeleteTimeRange
   std::string_view value = {};
 };
 

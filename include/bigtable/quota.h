@@ -53,7 +53,9 @@ struct Quota {
   // is known only afterwards, so a read, and an atomic operation, is admitted while there is no
   // debt, and takes its bytes then. A stream that has made a debt ends between two rows with the
   // error in its status(); RowReader::ResumeToken continues it later. A batch, also of ApplyBatch,
-  // is admitted as a whole or refused as a whole.
+  // is admitted as a whole or refused as a whole; but ApplyBatch to a table with observers applies
+  // its mutations one by one. A write to such a table pays for what its observers add to it, an
+  // atomic operation on a row does not.
   uint64_t bytes_per_second = 0;
 
   friend bool operator==(const Quota&, const Quota&) = default;

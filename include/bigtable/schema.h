@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 
@@ -143,7 +142,7 @@ class GcRule {
  private:
   explicit GcRule(const Step& step) : steps_{step} {}
 
-  absl::InlinedVector<Step, 2> steps_;
+  std::vector<Step> steps_;
 };
 
 // What the cells of a family hold. All but kBytes are aggregates: a cell is written by

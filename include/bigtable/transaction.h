@@ -62,8 +62,8 @@ class Transaction {
   RowReader ReadRows(Table* table, const RowSet& rows, const Filter& filter = Filter::PassAll(),
                      const ReadOptions& options = {});
 
-  // Adds a mutation. It is checked against the schema when the transaction commits, or, if the table
-  // has observers, now: they are called, and what they add is added too. InvalidArgument: the
+  // Adds a mutation. It is checked against the schema when the transaction commits, or, if the
+  // table has observers, now: they are called, and what they add is added too. InvalidArgument: the
   // mutation, or the limits of a WriteBatch. An error of an observer is returned. After an error
   // nothing was added.
   [[nodiscard]] absl::Status Apply(Table* table, const RowMutation& mutation);

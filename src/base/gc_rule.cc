@@ -14,11 +14,11 @@ namespace {
 using Step = GcRule::Step;
 
 // Drops the steps that drop nothing which another one does not drop, and sorts the others.
-absl::InlinedVector<Step, 2> Simplest(std::vector<Step> steps) {
+std::vector<Step> Simplest(std::vector<Step> steps) {
   std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
     return a.versions != b.versions ? a.versions < b.versions : a.age < b.age;
   });
-  absl::InlinedVector<Step, 2> simplest;
+  std::vector<Step> simplest;
   for (const Step& step : steps) {
     if (simplest.empty() || step.age < simplest.back().age) simplest.push_back(step);
   }
@@ -28,7 +28,7 @@ absl::InlinedVector<Step, 2> Simplest(std::vector<Step> steps) {
 }  // namespace
 
 GcRule GcRule::Union(const GcRule& a, const GcRule& b) {
-  std::vector<Step> steps(a.steps_.begin(), a.steps_.end());
+  std::vector<Step> steps = a.steps_;
   steps.insert(steps.end(), b.steps_.begin(), b.steps_.end());
   GcRule rule;
   rule.steps_ = Simplest(std::move(steps));

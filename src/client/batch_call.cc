@@ -38,7 +38,7 @@ absl::Status BatchCall::Run() {
         Cat("table ", target.table->name, " of the batch is of another database"));
   }
   QuotaControl& quotas = database_->environment()->quotas;
-  if (quotas.limits_rates()) [[unlikely]] {
+  if (quotas.limits_rates() && !is_paid_) [[unlikely]] {
     std::vector<QuotaControl::Demand> demands;
     demands.reserve(targets_.size());
     for (const Target& target : targets_) {

@@ -44,6 +44,9 @@ class BatchCall {
     reads_at_ = reads_at;
   }
 
+  // The quotas of rates have been paid for.
+  void SetPaid() { is_paid_ = true; }
+
   // Where Run stores the last sequence number of the batch once it is applied; may be null.
   void SetCommitted(SequenceNumber* committed) { committed_ = committed; }
 
@@ -91,6 +94,7 @@ class BatchCall {
   std::vector<Target> targets_;
   const std::vector<Read>* reads_ = nullptr;  // null: none
   SequenceNumber reads_at_ = kUnconditional;
+  bool is_paid_ = false;
   SequenceNumber* committed_ = nullptr;
   // The tablets of the reads, according to the present route, and the table of each.
   std::vector<BatchWriter::Read> located_;

@@ -7,8 +7,9 @@
 // next. So each thread returns after its own calls, and none makes calls for others longer than it
 // waits for its own.
 //
-// A commit is under way only between the last check of a write and its acknowledgement. What
-// observers do before that is not waited for.
+// A commit is under way until its write is acknowledged, also while it waits for a tablet that
+// moves or for throttled writes; the commits that have begun later wait with it. What observers do
+// before a commit is not waited for.
 //
 // Thread-safe.
 #ifndef BIGTABLE_CLIENT_COMMIT_ORDER_H_

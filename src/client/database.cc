@@ -376,7 +376,10 @@ absl::Status Database::Compact(std::string_view table, const CallOptions& option
   {
     const CallGate::LongPass pass(&impl_->gate);
     if (!pass) return impl_->ClosedError();
-    BT_RETURN_IF_ERROR(impl_->environment()->background.EraseOldLogs(limits));
+    for (const auto& host : impl_->cluster->servers()->Users()) {
+      BackgroundWork& background = impl_->environment()->background;
+      damaged.Update(background.EraseOldLog(host->server(), limits));
+    }
   }
   return damaged;
 }

@@ -118,10 +118,11 @@ class DatabaseImpl {
   ClusterEnvironment* environment() const { return cluster->environment(); }
 
   // Database::Apply; with the reads of a transaction: see BatchCall::SetReads. `*committed`: the
-  // last sequence number of the batch, if it is applied.
+  // last sequence number of the batch, if it is applied. `is_paid`: see BatchCall::SetPaid.
   absl::Status Apply(const WriteBatch& batch, const WriteOptions& options, CallSample* sample,
                      const std::vector<TransactionRead>* reads = nullptr,
-                     SequenceNumber reads_at = kUnconditional, SequenceNumber* committed = nullptr);
+                     SequenceNumber reads_at = kUnconditional, SequenceNumber* committed = nullptr,
+                     bool is_paid = false);
 
   // Database::BeginTransaction: the snapshot of a transaction, at a sequence number that no
   // mutation has.

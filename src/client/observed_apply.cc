@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/time_range.h"
 #include "client/observers.h"
 #include "rpc/move_wait.h"
 #include "tablet/mutation_check.h"
@@ -26,13 +27,16 @@ OperationKind KindOfOperation(EntryKind kind) {
       return OperationKind::kDelete;
     case EntryKind::kDeleteCell:
       return OperationKind::kDeleteCell;
+    case EntryKind::kDeleteTimeRange:
+      return OperationKind::kDeleteTimeRange;
     case EntryKind::kDeleteFamily:
       return OperationKind::kDeleteFamily;
     case EntryKind::kDeleteRow:
       return OperationKind::kDeleteRow;
     case EntryKind::kCell:
-    case EntryKind::kGhost:   // not an operation
-    case EntryKind::kShadow:  // not an operation
+    case EntryKind::kGhost:       // not an operation
+    case EntryKind::kShadow:      // not an operation
+    case EntryKind::kCountedOut:  // not an operation
       break;
   }
   return OperationKind::kSet;
@@ -58,7 +62,13 @@ ObservedMutation::ObservedMutation(Table* table, const RowMutation& mutation)
     observed.family = operation.family;
     observed.qualifier = operation.qualifier;
     if (operation.has_timestamp) observed.timestamp = Timestamp(operation.timestamp);
-    observed.value = operation.value;
+    TimeRange range;
+    if (operation.kind != EntryKind::kDeleteTimeRange) {
+      observed.value = operation.value;
+    } else if (ParseTimeRange(operation.value, &range)) {
+      observed.timestamp = Timestamp(range.begin);
+      observed.end = Timestamp(range.end);
+    }
   }
 }
 

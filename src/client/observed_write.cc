@@ -30,11 +30,14 @@ absl::Status ObservedWrite::Run(const std::shared_ptr<DatabaseImpl>& database,
                                 const WriteOptions& options, Add add) {
   BT_RETURN_IF_ERROR(Check(database.get(), options));
   const CallLimits limits = LimitsOf(options);
+  bool is_paid = false;
   for (ConflictPause pause;; pause.Sleep()) {
     TransactionImpl transaction(database, nullptr, CallOptionsOf(options));
+    if (is_paid) transaction.SetPaid();
     absl::Status status = add(&transaction);
     if (status.ok()) status = transaction.Commit(options);
     if (!IsConflict(status)) return status;
+    is_paid = true;  // before the conflict was found
     BT_RETURN_IF_ERROR(limits.Check("the write"));
   }
 }
@@ -72,6 +75,7 @@ bool ObservedWrite::IsObserved(const WriteBatch& batch) {
 absl::StatusOr<bool> ObservedWrite::TryOnRow(const TableImpl& table, const RowMutation& mutation,
                                              SequenceNumber since, const WriteOptions& options) {
   TransactionImpl transaction(table.database, nullptr, CallOptionsOf(options));
+  transaction.SetPaid();  // by RowOperation
   transaction.AddEarlierRead(table, mutation.row(), since);
   absl::Status status = transaction.Apply(table.handle, mutation);
   if (status.ok()) status = transaction.Commit(options);

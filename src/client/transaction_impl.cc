@@ -241,7 +241,7 @@ absl::StatusOr<SequenceNumber> TransactionImpl::LastSequence() const {
 absl::Status TransactionImpl::CommitBatch(const WriteOptions& options, SequenceNumber* committed) {
   const SequenceNumber snapshot = snapshot_ == nullptr ? kUnconditional : snapshot_->sequence();
   return database_->Apply(batch_, options, nullptr, &reads_, std::min(snapshot, earlier_read_),
-                          committed);
+                          committed, is_paid_);
 }
 
 }  // namespace bigtable

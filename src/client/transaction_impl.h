@@ -52,6 +52,9 @@ class TransactionImpl {
   // Adds a read from before the transaction, at the read sequence `since`.
   void AddEarlierRead(const TableImpl& table, std::string_view row, SequenceNumber since);
 
+  // The commit pays no quotas of rates: the write that it is a part of has paid.
+  void SetPaid() { is_paid_ = true; }
+
   // Ends the transaction. ConflictError: something that was read may have been written since, or a
   // table has other observers than those that were called.
   absl::Status Commit(const WriteOptions& options);
@@ -74,6 +77,7 @@ class TransactionImpl {
   const std::shared_ptr<DatabaseImpl> database_;
   const CallOptions limits_;
   bool has_ended_ = false;
+  bool is_paid_ = false;
   std::shared_ptr<const Snapshot> snapshot_;
   Clock* clock_ = nullptr;          // of own_
   std::shared_ptr<OwnWrites> own_;  // null without a snapshot: what is in batch_

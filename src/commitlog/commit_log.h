@@ -2,7 +2,7 @@
 // log_directory.h removes it.
 //
 // Threads: one thread at a time, the appending thread, calls Append, Reserve, Flush, Close,
-// StartNewSegment and StartFreshSegment (group_commit.h ensures this). The thread that replaces it
+// StartNewSegment and StartNextSegment (group_commit.h ensures this). The thread that replaces it
 // calls SwitchFile. Everything else may be called from any thread at any time.
 //
 // Two files. The active segment and the spare are the two log files; one of them is in use. If a
@@ -181,10 +181,14 @@ class CommitLog {
   // flushing the root tablet's memtable too. Does nothing to a log that has not failed.
   absl::Status StartNewSegment();
 
-  // Continues in a new file that has never had other records, so that nothing is left of earlier
-  // ones once they are released: the files of earlier segments are then removed, not reused. For
-  // the appending thread. After an error the log continues where it was.
-  absl::Status StartFreshSegment() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
+  // Two steps after which nothing is left of earlier records, once they are released. First the
+  // spare is replaced by a new file that has never had other records; from then on the files of the
+  // segments up to the active one are removed, not reused. After an error, call it again; the log
+  // may have no spare until then, or until PrepareSpare.
+  absl::Status PrepareFreshSpare() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
+  // Then the log continues in the spare: for the appending thread. If an append has done that
+  // since, it continues in one more new file, which does no harm.
+  absl::Status StartNextSegment() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
 
   // Makes the log fail with `status`, which is not OK: its user cannot guarantee an appended
   // record, and recovers as described above. The first failure stays.

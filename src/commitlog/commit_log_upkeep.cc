@@ -3,14 +3,13 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/strings.h"
 #include "commitlog/commit_log.h"
 
 namespace bigtable {
 
 void CommitLog::ReleaseThrough(SequenceNumber sequence) {
   MutexLock lock(&mutex_);
-  // The same number again releases a segment that has been ended since: StartFreshSegment.
+  // The same number again releases a segment that has been ended since: StartNextSegment.
   if (sequence < released_) return;
   released_ = sequence;
   while (live_.size() > 1 && live_.front()->last_sequence_ <= sequence) {
@@ -41,22 +40,28 @@ absl::Status CommitLog::RemoveFreeSegments() {
   return store_.RemoveFree();
 }
 
-absl::Status CommitLog::StartFreshSegment() {
-  if (failed_.load(std::memory_order_acquire)) return failure();
+absl::Status CommitLog::PrepareFreshSpare() {
+  MutexLock prepare(&prepare_mutex_);
+  Ref<LogSegment> spare;
+  uint64_t number;
   {
-    MutexLock prepare(&prepare_mutex_);
-    {
-      MutexLock lock(&mutex_);
-      spare_ = {};  // it may be an old file
-      store_.KeepNoneBelow(live_.back()->number() + 1);
-    }
-    BT_RETURN_IF_ERROR(store_.TakeBack());
-    BT_RETURN_IF_ERROR(store_.RemoveFree());
-    BT_RETURN_IF_ERROR(MakeSpare(options_.segment_size));
+    MutexLock lock(&mutex_);
+    number = live_.back()->number() + 1;
+    spare = std::exchange(spare_, {});  // its file may be an old one
   }
-  if (!SwitchToSpare(0)) {
-    return absl::UnavailableError(Cat("the log ", directory_, " has switched files meanwhile"));
-  }
+  store_.KeepNoneBelow(number);
+  absl::Status status = store_.TakeBack();
+  status.Update(store_.RemoveFree());
+  status.Update(store_.Make(number, options_.segment_size, &spare));
+  if (!status.ok()) needs_upkeep_ = true;
+  MutexLock lock(&mutex_);
+  spare_ = std::move(spare);
+  return status;
+}
+
+absl::Status CommitLog::StartNextSegment() {
+  if (failed_.load(std::memory_order_acquire)) return failure();
+  BT_RETURN_IF_ERROR(NextSegment(0));
   return NeedsFlush() ? Flush() : absl::OkStatus();
 }
 

@@ -89,6 +89,7 @@ void GroupCommit::Lead(Request* first) {
   leader_ = own;
   Request* group[kMaxGroupRequests];
   for (int round = 0;; ++round) {
+    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     size_t size = 1;
     if (first->exclusive_ != nullptr) {
       group[0] = first;

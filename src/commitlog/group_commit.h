@@ -97,6 +97,8 @@ class GroupCommit {
 
   // Counts so far; they may lag by the group that is being committed.
   uint64_t groups() const { return groups_.load(std::memory_order_relaxed); }
+  // Turns so far: of groups, and of exclusive functions.
+  uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
   uint64_t requests() const { return requests_.load(std::memory_order_relaxed); }
   // Groups that were committed by a takeover.
   uint64_t take_overs() const { return take_overs_.load(std::memory_order_relaxed); }
@@ -126,6 +128,7 @@ class GroupCommit {
   alignas(64) std::atomic<Request*> newest_{nullptr};
   alignas(64) std::atomic<int> spins_;
   std::atomic<uint64_t> groups_{0};
+  std::atomic<uint64_t> turns_{0};
   std::atomic<uint64_t> requests_{0};
   std::atomic<uint64_t> take_overs_{0};
 

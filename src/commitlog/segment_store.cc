@@ -50,26 +50,38 @@ absl::Status SegmentStore::Make(uint64_t number, uint64_t size, Ref<LogSegment>*
   return absl::OkStatus();
 }
 
-absl::Status SegmentStore::TakeBack() {
+absl::Status SegmentStore::Remove(std::string path) {
+  absl::Status status = file_system_->RemoveFile(path);
+  if (!status.ok()) unremoved_.push_back(std::move(path));
+  return status;
+}
+
+absl::Status SegmentStore::RemoveNoted() {
   absl::Status status;
+  for (std::string& path : std::exchange(unremoved_, {})) status.Update(Remove(std::move(path)));
+  return status;
+}
+
+absl::Status SegmentStore::TakeBack() {
+  absl::Status status = RemoveNoted();
   for (SegmentReturns::Returned& returned : returns_->Take()) {
     std::string path = Cat(directory_, "/", SegmentName(returned.number));
     if (returned.reusable && returned.number >= first_kept_ &&
         returned.file->file().size() == segment_size_ && free_.size() < max_free_) {
       free_.push_back({std::move(path), std::move(returned.file)});
     } else {
-      // A file that cannot be removed stays; its number is below `low`, so it only takes space.
-      status.Update(file_system_->RemoveFile(path));
+      // Until a file can be removed, it only takes space, since its number is below `low`.
+      status.Update(Remove(std::move(path)));
     }
   }
   return status;
 }
 
 absl::Status SegmentStore::RemoveFree() {
-  absl::Status status;
+  absl::Status status = RemoveNoted();
   for (NamedFile& free : free_) {
     free.file.reset();
-    status.Update(file_system_->RemoveFile(free.path));
+    status.Update(Remove(std::move(free.path)));
   }
   free_.clear();
   return status;

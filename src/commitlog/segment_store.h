@@ -52,6 +52,9 @@ class SegmentStore {
   };
 
   absl::StatusOr<NamedFile> GetFile(uint64_t size);
+  // Removes the file, or notes it for the next call of TakeBack or RemoveFree.
+  absl::Status Remove(std::string path);
+  absl::Status RemoveNoted();
 
   FileSystem* const file_system_;
   const std::string directory_;
@@ -60,6 +63,7 @@ class SegmentStore {
   const size_t max_free_;
   const std::shared_ptr<MemoryBudget> budget_;
   const Ref<SegmentReturns> returns_;
+  std::vector<std::string> unremoved_;
   uint64_t first_kept_ = 0;      // of KeepNoneBelow
   std::vector<NamedFile> free_;  // under their old numbers, which are below `low`
   std::atomic<uint64_t> created_{0};

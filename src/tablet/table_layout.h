@@ -24,7 +24,8 @@
 //               format version 6 on
 //   | filters:  of each family the name of its compaction filter, or nothing; from format version 7
 //               on
-//   | observed: number of their change, count, then the name of each observer; from format version 8
+//   | observed: number of their change, count, then the name of each observer; from format version
+//   8
 //               on
 //   | owners:   of each family its owner, or nothing; from format version 9 on
 //   | steps:    of each family the steps of its rule that combine versions with an age, and of each

@@ -16,8 +16,8 @@ namespace {
 
 // 1 has no split rule, 2 has no access lists, 3 has no past rules, 4 has no names of policies, 5
 // has no value types, 6 has no compaction filters, 7 has no observers, 8 has no owners, 9 has no
-// rules that combine versions with ages. The smallest of 4 to 10 is written that has what the schema
-// needs, so that earlier programs can read it.
+// rules that combine versions with ages. The smallest of 4 to 10 is written that has what the
+// schema needs, so that earlier programs can read it.
 constexpr uint8_t kFormatVersion = 10;
 constexpr uint8_t kFormatWithoutPolicies = 4;
 constexpr uint8_t kFormatWithoutValueTypes = 5;

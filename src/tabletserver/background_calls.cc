@@ -129,21 +129,13 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
   return damaged;
 }
 
-absl::Status BackgroundWork::EraseOldLogs(const CallLimits& limits) {
-  std::vector<TabletServer*> servers;
-  {
-    MutexLock lock(&mutex_);
-    BT_RETURN_IF_ERROR(CheckOpen());
-    servers = servers_;
+absl::Status BackgroundWork::EraseOldLog(TabletServer* server, const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(server->StartFreshLogSegment(limits));
+  for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+    const absl::Status flushed = FlushTablet(server, tablet, limits);
+    if (!absl::IsNotFound(flushed)) BT_RETURN_IF_ERROR(flushed);  // its table was deleted
   }
-  for (TabletServer* server : servers) {
-    BT_RETURN_IF_ERROR(server->StartFreshLogSegment(limits));
-    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
-      BT_RETURN_IF_ERROR(FlushTablet(server, tablet, limits));
-    }
-    BT_RETURN_IF_ERROR(server->log().Trim());
-  }
-  return absl::OkStatus();
+  return server->log().Trim();
 }
 
 bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {

@@ -95,9 +95,9 @@ class BackgroundWork {
   // DataLoss if groups are skipped because of a damaged file; the others are compacted.
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                              const CallLimits& limits);
-  // Removes from the logs of all servers what is not needed for recovery: each continues in a fresh
-  // file, and its memtables are flushed. Files that a reader has pinned are removed later.
-  absl::Status EraseOldLogs(const CallLimits& limits);
+  // Removes from the server's log what is not needed for recovery: it continues in a fresh file,
+  // and the memtables are flushed. Files that a reader has pinned are removed later.
+  absl::Status EraseOldLog(TabletServer* server, const CallLimits& limits);
   // Waits until no work on a tablet is under way, and keeps the threads from beginning any until
   // ReleaseTablet. While it waits for a merging compaction, memtables are still flushed. After an
   // error the tablet is not claimed: an error of the limits, or FailedPrecondition if the database

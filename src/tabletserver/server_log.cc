@@ -47,8 +47,8 @@ absl::Status ServerLog::StartNewSegment() {
   return appending_->Sync();
 }
 
-absl::Status ServerLog::StartFreshSegment() {
-  BT_RETURN_IF_ERROR(appending_->StartFreshSegment());
+absl::Status ServerLog::StartNextSegment() {
+  BT_RETURN_IF_ERROR(appending_->StartNextSegment());
   NoteSegment(true);
   return absl::OkStatus();
 }

@@ -2,9 +2,8 @@
 // segment is prepared, and the listener is notified of new ones.
 //
 // Threads: appending() is for the leader of a group of writes, or a thread that has its turn among
-// them; so are NoteSegment, StartNewSegment and
-// StartFreshSegment. One thread at a time calls TrimIfIdle. Everything
-// else is thread-safe.
+// them; so are NoteSegment, StartNewSegment and StartNextSegment. One thread at a time calls
+// TrimIfIdle. Everything else is thread-safe.
 //
 // What always holds:
 // 1. A server has one log in its life. Before Use() it has none; after Drop() it has none.
@@ -65,8 +64,8 @@ class ServerLog {
   // The way out of a failure of the log (CommitLog::StartNewSegment). No record is needed: all that
   // was applied is in SSTables, and the rest was never acknowledged. In a turn among the writes.
   absl::Status StartNewSegment();
-  // CommitLog::StartFreshSegment. In a turn among the writes.
-  absl::Status StartFreshSegment();
+  // CommitLog::StartNextSegment. In a turn among the writes.
+  absl::Status StartNextSegment();
 
   // --- Upkeep ---
 

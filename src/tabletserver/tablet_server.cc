@@ -212,14 +212,15 @@ absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
   if (log == nullptr) return absl::OkStatus();
   absl::Status status;
   const auto start = [&] {
-    if (!state_.ended()) status = log_.StartFreshSegment();
+    if (!state_.ended()) status = log_.StartNextSegment();
   };
+  BT_RETURN_IF_ERROR(log->PrepareFreshSpare());
   // A turn among writes that make progress is short; one after a stalled call has no bound.
   GroupCommit* const queue = writer_.queue();
-  const uint64_t groups = queue->groups();
+  const uint64_t turns = queue->turns();
   const SteadyTime end = SteadyTime::Now() + 4 * log->StallTimeout(absl::ZeroDuration());
   while (!queue->TryRunExclusive(start)) {
-    if (queue->groups() != groups) {
+    if (queue->turns() != turns) {
       queue->RunExclusive(start);
       break;
     }

@@ -136,8 +136,9 @@ class TabletServer final {
   }
 
   // Continues the log in a fresh file: once the memtables of now are flushed, and the log is
-  // trimmed, no file has bytes of earlier mutations (CommitLog::StartFreshSegment). Unavailable:
+  // trimmed, no file has bytes of earlier mutations (CommitLog::PrepareFreshSpare). Unavailable:
   // the log stalls, for four times as long as a write waits before it continues in the other file.
+  // If it stalls only when the call waits for its turn already, the call waits as a write does.
   absl::Status StartFreshLogSegment(const CallLimits& limits);
 
   // --- Resume ---

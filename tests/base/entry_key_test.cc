@@ -199,9 +199,9 @@ TEST(EntryKeyTest, UnknownOrMismatchedKindsAreRefused) {
   std::string key = Entry{"r", "f", "q", 1, {2, 0}}.Encode();
   for (int kind = 0; kind < 256; ++kind) {
     key.back() = static_cast<char>(kind);
-    // A cell, a deletion of a cell, a ghost, a shadow and contributions have the same form; the
-    // others have no timestamp.
-    const bool has_timestamp = (kind >= 1 && kind <= 4) || kind == 8 || kind == 9;
+    // A cell, a deletion of a cell, a ghost, a shadow, contributions and a mark have the same form;
+    // the others have no timestamp.
+    const bool has_timestamp = (kind >= 1 && kind <= 4) || (kind >= 8 && kind <= 10);
     EXPECT_EQ(IsWellFormed(key), has_timestamp) << kind;
   }
   std::string row = Entry{"r", "", "", 0, {2, 0}, EntryKind::kDeleteRow}.Encode();
@@ -211,7 +211,7 @@ TEST(EntryKeyTest, UnknownOrMismatchedKindsAreRefused) {
     row.back() = family.back() = column.back() = static_cast<char>(kind);
     EXPECT_EQ(IsWellFormed(row), kind == 7) << kind;
     EXPECT_EQ(IsWellFormed(family), kind == 6) << kind;
-    EXPECT_EQ(IsWellFormed(column), kind == 5) << kind;
+    EXPECT_EQ(IsWellFormed(column), kind == 5 || kind == 11) << kind;
   }
 }
 

@@ -87,6 +87,7 @@ TEST_F(DeletedDataTest, OverwrittenAndDroppedValuesAreGoneToo) {
   ASSERT_OK(database_->Flush("t"));
   for (int i = 0; i < 400; ++i) {
     RowMutation mutation(absl::StrCat("row", i % 10, "-", i));
+    mutation.Set("f:0", "first").Set("f:z", "last");
     mutation.Set("f:q", "public")
         .DeleteTimeRange(absl::StrCat("f:", ToAbsl(kSecret)), Timestamp(0), Timestamp::Max());
     ASSERT_OK(table_->Apply(mutation));

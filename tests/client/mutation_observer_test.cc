@@ -42,6 +42,7 @@ TEST_F(ObserverTest, AnObserverSeesTheOperationsOfTheMutation) {
                           .Set("f:q", Timestamp(5), "then")
                           .Delete("f:p")
                           .DeleteCell("g:p", Timestamp(6))
+                          .DeleteTimeRange("g:p", Timestamp(2), Timestamp(7))
                           .DeleteFamily("g")
                           .DeleteRow()));
   EXPECT_EQ(operations,
@@ -49,8 +50,19 @@ TEST_F(ObserverTest, AnObserverSeesTheOperationsOfTheMutation) {
             "0 f:q@5=then\n"
             "3 f:p@-1=\n"
             "4 g:p@6=\n"
-            "5 g:@-1=\n"
-            "6 :@-1=\n");
+            "5 g:p@2=\n"
+            "6 g:@-1=\n"
+            "7 :@-1=\n");
+}
+
+TEST_F(ObserverTest, AnAtomicOperationPaysAQuotaOfRequestsOnce) {
+  ASSERT_OK(database_->SetTableQuota("t", {.requests_per_second = 1}));
+  const auto matched = t_->CheckAndMutateRow("r", Filter(), RowMutation("r"), Write("r", "v"));
+  ASSERT_OK(matched.status());
+  EXPECT_FALSE(*matched);
+  EXPECT_STATUS(kResourceExhausted, "1 requests a second", t_->Apply(Write("r", "w")));
+  ASSERT_OK(database_->SetTableQuota("t", {}));
+  EXPECT_EQ(Rows(t_), "r=f:q@1=v");
 }
 
 TEST_F(ObserverTest, TheRowIsReadAsItIsAndAsItWillBe) {

@@ -120,21 +120,20 @@ struct RandomColumn {
     const uint64_t wide_in = random.OneIn(2) ? 12 : 1000;
     const uint64_t change_in = random.OneIn(2) ? 6 : 1000;
     const auto random_limits = [&] {
-      VersionLimits limits;
-      if (random.OneIn(6)) return limits;
-      limits.most = random.Between(1, random.OneIn(8) ? 12 : 4);
-      if (random.OneIn(2)) return limits;
+      VersionLimits drawn;
+      if (random.OneIn(6)) return drawn;
+      drawn.most = random.Between(1, random.OneIn(8) ? 12 : 4);
+      if (random.OneIn(2)) return drawn;
       // From the largest number of versions down, with ages that go less and less far.
       int64_t min_timestamp = random.OneIn(3) ? kEveryTimestamp : 0;
-      for (int64_t newer = limits.most; newer > 0; newer -= random.Between(1, 2)) {
-        if (newer < limits.most || min_timestamp == 0) {
+      for (int64_t newer = drawn.most; newer > 0; newer -= random.Between(1, 2)) {
+        if (newer < drawn.most || min_timestamp == 0) {
           min_timestamp = random.Between(0, static_cast<int64_t>(timestamps) + 1);
         }
-        if (!limits.by_age.empty() && min_timestamp >= limits.by_age.front().min_timestamp)
-          continue;
-        limits.by_age.insert(limits.by_age.begin(), {newer, min_timestamp});
+        if (!drawn.by_age.empty() && min_timestamp >= drawn.by_age.front().min_timestamp) continue;
+        drawn.by_age.insert(drawn.by_age.begin(), {newer, min_timestamp});
       }
-      return limits;
+      return drawn;
     };
     limits = random_limits();
     SequenceNumber sequence = 0;

@@ -103,7 +103,7 @@ std::string Compact(const TextCommand& command) {
   job.file_system = &file_system;
   job.new_file_number = [&] { return ++last_number; };
   job.path_of = TestSSTables::PathOf;
-  job.retention.families = {{.name = command.Value("family", "f"), .max_versions = {}}};
+  job.retention.families = {{.name = command.Value("family", "f"), .versions = {}}};
   job.major = command.Has("major");
   job.target_file_size = static_cast<uint64_t>(command.Number("target"));
   job.cancelled = &cancelled;

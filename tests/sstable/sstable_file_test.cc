@@ -305,7 +305,10 @@ TEST_F(SSTableFileTest, FieldsOutOfBoundsAreRefusedByName) {
        "no timestamp"},
       {{.kind = Kind::kDeleteFamily, .row = "r", .family = "f", .qualifier = "q"}, "no qualifier"},
       {{.kind = Kind::kDeleteRow, .row = "r", .family = "f"}, "no family"},
-      {{.kind = static_cast<Kind>(9), .row = "r", .family = "f"}, "kind must"},
+      {{.kind = Kind::kDeleteTimeRange, .row = "r", .family = "f", .value = "1 to 2"},
+       "two numbers"},
+      {{.kind = Kind::kCountedOut, .row = "r", .family = "f", .value = "v"}, "no value"},
+      {{.kind = static_cast<Kind>(11), .row = "r", .family = "f"}, "kind must"},
   };
   for (const auto& [entry, message] : cases) {
     EXPECT_STATUS(kInvalidArgument, message, writer->Add(entry));

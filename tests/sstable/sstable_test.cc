@@ -349,7 +349,7 @@ TEST(SSTableTest, ItsInfoAndPropertiesDescribeItsEntries) {
   EXPECT_EQ(table->info(), info);
   EXPECT_EQ(table->path(), kTablePath);
   const SSTableProperties& properties = table->properties();
-  EXPECT_EQ(properties.kinds, (std::array<uint64_t, 10>{0, 1, 1, 1, 1, 1, 1, 1, 0, 0}));
+  EXPECT_EQ(properties.kinds, (std::array<uint64_t, 12>{0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
   EXPECT_EQ(properties.value_bytes, 4u);
   ASSERT_EQ(properties.families.size(), 2u);
   EXPECT_EQ(properties.families.at("f").entries, 2u);

@@ -43,7 +43,8 @@ TEST(TableLayoutTest, KeepsWhatAPastRuleOfVersionsAndAgesHadCollected) {
   using Past = std::vector<PastRules::Versions>;
   EXPECT_EQ(family.past.versions, (Past{{10, {}}, {20, {3, {{3, Micros(90)}}}}}));
   family.ChangeRule(kAll, 40, At(300));
-  EXPECT_EQ(family.past.versions.back(), (PastRules::Versions{40, {9, {{3, Micros(290)}, {9, kEveryTimestamp}}}}));
+  EXPECT_EQ(family.past.versions.back(),
+            (PastRules::Versions{40, {9, {{3, Micros(290)}, {9, kEveryTimestamp}}}}));
   EXPECT_EQ(family.past.LoosenedBefore(1), 40u);
 }
 
