@@ -71,7 +71,8 @@ absl::Status CheckFamilyName(std::string_view name) { return CheckName("column f
 
 namespace {
 
-// The numbers of a rule are in its steps, also those that are out of range.
+// The steps have the numbers that matter: one that is out of range is in them, unless another rule
+// makes it have no effect.
 absl::Status CheckRule(std::string_view name, const Family& family) {
   for (const GcRule::Step& step : family.gc.steps()) {
     const bool has_age = step.age != -absl::InfiniteDuration();
