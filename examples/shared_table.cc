@@ -67,7 +67,7 @@ int main() {
   // That is no concern of search, in the same rows.
   Check(Apply(search, bigtable::RowMutation("user1").Set("settings:language", "de")));
 
-  // Who takes how much?
+  // How much each group takes.
   Check(database->Flush("users"));
   const bigtable::DatabaseStatistics statistics = database->Statistics();
   for (const auto& [owner, storage] : statistics.owner_storage) {

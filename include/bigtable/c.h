@@ -379,7 +379,7 @@ bigtable_error* bigtable_database_list_options(bigtable_database* database,
 
 // --- Access lists (access_list.h) ---
 //
-// Who may read and write families, in tables that are opened in the name of a user.
+// The users that may read and write families, in tables that are opened in a user's name.
 
 bigtable_access_list* bigtable_access_list_new(void);
 void bigtable_access_list_free(bigtable_access_list* list);
