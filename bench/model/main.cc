@@ -29,6 +29,7 @@
 
 ABSL_FLAG(bool, quick, false, "20,000 operations and three rounds, instead of 400,000 and five");
 ABSL_FLAG(uint64_t, rounds, 0, "how many rounds, 1 to 100; 0: depends on --quick");
+ABSL_FLAG(std::string, only, "", "measure the cases whose name and threads contain this text");
 ABSL_FLAG(std::string, directory, "", "directory on the file system to measure");
 
 namespace bench {
@@ -67,6 +68,11 @@ absl::Status RunOnce(const StoreKind& kind, const WorkCase& work, uint64_t opera
   return absl::OkStatus();
 }
 
+std::string TitleOf(const NamedCase& work) {
+  return absl::StrFormat("%s, %d thread%s", work.name, work.work.threads,
+                         work.work.threads > 1 ? "s" : "");
+}
+
 absl::Status RunCase(const NamedCase& work, uint64_t operations, uint64_t rounds,
                      const std::string& parent) {
   const std::vector<StoreKind> stores = BuiltStores(work.work.work);
@@ -81,7 +87,7 @@ absl::Status RunCase(const NamedCase& work, uint64_t operations, uint64_t rounds
       if (!s.ok()) return absl::Status(s.code(), Concat(stores[store].name, ": ", s.message()));
     }
   }
-  absl::PrintF("%s, %d thread%s\n", work.name, work.work.threads, work.work.threads > 1 ? "s" : "");
+  absl::PrintF("%s\n", TitleOf(work));
   for (size_t i = 0; i < stores.size(); ++i) {
     absl::PrintF("  %-10s %-32s %12.0f %10.2f\n", stores[i].name, stores[i].way,
                  Median(figures[i].per_second), Median(figures[i].cpu_micros));
@@ -101,7 +107,9 @@ absl::Status Run() {
   if (!directory.ok()) return directory.status();
   absl::PrintF("  %-10s %-32s %12s %10s\n", "store", "by", "a second", "CPU in us");
   const uint64_t operations = quick ? 20'000 : 400'000;
+  const std::string only = absl::GetFlag(FLAGS_only);
   for (const NamedCase& work : kCases) {
+    if (TitleOf(work).find(only) == std::string::npos) continue;
     if (absl::Status s = RunCase(work, operations, rounds, directory->path()); !s.ok()) return s;
   }
   absl::PrintF("\n%d operations, median of %d rounds\n%s\n", operations, rounds, DescribeMachine());
