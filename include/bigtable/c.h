@@ -23,11 +23,11 @@
 // long as the object it came from. A zero byte follows only where this is stated. Time is in
 // microseconds.
 //
-// Threads. There is no global state. A database, a table, a snapshot, a filter, a memory budget and
-// a cancellation can be used by several threads at a time, except to free them. Any other object
-// can be read by several threads at a time, or changed by one. A stream of rows and a transaction
-// can be used by one thread at a time. In a child of fork(), calls return FailedPrecondition
-// (database.h).
+// Threads. There is no global state.
+// A database, a table, a snapshot, a filter, a memory budget and a cancellation can be used by
+// several threads at a time, except to free them. Any other object can be read by several threads
+// at a time, or changed by one. A stream of rows and a transaction can be used by one thread at a
+// time. In a child of fork(), calls return FailedPrecondition (database.h).
 //
 // Stability. A function, type or constant of a release keeps its name, its parameters, its value
 // and its meaning in all later releases. New functions and new constants may be added, so programs
@@ -58,6 +58,7 @@ typedef struct bigtable_locality_group bigtable_locality_group;
 typedef struct bigtable_memory_budget bigtable_memory_budget;
 typedef struct bigtable_mutation bigtable_mutation;
 typedef struct bigtable_options bigtable_options;
+typedef struct bigtable_quota bigtable_quota;
 typedef struct bigtable_read_modify_write bigtable_read_modify_write;
 typedef struct bigtable_read_options bigtable_read_options;
 typedef struct bigtable_row bigtable_row;
@@ -103,6 +104,9 @@ enum {
 int bigtable_error_code(const bigtable_error* error);
 // Empty for NULL. Ends with a zero byte.
 const char* bigtable_error_message(const bigtable_error* error, size_t* size);
+// Of a call that a quota of a rate has refused: after how many microseconds it may succeed, if no
+// other call comes first (RetryAfter in quota.h). -1 for every other error, and for NULL.
+int64_t bigtable_error_retry_after(const bigtable_error* error);
 void bigtable_error_free(bigtable_error* error);
 // For functions of the program that return an error to the library. The library has no negative
 // codes of its own; a code of BIGTABLE_OK becomes BIGTABLE_UNKNOWN.
@@ -113,7 +117,6 @@ bigtable_error* bigtable_error_new(int code, const char* message, size_t message
 // Ends with a zero byte.
 const char* bigtable_string_data(const bigtable_string* string, size_t* size);
 void bigtable_string_free(bigtable_string* string);
-
 size_t bigtable_string_list_count(const bigtable_string_list* list);
 // NULL if there are not so many. Ends with a zero byte.
 const char* bigtable_string_list_get(const bigtable_string_list* list, size_t index, size_t* size);
@@ -267,13 +270,15 @@ bigtable_error* bigtable_schema_add_locality_group(bigtable_schema* schema, cons
 bigtable_error* bigtable_schema_add_family(bigtable_schema* schema, const char* name,
                                            size_t name_size, const char* group, size_t group_size,
                                            const bigtable_gc_rule* rule);
-// What a family of the schema holds, and the access list that controls it (none if the name is
-// empty). NotFound: the schema has no such family.
+// What a family of the schema holds, and the access list that controls it, the owner that its bytes
+// are charged to: none if the name is empty. NotFound: the schema has no such family.
 bigtable_error* bigtable_schema_set_value_type(bigtable_schema* schema, const char* family,
                                                size_t family_size, int value_type);
 bigtable_error* bigtable_schema_set_access_list(bigtable_schema* schema, const char* family,
                                                 size_t family_size, const char* list,
                                                 size_t list_size);
+bigtable_error* bigtable_schema_set_owner(bigtable_schema* schema, const char* family,
+                                          size_t family_size, const char* owner, size_t owner_size);
 // When tablets are split and merged: SplitRule.
 void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_size,
                                     uint64_t merge_size, size_t prefix_length);
@@ -421,6 +426,47 @@ bigtable_error* bigtable_database_set_family_access_list(bigtable_database* data
 bigtable_error* bigtable_database_open_table_for_user(bigtable_database* database, const char* name,
                                                       size_t name_size, const char* user,
                                                       size_t user_size, bigtable_table** table);
+
+// --- Quotas (quota.h) ---
+//
+// A quota limits a table, or a user: the calls on tables that were opened in the user's name, and
+// the storage of the families that the user owns. A call that a quota refuses returns
+// ResourceExhausted and changes nothing; bigtable_error_retry_after has the time to wait.
+
+// Without limits. A limit of 0 is none: Quota states what each of them counts.
+bigtable_quota* bigtable_quota_new(void);
+void bigtable_quota_free(bigtable_quota* quota);
+void bigtable_quota_set_storage_bytes(bigtable_quota* quota, uint64_t bytes);
+void bigtable_quota_set_requests_per_second(bigtable_quota* quota, uint64_t requests);
+void bigtable_quota_set_bytes_per_second(bigtable_quota* quota, uint64_t bytes);
+uint64_t bigtable_quota_storage_bytes(const bigtable_quota* quota);
+uint64_t bigtable_quota_requests_per_second(const bigtable_quota* quota);
+uint64_t bigtable_quota_bytes_per_second(const bigtable_quota* quota);
+
+// Replaces the quota of a table, or of a user. NULL, or a quota without limits, removes it.
+// NotFound: the table. InvalidArgument: the user's name.
+bigtable_error* bigtable_database_set_table_quota(bigtable_database* database, const char* table,
+                                                  size_t table_size, const bigtable_quota* quota,
+                                                  const bigtable_call_options* options);
+bigtable_error* bigtable_database_set_user_quota(bigtable_database* database, const char* user,
+                                                 size_t user_size, const bigtable_quota* quota,
+                                                 const bigtable_call_options* options);
+// Without limits if none is set. Errors as above.
+bigtable_error* bigtable_database_get_table_quota(bigtable_database* database, const char* table,
+                                                  size_t table_size, bigtable_quota** quota);
+bigtable_error* bigtable_database_get_user_quota(bigtable_database* database, const char* user,
+                                                 size_t user_size, bigtable_quota** quota);
+// The tables, or users, that have a quota. Sorted.
+bigtable_error* bigtable_database_list_table_quotas(bigtable_database* database,
+                                                    bigtable_string_list** tables);
+bigtable_error* bigtable_database_list_user_quotas(bigtable_database* database,
+                                                   bigtable_string_list** users);
+// Sets the owner of a family of a table. An empty name: nobody.
+bigtable_error* bigtable_database_set_family_owner(bigtable_database* database, const char* table,
+                                                   size_t table_size, const char* family,
+                                                   size_t family_size, const char* owner,
+                                                   size_t owner_size,
+                                                   const bigtable_call_options* options);
 
 // --- Mutations (row_mutation.h) ---
 //

@@ -1,7 +1,11 @@
 // What functions return: errors and text.
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
+
+#include "bigtable/quota.h"
 
 #include "base/strings.h"
 #include "c/arguments.h"
@@ -16,7 +20,8 @@ absl::Status NullError(const Argument& argument) {
 }
 
 bigtable_error* NewError(const absl::Status& status) {
-  return new bigtable_error{static_cast<int>(status.code()), std::string(status.message())};
+  return new bigtable_error{static_cast<int>(status.code()), std::string(status.message()),
+                            RetryAfter(status)};
 }
 
 }  // namespace bigtable
@@ -29,6 +34,10 @@ int bigtable_error_code(const bigtable_error* error) {
 }
 const char* bigtable_error_message(const bigtable_error* error, size_t* size) {
   return error == nullptr ? Return("", size) : Return(error->message, size);
+}
+int64_t bigtable_error_retry_after(const bigtable_error* error) {
+  if (error == nullptr || !error->retry_after.has_value()) return -1;
+  return absl::ToInt64Microseconds(absl::Ceil(*error->retry_after, absl::Microseconds(1)));
 }
 void bigtable_error_free(bigtable_error* error) { delete error; }
 bigtable_error* bigtable_error_new(int code, const char* message, size_t message_size) {

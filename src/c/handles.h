@@ -1,7 +1,8 @@
 // What the opaque types of bigtable/c.h are. Each is a C++ object, in a struct where it needs a
-// field more or is not an object by itself. A table, a row and a transaction are the C++ objects
+// field more or is not an object by itself. Those that the library may own are the C++ objects
 // themselves, under another name: a table belongs to its database, a row may be a part of a stream,
-// and a transaction may belong to Database::RunTransaction.
+// a transaction may belong to Database::RunTransaction, the storage of a table is a part of
+// statistics, and what filters and observers are passed is valid during their calls.
 #ifndef BIGTABLE_C_HANDLES_H_
 #define BIGTABLE_C_HANDLES_H_
 
@@ -12,12 +13,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 
 #include "bigtable/access_list.h"
 #include "bigtable/c.h"
 #include "bigtable/database.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
+#include "bigtable/quota.h"
 #include "bigtable/row.h"
 #include "bigtable/row_key_sample.h"
 #include "bigtable/row_mutation.h"
@@ -31,6 +34,7 @@
 struct bigtable_error {
   int code;
   std::string message;
+  std::optional<absl::Duration> retry_after = std::nullopt;
 };
 
 struct bigtable_string {
@@ -88,6 +92,10 @@ struct bigtable_database {
 
 struct bigtable_access_list {
   bigtable::AccessList list;
+};
+
+struct bigtable_quota {
+  bigtable::Quota quota;
 };
 
 struct bigtable_snapshot {

@@ -122,6 +122,17 @@ bigtable_error* bigtable_schema_set_access_list(bigtable_schema* schema, const c
   return nullptr;
 }
 
+bigtable_error* bigtable_schema_set_owner(bigtable_schema* schema, const char* family,
+                                          size_t family_size, const char* owner,
+                                          size_t owner_size) {
+  BT_C_CHECK_NOT_NULL({"schema", schema}, {"family", family, family_size},
+                      {"owner", owner, owner_size});
+  const auto found = bigtable::FindFamily(schema, bigtable::View(family, family_size));
+  if (!found.ok()) return bigtable::ToError(found.status());
+  (*found)->owner = bigtable::View(owner, owner_size);
+  return nullptr;
+}
+
 void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_size,
                                     uint64_t merge_size, size_t prefix_length) {
   schema->schema.split = {

@@ -47,7 +47,9 @@
   DO(OptionsChangeWhileTheDatabaseIsOpen)     \
   DO(AnAccessListHasUsers)                    \
   DO(AccessListsControlFamilies)              \
-  DO(AccessListsAreChecked)
+  DO(AccessListsAreChecked)                   \
+  DO(AQuotaOfARateSaysWhenToRetry)            \
+  DO(AnOwnerIsLimitedByAQuotaOfStorage)
 
 #define DECLARE_TEST(name) void name(const char* directory);
 FOR_EACH_TEST(DECLARE_TEST)
