@@ -74,6 +74,8 @@ struct ModelSettings {
   bool messages = false;
   // Most steps are writes by several threads.
   bool concurrency = false;
+  // Families have compaction filters.
+  bool filters = false;
 };
 
 struct ModelPlan {
@@ -148,6 +150,7 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings s
       break;
   }
   plan.settings.expiry = random.OneIn(2);
+  plan.settings.filters = random.OneIn(2) && !settings.concurrency;
   // The number of large writes, each of which takes as long as hundreds of other steps.
   int large = 2;
   for (size_t i = 0; i < step_count; ++i) {

@@ -16,9 +16,9 @@
 
 #include "base/strings.h"
 #include "client/model_cursors.h"
+#include "client/model_filter_steps.h"
 #include "client/model_mutations.h"
 #include "client/model_names.h"
-#include "client/model_schema_steps.h"
 #include "support/model.h"
 #include "support/model_filter.h"
 #include "support/random.h"
@@ -26,15 +26,9 @@
 namespace bigtable {
 
 // One thread at a time.
-class ModelReadSteps : public ModelSchemaSteps {
+class ModelReadSteps : public ModelFilterSteps {
  protected:
-  using ModelSchemaSteps::ModelSchemaSteps;
-
-  // The snapshot of a read, in the engine and in the model.
-  struct ReadPoint {
-    ReadOptions options;
-    uint64_t sequence;
-  };
+  using ModelFilterSteps::ModelFilterSteps;
 
   ReadPoint RandomReadPoint(Random& random) {
     ReadPoint point;
@@ -45,6 +39,7 @@ class ModelReadSteps : public ModelSchemaSteps {
       const Taken& taken = random.Pick(snapshots_);
       point.options.snapshot = taken.snapshot;
       point.sequence = taken.sequence;
+      point.is_steady = taken.is_steady;
     }
     return point;
   }
@@ -84,11 +79,13 @@ class ModelReadSteps : public ModelSchemaSteps {
             Describe(point)));
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
-    const absl::StatusOr<Row> row = engine->ReadRow(key, filter.Make(), point.options);
-    ++reads_;
-    if (!Check(row.status(), "ReadRow")) return;
-    Check(Difference({key, filter.Apply(key, model.Read(key, point.sequence, clock_.micros()))},
-                     ToModel(*row)));
+    CheckBesideFilters(table, point, [&]() -> std::string {
+      const absl::StatusOr<Row> row = engine->ReadRow(key, filter.Make(), point.options);
+      ++reads_;
+      if (!Check(row.status(), "ReadRow")) return "";
+      return Difference({key, filter.Apply(key, model.Read(key, point.sequence, clock_.micros()))},
+                        ToModel(*row));
+    });
   }
   void ReadRows(Random& random, bool hold) {
     const std::string table = AnyTable(random);
@@ -101,13 +98,16 @@ class ModelReadSteps : public ModelSchemaSteps {
     if (random.OneIn(3)) point.options.cell_limit = random.Between(1, 12);
     Log(Cat(hold ? "Open ReadRows " : "ReadRows ", table, bigtable::Describe(rows.ranges()), " ",
             filter.DebugString(), Describe(point)));
-    std::vector<ModelRow> expected = Expected(table, rows.ranges(), filter, point);
-    LimitRows(point.options, &expected);
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
-    Keep(random, hold,
-         std::make_unique<ReaderCursor>(engine->ReadRows(rows, filter.Make(), point.options),
-                                        std::move(expected)));
+    const auto open = [&] {
+      std::vector<ModelRow> expected = Expected(table, rows.ranges(), filter, point);
+      LimitRows(point.options, &expected);
+      return std::make_unique<ReaderCursor>(engine->ReadRows(rows, filter.Make(), point.options),
+                                            std::move(expected));
+    };
+    if (hold && IsSteady(table, point)) return Hold(open(), point);
+    CheckBesideFilters(table, point, [&] { return open()->Finish(random); });
   }
   void Scan(Random& random, bool hold) {
     const std::string table = AnyTable(random);
@@ -118,12 +118,25 @@ class ModelReadSteps : public ModelSchemaSteps {
     ReadPoint point = RandomReadPoint(random);
     point.options.reverse = random.OneIn(3);
     Log(Cat(hold ? "Open Scan " : "Scan ", table, bigtable::Describe({range}), Describe(point)));
-    auto cursor = std::make_unique<ScanCursor>(engine, range, point.options);
-    for (int64_t i = random.Between(1, 3); i > 0; --i) {
-      AddStream(random, table, range, point, cursor.get());
+    const uint64_t seed = random.Next();
+    std::string wrong;
+    const auto open = [&] {
+      Random streams(seed);  // the same ones again
+      auto cursor = std::make_unique<ScanCursor>(engine, range, point.options);
+      for (int64_t i = streams.Between(1, 3); i > 0; --i) {
+        AddStream(streams, table, range, point, cursor.get());
+      }
+      wrong = cursor->Begin();
+      return cursor;
+    };
+    if (hold && IsSteady(table, point)) {
+      Hold(open(), point);
+      return Check(wrong);
     }
-    Check(cursor->Begin());
-    if (ok()) Keep(random, hold, std::move(cursor));
+    CheckBesideFilters(table, point, [&] {
+      const auto cursor = open();
+      return wrong.empty() ? cursor->Finish(random) : wrong;
+    });
   }
   void AddStream(Random& random, const std::string& table, const RowRange& range,
                  const ReadPoint& point, ScanCursor* cursor) {
@@ -166,10 +179,11 @@ class ModelReadSteps : public ModelSchemaSteps {
     cursor->Expect(Expected(table, {range}, chain, point));
   }
 
-  // Reads the stream to its end, or keeps it to be read later.
-  void Keep(Random& random, bool hold, std::unique_ptr<ModelCursor> cursor) {
-    if (!hold) return Check(cursor->Finish(random));
+  // Keeps the stream to be read later.
+  void Hold(std::unique_ptr<ModelCursor> cursor, const ReadPoint& point) {
     cursor_ = std::move(cursor);
+    // The stream keeps its snapshot, and with it all cells, from filters.
+    cursor_sequence_ = point.options.snapshot != nullptr ? 0 : model_.sequence;
   }
   void AdvanceCursor(Random& random) {
     if (cursor_ == nullptr) return Log("(no cursor)");
@@ -183,25 +197,32 @@ class ModelReadSteps : public ModelSchemaSteps {
       if (!ok()) return;
       Table* const engine = TableOf(name);
       if (engine == nullptr) return;
-      ReadPoint point{{}, model_.sequence};
+      ReadPoint point{{}, model_.sequence, false};
       if (taken != nullptr) {
         point.options.snapshot = taken->snapshot;
         point.sequence = taken->sequence;
+        point.is_steady = taken->is_steady;
       }
-      ReaderCursor cursor(engine->ReadRows(RowRange::All(), point.options),
-                          Expected(name, {RowRange::All()}, ModelFilter{}, point));
-      Random random(plan_.seed);
-      const std::string wrong = cursor.Finish(random);
-      if (!wrong.empty()) Check(Cat("All of ", name, ": ", wrong));
+      CheckBesideFilters(name, point, [&]() -> std::string {
+        ReaderCursor cursor(engine->ReadRows(RowRange::All(), point.options),
+                            Expected(name, {RowRange::All()}, ModelFilter{}, point));
+        Random random(plan_.seed);
+        const std::string wrong = cursor.Finish(random);
+        return wrong.empty() ? "" : Cat("All of ", name, ": ", wrong);
+      });
     }
   }
 
-  void TakeSnapshot() {
-    Log("TakeSnapshot");
+  void TakeSnapshot(Random& random) {
+    const bool is_steady = plan_.settings.filters && random.OneIn(2);
+    Log(is_steady ? "TakeSnapshot while no compaction is running" : "TakeSnapshot");
+    if (is_steady) StopCompactions();
     absl::StatusOr<std::shared_ptr<const Snapshot>> snapshot = database_->TakeSnapshot();
     if (Check(snapshot.status(), "TakeSnapshot")) {
-      snapshots_.push_back({*std::move(snapshot), model_.sequence});
+      if (is_steady) SettleAll();
+      snapshots_.push_back({*std::move(snapshot), model_.sequence, is_steady});
     }
+    if (is_steady) database_->ContinueCompactions();
   }
   void ReleaseSnapshot(Random& random) {
     if (snapshots_.empty()) return Log("(no snapshot)");

@@ -32,6 +32,7 @@ class ModelRowSteps : public ModelWriteSteps {
   void ReadModifyWrite(Random& random) {
     const std::string table = AnyTable(random);
     if (table.empty()) return Log("(no table)");
+    const Stillness still(this, table);
     RulesOfModel rules(&model_.tables.at(table), RandomRow(random), model_.sequence,
                        clock_.micros());
     for (int64_t i = random.Between(1, 4); i > 0; --i) rules.AddRandom(random);
@@ -66,6 +67,7 @@ class ModelRowSteps : public ModelWriteSteps {
     const ModelFilter filter = RandomFilter(random, model);
     Log(Cat("CheckAndMutateRow ", table, " ", filter.DebugString(), ": ", Describe(matched), " or ",
             Describe(other)));
+    const Stillness still(this, table);
     const bool matches = !Visible(table, matched.row, filter).cells.empty();
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
@@ -91,6 +93,7 @@ class ModelRowSteps : public ModelWriteSteps {
     Log(Cat("MutateRowAtomically ", table, " ", filter.DebugString(), " ", Describe(mutation)));
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
+    const Stillness still(this, table);
     int disturbances = random.OneIn(3) ? 1 : 0;
     const auto function = [&](const Row& row) -> absl::StatusOr<RowMutation> {
       ++reads_;

@@ -96,7 +96,7 @@ class ModelRun : public ModelRowSteps {
         AdvanceCursor(random);
         break;
       case StepKind::kTakeSnapshot:
-        TakeSnapshot();
+        TakeSnapshot(random);
         break;
       case StepKind::kReleaseSnapshot:
         ReleaseSnapshot(random);
@@ -172,11 +172,22 @@ class ModelRun : public ModelRowSteps {
     CompareAll();
     for (size_t i = 0; ok() && i < snapshots_.size(); ++i) CompareAll(&snapshots_[i]);
     if (ok() && cursor_ != nullptr) Check(cursor_->Finish(random));
+    if (ok() && plan_.settings.filters) CompactAll();
     if (ok()) Reopen(random);
     return ok();
   }
 
  private:
+  // Filters have changed everything then.
+  void CompactAll() {
+    Forget();
+    for (const auto& [name, table] : model_.tables) {
+      Log(Cat("Compact ", name));
+      if (Check(database_->Compact(name), "Compact")) NoteCompacted(name);
+    }
+    if (ok()) CompareAll();
+  }
+
   // --- Opening and closing ---
 
   void Open(Random& random, bool read_only = false) {

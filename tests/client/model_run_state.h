@@ -37,6 +37,8 @@ class ModelRunState {
   struct Taken {
     std::shared_ptr<const Snapshot> snapshot;
     uint64_t sequence;  // in the model
+    // No compaction was running. So what the snapshot sees, no filter changes as long as it lives.
+    bool is_steady;
   };
 
   explicit ModelRunState(const ModelPlan& plan) : plan_(plan) {}
@@ -81,7 +83,8 @@ class ModelRunState {
   ModelDatabase model_;
   std::vector<Taken> snapshots_;
   std::unique_ptr<ModelCursor> cursor_;
-  uint64_t operations_ = 0;  // this and the next two report how much was tested
+  uint64_t cursor_sequence_ = 0;  // in the model; filters wait for later writes
+  uint64_t operations_ = 0;       // this and the next two report how much was tested
   uint64_t reads_ = 0;
   uint64_t reopenings_ = 0;
   std::vector<std::string> script_;

@@ -32,7 +32,8 @@ class ModelSchemaSteps : public ModelRunState {
     for (const auto& [family, settings] : schema.families) {
       script_.back() +=
           Cat(" ", family, "(", settings.locality_group, " drops ", Describe(settings.gc),
-              HoldsAggregates(settings) ? " of aggregates)" : ")");
+              HoldsAggregates(settings) ? " of aggregates" : "",
+              settings.compaction_filter.empty() ? ")" : ", filtered)");
     }
     const absl::Status status = database_->CreateTable(name, schema, {.split_rows = split_rows});
     if (model_.tables.contains(name)) {
@@ -56,7 +57,9 @@ class ModelSchemaSteps : public ModelRunState {
     ModelTable& model = model_.tables.at(table);
     const std::string name = RandomFamilyName(random);
     Family family = RandomFamily(random, model.schema(), plan_.settings);
-    const std::string values = HoldsAggregates(family) ? " of aggregates" : "";
+    const std::string values = HoldsAggregates(family)            ? " of aggregates"
+                               : family.compaction_filter.empty() ? ""
+                                                                  : ", filtered";
     if (random.OneIn(10)) family.locality_group = "nowhere";
     Log(Cat("AddFamily ", table, " ", name, " in \"", family.locality_group, "\"",
             Describe(family.gc), values));
@@ -93,9 +96,20 @@ class ModelSchemaSteps : public ModelRunState {
     const bool there = model.schema().families.contains(name);
     if (there) family = model.schema().families.at(name);
     FamilyUpdate update;
-    if (!random.OneIn(10)) update.gc = family.gc = RandomGcRule(random, plan_.settings);
+    if (!random.OneIn(10)) {
+      do {
+        update.gc = family.gc = RandomGcRule(random, plan_.settings);
+      } while (CountsVersions(family.gc) && model.filtered().Concerns(name));
+    }
+    if (plan_.settings.filters && MayHaveFilter(family) && random.OneIn(3)) {
+      family.compaction_filter = random.OneIn(3) ? "" : ModelCompactionFilter::kName;
+      update.compaction_filter = family.compaction_filter;
+    }
     Log(Cat("UpdateFamily ", table, " ", name,
-            update.gc.has_value() ? Cat(" drops ", Describe(*update.gc)) : " without a change"));
+            update.gc.has_value() ? Cat(" drops ", Describe(*update.gc)) : "",
+            update.compaction_filter.has_value() ? Cat(" filter ", *update.compaction_filter) : "",
+            !update.gc.has_value() && !update.compaction_filter.has_value() ? " without a change"
+                                                                            : ""));
     const absl::Status status = database_->UpdateFamily(table, name, update);
     if (!there) {
       Expect(absl::StatusCode::kNotFound, status, "UpdateFamily");

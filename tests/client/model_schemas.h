@@ -16,6 +16,8 @@
 #include "client/model_names.h"
 #include "client/model_plan.h"
 #include "support/model_aggregates.h"
+#include "support/model_filtered_cells.h"
+#include "support/model_rules.h"
 #include "support/random.h"
 
 namespace bigtable {
@@ -69,6 +71,13 @@ inline GcRule RandomGcRule(Random& random, const ModelSettings& settings) {
   }
 }
 
+// Whether the family may have a compaction filter here. What the filter has removed counts as a
+// version if older cells are there already, but perhaps not if they are written later. So it
+// depends on when a compaction came which cells are there.
+inline bool MayHaveFilter(const Family& family) {
+  return !HoldsAggregates(family) && !CountsVersions(family.gc);
+}
+
 // Holds bytes if no family of the schema does.
 inline Family RandomFamily(Random& random, const TableSchema& schema,
                            const ModelSettings& settings) {
@@ -80,6 +89,9 @@ inline Family RandomFamily(Random& random, const TableSchema& schema,
                   [](const auto& other) { return !HoldsAggregates(other.second); });
   if (has_bytes && !CombinesVersionsWithAge(family.gc) && random.OneIn(3)) {
     MakeAggregate(random, &family);
+  }
+  if (settings.filters && MayHaveFilter(family) && random.OneIn(2)) {
+    family.compaction_filter = ModelCompactionFilter::kName;
   }
   return family;
 }

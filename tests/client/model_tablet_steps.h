@@ -40,8 +40,9 @@ class ModelTabletSteps : public ModelReadSteps {
     const std::string table = AnyTable(random);
     if (table.empty()) return Log("(no table)");
     Log(Cat(compact ? "Compact " : "Flush ", table));
-    Check(compact ? database_->Compact(table) : database_->Flush(table),
-          compact ? "Compact" : "Flush");
+    const bool is_done = Check(compact ? database_->Compact(table) : database_->Flush(table),
+                               compact ? "Compact" : "Flush");
+    if (compact && is_done && !writes_beside_) NoteCompacted(table);
   }
   // The following change nothing in the model except the servers' times.
   void SplitTablet(Random& random) {
@@ -101,6 +102,7 @@ class ModelTabletSteps : public ModelReadSteps {
 
   int servers_ = 1;
   int pauses_ = 0;
+  bool writes_beside_ = false;  // other threads are writing
 };
 
 }  // namespace bigtable

@@ -136,7 +136,7 @@ TEST(ModelTest, RandomConcurrentWritesReturnTheModelsResults) {
 
 // --- Tests of the model itself ---
 
-using Cells = std::vector<std::pair<int64_t, ModelValue>>;
+using Cells = std::vector<ModelColumn::Cell>;
 
 TEST(ModelColumnTest, OverwritingReplacesTheValueForLaterReads) {
   ModelColumn column;

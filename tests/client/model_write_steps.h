@@ -234,14 +234,17 @@ class ModelWriteSteps : public ModelTabletSteps {
   void WriteConcurrently(Random& random) {
     std::map<std::string, Table*> tables;
     for (const auto& [name, model] : model_.tables) {
+      if (model.filtered().has_families()) continue;  // the threads need to know what is there
       if (Table* const table = TableOf(name)) tables.emplace(name, table);
     }
     if (!ok() || tables.empty()) return Log("(no table)");
     ModelWriters writers(random, database_.get(), tables, model_, clock_.micros(), plan_.settings,
                          ++concurrent_steps_);
     Log(Cat("Write concurrently: ", writers.Describe()));
+    writes_beside_ = true;
     for (int64_t i = random.Between(0, 12); ok() && i > 0; --i) DoBeside(random);
     writers.Join();
+    writes_beside_ = false;
     operations_ += writers.operations();
     reads_ += writers.reads();
     Check(writers.Settle(&model_));

@@ -14,6 +14,8 @@
 //     whichever is larger. A mutation consumes a server time only if one of its Sets has no
 //     timestamp.
 //   * A read at a sequence number sees all mutations up to and including that number.
+//   * A cell that a compaction filter has removed does not exist, and counts as if it did: see
+//     model_filtered_cells.h.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_H_
 #define BIGTABLE_TESTS_SUPPORT_MODEL_H_
 
@@ -21,143 +23,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
-#include <ostream>
+#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "bigtable/options.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
 #include "support/model_aggregates.h"
+#include "support/model_cells.h"
+#include "support/model_filtered_cells.h"
 #include "support/model_rules.h"
 
 namespace bigtable {
-
-// The bytes of a cell. Copies share them, since some are large.
-class ModelValue {
- public:
-  ModelValue() = default;
-  // Implicit, like the constructors of std::string.
-  ModelValue(std::string bytes) : bytes_(std::make_shared<const std::string>(std::move(bytes))) {}
-  ModelValue(const char* bytes) : ModelValue(std::string(bytes)) {}
-
-  std::string_view view() const { return bytes_ == nullptr ? std::string_view() : *bytes_; }
-  operator std::string_view() const { return view(); }
-  size_t size() const { return view().size(); }
-
-  friend bool operator==(const ModelValue& a, const ModelValue& b) {
-    return a.bytes_ == b.bytes_ || a.view() == b.view();
-  }
-  friend void PrintTo(const ModelValue& value, std::ostream* out) { *out << value.view(); }
-
- private:
-  std::shared_ptr<const std::string> bytes_;
-};
-
-struct ModelOperation {
-  enum class Kind {
-    kSet,
-    kDeleteColumn,
-    kDeleteCell,
-    kDeleteFamily,
-    kDeleteRow,
-    kAddToCell,
-    kMergeToCell,
-    kDeleteTimeRange,  // [timestamp, end)
-  };
-
-  bool is_contribution() const { return kind == Kind::kAddToCell || kind == Kind::kMergeToCell; }
-
-  Kind kind = Kind::kSet;
-  std::string family;
-  std::string qualifier;
-  std::optional<int64_t> timestamp;  // a Set without one takes the server time
-  ModelValue value;
-  int64_t end = 0;  // of a time range
-};
-
-struct ModelMutation {
-  std::string row;
-  std::vector<ModelOperation> operations;
-
-  RowMutation Make() const {
-    RowMutation mutation(row);
-    for (const ModelOperation& op : operations) {
-      const std::string column = op.family + ":" + op.qualifier;
-      switch (op.kind) {
-        case ModelOperation::Kind::kSet:
-          if (op.timestamp) {
-            mutation.Set(column, Timestamp(*op.timestamp), op.value);
-          } else {
-            mutation.Set(column, op.value);
-          }
-          break;
-        case ModelOperation::Kind::kDeleteColumn:
-          mutation.Delete(column);
-          break;
-        case ModelOperation::Kind::kDeleteCell:
-          mutation.DeleteCell(column, Timestamp(*op.timestamp));
-          break;
-        case ModelOperation::Kind::kDeleteFamily:
-          mutation.DeleteFamily(op.family);
-          break;
-        case ModelOperation::Kind::kDeleteRow:
-          mutation.DeleteRow();
-          break;
-        case ModelOperation::Kind::kAddToCell:
-          mutation.AddToCell(column, Timestamp(*op.timestamp), op.value.view());
-          break;
-        case ModelOperation::Kind::kMergeToCell:
-          mutation.MergeToCell(column, Timestamp(*op.timestamp), op.value.view());
-          break;
-        case ModelOperation::Kind::kDeleteTimeRange:
-          mutation.DeleteTimeRange(column, Timestamp(*op.timestamp), Timestamp(op.end));
-          break;
-      }
-    }
-    return mutation;
-  }
-};
-
-struct ModelCell {
-  std::string family;
-  std::string qualifier;
-  int64_t timestamp = 0;
-  ModelValue value;
-  std::vector<std::string> labels = {};
-
-  friend bool operator==(const ModelCell&, const ModelCell&) = default;
-};
-
-struct ModelRow {
-  std::string key;
-  std::vector<ModelCell> cells;
-
-  friend bool operator==(const ModelRow&, const ModelRow&) = default;
-};
-
-// What the limits of a stream leave of its rows.
-inline void LimitRows(const ReadOptions& options, std::vector<ModelRow>* rows) {
-  const auto row_limit = static_cast<size_t>(options.row_limit);
-  if (row_limit > 0 && rows->size() > row_limit) rows->resize(row_limit);
-  auto left = static_cast<size_t>(options.cell_limit);
-  if (left == 0) return;
-  for (size_t i = 0; i < rows->size(); ++i) {
-    std::vector<ModelCell>& cells = (*rows)[i].cells;
-    if (cells.size() < left) {
-      left -= cells.size();
-      continue;
-    }
-    cells.resize(left);
-    return rows->resize(i + 1);
-  }
-}
 
 // The history of one column, in order.
 class ModelColumn {
@@ -173,15 +53,23 @@ class ModelColumn {
     cell_deletes_[timestamp].push_back(version);
   }
 
+  struct Cell {
+    int64_t timestamp;
+    ModelValue value;
+    ModelVersion version = {};  // of its write; not compared
+
+    friend bool operator==(const Cell& a, const Cell& b) {
+      return a.timestamp == b.timestamp && a.value == b.value;
+    }
+  };
+
   // The cells of a column of the family that exist at `sequence`, by timestamp from new to old.
   // `wide_deletes` are the deletions of the family and the row.
-  std::vector<std::pair<int64_t, ModelValue>> Read(uint64_t sequence, const ModelRules& rules,
-                                                   int64_t now_micros,
-                                                   std::vector<ModelVersion> wide_deletes,
-                                                   const Family& family = {}) const {
+  std::vector<Cell> Read(uint64_t sequence, const ModelRules& rules, int64_t now_micros,
+                         std::vector<ModelVersion> wide_deletes, const Family& family = {}) const {
     wide_deletes.insert(wide_deletes.end(), deletes_.begin(), deletes_.end());
 
-    std::vector<std::pair<int64_t, ModelValue>> cells;
+    std::vector<Cell> cells;
     std::vector<std::vector<ModelLife>> newer;  // when each newer timestamp counts, in order
     for (const auto& [timestamp, sets] : sets_) {
       std::vector<ModelVersion> deletes = wide_deletes;
@@ -211,7 +99,7 @@ class ModelColumn {
         const ModelFate fate = rules.FateOf(birth, deleted, timestamp, newer, now_micros);
         ended = fate.death;
         counted.insert(counted.end(), fate.counted.begin(), fate.counted.end());
-        if (fate.is_visible) cells.emplace_back(timestamp, value);
+        if (fate.is_visible) cells.push_back({timestamp, value, birth});
       }
       newer.push_back(std::move(counted));
     }
@@ -242,7 +130,7 @@ class ModelTable {
       : schema_(std::move(schema)) {
     last_server_times_[""] = 0;
     for (const std::string& row : split_rows) last_server_times_[row] = 0;
-    for (const auto& [name, family] : schema_.families) rules_.emplace(name, family.gc);
+    for (const auto& [name, family] : schema_.families) NoteFamily(name, family);
     NoteSplitRule();
   }
 
@@ -288,11 +176,12 @@ class ModelTable {
 
   void AddFamily(const std::string& name, const Family& family) {
     schema_.families[name] = family;
-    rules_.emplace(name, family.gc);
+    NoteFamily(name, family);
   }
   void DropFamily(const std::string& name) {
     schema_.families.erase(name);
     rules_.erase(name);
+    filtered_.RemoveFamily(name);
     for (auto& [key, row] : rows_) row.families.erase(name);
   }
   // `sequence` is larger than all previous ones and not that of a mutation.
@@ -300,6 +189,7 @@ class ModelTable {
                     int64_t now_micros) {
     schema_.families[name] = family;
     rules_.at(name).Change(family.gc, sequence, now_micros);
+    if (!family.compaction_filter.empty()) filtered_.AddFamily(name);
   }
   void SetLocalityGroup(const std::string& name, const LocalityGroup& group) {
     schema_.locality_groups[name] = group;
@@ -376,14 +266,19 @@ class ModelTable {
       wide_deletes.insert(wide_deletes.end(), family.deletes.begin(), family.deletes.end());
       const ModelRules& rules = rules_.at(family_name);
       for (const auto& [qualifier, column] : family.columns) {
-        for (auto& [timestamp, value] : column.Read(sequence, rules, now_micros, wide_deletes,
-                                                    schema_.families.at(family_name))) {
-          cells.push_back({family_name, qualifier, timestamp, std::move(value)});
+        for (auto& [timestamp, value, version] : column.Read(
+                 sequence, rules, now_micros, wide_deletes, schema_.families.at(family_name))) {
+          cells.push_back({family_name, qualifier, timestamp, std::move(value), {}, version});
         }
       }
     }
+    filtered_.Apply(row_key, &cells);
     return cells;
   }
+
+  // What compaction filters have done to the cells.
+  const ModelFilteredCells& filtered() const { return filtered_; }
+  ModelFilteredCells* mutable_filtered() { return &filtered_; }
 
   // Every row that was ever written, in order.
   std::vector<std::string> RowKeys() const {
@@ -402,6 +297,10 @@ class ModelTable {
     std::vector<ModelVersion> deletes;
   };
 
+  void NoteFamily(const std::string& name, const Family& family) {
+    rules_.emplace(name, family.gc);
+    if (!family.compaction_filter.empty()) filtered_.AddFamily(name);
+  }
   // Tablets of less than 100 MiB: a test may write that much.
   void NoteSplitRule() {
     has_own_will_ = has_own_will_ || schema_.split.merge_size != 0 ||
@@ -412,6 +311,7 @@ class ModelTable {
   bool has_own_will_ = false;
   std::map<std::string, ModelRules> rules_;  // of each family
   std::map<std::string, RowHistory> rows_;
+  ModelFilteredCells filtered_;
   std::map<std::string, int64_t> last_server_times_;  // of each tablet, by its first row
 };
 

@@ -38,6 +38,11 @@ inline bool CombinesVersionsWithAge(const GcRule& rule) {
     return step.versions != 0 && step.age != -absl::InfiniteDuration();
   });
 }
+// Whether the rule counts versions.
+inline bool CountsVersions(const GcRule& rule) {
+  return std::ranges::any_of(rule.steps(),
+                             [](const GcRule::Step& step) { return step.versions != 0; });
+}
 // "3 newer, older than 1ms; 10 newer": what it drops.
 inline std::string Describe(const GcRule& rule) {
   std::string text;

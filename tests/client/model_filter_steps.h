@@ -1,0 +1,150 @@
+// How a model test follows compaction filters, which compactions apply in the background
+// (support/model_filtered_cells.h). What the engine shows is compared with what the filter may have
+// done, and with what it must have done or must not do.
+#ifndef BIGTABLE_TESTS_CLIENT_MODEL_FILTER_STEPS_H_
+#define BIGTABLE_TESTS_CLIENT_MODEL_FILTER_STEPS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/bigtable.h"
+
+#include "base/strings.h"
+#include "client/model_cursors.h"
+#include "client/model_schema_steps.h"
+#include "support/model.h"
+
+namespace bigtable {
+
+// One thread at a time.
+class ModelFilterSteps : public ModelSchemaSteps {
+ protected:
+  using ModelSchemaSteps::ModelSchemaSteps;
+
+  // The snapshot of a read, in the engine and in the model.
+  struct ReadPoint {
+    ReadOptions options;
+    uint64_t sequence = 0;
+    bool is_steady = false;  // no filter changes what is read
+  };
+
+  // While this lives, filters change nothing in the table. What they have done is known.
+  class Stillness {
+   public:
+    Stillness(ModelFilterSteps* steps, const std::string& table)
+        : steps_(steps), stops_(steps->HasPending(table, steps->model_.sequence)) {
+      if (!stops_) return;
+      steps_->StopCompactions();
+      steps_->Settle(table, {{}, steps_->model_.sequence});
+    }
+    ~Stillness() {
+      if (stops_) steps_->database_->ContinueCompactions();
+    }
+    Stillness(const Stillness&) = delete;
+    Stillness& operator=(const Stillness&) = delete;
+
+   private:
+    ModelFilterSteps* const steps_;
+    const bool stops_;
+  };
+
+  // Until ContinueCompactions().
+  void StopCompactions() {
+    database_->PauseCompactions();
+    database_->CancelCompactions();
+  }
+  // Whether filters will not change what a read of the table returns.
+  bool IsSteady(const std::string& table, const ReadPoint& point) const {
+    return point.is_steady || !HasPending(table, point.sequence);
+  }
+
+  // Calls `difference`, which reads the table and returns how the result differs from the model. A
+  // filter may come in between: then it is called again.
+  void CheckBesideFilters(const std::string& table, const ReadPoint& point,
+                          absl::FunctionRef<std::string()> difference) {
+    if (!HasPending(table, point.sequence)) return Check(difference());
+    Settle(table, point);
+    for (std::string wrong = difference(); ok() && !wrong.empty(); wrong = difference()) {
+      if (Settle(table, point) == 0) return Check(wrong);
+    }
+  }
+
+  void SettleAll() {
+    for (const auto& [name, table] : model_.tables) Settle(name, {{}, model_.sequence});
+  }
+  // Finds out which pending cells were changed, by reading their rows. Returns how many.
+  size_t Settle(const std::string& table, const ReadPoint& point) {
+    if (!HasPending(table, point.sequence)) return 0;
+    ModelTable& model = model_.tables.at(table);
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return 0;
+    size_t settled = 0;
+    for (const std::string& key : model.RowKeys()) {
+      const ModelRow expected{key, model.Read(key, point.sequence, clock_.micros())};
+      if (!HasPending(model, expected)) continue;
+      const absl::StatusOr<Row> row =
+          engine->ReadRow(key, {}, {.snapshot = point.options.snapshot});
+      if (!Check(row.status(), "ReadRow")) return settled;
+      for (const ModelCell& cell : model.filtered().Changed(expected, ToModel(*row))) {
+        CheckMayChange(table, key, cell);
+        model.mutable_filtered()->SetFiltered(key, cell);
+        ++settled;
+      }
+    }
+    return settled;
+  }
+  // After a Compact of the table, in which nothing else wrote: the filter was applied to everything
+  // that was written before the open stream, unless a snapshot was there.
+  void NoteCompacted(const std::string& table) {
+    if (!snapshots_.empty()) return;
+    ModelTable& model = model_.tables.at(table);
+    if (!model.filtered().has_families()) return;
+    for (const std::string& key : model.RowKeys()) {
+      for (const ModelCell& cell : model.Read(key, model_.sequence, clock_.micros())) {
+        if (!model.filtered().IsPending(key, cell)) continue;
+        if (model.schema().families.at(cell.family).compaction_filter.empty()) continue;
+        if (cursor_ != nullptr && cell.version.sequence > cursor_sequence_) continue;
+        model.mutable_filtered()->SetFiltered(key, cell);
+      }
+    }
+  }
+
+ private:
+  bool HasPending(const std::string& table, uint64_t sequence) const {
+    const ModelTable& model = model_.tables.at(table);
+    if (!model.filtered().has_families()) return false;
+    const std::vector<std::string> keys = model.RowKeys();
+    return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+      return HasPending(model, {key, model.Read(key, sequence, clock_.micros())});
+    });
+  }
+  static bool HasPending(const ModelTable& model, const ModelRow& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(), [&](const ModelCell& cell) {
+      return model.filtered().IsPending(row.key, cell);
+    });
+  }
+  // A snapshot keeps the cell from the filter.
+  void CheckMayChange(const std::string& table, const std::string& key, const ModelCell& changed) {
+    for (const Taken& taken : snapshots_) {
+      if (!taken.is_steady) continue;
+      for (const ModelCell& cell :
+           model_.tables.at(table).Read(key, taken.sequence, clock_.micros())) {
+        if (cell == changed && cell.version == changed.version) {
+          Check(Cat("A filter has changed a cell of ", table,
+                    " that a snapshot sees: ", Describe(ModelRow{key, {cell}})));
+        }
+      }
+    }
+  }
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CLIENT_MODEL_FILTER_STEPS_H_
