@@ -23,11 +23,11 @@
 // long as the object it came from. A zero byte follows only where this is stated. Time is in
 // microseconds.
 //
-// Threads. There is no global state.
-// A database, a table, a snapshot, a filter, a memory budget and a cancellation can be used by
-// several threads at a time, except to free them. Any other object can be read by several threads
-// at a time, or changed by one. A stream of rows and a transaction can be used by one thread at a
-// time. In a child of fork(), calls return FailedPrecondition (database.h).
+// Threads. There is no global state. A database, a table, a snapshot, a filter, a memory budget and
+// a cancellation can be used by several threads at a time, except to free them. Any other object
+// can be read by several threads at a time, or changed by one. A stream of rows and a transaction
+// can be used by one thread at a time. In a child of fork(), calls return FailedPrecondition
+// (database.h).
 //
 // Stability. A function, type or constant of a release keeps its name, its parameters, its value
 // and its meaning in all later releases. New functions and new constants may be added, so programs
@@ -117,6 +117,7 @@ bigtable_error* bigtable_error_new(int code, const char* message, size_t message
 // Ends with a zero byte.
 const char* bigtable_string_data(const bigtable_string* string, size_t* size);
 void bigtable_string_free(bigtable_string* string);
+
 size_t bigtable_string_list_count(const bigtable_string_list* list);
 // NULL if there are not so many. Ends with a zero byte.
 const char* bigtable_string_list_get(const bigtable_string_list* list, size_t index, size_t* size);
@@ -270,8 +271,8 @@ bigtable_error* bigtable_schema_add_locality_group(bigtable_schema* schema, cons
 bigtable_error* bigtable_schema_add_family(bigtable_schema* schema, const char* name,
                                            size_t name_size, const char* group, size_t group_size,
                                            const bigtable_gc_rule* rule);
-// What a family of the schema holds, and the access list that controls it, the owner that its bytes
-// are charged to: none if the name is empty. NotFound: the schema has no such family.
+// What a family of the schema holds, the access list that controls it, and the owner to whom its
+// bytes are charged. An empty name: no list, no owner. NotFound: the schema has no such family.
 bigtable_error* bigtable_schema_set_value_type(bigtable_schema* schema, const char* family,
                                                size_t family_size, int value_type);
 bigtable_error* bigtable_schema_set_access_list(bigtable_schema* schema, const char* family,

@@ -24,9 +24,9 @@
 // later compactions.
 //
 // What is passed. Cells that the compaction would keep: not those that were deleted or overwritten,
-// or that the garbage collection rule drops. A compaction that begins while any snapshot of
-// Database::TakeSnapshot lives passes no cells, neither does Compact. Streams, transactions and
-// snapshots that begin while a compaction runs may find a cell before the filter and not after it.
+// or that the garbage collection rule drops. A compaction that begins while a snapshot of
+// Database::TakeSnapshot lives passes no cells, even if it is one of Compact. Streams, transactions
+// and snapshots that begin while a compaction runs may find a cell before the filter and not after.
 //
 // What a removal means. It is not a write: it takes no sequence number, causes no conflict of a
 // transaction, and is not observed. It brings nothing back. Older versions of the column, which

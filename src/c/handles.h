@@ -1,8 +1,7 @@
 // What the opaque types of bigtable/c.h are. Each is a C++ object, in a struct where it needs a
-// field more or is not an object by itself. Those that the library may own are the C++ objects
+// field more or is not an object by itself. A table, a row and a transaction are the C++ objects
 // themselves, under another name: a table belongs to its database, a row may be a part of a stream,
-// a transaction may belong to Database::RunTransaction, the storage of a table is a part of
-// statistics, and what filters and observers are passed is valid during their calls.
+// and a transaction may belong to Database::RunTransaction.
 #ifndef BIGTABLE_C_HANDLES_H_
 #define BIGTABLE_C_HANDLES_H_
 

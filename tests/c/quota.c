@@ -49,6 +49,47 @@ void AQuotaOfARateSaysWhenToRetry(const char* directory) {
   CloseFixture(&fixture);
 }
 
+void AQuotaOfAUserLimitsTheTablesOpenedInItsName(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  bigtable_table* table = NULL;
+  EXPECT_OK(
+      bigtable_database_open_table_for_user(fixture.database, TEXT("web"), TEXT("ann"), &table));
+  bigtable_quota* const quota = bigtable_quota_new();
+  bigtable_quota_set_bytes_per_second(quota, 1);
+  EXPECT_OK(bigtable_database_set_user_quota(fixture.database, TEXT("ann"), quota, NULL));
+  EXPECT_OK(Put(table, "contents:"));
+  EXPECT_ERROR(BIGTABLE_RESOURCE_EXHAUSTED, "ann", Put(table, "contents:"));
+  EXPECT_OK(Put(fixture.table, "contents:"));
+  bigtable_quota_set_bytes_per_second(quota, 0);
+  EXPECT_OK(bigtable_database_set_user_quota(fixture.database, TEXT("ann"), quota, NULL));
+  EXPECT_OK(Put(table, "contents:"));
+  bigtable_quota_free(quota);
+  CloseFixture(&fixture);
+}
+
+void FunctionsForQuotasRefuseNullPointers(const char* directory) {
+  const int code = BIGTABLE_INVALID_ARGUMENT;
+  bigtable_database* const database = OpenDatabase(directory);
+  bigtable_schema* const schema = bigtable_schema_new();
+  bigtable_quota* quota = NULL;
+  bigtable_string_list* names = NULL;
+  EXPECT_ERROR(code, "argument schema", bigtable_schema_set_owner(NULL, TEXT("f"), TEXT("ann")));
+  EXPECT_ERROR(code, "argument owner", bigtable_schema_set_owner(schema, TEXT("f"), NULL, 3));
+  EXPECT_ERROR(code, "argument table",
+               bigtable_database_set_table_quota(database, NULL, 3, NULL, NULL));
+  EXPECT_ERROR(code, "argument user",
+               bigtable_database_set_user_quota(database, NULL, 3, NULL, NULL));
+  EXPECT_ERROR(code, "argument quota",
+               bigtable_database_get_table_quota(database, TEXT("t"), NULL));
+  EXPECT_ERROR(code, "argument user", bigtable_database_get_user_quota(database, NULL, 3, &quota));
+  EXPECT_ERROR(code, "argument database", bigtable_database_list_table_quotas(NULL, &names));
+  EXPECT_ERROR(code, "argument users", bigtable_database_list_user_quotas(database, NULL));
+  EXPECT_ERROR(code, "argument family",
+               bigtable_database_set_family_owner(database, TEXT("t"), NULL, 3, TEXT("ann"), NULL));
+  bigtable_schema_free(schema);
+  bigtable_database_free(database);
+}
+
 void AnOwnerIsLimitedByAQuotaOfStorage(const char* directory) {
   bigtable_database* const database = OpenDatabase(directory);
   bigtable_schema* const schema = bigtable_schema_new();
