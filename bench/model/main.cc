@@ -29,7 +29,7 @@
 
 ABSL_FLAG(bool, quick, false, "20,000 operations and three rounds, instead of 400,000 and five");
 ABSL_FLAG(uint64_t, rounds, 0, "how many rounds, 1 to 100; 0: depends on --quick");
-ABSL_FLAG(std::string, only, "", "measure the cases whose name and threads contain this text");
+ABSL_FLAG(std::string, only, "", "measure only the cases whose title contains this text");
 ABSL_FLAG(std::string, directory, "", "directory on the file system to measure");
 
 namespace bench {
@@ -108,8 +108,14 @@ absl::Status Run() {
   absl::PrintF("  %-10s %-32s %12s %10s\n", "store", "by", "a second", "CPU in us");
   const uint64_t operations = quick ? 20'000 : 400'000;
   const std::string only = absl::GetFlag(FLAGS_only);
+  const auto is_chosen = [&](const NamedCase& work) {
+    return TitleOf(work).find(only) != std::string::npos;
+  };
+  if (std::ranges::none_of(kCases, is_chosen)) {
+    return absl::InvalidArgumentError(Concat("--only ", only, ": no case has this in its title"));
+  }
   for (const NamedCase& work : kCases) {
-    if (TitleOf(work).find(only) == std::string::npos) continue;
+    if (!is_chosen(work)) continue;
     if (absl::Status s = RunCase(work, operations, rounds, directory->path()); !s.ok()) return s;
   }
   absl::PrintF("\n%d operations, median of %d rounds\n%s\n", operations, rounds, DescribeMachine());

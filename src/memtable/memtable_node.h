@@ -13,7 +13,6 @@
 // the slots; and then loads `splits` again. If it saw `order` without the upper half, it sees the
 // new node. If it saw a reused slot, it sees another value of `splits`, and must search again.
 // While `splits` is unchanged, the same `order` means the same entries.
-// `splits` is the same, the same `order` means the same entries.
 #ifndef BIGTABLE_MEMTABLE_MEMTABLE_NODE_H_
 #define BIGTABLE_MEMTABLE_MEMTABLE_NODE_H_
 
