@@ -4,9 +4,10 @@
 //
 // Handles. All types are opaque. What a function with `new`, `open`, `take`, `begin`, `read`,
 // `resume`, `sample`, `get` or `list` in its name passes to the caller belongs to the caller, until
-// the caller passes it to the `free` function of its type. The exceptions are views and tables, and
-// say so. A `free` function accepts NULL. A function copies what it is passed, unless it says
-// otherwise, so its arguments can be freed after the call.
+// the caller passes it to the `free` function of its type. The exceptions are views, tables and
+// what a function of the program is called with, and say so. A `free` function accepts NULL. A
+// function copies what it is passed, unless it says otherwise, so its arguments can be freed after
+// the call.
 //
 // Errors. A function that can fail returns a bigtable_error, which belongs to the caller, or NULL
 // for success. After an error, every output is NULL, and nothing has changed unless the C++
@@ -23,11 +24,11 @@
 // long as the object it came from. A zero byte follows only where this is stated. Time is in
 // microseconds.
 //
-// Threads. There is no global state. A database, a table, a snapshot, a filter, a memory budget and
-// a cancellation can be used by several threads at a time, except to free them. Any other object
-// can be read by several threads at a time, or changed by one. A stream of rows and a transaction
-// can be used by one thread at a time. In a child of fork(), calls return FailedPrecondition
-// (database.h).
+// Threads. There is no global state but what a program registers (at the end). A database, a table,
+// a snapshot, a filter, a memory budget and a cancellation can be used by several threads at a
+// time, except to free them. Any other object can be read by several threads at a time, or changed
+// by one. A stream of rows and a transaction can be used by one thread at a time. In a child of
+// fork(), calls return FailedPrecondition (database.h).
 //
 // Stability. A function, type or constant of a release keeps its name, its parameters, its value
 // and its meaning in all later releases. New functions and new constants may be added, so programs
@@ -50,6 +51,7 @@ extern "C" {
 typedef struct bigtable_access_list bigtable_access_list;
 typedef struct bigtable_call_options bigtable_call_options;
 typedef struct bigtable_cancellation bigtable_cancellation;
+typedef struct bigtable_compacted_cell bigtable_compacted_cell;
 typedef struct bigtable_database bigtable_database;
 typedef struct bigtable_error bigtable_error;
 typedef struct bigtable_filter bigtable_filter;
@@ -57,6 +59,8 @@ typedef struct bigtable_gc_rule bigtable_gc_rule;
 typedef struct bigtable_locality_group bigtable_locality_group;
 typedef struct bigtable_memory_budget bigtable_memory_budget;
 typedef struct bigtable_mutation bigtable_mutation;
+typedef struct bigtable_observed_mutation bigtable_observed_mutation;
+typedef struct bigtable_observer_context bigtable_observer_context;
 typedef struct bigtable_options bigtable_options;
 typedef struct bigtable_quota bigtable_quota;
 typedef struct bigtable_read_modify_write bigtable_read_modify_write;
@@ -67,9 +71,11 @@ typedef struct bigtable_row_set bigtable_row_set;
 typedef struct bigtable_rows bigtable_rows;
 typedef struct bigtable_schema bigtable_schema;
 typedef struct bigtable_snapshot bigtable_snapshot;
+typedef struct bigtable_storage bigtable_storage;
 typedef struct bigtable_string bigtable_string;
 typedef struct bigtable_string_list bigtable_string_list;
 typedef struct bigtable_table bigtable_table;
+typedef struct bigtable_tablets bigtable_tablets;
 typedef struct bigtable_transaction bigtable_transaction;
 typedef struct bigtable_write_batch bigtable_write_batch;
 typedef struct bigtable_write_options bigtable_write_options;
@@ -116,6 +122,9 @@ bigtable_error* bigtable_error_new(int code, const char* message, size_t message
 
 // Ends with a zero byte.
 const char* bigtable_string_data(const bigtable_string* string, size_t* size);
+// For functions of the program that return text to the library: replaces the text by a copy of
+// `data`, which may be a part of the old text.
+bigtable_error* bigtable_string_assign(bigtable_string* string, const char* data, size_t size);
 void bigtable_string_free(bigtable_string* string);
 
 size_t bigtable_string_list_count(const bigtable_string_list* list);
@@ -156,6 +165,25 @@ void bigtable_options_set_scan_cache(bigtable_options* options, bool value);  //
 // True: ReadMode::kPositional. False, the default: ReadMode::kMapped.
 void bigtable_options_set_positional_reads(bigtable_options* options, bool value);
 void bigtable_options_set_max_open_files(bigtable_options* options, int count);
+// INT64_MAX: tablets are not moved.
+void bigtable_options_set_balance_interval(bigtable_options* options, int64_t micros);
+void bigtable_options_set_metadata_tablet_size(bigtable_options* options, uint64_t bytes);
+
+enum { BIGTABLE_LOG_INFO = 0, BIGTABLE_LOG_WARNING = 1, BIGTABLE_LOG_ERROR = 2 };
+
+// Takes a message of the info log: one line, which does not end with a zero byte and is valid
+// during the call. Called by any thread, also by several at a time. It must not call the database.
+typedef void (*bigtable_log_function)(void* context, int severity, int64_t time,
+                                      const char* message, size_t message_size);
+// Frees the `context` of other functions.
+typedef void (*bigtable_destroy_function)(void* context);
+// Passes the messages of the info log to a function, with `context`, instead of the file LOG: those
+// of all databases that are opened with the options. NULL: the file again. `destroy`, which may be
+// NULL, is called once with `context`, by any thread, when no message can come any more: the
+// options were freed or have another function, and the databases were freed, with all that came
+// from them.
+void bigtable_options_set_log_function(bigtable_options* options, bigtable_log_function function,
+                                       void* context, bigtable_destroy_function destroy);
 
 bigtable_memory_budget* bigtable_memory_budget_new(uint64_t bytes);
 void bigtable_memory_budget_free(bigtable_memory_budget* budget);
@@ -230,8 +258,7 @@ enum {
 };
 
 // What the cells of a family hold: bytes, or aggregates that are written by
-// bigtable_mutation_add_to_cell. Operators of the program's own (aggregate.h) can be registered in
-// C++ only.
+// bigtable_mutation_add_to_cell. Others: bigtable_schema_set_value_operator.
 enum {
   BIGTABLE_VALUE_BYTES = 0,  // the default
   BIGTABLE_VALUE_INT64_SUM = 1,
@@ -259,6 +286,9 @@ void bigtable_locality_group_set_filter_bits(bigtable_locality_group* group, int
 void bigtable_locality_group_set_in_memory(bigtable_locality_group* group, bool value);  // false
 void bigtable_locality_group_set_compaction(bigtable_locality_group* group, int style);
 void bigtable_locality_group_set_compaction_factor(bigtable_locality_group* group, int factor);
+// A policy that code in C++ has registered (compaction_policy.h); it replaces the style.
+void bigtable_locality_group_set_compaction_policy(bigtable_locality_group* group, const char* name,
+                                                   size_t name_size);
 
 bigtable_schema* bigtable_schema_new(void);
 void bigtable_schema_free(bigtable_schema* schema);
@@ -280,12 +310,31 @@ bigtable_error* bigtable_schema_set_access_list(bigtable_schema* schema, const c
                                                 size_t list_size);
 bigtable_error* bigtable_schema_set_owner(bigtable_schema* schema, const char* family,
                                           size_t family_size, const char* owner, size_t owner_size);
+// The operator that merges the cells of a family of the schema, which stays BIGTABLE_VALUE_BYTES,
+// and the filter that compactions apply to its cells, by the names under which they were registered
+// (below). An empty name: none. NotFound: the schema has no such family.
+bigtable_error* bigtable_schema_set_value_operator(bigtable_schema* schema, const char* family,
+                                                   size_t family_size, const char* name,
+                                                   size_t name_size);
+bigtable_error* bigtable_schema_set_compaction_filter(bigtable_schema* schema, const char* family,
+                                                      size_t family_size, const char* name,
+                                                      size_t name_size);
+// Adds an observer, which is called after those that were added before: TableSchema::observers.
+bigtable_error* bigtable_schema_add_observer(bigtable_schema* schema, const char* name,
+                                             size_t name_size);
 // When tablets are split and merged: SplitRule.
 void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_size,
                                     uint64_t merge_size, size_t prefix_length);
 // A row that begins a tablet when the table is created: CreateTableOptions::split_rows.
 bigtable_error* bigtable_schema_add_split_row(bigtable_schema* schema, const char* row,
                                               size_t row_size);
+// The names of what a schema has. Sorted, except for observers, which are in call order.
+bigtable_error* bigtable_schema_list_families(const bigtable_schema* schema,
+                                              bigtable_string_list** names);
+bigtable_error* bigtable_schema_list_locality_groups(const bigtable_schema* schema,
+                                                     bigtable_string_list** names);
+bigtable_error* bigtable_schema_list_observers(const bigtable_schema* schema,
+                                               bigtable_string_list** names);
 
 // --- Databases (database.h) ---
 
@@ -322,6 +371,10 @@ bigtable_error* bigtable_database_open_or_create_table(bigtable_database* databa
 // Sorted.
 bigtable_error* bigtable_database_list_tables(bigtable_database* database,
                                               bigtable_string_list** names);
+// The present schema of a table, without split rows. It serves to create another table like it.
+// NotFound: there is no table with this name.
+bigtable_error* bigtable_database_get_schema(bigtable_database* database, const char* table,
+                                             size_t table_size, bigtable_schema** schema);
 
 // `group` and `rule` as in bigtable_schema_add_family.
 bigtable_error* bigtable_database_add_family(bigtable_database* database, const char* table,
@@ -343,6 +396,28 @@ bigtable_error* bigtable_database_set_gc_rule(bigtable_database* database, const
                                               size_t table_size, const char* family,
                                               size_t family_size, const bigtable_gc_rule* rule,
                                               const bigtable_call_options* options);
+// Replaces the family's compaction filter, which must be registered. An empty name: none. What the
+// old filter has removed does not come back.
+bigtable_error* bigtable_database_set_family_compaction_filter(
+    bigtable_database* database, const char* table, size_t table_size, const char* family,
+    size_t family_size, const char* name, size_t name_size, const bigtable_call_options* options);
+// Adds a locality group, or changes how the next SSTables of an existing one are written.
+bigtable_error* bigtable_database_set_locality_group(bigtable_database* database, const char* table,
+                                                     size_t table_size, const char* name,
+                                                     size_t name_size,
+                                                     const bigtable_locality_group* group,
+                                                     const bigtable_call_options* options);
+// When tablets of the table are split and merged from now on: SplitRule.
+bigtable_error* bigtable_database_set_split_rule(bigtable_database* database, const char* table,
+                                                 size_t table_size, uint64_t tablet_size,
+                                                 uint64_t merge_size, size_t prefix_length,
+                                                 const bigtable_call_options* options);
+// Replaces the table's observers by those of the schema, of which nothing else is used. Mutations
+// that are applied after the call are observed by these: Database::SetObservers. InvalidArgument: a
+// name that is not registered or is there twice, or more than 16 of them.
+bigtable_error* bigtable_database_set_observers(bigtable_database* database, const char* table,
+                                                size_t table_size, const bigtable_schema* schema,
+                                                const bigtable_call_options* options);
 
 // Minor compaction: everything that was written to the table before is in SSTables, durably.
 bigtable_error* bigtable_database_flush(bigtable_database* database, const char* table,
@@ -352,6 +427,12 @@ bigtable_error* bigtable_database_compact(bigtable_database* database, const cha
                                           size_t table_size, const bigtable_call_options* options);
 bigtable_error* bigtable_database_wait_until_quiet(bigtable_database* database,
                                                    const bigtable_call_options* options);
+// Lets running merging compactions finish and starts no more until as many calls of the second
+// function. The third cancels those that run, and waits until they have ended. None of them fails
+// but for a null pointer.
+bigtable_error* bigtable_database_pause_compactions(bigtable_database* database);
+bigtable_error* bigtable_database_continue_compactions(bigtable_database* database);
+bigtable_error* bigtable_database_cancel_compactions(bigtable_database* database);
 // Lets writes continue after a background error.
 bigtable_error* bigtable_database_resume(bigtable_database* database);
 // The statistics in Prometheus' text format (prometheus.h). All zero after the database was closed.
@@ -364,6 +445,74 @@ bigtable_error* bigtable_database_take_snapshot(bigtable_database* database,
 // The last mutation that the snapshot contains.
 uint64_t bigtable_snapshot_sequence(const bigtable_snapshot* snapshot);
 void bigtable_snapshot_free(bigtable_snapshot* snapshot);
+
+// --- Tablets (database.h) ---
+
+// The tablets of a table as they are now, in key order.
+bigtable_error* bigtable_database_list_tablets(bigtable_database* database, const char* table,
+                                               size_t table_size, bigtable_tablets** tablets);
+// At least 1. Indexes begin at 0.
+size_t bigtable_tablets_count(const bigtable_tablets* tablets);
+// The first row of a tablet, and the first row after it: empty if there is none. NULL if there are
+// not so many tablets.
+const char* bigtable_tablets_begin_row(const bigtable_tablets* tablets, size_t index, size_t* size);
+const char* bigtable_tablets_end_row(const bigtable_tablets* tablets, size_t index, size_t* size);
+// The number of the tablet server, from 0 on, and the bytes of the SSTables. If there are not so
+// many tablets, -1 and 0.
+int bigtable_tablets_server(const bigtable_tablets* tablets, size_t index);
+uint64_t bigtable_tablets_disk_bytes(const bigtable_tablets* tablets, size_t index);
+void bigtable_tablets_free(bigtable_tablets* tablets);
+
+// Splits a tablet so that `row` is the first of the new one. AlreadyExists: a tablet begins with
+// it.
+bigtable_error* bigtable_database_split_tablet(bigtable_database* database, const char* table,
+                                               size_t table_size, const char* row, size_t row_size,
+                                               const bigtable_call_options* options);
+// Merges the tablet that begins with `row` with the one before it. NotFound: there is no such
+// tablet, or it is the first.
+bigtable_error* bigtable_database_merge_tablets(bigtable_database* database, const char* table,
+                                                size_t table_size, const char* row, size_t row_size,
+                                                const bigtable_call_options* options);
+// Moves the tablet that contains `row` to a tablet server.
+bigtable_error* bigtable_database_move_tablet(bigtable_database* database, const char* table,
+                                              size_t table_size, const char* row, size_t row_size,
+                                              int server, const bigtable_call_options* options);
+
+// --- Storage (StorageStatistics in statistics.h) ---
+//
+// What families, tables and owners of families take, on disk and in memory. On disk these are
+// exactly the sizes of the files: a table is the sum of its families and what belongs to none of
+// them, and the tables and METADATA together are all SSTables.
+
+// What the bytes are charged to. New kinds may be added.
+enum {
+  BIGTABLE_STORAGE_TABLE = 0,
+  BIGTABLE_STORAGE_FAMILY = 1,
+  BIGTABLE_STORAGE_OWNER = 2,
+  BIGTABLE_STORAGE_METADATA = 3
+};
+
+// The charges at the time of the call, as a list: sorted by kind, then by name, then by family.
+// Once the database was closed, it has no tables. Cost: some microseconds for each table.
+bigtable_error* bigtable_database_get_storage(bigtable_database* database,
+                                              bigtable_storage** storage);
+void bigtable_storage_free(bigtable_storage* storage);
+// The number of charges. Indexes begin at 0.
+size_t bigtable_storage_count(const bigtable_storage* storage);
+// The index of a charge. The count, for which all bytes are 0, if there is none. `name` is that of
+// the table or the owner, and `family` that of a family; both are empty for other kinds.
+size_t bigtable_storage_find(const bigtable_storage* storage, int kind, const char* name,
+                             size_t name_size, const char* family, size_t family_size);
+// What a charge is for. -1, or NULL, if there are not so many.
+int bigtable_storage_kind(const bigtable_storage* storage, size_t index);
+const char* bigtable_storage_name(const bigtable_storage* storage, size_t index, size_t* size);
+const char* bigtable_storage_family(const bigtable_storage* storage, size_t index, size_t* size);
+// Of SSTables; of memtables, with the bytes of the log that they refer to; and copies in memory of
+// SSTables, of locality groups that are loaded. The first two are what a quota of storage limits. 0
+// if there are not so many charges.
+uint64_t bigtable_storage_disk_bytes(const bigtable_storage* storage, size_t index);
+uint64_t bigtable_storage_memtable_bytes(const bigtable_storage* storage, size_t index);
+uint64_t bigtable_storage_loaded_bytes(const bigtable_storage* storage, size_t index);
 
 // --- Options that change (database.h) ---
 //
@@ -556,6 +705,8 @@ bigtable_filter* bigtable_filter_condition_new(const bigtable_filter* predicate,
                                                const bigtable_filter* if_true,
                                                const bigtable_filter* if_false);
 void bigtable_filter_free(bigtable_filter* filter);
+// InvalidArgument: why the filter is invalid.
+bigtable_error* bigtable_filter_check(const bigtable_filter* filter);
 
 // --- Sets of rows (row_range.h) ---
 
@@ -784,6 +935,191 @@ const char* bigtable_row_cell_value(const bigtable_row* row, size_t index, size_
 const char* bigtable_row_cell_label(const bigtable_row* row, size_t index, size_t* size);
 // Only for a row that belongs to the caller, not for one of a stream or of a function's call.
 void bigtable_row_free(bigtable_row* row);
+
+// --- Functions that a program registers ---
+//
+// Observers, compaction filters and operators of aggregates: functions of the program under a name,
+// for all databases of the process, until it ends. Schemas refer to the names. A program that lacks
+// a name which a table's schema has can open the database; what it cannot do then is stated at
+// TableSchema::observers, Family::compaction_filter and Family::value_operator (schema.h).
+//
+// Registration. By any thread, before a schema with the name is used. InvalidArgument: a name that
+// does not have 1 to 64 printable ASCII characters without space and colon, or a null pointer.
+// AlreadyExists: the name is taken, also by code in C++, which shares the names.
+//
+// Calls. `context` is passed on. The functions are called by any thread, also by several at a time,
+// and by threads of the library: what `context` points to must allow that. They return to their
+// caller: an exception or a longjmp out of them ends the process or leaves the database unusable.
+// Handles and text that they are called with are valid during the call, and are not freed by them.
+//
+// The end of `context`. `destroy`, which may be NULL, is called with `context` when it is needed no
+// longer: once, before the registration returns, if that fails, whatever the reason. It is not
+// called otherwise, not even at the end of the process: what was registered may be called until
+// then.
+
+// --- Observers (mutation_observer.h) ---
+//
+// They are called before and after each mutation of the tables whose schemas name them, whichever
+// way it is written. Writes to such tables are transactions, and are tried again after a conflict.
+// So an observer may be called several times before a write, and only the last time counts.
+
+// Called before a mutation is applied. NULL: it may be. An error, which passes to the library,
+// refuses it: nothing is applied, and the call that writes returns an error with the same code and
+// message; codes may be the program's own, as for bigtable_transaction_function. It has no other
+// effects than those of the functions of `write`, or such that may happen several times, and for a
+// mutation that is not applied in the end. No lock is held, and no other write waits for it.
+typedef bigtable_error* (*bigtable_before_function)(void* context,
+                                                    const bigtable_observed_mutation* mutation,
+                                                    bigtable_observer_context* write);
+// Called once the mutation is committed, before the write returns: one call at a time in a
+// database, in the order of the commits, by the thread of some write. `sequence` is the number of
+// the commit: the snapshots with this bigtable_snapshot_sequence or a larger one see it. It may
+// read; writes to tables with observers are FailedPrecondition. Other writes wait for it. It is not
+// called if the write returns an error, nor if the process ends first.
+typedef void (*bigtable_after_function)(void* context, const bigtable_observed_mutation* mutation,
+                                        uint64_t sequence);
+
+// Registers an observer. One of the functions may be NULL. Without `after`, writes need not wait
+// for one another's calls.
+bigtable_error* bigtable_mutation_observer_register(const char* name, size_t name_size,
+                                                    bigtable_before_function before,
+                                                    bigtable_after_function after, void* context,
+                                                    bigtable_destroy_function destroy);
+// The names of all registered observers. Sorted.
+bigtable_error* bigtable_mutation_observer_list_names(bigtable_string_list** names);
+
+// The functions of mutations: OperationKind. New kinds may be added.
+enum {
+  BIGTABLE_OPERATION_SET = 0,
+  BIGTABLE_OPERATION_ADD_TO_CELL = 1,
+  BIGTABLE_OPERATION_MERGE_TO_CELL = 2,
+  BIGTABLE_OPERATION_DELETE_COLUMN = 3,
+  BIGTABLE_OPERATION_DELETE_CELL = 4,
+  BIGTABLE_OPERATION_DELETE_TIME_RANGE = 5,
+  BIGTABLE_OPERATION_DELETE_FAMILY = 6,
+  BIGTABLE_OPERATION_DELETE_ROW = 7
+};
+
+// The table of the mutation, opened for the program itself, and the row.
+bigtable_table* bigtable_observed_mutation_table(const bigtable_observed_mutation* mutation);
+const char* bigtable_observed_mutation_row(const bigtable_observed_mutation* mutation,
+                                           size_t* size);
+// A copy, which belongs to the caller and outlives the call. It can be applied to other tables.
+bigtable_mutation* bigtable_observed_mutation_get_copy(const bigtable_observed_mutation* mutation);
+// The operations, in the order of their calls. Indexes begin at 0. If there are not so many, the
+// kind is -1, and text is NULL. Text that an operation of this kind does not have is empty.
+size_t bigtable_observed_mutation_count(const bigtable_observed_mutation* mutation);
+int bigtable_observed_mutation_kind(const bigtable_observed_mutation* mutation, size_t index);
+const char* bigtable_observed_mutation_family(const bigtable_observed_mutation* mutation,
+                                              size_t index, size_t* size);
+const char* bigtable_observed_mutation_qualifier(const bigtable_observed_mutation* mutation,
+                                                 size_t index, size_t* size);
+const char* bigtable_observed_mutation_value(const bigtable_observed_mutation* mutation,
+                                             size_t index, size_t* size);
+// -1: the server's time, or a deletion of more than a cell. Of a time range, its begin, and the end
+// of it, which is -1 for all other operations.
+int64_t bigtable_observed_mutation_timestamp(const bigtable_observed_mutation* mutation,
+                                             size_t index);
+int64_t bigtable_observed_mutation_end(const bigtable_observed_mutation* mutation, size_t index);
+
+// What can be done before a write, by the thread of the call only: ObserverContext. The timeout and
+// the cancellation are those of the write. What is read counts as read by the write: if it changes
+// before the commit, all is done again. `filter` may be NULL.
+//
+// The row of the mutation as it is without it, and as it will be with it and with what observers
+// called before this one have added to the row.
+bigtable_error* bigtable_observer_context_read_before(bigtable_observer_context* write,
+                                                      const bigtable_filter* filter,
+                                                      bigtable_row** result);
+bigtable_error* bigtable_observer_context_read_after(bigtable_observer_context* write,
+                                                     const bigtable_filter* filter,
+                                                     bigtable_row** result);
+// Any row, and rows as a stream, without the mutation. `set` may be NULL: all rows. A stream must
+// be freed before the observer returns.
+bigtable_error* bigtable_observer_context_read_row(bigtable_observer_context* write,
+                                                   bigtable_table* table, const char* row,
+                                                   size_t row_size, const bigtable_filter* filter,
+                                                   bigtable_row** result);
+bigtable_error* bigtable_observer_context_read_rows(bigtable_observer_context* write,
+                                                    bigtable_table* table,
+                                                    const bigtable_row_set* set,
+                                                    const bigtable_filter* filter,
+                                                    bigtable_rows** rows);
+// A table of the database, which belongs to it. Costs some microseconds.
+bigtable_error* bigtable_observer_context_open_table(bigtable_observer_context* write,
+                                                     const char* name, size_t name_size,
+                                                     bigtable_table** table);
+// Adds a copy of a mutation of any row and table of the database, which is applied if and only if
+// the observed one is, after it. If it is of another row, and of a table with observers, these are
+// called for it too, up to 8 deep.
+bigtable_error* bigtable_observer_context_apply(bigtable_observer_context* write,
+                                                bigtable_table* table,
+                                                const bigtable_mutation* mutation);
+
+// --- Compaction filters (compaction_filter.h) ---
+//
+// Compactions that include the oldest SSTables pass to the filter of a family the cells that they
+// would keep, which must be bytes. Reads return a cell as it was written until then.
+
+// What a filter decides.
+enum {
+  BIGTABLE_COMPACTION_FILTER_KEEP = 0,
+  BIGTABLE_COMPACTION_FILTER_REMOVE = 1,
+  BIGTABLE_COMPACTION_FILTER_REPLACE = 2  // keep the cell, with another value
+};
+
+// Decides about a cell. To replace its value, it assigns the new one to `value`, which is empty
+// before the call (bigtable_string_assign); more than 256 MiB fail the compaction. It only
+// computes, and must not call the database. Every other number keeps the cell. Cost: a call for
+// each cell.
+typedef int (*bigtable_compaction_filter_function)(void* context,
+                                                   const bigtable_compacted_cell* cell,
+                                                   bigtable_string* value);
+// Registers a filter.
+bigtable_error* bigtable_compaction_filter_register(const char* name, size_t name_size,
+                                                    bigtable_compaction_filter_function function,
+                                                    void* context,
+                                                    bigtable_destroy_function destroy);
+// The names of all registered filters. Sorted.
+bigtable_error* bigtable_compaction_filter_list_names(bigtable_string_list** names);
+
+// The cell, and the time when the compaction began, by the database's clock.
+const char* bigtable_compacted_cell_row(const bigtable_compacted_cell* cell, size_t* size);
+const char* bigtable_compacted_cell_family(const bigtable_compacted_cell* cell, size_t* size);
+const char* bigtable_compacted_cell_qualifier(const bigtable_compacted_cell* cell, size_t* size);
+int64_t bigtable_compacted_cell_timestamp(const bigtable_compacted_cell* cell);
+const char* bigtable_compacted_cell_value(const bigtable_compacted_cell* cell, size_t* size);
+int64_t bigtable_compacted_cell_now(const bigtable_compacted_cell* cell);
+
+// --- Operators of aggregates (aggregate.h) ---
+//
+// They merge the contributions to a cell of a family that names them
+// (bigtable_schema_set_value_operator). Their functions only compute, and must not call the
+// database. What they store stays: an operator keeps its meaning as long as there are families of
+// it.
+
+// Whether the operator takes an input or a state that is written. An error, which passes to the
+// library, is that of the write, which adds the family to its message. Of the functions of an
+// operator, a code that is not one of the library's becomes BIGTABLE_UNKNOWN.
+typedef bigtable_error* (*bigtable_check_function)(void* context, const char* text, size_t size);
+// Assigns to `state`, which is empty before the call, the state of a cell with one input.
+typedef void (*bigtable_state_function)(void* context, const char* input, size_t input_size,
+                                        bigtable_string* state);
+// Assigns to `state`, which has what was written later, the state of the contributions of both.
+// Associative. An error, which passes to the library, fails the read or the compaction. Either may
+// be corrupt.
+typedef bigtable_error* (*bigtable_merge_function)(void* context, const char* older,
+                                                   size_t older_size, bigtable_string* state);
+// Registers an operator. The checks may be NULL: everything is taken. `state_of` may be NULL: the
+// state of an input is the input.
+bigtable_error* bigtable_aggregate_operator_register(const char* name, size_t name_size,
+                                                     bigtable_check_function check_input,
+                                                     bigtable_check_function check_state,
+                                                     bigtable_state_function state_of,
+                                                     bigtable_merge_function merge, void* context,
+                                                     bigtable_destroy_function destroy);
+// The names of all registered operators. Sorted.
+bigtable_error* bigtable_aggregate_operator_list_names(bigtable_string_list** names);
 
 #ifdef __cplusplus
 }  // extern "C"

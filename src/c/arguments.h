@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -55,6 +57,9 @@ inline absl::Status CheckNotNull(std::initializer_list<Argument> arguments) {
 
 // NULL for OK.
 bigtable_error* NewError(const absl::Status& status);
+// What a function of the program has returned, and passed to the library. OK for NULL. An error
+// that the engine returns later has the same code, also one of the program's own.
+absl::Status TakeError(bigtable_error* error);
 inline bigtable_error* ToError(const absl::Status& status) {
   return status.ok() ? nullptr : NewError(status);
 }
@@ -92,6 +97,12 @@ inline const Filter& FilterOf(const bigtable_filter* filter) {
 // NULL means: all rows.
 inline RowSet RowsOf(const bigtable_row_set* set) {
   return set == nullptr ? RowSet(RowRange::All()) : set->rows;
+}
+
+// Passes a list of text to the caller.
+inline bigtable_error* ReturnList(std::vector<std::string> strings, bigtable_string_list** list) {
+  *list = new bigtable_string_list{std::move(strings)};
+  return nullptr;
 }
 
 // Passes a row or a stream to the caller. The result stays NULL after an error.

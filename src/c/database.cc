@@ -165,6 +165,24 @@ bigtable_error* bigtable_database_wait_until_quiet(bigtable_database* database,
   return ToError(database->database->WaitUntilQuiet(OptionsOf(options)));
 }
 
+bigtable_error* bigtable_database_pause_compactions(bigtable_database* database) {
+  BT_C_CHECK_NOT_NULL({"database", database});
+  database->database->PauseCompactions();
+  return nullptr;
+}
+
+bigtable_error* bigtable_database_continue_compactions(bigtable_database* database) {
+  BT_C_CHECK_NOT_NULL({"database", database});
+  database->database->ContinueCompactions();
+  return nullptr;
+}
+
+bigtable_error* bigtable_database_cancel_compactions(bigtable_database* database) {
+  BT_C_CHECK_NOT_NULL({"database", database});
+  database->database->CancelCompactions();
+  return nullptr;
+}
+
 bigtable_error* bigtable_database_resume(bigtable_database* database) {
   BT_C_CHECK_NOT_NULL({"database", database});
   return ToError(database->database->Resume());

@@ -1,8 +1,13 @@
 // What functions return: errors and text.
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
 #include "bigtable/quota.h"
@@ -19,9 +24,37 @@ absl::Status NullError(const Argument& argument) {
           argument.size == 1 ? "" : Cat(" if its size is ", argument.size)));
 }
 
+namespace {
+
+// Has the code of an error that is no canonical one, on its way through the engine.
+constexpr const char* kCodeMark = "bigtable.c.code";
+
+int CodeOf(const absl::Status& status) {
+  const absl::optional<absl::Cord> mark = status.GetPayload(kCodeMark);
+  int code;
+  if (mark.has_value() && absl::SimpleAtoi(std::string(*mark), &code)) return code;
+  return static_cast<int>(status.code());
+}
+
+absl::Status StatusOfCode(int code, std::string_view message) {
+  if (code >= BIGTABLE_CANCELLED && code <= BIGTABLE_UNAUTHENTICATED) {
+    return {static_cast<absl::StatusCode>(code), ToAbsl(message)};
+  }
+  absl::Status status = absl::UnknownError(ToAbsl(message));
+  if (code != BIGTABLE_OK) status.SetPayload(kCodeMark, absl::Cord(absl::StrCat(code)));
+  return status;
+}
+
+}  // namespace
+
 bigtable_error* NewError(const absl::Status& status) {
-  return new bigtable_error{static_cast<int>(status.code()), std::string(status.message()),
+  return new bigtable_error{status, CodeOf(status), std::string(status.message()),
                             RetryAfter(status)};
+}
+
+absl::Status TakeError(bigtable_error* error) {
+  const std::unique_ptr<bigtable_error> taken(error);
+  return taken == nullptr ? absl::OkStatus() : taken->status;
 }
 
 }  // namespace bigtable
@@ -42,12 +75,16 @@ int64_t bigtable_error_retry_after(const bigtable_error* error) {
 void bigtable_error_free(bigtable_error* error) { delete error; }
 bigtable_error* bigtable_error_new(int code, const char* message, size_t message_size) {
   BT_C_CHECK_NOT_NULL({"message", message, message_size});
-  return new bigtable_error{code == BIGTABLE_OK ? BIGTABLE_UNKNOWN : code,
-                            std::string(bigtable::View(message, message_size))};
+  return bigtable::NewError(bigtable::StatusOfCode(code, bigtable::View(message, message_size)));
 }
 
 const char* bigtable_string_data(const bigtable_string* string, size_t* size) {
   return Return(string->text, size);
+}
+bigtable_error* bigtable_string_assign(bigtable_string* string, const char* data, size_t size) {
+  BT_C_CHECK_NOT_NULL({"string", string}, {"data", data, size});
+  string->text = bigtable::View(data, size);
+  return nullptr;
 }
 void bigtable_string_free(bigtable_string* string) { delete string; }
 

@@ -95,3 +95,8 @@ bigtable_filter* bigtable_filter_condition_new(const bigtable_filter* predicate,
                         if_false != nullptr ? if_false->filter : Filter::BlockAll())};
 }
 void bigtable_filter_free(bigtable_filter* filter) { delete filter; }
+
+bigtable_error* bigtable_filter_check(const bigtable_filter* filter) {
+  BT_C_CHECK_NOT_NULL({"filter", filter});
+  return bigtable::ToError(filter->filter.status());
+}

@@ -1,7 +1,8 @@
 // What the opaque types of bigtable/c.h are. Each is a C++ object, in a struct where it needs a
-// field more or is not an object by itself. A table, a row and a transaction are the C++ objects
-// themselves, under another name: a table belongs to its database, a row may be a part of a stream,
-// and a transaction may belong to Database::RunTransaction.
+// field more or is not an object by itself. A table, a row, a transaction and what functions of the
+// program are called with are the C++ objects themselves, under another name: a table belongs to
+// its database, a row may be a part of a stream, and a transaction may belong to
+// Database::RunTransaction.
 #ifndef BIGTABLE_C_HANDLES_H_
 #define BIGTABLE_C_HANDLES_H_
 
@@ -16,8 +17,10 @@
 
 #include "bigtable/access_list.h"
 #include "bigtable/c.h"
+#include "bigtable/compaction_filter.h"
 #include "bigtable/database.h"
 #include "bigtable/filter.h"
+#include "bigtable/mutation_observer.h"
 #include "bigtable/options.h"
 #include "bigtable/quota.h"
 #include "bigtable/row.h"
@@ -30,7 +33,9 @@
 #include "bigtable/transaction.h"
 #include "bigtable/write_batch.h"
 
+// `status` is what the engine gets if a function of the program returns the error.
 struct bigtable_error {
+  absl::Status status;
   int code;
   std::string message;
   std::optional<absl::Duration> retry_after = std::nullopt;
@@ -148,6 +153,27 @@ inline bigtable_transaction* ToC(Transaction* transaction) {
 }
 inline Transaction* FromC(bigtable_transaction* transaction) {
   return reinterpret_cast<Transaction*>(transaction);
+}
+
+inline const bigtable_observed_mutation* ToC(const ObservedMutation* mutation) {
+  return reinterpret_cast<const bigtable_observed_mutation*>(mutation);
+}
+inline const ObservedMutation* FromC(const bigtable_observed_mutation* mutation) {
+  return reinterpret_cast<const ObservedMutation*>(mutation);
+}
+
+inline bigtable_observer_context* ToC(ObserverContext* context) {
+  return reinterpret_cast<bigtable_observer_context*>(context);
+}
+inline ObserverContext* FromC(bigtable_observer_context* context) {
+  return reinterpret_cast<ObserverContext*>(context);
+}
+
+inline const bigtable_compacted_cell* ToC(const CompactedCell* cell) {
+  return reinterpret_cast<const bigtable_compacted_cell*>(cell);
+}
+inline const CompactedCell* FromC(const bigtable_compacted_cell* cell) {
+  return reinterpret_cast<const CompactedCell*>(cell);
 }
 
 }  // namespace bigtable

@@ -58,6 +58,13 @@ void bigtable_options_set_positional_reads(bigtable_options* options, bool value
 void bigtable_options_set_max_open_files(bigtable_options* options, int count) {
   options->options.max_open_files = count;
 }
+void bigtable_options_set_balance_interval(bigtable_options* options, int64_t micros) {
+  options->options.balance_interval =
+      micros == INT64_MAX ? absl::InfiniteDuration() : absl::Microseconds(micros);
+}
+void bigtable_options_set_metadata_tablet_size(bigtable_options* options, uint64_t bytes) {
+  options->options.metadata_tablet_size = bytes;
+}
 
 bigtable_memory_budget* bigtable_memory_budget_new(uint64_t bytes) {
   return new bigtable_memory_budget{std::make_shared<bigtable::MemoryBudget>(bytes)};

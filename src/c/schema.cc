@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -20,6 +21,13 @@ absl::Status Add(std::string_view what, std::string_view name,
                  const typename Map::mapped_type& value, Map* map) {
   if (map->emplace(name, value).second) return absl::OkStatus();
   return absl::AlreadyExistsError(Cat("the schema has a ", what, " ", Quoted(name), " already"));
+}
+
+template <typename Map>
+std::vector<std::string> KeysOf(const Map& map) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : map) keys.push_back(key);
+  return keys;
 }
 
 }  // namespace
@@ -81,6 +89,10 @@ void bigtable_locality_group_set_compaction(bigtable_locality_group* group, int 
 void bigtable_locality_group_set_compaction_factor(bigtable_locality_group* group, int factor) {
   group->group.compaction_factor = factor;
 }
+void bigtable_locality_group_set_compaction_policy(bigtable_locality_group* group, const char* name,
+                                                   size_t name_size) {
+  group->group.compaction_policy = bigtable::View(name, name_size);
+}
 
 bigtable_schema* bigtable_schema_new() { return new bigtable_schema; }
 void bigtable_schema_free(bigtable_schema* schema) { delete schema; }
@@ -133,6 +145,35 @@ bigtable_error* bigtable_schema_set_owner(bigtable_schema* schema, const char* f
   return nullptr;
 }
 
+bigtable_error* bigtable_schema_set_value_operator(bigtable_schema* schema, const char* family,
+                                                   size_t family_size, const char* name,
+                                                   size_t name_size) {
+  BT_C_CHECK_NOT_NULL({"schema", schema}, {"family", family, family_size},
+                      {"name", name, name_size});
+  const auto found = bigtable::FindFamily(schema, bigtable::View(family, family_size));
+  if (!found.ok()) return bigtable::ToError(found.status());
+  (*found)->value_operator = bigtable::View(name, name_size);
+  return nullptr;
+}
+
+bigtable_error* bigtable_schema_set_compaction_filter(bigtable_schema* schema, const char* family,
+                                                      size_t family_size, const char* name,
+                                                      size_t name_size) {
+  BT_C_CHECK_NOT_NULL({"schema", schema}, {"family", family, family_size},
+                      {"name", name, name_size});
+  const auto found = bigtable::FindFamily(schema, bigtable::View(family, family_size));
+  if (!found.ok()) return bigtable::ToError(found.status());
+  (*found)->compaction_filter = bigtable::View(name, name_size);
+  return nullptr;
+}
+
+bigtable_error* bigtable_schema_add_observer(bigtable_schema* schema, const char* name,
+                                             size_t name_size) {
+  BT_C_CHECK_NOT_NULL({"schema", schema}, {"name", name, name_size});
+  schema->schema.observers.emplace_back(bigtable::View(name, name_size));
+  return nullptr;
+}
+
 void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_size,
                                     uint64_t merge_size, size_t prefix_length) {
   schema->schema.split = {
@@ -144,4 +185,28 @@ bigtable_error* bigtable_schema_add_split_row(bigtable_schema* schema, const cha
   BT_C_CHECK_NOT_NULL({"schema", schema}, {"row", row, row_size});
   schema->split_rows.emplace_back(bigtable::View(row, row_size));
   return nullptr;
+}
+
+bigtable_error* bigtable_schema_list_families(const bigtable_schema* schema,
+                                              bigtable_string_list** names) {
+  BT_C_CHECK_NOT_NULL({"names", names});
+  *names = nullptr;
+  BT_C_CHECK_NOT_NULL({"schema", schema});
+  return bigtable::ReturnList(bigtable::KeysOf(schema->schema.families), names);
+}
+
+bigtable_error* bigtable_schema_list_locality_groups(const bigtable_schema* schema,
+                                                     bigtable_string_list** names) {
+  BT_C_CHECK_NOT_NULL({"names", names});
+  *names = nullptr;
+  BT_C_CHECK_NOT_NULL({"schema", schema});
+  return bigtable::ReturnList(bigtable::KeysOf(schema->schema.locality_groups), names);
+}
+
+bigtable_error* bigtable_schema_list_observers(const bigtable_schema* schema,
+                                               bigtable_string_list** names) {
+  BT_C_CHECK_NOT_NULL({"names", names});
+  *names = nullptr;
+  BT_C_CHECK_NOT_NULL({"schema", schema});
+  return bigtable::ReturnList(schema->schema.observers, names);
 }

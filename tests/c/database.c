@@ -1,3 +1,4 @@
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,7 +52,80 @@ void OptionsOutOfRangeAreRefused(const char* directory) {
   bigtable_options_set_memory_budget(options, 8 << 20);
   bigtable_options_set_tablet_servers(options, 257);
   EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "tablet_servers", TryOpen(directory, options));
+  bigtable_options_set_tablet_servers(options, 1);
+  bigtable_options_set_balance_interval(options, 999);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "balance_interval", TryOpen(directory, options));
   bigtable_options_free(options);
+}
+
+static void ExpectOption(bigtable_database* database, const char* name, const char* expected) {
+  bigtable_string* value = NULL;
+  EXPECT_OK(bigtable_database_get_option(database, name, strlen(name), &value));
+  EXPECT(strcmp(bigtable_string_data(value, NULL), expected) == 0);
+  bigtable_string_free(value);
+}
+
+void OptionsOfTheMasterAreInEffect(const char* directory) {
+  bigtable_options* const options = TestOptions();
+  bigtable_options_set_balance_interval(options, 1500000);
+  bigtable_options_set_metadata_tablet_size(options, 64 << 20);
+  bigtable_database* database = NULL;
+  EXPECT_OK(bigtable_database_open(directory, strlen(directory), options, &database));
+  ExpectOption(database, "balance_interval", "1.5s");
+  ExpectOption(database, "metadata_tablet_size", "67108864");
+  bigtable_database_free(database);
+  bigtable_options_set_balance_interval(options, INT64_MAX);
+  EXPECT_OK(bigtable_database_open(directory, strlen(directory), options, &database));
+  bigtable_options_free(options);
+  ExpectOption(database, "balance_interval", "inf");
+  bigtable_database_free(database);
+}
+
+struct Log {
+  atomic_int messages;
+  atomic_int openings;  // messages of the path
+  atomic_int ended;
+  const char* path;
+};
+
+static void TakeMessage(void* context, int severity, int64_t time, const char* message,
+                        size_t message_size) {
+  struct Log* const log = context;
+  EXPECT(severity >= BIGTABLE_LOG_INFO && severity <= BIGTABLE_LOG_ERROR);
+  EXPECT(time > INT64_C(1000000000000000));
+  EXPECT(message_size > 0 && memchr(message, '\n', message_size) == NULL);
+  EXPECT(log->ended == 0);
+  char text[8192];
+  snprintf(text, sizeof(text), "%.*s", (int)message_size, message);
+  if (strstr(text, log->path) != NULL) atomic_fetch_add(&log->openings, 1);
+  atomic_fetch_add(&log->messages, 1);
+}
+
+static void EndLog(void* context) { atomic_fetch_add(&((struct Log*)context)->ended, 1); }
+
+void TheInfoLogGoesToAFunction(const char* directory) {
+  struct Log first = {.path = directory}, second = {.path = directory}, none = {.path = ""};
+  bigtable_options* const options = TestOptions();
+  bigtable_options_set_log_function(options, TakeMessage, &first, EndLog);
+  bigtable_database* database = NULL;
+  EXPECT_OK(bigtable_database_open(directory, strlen(directory), options, &database));
+  EXPECT(first.messages > 0 && first.openings > 0);
+  char file[8192];
+  snprintf(file, sizeof(file), "%s/LOG", directory);
+  EXPECT(fopen(file, "r") == NULL);
+  // The database still has the first function.
+  bigtable_options_set_log_function(options, TakeMessage, &second, EndLog);
+  EXPECT(first.ended == 0 && second.messages == 0);
+  bigtable_database_free(database);
+  EXPECT(first.ended == 1);
+  EXPECT_OK(TryOpen(directory, options));
+  EXPECT(second.messages > 0 && second.ended == 0);
+  // No function: nothing will be called with its context.
+  bigtable_options_set_log_function(options, NULL, &none, EndLog);
+  EXPECT(second.ended == 1 && none.ended == 1);
+  bigtable_options_set_log_function(options, TakeMessage, &none, NULL);
+  bigtable_options_free(options);
+  EXPECT(first.ended == 1 && second.ended == 1 && none.ended == 1);
 }
 
 void AReadOnlyDatabaseRefusesWrites(const char* directory) {

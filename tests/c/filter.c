@@ -145,6 +145,11 @@ void AnInvalidFilterIsReported(const char* directory) {
   EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "(",
                bigtable_table_read_rows(fixture.table, NULL, filter, NULL, &rows));
   EXPECT(rows == NULL);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "(", bigtable_filter_check(filter));
   bigtable_filter_free(filter);
+  bigtable_filter* const valid = bigtable_filter_latest_new(1);
+  EXPECT_OK(bigtable_filter_check(valid));
+  bigtable_filter_free(valid);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument filter", bigtable_filter_check(NULL));
   CloseFixture(&fixture);
 }

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# from_c.sh [--last ARGUMENT] COMMAND...: the example in C, or in another language through the C
-# interface. `COMMAND DIRECTORY [ARGUMENT]` prints testdata/from_c.txt, also when it is run again on
-# the same database, and says what is wrong with a directory.
+# from_c.sh EXPECTED [--last ARGUMENT] COMMAND...: an example in C, or in another language through
+# the C interface. `COMMAND DIRECTORY [ARGUMENT]` prints testdata/EXPECTED, also when it is run again
+# on the same database, and says what is wrong with a directory.
 set -euo pipefail
 
+expected=$(dirname "${BASH_SOURCE[0]}")/testdata/$1
+shift
 last=()
 if [[ $1 == --last ]]; then
   last=("$2")
   shift 2
 fi
-expected=$(dirname "${BASH_SOURCE[0]}")/testdata/from_c.txt
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 
