@@ -22,9 +22,14 @@ static bigtable_error* CheckState(void* context, const char* text, size_t size) 
 
 static void StateOf(void* context, const char* input, size_t size, bigtable_string* state) {
   (void)context;
-  char text[64] = ":";
+  char text[64] = "cut:";
   strncat(text, input, size);
   EXPECT_OK(bigtable_string_assign(state, text, strlen(text)));
+  // A part of the string itself.
+  size_t all = 0;
+  const char* const part = bigtable_string_data(state, &all) + 3;
+  EXPECT_OK(bigtable_string_assign(state, part, all - 3));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument string", bigtable_string_assign(NULL, text, 1));
 }
 
 static bigtable_error* KeepLongest(void* context, const char* older, size_t size,
