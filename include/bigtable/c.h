@@ -335,6 +335,21 @@ bigtable_error* bigtable_schema_list_locality_groups(const bigtable_schema* sche
                                                      bigtable_string_list** names);
 bigtable_error* bigtable_schema_list_observers(const bigtable_schema* schema,
                                                bigtable_string_list** names);
+// What the schema says about a family. Text is empty where it says nothing. If it has no such
+// family, text is NULL, and the type is -1.
+int bigtable_schema_family_value_type(const bigtable_schema* schema, const char* family,
+                                      size_t family_size);
+const char* bigtable_schema_family_locality_group(const bigtable_schema* schema, const char* family,
+                                                  size_t family_size, size_t* size);
+const char* bigtable_schema_family_access_list(const bigtable_schema* schema, const char* family,
+                                               size_t family_size, size_t* size);
+const char* bigtable_schema_family_owner(const bigtable_schema* schema, const char* family,
+                                         size_t family_size, size_t* size);
+const char* bigtable_schema_family_value_operator(const bigtable_schema* schema, const char* family,
+                                                  size_t family_size, size_t* size);
+const char* bigtable_schema_family_compaction_filter(const bigtable_schema* schema,
+                                                     const char* family, size_t family_size,
+                                                     size_t* size);
 
 // --- Databases (database.h) ---
 

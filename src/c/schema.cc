@@ -23,6 +23,14 @@ absl::Status Add(std::string_view what, std::string_view name,
   return absl::AlreadyExistsError(Cat("the schema has a ", what, " ", Quoted(name), " already"));
 }
 
+// NULL: the schema has no family of this name.
+const char* FamilyText(const bigtable_schema* schema, std::string_view family,
+                       std::string Family::*text, size_t* size) {
+  const auto found = schema->schema.families.find(family);
+  if (found == schema->schema.families.end()) return ReturnNone(size);
+  return Return(found->second.*text, size);
+}
+
 template <typename Map>
 std::vector<std::string> KeysOf(const Map& map) {
   std::vector<std::string> keys;
@@ -209,4 +217,36 @@ bigtable_error* bigtable_schema_list_observers(const bigtable_schema* schema,
   *names = nullptr;
   BT_C_CHECK_NOT_NULL({"schema", schema});
   return bigtable::ReturnList(schema->schema.observers, names);
+}
+
+int bigtable_schema_family_value_type(const bigtable_schema* schema, const char* family,
+                                      size_t family_size) {
+  const auto found = bigtable::FindFamily(schema, bigtable::View(family, family_size));
+  return found.ok() ? static_cast<int>((*found)->value_type) : -1;
+}
+const char* bigtable_schema_family_locality_group(const bigtable_schema* schema, const char* family,
+                                                  size_t family_size, size_t* size) {
+  return bigtable::FamilyText(schema, bigtable::View(family, family_size),
+                              &bigtable::Family::locality_group, size);
+}
+const char* bigtable_schema_family_access_list(const bigtable_schema* schema, const char* family,
+                                               size_t family_size, size_t* size) {
+  return bigtable::FamilyText(schema, bigtable::View(family, family_size),
+                              &bigtable::Family::access_list, size);
+}
+const char* bigtable_schema_family_owner(const bigtable_schema* schema, const char* family,
+                                         size_t family_size, size_t* size) {
+  return bigtable::FamilyText(schema, bigtable::View(family, family_size), &bigtable::Family::owner,
+                              size);
+}
+const char* bigtable_schema_family_value_operator(const bigtable_schema* schema, const char* family,
+                                                  size_t family_size, size_t* size) {
+  return bigtable::FamilyText(schema, bigtable::View(family, family_size),
+                              &bigtable::Family::value_operator, size);
+}
+const char* bigtable_schema_family_compaction_filter(const bigtable_schema* schema,
+                                                     const char* family, size_t family_size,
+                                                     size_t* size) {
+  return bigtable::FamilyText(schema, bigtable::View(family, family_size),
+                              &bigtable::Family::compaction_filter, size);
 }

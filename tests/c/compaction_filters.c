@@ -32,7 +32,7 @@ static int ByValue(void* context, const bigtable_compacted_cell* cell, bigtable_
   EXPECT(bigtable_compacted_cell_now(cell) > INT64_C(1000000000000000));
   if (BeginsWith(old, old_size, "drop")) return BIGTABLE_COMPACTION_FILTER_REMOVE;
   if (BeginsWith(old, old_size, "empty")) return BIGTABLE_COMPACTION_FILTER_REPLACE;
-  char upper[64];
+  char upper[] = "................................";  // longer than what is assigned
   EXPECT(old_size < sizeof(upper));
   for (size_t i = 0; i < old_size; ++i) upper[i] = (char)toupper(old[i]);
   EXPECT_OK(bigtable_string_assign(value, upper, old_size));

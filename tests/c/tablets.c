@@ -90,6 +90,47 @@ static const char* Listed(bigtable_string_list* list) {
   return text;
 }
 
+void ASchemaDescribesItsFamilies(const char* directory) {
+  bigtable_database* const database = OpenDatabase(directory);
+  bigtable_access_list* const list = bigtable_access_list_new();
+  EXPECT_OK(bigtable_database_set_access_list(database, TEXT("staff"), list, NULL));
+  bigtable_access_list_free(list);
+  bigtable_schema* schema = bigtable_schema_new();
+  bigtable_locality_group* const group = bigtable_locality_group_new();
+  EXPECT_OK(bigtable_schema_add_locality_group(schema, TEXT("pages"), group));
+  bigtable_locality_group_free(group);
+  EXPECT_OK(bigtable_schema_add_family(schema, TEXT("f"), TEXT("pages"), NULL));
+  EXPECT_OK(bigtable_schema_set_access_list(schema, TEXT("f"), TEXT("staff")));
+  EXPECT_OK(bigtable_schema_set_owner(schema, TEXT("f"), TEXT("ann")));
+  EXPECT_OK(bigtable_schema_add_family(schema, TEXT("sum"), NULL, 0, NULL));
+  EXPECT_OK(bigtable_schema_set_value_type(schema, TEXT("sum"), BIGTABLE_VALUE_INT64_SUM));
+  EXPECT_OK(bigtable_database_create_table(database, TEXT("t"), schema, NULL));
+  bigtable_schema_free(schema);
+
+  EXPECT_OK(bigtable_database_get_schema(database, TEXT("t"), &schema));
+  size_t size = 0;
+  EXPECT_TEXT("pages", bigtable_schema_family_locality_group(schema, TEXT("f"), &size), size);
+  EXPECT_TEXT("staff", bigtable_schema_family_access_list(schema, TEXT("f"), &size), size);
+  EXPECT_TEXT("ann", bigtable_schema_family_owner(schema, TEXT("f"), &size), size);
+  EXPECT_TEXT("", bigtable_schema_family_owner(schema, TEXT("sum"), &size), size);
+  EXPECT(bigtable_schema_family_value_type(schema, TEXT("f")) == BIGTABLE_VALUE_BYTES);
+  EXPECT(bigtable_schema_family_value_type(schema, TEXT("sum")) == BIGTABLE_VALUE_INT64_SUM);
+  // By name only: neither is registered.
+  EXPECT_OK(bigtable_schema_set_value_operator(schema, TEXT("f"), TEXT("an-operator")));
+  EXPECT_OK(bigtable_schema_set_compaction_filter(schema, TEXT("f"), TEXT("a-filter")));
+  EXPECT_TEXT("an-operator", bigtable_schema_family_value_operator(schema, TEXT("f"), &size), size);
+  EXPECT_TEXT("a-filter", bigtable_schema_family_compaction_filter(schema, TEXT("f"), &size), size);
+
+  EXPECT(bigtable_schema_family_value_type(schema, TEXT("x")) == -1);
+  size = 7;
+  EXPECT(bigtable_schema_family_locality_group(schema, TEXT("x"), &size) == NULL && size == 0);
+  EXPECT(bigtable_schema_family_compaction_filter(schema, TEXT("x"), NULL) == NULL);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "an-operator",
+               bigtable_database_create_table(database, TEXT("u"), schema, NULL));
+  bigtable_schema_free(schema);
+  bigtable_database_free(database);
+}
+
 void TheSchemaOfATableIsReadAndChanged(const char* directory) {
   struct Fixture fixture = OpenFixture(directory);
   bigtable_database* const database = fixture.database;

@@ -56,6 +56,7 @@
   DO(ChargesAreListed)                                  \
   DO(TabletsAreSplitMovedAndMerged)                     \
   DO(TheSchemaOfATableIsReadAndChanged)                 \
+  DO(ASchemaDescribesItsFamilies)                       \
   DO(TheInfoLogGoesToAFunction)                         \
   DO(OptionsOfTheMasterAreInEffect)                     \
   DO(CompactionsArePausedAndCancelled)                  \
