@@ -71,6 +71,15 @@ bool GroupCommit::TryRunExclusive(absl::FunctionRef<void()> function) {
   return true;
 }
 
+void GroupCommit::WaitForTurn() {
+  const uint64_t begun = turns_.load(std::memory_order_acquire);
+  for (int i = 0; i < kMostSpins; ++i) {
+    if (ended_turns_.load(std::memory_order_acquire) >= begun) return;
+    Pause();
+  }
+  RunExclusive([] {});  // it takes long: sleep in the queue
+}
+
 void GroupCommit::Enqueue(Request* request) {
   request->newer_ = nullptr;
   request->state_.store(kWaits, std::memory_order_relaxed);
@@ -89,7 +98,7 @@ void GroupCommit::Lead(Request* first) {
   leader_ = own;
   Request* group[kMaxGroupRequests];
   for (int round = 0;; ++round) {
-    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     size_t size = 1;
     if (first->exclusive_ != nullptr) {
       group[0] = first;
@@ -101,6 +110,7 @@ void GroupCommit::Lead(Request* first) {
         return;
       CountGroup(size);
     }
+    EndTurn();
     Request* const next = NextLeader(group[size - 1]);
     // A leader can commit a sleeper's request, but an exclusive function must run on its own
     // thread.
@@ -248,6 +258,7 @@ void GroupCommit::CommitFor(Stall* stall) {
   take_over_.commit(stall->group);
   CountGroup(stall->group.size());
   take_overs_.fetch_add(1, std::memory_order_relaxed);
+  EndTurn();
   Request* const next = NextLeader(stall->group.back());
   if (next != nullptr) Notify(next, kLeads);
   for (Request* request : stall->group) Notify(request, kDone);

@@ -87,7 +87,10 @@ class GroupCommit {
   void Commit(Request* request);
   // Runs `function` on this thread, in queue order, while no group is committed.
   void RunExclusive(absl::FunctionRef<void()> function);
-  // The same if the queue is empty. Otherwise does nothing and returns false, at once.
+  // Waits until the turn that is under way has ended, if there is one, and sees all its effects. It
+  // does not wait for requests that are in the queue. Cost: two loads if no turn is under way.
+  void WaitForTurn();
+  // As RunExclusive if the queue is empty. Otherwise does nothing and returns false, at once.
   [[nodiscard]] bool TryRunExclusive(absl::FunctionRef<void()> function);
 
   // Runs `call`, which may stall, on this thread. Only for the commit function, with its
@@ -110,6 +113,9 @@ class GroupCommit {
   void Lead(Request* first);
   size_t Gather(Request* first, Request** group);
   void CountGroup(size_t size);
+  void EndTurn() {
+    ended_turns_.store(turns_.load(std::memory_order_relaxed), std::memory_order_release);
+  }
   Request* NextLeader(Request* last);
   // Returns the state, kLeads or kDone, once it is one of them.
   uint32_t Await(Request* request);
@@ -128,7 +134,8 @@ class GroupCommit {
   alignas(64) std::atomic<Request*> newest_{nullptr};
   alignas(64) std::atomic<int> spins_;
   std::atomic<uint64_t> groups_{0};
-  std::atomic<uint64_t> turns_{0};
+  std::atomic<uint64_t> turns_{0};        // begun
+  std::atomic<uint64_t> ended_turns_{0};  // `turns_` if none is under way
   std::atomic<uint64_t> requests_{0};
   std::atomic<uint64_t> take_overs_{0};
 

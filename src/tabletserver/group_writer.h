@@ -110,10 +110,9 @@ class GroupWriter {
   // For a server of a read-only database, which has no log: the mutation, which was checked, stays
   // in the memtables.
   void ApplyInMemory(Tablet* tablet, const EncodedMutation& mutation);
-  // Waits until everything that was given a sequence number before the call is visible.
-  void WaitForWrites() {
-    queue_.RunExclusive([] {});
-  }
+  // Waits until everything that was given a sequence number before the call is visible. Sequence
+  // numbers are taken in turns, so no mutation after the present turn has one.
+  void WaitForWrites() { queue_.WaitForTurn(); }
 
   // The queue of the writes, for a turn among them (GroupCommit::RunExclusive).
   GroupCommit* queue() { return &queue_; }

@@ -79,7 +79,7 @@ absl::Status TabletServer::Start(std::string name, std::string directory, LockSe
 }
 
 void TabletServer::WaitForEnd() {
-  writer_.WaitForWrites();
+  writer_.queue()->RunExclusive([] {});  // after all that are in the queue
   log_.WaitForUpkeep();
 }
 

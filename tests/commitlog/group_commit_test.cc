@@ -94,6 +94,66 @@ TEST(GroupCommitTest, AnExclusiveFunctionRunsInQueueOrderOnItsOwnThread) {
                                    testing::ElementsAre(-2), testing::ElementsAre(3, 4)));
 }
 
+TEST(GroupCommitTest, WaitForTurnWaitsForTheTurnThatIsUnderWay) {
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> may_end{false};
+  GroupCommit commit([&](std::span<GroupCommit::Request* const>) {
+    has_begun = true;
+    while (!may_end) std::this_thread::yield();
+  });
+  commit.WaitForTurn();  // there is none
+  std::thread leader([&] {
+    CountedRequest request(0);
+    commit.Commit(&request);
+  });
+  while (!has_begun) std::this_thread::yield();
+  std::atomic<bool> has_waited{false};
+  std::thread waiter([&] {
+    commit.WaitForTurn();
+    has_waited = true;
+  });
+  LetThemQueue();
+  EXPECT_FALSE(has_waited);
+  may_end = true;
+  waiter.join();
+  leader.join();
+  const uint64_t turns = commit.turns();
+  commit.WaitForTurn();
+  EXPECT_EQ(commit.turns(), turns);  // it takes no turn of its own
+}
+
+// As snapshots do: what had a number before the call is visible after it.
+TEST(GroupCommitConcurrencyTest, WhatATurnHasBegunIsSeenAfterWaitForTurn) {
+  std::atomic<uint64_t> numbers{0};
+  std::atomic<uint64_t> visible{0};
+  GroupCommit commit([&](std::span<GroupCommit::Request* const> requests) {
+    const uint64_t last = numbers.fetch_add(requests.size()) + requests.size();
+    std::this_thread::yield();
+    visible.store(last, std::memory_order_release);
+  });
+  std::atomic<int> writers{3};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 1000; ++i) {
+        CountedRequest request(i);
+        commit.Commit(&request);
+      }
+      --writers;
+    });
+    threads.emplace_back([&] {
+      while (writers > 0) {
+        const uint64_t taken = numbers.load();
+        commit.WaitForTurn();
+        if (visible.load(std::memory_order_acquire) < taken) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 // --- A stalled leader ---
 
 // A queue whose groups stall until Release() if they contain the request with the id
@@ -222,6 +282,7 @@ TEST(GroupCommitTakeOverConcurrencyTest, ExclusiveFunctionsAlsoWaitForTheTakeove
   bool ran = false;
   queue.queue().RunExclusive([&] { ran = true; });
   EXPECT_TRUE(ran);
+  queue.queue().WaitForTurn();  // the call still stalls, but its turn has ended
   EXPECT_EQ(queue.groups_.size(), 1u);
   queue.Release();
   leader.join();
