@@ -59,9 +59,10 @@ enum class Shortcut : uint32_t {
   kMergeForward,  // a forward seek does not move children that are already there
   kFences,        // a run's files are searched by key numbers; looked up when the run is created
   // --- memtable: looked up when it is created ---
-  kMemtableNumbers,  // keys are compared as numbers first
-  kMemtablePrefix,   // the numbers begin after the expected prefix of keys
-  kMemtableSplice,   // an insertion begins at the position of the last one
+  kMemtableNumbers,   // keys are compared as numbers first
+  kMemtablePrefix,    // the numbers begin after the expected prefix of keys
+  kMemtableLearning,  // numbers of groups of keys are learned
+  kMemtableSplice,    // an insertion begins at the position of the last one
   // --- sstable: looked up when a cursor seeks a row ---
   kRowBlocks,  // blocks after the row are not read; else the next entry ends it
   // --- sstable: looked up when a file is opened, or a block is read ---

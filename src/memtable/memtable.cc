@@ -10,10 +10,25 @@
 
 namespace bigtable {
 
+namespace {
+
+// The second lesson has this many times the entries of the first. Later ones would stop the writer
+// for longer than they save.
+constexpr uint64_t kSecondLesson = 8;
+
+}  // namespace
+
+std::atomic<uint64_t> Memtable::first_lesson = kFirstLesson;
+
 Memtable::Memtable(std::shared_ptr<MemoryBudget> budget, std::string expected_prefix)
-    : budget_(std::move(budget)), prefix_(std::move(expected_prefix)), head_(NewNode(kMaxHeight)) {
-  splice_.fill(head_);
-  idle_ = sizeof *this + prefix_.capacity() + arena_.allocated();
+    : budget_(std::move(budget)),
+      next_lesson_(has_numbers_ && Shortcuts().Has(Shortcut::kMemtableLearning) ? first_lesson_
+                                                                                : UINT64_MAX) {
+  lists_.push_back(
+      std::make_unique<List>(KeyNumbers(std::move(expected_prefix)), NewNode(kMaxHeight)));
+  list_.store(lists_.back().get(), std::memory_order_relaxed);
+  splice_.fill(lists_.back()->head);
+  idle_ = IdleBytes() + arena_.allocated();
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, static_cast<int64_t>(idle_));
 }
 
@@ -39,17 +54,18 @@ void Memtable::AddPinned(std::string_view key, std::string_view value,
 
 void Memtable::Insert(std::string_view key, const char* value, size_t value_size) {
   // No reader uses the prefix before there is an entry.
-  if (empty()) prefix_.resize(CommonPrefix(prefix_, key));
-  const Target target = TargetOf(key);
+  if (empty()) lists_.back()->numbers.FitPrefix(key);
+  const List& list = *lists_.back();
+  const Target target = TargetOf(list, key);
   // Reuse the node of the last insertion if the key belongs there. Then no level has a node between
   // splice_[level] and the key.
   const Node* after = nullptr;
   const Node* const last = splice_[0];
   const bool is_behind =
-      last == head_ || (last->Number(0) != target.number ? last->Number(0) < target.number
-                                                         : last->Entry(0)->key() < target.key);
+      last == list.head || (last->Number(0) != target.number ? last->Number(0) < target.number
+                                                             : last->Entry(0)->key() < target.key);
   if (!is_behind || !has_splice_ || last->link0.NextBefore(target, &after) != nullptr) {
-    Descend(target, [this](size_t level, Node* node) { splice_[level] = node; });
+    Descend(list, target, [this](size_t level, Node* node) { splice_[level] = node; });
   }
   Node* const node = splice_[0];
   Entry* const entry = NewEntry(key, value, value_size);
@@ -61,11 +77,14 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
     SplitAndInsert(position, target.number, entry);
   }
   last_entry_ = entry;
-  entries_.fetch_add(1, std::memory_order_release);
+  const uint64_t entries = entries_.load(std::memory_order_relaxed) + 1;
+  entries_.store(entries, std::memory_order_release);
+  if (entries == next_lesson_) [[unlikely]]
+    Learn();
   if (const uint64_t allocated = arena_.allocated(); allocated != charged_) {
     BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables,
                          static_cast<int64_t>(allocated - charged_));
-    if (charged_ == 0) ChargeIdle(sizeof *this + prefix_.capacity());
+    if (charged_ == 0) ChargeIdle(IdleBytes());
     charged_ = allocated;
   }
 }
@@ -108,9 +127,7 @@ void Memtable::SplitAndInsert(size_t position, uint64_t number, Entry* entry) {
 
   for (size_t level = 1; level < height; ++level)
     splice_[level]->At(level).Set(right, right_number);
-  if (height > height_.load(std::memory_order_relaxed)) {
-    height_.store(height, std::memory_order_release);
-  }
+  lists_.back()->Raise(height);
   if (!is_right) return;
   for (size_t level = 0; level < height; ++level) splice_[level] = right;
 }
@@ -141,13 +158,83 @@ size_t Memtable::RandomHeight() {
   return 1 + static_cast<size_t>(std::countr_zero(random_ | uint64_t{1} << (kMaxHeight - 1)));
 }
 
+// --- Learning ---
+
+// What is learned is used only if it proves good for as many entries again: rows with several
+// columns each, for example, make groups that no other row falls into.
+void Memtable::Learn() {
+  const std::vector<Entry*> entries = EntriesInOrder();
+  const auto count_equal = [&](const KeyNumbers& numbers) {
+    size_t equal = 0;
+    uint64_t before = numbers.Of(entries[0]->key());
+    for (size_t i = 1; i < entries.size(); ++i) {
+      const uint64_t number = numbers.Of(entries[i]->key());
+      equal += number == before ? 1 : 0;
+      before = number;
+    }
+    return equal;
+  };
+  const size_t equal = count_equal(lists_.back()->numbers);
+  if (!learned_.has_value() && equal >= entries.size() / 4) {
+    std::vector<std::string_view> keys;
+    keys.reserve(entries.size());
+    for (const Entry* entry : entries) keys.push_back(entry->key());
+    learned_.emplace(lists_.back()->numbers.prefix(), keys, &arena_);
+    next_lesson_ *= 2;
+    return;
+  }
+  if (learned_.has_value() && 4 * count_equal(*learned_) < equal) UseLearned(entries);
+  learned_.reset();
+  next_lesson_ = lessons_left_-- > 0 ? kSecondLesson * first_lesson_ : UINT64_MAX;
+}
+
+std::vector<Memtable::Entry*> Memtable::EntriesInOrder() const {
+  std::vector<Entry*> entries;
+  entries.reserve(this->entries());
+  for (Node* node = lists_.back()->head; node != nullptr; node = node->link0.Next()) {
+    const SlotOrder order = node->order.load(std::memory_order_relaxed);
+    for (size_t i = 0; i < order.count(); ++i) entries.push_back(node->Entry(order.At(i)));
+  }
+  return entries;
+}
+
+// Makes a new list, with room in each node. The old list stays as it is for its readers. Its nodes
+// count one split more, which makes cursors search their positions again.
+void Memtable::UseLearned(std::span<Entry* const> entries) {
+  constexpr size_t kFilled = 10;
+  lists_.push_back(std::make_unique<List>(*std::move(learned_), NewNode(kMaxHeight)));
+  List& list = *lists_.back();
+  splice_.fill(list.head);  // the last node of each level
+  for (size_t begin = 0; begin < entries.size(); begin += kFilled) {
+    const size_t count = std::min(kFilled, entries.size() - begin);
+    const size_t height = RandomHeight();
+    Node* const node = NewNode(height);
+    for (size_t i = 0; i < count; ++i) {
+      Entry* const entry = entries[begin + i];
+      node->numbers[i].store(list.numbers.Of(entry->key()), std::memory_order_relaxed);
+      node->entries[i].store(entry, std::memory_order_relaxed);
+    }
+    node->order.store(SlotOrder(count), std::memory_order_relaxed);
+    for (size_t level = 0; level < height; ++level) {
+      splice_[level]->At(level).Set(node, node->Number(0));
+      splice_[level] = node;
+    }
+    list.Raise(height);
+  }
+  const List& old = *list_.load(std::memory_order_relaxed);
+  list_.store(&list, std::memory_order_release);
+  for (Node* node = old.head; node != nullptr; node = node->link0.Next()) {
+    node->splits.store(node->splits.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+}
+
 // --- Searches ---
 
 template <typename Note>
-Memtable::Node* Memtable::Descend(const Target& target, Note note) const {
-  Node* node = head_;
+Memtable::Node* Memtable::Descend(const List& list, const Target& target, Note note) {
+  Node* node = list.head;
   const Node* after = nullptr;
-  for (size_t level = height_.load(std::memory_order_acquire); level-- > 0;) {
+  for (size_t level = list.height.load(std::memory_order_acquire); level-- > 0;) {
     while (Node* const next = node->At(level).NextBefore(target, &after)) node = next;
     note(level, node);
   }
@@ -155,10 +242,13 @@ Memtable::Node* Memtable::Descend(const Target& target, Note note) const {
   return node;
 }
 
-Memtable::Position Memtable::FindIn(Node* node, const Target& target) const {
+Memtable::Position Memtable::FindIn(const List& list, Node* node, const Target& target) {
   const Node* after = nullptr;
   for (;;) {
-    Position position{.node = node, .splits = node->splits.load(std::memory_order_acquire)};
+    Position position{.list = &list,
+                      .node = node,
+                      .order = {},
+                      .splits = node->splits.load(std::memory_order_acquire)};
     position.order = node->order.load(std::memory_order_acquire);
     if (Node* const next = node->link0.NextBefore(target, &after)) {
       node = next;
@@ -169,40 +259,48 @@ Memtable::Position Memtable::FindIn(Node* node, const Target& target) const {
   }
 }
 
-Memtable::Position Memtable::Find(const Target& target) const {
-  return FindIn(Descend(target, [](size_t, Node*) {}), target);
+Memtable::Position Memtable::Find(std::string_view key) const {
+  const List& list = this->list();
+  const Target target = TargetOf(list, key);
+  return FindIn(list, Descend(list, target, [](size_t, Node*) {}), target);
+}
+
+Memtable::Position Memtable::FindAgain(const Position& before, std::string_view key) const {
+  if (before.list != &list()) [[unlikely]]
+    return Find(key);
+  return FindIn(*before.list, before.node, TargetOf(*before.list, key));
 }
 
 Memtable::Entry* Memtable::Settle(Position* position, std::string_view key) const {
   for (;;) {
-    Node* node = position->node;
     if (position->index < position->order.count()) {
       if (Entry* const entry = position->Get()) return entry;
     } else {
-      node = node->link0.Next();
-      if (node == nullptr) return nullptr;
+      position->node = position->node->link0.Next();
+      if (position->node == nullptr) return nullptr;
     }
-    *position = FindIn(node, TargetOf(key));
+    *position = FindAgain(*position, key);
   }
 }
 
 Memtable::Position Memtable::FindLast() const {
-  Node* node = head_;
-  for (size_t level = height_.load(std::memory_order_acquire); level-- > 0;) {
+  const List& list = this->list();
+  Node* node = list.head;
+  for (size_t level = list.height.load(std::memory_order_acquire); level-- > 0;) {
     while (Node* const next = node->At(level).Next()) node = next;
   }
   for (;;) {
     const uint64_t splits = node->splits.load(std::memory_order_acquire);
     const SlotOrder order = node->order.load(std::memory_order_acquire);
     Node* const next = node->link0.Next();
-    if (next == nullptr) return {node, order, splits, order.count() - 1};
+    if (next == nullptr) return {&list, node, order, splits, order.count() - 1};
     node = next;
   }
 }
 
 std::optional<Memtable::KeyRange> Memtable::Keys() const {
   if (empty()) return std::nullopt;
-  Position first = FindIn(head_, TargetOf({}));
+  Position first = Find({});
   KeyRange range{.smallest = Settle(&first, {})->key(), .largest = {}};
   for (;;) {
     if (const Entry* const last = FindLast().Get()) {
@@ -221,9 +319,10 @@ std::vector<Memtable::Sample> Memtable::SampleKeys(size_t n) const {
     }
     return samples;
   }
-  for (size_t level = height_.load(std::memory_order_acquire); level-- > 0;) {
+  const List& list = this->list();
+  for (size_t level = list.height.load(std::memory_order_acquire); level-- > 0;) {
     samples.assign(1, {Keys()->smallest});
-    for (Node* node = head_; (node = node->At(level).Next()) != nullptr;) {
+    for (Node* node = list.head; (node = node->At(level).Next()) != nullptr;) {
       samples.push_back({node->Entry(0)->key()});
     }
     if (samples.size() >= n) break;

@@ -6,9 +6,14 @@
 // concurrently, without locks, and no thread waits for another. The memtable is a skip list whose
 // nodes hold up to fifteen entries each (memtable/memtable_node.h). So a search waits for memory a
 // few times, instead of once or twice for each level of a skip list of single entries. Keys are
-// compared as numbers, which are adjacent in memory: the eight bytes after the prefix that all keys
-// are expected to have. The writer remembers the position of its last insertion: keys that come in
-// order are inserted without a search from the top, and fill their nodes.
+// compared as numbers, which are adjacent in memory (memtable/key_numbers.h). The writer remembers
+// the position of its last insertion: keys that come in order are inserted without a search from
+// the top, and fill their nodes.
+//
+// Where many keys have the same number, better numbers are learned from the first entries, and the
+// writer makes a new list of nodes with these numbers and the same entries. From then on it adds
+// entries only to that. A reader that is in the list before continues there: it misses only
+// entries that are added after the change, and a cursor looks for these, too, when it moves on.
 #ifndef BIGTABLE_MEMTABLE_MEMTABLE_H_
 #define BIGTABLE_MEMTABLE_MEMTABLE_H_
 
@@ -19,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +32,11 @@
 #include "bigtable/memory_budget.h"
 
 #include "base/arena.h"
-#include "base/compare.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "base/shortcuts.h"
 #include "memtable/family_bytes.h"
+#include "memtable/key_numbers.h"
 #include "memtable/memtable_node.h"
 
 namespace bigtable {
@@ -42,6 +48,11 @@ class Memtable final : public RefCounted {
   explicit Memtable(std::shared_ptr<MemoryBudget> budget, std::string expected_prefix = {});
 
   // --- For the writer ---
+
+  // Numbers are learned from the first entries, and a second time from eight times as many. For
+  // tests: from the first `n` entries of memtables that are created from now on.
+  static constexpr uint64_t kFirstLesson = 256;
+  static void SetFirstLesson(uint64_t n) { first_lesson.store(n, std::memory_order_relaxed); }
 
   // Adds an entry. `key` must be new: no entry has the same row, column, timestamp and version.
   // Copies the value.
@@ -97,8 +108,25 @@ class Memtable final : public RefCounted {
   using Target = MemtableTarget;
   static constexpr size_t kMaxHeight = 18;
 
+  static std::atomic<uint64_t> first_lesson;
+
+  // Nodes that are in order by these numbers.
+  struct List {
+    KeyNumbers numbers;
+    Node* const head;
+    std::atomic<size_t> height{1};
+
+    List(KeyNumbers n, Node* first) : numbers(std::move(n)), head(first) {}
+    // Writer only.
+    void Raise(size_t node_height) {
+      if (node_height <= height.load(std::memory_order_relaxed)) return;
+      height.store(node_height, std::memory_order_release);
+    }
+  };
+
   // A position among the entries of a node, as they were when it was found.
   struct Position {
+    const List* list = nullptr;
     Node* node = nullptr;
     SlotOrder order;
     uint64_t splits = 0;
@@ -127,21 +155,33 @@ class Memtable final : public RefCounted {
   Entry* NewEntry(std::string_view key, const char* value, size_t value_size);
   Node* NewNode(size_t height);
   size_t RandomHeight();
+  // Learns numbers from the entries, or decides whether to use what was learned, when it is time.
+  void Learn();
+  std::vector<Entry*> EntriesInOrder() const;
+  void UseLearned(std::span<Entry* const> entries);
+  // Memory outside the arena.
+  uint64_t IdleBytes() const {
+    return sizeof *this + sizeof(List) + lists_[0]->numbers.prefix().capacity();
+  }
 
   // --- Searches. Require a memtable that is not empty. ---
 
-  Target TargetOf(std::string_view key) const {
-    return {key, has_numbers_ ? KeyNumberBehind(prefix_, key) : 0};
+  const List& list() const { return *list_.load(std::memory_order_acquire); }
+  Target TargetOf(const List& list, std::string_view key) const {
+    return {key, has_numbers_ ? list.numbers.Of(key) : 0};
   }
   // Descends to the last node that begins before the target, and calls note(level, node) with the
   // last such node of each level.
   template <typename Note>
-  Node* Descend(const Target& target, Note note) const;
+  static Node* Descend(const List& list, const Target& target, Note note);
   // The position of the first entry at or after the target in `node`, or in the last node after it
   // that begins before the target. If that node has no such entry, the index is the number of its
   // entries.
-  Position FindIn(Node* node, const Target& target) const;
-  Position Find(const Target& target) const;
+  static Position FindIn(const List& list, Node* node, const Target& target);
+  // In the current list.
+  Position Find(std::string_view key) const;
+  // The position of `key` after a position in the same list or in one before.
+  Position FindAgain(const Position& before, std::string_view key) const;
   // The entry at the position of the first entry at or after `key`, or the next one if the node has
   // no such entry; null if there is none. Updates the position to that of the entry.
   Entry* Settle(Position* position, std::string_view key) const;
@@ -154,10 +194,14 @@ class Memtable final : public RefCounted {
   uint64_t idle_ = 0;  // charged while it is empty; later only for memory outside the arena
   const bool has_numbers_ = Shortcuts().Has(Shortcut::kMemtableNumbers);  // else all are 0
   const bool has_splice_ = Shortcuts().Has(Shortcut::kMemtableSplice);
-  std::string prefix_;  // constant after the first entry
-  Node* const head_;
-  std::atomic<size_t> height_{1};
-  // Writer only: the node of the last insertion, and on each level the last node at or before it.
+  std::vector<std::unique_ptr<List>> lists_;  // the last one is current
+  std::atomic<List*> list_;                   // the current one
+  // Writer only.
+  const uint64_t first_lesson_ = first_lesson.load(std::memory_order_relaxed);
+  uint64_t next_lesson_;
+  int lessons_left_ = 1;
+  std::optional<KeyNumbers> learned_;  // not in use yet
+  // The node of the last insertion, and on each level the last node at or before it.
   std::array<Node*, kMaxHeight> splice_;
   const Entry* last_entry_ = nullptr;  // inserted last
   uint64_t random_ = 0x9e3779b97f4a7c15;

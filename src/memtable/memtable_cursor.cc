@@ -6,14 +6,14 @@ namespace bigtable {
 
 void MemtableCursor::Seek(std::string_view target) {
   if (memtable_->empty()) return Show(nullptr);
-  position_ = memtable_->Find(memtable_->TargetOf(target));
+  position_ = memtable_->Find(target);
   Show(memtable_->Settle(&position_, target));
 }
 
 void MemtableCursor::SeekBefore(std::string_view target) {
   const MemtableEntry* entry = nullptr;
   while (!memtable_->empty() && entry == nullptr) {
-    position_ = memtable_->Find(memtable_->TargetOf(target));
+    position_ = memtable_->Find(target);
     // Only the first node can have no entry before the target.
     if (position_.index == 0) break;
     --position_.index;
@@ -38,7 +38,7 @@ void MemtableCursor::Next() {
   if (position_.IsCurrent()) {
     ++position_.index;
   } else {
-    position_ = memtable_->FindIn(position_.node, memtable_->TargetOf(current->key()));
+    position_ = memtable_->FindAgain(position_, current->key());
   }
   const MemtableEntry* next = memtable_->Settle(&position_, current->key());
   while (next == current) {

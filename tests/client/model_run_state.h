@@ -21,6 +21,7 @@
 #include "client/model_plan.h"
 #include "support/model.h"
 #include "support/random.h"
+#include "support/scoped_lesson.h"
 #include "support/tally.h"
 #include "support/test_clock.h"
 
@@ -41,7 +42,7 @@ class ModelRunState {
     bool is_steady;
   };
 
-  explicit ModelRunState(const ModelPlan& plan) : plan_(plan) {}
+  explicit ModelRunState(const ModelPlan& plan) : plan_(plan), lesson_(1 + plan.seed % 16) {}
   ~ModelRunState() {
     Tally("operations", operations_);
     Tally("reads", reads_);
@@ -76,6 +77,7 @@ class ModelRunState {
   }
 
   const ModelPlan& plan_;
+  const ScopedLesson lesson_;
   // Not zero: a new table may have used the first instant of time itself.
   static constexpr int64_t kFirstMicros = 10;
   TestClock clock_{kFirstMicros};

@@ -26,6 +26,7 @@
 #include "support/faulty_network.h"
 #include "support/model.h"
 #include "support/random.h"
+#include "support/scoped_lesson.h"
 #include "support/scoped_shortcuts.h"
 #include "support/tally.h"
 #include "support/test_clock.h"
@@ -36,7 +37,7 @@ class WaysDatabase {
  public:
   // Shortcuts are on when the database is made, whatever an earlier run has set.
   explicit WaysDatabase(uint64_t seed)
-      : random_(seed), faulty_(&memory_), words_(random_), shortcuts_(0) {
+      : random_(seed), faulty_(&memory_), words_(random_), shortcuts_(0), lesson_(1 + seed % 16) {
     by_message_ = random_.OneIn(4);
     if (!Open()) return;
     const TableSchema schema = RandomWaysSchema(random_);
@@ -293,6 +294,7 @@ class WaysDatabase {
   FaultyFileSystem faulty_;
   const WaysWords words_;
   const ScopedShortcuts shortcuts_;
+  const ScopedLesson lesson_;
   bool by_message_ = false;
   std::unique_ptr<FaultyNetwork> network_;
   std::unique_ptr<Database> database_;

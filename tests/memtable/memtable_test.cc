@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "memtable/memtable_cursor.h"
 #include "support/random.h"
+#include "support/scoped_lesson.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 
@@ -91,6 +92,7 @@ TEST_F(MemtableTest, AnEmptyMemtableHasNoEntries) {
 TEST_F(MemtableTest, RandomInsertsInAnyOrderAreFoundInOrder) {
   ForEachSeed(30, [](uint64_t seed) {
     Random random(seed);
+    const ScopedLesson lesson(1 + seed % 20);
     Model model;
     while (model.size() < 500) model[RandomKey(random)] = random.Bytes(random.Below(40));
     std::vector<std::string> keys;
@@ -129,6 +131,49 @@ TEST_F(MemtableTest, RandomInsertsInAnyOrderAreFoundInOrder) {
     ASSERT_NO_FATAL_FAILURE(ExpectSame(*memtable, model, random));
     Tally("cases");
   });
+}
+
+// Half of the entries were added before better numbers were learned.
+TEST_F(MemtableTest, EntriesOfKeysWithOneBeginningAreFoundBeforeAndAfterTheyAreLearned) {
+  for (const uint64_t entries : {4, 16, 64}) {
+    const ScopedLesson lesson(entries);
+    memtable_ = MakeRef<Memtable>(budget_);
+    Random random(entries);
+    Model model;
+    for (uint64_t i = 0; i < 20 * entries; ++i) {
+      const std::string key =
+          absl::StrFormat("tenant-%d/%010d", random.Below(3), random.Below(100 * entries));
+      if (!model.emplace(key, key).second) continue;
+      memtable_->Add(key, key);
+      if (i % entries == 0) {
+        ASSERT_NO_FATAL_FAILURE(ExpectSame(*memtable_, model, random));
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(ExpectSame(*memtable_, model, random));
+    EXPECT_EQ(budget_->used(Use::kMemtables), memtable_->bytes());
+  }
+}
+
+// A cursor is at each entry in turn, also at the last, while numbers are learned.
+TEST_F(MemtableTest, ACursorSeesEntriesAddedAheadAfterNumbersWereLearned) {
+  const ScopedLesson lesson(32);
+  constexpr int kBefore = 63;
+  const auto key_at = [](int i) { return absl::StrFormat("a/long/beginning/%08d", i); };
+  for (int at = 1; at < kBefore; ++at) {
+    memtable_ = MakeRef<Memtable>(budget_);
+    for (int i = 0; i < kBefore; ++i) memtable_->Add(key_at(10 * i), "");
+    MemtableCursor cursor(memtable_.get());
+    cursor.Seek(key_at(10 * at));
+    memtable_->Add(key_at(1), "");  // far from most positions; numbers are learned
+    memtable_->Add(key_at(10 * at + 9), "");
+    for (const int next : {10 * at + 9, 10 * at + 10}) {
+      cursor.Next();
+      ASSERT_EQ(cursor.valid(), next < 10 * kBefore) << at;
+      if (cursor.valid()) {
+        EXPECT_EQ(cursor.key(), key_at(next));
+      }
+    }
+  }
 }
 
 TEST_F(MemtableTest, KeysThatDifferOnlyAfterTheEighthByteOrInZerosAreOrdered) {
@@ -335,10 +380,10 @@ std::string NumberKey(uint64_t n) { return absl::StrFormat("key%016x", n); }
 
 // The writer adds numbers in random order and counts them in `added`. A reader must find all
 // numbers that were added before it began to read, in order and complete.
-TEST(ConcurrentMemtableTest, ReadersFindAllEntriesAddedBeforeTheyBegan) {
+void ReadWhileWriting(const std::string& expected_prefix) {
   const uint64_t kEntries = kSanitized ? 4000 : 20000;
   const auto budget = std::make_shared<MemoryBudget>(64 << 20);
-  const auto memtable = MakeRef<Memtable>(budget, NumberKey(0).substr(0, 13));
+  const auto memtable = MakeRef<Memtable>(budget, expected_prefix);
   std::vector<uint64_t> order;
   Random random(7);
   for (uint64_t i = 0; i < kEntries; ++i) order.push_back(i);
@@ -394,8 +439,19 @@ TEST(ConcurrentMemtableTest, ReadersFindAllEntriesAddedBeforeTheyBegan) {
   EXPECT_EQ(memtable->entries(), kEntries);
 }
 
+TEST(ConcurrentMemtableTest, ReadersFindAllEntriesAddedBeforeTheyBegan) {
+  ReadWhileWriting(NumberKey(0).substr(0, 13));
+}
+
+// All keys have the same first eight bytes.
+TEST(ConcurrentMemtableTest, ReadersFindAllEntriesAddedBeforeTheyBeganWhileNumbersAreLearned) {
+  ReadWhileWriting("");
+}
+
 // Memtables of a few nodes, one after another, so that readers are in a node while it is split.
+// With the lessons of 8 and 64 entries, some learn numbers at the sixteenth.
 TEST(ConcurrentMemtableTest, ReadersFindAllEntriesInANodeThatIsSplit) {
+  const ScopedLesson lesson(8);
   constexpr uint64_t kEntries = 48;
   const uint64_t kMemtables = kSanitized ? 300 : 6000;
   const auto budget = std::make_shared<MemoryBudget>(64 << 20);
