@@ -77,8 +77,8 @@ struct DatabaseOptions {
   // not balanced either.
   absl::Duration balance_interval = absl::Seconds(10);
 
-  // Size on disk, in bytes, above which a tablet of METADATA is split; 0: never. METADATA needs
-  // some hundred bytes for each tablet, and as many for each of its SSTables.
+  // Size on disk, in bytes, above which a tablet of METADATA is split, at least 4 KiB; 0: never.
+  // METADATA needs some hundred bytes for each tablet, and as many for each of its SSTables.
   uint64_t metadata_tablet_size = 128 << 20;
 
   // Bytes at which a compaction starts its next output file, at least 1 MiB.

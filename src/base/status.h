@@ -8,6 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/string_view.h"
 
 #include "base/strings.h"
 
@@ -32,9 +34,13 @@
 
 namespace bigtable {
 
-// The same error, with `what` and a colon before its message.
+// The same error, payloads included, with `what` and a colon before its message.
 inline absl::Status Annotate(const absl::Status& status, std::string_view what) {
-  return absl::Status(status.code(), Cat(what, ": ", ToStd(status.message())));
+  absl::Status annotated(status.code(), Cat(what, ": ", ToStd(status.message())));
+  status.ForEachPayload([&annotated](absl::string_view url, const absl::Cord& payload) {
+    annotated.SetPayload(url, payload);
+  });
+  return annotated;
 }
 
 }  // namespace bigtable

@@ -40,6 +40,10 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
   }
   BT_RETURN_IF_ERROR(
       CheckRange("log_segment_size", options.log_segment_size, 64 << 10, uint64_t{1} << 30));
+  if (options.metadata_tablet_size != 0) {
+    BT_RETURN_IF_ERROR(CheckRange("metadata_tablet_size, if it is not 0,",
+                                  options.metadata_tablet_size, 4 << 10, kMost));
+  }
   BT_RETURN_IF_ERROR(CheckRange("target_file_size", options.target_file_size, 1 << 20, kMost));
   BT_RETURN_IF_ERROR(CheckRange("compaction_threads", options.compaction_threads, 1, 64));
   BT_RETURN_IF_ERROR(CheckRange("tablet_servers", options.tablet_servers, 0, 256));

@@ -77,6 +77,7 @@ TEST_F(DatabaseTest, AnOptionOutOfRangeIsNamedAndNothingIsCreated) {
   expect_refused("log_segment_size", [](auto* o) { o->log_segment_size = (64 << 10) - 1; });
   expect_refused("log_segment_size", [](auto* o) { o->log_segment_size = (1 << 30) + 1; });
   expect_refused("target_file_size", [](auto* o) { o->target_file_size = (1 << 20) - 1; });
+  expect_refused("metadata_tablet_size", [](auto* o) { o->metadata_tablet_size = (4 << 10) - 1; });
   expect_refused("compaction_threads", [](auto* o) { o->compaction_threads = 0; });
   expect_refused("compaction_threads", [](auto* o) { o->compaction_threads = 65; });
   expect_refused("max_open_files", [](auto* o) { o->max_open_files = 7; });
@@ -92,6 +93,7 @@ TEST_F(DatabaseTest, OptionsAtTheirLimitsAreAccepted) {
   least.memtable_size = 64 << 10;
   least.log_segment_size = 64 << 10;
   least.target_file_size = 1 << 20;
+  least.metadata_tablet_size = 4 << 10;
   least.max_open_files = 8;
   EXPECT_OK(TryOpen(least));
 

@@ -82,6 +82,7 @@ TEST_F(ChangeableOptionsTest, AValueThatOpenWouldRefuseIsRefusedAndNothingChange
   expect_refused("memtable_size", "", "\"\"");
   expect_refused("target_file_size", "1048575", "1048575");
   expect_refused("target_file_size", "99999999999999999999", "\"99999999999999999999\"");
+  expect_refused("metadata_tablet_size", "4095", "4095");
   expect_refused("balance_interval", "999us", "999us");
   expect_refused("balance_interval", "1", "a duration");
   expect_refused("durability", "SYNC", "none, buffered or sync");
