@@ -21,8 +21,8 @@
 // Text is a pointer and a size in bytes. It may contain any bytes, and need not end with a zero
 // byte. The pointer may be NULL if the size is 0. A function that returns text returns the pointer
 // and stores the size; the pointer for the size may be NULL. The text is a view: it is valid as
-// long as the object it came from. A zero byte follows only where this is stated. Time is in
-// microseconds.
+// long as the object that it came from exists and is not changed. A zero byte follows only where
+// this is stated. Time is in microseconds.
 //
 // Threads. There is no global state but what a program registers (at the end). A database, a table,
 // a snapshot, a filter, a memory budget and a cancellation can be used by several threads at a
@@ -335,8 +335,8 @@ bigtable_error* bigtable_schema_list_locality_groups(const bigtable_schema* sche
                                                      bigtable_string_list** names);
 bigtable_error* bigtable_schema_list_observers(const bigtable_schema* schema,
                                                bigtable_string_list** names);
-// What the schema says about a family. Text is empty where it says nothing. If it has no such
-// family, text is NULL, and the type is -1.
+// What the schema has for a family. Text is empty if nothing is set. If there is no such family,
+// text is NULL, and the type is -1.
 int bigtable_schema_family_value_type(const bigtable_schema* schema, const char* family,
                                       size_t family_size);
 const char* bigtable_schema_family_locality_group(const bigtable_schema* schema, const char* family,
@@ -422,7 +422,7 @@ bigtable_error* bigtable_database_set_locality_group(bigtable_database* database
                                                      size_t name_size,
                                                      const bigtable_locality_group* group,
                                                      const bigtable_call_options* options);
-// When tablets of the table are split and merged from now on: SplitRule.
+// When tablets of the table are split and merged, after this call: SplitRule.
 bigtable_error* bigtable_database_set_split_rule(bigtable_database* database, const char* table,
                                                  size_t table_size, uint64_t tablet_size,
                                                  uint64_t merge_size, size_t prefix_length,
@@ -442,9 +442,9 @@ bigtable_error* bigtable_database_compact(bigtable_database* database, const cha
                                           size_t table_size, const bigtable_call_options* options);
 bigtable_error* bigtable_database_wait_until_quiet(bigtable_database* database,
                                                    const bigtable_call_options* options);
-// Lets running merging compactions finish and starts no more until as many calls of the second
-// function. The third cancels those that run, and waits until they have ended. None of them fails
-// but for a null pointer.
+// Running merging compactions finish. No other one starts until the second function was called as
+// often as the first. The third function cancels those that run, and waits until they have ended.
+// They fail for a null pointer only, and have no effect in a child of fork().
 bigtable_error* bigtable_database_pause_compactions(bigtable_database* database);
 bigtable_error* bigtable_database_continue_compactions(bigtable_database* database);
 bigtable_error* bigtable_database_cancel_compactions(bigtable_database* database);
@@ -508,7 +508,8 @@ enum {
 };
 
 // The charges at the time of the call, as a list: sorted by kind, then by name, then by family.
-// Once the database was closed, it has no tables. Cost: some microseconds for each table.
+// Once the database was closed, and in a child of fork(), it has no
+// tables. Cost: some microseconds for each table.
 bigtable_error* bigtable_database_get_storage(bigtable_database* database,
                                               bigtable_storage** storage);
 void bigtable_storage_free(bigtable_storage* storage);
@@ -720,7 +721,7 @@ bigtable_filter* bigtable_filter_condition_new(const bigtable_filter* predicate,
                                                const bigtable_filter* if_true,
                                                const bigtable_filter* if_false);
 void bigtable_filter_free(bigtable_filter* filter);
-// InvalidArgument: why the filter is invalid.
+// InvalidArgument: why the filter is invalid. It must not be NULL.
 bigtable_error* bigtable_filter_check(const bigtable_filter* filter);
 
 // --- Sets of rows (row_range.h) ---
@@ -967,10 +968,9 @@ void bigtable_row_free(bigtable_row* row);
 // caller: an exception or a longjmp out of them ends the process or leaves the database unusable.
 // Handles and text that they are called with are valid during the call, and are not freed by them.
 //
-// The end of `context`. `destroy`, which may be NULL, is called with `context` when it is needed no
-// longer: once, before the registration returns, if that fails, whatever the reason. It is not
-// called otherwise, not even at the end of the process: what was registered may be called until
-// then.
+// The end of `context`. If the registration fails, for whatever reason, `destroy`, which may be
+// NULL, is called once with `context`, before the registration returns. After a success it is never
+// called, not even at the end of the process: until that end, the functions may be called.
 
 // --- Observers (mutation_observer.h) ---
 //
@@ -980,9 +980,9 @@ void bigtable_row_free(bigtable_row* row);
 
 // Called before a mutation is applied. NULL: it may be. An error, which passes to the library,
 // refuses it: nothing is applied, and the call that writes returns an error with the same code and
-// message; codes may be the program's own, as for bigtable_transaction_function. It has no other
-// effects than those of the functions of `write`, or such that may happen several times, and for a
-// mutation that is not applied in the end. No lock is held, and no other write waits for it.
+// message; codes may be the program's own, as for bigtable_transaction_function. It
+// changes things only by the functions of `write`. Any other effect may happen several times, and
+// also for a mutation that is never applied. No lock is held, and no other write waits for it.
 typedef bigtable_error* (*bigtable_before_function)(void* context,
                                                     const bigtable_observed_mutation* mutation,
                                                     bigtable_observer_context* write);
@@ -1031,10 +1031,10 @@ const char* bigtable_observed_mutation_qualifier(const bigtable_observed_mutatio
                                                  size_t index, size_t* size);
 const char* bigtable_observed_mutation_value(const bigtable_observed_mutation* mutation,
                                              size_t index, size_t* size);
-// -1: the server's time, or a deletion of more than a cell. Of a time range, its begin, and the end
-// of it, which is -1 for all other operations.
+// -1: the server's time, or a deletion of more than a cell. Of a time range, its begin.
 int64_t bigtable_observed_mutation_timestamp(const bigtable_observed_mutation* mutation,
                                              size_t index);
+// The end of a time range; -1 for all other operations.
 int64_t bigtable_observed_mutation_end(const bigtable_observed_mutation* mutation, size_t index);
 
 // What can be done before a write, by the thread of the call only: ObserverContext. The timeout and
@@ -1074,7 +1074,7 @@ bigtable_error* bigtable_observer_context_apply(bigtable_observer_context* write
 // --- Compaction filters (compaction_filter.h) ---
 //
 // Compactions that include the oldest SSTables pass to the filter of a family the cells that they
-// would keep, which must be bytes. Reads return a cell as it was written until then.
+// would keep, which must be bytes. Before that, reads return a cell as it was written.
 
 // What a filter decides.
 enum {
@@ -1114,15 +1114,14 @@ int64_t bigtable_compacted_cell_now(const bigtable_compacted_cell* cell);
 // it.
 
 // Whether the operator takes an input or a state that is written. An error, which passes to the
-// library, is that of the write, which adds the family to its message. Of the functions of an
-// operator, a code that is not one of the library's becomes BIGTABLE_UNKNOWN.
+// library, is that of the write, which adds the family to its message.
 typedef bigtable_error* (*bigtable_check_function)(void* context, const char* text, size_t size);
 // Assigns to `state`, which is empty before the call, the state of a cell with one input.
 typedef void (*bigtable_state_function)(void* context, const char* input, size_t input_size,
                                         bigtable_string* state);
 // Assigns to `state`, which has what was written later, the state of the contributions of both.
-// Associative. An error, which passes to the library, fails the read or the compaction. Either may
-// be corrupt.
+// Associative. An error, which passes to the library, fails the read or the compaction. `older` and
+// `state` may be corrupt.
 typedef bigtable_error* (*bigtable_merge_function)(void* context, const char* older,
                                                    size_t older_size, bigtable_string* state);
 // Registers an operator. The checks may be NULL: everything is taken. `state_of` may be NULL: the

@@ -54,16 +54,16 @@
 
 namespace bigtable {
 
-// The functions of RowMutation.
+// The functions of RowMutation. The values are those of c.h.
 enum class OperationKind : uint8_t {
-  kSet,
-  kAddToCell,
-  kMergeToCell,
-  kDelete,
-  kDeleteCell,
-  kDeleteTimeRange,
-  kDeleteFamily,
-  kDeleteRow,
+  kSet = 0,
+  kAddToCell = 1,
+  kMergeToCell = 2,
+  kDelete = 3,
+  kDeleteCell = 4,
+  kDeleteTimeRange = 5,
+  kDeleteFamily = 6,
+  kDeleteRow = 7,
 };
 
 // An operation of a mutation. A plain value; its views are those of the mutation.

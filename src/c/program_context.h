@@ -1,5 +1,5 @@
-// What a function of the program is called with, and who ends it. Functions of the program are
-// called by any thread.
+// What a function of the program is called with, and what destroys it. Functions of the
+// program are called by any thread.
 #ifndef BIGTABLE_C_PROGRAM_CONTEXT_H_
 #define BIGTABLE_C_PROGRAM_CONTEXT_H_
 

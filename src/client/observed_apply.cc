@@ -88,7 +88,7 @@ class ObserverContextImpl {
     name_ = name;
     ObserverContext context(this);
     const size_t before = additions_->size();
-    absl::Status status = observer->Before(*mutation_, &context);
+    absl::Status status = WithoutConflict(observer->Before(*mutation_, &context));
     for (size_t i = before; i < additions_->size(); ++i) {
       if (IsOfRow((*additions_)[i])) own_row_.push_back(i);
     }

@@ -87,8 +87,9 @@ class GroupCommit {
   void Commit(Request* request);
   // Runs `function` on this thread, in queue order, while no group is committed.
   void RunExclusive(absl::FunctionRef<void()> function);
-  // Waits until the turn that is under way has ended, if there is one, and sees all its effects. It
-  // does not wait for requests that are in the queue. Cost: two loads if no turn is under way.
+  // Waits until the turn that is under way has ended, if there is one, and sees all its effects. If
+  // the turn takes long, it sleeps in the queue, after the requests that are there. Not in a turn.
+  // Cost: two loads if no turn is under way.
   void WaitForTurn();
   // As RunExclusive if the queue is empty. Otherwise does nothing and returns false, at once.
   [[nodiscard]] bool TryRunExclusive(absl::FunctionRef<void()> function);

@@ -71,7 +71,7 @@ class KeyNumbers {
   }
 
   std::string prefix_;
-  // Of each group, ascending. They are apart, because a search reads only the first.
+  // Of each group, ascending. Two arrays, because the search for a group reads only the first.
   std::span<uint64_t> eights_;
   std::span<std::string_view> extensions_;
 };

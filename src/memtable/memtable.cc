@@ -14,7 +14,7 @@ namespace {
 
 // The second lesson has this many times the entries of the first. Later ones would stop the writer
 // for longer than they save.
-constexpr uint64_t kSecondLesson = 8;
+constexpr uint64_t kSecondLessonFactor = 8;
 
 }  // namespace
 
@@ -185,7 +185,7 @@ void Memtable::Learn() {
   }
   if (learned_.has_value() && 4 * count_equal(*learned_) < equal) UseLearned(entries);
   learned_.reset();
-  next_lesson_ = lessons_left_-- > 0 ? kSecondLesson * first_lesson_ : UINT64_MAX;
+  next_lesson_ = lessons_left_-- > 0 ? kSecondLessonFactor * first_lesson_ : UINT64_MAX;
 }
 
 std::vector<Memtable::Entry*> Memtable::EntriesInOrder() const {
@@ -260,9 +260,14 @@ Memtable::Position Memtable::FindIn(const List& list, Node* node, const Target& 
 }
 
 Memtable::Position Memtable::Find(std::string_view key) const {
-  const List& list = this->list();
-  const Target target = TargetOf(list, key);
-  return FindIn(list, Descend(list, target, [](size_t, Node*) {}), target);
+  for (;;) {
+    const List& list = this->list();
+    const Target target = TargetOf(list, key);
+    const Position found = FindIn(list, Descend(list, target, [](size_t, Node*) {}), target);
+    // A position in a list that is replaced meanwhile would seem current for ever.
+    if (&list == &this->list()) [[likely]]
+      return found;
+  }
 }
 
 Memtable::Position Memtable::FindAgain(const Position& before, std::string_view key) const {
@@ -284,17 +289,22 @@ Memtable::Entry* Memtable::Settle(Position* position, std::string_view key) cons
 }
 
 Memtable::Position Memtable::FindLast() const {
-  const List& list = this->list();
-  Node* node = list.head;
-  for (size_t level = list.height.load(std::memory_order_acquire); level-- > 0;) {
-    while (Node* const next = node->At(level).Next()) node = next;
-  }
   for (;;) {
-    const uint64_t splits = node->splits.load(std::memory_order_acquire);
-    const SlotOrder order = node->order.load(std::memory_order_acquire);
-    Node* const next = node->link0.Next();
-    if (next == nullptr) return {&list, node, order, splits, order.count() - 1};
-    node = next;
+    const List& list = this->list();
+    Node* node = list.head;
+    for (size_t level = list.height.load(std::memory_order_acquire); level-- > 0;) {
+      while (Node* const next = node->At(level).Next()) node = next;
+    }
+    Position last{.list = &list, .node = node, .order = {}};
+    do {
+      last.node = node;
+      last.splits = node->splits.load(std::memory_order_acquire);
+      last.order = node->order.load(std::memory_order_acquire);
+      node = node->link0.Next();
+    } while (node != nullptr);
+    last.index = last.order.count() - 1;
+    if (&list == &this->list()) [[likely]]
+      return last;
   }
 }
 
@@ -323,7 +333,9 @@ std::vector<Memtable::Sample> Memtable::SampleKeys(size_t n) const {
   for (size_t level = list.height.load(std::memory_order_acquire); level-- > 0;) {
     samples.assign(1, {Keys()->smallest});
     for (Node* node = list.head; (node = node->At(level).Next()) != nullptr;) {
-      samples.push_back({node->Entry(0)->key()});
+      const std::string_view first = node->Entry(0)->key();
+      // The first node of all may be empty. Then the smallest key is that of the next.
+      if (first != samples[0].key) samples.push_back({first});
     }
     if (samples.size() >= n) break;
   }

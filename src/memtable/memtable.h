@@ -11,8 +11,8 @@
 // the top, and fill their nodes.
 //
 // Where many keys have the same number, better numbers are learned from the first entries, and the
-// writer makes a new list of nodes with these numbers and the same entries. From then on it adds
-// entries only to that. A reader that is in the list before continues there: it misses only
+// writer makes a new list of nodes with these numbers and the same entries. After that it adds
+// entries only to the new list. A reader that is in the list before continues there: it misses only
 // entries that are added after the change, and a cursor looks for these, too, when it moves on.
 #ifndef BIGTABLE_MEMTABLE_MEMTABLE_H_
 #define BIGTABLE_MEMTABLE_MEMTABLE_H_
@@ -49,9 +49,9 @@ class Memtable final : public RefCounted {
 
   // --- For the writer ---
 
-  // Numbers are learned from the first entries, and a second time from eight times as many. For
-  // tests: from the first `n` entries of memtables that are created from now on.
+  // Numbers are learned from so many entries, and a second time from eight times as many.
   static constexpr uint64_t kFirstLesson = 256;
+  // For tests: another number, for memtables that are created after the call.
   static void SetFirstLesson(uint64_t n) { first_lesson.store(n, std::memory_order_relaxed); }
 
   // Adds an entry. `key` must be new: no entry has the same row, column, timestamp and version.
@@ -159,7 +159,7 @@ class Memtable final : public RefCounted {
   void Learn();
   std::vector<Entry*> EntriesInOrder() const;
   void UseLearned(std::span<Entry* const> entries);
-  // Memory outside the arena.
+  // Memory outside the arena, without some hundred bytes of a learned list.
   uint64_t IdleBytes() const {
     return sizeof *this + sizeof(List) + lists_[0]->numbers.prefix().capacity();
   }

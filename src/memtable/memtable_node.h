@@ -3,7 +3,7 @@
 //
 // 1. Nodes are never removed. An entry never changes, and is not freed before the memtable.
 // 2. A node's lowest entry is in slot 0 and stays there. Only the first node, which begins below
-//    all keys, has no such entry. So the key at which a node begins never changes.
+//    all keys and may be empty, has no such entry. So the key at which a node begins never changes.
 // 3. A new entry is written into a free slot, and then becomes visible by one store of `order`.
 // 4. To split a full node, its upper half is copied into a new node, and the new node is linked;
 //    then the upper half is removed from `order`; then `splits` is incremented. Only after that are
@@ -13,6 +13,9 @@
 // the slots; and then loads `splits` again. If it saw `order` without the upper half, it sees the
 // new node. If it saw a reused slot, it sees another value of `splits`, and must search again.
 // While `splits` is unchanged, the same `order` means the same entries.
+//
+// When another list replaces that of a node (Memtable::UseLearned), `splits` is incremented once
+// more, after the new list is published, and then the node never changes again.
 #ifndef BIGTABLE_MEMTABLE_MEMTABLE_NODE_H_
 #define BIGTABLE_MEMTABLE_MEMTABLE_NODE_H_
 
@@ -40,7 +43,7 @@ struct MemtableEntry {
 };
 
 // A search key, and its number: unequal numbers decide how two keys compare, equal ones decide
-// nothing (KeyNumberBehind).
+// nothing (memtable/key_numbers.h).
 struct MemtableTarget {
   std::string_view key;
   uint64_t number;

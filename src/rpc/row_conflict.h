@@ -21,6 +21,13 @@ inline bool IsConflict(const absl::Status& status) {
   return absl::IsAborted(status) && status.GetPayload(kConflictMark).has_value();
 }
 
+// The same error, but not a conflict: for code of the program, which may return the error of a
+// commit of its own.
+inline absl::Status WithoutConflict(absl::Status status) {
+  status.ErasePayload(kConflictMark);
+  return status;
+}
+
 }  // namespace bigtable
 
 #endif  // BIGTABLE_RPC_ROW_CONFLICT_H_

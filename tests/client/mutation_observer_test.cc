@@ -164,6 +164,24 @@ TEST_F(ObserverTest, ARefusalIsTheErrorOfEveryWayToWriteAndNothingIsApplied) {
   EXPECT_EQ(Rows(u_), "added=f:q@1=1");
 }
 
+// It is a refusal as any other, and no conflict of the write that is observed.
+TEST_F(ObserverTest, AConflictOfAnObserversOwnTransactionIsARefusal) {
+  int calls = 0;
+  Hook(0)->before = [&](const ObservedMutation& /*mutation*/, ObserverContext* /*context*/) {
+    if (++calls > 3) return absl::InternalError("called again");
+    const std::unique_ptr<Transaction> own = *database_->BeginTransaction();
+    EXPECT_OK(own->ReadRow(u_, "r").status());
+    EXPECT_OK(u_->Apply(Write("r", Cat(calls))));
+    EXPECT_OK(own->Apply(u_, Write("other", "v")));
+    return own->Commit();
+  };
+  EXPECT_EQ(t_->Apply(Write("r", "v")).code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(t_->ReadModifyWriteRow(ReadModifyWrite("r").Append("f:q", "v")).status().code(),
+            absl::StatusCode::kAborted);
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(Rows(t_), "");
+}
+
 TEST_F(ObserverTest, ARefusalInATransactionLeavesItsEarlierWrites) {
   Hook(0)->before = [&](const ObservedMutation& mutation, ObserverContext* context) {
     EXPECT_OK(context->Apply(u_, Write(mutation.row(), "1")));

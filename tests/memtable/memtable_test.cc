@@ -204,8 +204,6 @@ TEST_F(MemtableTest, KeysReturnsTheSmallestAndTheLargestKey) {
   }
 }
 
-// The expected prefix is shortened to what it shares with the first key. Keys before and after
-// those with the prefix are still ordered.
 TEST_F(MemtableTest, SamplesAreEachEntryOrPartsOfAboutTheSameSize) {
   EXPECT_TRUE(memtable_->SampleKeys(100).empty());
   constexpr int kEntries = 20'000;
@@ -238,6 +236,19 @@ TEST_F(MemtableTest, SamplesAreEachEntryOrPartsOfAboutTheSameSize) {
   }
 }
 
+TEST_F(MemtableTest, SamplesAscendAfterNumbersWereLearned) {
+  const ScopedLesson lesson(16);
+  memtable_ = MakeRef<Memtable>(budget_);
+  for (int i = 0; i < 100; ++i)
+    memtable_->Add(absl::StrFormat("long/beginning/%03d", i * 37 % 101), "");
+  const std::vector<Memtable::Sample> samples = memtable_->SampleKeys(8);
+  ASSERT_GE(samples.size(), 8);
+  EXPECT_EQ(samples[0].key, memtable_->Keys()->smallest);
+  for (size_t i = 1; i < samples.size(); ++i) EXPECT_LT(samples[i - 1].key, samples[i].key);
+}
+
+// The expected prefix is shortened to what it shares with the first key. Keys before and after
+// those with the prefix are still ordered.
 TEST_F(MemtableTest, KeysNeedNotHaveTheExpectedPrefix) {
   Random random(3);
   for (const std::string first : {"row/07", "row/", "ro", "x", ""}) {
