@@ -1,0 +1,178 @@
+#include "tablet/empty_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/entry_key.h"
+
+namespace bigtable {
+namespace {
+
+using End = std::optional<std::string>;
+using EndView = std::optional<std::string_view>;
+
+std::atomic<uint32_t> watch_threshold{EmptyRows::Thresholds().watch};
+std::atomic<uint32_t> extend_threshold{EmptyRows::Thresholds().extend};
+
+EndView ViewOf(const End& end) { return end.has_value() ? EndView(*end) : EndView(); }
+
+// Whether the row is before an end, and whether an end is before another.
+bool IsBefore(std::string_view row, const End& end) { return !end.has_value() || row < *end; }
+bool EndsBefore(EndView a, EndView b) { return a.has_value() && (!b.has_value() || *a < *b); }
+
+}  // namespace
+
+EmptyRows::Thresholds EmptyRows::thresholds() {
+  return {watch_threshold.load(std::memory_order_relaxed),
+          extend_threshold.load(std::memory_order_relaxed)};
+}
+
+void EmptyRows::SetThresholdsForTesting(Thresholds thresholds) {
+  watch_threshold.store(thresholds.watch, std::memory_order_relaxed);
+  extend_threshold.store(thresholds.extend, std::memory_order_relaxed);
+}
+
+// --- For the tablet ---
+
+void EmptyRows::BeginEpoch() {
+  MutexLock lock(&mutex_);
+  ++epoch_;
+  ranges_.clear();
+  is_watching_.store(false, std::memory_order_seq_cst);
+}
+
+uint64_t EmptyRows::epoch() const {
+  MutexLock lock(&mutex_);
+  return epoch_;
+}
+
+// --- For the tablet's writer ---
+
+void EmptyRows::Note(std::string_view row, SequenceNumber sequence) {
+  MutexLock lock(&mutex_);
+  std::erase_if(ranges_,
+                [](Range& range) { return ++range.notes > std::max(kLeastNotes, range.rows); });
+  if (ranges_.empty()) return is_watching_.store(false, std::memory_order_seq_cst);
+  // A range that is added is behind the row.
+  for (size_t i = ranges_.size(); i-- > 0;) {
+    if (row >= ranges_[i].begin) NoteFor(&ranges_[i], row, sequence);
+  }
+}
+
+void EmptyRows::NoteFor(Range* range, std::string_view row, SequenceNumber sequence) {
+  std::optional<Range> rest;
+  if (IsBefore(row, range->end)) {
+    // The rows after it are still empty. A read finds them once it has passed this row.
+    if (ranges_.size() < kMostRanges) rest = *range;
+    range->end = std::string(row);
+  }
+  range->newest = std::max(range->newest, sequence);
+  if (IsBefore(row, range->limit)) range->limit = std::string(row);
+  if (!rest.has_value()) return;
+  rest->begin = PrefixSuccessor(row);
+  if (IsBefore(rest->begin, rest->end)) ranges_.push_back(*std::move(rest));
+}
+
+// --- For reads ---
+
+EmptyRows::Skipped EmptyRows::Skip(const View& view, KeyBuffer* begin) {
+  MutexLock lock(&mutex_);
+  Skipped skipped = Skipped::kNone;
+  if (view.epoch != epoch_) return skipped;
+  // Another range may begin where one ends.
+  while (Range* const range = Usable(view, begin->view())) {
+    MarkUsed(range);
+    skips_.fetch_add(1, std::memory_order_relaxed);
+    if (!range->end.has_value()) return Skipped::kAll;
+    begin->assign(*range->end);
+    skipped = Skipped::kSome;
+  }
+  return skipped;
+}
+
+void EmptyRows::Watch(uint64_t epoch, std::string_view begin) {
+  MutexLock lock(&mutex_);
+  if (epoch != epoch_) return;
+  if (Range* const range = Touching(begin)) return MarkUsed(range);
+  if (ranges_.size() == kMostRanges) {
+    ranges_.erase(std::min_element(ranges_.begin(), ranges_.end(),
+                                   [](const Range& a, const Range& b) { return a.used < b.used; }));
+  }
+  Range& range = ranges_.emplace_back();
+  range.begin = begin;
+  range.end = range.begin;
+  MarkUsed(&range);
+  // In this order: see above.
+  is_watching_.store(true, std::memory_order_seq_cst);
+  range.stamp = last_written_.load(std::memory_order_seq_cst);
+}
+
+void EmptyRows::Report(const View& view, std::string_view begin, std::string_view end,
+                       uint64_t rows) {
+  MutexLock lock(&mutex_);
+  Range* const range = view.epoch == epoch_ ? Touching(begin) : nullptr;
+  if (range == nullptr) return;
+  if (view.sequence < range->stamp) {
+    // Beside a busy writer the first walk always comes too early, and the next one does not.
+    range->rows = std::max(range->rows, rows);
+    return MarkUsed(range);
+  }
+  EndView known = end.empty() ? EndView() : end;
+  const bool has_seen_all = range->newest <= view.sequence;
+  const bool is_limited = !has_seen_all && EndsBefore(ViewOf(range->limit), known);
+  if (is_limited) known = *range->limit;
+
+  const bool extends = EndsBefore(ViewOf(range->end), known);
+  // What was known may not be of use to this read: it is older, or the clock was set back.
+  const bool covers = begin == range->begin && !EndsBefore(known, ViewOf(range->end));
+  if (extends || covers) {
+    range->since = covers ? view.sequence : std::max(range->since, view.sequence);
+    range->now = covers ? view.now : std::max(range->now, view.now);
+    range->rows = covers ? rows : range->rows + rows;
+    MarkUsed(range);
+  }
+  if (extends) range->end = known.has_value() ? End(*known) : std::nullopt;
+  if (range->limit.has_value() && (has_seen_all || is_limited)) {
+    range->stamp = std::max(range->stamp, range->newest);
+    range->limit.reset();
+    range->newest = 0;
+  }
+  if (extends) RemoveInside(range);
+}
+
+EmptyRows::Range* EmptyRows::Usable(const View& view, std::string_view row) {
+  for (Range& range : ranges_) {
+    if (range.since <= view.sequence && range.now <= view.now && row >= range.begin &&
+        IsBefore(row, range.end)) {
+      return &range;
+    }
+  }
+  return nullptr;
+}
+
+EmptyRows::Range* EmptyRows::Touching(std::string_view row) {
+  for (Range& range : ranges_) {
+    if (row >= range.begin && (IsBefore(row, range.end) || row == *range.end)) return &range;
+  }
+  return nullptr;
+}
+
+void EmptyRows::MarkUsed(Range* range) {
+  range->notes = 0;
+  range->used = ++uses_;
+}
+
+void EmptyRows::RemoveInside(const Range* range) {
+  const std::string begin = range->begin;  // it moves
+  const End end = range->end;
+  std::erase_if(ranges_, [&](const Range& other) {
+    return &other != range && other.begin >= begin && !EndsBefore(ViewOf(end), ViewOf(other.end));
+  });
+}
+
+size_t EmptyRows::ranges() const {
+  MutexLock lock(&mutex_);
+  return ranges_.size();
+}
+
+}  // namespace bigtable
