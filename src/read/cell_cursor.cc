@@ -21,7 +21,7 @@ bool CellCursor::Next() {
   }
   is_new_row_ = false;
   if (fresh_) {
-    if (!Begin()) return false;
+    if (!Begin()) return has_cell_;
   } else if (skip_row_ && row_prefix_size_ > 0) {
     Take(is_merged_ ? PastMerged(Step::kSkipRow) : Step::kSkipRow);
     is_merged_ = false;
@@ -47,6 +47,7 @@ bool CellCursor::Begin() {
     input_.Start();
   } else if (!reverse_) {
     input_.Seek(begin_.view());
+    if (walks_) return Walk();
   } else {
     return StartPreviousRow();
   }
@@ -220,6 +221,7 @@ bool CellCursor::EnterRow(std::string_view key) {
     row_is_plain_ = single_row_is_plain_;
   } else {
     row_prefix_size_ = RowPrefixSize(key, &row_is_plain_);
+    if (walks_ && ++walked_rows_ == next_skip_ && SkipWalkedRows()) return false;
     row_is_plain_ = row_is_plain_ && takes_plain_keys_;
   }
   if (!row_is_plain_) row_.assign(Unescape(row_prefix(), &qualifier_scratch_));
@@ -267,9 +269,10 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
     same_column_size_ = rest.size() + 2;
   }
   if (filter_.passes_everything()) return Step::kStay;
-  switch (filter_.StartColumn(family_->name, qualifier_)) {
-    case FilterProgram::Verdict::kPass:
-      return Step::kStay;
+  const FilterProgram::Verdict verdict = filter_.StartColumn(family_->name, qualifier_);
+  if (verdict == FilterProgram::Verdict::kPass) return Step::kStay;
+  if (walks_) EndWalk(row_prefix());
+  switch (verdict) {
     case FilterProgram::Verdict::kNextRow:
       return Step::kSkipRow;
     case FilterProgram::Verdict::kNextFamily:
@@ -283,6 +286,7 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
       input_.SeekForward(target);
       return Step::kAgain;
     }
+    case FilterProgram::Verdict::kPass:
     case FilterProgram::Verdict::kNextCell:
     case FilterProgram::Verdict::kNextColumn:
       break;
@@ -316,7 +320,10 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
   if (version.sequence <= family_->created) return Step::kNext;
   const int64_t timestamp = TimestampOf(key);
   // Where versions are counted, newer cells count even if the filter excludes them.
-  if (timestamp > newest_ && !family_->counts_versions()) return Step::kSkipNewer;
+  if (timestamp > newest_ && !family_->counts_versions()) {
+    if (walks_) EndWalk(row_prefix());
+    return Step::kSkipNewer;
+  }
   if (in_timestamp_ && timestamp == timestamp_) return Step::kNext;  // overwritten
   const EntryKind kind = KindOf(key);
   if (kind == EntryKind::kCountedOut) [[unlikely]] {
@@ -337,16 +344,21 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
   if (!IsKept(version, version.sequence, alive, &step)) return step;
 
   value_ = input_.value();
-  switch (filter_.passes_everything() ? FilterProgram::Verdict::kPass
-                                      : filter_.Judge(timestamp, &value_)) {
-    case FilterProgram::Verdict::kPass:
-      is_new_row_ = !row_has_cells_;
-      row_has_cells_ = true;
-      return Step::kStay;
+  const FilterProgram::Verdict verdict = filter_.passes_everything()
+                                             ? FilterProgram::Verdict::kPass
+                                             : filter_.Judge(timestamp, &value_);
+  if (verdict == FilterProgram::Verdict::kPass) {
+    is_new_row_ = !row_has_cells_;
+    row_has_cells_ = true;
+    return Step::kStay;
+  }
+  if (walks_) EndWalk(row_prefix());
+  switch (verdict) {
     case FilterProgram::Verdict::kNextColumn:
       return Step::kSkipColumn;
     case FilterProgram::Verdict::kNextRow:
       return Step::kSkipRow;
+    case FilterProgram::Verdict::kPass:
     case FilterProgram::Verdict::kNextCell:
     case FilterProgram::Verdict::kSeekColumn:
     case FilterProgram::Verdict::kNextFamily:

@@ -42,6 +42,7 @@
 #include "read/filter_program.h"
 #include "read/read_sources.h"
 #include "sstable/read_settings.h"
+#include "tablet/empty_rows.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
@@ -108,6 +109,17 @@ class CellCursor {
 
   void Reset();
   bool Begin();
+  // For the rows before the first cell of a range (tablet/empty_rows.h). Moves `*row`, which is in
+  // the range, past rows that are known to be empty. kAll: the rest of the range is.
+  EmptyRows::Skipped SkipEmptyRows(KeyBuffer* row) const;
+  // Goes to the first cell. Returns false: Next() has nothing more to do.
+  bool Walk();
+  // Skips the row of the walk that the read is entering, and those after it, if they are known to
+  // be empty. Asks for a watch of the first rows.
+  [[gnu::cold]] bool SkipWalkedRows();
+  // The walk has found no cell before the row that begins here. Not if the filter or an error has
+  // kept it from seeing one.
+  [[gnu::cold]] void EndWalk(std::string_view end);
   void LeaveCell();
   bool Find();
   bool HasLeftRow() const;
@@ -182,10 +194,16 @@ class CellCursor {
   bool fresh_ = false;                // nothing was read yet
   bool has_cell_ = false;             // the cursor is at a cell
   bool skip_row_ = false;
+  // No cell of the range was found yet, and what is before the first one will be reported.
+  bool walks_ = false;
+  bool has_skipped_ = false;  // rows that were known to be empty
   // The cell is an aggregate, and the input is past it. Beside the other flags of each step.
   bool is_merged_ = false;
   absl::Status behind_row_;  // the error of Next() when it leaves the row
   uint32_t steps_ = 0;
+  // Valid while walks_: the rows that were entered, and how many will be when SkipWalkedRows comes.
+  uint32_t walked_rows_ = 0;
+  uint32_t next_skip_ = 0;
 
   KeyBuffer reverse_row_;  // the prefix of the current row of a reverse read
 

@@ -59,6 +59,7 @@ void CellCursor::Reset() {
   fresh_ = true;
   has_cell_ = false;
   skip_row_ = false;
+  walks_ = false;
   is_merged_ = false;
   behind_row_ = absl::OkStatus();
   reverse_row_.clear();
@@ -84,7 +85,63 @@ void CellCursor::ReadRange(const RowRange& range) {
   if (range.empty()) return;
   if (!range.begin().empty()) AppendRowPrefix(&begin_, range.begin());
   if (range.end().has_value()) AppendRowPrefix(&end_, *range.end());
+  const bool knows_rows =
+      !reverse_ && version_->empty_rows() != nullptr && Shortcuts().Has(Shortcut::kEmptyRows);
+  has_skipped_ = false;
+  if (knows_rows && version_->empty_rows()->is_watching()) [[unlikely]] {
+    const EmptyRows::Skipped skipped = SkipEmptyRows(&begin_);
+    if (skipped == EmptyRows::Skipped::kAll) return;
+    has_skipped_ = skipped == EmptyRows::Skipped::kSome;
+  }
   sources_.AddRange(begin_.view(), end_.view());
+  walks_ = knows_rows && sources_.is_complete();
+}
+
+// --- Empty rows ---
+
+EmptyRows::Skipped CellCursor::SkipEmptyRows(KeyBuffer* row) const {
+  const EmptyRows::Skipped skipped =
+      version_->empty_rows()->Skip({version_->empty_rows_epoch(), sequence_, spec_.now}, row);
+  // Nothing at or after the end of the range is read.
+  const bool is_at_end = !end_.empty() && row->view() >= end_.view();
+  return is_at_end ? EmptyRows::Skipped::kAll : skipped;
+}
+
+bool CellCursor::Walk() {
+  walked_rows_ = 0;
+  next_skip_ = EmptyRows::thresholds().watch;
+  const bool found = Next();
+  if (walks_ && status_.ok()) EndWalk(found ? row_prefix() : end_.view());
+  walks_ = false;
+  return false;
+}
+
+bool CellCursor::SkipWalkedRows() {
+  const uint32_t threshold = EmptyRows::thresholds().watch;
+  // Again and again, so that the watch is not forgotten during the walk.
+  version_->empty_rows()->Watch(version_->empty_rows_epoch(), begin_.view());
+  next_skip_ = walked_rows_ + threshold;
+  KeyBuffer row;
+  row.assign(row_prefix());
+  switch (SkipEmptyRows(&row)) {
+    case EmptyRows::Skipped::kNone:
+      return false;
+    case EmptyRows::Skipped::kSome:
+      input_.SeekForward(row.view());
+      return true;
+    case EmptyRows::Skipped::kAll:
+      sources_.Clear();  // there is nothing else
+      return true;
+  }
+  return false;
+}
+
+void CellCursor::EndWalk(std::string_view end) {
+  walks_ = false;
+  const EmptyRows::Thresholds thresholds = EmptyRows::thresholds();
+  if (walked_rows_ < (has_skipped_ ? thresholds.extend : thresholds.watch)) return;
+  version_->empty_rows()->Report({version_->empty_rows_epoch(), sequence_, spec_.now},
+                                 begin_.view(), end, walked_rows_);
 }
 
 // For a reverse read: moves the input to the beginning of the last row before the current one, or
@@ -109,6 +166,7 @@ bool CellCursor::StartPreviousRow() {
 
 bool CellCursor::LeaveFailed(std::string_view row_prefix) {
   absl::Status failure = input_.status();
+  walks_ = false;
   if (row_prefix.empty() || !input_.LeaveFailed(row_prefix)) return Fail(std::move(failure));
   behind_row_ = std::move(failure);
   if (!reverse_ && !single_row_) end_.assign(PrefixSuccessor(row_prefix));
@@ -132,18 +190,23 @@ CellCursor::Step CellCursor::LookAtAggregate(EntryVersion version) {
   if (!IsKept(version, kWritten, alive, &step)) return step;
   const ColumnHistory::Life* const life = played_ ? history_->FindLife(timestamp_) : nullptr;
   if (!MergeContributions(life != nullptr ? life->first : EntryVersion())) return Step::kStay;
-  switch (filter_.passes_everything() ? FilterProgram::Verdict::kPass
-                                      : filter_.Judge(timestamp_, &value_)) {
-    case FilterProgram::Verdict::kPass:
-      is_new_row_ = !row_has_cells_;
-      row_has_cells_ = true;
-      return Step::kStay;
+  const FilterProgram::Verdict verdict = filter_.passes_everything()
+                                             ? FilterProgram::Verdict::kPass
+                                             : filter_.Judge(timestamp_, &value_);
+  if (verdict == FilterProgram::Verdict::kPass) {
+    is_new_row_ = !row_has_cells_;
+    row_has_cells_ = true;
+    return Step::kStay;
+  }
+  if (walks_) EndWalk(row_prefix());
+  switch (verdict) {
     case FilterProgram::Verdict::kNextColumn:
       step = Step::kSkipColumn;
       break;
     case FilterProgram::Verdict::kNextRow:
       step = Step::kSkipRow;
       break;
+    case FilterProgram::Verdict::kPass:
     case FilterProgram::Verdict::kNextCell:
     case FilterProgram::Verdict::kSeekColumn:
     case FilterProgram::Verdict::kNextFamily:

@@ -194,8 +194,13 @@ void ReadSources::NoteMemtables() const {
 // --- A range ---
 
 void ReadSources::AddRange(std::string_view begin, std::string_view end) {
+  is_complete_ = true;
   for (size_t i = 0; i < version_->groups().size(); ++i) {
-    if (GroupIsWanted(i)) AddGroupOfRange(version_->groups()[i], begin, end);
+    if (GroupIsWanted(i)) {
+      AddGroupOfRange(version_->groups()[i], begin, end);
+    } else if (!filter_->passes_everything()) {
+      is_complete_ = false;
+    }
   }
   if (settings_.is_traced) [[unlikely]] {
     NoteMemtables();
@@ -209,6 +214,7 @@ void ReadSources::AddRun(const SortedRun& run) {
     for (const Ref<SSTable>& file : run.files) {
       if (MayHaveTimestamps(file->info())) files.push_back(file);
     }
+    if (files.size() != run.files.size()) is_complete_ = false;
     if (files.empty()) return;
   }
   if (files.empty() || files.size() == run.files.size()) {
@@ -232,6 +238,8 @@ void ReadSources::AddGroupOfRange(const GroupVersion& group, std::string_view be
       AddRun(run);
     } else if (MayHaveTimestamps(run.files[0]->info())) {
       input_->Add(pool_.Make<SSTableCursor>(run.files[0].get(), settings_));
+    } else {
+      is_complete_ = false;
     }
   }
 }

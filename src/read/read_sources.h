@@ -42,8 +42,9 @@ class ReadSources {
   // Positions the files' cursors at the beginning of the row; then the input can start.
   void SeekPlanned(std::string_view row_prefix);
   // Adds the sources of the encoded keys [begin, end); an empty end means no limit. Their cursors
-  // are not positioned.
+  // are not positioned. is_complete(): none was left out because of the filter.
   void AddRange(std::string_view begin, std::string_view end);
+  bool is_complete() const { return is_complete_; }
   // Removes all sources, also from the input.
   void Clear();
 
@@ -76,6 +77,7 @@ class ReadSources {
   ReadSettings settings_;
   const FilterProgram* const filter_;
   MergingCursor* const input_;
+  bool is_complete_ = true;
   CursorPool pool_;
   absl::InlinedVector<SSTableCursor*, 8> planned_;  // for a single row: not yet in the input
 };

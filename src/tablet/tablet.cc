@@ -21,9 +21,9 @@ Tablet::Tablet(const TabletEnvironment* environment, std::shared_ptr<const Table
       rows_(rows),
       id_{layout->table_id, rows.end()},
       keys_(rows),
-      writer_(environment, counters_.get()),
+      writer_(environment, counters_.get(), empty_rows_),
       version_(new TabletVersion(std::move(layout), {}, MakeRef<ReadLimit>(), environment->budget,
-                                 NewScanCacheId())) {}
+                                 NewScanCacheId(), empty_rows_)) {}
 
 absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* environment,
                                                      std::shared_ptr<const TableLayout> layout,
@@ -45,6 +45,7 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
     redo.push_back(group_state.redo.sequence);
   }
   tablet->writer_.Begin(std::move(redo), state.last_timestamp);
+  tablet->empty_rows_->StartAfter(LargestSequence(state));
   tablet->Publish(std::move(layout), std::move(versions), MakeRef<ReadLimit>());
   return tablet;
 }
@@ -124,13 +125,14 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
                      Ref<ReadLimit> read_limit, bool changes_rows) {
   const Pin<TabletVersion> current = version_.Get();
   const bool layout_changed = current->shared_layout() != layout;
-  const uint64_t scan_cache_id =
-      layout_changed || changes_rows ? NewScanCacheId() : current->scan_cache_id();
+  const bool rows_changed = layout_changed || changes_rows;
+  const uint64_t scan_cache_id = rows_changed ? NewScanCacheId() : current->scan_cache_id();
+  if (rows_changed) empty_rows_->BeginEpoch();
   const bool memtables_changed = current->shared_read_limit().get() != read_limit.get();
   if (memtables_changed) writer_.Use(layout, groups);
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(read_limit),
-                                     environment_->budget, scan_cache_id));
+                                     environment_->budget, scan_cache_id, empty_rows_));
   if (environment_->on_version != nullptr) environment_->on_version();
   // A rotation alone changes nothing for compactions.
   if (!memtables_changed || layout_changed) SetMayPickOther(true);

@@ -19,8 +19,8 @@
 // 3. An SSTable is in a version only after METADATA names it, and METADATA forgets it before its
 //    file is removed. Pinned versions keep its bytes.
 //
-// Lock order: `mutex_` before the locks of FileEstimates and FileQuarantine. In a split, `mutex_`
-// of the tablet before that of its halves, which no other thread knows yet.
+// Lock order: `mutex_` before the locks of FileEstimates, FileQuarantine and EmptyRows. In a split,
+// `mutex_` of the tablet before that of its halves, which no other thread knows yet.
 #ifndef BIGTABLE_TABLET_TABLET_H_
 #define BIGTABLE_TABLET_TABLET_H_
 
@@ -43,6 +43,7 @@
 #include "base/published.h"
 #include "base/sequence.h"
 #include "monitoring/tablet_counters.h"
+#include "tablet/empty_rows.h"
 #include "tablet/file_estimates.h"
 #include "tablet/file_quarantine.h"
 #include "tablet/group_files.h"
@@ -163,6 +164,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   const TabletId id_;
   const Ref<TabletCounters> counters_ = MakeRef<TabletCounters>();
   const KeyRange keys_;
+  const Ref<EmptyRows> empty_rows_ = MakeRef<EmptyRows>();
 
   TabletWriter writer_;
   TabletFlags flags_;

@@ -34,6 +34,7 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
   const Pin<TabletVersion> current = version_.Get();
   std::unique_ptr<Tablet> half(new Tablet(environment_, current->shared_layout(), rows));
   half->writer_.BeginAs(writer_);
+  half->empty_rows_->StartAfter(empty_rows_->last_written());
   // The quarantine is not inherited: this half may not have the damaged file.
   half->estimates_.Inherit(estimates_);
   std::vector<GroupVersion> groups = current->groups();

@@ -23,6 +23,7 @@
 #include "cache/budget_access.h"
 #include "compaction/sorted_run.h"
 #include "memtable/memtable.h"
+#include "tablet/empty_rows.h"
 #include "tablet/group_files.h"
 #include "tablet/table_layout.h"
 
@@ -59,14 +60,16 @@ class ReadLimit final : public RefCounted {
 
 class TabletVersion final : public Publishable {
  public:
-  // `budget` may be null.
+  // `budget` and `empty_rows` may be null.
   TabletVersion(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                 Ref<ReadLimit> read_limit, std::shared_ptr<MemoryBudget> budget = nullptr,
-                uint64_t scan_cache_id = 0)
+                uint64_t scan_cache_id = 0, Ref<EmptyRows> empty_rows = {})
       : layout_(std::move(layout)),
         groups_(std::move(groups)),
         read_limit_(std::move(read_limit)),
         scan_cache_id_(scan_cache_id),
+        empty_rows_(std::move(empty_rows)),
+        empty_rows_epoch_(empty_rows_ ? empty_rows_->epoch() : 0),
         budget_(std::move(budget)),
         charged_(static_cast<int64_t>(memory())) {
     if (budget_ != nullptr) BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, charged_);
@@ -100,6 +103,10 @@ class TabletVersion final : public Publishable {
   // Versions whose rows look the same have the same id (cache/scan_cache.h): those with the same
   // layout, unless a compaction filter has been applied between them.
   uint64_t scan_cache_id() const { return scan_cache_id_; }
+  // What reads have found out about rows of the tablet, and the epoch there of this version. Null:
+  // the version is not a tablet's own.
+  EmptyRows* empty_rows() const { return empty_rows_.get(); }
+  uint64_t empty_rows_epoch() const { return empty_rows_epoch_; }
 
  private:
   // Without memtables and SSTables, which are charged themselves.
@@ -117,6 +124,8 @@ class TabletVersion final : public Publishable {
   const std::vector<GroupVersion> groups_;
   const Ref<ReadLimit> read_limit_;
   const uint64_t scan_cache_id_;
+  const Ref<EmptyRows> empty_rows_;
+  const uint64_t empty_rows_epoch_;
   const std::shared_ptr<MemoryBudget> budget_;
   const int64_t charged_;
 };

@@ -45,6 +45,7 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
   key_.clear();
   AppendRowPrefix(&key_, row);
   const size_t row_size = key_.size();
+  if (empty_rows_) empty_rows_->NoteWrite(key_, sequence);
   OperationReader reader(operations);
   MutationOperation operation;
   for (uint32_t ordinal = 0; reader.Next(&operation); ++ordinal) {

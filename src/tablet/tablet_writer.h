@@ -18,6 +18,7 @@
 #include "base/sequence.h"
 #include "memtable/memtable.h"
 #include "monitoring/tablet_counters.h"
+#include "tablet/empty_rows.h"
 #include "tablet/table_layout.h"
 #include "tablet/tablet_environment.h"
 #include "tablet/tablet_version.h"
@@ -26,9 +27,10 @@ namespace bigtable {
 
 class TabletWriter {
  public:
-  // Both outlive this.
-  TabletWriter(const TabletEnvironment* environment, TabletCounters* counters)
-      : environment_(environment), counters_(counters) {}
+  // Both pointers outlive this. `empty_rows` gets a note of each mutation; it may be null.
+  TabletWriter(const TabletEnvironment* environment, TabletCounters* counters,
+               Ref<EmptyRows> empty_rows = {})
+      : environment_(environment), counters_(counters), empty_rows_(std::move(empty_rows)) {}
   TabletWriter(const TabletWriter&) = delete;
   TabletWriter& operator=(const TabletWriter&) = delete;
 
@@ -84,6 +86,7 @@ class TabletWriter {
 
   const TabletEnvironment* const environment_;
   TabletCounters* const counters_;
+  const Ref<EmptyRows> empty_rows_;
   std::shared_ptr<const TableLayout> layout_;
   std::vector<Memtable*> active_;             // the current version owns them
   std::vector<FamilySlot> slots_;             // by index of the layout's families
