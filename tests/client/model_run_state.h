@@ -21,6 +21,7 @@
 #include "client/model_plan.h"
 #include "support/model.h"
 #include "support/random.h"
+#include "support/scoped_empty_rows.h"
 #include "support/scoped_lesson.h"
 #include "support/tally.h"
 #include "support/test_clock.h"
@@ -78,6 +79,7 @@ class ModelRunState {
 
   const ModelPlan& plan_;
   const ScopedLesson lesson_;
+  const ScopedEmptyRows empty_rows_;  // after the first row already
   // Not zero: a new table may have used the first instant of time itself.
   static constexpr int64_t kFirstMicros = 10;
   TestClock clock_{kFirstMicros};

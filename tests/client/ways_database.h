@@ -26,6 +26,7 @@
 #include "support/faulty_network.h"
 #include "support/model.h"
 #include "support/random.h"
+#include "support/scoped_empty_rows.h"
 #include "support/scoped_lesson.h"
 #include "support/scoped_shortcuts.h"
 #include "support/tally.h"
@@ -295,6 +296,7 @@ class WaysDatabase {
   const WaysWords words_;
   const ScopedShortcuts shortcuts_;
   const ScopedLesson lesson_;
+  const ScopedEmptyRows empty_rows_;  // after the first row already
   bool by_message_ = false;
   std::unique_ptr<FaultyNetwork> network_;
   std::unique_ptr<Database> database_;
