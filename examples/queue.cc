@@ -3,8 +3,9 @@
 // record.)
 //
 // A job that was taken is deleted, and each deletion is a mark that a reader of the front passes.
-// So a consumer remembers where the head was, and reads from there; and the rows in front of it are
-// dropped now and then, for consumers that are new.
+// The engine remembers such rows, but not for the first reader after an opening. So a consumer
+// remembers where the head was, and reads from there; and the rows in front of it are dropped now
+// and then, for consumers that are new.
 // The database is in memory; with a path and without `file_system` it would be on disk.
 #include <atomic>
 #include <cstdlib>
