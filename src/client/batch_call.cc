@@ -83,7 +83,7 @@ std::optional<BatchCall::Missing> BatchCall::LocateReads() {
         return Missing{read.table, std::string(std::max(table.BeginOf(i),
                                                         std::string_view(read.rows.begin())))};
       }
-      located_.push_back({&served.server->writer(), served.tablet.get(), &read.rows});
+      located_.push_back({&served.server->writer(), served.tablet.get(), &read.rows, read.since});
       located_tables_.push_back(read.table);
     }
   }
@@ -135,7 +135,6 @@ absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
   const absl::Status status =
       database_->environment()->batch_writer->Apply({.mutations = mutations,
                                                      .reads = located_,
-                                                     .reads_at = reads_at_,
                                                      .durability = durability_,
                                                      .limits = limits_,
                                                      .committed = committed_},

@@ -37,12 +37,9 @@ class BatchCall {
   BatchCall& operator=(const BatchCall&) = delete;
 
   using Read = TransactionRead;
-  // If one of these rows may have been written after `reads_at`, nothing is applied, and the status
-  // is ConflictError (rpc/row_conflict.h).
-  void SetReads(const std::vector<Read>& reads, SequenceNumber reads_at) {
-    reads_ = &reads;
-    reads_at_ = reads_at;
-  }
+  // If one of these rows may have been written since it was read, nothing is applied, and the
+  // status is ConflictError (rpc/row_conflict.h).
+  void SetReads(const std::vector<Read>& reads) { reads_ = &reads; }
 
   // The quotas of rates have been paid for.
   void SetPaid() { is_paid_ = true; }
@@ -93,7 +90,6 @@ class BatchCall {
   CallSample* const sample_;
   std::vector<Target> targets_;
   const std::vector<Read>* reads_ = nullptr;  // null: none
-  SequenceNumber reads_at_ = kUnconditional;
   bool is_paid_ = false;
   SequenceNumber* committed_ = nullptr;
   // The tablets of the reads, according to the present route, and the table of each.

@@ -87,10 +87,11 @@ class SnapshotImpl final : public Snapshot {
 class OwnWrites;
 class TableImpl;
 
-// Rows that a transaction has read.
+// Rows that a transaction has read, and at which sequence number.
 struct TransactionRead {
   const TableImpl* table;
   RowRange rows;
+  SequenceNumber since;
 };
 
 class DatabaseImpl {
@@ -121,8 +122,7 @@ class DatabaseImpl {
   // last sequence number of the batch, if it is applied. `is_paid`: see BatchCall::SetPaid.
   absl::Status Apply(const WriteBatch& batch, const WriteOptions& options, CallSample* sample,
                      const std::vector<TransactionRead>* reads = nullptr,
-                     SequenceNumber reads_at = kUnconditional, SequenceNumber* committed = nullptr,
-                     bool is_paid = false);
+                     SequenceNumber* committed = nullptr, bool is_paid = false);
 
   // Database::BeginTransaction: the snapshot of a transaction, at a sequence number that no
   // mutation has.

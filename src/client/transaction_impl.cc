@@ -93,7 +93,7 @@ absl::Status TransactionImpl::BeginRead(const TableImpl& table, const ReadOption
 void TransactionImpl::NoteRead(const TableImpl& table, RowRange rows) {
   // A loop that reads one row again and again.
   if (!reads_.empty() && reads_.back().table == &table && reads_.back().rows == rows) return;
-  reads_.push_back({&table, std::move(rows)});
+  reads_.push_back({&table, std::move(rows), snapshot_->sequence()});
 }
 
 absl::StatusOr<Row> TransactionImpl::ReadRow(const TableImpl& table, std::string_view row,
@@ -204,8 +204,7 @@ absl::Status TransactionImpl::Add(Table* table, const RowMutation& mutation, uin
 
 void TransactionImpl::AddEarlierRead(const TableImpl& table, std::string_view row,
                                      SequenceNumber since) {
-  NoteRead(table, RowRange::Single(row));
-  earlier_read_ = std::min(earlier_read_, since);
+  reads_.push_back({&table, RowRange::Single(row), since});
 }
 
 absl::Status TransactionImpl::Commit(const WriteOptions& options) {
@@ -239,9 +238,7 @@ absl::StatusOr<SequenceNumber> TransactionImpl::LastSequence() const {
 }
 
 absl::Status TransactionImpl::CommitBatch(const WriteOptions& options, SequenceNumber* committed) {
-  const SequenceNumber snapshot = snapshot_ == nullptr ? kUnconditional : snapshot_->sequence();
-  return database_->Apply(batch_, options, nullptr, &reads_, std::min(snapshot, earlier_read_),
-                          committed, is_paid_);
+  return database_->Apply(batch_, options, nullptr, &reads_, committed, is_paid_);
 }
 
 }  // namespace bigtable

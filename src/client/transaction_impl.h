@@ -49,7 +49,9 @@ class TransactionImpl {
   absl::Status Add(Table* table, const RowMutation& mutation, uint64_t observers);
   // Observers are called for a mutation once it is committed.
   void AddCall(CommitOrder::Call call) { calls_.push_back(std::move(call)); }
-  // Adds a read from before the transaction, at the read sequence `since`.
+  // Adds a read from before the transaction, at the read sequence `since`. It is compared alone
+  // with this number, which is that of the row's server. On other servers it may be so old that
+  // they do not know what was written since, and no repetition of the read would make it newer.
   void AddEarlierRead(const TableImpl& table, std::string_view row, SequenceNumber since);
 
   // The commit pays no quotas of rates: the write that it is a part of has paid.
@@ -69,6 +71,7 @@ class TransactionImpl {
   absl::Status CommitBatch(const WriteOptions& options, SequenceNumber* committed);
   absl::StatusOr<Row> ReadOverlaid(const TableImpl& table, std::string_view row,
                                    const Filter& filter, const ReadOptions& options);
+  // At the snapshot.
   void NoteRead(const TableImpl& table, RowRange rows);
   // The own writes, for a change: a stream that reads has its own.
   OwnWrites* ChangeOwn();
@@ -83,7 +86,6 @@ class TransactionImpl {
   std::shared_ptr<OwnWrites> own_;  // null without a snapshot: what is in batch_
   WriteBatch batch_;
   std::vector<TransactionRead> reads_;
-  SequenceNumber earlier_read_ = kUnconditional;
   std::vector<CommitOrder::Call> calls_;
 };
 

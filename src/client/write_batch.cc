@@ -54,7 +54,7 @@ void WriteBatch::Clear() {
 
 absl::Status DatabaseImpl::Apply(const WriteBatch& batch, const WriteOptions& options,
                                  CallSample* sample, const std::vector<BatchCall::Read>* reads,
-                                 SequenceNumber reads_at, SequenceNumber* committed, bool is_paid) {
+                                 SequenceNumber* committed, bool is_paid) {
   const CallGate::Pass pass(&gate);
   if (!pass) return ClosedError();
   const CallLimits limits = LimitsOf(options);
@@ -66,7 +66,7 @@ absl::Status DatabaseImpl::Apply(const WriteBatch& batch, const WriteOptions& op
   BatchCall call(this, batch, durability, limits, sample);
   call.SetCommitted(committed);
   if (is_paid) call.SetPaid();
-  if (reads != nullptr && !reads->empty()) call.SetReads(*reads, reads_at);
+  if (reads != nullptr && !reads->empty()) call.SetReads(*reads);
   return call.Run();
 }
 

@@ -139,7 +139,6 @@ absl::Status BatchWriter::Check(Write* write) const {
 
 absl::Status BatchWriter::CheckReads(Write* write) const {
   const absl::Span<const Read> reads = write->request.reads;
-  const SequenceNumber since = write->request.reads_at;
   for (size_t i = 0; i < reads.size(); ++i) {
     const Tablet& tablet = *reads[i].tablet;
     const ServingState& state = *reads[i].server->parts().state;
@@ -149,6 +148,7 @@ absl::Status BatchWriter::CheckReads(Write* write) const {
       return absl::OkStatus();
     }
     const RowRange& rows = *reads[i].rows;
+    const SequenceNumber since = reads[i].since;
     const bool is_written = IsSingleRow(rows) ? MayBeWrittenSince(tablet, rows.begin(), since)
                                               : MayBeWrittenSince(tablet, rows, since);
     if (is_written || tablet.flags().removed() || IsWrittenBefore(*write, reads[i])) {

@@ -70,14 +70,14 @@ class BatchWriter {
     GroupWriter* server = nullptr;
     Tablet* tablet = nullptr;
     const RowRange* rows = nullptr;  // outlives the call; perhaps beyond the tablet
+    SequenceNumber since = 0;        // of the read
   };
   struct Request {
     absl::Span<const Mutation> mutations;  // at least one; they take effect in this order
-    // The precondition: none of these rows was written since this sequence number. If one may have
-    // been, the status is ConflictError (rpc/row_conflict.h). Requires TabletServer::TrackWrites
-    // before the number was taken; otherwise rows may have been written.
+    // The precondition: none of these rows was written since it was read. If one may have been, the
+    // status is ConflictError (rpc/row_conflict.h). Requires TabletServer::TrackWrites before the
+    // sequence number of the read was taken; otherwise rows may have been written.
     absl::Span<const Read> reads = {};
-    SequenceNumber reads_at = kUnconditional;
     Durability durability = Durability::kBuffered;
     CallLimits limits;                    // checked once more before it goes to the logs
     SequenceNumber* committed = nullptr;  // if set: gets the last number of an applied batch

@@ -396,6 +396,22 @@ TEST_F(ObserverTest, AnAtomicOperationReadsItsRowAgainAfterAConflict) {
   EXPECT_GE(calls, 3);
 }
 
+TEST_F(ObserverTest, AnAtomicOperationIsTriedOnceThoughAnotherServerHasLaterWrites) {
+  ASSERT_OK(database_->MoveTablet("t", "r", 0));
+  ASSERT_OK(database_->MoveTablet("u", "x", 1));
+  ASSERT_OK(t_->Apply(Write("r", "1")));
+  ASSERT_OK(u_->Apply(Write("x", "1")));
+  int calls = 0;
+  Hook(0)->before = [&](const ObservedMutation& /*mutation*/, ObserverContext* context) {
+    ++calls;
+    EXPECT_EQ(Show(context->ReadRow(u_, "x")), "f:q@1=1");
+    return absl::OkStatus();
+  };
+  const WriteOptions options{.deadline = absl::Now() + absl::Seconds(2)};
+  EXPECT_OK(t_->ReadModifyWriteRow(ReadModifyWrite("r").Append("f:q", "2"), options));
+  EXPECT_EQ(calls, 1);
+}
+
 TEST_F(ObserverTest, DeadlineAndCancellationEndTheTries) {
   Hook(0)->before = [&](const ObservedMutation& /*mutation*/, ObserverContext* context) {
     EXPECT_OK(context->ReadRow(u_, "x"));
