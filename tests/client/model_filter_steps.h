@@ -44,6 +44,15 @@ class ModelFilterSteps : public ModelSchemaSteps {
       steps_->StopCompactions();
       steps_->Settle(table, {{}, steps_->model_.sequence});
     }
+    // Of all tables, for observers. Without observers nothing is stopped.
+    explicit Stillness(ModelFilterSteps* steps)
+        : steps_(steps),
+          stops_(steps->plan_.settings.filters && steps->plan_.settings.observers &&
+                 steps->AnyHasPending()) {
+      if (!stops_) return;
+      steps_->StopCompactions();
+      steps_->SettleAll();
+    }
     ~Stillness() {
       if (stops_) steps_->database_->ContinueCompactions();
     }
@@ -61,7 +70,7 @@ class ModelFilterSteps : public ModelSchemaSteps {
     database_->CancelCompactions();
   }
   // Whether filters will not change what a read of the table returns.
-  bool IsSteady(const std::string& table, const ReadPoint& point) const {
+  bool IsSteady(const std::string& table, const ReadPoint& point) {
     return point.is_steady || !HasPending(table, point.sequence);
   }
 
@@ -87,8 +96,8 @@ class ModelFilterSteps : public ModelSchemaSteps {
     if (engine == nullptr) return 0;
     size_t settled = 0;
     for (const std::string& key : model.RowKeys()) {
+      if (!HasPending(&model, key, point.sequence)) continue;
       const ModelRow expected{key, model.Read(key, point.sequence, clock_.micros())};
-      if (!HasPending(model, expected)) continue;
       const absl::StatusOr<Row> row =
           engine->ReadRow(key, {}, {.snapshot = point.options.snapshot});
       if (!Check(row.status(), "ReadRow")) return settled;
@@ -117,18 +126,26 @@ class ModelFilterSteps : public ModelSchemaSteps {
   }
 
  private:
-  bool HasPending(const std::string& table, uint64_t sequence) const {
-    const ModelTable& model = model_.tables.at(table);
+  bool HasPending(const std::string& table, uint64_t sequence) {
+    ModelTable& model = model_.tables.at(table);
     if (!model.filtered().has_families()) return false;
     const std::vector<std::string> keys = model.RowKeys();
-    return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
-      return HasPending(model, {key, model.Read(key, sequence, clock_.micros())});
-    });
+    return std::any_of(keys.begin(), keys.end(),
+                       [&](const std::string& key) { return HasPending(&model, key, sequence); });
   }
-  static bool HasPending(const ModelTable& model, const ModelRow& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(), [&](const ModelCell& cell) {
-      return model.filtered().IsPending(row.key, cell);
+  bool AnyHasPending() {
+    return std::any_of(model_.tables.begin(), model_.tables.end(),
+                       [&](const auto& table) { return HasPending(table.first, model_.sequence); });
+  }
+  // Looks only at rows that may have a pending cell: a look takes as long as a read of the model.
+  bool HasPending(ModelTable* model, const std::string& key, uint64_t sequence) {
+    if (!model->filtered().MayBePending(key, sequence)) return false;
+    const std::vector<ModelCell> cells = model->Read(key, sequence, clock_.micros());
+    const bool has_pending = std::any_of(cells.begin(), cells.end(), [&](const ModelCell& cell) {
+      return model->filtered().IsPending(key, cell);
     });
+    if (!has_pending) model->mutable_filtered()->SetSteady(key, sequence);
+    return has_pending;
   }
   // A snapshot keeps the cell from the filter.
   void CheckMayChange(const std::string& table, const std::string& key, const ModelCell& changed) {

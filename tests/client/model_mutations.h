@@ -110,7 +110,7 @@ inline ModelOperation RandomOperation(Random& random, const ModelTable& table, i
     op.end = std::max(RandomTimestamp(random, now_micros), *op.timestamp + 1);
     return op;
   }
-  if (op.kind == Kind::kDeleteCell || table.HasOwnWill() || !random.OneIn(3)) {
+  if (op.kind == Kind::kDeleteCell || !table.KnowsServerTimes() || !random.OneIn(3)) {
     op.timestamp = RandomTimestamp(random, now_micros);
   }
   if (op.kind == Kind::kSet) op.value = RandomValue(random);

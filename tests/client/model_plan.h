@@ -49,6 +49,10 @@ enum class StepKind {
   kUpdateFamily,
   kSetLocalityGroup,
   kSetSplitRule,
+  kSetObservers,
+  kSetQuota,
+  kExhaustRate,
+  kExhaustStorage,
   kReopen,
   kReopenReadOnly,
   kCrash,
@@ -76,6 +80,10 @@ struct ModelSettings {
   bool concurrency = false;
   // Families have compaction filters.
   bool filters = false;
+  // Tables have observers.
+  bool observers = false;
+  // Tables and callers have quotas.
+  bool quotas = false;
 };
 
 struct ModelPlan {
@@ -124,6 +132,10 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings s
       {StepKind::kUpdateFamily, 25},
       {StepKind::kSetLocalityGroup, 8},
       {StepKind::kSetSplitRule, 3},
+      {StepKind::kSetObservers, 12},
+      {StepKind::kSetQuota, 20},
+      {StepKind::kExhaustRate, 12},
+      {StepKind::kExhaustStorage, 6},
       {StepKind::kReopen, 10},
       {StepKind::kReopenReadOnly, 4},
       {StepKind::kCrash, 10},
@@ -151,6 +163,9 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings s
   }
   plan.settings.expiry = random.OneIn(2);
   plan.settings.filters = random.OneIn(2) && !settings.concurrency;
+  // Messages carry no observed writes.
+  plan.settings.observers = random.OneIn(2) && !settings.concurrency && !settings.messages;
+  plan.settings.quotas = random.OneIn(2);
   // The number of large writes, each of which takes as long as hundreds of other steps.
   int large = 2;
   for (size_t i = 0; i < step_count; ++i) {

@@ -193,6 +193,7 @@ class ModelReadSteps : public ModelFilterSteps {
 
   void CompareAll(const Taken* taken = nullptr) {
     CompareSchemas();
+    CompareQuotas();
     for (const auto& [name, table] : model_.tables) {
       if (!ok()) return;
       Table* const engine = TableOf(name);

@@ -33,6 +33,7 @@ class ModelRowSteps : public ModelWriteSteps {
     const std::string table = AnyTable(random);
     if (table.empty()) return Log("(no table)");
     const Stillness still(this, table);
+    const Stillness still_for_observers(this);
     RulesOfModel rules(&model_.tables.at(table), RandomRow(random), model_.sequence,
                        clock_.micros());
     for (int64_t i = random.Between(1, 4); i > 0; --i) rules.AddRandom(random);
@@ -42,13 +43,13 @@ class ModelRowSteps : public ModelWriteSteps {
     if (engine == nullptr) return;
     const absl::StatusOr<Row> written =
         engine->ReadModifyWriteRow(rules.made(), RandomWriteOptions(random));
-    ++operations_;
     if (rules.expected() != absl::StatusCode::kOk) {
+      ++operations_;
       return Expect(rules.expected(), written.status(), "ReadModifyWriteRow");
     }
-    if (!Check(written.status(), "ReadModifyWriteRow")) return;
     const ModelMutation mutation = rules.Mutation();
-    model_.Apply(table, clock_.micros(), mutation);
+    Applied(table, mutation, written.status());
+    if (!written.ok()) return;
     ModelRow expected{mutation.row, {}};
     for (const ModelOperation& op : mutation.operations) {
       expected.cells.push_back({op.family, op.qualifier, *op.timestamp, op.value});
@@ -68,6 +69,7 @@ class ModelRowSteps : public ModelWriteSteps {
     Log(Cat("CheckAndMutateRow ", table, " ", filter.DebugString(), ": ", Describe(matched), " or ",
             Describe(other)));
     const Stillness still(this, table);
+    const Stillness still_for_observers(this);
     const bool matches = !Visible(table, matched.row, filter).cells.empty();
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
@@ -94,6 +96,7 @@ class ModelRowSteps : public ModelWriteSteps {
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
     const Stillness still(this, table);
+    const Stillness still_for_observers(this);
     int disturbances = random.OneIn(3) ? 1 : 0;
     const auto function = [&](const Row& row) -> absl::StatusOr<RowMutation> {
       ++reads_;

@@ -17,7 +17,7 @@
 
 #include "client/model_names.h"
 #include "client/model_plan.h"
-#include "client/model_row_steps.h"
+#include "client/model_quota_steps.h"
 #include "client/model_schemas.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
@@ -27,9 +27,9 @@
 namespace bigtable {
 
 // One thread at a time.
-class ModelRun : public ModelRowSteps {
+class ModelRun : public ModelQuotaSteps {
  public:
-  explicit ModelRun(const ModelPlan& plan) : ModelRowSteps(plan) {
+  explicit ModelRun(const ModelPlan& plan) : ModelQuotaSteps(plan) {
     Random random(plan.seed);
     if (plan.settings.crashes == ModelSettings::Crashes::kNever) {
       directory_.emplace();
@@ -39,8 +39,9 @@ class ModelRun : public ModelRowSteps {
       path_ = "/db";
     }
     Open(random);
-    if (ok()) CreateTable(random, "t0", RandomSchema(random, plan.settings));
-    if (ok() && random.OneIn(2)) CreateTable(random, "t1", RandomSchema(random, plan.settings));
+    if (ok() && plan.settings.observers) CreateTable(random, kModelIndexTable);
+    if (ok()) CreateTable(random, "t0");
+    if (ok() && random.OneIn(2)) CreateTable(random, "t1");
   }
   ~ModelRun() { Drop(); }
   ModelRun(const ModelRun&) = delete;
@@ -50,6 +51,25 @@ class ModelRun : public ModelRowSteps {
   bool Do(const ModelStep& step) {
     Random random(step.seed);
     ++operations_;
+    BeginStep(step);
+    DoStep(step, random);
+    CheckCalls();
+    return ok();
+  }
+
+  // The checks at the end of a run.
+  bool Finish() {
+    Random random(plan_.seed);
+    CompareAll();
+    for (size_t i = 0; ok() && i < snapshots_.size(); ++i) CompareAll(&snapshots_[i]);
+    if (ok() && cursor_ != nullptr) Check(cursor_->Finish(random));
+    if (ok() && plan_.settings.filters) CompactAll();
+    if (ok()) Reopen(random);
+    return ok();
+  }
+
+ private:
+  void DoStep(const ModelStep& step, Random& random) {
     switch (step.kind) {
       case StepKind::kApply:
         Apply(random);
@@ -133,7 +153,7 @@ class ModelRun : public ModelRowSteps {
         DropRowRange(random);
         break;
       case StepKind::kCreateTable:
-        CreateTable(random, RandomTableName(random), RandomSchema(random, plan_.settings));
+        CreateTable(random, RandomTableName(random));
         break;
       case StepKind::kDeleteTable:
         DeleteTable(RandomTableName(random));
@@ -153,6 +173,18 @@ class ModelRun : public ModelRowSteps {
       case StepKind::kSetSplitRule:
         SetSplitRule(random);
         break;
+      case StepKind::kSetObservers:
+        SetObservers(random);
+        break;
+      case StepKind::kSetQuota:
+        SetQuota(random);
+        break;
+      case StepKind::kExhaustRate:
+        ExhaustRate(random);
+        break;
+      case StepKind::kExhaustStorage:
+        ExhaustStorage(random);
+        break;
       case StepKind::kReopen:
         Reopen(random);
         break;
@@ -163,21 +195,12 @@ class ModelRun : public ModelRowSteps {
         Crash(random);
         break;
     }
-    return ok();
   }
-
-  // The checks at the end of a run.
-  bool Finish() {
-    Random random(plan_.seed);
-    CompareAll();
-    for (size_t i = 0; ok() && i < snapshots_.size(); ++i) CompareAll(&snapshots_[i]);
-    if (ok() && cursor_ != nullptr) Check(cursor_->Finish(random));
-    if (ok() && plan_.settings.filters) CompactAll();
-    if (ok()) Reopen(random);
-    return ok();
+  void CreateTable(Random& random, const std::string& name) {
+    TableSchema schema = RandomSchema(random, plan_.settings);
+    if (plan_.settings.observers) Observe(random, name, &schema);
+    ModelSchemaSteps::CreateTable(random, name, schema);
   }
-
- private:
   // Filters have changed everything then.
   void CompactAll() {
     Forget();
@@ -202,6 +225,7 @@ class ModelRun : public ModelRowSteps {
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path_, options);
     if (!Check(opened.status(), "Open")) return;
     database_ = *std::move(opened);
+    DatabasePeer(database_.get()).SetQuotaClock(&quota_time_);
     ++reopenings_;
     if (plan_.settings.messages) {
       network_ = std::make_unique<FaultyNetwork>(plan_.seed, FaultyNetwork::Everything());

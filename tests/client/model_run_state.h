@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,12 +15,15 @@
 #include "absl/status/statusor.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/manual_clock.h"
 
 #include "base/strings.h"
 #include "client/model_cursors.h"
 #include "client/model_names.h"
 #include "client/model_plan.h"
 #include "support/model.h"
+#include "support/model_observer_rules.h"
+#include "support/model_quotas.h"
 #include "support/random.h"
 #include "support/scoped_empty_rows.h"
 #include "support/scoped_lesson.h"
@@ -67,11 +71,12 @@ class ModelRunState {
     }
   }
   Table* TableOf(const std::string& name) {
-    absl::StatusOr<Table*> table = database_->OpenTable(name);
+    absl::StatusOr<Table*> table = database_->OpenTable(name, {.caller = caller_});
     return Check(table.status(), "OpenTable") ? *table : nullptr;
   }
   // The name of an existing table; empty if there is none.
   std::string AnyTable(Random& random) {
+    if (plan_.settings.observers && random.OneIn(8)) return kModelIndexTable;
     const std::string name = RandomTableName(random);
     if (model_.tables.contains(name)) return name;
     return model_.tables.empty() ? "" : model_.tables.begin()->first;
@@ -83,8 +88,11 @@ class ModelRunState {
   // Not zero: a new table may have used the first instant of time itself.
   static constexpr int64_t kFirstMicros = 10;
   TestClock clock_{kFirstMicros};
+  ManualClock quota_time_;
   std::unique_ptr<Database> database_;
+  std::optional<std::string> caller_;  // of tables that are opened
   ModelDatabase model_;
+  ModelQuotas quotas_;
   std::vector<Taken> snapshots_;
   std::unique_ptr<ModelCursor> cursor_;
   uint64_t cursor_sequence_ = 0;  // in the model; filters wait for later writes

@@ -48,7 +48,9 @@ class ModelSchemaSteps : public ModelRunState {
     if (!model_.tables.contains(name)) {
       return Expect(absl::StatusCode::kNotFound, status, "DeleteTable");
     }
-    if (Check(status, "DeleteTable")) model_.tables.erase(name);
+    if (!Check(status, "DeleteTable")) return;
+    model_.tables.erase(name);
+    quotas_.tables.erase(name);
   }
   void AddFamily(Random& random) {
     const std::string table = AnyTable(random);
@@ -105,7 +107,12 @@ class ModelSchemaSteps : public ModelRunState {
       family.compaction_filter = random.OneIn(3) ? "" : ModelCompactionFilter::kName;
       update.compaction_filter = family.compaction_filter;
     }
-    Log(Cat("UpdateFamily ", table, " ", name,
+    if (plan_.settings.quotas && random.OneIn(3)) {
+      family.owner = random.OneIn(2) ? "ann" : "";
+      update.owner = family.owner;
+    }
+    Log(Cat("UpdateFamily ", table, " ", name, update.owner.has_value() ? " owner " : "",
+            update.owner.value_or(""),
             update.gc.has_value() ? Cat(" drops ", Describe(*update.gc)) : "",
             update.compaction_filter.has_value() ? Cat(" filter ", *update.compaction_filter) : "",
             !update.gc.has_value() && !update.compaction_filter.has_value() ? " without a change"
@@ -117,6 +124,16 @@ class ModelSchemaSteps : public ModelRunState {
       Expect(absl::StatusCode::kInvalidArgument, status, "UpdateFamily");
     } else if (Check(status, "UpdateFamily")) {
       model_.UpdateFamily(table, name, family, clock_.micros());
+    }
+  }
+  void CompareQuotas() {
+    const auto tables = database_->ListTableQuotas();
+    if (Check(tables.status(), "ListTableQuotas") && *tables != quotas_.tables) {
+      Check("ListTableQuotas: not those that were set");
+    }
+    const auto callers = database_->ListCallerQuotas();
+    if (Check(callers.status(), "ListCallerQuotas") && *callers != quotas_.callers) {
+      Check("ListCallerQuotas: not those that were set");
     }
   }
   static bool IsLastWithBytes(const TableSchema& schema, const std::string& name) {

@@ -93,6 +93,7 @@ inline Family RandomFamily(Random& random, const TableSchema& schema,
   if (settings.filters && MayHaveFilter(family) && random.OneIn(2)) {
     family.compaction_filter = ModelCompactionFilter::kName;
   }
+  if (settings.quotas && random.OneIn(3)) family.owner = "ann";
   return family;
 }
 

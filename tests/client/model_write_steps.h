@@ -6,31 +6,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include "bigtable/bigtable.h"
 
 #include "base/strings.h"
 #include "client/model_mutations.h"
 #include "client/model_names.h"
+#include "client/model_observer_steps.h"
 #include "client/model_schemas.h"
-#include "client/model_tablet_steps.h"
 #include "client/model_writers.h"
 #include "support/model.h"
+#include "support/model_write.h"
 #include "support/random.h"
 
 namespace bigtable {
 
 // One thread at a time.
-class ModelWriteSteps : public ModelTabletSteps {
+class ModelWriteSteps : public ModelObserverSteps {
  protected:
-  using ModelTabletSteps::ModelTabletSteps;
+  using ModelObserverSteps::ModelObserverSteps;
 
   WriteOptions RandomWriteOptions(Random& random) const {
     return bigtable::RandomWriteOptions(random, plan_.settings);
@@ -71,13 +76,37 @@ class ModelWriteSteps : public ModelTabletSteps {
     }
     return text;
   }
+  // Of a write of one mutation, which has returned `status`.
   void Applied(const std::string& table, const ModelMutation& mutation,
                const absl::Status& status) {
     ++operations_;
-    if (model_.Apply(table, clock_.micros(), mutation)) {
-      Check(status, "Apply");
-    } else {
-      Expect(absl::StatusCode::kNotFound, status, "Apply to a missing family");
+    ModelWrite write(&model_, &quotas_, clock_.micros(), ModelWrite::Size::kOne);
+    const absl::Status refusal = write.Apply(table, mutation);
+    Written(&write, refusal, status);
+  }
+  // `refusal`: the expected error of observers.
+  void Written(ModelWrite* write, const absl::Status& refusal, const absl::Status& status) {
+    std::set<absl::StatusCode> errors = write->commit_errors();
+    // Which of several errors is found first is not defined.
+    if (!errors.empty()) errors.insert(absl::StatusCode::kOutOfRange);
+    if (!refusal.ok()) errors.insert(refusal.code());
+    if (write->may_be_refused() && absl::IsResourceExhausted(status)) {
+      return CheckStorageError(status);
+    }
+    if (errors.empty()) {
+      if (Check(status, "a write")) Committed(write->Commit());
+    } else if (!errors.contains(status.code())) {
+      Check(Cat("a write: ", status.ToString(), "\n  expected: ",
+                absl::StrJoin(errors, " or ", [](std::string* text, absl::StatusCode code) {
+                  absl::StrAppend(text, absl::StatusCodeToString(code));
+                })));
+    }
+  }
+  void CheckStorageError(const absl::Status& status) {
+    const std::string_view message = ToStd(status.message());
+    if (!message.starts_with("the storage quota of 1 bytes of ") ||
+        RetryAfter(status).has_value()) {
+      Check(Cat("not the error of a quota of storage: ", status.ToString()));
     }
   }
   void Apply(Random& random) {
@@ -97,6 +126,7 @@ class ModelWriteSteps : public ModelTabletSteps {
     Log(Cat("Apply ", table, " ", Describe(mutation)));
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
+    const Stillness still(this);
     Applied(table, mutation, engine->Apply(mutation.Make(), options));
   }
   // An invalid mutation is not applied at all, even if most of it is valid. The other mutations of
@@ -119,6 +149,7 @@ class ModelWriteSteps : public ModelTabletSteps {
     std::vector<ModelMutation> others;
     for (int i = 0; i < 2; ++i) others.push_back(RandomMutation(random, model, clock_.micros()));
     if (plan_.settings.messages) TakeNoServerTime(&others);
+    const Stillness still(this);
     script_.back() += Cat("\n    between ", Describe(others[0]), " and ", Describe(others[1]));
     const std::vector<RowMutation> batch = {others[0].Make(), made, others[1].Make()};
     const std::vector<absl::Status> statuses =
@@ -145,24 +176,26 @@ class ModelWriteSteps : public ModelTabletSteps {
     if (plan_.settings.messages) return ApplyBatch(random);
     std::vector<std::pair<std::string, ModelMutation>> mutations;
     std::string text;
-    bool is_accepted = true;
     for (int64_t i = random.Between(1, 12); i > 0; --i) {
       const std::string table = AnyTable(random);
       if (table.empty()) return Log("(no table)");
-      const ModelTable& model = model_.tables.at(table);
-      mutations.emplace_back(table, RandomMutation(random, model, clock_.micros()));
-      is_accepted &= model.Accepts(mutations.back().second);
+      mutations.emplace_back(table,
+                             RandomMutation(random, model_.tables.at(table), clock_.micros()));
       absl::StrAppend(&text, "\n    ", table, " ", Describe(mutations.back().second));
     }
     const bool is_transaction = random.OneIn(2);
     Log(Cat(is_transaction ? "Transaction:" : "WriteBatch:", text));
     const WriteOptions options = RandomWriteOptions(random);
-    const absl::Status status =
-        is_transaction ? RunTransaction(mutations, options) : ApplyTogether(mutations, options);
-    if (!is_accepted) {
-      return Expect(absl::StatusCode::kNotFound, status, "a batch with a missing family");
+    operations_ += mutations.size();
+    const Stillness still(this);
+    if (is_transaction) return RunTransaction(random, mutations, options);
+    const absl::Status status = ApplyTogether(mutations, options);
+    ModelWrite write(&model_, &quotas_, clock_.micros(), ModelWrite::Size::kSeveral);
+    absl::Status refusal;
+    for (const auto& [table, mutation] : mutations) {
+      if (refusal.ok()) refusal = write.Apply(table, mutation);
     }
-    for (const auto& [table, mutation] : mutations) Applied(table, mutation, status);
+    Written(&write, refusal, status);
   }
   absl::Status ApplyTogether(const std::vector<std::pair<std::string, ModelMutation>>& mutations,
                              const WriteOptions& options) {
@@ -173,21 +206,45 @@ class ModelWriteSteps : public ModelTabletSteps {
     }
     return database_->Apply(batch, options);
   }
-  // Each row is read before and after it is written. What is read changes nothing.
-  absl::Status RunTransaction(const std::vector<std::pair<std::string, ModelMutation>>& mutations,
-                              const WriteOptions& options) {
-    return database_->RunTransaction(
+  // Each row is read before and after it is written. What is read changes nothing. The refusal of a
+  // mutation ends the transaction or, if it is lenient, leaves the others.
+  void RunTransaction(Random& random,
+                      const std::vector<std::pair<std::string, ModelMutation>>& mutations,
+                      const WriteOptions& options) {
+    const bool is_lenient = random.OneIn(2);
+    std::optional<ModelWrite> write;
+    absl::Status refusal;
+    const absl::Status status = database_->RunTransaction(
         [&](Transaction* transaction) -> absl::Status {
+          write.emplace(&model_, &quotas_, clock_.micros(), ModelWrite::Size::kSeveral);
+          refusal = absl::OkStatus();
           for (const auto& [table, mutation] : mutations) {
             Table* const engine = TableOf(table);
             if (engine == nullptr) return absl::InternalError("a table cannot be opened");
-            Check(transaction->ReadRow(engine, mutation.row).status(), "Transaction::ReadRow");
-            if (absl::Status s = transaction->Apply(engine, mutation.Make()); !s.ok()) return s;
-            Check(transaction->ReadRow(engine, mutation.row).status(), "Transaction::ReadRow");
+            ReadInTransaction(transaction, engine, mutation, *write);
+            const absl::Status applied = transaction->Apply(engine, mutation.Make());
+            refusal = write->Apply(table, mutation);
+            if (write->commit_errors().empty()) Expect(refusal.code(), applied, "Transaction");
+            ReadInTransaction(transaction, engine, mutation, *write);
+            if (!applied.ok() && !is_lenient) return applied;
           }
           return absl::OkStatus();
         },
         options);
+    if (!ok()) return;
+    Written(&*write, is_lenient ? absl::OkStatus() : refusal, status);
+  }
+  void ReadInTransaction(Transaction* transaction, Table* engine, const ModelMutation& mutation,
+                         const ModelWrite& write) {
+    const absl::StatusOr<Row> row = transaction->ReadRow(engine, mutation.row);
+    ++reads_;
+    if (!Check(row.status(), "Transaction::ReadRow") || !write.commit_errors().empty()) return;
+    const ModelTable& model = model_.tables.at(engine->name());
+    // Without observers, filters were not stopped. The times of a server come with the commit.
+    const bool is_steady = !plan_.settings.filters || plan_.settings.observers;
+    if (!is_steady || model.KnowsServerTimes()) return;
+    Check(Difference({mutation.row, model.Read(mutation.row, model_.sequence, clock_.micros())},
+                     ToModel(*row)));
   }
   // The row of a batch that takes the server's time first is not specified. It differs if a client
   // has not noticed yet that tablets were merged.
@@ -224,6 +281,7 @@ class ModelWriteSteps : public ModelTabletSteps {
     }
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
+    const Stillness still(this);
     const std::vector<absl::Status> statuses = engine->ApplyBatch(made, options);
     if (statuses.size() != mutations.size()) return Check("ApplyBatch: not a status for each");
     for (size_t i = 0; i < mutations.size(); ++i) Applied(table, mutations[i], statuses[i]);
@@ -232,9 +290,11 @@ class ModelWriteSteps : public ModelTabletSteps {
   // --- Several threads ---
 
   void WriteConcurrently(Random& random) {
+    if (quotas_.HasShort()) return Log("(a quota refuses writes)");
     std::map<std::string, Table*> tables;
     for (const auto& [name, model] : model_.tables) {
       if (model.filtered().has_families()) continue;  // the threads need to know what is there
+      if (!model.schema().observers.empty()) continue;
       if (Table* const table = TableOf(name)) tables.emplace(name, table);
     }
     if (!ok() || tables.empty()) return Log("(no table)");
@@ -279,7 +339,7 @@ class ModelWriteSteps : public ModelTabletSteps {
     if (plan_.settings.expiry) cursor_.reset();
     Log(Cat("The clock is ", clock_.micros()));
     const ModelTable& model = model_.tables.at(table);
-    if (model.HasOwnWill()) return;
+    if (!model.KnowsServerTimes()) return;
     Random first(0);
     const std::string family = BytesFamily(first, model);
     for (const std::string& begin : model.TabletBegins()) {

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,6 +36,7 @@
 #include "support/model_aggregates.h"
 #include "support/model_cells.h"
 #include "support/model_filtered_cells.h"
+#include "support/model_observer_rules.h"
 #include "support/model_rules.h"
 
 namespace bigtable {
@@ -169,6 +171,9 @@ class ModelTable {
   // Whether the database may split or merge the tablets by itself, or did so before. The model then
   // cannot predict server times.
   bool HasOwnWill() const { return has_own_will_; }
+  // Whether the model knows the times that servers give to cells, in all that depends on them.
+  bool KnowsServerTimes() const { return !has_own_will_ && !ReadTheMutation(schema_.observers); }
+  void SetObservers(const std::vector<std::string>& observers) { schema_.observers = observers; }
   void SetSplitRule(const SplitRule& rule) {
     schema_.split = rule;
     NoteSplitRule();
@@ -220,6 +225,7 @@ class ModelTable {
     uint32_t ordinal = 0;
     for (const ModelOperation& op : mutation.operations) {
       const ModelVersion version{sequence, ordinal++};
+      if (ModelCompactionFilter::Changes(op.value)) filtered_.NoteWrite(mutation.row, sequence);
       if (op.kind == ModelOperation::Kind::kDeleteRow) {
         row.deletes.push_back(version);
         continue;
@@ -254,6 +260,11 @@ class ModelTable {
       }
     }
   }
+
+  // A row before a mutation of it, which can be taken back.
+  class SavedRow;
+  SavedRow Save(const std::string& row) const;
+  void Restore(SavedRow saved);
 
   // The cells of a row by family, qualifier, and timestamp from new to old.
   std::vector<ModelCell> Read(const std::string& row_key, uint64_t sequence,
@@ -314,6 +325,29 @@ class ModelTable {
   ModelFilteredCells filtered_;
   std::map<std::string, int64_t> last_server_times_;  // of each tablet, by its first row
 };
+
+class ModelTable::SavedRow {
+  friend class ModelTable;
+  std::string key;
+  std::optional<RowHistory> history;
+  int64_t last_server_time = 0;
+};
+
+inline ModelTable::SavedRow ModelTable::Save(const std::string& row) const {
+  SavedRow saved;
+  saved.key = row;
+  if (const auto found = rows_.find(row); found != rows_.end()) saved.history = found->second;
+  saved.last_server_time = std::prev(last_server_times_.upper_bound(row))->second;
+  return saved;
+}
+inline void ModelTable::Restore(SavedRow saved) {
+  std::prev(last_server_times_.upper_bound(saved.key))->second = saved.last_server_time;
+  if (saved.history.has_value()) {
+    rows_[saved.key] = *std::move(saved.history);
+  } else {
+    rows_.erase(saved.key);
+  }
+}
 
 struct ModelDatabase {
   std::map<std::string, ModelTable> tables;

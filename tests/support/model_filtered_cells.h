@@ -56,10 +56,36 @@ class ModelFilteredCells {
  public:
   // The family has the filter, or gets it. It stays known after the family has lost it: compactions
   // that began before may still apply it.
-  void AddFamily(const std::string& name) { families_.insert(name); }
+  void AddFamily(const std::string& name) {
+    families_.insert(name);
+    for (auto& [row, writes] : writes_) writes.steady_from.clear();
+  }
   void RemoveFamily(const std::string& name) { families_.erase(name); }
   bool has_families() const { return !families_.empty(); }
   bool Concerns(const std::string& family) const { return families_.contains(family); }
+
+  // A mutation of the row has a value that the filter changes.
+  void NoteWrite(const std::string& row, uint64_t sequence) {
+    writes_[row].sequences.insert(sequence);
+  }
+  // Whether the row at `sequence` may have a pending cell: it has such a value, and no earlier look
+  // at the row has found that none of its cells is pending. It stays so: only writes and families
+  // make a cell pending.
+  bool MayBePending(const std::string& row, uint64_t sequence) const {
+    const auto found = writes_.find(row);
+    if (families_.empty() || found == writes_.end()) return false;
+    const auto& [sequences, steady_from] = found->second;
+    const auto next = sequences.upper_bound(sequence);
+    if (next == sequences.begin()) return false;
+    const auto steady = steady_from.find(*std::prev(next));
+    return steady == steady_from.end() || steady->second > sequence;
+  }
+  // No cell of the row at `sequence` is pending, after a look that MayBePending has asked for.
+  void SetSteady(const std::string& row, uint64_t sequence) {
+    RowWrites& writes = writes_.at(row);
+    const uint64_t last = *std::prev(writes.sequences.upper_bound(sequence));
+    writes.steady_from[last] = sequence;
+  }
 
   // Whether the filter may change the cell, a result of ModelTable::Read.
   bool IsPending(const std::string& row, const ModelCell& cell) const {
@@ -113,8 +139,16 @@ class ModelFilteredCells {
     return {row, cell.family, cell.qualifier, cell.timestamp, cell.version};
   }
 
+  // Of values that the filter changes.
+  struct RowWrites {
+    std::set<uint64_t> sequences;
+    // Since which sequence after a write, and until the next one, no cell is pending.
+    std::map<uint64_t, uint64_t> steady_from;
+  };
+
   std::set<std::string> families_;
   std::set<Key> filtered_;
+  std::map<std::string, RowWrites> writes_;
 };
 
 }  // namespace bigtable
