@@ -1,15 +1,9 @@
-// How a model test follows observers: the observers of its tables, and the calls of After that each
-// step must make. What observers add and refuse is a part of each write (support/model_write.h).
+// The steps of a model test that give tables observers. What observers add and refuse is a part of
+// each write (support/model_write.h), and so are the calls of After (model_commits.h).
 #ifndef BIGTABLE_TESTS_CLIENT_MODEL_OBSERVER_STEPS_H_
 #define BIGTABLE_TESTS_CLIENT_MODEL_OBSERVER_STEPS_H_
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,10 +12,10 @@
 #include "bigtable/bigtable.h"
 
 #include "base/strings.h"
+#include "client/model_commits.h"
 #include "client/model_engine_observers.h"
 #include "client/model_tablet_steps.h"
 #include "support/model.h"
-#include "support/model_write.h"
 #include "support/random.h"
 
 namespace bigtable {
@@ -29,9 +23,7 @@ namespace bigtable {
 // One thread at a time.
 class ModelObserverSteps : public ModelTabletSteps {
  protected:
-  explicit ModelObserverSteps(const ModelPlan& plan) : ModelTabletSteps(plan) {
-    ModelEngineObserver::TakeCalls();
-  }
+  using ModelTabletSteps::ModelTabletSteps;
 
   // A table for the observers, with some of them.
   static void Observe(Random& random, const std::string& name, TableSchema* schema) {
@@ -54,54 +46,10 @@ class ModelObserverSteps : public ModelTabletSteps {
     if (Check(status, "SetObservers")) model_.tables.at(table).SetObservers(observers);
   }
 
-  // A commit that After must be called for.
-  void Committed(ModelCommitCalls calls) {
-    if (!calls.empty()) commits_.push_back(std::move(calls));
-  }
   // Compares the calls of After with the commits since the last comparison.
-  void CheckCalls() {
-    const std::vector<ModelEngineObserver::Call> calls = ModelEngineObserver::TakeCalls();
-    const std::vector<ModelCommitCalls> commits = std::exchange(commits_, {});
-    size_t next = 0;
-    for (const ModelCommitCalls& commit : commits) {
-      for (size_t i = 0; i < commit.size(); ++i, ++next) {
-        if (next == calls.size()) return Check("After was not called for a committed mutation");
-        CheckCall(commit[i], calls[next]);
-        const bool is_same = last_sequence_ == calls[next].sequence;
-        if (is_same != (i > 0) || last_sequence_ > calls[next].sequence) {
-          Check(Cat("After was called with ", calls[next].sequence, " behind ", last_sequence_));
-        }
-        last_sequence_ = calls[next].sequence;
-      }
-    }
-    if (next < calls.size()) {
-      Check(Cat("After was called without a commit, for ", calls[next].table, " row ",
-                Quoted(calls[next].mutation.row)));
-    }
-  }
+  void CheckCalls() { Check(commits_.CheckCalls()); }
 
- private:
-  void CheckCall(const ModelCommitCall& expected, const ModelEngineObserver::Call& call) {
-    const std::string what = Cat("After for ", expected.table, " row ",
-                                 Quoted(std::string_view(expected.mutation.row).substr(0, 20)));
-    if (call.table != expected.table || call.mutation.row != expected.mutation.row) {
-      return Check(Cat(what, ", but it was called for ", call.table, " row ",
-                       Quoted(std::string_view(call.mutation.row).substr(0, 20))));
-    }
-    if (!IsSame(expected.mutation, call.mutation)) Check(Cat(what, ": another mutation"));
-    if (!Check(call.status, what)) return;
-    const std::string wrong = Difference({call.mutation.row, expected.row}, call.row);
-    if (!wrong.empty()) Check(Cat(what, " reads ", wrong));
-  }
-  static bool IsSame(const ModelMutation& a, const ModelMutation& b) {
-    const auto fields = [](const ModelOperation& op) {
-      return std::tuple(op.kind, op.family, op.qualifier, op.timestamp, op.value.view(), op.end);
-    };
-    return std::ranges::equal(a.operations, b.operations, {}, fields, fields);
-  }
-
-  std::vector<ModelCommitCalls> commits_;
-  uint64_t last_sequence_ = 0;  // of a call
+  ModelCommits commits_;
 };
 
 }  // namespace bigtable

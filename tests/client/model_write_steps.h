@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 #include "bigtable/bigtable.h"
 
@@ -86,28 +84,7 @@ class ModelWriteSteps : public ModelObserverSteps {
   }
   // `refusal`: the expected error of observers.
   void Written(ModelWrite* write, const absl::Status& refusal, const absl::Status& status) {
-    std::set<absl::StatusCode> errors = write->commit_errors();
-    // Which of several errors is found first is not defined.
-    if (!errors.empty()) errors.insert(absl::StatusCode::kOutOfRange);
-    if (!refusal.ok()) errors.insert(refusal.code());
-    if (write->may_be_refused() && absl::IsResourceExhausted(status)) {
-      return CheckStorageError(status);
-    }
-    if (errors.empty()) {
-      if (Check(status, "a write")) Committed(write->Commit());
-    } else if (!errors.contains(status.code())) {
-      Check(Cat("a write: ", status.ToString(), "\n  expected: ",
-                absl::StrJoin(errors, " or ", [](std::string* text, absl::StatusCode code) {
-                  absl::StrAppend(text, absl::StatusCodeToString(code));
-                })));
-    }
-  }
-  void CheckStorageError(const absl::Status& status) {
-    const std::string_view message = ToStd(status.message());
-    if (!message.starts_with("the storage quota of 1 bytes of ") ||
-        RetryAfter(status).has_value()) {
-      Check(Cat("not the error of a quota of storage: ", status.ToString()));
-    }
+    Check(commits_.Settle(write, refusal, status));
   }
   void Apply(Random& random) {
     const std::string table = AnyTable(random);

@@ -27,6 +27,7 @@
 #include "base/steady_time.h"
 #include "base/strings.h"
 #include "client/ways_errors.h"
+#include "client/ways_quotas.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
@@ -50,6 +51,8 @@ struct WaysStep {
     kReleaseSnapshot,
     kChooseShortcuts,
     kChangeRule,
+    kChangeObservers,
+    kQuota,
     kReopen,
     kDamage,
     kRead,
@@ -66,7 +69,8 @@ std::vector<WaysStep> MakeWaysSteps(uint64_t seed, size_t count) {
       {Kind::kMove, 1},         {Kind::kNewFamily, 1},       {Kind::kLateWrite, 6},
       {Kind::kAdvanceClock, 6}, {Kind::kTakeSnapshot, 2},    {Kind::kReleaseSnapshot, 2},
       {Kind::kRead, 60},        {Kind::kChooseShortcuts, 4}, {Kind::kChangeRule, 2},
-      {Kind::kReopen, 1},       {Kind::kDamage, 1},
+      {Kind::kReopen, 1},       {Kind::kDamage, 1},          {Kind::kChangeObservers, 1},
+      {Kind::kQuota, 3},
   };
   int total = 0;
   for (const auto& [kind, weight] : kWeights) total += weight;
@@ -84,9 +88,9 @@ std::vector<WaysStep> MakeWaysSteps(uint64_t seed, size_t count) {
   return steps;
 }
 
-class WaysRun : public WaysErrors {
+class WaysRun : public WaysQuotas {
  public:
-  using WaysErrors::WaysErrors;
+  using WaysQuotas::WaysQuotas;
 
   // False if something was wrong.
   bool Do(const WaysStep& step) {
@@ -138,6 +142,12 @@ class WaysRun : public WaysErrors {
         break;
       case WaysStep::Kind::kChangeRule:
         ChangeRule();
+        break;
+      case WaysStep::Kind::kChangeObservers:
+        ChangeObservers();
+        break;
+      case WaysStep::Kind::kQuota:
+        UseQuota();
         break;
       case WaysStep::Kind::kReopen:
         Reopen();

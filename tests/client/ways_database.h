@@ -12,19 +12,25 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 #include "bigtable/bigtable.h"
 #include "bigtable/testing/faulty_file_system.h"
 #include "bigtable/testing/in_memory_file_system.h"
+#include "bigtable/testing/manual_clock.h"
 
 #include "base/strings.h"
+#include "client/model_commits.h"
+#include "client/model_engine_observers.h"
 #include "client/model_mutations.h"
 #include "client/ways_random.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
 #include "support/model.h"
+#include "support/model_quotas.h"
+#include "support/model_write.h"
 #include "support/random.h"
 #include "support/scoped_empty_rows.h"
 #include "support/scoped_lesson.h"
@@ -41,11 +47,13 @@ class WaysDatabase {
       : random_(seed), faulty_(&memory_), words_(random_), shortcuts_(0), lesson_(1 + seed % 16) {
     by_message_ = random_.OneIn(4);
     if (!Open()) return;
-    const TableSchema schema = RandomWaysSchema(random_);
+    TableSchema schema = RandomWaysSchema(random_);
+    if (!by_message_ && random_.OneIn(2)) Observe(&schema);
     model_.tables.emplace(kTable, ModelTable(schema));
     if (!Check(database_->CreateTable(kTable, schema), "CreateTable")) return;
     if (!by_message_ && !MakeOther()) return;
     FindTables();
+    PauseFilters();
   }
   ~WaysDatabase() {
     EndLateWrite();
@@ -71,7 +79,7 @@ class WaysDatabase {
 
   void Log(std::string line) { script_.push_back(std::move(line)); }
   void Fail(std::string what) {
-    if (failure_.empty()) failure_ = std::move(what);
+    if (failure_.empty()) failure_ = std::move(what);  // nothing, if nothing is wrong
   }
   bool Check(const absl::Status& status, std::string_view what) {
     if (!status.ok()) Fail(Cat(what, ": ", status.ToString()));
@@ -97,6 +105,7 @@ class WaysDatabase {
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open("/db", MakeOptions(&faulty_));
     if (!Check(opened.status(), "Open")) return false;
     database_ = *std::move(opened);
+    DatabasePeer(database_.get()).SetQuotaClock(&quota_time_);
     if (by_message_) {
       network_ = MakeNetwork();
       SendThrough(network_.get(), database_.get());
@@ -133,6 +142,7 @@ class WaysDatabase {
     if (!Open()) return;
     Tally("reopenings");
     FindTables();
+    PauseFilters();
   }
   void FindTables() {
     const absl::StatusOr<Table*> found = database_->OpenTable(kTable);
@@ -185,9 +195,12 @@ class WaysDatabase {
   void Compact() {
     CallOptions options;
     if (late_.joinable()) options.deadline = absl::Now() + absl::Milliseconds(20);
+    if (HasFilters()) database_->ContinueCompactions();
     const absl::Status status = database_->Compact(kTable, options);
     const bool is_late = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
     if (!late_.joinable() || !is_late) Check(status, "Compact");
+    PauseFilters();
+    if (!late_.joinable() && snapshots_.empty()) CheckNothingPending();
   }
   void EndLateWrite() {
     if (!late_.joinable()) return;
@@ -212,9 +225,11 @@ class WaysDatabase {
     return options;
   }
   void Write() {
+    if (IsObserved()) EndLateWrite();  // a snapshot for observers would wait for the write
     const ModelMutation mutation = MakeMutation();
-    if (!Check(table_->Apply(mutation.Make(), MakeWriteOptions()), "Apply")) return;
-    model_.Apply(kTable, clock_.micros(), mutation);
+    BeginWrite();
+    Settle(mutation, table_->Apply(mutation.Make(), MakeWriteOptions()));
+    CheckCalls();
     // Before the next read.
     if (random_.OneIn(3)) EndLateWrite();
   }
@@ -225,9 +240,88 @@ class WaysDatabase {
       models.push_back(MakeMutation());
       mutations.push_back(models.back().Make());
     }
-    const auto statuses = table_->ApplyBatch(mutations, MakeWriteOptions());
-    for (size_t i = 0; i < models.size(); ++i) {
-      if (Check(statuses[i], "ApplyBatch")) model_.Apply(kTable, clock_.micros(), models[i]);
+    if (IsObserved()) EndLateWrite();
+    BeginWrite();
+    if (by_message_ || random_.OneIn(2)) {
+      const auto statuses = table_->ApplyBatch(mutations, MakeWriteOptions());
+      for (size_t i = 0; i < models.size(); ++i) Settle(models[i], statuses[i]);
+    } else {
+      bigtable::WriteBatch batch;
+      for (const RowMutation& mutation : mutations) batch.Apply(table_, mutation);
+      const absl::Status status = database_->Apply(batch, MakeWriteOptions());
+      ModelWrite write(&model_, &quotas_, clock_.micros(), ModelWrite::Size::kSeveral);
+      absl::Status refusal;
+      for (const ModelMutation& mutation : models) {
+        if (refusal.ok()) refusal = write.Apply(kTable, mutation);
+      }
+      Fail(commits_.Settle(&write, refusal, status));
+    }
+    CheckCalls();
+  }
+  // A quota of storage adds up again what is stored.
+  void BeginWrite() {
+    quotas_.BeginStep();
+    quota_time_.Advance(absl::Seconds(1));
+  }
+  void Settle(const ModelMutation& mutation, const absl::Status& status) {
+    ModelWrite write(&model_, &quotas_, clock_.micros(), ModelWrite::Size::kOne);
+    const absl::Status refusal = write.Apply(kTable, mutation);
+    Fail(commits_.Settle(&write, refusal, status));
+  }
+  void CheckCalls() { Fail(commits_.CheckCalls()); }
+
+  // --- Observers ---
+
+  // They add to the observed row alone.
+  void Observe(TableSchema* schema) {
+    schema->families["s"] = {};
+    schema->families["n"] = {.value_type = ValueType::kInt64Sum};
+    schema->observers = ModelEngineObserver::Draw(random_, kModelIndexTable);
+  }
+  bool IsObserved() const { return !model_.tables.at(kTable).schema().observers.empty(); }
+  void ChangeObservers() {
+    if (!model_.tables.at(kTable).schema().families.contains("s")) return;
+    EndLateWrite();  // the change waits for writes that have a sequence number
+    const auto observers = ModelEngineObserver::Draw(random_, kModelIndexTable);
+    Log(Cat("SetObservers ", absl::StrJoin(observers, ", ")));
+    if (!Check(database_->SetObservers(kTable, observers), "SetObservers")) return;
+    model_.tables.at(kTable).SetObservers(observers);
+  }
+
+  // --- Compaction filters ---
+
+  // With filters, compactions run when the database is opened, in their own step, and to merge
+  // tablets. So the answers do not change between two ways of reading.
+  bool HasFilters() const { return model_.tables.at(kTable).filtered().has_families(); }
+  void PauseFilters() {
+    if (!HasFilters() || !failure_.empty()) return;
+    database_->PauseCompactions();
+    database_->CancelCompactions();
+    SettleFilters();
+  }
+  // Finds out what the filters have changed.
+  void SettleFilters() {
+    ModelTable& model = model_.tables.at(kTable);
+    for (const std::string& key : words_.rows()) {
+      if (!model.filtered().MayBePending(key, model_.sequence)) continue;
+      const ModelRow expected{key, model.Read(key, model_.sequence, clock_.micros())};
+      const absl::StatusOr<Row> row = table_->ReadRow(key);
+      if (!Check(row.status(), "ReadRow")) return;
+      for (const ModelCell& cell : model.filtered().Changed(expected, ToModel(*row))) {
+        if (!snapshots_.empty()) Fail("a filter has changed a cell while there was a snapshot");
+        model.mutable_filtered()->SetFiltered(key, cell);
+      }
+    }
+  }
+  // A compaction has passed everything to the filters.
+  void CheckNothingPending() {
+    const ModelTable& model = model_.tables.at(kTable);
+    for (const std::string& key : words_.rows()) {
+      for (const ModelCell& cell : model.Read(key, model_.sequence, clock_.micros())) {
+        if (!model.filtered().IsPending(key, cell)) continue;
+        Fail(Cat("a compaction did not pass a cell to the filter: ",
+                 bigtable::Describe(ModelRow{key, {cell}})));
+      }
     }
   }
 
@@ -244,6 +338,7 @@ class WaysDatabase {
     Log(Cat("MergeTablets at ", Quoted(row)));
     const absl::Status merged = database_->MergeTablets(kTable, row);
     if (!absl::IsNotFound(merged)) Check(merged, "MergeTablets");
+    SettleFilters();
   }
   void Move() {
     const std::string row = words_.Row(random_);
@@ -269,6 +364,10 @@ class WaysDatabase {
     Family family = model_.tables.at(kTable).schema().families.at(name);
     family.gc = RandomWaysRule(random_);
     if (HoldsAggregates(family) && CombinesVersionsWithAge(family.gc)) return;
+    if (HasFilters() && CountsVersions(family.gc) &&
+        model_.tables.at(kTable).filtered().Concerns(name)) {
+      return;
+    }
     Log(Cat("UpdateFamily ", name, ": ", Describe(family.gc), " at ", clock_.micros()));
     if (!Check(database_->UpdateFamily(kTable, name, {.gc = family.gc}), "UpdateFamily")) return;
     model_.UpdateFamily(kTable, name, family, clock_.micros());
@@ -291,6 +390,7 @@ class WaysDatabase {
 
   Random random_;
   TestClock clock_{1003};
+  ManualClock quota_time_;
   InMemoryFileSystem memory_;
   FaultyFileSystem faulty_;
   const WaysWords words_;
@@ -305,6 +405,8 @@ class WaysDatabase {
   std::string other_log_;
   std::thread late_;
   ModelDatabase model_;
+  ModelQuotas quotas_;
+  ModelCommits commits_;
   std::vector<Taken> snapshots_;
 
  private:

@@ -62,6 +62,10 @@ inline TableSchema RandomWaysSchema(Random& random) {
     const bool is_combined = CombinesVersionsWithAge(schema.families[family].gc);
     if (!is_combined && random.OneIn(3)) MakeAggregate(random, &schema.families[family]);
   }
+  for (const char* family : {"a", "ab"}) {
+    if (!MayHaveFilter(schema.families[family]) || random.OneIn(2)) continue;
+    schema.families[family].compaction_filter = ModelCompactionFilter::kName;
+  }
   RemoveUnusedGroups(&schema);
   return schema;
 }
@@ -106,7 +110,7 @@ class WaysWords {
     if (op.kind == Kind::kDeleteColumn && random.OneIn(2)) return op;
     // Always old, or near the age limit of the rules.
     op.timestamp = random.OneIn(2) ? random.Between(1, 3) : now - 1000;
-    static const std::vector<std::string> kValues = {"", "a", "q", "x1", "f0"};
+    static const std::vector<std::string> kValues = {"", "a", "q", "x1", "f0", "v3"};
     if (op.kind == Kind::kSet) op.value = random.Pick(kValues);
     if (op.kind == Kind::kDeleteColumn) {
       op.kind = Kind::kDeleteTimeRange;
