@@ -135,7 +135,7 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings s
       {StepKind::kSetObservers, 12},
       {StepKind::kSetQuota, 20},
       {StepKind::kExhaustRate, 12},
-      {StepKind::kExhaustStorage, 6},
+      {StepKind::kExhaustStorage, 12},
       {StepKind::kReopen, 10},
       {StepKind::kReopenReadOnly, 4},
       {StepKind::kCrash, 10},

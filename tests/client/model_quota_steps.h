@@ -88,19 +88,23 @@ class ModelQuotaSteps : public ModelRowSteps {
     CompareRow(table, row, whose);
   }
 
-  // A quota of storage of a byte less than there are, of as many, and none.
+  // A quota of storage of a byte less than there are, or of as many.
   void ExhaustStorage(Random& random) {
-    if (!plan_.settings.quotas || quotas_.HasShort()) return Log("(no quotas here)");
+    if (!plan_.settings.quotas) return Log("(no quotas here)");
     const std::string table = AnyTable(random);
     if (table.empty()) return Log("(no table)");
     const ModelTable& model = model_.tables.at(table);
     const ModelMutation mutation = Plain(BytesFamily(random, model), RandomRow(random));
+    if (quotas_.Judge(model_, table, mutation, clock_.micros()) !=
+        ModelQuotas::Verdict::kAdmitted) {
+      return Log("(another quota refuses writes)");
+    }
     Whose whose{.is_table = true, .name = table};
     const std::string owner = model.schema().families.at(mutation.operations[0].family).owner;
     if (!owner.empty() && random.OneIn(2)) whose = {.is_table = false, .name = owner};
     Log(Cat("Use up the storage of ", whose.Text(), ", table ", table));
     StopCompactions();
-    ExhaustStorage(table, mutation, whose);
+    ExhaustStorage(random, table, mutation, whose);
     database_->ContinueCompactions();
   }
 
@@ -255,7 +259,8 @@ class ModelQuotaSteps : public ModelRowSteps {
     return scanner.status();
   }
 
-  void ExhaustStorage(const std::string& table, const ModelMutation& mutation, const Whose& whose) {
+  void ExhaustStorage(Random& random, const std::string& table, const ModelMutation& mutation,
+                      const Whose& whose) {
     // Then nothing changes how much is stored.
     for (const auto& [name, model] : model_.tables) Check(database_->Flush(name), "Flush");
     if (!ok()) return;
@@ -266,6 +271,12 @@ class ModelQuotaSteps : public ModelRowSteps {
     if (stored < 2) return Log("(nothing is stored)");
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
+    // The additions of observers come to what the mutation adds.
+    const bool is_observed = !model_.tables.at(table).schema().observers.empty();
+    if (!is_observed && random.OneIn(2)) {
+      const TemporaryQuota temporary(this, whose, {.storage_bytes = stored});
+      return ApplyOne(table, mutation, {});
+    }
     {
       const TemporaryQuota temporary(this, whose, {.storage_bytes = stored - 1});
       Expect(absl::StatusCode::kResourceExhausted, engine->Apply(mutation.Make()),
