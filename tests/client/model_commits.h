@@ -40,7 +40,8 @@ class ModelCommits {
     if (!refusal.ok()) errors.insert(refusal.code());
     if (write->may_be_refused() && absl::IsResourceExhausted(status)) return StorageError(status);
     if (errors.contains(status.code())) return "";
-    if (!errors.empty() || !status.ok()) {
+    if (errors.empty() && !status.ok()) return Cat("a write: ", status.ToString());
+    if (!errors.empty()) {
       return Cat("a write: ", status.ToString(), "\n  expected: ",
                  absl::StrJoin(errors, " or ", [](std::string* text, absl::StatusCode code) {
                    absl::StrAppend(text, absl::StatusCodeToString(code));

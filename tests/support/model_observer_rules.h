@@ -152,8 +152,15 @@ inline absl::Status ObserveByRule(std::string_view observer, const std::string& 
     additions->push_back({table, rules::Stamp(mutation)});
   } else if (observer == kModelRefuse) {
     const ModelOperation& first = mutation.operations.front();
-    if (first.kind == ModelOperation::Kind::kSet && first.value.view() == "q") {
-      return absl::OutOfRangeError("refused: q");
+    const std::string_view value = first.value.view();
+    // The last are numbers that increments of a cell come to.
+    if (first.kind == ModelOperation::Kind::kSet &&
+        (value == "q" || value == "a" || (value.size() == 8 && value.back() == 2))) {
+      return absl::OutOfRangeError("refused: the value");
+    }
+    // Additions to the index.
+    if (first.family == "i" && (mutation.row.starts_with("f/") || mutation.row.starts_with("a/"))) {
+      return absl::OutOfRangeError("refused: an entry of the index");
     }
   } else if (observer == kModelLimit) {
     return rules::Limit(reads);

@@ -25,7 +25,7 @@ class ModelQuotas {
 
   static constexpr uint64_t kAmple = uint64_t{1} << 50;
 
-  // Those that are set, by name. The owners may set theirs without a table.
+  // Those that are set, by name.
   std::map<std::string, Quota> tables;
   std::map<std::string, Quota> callers;
 
