@@ -19,6 +19,7 @@
 namespace {
 
 constexpr int kRows = 20'000;
+constexpr int kStep = 100;
 
 void Check(const absl::Status& status) {
   if (status.ok()) return;
@@ -67,12 +68,20 @@ int main() {
   std::atomic<int64_t> pages = 0;
   const auto scan = [&] {
     for (size_t i; (i = next++) < parts.size();) {
-      bigtable::RowReader reader = table->ReadRows(parts[i], {.snapshot = snapshot});
-      for (const bigtable::Row& row : reader) {
-        ++users;
-        pages += static_cast<int64_t>(row.cells().front().value.size());
+      // In steps of a hundred rows. The token is what a step needs to know of the one before, so
+      // the next one could be taken later, or by another process.
+      const bigtable::ReadOptions step = {.snapshot = snapshot, .row_limit = kStep};
+      bigtable::RowReader reader = table->ReadRows(parts[i], step);
+      for (int rows = 0;; rows = 0) {
+        for (const bigtable::Row& row : reader) {
+          ++rows;
+          pages += static_cast<int64_t>(row.cells().front().value.size());
+        }
+        Check(reader.status());
+        users += rows;
+        if (rows < kStep) break;
+        reader = table->ResumeRows(reader.ResumeToken(), {}, step);
       }
-      Check(reader.status());
     }
   };
   std::vector<std::thread> threads;
