@@ -9,6 +9,7 @@
 #include "base/time_range.h"
 #include "client/observers.h"
 #include "rpc/move_wait.h"
+#include "rpc/row_conflict.h"
 #include "tablet/mutation_check.h"
 #include "tablet/mutation_format.h"
 

@@ -169,11 +169,11 @@ TEST_F(ObserverTest, AConflictOfAnObserversOwnTransactionIsARefusal) {
   int calls = 0;
   Hook(0)->before = [&](const ObservedMutation& /*mutation*/, ObserverContext* /*context*/) {
     if (++calls > 3) return absl::InternalError("called again");
-    const std::unique_ptr<Transaction> own = *database_->BeginTransaction();
-    EXPECT_OK(own->ReadRow(u_, "r").status());
+    Transaction own = *database_->BeginTransaction();
+    EXPECT_OK(own.ReadRow(u_, "r").status());
     EXPECT_OK(u_->Apply(Write("r", Cat(calls))));
-    EXPECT_OK(own->Apply(u_, Write("other", "v")));
-    return own->Commit();
+    EXPECT_OK(own.Apply(u_, Write("other", "v")));
+    return own.Commit();
   };
   EXPECT_EQ(t_->Apply(Write("r", "v")).code(), absl::StatusCode::kAborted);
   EXPECT_EQ(t_->ReadModifyWriteRow(ReadModifyWrite("r").Append("f:q", "v")).status().code(),
