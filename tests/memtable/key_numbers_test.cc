@@ -28,7 +28,7 @@ KeyNumbers Learned(std::string prefix, const Keys& keys, Arena* arena) {
 }
 
 // Over so few bytes that keys have each other's beginnings, and numbers the extreme values.
-std::string RandomKey(Random& random) {
+std::string RandomNestedKey(Random& random) {
   static constexpr std::array<std::string_view, 6> kBeginnings = {
       "", "ab", "abbbbbbbb", "abbbbbbbbaaa", "abbbbbbbb\xff\xff", "abaaaaaaaab"};
   static const std::string kBytes(
@@ -44,13 +44,13 @@ TEST(KeyNumbersTest, UnequalNumbersCompareAsTheKeys) {
   ForEachSeed(100, [](uint64_t seed) {
     Random random(seed);
     std::set<std::string> lesson;
-    for (uint64_t n = random.Below(200); n > 0; --n) lesson.insert(RandomKey(random));
+    for (uint64_t n = random.Below(200); n > 0; --n) lesson.insert(RandomNestedKey(random));
     static constexpr std::array<std::string_view, 4> kPrefixes = {"", "a", "ab", "b"};
     const Keys learned(lesson.begin(), lesson.end());
     Arena arena;
     const KeyNumbers numbers = Learned(std::string(random.Pick(kPrefixes)), learned, &arena);
     for (int i = 0; i < 500; ++i) {
-      lesson.insert(RandomKey(random));
+      lesson.insert(RandomNestedKey(random));
     }
     uint64_t before = 0;
     for (const std::string& key : lesson) {
