@@ -11,6 +11,8 @@ TEST_PACKAGES=(libbenchmark-dev libgmock-dev libgtest-dev)
 # examples/. The pages are what the webtable example reads when it is given no others.
 EXAMPLE_PACKAGES=(libgumbo-dev python3 zlib1g-dev)
 EXAMPLE_PAGES_PACKAGE=postgresql-doc-15
+# tools/.
+TOOL_PACKAGES=(libcli11-dev nlohmann-json3-dev)
 # bench/: the engines to compare with, and what draws the charts.
 BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)

@@ -1,0 +1,191 @@
+// bigtable [--directory DIR] VERB ...: the command line of the engine, for people and for scripts.
+// docs/command-line.md describes it. This file makes the command line of CLI11 from the verbs'
+// descriptions (verb.h), runs the verb that was named, and turns its status into an exit code.
+#include <deque>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tools/session.h"
+#include "tools/status.h"
+#include "tools/text.h"
+#include "tools/verb.h"
+#include <CLI/CLI.hpp>
+
+namespace bigtable::tools {
+namespace {
+
+// What CLI11 has read for a verb.
+struct ParsedVerb {
+  Verb verb;
+  CLI::App* app = nullptr;
+  std::deque<std::string> words;    // in the order of verb.words
+  std::vector<std::string> more;    // of verb.more, or key=value
+  std::deque<std::string> options;  // in the order of verb.options
+  std::deque<bool> flags;
+};
+
+struct GlobalOptions {
+  Session::Options session;
+  bool escapes = false;
+};
+
+std::vector<Verb> AllVerbs() {
+  std::vector<Verb> all;
+  for (const auto& group : {TableVerbs(), CellVerbs(), ReadVerbs()}) {
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  return all;
+}
+
+// What CLI11's own help does not have: keys, notes, examples.
+std::string Footer(const Verb& verb) {
+  std::string text;
+  if (!verb.keys.empty()) {
+    text += "Arguments:\n";
+    for (const Verb::Word& key : verb.keys) {
+      std::string name = Cat("  ", key.name, "=...");
+      name.resize(std::max<size_t>(name.size() + 2, 30), ' ');
+      text += Cat(name, key.meaning, "\n");
+    }
+    text += "\n";
+  }
+  if (!verb.notes.empty()) text += verb.notes + "\n\n";
+  text += verb.examples.size() == 1 ? "Example:\n" : "Examples:\n";
+  for (const std::string& example : verb.examples) text += Cat("  ", example, "\n");
+  return text;
+}
+
+void AddVerb(CLI::App* app, ParsedVerb* parsed) {
+  const Verb& verb = parsed->verb;
+  parsed->app = app->add_subcommand(verb.name, verb.summary);
+  for (const Verb::Word& word : verb.words) {
+    CLI::Option* option =
+        parsed->app->add_option(word.name, parsed->words.emplace_back(), word.meaning);
+    option->required(word.required)->type_name("");
+  }
+  if (verb.more.has_value()) {
+    parsed->app->add_option(verb.more->name, parsed->more, verb.more->meaning)
+        ->required(verb.more->required)
+        ->type_name("");
+  } else if (!verb.keys.empty()) {
+    parsed->app->add_option("key=value", parsed->more, "see below")->type_name("");
+  }
+  for (const Verb::Option& option : verb.options) {
+    const std::string name = "--" + option.name;
+    std::string* value = &parsed->options.emplace_back();
+    bool* flag = &parsed->flags.emplace_back(false);
+    if (option.value.empty()) {
+      parsed->app->add_flag(name, *flag, option.meaning);
+    } else {
+      parsed->app->add_option(name, *value, option.meaning)->type_name(option.value);
+    }
+  }
+  parsed->app->footer(Footer(verb));
+}
+
+absl::StatusOr<Arguments> ArgumentsOf(const ParsedVerb& parsed, const GlobalOptions& global) {
+  const Verb& verb = parsed.verb;
+  Arguments arguments(global.escapes);
+  for (size_t i = 0; i < verb.words.size(); ++i) {
+    if (parsed.app->count(verb.words[i].name) > 0) {
+      arguments.SetPositional(verb.words[i].name, parsed.words[i]);
+    }
+  }
+  for (size_t i = 0; i < verb.options.size(); ++i) {
+    if (parsed.app->count("--" + verb.options[i].name) > 0) {
+      arguments.SetOption(verb.options[i].name, parsed.options[i]);
+    }
+  }
+  arguments.SetWords(parsed.more);
+  if (!verb.more.has_value()) {
+    std::vector<std::string> keys;
+    for (const Verb::Word& key : verb.keys) keys.push_back(key.name);
+    TOOLS_RETURN_IF_ERROR(arguments.ReadKeys(keys));
+  }
+  return arguments;
+}
+
+ExitCode Run(const ParsedVerb& parsed, const GlobalOptions& global) {
+  Session session(global.session, &std::cin, &std::cout, &std::cerr);
+  const absl::StatusOr<Arguments> arguments = ArgumentsOf(parsed, global);
+  absl::Status status = arguments.status();
+  if (status.ok()) status = session.Close(parsed.verb.run(session, *arguments));
+  std::cout.flush();
+  if (status.ok() && !std::cout.good()) {
+    status = absl::UnavailableError("the output could not be written");
+  }
+  if (status.ok()) return kDone;
+  std::cerr << "bigtable " << parsed.verb.name << ": " << MessageOf(status) << "\n";
+  const ExitCode code = ExitCodeOf(status);
+  if (code == kUsage) std::cerr << "See `bigtable " << parsed.verb.name << " --help`.\n";
+  return code;
+}
+
+// What is wrong with a command line without a verb.
+std::string NoVerb(int argc, char** argv, const std::vector<std::string>& verbs) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    // The first word that is no option, nor the value of one, should have been the verb.
+    if (word == "-d" || word == "--directory") ++i;
+    if (word.empty() || word[0] == '-') continue;
+    return Cat("there is no verb ", Quoted(word), DidYouMean(word, verbs));
+  }
+  return "a verb is missing, as in `bigtable ls`";
+}
+
+// CLI11 reports a wrong command line, and --help, by throwing: nothing else here throws.
+int ExitAfterParseError(const CLI::App& app, const std::vector<std::string>& verbs,
+                        const CLI::ParseError& error, int argc, char** argv) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+  const std::vector<CLI::App*> used = app.get_subcommands();
+  if (used.empty()) {
+    std::cerr << "bigtable: " << NoVerb(argc, argv, verbs) << "\n";
+  } else {
+    std::cerr << "bigtable " << used[0]->get_name() << ": " << error.what() << "\n";
+  }
+  std::cerr << "See `bigtable " << (used.empty() ? "" : used[0]->get_name() + " ") << "--help`.\n";
+  return kUsage;
+}
+
+int Main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  CLI::App app("Works on a bigtable database: its tables, cells, tablets and files.", "bigtable");
+  app.set_version_flag("--version", std::string("bigtable ") + BIGTABLE_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(
+      "`bigtable VERB --help` describes a verb, with examples. Exit codes: 0 done, 1 the database "
+      "refused or failed,\n2 wrong usage, 3 nothing found. Words that begin with - follow --.");
+
+  GlobalOptions global;
+  app.add_option("-d,--directory", global.session.directory, "The directory of the database")
+      ->envname("BIGTABLE_DIRECTORY")
+      ->type_name("DIR");
+  app.add_flag("--json", global.session.json, "Print JSON, one object a line");
+  app.add_flag("-e,--escapes", global.escapes,
+               "Read escapes in rows, columns and values as they are printed: \\x00");
+  app.add_flag("-q,--quiet", global.session.quiet, "Print no progress");
+
+  std::deque<ParsedVerb> verbs;  // pointers into them stay valid
+  std::vector<std::string> names;
+  for (Verb& verb : AllVerbs()) {
+    names.push_back(verb.name);
+    verbs.push_back({.verb = std::move(verb)});
+    AddVerb(&app, &verbs.back());
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return ExitAfterParseError(app, names, error, argc, argv);
+  }
+  for (const ParsedVerb& parsed : verbs) {
+    if (parsed.app->parsed()) return Run(parsed, global);
+  }
+  return kUsage;
+}
+
+}  // namespace
+}  // namespace bigtable::tools
+
+int main(int argc, char** argv) { return bigtable::tools::Main(argc, argv); }
