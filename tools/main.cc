@@ -32,7 +32,8 @@ struct GlobalOptions {
 
 std::vector<Verb> AllVerbs() {
   std::vector<Verb> all;
-  for (const auto& group : {TableVerbs(), CellVerbs(), ReadVerbs()}) {
+  for (const auto& group : {TableVerbs(), CellVerbs(), ReadVerbs(), TransferVerbs(), OperateVerbs(),
+                            SSTableVerbs(), OptionVerbs()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

@@ -47,6 +47,7 @@ std::vector<Verb> ReadVerbs();      // read.cc
 std::vector<Verb> TransferVerbs();  // transfer.cc
 std::vector<Verb> OperateVerbs();   // operate.cc
 std::vector<Verb> SSTableVerbs();   // sst.cc
+std::vector<Verb> OptionVerbs();    // options.cc
 
 }  // namespace bigtable::tools
 

@@ -1,0 +1,296 @@
+// Verbs for SSTables: sst prints files, verify reads all that a database has.
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "bigtable/database.h"
+#include "bigtable/file_system.h"
+#include "bigtable/sstable.h"
+#include "bigtable/table.h"
+#include "bigtable/tablet_info.h"
+
+#include "tools/output.h"
+#include "tools/status.h"
+#include "tools/text.h"
+#include "tools/verb.h"
+
+namespace bigtable::tools {
+namespace {
+
+// --- sst ---
+
+std::string CompressionName(Compression compression) {
+  switch (compression) {
+    case Compression::kNone:
+      return "none";
+    case Compression::kZstd:
+      return "zstd";
+    case Compression::kZstdLongWindow:
+      return "zstd with a long window";
+  }
+  return "unknown";
+}
+
+std::string FilterName(FilterKind filter) {
+  switch (filter) {
+    case FilterKind::kNone:
+      return "none";
+    case FilterKind::kRow:
+      return "rows";
+    case FilterKind::kRowAndColumn:
+      return "rows and columns";
+    case FilterKind::kRowIndex:
+      return "row index";
+  }
+  return "unknown";
+}
+
+Json PropertiesAsJson(const std::string& path, const SSTableFileInfo& info) {
+  Json object;
+  object["file"] = path;
+  object["file_size"] = info.file_size;
+  object["entries"] = info.entries;
+  object["cell_deletions"] = info.cell_deletions;
+  object["column_deletions"] = info.column_deletions;
+  object["row_deletions"] = info.row_deletions;
+  SetBytes(&object, "smallest_row", info.smallest_row);
+  SetBytes(&object, "largest_row", info.largest_row);
+  object["min_sequence"] = info.min_sequence;
+  object["max_sequence"] = info.max_sequence;
+  if (info.min_timestamp <= info.max_timestamp) {
+    object["min_timestamp"] = info.min_timestamp.micros();
+    object["max_timestamp"] = info.max_timestamp.micros();
+  }
+  object["compression"] = CompressionName(info.compression);
+  object["filter"] = FilterName(info.filter);
+  object["blocks"] = info.blocks;
+  object["largest_block"] = info.largest_block;
+  object["data_bytes"] = info.data_bytes;
+  object["index_bytes"] = info.index_bytes;
+  object["dictionary_bytes"] = info.dictionary_bytes;
+  object["key_bytes"] = info.key_bytes;
+  object["value_bytes"] = info.value_bytes;
+  Json families = Json::object();
+  for (const auto& [name, counts] : info.families) {
+    families[name] = {{"entries", counts.entries}, {"bytes", counts.bytes}};
+  }
+  object["families"] = std::move(families);
+  return object;
+}
+
+void PrintProperties(const Session& session, const std::string& path, const SSTableFileInfo& info) {
+  const Json object = PropertiesAsJson(path, info);
+  if (session.json()) {
+    session.out() << JsonLine(object);
+    return;
+  }
+  std::vector<std::vector<std::string>> lines;
+  for (const auto& [name, value] : object.items()) {
+    if (name == "families") continue;
+    if (name.ends_with("row") || name.ends_with("_base64")) continue;
+    lines.push_back(
+        {name, value.is_number() ? WithCommas(value.get<uint64_t>()) : value.get<std::string>()});
+  }
+  lines.push_back({"rows", Cat(Quoted(info.smallest_row), " to ", Quoted(info.largest_row))});
+  for (const auto& [name, counts] : info.families) {
+    lines.push_back({Cat("family ", name), Cat(WithCommas(counts.entries), " entries, ",
+                                               WithCommas(counts.bytes), " bytes")});
+  }
+  session.out() << Aligned(lines);
+}
+
+std::string_view KindName(SSTableEntry::Kind kind) {
+  switch (kind) {
+    case SSTableEntry::Kind::kCell:
+      return "cell";
+    case SSTableEntry::Kind::kDeleteCell:
+      return "delete-cell";
+    case SSTableEntry::Kind::kDeleteColumn:
+      return "delete-column";
+    case SSTableEntry::Kind::kDeleteFamily:
+      return "delete-family";
+    case SSTableEntry::Kind::kDeleteRow:
+      return "delete-row";
+    case SSTableEntry::Kind::kGhost:
+      return "ghost";
+    case SSTableEntry::Kind::kShadow:
+      return "shadow";
+    case SSTableEntry::Kind::kAddToCell:
+      return "add";
+    case SSTableEntry::Kind::kMergeToCell:
+      return "merge";
+    case SSTableEntry::Kind::kCountedOut:
+      return "counted-out";
+    case SSTableEntry::Kind::kDeleteTimeRange:
+      return "delete-time-range";
+  }
+  return "unknown";
+}
+
+void PrintEntry(const Session& session, const SSTableEntry& entry) {
+  if (!session.json()) {
+    session.out() << DebugString(entry);
+    if (!entry.value.empty()) session.out() << " " << Quoted(entry.value);
+    session.out() << "\n";
+    return;
+  }
+  Json object;
+  object["kind"] = KindName(entry.kind);
+  SetBytes(&object, "row", entry.row);
+  object["family"] = entry.family;
+  SetBytes(&object, "column", entry.qualifier);
+  object["timestamp"] = entry.timestamp.micros();
+  object["sequence"] = entry.sequence;
+  object["ordinal"] = entry.ordinal;
+  SetBytes(&object, "value", entry.value);
+  session.out() << JsonLine(object);
+}
+
+absl::Status PrintEntries(const Session& session, const Arguments& arguments,
+                          const SSTableReader& reader) {
+  SSTableReader::Cursor cursor(&reader);
+  if (arguments.Has("row")) {
+    TOOLS_ASSIGN_OR_RETURN(const std::string row, arguments.Bytes("row"));
+    cursor.SeekToRow(row);
+  } else {
+    cursor.SeekToFirst();
+  }
+  for (; cursor.valid(); cursor.Next()) PrintEntry(session, cursor.entry());
+  return cursor.status();
+}
+
+absl::Status PrintFiles(Session& session, const Arguments& arguments) {
+  for (const std::string& path : arguments.words()) {
+    TOOLS_ASSIGN_OR_RETURN(const std::unique_ptr<SSTableReader> reader, SSTableReader::Open(path));
+    if (arguments.Has("verify")) TOOLS_RETURN_IF_ERROR(reader->Verify());
+    if (arguments.Has("entries") || arguments.Has("row")) {
+      TOOLS_RETURN_IF_ERROR(PrintEntries(session, arguments, *reader));
+    } else {
+      PrintProperties(session, path, reader->info());
+    }
+  }
+  return absl::OkStatus();
+}
+
+// --- verify ---
+
+// Reads everything, and goes on past damage.
+class Verification {
+ public:
+  explicit Verification(Session* session) : session_(session) {}
+
+  absl::Status Run() {
+    const absl::StatusOr<Database*> database = session_->OpenToRead();
+    // A damaged METADATA or log; the files can be read nevertheless. Other errors are no damage.
+    if (!database.ok() && !absl::IsDataLoss(database.status())) return database.status();
+    if (!database.ok()) Report("database", session_->directory(), database.status());
+    VerifyFiles();
+    if (database.ok()) TOOLS_RETURN_IF_ERROR(ReadTables(*database));
+    Summarize();
+    if (damaged_ == 0) return absl::OkStatus();
+    return absl::DataLossError(
+        Cat("found ", damaged_, " damaged ", damaged_ == 1 ? "part" : "parts"));
+  }
+
+ private:
+  // Checksums, order and number of all entries, whether a table has the file or not.
+  void VerifyFiles() {
+    const std::string directory = session_->directory() + "/sst";
+    const absl::StatusOr<std::vector<std::string>> names =
+        FileSystem::Posix()->ListDirectory(directory);
+    if (!names.ok()) return;  // no SSTable yet
+    for (const std::string& name : *names) {
+      if (!name.ends_with(".sst")) continue;
+      const std::string path = directory + "/" + name;
+      absl::StatusOr<std::unique_ptr<SSTableReader>> reader = SSTableReader::Open(path);
+      absl::Status status = reader.status();
+      if (status.ok()) status = (*reader)->Verify();
+      if (status.ok()) bytes_ += (*reader)->info().file_size;
+      if (!status.ok()) Report("file", path, status);
+      ++files_;
+    }
+  }
+
+  // As a reader sees them: what is missing, and what the log holds, shows here.
+  absl::Status ReadTables(Database* database) {
+    TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> names, database->ListTables());
+    for (const std::string& name : names) {
+      ++tables_;
+      TOOLS_ASSIGN_OR_RETURN(Table* const table, session_->OpenTable(name));
+      TOOLS_ASSIGN_OR_RETURN(const std::vector<TabletInfo> tablets, database->ListTablets(name));
+      for (const TabletInfo& tablet : tablets) ReadTablet(table, tablet.rows);
+    }
+    return absl::OkStatus();
+  }
+
+  void ReadTablet(Table* table, const RowRange& rows) {
+    RowReader reader = table->ReadRows(rows, {.verify_checksums = true, .fill_cache = false});
+    while (reader.Next()) ++rows_;
+    if (reader.status().ok()) return;
+    Report("tablet", Cat(table->name(), " from ", Quoted(rows.begin())), reader.status());
+  }
+
+  void Report(const std::string& kind, const std::string& what, const absl::Status& status) {
+    ++damaged_;
+    if (session_->json()) {
+      Json object;
+      object["damaged"] = kind;
+      object["name"] = what;
+      object["message"] = MessageOf(status);
+      session_->out() << JsonLine(object);
+    } else {
+      session_->out() << "damaged " << kind << " " << what << ": " << MessageOf(status) << "\n";
+    }
+  }
+
+  void Summarize() {
+    if (session_->json()) {
+      Json object;
+      object["files"] = files_;
+      object["bytes"] = bytes_;
+      object["tables"] = tables_;
+      object["rows"] = rows_;
+      object["damaged_parts"] = damaged_;
+      session_->out() << JsonLine(object);
+    } else {
+      session_->out() << "read " << WithCommas(files_) << " files (" << WithCommas(bytes_)
+                      << " bytes without damage) and " << WithCommas(rows_) << " rows of "
+                      << WithCommas(tables_) << " tables\n";
+    }
+  }
+
+  Session* const session_;
+  uint64_t files_ = 0;
+  uint64_t bytes_ = 0;
+  uint64_t tables_ = 0;
+  uint64_t rows_ = 0;
+  uint64_t damaged_ = 0;
+};
+
+absl::Status Verify(Session& session, const Arguments&) { return Verification(&session).Run(); }
+
+}  // namespace
+
+std::vector<Verb> SSTableVerbs() {
+  return {
+      {.name = "sst",
+       .summary = "Print the properties or the entries of SSTables",
+       .more = Verb::Word{"FILE", "SSTables, as in the directory sst of a database"},
+       .options = {{"entries", "", "Print the entries instead"},
+                   {"row", "ROW", "Print the entries of this row alone"},
+                   {"verify", "", "Verify all checksums first"}},
+       .notes = "The database may be open, and need not exist.",
+       .examples = {"bigtable sst $BIGTABLE_DIRECTORY/sst/*.sst",
+                    "bigtable sst --row com.cnn.www $BIGTABLE_DIRECTORY/sst/*.sst --json"},
+       .run = PrintFiles},
+      {.name = "verify",
+       .summary = "Read everything, verify all checksums, and list what is damaged",
+       .notes = "Changes nothing. Exit code 1 if something is damaged.",
+       .examples = {"bigtable verify"},
+       .run = Verify},
+  };
+}
+
+}  // namespace bigtable::tools
