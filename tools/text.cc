@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "absl/status/status.h"
-#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 
 #include "bigtable/string_view.h"
 
@@ -65,6 +65,38 @@ std::string EscapedAscii(char c) {
   return Hexadecimal("\\x%02x", static_cast<uint8_t>(c));
 }
 
+std::string EncodeCharacter(uint32_t code) {
+  const auto tail = [&](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3f)); };
+  if (code < 0x80) return {static_cast<char>(code)};
+  if (code < 0x800) return {static_cast<char>(0xc0 | code >> 6), tail(0)};
+  if (code < 0x10000) return {static_cast<char>(0xe0 | code >> 12), tail(6), tail(0)};
+  return {static_cast<char>(0xf0 | code >> 18), tail(12), tail(6), tail(0)};
+}
+
+// Takes an escape from the front of the text, which begins with a backslash, and appends what it
+// stands for. False: there is no such escape.
+bool TakeEscape(std::string_view* text, std::string* bytes) {
+  if (text->size() < 2) return false;
+  const char kind = (*text)[1];
+  constexpr std::string_view kNames = "abfnrtv\\\"";
+  if (const size_t i = kNames.find(kind); i != std::string_view::npos) {
+    *bytes += "\a\b\f\n\r\t\v\\\""[i];
+    text->remove_prefix(2);
+    return true;
+  }
+  const size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+  const std::string_view number = text->substr(2, digits);
+  uint32_t code = 0;
+  if (digits == 0 || number.size() < digits ||
+      number.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos ||
+      !absl::SimpleHexAtoi(ToAbsl(number), &code) || code > 0x10ffff) {
+    return false;
+  }
+  *bytes += kind == 'x' ? std::string(1, static_cast<char>(code)) : EncodeCharacter(code);
+  text->remove_prefix(2 + digits);
+  return true;
+}
+
 std::string EscapedBytes(std::string_view bytes, bool quoted) {
   std::string text;
   while (!bytes.empty()) {
@@ -109,9 +141,16 @@ std::string Quoted(std::string_view bytes) {
 }
 
 absl::StatusOr<std::string> Unescaped(std::string_view text) {
-  std::string bytes, error;
-  if (!absl::CUnescape(ToAbsl(text), &bytes, &error)) {
-    return absl::InvalidArgumentError(Cat(Quoted(text), ": ", error));
+  std::string bytes;
+  for (std::string_view rest = text; !rest.empty();) {
+    if (rest[0] != '\\') {
+      bytes += rest[0];
+      rest.remove_prefix(1);
+    } else if (!TakeEscape(&rest, &bytes)) {
+      return absl::InvalidArgumentError(
+          Cat("there is no escape ", rest.substr(0, 2),
+              "; these are: \\a \\b \\f \\n \\r \\t \\v \\\\ \\\" \\xHH \\uHHHH \\UHHHHHHHH"));
+    }
   }
   return bytes;
 }

@@ -28,8 +28,7 @@ std::string Cat(const Parts&... parts) {
 
 std::string Escaped(std::string_view bytes);
 std::string Quoted(std::string_view bytes);
-// The bytes of an escaped text; \" and octal escapes (\000) are read too. InvalidArgument names the
-// escape that does not exist.
+// The bytes of an escaped or quoted text. InvalidArgument names the escape that does not exist.
 absl::StatusOr<std::string> Unescaped(std::string_view text);
 
 // Whether the bytes are UTF-8 as Unicode defines it: no surrogates, nothing longer than needed.

@@ -139,6 +139,10 @@ class Import {
     return token_.rows == 0 && !token_.done ? WriteToken() : absl::OkStatus();
   }
 
+  std::string FileName() const {
+    return token_.file == kStandardStream ? "standard input" : token_.file;
+  }
+
   absl::Status OpenFile() {
     std::istream* in = &session_->in();
     if (token_.file != kStandardStream) {
@@ -148,7 +152,9 @@ class Import {
       in = &file_;
     }
     reader_ = RecordReader::New(options_, in);
-    TOOLS_RETURN_IF_ERROR(reader_->ReadHeader());
+    if (const absl::Status status = reader_->ReadHeader(); !status.ok()) {
+      return absl::Status(status.code(), Cat(FileName(), ": ", MessageOf(status)));
+    }
     if (token_.rows == 0) return absl::OkStatus();
     TOOLS_ASSIGN_OR_RETURN(const std::string last, LastBytes(token_.offset));
     if (last != token_.last) {
@@ -191,7 +197,7 @@ class Import {
       if (!found.ok()) {
         // The rows before the damaged one are good.
         TOOLS_RETURN_IF_ERROR(ApplyBatch());
-        return absl::InvalidArgumentError(Cat(token_.file, ": ", MessageOf(found.status()), " (",
+        return absl::InvalidArgumentError(Cat(FileName(), ": ", MessageOf(found.status()), " (",
                                               token_.rows, " rows before it are imported)"));
       }
       if (!*found) return ApplyBatch();
@@ -215,7 +221,7 @@ class Import {
     for (size_t i = 0; i < statuses.size(); ++i) {
       if (statuses[i].ok()) continue;
       return absl::Status(statuses[i].code(),
-                          Cat(token_.file, ": line ", lines_[i], ": row ", Quoted(batch_[i].row()),
+                          Cat(FileName(), ": line ", lines_[i], ": row ", Quoted(batch_[i].row()),
                               ": ", MessageOf(statuses[i])));
     }
     token_.rows += batch_.size();

@@ -1,0 +1,195 @@
+// Import and export of whole tables: any bytes, kills, other processes.
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "bigtable/database.h"
+#include "bigtable/table.h"
+
+#include "support/random.h"
+#include "support/text_driven.h"
+#include "tools/csv.h"
+#include "tools/program.h"
+
+namespace bigtable {
+namespace {
+
+using namespace std::string_literals;
+
+// Each row with its cells, as JSON lines.
+std::string Contents(Shell* shell, const std::string& table) {
+  return shell->Output("bigtable read " + table + " --json");
+}
+
+// A table `from` of rows, columns and values of any bytes, with the timestamps given.
+void WriteAnyBytes(Shell* shell, int versions) {
+  shell->Output("bigtable createtable from families=f,g");
+  shell->Output("bigtable createtable to families=f,g");
+  const auto database = Database::Open(shell->database());
+  ASSERT_TRUE(database.ok()) << database.status();
+  const auto table = (*database)->OpenTable("from");
+  ASSERT_TRUE(table.ok()) << table.status();
+  Random random(5);
+  const std::string alphabet = "ab,\"\n\r\0\xff\xc3\xbc@1\\"s;
+  const auto text = [&](uint64_t least) {
+    std::string bytes;
+    for (uint64_t n = least + random.Below(5); n > 0; --n) bytes += random.Pick(alphabet);
+    return bytes;
+  };
+  std::vector<std::string> qualifiers = {""};
+  for (int i = 0; i < 8; ++i) qualifiers.push_back(text(0));
+  for (int i = 0; i < 300; ++i) {
+    RowMutation mutation(text(1));
+    for (int version = 1; version <= versions; ++version) {
+      mutation.Set("f:" + random.Pick(qualifiers), Timestamp(version), text(0));
+      mutation.Set("g:" + random.Pick(qualifiers), Timestamp(version + 7), text(0));
+    }
+    ASSERT_TRUE((*table)->Apply(mutation).ok());
+  }
+}
+
+TEST(TransferTest, JsonKeepsAllBytesVersionsAndTimestamps) {
+  Shell shell;
+  WriteAnyBytes(&shell, /*versions=*/4);
+  shell.Output("bigtable export from rows.jsonl");
+  shell.Output("bigtable import to rows.jsonl");
+  EXPECT_EQ(Contents(&shell, "to"), Contents(&shell, "from"));
+}
+
+TEST(TransferTest, CsvKeepsAllBytesOfTheNewestVersionsAndTheirTimestampsIfAsked) {
+  Shell shell;
+  WriteAnyBytes(&shell, /*versions=*/1);
+  shell.Output("bigtable export from rows.csv timestamp=value-encoded");
+  shell.Output("bigtable import to rows.csv timestamp=value-encoded batch-size=7");
+  EXPECT_EQ(Contents(&shell, "to"), Contents(&shell, "from"));
+  // Without them, through a pipe. Values are compared as CSV again.
+  shell.Output("bigtable deleteallrows to");
+  shell.Output("bigtable -q export from - > plain.csv && bigtable -q import to - < plain.csv");
+  EXPECT_EQ(shell.Output("bigtable -q export to -"), shell.Read("plain.csv"));
+}
+
+// Starts the line as a process of its own, and kills it as soon as `reached` is true. False: it has
+// ended by itself before.
+template <typename Reached>
+bool KillWhen(Shell* shell, const std::vector<std::string>& words, const Reached& reached) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chdir(shell->path().c_str()) != 0) _exit(99);
+    const int null = open("/dev/null", O_WRONLY);
+    dup2(null, 2);
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    execv(BIGTABLE_PROGRAM_DIRECTORY "/bigtable", arguments.data());
+    _exit(98);
+  }
+  int status = 0;
+  while (!reached()) {
+    if (waitpid(child, &status, WNOHANG) == child) {
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  return true;
+}
+
+uint64_t RowsOfToken(Shell* shell, const std::string& name) {
+  const std::string text = shell->Read(name);
+  const size_t rows = text.find("\"rows\":");
+  return rows == std::string::npos ? 0 : std::strtoull(text.c_str() + rows + 7, nullptr, 10);
+}
+
+constexpr int kRows = 4000;
+
+std::string RowName(int i) { return "row" + std::to_string(10000 + i); }
+
+TEST(TransferTest, AnImportThatIsKilledAndResumedLosesAndRepeatsNothing) {
+  Shell shell;
+  shell.Output("bigtable createtable t families=f");
+  std::string csv = ",f,\n,a,b\n";
+  for (int i = 0; i < kRows; ++i) {
+    csv += RowName(i) + "," + std::to_string(i) + ",\"two\nlines\"\n";
+  }
+  shell.Write("rows.csv", csv);
+  int kills = 0;
+  for (uint64_t target = 1;; target += 900) {
+    const bool killed = KillWhen(&shell,
+                                 {"bigtable", "-d", "db", "import", "t", "rows.csv",
+                                  "batch-size=20", "--resume", "position"},
+                                 [&] { return RowsOfToken(&shell, "position") >= target; });
+    if (!killed) break;
+    ++kills;
+  }
+  EXPECT_GE(kills, 3);
+  EXPECT_EQ(shell.Run("bigtable import t rows.csv --resume position").err,
+            "imported 4,000 rows, 4,000 of them by earlier runs\n");
+
+  // Each cell is there once, all of one timestamp, with its value.
+  const auto database = Database::Open(shell.database(), {.read_only = true});
+  ASSERT_TRUE(database.ok()) << database.status();
+  RowReader reader = (*(*database)->OpenTable("t"))->ReadRows(RowRange::All());
+  int rows = 0;
+  Timestamp timestamp;
+  for (const Row& row : reader) {
+    ASSERT_EQ(row.key(), RowName(rows));
+    ASSERT_EQ(row.cells().size(), 2u) << row.key();
+    EXPECT_EQ(row.cells()[0].value, std::to_string(rows));
+    EXPECT_EQ(row.cells()[1].value, "two\nlines");
+    if (rows++ == 0) timestamp = row.cells()[0].timestamp;
+    EXPECT_EQ(row.cells()[1].timestamp, timestamp);
+  }
+  EXPECT_TRUE(reader.status().ok()) << reader.status();
+  EXPECT_EQ(rows, kRows);
+}
+
+TEST(TransferTest, AnExportThatIsKilledAndResumedWritesEachRowOnce) {
+  for (const std::string format : {"csv", "json"}) {
+    Shell shell;
+    shell.Output("bigtable createtable t families=f");
+    std::string csv = ",f\n,a\n";
+    for (int i = 0; i < kRows; ++i) csv += RowName(i) + "," + std::to_string(i) + "\n";
+    shell.Write("rows.csv", csv);
+    shell.Output("bigtable import t rows.csv batch-size=5000");
+    shell.Output("bigtable export t whole format=" + format);
+    int kills = 0;
+    for (uint64_t target = 1;; target += 900) {
+      const bool killed = KillWhen(&shell,
+                                   {"bigtable", "-d", "db", "export", "t", "out", "batch-size=20",
+                                    "format=" + format, "--resume", "position"},
+                                   [&] { return RowsOfToken(&shell, "position") >= target; });
+      if (!killed) break;
+      // What comes after the token is written again.
+      if (shell.Read("position").find("\"done\":false") != std::string::npos) {
+        shell.Write("out", shell.Read("out") + "half a ro");
+      }
+      ++kills;
+    }
+    EXPECT_GE(kills, 3);
+    EXPECT_EQ(shell.Read("out"), shell.Read("whole"));
+  }
+}
+
+TEST(TransferTest, ADatabaseThatAnotherProcessHasOpenIsRefusedWithTheEnginesError) {
+  Shell shell;
+  shell.Output("bigtable createtable t families=f");
+  const auto database = Database::Open(shell.database());
+  ASSERT_TRUE(database.ok()) << database.status();
+  const ProgramResult result = shell.Run("bigtable export t out.csv");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.err,
+            "bigtable export: db/LOCK: lock: held by process " + std::to_string(getpid()) + "\n");
+  EXPECT_EQ(shell.Run("bigtable set t r f:a=1").code, 1);
+}
+
+}  // namespace
+}  // namespace bigtable
