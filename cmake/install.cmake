@@ -1,5 +1,5 @@
 # `cmake --install`: headers, both libraries and bigtable::testing, a CMake package and pkg-config
-# files, all of which can be moved to another prefix afterwards.
+# files, the program bigtable with its completion for bash, all of which can be moved to another prefix afterwards.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -14,6 +14,11 @@ install(TARGETS bigtable_testing EXPORT bigtableTestingTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/bigtable DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
+if(TARGET bigtable_tool)
+  install(TARGETS bigtable_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES tools/completion.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME bigtable)
+endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bigtable)

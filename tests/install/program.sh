@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# program.sh BINDIR COMPLETION README DIRECTORY: the installed program works, as the README shows it:
+# the commands of its session, pasted into a shell, print what stands below them.
+set -euo pipefail
+
+bindir=$1 completion=$2 readme=$3 directory=$4
+export PATH=$bindir:$PATH
+bigtable --version | grep -qE '^bigtable [0-9]+\.[0-9]+'
+bash -c '. "$1" && complete -p bigtable' - "$completion" > /dev/null
+
+rm -rf "$directory"
+mkdir -p "$directory"
+session=$(awk '/^```console$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$readme")
+commands=$(sed -n 's/^\$ //p' <<< "$session" | sed "s|/tmp/web-cli|$directory/web|")
+expected=$(grep -v '^\$ ' <<< "$session" || true)
+[[ -n $commands && -n $expected ]] || { echo "README has no session" >&2; exit 1; }
+actual=$(cd "$directory" && bash -euc "$commands" 2>&1)
+diff <(echo "$expected") <(echo "$actual")
