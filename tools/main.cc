@@ -1,6 +1,7 @@
 // bigtable [--directory DIR] VERB ...: the command line of the engine, for people and for scripts.
 // docs/command-line.md describes it. This file makes the command line of CLI11 from the verbs'
 // descriptions (verb.h), runs the verb that was named, and turns its status into an exit code.
+#include <algorithm>
 #include <deque>
 #include <iostream>
 #include <string>

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <sys/wait.h>
 #include <vector>
@@ -26,6 +27,8 @@ class Shell {
  public:
   const std::string& path() const { return directory_.path(); }
   std::string database() const { return directory_.database(); }
+
+  std::map<std::string, std::string> Contents() const { return directory_.Contents(); }
 
   // Runs the line in the directory, with `bigtable` in the PATH.
   ProgramResult Run(const std::string& line, const std::string& input = "") {
