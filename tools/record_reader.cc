@@ -52,8 +52,8 @@ class CsvRecordReader : public RecordReader {
     if (record[0].bytes.empty())
       return LineError(line(), "the first field, the row's key, is empty");
     if (record.size() - 1 > columns_.size()) {
-      return LineError(line(), Cat("there are ", record.size() - 1, " values, but the header has ",
-                                   columns_.size(), " columns"));
+      return LineError(line(), Cat("the row has more values (", record.size() - 1,
+                                   ") than the header has columns (", columns_.size(), ")"));
     }
     mutation->emplace(record[0].bytes);
     for (size_t i = 1; i < record.size(); ++i) {

@@ -109,6 +109,8 @@ class Import {
     if (!token_.done) {
       TOOLS_RETURN_IF_ERROR(OpenFile());
       TOOLS_RETURN_IF_ERROR(OpenTable());
+      // The next run must know the timestamp before the first cell has it.
+      if (token_.rows == 0) TOOLS_RETURN_IF_ERROR(WriteToken());
       TOOLS_RETURN_IF_ERROR(ImportRows());
       token_.done = true;
       TOOLS_RETURN_IF_ERROR(WriteToken());
@@ -135,8 +137,7 @@ class Import {
         .arguments = Cat(options_.column_family, " ", options_.value_encoded)};
     TOOLS_ASSIGN_OR_RETURN(token_, TokenOf(*arguments_, wanted));
     options_.timestamp = Timestamp(token_.timestamp);
-    // The timestamp must be known to the next run before the first cell has it.
-    return token_.rows == 0 && !token_.done ? WriteToken() : absl::OkStatus();
+    return absl::OkStatus();
   }
 
   std::string FileName() const {
@@ -197,8 +198,9 @@ class Import {
       if (!found.ok()) {
         // The rows before the damaged one are good.
         TOOLS_RETURN_IF_ERROR(ApplyBatch());
-        return absl::InvalidArgumentError(Cat(FileName(), ": ", MessageOf(found.status()), " (",
-                                              token_.rows, " rows before it are imported)"));
+        return absl::InvalidArgumentError(Cat(FileName(), ": ", MessageOf(found.status()),
+                                              "; imported before it: ", token_.rows,
+                                              token_.rows == 1 ? " row" : " rows"));
       }
       if (!*found) return ApplyBatch();
       bytes_ += mutation->byte_size();
