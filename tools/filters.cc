@@ -13,17 +13,15 @@ bool IsExpression(std::string_view text) {
   return text.find_first_of("\\.[]{}()*+?^$|") != std::string_view::npos;
 }
 
-// "family:qualifier", "family:" for all columns of it, ":qualifier" for a column in any family.
+// "family:qualifier"; "family:" for all columns of it; ":qualifier", or as in cbt "qualifier", for
+// a column of any family.
 absl::StatusOr<Filter> ParseColumn(const Arguments& arguments, std::string_view text,
                                    std::string_view table, const TableSchema& schema) {
   const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) {
-    return UsageError(Cat("columns=: ", Quoted(text), " has no colon; write family:qualifier, or ",
-                          "family: for all columns of a family"));
-  }
+  const size_t begin = colon == std::string_view::npos ? 0 : colon + 1;
+  TOOLS_ASSIGN_OR_RETURN(const std::string qualifier, arguments.Read(text.substr(begin)));
+  if (begin < 2) return Filter::ColumnRegex(qualifier);
   const std::string_view family = text.substr(0, colon);
-  TOOLS_ASSIGN_OR_RETURN(const std::string qualifier, arguments.Read(text.substr(colon + 1)));
-  if (family.empty()) return Filter::ColumnRegex(qualifier);
   TOOLS_RETURN_IF_ERROR(Session::CheckFamily(table, schema, family));
   if (qualifier.empty()) return Filter::Family(family);
   if (!IsExpression(qualifier)) return Filter::Column(family, qualifier);
