@@ -109,7 +109,7 @@ uint64_t RowsOfToken(Shell* shell, const std::string& name) {
   return rows == std::string::npos ? 0 : std::strtoull(text.c_str() + rows + 7, nullptr, 10);
 }
 
-constexpr int kRows = 4000;
+constexpr int kRows = 10000;
 
 std::string RowName(int i) { return "row" + std::to_string(10000 + i); }
 
@@ -130,9 +130,9 @@ TEST(TransferTest, AnImportThatIsKilledAndResumedLosesAndRepeatsNothing) {
     if (!killed) break;
     ASSERT_LT(++kills, 20);
   }
-  EXPECT_GE(kills, 3);
+  EXPECT_GE(kills, 1);  // about ten, unless the machine is very busy
   EXPECT_EQ(shell.Run("bigtable import t rows.csv --resume position").err,
-            "imported 4,000 rows, 4,000 of them by earlier runs\n");
+            "imported 10,000 rows, 10,000 of them by earlier runs\n");
 
   // Each cell is there once, all of one timestamp, with its value.
   const auto database = Database::Open(shell.database(), {.read_only = true});
@@ -159,7 +159,7 @@ TEST(TransferTest, AnExportThatIsKilledAndResumedWritesEachRowOnce) {
     std::string csv = ",f\n,a\n";
     for (int i = 0; i < kRows; ++i) csv += RowName(i) + "," + std::to_string(i) + "\n";
     shell.Write("rows.csv", csv);
-    shell.Output("bigtable import t rows.csv batch-size=5000");
+    shell.Output("bigtable import t rows.csv batch-size=20000");
     shell.Output("bigtable export t whole format=" + format);
     int kills = 0;
     for (uint64_t target = 1;; target += 900) {
@@ -174,9 +174,47 @@ TEST(TransferTest, AnExportThatIsKilledAndResumedWritesEachRowOnce) {
       }
       ASSERT_LT(++kills, 20);
     }
-    EXPECT_GE(kills, 3);
+    EXPECT_GE(kills, 1);  // about ten, unless the machine is very busy
     EXPECT_EQ(shell.Read("out"), shell.Read("whole"));
   }
+}
+
+TEST(TransferTest, AnExportContinuesOnlyInItsFileAndWithTheColumnsOfItsHeader) {
+  Shell shell;
+  shell.Output("bigtable createtable t families=f");
+  std::string csv = ",f\n,a\n";
+  for (int i = 0; i < kRows; ++i) csv += RowName(i) + "," + std::to_string(i) + "\n";
+  shell.Write("rows.csv", csv);
+  shell.Output("bigtable import t rows.csv batch-size=20000");
+  const auto killed_halfway = [&] {
+    shell.Output("rm -f position");
+    return KillWhen(
+        &shell,
+        {"bigtable", "-d", "db", "export", "t", "out.csv", "batch-size=20", "--resume", "position"},
+        [&] { return RowsOfToken(&shell, "position") >= 1; });
+  };
+  const auto is_done = [&] {
+    return shell.Read("position").find("\"done\":true") != std::string::npos;
+  };
+  // A busy machine may not come to the kill in time.
+  for (int tries = 0; (!killed_halfway() || is_done()) && tries < 20;) ++tries;
+  ASSERT_FALSE(is_done());
+  const std::string position = shell.Read("position");
+
+  shell.Output("bigtable set t row19999 f:new=1");
+  const ProgramResult other_columns = shell.Run("bigtable export t out.csv --resume position");
+  EXPECT_EQ(other_columns.code, 1);
+  EXPECT_EQ(other_columns.err,
+            "bigtable export: row \"row19999\" has the column f:new, which the header of out.csv "
+            "does not have: the table has changed; begin anew\n");
+
+  shell.Write("position", position);
+  shell.Write("out.csv", ",f\n,a\n");
+  const ProgramResult short_file = shell.Run("bigtable export t out.csv --resume position");
+  EXPECT_EQ(short_file.code, 1);
+  EXPECT_NE(short_file.err.find(" bytes at least, and has 6; remove position to begin anew"),
+            std::string::npos)
+      << short_file.err;
 }
 
 TEST(TransferTest, ADatabaseThatAnotherProcessHasOpenIsRefusedWithTheEnginesError) {
