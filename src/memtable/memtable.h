@@ -111,7 +111,7 @@ class Memtable final : public RefCounted {
   static std::atomic<uint64_t> first_lesson;
 
   // Nodes that are in order by these numbers.
-  struct List {
+  struct alignas(64) List {
     KeyNumbers numbers;
     Node* const head;
     std::atomic<size_t> height{1};
@@ -188,14 +188,16 @@ class Memtable final : public RefCounted {
   // The position of the last entry at the time of the call.
   Position FindLast() const;
 
+  // What readers of every search need, apart from what the writer changes with every entry.
   const std::shared_ptr<MemoryBudget> budget_;
-  Arena arena_;
-  uint64_t charged_ = 0;
-  uint64_t idle_ = 0;  // charged while it is empty; later only for memory outside the arena
   const bool has_numbers_ = Shortcuts().Has(Shortcut::kMemtableNumbers);  // else all are 0
   const bool has_splice_ = Shortcuts().Has(Shortcut::kMemtableSplice);
+  std::atomic<List*> list_ = nullptr;  // the current one
+
+  alignas(64) Arena arena_;
+  uint64_t charged_ = 0;
+  uint64_t idle_ = 0;  // charged while it is empty; later only for memory outside the arena
   std::vector<std::unique_ptr<List>> lists_;  // the last one is current
-  std::atomic<List*> list_;                   // the current one
   // Writer only.
   const uint64_t first_lesson_ = first_lesson.load(std::memory_order_relaxed);
   uint64_t next_lesson_;
