@@ -19,7 +19,9 @@ absl::StatusOr<SequenceNumber> FlushLogSync::SyncFor(absl::Span<const ImmutableM
     if (log == nullptr) {
       return absl::UnavailableError(Cat("server ", environment_->server, " has no log any more"));
     }
-    const SequenceNumber last = log->last_sequence();
+    // Not all that is in the log: the other parts of a batch that is being logged may be missing in
+    // their logs, and not be known to `batches_`. Once a mutation is visible, they are.
+    const SequenceNumber last = std::min(log->last_sequence(), environment_->visible());
     const absl::Status status = log->Sync();
     if (!status.ok() && !error_->resuming()) {
       error_->Set(status);  // what the log holds is not known
