@@ -3,24 +3,24 @@
 // them: operations of other processes, and plain writes, do not queue.
 //
 // A thread that runs takes a free stripe before threads that sleep, because waking one for every
-// operation would cost more than the operation. To keep this fair, a thread that was passed over a
-// few times closes the stripe to newcomers until it has had it.
+// operation would cost more than the operation: at most one thread is waking up at a time, and the
+// threads that run go on until it does. To keep this fair, a thread that was passed over a few
+// times closes the stripe to newcomers until it has had it.
 #ifndef BIGTABLE_CLIENT_ROW_STRIPES_H_
 #define BIGTABLE_CLIENT_ROW_STRIPES_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 
 #include "base/call_limits.h"
 #include "base/checksum.h"
 #include "base/mutex.h"
 #include "base/stripe.h"
-#include "monitoring/thread_calls.h"
 
 namespace bigtable {
 
@@ -60,51 +60,40 @@ class RowStripes {
  private:
   static constexpr size_t kCount = 256;
 
+  // No wake-up is lost. A waiting thread counts itself before it looks at `held_`, and Leave clears
+  // `held_` before it looks at the count, so one of them sees the other. Leave may rely on the
+  // thread that is waking up, because that one clears `is_waking_` before it looks at `held_`:
+  // either it finds the stripe free, or the thread that has it by then wakes the next one. All of
+  // these accesses are sequentially consistent.
   class alignas(kCacheLine) Stripe {
    public:
     absl::Status Enter(const CallLimits& limits) {
-      MutexLock lock(&mutex_);
-      if (!held_ && passed_over_ == 0) [[likely]] {
-        held_ = true;
+      if (passed_over_.load() == 0 && TryTake()) [[likely]]
         return absl::OkStatus();
-      }
       return Await(limits);
     }
     void Leave() {
-      MutexLock lock(&mutex_);
-      held_ = false;
-      if (waiting_ > 0) freed_.Signal();
+      held_.store(false);
+      if (waiting_.load() > 0 && !is_waking_.load()) [[unlikely]]
+        Wake();
     }
 
    private:
-    absl::Status Await(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-      constexpr int kMostWakes = 3;
-      const WaitTimer timer;
-      absl::Status status;
-      int wakes = 0;
-      ++waiting_;
-      // A newcomer lets those that were passed over go first; all of these are equal.
-      while (held_ || (wakes == 0 && passed_over_ > 0)) {
-        status = limits.Check();
-        if (!status.ok()) break;
-        freed_.WaitFor(&mutex_, limits.MostSleep());
-        if (++wakes == kMostWakes) ++passed_over_;
-      }
-      --waiting_;
-      if (wakes >= kMostWakes) --passed_over_;
-      if (status.ok()) {
-        held_ = true;
-      } else if (!held_ && waiting_ > 0) {
-        freed_.Signal();  // which this thread may have received instead of another
-      }
-      return status;
+    bool TryTake() {
+      bool held = false;
+      return held_.compare_exchange_strong(held, true);
     }
+    bool SpinToTake();
+    absl::Status Await(const CallLimits& limits);
+    absl::Status Sleep(const CallLimits& limits);
+    void Wake();
 
+    std::atomic<bool> held_{false};
+    std::atomic<bool> is_waking_{false};  // a thread was woken and has not looked at `held_`
+    std::atomic<int> waiting_{0};         // threads that sleep, or are about to, or wake up
+    std::atomic<int> passed_over_{0};     // those of them that were, often
     Mutex mutex_;
-    CondVar freed_;
-    bool held_ ABSL_GUARDED_BY(mutex_) = false;
-    int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
-    int passed_over_ ABSL_GUARDED_BY(mutex_) = 0;  // waiting threads that were, often
+    CondVar freed_;  // signalled under the mutex
   };
 
   std::array<Stripe, kCount> stripes_;
