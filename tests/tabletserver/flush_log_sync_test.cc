@@ -82,5 +82,22 @@ TEST_F(FlushLogSyncTest, ASyncThatFailsLeavesNoFlushedFiles) {
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
 }
 
+// What is logged and not visible may be a part of a batch whose other parts are not logged yet: the
+// sync of this log does not make it durable.
+TEST_F(FlushLogSyncTest, ASyncMakesDurableOnlyWhatIsVisible) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(Write("row"));
+  TabletEnvironment environment = *server_->environment();
+  environment.visible = [] { return 2; };
+  WriteError error(&environment, &info_log_);
+  FlushLogSync sync(&environment, &server_->tablets(), &server_->log(), &error, nullptr);
+  ASSERT_OK_AND_ASSIGN(const SequenceNumber through, sync.SyncFor(ImmutableMemtablesOf(tablet_)));
+  EXPECT_EQ(through, 2u);
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);
+}
+
 }  // namespace
 }  // namespace bigtable
