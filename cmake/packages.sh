@@ -13,6 +13,12 @@ EXAMPLE_PACKAGES=(libgumbo-dev python3 zlib1g-dev)
 EXAMPLE_PAGES_PACKAGE=postgresql-doc-15
 # tools/.
 TOOL_PACKAGES=(libcli11-dev nlohmann-json3-dev)
+# server/. With npm, CMake fetches what the packages do not have (server/protos/fetch); Node may be
+# there from elsewhere.
+SERVER_PACKAGES=(libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc)
+if ! command -v npm > /dev/null; then
+  SERVER_PACKAGES+=(nodejs npm)
+fi
 # bench/: the engines to compare with, and what draws the charts.
 BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)

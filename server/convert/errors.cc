@@ -1,0 +1,25 @@
+#include "server/convert/errors.h"
+
+#include "absl/strings/cord.h"
+#include "absl/strings/escaping.h"
+
+#include "bigtable/string_view.h"
+
+namespace bigtable::server {
+
+std::string Quoted(std::string_view bytes) {
+  constexpr size_t kMost = 80;
+  std::string out = Cat("\"", absl::CHexEscape(ToAbsl(bytes.substr(0, kMost))), "\"");
+  if (bytes.size() > kMost) out += Cat("... (", bytes.size(), " bytes)");
+  return out;
+}
+
+absl::Status Annotate(const absl::Status& status, std::string_view what) {
+  absl::Status annotated(status.code(), Cat(what, ": ", status.message()));
+  status.ForEachPayload([&annotated](absl::string_view url, const absl::Cord& payload) {
+    annotated.SetPayload(url, payload);
+  });
+  return annotated;
+}
+
+}  // namespace bigtable::server
