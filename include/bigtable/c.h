@@ -54,6 +54,7 @@ typedef struct bigtable_cancellation bigtable_cancellation;
 typedef struct bigtable_compacted_cell bigtable_compacted_cell;
 typedef struct bigtable_database bigtable_database;
 typedef struct bigtable_error bigtable_error;
+typedef struct bigtable_family_changes bigtable_family_changes;
 typedef struct bigtable_filter bigtable_filter;
 typedef struct bigtable_gc_rule bigtable_gc_rule;
 typedef struct bigtable_locality_group bigtable_locality_group;
@@ -416,6 +417,38 @@ bigtable_error* bigtable_database_set_gc_rule(bigtable_database* database, const
 bigtable_error* bigtable_database_set_family_compaction_filter(
     bigtable_database* database, const char* table, size_t table_size, const char* family,
     size_t family_size, const char* name, size_t name_size, const bigtable_call_options* options);
+
+// Changes of families of one table that are made together or not at all, in the order in which they
+// are added here: Database::ModifyFamilies. A name that does not fit is an error of that call.
+bigtable_family_changes* bigtable_family_changes_new(void);
+void bigtable_family_changes_free(bigtable_family_changes* changes);
+// Adds the family `name` of the schema, with all that the schema says about it. NotFound: the
+// schema has no such family.
+bigtable_error* bigtable_family_changes_add_schema_family(bigtable_family_changes* changes,
+                                                          const char* name, size_t name_size,
+                                                          const bigtable_schema* schema);
+bigtable_error* bigtable_family_changes_drop_family(bigtable_family_changes* changes,
+                                                    const char* name, size_t name_size);
+// Replaces one thing of a family: its rule (NULL: everything is kept), or the name of its access
+// list, its compaction filter or its owner (empty: none).
+bigtable_error* bigtable_family_changes_set_gc_rule(bigtable_family_changes* changes,
+                                                    const char* family, size_t family_size,
+                                                    const bigtable_gc_rule* rule);
+bigtable_error* bigtable_family_changes_set_access_list(bigtable_family_changes* changes,
+                                                        const char* family, size_t family_size,
+                                                        const char* list, size_t list_size);
+bigtable_error* bigtable_family_changes_set_compaction_filter(bigtable_family_changes* changes,
+                                                              const char* family,
+                                                              size_t family_size, const char* name,
+                                                              size_t name_size);
+bigtable_error* bigtable_family_changes_set_owner(bigtable_family_changes* changes,
+                                                  const char* family, size_t family_size,
+                                                  const char* owner, size_t owner_size);
+bigtable_error* bigtable_database_modify_families(bigtable_database* database, const char* table,
+                                                  size_t table_size,
+                                                  const bigtable_family_changes* changes,
+                                                  const bigtable_call_options* options);
+
 // Adds a locality group, or changes how the next SSTables of an existing one are written.
 bigtable_error* bigtable_database_set_locality_group(bigtable_database* database, const char* table,
                                                      size_t table_size, const char* name,

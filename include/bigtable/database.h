@@ -86,6 +86,23 @@ class Database {
   absl::StatusOr<std::vector<std::string>> ListTables();  // sorted
   absl::StatusOr<TableSchema> GetSchema(std::string_view table);
 
+  // Makes all of these changes of families of the table in order, each of what the ones before it
+  // have left, or none of them:
+  //
+  //   database->ModifyFamilies("t", {FamilyChange::Drop("f"), FamilyChange::Add("f", {.gc = rule}),
+  //                                  FamilyChange::Update("g", {.gc = rule})});
+  //
+  // A family that is dropped and added again is empty afterwards, and may be in another locality
+  // group and hold other values. Writes to such a family that meet the change are Aborted, change
+  // nothing, and can be made again; all other reads and writes find the families as they were
+  // before, or as they are after all changes. An empty list changes nothing. Errors are those of
+  // AddFamily, UpdateFamily and DropFamily, for the first change that cannot be made.
+  //
+  // Cost: the schema is written and synced once, however many the changes are. Each tablet takes
+  // it in its commit queue; twice, if a rule changes or a family is replaced.
+  [[nodiscard]] absl::Status ModifyFamilies(std::string_view table,
+                                            const std::vector<FamilyChange>& changes,
+                                            const CallOptions& options = {});
   // NotFound: the table, the locality group, or the access list. AlreadyExists: the family.
   [[nodiscard]] absl::Status AddFamily(std::string_view table, std::string_view name,
                                        const Family& family, const CallOptions& options = {});

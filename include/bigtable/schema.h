@@ -8,6 +8,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -204,6 +206,22 @@ struct FamilyUpdate {
   // "" removes the filter: what it has removed does not come back.
   std::optional<std::string> compaction_filter = std::nullopt;
   std::optional<std::string> owner = std::nullopt;  // "" removes the owner
+};
+
+// One of the changes of Database::ModifyFamilies: what Database::AddFamily, UpdateFamily or
+// DropFamily does to one family. Plain value.
+struct FamilyChange {
+  static FamilyChange Add(std::string name, Family family) {
+    return {std::move(name), std::move(family)};
+  }
+  static FamilyChange Update(std::string name, FamilyUpdate update) {
+    return {std::move(name), std::move(update)};
+  }
+  static FamilyChange Drop(std::string name) { return {std::move(name), std::monostate()}; }
+
+  std::string name = {};
+  // The family that is added, or what is updated. std::monostate: the family is dropped.
+  std::variant<std::monostate, Family, FamilyUpdate> change = std::monostate();
 };
 
 // When the tablets of a table are split and merged automatically (section 5.2 of the paper).

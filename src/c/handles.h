@@ -90,6 +90,10 @@ struct bigtable_schema {
   std::vector<std::string> split_rows;
 };
 
+struct bigtable_family_changes {
+  std::vector<bigtable::FamilyChange> changes;
+};
+
 struct bigtable_database {
   std::unique_ptr<bigtable::Database> database;
 };

@@ -9,35 +9,12 @@
 #include "base/strings.h"
 #include "client/check_options.h"
 #include "client/database_impl.h"
+#include "client/family_changes.h"
 #include "client/observers.h"
 #include "tablet/schema_checks.h"
 #include "tabletserver/quota_store.h"
 
 namespace bigtable {
-namespace {
-
-absl::StatusOr<uint32_t> FindGroup(const TableLayout& layout, const Family& family) {
-  const std::string_view name =
-      family.locality_group.empty() ? "default" : std::string_view(family.locality_group);
-  if (const GroupLayout* group = layout.FindGroup(name)) return group->id;
-  return absl::NotFoundError(Cat("table ", layout.name, " has no locality group ", Quoted(name)));
-}
-
-// What a family holds never changes, since the operator would not take what is there.
-absl::Status CheckSameValues(const FamilyLayout& family, const FamilyUpdate& update) {
-  const ValueType type = update.value_type.value_or(family.value_type);
-  const std::string& name = update.value_operator.value_or(family.value_operator);
-  if (type == family.value_type && name == family.value_operator) return absl::OkStatus();
-  const auto describe = [](const Aggregate* aggregate) {
-    return aggregate == nullptr ? std::string("bytes (kBytes)") : aggregate->what();
-  };
-  BT_RETURN_IF_ERROR(CheckValueType(family.name, type, name));
-  return absl::InvalidArgumentError(Cat("family ", Quoted(family.name), " holds ",
-                                        describe(family.aggregate), ", and cannot change to hold ",
-                                        describe(Aggregate::Of(type, name))));
-}
-
-}  // namespace
 
 // Each call enters the gate, or is refused. Some calls take long, so they have a LongPass; none
 // uses what a LongPass does not protect (TableRoute::Get).
@@ -144,64 +121,28 @@ absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
   return layout.ToSchema();
 }
 
+absl::Status Database::ModifyFamilies(std::string_view table,
+                                      const std::vector<FamilyChange>& changes,
+                                      const CallOptions& options) {
+  BT_ENTER_MASTER(options);
+  return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
+    return ChangeFamilies(changes, master->tables()->TakeSequence(), layout);
+  });
+}
+
 absl::Status Database::AddFamily(std::string_view table, std::string_view name,
                                  const Family& family, const CallOptions& options) {
-  BT_ENTER_MASTER(options);
-  BT_RETURN_IF_ERROR(CheckFamily(name, family));
-  BT_RETURN_IF_ERROR(CheckOperatorIsKnown(name, family));
-  BT_RETURN_IF_ERROR(CheckFilterIsKnown(name, family.compaction_filter));
-  return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
-    if (layout->FindFamily(name) != nullptr) {
-      return absl::AlreadyExistsError(
-          Cat("table ", layout->name, " has a column family ", Quoted(name), " already"));
-    }
-    BT_ASSIGN_OR_RETURN(const uint32_t group_id, FindGroup(*layout, family));
-    layout->families.push_back({std::string(name), group_id, family.gc,
-                                master->tables()->TakeSequence(), family.access_list});
-    layout->families.back().owner = family.owner;
-    layout->families.back().SetValueType(family.value_type, family.value_operator);
-    layout->families.back().compaction_filter = family.compaction_filter;
-    std::sort(layout->families.begin(), layout->families.end(),
-              [](const FamilyLayout& a, const FamilyLayout& b) { return a.name < b.name; });
-    return absl::OkStatus();
-  });
+  return ModifyFamilies(table, {FamilyChange::Add(std::string(name), family)}, options);
 }
 
 absl::Status Database::DropFamily(std::string_view table, std::string_view name,
                                   const CallOptions& options) {
-  BT_ENTER_MASTER(options);
-  return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
-    const FamilyLayout* found = layout->FindFamily(name);
-    if (found == nullptr) return layout->NoFamilyError(name);
-    layout->families.erase(layout->families.begin() + (found - layout->families.data()));
-    return absl::OkStatus();
-  });
+  return ModifyFamilies(table, {FamilyChange::Drop(std::string(name))}, options);
 }
 
 absl::Status Database::UpdateFamily(std::string_view table, std::string_view name,
                                     const FamilyUpdate& update, const CallOptions& options) {
-  BT_ENTER_MASTER(options);
-  Family named;
-  if (update.gc.has_value()) named.gc = *update.gc;
-  if (update.access_list.has_value()) named.access_list = *update.access_list;
-  if (update.owner.has_value()) named.owner = *update.owner;
-  BT_RETURN_IF_ERROR(CheckFamily(name, named));
-  const std::string filter = update.compaction_filter.value_or("");
-  BT_RETURN_IF_ERROR(CheckFilterIsKnown(name, filter));
-  return master->tables()->ChangeTable(table, [&](TableLayout* layout) -> absl::Status {
-    FamilyLayout* const found = layout->FindFamily(name);
-    if (found == nullptr) return layout->NoFamilyError(name);
-    BT_RETURN_IF_ERROR(CheckSameValues(*found, update));
-    named.value_type = found->value_type;
-    named.value_operator = found->value_operator;
-    BT_RETURN_IF_ERROR(CheckFamily(name, named));
-    BT_RETURN_IF_ERROR(CheckFilter(name, filter, found->aggregate));
-    if (update.compaction_filter.has_value()) found->compaction_filter = filter;
-    if (update.gc.has_value()) found->gc = *update.gc;
-    if (update.access_list.has_value()) found->access_list = *update.access_list;
-    if (update.owner.has_value()) found->owner = *update.owner;
-    return absl::OkStatus();
-  });
+  return ModifyFamilies(table, {FamilyChange::Update(std::string(name), update)}, options);
 }
 
 absl::Status Database::SetLocalityGroup(std::string_view table, std::string_view name,

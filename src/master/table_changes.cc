@@ -140,7 +140,7 @@ absl::Status TableChanges::ChangeTable(std::string_view name,
   TableLayout layout = before;
   BT_RETURN_IF_ERROR(change(&layout));
   BT_RETURN_IF_ERROR(CheckAccessLists(&before, layout));
-  BT_RETURN_IF_ERROR(ChangeRules(before, &layout));
+  BT_RETURN_IF_ERROR(NumberChanges(before, &layout));
   BT_RETURN_IF_ERROR(context_->Step());
   if (const absl::Status written = catalogue_->schemas()->Write(layout); !written.ok()) {
     BT_RETURN_IF_ERROR(context_->Step());
@@ -176,16 +176,21 @@ absl::Status TableChanges::Distribute(const TableLayout& layout) {
 //  4. The tablets get the schema, which ends the hold. Each does so in its group commit queue,
 //     after all writes with smaller numbers.
 //
+// A family that is dropped and added again in one change is replaced in the same way, but step 1
+// closes the old one: every write to it has a smaller number than the new one then. Otherwise the
+// new one, which may hold other values in another locality group, would have some of these writes.
+//
 // Tablets are loaded under change_mutex, with the layout of the catalogue. If this ends before step
 // 3, a later master or process finds the old rule, and the entries that were not collected do no
 // harm. After step 3 it finds the new rule with its number.
-absl::Status TableChanges::ChangeRules(const TableLayout& before, TableLayout* layout) {
+absl::Status TableChanges::NumberChanges(const TableLayout& before, TableLayout* layout) {
   TableLayout held = before;
   std::vector<FamilyLayout*> changed;
   for (FamilyLayout& family : layout->families) {
     FamilyLayout* const was = held.FindFamily(family.name);
-    if (was == nullptr || was->created != family.created || was->gc == family.gc) continue;
-    was->held = true;
+    if (was == nullptr || (was->created == family.created && was->gc == family.gc)) continue;
+    was->closed = was->created != family.created;
+    was->held = !was->closed;
     changed.push_back(&family);
   }
   if (changed.empty()) return absl::OkStatus();
@@ -193,7 +198,12 @@ absl::Status TableChanges::ChangeRules(const TableLayout& before, TableLayout* l
   const SequenceNumber sequence = TakeSequence();
   const absl::Time now = context_->environment->options.clock->Now();
   for (FamilyLayout* family : changed) {
-    const GcRule rule = std::exchange(family->gc, before.FindFamily(family->name)->gc);
+    const FamilyLayout& was = *before.FindFamily(family->name);
+    if (was.created != family->created) {
+      family->created = sequence;
+      continue;
+    }
+    const GcRule rule = std::exchange(family->gc, was.gc);
     family->ChangeRule(rule, sequence, now);
   }
   return absl::OkStatus();

@@ -86,9 +86,10 @@ class TableChanges {
   // Sends the new schema of a table to all servers of its tablets.
   absl::Status Distribute(const TableLayout& layout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
-  // Gives the changed rules of `layout` a sequence number, and makes the tablets hold these
-  // families, so that nothing is collected, until `layout` is distributed.
-  absl::Status ChangeRules(const TableLayout& before, TableLayout* layout)
+  // Gives the changed rules and the replaced families of `layout` a sequence number. Until `layout`
+  // is distributed, the tablets hold these families, so that nothing is collected, and refuse
+  // writes to those that are replaced.
+  absl::Status NumberChanges(const TableLayout& before, TableLayout* layout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   void Notify(void (EventListener::*function)(const TableEvent&), std::string_view table);
 

@@ -11,6 +11,12 @@
 namespace bigtable {
 namespace {
 
+[[gnu::noinline]] absl::Status ClosedError(const FamilyLayout& family) {
+  return absl::AbortedError(Cat("family ", Quoted(family.name),
+                                " is being dropped and added again; nothing was written, and the "
+                                "write can be made again"));
+}
+
 // A contribution, or an operation on an aggregate family.
 [[gnu::noinline]] absl::Status CheckValue(const FamilyLayout& family,
                                           const MutationOperation& operation) {
@@ -68,6 +74,8 @@ absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mut
       return absl::InvalidArgumentError(
           "the mutation deletes a time range that is not well formed");
     }
+    if (family->closed) [[unlikely]]
+      return ClosedError(*family);
     if (family->aggregate != nullptr || IsContribution(operation.kind)) [[unlikely]] {
       BT_RETURN_IF_ERROR(CheckValue(*family, operation));
     }

@@ -12,7 +12,8 @@ namespace bigtable {
 // NotFound: the mutation names a family that the table does not have; the message lists those that
 // it has. InvalidArgument: the mutation is not well formed, or empty; a family that holds bytes
 // gets a contribution, or an aggregate family a Set or something that its operator does not take.
-// FailedPrecondition: the operator of a family is not registered. NotObservedError: the table has
+// FailedPrecondition: the operator of a family is not registered. Aborted: the family is closed
+// (FamilyLayout::closed). NotObservedError: the table has
 // other observers than those that were called for the mutation.
 absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mutation);
 

@@ -154,7 +154,9 @@ absl::Status CheckFilterIsKnown(std::string_view family, std::string_view filter
                                         "; registered are: ", Listed(CompactionFilterNames())));
 }
 
-absl::Status CheckOperatorIsKnown(std::string_view name, const Family& family) {
+absl::Status CheckNewFamily(std::string_view name, const Family& family) {
+  BT_RETURN_IF_ERROR(CheckFamily(name, family));
+  BT_RETURN_IF_ERROR(CheckFilterIsKnown(name, family.compaction_filter));
   const Aggregate* const aggregate = Aggregate::Of(family.value_type, family.value_operator);
   if (aggregate == nullptr || aggregate->operator_or_null() != nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(

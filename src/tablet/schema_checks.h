@@ -27,11 +27,11 @@ absl::Status CheckValueType(std::string_view family, ValueType type,
 // Only a family that holds bytes has a compaction filter. `aggregate`: what it holds, or null.
 absl::Status CheckFilter(std::string_view family, std::string_view filter,
                          const Aggregate* aggregate);
-// Whether the filter is registered in this process, if there is one. Not part of CheckFamily.
+// CheckFamily, and whether this process has registered the operator and the filter that the family
+// names. Not part of CheckFamily, because another process may have written the schema.
+absl::Status CheckNewFamily(std::string_view name, const Family& family);
+// Whether the filter is registered in this process, if there is one.
 absl::Status CheckFilterIsKnown(std::string_view family, std::string_view filter);
-// Whether the family's operator is registered in this process. Not part of CheckFamily, because
-// another process may have written the schema.
-absl::Status CheckOperatorIsKnown(std::string_view name, const Family& family);
 // The options of a group that the files themselves have: compression, blocks and filters. `of`
 // follows the name of an option in messages, as in " of locality group X".
 absl::Status CheckFileOptions(std::string_view of, const LocalityGroup& group);

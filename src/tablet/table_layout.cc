@@ -60,10 +60,27 @@ void FamilyLayout::ChangeRule(const GcRule& rule, SequenceNumber change, absl::T
   gc = rule;
 }
 
+namespace {
+
+// The first family whose name is not smaller.
+auto LowerBound(const std::vector<FamilyLayout>& families, std::string_view name) {
+  return std::lower_bound(families.begin(), families.end(), name,
+                          [](const FamilyLayout& f, std::string_view n) { return f.name < n; });
+}
+
+}  // namespace
+
+void TableLayout::AddFamily(std::string_view family_name, uint32_t group_id, const Family& family,
+                            SequenceNumber created) {
+  FamilyLayout added{std::string(family_name), group_id, family.gc, created, family.access_list};
+  added.owner = family.owner;
+  added.SetValueType(family.value_type, family.value_operator);
+  added.compaction_filter = family.compaction_filter;
+  families.insert(LowerBound(families, family_name), std::move(added));
+}
+
 const FamilyLayout* TableLayout::FindFamily(std::string_view family) const {
-  const auto found =
-      std::lower_bound(families.begin(), families.end(), family,
-                       [](const FamilyLayout& f, std::string_view n) { return f.name < n; });
+  const auto found = LowerBound(families, family);
   return found != families.end() && found->name == family ? &*found : nullptr;
 }
 
@@ -142,7 +159,10 @@ SequenceNumber TableLayout::LastRuleChange() const {
 
 bool TableLayout::EndHolds() {
   bool any = false;
-  for (FamilyLayout& family : families) any |= std::exchange(family.held, false);
+  for (FamilyLayout& family : families) {
+    any |= std::exchange(family.held, false);
+    any |= std::exchange(family.closed, false);
+  }
   return any;
 }
 
@@ -191,9 +211,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
     add_group(group, options);
   }
   for (const auto& [family, options] : schema.families) {
-    BT_RETURN_IF_ERROR(CheckFamily(family, options));
-    BT_RETURN_IF_ERROR(CheckOperatorIsKnown(family, options));
-    BT_RETURN_IF_ERROR(CheckFilterIsKnown(family, options.compaction_filter));
+    BT_RETURN_IF_ERROR(CheckNewFamily(family, options));
     const std::string_view group =
         options.locality_group.empty() ? kDefaultGroup : std::string_view(options.locality_group);
     const GroupLayout* found = layout.FindGroup(group);
@@ -201,10 +219,7 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
       return absl::InvalidArgumentError(Cat("family ", Quoted(family), " is in locality group ",
                                             Quoted(group), ", which the schema does not have"));
     }
-    layout.families.push_back({family, found->id, options.gc, 0, options.access_list});
-    layout.families.back().owner = options.owner;
-    layout.families.back().SetValueType(options.value_type, options.value_operator);
-    layout.families.back().compaction_filter = options.compaction_filter;
+    layout.AddFamily(family, found->id, options, 0);
   }
   BT_RETURN_IF_ERROR(CheckObservers(schema.observers));
   layout.observers = schema.observers;

@@ -74,6 +74,9 @@ struct FamilyLayout {
   // Not in the schema's file: the rule is about to be changed. Nothing is collected until the
   // sequence number of the change is known (TableChanges::ChangeTable).
   bool held = false;
+  // Not in the schema's file: the family is about to be replaced by another one of this name, so it
+  // takes no more writes. A layout that has it is replaced when the change is known.
+  bool closed = false;
   std::string owner = {};  // the name of a caller; empty: nobody
   ValueType value_type = ValueType::kBytes;
   std::string value_operator = {};  // its name; empty: `value_type` applies
@@ -123,6 +126,9 @@ struct TableLayout {
   // these have observed it (EncodedMutation::observers).
   SequenceNumber observers_id = 0;
 
+  // The layout has no family of this name, and the caller has checked `family`.
+  void AddFamily(std::string_view family_name, uint32_t group_id, const Family& family,
+                 SequenceNumber created);
   // Null: no such family, or group.
   const FamilyLayout* FindFamily(std::string_view family) const;
   FamilyLayout* FindFamily(std::string_view family);
@@ -134,7 +140,8 @@ struct TableLayout {
 
   // The last sequence number at which the rule of a family changed; 0 if none has.
   SequenceNumber LastRuleChange() const;
-  // Ends the holds of all families. Returns whether there were any.
+  // Ends what is so only until a change is known, of all families: `held` and `closed`. Returns
+  // whether there was any.
   bool EndHolds();
   // The entries that a compaction of the group keeps; the caller fills in the snapshots.
   Retention RetentionOf(uint32_t group_id, absl::Time now) const;

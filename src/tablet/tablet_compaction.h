@@ -41,8 +41,8 @@ struct CompactionOutcome {
 
 // The time that decides which entries have expired for a compaction. The compaction reads it before
 // the layout, because a change of a rule reads its own time after the tablet has a layout in which
-// the rule is held (TableChanges::ChangeRules). So entries that have expired at this time have also
-// expired at the next change of a rule.
+// the rule is held (TableChanges::NumberChanges). So entries that have expired at this time have
+// also expired at the next change of a rule.
 inline absl::Time TimeBeforeLayout(const TabletEnvironment& environment) {
   return environment.clock->Now();
 }

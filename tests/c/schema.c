@@ -89,6 +89,50 @@ void FamiliesAreAddedChangedAndDropped(const char* directory) {
   bigtable_database_free(database);
 }
 
+void FamiliesAreChangedTogetherOrNotAtAll(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  WriteCell(fixture.table, "r", 1, "v");
+  bigtable_schema* const schema = bigtable_schema_new();
+  EXPECT_OK(bigtable_schema_add_family(schema, TEXT("contents"), NULL, 0, NULL));
+  EXPECT_OK(bigtable_schema_set_value_type(schema, TEXT("contents"), BIGTABLE_VALUE_INT64_SUM));
+  bigtable_gc_rule* const rule = bigtable_gc_rule_max_versions_new(1);
+  bigtable_family_changes* const changes = bigtable_family_changes_new();
+  EXPECT_OK(bigtable_family_changes_drop_family(changes, TEXT("contents")));
+  EXPECT_OK(bigtable_family_changes_add_schema_family(changes, TEXT("contents"), schema));
+  EXPECT_ERROR(BIGTABLE_NOT_FOUND, "\"g\"",
+               bigtable_family_changes_add_schema_family(changes, TEXT("g"), schema));
+  EXPECT_OK(bigtable_family_changes_set_gc_rule(changes, TEXT("contents"), rule));
+  EXPECT_OK(bigtable_family_changes_set_owner(changes, TEXT("contents"), TEXT("ann")));
+  EXPECT_OK(bigtable_family_changes_set_access_list(changes, TEXT("contents"), TEXT("list")));
+  EXPECT_OK(bigtable_family_changes_set_compaction_filter(changes, TEXT("contents"), NULL, 0));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "owner",
+               bigtable_family_changes_set_owner(changes, TEXT("contents"), NULL, 1));
+
+  EXPECT_ERROR(BIGTABLE_NOT_FOUND, "list",
+               bigtable_database_modify_families(fixture.database, TEXT("web"), changes, NULL));
+  bigtable_row* row = NULL;
+  EXPECT_OK(bigtable_table_read_row(fixture.table, TEXT("r"), NULL, NULL, &row));
+  EXPECT(bigtable_row_cell_count(row) == 1);
+  bigtable_row_free(row);
+
+  EXPECT_OK(bigtable_family_changes_set_access_list(changes, TEXT("contents"), NULL, 0));
+  EXPECT_OK(bigtable_database_modify_families(fixture.database, TEXT("web"), changes, NULL));
+  EXPECT_OK(bigtable_table_read_row(fixture.table, TEXT("r"), NULL, NULL, &row));
+  EXPECT(bigtable_row_cell_count(row) == 0);
+  bigtable_row_free(row);
+  bigtable_schema* found = NULL;
+  EXPECT_OK(bigtable_database_get_schema(fixture.database, TEXT("web"), &found));
+  EXPECT(bigtable_schema_family_value_type(found, TEXT("contents")) == BIGTABLE_VALUE_INT64_SUM);
+  size_t size = 0;
+  EXPECT(memcmp(bigtable_schema_family_owner(found, TEXT("contents"), &size), "ann", 3) == 0 &&
+         size == 3);
+  bigtable_schema_free(found);
+  bigtable_family_changes_free(changes);
+  bigtable_gc_rule_free(rule);
+  bigtable_schema_free(schema);
+  CloseFixture(&fixture);
+}
+
 // The number of versions of "f:" in row "r" of the table "t".
 static size_t CountVersions(bigtable_table* table) {
   bigtable_row* row = NULL;

@@ -15,6 +15,7 @@
   DO(TablesAreCreatedListedAndDeleted)                  \
   DO(ASchemaIsCheckedWhenATableIsMade)                  \
   DO(FamiliesAreAddedChangedAndDropped)                 \
+  DO(FamiliesAreChangedTogetherOrNotAtAll)              \
   DO(RulesCollectVersions)                              \
   DO(BackgroundWorkIsDoneByRequest)                     \
   DO(StatisticsAreText)                                 \

@@ -81,11 +81,29 @@ class ModelSchemaSteps : public ModelRunState {
     ModelTable& model = model_.tables.at(table);
     const std::string name = RandomFamilyName(random);
     const bool there = model.schema().families.contains(name);
+    if (there && random.OneIn(2)) return ReplaceFamily(random, table, name);
     if (there && IsLastWithBytes(model.schema(), name)) return Log("(the last family is kept)");
     Log(Cat("DropFamily ", table, " ", name));
     const absl::Status status = database_->DropFamily(table, name);
     if (!there) return Expect(absl::StatusCode::kNotFound, status, "DropFamily");
     if (Check(status, "DropFamily")) model.DropFamily(name);
+  }
+  // Drops a family and adds another one of its name in one step, which may fail as a whole.
+  void ReplaceFamily(Random& random, const std::string& table, const std::string& name) {
+    ModelTable& model = model_.tables.at(table);
+    const Family family = IsLastWithBytes(model.schema(), name)
+                              ? model.schema().families.at(name)
+                              : RandomFamily(random, model.schema(), plan_.settings);
+    std::vector<FamilyChange> changes = {FamilyChange::Drop(name), FamilyChange::Add(name, family)};
+    const bool fails = random.OneIn(3);
+    if (fails) changes.push_back(FamilyChange::Drop("nothing"));
+    Log(Cat("ModifyFamilies ", table, ": replaces ", name, fails ? ", and fails" : "",
+            Describe(family.gc), HoldsAggregates(family) ? " of aggregates" : ""));
+    const absl::Status status = database_->ModifyFamilies(table, changes);
+    if (fails) return Expect(absl::StatusCode::kNotFound, status, "ModifyFamilies");
+    if (!Check(status, "ModifyFamilies")) return;
+    model.DropFamily(name);
+    model.AddFamily(name, family);
   }
   void UpdateFamily(Random& random) {
     const std::string table = AnyTable(random);

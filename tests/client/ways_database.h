@@ -351,9 +351,17 @@ class WaysDatabase {
     const std::string name = random_.OneIn(2) ? "a" : "ab";
     const Family family = model_.tables.at(kTable).schema().families.at(name);
     if (!snapshots_.empty()) return;  // the snapshots would not see the new family
-    Log(Cat("DropFamily and AddFamily ", name));
-    if (!Check(database_->DropFamily(kTable, name), "DropFamily")) return;
-    if (!Check(database_->AddFamily(kTable, name, family), "AddFamily")) return;
+    if (random_.OneIn(2)) {
+      EndLateWrite();  // the change waits for writes that have a sequence number
+      Log(Cat("ModifyFamilies: replaces ", name));
+      const absl::Status replaced = database_->ModifyFamilies(
+          kTable, {FamilyChange::Drop(name), FamilyChange::Add(name, family)});
+      if (!Check(replaced, "ModifyFamilies")) return;
+    } else {
+      Log(Cat("DropFamily and AddFamily ", name));
+      if (!Check(database_->DropFamily(kTable, name), "DropFamily")) return;
+      if (!Check(database_->AddFamily(kTable, name, family), "AddFamily")) return;
+    }
     model_.tables.at(kTable).DropFamily(name);
     model_.tables.at(kTable).AddFamily(name, family);
   }

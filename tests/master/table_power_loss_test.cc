@@ -153,6 +153,29 @@ TEST(TablePowerLossTest, AChangedSchemaIsTheOldOneOrTheNewOne) {
   EXPECT_GT(unchanged, 10);
 }
 
+// One family is replaced by a family of sums in another locality group, one added and one dropped.
+TEST(TablePowerLossTest, FamiliesThatAreModifiedTogetherAreTheOldOnesOrTheNewOnes) {
+  TableSchema expected = Schema(true);
+  expected.families["f"] = {.locality_group = "other", .value_type = ValueType::kInt64Sum};
+  expected.families.erase("g");
+  int changed = 0, unchanged = 0;
+  LosePowerAtEachCall(
+      true,
+      [&](Database* database) {
+        return database->ModifyFamilies(
+            "t", {FamilyChange::Drop("f"), FamilyChange::Add("h", {}), FamilyChange::Drop("g"),
+                  FamilyChange::Add("f", expected.families["f"])});
+      },
+      [&](Database* database, bool done) {
+        const bool is_changed = database->GetSchema("t").value() == expected;
+        ++(is_changed ? changed : unchanged);
+        ASSERT_TRUE(is_changed || (!done && database->GetSchema("t").value() == Schema()));
+        ASSERT_EQ(ReadRow(database, "t"), is_changed ? "" : kRow);
+      });
+  EXPECT_GT(changed, 10);
+  EXPECT_GT(unchanged, 10);
+}
+
 // The creation of the database itself: the root is its last step.
 TEST(TablePowerLossTest, ADatabaseExistsOrCanBeCreated) {
   for (uint64_t call = 1, last = 100; call <= last; ++call) {
