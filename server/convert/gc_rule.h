@@ -1,0 +1,31 @@
+// google.bigtable.admin.v2.GcRule as the engine's GcRule, and back.
+//
+// The engine keeps a rule in its simplest form, so what comes back drops the same versions, but may
+// be another expression than what was given.
+//
+// Refused with INVALID_ARGUMENT, with the path of the part that is wrong: more than 500 bytes; a
+// max_num_versions below 1; a max_age that is no duration, or less than a millisecond; a union or
+// an intersection without rules.
+//
+// Pure functions.
+#ifndef BIGTABLE_SERVER_CONVERT_GC_RULE_H_
+#define BIGTABLE_SERVER_CONVERT_GC_RULE_H_
+
+#include "absl/status/statusor.h"
+
+#include "bigtable/schema.h"
+
+#include "google/bigtable/admin/v2/table.pb.h"
+
+namespace bigtable::server {
+
+// A rule with nothing set keeps everything, also as a part of another one. An age is rounded down
+// to a microsecond.
+absl::StatusOr<GcRule> ToGcRule(const google::bigtable::admin::v2::GcRule& rule);
+
+// Numbers and ages that are too large for the message become the largest that it takes.
+google::bigtable::admin::v2::GcRule ToProto(const GcRule& rule);
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_CONVERT_GC_RULE_H_

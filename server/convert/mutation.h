@@ -1,0 +1,45 @@
+// The mutations of one row of a request as the engine's RowMutation.
+//
+// Refused with INVALID_ARGUMENT, with the index of the mutation that is wrong:
+//   * no mutation, or more than 100,000; a row key that is empty or larger than 4 KiB;
+//   * a mutation with nothing set, a bad family name, a qualifier over 16 KiB, a value over
+//     100 MiB;
+//   * timestamps that are not multiples of a millisecond, or negative, except that a SetCell's may
+//     be -1 for the server's time; a time range that is empty;
+//   * Values of AddToCell and MergeToCell with a `type`, a qualifier that is no raw_value, a
+//     timestamp that is no raw_timestamp_micros, an input that is neither an integer nor bytes nor
+//     a string, or missing in AddToCell.
+// Whether the table has the families, and whether a family takes an input, the engine says when the
+// mutation is applied.
+//
+// Pure functions.
+#ifndef BIGTABLE_SERVER_CONVERT_MUTATION_H_
+#define BIGTABLE_SERVER_CONVERT_MUTATION_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/row_mutation.h"
+#include "bigtable/timestamp.h"
+
+#include "google/bigtable/v2/data.pb.h"
+
+namespace bigtable::server {
+
+// INVALID_ARGUMENT unless it is from 1 to 100,000. The mutations of all entries of a MutateRows
+// call are counted together.
+absl::Status CheckMutationCount(int64_t count);
+
+// `now`: the server's time, which is rounded down to a millisecond for cells at -1. The mutation
+// has no operation, and so nothing to apply, if all that it was made from is MergeToCell of NULL.
+absl::StatusOr<RowMutation> ToRowMutation(
+    std::string_view row_key,
+    const google::protobuf::RepeatedPtrField<google::bigtable::v2::Mutation>& mutations,
+    Timestamp now);
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_CONVERT_MUTATION_H_

@@ -1,0 +1,28 @@
+// The rules of a ReadModifyWriteRow call as the engine's ReadModifyWrite.
+//
+// Refused with INVALID_ARGUMENT, with the index of the rule that is wrong: no rule or more than
+// 100,000; a row key that is empty or larger than 4 KiB; a rule with nothing set, a bad family
+// name, a qualifier over 16 KiB, an append_value over 100 MiB. What the cells must be for the
+// rules, the engine says when they are applied.
+//
+// Pure function.
+#ifndef BIGTABLE_SERVER_CONVERT_RULES_H_
+#define BIGTABLE_SERVER_CONVERT_RULES_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+#include "bigtable/read_modify_write.h"
+
+#include "google/bigtable/v2/data.pb.h"
+
+namespace bigtable::server {
+
+absl::StatusOr<ReadModifyWrite> ToReadModifyWrite(
+    std::string_view row_key,
+    const google::protobuf::RepeatedPtrField<google::bigtable::v2::ReadModifyWriteRule>& rules);
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_CONVERT_RULES_H_

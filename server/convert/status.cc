@@ -1,0 +1,57 @@
+#include "server/convert/status.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+
+#include "bigtable/quota.h"
+#include "bigtable/string_view.h"
+
+#include "google/rpc/error_details.pb.h"
+
+namespace bigtable::server {
+namespace {
+
+// Headers of HTTP/2 are limited, and the message is sent as one.
+constexpr size_t kMostMessageBytes = 2048;
+
+// A message is a proto's string, which is UTF-8. Ours are, but for one that quotes a path.
+std::string MessageOf(const absl::Status& status) {
+  std::string message(ToStd(status.message().substr(0, kMostMessageBytes)));
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return message;
+}
+
+google::rpc::RetryInfo RetryInfoOf(absl::Duration wait) {
+  google::rpc::RetryInfo info;
+  absl::Duration rest;
+  info.mutable_retry_delay()->set_seconds(absl::IDivDuration(wait, absl::Seconds(1), &rest));
+  info.mutable_retry_delay()->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));
+  return info;
+}
+
+}  // namespace
+
+google::rpc::Status ToRpcStatus(const absl::Status& status) {
+  google::rpc::Status proto;
+  if (status.ok()) return proto;
+  proto.set_code(static_cast<int>(status.code()));
+  proto.set_message(MessageOf(status));
+  if (const std::optional<absl::Duration> wait = RetryAfter(status)) {
+    proto.add_details()->PackFrom(RetryInfoOf(*wait));
+  }
+  return proto;
+}
+
+grpc::Status ToGrpcStatus(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  const google::rpc::Status proto = ToRpcStatus(status);
+  return grpc::Status(static_cast<grpc::StatusCode>(proto.code()), proto.message(),
+                      proto.details().empty() ? std::string() : proto.SerializeAsString());
+}
+
+}  // namespace bigtable::server

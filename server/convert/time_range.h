@@ -1,0 +1,37 @@
+// Timestamps and ranges of timestamps of requests.
+//
+// Tables have the granularity of a millisecond: each timestamp in a request is a multiple of 1000
+// microseconds. Cells with others exist where programs have embedded the engine.
+//
+// Pure functions. INVALID_ARGUMENT names the timestamp, and the rule.
+#ifndef BIGTABLE_SERVER_CONVERT_TIME_RANGE_H_
+#define BIGTABLE_SERVER_CONVERT_TIME_RANGE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+#include "bigtable/timestamp.h"
+
+#include "google/bigtable/v2/data.pb.h"
+
+namespace bigtable::server {
+
+// A timestamp of a cell: not negative.
+absl::StatusOr<Timestamp> ToTimestamp(int64_t micros);
+
+// [begin, end), not empty.
+struct TimeRange {
+  Timestamp begin;
+  Timestamp end = Timestamp::Max();
+
+  bool is_all() const { return begin == Timestamp() && end == Timestamp::Max(); }
+};
+
+// An end of 0 is no end: then the range has all timestamps from its start on, but for the largest
+// that is possible, which is no multiple of 1000.
+absl::StatusOr<TimeRange> ToTimeRange(const google::bigtable::v2::TimestampRange& range);
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_CONVERT_TIME_RANGE_H_
