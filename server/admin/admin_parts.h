@@ -1,0 +1,31 @@
+// What the parts of the admin services work with.
+#ifndef BIGTABLE_SERVER_ADMIN_ADMIN_PARTS_H_
+#define BIGTABLE_SERVER_ADMIN_ADMIN_PARTS_H_
+
+#include "bigtable/database.h"
+
+#include "server/admin/catalogue.h"
+#include "server/admin/inventory.h"
+#include "server/admin/operation_store.h"
+#include "server/convert/resource_name.h"
+
+namespace bigtable::server {
+
+struct AdminParts {
+  // All outlive this.
+  AdminParts(Database* db, Catalogue* resources, OperationStore* results,
+             const InstanceName& default_instance)
+      : database(db),
+        catalogue(resources),
+        operations(results),
+        inventory(db, resources, default_instance) {}
+
+  Database* const database;
+  Catalogue* const catalogue;
+  OperationStore* const operations;
+  const Inventory inventory;
+};
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_ADMIN_ADMIN_PARTS_H_

@@ -1,0 +1,58 @@
+// What the methods of the admin services return to gRPC, and what they get from it.
+#ifndef BIGTABLE_SERVER_ADMIN_ANSWERS_H_
+#define BIGTABLE_SERVER_ADMIN_ANSWERS_H_
+
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "bigtable/call_options.h"
+
+#include "google/protobuf/empty.pb.h"
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/status.h"
+#include "server/convert/errors.h"
+#include "server/convert/status.h"
+
+namespace bigtable::server {
+
+// Returns the result as the response, or the error.
+template <typename Response>
+grpc::Status Answer(absl::StatusOr<Response> result, Response* response) {
+  if (!result.ok()) return ToGrpcStatus(result.status());
+  *response = *std::move(result);
+  return grpc::Status::OK;
+}
+inline grpc::Status Answer(const absl::Status& result, google::protobuf::Empty*) {
+  return ToGrpcStatus(result);
+}
+
+// The deadline of the call, for the engine.
+inline CallOptions OptionsOf(const grpc::ServerContext& context) {
+  return {.deadline = absl::FromChrono(context.deadline())};
+}
+
+// UNIMPLEMENTED: something of Cloud Bigtable that there is not here.
+inline grpc::Status NotServed(std::string_view what) {
+  return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, Cat("this server has no ", what));
+}
+
+// Overrides a method: `result` is an expression of `request`, and of `context` if need be.
+#define SERVER_METHOD(method, Request, Response, result)                                     \
+  grpc::Status method([[maybe_unused]] grpc::ServerContext* context, const Request* request, \
+                      Response* response) override {                                         \
+    return Answer(result, response);                                                         \
+  }
+
+// Overrides a method that is not served.
+#define SERVER_NOT_SERVED(method, Request, Response, what)                        \
+  grpc::Status method(grpc::ServerContext*, const Request*, Response*) override { \
+    return NotServed(what);                                                       \
+  }
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_ADMIN_ANSWERS_H_

@@ -1,0 +1,42 @@
+// google.longrunning.Operations: what became of the operations that admin calls have returned. All
+// of them are done, so none is waited for, and none is cancelled any more.
+#ifndef BIGTABLE_SERVER_ADMIN_OPERATIONS_SERVICE_H_
+#define BIGTABLE_SERVER_ADMIN_OPERATIONS_SERVICE_H_
+
+#include "absl/status/statusor.h"
+
+#include "google/longrunning/operations.grpc.pb.h"
+#include "server/admin/answers.h"
+#include "server/admin/operation_store.h"
+
+namespace bigtable::server {
+
+namespace longrunning = google::longrunning;
+
+// Thread-safe.
+class OperationsService final : public longrunning::Operations::Service {
+ public:
+  // The store outlives this.
+  explicit OperationsService(OperationStore* operations) : operations_(operations) {}
+
+  SERVER_METHOD(ListOperations, longrunning::ListOperationsRequest,
+                longrunning::ListOperationsResponse, List(*request))
+  SERVER_METHOD(GetOperation, longrunning::GetOperationRequest, longrunning::Operation,
+                operations_->Get(request->name()))
+  SERVER_METHOD(DeleteOperation, longrunning::DeleteOperationRequest, google::protobuf::Empty,
+                operations_->Erase(request->name()))
+  SERVER_METHOD(CancelOperation, longrunning::CancelOperationRequest, google::protobuf::Empty,
+                operations_->Get(request->name()).status())
+  SERVER_METHOD(WaitOperation, longrunning::WaitOperationRequest, longrunning::Operation,
+                operations_->Get(request->name()))
+
+ private:
+  absl::StatusOr<longrunning::ListOperationsResponse> List(
+      const longrunning::ListOperationsRequest& request) const;
+
+  OperationStore* const operations_;
+};
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_ADMIN_OPERATIONS_SERVICE_H_

@@ -1,0 +1,203 @@
+#include "server/admin/tables.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "bigtable/options.h"
+#include "bigtable/row_range.h"
+#include "bigtable/schema.h"
+#include "bigtable/table.h"
+
+#include "server/admin/change_times.h"
+#include "server/admin/field_masks.h"
+#include "server/admin/pages.h"
+#include "server/admin/table_views.h"
+#include "server/convert/column_family.h"
+#include "server/convert/errors.h"
+#include "server/convert/limits.h"
+#include "server/convert/resource_name.h"
+
+namespace bigtable::server {
+namespace {
+
+// What Cloud Bigtable's tables have, and these have not.
+struct UnservedField {
+  std::string_view field;
+  std::string_view what;
+};
+constexpr UnservedField kUnservedFields[] = {
+    {"change_stream_config", "change streams"},
+    {"automated_backup_policy", "backups"},
+    {"row_key_schema", "schemas of row keys"},
+};
+
+absl::Status UnservedError(const UnservedField& unserved) {
+  return absl::UnimplementedError(
+      Cat("this server has no ", unserved.what, " (", unserved.field, ")"));
+}
+
+absl::Status CheckNewTable(const admin::Table& table) {
+  for (const UnservedField& unserved : kUnservedFields) {
+    const auto* const field = table.GetDescriptor()->FindFieldByName(std::string(unserved.field));
+    if (table.GetReflection()->HasField(table, field)) return UnservedError(unserved);
+  }
+  if (table.granularity() != admin::Table::TIMESTAMP_GRANULARITY_UNSPECIFIED &&
+      table.granularity() != admin::Table::MILLIS) {
+    return Invalid("the granularity of a table must be MILLIS (1), and is ",
+                   static_cast<int>(table.granularity()));
+  }
+  if (table.column_families_size() > kMaxFamilies) {
+    return Invalid("a table must have at most ", kMaxFamilies, " column families, and has ",
+                   table.column_families_size());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TableSchema> SchemaOf(const admin::Table& table) {
+  TableSchema schema;
+  for (const auto& [name, family] : table.column_families()) {
+    SERVER_ASSIGN_OR_RETURN(schema.families[name], ToFamily(name, family));
+  }
+  return schema;
+}
+
+// Only the tables that are protected are in the catalogue.
+absl::Status SetProtected(const TableName& name, bool is_protected, Catalogue* catalogue) {
+  Catalogue::Change change(*catalogue);
+  if (is_protected) {
+    admin::Table table;
+    table.set_name(name.ToString());
+    table.set_deletion_protection(true);
+    change.Put(table);
+  } else {
+    change.Erase(name.ToString());
+  }
+  return catalogue->Apply(change);
+}
+
+absl::Status CheckUpdateMask(const google::protobuf::FieldMask& mask) {
+  for (const std::string& path : mask.paths()) {
+    for (const UnservedField& unserved : kUnservedFields) {
+      if (IsOfField(path, unserved.field)) return UnservedError(unserved);
+    }
+    if (IsOfField(path, "column_families")) {
+      return absl::UnimplementedError(
+          "UpdateTable does not change column_families; ModifyColumnFamilies does");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<admin::Table> Tables::Create(const admin::CreateTableRequest& request,
+                                            const CallOptions& options) const {
+  SERVER_ASSIGN_OR_RETURN(const InstanceName instance, ParseInstanceName(request.parent()));
+  SERVER_RETURN_IF_ERROR(CheckTableId(request.table_id()));
+  KnownTable known{{instance, request.table_id()}, ""};
+  SERVER_ASSIGN_OR_RETURN(known.engine_name,
+                          EngineTableName(known.name, parts_.inventory.default_instance()));
+  SERVER_RETURN_IF_ERROR(CheckNewTable(request.table()));
+  SERVER_ASSIGN_OR_RETURN(const TableSchema schema, SchemaOf(request.table()));
+  CreateTableOptions create;
+  create.deadline = options.deadline;
+  for (const auto& split : request.initial_splits()) create.split_rows.push_back(split.key());
+
+  const std::lock_guard lock(parts_.catalogue->change_mutex());
+  const std::string name = known.name.ToString();
+  const absl::Status found = parts_.inventory.FindTable(name).status();
+  if (found.ok()) return absl::AlreadyExistsError(Cat("Table already exists: ", name));
+  if (!absl::IsNotFound(found)) return found;
+  // Before the table: it is protected as soon as it exists. If the table is not created after all,
+  // the next one of this name sets its own.
+  SERVER_ASSIGN_OR_RETURN(const bool was_protected, parts_.inventory.IsProtected(known.name));
+  const bool is_protected = request.table().deletion_protection();
+  if (is_protected != was_protected) {
+    SERVER_RETURN_IF_ERROR(SetProtected(known.name, is_protected, parts_.catalogue));
+  }
+  SERVER_RETURN_IF_ERROR(parts_.database->CreateTable(known.engine_name, schema, create));
+  return ShowTable(parts_, known, admin::Table::SCHEMA_VIEW);
+}
+
+absl::StatusOr<admin::ListTablesResponse> Tables::List(
+    const admin::ListTablesRequest& request) const {
+  SERVER_ASSIGN_OR_RETURN(const InstanceName instance, ParseInstanceName(request.parent()));
+  SERVER_ASSIGN_OR_RETURN(const auto tables, parts_.inventory.ListTables(instance));
+  const admin::Table::View view =
+      request.view() == admin::Table::VIEW_UNSPECIFIED ? admin::Table::NAME_ONLY : request.view();
+  std::vector<KnownTable> page;
+  admin::ListTablesResponse response;
+  SERVER_RETURN_IF_ERROR(AddPage(
+      tables, request.page_size(), request.page_token(),
+      [](const KnownTable& table) { return table.name.table; },
+      [&](const KnownTable& table) { page.push_back(table); }, response.mutable_next_page_token()));
+  for (const KnownTable& table : page) {
+    absl::StatusOr<admin::Table> shown = ShowTable(parts_, table, view);
+    if (absl::IsNotFound(shown.status())) continue;  // it was deleted just now
+    SERVER_RETURN_IF_ERROR(shown.status());
+    *response.add_tables() = *std::move(shown);
+  }
+  return response;
+}
+
+absl::StatusOr<admin::Table> Tables::Get(const admin::GetTableRequest& request) const {
+  SERVER_ASSIGN_OR_RETURN(const KnownTable known, parts_.inventory.FindTable(request.name()));
+  return ShowTable(parts_, known,
+                   request.view() == admin::Table::VIEW_UNSPECIFIED ? admin::Table::SCHEMA_VIEW
+                                                                    : request.view());
+}
+
+absl::StatusOr<google::longrunning::Operation> Tables::Update(
+    const admin::UpdateTableRequest& request) const {
+  admin::UpdateTableMetadata metadata;
+  metadata.set_name(request.table().name());
+  *metadata.mutable_start_time() = TimestampNow();
+  SERVER_RETURN_IF_ERROR(CheckUpdateMask(request.update_mask()));
+  admin::Table table;
+  SERVER_RETURN_IF_ERROR(
+      UpdateFields(request.table(), request.update_mask(), {"deletion_protection"}, &table));
+  const std::lock_guard lock(parts_.catalogue->change_mutex());
+  SERVER_ASSIGN_OR_RETURN(const KnownTable known,
+                          parts_.inventory.FindTable(request.table().name()));
+  SERVER_RETURN_IF_ERROR(SetProtected(known.name, table.deletion_protection(), parts_.catalogue));
+  SERVER_ASSIGN_OR_RETURN(table, ShowTable(parts_, known, admin::Table::SCHEMA_VIEW));
+  *metadata.mutable_end_time() = TimestampNow();
+  return parts_.operations->Add(table.name(), metadata, table);
+}
+
+absl::Status Tables::Delete(const admin::DeleteTableRequest& request,
+                            const CallOptions& options) const {
+  const std::lock_guard lock(parts_.catalogue->change_mutex());
+  SERVER_ASSIGN_OR_RETURN(const KnownTable known, parts_.inventory.FindTable(request.name()));
+  SERVER_RETURN_IF_ERROR(parts_.inventory.CheckNotProtected(known.name, "it cannot be deleted"));
+  return parts_.database->DeleteTable(known.engine_name, options);
+}
+
+absl::Status Tables::DropRows(const admin::DropRowRangeRequest& request,
+                              const CallOptions& options) const {
+  RowRange rows = RowRange::All();
+  switch (request.target_case()) {
+    case admin::DropRowRangeRequest::kRowKeyPrefix:
+      if (request.row_key_prefix().empty()) {
+        return Invalid(
+            "row_key_prefix must not be empty; delete_all_data_from_table drops all "
+            "rows");
+      }
+      rows = RowRange::Prefix(request.row_key_prefix());
+      break;
+    case admin::DropRowRangeRequest::kDeleteAllDataFromTable:
+      break;
+    case admin::DropRowRangeRequest::TARGET_NOT_SET:
+      return Invalid("DropRowRange must have a row_key_prefix or delete_all_data_from_table");
+  }
+  SERVER_ASSIGN_OR_RETURN(const KnownTable known, parts_.inventory.FindTable(request.name()));
+  const bool is_nothing =
+      request.has_delete_all_data_from_table() && !request.delete_all_data_from_table();
+  if (is_nothing) return absl::OkStatus();
+  SERVER_ASSIGN_OR_RETURN(Table* const table, parts_.database->OpenTable(known.engine_name));
+  return table->DropRowRange(rows, options);
+}
+
+}  // namespace bigtable::server
