@@ -53,6 +53,12 @@ class FamilyNames {
   std::set<std::string> names_;
 };
 
+absl::StatusOr<Family> Converted(const std::string& id, const admin::ColumnFamily& family) {
+  absl::StatusOr<Family> converted = ToFamily(family);
+  if (converted.ok()) return converted;
+  return Annotate(converted.status(), Cat("column family ", Quoted(id)));
+}
+
 // Without a mask, the rule alone.
 absl::StatusOr<FamilyUpdate> UpdateOf(const Modification& modification) {
   google::protobuf::FieldMask mask = modification.update_mask();
@@ -60,7 +66,7 @@ absl::StatusOr<FamilyUpdate> UpdateOf(const Modification& modification) {
   admin::ColumnFamily changed;
   SERVER_RETURN_IF_ERROR(
       UpdateFields(modification.update(), mask, {"gc_rule", "value_type"}, &changed));
-  SERVER_ASSIGN_OR_RETURN(const Family family, ToFamily(modification.id(), changed));
+  SERVER_ASSIGN_OR_RETURN(const Family family, Converted(modification.id(), changed));
   FamilyUpdate update;
   for (const std::string& path : mask.paths()) {
     if (IsOfField(path, "gc_rule")) {
@@ -77,7 +83,7 @@ absl::StatusOr<FamilyChange> ChangeOf(const Modification& modification, FamilyNa
   const std::string& id = modification.id();
   switch (modification.mod_case()) {
     case Modification::kCreate: {
-      SERVER_ASSIGN_OR_RETURN(Family family, ToFamily(id, modification.create()));
+      SERVER_ASSIGN_OR_RETURN(Family family, NewFamily(id, modification.create()));
       SERVER_RETURN_IF_ERROR(names->Create(id));
       return FamilyChange::Add(id, std::move(family));
     }
@@ -98,6 +104,11 @@ absl::StatusOr<FamilyChange> ChangeOf(const Modification& modification, FamilyNa
 }
 
 }  // namespace
+
+absl::StatusOr<Family> NewFamily(const std::string& id, const admin::ColumnFamily& family) {
+  SERVER_RETURN_IF_ERROR(CheckFamilyId(id));
+  return Converted(id, family);
+}
 
 absl::StatusOr<admin::Table> ColumnFamilies::Modify(
     const admin::ModifyColumnFamiliesRequest& request, const CallOptions& options) const {

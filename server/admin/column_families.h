@@ -2,9 +2,12 @@
 #ifndef BIGTABLE_SERVER_ADMIN_COLUMN_FAMILIES_H_
 #define BIGTABLE_SERVER_ADMIN_COLUMN_FAMILIES_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 
 #include "bigtable/call_options.h"
+#include "bigtable/schema.h"
 
 #include "google/bigtable/admin/v2/bigtable_table_admin.pb.h"
 #include "server/admin/admin_parts.h"
@@ -25,6 +28,9 @@ class ColumnFamilies {
  private:
   const AdminParts& parts_;
 };
+
+// The family that is created with this id. INVALID_ARGUMENT: the id, or what the message has.
+absl::StatusOr<Family> NewFamily(const std::string& id, const admin::ColumnFamily& family);
 
 }  // namespace bigtable::server
 

@@ -17,7 +17,7 @@ absl::Status AddSchema(const AdminParts& parts, const KnownTable& known, admin::
   if (absl::IsNotFound(schema.status())) return NoSuchError("Table", known.name.ToString());
   SERVER_RETURN_IF_ERROR(schema.status());
   for (const auto& [name, family] : schema->families) {
-    (*table->mutable_column_families())[name] = ToColumnFamily(family);
+    (*table->mutable_column_families())[name] = ToProto(family);
   }
   table->set_granularity(admin::Table::MILLIS);
   SERVER_ASSIGN_OR_RETURN(const bool is_protected, parts.inventory.IsProtected(known.name));

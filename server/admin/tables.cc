@@ -11,10 +11,10 @@
 #include "bigtable/table.h"
 
 #include "server/admin/change_times.h"
+#include "server/admin/column_families.h"
 #include "server/admin/field_masks.h"
 #include "server/admin/pages.h"
 #include "server/admin/table_views.h"
-#include "server/convert/column_family.h"
 #include "server/convert/errors.h"
 #include "server/convert/limits.h"
 #include "server/convert/resource_name.h"
@@ -58,7 +58,7 @@ absl::Status CheckNewTable(const admin::Table& table) {
 absl::StatusOr<TableSchema> SchemaOf(const admin::Table& table) {
   TableSchema schema;
   for (const auto& [name, family] : table.column_families()) {
-    SERVER_ASSIGN_OR_RETURN(schema.families[name], ToFamily(name, family));
+    SERVER_ASSIGN_OR_RETURN(schema.families[name], NewFamily(name, family));
   }
   return schema;
 }

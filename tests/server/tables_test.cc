@@ -123,7 +123,8 @@ TEST_F(TablesTest, AViewHasItsFields) {
   const std::string name = "name: \"projects/p/instances/default/tables/t\"";
   const std::string clusters =
       " cluster_states { key: \"default-c1\" value { replication_state: READY } }";
-  const std::string schema = " column_families { key: \"f\" value { } } granularity: MILLIS";
+  const std::string schema =
+      " column_families { key: \"f\" value { gc_rule { } } } granularity: MILLIS";
   EXPECT_EQ(view("NAME_ONLY"), name);
   EXPECT_EQ(view("SCHEMA_VIEW"), name + schema);
   EXPECT_EQ(view("VIEW_UNSPECIFIED"), name + schema);
