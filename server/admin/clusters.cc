@@ -60,7 +60,8 @@ absl::Status CheckScaling(admin::Cluster* cluster) {
 absl::StatusOr<admin::Cluster> NewCluster(const ClusterName& name, const admin::Cluster& cluster) {
   SERVER_RETURN_IF_ERROR(CheckClusterId(name.cluster));
   SERVER_RETURN_IF_ERROR(CheckLocation(name.instance.project, cluster.location()));
-  if (cluster.has_encryption_config()) {
+  // Without a key, as cbt sends it, it means the encryption that there is without it.
+  if (!cluster.encryption_config().kms_key_name().empty()) {
     return absl::UnimplementedError(
         "this server has no encryption with keys of the customer "
         "(encryption_config)");
@@ -74,6 +75,7 @@ absl::StatusOr<admin::Cluster> NewCluster(const ClusterName& name, const admin::
   }
   admin::Cluster created = cluster;
   created.set_name(name.ToString());
+  created.clear_encryption_config();
   created.set_state(admin::Cluster::READY);
   if (created.default_storage_type() == admin::STORAGE_TYPE_UNSPECIFIED) {
     created.set_default_storage_type(admin::SSD);

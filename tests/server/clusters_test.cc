@@ -30,8 +30,8 @@ class ClustersTest : public AdminFixture {
 };
 
 TEST_F(ClustersTest, AClusterIsAddedBesideTheImplicitOneDurably) {
-  const auto operation =
-      Call(&InstanceStub::CreateCluster, Create("second", "default_storage_type: HDD"));
+  const auto operation = Call(&InstanceStub::CreateCluster,
+                              Create("second", "default_storage_type: HDD encryption_config {}"));
   LosePower();
 
   const auto cluster = Get(kSecondCluster);
@@ -59,7 +59,7 @@ TEST_F(ClustersTest, BadRequestsCreateNothing) {
             "INVALID_ARGUMENT: serve_nodes must be a positive multiple of 1, and is -1");
   EXPECT_EQ(CreateError("serve_nodes: 3 node_scaling_factor: NODE_SCALING_FACTOR_2X"),
             "INVALID_ARGUMENT: serve_nodes must be a positive multiple of 2, and is 3");
-  EXPECT_EQ(CreateError("encryption_config {}"),
+  EXPECT_EQ(CreateError("encryption_config { kms_key_name: 'k' }"),
             "UNIMPLEMENTED: this server has no encryption with keys of the customer "
             "(encryption_config)");
   EXPECT_EQ(
