@@ -1,0 +1,28 @@
+// Messages in protobuf's text format.
+#ifndef BIGTABLE_TESTS_SERVER_PARSE_TEXT_H_
+#define BIGTABLE_TESTS_SERVER_PARSE_TEXT_H_
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+#include "google/protobuf/text_format.h"
+
+namespace bigtable::server {
+
+template <typename Message>
+Message ParseText(const std::string& text) {
+  Message message;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message)) << text;
+  return message;
+}
+
+// In one line, as it can be parsed again.
+inline std::string ShowMessage(const google::protobuf::Message& message) {
+  std::string text = message.ShortDebugString();
+  return text;
+}
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_TESTS_SERVER_PARSE_TEXT_H_
