@@ -57,6 +57,7 @@ class Changer {
     BT_RETURN_IF_ERROR(CheckFamilyName(name_));
     if (found_ == nullptr) return layout_->NoFamilyError(name_);
     BT_RETURN_IF_ERROR(CheckSameValues(*found_, update));
+    BT_RETURN_IF_ERROR(CheckFilterIsKnown(name_, update.compaction_filter.value_or("")));
     const Family changed{
         .gc = update.gc.value_or(found_->gc),
         .access_list = update.access_list.value_or(found_->access_list),
@@ -65,7 +66,6 @@ class Changer {
         .compaction_filter = update.compaction_filter.value_or(found_->compaction_filter),
         .owner = update.owner.value_or(found_->owner)};
     BT_RETURN_IF_ERROR(CheckFamily(name_, changed));
-    BT_RETURN_IF_ERROR(CheckFilterIsKnown(name_, update.compaction_filter.value_or("")));
     found_->gc = changed.gc;
     found_->access_list = changed.access_list;
     found_->compaction_filter = changed.compaction_filter;
