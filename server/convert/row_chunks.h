@@ -38,6 +38,8 @@ class RowChunks {
   // the row. Take it, and call this with the same row again, which continues where it stopped.
   // True: the row is complete. The message may be full then, which the next call notices.
   [[nodiscard]] bool Write(const Row& row);
+  // Changes when a message is full.
+  void set_full_size(size_t full_size) { full_size_ = full_size; }
 
   // Beside the chunks, once in a message. Not within a row.
   void WriteLastScannedRowKey(std::string_view row_key);
@@ -57,7 +59,7 @@ class RowChunks {
   // Makes room for what remains of the row, or for a full message.
   void Reserve(const Row& row);
 
-  const size_t full_size_;
+  size_t full_size_;
   std::string message_;
   size_t last_size_ = 0;  // of the message before: the next one is likely to be as large
 

@@ -1,0 +1,53 @@
+// Who calls: the name by which the access lists and quotas of the database know a caller.
+//
+// With tokens, a call must carry one: the metadata "authorization: Bearer TOKEN". With client
+// certificates, the connection must have one that the given authority has signed, and the
+// certificate's common name is the caller. A token counts before a certificate. With neither, every
+// call is the program's own, and may do everything.
+#ifndef BIGTABLE_SERVER_CALLS_AUTHENTICATION_H_
+#define BIGTABLE_SERVER_CALLS_AUTHENTICATION_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "grpcpp/server_context.h"
+
+namespace bigtable::server {
+
+// Immutable once it is set up, and so thread-safe.
+class Authentication {
+ public:
+  // Takes the tokens of a file: on each line a caller and a token, with a space between. Empty
+  // lines, and lines that begin with '#', are skipped. InvalidArgument, with the line's number: not
+  // of this form, or a token that is there twice or has fewer than 16 characters. NotFound: the
+  // file.
+  absl::Status ReadTokens(const std::string& path);
+  // Callers have certificates; gRPC has checked them.
+  void UseCertificates() { uses_certificates_ = true; }
+
+  bool is_required() const { return uses_certificates_ || !tokens_.empty(); }
+
+  // Null: the program itself. Unauthenticated.
+  absl::StatusOr<std::optional<std::string>> CallerOf(
+      const grpc::ServerContextBase& context) const {
+    if (!is_required()) [[likely]]
+      return std::optional<std::string>();
+    return Check(context);
+  }
+
+ private:
+  absl::StatusOr<std::optional<std::string>> Check(const grpc::ServerContextBase& context) const;
+  absl::Status AddToken(std::string_view line);
+
+  absl::flat_hash_map<std::string, std::string> tokens_;  // to callers
+  bool uses_certificates_ = false;
+};
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_CALLS_AUTHENTICATION_H_

@@ -1,0 +1,197 @@
+#include "server/data/row_handlers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+
+#include "bigtable/filter.h"
+#include "bigtable/options.h"
+#include "bigtable/read_modify_write.h"
+#include "bigtable/row.h"
+#include "bigtable/row_mutation.h"
+#include "bigtable/table.h"
+
+#include "server/calls/call_info.h"
+#include "server/convert/errors.h"
+#include "server/convert/filter.h"
+#include "server/convert/mutation.h"
+#include "server/convert/row_message.h"
+#include "server/convert/rules.h"
+#include "server/convert/status.h"
+
+namespace bigtable::server {
+namespace {
+
+WriteOptions WriteOptionsOf(const grpc::ServerContext& context) {
+  return {.deadline = DeadlineOf(context)};
+}
+
+Timestamp Now() { return Timestamp::FromTime(absl::Now()); }
+
+// A list of mutations that may be empty.
+absl::StatusOr<RowMutation> ToChoice(
+    const std::string& row, const google::protobuf::RepeatedPtrField<data::Mutation>& mutations,
+    std::string_view what) {
+  if (mutations.empty()) return RowMutation(row);
+  absl::StatusOr<RowMutation> mutation = ToRowMutation(row, mutations, Now());
+  if (!mutation.ok()) return Annotate(mutation.status(), what);
+  return mutation;
+}
+
+template <typename Request>
+absl::Status CheckNoView(const Request& request) {
+  if (request.authorized_view_name().empty()) return absl::OkStatus();
+  return absl::UnimplementedError("this server has no views of tables");
+}
+
+// The entries of a MutateRows request. Those that are not well formed are never applied.
+class Entries {
+ public:
+  explicit Entries(const data::MutateRowsRequest& request)
+      : statuses_(static_cast<size_t>(request.entries_size())) {
+    const Timestamp now = Now();
+    mutations_.reserve(statuses_.size());
+    places_.reserve(statuses_.size());
+    for (size_t i = 0; i < statuses_.size(); ++i) {
+      const data::MutateRowsRequest::Entry& entry = request.entries(static_cast<int>(i));
+      absl::StatusOr<RowMutation> mutation = ToRowMutation(entry.row_key(), entry.mutations(), now);
+      if (!mutation.ok()) {
+        statuses_[i] = mutation.status();
+      } else if (mutation->operation_count() > 0) {
+        mutations_.push_back(*std::move(mutation));
+        places_.push_back(i);
+      }
+    }
+  }
+
+  // Returns a status for each entry.
+  std::vector<absl::Status> ApplyTo(Table* table, const WriteOptions& options) const {
+    std::vector<absl::Status> statuses = statuses_;
+    if (mutations_.empty()) return statuses;
+    std::vector<absl::Status> applied = table->ApplyBatch(mutations_, options);
+    for (size_t i = 0; i < applied.size(); ++i) statuses[places_[i]] = std::move(applied[i]);
+    return statuses;
+  }
+
+ private:
+  std::vector<absl::Status> statuses_;
+  std::vector<RowMutation> mutations_;
+  std::vector<size_t> places_;  // of the mutations among the entries
+};
+
+}  // namespace
+
+template <typename Request, typename Use>
+absl::Status RowHandlers::WithTable(const grpc::ServerContext& context, const Request& request,
+                                    const Use& use) const {
+  SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
+                          authentication_->CallerOf(context));
+  SERVER_RETURN_IF_ERROR(CheckNoView(request));
+  return tables_->With(request.table_name(), caller, use);
+}
+
+absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
+                                    const data::MutateRowRequest& request,
+                                    data::MutateRowResponse*) const {
+  return WithTable(context, request, [&](Table* table) -> absl::Status {
+    SERVER_ASSIGN_OR_RETURN(const RowMutation mutation,
+                            ToRowMutation(request.row_key(), request.mutations(), Now()));
+    if (mutation.operation_count() == 0) return absl::OkStatus();
+    return table->Apply(mutation, WriteOptionsOf(context));
+  });
+}
+
+absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
+                                     const data::MutateRowsRequest& request,
+                                     data::MutateRowsResponse* response) const {
+  if (request.entries().empty()) return Invalid("a MutateRows call must have an entry");
+  int64_t count = 0;
+  for (const data::MutateRowsRequest::Entry& entry : request.entries()) {
+    count += entry.mutations_size();
+  }
+  SERVER_RETURN_IF_ERROR(CheckMutationCount(count));
+  SERVER_RETURN_IF_ERROR(CheckNoView(request));
+  SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
+                          authentication_->CallerOf(context));
+  SERVER_ASSIGN_OR_RETURN(Table * table, tables_->Open(request.table_name(), caller));
+  const Entries entries(request);
+  std::vector<absl::Status> statuses = entries.ApplyTo(table, WriteOptionsOf(context));
+  if (std::any_of(statuses.begin(), statuses.end(), absl::IsNotFound)) {
+    // Perhaps not a family: the table may have been deleted and created again.
+    SERVER_ASSIGN_OR_RETURN(Table* const now, tables_->OpenAgain(request.table_name(), caller));
+    if (now != table) statuses = entries.ApplyTo(now, WriteOptionsOf(context));
+  }
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    data::MutateRowsResponse::Entry* const entry = response->add_entries();
+    entry->set_index(static_cast<int64_t>(i));
+    *entry->mutable_status() = ToRpcStatus(statuses[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RowHandlers::CheckAndMutateRow(const grpc::ServerContext& context,
+                                            const data::CheckAndMutateRowRequest& request,
+                                            data::CheckAndMutateRowResponse* response) const {
+  return WithTable(context, request, [&](Table* table) -> absl::Status {
+    if (request.true_mutations().empty() && request.false_mutations().empty()) {
+      return Invalid("a CheckAndMutateRow call must have true_mutations or false_mutations");
+    }
+    SERVER_ASSIGN_OR_RETURN(const Filter predicate, ToFilter(request.predicate_filter()));
+    SERVER_ASSIGN_OR_RETURN(
+        const RowMutation if_matched,
+        ToChoice(request.row_key(), request.true_mutations(), "true_mutations"));
+    SERVER_ASSIGN_OR_RETURN(
+        const RowMutation if_not,
+        ToChoice(request.row_key(), request.false_mutations(), "false_mutations"));
+    SERVER_ASSIGN_OR_RETURN(const bool has_matched,
+                            table->CheckAndMutateRow(request.row_key(), predicate, if_matched,
+                                                     if_not, WriteOptionsOf(context)));
+    response->set_predicate_matched(has_matched);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status RowHandlers::ReadModifyWriteRow(const grpc::ServerContext& context,
+                                             const data::ReadModifyWriteRowRequest& request,
+                                             data::ReadModifyWriteRowResponse* response) const {
+  return WithTable(context, request, [&](Table* table) -> absl::Status {
+    SERVER_ASSIGN_OR_RETURN(const ReadModifyWrite rules,
+                            ToReadModifyWrite(request.row_key(), request.rules()));
+    SERVER_ASSIGN_OR_RETURN(const Row row,
+                            table->ReadModifyWriteRow(rules, WriteOptionsOf(context)));
+    ToRowMessage(row, response->mutable_row());
+    return absl::OkStatus();
+  });
+}
+
+absl::Status RowHandlers::SampleRowKeys(const grpc::ServerContext& context,
+                                        const data::SampleRowKeysRequest& request,
+                                        std::vector<data::SampleRowKeysResponse>* responses) const {
+  return WithTable(context, request, [&](Table* table) -> absl::Status {
+    SERVER_ASSIGN_OR_RETURN(const std::vector<RowKeySample> samples,
+                            table->SampleRowKeys({.deadline = DeadlineOf(context)}));
+    responses->clear();
+    for (const RowKeySample& sample : samples) {
+      data::SampleRowKeysResponse& response = responses->emplace_back();
+      response.set_row_key(sample.row);
+      response.set_offset_bytes(static_cast<int64_t>(sample.offset_bytes));
+    }
+    return absl::OkStatus();
+  });
+}
+
+// The server has nothing to warm: connections to tablets do not exist, and tables are open.
+absl::Status RowHandlers::PingAndWarm(const grpc::ServerContext& context,
+                                      const data::PingAndWarmRequest& request,
+                                      data::PingAndWarmResponse*) const {
+  SERVER_RETURN_IF_ERROR(authentication_->CallerOf(context).status());
+  return ParseInstanceName(request.name()).status();
+}
+
+}  // namespace bigtable::server

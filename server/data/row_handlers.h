@@ -1,0 +1,61 @@
+// What the methods of google.bigtable.v2.Bigtable do, but for ReadRows. Each writes or reads with
+// one call of the engine. After an error nothing was changed.
+//
+// Thread-safe. A handler blocks as the engine's call does, until the client's deadline at most.
+#ifndef BIGTABLE_SERVER_DATA_ROW_HANDLERS_H_
+#define BIGTABLE_SERVER_DATA_ROW_HANDLERS_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "google/bigtable/v2/bigtable.pb.h"
+#include "grpcpp/server_context.h"
+#include "server/calls/authentication.h"
+#include "server/data/served_tables.h"
+
+namespace bigtable::server {
+
+namespace data = google::bigtable::v2;
+
+class RowHandlers {
+ public:
+  // Both outlive this.
+  RowHandlers(ServedTables* tables, const Authentication* authentication)
+      : tables_(tables), authentication_(authentication) {}
+  RowHandlers(const RowHandlers&) = delete;
+  RowHandlers& operator=(const RowHandlers&) = delete;
+
+  absl::Status MutateRow(const grpc::ServerContext& context, const data::MutateRowRequest& request,
+                         data::MutateRowResponse* response) const;
+  // All entries that are well formed are applied together, with one commit to the log. One that is
+  // not, or that the engine refuses, has its own status, and changes nothing.
+  absl::Status MutateRows(const grpc::ServerContext& context,
+                          const data::MutateRowsRequest& request,
+                          data::MutateRowsResponse* response) const;
+  absl::Status CheckAndMutateRow(const grpc::ServerContext& context,
+                                 const data::CheckAndMutateRowRequest& request,
+                                 data::CheckAndMutateRowResponse* response) const;
+  absl::Status ReadModifyWriteRow(const grpc::ServerContext& context,
+                                  const data::ReadModifyWriteRowRequest& request,
+                                  data::ReadModifyWriteRowResponse* response) const;
+  absl::Status SampleRowKeys(const grpc::ServerContext& context,
+                             const data::SampleRowKeysRequest& request,
+                             std::vector<data::SampleRowKeysResponse>* responses) const;
+  absl::Status PingAndWarm(const grpc::ServerContext& context,
+                           const data::PingAndWarmRequest& request,
+                           data::PingAndWarmResponse* response) const;
+
+ private:
+  // Calls `use` with the table of the request, in the name of the caller.
+  template <typename Request, typename Use>
+  absl::Status WithTable(const grpc::ServerContext& context, const Request& request,
+                         const Use& use) const;
+
+  ServedTables* const tables_;
+  const Authentication* const authentication_;
+};
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_DATA_ROW_HANDLERS_H_

@@ -1,0 +1,50 @@
+// Whether the server can serve: what gRPC's health service says.
+//
+// SERVING, unless writes fail because of the commit log or METADATA, a flush fails (the disk is
+// full), or the database's directory is not there any more. Looked at once a second.
+#ifndef BIGTABLE_SERVER_HEALTH_H_
+#define BIGTABLE_SERVER_HEALTH_H_
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+
+#include "bigtable/database.h"
+
+namespace bigtable::server {
+
+// A thread, which ends with the object.
+class Health {
+ public:
+  // `report` is called with each change, by one thread at a time. The database outlives this.
+  Health(Database* database, std::string directory,
+         std::function<void(const absl::Status&)> report);
+  ~Health();
+  Health(const Health&) = delete;
+  Health& operator=(const Health&) = delete;
+
+  // OK, or why the server cannot serve.
+  absl::Status Check() const;
+
+ private:
+  void Run();
+
+  Database* const database_;
+  const std::string directory_;
+  const std::function<void(const absl::Status&)> report_;
+  uint64_t device_ = 0;  // of the directory when the server began
+  uint64_t inode_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable ends_changed_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_HEALTH_H_

@@ -1,0 +1,99 @@
+// bigtable-server: Google's Bigtable API over gRPC in front of a database. docs/server.md describes
+// it.
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "server/options.h"
+#include "server/server.h"
+#include <CLI/CLI.hpp>
+
+namespace bigtable::server {
+namespace {
+
+void AddFlags(CLI::App* app, ServerOptions* options) {
+  app->add_option("directory", options->directory, "Directory of the database; made if missing")
+      ->required();
+  app->add_option("--address", options->address, "Address to listen on; port 0: any that is free")
+      ->capture_default_str();
+  app->add_option("--project", options->default_instance.project,
+                  "Project of the tables that have plain names in the database")
+      ->capture_default_str();
+  app->add_option("--instance", options->default_instance.instance, "And their instance")
+      ->capture_default_str();
+  static const std::map<std::string, Durability> durabilities = {
+      {"none", Durability::kNone},
+      {"buffered", Durability::kBuffered},
+      {"sync", Durability::kSync}};
+  app->add_option("--durability", options->durability,
+                  "What an acknowledged write survives: none, buffered (the death of the process), "
+                  "sync (of the machine)")
+      ->transform(CLI::CheckedTransformer(durabilities).description(""))
+      ->default_str("buffered");
+  app->add_option("--memory", options->memory,
+                  "Bytes for the database, such as 512MB; gRPC may use half as many")
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("512MB");
+  app->add_option("--threads", options->threads, "The most threads that run calls")
+      ->capture_default_str();
+  app->add_option("--certificate", options->certificate, "TLS: file of the certificate, PEM");
+  app->add_option("--key", options->key, "TLS: file of its key, PEM");
+  app->add_option("--client-authority", options->client_authority,
+                  "Mutual TLS: file of the authority that has signed clients' certificates, PEM");
+  app->add_option("--tokens", options->tokens,
+                  "File of bearer tokens: a caller, a space and a token in each line");
+  app->add_flag("--plaintext", options->plaintext,
+                "Allows an address of other machines without TLS");
+  app->add_option("--drain", options->drain_seconds,
+                  "Seconds to wait at the end for calls under way")
+      ->capture_default_str();
+}
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "bigtable-server: %s\n", std::string(status.message()).c_str());
+  return status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
+}
+
+int Serve(const ServerOptions& options) {
+  // Before there are threads, which inherit it: only this thread takes these signals.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(options);
+  if (!server.ok()) return Fail(server.status());
+  std::printf("bigtable-server: serving %s on %s\n", options.directory.c_str(),
+              (*server)->address().c_str());
+  std::fflush(stdout);
+
+  int signal = 0;
+  sigwait(&signals, &signal);
+  std::printf("bigtable-server: ending\n");
+  std::fflush(stdout);
+  const absl::Status closed = (*server)->Shutdown();
+  return closed.ok() ? 0 : Fail(closed);
+}
+
+}  // namespace
+}  // namespace bigtable::server
+
+int main(int argc, char** argv) {
+  CLI::App app("Serves a bigtable database with Google's Bigtable API over gRPC.",
+               "bigtable-server");
+  bigtable::server::ServerOptions options;
+  bigtable::server::AddFlags(&app, &options);
+  // CLI11 reports a wrong command line, and --help, by throwing: nothing else here throws.
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return bigtable::server::Serve(options);
+}

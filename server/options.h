@@ -1,0 +1,47 @@
+// What the server is started with: its flags, checked.
+#ifndef BIGTABLE_SERVER_OPTIONS_H_
+#define BIGTABLE_SERVER_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+#include "bigtable/options.h"
+
+#include "server/convert/resource_name.h"
+
+namespace bigtable::server {
+
+// Plain value.
+struct ServerOptions {
+  std::string directory;
+  std::string address = "127.0.0.1:8086";  // port 0: any that is free
+  InstanceName default_instance{"local", "local"};
+  Durability durability = Durability::kBuffered;
+  uint64_t memory = uint64_t{512} << 20;  // bytes, for the database; gRPC may take half as much
+  int threads = 64;                       // the most that run calls
+
+  // Files of PEM. The certificate and its key go together; with `client_authority`, clients must
+  // have a certificate that it has signed.
+  std::string certificate;
+  std::string key;
+  std::string client_authority;
+  std::string tokens;      // a file: see Authentication::ReadTokens
+  bool plaintext = false;  // allows an address that is not loopback without TLS
+
+  // How long a server that ends waits for calls that are under way, in seconds.
+  int drain_seconds = 10;
+};
+
+// Whether `address`, host:port, can be reached from this machine only.
+bool IsLoopback(std::string_view address);
+
+// InvalidArgument: options that do not fit together, or with which a caller from another machine
+// need not say who it is.
+absl::Status CheckOptions(const ServerOptions& options);
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_OPTIONS_H_

@@ -1,0 +1,151 @@
+#include "server/server.h"
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "bigtable/options.h"
+
+#include "grpc/grpc.h"
+#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/resource_quota.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/server_builder.h"
+#include "server/convert/errors.h"
+
+namespace bigtable::server {
+namespace {
+
+// Cloud Bigtable's limit of a request, and room for what is around it.
+constexpr int kMostMessageBytes = (256 << 20) + (64 << 10);
+// A connection whose client does not answer for this long is closed.
+constexpr int kKeepAliveMillis = 60'000;
+// How often a client may ask whether the connection is there.
+constexpr int kLeastPingMillis = 5'000;
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  content << file.rdbuf();
+  if (!file) return absl::NotFoundError(Cat(path, " cannot be read"));
+  return content.str();
+}
+
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(
+    const ServerOptions& options) {
+  if (options.certificate.empty()) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions tls;
+  grpc::SslServerCredentialsOptions::PemKeyCertPair pair;
+  SERVER_ASSIGN_OR_RETURN(pair.private_key, ReadFile(options.key));
+  SERVER_ASSIGN_OR_RETURN(pair.cert_chain, ReadFile(options.certificate));
+  tls.pem_key_cert_pairs.push_back(std::move(pair));
+  if (!options.client_authority.empty()) {
+    SERVER_ASSIGN_OR_RETURN(tls.pem_root_certs, ReadFile(options.client_authority));
+    // With tokens, a client without a certificate may have one of these.
+    tls.client_certificate_request =
+        options.tokens.empty() ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                               : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY;
+  }
+  return grpc::SslServerCredentials(tls);
+}
+
+}  // namespace
+
+absl::Time Server::MillisecondClock::Now() {
+  return absl::FromUnixMillis(absl::ToUnixMillis(absl::Now()));
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+  SERVER_RETURN_IF_ERROR(CheckOptions(options));
+  std::unique_ptr<Server> server(new Server(options));
+  if (!options.tokens.empty()) {
+    SERVER_RETURN_IF_ERROR(server->authentication_.ReadTokens(options.tokens));
+  }
+  if (!options.client_authority.empty()) server->authentication_.UseCertificates();
+  SERVER_RETURN_IF_ERROR(server->OpenDatabase());
+  SERVER_RETURN_IF_ERROR(server->Listen());
+  return server;
+}
+
+absl::Status Server::OpenDatabase() {
+  DatabaseOptions database;
+  database.durability = options_.durability;
+  database.memory_budget = options_.memory;
+  database.clock = &clock_;
+  SERVER_ASSIGN_OR_RETURN(database_, Database::Open(options_.directory, database));
+  SERVER_ASSIGN_OR_RETURN(catalogue_, Catalogue::Open(database_.get()));
+  tables_ = std::make_unique<ServedTables>(database_.get(), options_.default_instance);
+  table_admin_ = std::make_unique<TableAdminService>(database_.get(), catalogue_.get(),
+                                                     &operations_, options_.default_instance);
+  instance_admin_ = std::make_unique<InstanceAdminService>(database_.get(), catalogue_.get(),
+                                                           &operations_, options_.default_instance);
+  operations_service_ = std::make_unique<OperationsService>(&operations_);
+  return absl::OkStatus();
+}
+
+absl::Status Server::Listen() {
+  SERVER_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ServerCredentials> credentials,
+                          CredentialsOf(options_));
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  grpc::ResourceQuota quota("bigtable-server");
+  quota.Resize(options_.memory / 2);
+  builder.SetResourceQuota(quota);
+  builder.SetMaxReceiveMessageSize(kMostMessageBytes);
+  builder.SetMaxSendMessageSize(-1);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepAliveMillis);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kLeastPingMillis);
+  int port = 0;
+  builder.AddListeningPort(options_.address, std::move(credentials), &port);
+  builder.RegisterService(table_admin_.get());
+  builder.RegisterService(instance_admin_.get());
+  builder.RegisterService(operations_service_.get());
+  builder.RegisterService(&data_methods_);
+  threads_ = std::make_unique<CallThreads>(builder.AddCompletionQueue(), options_.threads);
+  data_ = std::make_unique<DataService>(&data_methods_, threads_.get(), tables_.get(),
+                                        &authentication_);
+  grpc_ = builder.BuildAndStart();
+  if (grpc_ == nullptr || (port == 0 && !options_.address.starts_with("unix:"))) {
+    return absl::UnavailableError(Cat("cannot listen on ", options_.address));
+  }
+  address_ = port == 0 ? options_.address
+                       : Cat(options_.address.substr(0, options_.address.rfind(':') + 1), port);
+  data_->Start();
+  SERVER_RETURN_IF_ERROR(threads_->Start());
+  health_ = std::make_unique<Health>(
+      database_.get(), options_.directory, [this](const absl::Status& status) {
+        grpc_->GetHealthCheckService()->SetServingStatus(status.ok());
+      });
+  return absl::OkStatus();
+}
+
+Server::~Server() { Shutdown().IgnoreError(); }
+
+absl::Status Server::Shutdown() {
+  health_.reset();
+  if (grpc_ != nullptr) {
+    grpc_->GetHealthCheckService()->SetServingStatus(false);
+    grpc_->Shutdown(std::chrono::system_clock::now() +
+                    std::chrono::seconds(options_.drain_seconds));
+  }
+  if (threads_ != nullptr) threads_->Shutdown();
+  grpc_.reset();
+  data_.reset();
+  threads_.reset();
+  catalogue_.reset();
+  if (database_ == nullptr) return absl::OkStatus();
+  const absl::Status closed = database_->Close();
+  database_.reset();
+  return closed;
+}
+
+}  // namespace bigtable::server

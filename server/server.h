@@ -1,0 +1,83 @@
+// The server: a database, the gRPC services in front of it, and the threads that run their calls.
+#ifndef BIGTABLE_SERVER_SERVER_H_
+#define BIGTABLE_SERVER_SERVER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/clock.h"
+#include "bigtable/database.h"
+
+#include "grpcpp/server.h"
+#include "server/admin/catalogue.h"
+#include "server/admin/instance_admin_service.h"
+#include "server/admin/operation_store.h"
+#include "server/admin/operations_service.h"
+#include "server/admin/table_admin_service.h"
+#include "server/calls/authentication.h"
+#include "server/calls/call_threads.h"
+#include "server/data/async_service.h"
+#include "server/data/data_service.h"
+#include "server/data/served_tables.h"
+#include "server/health.h"
+#include "server/options.h"
+
+namespace bigtable::server {
+
+class Server {
+ public:
+  // Opens the database and serves it. Errors are those of CheckOptions and Database::Open;
+  // Unavailable: the address cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
+  // Shutdown, if it was not called.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Refuses new calls, waits for those under way, and after ServerOptions::drain_seconds cancels
+  // them; then closes the database and returns how that went. A second call returns OK.
+  absl::Status Shutdown();
+
+  // The address that is listened on, with the port.
+  const std::string& address() const { return address_; }
+  Database* database() const { return database_.get(); }
+  const DataService& data() const { return *data_; }
+  const CallThreads& threads() const { return *threads_; }
+
+ private:
+  // Cloud Bigtable's timestamps are milliseconds, also those that the server assigns.
+  class MillisecondClock final : public Clock {
+   public:
+    absl::Time Now() override;
+  };
+
+  explicit Server(const ServerOptions& options) : options_(options) {}
+  absl::Status OpenDatabase();
+  absl::Status Listen();
+
+  const ServerOptions options_;
+  std::string address_;
+  Authentication authentication_;
+  MillisecondClock clock_;
+  std::unique_ptr<Database> database_;
+  std::unique_ptr<Catalogue> catalogue_;
+  OperationStore operations_;
+  std::unique_ptr<ServedTables> tables_;
+
+  std::unique_ptr<TableAdminService> table_admin_;
+  std::unique_ptr<InstanceAdminService> instance_admin_;
+  std::unique_ptr<OperationsService> operations_service_;
+  AsyncDataService data_methods_;
+  std::unique_ptr<grpc::Server> grpc_;
+  std::unique_ptr<DataService> data_;
+  std::unique_ptr<CallThreads> threads_;
+  std::unique_ptr<Health> health_;
+};
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_SERVER_H_
