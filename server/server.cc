@@ -96,6 +96,7 @@ absl::Status Server::Listen() {
   grpc::ServerBuilder builder;
   grpc::ResourceQuota quota("bigtable-server");
   quota.Resize(options_.memory / 2);
+  quota.SetMaxThreads(options_.threads);
   builder.SetResourceQuota(quota);
   builder.SetMaxReceiveMessageSize(kMostMessageBytes);
   builder.SetMaxSendMessageSize(-1);
@@ -104,23 +105,23 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastPingMillis);
+  // More threads wait for requests than by default, so that fewer are started and ended, and less
+  // often one has to wait until another takes over (docs/performance.md).
+  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 2);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 6);
   int port = 0;
   builder.AddListeningPort(options_.address, std::move(credentials), &port);
   builder.RegisterService(table_admin_.get());
   builder.RegisterService(instance_admin_.get());
   builder.RegisterService(operations_service_.get());
-  builder.RegisterService(&data_methods_);
-  threads_ = std::make_unique<CallThreads>(builder.AddCompletionQueue(), options_.threads);
-  data_ = std::make_unique<DataService>(&data_methods_, threads_.get(), tables_.get(),
-                                        &authentication_);
+  data_ = std::make_unique<DataService>(tables_.get(), &authentication_);
+  builder.RegisterService(data_.get());
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr || (port == 0 && !options_.address.starts_with("unix:"))) {
     return absl::UnavailableError(Cat("cannot listen on ", options_.address));
   }
   address_ = port == 0 ? options_.address
                        : Cat(options_.address.substr(0, options_.address.rfind(':') + 1), port);
-  data_->Start();
-  SERVER_RETURN_IF_ERROR(threads_->Start());
   health_ = std::make_unique<Health>(
       database_.get(), options_.directory, [this](const absl::Status& status) {
         grpc_->GetHealthCheckService()->SetServingStatus(status.ok());
@@ -137,10 +138,8 @@ absl::Status Server::Shutdown() {
     grpc_->Shutdown(std::chrono::system_clock::now() +
                     std::chrono::seconds(options_.drain_seconds));
   }
-  if (threads_ != nullptr) threads_->Shutdown();
   grpc_.reset();
   data_.reset();
-  threads_.reset();
   catalogue_.reset();
   if (database_ == nullptr) return absl::OkStatus();
   const absl::Status closed = database_->Close();

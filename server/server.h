@@ -19,8 +19,6 @@
 #include "server/admin/operations_service.h"
 #include "server/admin/table_admin_service.h"
 #include "server/calls/authentication.h"
-#include "server/calls/call_threads.h"
-#include "server/data/async_service.h"
 #include "server/data/data_service.h"
 #include "server/data/served_tables.h"
 #include "server/health.h"
@@ -46,7 +44,6 @@ class Server {
   const std::string& address() const { return address_; }
   Database* database() const { return database_.get(); }
   const DataService& data() const { return *data_; }
-  const CallThreads& threads() const { return *threads_; }
 
  private:
   // Cloud Bigtable's timestamps are milliseconds, also those that the server assigns.
@@ -71,10 +68,8 @@ class Server {
   std::unique_ptr<TableAdminService> table_admin_;
   std::unique_ptr<InstanceAdminService> instance_admin_;
   std::unique_ptr<OperationsService> operations_service_;
-  AsyncDataService data_methods_;
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<DataService> data_;
-  std::unique_ptr<CallThreads> threads_;
   std::unique_ptr<Health> health_;
 };
 

@@ -1,50 +1,85 @@
 // ReadRows: a stream of rows, in messages of chunks.
 //
-// One message of a stream is on its way at a time, so a client that does not read holds one message
-// of its own, and the stream holds nothing else of the database after a second (paused_readers.h).
-// Messages grow from 16 KiB to 512 KiB while the client keeps up; with many streams they stay
-// smaller. A read of a few rows is one message and takes one thread from its request to its end.
-// A call that is cancelled, or whose deadline has passed, stops reading.
+// One message of a stream is on its way at a time. So a client that does not read holds one
+// message, and the thread of its call; what the stream holds of the database is released after a
+// second (streams.h). Messages grow from 16 KiB to 512 KiB while the client keeps up; with many
+// streams they stay smaller. A call that is cancelled, or whose deadline has passed, stops reading.
 #ifndef BIGTABLE_SERVER_DATA_READ_ROWS_H_
 #define BIGTABLE_SERVER_DATA_READ_ROWS_H_
 
-#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+#include "bigtable/call_options.h"
+#include "bigtable/filter.h"
+#include "bigtable/options.h"
+#include "bigtable/row_range.h"
+#include "bigtable/table.h"
+
+#include "google/bigtable/v2/bigtable.pb.h"
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/byte_buffer.h"
+#include "grpcpp/support/sync_stream.h"
 #include "server/calls/authentication.h"
-#include "server/calls/call_threads.h"
-#include "server/data/async_service.h"
-#include "server/data/paused_readers.h"
+#include "server/convert/row_chunks.h"
 #include "server/data/served_tables.h"
+#include "server/data/streams.h"
 
 namespace bigtable::server {
 
-class ReadRowsMethod {
+namespace data = google::bigtable::v2;
+
+// One call, on its thread.
+class ReadRowsCall {
  public:
-  // All outlive this, and this outlives its calls: until the queue has been shut down.
-  ReadRowsMethod(CallThreads* threads, AsyncDataService* service, ServedTables* tables,
-                 const Authentication* authentication)
-      : threads_(threads), service_(service), tables_(tables), authentication_(authentication) {}
-  ReadRowsMethod(const ReadRowsMethod&) = delete;
-  ReadRowsMethod& operator=(const ReadRowsMethod&) = delete;
+  // All outlive this.
+  ReadRowsCall(ServedTables* tables, const Authentication* authentication, Streams* streams,
+               grpc::ServerContext* context, grpc::ServerWriter<grpc::ByteBuffer>* writer);
+  ReadRowsCall(const ReadRowsCall&) = delete;
+  ReadRowsCall& operator=(const ReadRowsCall&) = delete;
 
-  // Begins to take calls. The server has started.
-  void Start();
-
-  // Calls that are under way.
-  size_t calls() const { return calls_.load(std::memory_order_relaxed); }
-  const PausedReaders& paused() const { return paused_; }
+  // Sends the rows, and returns how the call ends.
+  absl::Status Run(const data::ReadRowsRequest& request);
 
  private:
-  class Call;
+  absl::Status Take(const data::ReadRowsRequest& request);
+  absl::Status Stream();
+  absl::StatusOr<bool> Fill();
+  bool SendMessage();
+  void TakeReaderBack(Streams::Ticket ticket);
+  absl::StatusOr<bool> OpenAgain();
+  bool has_all_rows() const { return options_.row_limit > 0 && rows_sent_ == options_.row_limit; }
+  size_t NextMessageSize();
+  grpc::ByteBuffer TakeMessage();
+  data::ReadRowsResponse Stats() const;
 
-  CallThreads* const threads_;
-  AsyncDataService* const service_;
   ServedTables* const tables_;
   const Authentication* const authentication_;
-  PausedReaders paused_;
-  std::atomic<int> accepting_{0};
-  std::atomic<size_t> calls_{0};
+  Streams* const streams_;
+  grpc::ServerContext* const context_;
+  grpc::ServerWriter<grpc::ByteBuffer>* const writer_;
+
+  const std::string* table_name_ = nullptr;  // the request's
+  std::optional<std::string> caller_;
+  Filter filter_;
+  RowSet rows_;
+  ReadOptions options_;
+  Cancellation cancellation_;
+  bool wants_stats_ = false;
+  absl::Time began_;  // only if it wants them
+
+  Table* table_ = nullptr;
+  std::optional<RowReader> reader_;  // not while the client takes a message
+  bool is_within_row_ = false;       // the rest of the reader's row is for the next message
+  RowChunks chunks_;
+  size_t message_size_;
+  int64_t rows_sent_ = 0;
+  int64_t cells_sent_ = 0;
 };
 
 }  // namespace bigtable::server

@@ -25,7 +25,9 @@ absl::StatusOr<Table*> ServedTables::Open(std::string_view name,
                                           const std::optional<std::string>& caller) {
   {
     const std::shared_lock<std::shared_mutex> lock(mutex_);
-    const auto found = caller.has_value() ? tables_.find(KeyOf(name, *caller)) : tables_.find(absl::string_view(name.data(), name.size()));
+    const auto found = caller.has_value()
+                           ? tables_.find(KeyOf(name, *caller))
+                           : tables_.find(absl::string_view(name.data(), name.size()));
     if (found != tables_.end()) return found->second;
   }
   return OpenAgain(name, caller);
