@@ -47,6 +47,9 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
                   "Mutual TLS: file of the authority that has signed clients' certificates, PEM");
   app->add_option("--tokens", options->tokens,
                   "File of bearer tokens: a caller, a space and a token in each line");
+  app->add_option("--administrators", options->administrators,
+                  "Callers that may create and delete tables and instances, with commas between; "
+                  "needs --tokens or --client-authority");
   app->add_flag("--plaintext", options->plaintext,
                 "Allows an address of other machines without TLS");
   app->add_option("--drain", options->drain_seconds,

@@ -37,13 +37,17 @@ absl::Status CheckOptions(const ServerOptions& options) {
   if (!options.client_authority.empty() && !has_tls) {
     return Invalid("--client-authority needs --certificate and --key");
   }
+  const bool knows_callers = !options.client_authority.empty() || !options.tokens.empty();
+  if (!options.administrators.empty() && !knows_callers) {
+    return Invalid("--administrators needs --tokens or --client-authority");
+  }
   if (IsLoopback(options.address)) return absl::OkStatus();
   if (!has_tls && !options.plaintext) {
     return Invalid("--address ", options.address,
                    " can be reached from other machines: give --certificate and --key for TLS, or "
                    "--plaintext to do without");
   }
-  if (options.client_authority.empty() && options.tokens.empty()) {
+  if (!knows_callers) {
     return Invalid("--address ", options.address,
                    " can be reached from other machines: callers must say who they are, so give "
                    "--tokens or --client-authority");

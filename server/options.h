@@ -28,8 +28,9 @@ struct ServerOptions {
   std::string certificate;
   std::string key;
   std::string client_authority;
-  std::string tokens;      // a file: see Authentication::ReadTokens
-  bool plaintext = false;  // allows an address that is not loopback without TLS
+  std::string tokens;          // a file: see Authentication::ReadTokens
+  std::string administrators;  // callers, with commas between
+  bool plaintext = false;      // allows an address that is not loopback without TLS
 
   // How long a server that ends waits for calls that are under way, in seconds.
   int drain_seconds = 10;

@@ -67,6 +67,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
     SERVER_RETURN_IF_ERROR(server->authentication_.ReadTokens(options.tokens));
   }
   if (!options.client_authority.empty()) server->authentication_.UseCertificates();
+  server->authentication_.SetAdministrators(options.administrators);
   SERVER_RETURN_IF_ERROR(server->OpenDatabase());
   SERVER_RETURN_IF_ERROR(server->Listen());
   return server;
@@ -80,11 +81,11 @@ absl::Status Server::OpenDatabase() {
   SERVER_ASSIGN_OR_RETURN(database_, Database::Open(options_.directory, database));
   SERVER_ASSIGN_OR_RETURN(catalogue_, Catalogue::Open(database_.get()));
   tables_ = std::make_unique<ServedTables>(database_.get(), options_.default_instance);
-  table_admin_ = std::make_unique<TableAdminService>(database_.get(), catalogue_.get(),
-                                                     &operations_, options_.default_instance);
-  instance_admin_ = std::make_unique<InstanceAdminService>(database_.get(), catalogue_.get(),
-                                                           &operations_, options_.default_instance);
-  operations_service_ = std::make_unique<OperationsService>(&operations_);
+  table_admin_ = std::make_unique<TableAdminService>(
+      database_.get(), catalogue_.get(), &operations_, options_.default_instance, &authentication_);
+  instance_admin_ = std::make_unique<InstanceAdminService>(
+      database_.get(), catalogue_.get(), &operations_, options_.default_instance, &authentication_);
+  operations_service_ = std::make_unique<OperationsService>(&operations_, &authentication_);
   return absl::OkStatus();
 }
 

@@ -7,13 +7,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 
 #include "bigtable/call_options.h"
 
 #include "google/protobuf/empty.pb.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/status.h"
+#include "server/calls/call_info.h"
 #include "server/convert/errors.h"
 #include "server/convert/status.h"
 
@@ -32,7 +32,7 @@ inline grpc::Status Answer(const absl::Status& result, google::protobuf::Empty*)
 
 // The deadline of the call, for the engine.
 inline CallOptions OptionsOf(const grpc::ServerContext& context) {
-  return {.deadline = absl::FromChrono(context.deadline())};
+  return {.deadline = DeadlineOf(context)};
 }
 
 // UNIMPLEMENTED: something of Cloud Bigtable that there is not here.
@@ -40,11 +40,14 @@ inline grpc::Status NotServed(std::string_view what) {
   return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, Cat("this server has no ", what));
 }
 
-// Overrides a method: `result` is an expression of `request`, and of `context` if need be.
-#define SERVER_METHOD(method, Request, Response, result)                                     \
-  grpc::Status method([[maybe_unused]] grpc::ServerContext* context, const Request* request, \
-                      Response* response) override {                                         \
-    return Answer(result, response);                                                         \
+// Overrides a method: `result` is an expression of `request`, and of `context` if need be. The
+// class has an `authentication_`.
+#define SERVER_METHOD(method, Request, Response, result)                                        \
+  grpc::Status method(grpc::ServerContext* context, const Request* request, Response* response) \
+      override {                                                                                \
+    const absl::Status may = authentication_->CheckAdministrator(*context);                     \
+    if (!may.ok()) return ToGrpcStatus(may);                                                    \
+    return Answer(result, response);                                                            \
   }
 
 // Overrides a method that is not served.

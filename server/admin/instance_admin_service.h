@@ -12,6 +12,7 @@
 #include "server/admin/app_profiles.h"
 #include "server/admin/clusters.h"
 #include "server/admin/instances.h"
+#include "server/calls/authentication.h"
 #include "server/convert/resource_name.h"
 
 namespace bigtable::server {
@@ -21,8 +22,9 @@ class InstanceAdminService final : public admin::BigtableInstanceAdmin::Service 
  public:
   // All outlive this.
   InstanceAdminService(Database* database, Catalogue* catalogue, OperationStore* operations,
-                       const InstanceName& default_instance)
-      : parts_(database, catalogue, operations, default_instance) {}
+                       const InstanceName& default_instance, const Authentication* authentication)
+      : parts_(database, catalogue, operations, default_instance),
+        authentication_(authentication) {}
 
   SERVER_METHOD(CreateInstance, admin::CreateInstanceRequest, google::longrunning::Operation,
                 instances_.Create(*request))
@@ -89,6 +91,7 @@ class InstanceAdminService final : public admin::BigtableInstanceAdmin::Service 
 
  private:
   const AdminParts parts_;
+  const Authentication* const authentication_;
   Instances instances_{&parts_};
   Clusters clusters_{&parts_};
   AppProfiles app_profiles_{&parts_};

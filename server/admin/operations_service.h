@@ -8,6 +8,7 @@
 #include "google/longrunning/operations.grpc.pb.h"
 #include "server/admin/answers.h"
 #include "server/admin/operation_store.h"
+#include "server/calls/authentication.h"
 
 namespace bigtable::server {
 
@@ -16,8 +17,9 @@ namespace longrunning = google::longrunning;
 // Thread-safe.
 class OperationsService final : public longrunning::Operations::Service {
  public:
-  // The store outlives this.
-  explicit OperationsService(OperationStore* operations) : operations_(operations) {}
+  // Both outlive this.
+  OperationsService(OperationStore* operations, const Authentication* authentication)
+      : operations_(operations), authentication_(authentication) {}
 
   SERVER_METHOD(ListOperations, longrunning::ListOperationsRequest,
                 longrunning::ListOperationsResponse, List(*request))
@@ -35,6 +37,7 @@ class OperationsService final : public longrunning::Operations::Service {
       const longrunning::ListOperationsRequest& request) const;
 
   OperationStore* const operations_;
+  const Authentication* const authentication_;
 };
 
 }  // namespace bigtable::server

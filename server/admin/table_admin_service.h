@@ -10,6 +10,7 @@
 #include "server/admin/column_families.h"
 #include "server/admin/consistency.h"
 #include "server/admin/tables.h"
+#include "server/calls/authentication.h"
 #include "server/convert/resource_name.h"
 
 namespace bigtable::server {
@@ -19,8 +20,9 @@ class TableAdminService final : public admin::BigtableTableAdmin::Service {
  public:
   // All outlive this.
   TableAdminService(Database* database, Catalogue* catalogue, OperationStore* operations,
-                    const InstanceName& default_instance)
-      : parts_(database, catalogue, operations, default_instance) {}
+                    const InstanceName& default_instance, const Authentication* authentication)
+      : parts_(database, catalogue, operations, default_instance),
+        authentication_(authentication) {}
 
   SERVER_METHOD(CreateTable, admin::CreateTableRequest, admin::Table,
                 tables_.Create(*request, OptionsOf(*context)))
@@ -89,6 +91,7 @@ class TableAdminService final : public admin::BigtableTableAdmin::Service {
 
  private:
   const AdminParts parts_;
+  const Authentication* const authentication_;
   Tables tables_{&parts_};
   ColumnFamilies families_{&parts_};
   Consistency consistency_{&parts_};

@@ -1,5 +1,6 @@
 #include "server/calls/authentication.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <fstream>
 #include <memory>
@@ -51,6 +52,21 @@ absl::Status Authentication::ReadTokens(const std::string& path) {
   }
   if (tokens_.empty()) return Invalid("the file of tokens ", path, " has no token");
   return absl::OkStatus();
+}
+
+void Authentication::SetAdministrators(std::string_view names) {
+  while (!names.empty()) {
+    const size_t comma = std::min(names.find(','), names.size());
+    if (comma > 0) administrators_.emplace(names.substr(0, comma));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+}
+
+absl::Status Authentication::CheckAdministrator(const grpc::ServerContextBase& context) const {
+  SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller, CallerOf(context));
+  if (!caller.has_value() || administrators_.contains(*caller)) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      Cat(Quoted(*caller), " is not an administrator (--administrators)"));
 }
 
 absl::StatusOr<std::optional<std::string>> Authentication::Check(

@@ -3,7 +3,8 @@
 // With tokens, a call must carry one: the metadata "authorization: Bearer TOKEN". With client
 // certificates, the connection must have one that the given authority has signed, and the
 // certificate's common name is the caller. A token counts before a certificate. With neither, every
-// call is the program's own, and may do everything.
+// call is the program's own, and may do everything. Otherwise access lists decide about data, and
+// the list of administrators about tables and instances.
 #ifndef BIGTABLE_SERVER_CALLS_AUTHENTICATION_H_
 #define BIGTABLE_SERVER_CALLS_AUTHENTICATION_H_
 
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -29,6 +31,9 @@ class Authentication {
   absl::Status ReadTokens(const std::string& path);
   // Callers have certificates; gRPC has checked them.
   void UseCertificates() { uses_certificates_ = true; }
+  // The callers that may use the admin services, which know no access lists: names with commas
+  // between.
+  void SetAdministrators(std::string_view names);
 
   bool is_required() const { return uses_certificates_ || !tokens_.empty(); }
 
@@ -39,12 +44,15 @@ class Authentication {
       return std::optional<std::string>();
     return Check(context);
   }
+  // OK if the caller may use the admin services. Unauthenticated; PermissionDenied.
+  absl::Status CheckAdministrator(const grpc::ServerContextBase& context) const;
 
  private:
   absl::StatusOr<std::optional<std::string>> Check(const grpc::ServerContextBase& context) const;
   absl::Status AddToken(std::string_view line);
 
   absl::flat_hash_map<std::string, std::string> tokens_;  // to callers
+  absl::flat_hash_set<std::string> administrators_;
   bool uses_certificates_ = false;
 };
 

@@ -25,6 +25,7 @@
 #include "server/admin/operation_store.h"
 #include "server/admin/operations_service.h"
 #include "server/admin/table_admin_service.h"
+#include "server/calls/authentication.h"
 #include "server/convert/resource_name.h"
 
 namespace bigtable::server {
@@ -55,11 +56,11 @@ class AdminFixture : public testing::Test {
     catalogue_ = *std::move(catalogue);
     const InstanceName instance{"p", "default"};
     operations_ = std::make_unique<OperationStore>();
-    table_service_ = std::make_unique<TableAdminService>(database_.get(), catalogue_.get(),
-                                                         operations_.get(), instance);
-    instance_service_ = std::make_unique<InstanceAdminService>(database_.get(), catalogue_.get(),
-                                                               operations_.get(), instance);
-    operations_service_ = std::make_unique<OperationsService>(operations_.get());
+    table_service_ = std::make_unique<TableAdminService>(
+        database_.get(), catalogue_.get(), operations_.get(), instance, &authentication_);
+    instance_service_ = std::make_unique<InstanceAdminService>(
+        database_.get(), catalogue_.get(), operations_.get(), instance, &authentication_);
+    operations_service_ = std::make_unique<OperationsService>(operations_.get(), &authentication_);
     grpc::ServerBuilder builder;
     builder.RegisterService(table_service_.get());
     builder.RegisterService(instance_service_.get());
@@ -132,6 +133,7 @@ class AdminFixture : public testing::Test {
   std::unique_ptr<InMemoryFileSystem> file_system_ = std::make_unique<InMemoryFileSystem>();
   std::unique_ptr<Database> database_;
   std::unique_ptr<Catalogue> catalogue_;
+  Authentication authentication_;  // every call is the program's own
   std::unique_ptr<OperationStore> operations_;
 
  private:
