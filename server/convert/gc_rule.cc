@@ -26,16 +26,17 @@ absl::StatusOr<GcRule> ConvertVersions(int32_t versions) {
 }
 
 absl::StatusOr<GcRule> ConvertAge(const google::protobuf::Duration& proto) {
-  const bool is_duration = std::abs(proto.seconds()) <= kMaxSeconds &&
-                           std::abs(int64_t{proto.nanos()}) < 1'000'000'000 &&
-                           !(proto.seconds() > 0 && proto.nanos() < 0) &&
-                           !(proto.seconds() < 0 && proto.nanos() > 0);
+  const int64_t seconds = proto.seconds();
+  const int32_t nanos = proto.nanos();
+  const bool is_duration = seconds >= -kMaxSeconds && seconds <= kMaxSeconds &&
+                           nanos > -1'000'000'000 && nanos < 1'000'000'000 &&
+                           !(seconds > 0 && nanos < 0) && !(seconds < 0 && nanos > 0);
   if (!is_duration) {
-    return Invalid("max_age must be a duration, and has ", proto.seconds(), " seconds and ",
-                   proto.nanos(), " nanoseconds");
+    return Invalid("max_age must be a duration, and has ", seconds, " seconds and ", nanos,
+                   " nanoseconds");
   }
   const absl::Duration age = absl::Trunc(
-      absl::Seconds(proto.seconds()) + absl::Nanoseconds(proto.nanos()), absl::Microseconds(1));
+      absl::Seconds(seconds) + absl::Nanoseconds(nanos), absl::Microseconds(1));
   if (age >= absl::Milliseconds(1)) return GcRule::MaxAge(age);
   return Invalid("max_age must be at least 1ms, and is ", absl::FormatDuration(age));
 }

@@ -42,12 +42,14 @@ class ToFilterTest : public DatabaseFixture {
   Table* table_ = nullptr;
 };
 
-std::string RefusalOf(const RowFilter& filter) {
+std::string FilterRefusal(const RowFilter& filter) {
   const absl::Status status = ToFilter(filter).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << filter.ShortDebugString();
   return std::string(status.message());
 }
-std::string RefusalOf(const std::string& filter) { return RefusalOf(ParseText<RowFilter>(filter)); }
+std::string FilterRefusal(const std::string& filter) {
+  return FilterRefusal(ParseText<RowFilter>(filter));
+}
 
 TEST_F(ToFilterTest, NothingSetPassesEverything) {
   EXPECT_EQ(Read(""), kAll);
@@ -215,92 +217,93 @@ TEST_F(ToFilterTest, ASinkLeavesTheChain) {
 TEST(ToFilterRefusalTest, FieldsThatMustBeTrue) {
   for (const char* field :
        {"sink", "pass_all_filter", "block_all_filter", "strip_value_transformer"}) {
-    EXPECT_EQ(RefusalOf(absl::StrCat(field, ": false")),
+    EXPECT_EQ(FilterRefusal(absl::StrCat(field, ": false")),
               absl::StrCat(field, ": it must be true if it is set, and is false"));
   }
 }
 
 TEST(ToFilterRefusalTest, NamesTheFieldAndTheRule) {
-  EXPECT_EQ(RefusalOf("value_regex_filter: 'a.('"),
+  EXPECT_EQ(FilterRefusal("value_regex_filter: 'a.('"),
             "value_regex_filter: bad regular expression \"a.(\": missing ): a.(");
-  EXPECT_EQ(RefusalOf("row_key_regex_filter: '*'"),
+  EXPECT_EQ(FilterRefusal("row_key_regex_filter: '*'"),
             "row_key_regex_filter: bad regular expression \"*\": no argument for repetition "
             "operator: *");
-  EXPECT_EQ(RefusalOf("column_qualifier_regex_filter: '['"),
+  EXPECT_EQ(FilterRefusal("column_qualifier_regex_filter: '['"),
             "column_qualifier_regex_filter: bad regular expression \"[\": missing ]: [");
-  EXPECT_EQ(RefusalOf("family_name_regex_filter: ')'"),
+  EXPECT_EQ(FilterRefusal("family_name_regex_filter: ')'"),
             "family_name_regex_filter: bad regular expression \")\": unexpected ): )");
-  EXPECT_EQ(RefusalOf("family_name_regex_filter: 'a[:]'"),
+  EXPECT_EQ(FilterRefusal("family_name_regex_filter: 'a[:]'"),
             "family_name_regex_filter: a regular expression of families must not contain a colon, "
             "and is \"a[:]\"");
-  EXPECT_EQ(RefusalOf("row_sample_filter: 1"),
+  EXPECT_EQ(FilterRefusal("row_sample_filter: 1"),
             "row_sample_filter: RowSample takes a probability between 0 and 1, both excluded, and "
             "got 1");
-  EXPECT_EQ(RefusalOf("row_sample_filter: nan"),
+  EXPECT_EQ(FilterRefusal("row_sample_filter: nan"),
             "row_sample_filter: RowSample takes a probability between 0 and 1, both excluded, and "
             "got nan");
-  EXPECT_EQ(RefusalOf("cells_per_row_offset_filter: -1"),
+  EXPECT_EQ(FilterRefusal("cells_per_row_offset_filter: -1"),
             "cells_per_row_offset_filter: CellsRowOffset takes a number of at least 0, and got -1");
-  EXPECT_EQ(RefusalOf("cells_per_row_limit_filter: 0"),
+  EXPECT_EQ(FilterRefusal("cells_per_row_limit_filter: 0"),
             "cells_per_row_limit_filter: CellsRowLimit takes a number of at least 1, and got 0");
-  EXPECT_EQ(RefusalOf("cells_per_column_limit_filter: 0"),
+  EXPECT_EQ(FilterRefusal("cells_per_column_limit_filter: 0"),
             "cells_per_column_limit_filter: Latest takes a number of at least 1, and got 0");
-  EXPECT_EQ(RefusalOf("apply_label_transformer: 'No'"),
+  EXPECT_EQ(FilterRefusal("apply_label_transformer: 'No'"),
             "apply_label_transformer: a label is 1 to 15 characters of [a-z0-9-], and this is "
             "\"No\"");
 }
 
 TEST(ToFilterRefusalTest, RangesThatHaveNothingInThem) {
-  EXPECT_EQ(RefusalOf("column_range_filter { family_name: 'a' start_qualifier_open: 'p' "
-                      "end_qualifier_closed: 'p' }"),
+  EXPECT_EQ(FilterRefusal("column_range_filter { family_name: 'a' start_qualifier_open: 'p' "
+                          "end_qualifier_closed: 'p' }"),
             "column_range_filter: a column range must end after it begins, and has nothing between "
             "its start \"p\\x00\" and its end \"p\\x00\"");
-  EXPECT_EQ(RefusalOf("column_range_filter { family_name: 'a' end_qualifier_open: '' }"),
+  EXPECT_EQ(FilterRefusal("column_range_filter { family_name: 'a' end_qualifier_open: '' }"),
             "column_range_filter: a column range must end after it begins, and has nothing between "
             "its start \"\" and its end \"\"");
-  EXPECT_EQ(RefusalOf("column_range_filter {}"),
+  EXPECT_EQ(FilterRefusal("column_range_filter {}"),
             "column_range_filter: the name of a column family must be 1 to 64 printable ASCII "
             "characters without space and colon, and is \"\"");
-  EXPECT_EQ(RefusalOf("value_range_filter { start_value_closed: 'b' end_value_closed: 'a' }"),
+  EXPECT_EQ(FilterRefusal("value_range_filter { start_value_closed: 'b' end_value_closed: 'a' }"),
             "value_range_filter: a value range must end after it begins, and has nothing between "
             "its start \"b\" and its end \"a\\x00\"");
-  EXPECT_EQ(RefusalOf("value_range_filter { end_value_open: '' }"),
+  EXPECT_EQ(FilterRefusal("value_range_filter { end_value_open: '' }"),
             "value_range_filter: a value range must end after it begins, and has nothing between "
             "its start \"\" and its end \"\"");
   EXPECT_EQ(
-      RefusalOf(
+      FilterRefusal(
           "timestamp_range_filter { start_timestamp_micros: 2000 end_timestamp_micros: 2000 }"),
       "timestamp_range_filter: a range of timestamps must end after it begins: [2000, 2000)");
   EXPECT_EQ(
-      RefusalOf("timestamp_range_filter { start_timestamp_micros: 1 }"),
+      FilterRefusal("timestamp_range_filter { start_timestamp_micros: 1 }"),
       "timestamp_range_filter: a timestamp must be a multiple of 1000 microseconds, and is 1");
-  EXPECT_EQ(RefusalOf("timestamp_range_filter { end_timestamp_micros: -1000 }"),
+  EXPECT_EQ(FilterRefusal("timestamp_range_filter { end_timestamp_micros: -1000 }"),
             "timestamp_range_filter: a timestamp must not be negative, and is -1000");
 }
 
 TEST(ToFilterRefusalTest, PartsAreNamedByTheirPath) {
-  EXPECT_EQ(RefusalOf("chain { filters {} }"),
+  EXPECT_EQ(FilterRefusal("chain { filters {} }"),
             "chain: a chain must have at least two filters, and "
             "has 1");
-  EXPECT_EQ(RefusalOf("interleave {}"),
+  EXPECT_EQ(FilterRefusal("interleave {}"),
             "interleave: an interleave must have at least two filters, and has 0");
-  EXPECT_EQ(RefusalOf("condition { true_filter {} }"),
+  EXPECT_EQ(FilterRefusal("condition { true_filter {} }"),
             "condition: a condition must have a predicate_filter");
-  EXPECT_EQ(RefusalOf("chain { filters {} filters { interleave { filters {} filters {} filters { "
-                      "condition { predicate_filter {} false_filter { sink: false } } } } } }"),
-            "chain: filters[1]: interleave: filters[2]: condition: false_filter: sink: it must be "
-            "true if it is set, and is false");
-  EXPECT_EQ(RefusalOf("condition { predicate_filter { sink: false } }"),
+  EXPECT_EQ(
+      FilterRefusal("chain { filters {} filters { interleave { filters {} filters {} filters { "
+                    "condition { predicate_filter {} false_filter { sink: false } } } } } }"),
+      "chain: filters[1]: interleave: filters[2]: condition: false_filter: sink: it must be "
+      "true if it is set, and is false");
+  EXPECT_EQ(FilterRefusal("condition { predicate_filter { sink: false } }"),
             "condition: predicate_filter: sink: it must be true if it is set, and is false");
-  EXPECT_EQ(RefusalOf("condition { predicate_filter {} true_filter { sink: false } }"),
+  EXPECT_EQ(FilterRefusal("condition { predicate_filter {} true_filter { sink: false } }"),
             "condition: true_filter: sink: it must be true if it is set, and is false");
 }
 
 TEST(ToFilterRefusalTest, LabelsAndSinksWhereTheyMayNotBe) {
-  EXPECT_EQ(RefusalOf("chain { filters { apply_label_transformer: 'a' } "
-                      "filters { apply_label_transformer: 'b' } }"),
+  EXPECT_EQ(FilterRefusal("chain { filters { apply_label_transformer: 'a' } "
+                          "filters { apply_label_transformer: 'b' } }"),
             "chain: a Chain may have ApplyLabel in only one of its parts");
-  EXPECT_EQ(RefusalOf("condition { predicate_filter { sink: true } }"),
+  EXPECT_EQ(FilterRefusal("condition { predicate_filter { sink: true } }"),
             "condition: a Condition must not have a Sink in it");
 }
 
@@ -328,7 +331,7 @@ RowFilter Nested(int depth) {
 
 TEST(ToFilterRefusalTest, NestedTooDeep) {
   EXPECT_OK(ToFilter(Nested(20)));
-  const std::string refusal = RefusalOf(Nested(21));
+  const std::string refusal = FilterRefusal(Nested(21));
   EXPECT_NE(refusal.find("chain: filters must be nested at most 20 deep"), std::string::npos)
       << refusal;
 }
@@ -339,7 +342,8 @@ TEST(ToFilterRefusalTest, TooLarge) {
   ASSERT_EQ(filter.ByteSizeLong(), 20480);
   EXPECT_OK(ToFilter(filter));
   filter.set_value_regex_filter(std::string(20477, 'x'));
-  EXPECT_EQ(RefusalOf(filter), "a filter must have at most 20480 bytes, and this one has 20481");
+  EXPECT_EQ(FilterRefusal(filter),
+            "a filter must have at most 20480 bytes, and this one has 20481");
 }
 
 }  // namespace
