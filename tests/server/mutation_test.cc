@@ -128,6 +128,25 @@ TEST_F(ToRowMutationTest, CountsUniqueInputs) {
   EXPECT_EQ(HyperLogLogEstimate(row.cells()[0].value).value(), 3);
 }
 
+TEST_F(ToRowMutationTest, MergesStatesOfUniqueCounts) {
+  ASSERT_OK(table_->Apply(RowMutation("other")
+                              .AddToCell("hll:", Timestamp(0), int64_t{3})
+                              .AddToCell("hll:", Timestamp(0), int64_t{4})));
+  ASSERT_OK_AND_ASSIGN(const Row other, table_->ReadRow("other"));
+  MutateRowRequest request;
+  auto* merge = request.add_mutations()->mutable_merge_to_cell();
+  merge->set_family_name("hll");
+  merge->mutable_column_qualifier()->set_raw_value("");
+  merge->mutable_timestamp()->set_raw_timestamp_micros(0);
+  merge->mutable_input()->set_bytes_value(std::string(other.cells()[0].value));
+  ASSERT_OK_AND_ASSIGN(const RowMutation mutation,
+                       ToRowMutation("row", request.mutations(), Timestamp()));
+  ASSERT_OK(table_->Apply(mutation));
+  ASSERT_OK_AND_ASSIGN(const Row row, table_->ReadRow("row"));
+  ASSERT_EQ(row.cells().size(), 1);
+  EXPECT_EQ(HyperLogLogEstimate(row.cells()[0].value).value(), 2);
+}
+
 TEST(ToRowMutationRefusalTest, MergingNullHasNoEffect) {
   const auto request = ParseText<MutateRowRequest>(
       "mutations { merge_to_cell { family_name: 'sum' column_qualifier { raw_value: 'q' } "
