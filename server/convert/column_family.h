@@ -11,10 +11,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "google/bigtable/admin/v2/table.pb.h"
 
 #include "bigtable/schema.h"
-
-#include "google/bigtable/admin/v2/table.pb.h"
 
 namespace bigtable::server {
 

@@ -24,10 +24,9 @@
 #define BIGTABLE_SERVER_CONVERT_FILTER_H_
 
 #include "absl/status/statusor.h"
+#include "google/bigtable/v2/data.pb.h"
 
 #include "bigtable/filter.h"
-
-#include "google/bigtable/v2/data.pb.h"
 
 namespace bigtable::server {
 

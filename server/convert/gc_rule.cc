@@ -35,8 +35,8 @@ absl::StatusOr<GcRule> ConvertAge(const google::protobuf::Duration& proto) {
     return Invalid("max_age must be a duration, and has ", seconds, " seconds and ", nanos,
                    " nanoseconds");
   }
-  const absl::Duration age = absl::Trunc(
-      absl::Seconds(seconds) + absl::Nanoseconds(nanos), absl::Microseconds(1));
+  const absl::Duration age =
+      absl::Trunc(absl::Seconds(seconds) + absl::Nanoseconds(nanos), absl::Microseconds(1));
   if (age >= absl::Milliseconds(1)) return GcRule::MaxAge(age);
   return Invalid("max_age must be at least 1ms, and is ", absl::FormatDuration(age));
 }

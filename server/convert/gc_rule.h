@@ -12,10 +12,9 @@
 #define BIGTABLE_SERVER_CONVERT_GC_RULE_H_
 
 #include "absl/status/statusor.h"
+#include "google/bigtable/admin/v2/table.pb.h"
 
 #include "bigtable/schema.h"
-
-#include "google/bigtable/admin/v2/table.pb.h"
 
 namespace bigtable::server {
 

@@ -21,11 +21,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "google/bigtable/v2/data.pb.h"
 
 #include "bigtable/row_mutation.h"
 #include "bigtable/timestamp.h"
-
-#include "google/bigtable/v2/data.pb.h"
 
 namespace bigtable::server {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "google/protobuf/io/coded_stream.h"
+
 #include "server/convert/limits.h"
 
 namespace bigtable::server {

@@ -11,11 +11,10 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-
-#include "bigtable/row_range.h"
-
 #include "google/bigtable/v2/bigtable.pb.h"
 #include "google/bigtable/v2/data.pb.h"
+
+#include "bigtable/row_range.h"
 
 namespace bigtable::server {
 

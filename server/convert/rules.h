@@ -12,10 +12,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "google/bigtable/v2/data.pb.h"
 
 #include "bigtable/read_modify_write.h"
-
-#include "google/bigtable/v2/data.pb.h"
 
 namespace bigtable::server {
 

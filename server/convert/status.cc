@@ -5,11 +5,10 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "google/rpc/error_details.pb.h"
 
 #include "bigtable/quota.h"
 #include "bigtable/string_view.h"
-
-#include "google/rpc/error_details.pb.h"
 
 namespace bigtable::server {
 namespace {

@@ -9,7 +9,6 @@
 #define BIGTABLE_SERVER_CONVERT_STATUS_H_
 
 #include "absl/status/status.h"
-
 #include "google/rpc/status.pb.h"
 #include "grpcpp/support/status.h"
 

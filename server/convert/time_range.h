@@ -10,10 +10,9 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "google/bigtable/v2/data.pb.h"
 
 #include "bigtable/timestamp.h"
-
-#include "google/bigtable/v2/data.pb.h"
 
 namespace bigtable::server {
 

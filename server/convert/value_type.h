@@ -13,10 +13,9 @@
 #define BIGTABLE_SERVER_CONVERT_VALUE_TYPE_H_
 
 #include "absl/status/statusor.h"
+#include "google/bigtable/admin/v2/types.pb.h"
 
 #include "bigtable/schema.h"
-
-#include "google/bigtable/admin/v2/types.pb.h"
 
 namespace bigtable::server {
 

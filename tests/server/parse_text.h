@@ -4,9 +4,8 @@
 
 #include <string>
 
-#include "gtest/gtest.h"
-
 #include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
 
 namespace bigtable::server {
 

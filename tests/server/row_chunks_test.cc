@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "google/bigtable/v2/bigtable.pb.h"
 #include "gtest/gtest.h"
 
-#include "google/bigtable/v2/bigtable.pb.h"
 #include "server/parse_text.h"
 #include "support/database_fixture.h"
 #include "support/random.h"

@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "google/bigtable/v2/bigtable.pb.h"
 #include "gtest/gtest.h"
 
-#include "google/bigtable/v2/bigtable.pb.h"
 #include "server/parse_text.h"
 #include "support/database_fixture.h"
 

@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "google/rpc/error_details.pb.h"
 #include "gtest/gtest.h"
 
-#include "google/rpc/error_details.pb.h"
 #include "server/parse_text.h"
 #include "support/database_fixture.h"
 

@@ -51,6 +51,8 @@ file include/bigtable/tools/hammer.h << 'END'
 END
 file tools/anvil.h << 'END'
 #ifndef BIGTABLE_TOOLS_ANVIL_H_
+#include "google/protobuf/message.h"
+#include "grpcpp/grpcpp.h"
 #include "base/coding.h"
 #include "bigtable/tools/hammer.h"
 #include "tools/nail.h"
@@ -75,6 +77,7 @@ file src/base/upwards.cc << 'END'
   #  include "sstable/block.h"
 #include <client/table.h>
 #include "coding.h"
+#include "google/protobuf/message.h"
 END
 file src/cellar/wine.cc << 'END'
 END
@@ -107,6 +110,7 @@ include/bigtable/house.h:2: "bigtable/tools/hammer.h" is of the component tools,
 src/base/upwards.cc:2: room base includes "sstable/block.h", but sstable is above it
 src/base/upwards.cc:3: room base includes "client/table.h", but client is above it
 src/base/upwards.cc:4: "coding.h" names no room; includes are written from src/ or include/
+src/base/upwards.cc:5: "google/protobuf/message.h" names no room; includes are written from src/ or include/
 src/sstable/repair.cc:1: "bigtable/tools/hammer.h" is of the component tools, which is not known here
 src/sstable/repair.cc:2: "tools/anvil.h" is of the component tools, which is not known here
 wires/knot.h:2: "tools/anvil.h" is of the component tools, which is not known here
