@@ -133,16 +133,17 @@ void RowChunks::WriteChunk(const Row& row) {
 
 void RowChunks::Reserve(const Row& row) {
   const size_t most = full_size_ + kMaxChunkValueSize;  // that a message has of one value
-  size_t needed = message_.size() + row.key().size();
-  for (size_t i = cell_; i < row.cells().size() && needed < full_size_; ++i) {
+  size_t more = row.key().size();
+  for (size_t i = cell_; i < row.cells().size() && message_.size() + more < full_size_; ++i) {
     const Cell& cell = row.cells()[i];
     const size_t written = i == cell_ ? offset_ : 0;
-    needed += kChunkOverhead + cell.family.size() + cell.qualifier.size() +
-              std::min(cell.value.size() - written, most);
+    more += kChunkOverhead + cell.family.size() + cell.qualifier.size() +
+            std::min(cell.value.size() - written, most);
   }
+  const size_t needed = message_.size() + more;
   if (needed <= message_.capacity()) return;
-  // Doubled, since many small rows may follow.
-  message_.reserve(std::max({needed, last_size_, std::min(2 * needed, full_size_)}));
+  // Many small rows may follow: as many as in the message before, or else twice as many.
+  message_.reserve(std::max(last_size_ + more, std::max(needed, std::min(2 * needed, full_size_))));
 }
 
 void RowChunks::WriteLastScannedRowKey(std::string_view row_key) {
