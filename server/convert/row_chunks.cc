@@ -41,22 +41,27 @@ size_t FieldSize(size_t bytes) { return 1 + VarintSize(bytes) + bytes; }
 size_t OptionalSize(size_t bytes) { return bytes == 0 ? 0 : FieldSize(bytes); }
 size_t NumberSize(uint64_t number) { return number == 0 ? 0 : 1 + VarintSize(number); }
 
-void AppendNumber(uint8_t tag, uint64_t number, std::string* out) {
-  uint8_t bytes[11];
-  bytes[0] = tag;
-  const uint8_t* end = CodedOutputStream::WriteVarint64ToArray(number, bytes + 1);
-  out->append(reinterpret_cast<const char*>(bytes), end - bytes);
+// Each writes a field at `out`, and returns its end.
+uint8_t* PutNumber(uint8_t tag, uint64_t number, uint8_t* out) {
+  *out++ = tag;
+  return CodedOutputStream::WriteVarint64ToArray(number, out);
 }
 
-void AppendBytes(uint8_t tag, std::string_view bytes, std::string* out) {
-  AppendNumber(tag, bytes.size(), out);
-  out->append(bytes);
+uint8_t* PutBytes(uint8_t tag, std::string_view bytes, uint8_t* out) {
+  return std::copy(bytes.begin(), bytes.end(), PutNumber(tag, bytes.size(), out));
 }
 
 // A StringValue or BytesValue: it is there even if it is empty.
-void AppendWrapped(uint8_t tag, std::string_view bytes, std::string* out) {
-  AppendNumber(tag, OptionalSize(bytes.size()), out);
-  if (!bytes.empty()) AppendBytes(kWrapped, bytes, out);
+uint8_t* PutWrapped(uint8_t tag, std::string_view bytes, uint8_t* out) {
+  out = PutNumber(tag, OptionalSize(bytes.size()), out);
+  return bytes.empty() ? out : PutBytes(kWrapped, bytes, out);
+}
+
+// Makes `text` longer, and returns the beginning of what is new.
+uint8_t* Extend(size_t bytes, std::string* text) {
+  const size_t size = text->size();
+  text->resize(size + bytes);
+  return reinterpret_cast<uint8_t*>(text->data()) + size;
 }
 
 // What a chunk has. A field that is not set is empty, or 0.
@@ -72,25 +77,35 @@ struct Chunk {
   uint64_t value_size = 0;
   bool commits_row = false;
 
-  size_t size() const {
-    size_t total = OptionalSize(row_key.size()) + NumberSize(timestamp) +
-                   OptionalSize(value.size()) + NumberSize(value_size) + (commits_row ? 2 : 0);
+  // Of what is before the value's bytes, and after them.
+  size_t head_size() const {
+    size_t total = OptionalSize(row_key.size()) + NumberSize(timestamp);
     if (has_family) total += FieldSize(OptionalSize(family.size()));
     if (has_qualifier) total += FieldSize(OptionalSize(qualifier.size()));
     for (const std::string_view label : labels) total += FieldSize(label.size());
-    return total;
+    return total + (value.empty() ? 0 : FieldSize(value.size()) - value.size());
   }
+  size_t tail_size() const { return NumberSize(value_size) + (commits_row ? 2 : 0); }
 
-  void AppendTo(std::string* out) const {
-    AppendNumber(kChunks, size(), out);
-    if (!row_key.empty()) AppendBytes(kRowKey, row_key, out);
-    if (has_family) AppendWrapped(kFamilyName, family, out);
-    if (has_qualifier) AppendWrapped(kQualifier, qualifier, out);
-    if (timestamp != 0) AppendNumber(kTimestampMicros, timestamp, out);
-    for (const std::string_view label : labels) AppendBytes(kLabels, label, out);
-    if (!value.empty()) AppendBytes(kValue, value, out);
-    if (value_size != 0) AppendNumber(kValueSize, value_size, out);
-    if (commits_row) AppendNumber(kCommitRow, 1, out);
+  // The value goes right into the message, the rest through one extension of it before and one
+  // behind.
+  void AppendTo(std::string* message) const {
+    const size_t head = head_size();
+    const size_t tail = tail_size();
+    const size_t size = head + value.size() + tail;
+    uint8_t* out = Extend(1 + VarintSize(size) + head, message);
+    out = PutNumber(kChunks, size, out);
+    if (!row_key.empty()) out = PutBytes(kRowKey, row_key, out);
+    if (has_family) out = PutWrapped(kFamilyName, family, out);
+    if (has_qualifier) out = PutWrapped(kQualifier, qualifier, out);
+    if (timestamp != 0) out = PutNumber(kTimestampMicros, timestamp, out);
+    for (const std::string_view label : labels) out = PutBytes(kLabels, label, out);
+    if (!value.empty()) PutNumber(kValue, value.size(), out);
+    message->append(value);
+    if (tail == 0) return;
+    out = Extend(tail, message);
+    if (value_size != 0) out = PutNumber(kValueSize, value_size, out);
+    if (commits_row) PutNumber(kCommitRow, 1, out);
   }
 };
 
@@ -147,7 +162,7 @@ void RowChunks::Reserve(const Row& row) {
 }
 
 void RowChunks::WriteLastScannedRowKey(std::string_view row_key) {
-  AppendBytes(kLastScannedRowKey, row_key, &message_);
+  PutBytes(kLastScannedRowKey, row_key, Extend(FieldSize(row_key.size()), &message_));
 }
 
 std::string RowChunks::Take() {
