@@ -15,7 +15,8 @@ EXAMPLE_PAGES_PACKAGE=postgresql-doc-15
 TOOL_PACKAGES=(libcli11-dev nlohmann-json3-dev)
 # server/. With npm, CMake fetches what the packages do not have (server/protos/fetch); Node may be
 # there from elsewhere.
-SERVER_PACKAGES=(libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc)
+SERVER_PACKAGES=(libbrotli-dev libcli11-dev libcpp-httplib-dev libgrpc++-dev libprotobuf-dev
+  libssl-dev nlohmann-json3-dev protobuf-compiler protobuf-compiler-grpc zlib1g-dev)
 if ! command -v npm > /dev/null; then
   SERVER_PACKAGES+=(nodejs npm)
 fi

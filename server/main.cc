@@ -21,6 +21,9 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
       ->required();
   app->add_option("--address", options->address, "Address to listen on; port 0: any that is free")
       ->capture_default_str();
+  app->add_option("--http", options->http,
+                  "Address of the status page and of the metrics; empty: none")
+      ->capture_default_str();
   app->add_option("--project", options->default_instance.project,
                   "Project of the tables that have plain names in the database")
       ->capture_default_str();
@@ -51,7 +54,7 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
                   "Callers that may create and delete tables and instances, with commas between; "
                   "needs --tokens or --client-authority");
   app->add_flag("--plaintext", options->plaintext,
-                "Allows an address of other machines without TLS");
+                "Allows addresses for other machines without TLS");
   app->add_option("--drain", options->drain_seconds,
                   "Seconds to wait at the end for calls under way")
       ->capture_default_str();
@@ -74,6 +77,9 @@ int Serve(const ServerOptions& options) {
   if (!server.ok()) return Fail(server.status());
   std::printf("bigtable-server: serving %s on %s\n", options.directory.c_str(),
               (*server)->address().c_str());
+  if (!(*server)->http_address().empty()) {
+    std::printf("bigtable-server: status page on %s\n", (*server)->http_address().c_str());
+  }
   std::fflush(stdout);
 
   int signal = 0;

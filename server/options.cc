@@ -15,6 +15,27 @@ bool IsLoopback(std::string_view address) {
   return host == "localhost" || host == "::1" || (is_numeric && host.starts_with("127."));
 }
 
+namespace {
+
+// An address for other machines.
+absl::Status CheckReachable(std::string_view flag, const std::string& address,
+                            const ServerOptions& options) {
+  if (IsLoopback(address)) return absl::OkStatus();
+  if (options.certificate.empty() && !options.plaintext) {
+    return Invalid(flag, " ", address,
+                   " can be reached from other machines: give --certificate and --key for TLS, or "
+                   "--plaintext to do without");
+  }
+  if (options.client_authority.empty() && options.tokens.empty()) {
+    return Invalid(flag, " ", address,
+                   " can be reached from other machines: callers must say who they are, so give "
+                   "--tokens or --client-authority");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status CheckOptions(const ServerOptions& options) {
   if (options.directory.empty()) return Invalid("a directory must be given");
   if (options.address.find(':') == std::string::npos) {
@@ -41,18 +62,12 @@ absl::Status CheckOptions(const ServerOptions& options) {
   if (!options.administrators.empty() && !knows_callers) {
     return Invalid("--administrators needs --tokens or --client-authority");
   }
-  if (IsLoopback(options.address)) return absl::OkStatus();
-  if (!has_tls && !options.plaintext) {
-    return Invalid("--address ", options.address,
-                   " can be reached from other machines: give --certificate and --key for TLS, or "
-                   "--plaintext to do without");
+  SERVER_RETURN_IF_ERROR(CheckReachable("--address", options.address, options));
+  if (options.http.empty()) return absl::OkStatus();
+  if (options.http.find(':') == std::string::npos || options.http.starts_with("unix:")) {
+    return Invalid("--http ", options.http, ": must be HOST:PORT, or empty");
   }
-  if (!knows_callers) {
-    return Invalid("--address ", options.address,
-                   " can be reached from other machines: callers must say who they are, so give "
-                   "--tokens or --client-authority");
-  }
-  return absl::OkStatus();
+  return CheckReachable("--http", options.http, options);
 }
 
 }  // namespace bigtable::server

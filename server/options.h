@@ -18,6 +18,8 @@ namespace bigtable::server {
 struct ServerOptions {
   std::string directory;
   std::string address = "127.0.0.1:8086";  // port 0: any that is free
+  // Of the status page and the metrics; empty: none. Port 0: any that is free.
+  std::string http = "127.0.0.1:0";
   InstanceName default_instance{"local", "local"};
   Durability durability = Durability::kBuffered;
   uint64_t memory = uint64_t{512} << 20;  // bytes, for the database; gRPC may take half as much
@@ -30,7 +32,7 @@ struct ServerOptions {
   std::string client_authority;
   std::string tokens;          // a file: see Authentication::ReadTokens
   std::string administrators;  // callers, with commas between
-  bool plaintext = false;      // allows an address that is not loopback without TLS
+  bool plaintext = false;      // allows addresses that are not loopback without TLS
 
   // How long a server that ends waits for calls that are under way, in seconds.
   int drain_seconds = 10;

@@ -7,15 +7,15 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-
-#include "bigtable/options.h"
-
-#include "grpc/grpc.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
+
+#include "bigtable/options.h"
+
+#include "grpc/grpc.h"
 #include "server/convert/errors.h"
 
 namespace bigtable::server {
@@ -70,6 +70,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   server->authentication_.SetAdministrators(options.administrators);
   SERVER_RETURN_IF_ERROR(server->OpenDatabase());
   SERVER_RETURN_IF_ERROR(server->Listen());
+  if (!options.http.empty()) SERVER_RETURN_IF_ERROR(server->ServeStatus());
   return server;
 }
 
@@ -78,6 +79,9 @@ absl::Status Server::OpenDatabase() {
   database.durability = options_.durability;
   database.memory_budget = options_.memory;
   database.clock = &clock_;
+  database.event_listener = monitor_.events();
+  database.trace_sink = monitor_.slow_requests();
+  database.trace_one_of = SlowRequests::kTraceOneOf;
   SERVER_ASSIGN_OR_RETURN(database_, Database::Open(options_.directory, database));
   SERVER_ASSIGN_OR_RETURN(catalogue_, Catalogue::Open(database_.get()));
   tables_ = std::make_unique<ServedTables>(database_.get(), options_.default_instance);
@@ -115,7 +119,7 @@ absl::Status Server::Listen() {
   builder.RegisterService(table_admin_.get());
   builder.RegisterService(instance_admin_.get());
   builder.RegisterService(operations_service_.get());
-  data_ = std::make_unique<DataService>(tables_.get(), &authentication_);
+  data_ = std::make_unique<DataService>(tables_.get(), &authentication_, &monitor_);
   builder.RegisterService(data_.get());
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr || (port == 0 && !options_.address.starts_with("unix:"))) {
@@ -130,9 +134,41 @@ absl::Status Server::Listen() {
   return absl::OkStatus();
 }
 
+absl::Status Server::ServeStatus() {
+  monitor_.Start(database_.get());
+  site_ = std::make_unique<StatusSite>(StatusSource{.database = database_.get(),
+                                                    .monitor = &monitor_,
+                                                    .health = health_.get(),
+                                                    .streams = &data_->streams(),
+                                                    .address = address_,
+                                                    .directory = options_.directory},
+                                       IsLoopback(options_.http), TokensOfStatus());
+  SERVER_ASSIGN_OR_RETURN(
+      http_, HttpServer::Start(options_.http, TlsOfStatus(), [this](const HttpRequest& request) {
+        return site_->Answer(request);
+      }));
+  http_address_ =
+      Cat(TlsOfStatus().certificate.empty() ? "http" : "https", "://", http_->address(), "/");
+  return absl::OkStatus();
+}
+
+// For other machines, as gRPC: with TLS unless --plaintext was given, and a token or a certificate.
+HttpTls Server::TlsOfStatus() const {
+  if (IsLoopback(options_.http)) return {};
+  return {.certificate = options_.certificate,
+          .key = options_.key,
+          .client_authority = options_.tokens.empty() ? options_.client_authority : ""};
+}
+
+const Authentication* Server::TokensOfStatus() const {
+  return IsLoopback(options_.http) || options_.tokens.empty() ? nullptr : &authentication_;
+}
+
 Server::~Server() { Shutdown().IgnoreError(); }
 
 absl::Status Server::Shutdown() {
+  http_.reset();
+  monitor_.Stop();
   health_.reset();
   if (grpc_ != nullptr) {
     grpc_->GetHealthCheckService()->SetServingStatus(false);

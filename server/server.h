@@ -8,11 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "grpcpp/server.h"
 
 #include "bigtable/clock.h"
 #include "bigtable/database.h"
 
-#include "grpcpp/server.h"
 #include "server/admin/catalogue.h"
 #include "server/admin/instance_admin_service.h"
 #include "server/admin/operation_store.h"
@@ -22,6 +22,9 @@
 #include "server/data/data_service.h"
 #include "server/data/served_tables.h"
 #include "server/health.h"
+#include "server/http/http_server.h"
+#include "server/http/status_site.h"
+#include "server/monitor/monitor.h"
 #include "server/options.h"
 
 namespace bigtable::server {
@@ -42,6 +45,8 @@ class Server {
 
   // The address that is listened on, with the port.
   const std::string& address() const { return address_; }
+  // The URL of the status page; empty if there is none.
+  const std::string& http_address() const { return http_address_; }
   Database* database() const { return database_.get(); }
   const DataService& data() const { return *data_; }
 
@@ -55,9 +60,14 @@ class Server {
   explicit Server(const ServerOptions& options) : options_(options) {}
   absl::Status OpenDatabase();
   absl::Status Listen();
+  absl::Status ServeStatus();
+  HttpTls TlsOfStatus() const;
+  const Authentication* TokensOfStatus() const;
 
   const ServerOptions options_;
   std::string address_;
+  std::string http_address_;
+  Monitor monitor_;  // the database and the calls report to it
   Authentication authentication_;
   MillisecondClock clock_;
   std::unique_ptr<Database> database_;
@@ -71,6 +81,8 @@ class Server {
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<DataService> data_;
   std::unique_ptr<Health> health_;
+  std::unique_ptr<StatusSite> site_;
+  std::unique_ptr<HttpServer> http_;
 };
 
 }  // namespace bigtable::server

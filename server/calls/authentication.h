@@ -35,6 +35,9 @@ class Authentication {
   // between.
   void SetAdministrators(std::string_view names);
 
+  // Whether a caller has this token.
+  bool HasToken(const std::string& token) const { return tokens_.contains(token); }
+
   bool is_required() const { return uses_certificates_ || !tokens_.empty(); }
 
   // Null: the program itself. Unauthenticated.

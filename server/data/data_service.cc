@@ -9,6 +9,7 @@
 #include "grpcpp/impl/rpc_method.h"
 #include "grpcpp/impl/rpc_service_method.h"
 #include "grpcpp/support/method_handler.h"
+
 #include "server/convert/errors.h"
 #include "server/convert/status.h"
 #include "server/data/read_rows.h"
@@ -23,86 +24,97 @@ using grpc::internal::RpcServiceMethod;
 
 }  // namespace
 
-DataService::DataService(ServedTables* tables, const Authentication* authentication)
-    : handlers_(tables, authentication), tables_(tables), authentication_(authentication) {
+DataService::DataService(ServedTables* tables, const Authentication* authentication,
+                         Monitor* monitor)
+    : handlers_(tables, authentication, monitor->rows()),
+      tables_(tables),
+      authentication_(authentication),
+      monitor_(monitor) {
   AddReads();
-  AddUnary(METHOD("MutateRow"), &RowHandlers::MutateRow);
-  AddUnary(METHOD("CheckAndMutateRow"), &RowHandlers::CheckAndMutateRow);
-  AddUnary(METHOD("ReadModifyWriteRow"), &RowHandlers::ReadModifyWriteRow);
-  AddUnary(METHOD("PingAndWarm"), &RowHandlers::PingAndWarm);
+  AddUnary(METHOD("MutateRow"), Method::kMutateRow, &RowHandlers::MutateRow);
+  AddUnary(METHOD("CheckAndMutateRow"), Method::kCheckAndMutateRow,
+           &RowHandlers::CheckAndMutateRow);
+  AddUnary(METHOD("ReadModifyWriteRow"), Method::kReadModifyWriteRow,
+           &RowHandlers::ReadModifyWriteRow);
+  AddUnary(METHOD("PingAndWarm"), Method::kPingAndWarm, &RowHandlers::PingAndWarm);
   AddStreaming<data::MutateRowsRequest, data::MutateRowsResponse>(
-      METHOD("MutateRows"),
+      METHOD("MutateRows"), Method::kMutateRows,
       [](DataService* self, grpc::ServerContext* context, const data::MutateRowsRequest& request,
-         grpc::ServerWriter<data::MutateRowsResponse>* writer) {
+         grpc::ServerWriter<data::MutateRowsResponse>* writer, size_t* sent) {
         data::MutateRowsResponse response;
         absl::Status status = self->handlers_.MutateRows(*context, request, &response);
         if (status.ok()) writer->WriteLast(response, grpc::WriteOptions());
+        *sent = response.ByteSizeLong();
         return status;
       });
   AddWhatIsNotServed();
 }
 
 template <typename Request, typename Response>
-void DataService::AddUnary(const char* method,
+void DataService::AddUnary(const char* name, Method method,
                            absl::Status (RowHandlers::*handler)(const grpc::ServerContext&,
                                                                 const Request&, Response*) const) {
   using Handler = grpc::internal::RpcMethodHandler<
       DataService, Request, Response, google::protobuf::MessageLite, google::protobuf::MessageLite>;
-  AddMethod(new RpcServiceMethod(method, RpcMethod::NORMAL_RPC,
-                                 new Handler(
-                                     [handler](DataService* self, grpc::ServerContext* context,
-                                               const Request* request, Response* response) {
-                                       return ToGrpcStatus((self->handlers_.*handler)(
-                                           *context, *request, response));
-                                     },
-                                     this)));
+  const auto run = [handler, method](DataService* self, grpc::ServerContext* context,
+                                     const Request* request, Response* response) {
+    const CallTimer timer({self->monitor_->calls(), method});
+    const grpc::Status status =
+        ToGrpcStatus((self->handlers_.*handler)(*context, *request, response));
+    timer.End(status.error_code(), request->ByteSizeLong(),
+              status.ok() ? response->ByteSizeLong() : 0);
+    return status;
+  };
+  AddMethod(new RpcServiceMethod(name, RpcMethod::NORMAL_RPC, new Handler(run, this)));
 }
 
 template <typename Request, typename Response>
-void DataService::AddStreaming(const char* method,
+void DataService::AddStreaming(const char* name, Method method,
                                absl::Status (*handler)(DataService*, grpc::ServerContext*,
                                                        const Request&,
-                                                       grpc::ServerWriter<Response>*)) {
+                                                       grpc::ServerWriter<Response>*, size_t*)) {
   using Handler = grpc::internal::ServerStreamingHandler<DataService, Request, Response>;
-  AddMethod(new RpcServiceMethod(
-      method, RpcMethod::SERVER_STREAMING,
-      new Handler(
-          [handler](DataService* self, grpc::ServerContext* context, const Request* request,
-                    grpc::ServerWriter<Response>* writer) {
-            return ToGrpcStatus(handler(self, context, *request, writer));
-          },
-          this)));
+  const auto run = [handler, method](DataService* self, grpc::ServerContext* context,
+                                     const Request* request, grpc::ServerWriter<Response>* writer) {
+    const CallTimer timer({self->monitor_->calls(), method});
+    size_t sent = 0;
+    const grpc::Status status = ToGrpcStatus(handler(self, context, *request, writer, &sent));
+    timer.End(status.error_code(), request->ByteSizeLong(), sent);
+    return status;
+  };
+  AddMethod(new RpcServiceMethod(name, RpcMethod::SERVER_STREAMING, new Handler(run, this)));
 }
 
 template <typename Request, typename Response>
-void DataService::AddRefused(const char* method, const char* what) {
+void DataService::AddRefused(const char* name, const char* what) {
   using Handler = grpc::internal::ServerStreamingHandler<DataService, Request, Response>;
-  AddMethod(new RpcServiceMethod(method, RpcMethod::SERVER_STREAMING,
-                                 new Handler(
-                                     [what](DataService*, grpc::ServerContext*, const Request*,
-                                            grpc::ServerWriter<Response>*) {
-                                       return grpc::Status(grpc::StatusCode::UNIMPLEMENTED,
-                                                           Cat("this server has no ", what));
-                                     },
-                                     this)));
+  const auto refuse = [what](DataService*, grpc::ServerContext*, const Request*,
+                             grpc::ServerWriter<Response>*) {
+    return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, Cat("this server has no ", what));
+  };
+  AddMethod(new RpcServiceMethod(name, RpcMethod::SERVER_STREAMING, new Handler(refuse, this)));
 }
 
 void DataService::AddReads() {
   AddStreaming<data::ReadRowsRequest, grpc::ByteBuffer>(
-      METHOD("ReadRows"),
+      METHOD("ReadRows"), Method::kReadRows,
       [](DataService* self, grpc::ServerContext* context, const data::ReadRowsRequest& request,
-         grpc::ServerWriter<grpc::ByteBuffer>* writer) {
-        return ReadRowsCall(self->tables_, self->authentication_, &self->streams_, context, writer)
-            .Run(request);
+         grpc::ServerWriter<grpc::ByteBuffer>* writer, size_t* sent) {
+        ReadRowsCall call(self->tables_, self->authentication_, &self->streams_,
+                          self->monitor_->rows(), context, writer);
+        const absl::Status status = call.Run(request);
+        *sent = call.bytes_sent();
+        return status;
       });
   AddStreaming<data::SampleRowKeysRequest, data::SampleRowKeysResponse>(
-      METHOD("SampleRowKeys"),
+      METHOD("SampleRowKeys"), Method::kSampleRowKeys,
       [](DataService* self, grpc::ServerContext* context, const data::SampleRowKeysRequest& request,
-         grpc::ServerWriter<data::SampleRowKeysResponse>* writer) -> absl::Status {
+         grpc::ServerWriter<data::SampleRowKeysResponse>* writer, size_t* sent) -> absl::Status {
         std::vector<data::SampleRowKeysResponse> responses;
         SERVER_RETURN_IF_ERROR(self->handlers_.SampleRowKeys(*context, request, &responses));
         for (const data::SampleRowKeysResponse& response : responses) {
           if (!writer->Write(response)) break;  // the client has gone
+          *sent += response.ByteSizeLong();
         }
         return absl::OkStatus();
       });

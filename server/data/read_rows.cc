@@ -5,8 +5,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
-
 #include "grpcpp/support/slice.h"
+
 #include "server/calls/call_info.h"
 #include "server/convert/errors.h"
 #include "server/convert/filter.h"
@@ -24,11 +24,12 @@ constexpr size_t kAllMessages = 64 << 20;
 }  // namespace
 
 ReadRowsCall::ReadRowsCall(ServedTables* tables, const Authentication* authentication,
-                           Streams* streams, grpc::ServerContext* context,
+                           Streams* streams, RowSampler* sampler, grpc::ServerContext* context,
                            grpc::ServerWriter<grpc::ByteBuffer>* writer)
     : tables_(tables),
       authentication_(authentication),
       streams_(streams),
+      sampler_(sampler),
       context_(context),
       writer_(writer),
       chunks_(kFirstMessage),
@@ -67,10 +68,13 @@ absl::Status ReadRowsCall::Stream() {
   while ((is_full = Fill()).ok() && *is_full) {
     if (!SendMessage()) return absl::CancelledError("the client has gone");
   }
+  // A read that found nothing was a read of its first row.
+  if (rows_sent_ == 0 && !rows_.ranges().empty()) CountRead(rows_.ranges().front().begin());
   if (wants_stats_ && is_full.ok()) {
     // Two messages one after the other are one with what both have.
     std::string bytes = chunks_.Take();
     Stats().AppendToString(&bytes);
+    bytes_sent_ += bytes.size();
     const grpc::Slice slice(bytes);
     writer_->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions());
   } else if (!chunks_.empty()) {
@@ -91,11 +95,16 @@ absl::StatusOr<bool> ReadRowsCall::Fill() {
         continue;
       }
       ++rows_sent_;
+      CountRead(reader_->row().key());
       cells_sent_ += static_cast<int64_t>(reader_->row().cells().size());
     }
     is_within_row_ = !chunks_.Write(reader_->row());
   }
   return true;
+}
+
+void ReadRowsCall::CountRead(std::string_view row) {
+  sampler_->Count(table_->name(), row, RowAccess::kRead);
 }
 
 // The reader has no next row. If that is because the table was deleted, and there is a new one of
@@ -142,6 +151,7 @@ size_t ReadRowsCall::NextMessageSize() {
 // The bytes are not copied.
 grpc::ByteBuffer ReadRowsCall::TakeMessage() {
   auto* const bytes = new std::string(chunks_.Take());
+  bytes_sent_ += bytes->size();
   const grpc::Slice slice(
       bytes->data(), bytes->size(), [](void* owner) { delete static_cast<std::string*>(owner); },
       bytes);

@@ -11,9 +11,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "google/bigtable/v2/bigtable.pb.h"
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/byte_buffer.h"
+#include "grpcpp/support/sync_stream.h"
 
 #include "bigtable/call_options.h"
 #include "bigtable/filter.h"
@@ -21,14 +26,11 @@
 #include "bigtable/row_range.h"
 #include "bigtable/table.h"
 
-#include "google/bigtable/v2/bigtable.pb.h"
-#include "grpcpp/server_context.h"
-#include "grpcpp/support/byte_buffer.h"
-#include "grpcpp/support/sync_stream.h"
 #include "server/calls/authentication.h"
 #include "server/convert/row_chunks.h"
 #include "server/data/served_tables.h"
 #include "server/data/streams.h"
+#include "server/monitor/row_sampler.h"
 
 namespace bigtable::server {
 
@@ -39,17 +41,21 @@ class ReadRowsCall {
  public:
   // All outlive this.
   ReadRowsCall(ServedTables* tables, const Authentication* authentication, Streams* streams,
-               grpc::ServerContext* context, grpc::ServerWriter<grpc::ByteBuffer>* writer);
+               RowSampler* sampler, grpc::ServerContext* context,
+               grpc::ServerWriter<grpc::ByteBuffer>* writer);
   ReadRowsCall(const ReadRowsCall&) = delete;
   ReadRowsCall& operator=(const ReadRowsCall&) = delete;
 
   // Sends the rows, and returns how the call ends.
   absl::Status Run(const data::ReadRowsRequest& request);
+  // Of messages, so far.
+  size_t bytes_sent() const { return bytes_sent_; }
 
  private:
   absl::Status Take(const data::ReadRowsRequest& request);
   absl::Status Stream();
   absl::StatusOr<bool> Fill();
+  void CountRead(std::string_view row);
   bool SendMessage();
   void TakeReaderBack(Streams::Ticket ticket);
   absl::StatusOr<bool> OpenAgain();
@@ -61,6 +67,7 @@ class ReadRowsCall {
   ServedTables* const tables_;
   const Authentication* const authentication_;
   Streams* const streams_;
+  RowSampler* const sampler_;
   grpc::ServerContext* const context_;
   grpc::ServerWriter<grpc::ByteBuffer>* const writer_;
 
@@ -80,6 +87,7 @@ class ReadRowsCall {
   size_t message_size_;
   int64_t rows_sent_ = 0;
   int64_t cells_sent_ = 0;
+  size_t bytes_sent_ = 0;
 };
 
 }  // namespace bigtable::server

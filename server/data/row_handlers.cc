@@ -103,6 +103,7 @@ absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
     SERVER_ASSIGN_OR_RETURN(const RowMutation mutation,
                             ToRowMutation(request.row_key(), request.mutations(), Now()));
     if (mutation.operation_count() == 0) return absl::OkStatus();
+    rows_->Count(table->name(), request.row_key(), RowAccess::kWrite);
     return table->Apply(mutation, WriteOptionsOf(context));
   });
 }
@@ -121,6 +122,9 @@ absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
                           authentication_->CallerOf(context));
   SERVER_ASSIGN_OR_RETURN(Table * table, tables_->Open(request.table_name(), caller));
   const Entries entries(request);
+  for (const data::MutateRowsRequest::Entry& entry : request.entries()) {
+    rows_->Count(table->name(), entry.row_key(), RowAccess::kWrite);
+  }
   std::vector<absl::Status> statuses = entries.ApplyTo(table, WriteOptionsOf(context));
   if (std::any_of(statuses.begin(), statuses.end(), absl::IsNotFound)) {
     // Perhaps not a family: the table may have been deleted and created again.
@@ -149,6 +153,7 @@ absl::Status RowHandlers::CheckAndMutateRow(const grpc::ServerContext& context,
     SERVER_ASSIGN_OR_RETURN(
         const RowMutation if_not,
         ToChoice(request.row_key(), request.false_mutations(), "false_mutations"));
+    rows_->Count(table->name(), request.row_key(), RowAccess::kWrite);
     SERVER_ASSIGN_OR_RETURN(const bool has_matched,
                             table->CheckAndMutateRow(request.row_key(), predicate, if_matched,
                                                      if_not, WriteOptionsOf(context)));
@@ -163,6 +168,7 @@ absl::Status RowHandlers::ReadModifyWriteRow(const grpc::ServerContext& context,
   return WithTable(context, request, [&](Table* table) -> absl::Status {
     SERVER_ASSIGN_OR_RETURN(const ReadModifyWrite rules,
                             ToReadModifyWrite(request.row_key(), request.rules()));
+    rows_->Count(table->name(), request.row_key(), RowAccess::kWrite);
     SERVER_ASSIGN_OR_RETURN(const Row row,
                             table->ReadModifyWriteRow(rules, WriteOptionsOf(context)));
     ToRowMessage(row, response->mutable_row());

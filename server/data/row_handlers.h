@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-
 #include "google/bigtable/v2/bigtable.pb.h"
 #include "grpcpp/server_context.h"
+
 #include "server/calls/authentication.h"
 #include "server/data/served_tables.h"
+#include "server/monitor/row_sampler.h"
 
 namespace bigtable::server {
 
@@ -20,9 +21,9 @@ namespace data = google::bigtable::v2;
 
 class RowHandlers {
  public:
-  // Both outlive this.
-  RowHandlers(ServedTables* tables, const Authentication* authentication)
-      : tables_(tables), authentication_(authentication) {}
+  // All outlive this.
+  RowHandlers(ServedTables* tables, const Authentication* authentication, RowSampler* rows)
+      : tables_(tables), authentication_(authentication), rows_(rows) {}
   RowHandlers(const RowHandlers&) = delete;
   RowHandlers& operator=(const RowHandlers&) = delete;
 
@@ -54,6 +55,7 @@ class RowHandlers {
 
   ServedTables* const tables_;
   const Authentication* const authentication_;
+  RowSampler* const rows_;
 };
 
 }  // namespace bigtable::server

@@ -22,10 +22,10 @@
 #include <string>
 #include <thread>
 
+#include "grpcpp/server_context.h"
+
 #include "bigtable/call_options.h"
 #include "bigtable/table.h"
-
-#include "grpcpp/server_context.h"
 
 namespace bigtable::server {
 

@@ -1,0 +1,142 @@
+#include "server/http/metrics_text.h"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "bigtable/prometheus.h"
+#include "bigtable/statistics.h"
+
+#include "server/convert/errors.h"
+#include "server/http/code_names.h"
+#include "server/monitor/call_counters.h"
+
+namespace bigtable::server {
+namespace {
+
+constexpr size_t kMostTablets = 1000;
+
+using Counts = std::array<MethodCounts, kMethods>;
+
+std::string Head(std::string_view name, std::string_view type, std::string_view help) {
+  return Cat("# HELP bigtable_grpc_", name, " ", help, "\n# TYPE bigtable_grpc_", name, " ", type,
+             "\n");
+}
+
+std::string Seconds(uint64_t nanoseconds) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                 static_cast<double>(nanoseconds) / 1e9);
+  return std::string(digits.data(), end.ptr);
+}
+
+template <typename Value>
+std::string Gauge(std::string_view name, std::string_view help, Value value) {
+  return Cat(Head(name, "gauge", help), "bigtable_grpc_", name, " ", value, "\n");
+}
+
+std::string Calls(const Counts& counts) {
+  std::string text = Head("calls_total", "counter", "Calls that have ended.");
+  for (size_t method = 0; method < kMethods; ++method) {
+    for (size_t code = 0; code < kCodes; ++code) {
+      const uint64_t count = counts[method].by_code[code];
+      // OK is there from the start, so that a rate can be computed.
+      if (count == 0 && code > 0) continue;
+      text += Cat("bigtable_grpc_calls_total{method=\"", kMethodNames[method], "\",code=\"",
+                  kCodeNames[code], "\"} ", count, "\n");
+    }
+  }
+  return text;
+}
+
+std::string Bytes(const Counts& counts, std::string_view name, std::string_view help,
+                  uint64_t MethodCounts::*bytes) {
+  std::string text = Head(name, "counter", help);
+  for (size_t method = 0; method < kMethods; ++method) {
+    text += Cat("bigtable_grpc_", name, "{method=\"", kMethodNames[method], "\"} ",
+                counts[method].*bytes, "\n");
+  }
+  return text;
+}
+
+// A bucket for each power of two of nanoseconds from a microsecond to 69 seconds. These are bounds
+// of the counts, so they are exact.
+std::string DurationsOf(std::string_view method, const DurationCounts& counts) {
+  constexpr size_t kSteps = size_t{1} << DurationCounts::kStepBits;
+  const auto bucket = [&](std::string_view le, uint64_t count) {
+    return Cat("bigtable_grpc_call_duration_seconds_bucket{method=\"", method, "\",le=\"", le,
+               "\"} ", count, "\n");
+  };
+  std::string text;
+  uint64_t count = counts.counts[0];
+  size_t next = 1;
+  for (int bits = DurationCounts::kFirstBits; bits < DurationCounts::kLastBits; ++bits) {
+    text += bucket(Seconds(uint64_t{1} << bits), count);
+    for (size_t step = 0; step < kSteps; ++step) count += counts.counts[next++];
+  }
+  const uint64_t total = counts.total();
+  text += bucket("+Inf", total);
+  text += Cat("bigtable_grpc_call_duration_seconds_sum{method=\"", method, "\"} ",
+              Seconds(counts.nanoseconds), "\n");
+  text += Cat("bigtable_grpc_call_duration_seconds_count{method=\"", method, "\"} ", total, "\n");
+  return text;
+}
+
+std::string Durations(const Counts& counts) {
+  std::string text = Head("call_duration_seconds", "histogram",
+                          "Time from the request to the end of the response; of ReadRows, with "
+                          "the time in which the client takes messages.");
+  for (size_t method = 0; method < kMethods; ++method) {
+    if (counts[method].calls() > 0) {
+      text += DurationsOf(kMethodNames[method], counts[method].durations);
+    }
+  }
+  return text;
+}
+
+std::string StreamsOf(const Streams& streams) {
+  const auto line = [](std::string_view state, size_t count) {
+    return Cat("bigtable_grpc_streams{state=\"", state, "\"} ", count, "\n");
+  };
+  return Head("streams", "gauge",
+              "ReadRows calls: under way, of these waiting for their client, and of these still "
+              "holding what they read from.") +
+         line("open", streams.running()) + line("waiting", streams.waiting()) +
+         line("holding", streams.holding());
+}
+
+}  // namespace
+
+std::string MetricsText(const StatusSource& source) {
+  DatabaseStatistics statistics = source.database->Statistics();
+  size_t tablets = 0;
+  for (const auto& [label, server] : statistics.servers) tablets += server.tablets.size();
+  if (tablets > kMostTablets) {
+    for (auto& [label, server] : statistics.servers) server.tablets.clear();
+  }
+  Counts counts;
+  for (size_t i = 0; i < kMethods; ++i) {
+    counts[i] = source.monitor->calls().Read(static_cast<Method>(i));
+  }
+  const ProcessUse use = ReadProcessUse();
+  std::string text = ToPrometheusText(statistics);
+  text += Calls(counts);
+  text += Durations(counts);
+  text += Bytes(counts, "request_bytes_total", "Bytes of requests, before compression.",
+                &MethodCounts::request_bytes);
+  text += Bytes(counts, "response_bytes_total", "Bytes of responses, before compression.",
+                &MethodCounts::response_bytes);
+  text += StreamsOf(*source.streams);
+  text += Gauge("threads", "Threads of the process.", use.threads);
+  text += Gauge("healthy", "1 if the server can serve.", source.health->Check().ok() ? 1 : 0);
+  text += Gauge("resident_bytes", "Memory of the process.", use.resident_bytes);
+  text += Gauge("uptime_seconds", "Time since the server was started.",
+                absl::ToInt64Seconds(absl::Now() - source.monitor->began()));
+  return text;
+}
+
+}  // namespace bigtable::server

@@ -1,0 +1,74 @@
+#include "server/http/status_site.h"
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+
+#include "server/convert/errors.h"
+#include "server/http/metrics_text.h"
+#include "server/http/status_json.h"
+#include "server/options.h"
+
+namespace bigtable::server {
+namespace {
+
+constexpr std::string_view kBearer = "Bearer ";
+constexpr std::string_view kBasic = "Basic ";
+
+// The token of an Authorization header. Empty if there is none.
+std::string TokenOf(std::string_view header) {
+  if (header.starts_with(kBearer)) return std::string(header.substr(kBearer.size()));
+  if (!header.starts_with(kBasic)) return "";
+  std::string decoded;
+  if (!absl::Base64Unescape(std::string(header.substr(kBasic.size())), &decoded)) return "";
+  const size_t colon = decoded.find(':');
+  return colon == std::string::npos ? "" : decoded.substr(colon + 1);
+}
+
+// A Host header may have a port or not.
+bool IsThisMachine(const std::string& host) {
+  const size_t colon = host.rfind(':');
+  const bool has_port = colon != std::string::npos && !host.ends_with(']');
+  return IsLoopback(has_port ? host : Cat(host, ":80"));
+}
+
+}  // namespace
+
+std::optional<HttpResponse> StatusSite::Refusal(const HttpRequest& request) const {
+  if (is_local_ && !request.host.empty() && !IsThisMachine(request.host)) {
+    return HttpResponse{.code = 403,
+                        .body = Cat("the page is served to this machine only, not as ",
+                                    Quoted(request.host), "\n")};
+  }
+  if (tokens_ == nullptr || tokens_->HasToken(TokenOf(request.authorization))) return std::nullopt;
+  return HttpResponse{.code = 401,
+                      .body = "a token is needed: as a bearer token, or as the password\n",
+                      .asks_for_token = true};
+}
+
+HttpResponse StatusSite::Answer(const HttpRequest& request) const {
+  if (std::optional<HttpResponse> refusal = Refusal(request)) return *std::move(refusal);
+  if (request.path == "/") {
+    return {.type = "text/html; charset=utf-8", .body = std::string(kStatusPage)};
+  }
+  if (request.path == "/status.json") return Status(request);
+  if (request.path == "/metrics") {
+    return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = MetricsText(source_)};
+  }
+  if (request.path == "/healthz") return Health();
+  return {.code = 404, .body = "there are /, /status.json, /metrics and /healthz\n"};
+}
+
+HttpResponse StatusSite::Status(const HttpRequest& request) const {
+  absl::StatusOr<StatusQuery> query = ParseStatusQuery(request.parameters);
+  if (!query.ok()) return {.code = 400, .body = Cat(query.status().message(), "\n")};
+  return {.type = "application/json", .body = StatusJson(source_, *query)};
+}
+
+HttpResponse StatusSite::Health() const {
+  const absl::Status health = source_.health->Check();
+  if (health.ok()) return {.body = "ok\n"};
+  return {.code = 503, .body = Cat(health.message(), "\n")};
+}
+
+}  // namespace bigtable::server
