@@ -55,6 +55,26 @@ absl::Status CheckScaling(admin::Cluster* cluster) {
                  cluster->serve_nodes());
 }
 
+absl::Status BothScalingsError(int serve_nodes) {
+  return Invalid(
+      "a cluster must have either serve_nodes or cluster_autoscaling_config, and has "
+      "both (serve_nodes ",
+      serve_nodes, ")");
+}
+
+// Fields that the mask does not name do not count.
+absl::Status CheckOneScaling(const admin::PartialUpdateClusterRequest& request) {
+  bool has_nodes = false;
+  bool is_automatic = false;
+  for (const std::string& path : request.update_mask().paths()) {
+    has_nodes |= IsOfField(path, "serve_nodes") && request.cluster().serve_nodes() != 0;
+    is_automatic |= IsOfField(path, "cluster_config") &&
+                    request.cluster().cluster_config().has_cluster_autoscaling_config();
+  }
+  if (!has_nodes || !is_automatic) return absl::OkStatus();
+  return BothScalingsError(request.cluster().serve_nodes());
+}
+
 }  // namespace
 
 absl::StatusOr<admin::Cluster> NewCluster(const ClusterName& name, const admin::Cluster& cluster) {
@@ -67,12 +87,7 @@ absl::StatusOr<admin::Cluster> NewCluster(const ClusterName& name, const admin::
         "(encryption_config)");
   }
   const bool is_automatic = cluster.cluster_config().has_cluster_autoscaling_config();
-  if (is_automatic && cluster.serve_nodes() != 0) {
-    return Invalid(
-        "a cluster must have either serve_nodes or cluster_autoscaling_config, and has "
-        "serve_nodes ",
-        cluster.serve_nodes(), " and both");
-  }
+  if (is_automatic && cluster.serve_nodes() != 0) return BothScalingsError(cluster.serve_nodes());
   admin::Cluster created = cluster;
   created.set_name(name.ToString());
   created.clear_encryption_config();
@@ -163,6 +178,7 @@ absl::StatusOr<google::longrunning::Operation> Clusters::UpdatePart(
   const auto request_time = TimestampNow();
   SERVER_ASSIGN_OR_RETURN(const admin::Cluster cluster,
                           Change(request.cluster().name(), [&](admin::Cluster* changed) {
+                            SERVER_RETURN_IF_ERROR(CheckOneScaling(request));
                             return UpdateFields(request.cluster(), request.update_mask(),
                                                 {"serve_nodes", "cluster_config"}, changed);
                           }));

@@ -1,6 +1,7 @@
 #include "server/admin/table_views.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 
@@ -13,10 +14,8 @@ namespace bigtable::server {
 namespace {
 
 absl::Status AddSchema(const AdminParts& parts, const KnownTable& known, admin::Table* table) {
-  const absl::StatusOr<TableSchema> schema = parts.database->GetSchema(known.engine_name);
-  if (absl::IsNotFound(schema.status())) return NoSuchError("Table", known.name.ToString());
-  SERVER_RETURN_IF_ERROR(schema.status());
-  for (const auto& [name, family] : schema->families) {
+  SERVER_ASSIGN_OR_RETURN(const TableSchema schema, parts.database->GetSchema(known.engine_name));
+  for (const auto& [name, family] : schema.families) {
     (*table->mutable_column_families())[name] = ToProto(family);
   }
   table->set_granularity(admin::Table::MILLIS);
@@ -25,40 +24,58 @@ absl::Status AddSchema(const AdminParts& parts, const KnownTable& known, admin::
   return absl::OkStatus();
 }
 
-// Each cluster of the instance has all of the table.
-absl::Status AddClusters(const AdminParts& parts, const KnownTable& known, admin::Table* table) {
-  SERVER_ASSIGN_OR_RETURN(const KnownInstance instance,
-                          parts.inventory.FindInstance(known.name.instance));
+bool HasSchema(admin::Table::View view) {
+  return view == admin::Table::SCHEMA_VIEW || view == admin::Table::FULL;
+}
+
+bool HasClusters(admin::Table::View view) {
+  return view == admin::Table::REPLICATION_VIEW || view == admin::Table::ENCRYPTION_VIEW ||
+         view == admin::Table::FULL;
+}
+
+// A table with the states of the clusters alone: each cluster has all of each table.
+absl::StatusOr<admin::Table> ClustersOf(const AdminParts& parts, const InstanceName& name) {
+  SERVER_ASSIGN_OR_RETURN(const KnownInstance instance, parts.inventory.FindInstance(name));
+  admin::Table table;
   for (const admin::Cluster& cluster : instance.clusters) {
     const std::string id = cluster.name().substr(cluster.name().rfind('/') + 1);
-    (*table->mutable_cluster_states())[id].set_replication_state(admin::Table::ClusterState::READY);
+    (*table.mutable_cluster_states())[id].set_replication_state(admin::Table::ClusterState::READY);
   }
-  return absl::OkStatus();
+  return table;
 }
 
 }  // namespace
 
+absl::StatusOr<std::vector<admin::Table>> ShowTables(const AdminParts& parts,
+                                                     const std::vector<KnownTable>& known,
+                                                     admin::Table::View view) {
+  if (!admin::Table::View_IsValid(view) || view == admin::Table::VIEW_UNSPECIFIED) {
+    return Invalid("view must be one of Table.View, and is ", static_cast<int>(view));
+  }
+  std::vector<admin::Table> shown;
+  if (known.empty()) return shown;
+  admin::Table clusters;
+  if (HasClusters(view)) {
+    SERVER_ASSIGN_OR_RETURN(clusters, ClustersOf(parts, known[0].name.instance));
+  }
+  for (const KnownTable& each : known) {
+    admin::Table table = clusters;
+    table.set_name(each.name.ToString());
+    if (HasSchema(view)) {
+      const absl::Status added = AddSchema(parts, each, &table);
+      if (absl::IsNotFound(added)) continue;
+      SERVER_RETURN_IF_ERROR(added);
+    }
+    shown.push_back(std::move(table));
+  }
+  return shown;
+}
+
 absl::StatusOr<admin::Table> ShowTable(const AdminParts& parts, const KnownTable& known,
                                        admin::Table::View view) {
-  admin::Table table;
-  table.set_name(known.name.ToString());
-  switch (view) {
-    case admin::Table::NAME_ONLY:
-      return table;
-    case admin::Table::SCHEMA_VIEW:
-      SERVER_RETURN_IF_ERROR(AddSchema(parts, known, &table));
-      return table;
-    case admin::Table::REPLICATION_VIEW:
-    case admin::Table::ENCRYPTION_VIEW:
-      SERVER_RETURN_IF_ERROR(AddClusters(parts, known, &table));
-      return table;
-    case admin::Table::FULL:
-      SERVER_RETURN_IF_ERROR(AddSchema(parts, known, &table));
-      SERVER_RETURN_IF_ERROR(AddClusters(parts, known, &table));
-      return table;
-    default:
-      return Invalid("view must be one of Table.View, and is ", static_cast<int>(view));
-  }
+  SERVER_ASSIGN_OR_RETURN(std::vector<admin::Table> shown, ShowTables(parts, {known}, view));
+  if (shown.empty()) return NoSuchError("Table", known.name.ToString());
+  return std::move(shown[0]);
 }
 
 }  // namespace bigtable::server

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bigtable/options.h"
@@ -133,12 +135,8 @@ absl::StatusOr<admin::ListTablesResponse> Tables::List(
       tables, request.page_size(), request.page_token(),
       [](const KnownTable& table) { return table.name.table; },
       [&](const KnownTable& table) { page.push_back(table); }, response.mutable_next_page_token()));
-  for (const KnownTable& table : page) {
-    absl::StatusOr<admin::Table> shown = ShowTable(parts_, table, view);
-    if (absl::IsNotFound(shown.status())) continue;  // it was deleted just now
-    SERVER_RETURN_IF_ERROR(shown.status());
-    *response.add_tables() = *std::move(shown);
-  }
+  SERVER_ASSIGN_OR_RETURN(std::vector<admin::Table> shown, ShowTables(parts_, page, view));
+  for (admin::Table& table : shown) *response.add_tables() = std::move(table);
   return response;
 }
 

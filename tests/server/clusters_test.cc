@@ -121,6 +121,11 @@ TEST_F(ClustersTest, AutomaticScalingBeginsAndEndsByPartialUpdates) {
        name + "serve_nodes: 9 } " + mask + "'cluster_config' paths: 'serve_nodes' }");
   EXPECT_EQ(Get(kFirstCluster).serve_nodes(), 9);
   EXPECT_FALSE(Get(kFirstCluster).cluster_config().has_cluster_autoscaling_config());
+  EXPECT_EQ(
+      Error(&InstanceStub::PartialUpdateCluster, name + "serve_nodes: 9 " + automatic + mask +
+                                                     "'cluster_config' paths: 'serve_nodes' }"),
+      "INVALID_ARGUMENT: a cluster must have either serve_nodes or "
+      "cluster_autoscaling_config, and has both (serve_nodes 9)");
   EXPECT_EQ(Error(&InstanceStub::PartialUpdateCluster, name + "} " + mask + "'location' }"),
             "INVALID_ARGUMENT: update_mask names \"location\", and must name fields of these: "
             "serve_nodes, cluster_config");

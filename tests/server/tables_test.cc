@@ -1,11 +1,15 @@
 // CreateTable, ListTables, GetTable, UpdateTable, DeleteTable and DropRowRange.
+#include <atomic>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
 
 #include "server/admin_fixture.h"
+#include "server/convert/errors.h"
 
 namespace bigtable::server {
 namespace {
@@ -86,6 +90,43 @@ TEST_F(TablesTest, ATableThatExistsIsNotCreatedAgainAndKeepsItsProtection) {
             "ALREADY_EXISTS: Table already exists: projects/p/instances/default/tables/t");
 
   EXPECT_TRUE(Call(&TableStub::GetTable, kNameT).deletion_protection());
+}
+
+// A program that embeds the database has deleted the first one.
+TEST_F(TablesTest, ANewTableDoesNotHaveTheProtectionOfAnEarlierOne) {
+  Call(&TableStub::CreateTable, kCreateProtectedT);
+  ASSERT_TRUE(database_->DeleteTable("t").ok());
+
+  EXPECT_FALSE(Call(&TableStub::CreateTable, kCreateT).deletion_protection());
+  EXPECT_EQ(Error(&TableStub::DeleteTable, kNameT), "OK");
+}
+
+// Half of the callers want it protected: it is what the one that creates it has asked for.
+TEST_F(TablesTest, ConcurrentCallsCreateATableOnce) {
+  constexpr int kTables = 20;
+  constexpr const char* kParent = "projects/p/instances/default";
+  std::atomic<int> created{0};
+  std::vector<std::atomic<bool>> is_protected(kTables);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int table = 0; table < kTables; ++table) {
+        const std::string error =
+            CreateError(Cat("parent: '", kParent, "' table_id: 't", table, "' ",
+                            i % 2 == 0 ? "table { deletion_protection: true }" : ""));
+        EXPECT_TRUE(error == "OK" || error.starts_with("ALREADY_EXISTS: ")) << error;
+        if (error != "OK") continue;
+        ++created;
+        is_protected[table] = i % 2 == 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(created, kTables);
+  for (int table = 0; table < kTables; ++table) {
+    const std::string name = Cat("name: '", kParent, "/tables/t", table, "'");
+    EXPECT_EQ(Call(&TableStub::GetTable, name).deletion_protection(), is_protected[table]) << table;
+  }
 }
 
 TEST_F(TablesTest, BadRequestsCreateNothing) {
