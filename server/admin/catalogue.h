@@ -4,14 +4,15 @@
 // It is the engine's table kCatalogueTable, which has one family, "resource". Version 1 of its
 // format:
 //
-//   row                                        "resource:" is a serialized, in
-//   google.bigtable.admin.v2 projects/P/instances/I                     Instance
-//   projects/P/instances/I/clusters/C          Cluster
-//   projects/P/instances/I/appProfiles/A       AppProfile
-//   projects/P/instances/I/tables/T            Table, only with deletion_protection, which is true
+//   row                                     the value of "resource:", serialized
+//   projects/P/instances/I                  Instance
+//   projects/P/instances/I/clusters/C       Cluster
+//   projects/P/instances/I/appProfiles/A    AppProfile
+//   projects/P/instances/I/tables/T         Table, with its name and deletion_protection alone
 //
-// Each message has its name, which is the row. Tables that are not protected, and instances that
-// only exist because they have tables, have no row (inventory.h).
+// The messages are those of google.bigtable.admin.v2. Each message has its name, which is the row.
+// Tables that are not protected, and instances that only exist because they have tables, have no
+// row (inventory.h).
 //
 // Example: projects/p/instances/i/tables/t of a protected table has
 //
