@@ -196,5 +196,19 @@ TEST_F(ModifyFamiliesTest, AfterAStepThatFailsTheFamilyTakesWritesAgain) {
   EXPECT_EQ(Read(), "f:q@2=w f:q@1=v g:q@1=x");
 }
 
+TEST_F(ModifyFamiliesTest, AfterAStepThatCannotBeTakenBackTheFamilyTakesWritesAgainOnceResumed) {
+  Set(table_, "r", "f:q", 1, "v");
+  faulty_->FailCalls({{FileCall::kSyncDirectory}, "/schema"}, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync",
+                Modify({FamilyChange::Drop("f"), FamilyChange::Add("f", {})}));
+  EXPECT_FALSE(table_->Apply(RowMutation("r").Set("f:q", Timestamp(2), "w")).ok());
+
+  faulty_->ClearFaults();
+  ASSERT_OK(database_->Resume());
+
+  Set(table_, "r", "f:q", 2, "w");
+  EXPECT_EQ(Read(), "f:q@2=w f:q@1=v");
+}
+
 }  // namespace
 }  // namespace bigtable
