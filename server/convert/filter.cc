@@ -63,6 +63,12 @@ absl::StatusOr<Filter> ConvertFamily(std::string_view regex) {
   return ConvertRegex(&Filter::FamilyRegex, regex);
 }
 
+absl::StatusOr<Filter> ConvertRowKey(std::string_view regex) {
+  // As Cloud Bigtable: no row has an empty key.
+  if (regex.empty()) return Invalid("a regular expression of row keys must not be empty");
+  return ConvertRegex(&Filter::RowKeysRegex, regex);
+}
+
 // [begin, end), where a null end is no end.
 struct HalfOpen {
   std::string begin;
@@ -191,7 +197,7 @@ absl::StatusOr<Filter> ConvertKind(const RowFilter& filter, int depth) {
     case RowFilter::kStripValueTransformer:
       return ConvertTrue(filter.strip_value_transformer(), Filter::StripValueTransformer());
     case RowFilter::kRowKeyRegexFilter:
-      return ConvertRegex(&Filter::RowKeysRegex, filter.row_key_regex_filter());
+      return ConvertRowKey(filter.row_key_regex_filter());
     case RowFilter::kRowSampleFilter:
       return Checked(Filter::RowSample(filter.row_sample_filter()));
     case RowFilter::kFamilyNameRegexFilter:

@@ -105,6 +105,12 @@ TEST_F(ToFilterTest, AFamilyThatIsNotThereIsNotFound) {
   EXPECT_EQ(Read("family_name_regex_filter: ''"), "");
 }
 
+TEST_F(ToFilterTest, AnExpressionOfRowKeysMustNotBeEmpty) {
+  const std::string read = Read("row_key_regex_filter: ''");
+  EXPECT_NE(read.find("a regular expression of row keys must not be empty"), std::string::npos)
+      << read;
+}
+
 TEST_F(ToFilterTest, ColumnRanges) {
   const auto read = [&](const char* ends) {
     return Read(absl::StrCat("column_range_filter { family_name: 'a' ", ends, " }"));
