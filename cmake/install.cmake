@@ -1,5 +1,6 @@
 # `cmake --install`: headers, both libraries and bigtable::testing, a CMake package and pkg-config
-# files, the program bigtable with its completion for bash, all of which can be moved to another prefix afterwards.
+# files, the program bigtable with its completion for bash, bigtable-server with its man page and
+# systemd unit; all but the unit can be moved to another prefix afterwards.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -18,6 +19,14 @@ if(TARGET bigtable_tool)
   install(TARGETS bigtable_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES tools/completion.bash
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME bigtable)
+endif()
+if(TARGET bigtable-server)
+  install(TARGETS bigtable-server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES server/install/bigtable-server.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+  configure_file(server/install/bigtable-server.service.in
+    ${PROJECT_BINARY_DIR}/bigtable-server.service @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/bigtable-server.service
+    DESTINATION lib/systemd/system)
 endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
