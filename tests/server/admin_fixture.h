@@ -66,10 +66,10 @@ class AdminFixture : public testing::Test {
     builder.RegisterService(instance_service_.get());
     builder.RegisterService(operations_service_.get());
     server_ = builder.BuildAndStart();
-    const auto channel = server_->InProcessChannel({});
-    table_stub_ = admin::BigtableTableAdmin::NewStub(channel);
-    instance_stub_ = admin::BigtableInstanceAdmin::NewStub(channel);
-    operations_stub_ = longrunning::Operations::NewStub(channel);
+    channel_ = server_->InProcessChannel({});
+    table_stub_ = admin::BigtableTableAdmin::NewStub(channel_);
+    instance_stub_ = admin::BigtableInstanceAdmin::NewStub(channel_);
+    operations_stub_ = longrunning::Operations::NewStub(channel_);
   }
   void Close() {
     if (server_ != nullptr) server_->Shutdown();
@@ -87,6 +87,8 @@ class AdminFixture : public testing::Test {
 
   template <typename Stub, typename Request, typename Response>
   using Method = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
+
+  const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
 
   // What the call returns; an error fails the test.
   template <typename Stub, typename Request, typename Response>
@@ -153,6 +155,7 @@ class AdminFixture : public testing::Test {
   std::unique_ptr<InstanceAdminService> instance_service_;
   std::unique_ptr<OperationsService> operations_service_;
   std::unique_ptr<grpc::Server> server_;
+  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<TableStub> table_stub_;
   std::unique_ptr<InstanceStub> instance_stub_;
   std::unique_ptr<OperationsStub> operations_stub_;
