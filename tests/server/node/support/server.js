@@ -71,12 +71,14 @@ class Server {
 }
 
 // A server for the tests of a file, with a client and its instance, filled in before the first one.
-function useServer({before, after}, options) {
+// Then `prepare` is called: hooks of a file do not wait for one another.
+function useServer({before, after}, prepare = async () => {}) {
   const used = {};
   before(async () => {
-    used.server = await Server.start(options);
+    used.server = await Server.start();
     used.bigtable = used.server.client();
     used.instance = used.bigtable.instance(INSTANCE);
+    await prepare();
   });
   after(async () => {
     if (used.bigtable) await used.bigtable.close();
