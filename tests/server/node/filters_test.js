@@ -61,8 +61,6 @@ const cases = {
 
   'a family': [{family: 'g'}, only(' g:')],
   'families by expression': [{family: /[fg]/}, ALL],
-  'a family that is not there': [{family: 'x'}, []],
-  'families that are not there': [{family: /x.*/}, []],
 
   'a column': [{column: 'b'}, only(':b')],
   'columns by expression': [{column: /[bc]/}, only(':b', ':c')],
@@ -143,6 +141,12 @@ test('a sample has some of many rows, and a larger one contains it', async () =>
   assert.ok(tenth.length > 50 && tenth.length < 150, String(tenth.length));
   assert.ok(half.length > 400 && half.length < 600, String(half.length));
   assert.ok(tenth.every(key => half.includes(key)));
+});
+
+test('a family that is not there is not found, unless an expression stands for it', async () => {
+  await assert.rejects(table.getRows({filter: {family: 'x'}}), {code: 5});
+  await assert.rejects(table.getRows({filter: {column: {family: 'x', start: 'a'}}}), {code: 5});
+  assert.deepEqual(await read({family: /x.*/}), []);
 });
 
 test('filters that are not valid are refused, with the name of what is wrong', async () => {

@@ -16,14 +16,14 @@ const keyOf = i => `row-${String(i).padStart(6, '0')}`;
 const entry = (key, value) => ({key, data: {f: {q: {value, timestamp: 1000}}}});
 
 test('a stream goes on where it was', async () => {
-  const rows = 20_000;
+  const rows = 10_000;
   const table = await used.newTable(['f']);
   await table.insert(Array.from({length: rows}, (_, i) => entry(keyOf(i), 'x'.repeat(200))));
   let count = 0;
   let restarted = 0;
   for await (const row of table.createReadStream()) {
     assert.equal(row.id, keyOf(count++));
-    if (count === 3_000 || count === 9_000) {
+    if (count === 2_000 || count === 5_000) {
       await used.server.killAndStart();
       ++restarted;
     }
@@ -43,14 +43,14 @@ test('writes that a client tries again are all applied', async () => {
     }
   };
   const write = async () => {
-    for (let i = 0; i < 20_000; i += 100) {
+    for (let i = 0; i < 10_000; i += 100) {
       await table.insert(Array.from({length: 100}, (_, j) => entry(keyOf(i + j), 'v')));
     }
     isDone = true;
   };
   await Promise.all([write(), restart()]);
   const [rows] = await table.getRows();
-  assert.equal(rows.length, 20_000);
+  assert.equal(rows.length, 10_000);
 });
 
 test('a call that is not tried again fails as unavailable, and the next one does not', async () => {

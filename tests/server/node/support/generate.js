@@ -111,6 +111,12 @@ class Generator {
     return this.random.pick(REGEXES);
   }
 
+  // Not the name of a family that is not there.
+  familyRegex() {
+    const regex = this.regex();
+    return /^(\w|\\.)$/.test(regex) ? this.family() : regex;
+  }
+
   // A ColumnRange or ValueRange with something between its ends.
   range(name, choices) {
     const [low, high] = this.twoOf(choices);
@@ -183,7 +189,7 @@ class Generator {
       2, () => ({passAllFilter: true}),
       1, () => ({blockAllFilter: true}),
       2, () => ({rowKeyRegexFilter: bytes(this.regex() || 'a')}),
-      2, () => ({familyNameRegexFilter: this.regex()}),
+      2, () => ({familyNameRegexFilter: this.familyRegex()}),
       2, () => ({columnQualifierRegexFilter: bytes(this.regex())}),
       2, () => ({valueRegexFilter: bytes(this.regex())}),
       2, () => ({
