@@ -17,6 +17,7 @@
 
 #include "grpc/grpc.h"
 #include "server/convert/errors.h"
+#include "server/monitor/admin_calls.h"
 
 namespace bigtable::server {
 namespace {
@@ -114,6 +115,9 @@ absl::Status Server::Listen() {
   // often one has to wait until another takes over (docs/performance.md).
   builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 2);
   builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 6);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(CountAdminCalls(monitor_.calls()));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
   int port = 0;
   builder.AddListeningPort(options_.address, std::move(credentials), &port);
   builder.RegisterService(table_admin_.get());

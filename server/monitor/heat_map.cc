@@ -11,6 +11,8 @@ constexpr double kDecay = 0.9;
 // Keys of which a median is worth a split.
 constexpr size_t kLeastKeys = 8;
 constexpr int kSplitsInATick = 16;
+// A range with more than two of so many parts of the table is split.
+constexpr uint64_t kParts = HeatMap::kMostSizedRanges;
 
 }  // namespace
 
@@ -89,18 +91,18 @@ void HeatMap::Divide(Table* table) {
   }
   if (total < 1) return;
   for (int i = 0; i < kSplitsInATick; ++i) {
-    if (table->ranges.size() == kMostRanges && !MergeColdest(table, total / kMostRanges / 2)) break;
+    if (table->ranges.size() == kMostRanges && !MergeColdest(table, total / kMostRanges)) break;
     if (!SplitHottest(table, total)) break;
   }
 }
 
-// Splits the range with the most load, if that is more than twice its share and keys are known
-// that divide it.
+// Splits the range with the most load, if that is too large a share and keys are known that divide
+// it.
 bool HeatMap::SplitHottest(Table* table, double total) {
   Range* hottest = nullptr;
   std::string median;
   for (Range& range : table->ranges) {
-    if (range.load <= 2 * total / kMostRanges || range.keys.size() < kLeastKeys) continue;
+    if (range.load <= kLargestShare * total || range.keys.size() < kLeastKeys) continue;
     if (hottest != nullptr && range.load <= hottest->load) continue;
     std::vector<std::string> keys = range.keys;
     std::sort(keys.begin(), keys.end());
@@ -159,12 +161,56 @@ bool HeatMap::MergeColdest(Table* table, double most_load) {
 void HeatMap::SetTablets(std::string_view table_name, const std::vector<std::string>& begins) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Table* const table = Find(table_name);
-  if (table == nullptr || begins.size() > kMostRanges / 2) return;
+  if (table == nullptr || begins.size() > kMostSizedRanges) return;
   for (const std::string& begin : begins) {
     if (begin.empty() || begin.size() > kMostKeyBytes) continue;
     if (table->ranges.size() == kMostRanges) return;
     SplitAt(table, begin);
   }
+}
+
+void HeatMap::SetSizes(std::string_view table_name, const std::vector<RowKeySample>& samples) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Table* const table = Find(table_name);
+  if (table == nullptr) return;
+  while (table->ranges.size() < kMostSizedRanges && SplitLargest(table, samples)) {
+  }
+}
+
+// Splits the range with the most bytes in the middle of them, if that is more than twice its share.
+bool HeatMap::SplitLargest(Table* table, const std::vector<RowKeySample>& samples) {
+  if (samples.empty()) return false;
+  const uint64_t share = 2 * samples.back().offset_bytes / kParts;
+  uint64_t most = 0;
+  std::string_view middle;
+  auto sample = samples.begin();
+  uint64_t begin_offset = 0;
+  for (size_t i = 0; i < table->ranges.size(); ++i) {
+    const auto first = sample;
+    const bool is_last = i + 1 == table->ranges.size();
+    while (sample != samples.end() && !sample->row.empty() &&
+           (is_last || sample->row < table->ranges[i + 1].begin)) {
+      ++sample;
+    }
+    const uint64_t end_offset =
+        sample == samples.end() ? samples.back().offset_bytes : sample->offset_bytes;
+    const uint64_t bytes = end_offset - begin_offset;
+    if (bytes > std::max(share, most)) {
+      const auto half = std::find_if(first, sample, [&](const RowKeySample& inner) {
+        return inner.offset_bytes >= begin_offset + bytes / 2;
+      });
+      const auto key = half == sample && half != first ? half - 1 : half;
+      if (key != sample && key->row > table->ranges[i].begin) {
+        most = bytes;
+        middle = std::string_view(key->row).substr(0, kMostKeyBytes);
+      }
+    }
+    begin_offset = end_offset;
+  }
+  if (most == 0) return false;
+  const size_t before = table->ranges.size();
+  SplitAt(table, middle);
+  return table->ranges.size() > before;
 }
 
 std::vector<std::string> HeatMap::Tables() const {

@@ -1,7 +1,9 @@
 // How many rows are read and written in which key ranges of each table, over the last half hour.
 //
-// A table's rows are divided into ranges, which follow the load: a range with more than its share
-// is split at the median of the keys that were seen in it lately, and neighbours with little are
+// A table's rows are divided into ranges of about the same size on disk, so that a range with much
+// load for its size stands out. One with a large share of all load is split further, at the median
+// of the keys that were seen in it lately, so that a few hot rows are told apart from those around
+// them; when there are as many ranges as there may be, the neighbours with the least load are
 // merged. Where a tablet begins, a range begins, as long as there are few tablets. When a range is
 // split, its past is divided evenly.
 //
@@ -20,6 +22,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
+
+#include "bigtable/row_key_sample.h"
 
 namespace bigtable::server {
 
@@ -47,6 +51,10 @@ class HeatMap {
   static constexpr int64_t kColumnSeconds = 5;
   static constexpr size_t kColumns = 360;
   static constexpr size_t kMostRanges = 64;
+  // Tablets and sizes take so many of them; the others are for load.
+  static constexpr size_t kMostSizedRanges = 48;
+  // A range with a larger share of all load is split.
+  static constexpr double kLargestShare = 1.0 / 12;
   static constexpr size_t kMostTables = 16;
   // Longer keys are truncated: they begin a range in any case.
   static constexpr size_t kMostKeyBytes = 128;
@@ -61,6 +69,9 @@ class HeatMap {
   void Tick(absl::Time now);
   // Lets ranges begin where the table's tablets do.
   void SetTablets(std::string_view table, const std::vector<std::string>& begins);
+
+  // Splits ranges that have more than their share of the table's bytes.
+  void SetSizes(std::string_view table, const std::vector<RowKeySample>& samples);
 
   std::vector<std::string> Tables() const;  // sorted
   // If the ranges are still those of `epoch`, only the columns from number `from` on. Null: nothing
@@ -92,6 +103,7 @@ class HeatMap {
   void ClearColumn(Table* table, int64_t column);
   static size_t RangeOf(const Table& table, std::string_view row);
   void SplitAt(Table* table, std::string_view row);
+  bool SplitLargest(Table* table, const std::vector<RowKeySample>& samples);
   bool SplitHottest(Table* table, double total);
   static bool MergeColdest(Table* table, double most_load);
   void Divide(Table* table);

@@ -5,15 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 
+#include "bigtable/call_options.h"
+#include "bigtable/row_key_sample.h"
 #include "bigtable/statistics.h"
+#include "bigtable/table.h"
 
 namespace bigtable::server {
 namespace {
 
-// Tablets are looked up once in this many seconds.
+// Tablets, and the sizes of ranges, are looked up once in so many seconds.
 constexpr int kTabletSeconds = 5;
+constexpr int kSizeSeconds = 15;
 
 }  // namespace
 
@@ -47,6 +52,7 @@ void Monitor::Run(Database* database) {
     rows_.Tick();
     history_.Tick(absl::ToUnixSeconds(now));
     if (ticks % kTabletSeconds == 0) UpdateTablets(database);
+    if (ticks % kSizeSeconds == kTabletSeconds) UpdateSizes(database);
     lock.lock();
   }
 }
@@ -59,6 +65,16 @@ void Monitor::UpdateTablets(Database* database) {
     }
   }
   for (const auto& [table, rows] : begins) heat_map_.SetTablets(table, rows);
+}
+
+void Monitor::UpdateSizes(Database* database) {
+  for (const std::string& name : heat_map_.Tables()) {
+    const absl::StatusOr<Table*> table = database->OpenTable(name);
+    if (!table.ok()) continue;
+    const CallOptions options = {.deadline = absl::Now() + absl::Seconds(1)};
+    const absl::StatusOr<std::vector<RowKeySample>> samples = (*table)->SampleRowKeys(options);
+    if (samples.ok()) heat_map_.SetSizes(name, *samples);
+  }
 }
 
 }  // namespace bigtable::server

@@ -51,6 +51,7 @@ class Monitor {
  private:
   void Run(Database* database);
   void UpdateTablets(Database* database);
+  void UpdateSizes(Database* database);
 
   const absl::Time began_;
   CallCounters calls_;

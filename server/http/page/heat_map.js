@@ -127,9 +127,9 @@ class HeatMap {
     return most;
   }
 
-  // Small values are told apart as well as large ones.
+  // Small values are told apart better than large ones.
   share(rate, most) {
-    return Math.log1p(rate) / Math.log1p(most);
+    return Math.sqrt(rate / most);
   }
 
   layout(width, height) {

@@ -45,8 +45,7 @@ const methods = new DataTable("methods", (row) => row.name, [
 ]);
 
 const groups = new DataTable("groups", (row) => row.table + "/" + row.name, [
-  {title: "Table", value: (row) => row.table},
-  {title: "Locality group", value: (row) => row.name || "(default)"},
+  {title: "Locality group", value: (row) => row.table + "/" + row.name},
   {title: "Memtables", kind: "number", value: (row) => row.memtables, text: formatCount},
   {title: "In memory", kind: "number", value: (row) => row.memtable_bytes, text: formatBytes},
   {title: "Runs", kind: "number", value: (row) => row.sorted_runs, text: formatCount, hint: "sorted runs, over all tablets"},
@@ -80,7 +79,7 @@ let mostRead = 0, mostWritten = 0;
 const readRate = (row) => rateOf("tablet reads " + tabletKey(row), row.reads);
 const writeRate = (row) => rateOf("tablet writes " + tabletKey(row), row.rows_written);
 const tablets = new DataTable("tablets", tabletKey, [
-  {title: "Table", value: (row) => row.table},
+  {title: "Table", value: (row) => row.table, mark: (value) => value === "METADATA" || value.includes("..") ? "dim" : ""},
   {title: "Rows", value: (row) => formatRange(row.begin, row.end), kind: "key"},
   {title: "Server", value: (row) => row.server},
   loadColumn("Reads/s", readRate, () => mostRead, "reads of rows and steps of streams; about, of a sample"),
@@ -170,9 +169,9 @@ function showTiles(status) {
     tile("Rows written", formatRate(rateOf("rows written", status.totals.rows_written)), "/s", formatCount(status.totals.rows_written) + " in all"),
     tile("Slowest 99%", p99, "", method),
     writers,
-    tile("Memory budget", formatBytes(used), "", "of " + formatBytes(memory.limit) + ", process " + formatBytes(server.resident_bytes), used / memory.limit),
-    tile("On disk", formatBytes(status.totals.disk_bytes), "", formatRate(rateOf("compactions", status.totals.merging_compaction_bytes_written + status.totals.minor_compaction_bytes_written) / 1e6) + " MB/s written by compactions"),
-    tile("Processor", formatRate(rateOf("cpu", server.cpu_seconds) * 100), "% of one", server.threads + " threads, " + server.streams + " streams"));
+    tile("Memory budget", formatBytes(used), "", "of " + formatBytes(memory.limit), used / memory.limit),
+    tile("On disk", formatBytes(status.totals.disk_bytes), "", "compacted " + formatBytes(rateOf("compactions", status.totals.merging_compaction_bytes_written + status.totals.minor_compaction_bytes_written)) + "/s"),
+    tile("Processor", formatRate(rateOf("cpu", server.cpu_seconds) * 100), "% of one", formatBytes(server.resident_bytes) + ", " + server.threads + " threads"));
 }
 
 function showHeader(status) {

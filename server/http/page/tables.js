@@ -115,7 +115,7 @@ function loadColumn(title, value, most, hint) {
 const TIME_PARTS = [
   ["stall", "stalled", "#e5484d"], ["queue", "queue", "#f59e0b"], ["log", "log", "#4c8dff"],
   ["sync", "sync", "#7c5cff"], ["memtable", "memtable", "#2fb890"], ["blocks", "blocks of files", "#e86aa6"],
-  ["client", "client", "#9aa5b8"], ["other", "other", "#c4a484"]];
+  ["client", "outside the engine", "#9aa5b8"], ["other", "other", "#c4a484"]];
 
 function fillTimes(cell, row) {
   const parts = TIME_PARTS.filter(([name]) => row.times[name] > 0);

@@ -1,0 +1,260 @@
+// The status page in a browser, while a server has traffic: what it shows is what /status.json says,
+// and that is what the traffic did.
+//
+//   page_test.js CHROMIUM BINARIES OUTPUT
+"use strict";
+
+const assert = require("node:assert/strict");
+const {execFile, spawn} = require("node:child_process");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const {after, before, test} = require("node:test");
+const {createRequire} = require("node:module");
+
+const [chromium, binaries, output] = process.argv.slice(2);
+const playwright = createRequire(path.join(output, "run.js"))("playwright-core");
+
+const TRAFFIC_SECONDS = 25;
+const BROWSER_FLAGS = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+let server, browser, page, url, traffic, trafficText;
+const directory = fs.mkdtempSync(path.join(os.tmpdir(), "bigtable-page-"));
+const errors = [];      // of the page's scripts
+const otherHosts = [];  // that it asked for something
+let statuses = [];      // what /status.json has answered
+
+function startServer() {
+  server = spawn(path.join(binaries, "bigtable-server"),
+    [path.join(directory, "db"), "--address", "127.0.0.1:0", "--memory", "16MB"],
+    {stdio: ["ignore", "pipe", "inherit"]});
+  return new Promise((resolve, reject) => {
+    let text = "";
+    server.stdout.on("data", (data) => {
+      text += data;
+      const found = text.match(/on (\S+:\d+)\n.*status page on (\S+)\n/);
+      if (found) resolve({address: found[1], url: found[2]});
+    });
+    server.on("exit", () => reject(new Error("the server has ended: " + text)));
+  });
+}
+
+async function openPage() {
+  page = await browser.newPage({viewport: {width: 1440, height: 900}, colorScheme: "light"});
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith("data:")) otherHosts.push(request.url());
+  });
+  page.on("response", async (response) => {
+    if (!response.url().includes("/status.json")) return;
+    statuses.push(await response.json().catch(() => null));
+    statuses = statuses.filter((status) => status !== null).slice(-20);
+  });
+  await page.goto(url);
+}
+
+// Waits until the page shows a status, stops it there, and returns that status.
+async function pausedStatus() {
+  if (await page.getAttribute("#pause", "aria-pressed") === "false") await page.click("#pause");
+  await page.waitForTimeout(600);  // one that is on its way
+  const time = Number(await page.evaluate(() => document.body.dataset.time));
+  const status = statuses.find((candidate) => candidate.time === time);
+  assert.ok(status, "the page shows a status that the server has sent");
+  return status;
+}
+
+async function resume() {
+  await page.click("#pause");
+  const time = await page.evaluate(() => document.body.dataset.time);
+  await page.waitForFunction((old) => document.body.dataset.time !== old, time);
+}
+
+// The cells of a table's row, by the column's title.
+function rowOf(table, key) {
+  return page.evaluate(([id, name]) => {
+    const titles = [...document.querySelectorAll(`#${id} th`)].map((cell) => cell.textContent);
+    const line = [...document.querySelectorAll(`#${id} tbody tr`)].find((row) => row.dataset.key === name);
+    if (line === undefined) return null;
+    return Object.fromEntries([...line.children].map((cell, i) => [titles[i], cell.textContent]));
+  }, [table, key]);
+}
+
+const format = (name, value) => page.evaluate(([function_, of]) => eval(function_)(of), [name, value]);
+const tile = (name, part) => page.textContent(`.tile[data-name="${name}"] .${part}`);
+
+async function screenshot(name, options = {fullPage: true}) {
+  await page.screenshot({path: path.join(output, name + ".png"), ...options});
+}
+
+before(async () => {
+  const started = await startServer();
+  url = started.url;
+  browser = await playwright.chromium.launch({executablePath: chromium, args: BROWSER_FLAGS});
+  await openPage();
+  traffic = new Promise((resolve, reject) => {
+    execFile(path.join(binaries, "bigtable_page_traffic"), [started.address, String(TRAFFIC_SECONDS)],
+      (error, stdout) => error ? reject(error) : resolve(stdout));
+  });
+});
+
+after(async () => {
+  if (browser) await browser.close();
+  if (server) server.kill("SIGKILL");
+  fs.rmSync(directory, {recursive: true, force: true});
+});
+
+test("it updates itself every second", async () => {
+  await page.waitForFunction(() => document.body.dataset.time !== undefined);
+  const times = new Set();
+  for (let i = 0; i < 40; ++i) {
+    times.add(await page.evaluate(() => document.body.dataset.time));
+    await page.waitForTimeout(100);
+  }
+  assert.ok(times.size >= 3 && times.size <= 6, `${times.size} statuses in four seconds`);
+});
+
+test("it shows rates, load by tablet and heat while there is traffic", async () => {
+  await page.waitForTimeout(12000);
+  const status = await pausedStatus();
+  const calls = await rowOf("methods", "MutateRow");
+  assert.match(calls["Calls/s"], /^[\d.,]+( k)?$/);
+  assert.notEqual(calls["Calls/s"], "0");
+  assert.equal(status.tablets.filter((tablet) => tablet.table === "people").length, 4);
+  for (const end of ["user3", "user6", "user8"]) {
+    const tablet = await rowOf("tablets", "people\nx" + end);
+    assert.ok(tablet, "the tablet that ends with " + end);
+    assert.notEqual(tablet["Rows written/s"], "0");
+  }
+  assert.ok(status.heat.begins.length > 10, status.heat.begins.length + " ranges");
+  assert.deepEqual(["user3", "user6", "user8"].filter((key) => !status.heat.begins.includes(key)), []);
+  await screenshot("light");
+  await page.locator("#heat").screenshot({path: path.join(output, "heat-reads.png")});
+  await resume();
+});
+
+test("the heat map shows the range and the rate under the mouse", async () => {
+  await pausedStatus();
+  for (const what of ["reads", "writes"]) {
+    await page.click("#heat-" + what);
+    // Whatever has the most: where it is, and its rate.
+    const expected = await page.evaluate(() => {
+      const {begins, columns} = heatMap;
+      let best = {rate: -1};
+      for (const column of columns.values()) {
+        begins.forEach((begin, range) => {
+          const rate = heatMap.rate(column, range);
+          if (rate > best.rate) best = {rate, range, number: column.number};
+        });
+      }
+      const inner = heatMap.layout(heatMap.canvas.clientWidth, heatMap.canvas.clientHeight);
+      const first = heatMap.lastColumn - heatMap.span + 1;
+      return {
+        x: inner.left + inner.width * (best.number - first + 0.5) / heatMap.span,
+        y: inner.top + inner.height * (best.range + 0.5) / begins.length,
+        rate: formatRate(best.rate),
+        range: formatRange(begins[best.range], best.range + 1 < begins.length ? begins[best.range + 1] : null),
+      };
+    });
+    await page.hover("#heat-canvas", {position: {x: expected.x, y: expected.y}});
+    assert.equal(await page.textContent(`#heat-readout [data-what=${what}]`), expected.rate);
+    assert.equal(await page.textContent("#heat-readout [data-what=range]"), expected.range);
+    const color = await page.evaluate(({x, y}) => {
+      const ratio = devicePixelRatio;
+      return [...heatMap.canvas.getContext("2d").getImageData(x * ratio, y * ratio, 1, 1).data];
+    }, expected);
+    assert.ok(color[0] > 200 && color[1] > 200, "the most is the lightest: " + color);
+  }
+  await page.locator("#heat").screenshot({path: path.join(output, "heat-writes.png")});
+  await page.click("#heat-reads");
+  await resume();
+});
+
+test("after the traffic, the page, the status and the traffic agree", async () => {
+  trafficText = await traffic;
+  const [written, read, refused] = trafficText.match(/\d+/g).map(Number);
+  await page.waitForTimeout(2500);
+  const status = await pausedStatus();
+  const of = (name) => status.methods.find((method) => method.name === name);
+
+  assert.equal(status.tables.find((table) => table.name === "people").rows_read, read);
+  assert.equal(of("MutateRow").errors, refused);
+  assert.deepEqual(of("MutateRow").codes.NOT_FOUND, refused);
+  const tablets = status.tablets.filter((tablet) => tablet.table === "people");
+  assert.equal(tablets.reduce((sum, tablet) => sum + tablet.rows_written, 0), written);
+  assert.equal(of("MutateRow").calls - refused + 20 * of("MutateRows").calls, written);
+  assert.ok(of("Admin").calls >= 1, "the creation of the table");
+
+  assert.equal(await tile("Rows written", "more"), await format("formatCount", status.totals.rows_written) + " in all");
+  assert.equal(await tile("Rows read", "more"), await format("formatCount", status.totals.rows_read) + " in all");
+  for (const method of status.methods.filter((candidate) => candidate.calls > 0)) {
+    const row = await rowOf("methods", method.name);
+    assert.equal(row.Calls, await format("formatCount", method.calls));
+    assert.equal(row.Errors, await format("formatCount", method.errors));
+    assert.equal(row["99%"], await format("formatSeconds", method.last_minute.p99));
+    assert.equal(row.Out, await format("formatBytes", method.response_bytes));
+  }
+  for (const tablet of tablets) {
+    const row = await rowOf("tablets", "people\n" + (tablet.end === null ? "" : "x" + tablet.end));
+    assert.equal(row["On disk"], await format("formatBytes", tablet.size.file_bytes));
+    assert.equal(row.Entries, await format("formatCount", tablet.size.entries));
+  }
+  await resume();
+});
+
+test("the heat adds up to the rows, about", async () => {
+  const status = await (await fetch(url + "status.json?table=people")).json();
+  const [written, read] = trafficText.match(/\d+/g).map(Number);
+  const sum = (what) => status.heat.columns.reduce(
+    (total, column) => total + column[what].reduce((a, b) => a + b, 0), 0);
+  assert.ok(Math.abs(sum("writes") - written) < written / 10, `${sum("writes")} of ${written} written`);
+  assert.ok(Math.abs(sum("reads") - read) < read / 10, `${sum("reads")} of ${read} read`);
+});
+
+test("flushes, compactions and slow requests are shown", async () => {
+  const status = await pausedStatus();
+  assert.ok(status.totals.minor_compactions > 0);
+  assert.ok(status.events.some((event) => event.kind === "flush" && event.place.table === "people"));
+  await page.click("#event-kinds [data-kind=flush]");
+  const shown = await page.$$eval("#events tbody tr td:nth-child(2)", (cells) => cells.map((cell) => cell.textContent));
+  assert.equal(shown.length, status.events.filter((event) => event.kind === "flush").length);
+  assert.deepEqual([...new Set(shown)], ["flush"]);
+  await page.click("#event-kinds [data-kind='']");
+
+  assert.ok(status.slow.length > 0);
+  const took = await page.$eval("#slow tbody tr:first-child td:nth-child(5)", (cell) => cell.textContent);
+  assert.equal(took, await format("formatSeconds", Math.max(...status.slow.map((request) => request.duration))));
+  const bars = await page.$$eval("#slow .times-bar", (all) => all.map((bar) =>
+    [...bar.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0)));
+  assert.ok(bars.every((width) => Math.abs(width - 100) < 1), "the parts of a request are all of it");
+  await resume();
+});
+
+test("dark, and on a narrow screen", async () => {
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.emulateMedia({colorScheme: "dark"});
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  assert.notEqual(await background(), light);
+  await page.waitForTimeout(1200);
+  await screenshot("dark");
+  await page.setViewportSize({width: 480, height: 900});
+  await page.waitForTimeout(1200);
+  await screenshot("narrow");
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(overflow <= 0, "nothing is wider than the screen: " + overflow);
+  await page.setViewportSize({width: 1440, height: 900});
+});
+
+test("nothing is asked of another host, and no script has failed", () => {
+  assert.deepEqual(otherHosts, []);
+  assert.deepEqual(errors, []);
+});
+
+test("a server that has gone is reported", async () => {
+  server.removeAllListeners("exit");
+  server.kill("SIGTERM");
+  await page.waitForFunction(() => document.getElementById("health").textContent.startsWith("no answer since"));
+});
