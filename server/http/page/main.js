@@ -51,8 +51,7 @@ const groups = new DataTable("groups", (row) => row.table + "/" + row.name, [
   {title: "Runs", kind: "number", value: (row) => row.sorted_runs, text: formatCount, hint: "sorted runs, over all tablets"},
   {title: "Files", kind: "number", value: (row) => row.files, text: formatCount},
   {title: "On disk", kind: "number", value: (row) => row.file_bytes, text: formatBytes},
-  {title: "Entries", kind: "number", value: (row) => row.entries, text: formatCount},
-  {title: "Deletions", kind: "number", value: (row) => row.deletions, text: formatCount},
+  {title: "Entries", kind: "number", value: (row) => row.entries, text: formatCount, hint: "in files, deletions included"},
 ]);
 
 const events = new DataTable("events", (row) => row.number, [
@@ -94,8 +93,8 @@ const tablets = new DataTable("tablets", tabletKey, [
 const tables = new DataTable("tables", (row) => row.name, [
   {title: "Table", value: (row) => row.name, mark: (value, row) => row.is_own ? "dim" : ""},
   {title: "Tablets", kind: "number", value: (row) => row.tablets, text: formatCount},
-  {title: "Rows read/s", kind: "number", value: (row) => rateOf("table reads " + row.name, row.rows_read || 0), text: formatRate},
-  {title: "Rows written/s", kind: "number", value: (row) => rateOf("table writes " + row.name, row.rows_written), text: formatRate},
+  {title: "Read/s", hint: "rows that were read in a second", kind: "number", value: (row) => rateOf("table reads " + row.name, row.rows_read || 0), text: formatRate},
+  {title: "Written/s", hint: "rows that were written in a second", kind: "number", value: (row) => rateOf("table writes " + row.name, row.rows_written), text: formatRate},
   {title: "On disk", kind: "number", value: (row) => row.disk_bytes || 0, text: formatBytes},
   {title: "In memory", kind: "number", value: (row) => row.memtable_bytes || 0, text: formatBytes},
 ]);

@@ -86,6 +86,7 @@ const format = (name, value) => page.evaluate(([function_, of]) => eval(function
 const tile = (name, part) => page.textContent(`.tile[data-name="${name}"] .${part}`);
 
 async function screenshot(name, options = {fullPage: true}) {
+  await page.evaluate(() => scrollTo(0, 0));
   await page.screenshot({path: path.join(output, name + ".png"), ...options});
 }
 
