@@ -105,7 +105,7 @@ TEST_F(HeatMapTest, NothingIsLostWhenRangesAreSplitAndMerged) {
   }
   EXPECT_NEAR(SumOf(Read(), RowAccess::kRead), reads, reads / 1e5);
   EXPECT_NEAR(SumOf(Read(), RowAccess::kWrite), writes, writes / 1e5);
-  EXPECT_EQ(Read().begins.size(), HeatMap::kMostRanges);
+  EXPECT_GE(Read().begins.size(), HeatMap::kMostRanges - 1);
   EXPECT_GT(changes, HeatMap::kMostRanges);
 }
 
