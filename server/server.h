@@ -49,6 +49,7 @@ class Server {
   const std::string& http_address() const { return http_address_; }
   Database* database() const { return database_.get(); }
   const DataService& data() const { return *data_; }
+  const Monitor& monitor() const { return monitor_; }
 
  private:
   // Cloud Bigtable's timestamps are milliseconds, also those that the server assigns.

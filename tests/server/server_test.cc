@@ -1,0 +1,412 @@
+// The server as a whole, by gRPC's own client: streams and slow clients, who may call, tables that
+// are created again, hostile bytes, and the end.
+#include "server/server.h"
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <netinet/in.h>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "google/bigtable/v2/bigtable.grpc.pb.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "grpcpp/support/channel_arguments.h"
+#include "gtest/gtest.h"
+
+#include "bigtable/bigtable.h"
+
+#include "grpc/grpc.h"
+#include "server/options.h"
+#include "support/expect_status.h"
+#include "support/temp_directory.h"
+
+namespace bigtable::server {
+namespace {
+
+constexpr const char* kTable = "projects/local/instances/local/tables/t";
+
+class ServerTest : public testing::Test {
+ protected:
+  void Start() {
+    options_.directory = directory_.path() + "/database";
+    options_.address = "127.0.0.1:0";
+    options_.http = "";
+    options_.memory = 64 << 20;
+    absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(options_);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    TableSchema schema;
+    schema.families["f"] = {.gc = GcRule::MaxVersions(1)};
+    ASSERT_TRUE(server_->database()->OpenOrCreateTable("t", schema).ok());
+    stub_ = Connect();
+  }
+  // A connection of its own.
+  std::unique_ptr<data::Bigtable::Stub> Connect() const {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetMaxReceiveMessageSize(-1);
+    return data::Bigtable::NewStub(grpc::CreateCustomChannel(
+        server_->address(), grpc::InsecureChannelCredentials(), arguments));
+  }
+  grpc::Status Set(const std::string& row, const std::string& value,
+                   const std::string& token = "") {
+    data::MutateRowRequest request;
+    request.set_table_name(kTable);
+    request.set_row_key(row);
+    data::Mutation::SetCell* const cell = request.add_mutations()->mutable_set_cell();
+    cell->set_family_name("f");
+    cell->set_column_qualifier("q");
+    cell->set_timestamp_micros(1000);
+    cell->set_value(value);
+    grpc::ClientContext context;
+    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+    data::MutateRowResponse response;
+    return stub_->MutateRow(&context, request, &response);
+  }
+  // Rows of a kilobyte each, by the library.
+  void Fill(int rows) {
+    absl::StatusOr<Table*> table = server_->database()->OpenTable("t");
+    ASSERT_TRUE(table.ok());
+    std::vector<RowMutation> mutations;
+    for (int i = 0; i < rows; ++i) {
+      RowMutation mutation(absl::StrCat("row", 1'000'000 + i));
+      mutation.Set("f:q", Timestamp(1000), std::string(1000, static_cast<char>('a' + i % 26)));
+      mutations.push_back(std::move(mutation));
+    }
+    for (const absl::Status& status : (*table)->ApplyBatch(mutations)) ASSERT_TRUE(status.ok());
+  }
+  static data::ReadRowsRequest All(int64_t limit = 0) {
+    data::ReadRowsRequest request;
+    request.set_table_name(kTable);
+    request.set_rows_limit(limit);
+    return request;
+  }
+  // Counts the rows of a stream.
+  static int Drain(grpc::ClientReader<data::ReadRowsResponse>* reader) {
+    int rows = 0;
+    data::ReadRowsResponse response;
+    while (reader->Read(&response)) {
+      for (const auto& chunk : response.chunks()) rows += chunk.commit_row() ? 1 : 0;
+    }
+    return rows;
+  }
+  template <typename Condition>
+  static bool Eventually(const Condition& condition) {
+    for (int i = 0; i < 2000 && !condition(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return condition();
+  }
+
+  TempDirectory directory_;
+  ServerOptions options_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<data::Bigtable::Stub> stub_;
+};
+
+TEST_F(ServerTest, WhatIsAcknowledgedIsFoundAfterARestart) {
+  Start();
+  ASSERT_TRUE(Set("r", "value").ok());
+  EXPECT_OK(server_->Shutdown());
+  server_.reset();
+  Start();
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, All());
+  data::ReadRowsResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  EXPECT_EQ(response.chunks(0).row_key(), "r");
+  EXPECT_EQ(response.chunks(0).value(), "value");
+}
+
+// --- Streams ---
+
+TEST_F(ServerTest, ALimitEndsAStreamWhereverAMessageEnds) {
+  Start();
+  Fill(2000);
+  // Messages grow from 16 KiB, so their ends fall on many of these.
+  for (int limit = 1; limit < 2000; limit += 13) {
+    grpc::ClientContext context;
+    const auto reader = stub_->ReadRows(&context, All(limit));
+    ASSERT_EQ(Drain(reader.get()), limit);
+    ASSERT_TRUE(reader->Finish().ok());
+  }
+}
+
+TEST_F(ServerTest, AStreamWhoseClientDoesNotReadHoldsNothingAndGoesOn) {
+  Start();
+  Fill(20'000);
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, All(19'990));
+  data::ReadRowsResponse first;
+  ASSERT_TRUE(reader->Read(&first));
+  const Streams& streams = server_->data().streams();
+  EXPECT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+  // What is written meanwhile may be seen; what was sent is not sent again, and nothing is lost.
+  int rows = Drain(reader.get());
+  for (const auto& chunk : first.chunks()) rows += chunk.commit_row() ? 1 : 0;
+  EXPECT_EQ(rows, 19'990);
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
+TEST_F(ServerTest, ACancelledStreamEnds) {
+  Start();
+  Fill(20'000);
+  {
+    grpc::ClientContext context;
+    const auto reader = stub_->ReadRows(&context, All());
+    data::ReadRowsResponse response;
+    ASSERT_TRUE(reader->Read(&response));
+    context.TryCancel();
+    EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  EXPECT_TRUE(Eventually([&] { return server_->data().streams().running() == 0; }));
+}
+
+// The filter passes nothing and takes seconds: no message is sent by which the call could notice.
+TEST_F(ServerTest, ACancelledStreamThatSendsNothingStopsReading) {
+  Start();
+  Fill(30'000);
+  data::ReadRowsRequest request = All();
+  for (int i = 0; i < 60; ++i) {
+    request.mutable_filter()->mutable_interleave()->add_filters()->set_value_regex_filter(
+        absl::StrCat(".*(x.*y.*z.*)+", i));
+  }
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, request);
+  ASSERT_TRUE(Eventually([&] { return server_->data().streams().running() == 1; }));
+  context.TryCancel();
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  ASSERT_TRUE(Eventually([&] { return server_->data().streams().running() == 0; }));
+  const auto cancelled = [&] {
+    return server_->monitor().calls().Read(Method::kReadRows).by_code[grpc::StatusCode::CANCELLED];
+  };
+  EXPECT_TRUE(Eventually([&] { return cancelled() == 1; }));
+}
+
+TEST_F(ServerTest, ADeadlineEndsACall) {
+  Start();
+  Fill(20'000);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(300));
+  const auto reader = stub_->ReadRows(&context, All());
+  data::ReadRowsResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  while (reader->Read(&response)) {
+  }
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_TRUE(Eventually([&] { return server_->data().streams().running() == 0; }));
+}
+
+TEST_F(ServerTest, RequestStatisticsComeWithTheLastMessage) {
+  Start();
+  Fill(100);
+  data::ReadRowsRequest request = All();
+  request.set_request_stats_view(data::ReadRowsRequest::REQUEST_STATS_FULL);
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, request);
+  data::ReadRowsResponse response;
+  data::RequestStats stats;
+  while (reader->Read(&response)) {
+    if (response.has_request_stats()) stats = response.request_stats();
+  }
+  const auto& counts = stats.full_read_stats_view().read_iteration_stats();
+  EXPECT_EQ(counts.rows_returned_count(), 100);
+  EXPECT_EQ(counts.cells_returned_count(), 100);
+}
+
+// --- Writes ---
+
+TEST_F(ServerTest, ARefusedEntryOfMutateRowsChangesNothingAndTheOthersAreApplied) {
+  Start();
+  data::MutateRowsRequest request;
+  request.set_table_name(kTable);
+  const auto add = [&](const std::string& row, const std::string& family) {
+    data::MutateRowsRequest::Entry* const entry = request.add_entries();
+    entry->set_row_key(row);
+    for (const std::string& name : {std::string("f"), family}) {
+      data::Mutation::SetCell* const cell = entry->add_mutations()->mutable_set_cell();
+      cell->set_family_name(name);
+      cell->set_timestamp_micros(1000);
+    }
+  };
+  add("a", "f");
+  add("b", "x");  // no such family
+  add("", "f");   // no row
+  add("c", "f");
+  grpc::ClientContext context;
+  const auto reader = stub_->MutateRows(&context, request);
+  data::MutateRowsResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  ASSERT_EQ(response.entries_size(), 4);
+  EXPECT_EQ(response.entries(0).status().code(), 0);
+  EXPECT_EQ(response.entries(1).status().code(), static_cast<int>(grpc::StatusCode::NOT_FOUND));
+  EXPECT_EQ(response.entries(2).status().code(),
+            static_cast<int>(grpc::StatusCode::INVALID_ARGUMENT));
+  EXPECT_EQ(response.entries(3).status().code(), 0);
+  EXPECT_TRUE(reader->Finish().ok());
+  grpc::ClientContext read_context;
+  EXPECT_EQ(Drain(stub_->ReadRows(&read_context, All()).get()), 2);
+}
+
+TEST_F(ServerTest, ATableThatWasCreatedAgainIsFound) {
+  Start();
+  ASSERT_TRUE(Set("r", "old").ok());
+  ASSERT_OK(server_->database()->DeleteTable("t"));
+  EXPECT_EQ(Set("r", "none").error_code(), grpc::StatusCode::NOT_FOUND);
+  TableSchema schema;
+  schema.families["f"] = {};
+  ASSERT_OK(server_->database()->CreateTable("t", schema));
+  EXPECT_TRUE(Set("r", "new").ok());
+  ASSERT_OK(server_->database()->DeleteTable("t"));
+  ASSERT_OK(server_->database()->CreateTable("t", schema));
+  grpc::ClientContext context;  // the read is the first that meets the new table
+  const auto reader = stub_->ReadRows(&context, All());
+  EXPECT_EQ(Drain(reader.get()), 0);
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
+// --- Who may call ---
+
+class ServerCallersTest : public ServerTest {
+ protected:
+  void SetUp() override {
+    const std::string path = directory_.path() + "/tokens";
+    std::ofstream(path) << "# callers\nann 0123456789abcdef\nbob fedcba9876543210\n";
+    options_.tokens = path;
+    options_.administrators = "ann";
+    Start();
+  }
+};
+
+TEST_F(ServerCallersTest, ACallNeedsATokenThatIsKnown) {
+  EXPECT_EQ(Set("r", "v").error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(Set("r", "v", "0123456789abcdeX").error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_TRUE(Set("r", "v", "0123456789abcdef").ok());
+}
+
+TEST_F(ServerCallersTest, AccessListsApplyToTheCaller) {
+  ASSERT_OK(
+      server_->database()->SetAccessList("writers", {.readers = {"bob"}, .writers = {"ann"}}));
+  ASSERT_OK(server_->database()->UpdateFamily("t", "f", {.access_list = "writers"}));
+  EXPECT_TRUE(Set("r", "v", "0123456789abcdef").ok());
+  EXPECT_EQ(Set("r", "v", "fedcba9876543210").error_code(), grpc::StatusCode::PERMISSION_DENIED);
+}
+
+TEST_F(ServerCallersTest, OnlyAdministratorsUseTheAdminApi) {
+  const auto admin = admin::BigtableTableAdmin::NewStub(
+      grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials()));
+  const auto list = [&](const std::string& token) {
+    grpc::ClientContext context;
+    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+    admin::ListTablesRequest request;
+    request.set_parent("projects/local/instances/local");
+    admin::ListTablesResponse response;
+    return admin->ListTables(&context, request, &response).error_code();
+  };
+  EXPECT_EQ(list(""), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(list("fedcba9876543210"), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(list("0123456789abcdef"), grpc::StatusCode::OK);
+}
+
+TEST(ServerOptionsTest, RefusesCallersOfOtherMachinesThatNeedNotSayWhoTheyAre) {
+  const auto check = [](const std::string& address, const std::string& tokens,
+                        const std::string& certificate, bool plaintext) {
+    ServerOptions options;
+    options.directory = "/d";
+    options.http = "";
+    options.address = address;
+    options.tokens = tokens;
+    options.certificate = options.key = certificate;
+    options.plaintext = plaintext;
+    return CheckOptions(options).ok();
+  };
+  for (const char* local : {"127.0.0.1:1", "127.1.2.3:1", "localhost:1", "[::1]:1"}) {
+    EXPECT_TRUE(check(local, "", "", false)) << local;
+  }
+  for (const char* open :
+       {"0.0.0.0:1", "[::]:1", "192.168.0.1:1", "example.com:1", "127.example.com:1", "*:1"}) {
+    EXPECT_FALSE(check(open, "", "", false)) << open;
+    EXPECT_FALSE(check(open, "", "", true)) << open;
+    EXPECT_FALSE(check(open, "", "file", false)) << open;
+    EXPECT_FALSE(check(open, "file", "", false)) << open;
+    EXPECT_TRUE(check(open, "file", "", true)) << open;
+    EXPECT_TRUE(check(open, "file", "file", false)) << open;
+  }
+}
+
+// --- Hostile clients, and the end ---
+
+// Sends the bytes on a connection of its own and closes it.
+void SendBytes(const std::string& address, const std::string& bytes) {
+  const int socket_fd = socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_GE(socket_fd, 0);
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  ASSERT_EQ(connect(socket_fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+  for (size_t sent = 0; sent < bytes.size();) {
+    const ssize_t n = send(socket_fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (n <= 0) break;  // the server has closed the connection
+    sent += static_cast<size_t>(n);
+  }
+  close(socket_fd);
+}
+
+TEST_F(ServerTest, HostileBytesChangeNothing) {
+  Start();
+  ASSERT_TRUE(Set("r", "v").ok());
+  const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  SendBytes(server_->address(), "GET / HTTP/1.1\r\n\r\n");
+  SendBytes(server_->address(), preface.substr(0, 10));
+  SendBytes(server_->address(), preface + std::string(100'000, '\xff'));
+  SendBytes(server_->address(), preface + std::string("\x7f\xff\xff\x00\x00\x00\x00\x00\x01", 9));
+  for (int type = 0; type < 12; ++type) {
+    std::string frame("\x00\x00\x10\x00\x25\x00\x00\x00\x01", 9);
+    frame[3] = static_cast<char>(type);
+    SendBytes(server_->address(), preface + frame + std::string(16, static_cast<char>(type * 19)));
+  }
+  EXPECT_TRUE(Set("r2", "v").ok());
+  grpc::ClientContext context;
+  EXPECT_EQ(Drain(stub_->ReadRows(&context, All()).get()), 2);
+}
+
+TEST_F(ServerTest, ARequestThatIsTooLargeIsRefused) {
+  Start();
+  const grpc::Status status = Set("r", std::string((256 << 20) + (1 << 20), 'v'));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
+  grpc::ClientContext context;
+  EXPECT_EQ(Drain(stub_->ReadRows(&context, All()).get()), 0);
+  EXPECT_TRUE(Set("r", "v").ok());
+}
+
+TEST_F(ServerTest, TheEndWaitsForCallsAndThenCancelsThem) {
+  options_.drain_seconds = 1;
+  Start();
+  Fill(20'000);
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, All());
+  data::ReadRowsResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_OK(server_->Shutdown());  // the client does not read
+  const auto taken = std::chrono::steady_clock::now() - before;
+  EXPECT_GE(taken, std::chrono::milliseconds(900));
+  EXPECT_LT(taken, std::chrono::seconds(20));
+  while (reader->Read(&response)) {
+  }
+  EXPECT_FALSE(reader->Finish().ok());
+}
+
+}  // namespace
+}  // namespace bigtable::server
