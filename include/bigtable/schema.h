@@ -211,14 +211,18 @@ struct FamilyUpdate {
 // One of the changes of Database::ModifyFamilies: what Database::AddFamily, UpdateFamily or
 // DropFamily does to one family. Plain value.
 struct FamilyChange {
+  // Adds a family under a name that the table does not have.
   static FamilyChange Add(std::string name, Family family) {
     return {std::move(name), std::move(family)};
   }
+  // Changes the fields that `update` sets.
   static FamilyChange Update(std::string name, FamilyUpdate update) {
     return {std::move(name), std::move(update)};
   }
+  // Drops the family with its data.
   static FamilyChange Drop(std::string name) { return {std::move(name), std::monostate()}; }
 
+  // Of the family.
   std::string name = {};
   // The family that is added, or what is updated. std::monostate: the family is dropped.
   std::variant<std::monostate, Family, FamilyUpdate> change = std::monostate();

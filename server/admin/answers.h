@@ -7,12 +7,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-
-#include "bigtable/call_options.h"
-
 #include "google/protobuf/empty.pb.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/status.h"
+
+#include "bigtable/call_options.h"
+
 #include "server/calls/call_info.h"
 #include "server/convert/errors.h"
 #include "server/convert/status.h"

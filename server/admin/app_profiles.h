@@ -4,9 +4,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-
 #include "google/bigtable/admin/v2/bigtable_instance_admin.pb.h"
 #include "google/longrunning/operations.pb.h"
+
 #include "server/admin/admin_parts.h"
 
 namespace bigtable::server {

@@ -30,12 +30,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "google/protobuf/message_lite.h"
 
 #include "bigtable/database.h"
 #include "bigtable/table.h"
 #include "bigtable/write_batch.h"
 
-#include "google/protobuf/message_lite.h"
 #include "server/convert/errors.h"
 
 namespace bigtable::server {

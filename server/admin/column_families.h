@@ -5,11 +5,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "google/bigtable/admin/v2/bigtable_table_admin.pb.h"
 
 #include "bigtable/call_options.h"
 #include "bigtable/schema.h"
 
-#include "google/bigtable/admin/v2/bigtable_table_admin.pb.h"
 #include "server/admin/admin_parts.h"
 
 namespace bigtable::server {

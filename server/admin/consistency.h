@@ -4,8 +4,8 @@
 #define BIGTABLE_SERVER_ADMIN_CONSISTENCY_H_
 
 #include "absl/status/statusor.h"
-
 #include "google/bigtable/admin/v2/bigtable_table_admin.pb.h"
+
 #include "server/admin/admin_parts.h"
 
 namespace bigtable::server {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "google/protobuf/util/field_mask_util.h"
+
 #include "server/convert/errors.h"
 
 namespace bigtable::server {

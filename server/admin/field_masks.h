@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-
 #include "google/protobuf/field_mask.pb.h"
 #include "google/protobuf/message.h"
 

@@ -7,11 +7,11 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "google/bigtable/admin/v2/bigtable_instance_admin.pb.h"
+#include "google/longrunning/operations.pb.h"
 
 #include "bigtable/call_options.h"
 
-#include "google/bigtable/admin/v2/bigtable_instance_admin.pb.h"
-#include "google/longrunning/operations.pb.h"
 #include "server/admin/admin_parts.h"
 
 namespace bigtable::server {

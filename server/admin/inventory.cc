@@ -4,6 +4,7 @@
 #include <map>
 
 #include "google/bigtable/admin/v2/table.pb.h"
+
 #include "server/admin/app_profile_etag.h"
 #include "server/convert/errors.h"
 

@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "google/bigtable/admin/v2/instance.pb.h"
 
 #include "bigtable/database.h"
 
-#include "google/bigtable/admin/v2/instance.pb.h"
 #include "server/admin/catalogue.h"
 #include "server/convert/resource_name.h"
 

@@ -13,7 +13,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-
 #include "google/longrunning/operations.pb.h"
 #include "google/protobuf/message.h"
 

@@ -4,8 +4,8 @@
 #define BIGTABLE_SERVER_ADMIN_OPERATIONS_SERVICE_H_
 
 #include "absl/status/statusor.h"
-
 #include "google/longrunning/operations.grpc.pb.h"
+
 #include "server/admin/answers.h"
 #include "server/admin/operation_store.h"
 #include "server/calls/authentication.h"

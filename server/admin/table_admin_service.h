@@ -2,9 +2,10 @@
 #ifndef BIGTABLE_SERVER_ADMIN_TABLE_ADMIN_SERVICE_H_
 #define BIGTABLE_SERVER_ADMIN_TABLE_ADMIN_SERVICE_H_
 
+#include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
+
 #include "bigtable/database.h"
 
-#include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
 #include "server/admin/admin_parts.h"
 #include "server/admin/answers.h"
 #include "server/admin/column_families.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-
 #include "google/bigtable/admin/v2/table.pb.h"
+
 #include "server/admin/admin_parts.h"
 #include "server/admin/inventory.h"
 

@@ -4,11 +4,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "google/bigtable/admin/v2/bigtable_table_admin.pb.h"
+#include "google/longrunning/operations.pb.h"
 
 #include "bigtable/call_options.h"
 
-#include "google/bigtable/admin/v2/bigtable_table_admin.pb.h"
-#include "google/longrunning/operations.pb.h"
 #include "server/admin/admin_parts.h"
 
 namespace bigtable::server {

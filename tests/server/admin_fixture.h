@@ -8,11 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "gtest/gtest.h"
-
-#include "bigtable/bigtable.h"
-#include "bigtable/testing/in_memory_file_system.h"
-
 #include "google/bigtable/admin/v2/bigtable_instance_admin.grpc.pb.h"
 #include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
 #include "google/longrunning/operations.grpc.pb.h"
@@ -20,6 +15,11 @@
 #include "grpcpp/client_context.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
+#include "gtest/gtest.h"
+
+#include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
 #include "server/admin/catalogue.h"
 #include "server/admin/instance_admin_service.h"
 #include "server/admin/operation_store.h"

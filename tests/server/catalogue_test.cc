@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "google/bigtable/admin/v2/instance.pb.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
 
-#include "google/bigtable/admin/v2/instance.pb.h"
 #include "server/admin_fixture.h"
 #include "server/convert/resource_name.h"
 

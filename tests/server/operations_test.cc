@@ -1,10 +1,10 @@
 // Long-running operations, and consistency tokens.
 #include <string>
 
-#include "gtest/gtest.h"
-
 #include "google/protobuf/empty.pb.h"
 #include "google/protobuf/wrappers.pb.h"
+#include "gtest/gtest.h"
+
 #include "server/admin/operation_store.h"
 #include "server/admin_fixture.h"
 

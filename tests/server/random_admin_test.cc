@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "gtest/gtest.h"
-
 #include "google/protobuf/message.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/support/byte_buffer.h"
+#include "gtest/gtest.h"
+
 #include "server/admin_fixture.h"
 #include "server/convert/errors.h"
 #include "support/random.h"

@@ -7,7 +7,7 @@
 #   include/bigtable/ includes "bigtable/...", Abseil and the standard library; of C's headers, those
 #   that the C interface needs.
 #   COMPONENT/ includes itself, rooms, "bigtable/...", and what is not ours, also the C++ code of
-#   protocol buffers and gRPC ("google/...", "grpcpp/..."). The library does not
+#   protocol buffers and gRPC ("google/...", "grpcpp/...", "grpc/..."). The library does not
 #   know it: neither COMPONENT/... nor bigtable/COMPONENT/... is included from src/, from
 #   include/bigtable/ or from another component.
 #   A header's guard is its path: src/base/coding.h has BIGTABLE_BASE_CODING_H_,
@@ -65,7 +65,7 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
   }
   function check_room(path, quoted) {
     if (component != "" && (top in floor || top == component)) return
-    if (component != "" && (top == "google" || top == "grpcpp")) return
+    if (component != "" && (top == "google" || top == "grpcpp" || top == "grpc")) return
     if (top in floor) {
       if (!(room in floor) || floor[top] > floor[room])
         violation(FNR, "room " room " includes \"" path "\", but " top " is above it")
