@@ -28,6 +28,7 @@
 
 namespace bigtable {
 
+class ConnectedDatabase;
 class DatabaseImpl;
 struct TableMonitor;
 
@@ -281,11 +282,16 @@ class Database {
   DatabaseStatistics Statistics();
 
  private:
+  friend class ConnectedDatabase;
   friend class DatabaseImpl;
   explicit Database(std::shared_ptr<DatabaseImpl> impl);
+  explicit Database(std::unique_ptr<ConnectedDatabase> connected);
+  absl::Status ApplyConnected(const WriteBatch& batch, const WriteOptions& options);
   absl::Status ApplyMeasured(TableMonitor* monitor, const WriteBatch& batch,
                              const WriteOptions& options);
+  // One of them: what this process has opened, or has connected to.
   std::shared_ptr<DatabaseImpl> impl_;
+  std::unique_ptr<ConnectedDatabase> connected_;
   // The opened tables, by their number and then by their caller. A table that was deleted and
   // created again has another number.
   std::map<uint64_t, std::map<std::optional<std::string>, std::unique_ptr<Table>>> tables_;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -16,6 +17,9 @@
 
 namespace bigtable {
 
+class ConnectedScanner;
+class ConnectedScanStream;
+struct ScanColumns;
 class ScannerImpl;
 class ScanStreamImpl;
 
@@ -57,9 +61,14 @@ class ScanStream {
   std::string_view Value();
 
  private:
+  friend class Scanner;
   friend class ScannerImpl;
   explicit ScanStream(std::unique_ptr<ScanStreamImpl> impl);
+  explicit ScanStream(std::unique_ptr<ConnectedScanStream> connected);
+  ScanColumns* columns();
+  // One of them, as in Table.
   std::unique_ptr<ScanStreamImpl> impl_;
+  std::unique_ptr<ConnectedScanStream> connected_;
 };
 
 // All streams of a scanner read one snapshot: the one in its options, or one that is taken at the
@@ -91,7 +100,10 @@ class Scanner {
   absl::Status status() const;
 
  private:
+  // Either the first of them, or the others.
   std::unique_ptr<ScannerImpl> impl_;
+  std::unique_ptr<ConnectedScanner> connected_;
+  std::vector<std::unique_ptr<ScanStream>> connected_streams_;
 };
 
 }  // namespace bigtable

@@ -24,6 +24,8 @@
 
 namespace bigtable {
 
+class ConnectedReader;
+class ConnectedTable;
 class TableImpl;
 class RowReaderImpl;
 
@@ -96,7 +98,10 @@ class RowReader {
   friend class Table;
   friend class TableImpl;
   explicit RowReader(std::unique_ptr<RowReaderImpl> impl);
+  explicit RowReader(std::unique_ptr<ConnectedReader> connected);
+  // One of them, as in Table.
   std::unique_ptr<RowReaderImpl> impl_;
+  std::unique_ptr<ConnectedReader> connected_;
   Row row_;
 };
 
@@ -263,6 +268,8 @@ class Table {
       absl::Span<const RowRange> ranges, const CallOptions& options = {});
 
  private:
+  friend class ConnectedDatabase;
+  friend class ConnectedTable;
   friend class Database;
   friend class Scanner;
   friend class TableImpl;
@@ -271,7 +278,10 @@ class Table {
                           absl::Span<absl::Status> statuses);
   RowReader ReadFilteredRows(const RowSet& rows, const Filter& filter, const ReadOptions& options);
   explicit Table(std::shared_ptr<TableImpl> impl);
+  explicit Table(std::shared_ptr<ConnectedTable> connected);
+  // One of them: the table of a database that this process has opened, or has connected to.
   std::shared_ptr<TableImpl> impl_;
+  std::shared_ptr<ConnectedTable> connected_;
 };
 
 }  // namespace bigtable

@@ -75,6 +75,7 @@ class WriteBatch {
 
   std::string bytes_;
   std::vector<Mutation> mutations_;
+  bool has_connected_ = false;  // some table is of a connected database
   absl::Status status_;
 };
 

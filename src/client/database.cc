@@ -8,6 +8,8 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/check_options.h"
+#include "client/connected_database.h"
+#include "client/connected_table.h"
 #include "client/database_impl.h"
 #include "client/family_changes.h"
 #include "client/observers.h"
@@ -16,10 +18,12 @@
 
 namespace bigtable {
 
-// Each call enters the gate, or is refused. Some calls take long, so they have a LongPass; none
-// uses what a LongPass does not protect (TableRoute::Get).
-#define BT_ENTER()                                \
-  const CallGate::LongPass bt_pass(&impl_->gate); \
+// Each call enters the gate, or is refused; and refused too if the database is connected, and a
+// service has no such call (client/table_service.h). Some calls take long, so they have a LongPass;
+// none uses what a LongPass does not protect (TableRoute::Get).
+#define BT_ENTER()                                                             \
+  if (impl_ == nullptr) return NotConnectedError(Cat("Database::", __func__)); \
+  const CallGate::LongPass bt_pass(&impl_->gate);                              \
   if (!bt_pass) return impl_->ClosedError()
 
 // Gets the master, for changes that only a master may make.
@@ -30,6 +34,8 @@ namespace bigtable {
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits))
 
 Database::Database(std::shared_ptr<DatabaseImpl> impl) : impl_(std::move(impl)) {}
+Database::Database(std::unique_ptr<ConnectedDatabase> connected)
+    : connected_(std::move(connected)) {}
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
                                                          const DatabaseOptions& options) {
@@ -45,10 +51,11 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
 Database::~Database() {
   Close().IgnoreError();
   // In a child process the parent's resources stay untouched.
-  if (impl_->is_forked()) (void)new std::shared_ptr<DatabaseImpl>(impl_);
+  if (impl_ != nullptr && impl_->is_forked()) (void)new std::shared_ptr<DatabaseImpl>(impl_);
 }
 
 absl::Status Database::Close() {
+  if (connected_ != nullptr) return connected_->Close();
   if (impl_->is_forked()) return impl_->ClosedError();
   MutexLock lock(&impl_->mutex);
   if (impl_->closed) return impl_->close_status;
@@ -70,6 +77,7 @@ absl::Status Database::Close() {
 
 absl::Status Database::CreateTable(std::string_view name, const TableSchema& schema,
                                    const CreateTableOptions& options) {
+  if (connected_ != nullptr) return connected_->service()->CreateTable(name, schema, options);
   const CallOptions call{options.deadline, options.cancellation};
   BT_ENTER_MASTER(call);
   BT_RETURN_IF_ERROR(CheckObserversAreKnown(schema.observers));
@@ -77,6 +85,7 @@ absl::Status Database::CreateTable(std::string_view name, const TableSchema& sch
 }
 
 absl::Status Database::DeleteTable(std::string_view name, const CallOptions& options) {
+  if (connected_ != nullptr) return connected_->service()->DeleteTable(name, options);
   BT_ENTER_MASTER(options);
   return master->tables()->DeleteTable(name);
 }
@@ -92,6 +101,7 @@ absl::StatusOr<Table*> Database::OpenOrCreateTable(std::string_view name, const 
 }
 
 absl::StatusOr<Table*> Database::OpenTable(std::string_view name, const OpenTableOptions& options) {
+  if (connected_ != nullptr) return connected_->OpenTable(name, options);
   BT_ENTER();
   if (options.caller.has_value()) BT_RETURN_IF_ERROR(CheckCallerName(*options.caller));
   BT_ASSIGN_OR_RETURN(const TableLayout layout, impl_->schemas->Read(name));
@@ -111,11 +121,13 @@ absl::StatusOr<Table*> Database::OpenTable(std::string_view name, const OpenTabl
 }
 
 absl::StatusOr<std::vector<std::string>> Database::ListTables() {
+  if (connected_ != nullptr) return connected_->service()->ListTables();
   BT_ENTER();
   return impl_->schemas->Tables();
 }
 
 absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
+  if (connected_ != nullptr) return connected_->service()->GetSchema(table);
   BT_ENTER();
   BT_ASSIGN_OR_RETURN(const TableLayout layout, impl_->schemas->Read(table));
   return layout.ToSchema();
@@ -124,6 +136,7 @@ absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
 absl::Status Database::ModifyFamilies(std::string_view table,
                                       const std::vector<FamilyChange>& changes,
                                       const CallOptions& options) {
+  if (connected_ != nullptr) return connected_->service()->ModifyFamilies(table, changes, options);
   BT_ENTER_MASTER(options);
   return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
     return ChangeFamilies(changes, master->tables()->TakeSequence(), layout);
@@ -297,6 +310,7 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
 // --- Background work ---
 
 absl::Status Database::Flush(std::string_view table, const CallOptions& options) {
+  if (impl_ == nullptr) return NotConnectedError("Database::Flush");
   const CallLimits limits = LimitsOf(options);
   return impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
     return impl_->environment()->background.FlushTablet(tablet.host->server(), tablet.tablet,
@@ -305,6 +319,7 @@ absl::Status Database::Flush(std::string_view table, const CallOptions& options)
 }
 
 absl::Status Database::Compact(std::string_view table, const CallOptions& options) {
+  if (impl_ == nullptr) return NotConnectedError("Database::Compact");
   const CallLimits limits = LimitsOf(options);
   absl::Status damaged;  // does not stop compactions of the other tablets
   BT_RETURN_IF_ERROR(impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
@@ -337,21 +352,25 @@ absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
 }
 
 void Database::PauseCompactions() {
+  if (impl_ == nullptr) return;
   const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->environment()->background.PauseCompactions();
 }
 
 void Database::ContinueCompactions() {
+  if (impl_ == nullptr) return;
   const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->environment()->background.ContinueCompactions();
 }
 
 void Database::CancelCompactions() {
+  if (impl_ == nullptr) return;
   const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->environment()->background.CancelCompactions();
 }
 
 void Database::SetCompactionRate(uint64_t bytes_per_second) {
+  if (impl_ == nullptr) return;
   const CallGate::LongPass pass(&impl_->gate);
   if (pass) impl_->option_changes.SetCompactionRate(impl_->cluster.get(), bytes_per_second);
 }
@@ -362,6 +381,7 @@ absl::Status Database::SetOptions(const std::map<std::string, std::string>& valu
 }
 
 std::map<std::string, std::string> Database::ChangeableOptions() const {
+  if (impl_ == nullptr) return {};
   const CallGate::LongPass pass(&impl_->gate);
   return pass ? OptionChanges::Get(*impl_->environment()) : std::map<std::string, std::string>();
 }
@@ -377,6 +397,11 @@ absl::Status Database::Resume() {
 }
 
 DatabaseStatistics Database::Statistics() {
+  if (impl_ == nullptr) {
+    DatabaseStatistics none;
+    none.background_error = NotConnectedError("Database::Statistics");
+    return none;
+  }
   const CallGate::LongPass pass(&impl_->gate);
   if (!pass) {
     DatabaseStatistics closed;

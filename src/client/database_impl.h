@@ -174,7 +174,12 @@ class TableImpl {
         monitor(*shared_monitor),
         quotas(&database->environment()->quotas) {}
 
+  // Null: the table is of a connected database (client/connected_table.h).
   static const std::shared_ptr<TableImpl>& Of(const Table& table) { return table.impl_; }
+  // InvalidArgument: the table is of a connected database, which is another than the caller's.
+  static absl::Status CheckEmbedded(const Table& table) {
+    return table.impl_ != nullptr ? absl::OkStatus() : ConnectedTableError(table);
+  }
 
   // Inside the gate. Call it when the route does not know `row`, or names a tablet that is not
   // served there any more. Looks the row up, and waits a little if no server has it. NotFound: the
@@ -230,7 +235,11 @@ class TableImpl {
   static RowReader ReadRows(const std::shared_ptr<TableImpl>& table,
                             absl::StatusOr<std::vector<RowRange>> ranges, const Filter& filter,
                             const ReadOptions& options, std::shared_ptr<const OwnWrites> own);
+  // A stream that has failed.
+  [[gnu::cold]] static RowReader FailedRows(const absl::Status& error);
   [[gnu::cold]] static absl::Status DurabilityError(Durability durability);
+
+  [[gnu::cold]] static absl::Status ConnectedTableError(const Table& table);
 
   Table* handle = nullptr;  // which has this
   const std::shared_ptr<DatabaseImpl> database;

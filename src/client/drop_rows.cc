@@ -12,6 +12,7 @@
 
 #include "base/call_gate.h"
 #include "base/status.h"
+#include "client/connected_table.h"
 #include "client/database_impl.h"
 #include "master/master.h"
 
@@ -37,6 +38,7 @@ RowRange BetweenRows(const RowRange& rows) {
 }  // namespace
 
 absl::Status Table::DropRowRange(const RowRange& range, const CallOptions& options) {
+  if (connected_ != nullptr) return connected_->DropRowRange(range, options);
   const CallLimits limits = LimitsOf(options);
   const std::shared_ptr<DatabaseImpl>& database = impl_->database;
   const CallGate::LongPass pass(&database->gate);

@@ -109,6 +109,7 @@ class ObserverContextImpl {
   }
   absl::Status Apply(Table* to, const RowMutation& mutation) {
     BT_RETURN_IF_ERROR(mutation.status());
+    BT_RETURN_IF_ERROR(TableImpl::CheckEmbedded(*to));
     if (TableImpl::Of(*to)->database.get() != transaction_->database()) {
       return absl::InvalidArgumentError(
           Cat("table ", to->name(), " is of another database than the observed mutation"));
@@ -147,10 +148,13 @@ absl::StatusOr<Row> ObserverContext::ReadAfter(const Filter& filter) {
 
 absl::StatusOr<Row> ObserverContext::ReadRow(Table* table, std::string_view row,
                                              const Filter& filter) {
+  BT_RETURN_IF_ERROR(TableImpl::CheckEmbedded(*table));
   return impl_->transaction()->ReadRow(*TableImpl::Of(*table), row, filter, impl_->options());
 }
 
 RowReader ObserverContext::ReadRows(Table* table, const RowSet& rows, const Filter& filter) {
+  const absl::Status checked = TableImpl::CheckEmbedded(*table);
+  if (!checked.ok()) return TableImpl::FailedRows(checked);
   return impl_->transaction()->ReadRows(TableImpl::Of(*table), rows, filter, impl_->options());
 }
 

@@ -5,6 +5,8 @@
 
 #include "base/checksum.h"
 #include "base/coding.h"
+#include "base/status.h"
+#include "base/strings.h"
 #include "read/row_ranges.h"
 
 namespace bigtable {
@@ -49,6 +51,21 @@ absl::StatusOr<ResumeToken> ResumeToken::Decode(std::string_view bytes) {
   }
   if (!in.ok() || !in.at_end()) return error();
   return token;
+}
+
+absl::StatusOr<std::vector<RowRange>> RangesOfToken(std::string_view token, uint64_t table_id,
+                                                    std::string_view table_name, bool reverse) {
+  BT_ASSIGN_OR_RETURN(ResumeToken decoded, ResumeToken::Decode(token));
+  if (decoded.table_id != table_id) {
+    return absl::InvalidArgumentError(
+        Cat("the token is not of table ", table_name, ", but of another one"));
+  }
+  if (decoded.reverse != reverse) {
+    return absl::InvalidArgumentError(Cat("ReadOptions::reverse must be ",
+                                          decoded.reverse ? "true" : "false",
+                                          ", as for the stream that the token is of"));
+  }
+  return std::move(decoded.ranges);
 }
 
 std::vector<RowRange> RangesLeft(const std::vector<RowRange>& ranges, std::string_view row,

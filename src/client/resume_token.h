@@ -29,6 +29,10 @@ struct ResumeToken {
   static absl::StatusOr<ResumeToken> Decode(std::string_view bytes);
 };
 
+// The ranges of a token, which must be of this table and order: InvalidArgument.
+absl::StatusOr<std::vector<RowRange>> RangesOfToken(std::string_view token, uint64_t table_id,
+                                                    std::string_view table_name, bool reverse);
+
 // The part of the ranges, which are as RowSet::Normalized() has them, that is left to read after
 // `row`; or from `row` on, if that is not `done`.
 std::vector<RowRange> RangesLeft(const std::vector<RowRange>& ranges, std::string_view row,

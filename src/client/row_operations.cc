@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "client/connected_table.h"
 #include "client/database_impl.h"
 #include "client/row_operation.h"
 #include "client/row_rules.h"
@@ -197,6 +198,8 @@ absl::StatusOr<bool> Table::CheckAndMutateRow(std::string_view row, const Filter
                                               const RowMutation& if_matched,
                                               const RowMutation& if_not,
                                               const WriteOptions& options) {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->CheckAndMutateRow(row, predicate, if_matched, if_not, options);
   return RunMeasured(impl_.get(), Call::kCheckAndMutateRow, row, options,
                      [&](RowOperation* operation) {
                        return CheckAndMutate(*impl_, row, predicate, if_matched, if_not, operation);
@@ -205,6 +208,8 @@ absl::StatusOr<bool> Table::CheckAndMutateRow(std::string_view row, const Filter
 
 absl::StatusOr<Row> Table::ReadModifyWriteRow(const ReadModifyWrite& rules,
                                               const WriteOptions& options) {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->ReadModifyWriteRow(rules, options);
   return RunMeasured(impl_.get(), Call::kReadModifyWriteRow, rules.row(), options,
                      [&](RowOperation* operation) { return ModifyRow(*impl_, rules, operation); });
 }
@@ -214,6 +219,8 @@ absl::Status Table::MutateRowAtomically(
     std::string_view row, const Filter& filter,
     absl::FunctionRef<absl::StatusOr<RowMutation>(const Row&)> function,
     const WriteOptions& options) {
+  if (impl_ == nullptr) [[unlikely]]
+    return NotConnectedError("Table::MutateRowAtomically");
   CallCounters& counters = impl_->monitor.counters;
   counters.Count(Call::kMutateRowAtomically);
   const auto run = [&](bool is_observed) {

@@ -12,6 +12,8 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "client/connected_reader.h"
+#include "client/connected_table.h"
 #include "client/database_impl.h"
 #include "client/resume_token.h"
 #include "client/stream_status.h"
@@ -23,17 +25,7 @@ namespace {
 // The ranges that a token has left.
 absl::StatusOr<std::vector<RowRange>> RangesOf(std::string_view token, const TableImpl& table,
                                                const ReadOptions& options) {
-  BT_ASSIGN_OR_RETURN(ResumeToken decoded, ResumeToken::Decode(token));
-  if (decoded.table_id != table.route->table_id()) {
-    return absl::InvalidArgumentError(
-        Cat("the token is not of table ", table.name, ", but of another one"));
-  }
-  if (decoded.reverse != options.reverse) {
-    return absl::InvalidArgumentError(Cat("ReadOptions::reverse must be ",
-                                          decoded.reverse ? "true" : "false",
-                                          ", as for the stream that the token is of"));
-  }
-  return std::move(decoded.ranges);
+  return RangesOfToken(token, table.route->table_id(), table.name, options.reverse);
 }
 
 }  // namespace
@@ -159,6 +151,8 @@ class RowReaderImpl {
 };
 
 RowReader::RowReader(std::unique_ptr<RowReaderImpl> impl) : impl_(std::move(impl)) {}
+RowReader::RowReader(std::unique_ptr<ConnectedReader> connected)
+    : connected_(std::move(connected)) {}
 RowReader::RowReader(RowReader&&) noexcept = default;
 RowReader& RowReader::operator=(RowReader&&) noexcept = default;
 RowReader::~RowReader() {
@@ -166,13 +160,25 @@ RowReader::~RowReader() {
   if (impl_ != nullptr && impl_->is_forked()) (void)impl_.release();
 }
 
-bool RowReader::Next() { return impl_->Next(&row_); }
+bool RowReader::Next() {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->Next(&row_);
+  return impl_->Next(&row_);
+}
 Row RowReader::TakeRow() {
-  impl_->NoteTaken(row_);
+  if (impl_ == nullptr) [[unlikely]] {
+    connected_->NoteTaken(row_);
+  } else {
+    impl_->NoteTaken(row_);
+  }
   return std::move(row_);
 }
-const absl::Status& RowReader::status() const { return impl_->status(); }
-std::string RowReader::ResumeToken() const { return impl_->ResumeToken(row_); }
+const absl::Status& RowReader::status() const {
+  return connected_ != nullptr ? connected_->status() : impl_->status();
+}
+std::string RowReader::ResumeToken() const {
+  return connected_ != nullptr ? connected_->ResumeToken(row_) : impl_->ResumeToken(row_);
+}
 
 RowReader Table::ReadRows(const RowSet& rows, const ReadOptions& options) {
   return ReadFilteredRows(rows, Filter(), options);
@@ -180,6 +186,8 @@ RowReader Table::ReadRows(const RowSet& rows, const ReadOptions& options) {
 
 RowReader Table::ReadFilteredRows(const RowSet& rows, const Filter& filter,
                                   const ReadOptions& options) {
+  if (impl_ == nullptr) [[unlikely]]
+    return RowReader(connected_->ReadRows(rows.Normalized(), filter, options));
   return RowReader(std::make_unique<RowReaderImpl>(impl_, rows.Normalized(), filter, options));
 }
 
@@ -190,8 +198,13 @@ RowReader TableImpl::ReadRows(const std::shared_ptr<TableImpl>& table,
       std::make_unique<RowReaderImpl>(table, std::move(ranges), filter, options, std::move(own)));
 }
 
+RowReader TableImpl::FailedRows(const absl::Status& error) {
+  return RowReader(std::make_unique<ConnectedReader>(nullptr, 0, error, Filter(), ReadOptions()));
+}
+
 RowReader Table::ResumeRows(std::string_view token, const Filter& filter,
                             const ReadOptions& options) {
+  if (connected_ != nullptr) return RowReader(connected_->ResumeRows(token, filter, options));
   return RowReader(
       std::make_unique<RowReaderImpl>(impl_, RangesOf(token, *impl_, options), filter, options));
 }

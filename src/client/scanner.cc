@@ -6,7 +6,10 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "client/connected_scanner.h"
+#include "client/connected_table.h"
 #include "client/database_impl.h"
+#include "client/scan_columns.h"
 #include "client/stream_status.h"
 #include "client/table_cursor.h"
 
@@ -53,8 +56,8 @@ class ScannerImpl {
 class ScanStreamImpl {
  public:
   ScanStreamImpl(ScannerImpl* scanner, std::string_view family)
-      : scanner_(scanner),
-        family_(family),
+      : columns{.family = std::string(family)},
+        scanner_(scanner),
         calls_(scanner->monitor(), Call::kNextCell, RequestTrace::Request::kScan) {}
 
   bool Done() {
@@ -88,15 +91,11 @@ class ScanStreamImpl {
   std::string_view value() const { return cursor_->value(); }
   bool has_cell() const { return has_cell_; }
   std::string_view ColumnName() {
-    column_name_ = Cat(family_, ":", qualifier());
+    column_name_ = Cat(columns.family, ":", qualifier());
     return column_name_;
   }
 
-  std::optional<int64_t> max_versions = 1;
-  std::vector<Filter> columns;  // which columns
-  std::optional<Filter> timestamps;
-  std::optional<Filter> filter;
-  const std::string& family() const { return family_; }
+  ScanColumns columns;
   ScanStream* stream = nullptr;
 
  private:
@@ -110,17 +109,12 @@ class ScanStreamImpl {
       const absl::Status status = quotas->Begin(scanner_->table().DemandOf(1, 0));
       if (!status.ok()) return Fail(status);
     }
-    std::vector<Filter> chain{Filter::Family(family_)};
-    chain.insert(chain.end(), columns.begin(), columns.end());
-    if (timestamps.has_value()) chain.push_back(*timestamps);
-    if (max_versions.has_value()) chain.push_back(Filter::Latest(*max_versions));
-    if (filter.has_value()) chain.push_back(*filter);
-    chain_ = Filter::Chain(std::move(chain));
+    chain_ = columns.ToFilter();
     if (const absl::Status status = chain_.status(); !status.ok()) return Fail(status);
     if (const absl::Status status = scanner_->Begin(); !status.ok()) return Fail(status);
     const TableLayout& layout = scanner_->snapshot().layout();
-    if (layout.FindFamily(family_) == nullptr) {
-      return Fail(layout.NoFamilyError(family_));
+    if (layout.FindFamily(columns.family) == nullptr) {
+      return Fail(layout.NoFamilyError(columns.family));
     }
     std::vector<RowRange> ranges;
     if (!scanner_->range().empty()) ranges.push_back(scanner_->range());
@@ -171,7 +165,6 @@ class ScanStreamImpl {
   }
 
   ScannerImpl* const scanner_;
-  const std::string family_;
   Filter chain_;
   std::optional<TableCursor> cursor_;
   bool begun_ = false;
@@ -213,46 +206,98 @@ absl::Status ScannerImpl::Begin() {
 }
 
 ScanStream::ScanStream(std::unique_ptr<ScanStreamImpl> impl) : impl_(std::move(impl)) {}
+ScanStream::ScanStream(std::unique_ptr<ConnectedScanStream> connected)
+    : connected_(std::move(connected)) {}
 ScanStream::~ScanStream() = default;
 
-void ScanStream::SetReturnAllVersions() { impl_->max_versions.reset(); }
-void ScanStream::SetMaxVersions(int64_t n) { impl_->max_versions = n; }
+ScanColumns* ScanStream::columns() {
+  return connected_ != nullptr ? &connected_->columns : &impl_->columns;
+}
+void ScanStream::SetReturnAllVersions() { columns()->max_versions.reset(); }
+void ScanStream::SetMaxVersions(int64_t n) { columns()->max_versions = n; }
 void ScanStream::SetColumnRegex(std::string_view qualifier_regex) {
-  impl_->columns.push_back(Filter::ColumnRegex(qualifier_regex));
+  columns()->columns.push_back(Filter::ColumnRegex(qualifier_regex));
 }
 void ScanStream::SetColumnPrefix(std::string_view qualifier_prefix) {
-  impl_->columns.push_back(Filter::ColumnPrefix(impl_->family(), qualifier_prefix));
+  columns()->columns.push_back(Filter::ColumnPrefix(columns()->family, qualifier_prefix));
 }
 void ScanStream::SetColumnRange(std::string_view begin, std::string_view end) {
-  impl_->columns.push_back(Filter::ColumnRange(impl_->family(), begin, end));
+  columns()->columns.push_back(Filter::ColumnRange(columns()->family, begin, end));
 }
 void ScanStream::SetTimestampRange(Timestamp begin, Timestamp end) {
-  impl_->timestamps = Filter::TimestampRange(begin, end);
+  columns()->timestamps = Filter::TimestampRange(begin, end);
 }
-void ScanStream::SetFilter(Filter filter) { impl_->filter = std::move(filter); }
+void ScanStream::SetFilter(Filter filter) { columns()->filter = std::move(filter); }
 
-bool ScanStream::Done() { return impl_->Done(); }
-void ScanStream::Next() { impl_->Next(false); }
-void ScanStream::NextRow() { impl_->Next(true); }
-std::string_view ScanStream::RowName() { return impl_->row(); }
-std::string_view ScanStream::ColumnName() { return impl_->ColumnName(); }
-std::string_view ScanStream::Qualifier() { return impl_->qualifier(); }
-int64_t ScanStream::MicroTimestamp() { return impl_->timestamp(); }
-std::string_view ScanStream::Value() { return impl_->value(); }
+bool ScanStream::Done() {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->Done();
+  return impl_->Done();
+}
+void ScanStream::Next() {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->Next();
+  impl_->Next(false);
+}
+void ScanStream::NextRow() {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->NextRow();
+  impl_->Next(true);
+}
+std::string_view ScanStream::RowName() {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->RowName();
+  return impl_->row();
+}
+std::string_view ScanStream::ColumnName() {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->ColumnName();
+  return impl_->ColumnName();
+}
+std::string_view ScanStream::Qualifier() {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->cell().qualifier;
+  return impl_->qualifier();
+}
+int64_t ScanStream::MicroTimestamp() {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->cell().timestamp.micros();
+  return impl_->timestamp();
+}
+std::string_view ScanStream::Value() {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->cell().value;
+  return impl_->value();
+}
 
-Scanner::Scanner(Table* table, ReadOptions options)
-    : impl_(std::make_unique<ScannerImpl>(table->impl_, std::move(options))) {}
+Scanner::Scanner(Table* table, ReadOptions options) {
+  if (table->connected_ != nullptr) {
+    connected_ = std::make_unique<ConnectedScanner>(table->connected_, std::move(options));
+  } else {
+    impl_ = std::make_unique<ScannerImpl>(table->impl_, std::move(options));
+  }
+}
 Scanner::~Scanner() {
   // In a child process its resources belong to the parent.
   if (impl_ != nullptr && impl_->table().database->is_forked()) (void)impl_.release();
 }
 
-void Scanner::SetRange(const RowRange& range) { impl_->SetRange(range); }
-void Scanner::Lookup(std::string_view row) { impl_->SetRange(RowRange::Single(row)); }
-ScanStream* Scanner::FetchColumnFamily(std::string_view family) {
-  return impl_->FetchColumnFamily(family);
+void Scanner::SetRange(const RowRange& range) {
+  if (connected_ != nullptr) return connected_->SetRange(range);
+  impl_->SetRange(range);
 }
-std::string_view Scanner::RowName() const { return impl_->RowName(); }
-absl::Status Scanner::status() const { return impl_->status(); }
+void Scanner::Lookup(std::string_view row) { SetRange(RowRange::Single(row)); }
+ScanStream* Scanner::FetchColumnFamily(std::string_view family) {
+  if (connected_ == nullptr) return impl_->FetchColumnFamily(family);
+  connected_streams_.push_back(
+      std::unique_ptr<ScanStream>(new ScanStream(connected_->NewStream(family))));
+  return connected_streams_.back().get();
+}
+std::string_view Scanner::RowName() const {
+  return connected_ != nullptr ? connected_->RowName() : impl_->RowName();
+}
+absl::Status Scanner::status() const {
+  return connected_ != nullptr ? connected_->status() : impl_->status();
+}
 
 }  // namespace bigtable

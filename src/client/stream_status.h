@@ -20,7 +20,8 @@ namespace bigtable {
 // One thread at a time.
 class StreamStatus {
  public:
-  // `table`, which outlives this, and `stream` are for the message.
+  // `table`, which outlives this, and `stream` are for the message. Null: the database has no info
+  // log.
   StreamStatus(const TableImpl* table, std::string_view stream) : table_(table), stream_(stream) {}
   ~StreamStatus() {
     if (!status_.ok() && !was_checked_) Report();
@@ -41,7 +42,7 @@ class StreamStatus {
 
  private:
   void Report() const {
-    {
+    if (table_ != nullptr) {
       const CallGate::Pass pass(&table_->database->gate);
       if (pass) {
         table_->database->environment()->info_log.Error(

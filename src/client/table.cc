@@ -9,8 +9,10 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "client/connected_table.h"
 #include "client/database_impl.h"
 #include "client/observed_write.h"
+#include "client/read_checks.h"
 #include "client/remote_calls.h"
 #include "client/row_sink.h"
 #include "read/filter_node.h"
@@ -20,19 +22,6 @@
 #include "tabletserver/row_read.h"
 
 namespace bigtable {
-namespace {
-
-[[gnu::cold]] absl::Status RowError(std::string_view row) {
-  if (row.empty()) return absl::InvalidArgumentError("a row key must not be empty");
-  return absl::InvalidArgumentError(Cat("a row key must be at most ", RowMutation::kMaxRowSize,
-                                        " bytes, and ", Quoted(row), " has ", row.size()));
-}
-
-absl::Status CheckRow(std::string_view row) {
-  return !row.empty() && row.size() <= RowMutation::kMaxRowSize ? absl::OkStatus() : RowError(row);
-}
-
-}  // namespace
 
 absl::Status TableImpl::DurabilityError(Durability durability) {
   return absl::InvalidArgumentError(
@@ -44,6 +33,10 @@ uint64_t TableImpl::BytesOf(const Row& row) {
   uint64_t bytes = row.key().size();
   for (const Cell& cell : row.cells()) bytes += cell.qualifier.size() + cell.value.size();
   return bytes;
+}
+
+absl::Status TableImpl::ConnectedTableError(const Table& table) {
+  return absl::InvalidArgumentError(Cat("table ", table.name(), " is of another database"));
 }
 
 absl::Status TableImpl::DeletedError() const {
@@ -81,15 +74,7 @@ absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::Locate(
 
 absl::Status TableImpl::CheckRead(const Filter& filter, const ReadOptions& options,
                                   const CallLimits& limits) const {
-  if (FilterNode::Of(filter) != nullptr) BT_RETURN_IF_ERROR(filter.status());
-  if (options.row_limit < 0) {
-    return absl::InvalidArgumentError(
-        Cat("row_limit must not be negative, and is ", options.row_limit));
-  }
-  if (options.cell_limit < 0) {
-    return absl::InvalidArgumentError(
-        Cat("cell_limit must not be negative, and is ", options.cell_limit));
-  }
+  BT_RETURN_IF_ERROR(CheckFilterAndLimits(filter, options));
   BT_RETURN_IF_ERROR(limits.Check());
   if (options.snapshot == nullptr) return absl::OkStatus();
   const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
@@ -114,13 +99,18 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersio
 }
 
 Table::Table(std::shared_ptr<TableImpl> impl) : impl_(std::move(impl)) {}
+Table::Table(std::shared_ptr<ConnectedTable> connected) : connected_(std::move(connected)) {}
 Table::~Table() = default;
 
-const std::string& Table::name() const { return impl_->name; }
+const std::string& Table::name() const {
+  return connected_ != nullptr ? connected_->name() : impl_->name;
+}
 
 // --- Writes ---
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->Apply(mutation, options);
   if (!impl_->route->is_observed()) [[likely]] {
     absl::Status status = ApplyMeasured(mutation, options);
     if (!IsNotObserved(status)) [[likely]]
@@ -151,6 +141,8 @@ absl::Status Table::ApplyMeasured(const RowMutation& mutation, const WriteOption
 
 std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
                                             const WriteOptions& options) {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->ApplyBatch(mutations, options);
   CallCounters& counters = impl_->monitor.counters;
   counters.Count(CallCounters::Amount::kBatchMutations, mutations.size());
   std::vector<absl::Status> statuses(mutations.size());
@@ -337,7 +329,7 @@ namespace {
                                                              CallSample* sample) {
   const CallGate::Pass pass(&table.database->gate);
   if (!pass) return table.database->ClosedError();
-  BT_RETURN_IF_ERROR(CheckRow(row));
+  BT_RETURN_IF_ERROR(CheckRowKey(row));
   RowRead read;  // and not an initializer list, for which all of it would be cleared first
   read.row = row;
   read.spec.filter = FilterNode::Of(filter);
@@ -382,6 +374,8 @@ absl::StatusOr<Row> TableImpl::ReadRow(std::string_view row, const Filter& filte
 
 absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
                                    const ReadOptions& options) {
+  if (impl_ == nullptr) [[unlikely]]
+    return connected_->ReadRow(row, filter, options);
   CallTimer timer(&impl_->monitor, Call::kReadRow, [&](RequestTrace* trace) { trace->row = row; });
   CallSample* const sample = timer.sample();
   absl::StatusOr<Row> result = ReadOneRow(*impl_, row, filter, options, sample);

@@ -14,6 +14,7 @@
 
 #include "base/call_gate.h"
 #include "base/status.h"
+#include "client/connected_table.h"
 #include "client/database_impl.h"
 #include "cluster/server_host.h"
 #include "cluster/server_set.h"
@@ -75,6 +76,7 @@ struct Division {
 }  // namespace
 
 absl::StatusOr<std::vector<RowKeySample>> Table::SampleRowKeys(const CallOptions& options) {
+  if (connected_ != nullptr) return connected_->SampleRowKeys(options);
   const CallLimits limits = LimitsOf(options);
   const CallGate::LongPass pass(&impl_->database->gate);
   if (!pass) return impl_->database->ClosedError();
@@ -106,6 +108,7 @@ absl::StatusOr<std::vector<RowKeySample>> Table::SampleRowKeys(const CallOptions
 
 absl::StatusOr<std::vector<uint64_t>> Table::ApproximateSizes(absl::Span<const RowRange> ranges,
                                                               const CallOptions& options) {
+  if (connected_ != nullptr) return NotConnectedError("Table::ApproximateSizes");
   const CallLimits limits = LimitsOf(options);
   const CallGate::LongPass pass(&impl_->database->gate);
   if (!pass) return impl_->database->ClosedError();

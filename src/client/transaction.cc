@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "client/conflict_pause.h"
+#include "client/connected_table.h"
 #include "client/database_impl.h"
 #include "client/transaction_impl.h"
 #include "rpc/row_conflict.h"
@@ -24,15 +25,19 @@ Transaction::~Transaction() = default;
 
 absl::StatusOr<Row> Transaction::ReadRow(Table* table, std::string_view row, const Filter& filter,
                                          const ReadOptions& options) {
+  BT_RETURN_IF_ERROR(TableImpl::CheckEmbedded(*table));
   return impl_->ReadRow(*TableImpl::Of(*table), row, filter, options);
 }
 
 RowReader Transaction::ReadRows(Table* table, const RowSet& rows, const Filter& filter,
                                 const ReadOptions& options) {
+  const absl::Status checked = TableImpl::CheckEmbedded(*table);
+  if (!checked.ok()) return TableImpl::FailedRows(checked);
   return impl_->ReadRows(TableImpl::Of(*table), rows, filter, options);
 }
 
 absl::Status Transaction::Apply(Table* table, const RowMutation& mutation) {
+  BT_RETURN_IF_ERROR(TableImpl::CheckEmbedded(*table));
   return impl_->Apply(table, mutation);
 }
 
@@ -49,6 +54,7 @@ void Transaction::Rollback() { impl_->End(); }
 // --- Database ---
 
 absl::StatusOr<Transaction> Database::BeginTransaction(const CallOptions& options) {
+  if (impl_ == nullptr) return NotConnectedError("Database::BeginTransaction");
   const CallGate::LongPass pass(&impl_->gate);
   if (!pass) return impl_->ClosedError();
   BT_ASSIGN_OR_RETURN(std::shared_ptr<const Snapshot> snapshot,

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/batch_call.h"
+#include "client/connected_database.h"
 #include "client/database_impl.h"
 #include "client/observed_write.h"
 #include "tablet/mutation_check.h"
@@ -38,6 +39,7 @@ void WriteBatch::Add(Table* table, const RowMutation& mutation, uint64_t observe
   bytes_ += encoded.operations;
   mutations_.push_back(
       {table, begin, encoded.row.size(), bytes_.size(), encoded.takes_server_time, observers});
+  has_connected_ |= TableImpl::Of(*table) == nullptr;
 }
 
 void WriteBatch::Truncate(size_t i) {
@@ -49,6 +51,7 @@ void WriteBatch::Truncate(size_t i) {
 void WriteBatch::Clear() {
   bytes_.clear();
   mutations_.clear();
+  has_connected_ = false;
   status_ = absl::OkStatus();
 }
 
@@ -70,7 +73,41 @@ absl::Status DatabaseImpl::Apply(const WriteBatch& batch, const WriteOptions& op
   return call.Run();
 }
 
+// A service applies the mutations of one row together, and no others.
+absl::Status Database::ApplyConnected(const WriteBatch& batch, const WriteOptions& options) {
+  BT_RETURN_IF_ERROR(batch.status());
+  if (batch.mutations_.empty()) return absl::OkStatus();
+  const std::string_view bytes = batch.bytes_;
+  const WriteBatch::Mutation& first = batch.mutations_.front();
+  const std::string_view row = bytes.substr(first.begin, first.row_size);
+  std::string operations;
+  bool takes_server_time = false;
+  for (const WriteBatch::Mutation& mutation : batch.mutations_) {
+    if (!connected_->Has(mutation.table)) {
+      return absl::InvalidArgumentError(
+          Cat("table ", mutation.table->name(), " of the batch is of another database"));
+    }
+    const std::string_view its_row = bytes.substr(mutation.begin, mutation.row_size);
+    if (mutation.table != first.table || its_row != row) {
+      return absl::UnimplementedError(
+          Cat("a batch of several rows is for an embedded database; the service that this one is "
+              "connected to changes one row at a time, and the batch has rows ",
+              Quoted(row), " and ", Quoted(its_row)));
+    }
+    const size_t begin = mutation.begin + mutation.row_size;
+    operations += bytes.substr(begin, mutation.end - begin);
+    takes_server_time |= mutation.takes_server_time;
+  }
+  const EncodedMutation all{
+      .row = row, .operations = operations, .takes_server_time = takes_server_time};
+  return first.table->Apply(all.ToMutation(), options);
+}
+
 absl::Status Database::Apply(const WriteBatch& batch, const WriteOptions& options) {
+  if (impl_ == nullptr) [[unlikely]]
+    return ApplyConnected(batch, options);
+  if (batch.has_connected_) [[unlikely]]
+    return absl::InvalidArgumentError("a table of the batch is of another database");
   if (batch.mutations_.empty()) return impl_->Apply(batch, options, nullptr);
   // Counted as a call on the table of the first mutation.
   TableMonitor& monitor = TableImpl::Of(*batch.mutations_.front().table)->monitor;
