@@ -79,7 +79,7 @@ absl::StatusOr<FileSizes> GzipPages(const std::vector<PageFile>& pages) {
   return sizes;
 }
 
-absl::Status PrintSizes(const Survey& survey, const DiskUsage& disk,
+absl::Status PrintSizes(const Survey& survey, const std::optional<DiskUsage>& disk,
                         const std::vector<PageFile>& pages) {
   const absl::StatusOr<FileSizes> files = GzipPages(pages);
   if (!files.ok()) return files.status();
@@ -90,11 +90,13 @@ absl::Status PrintSizes(const Survey& survey, const DiskUsage& disk,
   PrintLine("stored", HumanBytes(survey.page_bytes),
             absl::StrFormat("%s bytes in %s of %s", HumanCount(survey.page_bytes),
                             Plural(survey.page_versions, "version"), Plural(survey.pages, "page")));
-  PrintLine("on disk", HumanBytes(disk.tables),
-            absl::StrFormat("%s bytes in SSTables and METADATA, anchors and indexes included",
-                            HumanCount(disk.tables)));
-  PrintLine("du", HumanBytes(disk.whole), "blocks of the whole directory, log and all");
-  PrintRatio("ratio", survey.page_bytes, disk.tables, "stored : on disk");
+  if (disk.has_value()) {
+    PrintLine("on disk", HumanBytes(disk->tables),
+              absl::StrFormat("%s bytes in SSTables and METADATA, anchors and indexes included",
+                              HumanCount(disk->tables)));
+    PrintLine("du", HumanBytes(disk->whole), "blocks of the whole directory, log and all");
+    PrintRatio("ratio", survey.page_bytes, disk->tables, "stored : on disk");
+  }
   PrintRatio("gzip -6", files->original, files->gzip,
              absl::StrFormat("each file by itself: %s", HumanBytes(files->gzip)));
   return absl::OkStatus();
@@ -196,7 +198,8 @@ absl::Status VerifyPages(bigtable::Table* table, const std::vector<PageFile>& pa
 }  // namespace
 
 absl::Status PrintReport(bigtable::Table* table, const std::vector<PageFile>& pages,
-                         const std::string& prefix, const DiskUsage& disk, uint64_t random_reads) {
+                         const std::string& prefix, const std::optional<DiskUsage>& disk,
+                         uint64_t random_reads) {
   // Before a scan has brought everything into the cache.
   absl::StatusOr<std::vector<absl::Duration>> times = TimeRandomReads(table, pages, random_reads);
   if (!times.ok()) return times.status();

@@ -11,12 +11,18 @@ bigtable::TableSchema Schema() {
   bigtable::TableSchema schema;
   schema.locality_groups["pages"] = {.compression = bigtable::Compression::kZstdLongWindow,
                                      .block_size = 64 << 10};
-  schema.locality_groups["meta"] = {.compression = bigtable::Compression::kZstd,
-                                    .compression_level = 9,
-                                    .block_size = 64 << 10};
+  schema.locality_groups["meta"] = {
+      .compression = bigtable::Compression::kZstd, .compression_level = 9, .block_size = 64 << 10};
   schema.families["contents"] = {.locality_group = "pages", .gc = bigtable::GcRule::MaxVersions(3)};
   schema.families["language"] = {.locality_group = "meta", .gc = bigtable::GcRule::MaxVersions(1)};
   schema.families["anchor"] = {.locality_group = "meta", .gc = bigtable::GcRule::MaxVersions(3)};
+  return schema;
+}
+
+bigtable::TableSchema RemoteSchema() {
+  bigtable::TableSchema schema = Schema();
+  schema.locality_groups.clear();
+  for (auto& [name, family] : schema.families) family.locality_group.clear();
   return schema;
 }
 

@@ -27,6 +27,8 @@ namespace webtable {
 inline constexpr std::string_view kTableName = "webtable";
 
 bigtable::TableSchema Schema();
+// The same without locality groups, which Google's API does not have.
+bigtable::TableSchema RemoteSchema();
 
 // A summary of a row. Views live as long as the row.
 struct RowSummary {

@@ -1,6 +1,10 @@
 // Keeps a directory of HTML pages as the Webtable of the Bigtable paper (table.h), and reports.
 //
 //   webtable [options] DATABASE_DIRECTORY PAGES_DIRECTORY
+//   webtable [options] --connect=ENDPOINT PAGES_DIRECTORY
+//
+// With --connect, the table is on a server of Google's Bigtable API: a database is connected to,
+// rather than opened, and all else is the same.
 //
 // Each run is a crawl: it adds a version of each page, with one timestamp for the whole run. A run
 // may be killed at any time; the next one continues with the existing table.
@@ -34,6 +38,9 @@
 #include "absl/time/clock.h"
 
 #include "bigtable/bigtable.h"
+#ifdef BIGTABLE_HAS_REMOTE
+#include "bigtable/remote.h"
+#endif
 
 #include "files.h"
 #include "format.h"
@@ -45,6 +52,10 @@
 ABSL_FLAG(std::string, base, "",
           "URL of the pages' directory. Default: https://www.postgresql.org/docs/N/ for Debian's "
           "directory of PostgreSQL N's manual, and http://localhost/ for any other");
+ABSL_FLAG(std::string, connect, "",
+          "host:port of a server of Google's Bigtable API that has the table, such as "
+          "bigtable-server, in its instance local of the project local; instead of a database's "
+          "directory");
 ABSL_FLAG(int64_t, limit, 0, "import only the first so many pages; 0: all of them");
 ABSL_FLAG(int64_t, random_reads, 1000, "how many reads of random pages to time");
 ABSL_FLAG(std::string, durability, "buffered",
@@ -59,7 +70,8 @@ constexpr int kFailure = 1;
 constexpr int kBadUsage = 2;
 
 struct Arguments {
-  std::string database;
+  std::string database;  // a directory, or an endpoint
+  bool is_remote = false;
   std::string pages;
   Url base;
   uint64_t limit = 0;
@@ -127,18 +139,25 @@ uint64_t NotNegative(std::string_view name, int64_t value) {
 
 Arguments ParseArguments(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "webtable [options] DATABASE_DIRECTORY PAGES_DIRECTORY\n\n"
+      "webtable [options] DATABASE_DIRECTORY PAGES_DIRECTORY\n"
+      "       webtable [options] --connect=ENDPOINT PAGES_DIRECTORY\n\n"
       "Keeps the HTML files below PAGES_DIRECTORY as the Webtable of the Bigtable paper, in a\n"
       "database that is created if need be, and reports. Run again, it adds a version of each "
       "page.");
   const std::vector<char*> positional = ParseFlags(argc, argv);
-  if (positional.size() != 3) {
+  const std::string endpoint = absl::GetFlag(FLAGS_connect);
+  if (!endpoint.empty() && positional.size() != 2) {
+    ExitWithBadUsage(absl::StrFormat("with --connect needs PAGES_DIRECTORY, got %d names",
+                                     positional.size() - 1));
+  }
+  if (endpoint.empty() && positional.size() != 3) {
     ExitWithBadUsage(absl::StrFormat("needs DATABASE_DIRECTORY and PAGES_DIRECTORY, got %d names",
                                      positional.size() - 1));
   }
   Arguments arguments;
-  arguments.database = positional[1];
-  arguments.pages = positional[2];
+  arguments.is_remote = !endpoint.empty();
+  arguments.database = arguments.is_remote ? endpoint : positional[1];
+  arguments.pages = positional.back();
   arguments.base = BaseUrl(absl::GetFlag(FLAGS_base), arguments.pages);
   arguments.limit = NotNegative("limit", absl::GetFlag(FLAGS_limit));
   arguments.random_reads = NotNegative("random_reads", absl::GetFlag(FLAGS_random_reads));
@@ -167,11 +186,23 @@ void PrintFound(const Survey& survey) {
                                survey.first_page, versions));
 }
 
+absl::StatusOr<std::unique_ptr<bigtable::Database>> OpenOrConnect(
+    const Arguments& arguments, const bigtable::DatabaseOptions& options) {
+  if (!arguments.is_remote) return bigtable::Database::Open(arguments.database, options);
+#ifdef BIGTABLE_HAS_REMOTE
+  return bigtable::Connect(arguments.database);
+#else
+  return absl::UnimplementedError("--connect: this program was built without bigtable::remote");
+#endif
+}
+
 // Opens or creates the table, and prints which.
-absl::StatusOr<bigtable::Table*> OpenWebtable(bigtable::Database& database) {
+absl::StatusOr<bigtable::Table*> OpenWebtable(const Arguments& arguments,
+                                              bigtable::Database& database) {
   absl::StatusOr<bigtable::Table*> table = database.OpenTable(kTableName);
   if (absl::IsNotFound(table.status())) {
-    const absl::Status status = database.CreateTable(kTableName, Schema());
+    const absl::Status status =
+        database.CreateTable(kTableName, arguments.is_remote ? RemoteSchema() : Schema());
     if (!status.ok()) return status;
     PrintHeading("Found", "no table yet, created it");
     return database.OpenTable(kTableName);
@@ -183,7 +214,7 @@ absl::StatusOr<bigtable::Table*> OpenWebtable(bigtable::Database& database) {
   return table;
 }
 
-void PrintImport(const ImportResult& result, size_t pages, absl::Duration compaction) {
+void PrintImport(const ImportResult& result, size_t pages) {
   const double seconds = std::max(absl::ToDoubleSeconds(result.elapsed), 1e-6);
   PrintHeading(
       "Imported",
@@ -191,42 +222,55 @@ void PrintImport(const ImportResult& result, size_t pages, absl::Duration compac
                       Plural(result.links, "anchor"), HumanDuration(result.elapsed),
                       static_cast<int64_t>(static_cast<double>(pages) / seconds),
                       HumanRate(static_cast<double>(result.bytes) / seconds)));
-  PrintHeading("Compacted", absl::StrFormat("in %s", HumanDuration(compaction)));
 }
 
-// Imports the pages, and closes the database with everything in compacted SSTables.
+// Leaves everything in compacted SSTables.
+absl::Status Compact(bigtable::Database& database) {
+  const absl::Time begin = absl::Now();
+  absl::Status status = database.Flush(kTableName);
+  if (status.ok()) status = database.Compact(kTableName);
+  if (!status.ok()) return status;
+  PrintHeading("Compacted", absl::StrFormat("in %s", HumanDuration(absl::Now() - begin)));
+  return absl::OkStatus();
+}
+
+// Imports the pages, and closes the database.
 absl::Status Import(const Arguments& arguments, const std::vector<PageFile>& pages) {
-  const absl::Time crawl_time = absl::Now();
+  // A server's timestamps are milliseconds.
+  const absl::Time crawl_time = absl::FromUnixMillis(absl::ToUnixMillis(absl::Now()));
   PrintHeading("Pages", absl::StrFormat("%s as %s", arguments.pages, ToString(arguments.base)));
   PrintHeading("Database", arguments.database);
   const absl::StatusOr<std::unique_ptr<bigtable::Database>> database =
-      bigtable::Database::Open(arguments.database, {.durability = arguments.durability});
+      OpenOrConnect(arguments, {.durability = arguments.durability});
   if (!database.ok()) return database.status();
-  const absl::StatusOr<bigtable::Table*> table = OpenWebtable(**database);
+  const absl::StatusOr<bigtable::Table*> table = OpenWebtable(arguments, **database);
   if (!table.ok()) return table.status();
 
   const absl::StatusOr<ImportResult> result =
       ImportPages(*table, pages, bigtable::Timestamp::FromTime(crawl_time), arguments.quiet);
   if (!result.ok()) return result.status();
-  const absl::Time imported = absl::Now();
-  absl::Status status = (*database)->Flush(kTableName);
-  if (status.ok()) status = (*database)->Compact(kTableName);
-  if (!status.ok()) return status;
-  PrintImport(*result, pages.size(), absl::Now() - imported);
+  PrintImport(*result, pages.size());
+  if (!arguments.is_remote) {
+    if (const absl::Status status = Compact(**database); !status.ok()) return status;
+  }
   return (*database)->Close();
 }
 
 // Opens the database read-only, so that the directory stays as it was measured.
 absl::Status Report(const Arguments& arguments, const std::vector<PageFile>& pages) {
-  const absl::StatusOr<DiskUsage> disk = MeasureDatabase(arguments.database);
-  if (!disk.ok()) return disk.status();
+  std::optional<DiskUsage> disk;
+  if (!arguments.is_remote) {
+    const absl::StatusOr<DiskUsage> measured = MeasureDatabase(arguments.database);
+    if (!measured.ok()) return measured.status();
+    disk = *measured;
+  }
   const absl::StatusOr<std::unique_ptr<bigtable::Database>> database =
-      bigtable::Database::Open(arguments.database, {.read_only = true});
+      OpenOrConnect(arguments, {.read_only = true});
   if (!database.ok()) return database.status();
   const absl::StatusOr<bigtable::Table*> table = (*database)->OpenTable(kTableName);
   if (!table.ok()) return table.status();
   const absl::Status status =
-      PrintReport(*table, pages, RowKey(arguments.base), *disk, arguments.random_reads);
+      PrintReport(*table, pages, RowKey(arguments.base), disk, arguments.random_reads);
   if (!status.ok()) return status;
   return (*database)->Close();
 }

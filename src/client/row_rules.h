@@ -34,6 +34,8 @@ class RowRules {
   absl::Status Apply(int64_t now, Read read);
   // Writes the columns of `rules`, for a check against the schema.
   static RowMutation Writes(const ReadModifyWrite& rules);
+  // The rules one by one, for a component that passes them on.
+  static const auto& RulesOf(const ReadModifyWrite& rules) { return rules.rules_; }
   // Writes the new cells.
   RowMutation Mutation() const;
   // The new cells, which the Row owns. At most once; the last use of this.

@@ -25,8 +25,12 @@ absl::Status RateQuotaError(std::string_view quota, int64_t nanos) {
   absl::Status status = absl::ResourceExhaustedError(
       Cat(quota, " is used up; retry in ",
           absl::FormatDuration(absl::Ceil(wait, absl::Microseconds(1)))));
-  status.SetPayload(ToAbsl(kRetryAfter), absl::Cord(absl::StrCat(nanos)));
+  SetRetryAfter(wait, &status);
   return status;
+}
+
+void SetRetryAfter(absl::Duration wait, absl::Status* status) {
+  status->SetPayload(ToAbsl(kRetryAfter), absl::Cord(absl::StrCat(absl::ToInt64Nanoseconds(wait))));
 }
 
 absl::Status StorageQuotaError(uint64_t limit, std::string_view whose, uint64_t stored) {

@@ -7,11 +7,14 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 
 namespace bigtable {
 
 // `quota`: as in "the quota of 5 requests a second of table t". `nanos`: how long to wait.
 absl::Status RateQuotaError(std::string_view quota, int64_t nanos);
+// Adds the time to wait to another error.
+void SetRetryAfter(absl::Duration wait, absl::Status* status);
 absl::Status StorageQuotaError(uint64_t limit, std::string_view whose, uint64_t stored);
 
 }  // namespace bigtable

@@ -1,0 +1,144 @@
+// A server of the data API that does what a test tells it: answers with given chunks, breaks off,
+// refuses calls, and counts them.
+#ifndef BIGTABLE_TESTS_REMOTE_FAKE_SERVICE_H_
+#define BIGTABLE_TESTS_REMOTE_FAKE_SERVICE_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
+#include "google/bigtable/v2/bigtable.grpc.pb.h"
+#include "google/protobuf/text_format.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+#include "grpcpp/server.h"
+#include "grpcpp/server_builder.h"
+
+namespace bigtable::remote {
+
+namespace v2 = google::bigtable::v2;
+
+// `status` with a google.rpc.RetryInfo.
+inline grpc::Status WithRetryInfo(grpc::StatusCode code, int milliseconds) {
+  google::rpc::RetryInfo info;
+  info.mutable_retry_delay()->set_nanos(milliseconds * 1'000'000);
+  google::rpc::Status details;
+  details.set_code(code);
+  details.add_details()->PackFrom(info);
+  return grpc::Status(code, "come back", details.SerializeAsString());
+}
+
+class FakeService final : public v2::Bigtable::Service {
+ public:
+  // What a call of the number `call`, from 0, does.
+  std::function<grpc::Status(int call, const v2::ReadRowsRequest&,
+                             grpc::ServerWriter<v2::ReadRowsResponse>*, grpc::ServerContext*)>
+      read_rows;
+  std::function<grpc::Status(int call, grpc::ServerContext*)> mutate_row;
+  std::function<grpc::Status(int call, const v2::MutateRowsRequest&, v2::MutateRowsResponse*)>
+      mutate_rows;
+  std::function<grpc::Status(int call)> check_and_mutate;
+  std::function<grpc::Status(int call)> read_modify_write;
+
+  FakeService() {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(this);
+    builder.RegisterService(&admin_);
+    server_ = builder.BuildAndStart();
+    address_ = "127.0.0.1:" + std::to_string(port);
+  }
+  ~FakeService() override { server_->Shutdown(std::chrono::system_clock::now()); }
+
+  const std::string& address() const { return address_; }
+  int calls() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return calls_;
+  }
+  std::vector<v2::ReadRowsRequest> reads() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return reads_;
+  }
+  std::vector<v2::MutateRowRequest> writes() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return writes_;
+  }
+
+  grpc::Status ReadRows(grpc::ServerContext* context, const v2::ReadRowsRequest* request,
+                        grpc::ServerWriter<v2::ReadRowsResponse>* writer) override {
+    int call;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      call = calls_++;
+      reads_.push_back(*request);
+    }
+    return read_rows(call, *request, writer, context);
+  }
+  grpc::Status MutateRow(grpc::ServerContext* context, const v2::MutateRowRequest* request,
+                         v2::MutateRowResponse* /*response*/) override {
+    int call;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      call = calls_++;
+      writes_.push_back(*request);
+    }
+    return mutate_row(call, context);
+  }
+  grpc::Status MutateRows(grpc::ServerContext* /*context*/, const v2::MutateRowsRequest* request,
+                          grpc::ServerWriter<v2::MutateRowsResponse>* writer) override {
+    v2::MutateRowsResponse response;
+    const grpc::Status status = mutate_rows(NextCall(), *request, &response);
+    if (response.entries_size() > 0) writer->Write(response);
+    return status;
+  }
+  grpc::Status CheckAndMutateRow(grpc::ServerContext* /*context*/,
+                                 const v2::CheckAndMutateRowRequest* /*request*/,
+                                 v2::CheckAndMutateRowResponse* /*response*/) override {
+    return check_and_mutate(NextCall());
+  }
+  grpc::Status ReadModifyWriteRow(grpc::ServerContext* /*context*/,
+                                  const v2::ReadModifyWriteRowRequest* /*request*/,
+                                  v2::ReadModifyWriteRowResponse* /*response*/) override {
+    return read_modify_write(NextCall());
+  }
+
+ private:
+  // Has every table, which is empty.
+  class Admin final : public google::bigtable::admin::v2::BigtableTableAdmin::Service {
+    grpc::Status GetTable(grpc::ServerContext* /*context*/,
+                          const google::bigtable::admin::v2::GetTableRequest* request,
+                          google::bigtable::admin::v2::Table* response) override {
+      response->set_name(request->name());
+      return grpc::Status::OK;
+    }
+  };
+
+  int NextCall() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return calls_++;
+  }
+
+  Admin admin_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+  std::mutex mutex_;
+  int calls_ = 0;
+  std::vector<v2::ReadRowsRequest> reads_;
+  std::vector<v2::MutateRowRequest> writes_;
+};
+
+// A response as text, as in: chunks { row_key: "r" family_name { value: "f" } ... }.
+inline v2::ReadRowsResponse ParseResponse(const std::string& text) {
+  v2::ReadRowsResponse response;
+  if (!google::protobuf::TextFormat::ParseFromString(text, &response)) std::abort();
+  return response;
+}
+
+}  // namespace bigtable::remote
+
+#endif  // BIGTABLE_TESTS_REMOTE_FAKE_SERVICE_H_
