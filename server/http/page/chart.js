@@ -56,10 +56,9 @@ class CallsChart {
       context.fillText(formatRate(most * i / 4), left - 7, y);
     }
     context.textBaseline = "alphabetic";
-    for (let minutes = 0; minutes <= 5; ++minutes) {
-      context.textAlign = minutes === 0 ? "right" : minutes === 5 ? "left" : "center";
-      const x = minutes === 5 ? left : xOf(last - minutes * 60);
-      context.fillText(minutes === 0 ? "now" : minutes + " min ago", x, height - 5);
+    for (let minutes = 0; minutes <= 4; minutes += inner.width > 360 ? 1 : 2) {
+      context.textAlign = minutes === 0 ? "right" : "center";
+      context.fillText(minutes === 0 ? "now" : minutes + " min ago", xOf(last - minutes * 60), height - 5);
     }
 
     const base = this.seconds.map(() => 0);

@@ -29,8 +29,8 @@ function formatBytes(value) {
 function formatSeconds(value) {
   if (!Number.isFinite(value)) return "–";
   if (value <= 0) return "0";
-  if (value < 1e-3) return (value * 1e6).toFixed(value < 1e-4 ? 1 : 0) + " µs";
-  if (value < 1) return (value * 1e3).toFixed(value < 0.1 ? 2 : 0) + " ms";
+  if (value < 0.9995e-3) return (value * 1e6).toFixed(value < 1e-4 ? 1 : 0) + " µs";
+  if (value < 0.9995) return (value * 1e3).toFixed(value < 0.1 ? 2 : 0) + " ms";
   if (value < 100) return value.toFixed(2) + " s";
   return formatSpan(value);
 }
@@ -49,6 +49,10 @@ function formatSpan(seconds) {
     }
   }
   return text;
+}
+
+function plural(count, name) {
+  return formatCount(count) + " " + name + (count === 1 ? "" : "s");
 }
 
 function formatTime(seconds) {

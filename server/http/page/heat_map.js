@@ -185,10 +185,10 @@ class HeatMap {
   drawTimes(context, inner, height, first, xOf) {
     context.textBaseline = "alphabetic";
     context.fillStyle = themeColor("--muted");
-    const step = this.span / 5;
-    for (let i = 0; i <= 5; ++i) {
-      const number = first + Math.round(step * i);
-      context.textAlign = i === 0 ? "left" : i === 5 ? "right" : "center";
+    const steps = Math.max(1, Math.min(5, Math.floor(inner.width / 120)));
+    for (let i = 0; i <= steps; ++i) {
+      const number = first + Math.round(this.span * i / steps);
+      context.textAlign = i === 0 ? "left" : i === steps ? "right" : "center";
       context.fillText(formatTime(number * this.columnSeconds), xOf(number), height - 6);
     }
   }

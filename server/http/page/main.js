@@ -126,9 +126,9 @@ function placeOf(row) {
 function slowDetails(row) {
   const parts = [];
   if (row.error) parts.push(row.error);
-  if (row.mutations > 0) parts.push(row.mutations + (row.mutations === 1 ? " mutation" : " mutations") + " in a group of " + row.group_size);
-  if (row.rows > 0 || row.mutations === 0) parts.push(formatCount(row.rows) + " rows, " + formatCount(row.cells) + " cells");
-  if (row.files > 0) parts.push(row.files + " files" + (row.bytes_read > 0 ? ", " + formatBytes(row.bytes_read) + " read" : ""));
+  if (row.mutations > 0) parts.push(plural(row.mutations, "mutation") + " in a group of " + row.group_size);
+  if (row.rows > 0 || row.mutations === 0) parts.push(plural(row.rows, "row") + ", " + plural(row.cells, "cell"));
+  if (row.files > 0) parts.push(plural(row.files, "file") + (row.bytes_read > 0 ? ", " + formatBytes(row.bytes_read) + " read" : ""));
   return parts.join("; ");
 }
 
@@ -169,7 +169,7 @@ function showTiles(status) {
     tile("Slowest 99%", p99, "", method),
     writers,
     tile("Memory budget", formatBytes(used), "", "of " + formatBytes(memory.limit), used / memory.limit),
-    tile("On disk", formatBytes(status.totals.disk_bytes), "", "compacted " + formatBytes(rateOf("compactions", status.totals.merging_compaction_bytes_written + status.totals.minor_compaction_bytes_written)) + "/s"),
+    tile("On disk", formatBytes(status.totals.disk_bytes), "", formatBytes(rateOf("compactions", status.totals.merging_compaction_bytes_written + status.totals.minor_compaction_bytes_written)) + "/s compacted"),
     tile("Processor", formatRate(rateOf("cpu", server.cpu_seconds) * 100), "% of one", formatBytes(server.resident_bytes) + ", " + server.threads + " threads"));
 }
 

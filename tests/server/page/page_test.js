@@ -132,6 +132,7 @@ test("it shows rates, load by tablet and heat while there is traffic", async () 
   assert.ok(status.heat.begins.length > 10, status.heat.begins.length + " ranges");
   assert.deepEqual(["user3", "user6", "user8"].filter((key) => !status.heat.begins.includes(key)), []);
   await screenshot("light");
+  await page.click("#heat [data-span='12']");
   await page.locator("#heat").screenshot({path: path.join(output, "heat-reads.png")});
   await resume();
 });
