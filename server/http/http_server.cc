@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kThreads = 8;
 constexpr size_t kMostBodyBytes = 4096;  // of a request; none has any use for a body
 constexpr int kTimeoutSeconds = 5;
+constexpr int kRequestSeconds = 2;  // until a request begins; the end waits for this too
 
 struct HostAndPort {
   std::string host;
@@ -73,6 +74,7 @@ std::unique_ptr<httplib::Server> MakeServer(const HttpTls& tls) {
 void SetUp(httplib::Server* server, HttpServer::Answer answer) {
   server->new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   server->set_keep_alive_max_count(1);
+  server->set_keep_alive_timeout(kRequestSeconds);
   server->set_read_timeout(kTimeoutSeconds);
   server->set_write_timeout(kTimeoutSeconds);
   server->set_payload_max_length(kMostBodyBytes);

@@ -35,8 +35,8 @@ struct HttpTls {
 };
 
 // A few threads, which end with the object. A connection serves one request, and a client that
-// sends or takes nothing for five seconds loses it, so that clients that keep connections open do
-// not keep others out.
+// sends nothing for two seconds at first, or sends or takes nothing for five seconds, loses it, so
+// that clients that keep connections open do not keep others out.
 class HttpServer {
  public:
   // Called from several threads at once.

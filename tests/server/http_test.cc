@@ -14,17 +14,19 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
-#include "gtest/gtest.h"
-
-#include "bigtable/schema.h"
-#include "bigtable/statistics.h"
-
 #include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
 #include "google/bigtable/v2/bigtable.grpc.pb.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
+#include "gtest/gtest.h"
+
+#include "bigtable/schema.h"
+#include "bigtable/statistics.h"
+
 #include "server/options.h"
 #include "server/server.h"
 #include <nlohmann/json.hpp>
@@ -417,6 +419,9 @@ TEST_F(HttpTest, SilentClientsLoseTheirConnections) {
   }
   http_->set_read_timeout(20);
   EXPECT_EQ(Get("/healthz"), "ok\n");
+  const absl::Time began = absl::Now();
+  EXPECT_TRUE(server_->Shutdown().ok());
+  EXPECT_LT(absl::Now() - began, absl::Seconds(10));
   for (const int fd : sockets) close(fd);
 }
 
