@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "common/strings.h"
-#include "common/workload.h"
 #include "google/bigtable/v2/bigtable.grpc.pb.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
+
+#include "common/strings.h"
+#include "common/workload.h"
 #include "server/load.h"
 
 namespace bench {

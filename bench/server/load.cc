@@ -6,9 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "common/measure.h"
-#include "common/strings.h"
-#include "common/workload.h"
 #include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
 #include "google/bigtable/v2/bigtable.grpc.pb.h"
 #include "grpcpp/channel.h"
@@ -16,6 +13,10 @@
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
+
+#include "common/measure.h"
+#include "common/strings.h"
+#include "common/workload.h"
 
 namespace bench {
 namespace {

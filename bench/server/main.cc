@@ -27,7 +27,7 @@ ABSL_FLAG(bool, echo, false, "be the server that does nothing");
 ABSL_FLAG(std::string, server, "", "the program bigtable-server");
 ABSL_FLAG(std::string, emulator, "", "Google's emulator; empty: without");
 ABSL_FLAG(std::string, directory, "", "directory on the file system to measure");
-ABSL_FLAG(bool, quick, false, "a tenth of the calls, and three rounds instead of five");
+ABSL_FLAG(bool, quick, false, "a fifth of the calls, and three rounds instead of five");
 ABSL_FLAG(uint64_t, rounds, 0, "how many rounds; 0: depends on --quick");
 ABSL_FLAG(int, threads, 8, "threads of the client, each with its own connection");
 ABSL_FLAG(std::string, only, "", "only the kinds of calls whose name contains this text");
