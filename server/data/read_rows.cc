@@ -37,9 +37,9 @@ ReadRowsCall::ReadRowsCall(ServedTables* tables, const Authentication* authentic
 
 absl::Status ReadRowsCall::Run(const data::ReadRowsRequest& request) {
   SERVER_RETURN_IF_ERROR(Take(request));
-  const Streams::Running running(streams_, context_, &cancellation_);
+  Streams::Running running(streams_, context_, &cancellation_);
   reader_.emplace(table_->ReadRows(rows_, filter_, options_));
-  return Stream();
+  return Stream(&running);
 }
 
 absl::Status ReadRowsCall::Take(const data::ReadRowsRequest& request) {
@@ -63,10 +63,10 @@ absl::Status ReadRowsCall::Take(const data::ReadRowsRequest& request) {
   return absl::OkStatus();
 }
 
-absl::Status ReadRowsCall::Stream() {
+absl::Status ReadRowsCall::Stream(Streams::Running* running) {
   absl::StatusOr<bool> is_full;
   while ((is_full = Fill()).ok() && *is_full) {
-    if (!SendMessage()) return absl::CancelledError("the client has gone");
+    if (!SendMessage(running)) return absl::CancelledError("the client has gone");
   }
   // A read that found nothing was a read of its first row.
   if (rows_sent_ == 0 && !rows_.ranges().empty()) CountRead(rows_.ranges().front().begin());
@@ -123,11 +123,14 @@ absl::StatusOr<bool> ReadRowsCall::OpenAgain() {
 }
 
 // Waits until the client can take the message. False: it has gone.
-bool ReadRowsCall::SendMessage() {
-  if (is_within_row_) return writer_->Write(TakeMessage());  // the rest of the row is the reader's
-  const Streams::Ticket ticket = streams_->Leave(*std::exchange(reader_, std::nullopt));
+bool ReadRowsCall::SendMessage(Streams::Running* running) {
+  // Within a row, the reader has the rest of it.
+  std::optional<Streams::Ticket> ticket;
+  if (!is_within_row_) ticket = streams_->Leave(*std::exchange(reader_, std::nullopt));
+  running->SetWaiting(true);
   const bool is_there = writer_->Write(TakeMessage());
-  TakeReaderBack(ticket);
+  running->SetWaiting(false);
+  if (ticket.has_value()) TakeReaderBack(*ticket);
   return is_there;
 }
 

@@ -53,10 +53,10 @@ class ReadRowsCall {
 
  private:
   absl::Status Take(const data::ReadRowsRequest& request);
-  absl::Status Stream();
+  absl::Status Stream(Streams::Running* running);
   absl::StatusOr<bool> Fill();
   void CountRead(std::string_view row);
-  bool SendMessage();
+  bool SendMessage(Streams::Running* running);
   void TakeReaderBack(Streams::Ticket ticket);
   absl::StatusOr<bool> OpenAgain();
   bool has_all_rows() const { return options_.row_limit > 0 && rows_sent_ == options_.row_limit; }

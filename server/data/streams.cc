@@ -94,6 +94,7 @@ void Streams::CancelSome() {
   const Time limit = steady_clock::now() - kLongStream;
   for (Running* stream : running_) {
     if (stream->since_ > limit) break;
+    if (stream->waits_.load(std::memory_order_relaxed)) continue;
     if (!stream->cancellation_->cancelled() && stream->context_->IsCancelled()) {
       stream->cancellation_->Cancel();
     }

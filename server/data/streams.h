@@ -13,6 +13,7 @@
 #ifndef BIGTABLE_SERVER_DATA_STREAMS_H_
 #define BIGTABLE_SERVER_DATA_STREAMS_H_
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -42,12 +43,16 @@ class Streams {
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
+    // Whether the stream waits for its client: then it notices by itself that it was cancelled.
+    void SetWaiting(bool waits) { waits_.store(waits, std::memory_order_relaxed); }
+
    private:
     friend class Streams;
     Streams* const streams_;
     grpc::ServerContext* const context_;
     Cancellation* const cancellation_;
     const Time since_;
+    std::atomic<bool> waits_{false};
     std::list<Running*>::iterator place_;
   };
 
