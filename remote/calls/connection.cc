@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "google/bigtable/v2/feature_flags.pb.h"
+#include "grpc/grpc.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 
@@ -183,6 +184,10 @@ absl::StatusOr<std::shared_ptr<Connection>> Connection::Make(std::string_view en
 }
 
 absl::Status Connection::Open(std::string_view endpoint) {
+  // Never undone: the last object of gRPC in a process may wait ten seconds for a thread of gRPC
+  // that polls, and so would the destructor of a Database.
+  static const bool is_initialized = (grpc_init(), true);
+  (void)is_initialized;
   instance_ = Cat("projects/", options_.project, "/instances/", options_.instance);
   google::bigtable::v2::FeatureFlags flags;
   flags.set_reverse_scans(true);

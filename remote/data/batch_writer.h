@@ -47,7 +47,7 @@ class OutstandingBytes {
 // One call of ApplyBatch. One thread.
 class BatchWriter {
  public:
-  static constexpr size_t kMostMessageBytes = 4 << 20;
+  static constexpr size_t kMostMessageBytes = 3 << 20;  // gRPC's servers take 4 MiB at least
 
   // All outlive this. `table`: the name of the resource.
   BatchWriter(Connection* connection, OutstandingBytes* outstanding, const std::string* table,

@@ -304,10 +304,10 @@ TEST_F(CallsTest, DropsRowsOfAPrefixAndSamplesKeys) {
     ASSERT_TRUE(table->Apply(RowMutation(key).Set("f:q", "")).ok());
   }
   const std::vector<RowKeySample> samples = table->SampleRowKeys().value();
-  ASSERT_EQ(samples.size(), 3u);
-  EXPECT_EQ(samples[0].row, "b");
-  EXPECT_EQ(samples[1].row, "c");
-  EXPECT_EQ(samples[2].row, "");
+  std::vector<std::string> rows;
+  for (const RowKeySample& sample : samples) rows.push_back(sample.row);
+  EXPECT_THAT(rows, testing::IsSupersetOf({"b", "c", ""}));
+  EXPECT_EQ(rows.back(), "");
   ASSERT_TRUE(table->DropRowRange(RowRange::Prefix("a")).ok());
   EXPECT_THAT(KeysOf(table->ReadRows(RowRange::All())), ElementsAre("b1", "c1"));
   EXPECT_TRUE(absl::IsUnimplemented(table->DropRowRange(RowRange::Closed("a", "b"))));

@@ -48,6 +48,7 @@ class FakeService final : public v2::Bigtable::Service {
     int port = 0;
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.SetMaxReceiveMessageSize(-1);
     builder.RegisterService(this);
     builder.RegisterService(&admin_);
     server_ = builder.BuildAndStart();

@@ -344,7 +344,7 @@ TEST_F(FaultsTest, MessagesOfABatchAreBounded) {
   for (const absl::Status& status : table_->ApplyBatch(mutations)) EXPECT_TRUE(status.ok());
   EXPECT_EQ(entries, 40);
   EXPECT_GT(largest, size_t{2} << 20);
-  EXPECT_LE(largest, size_t{5} << 20);
+  EXPECT_LE(largest, size_t{4} << 20);
 }
 
 TEST_F(FaultsTest, TheServersDelayIsHonoured) {

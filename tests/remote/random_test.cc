@@ -75,8 +75,8 @@ class Program {
   std::string Row() { return std::string(1, static_cast<char>('a' + random_.Below(8))); }
   std::string Family() { return random_.OneIn(2) ? "f" : "g"; }
   std::string Text() {
-    static const std::vector<std::string> kTexts = {
-        "", "a", "q", "1", "a1", "qq", "\n", std::string("\xff\0x", 3)};
+    static const std::vector<std::string> kTexts = {"",   "a",  "q",  "1",
+                                                    "a1", "qq", "\n", std::string("\xff\0x", 3)};
     return random_.Pick(kTexts);
   }
   std::string Column() { return Family() + ":" + Text(); }
@@ -235,7 +235,8 @@ TEST_F(RandomTest, EmbeddedAndConnectedDatabasesAnswerAlike) {
     TableSchema schema;
     schema.families = {{"f", {}}, {"g", {.gc = GcRule::MaxVersions(2)}}};
     if (!is_emulator_) schema.families["s"] = {.value_type = ValueType::kInt64Sum};
-    const std::string name = "t" + std::to_string(seed % 1'000'000) + "-" + std::to_string(++number);
+    const std::string name =
+        "t" + std::to_string(seed % 1'000'000) + "-" + std::to_string(++number);
     Program local(embedded_->OpenOrCreateTable(name, schema).value(), seed, is_emulator_);
     Program remote(database_->OpenOrCreateTable(name, schema).value(), seed, is_emulator_);
     for (int step = 0; step < 400; ++step) {
