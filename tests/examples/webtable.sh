@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# webtable.sh PROGRAM TEST: runs PROGRAM as the function TEST below does; CMakeLists.txt lists them.
+# webtable.sh PROGRAM TEST [SERVER]: runs PROGRAM as the function TEST below does; CMakeLists.txt lists them.
 # Exit 77: cannot be tested here.
 set -euo pipefail
 
 webtable=$1
+server=${3-}
 testdata=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/testdata
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -175,6 +176,35 @@ says_what_is_wrong() {
   fails_with 1 "$work/none: no files *.html or *.htm" "$database" "$work/none"
   fails_with 1 "nowhere/db" "$work/nowhere/db" "$pages"
   [[ ! -e $database ]] || fail "created a database for nothing"
+}
+
+# Of the report, what does not depend on the time, the machine and where the table is.
+without_measurements() {
+  grep -vE '^(Database|Compacted|Imported)|full scan|on disk|  du |ratio|mean|p50|p99' "$output" |
+    sed -E 's/[0-9]{16}/TIME/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+/TIME/g'
+}
+
+# The program SERVER gives the same report as a directory does.
+reports_the_same_from_a_server() {
+  local address
+  make_small_site
+  "$server" "$work/served" --address 127.0.0.1:0 > "$work/address" &
+  trap 'kill $!; wait $! || true; rm -rf "$work"' EXIT
+  for _ in {1..600}; do
+    address=$(grep -oE '127\.0\.0\.1:[0-9]+' "$work/address" || true)
+    [[ -z $address ]] || break
+    sleep 0.1
+  done
+  local run
+  for run in first second; do
+    run "$database" "$pages"
+    without_measurements > "$work/embedded"
+    run "--connect=$address" "$pages"
+    says "all bytes equal"
+    without_measurements > "$work/remote"
+    diff "$work/embedded" "$work/remote" || fail "another report from the server, $run run"
+  done
+  fails_with 2 "with --connect needs PAGES_DIRECTORY" "--connect=$address" "$database" "$pages"
 }
 
 # The pages that examples/run imports, if they are here: a part of them, since all take a while.
