@@ -1,5 +1,5 @@
-# `cmake --install`: headers, both libraries and bigtable::testing, a CMake package and pkg-config
-# files, the program bigtable with its completion for bash, bigtable-server with its man page and
+# `cmake --install`: headers, both libraries, bigtable::testing and bigtable::remote, a CMake
+# package and pkg-config files, the program bigtable with its completion for bash, bigtable-server with its man page and
 # systemd unit; all but the unit can be moved to another prefix afterwards.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -13,6 +13,10 @@ install(TARGETS ${targets} EXPORT bigtableTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS bigtable_testing EXPORT bigtableTestingTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET bigtable_remote)
+  install(TARGETS bigtable_remote bigtable_protos EXPORT bigtableRemoteTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/bigtable DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 if(TARGET bigtable_tool)
@@ -33,6 +37,9 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bigtable)
 install(EXPORT bigtableTargets NAMESPACE bigtable:: DESTINATION ${package_dir})
 install(EXPORT bigtableTestingTargets NAMESPACE bigtable:: DESTINATION ${package_dir})
+if(TARGET bigtable_remote)
+  install(EXPORT bigtableRemoteTargets NAMESPACE bigtable:: DESTINATION ${package_dir})
+endif()
 configure_package_config_file(cmake/bigtableConfig.cmake.in
   ${PROJECT_BINARY_DIR}/bigtableConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bigtableConfigVersion.cmake

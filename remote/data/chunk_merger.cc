@@ -13,6 +13,10 @@
 namespace bigtable::remote {
 namespace {
 
+// Bytes of a row, with some for each cell: four times what Cloud Bigtable has.
+constexpr uint64_t kMaxRowSize = uint64_t{1} << 30;
+constexpr uint64_t kCellOverhead = 128;
+
 template <typename... Parts>
 absl::Status BadStream(const Parts&... parts) {
   return absl::InternalError(Cat("the server's stream of rows breaks the protocol: ", parts...));
@@ -76,6 +80,7 @@ absl::Status ChunkMerger::Begin(const Chunk& chunk) {
     return BadStream("row ", Quoted(chunk.row_key()), " begins without a family");
   }
   key_ = chunk.row_key();
+  row_size_ = 0;
   cells_ = MakeRef<OwnedCells>();
   return absl::OkStatus();
 }
@@ -93,6 +98,7 @@ absl::Status ChunkMerger::BeginCell(Chunk* chunk) {
   if (chunk->labels_size() > 1) {
     return BadStream("a cell of row ", Quoted(key_), " has ", chunk->labels_size(), " labels");
   }
+  row_size_ += kCellOverhead + chunk->qualifier().value().size();
   OwnedCells::Owned cell;
   cell.family = chunk->has_family_name() ? std::move(*chunk->mutable_family_name()->mutable_value())
                                          : cells_->cells.back().family;
@@ -114,6 +120,10 @@ absl::Status ChunkMerger::AddValue(Chunk* chunk) {
   const auto whole = static_cast<uint64_t>(chunk->value_size());
   if (is_in_value_ && whole != 0 && whole != value_size_) return error(whole, value_size_);
   const uint64_t size = value.size() + chunk->value().size();
+  row_size_ += chunk->value().size();
+  if (row_size_ > kMaxRowSize) {
+    return BadStream("row ", Quoted(key_), " has more than ", kMaxRowSize, " bytes");
+  }
   if (whole != 0) {
     // Grows with what has come: the size may be wrong, and then nothing should be reserved for it.
     value_size_ = whole;

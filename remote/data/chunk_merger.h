@@ -12,6 +12,7 @@
 //   * A chunk that resets the row has nothing else, and there is a row that it resets.
 //   * A row is complete when a chunk commits it, which is not within a value; a stream does not end
 //     within a row.
+//   * A row has at most 1 GiB.
 //   * last_scanned_row_key does not go back, and does not come within a row.
 #ifndef BIGTABLE_REMOTE_DATA_CHUNK_MERGER_H_
 #define BIGTABLE_REMOTE_DATA_CHUNK_MERGER_H_
@@ -82,6 +83,7 @@ class ChunkMerger {
   std::string last_row_;
   std::string key_;  // of the row under way; empty: none
   Ref<OwnedCells> cells_;
+  uint64_t row_size_ = 0;
   bool is_in_value_ = false;
   uint64_t value_size_ = 0;  // of the whole value, within one
 };

@@ -36,13 +36,13 @@ absl::StatusOr<bool> RemoteRows::Next(Row* row) {
     BT_RETURN_IF_ERROR(limits_.Check());
     BT_RETURN_IF_ERROR(connection_->CheckOpen());
     if (status.ok()) {
-      const int64_t rows = rows_;
       absl::StatusOr<bool> next = NextOfStream(row);
       if (next.ok()) return next;
       status = next.status();
-      if (rows != rows_) retries_.Restart();
     }
     if (is_broken_ || !IsPassing(status)) return status;
+    // The time for retries begins anew with each row.
+    if (std::exchange(rows_at_error_, rows_) != rows_) retries_.Restart();
     Forget();
     Abandon();
     if (ranges_.empty()) return false;

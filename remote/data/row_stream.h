@@ -75,7 +75,8 @@ class RemoteRows final : public RowStream {
   google::bigtable::v2::ReadRowsRequest request_;  // without rows
   std::vector<RowRange> ranges_;                   // that are left
   int64_t rows_ = 0;
-  absl::Status begun_;  // why the first call could not begin
+  int64_t rows_at_error_ = -1;  // rows_ at the last error
+  absl::Status begun_;          // why the first call could not begin
   bool is_broken_ = false;
   std::unique_ptr<Stream> stream_;
 };

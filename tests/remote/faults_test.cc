@@ -159,6 +159,20 @@ TEST_F(FaultsTest, AReadWhoseRowsHaveAllComeIsNotResumed) {
   EXPECT_EQ(fake_.calls(), 2);
 }
 
+TEST_F(FaultsTest, AReadGoesOnAsLongAsRowsCome) {
+  Connect({.retry_for = absl::Milliseconds(300)});
+  fake_.read_rows = [&](int call, const v2::ReadRowsRequest&, auto* writer, auto*) {
+    absl::SleepFor(absl::Milliseconds(100));
+    v2::ReadRowsResponse response =
+        ParseResponse("chunks { family_name {} qualifier {} commit_row: true }");
+    response.mutable_chunks(0)->set_row_key(std::string(1, static_cast<char>('a' + call)));
+    if (call < 8) writer->Write(response);
+    return kUnavailable;
+  };
+  EXPECT_EQ(ReadAll(), "a=, b=, c=, d=, e=, f=, g=, h=, ");
+  EXPECT_TRUE(absl::IsUnavailable(error_)) << error_;
+}
+
 TEST_F(FaultsTest, BadStreamsAreErrorsAndNeverRows) {
   const std::string begin = R"(row_key: "a" family_name { value: "f" } qualifier { value: "q" } )";
   const struct {
