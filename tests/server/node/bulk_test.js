@@ -4,7 +4,7 @@
 const assert = require('node:assert/strict');
 const {before, after, test} = require('node:test');
 const {setTimeout: sleep} = require('node:timers/promises');
-const {RawClient, bytes} = require('./support/raw');
+const {RawClient, bytes, text} = require('./support/raw');
 const {INSTANCE, PROJECT, useServer} = require('./support/server');
 
 let table;
@@ -26,7 +26,7 @@ test('one call takes 100,000 mutations, and no more', async () => {
     familyName: 'f',
     columnQualifier: bytes('q'),
     timestampMicros: 1000,
-    value: Buffer.alloc(300, 'x'),
+    value: Buffer.alloc(600, 'x'),
   };
   const entry = i => ({rowKey: bytes(keyOf(i)), mutations: [{setCell}]});
   const entries = Array.from({length: ROWS}, (_, i) => entry(i));
@@ -53,8 +53,40 @@ test('slow readers do not make the server hold what they have not read', async t
   assert.equal(count, ROWS);
   stopped.forEach(stream => stream.end());
   t.diagnostic(`${least} bytes before, ${most} at most`);
-  // The streams that stopped have 600 MB to read.
+  // The streams that stopped have 1.2 GB to read.
   assert.ok(most > 0 && most - least < 60 * MB, `${least} bytes before, ${most} at most`);
+});
+
+// For a second the server keeps its place in the table, then only the key. The rows are read as they
+// are then.
+test('a stream goes on after its reader paused for long', async () => {
+  const limit = 95_000;
+  const read = async (options, change) => {
+    const request = {tableName: raw.table(table.id), ...options};
+    const keys = [];
+    let pauses = 0;
+    for await (const message of raw.data.readRows(request)) {
+      for (const chunk of message.chunks) if (chunk.rowKey.length) keys.push(text(chunk.rowKey));
+      if (pauses < 2 && keys.length > 1_000) {
+        ++pauses;
+        await sleep(1_500);
+        if (change) await change();
+      }
+    }
+    return keys;
+  };
+  const forward = Array.from({length: limit}, (_, i) => keyOf(i));
+  const backward = Array.from({length: limit}, (_, i) => keyOf(ROWS - 1 - i));
+  const [found, reversed] = await Promise.all([
+    read({rowsLimit: limit}),
+    read({rowsLimit: limit, reversed: true}),
+  ]);
+  assert.deepEqual(found, forward);
+  assert.deepEqual(reversed, backward);
+  // Rows that are deleted before the stream is there.
+  const rest = await read({}, () => table.deleteRows('row-09'));
+  const without = Array.from({length: ROWS}, (_, i) => keyOf(i)).filter(key => !/^row-09/.test(key));
+  assert.deepEqual(rest, without);
 });
 
 // A stream of which one row was read, and the next one is not asked for.
