@@ -3,6 +3,7 @@
 //
 //   BIGTABLE_NODE_SEQUENCES  how many sequences, each of 24 calls (150)
 //   BIGTABLE_NODE_SEED       the seed of the first (1); the others follow
+//   BIGTABLE_NODE_FAILURES   after how many that differ to stop (1)
 'use strict';
 
 const assert = require('node:assert/strict');
@@ -20,7 +21,8 @@ const CALLS = 24; // of a sequence
 const AT_ONCE = 6;
 
 const program = findEmulator();
-const skip = program === null && 'Google\'s emulator (google-cloud-cli-bigtable-emulator) is not installed';
+const skip =
+  program === null && "Google's emulator (google-cloud-cli-bigtable-emulator) is not installed";
 
 let server;
 let emulator;
@@ -76,7 +78,12 @@ function canonicalFamilies(families) {
     .flatMap(family =>
       family.columns.flatMap(column =>
         column.cells.map(cell =>
-          [family.name, text(column.qualifier), canonicalTime(cell.timestampMicros), text(cell.value)]
+          [
+            family.name,
+            text(column.qualifier),
+            canonicalTime(cell.timestampMicros),
+            text(cell.value),
+          ]
         )
       )
     )
@@ -107,11 +114,11 @@ const CALL_KINDS = {
     return [text(answer.row.key), canonicalFamilies(answer.row.families)];
   },
   dropRowRange: async (client, name, request) => {
-    await client.tables.dropRowRange({name, ...request}, {retry: null});
+    await callTables(client, 'dropRowRange', {name, ...request});
     return 'done';
   },
   modifyColumnFamilies: async (client, name, request) => {
-    const [table] = await client.tables.modifyColumnFamilies({name, ...request}, {retry: null});
+    const [table] = await callTables(client, 'modifyColumnFamilies', {name, ...request});
     return Object.keys(table.columnFamilies).sort();
   },
 };
@@ -135,16 +142,26 @@ function nextCall(generator) {
 const DEADLINE_EXCEEDED = 4;
 const UNAVAILABLE = 14;
 class EmulatorFails extends Error {}
+function failureOf(client, error) {
+  const isFailure = client === theirs && [DEADLINE_EXCEEDED, UNAVAILABLE].includes(error.code);
+  return isFailure ? new EmulatorFails(error.message) : error;
+}
+
+async function callTables(client, method, request) {
+  try {
+    return await client.tables[method](request, {retry: null, timeout: 20_000});
+  } catch (error) {
+    throw failureOf(client, error);
+  }
+}
 
 async function answerOf(client, table, {method, request}) {
   try {
     return {answer: await CALL_KINDS[method](client, client.table(table), request)};
   } catch (error) {
-    if (typeof error.code !== 'number') throw error; // of the test itself
-    if (client === theirs && [DEADLINE_EXCEEDED, UNAVAILABLE].includes(error.code)) {
-      throw new EmulatorFails(error.message);
-    }
-    return {code: error.code, message: error.details};
+    const failure = failureOf(client, error);
+    if (typeof failure.code !== 'number') throw failure; // of the test itself, or the emulator
+    return {code: failure.code, message: failure.details};
   }
 }
 
@@ -153,11 +170,18 @@ async function answerOf(client, table, {method, request}) {
 const tick = () => new Promise(resolve => setTimeout(resolve, 2));
 
 async function runSequence(seed) {
-  const generator = new Generator(new Random(seed));
   const table = `sequence-${seed}`;
   for (const client of [ours, theirs]) {
-    await client.tables.createTable({parent: client.instance, tableId: table, table: TABLE});
+    const request = {parent: client.instance, tableId: table, table: TABLE};
+    await callTables(client, 'createTable', request);
   }
+  await runCalls(seed, table, new Generator(new Random(seed)));
+  for (const client of [ours, theirs]) {
+    await callTables(client, 'deleteTable', {name: client.table(table)});
+  }
+}
+
+async function runCalls(seed, table, generator) {
   let before = {answer: []};
   for (let i = 0; i < CALLS; ++i) {
     const call = nextCall(generator);
@@ -187,22 +211,19 @@ async function runSequence(seed) {
     before = states[0];
     compare(seed, i, {...call, method: `${call.method}, then reading it all,`}, states);
   }
-  for (const client of [ours, theirs]) {
-    await client.tables.deleteTable({name: client.table(table)});
-  }
 }
 
 const EVERYTHING = {method: 'readRows', request: {}};
 
 async function deleteRow(table, rowKey) {
   for (const client of [ours, theirs]) {
-    const tableName = client.table(table);
-    await client.call('mutateRow', {tableName, rowKey, mutations: [{deleteFromRow: {}}]});
+    const request = {rowKey, mutations: [{deleteFromRow: {}}]};
+    await answerOf(client, table, {method: 'mutateRow', request});
   }
 }
 
-// Where the emulator has UNKNOWN for what is wrong with a request, and INTERNAL in an entry's status,
-// whatever is wrong: docs/server.md.
+// Where the emulator has UNKNOWN for what is wrong with a request, and INTERNAL in an entry's
+// status, whatever is wrong: docs/server.md.
 const UNKNOWN = 2;
 const INTERNAL = 13;
 function withKnownCode(our, their) {

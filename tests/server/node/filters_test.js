@@ -46,6 +46,9 @@ async function prepare() {
 
 const only = (...patterns) => ALL.filter(cell => patterns.some(pattern => cell.includes(pattern)));
 
+// An end of a range that does not belong to it.
+const without = value => ({value, inclusive: false});
+
 const cases = {
   'no filter': [undefined, ALL],
   'all': [{all: true}, ALL],
@@ -65,14 +68,17 @@ const cases = {
   'a column': [{column: 'b'}, only(':b')],
   'columns by expression': [{column: /[bc]/}, only(':b', ':c')],
   'columns by several expressions': [{column: ['b', 'c']}, only(':b', ':c')],
-  'the latest cell of a column': [{column: {cellLimit: 1}}, ALL.filter(cell => !cell.includes('old'))],
+  'the latest cell of a column': [
+    {column: {cellLimit: 1}},
+    ALL.filter(cell => !cell.includes('old')),
+  ],
   'a column, and a limit': [{column: {name: 'a', cellLimit: 1}}, only('new', 'green', 'other')],
   'a range of columns': [
     {column: {family: 'f', start: 'b', end: 'c'}},
     only('f:b', 'f:c'),
   ],
   'a range of columns without its ends': [
-    {column: {family: 'f', start: {value: 'a', inclusive: false}, end: {value: 'c', inclusive: false}}},
+    {column: {family: 'f', start: without('a'), end: without('c')}},
     only('f:b'),
   ],
   'a range of columns with a start': [{column: {family: 'f', start: 'b'}}, only('f:b', 'f:c')],
@@ -85,7 +91,7 @@ const cases = {
   'values by several expressions': [{value: ['old', 'new']}, only('old', 'new')],
   'a range of values': [{value: {start: 'green', end: 'new'}}, only('green', 'line', 'new')],
   'a range of values without its ends': [
-    {value: {start: {value: 'green', inclusive: false}, end: {value: 'new', inclusive: false}}},
+    {value: {start: without('green'), end: without('new')}},
     only('line'),
   ],
   'values stripped': [{value: {strip: true}}, ALL.map(cell => cell.replace(/=[^]*/, '='))],
@@ -114,7 +120,10 @@ const cases = {
     only('r1'),
   ],
   'a sink': [
-    [{interleave: [[{column: 'b'}], [{value: 'green'}, {label: 'sunk'}, {sink: true}]]}, {column: 'x'}],
+    [
+      {interleave: [[{column: 'b'}], [{value: 'green'}, {label: 'sunk'}, {sink: true}]]},
+      {column: 'x'},
+    ],
     ['r1 g:a@1=green[sunk]'],
   ],
 };
