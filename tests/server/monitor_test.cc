@@ -173,8 +173,8 @@ TEST(EventLog, ACompactionIsRunningUntilItEnds) {
 
 TEST(EventLog, AFlushAndACompactionOfOneGroupAreTwoThings) {
   EventLog log;
-  log.OnMinorCompactionBegan({.location = {.table = "a"}, .memtables = 1});
   log.OnCompactionBegan(CompactionOf("a"));
+  log.OnMinorCompactionBegan({.location = {.table = "a"}, .memtables = 1});
   log.OnMinorCompactionEnded({.location = {.table = "a"}, .memtables = 1});
   ASSERT_EQ(log.RunningNow().size(), 1u);
   EXPECT_EQ(log.RunningNow()[0].kind, EventLog::Kind::kCompaction);
