@@ -51,7 +51,7 @@ async function openPage() {
   page.on("response", async (response) => {
     if (!response.url().includes("/status.json")) return;
     statuses.push(await response.json().catch(() => null));
-    statuses = statuses.filter((status) => status !== null).slice(-20);
+    statuses = statuses.filter((status) => status !== null);
   });
   await page.goto(url);
 }
@@ -70,6 +70,27 @@ async function resume() {
   await page.click("#pause");
   const time = await page.evaluate(() => document.body.dataset.time);
   await page.waitForFunction((old) => document.body.dataset.time !== old, time);
+}
+
+// The cell of the heat map that has the most, from what the server has sent until then, as
+// {number, range, rate, begin, end}. The span is five minutes.
+function hottest(until, what) {
+  let columns = new Map();
+  for (const {heat, time} of statuses) {
+    if (time > until.time || heat.columns === undefined) continue;
+    if (heat.is_whole) columns = new Map();
+    for (const column of heat.columns) columns.set(column.number, column);
+  }
+  const {begins, column_seconds: seconds} = until.heat;
+  let best = {rate: -1};
+  for (const [number, column] of columns) {
+    const over = Math.min(Math.max(until.time - number * seconds, 1), seconds);
+    column[what].forEach((rows, range) => {
+      if (rows / over > best.rate) best = {number, range, rate: rows / over};
+    });
+  }
+  assert.ok(best.rate > 0, "there is heat");
+  return {...best, begin: begins[best.range], end: begins[best.range + 1] || "last"};
 }
 
 // The cells of a table's row, by the column's title.
@@ -138,31 +159,23 @@ test("it shows rates, load by tablet and heat while there is traffic", async () 
 });
 
 test("the heat map shows the range and the rate under the mouse", async () => {
-  await pausedStatus();
+  const status = await pausedStatus();
+  await page.click("#heat [data-span='60']");
   for (const what of ["reads", "writes"]) {
     await page.click("#heat-" + what);
-    // Whatever has the most: where it is, and its rate.
-    const expected = await page.evaluate(() => {
-      const {begins, columns} = heatMap;
-      let best = {rate: -1};
-      for (const column of columns.values()) {
-        begins.forEach((begin, range) => {
-          const rate = heatMap.rate(column, range);
-          if (rate > best.rate) best = {rate, range, number: column.number};
-        });
-      }
+    const most = hottest(status, what);
+    const expected = await page.evaluate(({number, range}) => {
       const inner = heatMap.layout(heatMap.canvas.clientWidth, heatMap.canvas.clientHeight);
       const first = heatMap.lastColumn - heatMap.span + 1;
       return {
-        x: inner.left + inner.width * (best.number - first + 0.5) / heatMap.span,
-        y: inner.top + inner.height * (best.range + 0.5) / begins.length,
-        rate: formatRate(best.rate),
-        range: formatRange(begins[best.range], best.range + 1 < begins.length ? begins[best.range + 1] : null),
+        x: inner.left + inner.width * (number - first + 0.5) / heatMap.span,
+        y: inner.top + inner.height * (range + 0.5) / heatMap.begins.length,
       };
-    });
+    }, most);
     await page.hover("#heat-canvas", {position: {x: expected.x, y: expected.y}});
-    assert.equal(await page.textContent(`#heat-readout [data-what=${what}]`), expected.rate);
-    assert.equal(await page.textContent("#heat-readout [data-what=range]"), expected.range);
+    assert.equal(await page.textContent(`#heat-readout [data-what=${what}]`), await format("formatRate", most.rate));
+    assert.equal(await page.textContent("#heat-readout [data-what=range]"), `${most.begin || "first"} … ${most.end}`);
+    assert.equal(await page.textContent("#heat-most"), await format("formatRate", most.rate) + " rows/s");
     const color = await page.evaluate(({x, y}) => {
       const ratio = devicePixelRatio;
       return [...heatMap.canvas.getContext("2d").getImageData(x * ratio, y * ratio, 1, 1).data];
