@@ -12,10 +12,12 @@ const {useServer} = require('./support/server');
 const used = useServer({before, after});
 const KILLS = Number(process.env.BIGTABLE_NODE_KILLS ?? 5);
 
+const LIMIT = {timeout: 90_000}; // so that a test that waits for ever is named
+
 const keyOf = i => `row-${String(i).padStart(6, '0')}`;
 const entry = (key, value) => ({key, data: {f: {q: {value, timestamp: 1000}}}});
 
-test('a stream goes on where it was', async () => {
+test('a stream goes on where it was', LIMIT, async () => {
   const rows = 10_000;
   const table = await used.newTable(['f']);
   await table.insert(Array.from({length: rows}, (_, i) => entry(keyOf(i), 'x'.repeat(200))));
@@ -31,7 +33,7 @@ test('a stream goes on where it was', async () => {
   assert.deepEqual([count, restarted], [rows, 2]);
 });
 
-test('writes that a client tries again are all applied', async () => {
+test('writes that a client tries again are all applied', LIMIT, async () => {
   const table = await used.newTable(['f']);
   table.maxRetries = 12;
   let isDone = false;
@@ -53,7 +55,7 @@ test('writes that a client tries again are all applied', async () => {
   assert.equal(rows.length, 10_000);
 });
 
-test('a call that is not tried again fails as unavailable, and the next one does not', async () => {
+test('a call that is not tried again fails as unavailable, and the next one does not', LIMIT, async () => {
   const table = await used.newTable(['f']);
   await used.server.kill();
   await assert.rejects(table.row('r').increment('f:q'), {code: 14});

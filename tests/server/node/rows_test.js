@@ -163,7 +163,12 @@ test('numbers are incremented and values appended to', async () => {
   assert.equal((await row.increment('f:count', -2))[0], 40);
   await row.createRules([{column: 'f:text', append: 'a'}, {column: 'f:count', increment: 1}]);
   await row.createRules({column: 'f:text', append: 'b'});
+  await row.createRules([
+    {column: 'f:twice', append: 'a'},
+    {column: 'f:twice', append: 'b'},
+  ]);
   const [found] = await row.get({decode: false});
+  assert.deepEqual(found.data.f.twice.map(cell => cell.value.toString()), ['ab']);
   assert.equal(found.data.f.text[0].value.toString(), 'ab');
   assert.equal(found.data.f.count[0].value, 41);
   await assert.rejects(row.increment('f:text'), {code: 9});

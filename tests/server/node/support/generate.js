@@ -5,7 +5,7 @@
 // says under "Differences from Google's emulator".
 'use strict';
 
-const {bytes} = require('./raw');
+const {bytes, text} = require('./raw');
 
 const KEYS = ['a', 'aa', 'ab', 'b', 'b\0', 'ba', 'c', '\xff', '\xff\xff', 'a\nb'];
 const FAMILIES = ['f', 'g', 'h', 'z'];
@@ -162,9 +162,9 @@ class Generator {
   chain(depth, may) {
     const filters = [];
     for (let left = 2 + this.random.below(2); left > 0; --left) {
-      const text = JSON.stringify(filters);
-      const labelled = text.includes('applyLabel');
-      const equal = !text.includes('interleave') || !/Transformer/.test(text);
+      const json = JSON.stringify(filters);
+      const labelled = json.includes('applyLabel');
+      const equal = !json.includes('interleave') || !/Transformer/.test(json);
       filters.push(
         this.filter(depth - 1, {
           limits: may.limits && equal,
@@ -304,7 +304,11 @@ class Generator {
       columnQualifier: bytes(r.pick(QUALIFIERS)),
       ...(r.chance(0.5) ? {appendValue: bytes(r.pick(VALUES))} : {incrementAmount: this.number()}),
     });
-    const request = {rowKey: this.key(), rules: r.list(1, 3, rule)};
+    // A rule for each column: the emulator takes the time for each rule, and may write two cells.
+    const rules = new Map(
+      r.list(1, 3, rule).map(made => [`${made.familyName}:${text(made.columnQualifier)}`, made])
+    );
+    const request = {rowKey: this.key(), rules: [...rules.values()]};
     if (r.chance(0.03)) request.rules = [{...rule(), familyName: 'missing'}];
     return request;
   }
