@@ -32,7 +32,10 @@ absl::StatusOr<Table*> ConnectedDatabase::OpenTable(std::string_view name,
         "OpenTableOptions::caller is for an embedded database; to the service that this one is "
         "connected to, the credentials are the caller");
   }
-  BT_RETURN_IF_ERROR(service_->GetSchema(name).status());
+  // A caller may be allowed to use a table and not to see its schema: then the first use of the
+  // table shows whether it exists.
+  const absl::Status found = service_->GetSchema(name).status();
+  if (!found.ok() && !absl::IsPermissionDenied(found)) return found;
   MutexLock lock(&mutex_);
   std::unique_ptr<Table>& table = tables_[std::string(name)];
   if (table == nullptr) {

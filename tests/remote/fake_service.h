@@ -41,6 +41,7 @@ class FakeService final : public v2::Bigtable::Service {
   std::function<grpc::Status(int call, grpc::ServerContext*)> mutate_row;
   std::function<grpc::Status(int call, const v2::MutateRowsRequest&, v2::MutateRowsResponse*)>
       mutate_rows;
+  grpc::Status get_table;  // set before calls
   std::function<grpc::Status(int call)> check_and_mutate;
   std::function<grpc::Status(int call)> read_modify_write;
 
@@ -115,8 +116,14 @@ class FakeService final : public v2::Bigtable::Service {
                           const google::bigtable::admin::v2::GetTableRequest* request,
                           google::bigtable::admin::v2::Table* response) override {
       response->set_name(request->name());
-      return grpc::Status::OK;
+      return fake_->get_table;
     }
+
+   public:
+    explicit Admin(const FakeService* fake) : fake_(fake) {}
+
+   private:
+    const FakeService* const fake_;
   };
 
   int NextCall() {
@@ -124,7 +131,7 @@ class FakeService final : public v2::Bigtable::Service {
     return calls_++;
   }
 
-  Admin admin_;
+  Admin admin_{this};
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
   std::mutex mutex_;

@@ -159,6 +159,14 @@ TEST_F(FaultsTest, AReadWhoseRowsHaveAllComeIsNotResumed) {
   EXPECT_EQ(fake_.calls(), 2);
 }
 
+TEST_F(FaultsTest, ATableIsOpenedWhoseSchemaIsNotForTheCaller) {
+  fake_.get_table = grpc::Status(grpc::StatusCode::PERMISSION_DENIED, "");
+  EXPECT_TRUE(database_->OpenTable("u").ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(database_->GetSchema("u").status()));
+  fake_.get_table = grpc::Status(grpc::StatusCode::UNAUTHENTICATED, "");
+  EXPECT_TRUE(absl::IsUnauthenticated(database_->OpenTable("u").status()));
+}
+
 TEST_F(FaultsTest, AReadGoesOnAsLongAsRowsCome) {
   Connect({.retry_for = absl::Milliseconds(300)});
   fake_.read_rows = [&](int call, const v2::ReadRowsRequest&, auto* writer, auto*) {
