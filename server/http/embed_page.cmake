@@ -3,6 +3,8 @@
 # index.html has the places where the style sheet and the scripts go, so that the page is one
 # document. The scripts share one scope, in this order.
 
+cmake_minimum_required(VERSION 3.25)
+
 file(READ ${PAGE}/style.css style)
 set(script "")
 foreach(name format chart heat_map tables main)

@@ -261,7 +261,8 @@ void EventLog::OnStallChanged(const StallEvent& event) {
        .location = {.server = event.server},
        .what = is_over ? Cat("writers go on; they waited for ", NameOf(event.before))
                        : Cat("writers are slowed: ", NameOf(event.now), ", ",
-                             absl::FormatDuration(event.delay), " a write")});
+                             absl::FormatDuration(absl::Trunc(event.delay, absl::Microseconds(1))),
+                             " a write")});
 }
 
 void EventLog::OnBackgroundError(const BackgroundErrorEvent& event) {

@@ -185,7 +185,7 @@ class HeatMap {
   drawTimes(context, inner, height, first, xOf) {
     context.textBaseline = "alphabetic";
     context.fillStyle = themeColor("--muted");
-    const steps = Math.max(1, Math.min(5, Math.floor(inner.width / 120)));
+    const steps = [6, 5, 4, 3, 2, 1].find((count) => this.span % count === 0 && inner.width / count > 110) || 1;
     for (let i = 0; i <= steps; ++i) {
       const number = first + Math.round(this.span * i / steps);
       context.textAlign = i === 0 ? "left" : i === steps ? "right" : "center";

@@ -136,7 +136,7 @@ function tile(name, value, unit, more, share = null) {
   const made = element("div", {class: "tile", "data-name": name},
     element("div", {class: "name"}, name),
     element("div", {class: "value"}, value, element("span", {class: "unit"}, unit)),
-    element("div", {class: "more"}, more));
+    element("div", {class: "more", title: more}, more));
   if (share !== null) {
     made.append(element("div", {class: "bar"}, element("i", {style: "width:" + (100 * Math.min(1, share)).toFixed(1) + "%"})));
   }
@@ -159,7 +159,7 @@ function showTiles(status) {
   const [p99, method] = worstP99(status);
   const isStalled = status.stall.reason !== "none";
   const writers = tile("Writers", isStalled ? formatSeconds(status.stall.delay) : "not slowed", isStalled ? "a write" : "",
-    isStalled ? "reason: " + status.stall.reason : "waited " + formatSeconds(status.stall.total_delay) + " in all");
+    isStalled ? "reason: " + status.stall.reason : "waited " + formatSeconds(status.stall.total_delay));
   if (isStalled) writers.classList.add("warn");
   byId("tiles").replaceChildren(
     tile("Calls", formatRate(rateOf("calls", calls)), "/s", formatCount(calls) + " in all"),

@@ -53,8 +53,8 @@ class Traffic {
     ++steps_;
     Write(HotKey());
     Read(HotKey(), 1);
-    if (steps_ % 4 == 0) WriteMany(20);
-    if (steps_ % 16 == 0) Read(AnyKey(), 200);
+    if (steps_ % 40 == 0) WriteMany(20);
+    if (steps_ % 100 == 0) Read(AnyKey(), 100);
     if (steps_ % 50 == 0) Refused();
   }
 
@@ -74,7 +74,7 @@ class Traffic {
   std::string HotKey() {
     const uint64_t choice = random_() % 10;
     if (choice < 4) return Key(40000000 + steps_ * 400 + random_() % 1000000);
-    return choice == 4 ? Key(72000000) : AnyKey();
+    return choice < 6 ? Key(72000000) : AnyKey();
   }
 
   void FillMutation(data::Mutation* mutation) {
@@ -116,6 +116,7 @@ class Traffic {
     request.set_table_name(kTable);
     request.mutable_rows()->add_row_ranges()->set_start_key_closed(begin);
     request.set_rows_limit(limit);
+    request.mutable_filter()->set_cells_per_column_limit_filter(1);  // the hot row has many
     grpc::ClientContext context;
     data::ReadRowsResponse response;
     auto reader = stub_->ReadRows(&context, request);
