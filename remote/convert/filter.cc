@@ -105,7 +105,12 @@ RowFilter ToProto(const Filter& filter) {
       proto.set_column_qualifier_regex_filter(RegexOf(*node));
       break;
     case Kind::kRowRegex:
-      proto.set_row_key_regex_filter(RegexOf(*node));
+      // An empty expression is refused. It would match no row: none has an empty key.
+      if (node->regex->pattern().empty()) {
+        proto.set_block_all_filter(true);
+      } else {
+        proto.set_row_key_regex_filter(RegexOf(*node));
+      }
       break;
     case Kind::kValueRegex:
       proto.set_value_regex_filter(RegexOf(*node));
