@@ -7,12 +7,12 @@
 
 #include "base/steady_time.h"
 #include "base/strings.h"
+#include "remote/calls/poll_interval.h"
 #include "remote/convert/status.h"
 
 namespace bigtable::remote {
 namespace {
 
-constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
 // The server may end a call itself so much later than this side does.
 constexpr absl::Duration kServersSlack = absl::Milliseconds(100);
 

@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-
-#include "base/call_limits.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/support/status.h"
+
+#include "base/call_limits.h"
 #include "remote/calls/connection.h"
 
 namespace bigtable::remote {

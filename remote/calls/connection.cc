@@ -7,13 +7,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/time/clock.h"
+#include "google/bigtable/v2/feature_flags.pb.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "google/bigtable/v2/feature_flags.pb.h"
 #include "grpc/grpc.h"
-#include "grpcpp/create_channel.h"
-#include "grpcpp/security/credentials.h"
 
 namespace bigtable::remote {
 namespace {

@@ -14,15 +14,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
+#include "google/bigtable/v2/bigtable.grpc.pb.h"
+#include "grpcpp/channel.h"
+#include "grpcpp/client_context.h"
 
 #include "bigtable/remote.h"
 #include "bigtable/timestamp.h"
 
 #include "base/mutex.h"
-#include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
-#include "google/bigtable/v2/bigtable.grpc.pb.h"
-#include "grpcpp/channel.h"
-#include "grpcpp/client_context.h"
 
 namespace bigtable::remote {
 

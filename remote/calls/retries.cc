@@ -10,13 +10,13 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "remote/calls/poll_interval.h"
 
 namespace bigtable::remote {
 namespace {
 
 constexpr absl::Duration kFirstPause = absl::Milliseconds(10);
 constexpr absl::Duration kLongestPause = absl::Seconds(5);
-constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
 
 // A connection that was lost within a call, as gRPC and Google's servers report it.
 bool IsLostConnection(const absl::Status& error) {

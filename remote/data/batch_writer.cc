@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "remote/calls/attempt.h"
+#include "remote/calls/poll_interval.h"
 #include "remote/calls/retries.h"
 #include "remote/convert/mutation.h"
 #include "remote/convert/status.h"
@@ -21,7 +22,6 @@ namespace {
 using google::bigtable::v2::MutateRowsResponse;
 
 constexpr int kMostOperations = 100'000;  // that the API takes in a message
-constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
 
 }  // namespace
 
