@@ -188,7 +188,7 @@ without_measurements() {
 reports_the_same_from_a_server() {
   local address
   make_small_site
-  "$server" "$work/served" --address 127.0.0.1:0 > "$work/address" &
+  "$server" "$work/served" --address 127.0.0.1:0 --http "" > "$work/address" &
   trap 'kill $!; wait $! || true; rm -rf "$work"' EXIT
   for _ in {1..600}; do
     address=$(grep -oE '127\.0\.0\.1:[0-9]+' "$work/address" || true)
