@@ -1,4 +1,4 @@
-// Who calls: the name by which the access lists and quotas of the database know a caller.
+// Finds the caller of a call: the name that the database's access lists and quotas use.
 //
 // With tokens, a call must carry one: the metadata "authorization: Bearer TOKEN". With client
 // certificates, the connection must have one that the given authority has signed, and the
