@@ -21,7 +21,7 @@
 namespace bigtable {
 namespace {
 
-constexpr int kThreads = 8;
+constexpr int kWorkers = 8;
 constexpr const char* kCounter = "f:n";
 constexpr int64_t kNow = 1000;  // by the clock of the database, which stands still
 
@@ -98,10 +98,10 @@ TEST_P(RowThreadsTest, EightThreadsOnOneCounterLoseNothing) {
   OpenHere(1);
   Table* const table = CreateStillTable();
   const int each = Scaled(2000);
-  InThreads(kThreads, [&](int) {
+  InThreads(kWorkers, [&](int) {
     for (int n = 0; n < each; ++n) ASSERT_OK(Increment(table, "r"));
   });
-  EXPECT_EQ(CounterOf(table, "r"), kThreads * each);
+  EXPECT_EQ(CounterOf(table, "r"), kWorkers * each);
   // The stripe keeps them from disturbing each other; only the first meets a server that did not
   // note its writes before.
   EXPECT_LE(database_->Statistics().calls.at("t").row_retries, 1u);
@@ -111,22 +111,22 @@ TEST_P(RowThreadsTest, FunctionsAndRulesOnOneCounterLoseNothing) {
   OpenHere(1);
   Table* const table = CreateStillTable();
   const int each = Scaled(500);
-  InThreads(kThreads, [&](int i) {
+  InThreads(kWorkers, [&](int i) {
     for (int n = 0; n < each; ++n) {
       ASSERT_OK(i % 2 == 0 ? Increment(table, "r") : IncrementByFunction(table, "r"));
     }
   });
-  EXPECT_EQ(CounterOf(table, "r"), kThreads * each);
+  EXPECT_EQ(CounterOf(table, "r"), kWorkers * each);
 }
 
 TEST_P(RowThreadsTest, PlainWritesToOtherColumnsLoseNothingAndStopNobody) {
   OpenHere(1);
   Table* const table = CreateStillTable();
   const int each = Scaled(500);
-  std::atomic<int> left{kThreads};
+  std::atomic<int> left{kWorkers};
   std::atomic<int64_t> plain{0};
-  InThreads(kThreads + 2, [&](int i) {
-    if (i < kThreads) {
+  InThreads(kWorkers + 2, [&](int i) {
+    if (i < kWorkers) {
       for (int n = 0; n < each; ++n) ASSERT_OK(Increment(table, "r"));
       --left;
       return;
@@ -135,7 +135,7 @@ TEST_P(RowThreadsTest, PlainWritesToOtherColumnsLoseNothingAndStopNobody) {
       ASSERT_OK(table->Apply(RowMutation("r").Set(Cat("f:plain", i), std::to_string(n))));
     }
   });
-  EXPECT_EQ(CounterOf(table, "r"), kThreads * each);
+  EXPECT_EQ(CounterOf(table, "r"), kWorkers * each);
   Tally("retries", database_->Statistics().calls.at("t").row_retries);
   Tally("plain writes", static_cast<uint64_t>(plain.load()));
 }
@@ -144,7 +144,7 @@ TEST_P(RowThreadsTest, AClaimHasOneWinner) {
   OpenHere(2);
   Table* const table = CreateSplitTable("t", 2, Scaled(200) / 2);
   std::vector<std::atomic<int>> winners(static_cast<size_t>(Scaled(200)));
-  InThreads(kThreads, [&](int i) {
+  InThreads(kWorkers, [&](int i) {
     for (size_t job = 0; job < winners.size(); ++job) {
       const std::string row = RowOf(static_cast<int>(job));
       ASSERT_OK_AND_ASSIGN(

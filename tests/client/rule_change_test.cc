@@ -24,7 +24,7 @@ namespace {
 constexpr absl::Duration kHour = absl::Hours(1);
 
 // What may happen to the tablet's files at some point, without changing a read.
-enum class Upkeep { kNothing, kFlush, kCompact, kReopen, kKill };
+enum class MaintenanceStep { kNothing, kFlush, kCompact, kReopen, kKill };
 
 class RuleChangeTest : public DatabaseFixture {
  protected:
@@ -45,20 +45,20 @@ class RuleChangeTest : public DatabaseFixture {
     ASSERT_OK(table_->Apply(RowMutation("r").DeleteCell("f:q", Timestamp(timestamp))));
   }
   std::string Read() { return Show(table_->ReadRow("r")); }
-  void Do(Upkeep upkeep) {
+  void Do(MaintenanceStep upkeep) {
     switch (upkeep) {
-      case Upkeep::kNothing:
+      case MaintenanceStep::kNothing:
         return;
-      case Upkeep::kFlush:
+      case MaintenanceStep::kFlush:
         ASSERT_OK(database_->Flush("t"));
         return;
-      case Upkeep::kCompact:
+      case MaintenanceStep::kCompact:
         ASSERT_OK(database_->Compact("t"));
         return;
-      case Upkeep::kReopen:
+      case MaintenanceStep::kReopen:
         Reopen();
         break;
-      case Upkeep::kKill:
+      case MaintenanceStep::kKill:
         Kill();
         Open();
         break;
@@ -66,11 +66,12 @@ class RuleChangeTest : public DatabaseFixture {
     table_ = OpenTable("t");
   }
   // Calls `play` with every pair of upkeep operations at two points.
-  void WithAnyUpkeep(const std::function<void(Upkeep, Upkeep)>& play) {
-    constexpr Upkeep kAll[] = {Upkeep::kNothing, Upkeep::kFlush, Upkeep::kCompact, Upkeep::kReopen,
-                               Upkeep::kKill};
-    for (const Upkeep first : kAll) {
-      for (const Upkeep second : kAll) {
+  void WithAnyMaintenance(const std::function<void(MaintenanceStep, MaintenanceStep)>& play) {
+    constexpr MaintenanceStep kAll[] = {MaintenanceStep::kNothing, MaintenanceStep::kFlush,
+                                        MaintenanceStep::kCompact, MaintenanceStep::kReopen,
+                                        MaintenanceStep::kKill};
+    for (const MaintenanceStep first : kAll) {
+      for (const MaintenanceStep second : kAll) {
         SCOPED_TRACE(absl::StrCat("upkeep ", static_cast<int>(first), " and then ",
                                   static_cast<int>(second)));
         play(first, second);
@@ -85,7 +86,7 @@ class RuleChangeTest : public DatabaseFixture {
 
 TEST_F(RuleChangeTest, ADeletedCellStaysDeletedWhenItsDeletionHasExpired) {
   const int64_t then = clock_.micros();
-  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+  WithAnyMaintenance([&](MaintenanceStep first, MaintenanceStep second) {
     clock_.Set(then);
     Create(GcRule::MaxAge(kHour));
     Set(then, "deleted");
@@ -105,7 +106,7 @@ TEST_F(RuleChangeTest, ADeletedCellStaysDeletedWhenItsDeletionHasExpired) {
 }
 
 TEST_F(RuleChangeTest, AnOverwrittenValueDoesNotComeBackWhenMoreVersionsAreKept) {
-  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+  WithAnyMaintenance([&](MaintenanceStep first, MaintenanceStep second) {
     Create(GcRule::MaxVersions(1));
     Set(1, "overwritten");
     ASSERT_OK(database_->Flush("t"));
@@ -126,7 +127,7 @@ TEST_F(RuleChangeTest, AnOverwrittenValueDoesNotComeBackWhenMoreVersionsAreKept)
 }
 
 TEST_F(RuleChangeTest, NoGapIsLeftWhenAFlushDropsAVersionAndAnOlderRunHasMore) {
-  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+  WithAnyMaintenance([&](MaintenanceStep first, MaintenanceStep second) {
     Create(GcRule::MaxVersions(1));
     Set(1, "one");
     ASSERT_OK(database_->Flush("t"));
@@ -142,7 +143,7 @@ TEST_F(RuleChangeTest, NoGapIsLeftWhenAFlushDropsAVersionAndAnOlderRunHasMore) {
 }
 
 TEST_F(RuleChangeTest, CellsDeletedBeforeTheRuleAreNotCounted) {
-  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+  WithAnyMaintenance([&](MaintenanceStep first, MaintenanceStep second) {
     Create({});
     Set(1, "one");
     Set(2, "two");
@@ -160,7 +161,7 @@ TEST_F(RuleChangeTest, CellsDeletedBeforeTheRuleAreNotCounted) {
 }
 
 TEST_F(RuleChangeTest, ATightenedRuleCountsTheCellsThatExistAtTheChange) {
-  WithAnyUpkeep([&](Upkeep first, Upkeep second) {
+  WithAnyMaintenance([&](MaintenanceStep first, MaintenanceStep second) {
     Create(GcRule::MaxVersions(3));
     Set(10, "ten");
     for (const int64_t killer : {20, 21}) {

@@ -13,6 +13,8 @@
 #   A header's guard is its path: src/base/coding.h has BIGTABLE_BASE_CODING_H_,
 #   include/bigtable/row.h has BIGTABLE_ROW_H_, testing/fault_plan.h has
 #   BIGTABLE_TESTING_FAULT_PLAN_H_.
+#   The first include of name.cc is name.h, if there is one: so compiling name.cc shows that its
+#   header is complete.
 set -euo pipefail
 export LC_ALL=C
 
@@ -56,6 +58,14 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
     violation(FNR, "\"" path "\" is of the component " name ", which is not known here")
     return 1
   }
+  function check_first(path,   own, line) {
+    own = FILENAME
+    sub(/\.cc$/, ".h", own)
+    if ((getline line < own) < 0) return
+    close(own)
+    sub(/^src\//, "", own)
+    if (path != own) violation(FNR, "\"" own "\" should be included first")
+  }
   function check_public(path, quoted) {
     if (top == "bigtable" || top == "absl") return
     if (quoted)
@@ -98,6 +108,7 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
     header = FILENAME ~ /\.h$/ ? FILENAME : ""
     found = ""
     found_line = 1
+    includes = 0
     split(FILENAME, part, "/")
     public = part[1] == "include"
     room = part[2]
@@ -115,6 +126,7 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
     sub(/[">].*$/, "", path)
     top = path
     if (!sub(/\/.*$/, "", top)) top = ""
+    if (++includes == 1 && FILENAME ~ /\.cc$/) check_first(path)
     if (is_foreign(path)) next
     if (public) check_public(path, quoted); else check_room(path, quoted)
   }

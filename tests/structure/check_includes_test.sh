@@ -37,10 +37,14 @@ file src/base/coding.h << 'END'
 #include "bigtable/row.h"
 #endif
 END
+file src/sstable/block.h << 'END'
+#ifndef BIGTABLE_SSTABLE_BLOCK_H_
+#endif
+END
 file src/sstable/block.cc << 'END'
+// #include "client/table.h"
 #include "sstable/block.h"
 #include "base/coding.h"
-// #include "client/table.h"
 END
 file include/bigtable/tools/hammer.h << 'END'
 #ifndef BIGTABLE_TOOLS_HAMMER_H_
@@ -79,6 +83,14 @@ file src/base/upwards.cc << 'END'
 #include "coding.h"
 #include "google/protobuf/message.h"
 END
+file src/base/coding.cc << 'END'
+#include <string>
+#include "base/coding.h"
+END
+file tools/anvil.cc << 'END'
+#include "bigtable/tools/hammer.h"
+#include "tools/anvil.h"
+END
 file src/cellar/wine.cc << 'END'
 END
 file include/bigtable/house.h << 'END'
@@ -107,12 +119,14 @@ include/bigtable/cell.h:4: "base/coding.h" in a public header; only "bigtable/..
 include/bigtable/cell.h:5: <stdio.h> in a public header; of system headers only the standard library
 include/bigtable/cell.h:1: include guard should be BIGTABLE_CELL_H_
 include/bigtable/house.h:2: "bigtable/tools/hammer.h" is of the component tools, which is not known here
+src/base/coding.cc:1: "base/coding.h" should be included first
 src/base/upwards.cc:2: room base includes "sstable/block.h", but sstable is above it
 src/base/upwards.cc:3: room base includes "client/table.h", but client is above it
 src/base/upwards.cc:4: "coding.h" names no room; includes are written from src/ or include/
 src/base/upwards.cc:5: "google/protobuf/message.h" names no room; includes are written from src/ or include/
 src/sstable/repair.cc:1: "bigtable/tools/hammer.h" is of the component tools, which is not known here
 src/sstable/repair.cc:2: "tools/anvil.h" is of the component tools, which is not known here
+tools/anvil.cc:1: "tools/anvil.h" should be included first
 wires/knot.h:2: "tools/anvil.h" is of the component tools, which is not known here
 wires/knot.h:3: "anvil.h" names no room; includes are written from src/ or include/
 wires/knot.h:1: include guard should be BIGTABLE_WIRES_KNOT_H_
