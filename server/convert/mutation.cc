@@ -24,22 +24,6 @@ absl::Status CheckValueSize(std::string_view value) {
                  value.size());
 }
 
-absl::Status AddSetCell(const Mutation::SetCell& set, Timestamp now, RowMutation* mutation) {
-  SERVER_ASSIGN_OR_RETURN(const std::string column,
-                          ToColumn(set.family_name(), set.column_qualifier()));
-  SERVER_RETURN_IF_ERROR(CheckValueSize(set.value()));
-  Timestamp timestamp = now;
-  if (set.timestamp_micros() < kServerTime) {
-    return Invalid("a timestamp must not be negative, except -1 for the server's time, and is ",
-                   set.timestamp_micros());
-  }
-  if (set.timestamp_micros() != kServerTime) {
-    SERVER_ASSIGN_OR_RETURN(timestamp, ToTimestamp(set.timestamp_micros()));
-  }
-  mutation->Set(column, timestamp, set.value());
-  return absl::OkStatus();
-}
-
 // The cell of AddToCell or MergeToCell.
 struct AggregateCell {
   std::string column;
@@ -126,10 +110,31 @@ absl::Status AddDeleteFromFamily(const Mutation::DeleteFromFamily& deletion,
   return absl::OkStatus();
 }
 
-absl::Status AddMutation(const Mutation& source, Timestamp now, RowMutation* mutation) {
+}  // namespace
+
+absl::Status AddSetCell(const SetCellFields& set, Timestamp server_time, RowMutation* mutation) {
+  SERVER_ASSIGN_OR_RETURN(const std::string column, ToColumn(set.family, set.qualifier));
+  SERVER_RETURN_IF_ERROR(CheckValueSize(set.value));
+  Timestamp timestamp = server_time;
+  if (set.timestamp_micros < kServerTime) {
+    return Invalid("a timestamp must not be negative, except -1 for the server's time, and is ",
+                   set.timestamp_micros);
+  }
+  if (set.timestamp_micros != kServerTime) {
+    SERVER_ASSIGN_OR_RETURN(timestamp, ToTimestamp(set.timestamp_micros));
+  }
+  mutation->Set(column, timestamp, set.value);
+  return absl::OkStatus();
+}
+
+absl::Status AddMutation(const Mutation& source, Timestamp server_time, RowMutation* mutation) {
   switch (source.mutation_case()) {
-    case Mutation::kSetCell:
-      return AddSetCell(source.set_cell(), now, mutation);
+    case Mutation::kSetCell: {
+      const Mutation::SetCell& set = source.set_cell();
+      return AddSetCell(
+          {set.family_name(), set.column_qualifier(), set.timestamp_micros(), set.value()},
+          server_time, mutation);
+    }
     case Mutation::kAddToCell:
       return AddAddToCell(source.add_to_cell(), mutation);
     case Mutation::kMergeToCell:
@@ -147,26 +152,34 @@ absl::Status AddMutation(const Mutation& source, Timestamp now, RowMutation* mut
   return Invalid("nothing is set, or nothing that this server knows");
 }
 
-}  // namespace
-
 absl::Status CheckMutationCount(int64_t count) {
   if (count >= 1 && count <= kMaxMutations) return absl::OkStatus();
   return Invalid("there must be from 1 to ", kMaxMutations, " mutations, and there are ", count);
 }
 
-absl::StatusOr<RowMutation> ToRowMutation(
-    std::string_view row_key, const google::protobuf::RepeatedPtrField<Mutation>& mutations,
-    Timestamp now) {
+absl::StatusOr<RowMutation> BuildRowMutation(
+    std::string_view row_key, size_t count, Timestamp now,
+    absl::FunctionRef<absl::Status(size_t i, Timestamp server_time, RowMutation*)> add) {
   SERVER_RETURN_IF_ERROR(CheckRowKey(row_key));
-  SERVER_RETURN_IF_ERROR(CheckMutationCount(mutations.size()));
+  SERVER_RETURN_IF_ERROR(CheckMutationCount(static_cast<int64_t>(count)));
   const Timestamp server_time(now.micros() - now.micros() % kTimestampGranularityMicros);
   RowMutation mutation(row_key);
-  for (int i = 0; i < mutations.size(); ++i) {
-    absl::Status status = AddMutation(mutations[i], server_time, &mutation);
+  for (size_t i = 0; i < count; ++i) {
+    absl::Status status = add(i, server_time, &mutation);
     if (status.ok()) status = mutation.status();
     if (!status.ok()) return Annotate(status, Cat("mutations[", i, "]"));
   }
   return mutation;
+}
+
+absl::StatusOr<RowMutation> ToRowMutation(
+    std::string_view row_key, const google::protobuf::RepeatedPtrField<Mutation>& mutations,
+    Timestamp now) {
+  return BuildRowMutation(row_key, static_cast<size_t>(mutations.size()), now,
+                          [&](size_t i, Timestamp server_time, RowMutation* mutation) {
+                            return AddMutation(mutations[static_cast<int>(i)], server_time,
+                                               mutation);
+                          });
 }
 
 }  // namespace bigtable::server

@@ -16,9 +16,11 @@
 #ifndef BIGTABLE_SERVER_CONVERT_MUTATION_H_
 #define BIGTABLE_SERVER_CONVERT_MUTATION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "google/bigtable/v2/data.pb.h"
@@ -38,6 +40,26 @@ absl::StatusOr<RowMutation> ToRowMutation(
     std::string_view row_key,
     const google::protobuf::RepeatedPtrField<google::bigtable::v2::Mutation>& mutations,
     Timestamp now);
+
+// What a SetCell has.
+struct SetCellFields {
+  std::string_view family;
+  std::string_view qualifier;
+  int64_t timestamp_micros = 0;
+  std::string_view value;
+};
+
+// Adds one mutation. `server_time` has whole milliseconds. After an error the RowMutation is not to
+// be applied.
+absl::Status AddSetCell(const SetCellFields& set, Timestamp server_time, RowMutation* mutation);
+absl::Status AddMutation(const google::bigtable::v2::Mutation& source, Timestamp server_time,
+                         RowMutation* mutation);
+
+// A RowMutation of `count` mutations, of which `add` adds each, as above; what ToRowMutation says
+// of it holds here too.
+absl::StatusOr<RowMutation> BuildRowMutation(
+    std::string_view row_key, size_t count, Timestamp now,
+    absl::FunctionRef<absl::Status(size_t i, Timestamp server_time, RowMutation*)> add);
 
 }  // namespace bigtable::server
 

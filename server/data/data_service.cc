@@ -12,6 +12,7 @@
 
 #include "server/convert/errors.h"
 #include "server/convert/status.h"
+#include "server/data/byte_buffer.h"
 #include "server/data/read_rows.h"
 
 namespace bigtable::server {
@@ -21,6 +22,9 @@ using grpc::internal::RpcMethod;
 using grpc::internal::RpcServiceMethod;
 
 #define METHOD(name) "/google.bigtable.v2.Bigtable/" name
+
+size_t SizeOf(const google::protobuf::MessageLite& message) { return message.ByteSizeLong(); }
+size_t SizeOf(const grpc::ByteBuffer& message) { return message.Length(); }
 
 }  // namespace
 
@@ -37,16 +41,8 @@ DataService::DataService(ServedTables* tables, const Authentication* authenticat
   AddUnary(METHOD("ReadModifyWriteRow"), Method::kReadModifyWriteRow,
            &RowHandlers::ReadModifyWriteRow);
   AddUnary(METHOD("PingAndWarm"), Method::kPingAndWarm, &RowHandlers::PingAndWarm);
-  AddStreaming<data::MutateRowsRequest, data::MutateRowsResponse>(
-      METHOD("MutateRows"), Method::kMutateRows,
-      [](DataService* self, grpc::ServerContext* context, const data::MutateRowsRequest& request,
-         grpc::ServerWriter<data::MutateRowsResponse>* writer, size_t* sent) {
-        data::MutateRowsResponse response;
-        absl::Status status = self->handlers_.MutateRows(*context, request, &response);
-        if (status.ok()) writer->WriteLast(response, grpc::WriteOptions());
-        *sent = response.ByteSizeLong();
-        return status;
-      });
+  AddStreaming<grpc::ByteBuffer, grpc::ByteBuffer>(METHOD("MutateRows"), Method::kMutateRows,
+                                                   &DataService::MutateRows);
   AddWhatIsNotServed();
 }
 
@@ -79,7 +75,7 @@ void DataService::AddStreaming(const char* name, Method method,
     const CallTimer timer({self->monitor_->calls(), method});
     size_t sent = 0;
     const grpc::Status status = ToGrpcStatus(handler(self, context, *request, writer, &sent));
-    timer.End(status.error_code(), request->ByteSizeLong(), sent);
+    timer.End(status.error_code(), SizeOf(*request), sent);
     return status;
   };
   AddMethod(new RpcServiceMethod(name, RpcMethod::SERVER_STREAMING, new Handler(run, this)));
@@ -118,6 +114,22 @@ void DataService::AddReads() {
         }
         return absl::OkStatus();
       });
+}
+
+absl::Status DataService::MutateRows(DataService* self, grpc::ServerContext* context,
+                                     const grpc::ByteBuffer& request,
+                                     grpc::ServerWriter<grpc::ByteBuffer>* writer, size_t* sent) {
+  grpc::Slice bytes;
+  if (!request.TrySingleSlice(&bytes).ok() && !request.DumpToSingleSlice(&bytes).ok()) {
+    return absl::InternalError("the request cannot be read");
+  }
+  std::string response;
+  SERVER_RETURN_IF_ERROR(self->handlers_.MutateRows(
+      *context, std::string_view(reinterpret_cast<const char*>(bytes.begin()), bytes.size()),
+      &response));
+  *sent = response.size();
+  writer->WriteLast(ToByteBuffer(std::move(response)), grpc::WriteOptions());
+  return absl::OkStatus();
 }
 
 void DataService::AddWhatIsNotServed() {

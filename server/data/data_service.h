@@ -47,6 +47,9 @@ class DataService final : public grpc::Service {
   // A method that is not served: `what` is what the server does not have.
   template <typename Request, typename Response>
   void AddRefused(const char* name, const char* what);
+  static absl::Status MutateRows(DataService* self, grpc::ServerContext* context,
+                                 const grpc::ByteBuffer& request,
+                                 grpc::ServerWriter<grpc::ByteBuffer>* writer, size_t* sent);
   void AddReads();
   void AddWhatIsNotServed();
 

@@ -20,10 +20,10 @@
 #include "server/calls/call_info.h"
 #include "server/convert/errors.h"
 #include "server/convert/filter.h"
+#include "server/convert/mutate_rows.h"
 #include "server/convert/mutation.h"
 #include "server/convert/row_message.h"
 #include "server/convert/rules.h"
-#include "server/convert/status.h"
 
 namespace bigtable::server {
 namespace {
@@ -44,23 +44,20 @@ absl::StatusOr<RowMutation> ToChoice(
   return mutation;
 }
 
-template <typename Request>
-absl::Status CheckNoView(const Request& request) {
-  if (request.authorized_view_name().empty()) return absl::OkStatus();
+absl::Status CheckNoView(std::string_view authorized_view_name) {
+  if (authorized_view_name.empty()) return absl::OkStatus();
   return absl::UnimplementedError("this server has no views of tables");
 }
 
 // The entries of a MutateRows request. Those that are not well formed are never applied.
 class Entries {
  public:
-  explicit Entries(const data::MutateRowsRequest& request)
-      : statuses_(static_cast<size_t>(request.entries_size())) {
+  explicit Entries(const MutateRowsMessage& message) : statuses_(message.entry_count()) {
     const Timestamp now = Now();
     mutations_.reserve(statuses_.size());
     places_.reserve(statuses_.size());
     for (size_t i = 0; i < statuses_.size(); ++i) {
-      const data::MutateRowsRequest::Entry& entry = request.entries(static_cast<int>(i));
-      absl::StatusOr<RowMutation> mutation = ToRowMutation(entry.row_key(), entry.mutations(), now);
+      absl::StatusOr<RowMutation> mutation = message.MutationOf(i, now);
       if (!mutation.ok()) {
         statuses_[i] = mutation.status();
       } else if (mutation->operation_count() > 0) {
@@ -79,6 +76,9 @@ class Entries {
     return statuses;
   }
 
+  // Those that are well formed.
+  const std::vector<RowMutation>& mutations() const { return mutations_; }
+
  private:
   std::vector<absl::Status> statuses_;
   std::vector<RowMutation> mutations_;
@@ -92,7 +92,7 @@ absl::Status RowHandlers::WithTable(const grpc::ServerContext& context, const Re
                                     const Use& use) const {
   SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
                           authentication_->CallerOf(context));
-  SERVER_RETURN_IF_ERROR(CheckNoView(request));
+  SERVER_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   return tables_->With(request.table_name(), caller, use);
 }
 
@@ -108,34 +108,26 @@ absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
   });
 }
 
-absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
-                                     const data::MutateRowsRequest& request,
-                                     data::MutateRowsResponse* response) const {
-  if (request.entries().empty()) return Invalid("a MutateRows call must have an entry");
-  int64_t count = 0;
-  for (const data::MutateRowsRequest::Entry& entry : request.entries()) {
-    count += entry.mutations_size();
-  }
-  SERVER_RETURN_IF_ERROR(CheckMutationCount(count));
-  SERVER_RETURN_IF_ERROR(CheckNoView(request));
+absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context, std::string_view request,
+                                     std::string* response) const {
+  SERVER_ASSIGN_OR_RETURN(const MutateRowsMessage message, MutateRowsMessage::Read(request));
+  SERVER_RETURN_IF_ERROR(message.CheckCounts());
+  SERVER_RETURN_IF_ERROR(CheckNoView(message.authorized_view_name()));
   SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
                           authentication_->CallerOf(context));
-  SERVER_ASSIGN_OR_RETURN(Table * table, tables_->Open(request.table_name(), caller));
-  const Entries entries(request);
-  for (const data::MutateRowsRequest::Entry& entry : request.entries()) {
-    rows_->Count(table->name(), entry.row_key(), RowAccess::kWrite);
+  const std::string table_name(message.table_name());
+  SERVER_ASSIGN_OR_RETURN(Table * table, tables_->Open(table_name, caller));
+  const Entries entries(message);
+  for (const RowMutation& mutation : entries.mutations()) {
+    rows_->Count(table->name(), mutation.row(), RowAccess::kWrite);
   }
   std::vector<absl::Status> statuses = entries.ApplyTo(table, WriteOptionsOf(context));
   if (std::any_of(statuses.begin(), statuses.end(), absl::IsNotFound)) {
     // Perhaps not a family: the table may have been deleted and created again.
-    SERVER_ASSIGN_OR_RETURN(Table* const now, tables_->OpenAgain(request.table_name(), caller));
+    SERVER_ASSIGN_OR_RETURN(Table* const now, tables_->OpenAgain(table_name, caller));
     if (now != table) statuses = entries.ApplyTo(now, WriteOptionsOf(context));
   }
-  for (size_t i = 0; i < statuses.size(); ++i) {
-    data::MutateRowsResponse::Entry* const entry = response->add_entries();
-    entry->set_index(static_cast<int64_t>(i));
-    *entry->mutable_status() = ToRpcStatus(statuses[i]);
-  }
+  *response = MutateRowsResponseOf(statuses);
   return absl::OkStatus();
 }
 

@@ -5,6 +5,8 @@
 #ifndef BIGTABLE_SERVER_DATA_ROW_HANDLERS_H_
 #define BIGTABLE_SERVER_DATA_ROW_HANDLERS_H_
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,11 +31,11 @@ class RowHandlers {
 
   absl::Status MutateRow(const grpc::ServerContext& context, const data::MutateRowRequest& request,
                          data::MutateRowResponse* response) const;
+  // `request` and `response` are the bytes of the messages (convert/mutate_rows.h).
   // All entries that are well formed are applied together, with one commit to the log. One that is
   // not, or that the engine refuses, has its own status, and changes nothing.
-  absl::Status MutateRows(const grpc::ServerContext& context,
-                          const data::MutateRowsRequest& request,
-                          data::MutateRowsResponse* response) const;
+  absl::Status MutateRows(const grpc::ServerContext& context, std::string_view request,
+                          std::string* response) const;
   absl::Status CheckAndMutateRow(const grpc::ServerContext& context,
                                  const data::CheckAndMutateRowRequest& request,
                                  data::CheckAndMutateRowResponse* response) const;

@@ -4,11 +4,16 @@ namespace bigtable {
 namespace {
 
 constexpr uint8_t kServerTime = 0x80;
+// The kind, three lengths and the timestamp.
+constexpr size_t kMaxOperationOverhead = 1 + 3 * 5 + 10;
 
 }  // namespace
 
 void AppendOperation(std::string* out, const MutationOperation& operation) {
   const EntryTraits& traits = TraitsOf(operation.kind);
+  // Once, not with each field.
+  out->reserve(out->size() + operation.family.size() + operation.qualifier.size() +
+               operation.value.size() + kMaxOperationOverhead);
   out->push_back(static_cast<char>(static_cast<uint8_t>(operation.kind) |
                                    (operation.takes_server_time() ? kServerTime : 0)));
   if (traits.scope <= EntryScope::kFamily) AppendLengthPrefixed(out, operation.family);

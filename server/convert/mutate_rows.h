@@ -1,0 +1,86 @@
+// The request and the response of MutateRows as bytes, without the objects of protocol buffers: one
+// for each entry, mutation, cell and text costs more than the engine needs to write the row.
+//
+// A request is plain if it has only the fields that this server knows, none of them as a group, and
+// no idempotency token. One that is not is read by protocol buffers, and written again as a plain
+// one: so what a request means is decided in one place, whoever wrote its bytes. Mutations other
+// than SetCell are read by protocol buffers one by one.
+#ifndef BIGTABLE_SERVER_CONVERT_MUTATE_ROWS_H_
+#define BIGTABLE_SERVER_CONVERT_MUTATE_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "google/bigtable/v2/data.pb.h"
+
+#include "bigtable/row_mutation.h"
+#include "bigtable/timestamp.h"
+
+#include "server/convert/mutation.h"
+
+namespace bigtable::server {
+
+// A request. Not thread-safe.
+class MutateRowsMessage {
+ public:
+  // `bytes` outlive the message. INTERNAL, as gRPC says it, if they are not a MutateRowsRequest.
+  // Distrusts each byte. Cost: a pass over the bytes without the values, if the request is plain.
+  static absl::StatusOr<MutateRowsMessage> Read(std::string_view bytes);
+
+  std::string_view table_name() const { return table_name_; }
+  std::string_view authorized_view_name() const { return authorized_view_name_; }
+  size_t entry_count() const { return entry_count_; }
+  // Of all entries.
+  size_t mutation_count() const { return mutation_count_; }
+  // INVALID_ARGUMENT unless there is a mutation, and at most 100,000 entries and as many mutations.
+  // Of larger requests the rest is counted, and not kept.
+  absl::Status CheckCounts() const;
+  // Whether the bytes were read as they are.
+  bool is_plain() const { return rewritten_ == nullptr; }
+
+  // Only if CheckCounts() is OK: the entry's mutations, or why they are refused: what ToRowMutation
+  // (mutation.h) returns for the entry as an object of protocol buffers.
+  absl::StatusOr<RowMutation> MutationOf(size_t entry, Timestamp now) const;
+
+ private:
+  struct Entry {
+    std::string_view row_key;
+    size_t begin = 0;  // its mutations in changes_
+    size_t end = 0;
+  };
+  struct Change {
+    SetCellFields set;
+    std::unique_ptr<google::bigtable::v2::Mutation> other;  // instead, if it is there
+  };
+
+  MutateRowsMessage() = default;
+  // False: the bytes are not a plain request.
+  bool ReadPlain(std::string_view bytes);
+  bool ReadEntry(std::string_view bytes);
+  bool ReadMutation(std::string_view bytes);
+
+  // Texts that protocol buffers have not written are left to them, unless they are ASCII.
+  bool CanTake(std::string_view text) const;
+
+  std::string_view table_name_;
+  std::string_view authorized_view_name_;
+  size_t entry_count_ = 0;
+  size_t mutation_count_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<Change> changes_;
+  std::unique_ptr<std::string> rewritten_;
+};
+
+// A MutateRowsResponse with an entry for each status, in their order.
+std::string MutateRowsResponseOf(absl::Span<const absl::Status> statuses);
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_CONVERT_MUTATE_ROWS_H_
