@@ -56,6 +56,13 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
                   "needs --tokens or --client-authority");
   app->add_flag("--plaintext", options->plaintext,
                 "Allows addresses for other machines without TLS");
+  static const std::map<std::string, LogFormat> logs = {{"file", LogFormat::kFile},
+                                                        {"json", LogFormat::kJson}};
+  app->add_option("--log", options->log,
+                  "file: the database's log, LOG in its directory. json: that, and what the server "
+                  "does, as lines of JSON to the standard error")
+      ->transform(CLI::CheckedTransformer(logs).description(""))
+      ->default_str("file");
   app->add_option("--drain", options->drain_seconds,
                   "Seconds to wait at the end for calls under way")
       ->capture_default_str();

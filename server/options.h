@@ -14,6 +14,12 @@
 
 namespace bigtable::server {
 
+// Where the database and the server report what happens.
+enum class LogFormat {
+  kFile,  // the database alone, in the file LOG of its directory
+  kJson,  // both, as lines of JSON to the standard error (monitor/json_log.h)
+};
+
 // Plain value.
 struct ServerOptions {
   std::string directory;
@@ -33,6 +39,8 @@ struct ServerOptions {
   std::string tokens;          // a file: see Authentication::ReadTokens
   std::string administrators;  // callers, with commas between
   bool plaintext = false;      // allows addresses that are not loopback without TLS
+
+  LogFormat log = LogFormat::kFile;
 
   // How long a server that ends waits for calls that are under way, in seconds.
   int drain_seconds = 10;

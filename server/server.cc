@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -61,6 +62,15 @@ absl::Time Server::MillisecondClock::Now() {
   return absl::FromUnixMillis(absl::ToUnixMillis(absl::Now()));
 }
 
+Server::Server(const ServerOptions& options)
+    : options_(options),
+      log_(options.log == LogFormat::kJson ? std::make_shared<JsonLog>(stderr) : nullptr) {}
+
+void Server::Log(LogSeverity severity, std::string_view message,
+                 const JsonLog::Fields& fields) const {
+  if (log_ != nullptr) log_->Write(severity, message, fields);
+}
+
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
   SERVER_RETURN_IF_ERROR(CheckOptions(options));
   std::unique_ptr<Server> server(new Server(options));
@@ -72,6 +82,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   SERVER_RETURN_IF_ERROR(server->OpenDatabase());
   SERVER_RETURN_IF_ERROR(server->Listen());
   if (!options.http.empty()) SERVER_RETURN_IF_ERROR(server->ServeStatus());
+  server->Log(LogSeverity::kInfo, "serving",
+              {{"directory", options.directory},
+               {"address", server->address()},
+               {"http", server->http_address()}});
   return server;
 }
 
@@ -80,6 +94,7 @@ absl::Status Server::OpenDatabase() {
   database.durability = options_.durability;
   database.memory_budget = options_.memory;
   database.clock = &clock_;
+  database.log_sink = log_;
   database.event_listener = monitor_.events();
   database.trace_sink = monitor_.slow_requests();
   database.trace_one_of = SlowRequests::kTraceOneOf;
@@ -116,7 +131,7 @@ absl::Status Server::Listen() {
   builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 2);
   builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 6);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-  interceptors.push_back(CountAdminCalls(monitor_.calls()));
+  interceptors.push_back(WatchAdminCalls(monitor_.calls(), &authentication_, log_.get()));
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   int port = 0;
   builder.AddListeningPort(options_.address, std::move(credentials), &port);
@@ -134,6 +149,11 @@ absl::Status Server::Listen() {
   health_ = std::make_unique<Health>(
       database_.get(), options_.directory, [this](const absl::Status& status) {
         grpc_->GetHealthCheckService()->SetServingStatus(status.ok());
+        if (status.ok()) {
+          Log(LogSeverity::kInfo, "healthy", {});
+        } else {
+          Log(LogSeverity::kError, "not healthy", {{"error", status.ToString()}});
+        }
       });
   return absl::OkStatus();
 }
@@ -175,6 +195,7 @@ absl::Status Server::Shutdown() {
   monitor_.Stop();
   health_.reset();
   if (grpc_ != nullptr) {
+    Log(LogSeverity::kInfo, "ending", {{"directory", options_.directory}});
     grpc_->GetHealthCheckService()->SetServingStatus(false);
     grpc_->Shutdown(std::chrono::system_clock::now() +
                     std::chrono::seconds(options_.drain_seconds));
@@ -185,6 +206,8 @@ absl::Status Server::Shutdown() {
   if (database_ == nullptr) return absl::OkStatus();
   const absl::Status closed = database_->Close();
   database_.reset();
+  Log(closed.ok() ? LogSeverity::kInfo : LogSeverity::kError, "ended",
+      {{"directory", options_.directory}, {"error", closed.ok() ? "" : closed.ToString()}});
   return closed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +25,7 @@
 #include "server/health.h"
 #include "server/http/http_server.h"
 #include "server/http/status_site.h"
+#include "server/monitor/json_log.h"
 #include "server/monitor/monitor.h"
 #include "server/options.h"
 
@@ -58,7 +60,9 @@ class Server {
     absl::Time Now() override;
   };
 
-  explicit Server(const ServerOptions& options) : options_(options) {}
+  explicit Server(const ServerOptions& options);
+  // To the log, if it is the server's too.
+  void Log(LogSeverity severity, std::string_view message, const JsonLog::Fields& fields) const;
   absl::Status OpenDatabase();
   absl::Status Listen();
   absl::Status ServeStatus();
@@ -66,6 +70,7 @@ class Server {
   const Authentication* TokensOfStatus() const;
 
   const ServerOptions options_;
+  const std::shared_ptr<JsonLog> log_;  // null: the database has its own
   std::string address_;
   std::string http_address_;
   Monitor monitor_;  // the database and the calls report to it

@@ -1,8 +1,14 @@
 #include "server/monitor/admin_calls.h"
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/support/interceptor.h"
 
@@ -17,10 +23,24 @@ size_t SizeOf(const void* message) {
              : static_cast<const google::protobuf::Message*>(message)->ByteSizeLong();
 }
 
+// Whether a call of this method is there to change something.
+bool ChangesSomething(std::string_view method) {
+  const std::string_view name = method.substr(method.rfind('/') + 1);
+  for (const std::string_view prefix : {"Get", "List", "Check", "GenerateConsistency", "Wait"}) {
+    if (name.starts_with(prefix)) return false;
+  }
+  return true;
+}
+
 // One call. Its hooks are called one after another.
 class AdminCall final : public grpc::experimental::Interceptor {
  public:
-  explicit AdminCall(CallCounters* counters) : timer_({counters, Method::kAdmin}) {}
+  AdminCall(CallCounters* counters, const Authentication* authentication, JsonLog* log,
+            grpc::experimental::ServerRpcInfo* info)
+      : timer_({counters, Method::kAdmin}),
+        authentication_(authentication),
+        log_(ChangesSomething(info->method()) ? log : nullptr),
+        info_(info) {}
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_MESSAGE)) {
@@ -30,38 +50,60 @@ class AdminCall final : public grpc::experimental::Interceptor {
       response_bytes_ = SizeOf(methods->GetSendMessage());
     }
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
-      timer_.End(methods->GetSendStatus().error_code(), request_bytes_, response_bytes_);
+      const grpc::Status status = methods->GetSendStatus();
+      timer_.End(status.error_code(), request_bytes_, response_bytes_);
+      if (log_ != nullptr) Log(status);
     }
     methods->Proceed();
   }
 
  private:
+  void Log(const grpc::Status& status) const {
+    const absl::StatusOr<std::optional<std::string>> caller =
+        authentication_->CallerOf(*info_->server_context());
+    log_->Write(status.ok() ? LogSeverity::kInfo : LogSeverity::kWarning, "admin call",
+                {{"method", info_->method()},
+                 {"caller", caller.ok() ? caller->value_or("") : ""},
+                 {"peer", info_->server_context()->peer()},
+                 {"code", absl::StatusCodeToString(static_cast<absl::StatusCode>(
+                              static_cast<int>(status.error_code())))},
+                 {"error", status.error_message()}},
+                absl::FromChrono(std::chrono::steady_clock::now() - began_));
+  }
+
   const CallTimer timer_;
+  const Authentication* const authentication_;
+  JsonLog* const log_;  // null: not logged
+  grpc::experimental::ServerRpcInfo* const info_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   size_t request_bytes_ = 0;
   size_t response_bytes_ = 0;
 };
 
 class AdminCalls final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  explicit AdminCalls(CallCounters* counters) : counters_(counters) {}
+  AdminCalls(CallCounters* counters, const Authentication* authentication, JsonLog* log)
+      : counters_(counters), authentication_(authentication), log_(log) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
     const std::string_view method = info->method();
     const bool is_counted =
         method.starts_with("/google.bigtable.admin.") || method.starts_with("/google.longrunning.");
-    return is_counted ? new AdminCall(counters_) : nullptr;
+    return is_counted ? new AdminCall(counters_, authentication_, log_, info) : nullptr;
   }
 
  private:
   CallCounters* const counters_;
+  const Authentication* const authentication_;
+  JsonLog* const log_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> CountAdminCalls(
-    CallCounters* counters) {
-  return std::make_unique<AdminCalls>(counters);
+std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> WatchAdminCalls(
+    CallCounters* counters, const Authentication* authentication, JsonLog* log) {
+  return std::make_unique<AdminCalls>(counters, authentication, log);
 }
 
 }  // namespace bigtable::server

@@ -1,17 +1,22 @@
-// Counts the calls of the admin services and of operations, which gRPC runs by itself.
+// Counts the calls of the admin services and of operations, which gRPC runs by itself, and logs
+// those that are there to change something.
 #ifndef BIGTABLE_SERVER_MONITOR_ADMIN_CALLS_H_
 #define BIGTABLE_SERVER_MONITOR_ADMIN_CALLS_H_
 
 #include <memory>
 
 #include "grpcpp/support/server_interceptor.h"
+
+#include "server/calls/authentication.h"
 #include "server/monitor/call_counters.h"
+#include "server/monitor/json_log.h"
 
 namespace bigtable::server {
 
-// For ServerBuilder. The counters outlive the server. Calls of other services are not intercepted.
-std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> CountAdminCalls(
-    CallCounters* counters);
+// For ServerBuilder. The arguments outlive the server; `log` may be null. Calls of other services
+// are not intercepted.
+std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> WatchAdminCalls(
+    CallCounters* counters, const Authentication* authentication, JsonLog* log);
 
 }  // namespace bigtable::server
 

@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "grpcpp/support/status_code_enum.h"
+
 #include "server/monitor/duration_counts.h"
 #include "server/monitor/method.h"
 
