@@ -14,6 +14,12 @@ constexpr int kSplitsInATick = 16;
 // A range with more than two of so many parts of the table is split.
 constexpr uint64_t kParts = HeatMap::kMostSizedRanges;
 
+// How much of its past the left part of a range gets, from the keys that were seen in both.
+float ShareOf(size_t left, size_t right) {
+  if (left + right < kLeastKeys) return 0.5F;
+  return static_cast<float>(left) / static_cast<float>(left + right);
+}
+
 }  // namespace
 
 HeatMap::Table* HeatMap::Find(std::string_view name) {
@@ -122,12 +128,19 @@ void HeatMap::SplitAt(Table* table, std::string_view row) {
   const size_t index = RangeOf(*table, row);
   Range& left = table->ranges[index];
   if (left.begin == row) return;
-  for (Cell& cell : left.cells) cell = {cell.reads / 2, cell.writes / 2};
-  left.load /= 2;
   Range right{.begin = std::string(row), .cells = left.cells, .load = left.load};
   std::vector<std::string> keys = std::exchange(left.keys, {});
   left.next_key = 0;
   for (std::string& key : keys) (key < row ? left : right).keys.push_back(std::move(key));
+  const float share = ShareOf(left.keys.size(), right.keys.size());
+  left.load *= share;
+  right.load -= left.load;
+  for (size_t i = 0; i < kColumns; ++i) {
+    Cell& cell = left.cells[i];
+    cell = {cell.reads * share, cell.writes * share};
+    right.cells[i].reads -= cell.reads;
+    right.cells[i].writes -= cell.writes;
+  }
   table->ranges.insert(table->ranges.begin() + static_cast<ptrdiff_t>(index) + 1, std::move(right));
   table->epoch = ++epochs_;
 }

@@ -5,7 +5,7 @@
 // of the keys that were seen in it lately, so that a few hot rows are told apart from those around
 // them; when there are as many ranges as there may be, the neighbours with the least load are
 // merged. Where a tablet begins, a range begins, as long as there are few tablets. When a range is
-// split, its past is divided evenly.
+// split, its past is divided as the keys that were seen in it lately, or evenly if there are few.
 //
 // Thread-safe; one lock. Memory: kColumns * kMostRanges * 8 bytes, 180 KB, for each of at most
 // kMostTables tables, and the keys. The table that was idle for longest makes room for another.

@@ -1,5 +1,6 @@
 #include "server/monitor/heat_map.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -81,6 +82,28 @@ TEST_F(HeatMapTest, AHotRowHasARangeOfItsOwn) {
   EXPECT_EQ(HeatOf(heat, "r500000"), 100);
   EXPECT_EQ(HeatOf(heat, "r450000"), 0);
   EXPECT_EQ(HeatOf(heat, "r550000"), 0);
+}
+
+// Also in the columns in which its range was divided, and in those before.
+TEST_F(HeatMapTest, AHotRowStandsOutAmongItsNeighbours) {
+  for (int second = 0; second < 20; ++second) {
+    for (uint64_t i = 0; i < 1000; ++i) {
+      map_.Add("t", i % 10 != 0 ? "r500000" : HeatKey(random_() % 1'000'000), RowAccess::kRead, 1);
+    }
+    Second(second + 1);
+  }
+  const TableHeat heat = Read();
+  const auto hot =
+      static_cast<size_t>(std::upper_bound(heat.begins.begin(), heat.begins.end(), "r500000") -
+                          heat.begins.begin() - 1);
+  ASSERT_GT(hot, 0u);
+  ASSERT_LT(hot + 1, heat.begins.size());
+  ASSERT_EQ(heat.columns.size(), 4u);
+  for (const TableHeat::Column& column : heat.columns) {
+    EXPECT_NEAR(column.cells[hot].reads, 4500, 900);
+    EXPECT_LT(column.cells[hot - 1].reads, 900);
+    EXPECT_LT(column.cells[hot + 1].reads, 900);
+  }
 }
 
 TEST_F(HeatMapTest, NothingIsLostWhenRangesAreSplitAndMerged) {

@@ -15,7 +15,8 @@ const {createRequire} = require("node:module");
 const [chromium, binaries, output] = process.argv.slice(2);
 const playwright = createRequire(path.join(output, "run.js"))("playwright-core");
 
-const TRAFFIC_SECONDS = 25;
+const TRAFFIC_SECONDS = 30;
+const HOT_ROW = "user72000000";  // of traffic.cc
 const BROWSER_FLAGS = [
   "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -72,18 +73,22 @@ async function resume() {
   await page.waitForFunction((old) => document.body.dataset.time !== old, time);
 }
 
-// The cell of the heat map that has the most, from what the server has sent until then, as
-// {number, range, rate, begin, end}. The span is five minutes.
-function hottest(until, what) {
+// The columns of the heat map, by number, from what the server has sent until then.
+function heatUntil(until) {
   let columns = new Map();
   for (const {heat, time} of statuses) {
     if (time > until.time || heat.columns === undefined) continue;
     if (heat.is_whole) columns = new Map();
     for (const column of heat.columns) columns.set(column.number, column);
   }
+  return columns;
+}
+
+// The cell that has the most, as {number, range, rate, begin, end}. The span is five minutes.
+function hottest(until, what) {
   const {begins, column_seconds: seconds} = until.heat;
   let best = {rate: -1};
-  for (const [number, column] of columns) {
+  for (const [number, column] of heatUntil(until)) {
     const over = Math.min(Math.max(until.time - number * seconds, 1), seconds);
     column[what].forEach((rows, range) => {
       if (rows / over > best.rate) best = {number, range, rate: rows / over};
@@ -131,11 +136,13 @@ after(async () => {
 test("it updates itself every second", async () => {
   await page.waitForFunction(() => document.body.dataset.time !== undefined);
   const times = new Set();
-  for (let i = 0; i < 40; ++i) {
+  let tenths = 0;  // of a second; on a busy machine it takes longer
+  for (; tenths < 40 || (times.size < 3 && tenths < 300); ++tenths) {
     times.add(await page.evaluate(() => document.body.dataset.time));
     await page.waitForTimeout(100);
   }
-  assert.ok(times.size >= 3 && times.size <= 6, `${times.size} statuses in four seconds`);
+  assert.ok(times.size >= 3, `${times.size} statuses in ${tenths} tenths of a second`);
+  assert.ok(times.size <= 2 + tenths / 10, `${times.size} statuses in ${tenths} tenths of a second`);
 });
 
 test("it shows rates, load by tablet and heat while there is traffic", async () => {
@@ -184,6 +191,22 @@ test("the heat map shows the range and the rate under the mouse", async () => {
   }
   await page.locator("#heat").screenshot({path: path.join(output, "heat-writes.png")});
   await page.click("#heat-reads");
+  await resume();
+});
+
+test("a hot row stands out among its neighbours", async () => {
+  await page.waitForTimeout(6000);  // a column after the ranges were divided
+  const status = await pausedStatus();
+  const {begins} = status.heat;
+  const range = begins.findLastIndex((begin) => begin <= HOT_ROW);
+  const columns = [...heatUntil(status).values()].sort((a, b) => a.number - b.number);
+  const column = columns[columns.length - 2];  // the last that is whole
+  for (const what of ["reads", "writes"]) {
+    const rows = column[what];
+    const around = Math.max(rows[range - 1], rows[range + 1]);
+    const shown = `${begins[range]} … ${begins[range + 1]}: ${rows[range]} ${what}, around it ${around}`;
+    assert.ok(rows[range] > 4 * around, shown);
+  }
   await resume();
 });
 
