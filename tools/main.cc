@@ -33,8 +33,8 @@ struct GlobalOptions {
 
 std::vector<Verb> AllVerbs() {
   std::vector<Verb> all;
-  for (const auto& group : {TableVerbs(), CellVerbs(), ReadVerbs(), TransferVerbs(), OperateVerbs(),
-                            SSTableVerbs(), OptionVerbs()}) {
+  for (const auto& group : {TableVerbs(), CellVerbs(), ReadVerbs(), TransferVerbs(), TabletVerbs(),
+                            OperateVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;
@@ -108,11 +108,22 @@ absl::StatusOr<Arguments> ArgumentsOf(const ParsedVerb& parsed, const GlobalOpti
   return arguments;
 }
 
-ExitCode Run(const ParsedVerb& parsed, const GlobalOptions& global) {
+// Runs the verb on the database that the options name.
+absl::Status RunVerb(const ParsedVerb& parsed, GlobalOptions global) {
+  const Verb& verb = parsed.verb;
+  TOOLS_RETURN_IF_ERROR(SettleLocation(verb.needs_database, &global.session.location));
+  if (global.session.location.is_server() && !verb.not_on_server.empty()) {
+    const char* const remedy =
+        verb.needs_database ? "; stop the server and give --directory DIR" : "";
+    return UsageError(Cat(verb.name, " does not work on a server: ", verb.not_on_server, remedy));
+  }
+  TOOLS_ASSIGN_OR_RETURN(const Arguments arguments, ArgumentsOf(parsed, global));
   Session session(global.session, &std::cin, &std::cout, &std::cerr);
-  const absl::StatusOr<Arguments> arguments = ArgumentsOf(parsed, global);
-  absl::Status status = arguments.status();
-  if (status.ok()) status = session.Close(parsed.verb.run(session, *arguments));
+  return session.Close(verb.run(session, arguments));
+}
+
+ExitCode Run(const ParsedVerb& parsed, const GlobalOptions& global) {
+  absl::Status status = RunVerb(parsed, global);
   std::cout.flush();
   if (status.ok() && !std::cout.good()) {
     status = absl::UnavailableError("the output could not be written");
@@ -125,11 +136,14 @@ ExitCode Run(const ParsedVerb& parsed, const GlobalOptions& global) {
 }
 
 // What is wrong with a command line without a verb.
-std::string NoVerb(int argc, char** argv, const std::vector<std::string>& verbs) {
+std::string NoVerb(const CLI::App& app, int argc, char** argv,
+                   const std::vector<std::string>& verbs) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     // The first word that is no option, nor the value of one, should have been the verb.
-    if (word == "-d" || word == "--directory") ++i;
+    const CLI::Option* const option =
+        word.starts_with("-") ? app.get_option_no_throw(word) : nullptr;
+    if (option != nullptr && option->get_items_expected_max() > 0) ++i;
     if (word.empty() || word[0] == '-') continue;
     return Cat("there is no verb ", Quoted(word), DidYouMean(word, verbs));
   }
@@ -142,7 +156,7 @@ int ExitAfterParseError(const CLI::App& app, const std::vector<std::string>& ver
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
   const std::vector<CLI::App*> used = app.get_subcommands();
   if (used.empty()) {
-    std::cerr << "bigtable: " << NoVerb(argc, argv, verbs) << "\n";
+    std::cerr << "bigtable: " << NoVerb(app, argc, argv, verbs) << "\n";
   } else {
     std::cerr << "bigtable " << used[0]->get_name() << ": " << error.what() << "\n";
   }
@@ -150,24 +164,61 @@ int ExitAfterParseError(const CLI::App& app, const std::vector<std::string>& ver
   return kUsage;
 }
 
+void AddServerOptions(CLI::App* app, Location* location) {
+  const auto add = [&](const char* name, std::string* value, const char* type,
+                       const char* meaning) {
+    app->add_option(name, *value, meaning)->type_name(type)->group("Database on a server");
+  };
+  const auto add_flag = [&](const char* name, bool* value, const char* meaning) {
+    app->add_flag(name, *value, meaning)->group("Database on a server");
+  };
+  add("-s,--server", &location->server, "HOST:PORT",
+      "The server of the database, such as bigtable-server, instead of --directory; else "
+      "BIGTABLE_SERVER");
+  add("--project", &location->project, "NAME", "The project of the tables (local)");
+  add("--instance", &location->instance, "NAME", "The instance of the tables (local)");
+  add("--app-profile", &location->app_profile, "NAME", "By which Cloud Bigtable routes calls");
+  add_flag("--tls", &location->tls, "Encrypt, and trust the certificates of the system");
+  add("--root-certificates", &location->root_certificates, "FILE",
+      "Encrypt, and trust these certificates, PEM");
+  add("--client-certificate", &location->client_certificate, "FILE",
+      "The certificate of the caller, PEM");
+  add("--client-key", &location->client_key, "FILE", "Its key, PEM");
+  add("--token-file", &location->token_file, "FILE", "The bearer token of the caller");
+  add_flag("--plaintext", &location->plaintext, "Allow another machine without TLS");
+  add_flag("--google", &location->google,
+           "Google's own credentials; without --server: Cloud Bigtable");
+  add("--retry-for", &location->retry_for, "TIME",
+      "How long a call is tried again after errors that may pass (10s)");
+}
+
+void AddGlobalOptions(CLI::App* app, GlobalOptions* global) {
+  Session::Options& session = global->session;
+  app->add_option("-d,--directory", session.location.directory,
+                  "The directory of the database; else BIGTABLE_DIRECTORY")
+      ->type_name("DIR");
+  app->add_flag("--json", session.json, "Print JSON, one object a line");
+  app->add_flag("-e,--escapes", global->escapes,
+                "Read escapes in rows, columns and values as they are printed: \\x00");
+  app->add_flag("-q,--quiet", session.quiet, "Print no progress");
+  AddServerOptions(app, &session.location);
+}
+
 int Main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  CLI::App app("Works on a bigtable database: its tables, cells, tablets and files.", "bigtable");
+  CLI::App app("Works on a bigtable database, in a directory or on a server.", "bigtable");
   app.set_version_flag("--version", std::string("bigtable ") + BIGTABLE_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
+      "Examples:\n"
+      "  bigtable --directory /tmp/web createtable webtable families=anchor,contents\n"
+      "  bigtable --server 127.0.0.1:8086 read webtable prefix=com.cnn\n\n"
       "`bigtable VERB --help` describes a verb, with examples. Exit codes: 0 done, 1 the database "
       "refused or failed,\n2 wrong usage, 3 nothing found. Words that begin with - follow --.");
 
   GlobalOptions global;
-  app.add_option("-d,--directory", global.session.directory, "The directory of the database")
-      ->envname("BIGTABLE_DIRECTORY")
-      ->type_name("DIR");
-  app.add_flag("--json", global.session.json, "Print JSON, one object a line");
-  app.add_flag("-e,--escapes", global.escapes,
-               "Read escapes in rows, columns and values as they are printed: \\x00");
-  app.add_flag("-q,--quiet", global.session.quiet, "Print no progress");
+  AddGlobalOptions(&app, &global);
 
   std::deque<ParsedVerb> verbs;  // pointers into them stay valid
   std::vector<std::string> names;

@@ -1,19 +1,16 @@
-// Verbs for operators: stats, tablets, metadata, split, merge, compact.
+// Verbs for operators: stats, compact.
 #include <cstdint>
-#include <map>
 #include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 #include "bigtable/database.h"
 #include "bigtable/prometheus.h"
 #include "bigtable/statistics.h"
-#include "bigtable/tablet_info.h"
 
 #include "tools/output.h"
 #include "tools/status.h"
@@ -23,66 +20,10 @@
 namespace bigtable::tools {
 namespace {
 
-// --- Tablets ---
-
-// The beginning or end of a tablet; none is the beginning or end of the table.
-std::string RowOrNone(std::string_view row) { return row.empty() ? "-" : Escaped(row); }
-
-absl::Status ListTablets(Session& session, const Arguments& arguments) {
-  TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToRead());
-  TOOLS_RETURN_IF_ERROR(session.GetSchema(arguments.Text("TABLE")).status());
-  TOOLS_ASSIGN_OR_RETURN(const std::vector<TabletInfo> tablets,
-                         database->ListTablets(arguments.Text("TABLE")));
-  std::vector<std::vector<std::string>> lines = {{"Begin", "End", "Server", "Bytes"},
-                                                 {"-----", "---", "------", "-----"}};
-  for (const TabletInfo& tablet : tablets) {
-    if (session.json()) {
-      Json object;
-      SetBytes(&object, "begin", tablet.rows.begin());
-      if (tablet.rows.end().has_value()) SetBytes(&object, "end", *tablet.rows.end());
-      object["server"] = tablet.server;
-      object["disk_bytes"] = tablet.disk_bytes;
-      session.out() << JsonLine(object);
-    } else {
-      lines.push_back({RowOrNone(tablet.rows.begin()), RowOrNone(tablet.rows.end().value_or("")),
-                       Cat(tablet.server), WithCommas(tablet.disk_bytes)});
-    }
-  }
-  if (!session.json()) session.out() << Aligned(lines);
-  return absl::OkStatus();
-}
-
-absl::Status SplitTablet(Session& session, const Arguments& arguments) {
-  TOOLS_ASSIGN_OR_RETURN(const std::string row, arguments.Bytes("ROW"));
-  TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToWrite());
-  TOOLS_RETURN_IF_ERROR(session.GetSchema(arguments.Text("TABLE")).status());
-  return database->SplitTablet(arguments.Text("TABLE"), row);
-}
-
-absl::Status MergeTablets(Session& session, const Arguments& arguments) {
-  TOOLS_ASSIGN_OR_RETURN(const std::string row, arguments.Bytes("ROW"));
-  TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToWrite());
-  TOOLS_RETURN_IF_ERROR(session.GetSchema(arguments.Text("TABLE")).status());
-  return database->MergeTablets(arguments.Text("TABLE"), row);
-}
-
 absl::Status Compact(Session& session, const Arguments& arguments) {
   TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToWrite());
   TOOLS_RETURN_IF_ERROR(session.GetSchema(arguments.Text("TABLE")).status());
   return database->Compact(arguments.Text("TABLE"));
-}
-
-// --- Statistics ---
-
-Json SizesAsJson(const LocalityGroupStatistics& size) {
-  Json object;
-  object["files"] = size.files;
-  object["file_bytes"] = size.file_bytes;
-  object["sorted_runs"] = size.sorted_runs;
-  object["entries"] = size.entries;
-  object["deletions"] = size.deletions;
-  object["memtable_bytes"] = size.memtable_bytes;
-  return object;
 }
 
 Json TableAsJson(const DatabaseStatistics& statistics, const std::string& table) {
@@ -190,42 +131,9 @@ absl::Status Statistics(Session& session, const Arguments& arguments) {
   }
 }
 
-// Of each tablet, what METADATA has: its rows, and its files.
-absl::Status Metadata(Session& session, const Arguments&) {
-  TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToRead());
-  std::vector<std::vector<std::string>> lines = {
-      {"Table", "Begin", "End", "Files", "Runs", "Bytes", "Entries"},
-      {"-----", "-----", "---", "-----", "----", "-----", "-------"}};
-  std::map<std::pair<std::string, std::string>, TabletStatistics> tablets;
-  for (const auto& [name, server] : database->Statistics().servers) {
-    for (const TabletStatistics& tablet : server.tablets) {
-      tablets[{tablet.table, tablet.begin_row}] = tablet;
-    }
-  }
-  for (const auto& [key, tablet] : tablets) {
-    const LocalityGroupStatistics& size = tablet.size;
-    if (session.json()) {
-      Json object;
-      object["table"] = tablet.table;
-      SetBytes(&object, "begin", tablet.begin_row);
-      if (tablet.end_row.has_value()) SetBytes(&object, "end", *tablet.end_row);
-      object.update(SizesAsJson(size));
-      session.out() << JsonLine(object);
-    } else {
-      lines.push_back({tablet.table, RowOrNone(tablet.begin_row),
-                       RowOrNone(tablet.end_row.value_or("")), WithCommas(size.files),
-                       WithCommas(size.sorted_runs), WithCommas(size.file_bytes),
-                       WithCommas(size.entries)});
-    }
-  }
-  if (!session.json()) session.out() << Aligned(lines);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 std::vector<Verb> OperateVerbs() {
-  const Verb::Word table = {"TABLE", "a table"};
   return {
       {.name = "stats",
        .summary = "Print the sizes of tables, families and memory",
@@ -234,31 +142,14 @@ std::vector<Verb> OperateVerbs() {
                    {"prometheus", "", "Print all statistics, as text for Prometheus"}},
        .notes = "With --interval the database is opened for each print alone, so that other "
                 "processes can work on it between.",
+       .not_on_server =
+           "the Bigtable API has no statistics (bigtable-server shows them on its status page)",
        .examples = {"bigtable stats", "bigtable stats --interval 100ms --count 3 --json"},
        .run = Statistics},
-      {.name = "tablets",
-       .summary = "List the tablets of a table",
-       .words = {table},
-       .notes = "Server is the number that this opening of the database has chosen.",
-       .examples = {"bigtable tablets webtable"},
-       .run = ListTablets},
-      {.name = "metadata",
-       .summary = "List the tablets of all tables, with their files",
-       .examples = {"bigtable metadata"},
-       .run = Metadata},
-      {.name = "split",
-       .summary = "Split a tablet, so that a row begins the new one",
-       .words = {table, {"ROW", "the first row of the new tablet"}},
-       .examples = {"bigtable split webtable com.d"},
-       .run = SplitTablet},
-      {.name = "merge",
-       .summary = "Merge a tablet with the one before it",
-       .words = {table, {"ROW", "the row with which the tablet begins"}},
-       .examples = {"bigtable merge webtable com.m"},
-       .run = MergeTablets},
       {.name = "compact",
        .summary = "Compact a table: remove deleted and collected data from the disk",
-       .words = {table},
+       .words = {{"TABLE", "a table"}},
+       .not_on_server = "the Bigtable API does not compact tables",
        .examples = {"bigtable compact webtable"},
        .run = Compact},
   };

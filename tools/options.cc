@@ -106,6 +106,8 @@ std::vector<Verb> OptionVerbs() {
            .notes = "Programs pass options when they open a database (bigtable/options.h). "
                     "Changeable ones can be changed while it is open (Database::SetOptions). Last "
                     "is the value of the last opening for writing, if it is not the default.",
+           .needs_database = false,
+           .not_on_server = "these are the options of a program that opens a directory",
            .examples = {"bigtable options"},
            .run = PrintOptions}};
 }

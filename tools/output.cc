@@ -74,6 +74,17 @@ std::string JsonLine(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+Json SizesAsJson(const LocalityGroupStatistics& size) {
+  Json object;
+  object["files"] = size.files;
+  object["file_bytes"] = size.file_bytes;
+  object["sorted_runs"] = size.sorted_runs;
+  object["entries"] = size.entries;
+  object["deletions"] = size.deletions;
+  object["memtable_bytes"] = size.memtable_bytes;
+  return object;
+}
+
 std::string FormatType(const Family& family) {
   if (!family.value_operator.empty()) return family.value_operator;
   switch (family.value_type) {

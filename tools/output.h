@@ -18,6 +18,7 @@
 
 #include "bigtable/row.h"
 #include "bigtable/schema.h"
+#include "bigtable/statistics.h"
 
 #include <nlohmann/json.hpp>
 
@@ -33,6 +34,9 @@ absl::StatusOr<std::string> GetBytes(const Json& object, const std::string& name
 
 // The object as a line.
 std::string JsonLine(const Json& object);
+
+// The sizes of SSTables and memtables.
+Json SizesAsJson(const LocalityGroupStatistics& size);
 
 // "intsum", "bytes", and so on, as cbt names them; the operator's name if the family has one.
 std::string FormatType(const Family& family);

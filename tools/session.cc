@@ -1,6 +1,10 @@
 #include "tools/session.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bigtable/file_system.h"
 
@@ -8,32 +12,72 @@
 #include "tools/text.h"
 
 namespace bigtable::tools {
+namespace {
+
+// What an opening makes in a directory before there is a database, so that one that was interrupted
+// can be made again; and what a new file system has.
+constexpr std::array<std::string_view, 9> kOwnNames = {
+    "LOCK", "LOG", "LOG.old", "OPTIONS", "lockservice", "log", "sorted", "sst", "lost+found"};
+
+// The file without which there is no database.
+constexpr char kRoot[] = "/lockservice/root";
+
+absl::Status NoneNamed() {
+  return UsageError(Cat("no database is named: give --directory DIR or --server HOST:PORT, or set ",
+                        kDirectoryVariable, " or ", kServerVariable));
+}
+
+}  // namespace
 
 absl::StatusOr<Database*> Session::OpenToRead() { return Open({.read_only = true}); }
 
-absl::StatusOr<Database*> Session::OpenToWrite() {
-  // The engine would leave its lock file in a directory of something else.
-  FileSystem* const files = FileSystem::Posix();
-  if (!directory().empty() && !files->FileExists(directory() + "/LOCK") &&
-      !files->FileExists(directory() + "/lockservice")) {
-    return NoDatabase();
-  }
-  return Open({.create_if_missing = false});
-}
+absl::StatusOr<Database*> Session::OpenToWrite() { return Open({.create_if_missing = false}); }
 
 absl::StatusOr<Database*> Session::OpenOrCreate() { return Open({}); }
 
 absl::StatusOr<Database*> Session::Open(const DatabaseOptions& options) {
-  if (directory().empty()) {
-    return UsageError("no database is named: give --directory DIR, or set BIGTABLE_DIRECTORY");
-  }
-  absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(directory(), options);
-  if (absl::IsNotFound(database.status()) && !(options.create_if_missing && !options.read_only)) {
-    return NoDatabase();
-  }
+  absl::StatusOr<std::unique_ptr<Database>> database =
+      options_.location.is_server() ? ConnectTo(options_.location) : OpenDirectory(options);
   if (!database.ok()) return database.status();
   database_ = *std::move(database);
   return database_.get();
+}
+
+absl::StatusOr<std::unique_ptr<Database>> Session::OpenDirectory(
+    const DatabaseOptions& options) const {
+  if (directory().empty()) return NoneNamed();
+  const bool may_create = options.create_if_missing && !options.read_only;
+  // The engine would leave its lock file in a directory of something else.
+  FileSystem* const files = FileSystem::Posix();
+  if (!options.read_only && !may_create && !files->FileExists(directory() + "/LOCK") &&
+      !files->FileExists(directory() + "/lockservice")) {
+    return NoDatabase();
+  }
+  if (may_create) TOOLS_RETURN_IF_ERROR(CheckForeignFiles());
+  absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(directory(), options);
+  if (absl::IsNotFound(database.status()) && !may_create) return NoDatabase();
+  return database;
+}
+
+absl::Status Session::CheckDirectory() const {
+  if (directory().empty()) return NoneNamed();
+  FileSystem* const files = FileSystem::Posix();
+  return files->FileExists(directory() + kRoot) ? absl::OkStatus() : NoDatabase();
+}
+
+absl::Status Session::CheckForeignFiles() const {
+  FileSystem* const files = FileSystem::Posix();
+  if (files->FileExists(directory() + kRoot)) return absl::OkStatus();
+  const absl::StatusOr<std::vector<std::string>> names = files->ListDirectory(directory());
+  if (absl::IsNotFound(names.status())) return absl::OkStatus();
+  TOOLS_RETURN_IF_ERROR(names.status());
+  for (const std::string& name : *names) {
+    if (std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end()) continue;
+    return absl::FailedPreconditionError(
+        Cat("the directory ", Quoted(directory()), " has no database, but other files (",
+            Quoted(name), "); a database needs a directory that is new or empty"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Session::NoDatabase() const {
@@ -83,7 +127,12 @@ absl::Status Session::Close(absl::Status status) {
   if (database_ == nullptr) return status;
   const absl::Status closed = database_->Close();
   database_ = nullptr;
-  return status.ok() ? closed : status;
+  if (status.ok()) return closed;
+  if (options_.location.is_server() && absl::IsUnavailable(status)) {
+    return absl::UnavailableError(
+        Cat("server ", options_.location.ServerName(), ": ", MessageOf(status)));
+  }
+  return status;
 }
 
 }  // namespace bigtable::tools

@@ -16,13 +16,15 @@
 #include "bigtable/schema.h"
 #include "bigtable/table.h"
 
+#include "tools/location.h"
+
 namespace bigtable::tools {
 
 // One thread.
 class Session {
  public:
   struct Options {
-    std::string directory;
+    Location location;
     bool json = false;
     bool quiet = false;
   };
@@ -36,14 +38,20 @@ class Session {
 
   bool json() const { return options_.json; }
   bool quiet() const { return options_.quiet; }
-  const std::string& directory() const { return options_.directory; }
+  // "" if the database is on a server.
+  const std::string& directory() const { return options_.location.directory; }
+
+  // OK if there is a database in the directory; the error of OpenToRead otherwise.
+  absl::Status CheckDirectory() const;
 
   // Opens the database read-only: nothing of the directory is changed, whatever is in it.
-  // UsageError: no directory is given. NotFound: there is no database.
+  // UsageError: neither a directory nor a server is given, or an option is wrong. NotFound: there
+  // is no database. These three functions connect to a server alike, and send it nothing.
   absl::StatusOr<Database*> OpenToRead();
   // Opens an existing database. Close() must follow.
   absl::StatusOr<Database*> OpenToWrite();
-  // The same, but creates the database, and its directory, if there is none.
+  // The same, but creates the database, and its directory, if there is none. FailedPrecondition:
+  // there is no database in the directory, but something else.
   absl::StatusOr<Database*> OpenOrCreate();
 
   // A table of the open database. NotFound: the message has a name that is near.
@@ -54,11 +62,15 @@ class Session {
                                   std::string_view family);
 
   // Closes the database if one is open. Returns the first error: `status` or that of the closing.
+  // The error of a server that cannot be reached names the server.
   absl::Status Close(absl::Status status);
 
  private:
   absl::StatusOr<Database*> Open(const DatabaseOptions& options);
+  absl::StatusOr<std::unique_ptr<Database>> OpenDirectory(const DatabaseOptions& options) const;
   absl::Status NoDatabase() const;
+  // An error if the directory has files that are not those of a database.
+  absl::Status CheckForeignFiles() const;
   // Adds the names that there are to NotFound.
   absl::Status WithNames(absl::Status status, std::string_view table);
 

@@ -11,6 +11,7 @@
 #include "bigtable/table.h"
 #include "bigtable/tablet_info.h"
 
+#include "tools/entries.h"
 #include "tools/output.h"
 #include "tools/status.h"
 #include "tools/text.h"
@@ -101,53 +102,6 @@ void PrintProperties(const Session& session, const std::string& path, const SSTa
   session.out() << Aligned(lines);
 }
 
-std::string_view KindName(SSTableEntry::Kind kind) {
-  switch (kind) {
-    case SSTableEntry::Kind::kCell:
-      return "cell";
-    case SSTableEntry::Kind::kDeleteCell:
-      return "delete-cell";
-    case SSTableEntry::Kind::kDeleteColumn:
-      return "delete-column";
-    case SSTableEntry::Kind::kDeleteFamily:
-      return "delete-family";
-    case SSTableEntry::Kind::kDeleteRow:
-      return "delete-row";
-    case SSTableEntry::Kind::kGhost:
-      return "ghost";
-    case SSTableEntry::Kind::kShadow:
-      return "shadow";
-    case SSTableEntry::Kind::kAddToCell:
-      return "add";
-    case SSTableEntry::Kind::kMergeToCell:
-      return "merge";
-    case SSTableEntry::Kind::kCountedOut:
-      return "counted-out";
-    case SSTableEntry::Kind::kDeleteTimeRange:
-      return "delete-time-range";
-  }
-  return "unknown";
-}
-
-void PrintEntry(const Session& session, const SSTableEntry& entry) {
-  if (!session.json()) {
-    session.out() << DebugString(entry);
-    if (!entry.value.empty()) session.out() << " " << Quoted(entry.value);
-    session.out() << "\n";
-    return;
-  }
-  Json object;
-  object["kind"] = KindName(entry.kind);
-  SetBytes(&object, "row", entry.row);
-  object["family"] = entry.family;
-  SetBytes(&object, "column", entry.qualifier);
-  object["timestamp"] = entry.timestamp.micros();
-  object["sequence"] = entry.sequence;
-  object["ordinal"] = entry.ordinal;
-  SetBytes(&object, "value", entry.value);
-  session.out() << JsonLine(object);
-}
-
 absl::Status PrintEntries(const Session& session, const Arguments& arguments,
                           const SSTableReader& reader) {
   SSTableReader::Cursor cursor(&reader);
@@ -157,7 +111,7 @@ absl::Status PrintEntries(const Session& session, const Arguments& arguments,
   } else {
     cursor.SeekToFirst();
   }
-  for (; cursor.valid(); cursor.Next()) PrintEntry(session, cursor.entry());
+  for (; cursor.valid(); cursor.Next()) PrintEntry(session, "", cursor.entry());
   return cursor.status();
 }
 
@@ -282,12 +236,15 @@ std::vector<Verb> SSTableVerbs() {
                    {"row", "ROW", "Print the entries of this row alone"},
                    {"verify", "", "Verify all checksums first"}},
        .notes = "The database may be open, and need not exist.",
+       .needs_database = false,
+       .not_on_server = "it reads the files of its arguments",
        .examples = {"bigtable sst $BIGTABLE_DIRECTORY/sst/*.sst",
                     "bigtable sst --row com.cnn.www $BIGTABLE_DIRECTORY/sst/*.sst --json"},
        .run = PrintFiles},
       {.name = "verify",
        .summary = "Read everything, verify all checksums, and list what is damaged",
        .notes = "Changes nothing. Exit code 1 if something is damaged.",
+       .not_on_server = "the Bigtable API does not show files and their checksums",
        .examples = {"bigtable verify"},
        .run = Verify},
   };

@@ -35,6 +35,10 @@ struct Verb {
   std::vector<Word> keys = {};              // key=value after the positional ones, in any order
   std::vector<Option> options = {};
   std::string notes = {};
+  // Whether it works on a database, rather than on files that it names.
+  bool needs_database = true;
+  // Why it does not work on a server, and what would be right; empty: it does.
+  std::string not_on_server = {};
   // Each works when it is pasted into a shell; tests/tools runs them.
   std::vector<std::string> examples = {};
   std::function<absl::Status(Session&, const Arguments&)> run;
@@ -46,7 +50,9 @@ std::vector<Verb> CellVerbs();      // cells.cc
 std::vector<Verb> ReadVerbs();      // read.cc
 std::vector<Verb> TransferVerbs();  // transfer.cc
 std::vector<Verb> OperateVerbs();   // operate.cc
+std::vector<Verb> TabletVerbs();    // tablets.cc
 std::vector<Verb> SSTableVerbs();   // sst.cc
+std::vector<Verb> LogVerbs();       // log.cc
 std::vector<Verb> OptionVerbs();    // options.cc
 
 }  // namespace bigtable::tools

@@ -5,6 +5,7 @@
 #include "bigtable/aggregate.h"
 #include "bigtable/call_options.h"
 #include "bigtable/clock.h"
+#include "bigtable/commit_log.h"
 #include "bigtable/compaction_filter.h"
 #include "bigtable/compaction_policy.h"
 #include "bigtable/database.h"

@@ -26,12 +26,6 @@ constexpr std::array kEntryKinds = {
 
 EntryKind EntryKindOf(Kind kind) { return kEntryKinds[static_cast<size_t>(kind)]; }
 
-Kind KindOfEntry(EntryKind kind) {
-  size_t i = 0;
-  while (kEntryKinds[i] != kind) ++i;
-  return static_cast<Kind>(i);
-}
-
 template <typename T>
 absl::Status Refuse(std::string_view rule, const T& value) {
   return absl::InvalidArgumentError(Cat(rule, ", and is ", value));
@@ -60,6 +54,12 @@ absl::Status CheckAbsent(const SSTableEntry& entry, const EntryTraits& traits) {
 }
 
 }  // namespace
+
+SSTableEntry::Kind KindOfEntry(EntryKind kind) {
+  size_t i = 0;
+  while (kEntryKinds[i] != kind) ++i;
+  return static_cast<Kind>(i);
+}
 
 absl::Status CheckEntry(const SSTableEntry& entry) {
   if (static_cast<size_t>(entry.kind) >= kEntryKinds.size()) {

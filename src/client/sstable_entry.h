@@ -9,10 +9,13 @@
 
 #include "bigtable/sstable.h"
 
+#include "base/entry_kind.h"
 #include "sstable/properties.h"
 #include "sstable/sstable_info.h"
 
 namespace bigtable {
+
+SSTableEntry::Kind KindOfEntry(EntryKind kind);
 
 // InvalidArgument names the field of the entry that breaks a rule, except that the family's name is
 // not checked.
