@@ -1,6 +1,7 @@
 # `cmake --install`: headers, both libraries, bigtable::testing and bigtable::remote, a CMake
-# package and pkg-config files, the program bigtable with its completion for bash, bigtable-server with its man page and
-# systemd unit; all but the unit can be moved to another prefix afterwards.
+# package and pkg-config files, the programs bigtable and bigtable-server with their man pages, the
+# completion for bash, and the systemd unit; all but the unit can be moved to another prefix
+# afterwards.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -23,6 +24,7 @@ if(TARGET bigtable_tool)
   install(TARGETS bigtable_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES tools/completion.bash
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME bigtable)
+  install(FILES tools/bigtable.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 if(TARGET bigtable-server)
   install(TARGETS bigtable-server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -1,15 +1,31 @@
 # bash completion for bigtable: verbs, options, tables of the database, and cbt's key=value.
 _bigtable() {
   local verbs='createtable createfamily setgcpolicy ls deletetable deletefamily set addtocell
-    deleterow deletecolumn deleteallrows droprowrange lookup read count import export stats tablets
-    metadata split merge compact sst verify options'
-  local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i directory=()
+    deleterow deletecolumn deleteallrows droprowrange lookup read count import export tablets
+    metadata split merge move stats compact sst verify log options'
+  local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i place=() server=$BIGTABLE_SERVER
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do
     case ${COMP_WORDS[i]} in
-      -d | --directory)
-        directory=(--directory "${COMP_WORDS[++i]}")
+      # With the value that follows: what `bigtable ls` needs to find the same database.
+      -d | --directory | -s | --server | --project | --instance | --app-profile | \
+        --root-certificates | --client-certificate | --client-key | --token-file)
+        case ${COMP_WORDS[i]} in
+          -d | --directory) server='' ;;
+          -s | --server) server=${COMP_WORDS[i + 1]} ;;
+        esac
+        place+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
+        # The line editor cuts words at colons: HOST : PORT.
+        if [[ ${COMP_WORDS[i + 2]} == : ]]; then
+          place[-1]+=:${COMP_WORDS[i + 3]}
+          ((i += 2))
+        fi
+        ((++i))
         ;;
+      --tls | --plaintext | --google)
+        place+=("${COMP_WORDS[i]}")
+        ;;
+      --retry-for | --resume | --interval | --count | --row) ((++i)) ;;
       -*) ;;
       *)
         if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else ((++words)); fi
@@ -17,10 +33,23 @@ _bigtable() {
     esac
   done
   if [[ $word == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '--directory --json --escapes --quiet --help --resume
-      --interval --count --prometheus --entries --row --verify' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W '--help --version --directory --json --escapes --quiet
+      --server --project --instance --app-profile --tls --root-certificates --client-certificate
+      --client-key --token-file --plaintext --google --retry-for --resume --interval --count
+      --prometheus --entries --row --verify' -- "$word")
     return
   fi
+  case ${COMP_WORDS[COMP_CWORD - 1]} in
+    -d | --directory | --root-certificates | --client-certificate | --client-key | --token-file | \
+      --resume)
+      mapfile -t COMPREPLY < <(compgen -f -- "$word")
+      return
+      ;;
+    -s | --server | --project | --instance | --app-profile | --retry-for | --interval | --count | \
+      --row)
+      return
+      ;;
+  esac
   case $verb:$words in
     :*)
       mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$word")
@@ -30,7 +59,9 @@ _bigtable() {
       ;;
     createtable:0 | stats:* | metadata:* | verify:* | options:*) ;;
     *:0)
-      mapfile -t COMPREPLY < <(compgen -W "$(bigtable "${directory[@]}" ls 2> /dev/null)" -- "$word")
+      # A person waits: not long for a server that is not there.
+      [[ -n $server ]] && place+=(--retry-for 1s)
+      mapfile -t COMPREPLY < <(compgen -W "$(bigtable "${place[@]}" ls 2> /dev/null)" -- "$word")
       ;;
     createtable:*)
       mapfile -t COMPREPLY < <(compgen -W 'families= splits=' -- "$word")

@@ -94,9 +94,7 @@ class Export {
     return file_.good() ? absl::OkStatus() : CannotWrite();
   }
 
-  absl::Status CannotWrite() const {
-    return absl::UnavailableError(Cat(token_.file, " cannot be written"));
-  }
+  absl::Status CannotWrite() const { return StreamError(Cat(token_.file, " cannot be written")); }
 
   // CSV needs all columns before the first row, so the table is read once for them.
   absl::Status WriteHeader() {

@@ -13,9 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
-
 #include "bigtable/database.h"
 #include "bigtable/file_system.h"
 #include "bigtable/table.h"
@@ -64,7 +61,7 @@ class Import {
         .table = arguments_->Text("TABLE"),
         .file = arguments_->Text("FILE"),
         .format = options_.format,
-        .timestamp = absl::ToUnixMicros(absl::Now()),
+        .timestamp = session_->Now().micros(),
         .arguments = Cat(options_.column_family, " ", options_.value_encoded)};
     TOOLS_ASSIGN_OR_RETURN(token_, TokenOf(*arguments_, wanted));
     options_.timestamp = Timestamp(token_.timestamp);
@@ -80,7 +77,7 @@ class Import {
     if (token_.file != kStandardStream) {
       TOOLS_RETURN_IF_ERROR(FileSystem::Posix()->FileSize(token_.file).status());
       file_.open(token_.file, std::ios::binary);
-      if (!file_.good()) return absl::UnavailableError(Cat(token_.file, ": cannot be read"));
+      if (!file_.good()) return StreamError(Cat(token_.file, ": cannot be read"));
       in = &file_;
     }
     reader_ = RecordReader::New(options_, in);

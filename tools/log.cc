@@ -81,7 +81,7 @@ absl::Status PrintEntries(const Session& session, const std::vector<CommitLogInf
     const std::string number = Cat("#", logged.table_id);
     PrintEntry(session, logged.table.empty() ? number : logged.table, logged.entry);
     if (session.out().good()) return absl::OkStatus();
-    return absl::UnavailableError("the output could not be written");
+    return StreamError("the output could not be written");
   };
   for (const CommitLogInfo& log : logs) {
     TOOLS_RETURN_IF_ERROR(ReadCommitLog(session.directory(), log.server, print));

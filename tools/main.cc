@@ -126,7 +126,7 @@ ExitCode Run(const ParsedVerb& parsed, const GlobalOptions& global) {
   absl::Status status = RunVerb(parsed, global);
   std::cout.flush();
   if (status.ok() && !std::cout.good()) {
-    status = absl::UnavailableError("the output could not be written");
+    status = StreamError("the output could not be written");
   }
   if (status.ok()) return kDone;
   std::cerr << "bigtable " << parsed.verb.name << ": " << MessageOf(status) << "\n";

@@ -126,7 +126,7 @@ absl::Status Statistics(Session& session, const Arguments& arguments) {
     if (--left == 0) return absl::OkStatus();
     if (!session.json() && !arguments.Has("prometheus")) session.out() << "\n";
     session.out().flush();
-    if (!session.out().good()) return absl::UnavailableError("the output could not be written");
+    if (!session.out().good()) return StreamError("the output could not be written");
     absl::SleepFor(interval);
   }
 }

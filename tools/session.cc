@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
 #include "bigtable/file_system.h"
 
 #include "tools/status.h"
@@ -28,6 +31,12 @@ absl::Status NoneNamed() {
 }
 
 }  // namespace
+
+Timestamp Session::Now() const {
+  const absl::Time now = absl::Now();
+  return Timestamp(options_.location.is_server() ? absl::ToUnixMillis(now) * 1000
+                                                 : absl::ToUnixMicros(now));
+}
 
 absl::StatusOr<Database*> Session::OpenToRead() { return Open({.read_only = true}); }
 

@@ -15,6 +15,7 @@
 #include "bigtable/database.h"
 #include "bigtable/schema.h"
 #include "bigtable/table.h"
+#include "bigtable/timestamp.h"
 
 #include "tools/location.h"
 
@@ -40,6 +41,9 @@ class Session {
   bool quiet() const { return options_.quiet; }
   // "" if the database is on a server.
   const std::string& directory() const { return options_.location.directory; }
+
+  // The present time as a timestamp that the database takes: a server has milliseconds.
+  Timestamp Now() const;
 
   // OK if there is a database in the directory; the error of OpenToRead otherwise.
   absl::Status CheckDirectory() const;

@@ -16,6 +16,9 @@ absl::Status UsageError(std::string message) {
   return status;
 }
 
+// Not Unavailable, which is a server's.
+absl::Status StreamError(std::string message) { return absl::UnknownError(message); }
+
 ExitCode ExitCodeOf(const absl::Status& status) {
   if (status.ok()) return kDone;
   if (status.GetPayload(kUsagePayload).has_value()) return kUsage;

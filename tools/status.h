@@ -21,6 +21,9 @@ enum ExitCode {
 // The command line is wrong: exit code kUsage, with a reference to --help.
 absl::Status UsageError(std::string message);
 
+// A file of the command line, or the standard output, could not be read or written.
+absl::Status StreamError(std::string message);
+
 ExitCode ExitCodeOf(const absl::Status& status);
 
 // The message alone: scripts read the exit code.

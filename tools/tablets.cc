@@ -1,5 +1,4 @@
 // Verbs for tablets: tablets, metadata, split, merge, move.
-#include <algorithm>
 #include <climits>
 #include <cstdint>
 #include <map>
@@ -81,11 +80,11 @@ absl::Status MoveTablet(Session& session, const Arguments& arguments) {
   const std::string table = arguments.Text("TABLE");
   TOOLS_ASSIGN_OR_RETURN(const std::string row, arguments.Bytes("ROW"));
   TOOLS_ASSIGN_OR_RETURN(const int64_t server, arguments.Number("SERVER", 0, 0));
+  if (server > INT_MAX) return UsageError(Cat("SERVER=", server, " is no number of a server"));
   TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToWrite());
   TOOLS_RETURN_IF_ERROR(session.GetSchema(table).status());
   TOOLS_ASSIGN_OR_RETURN(const TabletInfo before, TabletOf(database, table, row));
-  TOOLS_RETURN_IF_ERROR(
-      database->MoveTablet(table, row, static_cast<int>(std::min<int64_t>(server, INT_MAX))));
+  TOOLS_RETURN_IF_ERROR(database->MoveTablet(table, row, static_cast<int>(server)));
   TOOLS_ASSIGN_OR_RETURN(const TabletInfo after, TabletOf(database, table, row));
   if (session.json()) {
     Json object;

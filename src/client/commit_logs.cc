@@ -91,12 +91,16 @@ absl::StatusOr<std::optional<CommitLogInfo>> ReadLog(FileSystem* file_system,
   CommitLogInfo log{.server = server, .released_sequence = 0, .segments = {}};
   if (numbers.empty()) return log;  // its creation was interrupted
   std::sort(numbers.begin(), numbers.end());
-  BT_ASSIGN_OR_RETURN(const LogState state, ReadLogState(file_system, directory));
-  log.released_sequence = state.released;
+  const absl::StatusOr<LogState> state = ReadLogState(file_system, directory);
+  if (absl::IsNotFound(state.status())) {
+    return absl::DataLossError(Cat(directory, " has no ", kLogStateName, " of a commit log"));
+  }
+  BT_RETURN_IF_ERROR(state.status());
+  log.released_sequence = state->released;
   for (const uint64_t number : numbers) {
     BT_ASSIGN_OR_RETURN(
         CommitLogSegment segment,
-        ReadSegment(file_system, Cat(directory, "/", SegmentName(number)), number, state));
+        ReadSegment(file_system, Cat(directory, "/", SegmentName(number)), number, *state));
     log.segments.push_back(std::move(segment));
   }
   return log;

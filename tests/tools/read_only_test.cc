@@ -25,7 +25,7 @@ TEST(ReadOnlyTest, VerbsThatReadChangeNoByte) {
   for (const std::string verb :
        {"ls", "ls t", "read t", "lookup t r", "count t", "export t out.csv",
         "export t out.jsonl --resume position", "stats", "tablets t", "metadata", "verify",
-        "options", "sst --entries db/sst/*.sst"}) {
+        "options", "sst --entries db/sst/*.sst", "log", "log --entries"}) {
     shell.Output("bigtable " + verb);
     EXPECT_EQ(DatabaseFiles(shell), before) << verb;
   }

@@ -1,4 +1,5 @@
-// Import and export of whole tables: any bytes, kills, other processes.
+// Import and export of whole tables, in a directory and on a server: any bytes, kills, other
+// processes.
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ std::string Contents(Shell* shell, const std::string& table) {
 void WriteAnyBytes(Shell* shell, int versions) {
   shell->Output("bigtable createtable from families=f,g");
   shell->Output("bigtable createtable to families=f,g");
-  const auto database = Database::Open(shell->database());
+  const auto database = shell->OpenDatabase();
   ASSERT_TRUE(database.ok()) << database.status();
   const auto table = (*database)->OpenTable("from");
   ASSERT_TRUE(table.ok()) << table.status();
@@ -48,23 +49,28 @@ void WriteAnyBytes(Shell* shell, int versions) {
   for (int i = 0; i < 300; ++i) {
     RowMutation mutation(text(1));
     for (int version = 1; version <= versions; ++version) {
-      mutation.Set("f:" + random.Pick(qualifiers), Timestamp(version), text(0));
-      mutation.Set("g:" + random.Pick(qualifiers), Timestamp(version + 7), text(0));
+      mutation.Set("f:" + random.Pick(qualifiers), Timestamp(version * 1000), text(0));
+      mutation.Set("g:" + random.Pick(qualifiers), Timestamp(version * 1000 + 7000), text(0));
     }
     ASSERT_TRUE((*table)->Apply(mutation).ok());
   }
 }
 
-TEST(TransferTest, JsonKeepsAllBytesVersionsAndTimestamps) {
-  Shell shell;
+class TransferTest : public testing::TestWithParam<Place> {};
+
+INSTANTIATE_TEST_SUITE_P(Places, TransferTest, testing::ValuesIn(Places()),
+                         [](const auto& place) { return NameOf(place.param); });
+
+TEST_P(TransferTest, JsonKeepsAllBytesVersionsAndTimestamps) {
+  Shell shell(GetParam());
   WriteAnyBytes(&shell, /*versions=*/4);
   shell.Output("bigtable export from rows.jsonl");
   shell.Output("bigtable import to rows.jsonl");
   EXPECT_EQ(Contents(&shell, "to"), Contents(&shell, "from"));
 }
 
-TEST(TransferTest, CsvKeepsAllBytesOfTheNewestVersionsAndTheirTimestampsIfAsked) {
-  Shell shell;
+TEST_P(TransferTest, CsvKeepsAllBytesOfTheNewestVersionsAndTheirTimestampsIfAsked) {
+  Shell shell(GetParam());
   WriteAnyBytes(&shell, /*versions=*/1);
   shell.Output("bigtable export from rows.csv timestamp=value-encoded");
   shell.Output("bigtable import to rows.csv timestamp=value-encoded batch-size=7");
@@ -75,10 +81,13 @@ TEST(TransferTest, CsvKeepsAllBytesOfTheNewestVersionsAndTheirTimestampsIfAsked)
   EXPECT_EQ(shell.Output("bigtable -q export to -"), shell.Read("plain.csv"));
 }
 
-// Starts the line as a process of its own, and kills it as soon as `reached` is true. False: it has
+// Starts the verb as a process of its own, and kills it as soon as `reached` is true. False: it has
 // ended by itself before.
 template <typename Reached>
-bool KillWhen(Shell* shell, const std::vector<std::string>& words, const Reached& reached) {
+bool KillWhen(Shell* shell, const std::vector<std::string>& verb, const Reached& reached) {
+  std::vector<std::string> words = shell->LocationOptions();
+  words.insert(words.begin(), "bigtable");
+  words.insert(words.end(), verb.begin(), verb.end());
   const pid_t child = fork();
   if (child == 0) {
     if (chdir(shell->path().c_str()) != 0) _exit(99);
@@ -113,8 +122,8 @@ constexpr int kRows = 10000;
 
 std::string RowName(int i) { return "row" + std::to_string(10000 + i); }
 
-TEST(TransferTest, AnImportThatIsKilledAndResumedLosesAndRepeatsNothing) {
-  Shell shell;
+TEST_P(TransferTest, AnImportThatIsKilledAndResumedLosesAndRepeatsNothing) {
+  Shell shell(GetParam());
   shell.Output("bigtable createtable t families=f");
   std::string csv = ",f,\n,a,b\n";
   for (int i = 0; i < kRows; ++i) {
@@ -123,10 +132,9 @@ TEST(TransferTest, AnImportThatIsKilledAndResumedLosesAndRepeatsNothing) {
   shell.Write("rows.csv", csv);
   int kills = 0;
   for (uint64_t target = 1;; target += 900) {
-    const bool killed = KillWhen(&shell,
-                                 {"bigtable", "-d", "db", "import", "t", "rows.csv",
-                                  "batch-size=20", "--resume", "position"},
-                                 [&] { return RowsOfToken(&shell, "position") >= target; });
+    const bool killed =
+        KillWhen(&shell, {"import", "t", "rows.csv", "batch-size=20", "--resume", "position"},
+                 [&] { return RowsOfToken(&shell, "position") >= target; });
     if (!killed) break;
     ASSERT_LT(++kills, 20);
   }
@@ -135,7 +143,7 @@ TEST(TransferTest, AnImportThatIsKilledAndResumedLosesAndRepeatsNothing) {
             "imported 10,000 rows, 10,000 of them by earlier runs\n");
 
   // Each cell is there once, all of one timestamp, with its value.
-  const auto database = Database::Open(shell.database(), {.read_only = true});
+  const auto database = shell.OpenDatabase();
   ASSERT_TRUE(database.ok()) << database.status();
   RowReader reader = (*(*database)->OpenTable("t"))->ReadRows(RowRange::All());
   int rows = 0;
@@ -152,9 +160,9 @@ TEST(TransferTest, AnImportThatIsKilledAndResumedLosesAndRepeatsNothing) {
   EXPECT_EQ(rows, kRows);
 }
 
-TEST(TransferTest, AnExportThatIsKilledAndResumedWritesEachRowOnce) {
+TEST_P(TransferTest, AnExportThatIsKilledAndResumedWritesEachRowOnce) {
   for (const std::string format : {"csv", "json"}) {
-    Shell shell;
+    Shell shell(GetParam());
     shell.Output("bigtable createtable t families=f");
     std::string csv = ",f\n,a\n";
     for (int i = 0; i < kRows; ++i) csv += RowName(i) + "," + std::to_string(i) + "\n";
@@ -163,10 +171,10 @@ TEST(TransferTest, AnExportThatIsKilledAndResumedWritesEachRowOnce) {
     shell.Output("bigtable export t whole format=" + format);
     int kills = 0;
     for (uint64_t target = 1;; target += 900) {
-      const bool killed = KillWhen(&shell,
-                                   {"bigtable", "-d", "db", "export", "t", "out", "batch-size=20",
-                                    "format=" + format, "--resume", "position"},
-                                   [&] { return RowsOfToken(&shell, "position") >= target; });
+      const bool killed = KillWhen(
+          &shell,
+          {"export", "t", "out", "batch-size=20", "format=" + format, "--resume", "position"},
+          [&] { return RowsOfToken(&shell, "position") >= target; });
       if (!killed) break;
       // What comes after the token is written again.
       if (shell.Read("position").find("\"done\":false") != std::string::npos) {
@@ -179,8 +187,8 @@ TEST(TransferTest, AnExportThatIsKilledAndResumedWritesEachRowOnce) {
   }
 }
 
-TEST(TransferTest, AnExportContinuesOnlyInItsFileAndWithTheColumnsOfItsHeader) {
-  Shell shell;
+TEST_P(TransferTest, AnExportContinuesOnlyInItsFileAndWithTheColumnsOfItsHeader) {
+  Shell shell(GetParam());
   shell.Output("bigtable createtable t families=f");
   std::string csv = ",f\n,a\n";
   for (int i = 0; i < kRows; ++i) csv += RowName(i) + "," + std::to_string(i) + "\n";
@@ -188,10 +196,8 @@ TEST(TransferTest, AnExportContinuesOnlyInItsFileAndWithTheColumnsOfItsHeader) {
   shell.Output("bigtable import t rows.csv batch-size=20000");
   const auto killed_halfway = [&] {
     shell.Output("rm -f position");
-    return KillWhen(
-        &shell,
-        {"bigtable", "-d", "db", "export", "t", "out.csv", "batch-size=20", "--resume", "position"},
-        [&] { return RowsOfToken(&shell, "position") >= 1; });
+    return KillWhen(&shell, {"export", "t", "out.csv", "batch-size=20", "--resume", "position"},
+                    [&] { return RowsOfToken(&shell, "position") >= 1; });
   };
   const auto is_done = [&] {
     return shell.Read("position").find("\"done\":true") != std::string::npos;
@@ -217,7 +223,7 @@ TEST(TransferTest, AnExportContinuesOnlyInItsFileAndWithTheColumnsOfItsHeader) {
       << short_file.err;
 }
 
-TEST(TransferTest, ADatabaseThatAnotherProcessHasOpenIsRefusedWithTheEnginesError) {
+TEST(TransferLockTest, ADatabaseThatAnotherProcessHasOpenIsRefusedWithTheEnginesError) {
   Shell shell;
   shell.Output("bigtable createtable t families=f");
   const auto database = Database::Open(shell.database());
