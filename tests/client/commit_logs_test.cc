@@ -1,6 +1,4 @@
 // Commit logs read without opening the database (bigtable/commit_log.h).
-#include "bigtable/commit_log.h"
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -11,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/commit_log.h"
 #include "bigtable/database.h"
 #include "bigtable/table.h"
 #include "bigtable/testing/in_memory_file_system.h"
@@ -50,7 +49,8 @@ class CommitLogsTest : public testing::Test {
             if (logged.table != "t") return absl::OkStatus();
             std::string text = DebugString(logged.entry);
             text.replace(text.find('#') + 1, text.rfind('.') - text.find('#') - 1, "N");
-            entries.emplace_back(logged.entry.sequence, text + " " + std::string(logged.entry.value));
+            entries.emplace_back(logged.entry.sequence,
+                                 text + " " + std::string(logged.entry.value));
             return absl::OkStatus();
           },
           &files_));
@@ -98,9 +98,9 @@ TEST_F(CommitLogsTest, ACellWithoutATimestampHasTheOneThatItWasGiven) {
 TEST_F(CommitLogsTest, ABatchIsReadFromTheLogsOfAllItsServers) {
   Open(2);
   WriteBatch batch;
-  batch.Add(table_, RowMutation("a").Set("f:x", Timestamp(1), "1"));
-  batch.Add(table_, RowMutation("b").Set("f:x", Timestamp(1), "2"));
-  batch.Add(table_, RowMutation("z").Set("f:x", Timestamp(1), "3"));
+  batch.Apply(table_, RowMutation("a").Set("f:x", Timestamp(1), "1"));
+  batch.Apply(table_, RowMutation("b").Set("f:x", Timestamp(1), "2"));
+  batch.Apply(table_, RowMutation("z").Set("f:x", Timestamp(1), "3"));
   ASSERT_OK(database_->Apply(batch));
   std::vector<std::string> entries = Entries();
   std::sort(entries.begin(), entries.end());

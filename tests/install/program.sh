@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# program.sh BINDIR COMPLETION README DIRECTORY: the installed program works, as the README shows it:
-# the commands of its session, pasted into a shell, print what stands below them.
+# program.sh BINDIR COMPLETION MANUAL README DIRECTORY: the installed program works, as the README
+# shows it: the commands of its session, pasted into a shell, print what stands below them.
 set -euo pipefail
 
-bindir=$1 completion=$2 readme=$3 directory=$4
+bindir=$1 completion=$2 manual=$3 readme=$4 directory=$5
 export PATH=$bindir:$PATH
 bigtable --version | grep -qE '^bigtable [0-9]+\.[0-9]+'
 bash -c '. "$1" && complete -p bigtable' - "$completion" > /dev/null
+
+grep -q '^\.TH BIGTABLE 1 ' "$manual"
 
 rm -rf "$directory"
 mkdir -p "$directory"
