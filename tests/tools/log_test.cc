@@ -127,6 +127,20 @@ TEST(LogTest, ALogWithoutItsStateIsDamaged) {
   EXPECT_THAT(result.err, HasSubstr("has no STATE of a commit log"));
 }
 
+// What looks like damage may be what another process is about to write.
+TEST(LogTest, AnErrorNamesTheProcessThatHasTheDatabaseOpen) {
+  Shell shell;
+  const auto database = Database::Open(shell.database());
+  ASSERT_TRUE(database.ok()) << database.status();
+  WriteCells(database->get());
+  shell.Output("rm db/log/metadata-*/STATE");
+  const ProgramResult result = shell.Run("bigtable log");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("; the database is open, so try again (db/LOCK: lock: held by "
+                                    "process " +
+                                    std::to_string(getpid())));
+}
+
 TEST(LogTest, DamageIsReportedAfterTheEntriesBeforeIt) {
   Shell shell;
   const pid_t child = fork();

@@ -76,6 +76,8 @@ TEST_F(ServerOptionsTest, TheProjectAndInstanceAreThoseOfTheOptions) {
   Start({"--project", "p", "--instance", "i"});
   EXPECT_EQ(Run("--project p --instance i createtable t families=f").code, 0);
   EXPECT_EQ(Run("--project p --instance i ls").out, "t\n");
+  EXPECT_EQ(Run("--project p --instance j ls").out, "");
+  EXPECT_EQ(Run("--project q --instance i ls").out, "");
   EXPECT_EQ(Run("ls t").code, 3);
 }
 
