@@ -108,6 +108,40 @@ TEST_F(CommitLogsTest, ABatchIsReadFromTheLogsOfAllItsServers) {
                                             "z/f:x@1#N.0 cell 3"));
 }
 
+TEST_F(CommitLogsTest, TheMutationsOfABatchHaveTheSequenceNumbersBeforeThatOfItsRecord) {
+  Open(1);
+  WriteBatch batch;
+  for (const char* row : {"a", "b", "c"}) {
+    batch.Apply(table_, RowMutation(row).Set("f:x", Timestamp(1), "v"));
+  }
+  ASSERT_OK(database_->Apply(batch));
+  for (const CommitLogInfo& log : Logs()) {
+    if (!log.server.starts_with("server-")) continue;
+    std::vector<uint64_t> sequences;
+    EXPECT_OK(ReadCommitLog(
+        "/db", log.server,
+        [&](const CommitLogEntry& logged) {
+          sequences.push_back(logged.entry.sequence);
+          return absl::OkStatus();
+        },
+        &files_));
+    const uint64_t last = log.segments[0].last_sequence;
+    EXPECT_EQ(log.segments[0].records, 1u);
+    EXPECT_THAT(sequences, testing::ElementsAre(last - 2, last - 1, last));
+  }
+}
+
+TEST_F(CommitLogsTest, ALogWhoseRemovalHasBegunIsNotListed) {
+  Open(1);
+  ASSERT_OK(table_->Apply(RowMutation("r").Set("f:a", Timestamp(1), "v")));
+  const std::vector<CommitLogInfo> before = Logs();
+  ASSERT_FALSE(before.empty());
+  const std::string removed = "/db/log/" + before.back().server + "/REMOVED";
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<WritableFile> file, files_.NewWritableFile(removed));
+  ASSERT_OK(file->Close());
+  EXPECT_EQ(Logs().size(), before.size() - 1);
+}
+
 TEST_F(CommitLogsTest, SegmentsThatAreFlushedAreReusableAndOthersNeeded) {
   Open(1);
   for (int i = 0; i < 100; ++i) {
