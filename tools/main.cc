@@ -155,8 +155,10 @@ int ExitAfterParseError(const CLI::App& app, const std::vector<std::string>& ver
                         const CLI::ParseError& error, int argc, char** argv) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
   const std::vector<CLI::App*> used = app.get_subcommands();
+  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
   if (used.empty()) {
-    std::cerr << "bigtable: " << NoVerb(app, argc, argv, verbs) << "\n";
+    std::cerr << "bigtable: " << (lacks_value ? error.what() : NoVerb(app, argc, argv, verbs))
+              << "\n";
   } else {
     std::cerr << "bigtable " << used[0]->get_name() << ": " << error.what() << "\n";
   }
