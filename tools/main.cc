@@ -31,15 +31,6 @@ struct GlobalOptions {
   bool escapes = false;
 };
 
-std::vector<Verb> AllVerbs() {
-  std::vector<Verb> all;
-  for (const auto& group : {TableVerbs(), CellVerbs(), ReadVerbs(), TransferVerbs(), TabletVerbs(),
-                            OperateVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
-    all.insert(all.end(), group.begin(), group.end());
-  }
-  return all;
-}
-
 // What CLI11's own help does not have: keys, notes, examples.
 std::string Footer(const Verb& verb) {
   std::string text;

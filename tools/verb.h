@@ -44,6 +44,9 @@ struct Verb {
   std::function<absl::Status(Session&, const Arguments&)> run;
 };
 
+// All of them, in the order of the help.
+std::vector<Verb> AllVerbs();
+
 // By file of this folder.
 std::vector<Verb> TableVerbs();     // tables.cc
 std::vector<Verb> CellVerbs();      // cells.cc
