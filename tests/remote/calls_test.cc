@@ -6,6 +6,7 @@
 
 #include "bigtable/bigtable.h"
 
+#include "remote/row_text.h"
 #include "remote/served_fixture.h"
 
 namespace bigtable::remote {

@@ -49,18 +49,6 @@ class RemoteTest : public testing::Test {
   std::unique_ptr<Database> database_;
 };
 
-// The cells of a row as one text: "f:q@1000=v f:q@0=w".
-inline std::string TextOf(const Row& row) {
-  std::string text;
-  for (const Cell& cell : row.cells()) {
-    if (!text.empty()) text += ' ';
-    text += std::string(cell.family) + ":" + std::string(cell.qualifier) + "@" +
-            std::to_string(cell.timestamp.micros()) + "=" + std::string(cell.value);
-    for (const std::string_view label : cell.labels) text += "#" + std::string(label);
-  }
-  return text;
-}
-
 }  // namespace bigtable::remote
 
 #endif  // BIGTABLE_TESTS_REMOTE_SERVED_FIXTURE_H_

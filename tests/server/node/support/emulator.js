@@ -2,11 +2,16 @@
 'use strict';
 
 const fs = require('node:fs');
+const path = require('node:path');
 const {Child} = require('./child');
 
+// As in tests/support/servers.sh.
 const PROGRAMS = [
   process.env.BIGTABLE_EMULATOR,
-  '/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator',
+  ...(process.env.PATH ?? '').split(':').map(directory => path.join(directory, 'cbtemulator')),
+  ...['/usr/lib', '/usr/share', '/usr/local', '/opt', process.env.HOME ?? '/'].map(directory =>
+    path.join(directory, 'google-cloud-sdk/platform/bigtable-emulator/cbtemulator')
+  ),
 ];
 
 // The path of the program, or null.
