@@ -19,6 +19,7 @@
 #include "grpc/grpc.h"
 #include "server/convert/errors.h"
 #include "server/monitor/admin_calls.h"
+#include "server/tls_files.h"
 
 namespace bigtable::server {
 namespace {
@@ -53,6 +54,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(
         options.tokens.empty() ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
                                : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY;
   }
+  SERVER_RETURN_IF_ERROR(CheckTlsFiles(options));
   return grpc::SslServerCredentials(tls);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/steady_time.h"
 #include "base/strings.h"
+#include "remote/calls/credentials.h"
 #include "remote/calls/poll_interval.h"
 #include "remote/convert/status.h"
 
@@ -64,7 +65,7 @@ bool Attempt::Wait(void** tag) {
 }
 
 absl::Status Attempt::ResultOf(const grpc::Status& status) const {
-  if (status.ok() || ended_.ok()) return ToStatus(status);
+  if (status.ok() || ended_.ok()) return ExplainTls(ToStatus(status), connection_->options());
   return ended_;
 }
 

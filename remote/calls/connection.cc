@@ -1,8 +1,6 @@
 #include "remote/calls/connection.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -14,6 +12,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "grpc/grpc.h"
+#include "remote/calls/credentials.h"
 
 namespace bigtable::remote {
 namespace {
@@ -26,13 +25,6 @@ constexpr int kMostConnections = 64;
 constexpr uint64_t kLeastOutstandingBytes = 1 << 20;
 constexpr absl::Duration kTokenAge = absl::Seconds(10);
 
-// Whether `endpoint` is on this machine.
-bool IsLoopback(std::string_view endpoint) {
-  if (endpoint.starts_with("unix:")) return true;
-  const std::string_view host = endpoint.substr(0, endpoint.rfind(':'));
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
-}
-
 absl::Status CheckName(std::string_view option, std::string_view name) {
   const bool is_valid =
       !name.empty() && name.find('/') == name.npos &&
@@ -42,45 +34,6 @@ absl::Status CheckName(std::string_view option, std::string_view name) {
                                         " must be a name of printable ASCII without a slash, and "
                                         "is ",
                                         Quoted(name)));
-}
-
-// A header takes no other characters.
-absl::Status CheckToken(std::string_view token) {
-  const auto is_printable = [](char c) { return c > ' ' && c <= '~'; };
-  if (std::all_of(token.begin(), token.end(), is_printable)) return absl::OkStatus();
-  return absl::InvalidArgumentError("a token must be printable ASCII without a space");
-}
-
-absl::Status CheckSecurity(std::string_view endpoint, const RemoteOptions& options) {
-  if (options.security > Security::kGoogleDefault) {
-    return absl::InvalidArgumentError(
-        Cat("RemoteOptions::security must be kInsecure, kTls or kGoogleDefault, and is ",
-            static_cast<int>(options.security)));
-  }
-  const bool is_tls = options.security == Security::kTls;
-  if (!is_tls && !(options.root_certificates.empty() && options.client_certificate.empty() &&
-                   options.client_key.empty())) {
-    return absl::InvalidArgumentError(
-        "RemoteOptions::root_certificates, client_certificate and client_key are for kTls");
-  }
-  if (options.client_certificate.empty() != options.client_key.empty()) {
-    return absl::InvalidArgumentError(
-        "RemoteOptions::client_certificate and client_key must be given together");
-  }
-  BT_RETURN_IF_ERROR(CheckToken(options.token));
-  const bool has_token = !options.token.empty() || !options.token_file.empty();
-  if (!options.token.empty() && !options.token_file.empty()) {
-    return absl::InvalidArgumentError("RemoteOptions::token and token_file must not both be given");
-  }
-  if (has_token && options.security == Security::kGoogleDefault) {
-    return absl::InvalidArgumentError("RemoteOptions::token is not for kGoogleDefault");
-  }
-  if (options.security == Security::kInsecure && !options.plaintext && !IsLoopback(endpoint)) {
-    return absl::InvalidArgumentError(
-        Cat("endpoint ", Quoted(endpoint),
-            " is not on this machine, so RemoteOptions::security must be kTls, or plaintext true"));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status CheckOptions(std::string_view endpoint, const RemoteOptions& options) {
@@ -112,34 +65,6 @@ absl::Status CheckOptions(std::string_view endpoint, const RemoteOptions& option
                                           kMostConnections, ", and is ", options.connections));
   }
   return CheckSecurity(endpoint, options);
-}
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(Cat("cannot read ", path));
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(
-    const RemoteOptions& options) {
-  switch (options.security) {
-    case Security::kInsecure:
-      return grpc::InsecureChannelCredentials();
-    case Security::kGoogleDefault:
-      if (auto credentials = grpc::GoogleDefaultCredentials()) return credentials;
-      return absl::NotFoundError("there are no Google application default credentials");
-    case Security::kTls:
-      break;
-  }
-  grpc::SslCredentialsOptions tls;
-  if (!options.root_certificates.empty()) {
-    BT_ASSIGN_OR_RETURN(tls.pem_root_certs, ReadFile(options.root_certificates));
-  }
-  if (!options.client_certificate.empty()) {
-    BT_ASSIGN_OR_RETURN(tls.pem_cert_chain, ReadFile(options.client_certificate));
-    BT_ASSIGN_OR_RETURN(tls.pem_private_key, ReadFile(options.client_key));
-  }
-  return grpc::SslCredentials(tls);
 }
 
 grpc::ChannelArguments ArgumentsOf(int connection, bool is_cloud) {

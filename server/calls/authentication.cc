@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "grpc/grpc_security_constants.h"
 #include "grpcpp/security/auth_context.h"
 #include "grpcpp/support/string_ref.h"
+
+#include "grpc/grpc_security_constants.h"
 #include "server/convert/errors.h"
 
 namespace bigtable::server {
@@ -87,8 +88,15 @@ absl::StatusOr<std::optional<std::string>> Authentication::Check(
     const std::vector<grpc::string_ref> names =
         peer == nullptr ? std::vector<grpc::string_ref>()
                         : peer->FindPropertyValues(GRPC_X509_CN_PROPERTY_NAME);
-    if (!names.empty()) return std::optional<std::string>(ToString(names.front()));
-    return absl::UnauthenticatedError("the client's certificate has no common name");
+    if (!names.empty() && !names.front().empty()) {
+      return std::optional<std::string>(ToString(names.front()));
+    }
+    if (peer != nullptr && peer->IsPeerAuthenticated()) {
+      return absl::UnauthenticatedError("the client's certificate has no common name");
+    }
+    return absl::UnauthenticatedError(
+        "the call must carry a token, as the metadata \"authorization: Bearer TOKEN\", or the "
+        "connection have a client certificate");
   }
   return absl::UnauthenticatedError(
       "the call must carry a token, as the metadata \"authorization: Bearer TOKEN\"");

@@ -475,6 +475,8 @@ TEST(ConnectTest, OptionsAreChecked) {
   using Security = RemoteOptions::Security;
   EXPECT_THAT(error("", {}), HasSubstr("host:port"));
   EXPECT_THAT(error("10.0.0.1:80", {}), HasSubstr("not on this machine"));
+  EXPECT_THAT(error("127.example.com:80", {}), HasSubstr("not on this machine"));
+  EXPECT_EQ(error("127.0.0.2:80", {}), "");
   EXPECT_EQ(error("10.0.0.1:80", {.plaintext = true}), "");
   EXPECT_EQ(error("localhost:80", {}), "");
   EXPECT_EQ(error("10.0.0.1:80", {.security = Security::kTls}), "");
