@@ -37,6 +37,8 @@ bool IsPassing(const absl::Status& error) {
          RetryAfter(error).has_value() || IsLostConnection(error);
 }
 
+absl::Duration PauseAfter(absl::Duration pause) { return std::min(2 * pause, kLongestPause); }
+
 Retries::Retries(Connection* connection, const CallLimits* limits)
     : connection_(connection), limits_(limits) {
   Restart();
@@ -52,7 +54,7 @@ absl::Status Retries::Pause(const absl::Status& error) {
   BT_RETURN_IF_ERROR(connection_->CheckOpen());
   absl::Duration wait = pause_ * absl::Uniform(random_, 0.5, 1.0);
   if (const std::optional<absl::Duration> asked = RetryAfter(error)) wait = *asked;
-  pause_ = std::min(2 * pause_, kLongestPause);
+  pause_ = PauseAfter(pause_);
   // The next attempt would come too late.
   if (wait >= std::min(end_.left(), limits_->deadline.left())) return error;
   const Deadline next = Deadline::In(wait);

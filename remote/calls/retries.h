@@ -16,6 +16,9 @@ namespace bigtable::remote {
 // Whether a call that may be made twice is made again after this error.
 bool IsPassing(const absl::Status& error);
 
+// How long the pause is, without what is left out, after one of this length.
+absl::Duration PauseAfter(absl::Duration pause);
+
 // The tries of one call. One thread at a time.
 class Retries {
  public:

@@ -4,12 +4,14 @@
 #define BIGTABLE_TESTS_REMOTE_FAKE_SERVICE_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
 #include "google/bigtable/v2/bigtable.grpc.pb.h"
 #include "google/protobuf/text_format.h"
@@ -21,11 +23,13 @@
 namespace bigtable::remote {
 
 namespace v2 = google::bigtable::v2;
+namespace admin_v2 = google::bigtable::admin::v2;
 
 // `status` with a google.rpc.RetryInfo.
 inline grpc::Status WithRetryInfo(grpc::StatusCode code, int milliseconds) {
   google::rpc::RetryInfo info;
-  info.mutable_retry_delay()->set_nanos(milliseconds * 1'000'000);
+  info.mutable_retry_delay()->set_seconds(milliseconds / 1000);
+  info.mutable_retry_delay()->set_nanos(milliseconds % 1000 * 1'000'000);
   google::rpc::Status details;
   details.set_code(code);
   details.add_details()->PackFrom(info);
@@ -42,8 +46,16 @@ class FakeService final : public v2::Bigtable::Service {
   std::function<grpc::Status(int call, const v2::MutateRowsRequest&, v2::MutateRowsResponse*)>
       mutate_rows;
   grpc::Status get_table;  // set before calls
+  std::function<grpc::Status(int call, const v2::SampleRowKeysRequest&,
+                             grpc::ServerWriter<v2::SampleRowKeysResponse>*)>
+      sample_row_keys;
+  std::function<grpc::Status(int call, const admin_v2::ListTablesRequest&,
+                             admin_v2::ListTablesResponse*)>
+      list_tables;
+  admin_v2::Table table;  // what GetTable has, with the name that was asked for
   std::function<grpc::Status(int call)> check_and_mutate;
   std::function<grpc::Status(int call)> read_modify_write;
+  v2::Row row;  // what ReadModifyWriteRow has
 
   FakeService() {
     int port = 0;
@@ -71,12 +83,32 @@ class FakeService final : public v2::Bigtable::Service {
     return writes_;
   }
 
+  // Of the data calls, in their order: a header, or "" where there was none; the deadline of each;
+  // and the connection that each came by.
+  std::vector<std::string> headers(const std::string& name) {
+    return Each<std::string>([&](const Arrival& arrival) {
+      const auto found = arrival.headers.find(name);
+      return found == arrival.headers.end() ? std::string() : found->second;
+    });
+  }
+  std::vector<absl::Time> deadlines() {
+    return Each<absl::Time>([](const Arrival& arrival) { return arrival.deadline; });
+  }
+  std::vector<std::string> peers() {
+    return Each<std::string>([](const Arrival& arrival) { return arrival.peer; });
+  }
+  // The messages of MutateRows.
+  std::vector<v2::MutateRowsRequest> batches() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return batches_;
+  }
+
   grpc::Status ReadRows(grpc::ServerContext* context, const v2::ReadRowsRequest* request,
                         grpc::ServerWriter<v2::ReadRowsResponse>* writer) override {
     int call;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      call = calls_++;
+      call = Count(context);
       reads_.push_back(*request);
     }
     return read_rows(call, *request, writer, context);
@@ -86,37 +118,54 @@ class FakeService final : public v2::Bigtable::Service {
     int call;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      call = calls_++;
+      call = Count(context);
       writes_.push_back(*request);
     }
     return mutate_row(call, context);
   }
-  grpc::Status MutateRows(grpc::ServerContext* /*context*/, const v2::MutateRowsRequest* request,
+  grpc::Status MutateRows(grpc::ServerContext* context, const v2::MutateRowsRequest* request,
                           grpc::ServerWriter<v2::MutateRowsResponse>* writer) override {
+    int call;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      call = Count(context);
+      batches_.push_back(*request);
+    }
     v2::MutateRowsResponse response;
-    const grpc::Status status = mutate_rows(NextCall(), *request, &response);
+    const grpc::Status status = mutate_rows(call, *request, &response);
     if (response.entries_size() > 0) writer->Write(response);
     return status;
   }
-  grpc::Status CheckAndMutateRow(grpc::ServerContext* /*context*/,
+  grpc::Status SampleRowKeys(grpc::ServerContext* context, const v2::SampleRowKeysRequest* request,
+                             grpc::ServerWriter<v2::SampleRowKeysResponse>* writer) override {
+    return sample_row_keys(NextCall(context), *request, writer);
+  }
+  grpc::Status CheckAndMutateRow(grpc::ServerContext* context,
                                  const v2::CheckAndMutateRowRequest* /*request*/,
                                  v2::CheckAndMutateRowResponse* /*response*/) override {
-    return check_and_mutate(NextCall());
+    return check_and_mutate(NextCall(context));
   }
-  grpc::Status ReadModifyWriteRow(grpc::ServerContext* /*context*/,
+  grpc::Status ReadModifyWriteRow(grpc::ServerContext* context,
                                   const v2::ReadModifyWriteRowRequest* /*request*/,
-                                  v2::ReadModifyWriteRowResponse* /*response*/) override {
-    return read_modify_write(NextCall());
+                                  v2::ReadModifyWriteRowResponse* response) override {
+    *response->mutable_row() = row;
+    return read_modify_write(NextCall(context));
   }
 
  private:
-  // Has every table, which is empty.
-  class Admin final : public google::bigtable::admin::v2::BigtableTableAdmin::Service {
+  // Has every table.
+  class Admin final : public admin_v2::BigtableTableAdmin::Service {
     grpc::Status GetTable(grpc::ServerContext* /*context*/,
-                          const google::bigtable::admin::v2::GetTableRequest* request,
-                          google::bigtable::admin::v2::Table* response) override {
+                          const admin_v2::GetTableRequest* request,
+                          admin_v2::Table* response) override {
+      *response = fake_->table;
       response->set_name(request->name());
       return fake_->get_table;
+    }
+    grpc::Status ListTables(grpc::ServerContext* /*context*/,
+                            const admin_v2::ListTablesRequest* request,
+                            admin_v2::ListTablesResponse* response) override {
+      return fake_->list_tables(lists_++, *request, response);
     }
 
    public:
@@ -124,11 +173,38 @@ class FakeService final : public v2::Bigtable::Service {
 
    private:
     const FakeService* const fake_;
+    int lists_ = 0;
   };
 
-  int NextCall() {
+  // What came with a call.
+  struct Arrival {
+    std::map<std::string, std::string> headers;
+    absl::Time deadline;
+    std::string peer;
+  };
+
+  template <typename Value, typename Get>
+  std::vector<Value> Each(const Get& get) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<Value> values;
+    for (const Arrival& arrival : arrivals_) values.push_back(get(arrival));
+    return values;
+  }
+
+  // The number of this call. Requires the lock.
+  int Count(const grpc::ServerContext* context) {
+    Arrival& arrival = arrivals_.emplace_back();
+    for (const auto& [name, value] : context->client_metadata()) {
+      arrival.headers[std::string(name.data(), name.size())] =
+          std::string(value.data(), value.size());
+    }
+    arrival.deadline = absl::FromChrono(context->deadline());
+    arrival.peer = context->peer();
     return calls_++;
+  }
+  int NextCall(const grpc::ServerContext* context) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return Count(context);
   }
 
   Admin admin_{this};
@@ -136,6 +212,8 @@ class FakeService final : public v2::Bigtable::Service {
   std::string address_;
   std::mutex mutex_;
   int calls_ = 0;
+  std::vector<Arrival> arrivals_;
+  std::vector<v2::MutateRowsRequest> batches_;
   std::vector<v2::ReadRowsRequest> reads_;
   std::vector<v2::MutateRowRequest> writes_;
 };

@@ -13,7 +13,7 @@
 #include "bigtable/bigtable.h"
 #include "bigtable/remote.h"
 
-#include "remote/fake_service.h"
+#include "remote/fake_fixture.h"
 
 namespace bigtable::remote {
 namespace {
@@ -21,36 +21,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const grpc::Status kUnavailable(grpc::StatusCode::UNAVAILABLE, "try again");
-
-class FaultsTest : public testing::Test {
- protected:
-  void SetUp() override { Connect({}); }
-  void Connect(const RemoteOptions& options) {
-    auto connected = bigtable::Connect(fake_.address(), options);
-    ASSERT_TRUE(connected.ok()) << connected.status();
-    database_ = *std::move(connected);
-    table_ = database_->OpenTable("t").value();
-  }
-
-  // The rows of a read, as "a b", and the error it ended with.
-  std::string ReadAll(const RowSet& rows = RowRange::All(), const ReadOptions& options = {}) {
-    RowReader reader = table_->ReadRows(rows, options);
-    std::string keys;
-    while (reader.Next()) {
-      keys += std::string(reader.row().key()) + "=";
-      for (const Cell& cell : reader.row().cells()) keys += std::string(cell.value) + ",";
-      keys += " ";
-    }
-    error_ = reader.status();
-    return keys;
-  }
-
-  FakeService fake_;
-  std::unique_ptr<Database> database_;
-  Table* table_ = nullptr;
-  absl::Status error_;
-};
+class FaultsTest : public FakeTest {};
 
 // Three rows in chunks of every kind.
 std::vector<v2::ReadRowsResponse::CellChunk> GoodChunks() {
