@@ -39,7 +39,7 @@ absl::StatusOr<Table*> ServedTables::OpenAgain(std::string_view name,
   SERVER_ASSIGN_OR_RETURN(const std::string engine_name, EngineTableName(table, default_instance_));
   absl::StatusOr<Table*> opened = database_->OpenTable(engine_name, {.caller = caller});
   if (absl::IsNotFound(opened.status())) {
-    opened = absl::NotFoundError(Cat("table not found: ", name));
+    opened = absl::NotFoundError(Cat("Table not found: ", name));
   }
   const std::lock_guard<std::shared_mutex> lock(mutex_);
   const Key key = caller.has_value() ? KeyOf(name, *caller) : Key(name);

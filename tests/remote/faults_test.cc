@@ -405,6 +405,22 @@ TEST_F(FaultsTest, DeadlineAndCancellationEndACallSoon) {
   }
 }
 
+TEST_F(FaultsTest, CloseEndsACallThatWaits) {
+  fake_.mutate_row = [](int, grpc::ServerContext* context) {
+    while (!context->IsCancelled()) absl::SleepFor(absl::Milliseconds(10));
+    return grpc::Status::OK;
+  };
+  std::thread closer([&] {
+    absl::SleepFor(absl::Milliseconds(50));
+    EXPECT_TRUE(database_->Close().ok());
+  });
+  // Longer than the test should take, so that it ends if Close is not noticed.
+  const absl::Status closed =
+      table_->Apply(RowMutation("r").DeleteRow(), {.deadline = absl::Now() + absl::Seconds(5)});
+  EXPECT_TRUE(absl::IsFailedPrecondition(closed)) << closed;
+  closer.join();
+}
+
 TEST_F(FaultsTest, APauseBeforeTheNextTryEndsSoonToo) {
   fake_.mutate_row = [&](int, grpc::ServerContext*) {
     return WithRetryInfo(grpc::StatusCode::UNAVAILABLE, 900);
