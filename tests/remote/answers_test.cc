@@ -67,6 +67,15 @@ TEST_F(AnswersTest, ARowThatIsResetWithinAValueBeginsAnew) {
   EXPECT_TRUE(error_.ok()) << error_;
 }
 
+// More than gRPC takes by default.
+TEST_F(AnswersTest, MessagesOfAnySizeAreRead) {
+  const std::string value(5 << 20, 'v');
+  EXPECT_EQ(ReadFrom("chunks { row_key: 'a' family_name {} qualifier {} value: '" + value +
+                     "' commit_row: true }"),
+            "a=" + value + ", ");
+  EXPECT_TRUE(error_.ok()) << error_;
+}
+
 TEST_F(AnswersTest, AKeyThatNoRowCanHaveIsAnError) {
   EXPECT_EQ(ReadFrom("chunks { row_key: \"" + std::string(RowMutation::kMaxRowSize + 1, 'k') +
                      "\" family_name {} qualifier {} commit_row: true }"),

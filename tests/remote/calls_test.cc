@@ -297,6 +297,30 @@ TEST_F(CallsTest, TablesAndFamilies) {
   EXPECT_THAT(database_->ListTables().value(), ElementsAre("one"));
 }
 
+TEST_F(CallsTest, AggregatesOfEveryKind) {
+  TableSchema schema;
+  schema.families = {{"sum", {.value_type = ValueType::kInt64Sum}},
+                     {"min", {.value_type = ValueType::kInt64Min}},
+                     {"max", {.value_type = ValueType::kInt64Max}},
+                     {"unique", {.value_type = ValueType::kHyperLogLog}}};
+  ASSERT_TRUE(database_->CreateTable("t", schema).ok());
+  EXPECT_EQ(database_->GetSchema("t").value().families, schema.families);
+  Table* const table = database_->OpenTable("t").value();
+  for (const int64_t number : {5, 3, 4}) {
+    RowMutation mutation("r");
+    for (const auto& [family, options] : schema.families) {
+      mutation.AddToCell(family + ":q", Timestamp(0), number);
+    }
+    ASSERT_TRUE(table->Apply(mutation).ok());
+  }
+  const auto read = [&](std::string_view column) {
+    return DecodeBigEndian(table->Get("r", column).value()).value();
+  };
+  EXPECT_EQ(read("sum:q"), 12);
+  EXPECT_EQ(read("min:q"), 3);
+  EXPECT_EQ(read("max:q"), 5);
+}
+
 TEST_F(CallsTest, DropsRowsOfAPrefixAndSamplesKeys) {
   ASSERT_TRUE(
       database_->CreateTable("t", {.families = {{"f", {}}}}, {.split_rows = {"b", "c"}}).ok());

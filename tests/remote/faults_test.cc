@@ -437,6 +437,20 @@ TEST_F(FaultsTest, APauseBeforeTheNextTryEndsSoonToo) {
   canceller.join();
 }
 
+TEST_F(FaultsTest, APauseBeforeTheNextTryEndsWithTheDatabase) {
+  fake_.mutate_row = [&](int, grpc::ServerContext*) {
+    return WithRetryInfo(grpc::StatusCode::UNAVAILABLE, 5000);
+  };
+  std::thread closer([&] {
+    absl::SleepFor(absl::Milliseconds(50));
+    EXPECT_TRUE(database_->Close().ok());
+  });
+  const absl::Time begin = absl::Now();
+  EXPECT_TRUE(absl::IsFailedPrecondition(table_->Apply(RowMutation("r").DeleteRow())));
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(4));
+  closer.join();
+}
+
 TEST_F(FaultsTest, AServerThatStaysSilentIsGivenUp) {
   Connect({.retry_for = absl::Milliseconds(300), .attempt_timeout = absl::Milliseconds(100)});
   fake_.mutate_row = [&](int, grpc::ServerContext* context) {

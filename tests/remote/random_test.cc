@@ -31,7 +31,7 @@ TEST_F(RandomTest, EmbeddedAndConnectedDatabasesAnswerAlike) {
     RandomProgram local(embedded_.get(), name, seed, RandomProgram::Dialect::kEngine);
     RandomProgram remote(database_.get(), name, seed, RandomProgram::Dialect::kEngine);
     ASSERT_EQ(remote.CreateTable(), local.CreateTable());
-    for (int step = 0; step < 400; ++step) {
+    for (int step = 0; step < 800; ++step) {
       const std::string expected = local.Step();
       ASSERT_EQ(remote.Step(), expected) << "step " << step;
     }

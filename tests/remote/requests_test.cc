@@ -130,6 +130,56 @@ TEST_F(RequestsTest, AReverseReadIsResumedBelowItsLastRow) {
   }
 }
 
+TEST_F(RequestsTest, EachKindOfFilter) {
+  const Filter a = Filter::Family("a");
+  const Filter b = Filter::StripValueTransformer();
+  const struct {
+    Filter filter;
+    std::string message;
+  } kCases[] = {
+      {Filter(), "pass_all_filter: true"},
+      {Filter::PassAll(), "pass_all_filter: true"},
+      {Filter::BlockAll(), "block_all_filter: true"},
+      {Filter::Sink(), "sink: true"},
+      {Filter::Family("a.b"), R"(family_name_regex_filter: "a\\.b")"},
+      {Filter::FamilyRegex("a|b"), R"(family_name_regex_filter: "a|b")"},
+      {Filter::ColumnRegex("a.b"), R"(column_qualifier_regex_filter: "(?s)a.b")"},
+      {Filter::ValueRegex("[ab]+"), R"(value_regex_filter: "[ab]+")"},
+      {Filter::RowKeysRegex("a"), R"(row_key_regex_filter: "a")"},
+      {Filter::RowKeysRegex(""), "block_all_filter: true"},
+      {Filter::ColumnRange("f", "a", "b"),
+       R"(column_range_filter { family_name: "f" start_qualifier_closed: "a"
+                                end_qualifier_open: "b" })"},
+      {Filter::ColumnRange("f", "a", ""),
+       R"(column_range_filter { family_name: "f" start_qualifier_closed: "a" })"},
+      {Filter::ValueRange("a", "b"),
+       R"(value_range_filter { start_value_closed: "a" end_value_open: "b" })"},
+      {Filter::RowSample(0.25), "row_sample_filter: 0.25"},
+      {Filter::Latest(3), "cells_per_column_limit_filter: 3"},
+      {Filter::CellsRowLimit(3), "cells_per_row_limit_filter: 3"},
+      {Filter::CellsRowOffset(3), "cells_per_row_offset_filter: 3"},
+      {b, "strip_value_transformer: true"},
+      {Filter::ApplyLabel("l"), R"(apply_label_transformer: "l")"},
+      {Filter::Chain(a, b), R"(chain { filters { family_name_regex_filter: "a" }
+                                       filters { strip_value_transformer: true } })"},
+      {Filter::Interleave(a, b), R"(interleave { filters { family_name_regex_filter: "a" }
+                                                 filters { strip_value_transformer: true } })"},
+      // The API wants two filters at least in these.
+      {Filter::Chain(std::vector<Filter>{a}), R"(family_name_regex_filter: "a")"},
+      {Filter::Interleave(std::vector<Filter>{a}), R"(family_name_regex_filter: "a")"},
+      {Filter::Condition(Filter::Family("p"), a, b),
+       R"(condition { predicate_filter { family_name_regex_filter: "p" }
+                      true_filter { family_name_regex_filter: "a" }
+                      false_filter { strip_value_transformer: true } })"},
+  };
+  for (const auto& test : kCases) {
+    v2::RowFilter expected;
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(test.message, &expected))
+        << test.message;
+    EXPECT_EQ(Sent(test.filter).DebugString(), expected.DebugString());
+  }
+}
+
 // The message has 32 bits for a count.
 TEST_F(RequestsTest, CountsOfFiltersThatAreTooLargeAreTheLargest) {
   const int64_t many = int64_t{1} << 40;
