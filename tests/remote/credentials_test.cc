@@ -19,7 +19,7 @@ namespace bigtable::remote {
 namespace {
 
 using testing::HasSubstr;
-using Security = RemoteOptions::Security;
+using ConnectSecurity = RemoteOptions::Security;
 
 constexpr const char* kToken = "0123456789abcdef";
 
@@ -111,7 +111,7 @@ class TlsTest : public CredentialsTest {
   static RemoteOptions Client(const std::string& authority, const std::string& client = "",
                               const std::string& token = "") {
     RemoteOptions options;
-    options.security = Security::kTls;
+    options.security = ConnectSecurity::kTls;
     options.root_certificates = Certificate(authority);
     if (!client.empty()) {
       options.client_certificate = Certificate(client);
@@ -142,7 +142,7 @@ TEST_F(TlsTest, TheServersCertificateIsChecked) {
   ExpectError(Client("authority", "", "fedcba9876543210"), Code::kUnauthenticated, "token");
   ExpectError(Client("other-authority", "", kToken), Code::kUnauthenticated, "not signed by");
   // Those of the system.
-  ExpectError({.security = Security::kTls, .token = kToken}, Code::kUnauthenticated,
+  ExpectError({.security = ConnectSecurity::kTls, .token = kToken}, Code::kUnauthenticated,
               "not signed by");
   StartTls("old-server");
   ExpectError(Client("authority"), Code::kUnauthenticated, "has expired");
