@@ -99,20 +99,21 @@ absl::Status CheckSecurity(const Location& location) {
   return absl::OkStatus();
 }
 
-#ifdef BIGTABLE_TOOLS_HAS_REMOTE
-// An error of Connect as one of the command line.
-absl::Status WithNamesOfOptions(const absl::Status& status) {
-  if (!absl::IsInvalidArgument(status)) return status;
-  return UsageError(absl::StrReplaceAll(status.message(),
-                                        {{"endpoint ", "server "},
-                                         {"RemoteOptions::security must be kTls, or plaintext true",
-                                          "give --tls, or --plaintext, which encrypts nothing"},
-                                         {"RemoteOptions::app_profile", "--app-profile"},
-                                         {"RemoteOptions::", "--"}}));
-}
-#endif
-
 }  // namespace
+
+std::string WithNamesOfOptions(std::string_view message) {
+  return absl::StrReplaceAll({message.data(), message.size()},
+                             {{"endpoint ", "server "},
+                              {"RemoteOptions::security must be kTls, or plaintext true",
+                               "give --tls, or --plaintext, which encrypts nothing"},
+                              {"RemoteOptions::security", "--tls"},
+                              {"RemoteOptions::app_profile", "--app-profile"},
+                              {"RemoteOptions::root_certificates", "--root-certificates"},
+                              {"RemoteOptions::client_certificate", "--client-certificate"},
+                              {"RemoteOptions::client_key", "--client-key"},
+                              {"RemoteOptions::token_file", "--token-file"},
+                              {"RemoteOptions::", "--"}});
+}
 
 std::string Location::ServerName() const { return server.empty() ? "Cloud Bigtable" : server; }
 
@@ -146,7 +147,9 @@ absl::StatusOr<std::unique_ptr<Database>> ConnectTo(const Location& location) {
   // The statuses of calls say what is wrong; gRPC would log it too.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   absl::StatusOr<std::unique_ptr<Database>> database = Connect(location.server, options);
-  if (!database.ok()) return WithNamesOfOptions(database.status());
+  if (absl::IsInvalidArgument(database.status())) {
+    return UsageError(WithNamesOfOptions(MessageOf(database.status())));
+  }
   return database;
 #else
   return UsageError(

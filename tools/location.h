@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -42,6 +43,9 @@ struct Location {
 // Takes the environment's directory or server if no option names one; the server only if
 // `may_be_server`. UsageError: both are named, or options of a server without a server.
 absl::Status SettleLocation(bool may_be_server, Location* location);
+
+// A message of bigtable::remote with the options of the command line in the place of its own.
+std::string WithNamesOfOptions(std::string_view message);
 
 // The database on the server of the location. UsageError names the option that is wrong, or that
 // this program was built without bigtable::remote. NotFound: a file of the options.

@@ -137,9 +137,11 @@ absl::Status Session::Close(absl::Status status) {
   const absl::Status closed = database_->Close();
   database_ = nullptr;
   if (status.ok()) return closed;
-  if (options_.location.is_server() && absl::IsUnavailable(status)) {
-    return absl::UnavailableError(
-        Cat("server ", options_.location.ServerName(), ": ", MessageOf(status)));
+  // Nothing was done there, so which server it was is what matters.
+  if (options_.location.is_server() &&
+      (absl::IsUnavailable(status) || absl::IsUnauthenticated(status))) {
+    return absl::Status(status.code(), Cat("server ", options_.location.ServerName(), ": ",
+                                           WithNamesOfOptions(MessageOf(status))));
   }
   return status;
 }

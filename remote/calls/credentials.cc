@@ -124,7 +124,8 @@ absl::Status ExplainTls(const absl::Status& result, const RemoteOptions& options
                      "the server's certificate is for another host");
   }
   if (says("wrong version number")) {
-    return explained(absl::StatusCode::kFailedPrecondition, "the server has no TLS there");
+    return explained(absl::StatusCode::kFailedPrecondition,
+                     "the server speaks no TLS at this address");
   }
   if (says("empty address list")) {
     return explained(absl::StatusCode::kInvalidArgument,
