@@ -282,9 +282,12 @@ class RandomProgram {
 
   std::string Scan() {
     Scanner scanner(table_, {.row_limit = random_.Between(0, 3)});
-    scanner.SetRange(Range());
+    const RowRange range = Range();
+    scanner.SetRange(range);
     std::string text = "scan";
-    ScanStream* const stream = scanner.FetchColumnFamily(Family());
+    // As in ReadRows.
+    const std::string family = Family();
+    ScanStream* const stream = scanner.FetchColumnFamily(range.empty() ? families_[0] : family);
     if (random_.OneIn(2)) stream->SetReturnAllVersions();
     if (random_.OneIn(3)) stream->SetColumnPrefix("a");
     if (random_.OneIn(3)) stream->SetTimestampRange(Timestamp(1000), Timestamp(4000));

@@ -203,6 +203,7 @@ TEST_F(RequestsTest, TimesOfFiltersAreMilliseconds) {
 
 TEST_F(RequestsTest, TimesOfAMutationAreChecked) {
   const auto apply = [&](const RowMutation& mutation) { return table_->Apply(mutation); };
+  EXPECT_TRUE(absl::IsInvalidArgument(apply(RowMutation("r").Set("f:q", Timestamp(1), "v"))));
   EXPECT_TRUE(absl::IsInvalidArgument(apply(RowMutation("r").DeleteCell("f:q", Timestamp(1)))));
   EXPECT_TRUE(absl::IsInvalidArgument(
       apply(RowMutation("r").DeleteTimeRange("f:q", Timestamp(1), Timestamp(2000)))));
