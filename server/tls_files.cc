@@ -3,6 +3,7 @@
 #include <memory>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include "server/convert/errors.h"
 

@@ -238,16 +238,16 @@ TEST_F(AnswersTest, PausesBetweenTriesGrow) {
 
 TEST_F(AnswersTest, ThereIsNoPauseThatIsLongerThanTheTimeLeft) {
   fake_.mutate_row = [](int, grpc::ServerContext*) {
-    return WithRetryInfo(grpc::StatusCode::UNAVAILABLE, 5000);
+    return WithRetryInfo(grpc::StatusCode::UNAVAILABLE, 60'000);
   };
   const absl::Time begin = absl::Now();
   const absl::Status status =
-      table_->Apply(RowMutation("r").DeleteRow(), {.deadline = begin + absl::Seconds(3)});
+      table_->Apply(RowMutation("r").DeleteRow(), {.deadline = begin + absl::Seconds(30)});
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
-  EXPECT_LT(absl::Now() - begin, absl::Seconds(2));
-  Connect({.retry_for = absl::Seconds(3)});
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(15));
+  Connect({.retry_for = absl::Seconds(30)});
   EXPECT_TRUE(absl::IsUnavailable(table_->Apply(RowMutation("r").DeleteRow())));
-  EXPECT_LT(absl::Now() - begin, absl::Seconds(2));
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(15));
 }
 
 }  // namespace

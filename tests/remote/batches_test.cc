@@ -3,6 +3,7 @@
 #include <atomic>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,21 +79,22 @@ TEST_F(BatchesTest, WhatIsUnderWayIsBounded) {
     threads.emplace_back([&, i] { EXPECT_TRUE(ApplyOne(std::to_string(i), 400 << 10).ok()); });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(most, 2);
+  EXPECT_LE(most, 2);
 }
 
 TEST_F(BatchesTest, WaitingForOthersEndsWithTheCallAndTheDatabase) {
-  absl::Notification answer;
-  absl::Notification asked;
-  fake_.mutate_rows = [&](int, const v2::MutateRowsRequest& request, auto* response) {
-    asked.Notify();
-    answer.WaitForNotification();
+  // The server's thread may outlive the call.
+  const auto answer = std::make_shared<absl::Notification>();
+  const auto asked = std::make_shared<absl::Notification>();
+  fake_.mutate_rows = [=](int, const v2::MutateRowsRequest& request, auto* response) {
+    asked->Notify();
+    answer->WaitForNotification();
     SayDone(request, response);
     return grpc::Status::OK;
   };
   Connect({.max_outstanding_bytes = 1 << 20});
   std::thread first([&] { (void)ApplyOne("first", 900 << 10); });
-  asked.WaitForNotification();
+  asked->WaitForNotification();
   const absl::Status late =
       ApplyOne("late", 900 << 10, {.deadline = absl::Now() + absl::Milliseconds(50)});
   EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
@@ -105,7 +107,7 @@ TEST_F(BatchesTest, WaitingForOthersEndsWithTheCallAndTheDatabase) {
       ApplyOne("closed", 900 << 10, {.deadline = absl::Now() + absl::Seconds(5)});
   EXPECT_TRUE(absl::IsFailedPrecondition(closed)) << closed;
   closer.join();
-  answer.Notify();
+  answer->Notify();
   first.join();
   EXPECT_EQ(fake_.calls(), 1);
 }
