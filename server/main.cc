@@ -43,7 +43,7 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
                   "Bytes for the database, such as 512MB; gRPC may use half as many")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("512MB");
-  app->add_option("--threads", options->threads, "The most threads that run calls")
+  app->add_option("--threads", options->threads, "The most threads that run calls of one kind")
       ->capture_default_str();
   app->add_option("--certificate", options->certificate, "TLS: file of the certificate, PEM");
   app->add_option("--key", options->key, "TLS: file of its key, PEM");

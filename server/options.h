@@ -29,7 +29,7 @@ struct ServerOptions {
   InstanceName default_instance{"local", "local"};
   Durability durability = Durability::kBuffered;
   uint64_t memory = uint64_t{512} << 20;  // bytes, for the database; gRPC may take half as much
-  int threads = 2048;                     // the most that run calls, one each
+  int threads = 2048;                     // the most that run calls of one kind
 
   // Files of PEM. The certificate and its key go together; with `client_authority`, clients must
   // have a certificate that it has signed.

@@ -112,6 +112,9 @@ absl::Status Server::OpenDatabase() {
 }
 
 absl::Status Server::Listen() {
+  // gRPC is not ended with the server: that may wait ten seconds for a timer of its own.
+  static const bool is_kept = (grpc_init(), true);
+  static_cast<void>(is_kept);
   SERVER_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ServerCredentials> credentials,
                           CredentialsOf(options_));
   grpc::EnableDefaultHealthCheckService(true);
@@ -128,10 +131,6 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastPingMillis);
-  // More threads wait for requests than by default, so that fewer are started and ended, and less
-  // often one has to wait until another takes over (docs/performance.md).
-  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 2);
-  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 6);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
   interceptors.push_back(WatchAdminCalls(monitor_.calls(), &authentication_, log_.get()));
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
@@ -140,12 +139,14 @@ absl::Status Server::Listen() {
   builder.RegisterService(table_admin_.get());
   builder.RegisterService(instance_admin_.get());
   builder.RegisterService(operations_service_.get());
-  data_ = std::make_unique<DataService>(tables_.get(), &authentication_, &monitor_);
+  data_ = std::make_unique<DataService>(tables_.get(), &authentication_, &monitor_,
+                                        builder.AddCompletionQueue(), options_.threads);
   builder.RegisterService(data_.get());
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr || (port == 0 && !options_.address.starts_with("unix:"))) {
     return absl::UnavailableError(Cat("cannot listen on ", options_.address));
   }
+  SERVER_RETURN_IF_ERROR(data_->Start());
   address_ = port == 0 ? options_.address
                        : Cat(options_.address.substr(0, options_.address.rfind(':') + 1), port);
   health_ = std::make_unique<Health>(
@@ -202,6 +203,7 @@ absl::Status Server::Shutdown() {
     grpc_->Shutdown(std::chrono::system_clock::now() +
                     std::chrono::seconds(options_.drain_seconds));
   }
+  if (data_ != nullptr) data_->Shutdown();
   grpc_.reset();
   data_.reset();
   catalogue_.reset();

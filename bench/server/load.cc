@@ -27,8 +27,10 @@ namespace admin = google::bigtable::admin::v2;
 constexpr char kInstance[] = "projects/bench/instances/bench";
 constexpr char kTable[] = "projects/bench/instances/bench/tables/bench";
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
+std::shared_ptr<grpc::Channel> Connect(const std::string& address, bool grows = true) {
   grpc::ChannelArguments arguments;
+  // Otherwise gRPC takes megabytes of each stream, whether or not it is read.
+  if (!grows) arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
   arguments.SetMaxReceiveMessageSize(-1);
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
@@ -201,6 +203,41 @@ absl::StatusOr<LoadResult> Run(const std::string& address, Work work, uint64_t c
   result.p50_us = latencies[0].Percentile(0.5);
   result.p99_us = latencies[0].Percentile(0.99);
   return result;
+}
+
+struct IdleStreams::Stream {
+  std::shared_ptr<data::Bigtable::Stub> stub;
+  grpc::ClientContext context;
+  std::unique_ptr<grpc::ClientReader<data::ReadRowsResponse>> reader;
+};
+
+IdleStreams::IdleStreams() = default;
+
+IdleStreams::~IdleStreams() {
+  for (const auto& stream : streams_) stream->context.TryCancel();
+  for (const auto& stream : streams_) stream->reader->Finish();
+}
+
+absl::StatusOr<std::unique_ptr<IdleStreams>> IdleStreams::Open(const std::string& address,
+                                                               int count) {
+  constexpr size_t kConnections = 10;
+  std::unique_ptr<IdleStreams> idle(new IdleStreams());
+  std::vector<std::shared_ptr<data::Bigtable::Stub>> stubs;
+  for (size_t i = 0; i < kConnections; ++i) {
+    stubs.push_back(data::Bigtable::NewStub(Connect(address, false)));
+  }
+  data::ReadRowsRequest request;
+  request.set_table_name(kTable);
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    Stream& stream = *idle->streams_.emplace_back(std::make_unique<Stream>());
+    stream.stub = stubs[i % kConnections];
+    stream.reader = stream.stub->ReadRows(&stream.context, request);
+  }
+  for (const auto& stream : idle->streams_) {
+    data::ReadRowsResponse response;
+    if (!stream->reader->Read(&response)) return absl::InternalError("a stream has no message");
+  }
+  return idle;
 }
 
 }  // namespace bench

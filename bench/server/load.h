@@ -3,8 +3,10 @@
 #define BIGTABLE_BENCH_SERVER_LOAD_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,6 +34,22 @@ absl::Status Prepare(const std::string& address);
 // Makes `calls` calls by `threads` threads, each with a connection of its own, and checks what they
 // return: each scan returns all rows.
 absl::StatusOr<LoadResult> Run(const std::string& address, Work work, uint64_t calls, int threads);
+
+// Streams of all rows that nobody reads beyond the first message, over ten connections, until this
+// is destroyed.
+class IdleStreams {
+ public:
+  static absl::StatusOr<std::unique_ptr<IdleStreams>> Open(const std::string& address, int count);
+  ~IdleStreams();
+  IdleStreams(const IdleStreams&) = delete;
+  IdleStreams& operator=(const IdleStreams&) = delete;
+
+ private:
+  struct Stream;
+
+  IdleStreams();
+  std::vector<std::unique_ptr<Stream>> streams_;
+};
 
 }  // namespace bench
 

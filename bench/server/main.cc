@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 #include "common/machine.h"
@@ -30,6 +31,8 @@ ABSL_FLAG(std::string, directory, "", "directory on the file system to measure")
 ABSL_FLAG(bool, quick, false, "a fifth of the calls, and three rounds instead of five");
 ABSL_FLAG(uint64_t, rounds, 0, "how many rounds; 0: depends on --quick");
 ABSL_FLAG(int, threads, 8, "threads of the client, each with its own connection");
+ABSL_FLAG(int, idle, 0,
+          "streams that nobody reads meanwhile, but for the server that does nothing");
 ABSL_FLAG(std::string, only, "", "only the kinds of calls whose name contains this text");
 
 namespace bench {
@@ -76,6 +79,18 @@ absl::Status Measure(const ServedProcess& server, Work work, uint64_t calls, int
   return absl::OkStatus();
 }
 
+// The streams that nobody reads have filled the buffers of their connections.
+absl::Status WaitUntilIdle(const ServedProcess& server) {
+  absl::Duration before;
+  for (;;) {
+    const absl::StatusOr<absl::Duration> now = server.CpuTime();
+    if (!now.ok()) return now.status();
+    if (*now - before <= absl::Milliseconds(50)) return absl::OkStatus();
+    before = *now;
+    absl::SleepFor(absl::Seconds(1));
+  }
+}
+
 void PrintLine(std::string_view name, const Figures& figures, double echo_cpu_us) {
   const double cpu_us = Median(figures.cpu_us);
   absl::PrintF("  %-18s %10.0f %10.1f %8.2f %10.1f %10.1f %8.0f\n", ToAbsl(name),
@@ -100,11 +115,20 @@ absl::Status Main(const std::string& self) {
     kinds.push_back({"Google's emulator", {emulator, "-host=127.0.0.1", "-port=0"}});
   }
   std::vector<std::unique_ptr<ServedProcess>> servers;
+  std::vector<std::unique_ptr<IdleStreams>> idle;
   for (const Kind& kind : kinds) {
     absl::StatusOr<std::unique_ptr<ServedProcess>> server = ServedProcess::Start(kind.arguments);
     if (!server.ok()) return server.status();
     if (kind.name != "echo") {
       if (absl::Status s = Prepare((*server)->address()); !s.ok()) return s;
+    }
+    // The synchronous interface of the server that does nothing hardly works with many.
+    if (const int count = absl::GetFlag(FLAGS_idle); count > 0 && kind.name != "echo") {
+      absl::StatusOr<std::unique_ptr<IdleStreams>> opened =
+          IdleStreams::Open((*server)->address(), count);
+      if (!opened.ok()) return opened.status();
+      idle.push_back(*std::move(opened));
+      if (absl::Status s = WaitUntilIdle(**server); !s.ok()) return s;
     }
     servers.push_back(*std::move(server));
   }

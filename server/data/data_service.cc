@@ -1,19 +1,18 @@
 #include "server/data/data_service.h"
 
 #include <utility>
-#include <vector>
 
 #include "google/bigtable/v2/bigtable.pb.h"
-#include "google/protobuf/message_lite.h"
-#include "grpcpp/impl/codegen/proto_utils.h"
 #include "grpcpp/impl/rpc_method.h"
 #include "grpcpp/impl/rpc_service_method.h"
+#include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/method_handler.h"
+#include "grpcpp/support/status.h"
 
 #include "server/convert/errors.h"
-#include "server/convert/status.h"
-#include "server/data/byte_buffer.h"
-#include "server/data/read_rows.h"
+#include "server/data/mutate_rows_call.h"
+#include "server/data/sample_row_keys.h"
+#include "server/data/unary_call.h"
 
 namespace bigtable::server {
 namespace {
@@ -23,126 +22,88 @@ using grpc::internal::RpcServiceMethod;
 
 #define METHOD(name) "/google.bigtable.v2.Bigtable/" name
 
-size_t SizeOf(const google::protobuf::MessageLite& message) { return message.ByteSizeLong(); }
-size_t SizeOf(const grpc::ByteBuffer& message) { return message.Length(); }
+// A method that is not served: `what` is what the server does not have. A client sees no difference
+// between a unary call and a stream that ends with an error.
+RpcServiceMethod* Refused(const char* name, const char* what) {
+  using Handler =
+      grpc::internal::ServerStreamingHandler<grpc::Service, grpc::ByteBuffer, grpc::ByteBuffer>;
+  const auto refuse = [what](grpc::Service*, grpc::ServerContext*, const grpc::ByteBuffer*,
+                             grpc::ServerWriter<grpc::ByteBuffer>*) {
+    return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, Cat("this server has no ", what));
+  };
+  return new RpcServiceMethod(name, RpcMethod::SERVER_STREAMING, new Handler(refuse, nullptr));
+}
 
 }  // namespace
 
 DataService::DataService(ServedTables* tables, const Authentication* authentication,
-                         Monitor* monitor)
+                         Monitor* monitor, std::unique_ptr<grpc::ServerCompletionQueue> queue,
+                         int most_threads)
     : handlers_(tables, authentication, monitor->rows()),
-      tables_(tables),
-      authentication_(authentication),
-      monitor_(monitor) {
-  AddReads();
+      monitor_(monitor),
+      queues_(std::move(queue), most_threads),
+      streams_([this] { queues_.streams()->RunSomeEvent(); }),
+      read_rows_parts_{tables, authentication, &streams_, monitor->rows()} {
+  AddStreams();
   AddUnary(METHOD("MutateRow"), Method::kMutateRow, &RowHandlers::MutateRow);
   AddUnary(METHOD("CheckAndMutateRow"), Method::kCheckAndMutateRow,
            &RowHandlers::CheckAndMutateRow);
   AddUnary(METHOD("ReadModifyWriteRow"), Method::kReadModifyWriteRow,
            &RowHandlers::ReadModifyWriteRow);
   AddUnary(METHOD("PingAndWarm"), Method::kPingAndWarm, &RowHandlers::PingAndWarm);
-  AddStreaming<grpc::ByteBuffer, grpc::ByteBuffer>(METHOD("MutateRows"), Method::kMutateRows,
-                                                   &DataService::MutateRows);
+  Add(METHOD("MutateRows"), Method::kMutateRows, queues_.unary_calls(),
+      [this](ServedMethod* served) {
+        return std::make_unique<MutateRowsCall>(served, &handlers_);
+      });
   AddWhatIsNotServed();
+}
+
+absl::Status DataService::Start() {
+  SERVER_RETURN_IF_ERROR(queues_.Start());
+  for (const std::unique_ptr<ServedMethod>& method : methods_) method->Start();
+  return absl::OkStatus();
+}
+
+void DataService::Add(const char* name, Method method, EventQueue* events,
+                      ServedMethod::Create create) {
+  AddMethod(new RpcServiceMethod(name, RpcMethod::SERVER_STREAMING, nullptr));
+  const int number = static_cast<int>(methods_.size());
+  MarkMethodAsync(number);
+  const auto accept = [this, number](grpc::ServerContext* context, grpc::ByteBuffer* request,
+                                     ServedMethod::Writer* writer,
+                                     grpc::CompletionQueue* event_queue,
+                                     grpc::ServerCompletionQueue* requests, void* tag) {
+    RequestAsyncServerStreaming(number, context, request, writer, event_queue, requests, tag);
+  };
+  methods_.push_back(std::make_unique<ServedMethod>(
+      &queues_, events, MethodCounters{monitor_->calls(), method}, accept, std::move(create)));
 }
 
 template <typename Request, typename Response>
 void DataService::AddUnary(const char* name, Method method,
                            absl::Status (RowHandlers::*handler)(const grpc::ServerContext&,
                                                                 const Request&, Response*) const) {
-  using Handler = grpc::internal::RpcMethodHandler<
-      DataService, Request, Response, google::protobuf::MessageLite, google::protobuf::MessageLite>;
-  const auto run = [handler, method](DataService* self, grpc::ServerContext* context,
-                                     const Request* request, Response* response) {
-    const CallTimer timer({self->monitor_->calls(), method});
-    const grpc::Status status =
-        ToGrpcStatus((self->handlers_.*handler)(*context, *request, response));
-    timer.End(status.error_code(), request->ByteSizeLong(),
-              status.ok() ? response->ByteSizeLong() : 0);
-    return status;
-  };
-  AddMethod(new RpcServiceMethod(name, RpcMethod::NORMAL_RPC, new Handler(run, this)));
+  Add(name, method, queues_.unary_calls(), [this, handler](ServedMethod* served) {
+    return std::make_unique<UnaryCall<Request, Response>>(served, &handlers_, handler);
+  });
 }
 
-template <typename Request, typename Response>
-void DataService::AddStreaming(const char* name, Method method,
-                               absl::Status (*handler)(DataService*, grpc::ServerContext*,
-                                                       const Request&,
-                                                       grpc::ServerWriter<Response>*, size_t*)) {
-  using Handler = grpc::internal::ServerStreamingHandler<DataService, Request, Response>;
-  const auto run = [handler, method](DataService* self, grpc::ServerContext* context,
-                                     const Request* request, grpc::ServerWriter<Response>* writer) {
-    const CallTimer timer({self->monitor_->calls(), method});
-    size_t sent = 0;
-    const grpc::Status status = ToGrpcStatus(handler(self, context, *request, writer, &sent));
-    timer.End(status.error_code(), SizeOf(*request), sent);
-    return status;
-  };
-  AddMethod(new RpcServiceMethod(name, RpcMethod::SERVER_STREAMING, new Handler(run, this)));
-}
-
-template <typename Request, typename Response>
-void DataService::AddRefused(const char* name, const char* what) {
-  using Handler = grpc::internal::ServerStreamingHandler<DataService, Request, Response>;
-  const auto refuse = [what](DataService*, grpc::ServerContext*, const Request*,
-                             grpc::ServerWriter<Response>*) {
-    return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, Cat("this server has no ", what));
-  };
-  AddMethod(new RpcServiceMethod(name, RpcMethod::SERVER_STREAMING, new Handler(refuse, this)));
-}
-
-void DataService::AddReads() {
-  AddStreaming<data::ReadRowsRequest, grpc::ByteBuffer>(
-      METHOD("ReadRows"), Method::kReadRows,
-      [](DataService* self, grpc::ServerContext* context, const data::ReadRowsRequest& request,
-         grpc::ServerWriter<grpc::ByteBuffer>* writer, size_t* sent) {
-        ReadRowsCall call(self->tables_, self->authentication_, &self->streams_,
-                          self->monitor_->rows(), context, writer);
-        const absl::Status status = call.Run(request);
-        *sent = call.bytes_sent();
-        return status;
-      });
-  AddStreaming<data::SampleRowKeysRequest, data::SampleRowKeysResponse>(
-      METHOD("SampleRowKeys"), Method::kSampleRowKeys,
-      [](DataService* self, grpc::ServerContext* context, const data::SampleRowKeysRequest& request,
-         grpc::ServerWriter<data::SampleRowKeysResponse>* writer, size_t* sent) -> absl::Status {
-        std::vector<data::SampleRowKeysResponse> responses;
-        SERVER_RETURN_IF_ERROR(self->handlers_.SampleRowKeys(*context, request, &responses));
-        for (const data::SampleRowKeysResponse& response : responses) {
-          if (!writer->Write(response)) break;  // the client has gone
-          *sent += response.ByteSizeLong();
-        }
-        return absl::OkStatus();
+void DataService::AddStreams() {
+  Add(METHOD("ReadRows"), Method::kReadRows, queues_.streams(), [this](ServedMethod* served) {
+    return std::make_unique<ReadRowsCall>(served, read_rows_parts_);
+  });
+  Add(METHOD("SampleRowKeys"), Method::kSampleRowKeys, queues_.streams(),
+      [this](ServedMethod* served) {
+        return std::make_unique<SampleRowKeysCall>(served, &handlers_);
       });
 }
 
-absl::Status DataService::MutateRows(DataService* self, grpc::ServerContext* context,
-                                     const grpc::ByteBuffer& request,
-                                     grpc::ServerWriter<grpc::ByteBuffer>* writer, size_t* sent) {
-  grpc::Slice bytes;
-  if (!request.TrySingleSlice(&bytes).ok() && !request.DumpToSingleSlice(&bytes).ok()) {
-    return absl::InternalError("the request cannot be read");
-  }
-  std::string response;
-  SERVER_RETURN_IF_ERROR(self->handlers_.MutateRows(
-      *context, std::string_view(reinterpret_cast<const char*>(bytes.begin()), bytes.size()),
-      &response));
-  *sent = response.size();
-  writer->WriteLast(ToByteBuffer(std::move(response)), grpc::WriteOptions());
-  return absl::OkStatus();
-}
-
+// After those that are served, which have the first numbers.
 void DataService::AddWhatIsNotServed() {
-  AddRefused<data::GenerateInitialChangeStreamPartitionsRequest,
-             data::GenerateInitialChangeStreamPartitionsResponse>(
-      METHOD("GenerateInitialChangeStreamPartitions"), "change streams");
-  AddRefused<data::ReadChangeStreamRequest, data::ReadChangeStreamResponse>(
-      METHOD("ReadChangeStream"), "change streams");
-  AddRefused<data::ExecuteQueryRequest, data::ExecuteQueryResponse>(METHOD("ExecuteQuery"),
-                                                                    "queries in SQL");
-  // A client sees no difference between a unary call and a stream that ends with an error.
-  AddRefused<data::PrepareQueryRequest, data::PrepareQueryResponse>(METHOD("PrepareQuery"),
-                                                                    "queries in SQL");
+  AddMethod(Refused(METHOD("GenerateInitialChangeStreamPartitions"), "change streams"));
+  AddMethod(Refused(METHOD("ReadChangeStream"), "change streams"));
+  AddMethod(Refused(METHOD("ExecuteQuery"), "queries in SQL"));
+  AddMethod(Refused(METHOD("PrepareQuery"), "queries in SQL"));
 }
 
 }  // namespace bigtable::server

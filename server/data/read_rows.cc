@@ -5,12 +5,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
-#include "grpcpp/support/slice.h"
+#include "google/protobuf/arena.h"
 
 #include "server/calls/call_info.h"
 #include "server/convert/errors.h"
 #include "server/convert/filter.h"
 #include "server/convert/row_set.h"
+#include "server/data/byte_buffer.h"
 
 namespace bigtable::server {
 namespace {
@@ -23,23 +24,29 @@ constexpr size_t kAllMessages = 64 << 20;
 
 }  // namespace
 
-ReadRowsCall::ReadRowsCall(ServedTables* tables, const Authentication* authentication,
-                           Streams* streams, RowSampler* sampler, grpc::ServerContext* context,
-                           grpc::ServerWriter<grpc::ByteBuffer>* writer)
-    : tables_(tables),
-      authentication_(authentication),
-      streams_(streams),
-      sampler_(sampler),
-      context_(context),
-      writer_(writer),
-      chunks_(kFirstMessage),
-      message_size_(kFirstMessage) {}
+ReadRowsCall::ReadRowsCall(ServedMethod* method, const ReadRowsParts& parts)
+    : ServedCall(method), parts_(parts), chunks_(kFirstMessage), message_size_(kFirstMessage) {}
 
-absl::Status ReadRowsCall::Run(const data::ReadRowsRequest& request) {
-  SERVER_RETURN_IF_ERROR(Take(request));
-  Streams::Running running(streams_, context_, &cancellation_);
+ServedCall::Step ReadRowsCall::Begin(grpc::ByteBuffer* request) {
+  if (const absl::Status status = Take(request); !status.ok()) return End(status);
+  running_.emplace(parts_.streams);
   reader_.emplace(table_->ReadRows(rows_, filter_, options_));
-  return Stream(&running);
+  return Advance();
+}
+
+ServedCall::Step ReadRowsCall::Continue(bool is_there) {
+  if (ticket_.has_value()) TakeReaderBack();
+  if (is_there) return Advance();
+  reader_.reset();
+  running_.reset();
+  return End(absl::CancelledError("the client has gone"));
+}
+
+absl::Status ReadRowsCall::Take(grpc::ByteBuffer* bytes) {
+  google::protobuf::Arena arena;
+  auto* const request = google::protobuf::Arena::CreateMessage<data::ReadRowsRequest>(&arena);
+  SERVER_RETURN_IF_ERROR(Parse(bytes, request));
+  return Take(*request);
 }
 
 absl::Status ReadRowsCall::Take(const data::ReadRowsRequest& request) {
@@ -50,37 +57,33 @@ absl::Status ReadRowsCall::Take(const data::ReadRowsRequest& request) {
   rows_ = std::move(selection.rows);
   options_.row_limit = selection.limit;
   options_.reverse = selection.reversed;
-  options_.deadline = DeadlineOf(*context_);
-  options_.cancellation = &cancellation_;
+  options_.deadline = DeadlineOf(context());
+  options_.cancellation = cancellation();
   SERVER_ASSIGN_OR_RETURN(filter_, ToFilter(request.filter()));
   if (request.request_stats_view() == data::ReadRowsRequest::REQUEST_STATS_FULL) {
     wants_stats_ = true;
     began_ = absl::Now();
   }
-  table_name_ = &request.table_name();
-  SERVER_ASSIGN_OR_RETURN(caller_, authentication_->CallerOf(*context_));
-  SERVER_ASSIGN_OR_RETURN(table_, tables_->Open(*table_name_, caller_));
+  table_name_ = request.table_name();
+  SERVER_ASSIGN_OR_RETURN(caller_, parts_.authentication->CallerOf(context()));
+  SERVER_ASSIGN_OR_RETURN(table_, parts_.tables->Open(table_name_, caller_));
   return absl::OkStatus();
 }
 
-absl::Status ReadRowsCall::Stream(Streams::Running* running) {
-  absl::StatusOr<bool> is_full;
-  while ((is_full = Fill()).ok() && *is_full) {
-    if (!SendMessage(running)) return absl::CancelledError("the client has gone");
+// Reads the next message and sends it, or ends.
+ServedCall::Step ReadRowsCall::Advance() {
+  const absl::StatusOr<bool> is_full = Fill();
+  if (is_full.ok() && *is_full) {
+    LeaveReader();
+    return Send(TakeMessage());
   }
   // A read that found nothing was a read of its first row.
   if (rows_sent_ == 0 && !rows_.ranges().empty()) CountRead(rows_.ranges().front().begin());
-  if (wants_stats_ && is_full.ok()) {
-    // Two messages one after the other are one with what both have.
-    std::string bytes = chunks_.Take();
-    Stats().AppendToString(&bytes);
-    bytes_sent_ += bytes.size();
-    const grpc::Slice slice(bytes);
-    writer_->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions());
-  } else if (!chunks_.empty()) {
-    writer_->WriteLast(TakeMessage(), grpc::WriteOptions());
-  }
-  return is_full.status();
+  reader_.reset();
+  running_.reset();
+  const bool with_stats = wants_stats_ && is_full.ok();
+  if (chunks_.empty() && !with_stats) return End(is_full.status());
+  return End(is_full.status(), TakeMessage(with_stats));
 }
 
 // Reads until the message is full. False: these were the last rows.
@@ -104,7 +107,7 @@ absl::StatusOr<bool> ReadRowsCall::Fill() {
 }
 
 void ReadRowsCall::CountRead(std::string_view row) {
-  sampler_->Count(table_->name(), row, RowAccess::kRead);
+  parts_.sampler->Count(table_->name(), row, RowAccess::kRead);
 }
 
 // The reader has no next row. If that is because the table was deleted, and there is a new one of
@@ -115,27 +118,20 @@ absl::StatusOr<bool> ReadRowsCall::OpenAgain() {
     SERVER_RETURN_IF_ERROR(status);
     return false;
   }
-  SERVER_ASSIGN_OR_RETURN(Table* const table, tables_->OpenAgain(*table_name_, caller_));
+  SERVER_ASSIGN_OR_RETURN(Table* const table, parts_.tables->OpenAgain(table_name_, caller_));
   if (table == table_) return status;
   table_ = table;
   reader_.emplace(table_->ReadRows(rows_, filter_, options_));
   return true;
 }
 
-// Waits until the client can take the message. False: it has gone.
-bool ReadRowsCall::SendMessage(Streams::Running* running) {
-  // Within a row, the reader has the rest of it.
-  std::optional<Streams::Ticket> ticket;
-  if (!is_within_row_) ticket = streams_->Leave(*std::exchange(reader_, std::nullopt));
-  running->SetWaiting(true);
-  const bool is_there = writer_->Write(TakeMessage());
-  running->SetWaiting(false);
-  if (ticket.has_value()) TakeReaderBack(*ticket);
-  return is_there;
+// Until the client has taken a message. Within a row, the reader has the rest of it.
+void ReadRowsCall::LeaveReader() {
+  if (!is_within_row_) ticket_ = parts_.streams->Leave(*std::exchange(reader_, std::nullopt));
 }
 
-void ReadRowsCall::TakeReaderBack(Streams::Ticket ticket) {
-  Streams::Reader left = streams_->TakeBack(ticket);
+void ReadRowsCall::TakeReaderBack() {
+  Streams::Reader left = parts_.streams->TakeBack(*std::exchange(ticket_, std::nullopt));
   if (left.reader.has_value()) {
     reader_ = std::move(left.reader);
   } else if (!has_all_rows()) {
@@ -146,19 +142,16 @@ void ReadRowsCall::TakeReaderBack(Streams::Ticket ticket) {
 }
 
 size_t ReadRowsCall::NextMessageSize() {
-  const size_t fair = kAllMessages / std::max<size_t>(streams_->running(), 1);
+  const size_t fair = kAllMessages / std::max<size_t>(parts_.streams->running(), 1);
   const size_t next = std::min({2 * message_size_, kLargestMessage, std::max(fair, kFirstMessage)});
   return std::exchange(message_size_, next);
 }
 
-// The bytes are not copied.
-grpc::ByteBuffer ReadRowsCall::TakeMessage() {
-  auto* const bytes = new std::string(chunks_.Take());
-  bytes_sent_ += bytes->size();
-  const grpc::Slice slice(
-      bytes->data(), bytes->size(), [](void* owner) { delete static_cast<std::string*>(owner); },
-      bytes);
-  return grpc::ByteBuffer(&slice, 1);
+grpc::ByteBuffer ReadRowsCall::TakeMessage(bool with_stats) {
+  std::string bytes = chunks_.Take();
+  // Two messages one after the other are one with what both have.
+  if (with_stats) Stats().AppendToString(&bytes);
+  return ToByteBuffer(std::move(bytes));
 }
 
 // What was seen and not returned is not counted.

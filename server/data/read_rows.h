@@ -1,9 +1,9 @@
 // ReadRows: a stream of rows, in messages of chunks.
 //
 // One message of a stream is on its way at a time. So a client that does not read holds one
-// message, and the thread of its call; what the stream holds of the database is released after a
-// second (streams.h). Messages grow from 16 KiB to 512 KiB while the client keeps up; with many
-// streams they stay smaller. A call that is cancelled, or whose deadline has passed, stops reading.
+// message, and no thread; what the stream holds of the database is released after a second
+// (streams.h). Messages grow from 16 KiB to 512 KiB while the client keeps up; with many streams
+// they stay smaller. A call that is cancelled, or whose deadline has passed, stops reading.
 #ifndef BIGTABLE_SERVER_DATA_READ_ROWS_H_
 #define BIGTABLE_SERVER_DATA_READ_ROWS_H_
 
@@ -16,9 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "google/bigtable/v2/bigtable.pb.h"
-#include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
-#include "grpcpp/support/sync_stream.h"
 
 #include "bigtable/call_options.h"
 #include "bigtable/filter.h"
@@ -28,6 +26,7 @@
 
 #include "server/calls/authentication.h"
 #include "server/convert/row_chunks.h"
+#include "server/data/served_call.h"
 #include "server/data/served_tables.h"
 #include "server/data/streams.h"
 #include "server/monitor/row_sampler.h"
@@ -36,58 +35,53 @@ namespace bigtable::server {
 
 namespace data = google::bigtable::v2;
 
-// One call, on its thread.
-class ReadRowsCall {
- public:
-  // All outlive this.
-  ReadRowsCall(ServedTables* tables, const Authentication* authentication, Streams* streams,
-               RowSampler* sampler, grpc::ServerContext* context,
-               grpc::ServerWriter<grpc::ByteBuffer>* writer);
-  ReadRowsCall(const ReadRowsCall&) = delete;
-  ReadRowsCall& operator=(const ReadRowsCall&) = delete;
+// What all calls use. All outlive them.
+struct ReadRowsParts {
+  ServedTables* tables = nullptr;
+  const Authentication* authentication = nullptr;
+  Streams* streams = nullptr;
+  RowSampler* sampler = nullptr;
+};
 
-  // Sends the rows, and returns how the call ends.
-  absl::Status Run(const data::ReadRowsRequest& request);
-  // Of messages, so far.
-  size_t bytes_sent() const { return bytes_sent_; }
+class ReadRowsCall final : public ServedCall {
+ public:
+  ReadRowsCall(ServedMethod* method, const ReadRowsParts& parts);
 
  private:
+  Step Begin(grpc::ByteBuffer* request) override;
+  Step Continue(bool is_there) override;
+  absl::Status Take(grpc::ByteBuffer* bytes);
   absl::Status Take(const data::ReadRowsRequest& request);
-  absl::Status Stream(Streams::Running* running);
+  Step Advance();
   absl::StatusOr<bool> Fill();
   void CountRead(std::string_view row);
-  bool SendMessage(Streams::Running* running);
-  void TakeReaderBack(Streams::Ticket ticket);
+  void LeaveReader();
+  void TakeReaderBack();
   absl::StatusOr<bool> OpenAgain();
   bool has_all_rows() const { return options_.row_limit > 0 && rows_sent_ == options_.row_limit; }
   size_t NextMessageSize();
-  grpc::ByteBuffer TakeMessage();
+  grpc::ByteBuffer TakeMessage(bool with_stats = false);
   data::ReadRowsResponse Stats() const;
 
-  ServedTables* const tables_;
-  const Authentication* const authentication_;
-  Streams* const streams_;
-  RowSampler* const sampler_;
-  grpc::ServerContext* const context_;
-  grpc::ServerWriter<grpc::ByteBuffer>* const writer_;
+  const ReadRowsParts& parts_;
+  std::optional<Streams::Running> running_;
 
-  const std::string* table_name_ = nullptr;  // the request's
+  std::string table_name_;
   std::optional<std::string> caller_;
   Filter filter_;
   RowSet rows_;
   ReadOptions options_;
-  Cancellation cancellation_;
   bool wants_stats_ = false;
   absl::Time began_;  // only if it wants them
 
   Table* table_ = nullptr;
-  std::optional<RowReader> reader_;  // not while the client takes a message
-  bool is_within_row_ = false;       // the rest of the reader's row is for the next message
+  std::optional<RowReader> reader_;        // not while the client takes a message
+  std::optional<Streams::Ticket> ticket_;  // of the reader meanwhile
+  bool is_within_row_ = false;             // the rest of the reader's row is for the next message
   RowChunks chunks_;
   size_t message_size_;
   int64_t rows_sent_ = 0;
   int64_t cells_sent_ = 0;
-  size_t bytes_sent_ = 0;
 };
 
 }  // namespace bigtable::server

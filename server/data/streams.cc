@@ -9,31 +9,11 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kInterval(100);
-// Most streams end sooner.
-constexpr std::chrono::milliseconds kLongStream(50);
 
 }  // namespace
 
-Streams::Running::Running(Streams* streams, grpc::ServerContext* context,
-                          Cancellation* cancellation)
-    : streams_(streams),
-      context_(context),
-      cancellation_(cancellation),
-      since_(steady_clock::now()) {
-  std::list<Running*> place{this};
-  place_ = place.begin();
-  const std::lock_guard<std::mutex> lock(streams_->mutex_);
-  streams_->running_.splice(streams_->running_.end(), place);
-}
-
-Streams::Running::~Running() {
-  std::list<Running*> place;
-  const std::lock_guard<std::mutex> lock(streams_->mutex_);
-  place.splice(place.end(), streams_->running_, place_);
-}
-
-Streams::Streams(std::chrono::milliseconds most_wait)
-    : most_wait_(most_wait), thread_([this] { Run(); }) {}
+Streams::Streams(std::function<void()> look_after, std::chrono::milliseconds most_wait)
+    : look_after_(std::move(look_after)), most_wait_(most_wait), thread_([this] { Run(); }) {}
 
 Streams::~Streams() {
   {
@@ -62,11 +42,6 @@ Streams::Reader Streams::TakeBack(Ticket ticket) {
   return std::move(entry.front());
 }
 
-size_t Streams::running() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return running_.size();
-}
-
 size_t Streams::waiting() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return held_.size() + released_.size();
@@ -81,23 +56,12 @@ void Streams::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto interval = std::min(kInterval, most_wait_ / 2);
   while (!ends_changed_.wait_for(lock, interval, [this] { return ends_; })) {
-    CancelSome();
+    if (running() > held_.size() + released_.size()) look_after_();
     std::list<Reader> old = ReleaseSome();
     if (old.empty()) continue;
     lock.unlock();
     old.clear();
     lock.lock();
-  }
-}
-
-void Streams::CancelSome() {
-  const Time limit = steady_clock::now() - kLongStream;
-  for (Running* stream : running_) {
-    if (stream->since_ > limit) break;
-    if (stream->waits_.load(std::memory_order_relaxed)) continue;
-    if (!stream->cancellation_->cancelled() && stream->context_->IsCancelled()) {
-      stream->cancellation_->Cancel();
-    }
   }
 }
 

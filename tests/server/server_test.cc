@@ -18,6 +18,7 @@
 #include "google/bigtable/v2/bigtable.grpc.pb.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/create_channel.h"
+#include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
 #include "gtest/gtest.h"
@@ -34,8 +35,23 @@ namespace {
 
 constexpr const char* kTable = "projects/local/instances/local/tables/t";
 
+// Passes nothing, and takes seconds with some ten thousand rows.
+data::RowFilter SlowFilter() {
+  data::RowFilter filter;
+  for (int i = 0; i < 60; ++i) {
+    filter.mutable_interleave()->add_filters()->set_value_regex_filter(
+        absl::StrCat(".*(x.*y.*z.*)+", i));
+  }
+  return filter;
+}
+
 class ServerTest : public testing::Test {
  protected:
+  // gRPC is not ended between tests: that waits for a timer of its client, up to ten seconds.
+  static void SetUpTestSuite() {
+    static const bool is_kept = (grpc_init(), true);
+    static_cast<void>(is_kept);
+  }
   void Start() {
     options_.directory = directory_.path() + "/database";
     options_.address = "127.0.0.1:0";
@@ -176,20 +192,58 @@ TEST_F(ServerTest, ACancelledStreamThatSendsNothingStopsReading) {
   Start();
   Fill(30'000);
   data::ReadRowsRequest request = All();
-  for (int i = 0; i < 60; ++i) {
-    request.mutable_filter()->mutable_interleave()->add_filters()->set_value_regex_filter(
-        absl::StrCat(".*(x.*y.*z.*)+", i));
-  }
+  *request.mutable_filter() = SlowFilter();
   grpc::ClientContext context;
   const auto reader = stub_->ReadRows(&context, request);
   ASSERT_TRUE(Eventually([&] { return server_->data().streams().running() == 1; }));
+  const auto before = std::chrono::steady_clock::now();
   context.TryCancel();
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
   ASSERT_TRUE(Eventually([&] { return server_->data().streams().running() == 0; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
   const auto cancelled = [&] {
     return server_->monitor().calls().Read(Method::kReadRows).by_code[grpc::StatusCode::CANCELLED];
   };
   EXPECT_TRUE(Eventually([&] { return cancelled() == 1; }));
+}
+
+TEST_F(ServerTest, AStreamThatIsCancelledWhileItWaitsEnds) {
+  Start();
+  Fill(20'000);
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, All());
+  const Streams& streams = server_->data().streams();
+  ASSERT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+  context.TryCancel();
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_TRUE(Eventually([&] { return streams.running() == 0 && streams.waiting() == 0; }));
+}
+
+// More than there are threads that wait for requests.
+TEST_F(ServerTest, ReadsThatTakeLongDoNotHoldUpOthers) {
+  Start();
+  Fill(30'000);
+  data::ReadRowsRequest request = All();
+  *request.mutable_filter() = SlowFilter();
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<data::ReadRowsResponse>>> readers;
+  for (int i = 0; i < 30; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(stub_->ReadRows(contexts.back().get(), request));
+  }
+  const Streams& streams = server_->data().streams();
+  ASSERT_TRUE(Eventually([&] { return streams.running() == 30; }));
+  EXPECT_TRUE(Set("row1", "v").ok());
+  data::ReadRowsRequest one = All();
+  one.mutable_rows()->add_row_keys("row1");
+  grpc::ClientContext context;
+  EXPECT_EQ(Drain(stub_->ReadRows(&context, one).get()), 1);
+  EXPECT_EQ(streams.running(), 30);  // which have not ended
+  for (const auto& stream : contexts) stream->TryCancel();
+  for (const auto& reader : readers) {
+    EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  EXPECT_TRUE(Eventually([&] { return streams.running() == 0; }));
 }
 
 TEST_F(ServerTest, ADeadlineEndsACall) {
@@ -346,15 +400,22 @@ TEST(ServerOptionsTest, RefusesCallersOfOtherMachinesThatNeedNotSayWhoTheyAre) {
 
 // --- Hostile clients, and the end ---
 
-// Sends the bytes on a connection of its own and closes it.
-void SendBytes(const std::string& address, const std::string& bytes) {
+// A socket, or -1.
+int ConnectTo(const std::string& address) {
   const int socket_fd = socket(AF_INET, SOCK_STREAM, 0);
-  ASSERT_GE(socket_fd, 0);
   sockaddr_in to = {};
   to.sin_family = AF_INET;
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   to.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
-  ASSERT_EQ(connect(socket_fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+  if (connect(socket_fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0) return socket_fd;
+  close(socket_fd);
+  return -1;
+}
+
+// Sends the bytes on a connection of its own and closes it.
+void SendBytes(const std::string& address, const std::string& bytes) {
+  const int socket_fd = ConnectTo(address);
+  ASSERT_GE(socket_fd, 0);
   for (size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = send(socket_fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (n <= 0) break;  // the server has closed the connection
@@ -381,6 +442,71 @@ TEST_F(ServerTest, HostileBytesChangeNothing) {
   EXPECT_EQ(Drain(stub_->ReadRows(&context, All()).get()), 2);
 }
 
+// A frame of HTTP/2 of stream 1.
+std::string Frame(char type, char flags, const std::string& payload) {
+  std::string frame(9, '\0');
+  frame[1] = static_cast<char>(payload.size() >> 8);
+  frame[2] = static_cast<char>(payload.size());
+  frame[3] = type;
+  frame[4] = flags;
+  frame[8] = type == 4 ? 0 : 1;  // settings are the connection's
+  return frame + payload;
+}
+
+// A header that is not in any table.
+std::string Header(const std::string& name, const std::string& value) {
+  return std::string(1, '\0') + static_cast<char>(name.size()) + name +
+         static_cast<char>(value.size()) + value;
+}
+
+TEST_F(ServerTest, AClientThatDiesWhileItsStreamWaitsLeavesNothing) {
+  Start();
+  Fill(20'000);
+  const std::string request = All().SerializeAsString();
+  const std::string headers = Header(":method", "POST") + Header(":scheme", "http") +
+                              Header(":path", "/google.bigtable.v2.Bigtable/ReadRows") +
+                              Header(":authority", "a") + Header("te", "trailers") +
+                              Header("content-type", "application/grpc");
+  const std::string message = std::string(4, '\0') + static_cast<char>(request.size()) + request;
+  const int connection = ConnectTo(server_->address());
+  ASSERT_GE(connection, 0);
+  const std::string bytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(4, 0, "") +
+                            Frame(1, 4, headers) + Frame(0, 1, message);
+  ASSERT_EQ(send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(bytes.size()));
+  const Streams& streams = server_->data().streams();
+  EXPECT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+  const linger reset = {.l_onoff = 1, .l_linger = 0};
+  ASSERT_EQ(setsockopt(connection, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)), 0);
+  close(connection);
+  EXPECT_TRUE(Eventually([&] { return streams.running() == 0 && streams.waiting() == 0; }));
+  EXPECT_TRUE(Set("r", "v").ok());
+}
+
+TEST_F(ServerTest, ARequestThatIsNoMessageIsRefused) {
+  Start();
+  grpc::GenericStub stub(
+      grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials()));
+  for (const char* method : {"ReadRows", "SampleRowKeys", "MutateRow", "MutateRows",
+                             "CheckAndMutateRow", "ReadModifyWriteRow", "PingAndWarm"}) {
+    const grpc::Slice slice(std::string(100, '\xff'));
+    const grpc::ByteBuffer request(&slice, 1);
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const auto call = stub.PrepareUnaryCall(
+        &context, absl::StrCat("/google.bigtable.v2.Bigtable/", method), request, &queue);
+    call->StartCall();
+    grpc::ByteBuffer response;
+    grpc::Status status;
+    call->Finish(&response, &status, nullptr);
+    void* tag;
+    bool ok;
+    ASSERT_TRUE(queue.Next(&tag, &ok));
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INTERNAL) << method;
+    queue.Shutdown();
+  }
+}
+
 TEST_F(ServerTest, ARequestThatIsTooLargeIsRefused) {
   Start();
   const grpc::Status status = Set("r", std::string((256 << 20) + (1 << 20), 'v'));
@@ -405,6 +531,41 @@ TEST_F(ServerTest, TheEndWaitsForCallsAndThenCancelsThem) {
   EXPECT_LT(taken, std::chrono::seconds(20));
   while (reader->Read(&response)) {
   }
+  EXPECT_FALSE(reader->Finish().ok());
+}
+
+TEST_F(ServerTest, TheEndCancelsManyStreamsThatWait) {
+  options_.drain_seconds = 1;
+  Start();
+  Fill(20'000);
+  constexpr size_t kStreams = 100;
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<data::ReadRowsResponse>>> readers;
+  for (size_t i = 0; i < kStreams; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(stub_->ReadRows(contexts.back().get(), All()));
+  }
+  ASSERT_TRUE(Eventually([&] { return server_->data().streams().waiting() == kStreams; }));
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_OK(server_->Shutdown());
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(10));
+  for (const auto& reader : readers) {
+    Drain(reader.get());
+    EXPECT_FALSE(reader->Finish().ok());
+  }
+}
+
+// A filter that passes nothing keeps each thread busy, and no client takes part in the end.
+TEST_F(ServerTest, TheEndCancelsReadsThatSendNothing) {
+  options_.drain_seconds = 0;
+  Start();
+  Fill(30'000);
+  data::ReadRowsRequest request = All();
+  *request.mutable_filter() = SlowFilter();
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, request);
+  ASSERT_TRUE(Eventually([&] { return server_->data().streams().running() == 1; }));
+  EXPECT_OK(server_->Shutdown());
   EXPECT_FALSE(reader->Finish().ok());
 }
 

@@ -1,0 +1,133 @@
+// gRPC's completion queues, with the threads that run calls.
+//
+// gRPC polls connections in the threads that wait for a queue's events. Each thread that finds an
+// event for another queue wakes a thread there, which costs more CPU than all else that a small
+// call needs. So:
+//
+//   * One queue has the requests of all calls, and its threads do all polling. The thread that has
+//     read a request runs the call. Another one, which waited, polls meanwhile.
+//   * Other queues, which are not polled, have the events after that: a message was sent, a call
+//     has ended. The two events at the end of a small call are there as soon as its response was
+//     written, and the same thread takes them. The threads of such a queue wait for events only
+//     while some are expected that no thread of a call takes: of streams that wait for their
+//     clients. Unary calls have a queue of their own, so that those threads do not wake for them.
+//
+// So a call takes as much CPU as with gRPC's synchronous interface (docs/performance.md), and one
+// that waits for its client has no thread.
+//
+// Thread-safe.
+#ifndef BIGTABLE_SERVER_CALLS_CALL_QUEUES_H_
+#define BIGTABLE_SERVER_CALLS_CALL_QUEUES_H_
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+
+#include "absl/status/status.h"
+#include "grpcpp/completion_queue.h"
+
+#include "server/calls/call_threads.h"
+#include "server/calls/event.h"
+#include "server/calls/gate.h"
+
+namespace bigtable::server {
+
+// The events of calls after their requests.
+class EventQueue {
+ public:
+  explicit EventQueue(int most_threads);
+  EventQueue(const EventQueue&) = delete;
+  EventQueue& operator=(const EventQueue&) = delete;
+
+  absl::Status Start() { return threads_.Start(); }
+  // Waits until the calls have ended. The server was shut down, so no call waits for a client.
+  void Shutdown();
+  grpc::CompletionQueue* queue() const { return queue_.get(); }
+
+  // A call begins, before anything else of it, and has ended, after all of its events.
+  void CallBegins() { calls_.fetch_add(1); }
+  void CallEnded() { calls_.fetch_sub(1); }
+
+  // Calls `send`, which starts an operation of a call. Its event calls Sent.
+  template <typename Function>
+  void Send(const Function& send) {
+    gate_.Expect();
+    send();  // after which the call may be gone
+    gate_.Wake();
+  }
+  void Sent() { gate_.Forget(); }
+
+  // Calls `finish`, which starts the last operation of a call, and runs the events of its end if
+  // they are there at once. Otherwise EndIsLate is to be called, and LateEnd by the last of them.
+  template <typename Function>
+  void Finish(const Function& finish) {
+    void* tag = nullptr;
+    bool ok = false;
+    const auto next = queue_->DoThenAsyncNext(finish, &tag, &ok, kNow);
+    RunEnd(next, tag, ok);
+  }
+  void EndIsLate() {
+    gate_.Expect();
+    gate_.Wake();
+  }
+  void LateEnd() { gate_.Forget(); }
+
+  // Looks after a call that has run for long: whether it was cancelled. To be called now and then.
+  void RunSomeEvent() { gate_.Pulse(); }
+
+ private:
+  static constexpr std::chrono::system_clock::time_point kNow{};  // a deadline that has passed
+
+  bool Next(void** tag, bool* ok);
+  void RunEnd(grpc::CompletionQueue::NextStatus next, void* tag, bool ok);
+
+  const std::unique_ptr<grpc::CompletionQueue> queue_;
+  Gate gate_;
+  std::mutex turn_mutex_;  // of the thread that waits for the next event
+  CallThreads threads_;
+  std::atomic<int> calls_{0};
+};
+
+class CallQueues {
+ public:
+  // The queue of requests is the server's. At most `most_threads` run requests, and as many run the
+  // events of streams.
+  CallQueues(std::unique_ptr<grpc::ServerCompletionQueue> requests, int most_threads);
+  // Shutdown, if it was not called.
+  ~CallQueues();
+  CallQueues(const CallQueues&) = delete;
+  CallQueues& operator=(const CallQueues&) = delete;
+
+  // ResourceExhausted: the system has no thread.
+  absl::Status Start();
+  // Waits until the calls have ended. The server was shut down.
+  void Shutdown();
+
+  // Calls `accept`, which requests a call, with the queue of requests, unless the queues were shut
+  // down: then false.
+  template <typename Function>
+  bool Accept(const Function& accept) {
+    const std::shared_lock<std::shared_mutex> lock(shutdown_mutex_);
+    if (is_shut_down_) return false;
+    accept(requests_.get());
+    return true;
+  }
+
+  EventQueue* streams() { return &streams_; }
+  EventQueue* unary_calls() { return &unary_calls_; }
+
+ private:
+  const std::unique_ptr<grpc::ServerCompletionQueue> requests_;
+  EventQueue streams_;
+  EventQueue unary_calls_;
+  CallThreads request_threads_;
+
+  std::shared_mutex shutdown_mutex_;
+  bool is_shut_down_ = false;
+};
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_CALLS_CALL_QUEUES_H_

@@ -1,0 +1,124 @@
+#include "server/data/served_call.h"
+
+#include "grpcpp/impl/codegen/proto_utils.h"
+
+#include "server/convert/errors.h"
+#include "server/convert/status.h"
+
+namespace bigtable::server {
+namespace {
+
+// When many requests arrive at once, all but these wait until one that waits has been replaced.
+constexpr int kAcceptingCalls = 16;
+
+using Traits = grpc::SerializationTraits<google::protobuf::MessageLite>;
+
+}  // namespace
+
+void ServedMethod::Start() {
+  for (int i = 0; i < kAcceptingCalls; ++i) AcceptCall();
+}
+
+void ServedMethod::AcceptCall() {
+  std::unique_ptr<ServedCall> call = create_(this);
+  accepting_.fetch_add(1, std::memory_order_relaxed);
+  queues_->Accept([&](grpc::ServerCompletionQueue* requests) {
+    ServedCall* const accepting = call.release();  // which may end before this returns
+    accepting->context_.AsyncNotifyWhenDone(&accepting->done_);
+    accept_(&accepting->context_, &accepting->request_, &accepting->writer_, events_->queue(),
+            requests, static_cast<Event*>(accepting));
+  });
+}
+
+void ServedCall::Run(bool ok) {
+  switch (state_) {
+    case State::kAccepting:
+      if (ok) {
+        Accepted();
+      } else {
+        delete this;  // the server ends; `done_` is not run
+      }
+      break;
+    case State::kSending:
+      method_->events_->Sent();
+      if (Continue(ok) == Step::kEnds) Finish();
+      break;
+    case State::kEnding:
+      PartEnded();
+      break;
+  }
+}
+
+void ServedCall::Accepted() {
+  method_->events_->CallBegins();
+  if (method_->accepting_.fetch_sub(1, std::memory_order_relaxed) == 1) method_->AcceptCall();
+  timer_.emplace(method_->counters_);
+  request_size_ = request_.Length();
+  if (Begin(&request_) == Step::kEnds) Finish();
+}
+
+ServedCall::Step ServedCall::Continue(bool) {
+  return End(absl::InternalError("a call that sends nothing was continued"));
+}
+
+absl::Status ServedCall::Parse(grpc::ByteBuffer* bytes, google::protobuf::MessageLite* request) {
+  if (Traits::Deserialize(bytes, request).ok()) return absl::OkStatus();
+  return absl::InternalError(Cat("the request is not a ", request->GetTypeName()));
+}
+
+grpc::ByteBuffer ServedCall::Serialize(const google::protobuf::MessageLite& response) {
+  grpc::ByteBuffer bytes;
+  bool is_owned = false;
+  Traits::Serialize(response, &bytes, &is_owned);
+  return bytes;
+}
+
+ServedCall::Step ServedCall::Send(const grpc::ByteBuffer& message) {
+  state_ = State::kSending;
+  bytes_sent_ += message.Length();
+  // Another thread may run the next step before this returns.
+  method_->events_->Send([&] { writer_.Write(message, static_cast<Event*>(this)); });
+  return Step::kSends;
+}
+
+ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc::ByteBuffer> last) {
+  state_ = State::kEnding;
+  status_ = ToGrpcStatus(status);
+  if (last.has_value()) bytes_sent_ += last->Length();
+  last_ = std::move(last);
+  timer_->End(status_.error_code(), request_size_, bytes_sent_);
+  return Step::kEnds;
+}
+
+void ServedCall::Finish() {
+  method_->events_->Finish([this] {
+    if (last_.has_value()) {
+      const grpc::ByteBuffer last = *std::exchange(last_, std::nullopt);
+      writer_.WriteAndFinish(last, grpc::WriteOptions(), status_, static_cast<Event*>(this));
+    } else {
+      writer_.Finish(status_, static_cast<Event*>(this));
+    }
+  });
+  if (parts_.load(std::memory_order_relaxed) > 1) {
+    is_late_ = true;
+    method_->events_->EndIsLate();
+  }
+  PartEnded();
+}
+
+void ServedCall::Done::Run(bool) {
+  if (call_->context_.IsCancelled()) call_->cancellation_.Cancel();
+  call_->PartEnded();
+}
+
+// The last part of a call takes the next one.
+void ServedCall::PartEnded() {
+  if (parts_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  ServedMethod* const method = method_;
+  if (is_late_) method->events_->LateEnd();
+  delete this;
+  if (method->accepting_.load(std::memory_order_relaxed) < kAcceptingCalls) method->AcceptCall();
+  method->events_->CallEnded();
+}
+
+}  // namespace bigtable::server

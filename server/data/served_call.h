@@ -1,0 +1,142 @@
+// The methods of the data API, and their calls, on completion queues.
+//
+// A call is a sequence of steps. The first takes the request, a later one continues after a
+// message. Each ends with the next message, or with the end of the call. A step may block, as the
+// engine does. A call that waits for its client to take a message has no thread.
+//
+// Messages are bytes (convert/row_chunks.h). To the client, a unary call is a stream of one
+// message.
+#ifndef BIGTABLE_SERVER_DATA_SERVED_CALL_H_
+#define BIGTABLE_SERVER_DATA_SERVED_CALL_H_
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "google/protobuf/message_lite.h"
+#include "grpcpp/completion_queue.h"
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/async_stream.h"
+#include "grpcpp/support/byte_buffer.h"
+#include "grpcpp/support/status.h"
+
+#include "bigtable/call_options.h"
+
+#include "server/calls/call_queues.h"
+#include "server/calls/event.h"
+#include "server/monitor/call_counters.h"
+
+namespace bigtable::server {
+
+class ServedCall;
+
+// Thread-safe. Outlives its calls: until the queues were shut down.
+class ServedMethod {
+ public:
+  using Writer = grpc::ServerAsyncWriter<grpc::ByteBuffer>;
+  // The service's RequestAsyncServerStreaming, of this method.
+  using Accept = std::function<void(grpc::ServerContext* context, grpc::ByteBuffer* request,
+                                    Writer* writer, grpc::CompletionQueue* events,
+                                    grpc::ServerCompletionQueue* requests, void* tag)>;
+  using Create = std::function<std::unique_ptr<ServedCall>(ServedMethod* method)>;
+
+  // The queues outlive this. `events` is one of theirs.
+  ServedMethod(CallQueues* queues, EventQueue* events, MethodCounters counters, Accept accept,
+               Create create)
+      : queues_(queues),
+        events_(events),
+        counters_(counters),
+        accept_(std::move(accept)),
+        create_(std::move(create)) {}
+  ServedMethod(const ServedMethod&) = delete;
+  ServedMethod& operator=(const ServedMethod&) = delete;
+
+  // Begins to take calls. The server has started.
+  void Start();
+
+ private:
+  friend class ServedCall;
+  void AcceptCall();
+
+  CallQueues* const queues_;
+  EventQueue* const events_;
+  const MethodCounters counters_;
+  const Accept accept_;
+  const Create create_;
+  std::atomic<int> accepting_{0};  // calls that wait for a request
+};
+
+// One call. It deletes itself. The steps follow one another, each on any thread.
+class ServedCall : private Event {
+ public:
+  explicit ServedCall(ServedMethod* method) : method_(method) {}
+  virtual ~ServedCall() = default;
+  ServedCall(const ServedCall&) = delete;
+  ServedCall& operator=(const ServedCall&) = delete;
+
+ protected:
+  // How a step ends. Only Send and End return it, and after them the step does nothing more.
+  enum class Step { kSends, kEnds };
+  virtual Step Begin(grpc::ByteBuffer* request) = 0;
+  // The client has taken the message, or has gone. Only after Send.
+  virtual Step Continue(bool is_there);
+
+  // INTERNAL, as gRPC's own servers: the bytes are no such message. They are released.
+  static absl::Status Parse(grpc::ByteBuffer* bytes, google::protobuf::MessageLite* request);
+  static grpc::ByteBuffer Serialize(const google::protobuf::MessageLite& response);
+
+  Step Send(const grpc::ByteBuffer& message);
+  // With a last message, if there is one.
+  Step End(const absl::Status& status, std::optional<grpc::ByteBuffer> last = std::nullopt);
+
+  const grpc::ServerContext& context() const { return context_; }
+  // Cancelled when the call is: by the client, because it has gone, or by its deadline.
+  const Cancellation* cancellation() const { return &cancellation_; }
+
+ private:
+  friend class ServedMethod;
+  enum class State { kAccepting, kSending, kEnding };
+
+  // The call has ended: for the client, perhaps before the steps have.
+  class Done final : public Event {
+   public:
+    explicit Done(ServedCall* call) : call_(call) {}
+    void Run(bool ok) override;
+
+   private:
+    ServedCall* const call_;
+  };
+
+  void Run(bool ok) override;
+  void Accepted();
+  void Finish();
+  void PartEnded();
+
+  ServedMethod* const method_;
+  Done done_{this};
+  // What is to end: the last operation, the call for the client (`done_`), and the thread that has
+  // started the operation.
+  std::atomic<int> parts_{3};
+  bool is_late_ = false;  // the thread did not see the end of the others
+  State state_ = State::kAccepting;
+
+  grpc::ServerContext context_;
+  grpc::ByteBuffer request_;
+  ServedMethod::Writer writer_{&context_};
+  std::optional<CallTimer> timer_;
+  Cancellation cancellation_;
+  size_t request_size_ = 0;
+  size_t bytes_sent_ = 0;
+
+  // How it ends.
+  std::optional<grpc::ByteBuffer> last_;
+  grpc::Status status_;
+};
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_DATA_SERVED_CALL_H_
