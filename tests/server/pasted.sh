@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # pasted.sh PROJECT DOCUMENT SERVER: the block of DOCUMENT that starts a server and uses it by cbt does
-# so, as it stands there. Its first line runs until it has printed the second one, with the port; then
-# the others are pasted. server/run takes the program SERVER, and builds nothing.
+# so, as it stands there, but for the directory and the port. server/run takes the program SERVER, and
+# builds nothing.
 #
 # Ends with 77, for skipped, where cbt is not installed.
 set -euo pipefail
@@ -11,40 +11,30 @@ export BIGTABLE_SERVER=$3
 command -v cbt > /dev/null || { echo "skipped: cbt is not installed" && exit 77; }
 
 work=$(mktemp -d)
-server_pid=
-trap '[[ -z $server_pid ]] || kill "$server_pid" 2> /dev/null || true; wait; rm -rf "$work"' EXIT
+trap 'pkill -KILL -f "$work/served" || true; rm -rf "$work"' EXIT
 export HOME=$work TZ=UTC  # what cbt has of its user
 cd "$project"
 
 fail() {
   echo "FAILED: $1" >&2
-  cat "$work/server" >&2
+  cat "$work/block" "$work/output" "$work/errors" "$work/served.log" >&2 || true
   exit 1
 }
 
-# The first block that begins with server/run, in a directory of this test.
-awk '/^```$/ { if (inside) exit; next } /^server\/run / { inside = 1 } inside' "$document" |
-  sed "s|/tmp/served|$work/served|" > "$work/block"
-mapfile -t lines < "$work/block"
-((${#lines[@]} >= 3)) || fail "no block in $document starts a server and uses it"
-
-bash -c "exec ${lines[0]}" > "$work/server" 2>&1 &
-server_pid=$!
-next=
-for _ in {1..600}; do
-  next=$(sed -n 's/^  connect: //p' "$work/server")
-  [[ -z $next ]] || break
-  kill -0 "$server_pid" 2> /dev/null || break
-  sleep 0.05
+# A port that nobody listens on, below those that the system gives to clients.
+port=
+while [[ -z $port ]] || (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do
+  port=$((20000 + RANDOM % 10000))
 done
-[[ $(sed -E 's/:[0-9]+$/:PORT/' <<< "$next") == "${lines[1]}" ]] ||
-  fail "the server prints another line than the document: $next"
 
-printf '%s\n' "$next" "${lines[@]:2}" > "$work/pasted"
-timeout 60 bash -eu "$work/pasted" > "$work/output" 2> "$work/errors" ||
-  fail "exit code $? of the commands: $(cat "$work/errors")"
+# The first block that begins with server/run.
+awk '/^```$/ { if (inside) exit; next } /^server\/run / { inside = 1 } inside' "$document" |
+  sed "s|/tmp/served|$work/served|g; s|:8086|:$port|g" > "$work/block"
+(($(wc -l < "$work/block") >= 4)) || fail "no block in $document starts a server and uses it"
+
+timeout 60 bash -eu "$work/block" > "$work/output" 2> "$work/errors" || fail "exit code $?"
 if grep -q '^cbt .* read ' "$work/block"; then
-  diff - <(sed -E -e '/^ *$/d' -e 's/@ .*/@ TIME/' "$work/output") << 'END' || fail "other rows"
+  diff - <(sed -E -e '/^ *$/d' -e '/serving/d' -e 's/@ .*/@ TIME/' "$work/output") << 'END' || fail "other rows"
 ----------------------------------------
 com.cnn.www
   f:count                                  @ TIME
@@ -53,8 +43,9 @@ END
 fi
 [[ -n $(ls "$work/served") ]] || fail "the database is elsewhere"
 
-kill -INT "$server_pid"  # Ctrl-C
-status=0
-wait "$server_pid" || status=$?
-server_pid=
-((status == 0)) || fail "the server ended with $status"
+# The last line has ended the server.
+for _ in {1..200}; do
+  pgrep -f "$work/served " > /dev/null || exit 0
+  sleep 0.1
+done
+fail "the server is still there"
