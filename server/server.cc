@@ -28,6 +28,8 @@ namespace {
 constexpr int kMostMessageBytes = (256 << 20) + (64 << 10);
 // A connection whose client does not answer for this long is closed.
 constexpr int kKeepAliveMillis = 60'000;
+// What an open stream may cost: a message of 16 KiB, and its rows and its filter.
+constexpr uint64_t kMemoryOfAStream = 32 << 10;
 // How often a client may ask whether the connection is there.
 constexpr int kLeastPingMillis = 5'000;
 
@@ -140,7 +142,8 @@ absl::Status Server::Listen() {
   builder.RegisterService(instance_admin_.get());
   builder.RegisterService(operations_service_.get());
   data_ = std::make_unique<DataService>(tables_.get(), &authentication_, &monitor_,
-                                        builder.AddCompletionQueue(), options_.threads);
+                                        builder.AddCompletionQueue(), options_.threads,
+                                        options_.memory / kMemoryOfAStream);
   builder.RegisterService(data_.get());
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr || (port == 0 && !options_.address.starts_with("unix:"))) {

@@ -60,8 +60,10 @@ _bigtable() {
     createtable:0 | stats:* | metadata:* | verify:* | options:*) ;;
     *:0)
       # A person waits: not long for a server that is not there.
-      [[ -n $server ]] && place+=(--retry-for 1s)
-      mapfile -t COMPREPLY < <(compgen -W "$(bigtable "${place[@]}" ls 2> /dev/null)" -- "$word")
+      [[ -n $server || " ${place[*]} " == *' --google '* ]] && place+=(--retry-for 1s)
+      # compgen expands its words, and these come from elsewhere.
+      mapfile -t COMPREPLY < <(compgen -W "$(bigtable "${place[@]}" ls 2> /dev/null |
+        grep -xE '[A-Za-z0-9_.-]+')" -- "$word")
       ;;
     createtable:*)
       mapfile -t COMPREPLY < <(compgen -W 'families= splits=' -- "$word")

@@ -102,17 +102,20 @@ absl::Status CheckSecurity(const Location& location) {
 }  // namespace
 
 std::string WithNamesOfOptions(std::string_view message) {
-  return absl::StrReplaceAll({message.data(), message.size()},
-                             {{"endpoint ", "server "},
-                              {"RemoteOptions::security must be kTls, or plaintext true",
-                               "give --tls, or --plaintext, which encrypts nothing"},
-                              {"RemoteOptions::security", "--tls"},
-                              {"RemoteOptions::app_profile", "--app-profile"},
-                              {"RemoteOptions::root_certificates", "--root-certificates"},
-                              {"RemoteOptions::client_certificate", "--client-certificate"},
-                              {"RemoteOptions::client_key", "--client-key"},
-                              {"RemoteOptions::token_file", "--token-file"},
-                              {"RemoteOptions::", "--"}});
+  return absl::StrReplaceAll(
+      {message.data(), message.size()},
+      {{"endpoint ", "server "},
+       {"RemoteOptions::security must be kTls, or plaintext true",
+        "give --tls, or --plaintext, which encrypts nothing"},
+       {"RemoteOptions::security", "--tls"},
+       {"RemoteOptions::app_profile", "--app-profile"},
+       {"RemoteOptions::root_certificates, client_certificate and client_key",
+        "--root-certificates, --client-certificate and --client-key"},
+       {"RemoteOptions::root_certificates", "--root-certificates"},
+       {"RemoteOptions::client_certificate", "--client-certificate"},
+       {"RemoteOptions::client_key", "--client-key"},
+       {"RemoteOptions::token_file", "--token-file"},
+       {"RemoteOptions::", "--"}});
 }
 
 std::string Location::ServerName() const { return server.empty() ? "Cloud Bigtable" : server; }

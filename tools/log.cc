@@ -139,6 +139,7 @@ std::vector<Verb> LogVerbs() {
        .notes = "Changes nothing; the database may be open. A database that was closed has no "
                 "logs: what is there after a crash is what the next opening replays.",
        .not_on_server = "the Bigtable API does not show commit logs",
+       .may_be_open_elsewhere = true,
        .examples = {"bigtable log", "bigtable log webtable --row com.cnn.www --json"},
        .run = PrintLogs},
   };

@@ -104,8 +104,10 @@ absl::Status RunVerb(const ParsedVerb& parsed, GlobalOptions global) {
   const Verb& verb = parsed.verb;
   TOOLS_RETURN_IF_ERROR(SettleLocation(verb.needs_database, &global.session.location));
   if (global.session.location.is_server() && !verb.not_on_server.empty()) {
-    const char* const remedy =
-        verb.needs_database ? "; stop the server and give --directory DIR" : "";
+    const char* const remedy = !verb.needs_database ? ""
+                               : verb.may_be_open_elsewhere
+                                   ? "; give --directory DIR"
+                                   : "; stop the server and give --directory DIR";
     return UsageError(Cat(verb.name, " does not work on a server: ", verb.not_on_server, remedy));
   }
   TOOLS_ASSIGN_OR_RETURN(const Arguments arguments, ArgumentsOf(parsed, global));

@@ -56,10 +56,8 @@ absl::StatusOr<std::unique_ptr<Database>> Session::OpenDirectory(
     const DatabaseOptions& options) const {
   if (directory().empty()) return NoneNamed();
   const bool may_create = options.create_if_missing && !options.read_only;
-  // The engine would leave its lock file in a directory of something else.
-  FileSystem* const files = FileSystem::Posix();
-  if (!options.read_only && !may_create && !files->FileExists(directory() + "/LOCK") &&
-      !files->FileExists(directory() + "/lockservice")) {
+  // The engine would take the file LOCK, and write to it, in a directory of something else.
+  if (!options.read_only && !may_create && !FileSystem::Posix()->FileExists(directory() + kRoot)) {
     return NoDatabase();
   }
   if (may_create) TOOLS_RETURN_IF_ERROR(CheckForeignFiles());
@@ -137,13 +135,15 @@ absl::Status Session::Close(absl::Status status) {
   const absl::Status closed = database_->Close();
   database_ = nullptr;
   if (status.ok()) return closed;
+  if (!options_.location.is_server()) return status;
+  const std::string message = MessageOf(status);
+  const auto says = [&](std::string_view text) { return message.find(text) != message.npos; };
+  const bool is_of_connection = absl::IsUnavailable(status) || absl::IsUnauthenticated(status) ||
+                                says("failed to connect") || says("RemoteOptions::");
+  if (!is_of_connection) return status;
   // Nothing was done there, so which server it was is what matters.
-  if (options_.location.is_server() &&
-      (absl::IsUnavailable(status) || absl::IsUnauthenticated(status))) {
-    return absl::Status(status.code(), Cat("server ", options_.location.ServerName(), ": ",
-                                           WithNamesOfOptions(MessageOf(status))));
-  }
-  return status;
+  return absl::Status(status.code(), Cat("server ", options_.location.ServerName(), ": ",
+                                         WithNamesOfOptions(message)));
 }
 
 }  // namespace bigtable::tools

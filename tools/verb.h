@@ -39,6 +39,8 @@ struct Verb {
   bool needs_database = true;
   // Why it does not work on a server, and what would be right; empty: it does.
   std::string not_on_server = {};
+  // Works while another process, such as a server, has the database open.
+  bool may_be_open_elsewhere = false;
   // Each works when it is pasted into a shell; tests/tools runs them.
   std::vector<std::string> examples = {};
   std::function<absl::Status(Session&, const Arguments&)> run;

@@ -60,7 +60,7 @@ struct CommitLogInfo {
 struct CommitLogEntry {
   uint64_t table_id = 0;
   std::string_view table = {};  // its name; empty: no table has this id
-  // A deletion of a row is of all locality groups, and has the number 0.
+  // Its locality group is always 0: the log does not divide mutations by group.
   SSTableEntry entry;
 };
 

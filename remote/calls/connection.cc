@@ -67,7 +67,7 @@ absl::Status CheckOptions(std::string_view endpoint, const RemoteOptions& option
   return CheckSecurity(endpoint, options);
 }
 
-grpc::ChannelArguments ArgumentsOf(int connection, bool is_cloud) {
+grpc::ChannelArguments ArgumentsOf(int connection, RemoteOptions::Security security) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
@@ -77,7 +77,9 @@ grpc::ChannelArguments ArgumentsOf(int connection, bool is_cloud) {
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
   // Channels with equal arguments would share a connection.
   arguments.SetInt("bigtable.connection", connection);
-  if (is_cloud) {
+  // A proxy of the environment would read what is not encrypted, tokens among it.
+  if (security == Security::kInsecure) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (security == Security::kGoogleDefault) {
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   }
@@ -122,16 +124,15 @@ absl::Status Connection::Open(std::string_view endpoint) {
 
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ChannelCredentials> credentials,
                       CredentialsOf(options_));
-  const bool is_cloud = options_.security == Security::kGoogleDefault;
   const std::string data(endpoint.empty() ? kCloudData : endpoint);
   const std::string admin(endpoint.empty() ? kCloudAdmin : endpoint);
   std::shared_ptr<grpc::Channel> channel;
   for (int i = 0; i < options_.connections; ++i) {
-    channel = grpc::CreateCustomChannel(data, credentials, ArgumentsOf(i, is_cloud));
+    channel = grpc::CreateCustomChannel(data, credentials, ArgumentsOf(i, options_.security));
     data_.push_back(std::make_unique<DataStub>(channel));
   }
   if (admin != data) {
-    channel = grpc::CreateCustomChannel(admin, credentials, ArgumentsOf(0, is_cloud));
+    channel = grpc::CreateCustomChannel(admin, credentials, ArgumentsOf(0, options_.security));
   }
   admin_ = std::make_unique<AdminStub>(channel);
   return Token().status();

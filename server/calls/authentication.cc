@@ -23,7 +23,7 @@ std::string ToString(grpc::string_ref text) { return std::string(text.data(), te
 
 }  // namespace
 
-// The messages never contain a token.
+// The messages never contain a token, nor the caller, which is the token if they were exchanged.
 absl::Status Authentication::AddToken(std::string_view line) {
   const size_t space = line.find(' ');
   if (space == 0 || space == std::string_view::npos ||
@@ -33,11 +33,11 @@ absl::Status Authentication::AddToken(std::string_view line) {
   const std::string_view caller = line.substr(0, space);
   const std::string_view token = line.substr(space + 1);
   if (token.size() < kLeastTokenSize) {
-    return Invalid("the token of ", Quoted(caller), " has ", token.size(),
+    return Invalid("the token, which is after the caller, has ", token.size(),
                    " characters; it must have at least ", kLeastTokenSize);
   }
   if (!tokens_.emplace(token, caller).second) {
-    return Invalid("the token of ", Quoted(caller), " is there twice");
+    return Invalid("the token is there twice");
   }
   return absl::OkStatus();
 }

@@ -16,7 +16,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-
 #include "grpcpp/server_context.h"
 
 namespace bigtable::server {

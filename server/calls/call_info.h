@@ -3,7 +3,6 @@
 #define BIGTABLE_SERVER_CALLS_CALL_INFO_H_
 
 #include "absl/time/time.h"
-
 #include "grpcpp/server_context.h"
 
 namespace bigtable::server {

@@ -78,26 +78,36 @@ void CallQueues::Shutdown() {
 // end of each small read would wake it.
 bool EventQueue::Next(void** tag, bool* ok) {
   using grpc::CompletionQueue;
-  auto deadline = std::chrono::system_clock::now() + kBusy;
+  bool is_first = true;
   for (auto look = kFirstLook;; look = std::min(2 * look, kLastLook)) {
-    gate_.Wait();  // without the turn, which the thread that is let go needs
-    {
-      const std::lock_guard<std::mutex> turn(turn_mutex_);
-      const CompletionQueue::NextStatus next = queue_->AsyncNext(tag, ok, deadline);
-      if (next != CompletionQueue::TIMEOUT) return next == CompletionQueue::GOT_EVENT;
-      std::this_thread::sleep_for(look);
-    }
-    deadline = kNow;
+    gate_.Wait();  // without the turn, which a thread that has passed the gate needs
+    const std::lock_guard<std::mutex> turn(turn_mutex_);
+    const auto deadline = is_first ? std::chrono::system_clock::now() + kBusy : kNow;
+    const CompletionQueue::NextStatus next = queue_->AsyncNext(tag, ok, deadline);
+    if (next != CompletionQueue::TIMEOUT) return next == CompletionQueue::GOT_EVENT;
+    is_first = false;
+    std::this_thread::sleep_for(look);
   }
 }
 
-void EventQueue::RunEnd(grpc::CompletionQueue::NextStatus next, void* tag, bool ok) {
-  // One of the last operation, and one of the call. Others are for other threads.
+void EventQueue::RunEnd(const End& end, grpc::CompletionQueue::NextStatus next, void* tag,
+                        bool ok) {
+  RunsEnd() = true;
+  // Two events, and no more: others are for other threads.
   for (int i = 0; next == grpc::CompletionQueue::GOT_EVENT; ++i) {
-    static_cast<Event*>(tag)->Run(ok);
+    Event* const event = static_cast<Event*>(tag);
+    // The event of another call may take long. Then another thread is to take those of this one.
+    const bool is_foreign = event != end.last && event != end.done;
+    if (is_foreign) {
+      gate_.Expect();
+      gate_.Wake();
+    }
+    event->Run(ok);
+    if (is_foreign) gate_.Forget();
     if (i == 1) break;
     next = queue_->AsyncNext(&tag, &ok, kNow);
   }
+  RunsEnd() = false;
 }
 
 }  // namespace bigtable::server

@@ -12,8 +12,8 @@
 //     while some are expected that no thread of a call takes: of streams that wait for their
 //     clients. Unary calls have a queue of their own, so that those threads do not wake for them.
 //
-// So a call takes as much CPU as with gRPC's synchronous interface (docs/performance.md), and one
-// that waits for its client has no thread.
+// So a small call takes as much CPU as with gRPC's synchronous interface (docs/performance.md), and
+// one that waits for its client has no thread.
 //
 // Thread-safe.
 #ifndef BIGTABLE_SERVER_CALLS_CALL_QUEUES_H_
@@ -59,14 +59,20 @@ class EventQueue {
   }
   void Sent() { gate_.Forget(); }
 
+  // The events of a call's end: of its last operation, and of the call.
+  struct End {
+    Event* last;
+    Event* done;
+  };
   // Calls `finish`, which starts the last operation of a call, and runs the events of its end if
   // they are there at once. Otherwise EndIsLate is to be called, and LateEnd by the last of them.
   template <typename Function>
-  void Finish(const Function& finish) {
+  void Finish(const End& end, const Function& finish) {
+    if (RunsEnd()) return finish();  // of another call, whose event this thread was given
     void* tag = nullptr;
     bool ok = false;
     const auto next = queue_->DoThenAsyncNext(finish, &tag, &ok, kNow);
-    RunEnd(next, tag, ok);
+    RunEnd(end, next, tag, ok);
   }
   void EndIsLate() {
     gate_.Expect();
@@ -81,7 +87,12 @@ class EventQueue {
   static constexpr std::chrono::system_clock::time_point kNow{};  // a deadline that has passed
 
   bool Next(void** tag, bool* ok);
-  void RunEnd(grpc::CompletionQueue::NextStatus next, void* tag, bool ok);
+  // Whether this thread is within RunEnd.
+  static bool& RunsEnd() {
+    thread_local bool runs_end = false;
+    return runs_end;
+  }
+  void RunEnd(const End& end, grpc::CompletionQueue::NextStatus next, void* tag, bool ok);
 
   const std::unique_ptr<grpc::CompletionQueue> queue_;
   Gate gate_;

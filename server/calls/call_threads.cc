@@ -46,15 +46,27 @@ bool CallThreads::StartThread() {
   return false;
 }
 
+// Counts the thread among those that wait, unless they are enough. One that is not to wait is never
+// counted: the last one that waits would take it for another.
+bool CallThreads::MayWait() {
+  int waiting = waiting_.load();
+  do {
+    if (waiting >= most_waiting_) return false;
+  } while (!waiting_.compare_exchange_weak(waiting, waiting + 1));
+  return true;
+}
+
 void CallThreads::Run() {
   void* tag;
   bool ok;
-  while (next_(&tag, &ok)) {
+  do {
+    if (!next_(&tag, &ok)) {
+      waiting_.fetch_sub(1);
+      break;
+    }
     if (waiting_.fetch_sub(1) == 1) StartThread();
     static_cast<Event*>(tag)->Run(ok);
-    if (waiting_.fetch_add(1) >= most_waiting_) break;
-  }
-  waiting_.fetch_sub(1);
+  } while (MayWait());
   const std::lock_guard<std::mutex> lock(mutex_);
   --threads_;
   ended_.notify_all();  // under the lock: this object may be destroyed once it is released

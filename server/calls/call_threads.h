@@ -39,6 +39,7 @@ class CallThreads {
 
  private:
   bool StartThread();
+  bool MayWait();
   void Run();
 
   grpc::CompletionQueue* const queue_;

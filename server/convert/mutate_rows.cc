@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "google/bigtable/v2/bigtable.pb.h"
+#include "google/protobuf/io/coded_stream.h"
 
 #include "server/convert/errors.h"
 #include "server/convert/limits.h"
@@ -54,8 +55,8 @@ class FieldReader {
 
   bool ReadBytes(std::string_view* bytes) {
     uint64_t size;
-    // Four bytes are enough for 256 MiB, and protocol buffers refuse more than five.
-    if (!ReadVarint(&size, 4) || size > left_.size()) return false;
+    // As in protocol buffers, five bytes at most.
+    if (!ReadVarint(&size, 5) || size > left_.size()) return false;
     *bytes = left_.substr(0, size);
     left_.remove_prefix(size);
     return true;
@@ -108,6 +109,14 @@ bool ReadAsSetCell(std::string_view bytes, SetCellFields* set) {
   std::string_view cell;
   return !fields.at_end() && fields.ReadTag(&tag) && tag == TagOf(1, WireType::kBytes) &&
          fields.ReadBytes(&cell) && fields.at_end() && ReadSetCell(cell, set);
+}
+
+// As protocol buffers read a message that is in two others.
+bool ParseNested(std::string_view bytes, Mutation* mutation) {
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(google::protobuf::io::CodedInputStream::GetDefaultRecursionLimit() - 2);
+  return mutation->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
 }
 
 absl::StatusOr<std::string> Rewrite(std::string_view bytes) {
@@ -223,7 +232,7 @@ bool MutateRowsMessage::ReadMutation(std::string_view bytes) {
   Change& change = changes_.emplace_back();
   if (ReadAsSetCell(bytes, &change.set)) return true;
   change.other = std::make_unique<Mutation>();
-  return change.other->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  return ParseNested(bytes, change.other.get());
 }
 
 absl::StatusOr<RowMutation> MutateRowsMessage::MutationOf(size_t entry, Timestamp now) const {

@@ -1,10 +1,10 @@
 // The request and the response of MutateRows as bytes, without the objects of protocol buffers: one
 // for each entry, mutation, cell and text costs more than the engine needs to write the row.
 //
-// A request is plain if it has only the fields that this server knows, none of them as a group, and
-// no idempotency token. One that is not is read by protocol buffers, and written again as a plain
-// one: so what a request means is decided in one place, whoever wrote its bytes. Mutations other
-// than SetCell are read by protocol buffers one by one.
+// A request is plain if, outside of its mutations, it has only the fields that this server knows,
+// and no idempotency token. One that is not is read by protocol buffers, and written again as a
+// plain one: so what a request means is decided in one place, whoever wrote its bytes. Mutations
+// other than a single SetCell are read by protocol buffers one by one.
 #ifndef BIGTABLE_SERVER_CONVERT_MUTATE_ROWS_H_
 #define BIGTABLE_SERVER_CONVERT_MUTATE_ROWS_H_
 
@@ -30,8 +30,9 @@ namespace bigtable::server {
 // A request. Not thread-safe.
 class MutateRowsMessage {
  public:
-  // `bytes` outlive the message. INTERNAL, as gRPC says it, if they are not a MutateRowsRequest.
-  // Distrusts each byte. Cost: a pass over the bytes without the values, if the request is plain.
+  // `bytes` outlive the message. INTERNAL, as gRPC says it, if they are not a MutateRowsRequest;
+  // but what follows the last of 100,000 mutations is not looked at. Distrusts each byte. Cost: a
+  // pass over the bytes without the values, if the request is plain.
   static absl::StatusOr<MutateRowsMessage> Read(std::string_view bytes);
 
   std::string_view table_name() const { return table_name_; }
@@ -40,7 +41,7 @@ class MutateRowsMessage {
   // Of all entries.
   size_t mutation_count() const { return mutation_count_; }
   // INVALID_ARGUMENT unless there is a mutation, and at most 100,000 entries and as many mutations.
-  // Of larger requests the rest is counted, and not kept.
+  // Of larger requests that are plain the rest is counted, and not kept.
   absl::Status CheckCounts() const;
   // Whether the bytes were read as they are.
   bool is_plain() const { return rewritten_ == nullptr; }
@@ -66,7 +67,7 @@ class MutateRowsMessage {
   bool ReadEntry(std::string_view bytes);
   bool ReadMutation(std::string_view bytes);
 
-  // Texts that protocol buffers have not written are left to them, unless they are ASCII.
+  // Whether a text is UTF-8: ASCII is, and of another text protocol buffers decide, by writing it.
   bool CanTake(std::string_view text) const;
 
   std::string_view table_name_;

@@ -2,9 +2,9 @@
 #ifndef BIGTABLE_SERVER_CONVERT_ROW_MESSAGE_H_
 #define BIGTABLE_SERVER_CONVERT_ROW_MESSAGE_H_
 
-#include "bigtable/row.h"
-
 #include "google/bigtable/v2/data.pb.h"
+
+#include "bigtable/row.h"
 
 namespace bigtable::server {
 

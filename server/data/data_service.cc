@@ -38,12 +38,12 @@ RpcServiceMethod* Refused(const char* name, const char* what) {
 
 DataService::DataService(ServedTables* tables, const Authentication* authentication,
                          Monitor* monitor, std::unique_ptr<grpc::ServerCompletionQueue> queue,
-                         int most_threads)
+                         int most_threads, size_t most_streams)
     : handlers_(tables, authentication, monitor->rows()),
       monitor_(monitor),
       queues_(std::move(queue), most_threads),
       streams_([this] { queues_.streams()->RunSomeEvent(); }),
-      read_rows_parts_{tables, authentication, &streams_, monitor->rows()} {
+      read_rows_parts_{tables, authentication, &streams_, monitor->rows(), most_streams} {
   AddStreams();
   AddUnary(METHOD("MutateRow"), Method::kMutateRow, &RowHandlers::MutateRow);
   AddUnary(METHOD("CheckAndMutateRow"), Method::kCheckAndMutateRow,

@@ -28,7 +28,8 @@ class DataService final : public grpc::Service {
  public:
   // All pointers outlive this. The queue is the server's; for `most_threads` see CallQueues.
   DataService(ServedTables* tables, const Authentication* authentication, Monitor* monitor,
-              std::unique_ptr<grpc::ServerCompletionQueue> queue, int most_threads);
+              std::unique_ptr<grpc::ServerCompletionQueue> queue, int most_threads,
+              size_t most_streams);
 
   ~DataService() { Shutdown(); }
   DataService(const DataService&) = delete;

@@ -28,6 +28,11 @@ ReadRowsCall::ReadRowsCall(ServedMethod* method, const ReadRowsParts& parts)
     : ServedCall(method), parts_(parts), chunks_(kFirstMessage), message_size_(kFirstMessage) {}
 
 ServedCall::Step ReadRowsCall::Begin(grpc::ByteBuffer* request) {
+  // Each keeps a message, its rows and its filter, however long its client waits.
+  if (parts_.streams->running() >= parts_.most_streams) {
+    return End(absl::ResourceExhaustedError(
+        Cat("there are ", parts_.most_streams, " open streams, as many as --memory allows")));
+  }
   if (const absl::Status status = Take(request); !status.ok()) return End(status);
   running_.emplace(parts_.streams);
   reader_.emplace(table_->ReadRows(rows_, filter_, options_));
@@ -35,8 +40,11 @@ ServedCall::Step ReadRowsCall::Begin(grpc::ByteBuffer* request) {
 }
 
 ServedCall::Step ReadRowsCall::Continue(bool is_there) {
-  if (ticket_.has_value()) TakeReaderBack();
-  if (is_there) return Advance();
+  if (is_there) {
+    if (ticket_.has_value()) TakeReaderBack();
+    return Advance();
+  }
+  if (ticket_.has_value()) parts_.streams->TakeBack(*std::exchange(ticket_, std::nullopt));
   reader_.reset();
   running_.reset();
   return End(absl::CancelledError("the client has gone"));

@@ -41,6 +41,7 @@ struct ReadRowsParts {
   const Authentication* authentication = nullptr;
   Streams* streams = nullptr;
   RowSampler* sampler = nullptr;
+  size_t most_streams = 0;  // RESOURCE_EXHAUSTED beyond
 };
 
 class ReadRowsCall final : public ServedCall {

@@ -110,11 +110,11 @@ absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
 
 absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context, std::string_view request,
                                      std::string* response) const {
+  SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
+                          authentication_->CallerOf(context));
   SERVER_ASSIGN_OR_RETURN(const MutateRowsMessage message, MutateRowsMessage::Read(request));
   SERVER_RETURN_IF_ERROR(message.CheckCounts());
   SERVER_RETURN_IF_ERROR(CheckNoView(message.authorized_view_name()));
-  SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
-                          authentication_->CallerOf(context));
   const std::string table_name(message.table_name());
   SERVER_ASSIGN_OR_RETURN(Table * table, tables_->Open(table_name, caller));
   const Entries entries(message);

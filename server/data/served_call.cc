@@ -91,7 +91,7 @@ ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc:
 }
 
 void ServedCall::Finish() {
-  method_->events_->Finish([this] {
+  method_->events_->Finish({.last = this, .done = &done_}, [this] {
     if (last_.has_value()) {
       const grpc::ByteBuffer last = *std::exchange(last_, std::nullopt);
       writer_.WriteAndFinish(last, grpc::WriteOptions(), status_, static_cast<Event*>(this));

@@ -49,7 +49,10 @@ absl::Status CountRecords(SegmentReader* reader, CommitLogSegment* segment) {
   SegmentReader::Record record;
   for (uint64_t position = 0;; position = record.next()) {
     BT_ASSIGN_OR_RETURN(const bool is_valid, reader->ReadAt(position, &record));
-    if (!is_valid) return absl::OkStatus();
+    if (!is_valid) {
+      if (position == 0) segment->state = CommitLogSegment::State::kSpare;
+      return absl::OkStatus();
+    }
     if (record.header.type == static_cast<uint8_t>(RecordType::kEnd)) {
       segment->is_full = true;
       return absl::OkStatus();
@@ -75,7 +78,8 @@ absl::StatusOr<CommitLogSegment> ReadSegment(FileSystem* file_system, std::strin
                       SegmentReader::Open(file_system, std::move(path), number,
                                           SegmentSalt(state.secret, number), kReadMode));
   BT_RETURN_IF_ERROR(CountRecords(reader.get(), &segment));
-  if (segment.records == 0 && number > state.low) segment.state = CommitLogSegment::State::kSpare;
+  // The first one is read in any case.
+  if (number == state.low) segment.state = CommitLogSegment::State::kNeeded;
   return segment;
 }
 
@@ -127,9 +131,9 @@ std::map<uint64_t, std::string> TableNames(FileSystem* file_system,
 // Delivers the operations of records.
 class EntryReader {
  public:
-  EntryReader(std::map<uint64_t, std::string> tables,
+  EntryReader(std::string_view server, std::map<uint64_t, std::string> tables,
               absl::FunctionRef<absl::Status(const CommitLogEntry&)> callback)
-      : tables_(std::move(tables)), callback_(callback) {}
+      : server_(server), tables_(std::move(tables)), callback_(callback) {}
 
   absl::Status Read(RecordType type, SequenceNumber sequence, std::string_view payload) {
     std::vector<MutationRecord> mutations(1);
@@ -150,9 +154,9 @@ class EntryReader {
   }
 
  private:
-  static absl::Status Malformed(SequenceNumber sequence) {
-    return absl::DataLossError(
-        Cat("the record with sequence number ", sequence, " is not a mutation"));
+  absl::Status Malformed(SequenceNumber sequence) const {
+    return absl::DataLossError(Cat("the record with sequence number ", sequence,
+                                   " in the log of server ", server_, " is not a mutation"));
   }
 
   absl::Status ReadMutation(const MutationRecord& mutation, SequenceNumber sequence) {
@@ -177,6 +181,7 @@ class EntryReader {
     return operations.ok() ? absl::OkStatus() : Malformed(sequence);
   }
 
+  const std::string_view server_;
   const std::map<uint64_t, std::string> tables_;
   const absl::FunctionRef<absl::Status(const CommitLogEntry&)> callback_;
 };
@@ -217,7 +222,7 @@ absl::Status ReadCommitLog(std::string_view database, std::string_view server,
     return absl::NotFoundError(
         Cat(directory.path(), ": there is no log of a server ", Quoted(server)));
   }
-  EntryReader reader(TableNames(file_system, directory), callback);
+  EntryReader reader(server, TableNames(file_system, directory), callback);
   const auto read = [&](RecordType type, SequenceNumber sequence, std::string_view payload) {
     return reader.Read(type, sequence, payload);
   };

@@ -231,7 +231,7 @@ TEST(MutateRowsMessageTest, IsPlainAsClientsWriteIt) {
   EXPECT_EQ(message->mutation_count(), 2);
 }
 
-// The request must not grow in memory to a multiple of its bytes.
+// A plain request must not grow in memory to a multiple of its bytes.
 TEST(MutateRowsMessageTest, CountsWhatIsTooMuch) {
   const auto counts = [](const std::string& bytes) {
     const absl::StatusOr<MutateRowsMessage> message = MutateRowsMessage::Read(bytes);

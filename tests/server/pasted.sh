@@ -7,7 +7,7 @@
 set -euo pipefail
 
 project=$1 document=$2
-export BIGTABLE_SERVER=$3
+export BIGTABLE_SERVER_PROGRAM=$3
 command -v cbt > /dev/null || { echo "skipped: cbt is not installed" && exit 77; }
 
 work=$(mktemp -d)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "google/bigtable/v2/bigtable.grpc.pb.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/create_channel.h"
@@ -56,7 +57,7 @@ class ServerTest : public testing::Test {
     options_.directory = directory_.path() + "/database";
     options_.address = "127.0.0.1:0";
     options_.http = "";
-    options_.memory = 64 << 20;
+    if (options_.memory == ServerOptions().memory) options_.memory = 64 << 20;
     absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(options_);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -217,6 +218,54 @@ TEST_F(ServerTest, AStreamThatIsCancelledWhileItWaitsEnds) {
   context.TryCancel();
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
   EXPECT_TRUE(Eventually([&] { return streams.running() == 0 && streams.waiting() == 0; }));
+}
+
+TEST_F(ServerTest, OpenStreamsAreLimitedByTheMemory) {
+  options_.memory = 8 << 20;
+  constexpr size_t kMost = (8 << 20) / (32 << 10);
+  Start();
+  Fill(20'000);
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<data::ReadRowsResponse>>> readers;
+  for (size_t i = 0; i < kMost; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(stub_->ReadRows(contexts.back().get(), All()));
+  }
+  const Streams& streams = server_->data().streams();
+  ASSERT_TRUE(Eventually([&] { return streams.waiting() == kMost; }));
+  const auto read = [&] {
+    grpc::ClientContext context;
+    data::ReadRowsRequest one = All();
+    one.mutable_rows()->add_row_keys("row1");
+    const auto reader = stub_->ReadRows(&context, one);
+    for (data::ReadRowsResponse response; reader->Read(&response);) {
+    }
+    return reader->Finish().error_code();
+  };
+  EXPECT_EQ(read(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(Set("row1", "v").ok());
+  contexts.front()->TryCancel();
+  EXPECT_TRUE(Eventually([&] { return streams.running() < kMost; }));
+  EXPECT_EQ(read(), grpc::StatusCode::OK);
+  for (const auto& context : contexts) context->TryCancel();
+  for (const auto& reader : readers) EXPECT_FALSE(reader->Finish().ok());
+}
+
+// Its reader, which was released, is not opened once more, only to fail.
+TEST_F(ServerTest, AStreamWhoseDeadlinePassesWhileItWaitsEnds) {
+  Start();
+  Fill(20'000);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(3));
+  const auto reader = stub_->ReadRows(&context, All());
+  const Streams& streams = server_->data().streams();
+  ASSERT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_TRUE(Eventually([&] { return streams.running() == 0 && streams.waiting() == 0; }));
+  std::ifstream log(options_.directory + "/LOG");
+  const std::string text(std::istreambuf_iterator<char>(log), {});
+  EXPECT_FALSE(text.empty());
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("did not check its status")));
 }
 
 // More than there are threads that wait for requests.

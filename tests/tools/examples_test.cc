@@ -147,6 +147,16 @@ TEST_P(TableCompletionTest, CompletesVerbsAndTables) {
   }
 }
 
+TEST(CompletionTest, RunsNothingThatATableIsNamed) {
+  Shell shell;
+  Prepare(&shell);
+  shell.Output(
+      R"(mkdir bin && printf '%s\n' '#!/bin/sh' 'echo good' "echo '\$(echo bad)'" > bin/bigtable &&
+    chmod +x bin/bigtable)");
+  EXPECT_EQ(Complete(&shell, "bigtable read \"\"", "PATH=$PWD/bin:$PATH; "),
+            std::vector<std::string>{"good"});
+}
+
 TEST(CompletionTest, KnowsEachKeyAndEachOption) {
   Shell shell;
   Prepare(&shell);

@@ -116,7 +116,7 @@ test('the server does not start where others could read or write unseen', {skip}
   const tokens = ['--tokens', file('tokens')];
   const database = file('never');
   const start = flags =>
-    spawnSync(process.env.BIGTABLE_SERVER, [database, ...flags], {encoding: 'utf8', timeout: 20_000});
+    spawnSync(process.env.BIGTABLE_SERVER_PROGRAM, [database, ...flags], {encoding: 'utf8', timeout: 20_000});
   for (const [flags, text] of [
     [['--address', '0.0.0.0:0'], /give --certificate and --key for TLS, or --plaintext/],
     [['--address', '0.0.0.0:0', ...tokens], /give --certificate and --key/],

@@ -1,6 +1,6 @@
 // bigtable-server on a directory of its own, and a client of it.
 //
-// BIGTABLE_SERVER names the program.
+// BIGTABLE_SERVER_PROGRAM names the program.
 'use strict';
 
 const assert = require('node:assert/strict');
@@ -15,7 +15,7 @@ const INSTANCE = 'local';
 
 class Server {
   static async start({flags = []} = {}) {
-    assert.ok(process.env.BIGTABLE_SERVER, 'BIGTABLE_SERVER must name the program bigtable-server');
+    assert.ok(process.env.BIGTABLE_SERVER_PROGRAM, 'BIGTABLE_SERVER_PROGRAM must name the program bigtable-server');
     const server = new Server();
     server.directory = fs.mkdtempSync(path.join(os.tmpdir(), 'bigtable-node-'));
     server.flags = flags;
@@ -25,7 +25,7 @@ class Server {
 
   async startAt(address) {
     this.child = await Child.start(
-      process.env.BIGTABLE_SERVER,
+      process.env.BIGTABLE_SERVER_PROGRAM,
       [path.join(this.directory, 'db'), '--address', address, ...this.flags],
       line => /^bigtable-server: serving .* on (\S+)$/.exec(line)?.[1] ?? null
     );
