@@ -182,10 +182,6 @@ TEST_F(AnswersTest, ValueTypesOfAggregates) {
 }
 
 TEST_F(AnswersTest, CodesAndDelaysThatAreNone) {
-  fake_.mutate_row = [](int, grpc::ServerContext*) {
-    return grpc::Status(static_cast<grpc::StatusCode>(77), "what");
-  };
-  EXPECT_TRUE(absl::IsUnknown(table_->Apply(RowMutation("r").DeleteRow())));
   fake_.mutate_rows = [](int, const auto&, v2::MutateRowsResponse* response) {
     response->add_entries()->mutable_status()->set_code(77);
     return grpc::Status::OK;
