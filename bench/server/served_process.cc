@@ -3,9 +3,9 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <fcntl.h>
 #include <fstream>
-#include <sstream>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,17 +60,12 @@ ServedProcess::~ServedProcess() {
 }
 
 absl::StatusOr<absl::Duration> ServedProcess::CpuTime() const {
-  std::ifstream file(Concat("/proc/", process_, "/stat"));
-  std::string line;
-  std::getline(file, line);
-  std::istringstream fields(line.substr(line.rfind(')') + 1));
-  std::string field;
-  uint64_t ticks = 0;
-  for (int i = 3; fields >> field; ++i) {
-    if (i == 14 || i == 15) ticks += std::stoull(field);  // utime and stime
+  clockid_t clock;
+  timespec time;
+  if (clock_getcpuclockid(process_, &clock) != 0 || clock_gettime(clock, &time) != 0) {
+    return absl::UnavailableError("the server has ended");
   }
-  if (ticks == 0) return absl::UnavailableError("the server has ended");
-  return absl::Seconds(static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK)));
+  return absl::DurationFromTimespec(time);
 }
 
 absl::StatusOr<uint64_t> ServedProcess::Memory() const {
