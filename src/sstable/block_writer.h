@@ -64,8 +64,9 @@ class BlockWriter {
   absl::Status FinishBlock(size_t begin, BlockEncoding encoding, std::string_view last_key,
                            bool goes_on);
   absl::StatusOr<BlockHandle> FinishSection(size_t begin, BlockEncoding encoding);
-  absl::Status FlushIfLarge();
-  absl::Status Flush();
+  // Appends the whole pieces of pending_ to the file.
+  absl::Status AppendPieces();
+  absl::Status Append(size_t bytes);
 
   const std::unique_ptr<WritableFile> file_;
   const LocalityGroup group_;
