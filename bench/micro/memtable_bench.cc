@@ -1,4 +1,5 @@
 // The memtable, with 100,000 entries of 1000-byte values that are in the log, as in the engine.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "base/ref_counted.h"
 #include "common.h"
+#include "memtable/group_search.h"
 #include "memtable/memtable.h"
 #include "memtable/memtable_cursor.h"
 
@@ -42,7 +44,7 @@ void Insert(benchmark::State& state, const std::vector<uint32_t>& rows) {
       i = 0;
       state.ResumeTiming();
     }
-    memtable->AddPinned(keys[i++], value, owner);
+    memtable->AddPinned(keys[i++], value, owner.get());
   }
   benchmark::DoNotOptimize(memtable->bytes());
   state.SetItemsProcessed(state.iterations());
@@ -56,6 +58,46 @@ BENCHMARK(BM_MemtableInsertAscending);
 void BM_MemtableInsertRandom(benchmark::State& state) { Insert(state, ShuffledRows(kEntries)); }
 BENCHMARK(BM_MemtableInsertRandom);
 
+// The same in groups of 100, as batches are inserted, with searches one after the other or
+// together. Between groups, other memory went through the caches.
+void BM_MemtableInsertGroups(benchmark::State& state) {
+  constexpr size_t kGroup = 100;
+  const KeyList keys(ShuffledRows(kEntries), EntryKeyOf);
+  const std::string_view value = ValueOf(0, kLargeValue);
+  const Ref<const RefCounted> owner = MakeRef<ValueOwner>();
+  std::vector<uint64_t> other(static_cast<size_t>(state.range(1)) << 17);
+  Ref<Memtable> memtable = NewMemtable();
+  GroupSearch search;
+  size_t next = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    if (next == keys.size()) {
+      memtable = NewMemtable();
+      next = 0;
+    }
+    for (size_t i = 0; i < other.size(); i += 8) ++other[i];
+    benchmark::DoNotOptimize(other.data());
+    state.ResumeTiming();
+    for (const size_t end = next + kGroup; next < end;) {
+      const size_t some = std::min(GroupSearch::kMost, end - next);
+      if (state.range(0) != 0) {
+        for (size_t i = next; i < next + some; ++i) search.Add(memtable.get(), keys[i]);
+        search.Run();
+      }
+      for (size_t i = 0; i < some; ++i) {
+        if (state.range(0) != 0) search.Use(i);
+        memtable->AddPinned(keys[next++], value, owner.get());
+      }
+      search.Clear();
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kGroup));
+}
+BENCHMARK(BM_MemtableInsertGroups)
+    ->ArgNames({"together", "other_MiB"})
+    ->ArgsProduct({{0, 1}, {4, 40}})
+    ->MinTime(0.05);
+
 // Seeking a random existing row. Where no prefix is expected, the first eight bytes of all rows are
 // equal.
 void BM_MemtableSeek(benchmark::State& state) {
@@ -64,7 +106,7 @@ void BM_MemtableSeek(benchmark::State& state) {
       state.range(0) != 0 ? NewMemtable()
                           : MakeRef<Memtable>(std::make_shared<MemoryBudget>(uint64_t{1} << 30));
   for (const uint32_t row : ShuffledRows(kEntries)) {
-    memtable->AddPinned(EntryKeyOf(row), ValueOf(row, kLargeValue), owner);
+    memtable->AddPinned(EntryKeyOf(row), ValueOf(row, kLargeValue), owner.get());
   }
   KeyList targets(DrawnRows(kEntries, kTargets), SeekTargetOf);
   MemtableCursor cursor(memtable.get());

@@ -64,6 +64,7 @@ enum class Shortcut : uint32_t {
   kMemtablePrefix,    // the numbers begin after the expected prefix of keys
   kMemtableLearning,  // numbers of groups of keys are learned
   kMemtableSplice,    // an insertion begins at the position of the last one
+  kMemtableTogether,  // places of a group of insertions are searched together; else each for itself
   // --- sstable: looked up when a cursor seeks a row ---
   kRowBlocks,  // blocks after the row are not read; else the next entry ends it
   // --- sstable: looked up when a file is opened, or a block is read ---

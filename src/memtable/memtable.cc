@@ -19,11 +19,15 @@ constexpr uint64_t kSecondLessonFactor = 8;
 }  // namespace
 
 std::atomic<uint64_t> Memtable::first_lesson = kFirstLesson;
+std::atomic<uint64_t> Memtable::group_search = kGroupSearch;
 
 Memtable::Memtable(std::shared_ptr<MemoryBudget> budget, std::string expected_prefix)
     : budget_(std::move(budget)),
       next_lesson_(has_numbers_ && Shortcuts().Has(Shortcut::kMemtableLearning) ? first_lesson_
-                                                                                : UINT64_MAX) {
+                                                                                : UINT64_MAX),
+      group_search_from_(has_numbers_ && Shortcuts().Has(Shortcut::kMemtableTogether)
+                             ? group_search.load(std::memory_order_relaxed)
+                             : UINT64_MAX) {
   lists_.push_back(
       std::make_unique<List>(KeyNumbers(std::move(expected_prefix)), NewNode(kMaxHeight)));
   list_.store(lists_.back().get(), std::memory_order_relaxed);
@@ -45,9 +49,8 @@ void Memtable::Add(std::string_view key, std::string_view value) {
   Insert(key, copy, value.size());
 }
 
-void Memtable::AddPinned(std::string_view key, std::string_view value,
-                         const Ref<const RefCounted>& owner) {
-  if (owners_.empty() || owners_.back().get() != owner.get()) owners_.push_back(owner);
+void Memtable::AddPinned(std::string_view key, std::string_view value, const RefCounted* owner) {
+  if (owners_.empty() || owners_.back().get() != owner) owners_.emplace_back(owner);
   pinned_bytes_.fetch_add(value.size(), std::memory_order_relaxed);
   Insert(key, value.data(), value.size());
 }
@@ -57,17 +60,23 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
   if (empty()) lists_.back()->numbers.FitPrefix(key);
   const List& list = *lists_.back();
   const Target target = TargetOf(list, key);
-  // Reuse the node of the last insertion if the key belongs there. Then no level has a node between
+  // Reuse the node of splice_ if the key belongs there. Then no level has a node between
   // splice_[level] and the key.
   const Node* after = nullptr;
   const Node* const last = splice_[0];
   const bool is_behind =
       last == list.head || (last->Number(0) != target.number ? last->Number(0) < target.number
                                                              : last->Entry(0)->key() < target.key);
+  Node* node = splice_[0];
   if (!is_behind || !has_splice_ || last->link0.NextBefore(target, &after) != nullptr) {
-    Descend(list, target, [this](size_t level, Node* node) { splice_[level] = node; });
+    node = FindNear(target);
+    // A node that is full needs the nodes before it on all levels.
+    if (node == nullptr ||
+        node->order.load(std::memory_order_relaxed).count() == SlotOrder::kSlots) {
+      Descend(list, target, [this](size_t level, Node* found) { splice_[level] = found; });
+      node = splice_[0];
+    }
   }
-  Node* const node = splice_[0];
   Entry* const entry = NewEntry(key, value, value_size);
   const SlotOrder order = node->order.load(std::memory_order_relaxed);
   const size_t position = node->CountBefore(order, target);
@@ -87,6 +96,20 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
     if (charged_ == 0) ChargeIdle(IdleBytes());
     charged_ = allocated;
   }
+}
+
+Memtable::Node* Memtable::FindNear(const Target& target) {
+  constexpr int kFew = 4;
+  Node* node = std::exchange(near_, nullptr);
+  if (node == nullptr) return nullptr;
+  if (node != lists_.back()->head && node->Number(0) >= target.number) return nullptr;
+  const Node* after = nullptr;
+  for (int i = 0; i < kFew; ++i) {
+    Node* const next = node->link0.NextBefore(target, &after);
+    if (next == nullptr) return near_ = node;
+    node = next;
+  }
+  return nullptr;
 }
 
 void Memtable::ChargeIdle(uint64_t bytes) {
@@ -205,6 +228,7 @@ void Memtable::UseLearned(std::span<Entry* const> entries) {
   lists_.push_back(std::make_unique<List>(*std::move(learned_), NewNode(kMaxHeight)));
   List& list = *lists_.back();
   splice_.fill(list.head);  // the last node of each level
+  near_ = nullptr;
   for (size_t begin = 0; begin < entries.size(); begin += kFilled) {
     const size_t count = std::min(kFilled, entries.size() - begin);
     const size_t height = RandomHeight();

@@ -51,14 +51,18 @@ class Memtable final : public RefCounted {
 
   // Numbers are learned from so many entries, and a second time from eight times as many.
   static constexpr uint64_t kFirstLesson = 256;
-  // For tests: another number, for memtables that are created after the call.
+  // The places of several insertions are searched together in memtables of at least so many
+  // entries (memtable/group_search.h), and at least one. Smaller ones stay in the caches.
+  static constexpr uint64_t kGroupSearch = 2'000;
+  // For tests: other numbers, for memtables that are created after the call.
   static void SetFirstLesson(uint64_t n) { first_lesson.store(n, std::memory_order_relaxed); }
+  static void SetGroupSearch(uint64_t n) { group_search.store(n, std::memory_order_relaxed); }
 
   // Adds an entry. `key` must be new: no entry has the same row, column, timestamp and version.
   // Copies the value.
   void Add(std::string_view key, std::string_view value);
   // The same, but `value` is in `owner`, to which the memtable keeps a reference.
-  void AddPinned(std::string_view key, std::string_view value, const Ref<const RefCounted>& owner);
+  void AddPinned(std::string_view key, std::string_view value, const RefCounted* owner);
   // Records that an entry has this sequence number. Numbers ascend, except when a sorted log is
   // replayed, where they come in any order.
   void NoteSequence(SequenceNumber sequence) {
@@ -103,12 +107,14 @@ class Memtable final : public RefCounted {
 
  private:
   friend class MemtableCursor;
+  friend class GroupSearch;
   using Entry = MemtableEntry;
   using Node = MemtableNode;
   using Target = MemtableTarget;
   static constexpr size_t kMaxHeight = 18;
 
   static std::atomic<uint64_t> first_lesson;
+  static std::atomic<uint64_t> group_search;
 
   // Nodes that are in order by these numbers.
   struct alignas(64) List {
@@ -149,6 +155,15 @@ class Memtable final : public RefCounted {
   // --- Writer only ---
 
   void Insert(std::string_view key, const char* value, size_t value_size);
+  // The last node that begins before the target, if near_ begins before it too, and is at most a
+  // few nodes away. Then near_ becomes this node. Otherwise null, and near_ is given up.
+  Node* FindNear(const Target& target);
+  // Whether a key with this number is likely to be inserted at splice_.
+  bool IsNearLast(uint64_t number) const {
+    const Node* const last = splice_[0];
+    return last != list().head && last->Number(0) <= number &&
+           number <= last->link0.number.load(std::memory_order_relaxed);
+  }
   void ChargeIdle(uint64_t bytes);
   // Moves the upper half of splice_[0], which is full, to a new node, and inserts the entry.
   void SplitAndInsert(size_t position, uint64_t number, Entry* entry);
@@ -203,9 +218,13 @@ class Memtable final : public RefCounted {
   uint64_t next_lesson_;
   int lessons_left_ = 1;
   std::optional<KeyNumbers> learned_;  // not in use yet
-  // The node of the last insertion, and on each level the last node at or before it.
+  // The node of the last insertion, and on each level the last node at or before it. But not of one
+  // that began at near_: that adds no node, so nothing comes between these.
   std::array<Node*, kMaxHeight> splice_;
   const Entry* last_entry_ = nullptr;  // inserted last
+  // A node of the current list where insertions are expected (GroupSearch::Use). May be null.
+  Node* near_ = nullptr;
+  const uint64_t group_search_from_;
   uint64_t random_ = 0x9e3779b97f4a7c15;
   std::vector<Ref<const RefCounted>> owners_;
   SequenceNumber last_sequence_ = 0;

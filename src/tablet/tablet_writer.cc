@@ -24,11 +24,11 @@ void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
 }
 
 void TabletWriter::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
-                         int64_t server_timestamp, const Ref<const RefCounted>& owner) {
+                         int64_t server_timestamp, const RefCounted* owner) {
   if (environment_->last_writes != nullptr) environment_->last_writes->Note(row, sequence);
   counters_->CountRow();
   if (!Shortcuts().Has(Shortcut::kPinnedValues)) [[unlikely]] {
-    return Insert(row, operations, sequence, server_timestamp, {}, false);
+    return Insert(row, operations, sequence, server_timestamp, nullptr, false);
   }
   Insert(row, operations, sequence, server_timestamp, owner, false);
 }
@@ -36,12 +36,26 @@ void TabletWriter::Apply(std::string_view row, std::string_view operations, Sequ
 void TabletWriter::Replay(std::string_view row, std::string_view operations,
                           SequenceNumber sequence, int64_t server_timestamp) {
   last_timestamp_ = std::max(last_timestamp_.load(), server_timestamp);
-  Insert(row, operations, sequence, server_timestamp, {}, true);
+  Insert(row, operations, sequence, server_timestamp, nullptr, true);
+}
+
+// A row with zero bytes has another prefix in its keys. Its search may end elsewhere, and is of no
+// use.
+void TabletWriter::AddTo(GroupSearch* search, std::string_view row,
+                         std::string_view operations) const {
+  if (active_.size() == 1) return search->Add(active_[0], row);
+  OperationReader reader(operations);
+  MutationOperation operation;
+  const FamilyLayout* const family =
+      reader.Next(&operation) ? layout_->FindFamily(operation.family) : nullptr;
+  const size_t group =
+      family == nullptr ? 0 : slots_[static_cast<size_t>(family - layout_->families.data())].group;
+  search->Add(active_[group], row);
 }
 
 void TabletWriter::Insert(std::string_view row, std::string_view operations,
                           SequenceNumber sequence, int64_t server_timestamp,
-                          const Ref<const RefCounted>& owner, bool replay) {
+                          const RefCounted* owner, bool replay) {
   key_.clear();
   AppendRowPrefix(&key_, row);
   const size_t row_size = key_.size();
@@ -84,7 +98,7 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
 
 void TabletWriter::AddOfFamily(const FamilyLayout& family, FamilySlot* slot,
                                SequenceNumber sequence, std::string_view value,
-                               const Ref<const RefCounted>& owner) {
+                               const RefCounted* owner) {
   if (slot->in_memtable == nullptr) [[unlikely]] {
     slot->in_memtable = active_[slot->group]->families()->Of(family.name);
   }
@@ -100,10 +114,10 @@ uint64_t TabletWriter::bytes() const {
 
 // Adds the entry with key_.
 void TabletWriter::Add(size_t group, SequenceNumber sequence, std::string_view value,
-                       const Ref<const RefCounted>& owner) {
+                       const RefCounted* owner) {
   Memtable* const memtable = active_[group];
   memtable->NoteSequence(sequence);
-  if (owner && !value.empty()) {
+  if (owner != nullptr && !value.empty()) {
     memtable->AddPinned(key_, value, owner);
   } else {
     memtable->Add(key_, value);

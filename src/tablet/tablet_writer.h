@@ -16,6 +16,7 @@
 
 #include "base/ref_counted.h"
 #include "base/sequence.h"
+#include "memtable/group_search.h"
 #include "memtable/memtable.h"
 #include "monitoring/tablet_counters.h"
 #include "tablet/empty_rows.h"
@@ -38,11 +39,15 @@ class TabletWriter {
   // Families that the layout does not have are skipped. If `owner` is not null, the values are in
   // its memory and are not copied.
   void Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
-             int64_t server_timestamp, const Ref<const RefCounted>& owner);
+             int64_t server_timestamp, const RefCounted* owner);
   // The same for a record of the log, for the groups whose redo point is before it. The table may
   // have had other families when the record was written.
   void Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp);
+
+  // Adds the place where Apply will insert this mutation to `search`; with several locality groups,
+  // that of its first operation.
+  void AddTo(GroupSearch* search, std::string_view row, std::string_view operations) const;
 
   // The server timestamp of the next mutation: larger than all before.
   int64_t NextTimestamp();
@@ -77,12 +82,11 @@ class TabletWriter {
   };
 
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
-              int64_t server_timestamp, const Ref<const RefCounted>& owner, bool replay);
+              int64_t server_timestamp, const RefCounted* owner, bool replay);
   // Adds the entry with key_, which is of the family.
   void AddOfFamily(const FamilyLayout& family, FamilySlot* slot, SequenceNumber sequence,
-                   std::string_view value, const Ref<const RefCounted>& owner);
-  void Add(size_t group, SequenceNumber sequence, std::string_view value,
-           const Ref<const RefCounted>& owner);
+                   std::string_view value, const RefCounted* owner);
+  void Add(size_t group, SequenceNumber sequence, std::string_view value, const RefCounted* owner);
 
   const TabletEnvironment* const environment_;
   TabletCounters* const counters_;

@@ -73,8 +73,7 @@ void GroupWriter::CommitGroup(Group group) {
   }
   absl::Status status = parts_.error->any() ? parts_.error->status() : absl::OkStatus();
   bool sync = false;
-  logged_.clear();
-  next_logged_ = 0;
+  insertions_.clear();
   // Whether a write that is measured is in the queue, and perhaps in this group.
   const bool is_measured = measured_.load(std::memory_order_relaxed) != 0;
   if (is_measured) [[unlikely]] {
@@ -148,10 +147,11 @@ void GroupWriter::FinishGroup(Group group, absl::Status status) {
   }
   if (parts_.environment->events != nullptr) parts_.log->NoteSegment(true);
   if (!status.ok()) return FailGroup(group, status, is_measured);
-  for (GroupCommit::Request* request : group) ApplyToMemtables(static_cast<Write*>(request));
-  if (!logged_.empty()) {
-    last_acknowledged_.store(logged_.back().sequence, std::memory_order_release);
-    parts_.visible->Set(logged_.back().sequence);
+  ApplyToMemtables();
+  if (!insertions_.empty()) {
+    const SequenceNumber last = insertions_.back().logged.sequence;
+    last_acknowledged_.store(last, std::memory_order_release);
+    parts_.visible->Set(last);
   }
   if (is_measured) [[unlikely]] {
     times_.applied = NowNanos();
@@ -166,7 +166,7 @@ void GroupWriter::FinishGroup(Group group, absl::Status status) {
 void GroupWriter::FailGroup(Group group, const absl::Status& status, bool is_measured) {
   // No reader sees the group, and later writes become visible. So the log must never be read as if
   // it had the group.
-  if (!logged_.empty()) log()->Fail(status);
+  if (!insertions_.empty()) log()->Fail(status);
   parts_.error->Set(status);
   times_.applied = times_.synced;
   if (is_measured) NoteTimes(group, times_);
@@ -282,29 +282,30 @@ absl::Status GroupWriter::LogBatch(Write* write) {
     return absl::OkStatus();
   }
   TabletWriter& writer = *request.tablet->writer();
-  const size_t first = logged_.size();
+  const size_t first = insertions_.size();
   SequenceNumber sequence = parts_.sequences->Take(request.mutations.size());
   batch_.Clear();
   for (const EncodedMutation& mutation : request.mutations) {
     const int64_t timestamp =
         mutation.takes_server_time ? writer.NextTimestamp() : writer.last_timestamp();
     batch_.Add({request.tablet->table_id(), timestamp, mutation});
-    logged_.push_back({sequence++, timestamp, mutation.operations, nullptr});
+    insertions_.push_back(
+        {request.tablet, mutation.row, {sequence++, timestamp, mutation.operations, nullptr}});
   }
-  if (request.committed != nullptr) *request.committed = logged_.back().sequence;
+  if (request.committed != nullptr) *request.committed = insertions_.back().logged.sequence;
   if (request.durability == Durability::kNone) return absl::OkStatus();
   AppendedRecord record;
   absl::Status refused;
-  BT_RETURN_IF_ERROR(
-      AppendToLog(RecordType::kBatch, logged_.back().sequence, batch_.pieces(), &record, &refused));
+  BT_RETURN_IF_ERROR(AppendToLog(RecordType::kBatch, insertions_.back().logged.sequence,
+                                 batch_.pieces(), &record, &refused));
   if (!refused.ok()) {
-    logged_.erase(logged_.begin() + static_cast<std::ptrdiff_t>(first), logged_.end());
+    insertions_.erase(insertions_.begin() + static_cast<std::ptrdiff_t>(first), insertions_.end());
     std::fill(write->statuses.begin(), write->statuses.end(), refused);
     return absl::OkStatus();
   }
   if (record.segment == nullptr) return absl::OkStatus();
   for (size_t i = 0; i < batch_.mutations(); ++i) {
-    Logged& logged = logged_[first + i];
+    Logged& logged = insertions_[first + i].logged;
     logged.operations = batch_.OperationsIn(record.payload, i);
     logged.segment = record.segment;
   }
@@ -332,16 +333,27 @@ absl::Status GroupWriter::LogMutation(Write* write, size_t i) {
       logged.segment = record.segment;
     }
   }
-  logged_.push_back(logged);
+  insertions_.push_back({write->request.tablet, mutation.row, logged});
   return absl::OkStatus();
 }
 
-void GroupWriter::ApplyToMemtables(Write* write) {
-  const WriteRequest& request = write->request;
-  if (write->superseded) return;
-  for (size_t i = 0; i < request.mutations.size(); ++i) {
-    if (!write->statuses[i].ok()) continue;
-    ApplyLogged(request.tablet, request.mutations[i].row, logged_[next_logged_++]);
+void GroupWriter::ApplyToMemtables() {
+  std::span<const Insertion> left(insertions_);
+  while (!left.empty()) {
+    const auto some = left.first(std::min(left.size(), GroupSearch::kMost));
+    left = left.subspan(some.size());
+    search_.Clear();
+    const bool together = some.size() > 1;
+    if (together) {
+      for (const auto& [tablet, row, logged] : some) {
+        tablet->writer()->AddTo(&search_, row, logged.operations);
+      }
+      search_.Run();
+    }
+    for (size_t i = 0; i < some.size(); ++i) {
+      if (together) search_.Use(i);
+      ApplyLogged(some[i].tablet, some[i].row, some[i].logged);
+    }
   }
 }
 
@@ -372,7 +384,7 @@ absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, absl::Status* refu
 
 void GroupWriter::ApplyLogged(Tablet* tablet, std::string_view row, const Logged& logged) {
   tablet->writer()->Apply(row, logged.operations, logged.sequence, logged.timestamp,
-                          Ref<const RefCounted>(logged.segment));
+                          logged.segment);
   rows_written_.store(rows_written_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 

@@ -45,6 +45,7 @@
 #include "base/sequence.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/group_commit.h"
+#include "memtable/group_search.h"
 #include "monitoring/call_timer.h"
 #include "monitoring/server_counters.h"
 #include "tablet/mutation_format.h"
@@ -155,6 +156,12 @@ class GroupWriter {
  private:
   using Group = std::span<GroupCommit::Request* const>;
   struct Write;
+  // What is to go to the memtables. The row is in the request.
+  struct Insertion {
+    Tablet* tablet;
+    std::string_view row;
+    Logged logged;
+  };
   // When a group has reached which step.
   struct GroupTimes {
     int64_t begin;
@@ -192,7 +199,7 @@ class GroupWriter {
   absl::Status AppendToLog(RecordType type, SequenceNumber sequence,
                            std::span<const std::string_view> parts, AppendedRecord* record,
                            absl::Status* refused);
-  void ApplyToMemtables(Write* write);
+  void ApplyToMemtables();
 
   const Parts parts_;
   const uint64_t max_log_bytes_;
@@ -207,8 +214,8 @@ class GroupWriter {
   // does not touch them any more.
   std::string header_;
   BatchPayload batch_;
-  std::vector<Logged> logged_;
-  size_t next_logged_ = 0;
+  std::vector<Insertion> insertions_;
+  GroupSearch search_;
   GroupTimes times_{};  // if a write of the group is measured
   bool upkeep_requested_ = false;
   uint64_t rotated_for_log_bytes_ = 0;  // the log's length at the last RotateForLog

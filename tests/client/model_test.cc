@@ -26,6 +26,7 @@
 
 #include "client/model_plan.h"
 #include "client/model_run.h"
+#include "support/scoped_group_search.h"
 #include "support/seeds.h"
 
 namespace bigtable {
@@ -105,6 +106,7 @@ std::vector<size_t> ChosenSteps(const ModelPlan& plan) {
 }
 
 void CompareWithModel(int seeds, size_t step_count, const ModelSettings& settings = {}) {
+  const ScopedGroupSearch together(1);
   ForEachSeed(seeds, [&](uint64_t seed) {
     const ModelPlan plan = MakeModelPlan(seed, step_count, settings);
     const std::vector<size_t> steps = ChosenSteps(plan);

@@ -29,6 +29,7 @@
 #include "client/ways_errors.h"
 #include "client/ways_quotas.h"
 #include "support/random.h"
+#include "support/scoped_group_search.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 
@@ -204,6 +205,7 @@ WaysOutcome ShrinkWays(uint64_t seed, std::vector<WaysStep> steps, WaysOutcome f
 }
 
 TEST(ShortcutsTest, RandomReadsReturnTheSameInEveryWay) {
+  const ScopedGroupSearch together(1);
   uint64_t reads = 0;
   ForEachSeed(kSanitized ? 20 : 600, [&](uint64_t seed) {
     // In short runs the rows stay small and alike; in long runs there are many files.

@@ -17,8 +17,10 @@
 #include "gtest/gtest.h"
 
 #include "base/strings.h"
+#include "memtable/group_search.h"
 #include "memtable/memtable_cursor.h"
 #include "support/random.h"
+#include "support/scoped_group_search.h"
 #include "support/scoped_lesson.h"
 #include "support/seeds.h"
 #include "support/tally.h"
@@ -369,8 +371,8 @@ TEST_F(MemtableTest, PinnedValuesKeepTheirOwnersAndAreNotCopied) {
   const std::string large(100000, 'p');
   for (int i = 0; i < 3; ++i) {
     const Ref<Owner> owner = MakeRef<Owner>(large, &destroyed);
-    memtable_->AddPinned(absl::StrFormat("%d/a", i), owner->text().substr(0, 60000), owner);
-    memtable_->AddPinned(absl::StrFormat("%d/b", i), owner->text().substr(60000), owner);
+    memtable_->AddPinned(absl::StrFormat("%d/a", i), owner->text().substr(0, 60000), owner.get());
+    memtable_->AddPinned(absl::StrFormat("%d/b", i), owner->text().substr(60000), owner.get());
   }
   EXPECT_EQ(destroyed, 0);
   MemtableCursor cursor(memtable_.get());
@@ -391,7 +393,7 @@ std::string NumberKey(uint64_t n) { return absl::StrFormat("key%016x", n); }
 
 // The writer adds numbers in random order and counts them in `added`. A reader must find all
 // numbers that were added before it began to read, in order and complete.
-void ReadWhileWriting(const std::string& expected_prefix) {
+void ReadWhileWriting(const std::string& expected_prefix, size_t group = 1) {
   const uint64_t kEntries = kSanitized ? 4000 : 20000;
   const auto budget = std::make_shared<MemoryBudget>(64 << 20);
   const auto memtable = MakeRef<Memtable>(budget, expected_prefix);
@@ -440,8 +442,17 @@ void ReadWhileWriting(const std::string& expected_prefix) {
   };
   std::vector<std::thread> readers;
   for (uint64_t i = 1; i <= 3; ++i) readers.emplace_back(read, i);
-  for (const uint64_t n : order) {
-    const std::string key = NumberKey(n);
+  GroupSearch search;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (group > 1 && i % group == 0) {
+      search.Clear();
+      for (size_t k = i; k < std::min(i + group, order.size()); ++k) {
+        search.Add(memtable.get(), NumberKey(order[k]));
+      }
+      search.Run();
+    }
+    if (group > 1) search.Use(i % group);
+    const std::string key = NumberKey(order[i]);
     memtable->Add(key, key);
     added.fetch_add(1, std::memory_order_release);
   }
@@ -457,6 +468,12 @@ TEST(ConcurrentMemtableTest, ReadersFindAllEntriesAddedBeforeTheyBegan) {
 // All keys have the same first eight bytes.
 TEST(ConcurrentMemtableTest, ReadersFindAllEntriesAddedBeforeTheyBeganWhileNumbersAreLearned) {
   ReadWhileWriting("");
+}
+
+TEST(ConcurrentMemtableTest, ReadersFindAllEntriesOfGroupsThatWereSearchedTogether) {
+  const ScopedGroupSearch together(1);
+  ReadWhileWriting(NumberKey(0).substr(0, 13), GroupSearch::kMost);
+  ReadWhileWriting("", GroupSearch::kMost);
 }
 
 // Memtables of a few nodes, one after another, so that readers are in a node while it is split.

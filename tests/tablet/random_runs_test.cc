@@ -270,7 +270,8 @@ class RandomRuns {
       mutation.operations.push_back(std::move(op));
     }
     const SequenceNumber sequence = sequences_.Take(1);
-    tablet_->writer()->Apply(mutation.row, OperationsOf(mutation), sequence, clock_.micros(), {});
+    tablet_->writer()->Apply(mutation.row, OperationsOf(mutation), sequence, clock_.micros(),
+                             nullptr);
     model_.Apply(sequence, clock_.micros(), mutation);
   }
   void Flush() {

@@ -1,0 +1,67 @@
+#include "memtable/group_search.h"
+
+#include "base/prefetch.h"
+
+namespace bigtable {
+
+void GroupSearch::Add(Memtable* memtable, std::string_view key) {
+  Search& search = searches_[count_++];
+  search.memtable = nullptr;
+  // An empty memtable is always too small: the numbers of keys depend on the first entry.
+  if (memtable->entries() < memtable->group_search_from_) return;
+  const Memtable::List& list = memtable->list();
+  const uint64_t number = list.numbers.Of(key);
+  if (memtable->IsNearLast(number)) return;
+  search = {memtable, &list, list.head, list.height.load(std::memory_order_relaxed) - 1, number};
+}
+
+void GroupSearch::Run() {
+  std::array<Search*, kMost> left;
+  size_t count = 0;
+  for (size_t i = 0; i < count_; ++i) {
+    if (searches_[i].memtable != nullptr) left[count++] = &searches_[i];
+  }
+  while (count > 0) {
+    for (size_t i = 0; i < count;) {
+      if (Step(left[i])) {
+        ++i;
+      } else {
+        left[i] = left[--count];
+      }
+    }
+  }
+}
+
+void GroupSearch::Use(size_t i) const {
+  const Search& search = searches_[i];
+  // An insertion of the group may have replaced the list (Memtable::UseLearned).
+  if (search.memtable == nullptr || &search.memtable->list() != search.list) return;
+  search.memtable->near_ = search.node;
+}
+
+// Keys are compared by their numbers only, so the search may end before the node of the key.
+bool GroupSearch::Step(Search* search) {
+  MemtableNode* const node = search->node;
+  for (;;) {
+    const MemtableNode::Link& link = node->At(search->level);
+    if (link.number.load(std::memory_order_relaxed) < search->number) {
+      MemtableNode* const next = link.Next();
+      PrefetchLine(&next->At(search->level));
+      search->node = next;
+      return true;
+    }
+    if (search->level == 0) break;
+    --search->level;
+  }
+  const SlotOrder order = node->order.load(std::memory_order_relaxed);
+  node->PrefetchNumbers();
+  if (order.count() < SlotOrder::kSlots) {
+    PrefetchLine(&node->entries[order.At(order.count())]);
+  } else {
+    PrefetchLine(&node->entries[6]);
+    PrefetchLine(&node->entries[14]);
+  }
+  return false;
+}
+
+}  // namespace bigtable
