@@ -195,19 +195,25 @@ test("the heat map shows the range and the rate under the mouse", async () => {
 });
 
 test("a hot row stands out among its neighbours", async () => {
-  await page.waitForTimeout(6000);  // a column after the ranges were divided
-  const status = await pausedStatus();
-  const {begins} = status.heat;
-  const range = begins.findLastIndex((begin) => begin <= HOT_ROW);
-  const columns = [...heatUntil(status).values()].sort((a, b) => a.number - b.number);
-  const column = columns[columns.length - 2];  // the last that is whole
-  for (const what of ["reads", "writes"]) {
-    const rows = column[what];
-    const around = Math.max(rows[range - 1], rows[range + 1]);
-    const shown = `${begins[range]} … ${begins[range + 1]}: ${rows[range]} ${what}, around it ${around}`;
-    assert.ok(rows[range] > 4 * around, shown);
+  // In a column after the ranges were divided. On a busy machine the traffic may pause in one.
+  const shown = [];
+  for (let attempt = 0; attempt < 4; ++attempt) {
+    await page.waitForTimeout(6000);
+    const status = await pausedStatus();
+    await resume();
+    const {begins} = status.heat;
+    const range = begins.findLastIndex((begin) => begin <= HOT_ROW);
+    const columns = [...heatUntil(status).values()].sort((a, b) => a.number - b.number);
+    const column = columns[columns.length - 2];  // the last that is whole
+    const isHot = ["reads", "writes"].map((what) => {
+      const rows = column[what];
+      const around = Math.max(rows[range - 1], rows[range + 1]);
+      shown.push(`${begins[range]} … ${begins[range + 1]}: ${rows[range]} ${what}, around it ${around}`);
+      return rows[range] > 4 * around;
+    });
+    if (isHot.every(Boolean)) return;
   }
-  await resume();
+  assert.fail(shown.join("; "));
 });
 
 test("after the traffic, the page, the status and the traffic agree", async () => {
