@@ -38,6 +38,10 @@ class RowMutation {
   // As in the paper, for bigtable::Apply(Operation*, RowMutation*).
   RowMutation(Table* table, std::string_view row);
 
+  // Begins again, as a new RowMutation(row) of the same table would, but keeps the memory: for
+  // programs that apply many mutations one after the other.
+  RowMutation& Reset(std::string_view row);
+
   // Writes a cell at the server's time. (Not in an aggregate family: see AddToCell.) All such cells
   // of a mutation get the same timestamp, and timestamps increase strictly from one mutation of a
   // tablet to the next.
@@ -86,6 +90,7 @@ class RowMutation {
            const Timestamp* timestamp, const std::string_view* value);
   void AddColumn(uint8_t kind, std::string_view column, const Timestamp* timestamp,
                  const std::string_view* value);
+  void CheckRow();
   void Refuse(std::string message);
 
   Table* table_ = nullptr;

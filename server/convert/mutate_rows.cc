@@ -31,24 +31,28 @@ constexpr uint8_t TagOf(int number, WireType type) {
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes) : left_(bytes) {}
+  // A message in pieces. Values that are in several of them are joined in `joined`.
+  FieldReader(absl::Span<const std::string_view> pieces,
+              std::vector<std::unique_ptr<std::string>>* joined)
+      : later_(pieces), joined_(joined) {
+    NextPiece();
+  }
 
   bool at_end() const { return left_.empty(); }
 
   bool ReadTag(uint8_t* tag) {
     *tag = static_cast<uint8_t>(left_.front());
-    left_.remove_prefix(1);
+    Skip(1);
     return *tag < 0x80;
   }
 
   bool ReadVarint(uint64_t* value, size_t max_bytes = 10) {
     *value = 0;
-    for (size_t i = 0; i < std::min(left_.size(), max_bytes); ++i) {
-      const auto byte = static_cast<uint8_t>(left_[i]);
+    for (size_t i = 0; i < max_bytes && !at_end(); ++i) {
+      const auto byte = static_cast<uint8_t>(left_.front());
+      Skip(1);
       *value |= uint64_t{byte & 0x7fu} << (7 * i);
-      if (byte < 0x80) {
-        left_.remove_prefix(i + 1);
-        return true;
-      }
+      if (byte < 0x80) return true;
     }
     return false;
   }
@@ -56,14 +60,46 @@ class FieldReader {
   bool ReadBytes(std::string_view* bytes) {
     uint64_t size;
     // As in protocol buffers, five bytes at most.
-    if (!ReadVarint(&size, 5) || size > left_.size()) return false;
+    if (!ReadVarint(&size, 5)) return false;
+    if (size > left_.size()) return ReadJoined(size, bytes);
     *bytes = left_.substr(0, size);
-    left_.remove_prefix(size);
+    Skip(size);
     return true;
   }
 
  private:
-  std::string_view left_;
+  // At most left_.
+  void Skip(size_t bytes) {
+    left_.remove_prefix(bytes);
+    if (left_.empty()) [[unlikely]]
+      NextPiece();
+  }
+  void NextPiece() {
+    while (left_.empty() && !later_.empty()) {
+      left_ = later_.front();
+      later_.remove_prefix(1);
+    }
+  }
+
+  bool ReadJoined(uint64_t size, std::string_view* bytes) {
+    uint64_t there = left_.size();
+    for (size_t i = 0; there < size; there += later_[i++].size()) {
+      if (i == later_.size()) return false;
+    }
+    std::string& joined = *joined_->emplace_back(std::make_unique<std::string>());
+    joined.reserve(size);
+    while (joined.size() < size) {
+      const std::string_view part = left_.substr(0, size - joined.size());
+      joined.append(part);
+      Skip(part.size());
+    }
+    *bytes = joined;
+    return true;
+  }
+
+  std::string_view left_;  // of the present piece
+  absl::Span<const std::string_view> later_ = {};
+  std::vector<std::unique_ptr<std::string>>* joined_ = nullptr;  // null: there is one piece
 };
 
 // Text must be UTF-8, as ASCII is.
@@ -119,11 +155,17 @@ bool ParseNested(std::string_view bytes, Mutation* mutation) {
   return mutation->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
 }
 
-absl::StatusOr<std::string> Rewrite(std::string_view bytes) {
+absl::StatusOr<std::string> Rewrite(absl::Span<const std::string_view> pieces) {
+  std::string bytes;
+  size_t size = 0;
+  for (const std::string_view piece : pieces) size += piece.size();
+  bytes.reserve(size);
+  for (const std::string_view piece : pieces) bytes.append(piece);
   MutateRowsRequest request;
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::InternalError("the request is not a MutateRowsRequest");
   }
+  std::string().swap(bytes);
   request.DiscardUnknownFields();
   for (MutateRowsRequest::Entry& entry : *request.mutable_entries()) entry.clear_idempotency();
   return request.SerializeAsString();
@@ -157,14 +199,17 @@ void AppendEntry(size_t index, const absl::Status& status, std::string* out) {
 
 }  // namespace
 
-absl::StatusOr<MutateRowsMessage> MutateRowsMessage::Read(std::string_view bytes) {
-  MutateRowsMessage message;
-  if (message.ReadPlain(bytes)) return message;
-  absl::StatusOr<std::string> rewritten = Rewrite(bytes);
+absl::StatusOr<MutateRowsMessage> MutateRowsMessage::Read(Pieces pieces) {
+  {
+    MutateRowsMessage message;
+    if (message.ReadPlain(pieces)) return message;
+  }
+  absl::StatusOr<std::string> rewritten = Rewrite(pieces);
   if (!rewritten.ok()) return rewritten.status();
   MutateRowsMessage plain;
   plain.rewritten_ = std::make_unique<std::string>(*std::move(rewritten));
-  if (plain.ReadPlain(*plain.rewritten_)) return plain;
+  const std::string_view bytes = *plain.rewritten_;
+  if (plain.ReadPlain({&bytes, 1})) return plain;
   return absl::InternalError("the request cannot be read");
 }
 
@@ -179,8 +224,8 @@ bool MutateRowsMessage::CanTake(std::string_view text) const {
   return !is_plain() || IsAscii(text);
 }
 
-bool MutateRowsMessage::ReadPlain(std::string_view bytes) {
-  FieldReader fields(bytes);
+bool MutateRowsMessage::ReadPlain(Pieces pieces) {
+  FieldReader fields(pieces, &joined_);
   while (!fields.at_end()) {
     uint8_t tag;
     if (!fields.ReadTag(&tag)) return false;
@@ -235,15 +280,17 @@ bool MutateRowsMessage::ReadMutation(std::string_view bytes) {
   return ParseNested(bytes, change.other.get());
 }
 
-absl::StatusOr<RowMutation> MutateRowsMessage::MutationOf(size_t entry, Timestamp now) const {
+absl::Status MutateRowsMessage::MutationOf(size_t entry, Timestamp now,
+                                           RowMutation* mutation) const {
   const auto [row_key, begin, end] = entries_[entry];
   return BuildRowMutation(
       row_key, end - begin, now,
-      [this, first = begin](size_t i, Timestamp server_time, RowMutation* mutation) {
+      [this, first = begin](size_t i, Timestamp server_time, RowMutation* added) {
         const Change& change = changes_[first + i];
-        return change.other != nullptr ? AddMutation(*change.other, server_time, mutation)
-                                       : AddSetCell(change.set, server_time, mutation);
-      });
+        return change.other != nullptr ? AddMutation(*change.other, server_time, added)
+                                       : AddSetCell(change.set, server_time, added);
+      },
+      mutation);
 }
 
 std::string MutateRowsResponseOf(absl::Span<const absl::Status> statuses) {

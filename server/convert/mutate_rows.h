@@ -30,10 +30,14 @@ namespace bigtable::server {
 // A request. Not thread-safe.
 class MutateRowsMessage {
  public:
-  // `bytes` outlive the message. INTERNAL, as gRPC says it, if they are not a MutateRowsRequest;
+  // The bytes of a request, as they were received.
+  using Pieces = absl::Span<const std::string_view>;
+
+  // The bytes outlive the message. INTERNAL, as gRPC says it, if they are not a MutateRowsRequest;
   // but what follows the last of 100,000 mutations is not looked at. Distrusts each byte. Cost: a
-  // pass over the bytes without the values, if the request is plain.
-  static absl::StatusOr<MutateRowsMessage> Read(std::string_view bytes);
+  // pass over the bytes without the values, if the request is plain; entries that are in several
+  // pieces are copied.
+  static absl::StatusOr<MutateRowsMessage> Read(Pieces pieces);
 
   std::string_view table_name() const { return table_name_; }
   std::string_view authorized_view_name() const { return authorized_view_name_; }
@@ -46,9 +50,10 @@ class MutateRowsMessage {
   // Whether the bytes were read as they are.
   bool is_plain() const { return rewritten_ == nullptr; }
 
-  // Only if CheckCounts() is OK: the entry's mutations, or why they are refused: what ToRowMutation
-  // (mutation.h) returns for the entry as an object of protocol buffers.
-  absl::StatusOr<RowMutation> MutationOf(size_t entry, Timestamp now) const;
+  // Only if CheckCounts() is OK. Makes `*mutation` one of the entry's row and mutations, or returns
+  // why they are refused: what ToRowMutation (mutation.h) returns for the entry as an object of
+  // protocol buffers. After an error `*mutation` may have anything, also of another entry.
+  absl::Status MutationOf(size_t entry, Timestamp now, RowMutation* mutation) const;
 
  private:
   struct Entry {
@@ -61,9 +66,12 @@ class MutateRowsMessage {
     std::unique_ptr<google::bigtable::v2::Mutation> other;  // instead, if it is there
   };
 
+  // Fields that were in several pieces.
+  using Joined = std::vector<std::unique_ptr<std::string>>;
+
   MutateRowsMessage() = default;
   // False: the bytes are not a plain request.
-  bool ReadPlain(std::string_view bytes);
+  bool ReadPlain(Pieces pieces);
   bool ReadEntry(std::string_view bytes);
   bool ReadMutation(std::string_view bytes);
 
@@ -76,6 +84,7 @@ class MutateRowsMessage {
   size_t mutation_count_ = 0;
   std::vector<Entry> entries_;
   std::vector<Change> changes_;
+  Joined joined_;
   std::unique_ptr<std::string> rewritten_;
 };
 

@@ -157,29 +157,33 @@ absl::Status CheckMutationCount(int64_t count) {
   return Invalid("there must be from 1 to ", kMaxMutations, " mutations, and there are ", count);
 }
 
-absl::StatusOr<RowMutation> BuildRowMutation(
+absl::Status BuildRowMutation(
     std::string_view row_key, size_t count, Timestamp now,
-    absl::FunctionRef<absl::Status(size_t i, Timestamp server_time, RowMutation*)> add) {
+    absl::FunctionRef<absl::Status(size_t i, Timestamp server_time, RowMutation*)> add,
+    RowMutation* mutation) {
   SERVER_RETURN_IF_ERROR(CheckRowKey(row_key));
   SERVER_RETURN_IF_ERROR(CheckMutationCount(static_cast<int64_t>(count)));
   const Timestamp server_time(now.micros() - now.micros() % kTimestampGranularityMicros);
-  RowMutation mutation(row_key);
+  mutation->Reset(row_key);
   for (size_t i = 0; i < count; ++i) {
-    absl::Status status = add(i, server_time, &mutation);
-    if (status.ok()) status = mutation.status();
+    absl::Status status = add(i, server_time, mutation);
+    if (status.ok()) status = mutation->status();
     if (!status.ok()) return Annotate(status, Cat("mutations[", i, "]"));
   }
-  return mutation;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<RowMutation> ToRowMutation(
     std::string_view row_key, const google::protobuf::RepeatedPtrField<Mutation>& mutations,
     Timestamp now) {
-  return BuildRowMutation(row_key, static_cast<size_t>(mutations.size()), now,
-                          [&](size_t i, Timestamp server_time, RowMutation* mutation) {
-                            return AddMutation(mutations[static_cast<int>(i)], server_time,
-                                               mutation);
-                          });
+  RowMutation built(row_key);
+  SERVER_RETURN_IF_ERROR(BuildRowMutation(
+      row_key, static_cast<size_t>(mutations.size()), now,
+      [&](size_t i, Timestamp server_time, RowMutation* mutation) {
+        return AddMutation(mutations[static_cast<int>(i)], server_time, mutation);
+      },
+      &built));
+  return built;
 }
 
 }  // namespace bigtable::server

@@ -55,11 +55,12 @@ absl::Status AddSetCell(const SetCellFields& set, Timestamp server_time, RowMuta
 absl::Status AddMutation(const google::bigtable::v2::Mutation& source, Timestamp server_time,
                          RowMutation* mutation);
 
-// A RowMutation of `count` mutations, of which `add` adds each, as above; what ToRowMutation says
-// of it holds here too.
-absl::StatusOr<RowMutation> BuildRowMutation(
+// Makes `*mutation` one of the row, of `count` mutations, of which `add` adds each, as above. What
+// ToRowMutation says of it holds here too. After an error `*mutation` may have anything.
+absl::Status BuildRowMutation(
     std::string_view row_key, size_t count, Timestamp now,
-    absl::FunctionRef<absl::Status(size_t i, Timestamp server_time, RowMutation*)> add);
+    absl::FunctionRef<absl::Status(size_t i, Timestamp server_time, RowMutation*)> add,
+    RowMutation* mutation);
 
 }  // namespace bigtable::server
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "grpcpp/support/slice.h"
@@ -12,15 +13,16 @@
 namespace bigtable::server {
 
 ServedCall::Step MutateRowsCall::Begin(grpc::ByteBuffer* request) {
-  grpc::Slice bytes;
-  if (!request->TrySingleSlice(&bytes).ok() && !request->DumpToSingleSlice(&bytes).ok()) {
-    return End(absl::InternalError("the request cannot be read"));
-  }
+  std::vector<grpc::Slice> slices;
+  if (!request->Dump(&slices).ok()) return End(absl::InternalError("the request cannot be read"));
   request->Clear();
+  std::vector<std::string_view> pieces;
+  pieces.reserve(slices.size());
+  for (const grpc::Slice& slice : slices) {
+    pieces.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
   std::string response;
-  const absl::Status status = handlers_->MutateRows(
-      context(), std::string_view(reinterpret_cast<const char*>(bytes.begin()), bytes.size()),
-      &response);
+  const absl::Status status = handlers_->MutateRows(context(), pieces, &response);
   return status.ok() ? End(status, ToByteBuffer(std::move(response))) : End(status);
 }
 

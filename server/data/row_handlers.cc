@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
+#include "absl/types/span.h"
 
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
@@ -20,10 +23,10 @@
 #include "server/calls/call_info.h"
 #include "server/convert/errors.h"
 #include "server/convert/filter.h"
-#include "server/convert/mutate_rows.h"
 #include "server/convert/mutation.h"
 #include "server/convert/row_message.h"
 #include "server/convert/rules.h"
+#include "server/data/spare_mutations.h"
 
 namespace bigtable::server {
 namespace {
@@ -54,34 +57,33 @@ class Entries {
  public:
   explicit Entries(const MutateRowsMessage& message) : statuses_(message.entry_count()) {
     const Timestamp now = Now();
-    mutations_.reserve(statuses_.size());
     places_.reserve(statuses_.size());
     for (size_t i = 0; i < statuses_.size(); ++i) {
-      absl::StatusOr<RowMutation> mutation = message.MutationOf(i, now);
-      if (!mutation.ok()) {
-        statuses_[i] = mutation.status();
-      } else if (mutation->operation_count() > 0) {
-        mutations_.push_back(*std::move(mutation));
-        places_.push_back(i);
-      }
+      const size_t place = places_.size();
+      RowMutation* const mutation = mutations_.At(place);
+      statuses_[i] = message.MutationOf(i, now, mutation);
+      mutations_.NoteSize(place);
+      if (statuses_[i].ok() && mutation->operation_count() > 0) places_.push_back(i);
     }
   }
 
   // Returns a status for each entry.
   std::vector<absl::Status> ApplyTo(Table* table, const WriteOptions& options) const {
     std::vector<absl::Status> statuses = statuses_;
-    if (mutations_.empty()) return statuses;
-    std::vector<absl::Status> applied = table->ApplyBatch(mutations_, options);
+    if (places_.empty()) return statuses;
+    std::vector<absl::Status> applied = table->ApplyBatch(mutations(), options);
     for (size_t i = 0; i < applied.size(); ++i) statuses[places_[i]] = std::move(applied[i]);
     return statuses;
   }
 
   // Those that are well formed.
-  const std::vector<RowMutation>& mutations() const { return mutations_; }
+  absl::Span<const RowMutation> mutations() const {
+    return absl::MakeConstSpan(mutations_.data(), places_.size());
+  }
 
  private:
   std::vector<absl::Status> statuses_;
-  std::vector<RowMutation> mutations_;
+  SpareMutations mutations_;
   std::vector<size_t> places_;  // of the mutations among the entries
 };
 
@@ -108,7 +110,8 @@ absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
   });
 }
 
-absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context, std::string_view request,
+absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
+                                     MutateRowsMessage::Pieces request,
                                      std::string* response) const {
   SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
                           authentication_->CallerOf(context));

@@ -6,7 +6,6 @@
 #define BIGTABLE_SERVER_DATA_ROW_HANDLERS_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,6 +13,7 @@
 #include "grpcpp/server_context.h"
 
 #include "server/calls/authentication.h"
+#include "server/convert/mutate_rows.h"
 #include "server/data/served_tables.h"
 #include "server/monitor/row_sampler.h"
 
@@ -34,7 +34,7 @@ class RowHandlers {
   // `request` and `response` are the bytes of the messages (convert/mutate_rows.h).
   // All entries that are well formed are applied together, with one commit to the log. One that is
   // not, or that the engine refuses, has its own status, and changes nothing.
-  absl::Status MutateRows(const grpc::ServerContext& context, std::string_view request,
+  absl::Status MutateRows(const grpc::ServerContext& context, MutateRowsMessage::Pieces request,
                           std::string* response) const;
   absl::Status CheckAndMutateRow(const grpc::ServerContext& context,
                                  const data::CheckAndMutateRowRequest& request,

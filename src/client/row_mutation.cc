@@ -11,11 +11,25 @@ namespace bigtable {
 RowMutation::RowMutation(std::string_view row) : RowMutation(nullptr, row) {}
 
 RowMutation::RowMutation(Table* table, std::string_view row) : table_(table), row_(row) {
-  if (row.empty()) {
+  CheckRow();
+}
+
+RowMutation& RowMutation::Reset(std::string_view row) {
+  row_.assign(row);
+  operations_.clear();
+  operation_count_ = 0;
+  takes_server_time_ = false;
+  status_ = absl::OkStatus();
+  CheckRow();
+  return *this;
+}
+
+void RowMutation::CheckRow() {
+  if (row_.empty()) {
     Refuse("a row key must not be empty");
-  } else if (row.size() > kMaxRowSize) {
-    Refuse(Cat("a row key must be at most ", kMaxRowSize, " bytes, and ", Quoted(row), " has ",
-               row.size()));
+  } else if (row_.size() > kMaxRowSize) {
+    Refuse(Cat("a row key must be at most ", kMaxRowSize, " bytes, and ", Quoted(row_), " has ",
+               row_.size()));
   }
 }
 

@@ -18,6 +18,7 @@
 #include "client/write_fixture.h"
 #include "support/expect_status.h"
 #include "support/seeds.h"
+#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {
@@ -45,6 +46,22 @@ TEST_F(WriteTest, OperationsTakeEffectInCallOrder) {
   EXPECT_EQ(Show(table_->ReadRow("row")), "f:q@1=v");
   EXPECT_EQ(Show(table_->ReadRow("family")), "f:b@1=v g:a@1=v");
   EXPECT_EQ(Show(table_->ReadRow("twice")), "f:q@1=second");
+}
+
+TEST_F(WriteTest, AMutationBeginsAgain) {
+  RowMutation mutation(std::string(RowMutation::kMaxRowSize + 1, 'r'));
+  EXPECT_FALSE(mutation.status().ok());
+  mutation.Reset("first").Set("f:q", Timestamp(1), "v").Set("f:server's time", "v");
+  ASSERT_OK(table_->Apply(mutation));
+  mutation.Reset("second");
+  EXPECT_EQ(mutation.row(), "second");
+  EXPECT_EQ(mutation.operation_count(), 0u);
+  EXPECT_EQ(mutation.byte_size(), RowMutation("second").byte_size());
+  mutation.Set("g:q", Timestamp(2), "w");
+  ASSERT_OK(table_->Apply(mutation));
+  EXPECT_EQ(Show(table_->ReadRow("second")), "g:q@2=w");
+  EXPECT_FALSE(EncodedMutation::Of(mutation).takes_server_time);
+  EXPECT_STATUS(kInvalidArgument, "a row key must not be empty", mutation.Reset("").status());
 }
 
 TEST_F(WriteTest, EachDeletionDeletesItsCells) {

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -38,7 +40,10 @@ std::vector<std::string> ShowRequest(const MutateRowsMessage& message) {
                                  std::string(message.authorized_view_name()),
                                  std::to_string(message.mutation_count())};
   for (size_t i = 0; i < message.entry_count(); ++i) {
-    shown.push_back(ShowMutation(message.MutationOf(i, kRequestTime)));
+    RowMutation mutation("other");
+    mutation.DeleteRow();  // as if it had been used for another entry
+    const absl::Status status = message.MutationOf(i, kRequestTime, &mutation);
+    shown.push_back(status.ok() ? ShowMutation(mutation) : ShowMutation(status));
   }
   return shown;
 }
@@ -182,6 +187,27 @@ class RandomRequests {
   Random* const random_;
 };
 
+// In pieces, some of them empty. Each has memory of its own, so that a sanitizer sees what is read
+// beyond its end.
+struct Pieces {
+  Pieces(std::string_view bytes, Random* random) {
+    while (!bytes.empty() || random->OneIn(2)) {
+      const size_t size = random->Between(0, random->OneIn(4) ? 3 : bytes.size());
+      const std::string_view piece = bytes.substr(0, size);
+      owned.push_back(std::make_unique<char[]>(piece.size()));
+      piece.copy(owned.back().get(), piece.size());
+      views.emplace_back(owned.back().get(), piece.size());
+      bytes.remove_prefix(piece.size());
+    }
+  }
+  std::vector<std::unique_ptr<char[]>> owned;
+  std::vector<std::string_view> views;
+};
+
+absl::StatusOr<MutateRowsMessage> ReadWhole(std::string_view bytes) {
+  return MutateRowsMessage::Read({&bytes, 1});
+}
+
 TEST(RandomMutateRowsTest, IsReadAsProtocolBuffersReadIt) {
   const google::protobuf::LogSilencer silencer;  // of texts that are not UTF-8
   int plain = 0, rewritten = 0, refused = 0;
@@ -192,7 +218,8 @@ TEST(RandomMutateRowsTest, IsReadAsProtocolBuffersReadIt) {
       const std::string bytes = requests.Next();
       MutateRowsRequest expected;
       const bool is_request = expected.ParseFromString(bytes);
-      const absl::StatusOr<MutateRowsMessage> message = MutateRowsMessage::Read(bytes);
+      const Pieces pieces(bytes, &random);
+      const absl::StatusOr<MutateRowsMessage> message = MutateRowsMessage::Read(pieces.views);
       ASSERT_EQ(message.ok(), is_request) << absl::CHexEscape(bytes) << " " << message.status();
       if (!is_request) {
         ASSERT_EQ(message.status().code(), absl::StatusCode::kInternal);
@@ -223,18 +250,26 @@ TEST(MutateRowsMessageTest, IsPlainAsClientsWriteIt) {
       mutations { delete_from_row {} }
     })pb");
   const std::string bytes = request.SerializeAsString();
-  const absl::StatusOr<MutateRowsMessage> message = MutateRowsMessage::Read(bytes);
+  const absl::StatusOr<MutateRowsMessage> message = ReadWhole(bytes);
   ASSERT_TRUE(message.ok()) << message.status();
   EXPECT_TRUE(message->is_plain());
   EXPECT_EQ(message->table_name(), "projects/p/instances/i/tables/t");
   EXPECT_EQ(message->entry_count(), 1);
   EXPECT_EQ(message->mutation_count(), 2);
+  for (size_t size = 0; size <= bytes.size(); ++size) {
+    const std::string_view whole = bytes;
+    const std::vector<std::string_view> pieces = {whole.substr(0, size), whole.substr(size)};
+    const absl::StatusOr<MutateRowsMessage> joined = MutateRowsMessage::Read(pieces);
+    ASSERT_TRUE(joined.ok()) << joined.status();
+    EXPECT_TRUE(joined->is_plain()) << "in pieces of " << size << " bytes and the rest";
+    EXPECT_EQ(ShowRequest(*joined), ShowRequest(*message));
+  }
 }
 
 // A plain request must not grow in memory to a multiple of its bytes.
 TEST(MutateRowsMessageTest, CountsWhatIsTooMuch) {
   const auto counts = [](const std::string& bytes) {
-    const absl::StatusOr<MutateRowsMessage> message = MutateRowsMessage::Read(bytes);
+    const absl::StatusOr<MutateRowsMessage> message = ReadWhole(bytes);
     return message.ok() ? message->CheckCounts().ToString() : message.status().ToString();
   };
   const auto repeated = [](const std::string& field, int times) {
