@@ -13,7 +13,7 @@ namespace {
 
 // The file grows by whole pieces of this size, at multiples of it: then the kernel can use large
 // pages. Pieces at other offsets took it 1.6 times as long (docs/performance.md).
-constexpr uint64_t kPiece = 256 << 10;
+constexpr uint64_t kAppendSize = 256 << 10;
 // The dictionary is small and written once, and its size matters.
 constexpr int kDictionaryLevel = 19;
 // A larger buffer, which a huge value needed, is freed.
@@ -146,7 +146,7 @@ size_t BlockWriter::memory() const {
 }
 
 absl::Status BlockWriter::AppendPieces() {
-  const uint64_t pieces = offset() / kPiece * kPiece;
+  const uint64_t pieces = offset() / kAppendSize * kAppendSize;
   return pieces > offset_ ? Append(pieces - offset_) : absl::OkStatus();
 }
 
