@@ -22,7 +22,7 @@ TEST(SpareMutationsTest, AThreadKeepsTheMemoryOfAFewSmallOnes) {
   const RowMutation* const first = Fill(100, 1000);
   EXPECT_EQ(Fill(128, 4000), first);
   EXPECT_EQ(Fill(1, 10), first);
-  // Larger in all, more, or larger at one place and small again.
+  // One that is larger, too many, or one that was larger and is small again.
   for (const auto& spoil : {+[] { Fill(1, 5000); }, +[] { Fill(129, 10); },
                             +[] {
                               SpareMutations mutations;
