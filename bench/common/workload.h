@@ -58,7 +58,8 @@ inline std::vector<std::string> EvenSplitRows(uint64_t rows, uint64_t parts) {
 // value costs only the copy that the engine makes of it. Thread-safe once constructed.
 class Values {
  public:
-  Values() : bytes_(kBufferSize, '\0') {
+  explicit Values(size_t value_size = kValueSize)
+      : bytes_(kBufferSize, '\0'), value_size_(value_size) {
     Random random(1);
     for (size_t i = 0; i < kBufferSize; i += sizeof(uint64_t)) {
       const uint64_t word = random.Next();
@@ -66,12 +67,13 @@ class Values {
     }
   }
   std::string_view Of(uint64_t row) const {
-    return {bytes_.data() + Random::Mix(row) % (kBufferSize - kValueSize), kValueSize};
+    return {bytes_.data() + Random::Mix(row) % (kBufferSize - value_size_), value_size_};
   }
 
  private:
   static constexpr size_t kBufferSize = 4 << 20;
   std::string bytes_;
+  const size_t value_size_;  // less than kBufferSize
 };
 
 // The rows 0 to `rows` - 1, each once, in a pseudo-random order.

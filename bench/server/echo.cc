@@ -1,6 +1,7 @@
 #include "server/echo.h"
 
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -22,16 +23,16 @@ namespace data = google::bigtable::v2;
 
 class Echo final : public data::Bigtable::Service {
  public:
-  Echo() {
+  explicit Echo(size_t value_size) : values_(value_size) {
     for (int i = 0; i < kBatchRows; ++i) {
       data::MutateRowsResponse::Entry* const entry = mutate_rows_.add_entries();
       entry->set_index(i);
       entry->mutable_status();
     }
     AddRow(Key(0).view(), &one_row_);
-    constexpr size_t kMessage = 512 << 10;
+    const uint64_t rows = (512 << 10) / one_row_.ByteSizeLong() + 1;  // of a message
     for (uint64_t row = 0; row < kRows; ++row) {
-      if (scan_.empty() || scan_.back().ByteSizeLong() > kMessage) scan_.emplace_back();
+      if (row % rows == 0) scan_.emplace_back();
       AddRow(Key(row).view(), &scan_.back());
     }
   }
@@ -76,8 +77,8 @@ class Echo final : public data::Bigtable::Service {
 
 }  // namespace
 
-absl::Status RunEcho() {
-  Echo echo;
+absl::Status RunEcho(size_t value_size) {
+  Echo echo(value_size);
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(-1);
   int port = 0;

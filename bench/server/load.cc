@@ -151,7 +151,7 @@ std::string_view NameOf(Work work) {
   return "";
 }
 
-absl::Status Prepare(const std::string& address) {
+absl::Status Prepare(const std::string& address, size_t value_size) {
   const auto stub = admin::BigtableTableAdmin::NewStub(Connect(address));
   admin::CreateTableRequest request;
   request.set_parent(kInstance);
@@ -164,7 +164,7 @@ absl::Status Prepare(const std::string& address) {
   if (const grpc::Status status = stub->CreateTable(&context, request, &table); !status.ok()) {
     return ToStatus(status);
   }
-  const Values values;
+  const Values values(value_size);
   Caller caller(address, 1, &values);
   for (uint64_t row = 0; row < kRows; row += kBatchRows) {
     if (absl::Status s = caller.MutateRows(row, false); !s.ok()) return s;
@@ -172,8 +172,9 @@ absl::Status Prepare(const std::string& address) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<LoadResult> Run(const std::string& address, Work work, uint64_t calls, int threads) {
-  const Values values;
+absl::StatusOr<LoadResult> Run(const std::string& address, Work work, size_t value_size,
+                               uint64_t calls, int threads) {
+  const Values values(value_size);
   std::vector<std::unique_ptr<Caller>> callers;
   std::vector<Latencies> latencies;
   std::vector<absl::Status> statuses(static_cast<size_t>(threads));

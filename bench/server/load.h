@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_BENCH_SERVER_LOAD_H_
 #define BIGTABLE_BENCH_SERVER_LOAD_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,8 +16,8 @@ namespace bench {
 
 inline constexpr std::string_view kFamily = "f";
 inline constexpr std::string_view kQualifier = "q";
-inline constexpr uint64_t kRows = 100'000;  // of kValueSize
-inline constexpr int kBatchRows = 100;      // of a MutateRows call
+inline constexpr uint64_t kRows = 100'000;
+inline constexpr int kBatchRows = 100;  // of a MutateRows call
 
 enum class Work { kMutateRow, kMutateRows, kPointRead, kScan };
 std::string_view NameOf(Work work);
@@ -29,11 +30,12 @@ struct LoadResult {
   double p99_us = 0;
 };
 
-// Creates the table and writes its rows. An echo has them anyway.
-absl::Status Prepare(const std::string& address);
+// Creates the table and writes its rows, with values of this size. An echo has them anyway.
+absl::Status Prepare(const std::string& address, size_t value_size);
 // Makes `calls` calls by `threads` threads, each with a connection of its own, and checks what they
 // return: each scan returns all rows.
-absl::StatusOr<LoadResult> Run(const std::string& address, Work work, uint64_t calls, int threads);
+absl::StatusOr<LoadResult> Run(const std::string& address, Work work, size_t value_size,
+                               uint64_t calls, int threads);
 
 // Streams of all rows that nobody reads beyond the first message, over ten connections, until this
 // is destroyed.

@@ -20,6 +20,7 @@
 #include "common/median.h"
 #include "common/strings.h"
 #include "common/temporary_directory.h"
+#include "common/workload.h"
 #include "server/echo.h"
 #include "server/load.h"
 #include "server/served_process.h"
@@ -33,10 +34,13 @@ ABSL_FLAG(uint64_t, rounds, 0, "how many rounds; 0: depends on --quick");
 ABSL_FLAG(int, threads, 8, "threads of the client, each with its own connection");
 ABSL_FLAG(int, idle, 0,
           "streams that nobody reads meanwhile, but for the server that does nothing");
+ABSL_FLAG(size_t, value_bytes, bench::kValueSize, "size of the values, at most 9999");
 ABSL_FLAG(std::string, only, "", "only the kinds of calls whose name contains this text");
 
 namespace bench {
 namespace {
+
+constexpr size_t kMostValueSize = 9999;
 
 struct Kind {
   std::string name;
@@ -58,15 +62,17 @@ uint64_t CallsOf(Work work, bool quick) {
 
 absl::Status Measure(const ServedProcess& server, Work work, uint64_t calls, int threads,
                      Figures* figures) {
+  const size_t value_size = absl::GetFlag(FLAGS_value_bytes);
   if (work == Work::kScan) threads = 2;
   // Connections, code and caches are warm then.
-  if (absl::StatusOr<LoadResult> warm = Run(server.address(), work, calls / 10, threads);
+  if (absl::StatusOr<LoadResult> warm =
+          Run(server.address(), work, value_size, calls / 10, threads);
       !warm.ok()) {
     return warm.status();
   }
   const absl::StatusOr<absl::Duration> before = server.CpuTime();
   if (!before.ok()) return before.status();
-  const absl::StatusOr<LoadResult> result = Run(server.address(), work, calls, threads);
+  const absl::StatusOr<LoadResult> result = Run(server.address(), work, value_size, calls, threads);
   if (!result.ok()) return result.status();
   const absl::StatusOr<absl::Duration> after = server.CpuTime();
   if (!after.ok()) return after.status();
@@ -103,12 +109,17 @@ absl::Status Main(const std::string& self) {
   const bool quick = absl::GetFlag(FLAGS_quick);
   uint64_t rounds = absl::GetFlag(FLAGS_rounds);
   if (rounds == 0) rounds = quick ? 3 : 5;
+  const size_t value_size = absl::GetFlag(FLAGS_value_bytes);
+  if (value_size == 0 || value_size > kMostValueSize) {
+    return absl::InvalidArgumentError(
+        ToAbsl(Concat("--value_bytes=", value_size, ": must be 1 to ", kMostValueSize)));
+  }
   absl::StatusOr<TemporaryDirectory> directory =
       TemporaryDirectory::Make(absl::GetFlag(FLAGS_directory), "server");
   if (!directory.ok()) return directory.status();
 
   std::vector<Kind> kinds = {
-      {"echo", {self, "--echo"}},
+      {"echo", {self, "--echo", Concat("--value_bytes=", value_size)}},
       {"bigtable-server",
        {absl::GetFlag(FLAGS_server), directory->path() + "/database", "--address", "127.0.0.1:0"}}};
   if (const std::string emulator = absl::GetFlag(FLAGS_emulator); !emulator.empty()) {
@@ -120,7 +131,7 @@ absl::Status Main(const std::string& self) {
     absl::StatusOr<std::unique_ptr<ServedProcess>> server = ServedProcess::Start(kind.arguments);
     if (!server.ok()) return server.status();
     if (kind.name != "echo") {
-      if (absl::Status s = Prepare((*server)->address()); !s.ok()) return s;
+      if (absl::Status s = Prepare((*server)->address(), value_size); !s.ok()) return s;
     }
     // The synchronous interface of the server that does nothing hardly works with many.
     if (const int count = absl::GetFlag(FLAGS_idle); count > 0 && kind.name != "echo") {
@@ -168,8 +179,9 @@ absl::Status Main(const std::string& self) {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("Compares servers of Google's Bigtable API: see bench/server/run");
   absl::ParseCommandLine(argc, argv);
-  const absl::Status status =
-      absl::GetFlag(FLAGS_echo) ? bench::RunEcho() : bench::Main("/proc/self/exe");
+  const absl::Status status = absl::GetFlag(FLAGS_echo)
+                                  ? bench::RunEcho(absl::GetFlag(FLAGS_value_bytes))
+                                  : bench::Main("/proc/self/exe");
   if (status.ok()) return 0;
   std::fprintf(stderr, "bench/server: %s\n", std::string(status.message()).c_str());
   return 1;
