@@ -39,12 +39,13 @@ inline std::vector<uint32_t> DrawnRows(uint32_t rows, size_t n) {
 }
 
 // The only entry of a row: a cell in column "f:q".
-inline std::string EntryKeyOf(uint64_t row) {
+inline std::string EntryKeyOf(uint64_t row, uint64_t sequence) {
   std::string key = RowPrefix(bench::Key(row).view());
   AppendColumn(&key, "f", "q");
-  AppendTrailer(&key, /*timestamp=*/1, {.sequence = row + 1}, EntryKind::kCell);
+  AppendTrailer(&key, /*timestamp=*/1, {.sequence = sequence}, EntryKind::kCell);
   return key;
 }
+inline std::string EntryKeyOf(uint64_t row) { return EntryKeyOf(row, row + 1); }
 // The seek target of a read of the row.
 inline std::string SeekTargetOf(uint64_t row) { return RowPrefix(bench::Key(row).view()); }
 

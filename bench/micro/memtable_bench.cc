@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -98,14 +99,38 @@ BENCHMARK(BM_MemtableInsertGroups)
     ->ArgsProduct({{0, 1}, {4, 40}})
     ->MinTime(0.05);
 
+// Inserting newer versions of random cells, ten of each on average at the end.
+void BM_MemtableInsertVersions(benchmark::State& state) {
+  constexpr uint32_t kRows = kEntries / 10;
+  const std::vector<uint32_t> rows = DrawnRows(kRows, kEntries);
+  std::vector<std::string> keys;
+  for (uint64_t i = 0; i < rows.size(); ++i) keys.push_back(EntryKeyOf(rows[i], i + 1));
+  const std::string_view value = ValueOf(0, kLargeValue);
+  const Ref<const RefCounted> owner = MakeRef<ValueOwner>();
+  Ref<Memtable> memtable = NewMemtable();
+  size_t i = 0;
+  for (auto _ : state) {
+    if (i == keys.size()) [[unlikely]] {
+      state.PauseTiming();
+      memtable = NewMemtable();
+      i = 0;
+      state.ResumeTiming();
+    }
+    memtable->AddPinned(keys[i++], value, owner.get());
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_MemtableInsertVersions);
+
 // Seeking a random existing row. Where no prefix is expected, the first eight bytes of all rows are
-// equal.
+// equal. The rows were inserted in random order or in ascending order, as by a first load.
 void BM_MemtableSeek(benchmark::State& state) {
   const Ref<const RefCounted> owner = MakeRef<ValueOwner>();
   const Ref<Memtable> memtable =
       state.range(0) != 0 ? NewMemtable()
                           : MakeRef<Memtable>(std::make_shared<MemoryBudget>(uint64_t{1} << 30));
-  for (const uint32_t row : ShuffledRows(kEntries)) {
+  for (const uint32_t row :
+       state.range(1) != 0 ? AscendingRows(kEntries) : ShuffledRows(kEntries)) {
     memtable->AddPinned(EntryKeyOf(row), ValueOf(row, kLargeValue), owner.get());
   }
   KeyList targets(DrawnRows(kEntries, kTargets), SeekTargetOf);
@@ -117,7 +142,9 @@ void BM_MemtableSeek(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(BM_MemtableSeek)->ArgName("expected_prefix")->Arg(1)->Arg(0);
+BENCHMARK(BM_MemtableSeek)
+    ->ArgNames({"expected_prefix", "ascending"})
+    ->ArgsProduct({{1, 0}, {0, 1}});
 
 }  // namespace
 }  // namespace bigtable

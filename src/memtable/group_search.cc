@@ -15,6 +15,17 @@ void GroupSearch::Add(Memtable* memtable, std::string_view key) {
   search = {memtable, &list, list.head, list.height.load(std::memory_order_relaxed) - 1, number};
 }
 
+// The key of the first entry with the same number will be compared.
+BIGTABLE_ONLY_PREFETCHES inline void GroupSearch::PrefetchEqual(const Search& search) {
+  const MemtableNode& node = *search.node;
+  const SlotOrder order = node.order.load(std::memory_order_relaxed);
+  const size_t below = node.CountBelow(order, search.number);
+  if (below == order.count() || node.Number(order.At(below)) != search.number) return;
+  const MemtableEntry* const entry = node.Entry(order.At(below));
+  PrefetchLine(entry);
+  PrefetchLine(entry + 3);
+}
+
 void GroupSearch::Run() {
   std::array<Search*, kMost> left;
   size_t count = 0;
@@ -29,6 +40,9 @@ void GroupSearch::Run() {
         left[i] = left[--count];
       }
     }
+  }
+  for (size_t i = 0; i < count_; ++i) {
+    if (searches_[i].memtable != nullptr) PrefetchEqual(searches_[i]);
   }
 }
 

@@ -33,7 +33,8 @@ std::span<T> NewArray(Arena* arena, size_t n) {
 
 }  // namespace
 
-KeyNumbers::KeyNumbers(std::string prefix, std::span<const std::string_view> keys, Arena* arena)
+KeyNumbers::KeyNumbers(std::string prefix, std::span<const std::string_view> keys, bool count_up,
+                       Arena* arena)
     : prefix_(std::move(prefix)) {
   std::vector<Group> groups;
   for (size_t i = 0, end = 0; i < keys.size(); i = end) {
@@ -42,11 +43,9 @@ KeyNumbers::KeyNumbers(std::string prefix, std::span<const std::string_view> key
     while (end < keys.size() && KeyNumberBehind(prefix_, keys[end]) == eight) ++end;
     // The smallest and the largest number are also those of keys without the prefix.
     if (end - i < 2 || eight == 0 || eight == UINT64_MAX) continue;
-    // The common prefix of the first and the last key is that of all between. As keys may count
-    // up, the next one may well differ in its last byte.
     const std::string_view first = RestOf(keys[i]);
-    const size_t common = CommonPrefix(first, RestOf(keys[end - 1]));
-    groups.push_back({eight, first.substr(0, common > 0 ? common - 1 : 0), end - i});
+    groups.push_back(
+        {eight, first.substr(0, ExtensionSize(keys.subspan(i, end - i), count_up)), end - i});
   }
   if (groups.size() > kMostGroups) {
     std::nth_element(groups.begin(), groups.begin() + kMostGroups, groups.end(),
@@ -61,6 +60,25 @@ KeyNumbers::KeyNumbers(std::string prefix, std::span<const std::string_view> key
     eights_[i] = groups[i].eight;
     extensions_[i] = groups[i].extension;
   }
+}
+
+// Not the whole common prefix: the next keys may well differ in its last byte. Keys that count up
+// will differ in the bytes before it, too, and less likely in bytes after those in which they
+// differ now. So their extension is as short as it can be while the numbers of as many neighbours
+// differ.
+size_t KeyNumbers::ExtensionSize(std::span<const std::string_view> keys, bool count_up) const {
+  // The common prefix of the first and the last key is that of all between.
+  const size_t common = CommonPrefix(RestOf(keys.front()), RestOf(keys.back()));
+  const size_t longest = common > 0 ? common - 1 : 0;
+  if (!count_up) return longest;
+  constexpr size_t kLowBytes = kLowBits / 8;
+  size_t size = 0;
+  for (size_t i = 1; i < keys.size(); ++i) {
+    const size_t same = CommonPrefix(RestOf(keys[i - 1]), RestOf(keys[i]));
+    if (same >= longest + kLowBytes) continue;  // equal numbers in any case
+    size = std::max(size, same + 1 - std::min(same + 1, kLowBytes));
+  }
+  return size;
 }
 
 uint64_t KeyNumbers::InGroup(std::string_view key) const {

@@ -45,9 +45,10 @@ class KeyNumbers {
  public:
   // Without groups.
   explicit KeyNumbers(std::string prefix) : prefix_(std::move(prefix)) {}
-  // With groups as in `keys`, which ascend. The keys, and memory from the arena, must stay valid as
-  // long as the numbers.
-  KeyNumbers(std::string prefix, std::span<const std::string_view> keys, Arena* arena);
+  // With groups as in `keys`, which ascend. `count_up`: later keys are expected to be larger. The
+  // keys, and memory from the arena, must stay valid as long as the numbers.
+  KeyNumbers(std::string prefix, std::span<const std::string_view> keys, bool count_up,
+             Arena* arena);
 
   // Shortens the prefix to what it shares with the key. Only without groups.
   void FitPrefix(std::string_view key) { prefix_.resize(CommonPrefix(prefix_, key)); }
@@ -64,6 +65,8 @@ class KeyNumbers {
   static constexpr int kLowBits = 52;
   static constexpr size_t kMostGroups = 1024;
 
+  // Of the extension of a group with these keys, two or more, in order.
+  size_t ExtensionSize(std::span<const std::string_view> keys, bool count_up) const;
   uint64_t InGroup(std::string_view key) const;
   // What follows the prefix and the eight bytes.
   std::string_view RestOf(std::string_view key) const {

@@ -103,6 +103,14 @@ Memtable::Node* Memtable::FindNear(const Target& target) {
   Node* node = std::exchange(near_, nullptr);
   if (node == nullptr) return nullptr;
   if (node != lists_.back()->head && node->Number(0) >= target.number) return nullptr;
+  // An entry after the target is enough. Then the next node need not be read.
+  const SlotOrder order = node->order.load(std::memory_order_relaxed);
+  if (const size_t below = node->CountBelow(order, target.number); below < order.count()) {
+    const size_t slot = order.At(below);
+    if (node->Number(slot) > target.number || target.key < node->Entry(slot)->key()) {
+      return near_ = node;
+    }
+  }
   const Node* after = nullptr;
   for (int i = 0; i < kFew; ++i) {
     Node* const next = node->link0.NextBefore(target, &after);
@@ -202,7 +210,8 @@ void Memtable::Learn() {
     std::vector<std::string_view> keys;
     keys.reserve(entries.size());
     for (const Entry* entry : entries) keys.push_back(entry->key());
-    learned_.emplace(lists_.back()->numbers.prefix(), keys, &arena_);
+    const bool count_up = last_entry_ == entries.back();
+    learned_.emplace(lists_.back()->numbers.prefix(), keys, count_up, &arena_);
     next_lesson_ *= 2;
     return;
   }

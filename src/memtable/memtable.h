@@ -53,7 +53,7 @@ class Memtable final : public RefCounted {
   static constexpr uint64_t kFirstLesson = 256;
   // The places of several insertions are searched together in memtables of at least so many
   // entries (memtable/group_search.h), and at least one. Smaller ones stay in the caches.
-  static constexpr uint64_t kGroupSearch = 20'000;
+  static constexpr uint64_t kGroupSearch = 2'000;
   // For tests: other numbers, for memtables that are created after the call.
   static void SetFirstLesson(uint64_t n) { first_lesson.store(n, std::memory_order_relaxed); }
   static void SetGroupSearch(uint64_t n) { group_search.store(n, std::memory_order_relaxed); }

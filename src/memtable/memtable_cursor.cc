@@ -56,8 +56,8 @@ void MemtableCursor::Next() {
       PrefetchLine(&node->entries[14]);
     }
   }
-  if (const MemtableEntry* const ahead = Ahead(1)) Prefetch(ahead->value_view());
-  if (const MemtableEntry* const ahead = Ahead(3)) PrefetchLine(ahead);
+  if (const MemtableEntry* const ahead = Ahead(4)) Prefetch(ahead->value_view());
+  if (const MemtableEntry* const ahead = Ahead(8)) PrefetchLine(ahead);
 }
 
 const MemtableEntry* MemtableCursor::Ahead(size_t n) const {

@@ -96,17 +96,39 @@ struct MemtableNode {
   uint64_t Number(size_t slot) const { return numbers[slot].load(std::memory_order_acquire); }
   MemtableEntry* Entry(size_t slot) const { return entries[slot].load(std::memory_order_acquire); }
 
-  // How many of its entries, as they are in `seen`, are before the target.
-  size_t CountBefore(SlotOrder seen, const MemtableTarget& target) const {
+  // How many of its entries, as they are in `seen`, have a smaller number.
+  size_t CountBelow(SlotOrder seen, uint64_t number) const {
     size_t begin = 0;
     for (size_t end = seen.count(); begin < end;) {
       const size_t middle = (begin + end) / 2;
-      const size_t slot = seen.At(middle);
-      const uint64_t number = Number(slot);
-      const bool is_before =
-          number != target.number ? number < target.number : Entry(slot)->key() < target.key;
-      begin = is_before ? middle + 1 : begin;
-      end = is_before ? end : middle;
+      const bool is_below = Number(seen.At(middle)) < number;
+      begin = is_below ? middle + 1 : begin;
+      end = is_below ? end : middle;
+    }
+    return begin;
+  }
+
+  // How many of them are before the target. The keys of entries with the same number are read:
+  // often these are versions of one cell, of which the newest is first, and a new one before it.
+  size_t CountBefore(SlotOrder seen, const MemtableTarget& target) const {
+    size_t begin = CountBelow(seen, target.number);
+    const auto is_before = [&](size_t position) {
+      return Entry(seen.At(position))->key() < target.key;
+    };
+    const auto has_number = [&](size_t position) {
+      return position < seen.count() && Number(seen.At(position)) == target.number;
+    };
+    if (!has_number(begin) || !is_before(begin)) return begin;
+    ++begin;
+    size_t end = begin;
+    while (has_number(end)) ++end;
+    while (begin < end) {
+      const size_t middle = (begin + end) / 2;
+      if (is_before(middle)) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
     }
     return begin;
   }

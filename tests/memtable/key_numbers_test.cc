@@ -22,9 +22,9 @@ namespace {
 
 using Keys = std::vector<std::string>;
 
-KeyNumbers Learned(std::string prefix, const Keys& keys, Arena* arena) {
+KeyNumbers Learned(std::string prefix, const Keys& keys, Arena* arena, bool count_up = false) {
   const std::vector<std::string_view> views(keys.begin(), keys.end());
-  return KeyNumbers(std::move(prefix), views, arena);
+  return KeyNumbers(std::move(prefix), views, count_up, arena);
 }
 
 // Over so few bytes that keys have each other's beginnings, and numbers the extreme values.
@@ -48,7 +48,8 @@ TEST(KeyNumbersTest, UnequalNumbersCompareAsTheKeys) {
     static constexpr std::array<std::string_view, 4> kPrefixes = {"", "a", "ab", "b"};
     const Keys learned(lesson.begin(), lesson.end());
     Arena arena;
-    const KeyNumbers numbers = Learned(std::string(random.Pick(kPrefixes)), learned, &arena);
+    const KeyNumbers numbers =
+        Learned(std::string(random.Pick(kPrefixes)), learned, &arena, random.OneIn(2));
     for (int i = 0; i < 500; ++i) {
       lesson.insert(RandomNestedKey(random));
     }
@@ -83,6 +84,35 @@ TEST(KeyNumbersTest, KeysOfAGroupHaveNumbersOfTheirOwn) {
   }
   EXPECT_EQ(before.size(), 4);
   EXPECT_EQ(after.size(), 3001);  // tenant-q was not in the lesson
+}
+
+// The first rows of a table whose row keys count up are much smaller than those that follow.
+TEST(KeyNumbersTest, KeysThatCountUpKeepNumbersOfTheirOwn) {
+  const auto key = [](int row, int column) {
+    return absl::StrFormat("%016d%c%c/column/%d", row, '\0', '\1', column);
+  };
+  for (const int columns : {1, 3}) {
+    Keys keys;
+    for (int i = 0; i < 256; ++i) keys.push_back(key(i / columns, i % columns));
+    Arena arena;
+    const KeyNumbers learned = Learned("", keys, &arena, true);
+    std::set<uint64_t> numbers;
+    constexpr int kStep = 37;
+    for (int row = 0; row < 1'000'000; row += kStep) numbers.insert(learned.Of(key(row, 0)));
+    EXPECT_EQ(numbers.size(), (1'000'000 + kStep - 1) / kStep) << columns;
+  }
+}
+
+// Neighbours that differ only behind the bytes of a number do not make other bytes of it useless.
+TEST(KeyNumbersTest, TheEndsOfNearKeysAreInTheirNumbers) {
+  const std::string common(40, 'c');
+  const Keys keys = {common + "1abc1", common + "1abc2", common + "1abcdefgh1",
+                     common + "1abcdefgh2", common + "2"};
+  Arena arena;
+  const KeyNumbers learned = Learned("", keys, &arena, true);
+  std::set<uint64_t> numbers;
+  for (const std::string& key : keys) numbers.insert(learned.Of(key));
+  EXPECT_EQ(numbers.size(), 4);  // not of the two that differ in "1" and "2" after "abcdefgh"
 }
 
 TEST(KeyNumbersTest, TheLargestGroupsAreLearned) {
