@@ -1,5 +1,6 @@
 #include "filesystem/posix_log_file.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <limits>
 #include <linux/fs.h>
@@ -127,6 +128,19 @@ absl::Status Allocate(const Fd& fd, std::string_view path, uint64_t size, bool r
   return absl::OkStatus();
 }
 
+// The kernel allocates larger pages for a write than for a store into a mapping, and finds all of
+// them when it populates the mapping: so this takes a third of the CPU of letting it populate an
+// allocated file.
+absl::Status WriteZeros(const Fd& fd, std::string_view path, uint64_t size) {
+  constexpr uint64_t kPiece = 256 << 10;
+  const std::string zeros(std::min(size, kPiece), '\0');
+  for (uint64_t offset = 0; offset < size; offset += zeros.size()) {
+    const std::string_view piece = std::string_view(zeros).substr(0, size - offset);
+    BT_RETURN_IF_ERROR(WriteFullyAt(fd, path, offset, piece));
+  }
+  return absl::OkStatus();
+}
+
 // Null if memory cannot be mapped: the file is then written.
 char* MapForWriting(const Fd& fd, uint64_t size) {
   if (size > std::numeric_limits<size_t>::max()) return nullptr;
@@ -146,10 +160,11 @@ absl::StatusOr<std::unique_ptr<LogFile>> NewPosixLogFile(const PosixPath& path, 
                                                          bool reserve) {
   BT_ASSIGN_OR_RETURN(Fd fd, OpenFd(path, O_RDWR | O_CREAT | O_TRUNC));
   bool reserved = false;
-  const absl::Status allocated = Allocate(fd, path.text(), size, reserve, &reserved);
-  if (!allocated.ok()) {
+  absl::Status made = Allocate(fd, path.text(), size, reserve, &reserved);
+  if (made.ok() && reserved) made = WriteZeros(fd, path.text(), size);
+  if (!made.ok()) {
     ::unlinkat(path.directory(), path.name(), 0);
-    return allocated;
+    return made;
   }
   char* const mapping = reserved ? MapForWriting(fd, size) : nullptr;
   return std::make_unique<PosixLogFile>(path.text(), std::move(fd), size, mapping);
