@@ -15,13 +15,13 @@ const {createRequire} = require("node:module");
 const [chromium, binaries, output] = process.argv.slice(2);
 const playwright = createRequire(path.join(output, "run.js"))("playwright-core");
 
-const TRAFFIC_SECONDS = 30;
+const MOST_TRAFFIC_SECONDS = 120;  // ended before, when enough was seen
 const HOT_ROW = "user72000000";  // of traffic.cc
 const BROWSER_FLAGS = [
   "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-let server, browser, page, url, traffic, trafficText;
+let server, browser, page, url, trafficProcess, traffic, trafficText;
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), "bigtable-page-"));
 const errors = [];      // of the page's scripts
 const otherHosts = [];  // that it asked for something
@@ -122,12 +122,14 @@ before(async () => {
   browser = await playwright.chromium.launch({executablePath: chromium, args: BROWSER_FLAGS});
   await openPage();
   traffic = new Promise((resolve, reject) => {
-    execFile(path.join(binaries, "bigtable_page_traffic"), [started.address, String(TRAFFIC_SECONDS)],
+    trafficProcess = execFile(path.join(binaries, "bigtable_page_traffic"),
+      [started.address, String(MOST_TRAFFIC_SECONDS)],
       (error, stdout) => error ? reject(error) : resolve(stdout));
   });
 });
 
 after(async () => {
+  if (trafficProcess) trafficProcess.kill();
   if (browser) await browser.close();
   if (server) server.kill("SIGKILL");
   fs.rmSync(directory, {recursive: true, force: true});
@@ -197,7 +199,7 @@ test("the heat map shows the range and the rate under the mouse", async () => {
 test("a hot row stands out among its neighbours", async () => {
   // In a column after the ranges were divided. On a busy machine the traffic may pause in one.
   const shown = [];
-  for (let attempt = 0; attempt < 4; ++attempt) {
+  for (let attempt = 0; attempt < 8; ++attempt) {
     await page.waitForTimeout(6000);
     const status = await pausedStatus();
     await resume();
@@ -217,6 +219,7 @@ test("a hot row stands out among its neighbours", async () => {
 });
 
 test("after the traffic, the page, the status and the traffic agree", async () => {
+  trafficProcess.stdin.end();
   trafficText = await traffic;
   const [written, read, refused] = trafficText.match(/\d+/g).map(Number);
   await page.waitForTimeout(2500);

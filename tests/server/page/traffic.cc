@@ -1,5 +1,5 @@
 // Traffic for the status page: reads and writes of a table with some rows that are far hotter than
-// others, until SECONDS have passed.
+// others, until SECONDS have passed or its input ends.
 //
 //   traffic ADDRESS SECONDS
 //
@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <poll.h>
 #include <random>
 #include <string>
+#include <unistd.h>
 
 #include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
 #include "google/bigtable/v2/bigtable.grpc.pb.h"
@@ -70,10 +72,11 @@ class Traffic {
     return key;
   }
   std::string AnyKey() { return Key(random_() % 100000000); }
-  // Some near a place that moves on slowly, some of one row, and some anywhere.
+  // Some near a place that moves on slowly, and begins again before it comes near the hot row; some
+  // of that row; and some anywhere.
   std::string HotKey() {
     const uint64_t choice = random_() % 10;
-    if (choice < 4) return Key(40000000 + steps_ * 400 + random_() % 1000000);
+    if (choice < 4) return Key(40000000 + steps_ * 400 % 20000000 + random_() % 1000000);
     return choice < 6 ? Key(72000000) : AnyKey();
   }
 
@@ -147,6 +150,11 @@ class Traffic {
   int64_t refused_ = 0;
 };
 
+bool InputHasEnded() {
+  pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  return poll(&input, 1, 0) > 0;  // nothing is ever written to it
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -160,7 +168,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(argv[2]));
-  while (std::chrono::steady_clock::now() < end) traffic.Step();
+  while (std::chrono::steady_clock::now() < end && !InputHasEnded()) traffic.Step();
   traffic.Print();
   return 0;
 }
