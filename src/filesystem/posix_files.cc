@@ -29,6 +29,7 @@ class PosixWritableFile final : public WritableFile {
   absl::Status Append(std::string_view data) override {
     BT_RETURN_IF_ERROR(usable_);
     BT_RETURN_IF_ERROR(usable_ = CheckFileSize(path_, size_ + data.size(), limit_));
+    Reserve(size_ + data.size());
     BT_RETURN_IF_ERROR(usable_ = WriteFully(fd_, path_, data));
     size_ += data.size();
     return usable_ = StartWriteback();
@@ -38,6 +39,7 @@ class PosixWritableFile final : public WritableFile {
   // the next sync would return OK although the data is lost.
   absl::Status Sync() override {
     BT_RETURN_IF_ERROR(usable_);
+    BT_RETURN_IF_ERROR(usable_ = FreeReserved());
     // fdatasync also writes the length, without which the bytes could not be read.
     if (RetryInterrupted([&] { return ::fdatasync(fd_.get()); }) != 0) {
       usable_ = PosixError(path_, "fdatasync", errno);
@@ -47,12 +49,36 @@ class PosixWritableFile final : public WritableFile {
 
   absl::Status Close() override {
     if (!fd_.is_open()) return absl::OkStatus();
+    absl::Status status = usable_.ok() ? FreeReserved() : absl::OkStatus();
     if (usable_.ok()) usable_ = FileIsClosed(path_);
-    const int error = fd_.Close();
-    return error == 0 ? absl::OkStatus() : PosixError(path_, "close", error);
+    if (const int error = fd_.Close(); error != 0) status.Update(PosixError(path_, "close", error));
+    return status;
   }
 
  private:
+  // Reserves space behind the file, some megabytes at a time, before it grows to `end`: that takes
+  // less than finding space for each block that is written. Not for small files. If it fails, the
+  // write finds out whether there is space.
+  void Reserve(uint64_t end) {
+    constexpr uint64_t kLarge = 1 << 20;
+    constexpr uint64_t kStep = 4 << 20;
+    if (end <= reserved_ || end < kLarge || end > limit_ - std::min(limit_, kStep)) return;
+    reserved_ = end + kStep;
+    const auto begin = static_cast<off_t>(size_);
+    const auto length = static_cast<off_t>(reserved_ - size_);
+    RetryInterrupted([&] { return ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, begin, length); });
+  }
+
+  // Gives back the space behind the file.
+  absl::Status FreeReserved() {
+    if (std::exchange(reserved_, 0) <= size_) return absl::OkStatus();
+    const auto size = static_cast<off_t>(size_);
+    if (RetryInterrupted([&] { return ::ftruncate(fd_.get(), size); }) == 0) {
+      return absl::OkStatus();
+    }
+    return PosixError(path_, Cat("ftruncate to ", size_), errno);
+  }
+
   // Has the kernel begin to write appended data, one large range at a time, so that Sync finds most
   // of it on the disk and need not wait for all of it. Errors of the writing itself are errors of
   // Sync.
@@ -76,7 +102,8 @@ class PosixWritableFile final : public WritableFile {
   Fd fd_;
   const uint64_t limit_ = FileSizeLimit();
   uint64_t size_ = 0;
-  uint64_t started_ = 0;  // writing up to here has begun
+  uint64_t reserved_ = 0;  // the space up to here, at most; 0: none
+  uint64_t started_ = 0;   // writing up to here has begun
   absl::Status usable_;
 };
 

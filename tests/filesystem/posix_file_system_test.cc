@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <string>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,6 +101,34 @@ class Mounted {
   const std::string path_;
   const bool ok_;
 };
+
+// A large file reserves space while it grows.
+TEST_F(PosixFileSystemTest, AFileTakesNoMoreSpaceThanItsBytesOnceItIsSyncedOrClosed) {
+  const auto space = [&] {
+    struct stat info = {};
+    EXPECT_EQ(::stat(Path("file").c_str(), &info), 0);
+    return static_cast<uint64_t>(info.st_blocks) * 512;
+  };
+  constexpr uint64_t kSlack = 256 << 10;  // of the file system
+  const std::string piece(300'000, 'x');
+  auto file = fs_.NewWritableFile(Path("file"));
+  ASSERT_TRUE(file.ok());
+  std::string expected;
+  bool has_reserved = false;
+  for (int part = 0; part < 3; ++part) {
+    for (int i = 0; i < 40; ++i) {
+      ASSERT_TRUE((*file)->Append(piece).ok());
+      expected += piece;
+      has_reserved |= space() > expected.size() + kSlack;
+    }
+    ASSERT_TRUE((part < 2 ? (*file)->Sync() : (*file)->Close()).ok());
+    EXPECT_LE(space(), expected.size() + kSlack);
+  }
+  std::ifstream in(Path("file"), std::ios::binary);
+  const std::string contents(std::istreambuf_iterator<char>(in), {});
+  EXPECT_TRUE(contents == expected);
+  if (!has_reserved) GTEST_SKIP() << "this file system reserves no space";
+}
 
 TEST_F(PosixFileSystemTest, ALogOnAnOverlayIsMappedOnlyIfTheLowerFileSystemReservesSpace) {
   ASSERT_TRUE(fs_.CreateDirectory(Path("below")).ok());
