@@ -17,6 +17,7 @@
 #include "bigtable/options.h"
 
 #include "grpc/grpc.h"
+#include "server/calls/deadline.h"
 #include "server/convert/errors.h"
 #include "server/monitor/admin_calls.h"
 #include "server/tls_files.h"
@@ -203,8 +204,7 @@ absl::Status Server::Shutdown() {
   if (grpc_ != nullptr) {
     Log(LogSeverity::kInfo, "ending", {{"directory", options_.directory}});
     grpc_->GetHealthCheckService()->SetServingStatus(false);
-    grpc_->Shutdown(std::chrono::system_clock::now() +
-                    std::chrono::seconds(options_.drain_seconds));
+    grpc_->Shutdown(DeadlineIn(std::chrono::seconds(options_.drain_seconds)));
   }
   if (data_ != nullptr) data_->Shutdown();
   grpc_.reset();

@@ -82,8 +82,8 @@ bool EventQueue::Next(void** tag, bool* ok) {
   for (auto look = kFirstLook;; look = std::min(2 * look, kLastLook)) {
     gate_.Wait();  // without the turn, which a thread that has passed the gate needs
     const std::lock_guard<std::mutex> turn(turn_mutex_);
-    const auto deadline = is_first ? std::chrono::system_clock::now() + kBusy : kNow;
-    const CompletionQueue::NextStatus next = queue_->AsyncNext(tag, ok, deadline);
+    const CompletionQueue::NextStatus next =
+        queue_->AsyncNext(tag, ok, is_first ? DeadlineIn(kBusy) : PastDeadline());
     if (next != CompletionQueue::TIMEOUT) return next == CompletionQueue::GOT_EVENT;
     is_first = false;
     std::this_thread::sleep_for(look);
@@ -105,7 +105,7 @@ void EventQueue::RunEnd(const End& end, grpc::CompletionQueue::NextStatus next, 
     event->Run(ok);
     if (is_foreign) gate_.Forget();
     if (i == 1) break;
-    next = queue_->AsyncNext(&tag, &ok, kNow);
+    next = queue_->AsyncNext(&tag, &ok, PastDeadline());
   }
   RunsEnd() = false;
 }

@@ -20,7 +20,6 @@
 #define BIGTABLE_SERVER_CALLS_CALL_QUEUES_H_
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -29,6 +28,7 @@
 #include "grpcpp/completion_queue.h"
 
 #include "server/calls/call_threads.h"
+#include "server/calls/deadline.h"
 #include "server/calls/event.h"
 #include "server/calls/gate.h"
 
@@ -71,7 +71,7 @@ class EventQueue {
     if (RunsEnd()) return finish();  // of another call, whose event this thread was given
     void* tag = nullptr;
     bool ok = false;
-    const auto next = queue_->DoThenAsyncNext(finish, &tag, &ok, kNow);
+    const auto next = queue_->DoThenAsyncNext(finish, &tag, &ok, PastDeadline());
     RunEnd(end, next, tag, ok);
   }
   void EndIsLate() {
@@ -84,8 +84,6 @@ class EventQueue {
   void RunSomeEvent() { gate_.Pulse(); }
 
  private:
-  static constexpr std::chrono::system_clock::time_point kNow{};  // a deadline that has passed
-
   bool Next(void** tag, bool* ok);
   // Whether this thread is within RunEnd.
   static bool& RunsEnd() {
