@@ -167,9 +167,9 @@ absl::Status Main(const std::string& self) {
     std::fflush(stdout);
   }
   absl::PrintF(
-      "\nMedians of %d rounds, %d threads (scans: 2). CPU us: of the server's process, a "
-      "call.\n%s\n",
-      rounds, absl::GetFlag(FLAGS_threads), DescribeMachine());
+      "\nMedians of %d rounds, values of %d bytes, %d threads (scans: 2). CPU us: of the server's "
+      "process, a call.\n%s\n",
+      rounds, value_size, absl::GetFlag(FLAGS_threads), DescribeMachine());
   return absl::OkStatus();
 }
 

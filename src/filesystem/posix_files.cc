@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -22,9 +24,18 @@
 namespace bigtable {
 namespace {
 
+// The number is the kernel's, from linux/magic.h, and also that of ext3 and ext2.
+bool IsExt4(const Fd& fd) {
+  struct statfs info;
+  return ::fstatfs(fd.get(), &info) == 0 && static_cast<uint32_t>(info.f_type) == 0xef53;
+}
+
 class PosixWritableFile final : public WritableFile {
  public:
   PosixWritableFile(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  ~PosixWritableFile() override {
+    if (fd_.is_open()) FreeReserved();
+  }
 
   absl::Status Append(std::string_view data) override {
     BT_RETURN_IF_ERROR(usable_);
@@ -39,7 +50,7 @@ class PosixWritableFile final : public WritableFile {
   // the next sync would return OK although the data is lost.
   absl::Status Sync() override {
     BT_RETURN_IF_ERROR(usable_);
-    BT_RETURN_IF_ERROR(usable_ = FreeReserved());
+    FreeReserved();
     // fdatasync also writes the length, without which the bytes could not be read.
     if (RetryInterrupted([&] { return ::fdatasync(fd_.get()); }) != 0) {
       usable_ = PosixError(path_, "fdatasync", errno);
@@ -49,34 +60,34 @@ class PosixWritableFile final : public WritableFile {
 
   absl::Status Close() override {
     if (!fd_.is_open()) return absl::OkStatus();
-    absl::Status status = usable_.ok() ? FreeReserved() : absl::OkStatus();
+    FreeReserved();
     if (usable_.ok()) usable_ = FileIsClosed(path_);
-    if (const int error = fd_.Close(); error != 0) status.Update(PosixError(path_, "close", error));
-    return status;
+    const int error = fd_.Close();
+    return error == 0 ? absl::OkStatus() : PosixError(path_, "close", error);
   }
 
  private:
   // Reserves space behind the file, some megabytes at a time, before it grows to `end`: that takes
-  // less than finding space for each block that is written. Not for small files. If it fails, the
+  // less than finding space for each block that is written. Not for small files, and only on ext4:
+  // others reserve on their own, or do not give back a part of what was reserved. If it fails, the
   // write finds out whether there is space.
   void Reserve(uint64_t end) {
     constexpr uint64_t kLarge = 1 << 20;
     constexpr uint64_t kStep = 4 << 20;
     if (end <= reserved_ || end < kLarge || end > limit_ - std::min(limit_, kStep)) return;
+    if (!may_reserve_.has_value()) may_reserve_ = IsExt4(fd_);
+    if (!*may_reserve_) return;
     reserved_ = end + kStep;
     const auto begin = static_cast<off_t>(size_);
     const auto length = static_cast<off_t>(reserved_ - size_);
     RetryInterrupted([&] { return ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, begin, length); });
   }
 
-  // Gives back the space behind the file.
-  absl::Status FreeReserved() {
-    if (std::exchange(reserved_, 0) <= size_) return absl::OkStatus();
+  // Gives back the space behind the file. If that fails, it only takes space.
+  void FreeReserved() {
+    if (std::exchange(reserved_, 0) <= size_) return;
     const auto size = static_cast<off_t>(size_);
-    if (RetryInterrupted([&] { return ::ftruncate(fd_.get(), size); }) == 0) {
-      return absl::OkStatus();
-    }
-    return PosixError(path_, Cat("ftruncate to ", size_), errno);
+    static_cast<void>(RetryInterrupted([&] { return ::ftruncate(fd_.get(), size); }));
   }
 
   // Has the kernel begin to write appended data, one large range at a time, so that Sync finds most
@@ -103,7 +114,8 @@ class PosixWritableFile final : public WritableFile {
   const uint64_t limit_ = FileSizeLimit();
   uint64_t size_ = 0;
   uint64_t reserved_ = 0;  // the space up to here, at most; 0: none
-  uint64_t started_ = 0;   // writing up to here has begun
+  std::optional<bool> may_reserve_;
+  uint64_t started_ = 0;  // writing up to here has begun
   absl::Status usable_;
 };
 

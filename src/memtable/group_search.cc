@@ -15,15 +15,15 @@ void GroupSearch::Add(Memtable* memtable, std::string_view key) {
   search = {memtable, &list, list.head, list.height.load(std::memory_order_relaxed) - 1, number};
 }
 
-// The key of the first entry with the same number will be compared.
-BIGTABLE_ONLY_PREFETCHES inline void GroupSearch::PrefetchEqual(const Search& search) {
+// The key of the first entry whose number is not smaller will be compared, if it has the same row.
+BIGTABLE_ONLY_PREFETCHES inline void GroupSearch::PrefetchFirstBehind(const Search& search) {
   const MemtableNode& node = *search.node;
   const SlotOrder order = node.order.load(std::memory_order_relaxed);
   const size_t below = node.CountBelow(order, search.number);
-  if (below == order.count() || node.Number(order.At(below)) != search.number) return;
-  const MemtableEntry* const entry = node.Entry(order.At(below));
+  if (below == order.count()) return;
+  const char* const entry = reinterpret_cast<const char*>(node.Entry(order.At(below)));
   PrefetchLine(entry);
-  PrefetchLine(entry + 3);
+  PrefetchLine(entry + 48);
 }
 
 void GroupSearch::Run() {
@@ -42,7 +42,7 @@ void GroupSearch::Run() {
     }
   }
   for (size_t i = 0; i < count_; ++i) {
-    if (searches_[i].memtable != nullptr) PrefetchEqual(searches_[i]);
+    if (searches_[i].memtable != nullptr) PrefetchFirstBehind(searches_[i]);
   }
 }
 

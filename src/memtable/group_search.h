@@ -46,7 +46,7 @@ class GroupSearch {
   };
   // Continues to the next node that may not be in the caches. False: the search has ended.
   static bool Step(Search* search);
-  BIGTABLE_ONLY_PREFETCHES static void PrefetchEqual(const Search& search);
+  BIGTABLE_ONLY_PREFETCHES static void PrefetchFirstBehind(const Search& search);
 
   std::array<Search, kMost> searches_;
   size_t count_ = 0;

@@ -75,7 +75,7 @@ size_t KeyNumbers::ExtensionSize(std::span<const std::string_view> keys, bool co
   size_t size = 0;
   for (size_t i = 1; i < keys.size(); ++i) {
     const size_t same = CommonPrefix(RestOf(keys[i - 1]), RestOf(keys[i]));
-    if (same >= longest + kLowBytes) continue;  // equal numbers in any case
+    if (same >= longest + kLowBytes) continue;  // hardly in the number, in any case
     size = std::max(size, same + 1 - std::min(same + 1, kLowBytes));
   }
   return size;

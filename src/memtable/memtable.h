@@ -52,7 +52,7 @@ class Memtable final : public RefCounted {
   // Numbers are learned from so many entries, and a second time from eight times as many.
   static constexpr uint64_t kFirstLesson = 256;
   // The places of several insertions are searched together in memtables of at least so many
-  // entries (memtable/group_search.h), and at least one. Smaller ones stay in the caches.
+  // entries (memtable/group_search.h), and at least one. Smaller ones stay in the nearest caches.
   static constexpr uint64_t kGroupSearch = 2'000;
   // For tests: other numbers, for memtables that are created after the call.
   static void SetFirstLesson(uint64_t n) { first_lesson.store(n, std::memory_order_relaxed); }

@@ -5,6 +5,7 @@
 namespace bigtable {
 
 void MemtableCursor::Seek(std::string_view target) {
+  steps_ = 0;
   if (memtable_->empty()) return Show(nullptr);
   position_ = memtable_->Find(target);
   Show(memtable_->Settle(&position_, target));
@@ -31,8 +32,9 @@ void MemtableCursor::SeekToLast() {
   Show(entry);
 }
 
-// Neighbours in key order are anywhere in memory. An entry is prefetched three steps ahead, and its
-// value one step ahead, when its address is known.
+// Neighbours in key order are anywhere in memory. An entry is prefetched some steps ahead, and its
+// value fewer steps ahead, when its address is known. Less far in a short scan, which may not come
+// there.
 void MemtableCursor::Next() {
   const MemtableEntry* const current = entry_;
   if (position_.IsCurrent()) {
@@ -56,8 +58,11 @@ void MemtableCursor::Next() {
       PrefetchLine(&node->entries[14]);
     }
   }
-  if (const MemtableEntry* const ahead = Ahead(4)) Prefetch(ahead->value_view());
-  if (const MemtableEntry* const ahead = Ahead(8)) PrefetchLine(ahead);
+  constexpr size_t kFew = 8;
+  const bool is_short = steps_ < kFew;
+  if (is_short) ++steps_;
+  if (const MemtableEntry* const ahead = Ahead(is_short ? 1 : 4)) Prefetch(ahead->value_view());
+  if (const MemtableEntry* const ahead = Ahead(is_short ? 3 : 8)) PrefetchLine(ahead);
 }
 
 const MemtableEntry* MemtableCursor::Ahead(size_t n) const {

@@ -30,6 +30,7 @@ class MemtableCursor final : public EntryCursor {
   const Memtable* const memtable_;
   Memtable::Position position_;
   const MemtableEntry* entry_ = nullptr;
+  size_t steps_ = 0;  // since the last Seek, up to a few
 };
 
 }  // namespace bigtable

@@ -126,6 +126,7 @@ before(async () => {
       [started.address, String(MOST_TRAFFIC_SECONDS)],
       (error, stdout) => error ? reject(error) : resolve(stdout));
   });
+  traffic.catch(() => {});  // reported where it is awaited
 });
 
 after(async () => {
@@ -219,6 +220,8 @@ test("a hot row stands out among its neighbours", async () => {
 });
 
 test("after the traffic, the page, the status and the traffic agree", async () => {
+  const hasAll = (status) => status.totals.minor_compactions > 0 && status.slow.length > 0;
+  for (let i = 0; i < 60 && !hasAll(statuses.at(-1)); ++i) await page.waitForTimeout(1000);
   trafficProcess.stdin.end();
   trafficText = await traffic;
   const [written, read, refused] = trafficText.match(/\d+/g).map(Number);

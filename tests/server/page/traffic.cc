@@ -76,7 +76,7 @@ class Traffic {
   // of that row; and some anywhere.
   std::string HotKey() {
     const uint64_t choice = random_() % 10;
-    if (choice < 4) return Key(40000000 + steps_ * 400 % 20000000 + random_() % 1000000);
+    if (choice < 4) return Key(40000000 + steps_ * 400 % 19000000 + random_() % 1000000);
     return choice < 6 ? Key(72000000) : AnyKey();
   }
 
