@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "benchmark/benchmark.h"
@@ -32,8 +33,8 @@ Ref<Memtable> NewMemtable() {
                            SeekTargetOf(0).substr(0, 11));
 }
 
-void Insert(benchmark::State& state, const std::vector<uint32_t>& rows) {
-  const KeyList keys(rows, EntryKeyOf);
+template <typename Keys>
+void InsertAll(benchmark::State& state, Keys keys) {
   const std::string_view value = ValueOf(0, kLargeValue);
   const Ref<const RefCounted> owner = MakeRef<ValueOwner>();
   Ref<Memtable> memtable = NewMemtable();
@@ -49,6 +50,10 @@ void Insert(benchmark::State& state, const std::vector<uint32_t>& rows) {
   }
   benchmark::DoNotOptimize(memtable->bytes());
   state.SetItemsProcessed(state.iterations());
+}
+
+void Insert(benchmark::State& state, const std::vector<uint32_t>& rows) {
+  InsertAll(state, KeyList(rows, EntryKeyOf));
 }
 
 // Inserting an entry, each key above the one before: no search.
@@ -105,20 +110,7 @@ void BM_MemtableInsertVersions(benchmark::State& state) {
   const std::vector<uint32_t> rows = DrawnRows(kRows, kEntries);
   std::vector<std::string> keys;
   for (uint64_t i = 0; i < rows.size(); ++i) keys.push_back(EntryKeyOf(rows[i], i + 1));
-  const std::string_view value = ValueOf(0, kLargeValue);
-  const Ref<const RefCounted> owner = MakeRef<ValueOwner>();
-  Ref<Memtable> memtable = NewMemtable();
-  size_t i = 0;
-  for (auto _ : state) {
-    if (i == keys.size()) [[unlikely]] {
-      state.PauseTiming();
-      memtable = NewMemtable();
-      i = 0;
-      state.ResumeTiming();
-    }
-    memtable->AddPinned(keys[i++], value, owner.get());
-  }
-  state.SetItemsProcessed(state.iterations());
+  InsertAll(state, std::move(keys));
 }
 BENCHMARK(BM_MemtableInsertVersions);
 
