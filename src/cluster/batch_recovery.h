@@ -4,15 +4,22 @@
 //
 //   void         by the file of the lock service (tabletserver/void_batches.h): none of its parts
 //                is recovered;
-//   incomplete   if a log ends before the part that it should have: the process or the machine
-//                died while the batch was being written, and it was not acknowledged at a level
-//                that survives this. Every log with a part of it ends before that part, since what
-//                is recovered of a server is a prefix of its writes;
+//   incomplete   if a log ends before the part that it should have, and the part is not in
+//                SSTables: the process or the machine died while the batch was being written, and
+//                it was not acknowledged at a level that survives this. Every log with a part of it
+//                ends before that part, since what is recovered of a server is a prefix of its
+//                writes;
 //   complete     otherwise.
 //
 // An end that is brought forward may make other batches incomplete, and so on, until nothing
 // changes. The order of the logs does not matter: ends only decrease, and the result is the largest
 // set of ends for which every batch that is left is complete.
+//
+// Resume flushes memtables although their log cannot be synced. If the machine dies before the new
+// log is durable, the old one ends before what was flushed. A redo point of the server that is not
+// before a part says that the part is in SSTables: it was in the memtables when these were rotated,
+// and the flush was either committed together with all older ones, or after a sync of the log. Redo
+// points are replaced by those of the next servers, so this is noted in the server's file, too.
 //
 // A log that is not there, or is being removed, had all its parts: it is removed only once
 // everything in it is in SSTables, or is known not to count. So ends are noted in the servers'
@@ -21,6 +28,7 @@
 #define BIGTABLE_CLUSTER_BATCH_RECOVERY_H_
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "cluster/dead_log.h"
@@ -28,10 +36,18 @@
 
 namespace bigtable {
 
-// Sets what is not read of each log (DeadLog::EndAt and Skip). Returns the logs that end earlier
-// now than before. `logs` are all logs of dead servers that batches write to.
-std::vector<DeadLog*> SettleBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
-                                    const std::vector<VoidBatches::Batch>& void_batches);
+struct SettledLogs {
+  // These end earlier now than before.
+  std::set<DeadLog*> shortened;
+  // These end before parts that count because they are in SSTables (DeadLog::flushed).
+  std::set<DeadLog*> only_flushed;
+};
+
+// Sets what is not read of each log (DeadLog::EndAt and Skip). `logs` are all logs of dead servers
+// that batches write to. Before any tablet is loaded, the ends of the shortened logs are to be
+// noted, and what is flushed of the others.
+SettledLogs SettleBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
+                          const std::vector<VoidBatches::Batch>& void_batches);
 
 }  // namespace bigtable
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/time/clock.h"
 
 #include "base/status.h"
@@ -104,7 +105,11 @@ absl::Status Cluster::Resume() {
     // A server that has ended will be replaced.
     return server->write_error().status().ok() || server->state().ended();
   });
-  // All of them first: a batch may have parts in the logs of several (tabletserver/batch_log_sync.h).
+  const absl::Cleanup end = [&] {
+    for (TabletServer* server : failed) server->write_error().EndResume();
+  };
+  // All of them first: a batch may have parts in the logs of several
+  // (tabletserver/batch_log_sync.h).
   for (TabletServer* server : failed) server->BeginResume();
   for (TabletServer* server : failed) {
     BT_RETURN_IF_ERROR(background.FlushNow(server));

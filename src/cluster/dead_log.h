@@ -42,6 +42,8 @@ class DeadLog {
     // Whether batches whose parts would be in this log, but are not, are lost. Otherwise the log
     // may have been removed in part, because it is not needed.
     bool is_whole = true;
+    // The server's mutations up to this number are in SSTables, wherever its log ends.
+    SequenceNumber flushed = 0;
     // Where the sorted pieces of a log go that is larger than one piece. Empty: they stay in
     // memory.
     std::string sorted_directory;
@@ -71,6 +73,9 @@ class DeadLog {
   // In the order of the log; a part may be there twice.
   const std::vector<Part>& parts() const { return parts_; }
   bool is_whole() const { return is_whole_; }
+  // Whether the server's mutations up to `sequence` are in SSTables.
+  bool IsFlushed(SequenceNumber sequence) const { return sequence <= flushed_; }
+  SequenceNumber flushed() const { return flushed_; }
   // The last sequence number that is read.
   SequenceNumber last() const { return std::min(last_, last_sequence()); }
   // Before the first Read: mutations after `last`, and those of void batches, are not read.
@@ -91,6 +96,7 @@ class DeadLog {
       : file_system_(file_system),
         server_(std::move(server)),
         is_whole_(options.is_whole),
+        flushed_(options.flushed),
         last_(options.last) {}
 
   // Splits a batch, or a part of one, which it notes, into its mutations.
@@ -104,6 +110,7 @@ class DeadLog {
   FileSystem* file_system_;
   const std::string server_;
   const bool is_whole_;
+  const SequenceNumber flushed_;
   SequenceNumber last_;
   std::vector<VoidBatches::Batch> void_;
   std::vector<Part> parts_;

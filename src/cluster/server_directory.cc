@@ -17,6 +17,12 @@ namespace {
 constexpr std::string_view kFencedAt = "fenced ";
 constexpr std::string_view kDone = "fenced, done";
 
+bool ParseNumber(std::string_view text, SequenceNumber* number) {
+  const char* const end = text.data() + text.size();
+  const auto [parsed, error] = std::from_chars(text.data(), end, *number);
+  return error == std::errc() && parsed == end;
+}
+
 std::string PrefixOf(ServerRole role) { return Cat(NameOfRole(role), "-"); }
 
 }  // namespace
@@ -98,9 +104,23 @@ absl::Status ServerDirectory::Write(std::string_view name, const std::string& co
 }
 
 absl::Status ServerDirectory::NoteLast(std::string_view name, SequenceNumber last) {
-  BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
+  BT_ASSIGN_OR_RETURN(Needed needed, NeededOf(name));
   if (!needed.is_needed || needed.last <= last) return absl::OkStatus();
-  return Write(name, Cat(ServerLock::kFenced, " ", last));
+  needed.last = last;
+  return Write(name, needed);
+}
+
+absl::Status ServerDirectory::NoteFlushed(std::string_view name, SequenceNumber flushed) {
+  BT_ASSIGN_OR_RETURN(Needed needed, NeededOf(name));
+  if (!needed.is_needed || needed.flushed >= flushed) return absl::OkStatus();
+  needed.flushed = flushed;
+  return Write(name, needed);
+}
+
+absl::Status ServerDirectory::Write(std::string_view name, const Needed& needed) {
+  std::string contents = Cat(kFencedAt, needed.last);
+  if (needed.flushed != 0) contents += Cat(" ", needed.flushed);
+  return Write(name, contents);
 }
 
 absl::StatusOr<ServerDirectory::Needed> ServerDirectory::NeededOf(std::string_view name) {
@@ -113,9 +133,11 @@ absl::StatusOr<ServerDirectory::Needed> ServerDirectory::NeededOf(std::string_vi
   Needed needed;
   if (contents.starts_with(kFencedAt)) {
     contents.remove_prefix(kFencedAt.size());
-    const char* const end = contents.data() + contents.size();
-    const auto [parsed, error] = std::from_chars(contents.data(), end, needed.last);
-    if (error == std::errc() && parsed == end) return needed;
+    const size_t space = contents.find(' ');
+    if (ParseNumber(contents.substr(0, space), &needed.last) &&
+        (space == contents.npos || ParseNumber(contents.substr(space + 1), &needed.flushed))) {
+      return needed;
+    }
   }
   return absl::DataLossError(Cat("the file of server ", name, " has unknown contents"));
 }

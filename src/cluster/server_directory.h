@@ -14,6 +14,7 @@
 //
 //   fenced            the server never serves again
 //   fenced N          and mutations in its log with sequence numbers above N are ignored
+//   fenced N M        and those up to M are in SSTables, even where its log ends before them
 //   fenced, done      and its log is not needed: the log is removed, then this file
 #ifndef BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 #define BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
@@ -64,9 +65,13 @@ class ServerDirectory {
   // was noted stays: a later opening may find that a batch after it is incomplete
   // (batch_recovery.h). Does nothing if the server has no file any more.
   absl::Status NoteLast(std::string_view name, SequenceNumber last);
+  // For a fenced server: notes that its mutations up to `flushed` are in SSTables. Does nothing if
+  // the server has no file any more.
+  absl::Status NoteFlushed(std::string_view name, SequenceNumber flushed);
   struct Needed {
     bool is_needed = true;  // whether its log is needed
     SequenceNumber last = kMaxSequence;
+    SequenceNumber flushed = 0;
   };
   // What is needed of a server's log. DataLoss if the contents of the file are unknown.
   absl::StatusOr<Needed> NeededOf(std::string_view name);
@@ -78,6 +83,7 @@ class ServerDirectory {
                          std::vector<std::string>* others);
 
  private:
+  absl::Status Write(std::string_view name, const Needed& needed);
   // Replaces the contents of a fenced server's file. Does nothing if it has no file.
   absl::Status Write(std::string_view name, const std::string& contents);
 

@@ -163,6 +163,9 @@ absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
   const uint64_t most_memory = server_->environment()->memtable_size;
   const auto write_out = [&]() -> absl::Status {
     const SequenceNumber last = environment_->sequences.last();
+    // The redo point says that this server has flushed or logged its own mutations up to `last`,
+    // too (batch_recovery.h). It has those of the present turn only afterwards.
+    server_->writer().WaitForWrites();
     for (size_t group = 0; group < tablet->writer()->groups(); ++group) tablet->Rotate(group, last);
     return environment_->background.FlushClaimed(server_.get(), tablet);
   };

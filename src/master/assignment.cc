@@ -100,7 +100,7 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
     BT_ASSIGN_OR_RETURN(const ServerDirectory::Needed needed, servers->NeededOf(name));
     if (!needed.is_needed) continue;
     BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
-                        ReadLog(name, servers->HasFile(name), needed.last, must_reach));
+                        ReadLog(name, servers->HasFile(name), needed, must_reach));
     // Tablets are flushed one after the other. Without this sync, power loss in between could keep
     // a later mutation and lose an earlier one.
     if (!environment.read_only() && are_loaded) {
@@ -115,14 +115,20 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
 absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
                                               const Reach& must_reach, ServerDirectory* servers) {
   ClusterEnvironment& environment = *context_->environment;
-  for (DeadLog* const log : SettleBatches(logs, environment.void_batches->All())) {
+  const SettledLogs settled = SettleBatches(logs, environment.void_batches->All());
+  for (DeadLog* const log : settled.only_flushed) {
+    if (environment.read_only()) break;
+    BT_RETURN_IF_ERROR(servers->NoteFlushed(log->server(), log->flushed()));
+  }
+  for (DeadLog* const log : settled.shortened) {
     environment.info_log.Warning("the log of server ", log->server(), " ends at sequence number ",
                                  log->last(), ", before a batch that other logs do not have whole");
     const auto reach = must_reach.find(log->server());
-    if (reach != must_reach.end() && log->last() < reach->second) {
-      return absl::DataLossError(Cat(
-          "the log of server ", log->server(), " was durable up to sequence number ", reach->second,
-          ", but the log of another server lacks its part of the batch after ", log->last()));
+    if (reach != must_reach.end() && log->last() < reach->second.log_synced) {
+      return absl::DataLossError(
+          Cat("the log of server ", log->server(), " was durable up to sequence number ",
+              reach->second.log_synced,
+              ", but the log of another server lacks its part of the batch after ", log->last()));
     }
     if (!environment.read_only()) {
       BT_RETURN_IF_ERROR(servers->NoteLast(log->server(), log->last()));
@@ -162,8 +168,9 @@ absl::StatusOr<std::vector<UnassignedTablet>> Assignment::FindUnassigned(ServerR
       context_->environment->sequences.AdvanceTo(LargestSequence(state));
       uint64_t load = 0;
       for (const auto& [id, group] : state.groups) {
-        SequenceNumber& reach = (*must_reach)[group.redo.server];
-        reach = std::max(reach, group.redo.log_synced);
+        RedoneThrough& reach = (*must_reach)[group.redo.server];
+        reach.log_synced = std::max(reach.log_synced, group.redo.log_synced);
+        reach.flushed = std::max(reach.flushed, group.redo.sequence);
         for (const TabletFile& file : group.files) load += file.info.size;
       }
       tablets.push_back(
@@ -210,13 +217,18 @@ absl::Status Assignment::AddFirstMetadataTablet() {
 }
 
 absl::StatusOr<std::unique_ptr<DeadLog>> Assignment::ReadLog(const std::string& server,
-                                                             bool must_exist, SequenceNumber last,
+                                                             bool must_exist,
+                                                             const ServerDirectory::Needed& needed,
                                                              const Reach& must_reach) {
   DeadLog::Options options;
   const auto reach = must_reach.find(server);
-  if (reach != must_reach.end()) options.replay.must_reach = reach->second;
+  options.flushed = needed.flushed;
+  if (reach != must_reach.end()) {
+    options.replay.must_reach = reach->second.log_synced;
+    options.flushed = std::max(options.flushed, reach->second.flushed);
+  }
   options.replay.must_exist = must_exist;
-  options.last = last;
+  options.last = needed.last;
   options.is_whole = must_exist;
   options.replay.read_mode = context_->environment->options.read_mode;
   // Sorting holds a few pieces in memory at a time.

@@ -97,8 +97,12 @@ class Assignment {
   void EndMove(const TabletId& id);
 
  private:
-  // The sequence numbers to which the logs of servers are known to be durable, by server name.
-  using Reach = std::map<std::string, SequenceNumber>;
+  // What the redo points of METADATA say of a server's mutations.
+  struct RedoneThrough {
+    SequenceNumber log_synced = 0;  // up to this one its log is durable
+    SequenceNumber flushed = 0;     // up to this one they are in SSTables, or in the durable log
+  };
+  using Reach = std::map<std::string, RedoneThrough>;  // by server name
 
   Mutex* MutexOf(ServerRole role);
   bool* IsAssigned(ServerRole role) { return &is_assigned_[static_cast<size_t>(role)]; }
@@ -113,11 +117,12 @@ class Assignment {
   absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> ReadLogs(
       const std::vector<std::string>& dead, bool are_loaded, const Reach& must_reach,
       ServerDirectory* servers);
-  // Lets logs end before batches that other logs do not have whole, durably.
+  // Lets logs end before batches that are not whole, durably.
   absl::Status EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
                                     const Reach& must_reach, ServerDirectory* servers);
   absl::StatusOr<std::unique_ptr<DeadLog>> ReadLog(const std::string& server, bool must_exist,
-                                                   SequenceNumber last, const Reach& must_reach);
+                                                   const ServerDirectory::Needed& needed,
+                                                   const Reach& must_reach);
   absl::Status RemoveDead(ServerRole role, const std::vector<std::string>& dead,
                           ServerDirectory* servers);
 

@@ -28,7 +28,7 @@ void WriteError::Set(const absl::Status& status) {
 }
 
 void WriteError::Clear() {
-  resuming_.store(false);
+  EndResume();
   MutexLock lock(&mutex_);
   status_ = absl::OkStatus();
   any_.store(false);

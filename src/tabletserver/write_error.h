@@ -6,6 +6,7 @@
 #define BIGTABLE_TABLETSERVER_WRITE_ERROR_H_
 
 #include <atomic>
+#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -31,9 +32,14 @@ class WriteError {
   // Writes are refused with this from here on, unless they are already: the first error stays.
   void Set(const absl::Status& status);
 
-  // Resume has begun: memtables are flushed although the log cannot be synced.
-  void BeginResume() { resuming_.store(true); }
-  bool resuming() const { return resuming_.load(); }
+  // This thread resumes the server: its flushes are committed although the log cannot be synced. It
+  // flushes all memtables together, so that no mutation is kept whose predecessors may be lost.
+  // That cannot be said of the flushes of other threads. Ends with EndResume, in success or
+  // failure.
+  void BeginResume() { resuming_.store(std::this_thread::get_id()); }
+  void EndResume() { resuming_.store(std::thread::id()); }
+  // Whether this thread resumes the server.
+  bool resuming() const { return resuming_.load() == std::this_thread::get_id(); }
   // Resume has succeeded: writes are accepted again.
   void Clear();
 
@@ -41,7 +47,7 @@ class WriteError {
   const TabletEnvironment* const environment_;
   InfoLog* const info_log_;
   std::atomic<bool> any_{false};
-  std::atomic<bool> resuming_{false};
+  std::atomic<std::thread::id> resuming_{};
 
   mutable Mutex mutex_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

@@ -18,165 +18,20 @@
 #include "bigtable/testing/faulty_file_system.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
+#include "client/batch_machine.h"
 #include "support/database_peer.h"
 #include "support/expect_status.h"
 #include "support/random.h"
-#include "support/read_mode.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 
 namespace bigtable {
 namespace {
 
-// A row of each tablet.
-struct Place {
-  const char* table;
-  const char* row;
-
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
-constexpr Place kPlaces[] = {{"t", "a"}, {"t", "c"}, {"t", "e"},
-                             {"u", "a"}, {"u", "c"}, {"v", "a"}};
-constexpr size_t kPlaceCount = std::size(kPlaces);
-
-// A write to some places: number k writes a version with timestamp k + 1 to each of them.
-struct Operation {
-  std::vector<size_t> places;
-  bool is_acknowledged = false;
-  bool is_promised = false;  // it survives power loss
-};
-
-// A database over a disk that may fail, and what was written to it.
-class Machine {
- public:
-  Machine(std::unique_ptr<InMemoryFileSystem> disk, bool maps_logs)
-      : disk_(std::move(disk)), faulty_(disk_.get(), {.hide_log_mappings = !maps_logs}) {}
-
-  absl::Status Start(int servers) {
-    DatabaseOptions options = TestOptions();
-    options.memory_budget = MemoryBudget::kMinimum;
-    options.log_segment_size = 64 << 10;
-    options.tablet_servers = servers;
-    options.file_system = &faulty_;
-    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open("/db", options);
-    if (!opened.ok()) return opened.status();
-    database_ = *std::move(opened);
-    Tally("reopenings");
-    for (const char* const name : {"t", "u", "v"}) {
-      TableSchema schema;
-      schema.families["f"] = {};
-      schema.split.tablet_size = schema.split.merge_size = 0;
-      CreateTableOptions create;
-      if (name[0] != 'v') create.split_rows.push_back("b");
-      if (name[0] == 't') create.split_rows.push_back("d");
-      const absl::Status created = database_->CreateTable(name, schema, create);
-      if (!created.ok() && !absl::IsAlreadyExists(created)) return created;
-      const absl::StatusOr<Table*> table = database_->OpenTable(name);
-      if (!table.ok()) return table.status();
-      tables_[name] = *table;
-    }
-    for (size_t place = 0; place < kPlaceCount; ++place) {
-      const auto tablets = database_->ListTablets(kPlaces[place].table);
-      if (!tablets.ok()) return tablets.status();
-      for (const TabletInfo& tablet : *tablets) {
-        if (tablet.rows.begin() <= kPlaces[place].row) server_of_[place] = tablet.server;
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status Apply(Operation* operation, size_t number, Durability durability,
-                     absl::Duration deadline = absl::InfiniteDuration()) {
-    Tally("operations");
-    WriteBatch batch;
-    for (const size_t place : operation->places) {
-      batch.Apply(tables_[kPlaces[place].table],
-                  RowMutation(kPlaces[place].row)
-                      .Set("f:q", Timestamp(static_cast<int64_t>(number) + 1), "x"));
-    }
-    // A lost server may not be replaced before a fault is over.
-    const absl::Status status =
-        database_->Apply(batch, {.durability = durability, .deadline = absl::Now() + deadline});
-    operation->is_acknowledged = status.ok();
-    operation->is_promised = status.ok() && durability == Durability::kSync;
-    return status;
-  }
-
-  // The numbers of the writes that are in each place.
-  std::vector<std::set<size_t>> Read() {
-    std::vector<std::set<size_t>> found(kPlaceCount);
-    for (size_t place = 0; place < kPlaceCount; ++place) {
-      absl::StatusOr<Row> row = absl::UnknownError("not read");
-      // The tablet of a lost server may be about to be loaded again, after what had kept it from
-      // that is over: a log with parts of batches that could not be synced.
-      for (int i = 0; i < 100 && !row.ok(); ++i) {
-        if (i > 0) {
-          database_->Resume().IgnoreError();
-          absl::SleepFor(absl::Milliseconds(100));
-        }
-        row = tables_[kPlaces[place].table]->ReadRow(kPlaces[place].row);
-      }
-      EXPECT_OK(row);
-      if (!row.ok()) continue;
-      for (const Cell& cell : row->cells()) {
-        found[place].insert(static_cast<size_t>(cell.timestamp.micros()) - 1);
-      }
-    }
-    return found;
-  }
-
-  Database* database() { return database_.get(); }
-  FaultyFileSystem& faults() { return faulty_; }
-  InMemoryFileSystem& disk() { return *disk_; }
-  int server_of(size_t place) const { return server_of_.at(place); }
-  std::unique_ptr<InMemoryFileSystem> Crash(uint64_t seed, Unsynced survives) const {
-    return disk_->CrashClone(seed, survives);
-  }
-
- private:
-  const std::unique_ptr<InMemoryFileSystem> disk_;
-  FaultyFileSystem faulty_;
-  std::unique_ptr<Database> database_;
-  std::map<std::string, Table*> tables_;
-  std::map<size_t, int> server_of_;
-};
-
-// All of each operation is in `found`, or none.
-void ExpectWhole(const std::vector<Operation>& operations,
-                 const std::vector<std::set<size_t>>& found) {
-  for (size_t k = 0; k < operations.size(); ++k) {
-    size_t places = 0;
-    for (const size_t place : operations[k].places) places += found[place].contains(k);
-    EXPECT_TRUE(places == 0 || places == operations[k].places.size())
-        << "operation " << k << " is in " << places << " of " << operations[k].places.size()
-        << " places";
-  }
-}
-
-// `group_of` numbers the groups of places whose acknowledged writes are found as a prefix. An
-// operation that must be found: all acknowledged ones, or all promised ones.
-template <typename GroupOf>
-void ExpectPrefix(const std::vector<Operation>& operations,
-                  const std::vector<std::set<size_t>>& found, bool all, GroupOf group_of) {
-  std::map<int, size_t> first_lost;
-  for (size_t k = 0; k < operations.size(); ++k) {
-    if (!operations[k].is_acknowledged) continue;
-    for (const size_t place : operations[k].places) {
-      const auto lost = first_lost.find(group_of(place));
-      if (!found[place].contains(k)) {
-        EXPECT_FALSE(all || operations[k].is_promised) << "operation " << k << " is lost";
-        first_lost.emplace(group_of(place), k);
-      } else if (lost != first_lost.end()) {
-        ADD_FAILURE() << "operation " << k << " is there, and " << lost->second << " is not";
-      }
-    }
-  }
-}
-
 std::vector<size_t> RandomPlaces(Random& random) {
   std::vector<size_t> places;
   while (places.empty()) {
-    for (size_t place = 0; place < kPlaceCount; ++place) {
+    for (size_t place = 0; place < kBatchPlaceCount; ++place) {
       if (random.OneIn(3)) places.push_back(place);
     }
   }
@@ -188,9 +43,9 @@ Durability RandomDurability(Random& random) {
 }
 
 // What is found after the crash becomes what is acknowledged and promised from now on.
-void Settle(const std::vector<std::set<size_t>>& found, std::vector<Operation>* operations) {
+void Settle(const std::vector<std::set<size_t>>& found, std::vector<BatchOperation>* operations) {
   for (size_t k = 0; k < operations->size(); ++k) {
-    Operation& operation = (*operations)[k];
+    BatchOperation& operation = (*operations)[k];
     operation.is_acknowledged = operation.is_promised = found[operation.places.front()].contains(k);
   }
 }
@@ -203,7 +58,7 @@ Unsynced RandomUnsynced(Random& random) {
 // One life of a machine, with all that may happen to it, up to its crash.
 class Life {
  public:
-  Life(Random* random, Machine* machine, std::vector<Operation>* operations)
+  Life(Random* random, BatchMachine* machine, std::vector<BatchOperation>* operations)
       : random_(*random), machine_(*machine), operations_(*operations) {}
 
   void Run(int steps) {
@@ -232,10 +87,10 @@ class Life {
              ->Flush(table, {.deadline = absl::Now() + absl::Milliseconds(100)})
              .ok())
       return;
-    for (Operation& operation : operations_) {
+    for (BatchOperation& operation : operations_) {
       const bool is_flushed =
           std::any_of(operation.places.begin(), operation.places.end(),
-                      [&](size_t place) { return kPlaces[place].table[0] == table[0]; });
+                      [&](size_t place) { return kBatchPlaces[place].table[0] == table[0]; });
       operation.is_promised |= operation.is_acknowledged && is_flushed;
     }
   }
@@ -276,21 +131,21 @@ class Life {
   }
 
   Random& random_;
-  Machine& machine_;
-  std::vector<Operation>& operations_;
+  BatchMachine& machine_;
+  std::vector<BatchOperation>& operations_;
   bool has_lost_server_ = false;
 };
 
 TEST(RandomBatchCrashTest, BatchesAreWholeAfterFaultsAndCrashes) {
   ForEachSeed(kSanitized ? 30 : 150, [](uint64_t seed) {
     Random random(seed);
-    std::vector<Operation> operations;
+    std::vector<BatchOperation> operations;
     auto disk = std::make_unique<InMemoryFileSystem>();
     for (int life = 0; life < 3; ++life) {
       SCOPED_TRACE(absl::StrCat("life ", life));
       const bool maps_logs = random.OneIn(2);
       const int servers = 1 + static_cast<int>(random.Below(3));
-      Machine machine(std::move(disk), maps_logs);
+      BatchMachine machine(std::move(disk), maps_logs);
       ASSERT_OK(machine.Start(servers));
       Life run(&random, &machine, &operations);
       run.Run(static_cast<int>(random.Below(120)));
@@ -299,7 +154,7 @@ TEST(RandomBatchCrashTest, BatchesAreWholeAfterFaultsAndCrashes) {
       disk = machine.Crash(random.Next(), survives);
       Tally("power losses");
 
-      Machine after(disk->CrashClone(0, Unsynced::kEverything), true);
+      BatchMachine after(disk->CrashClone(0, Unsynced::kEverything), true);
       ASSERT_OK(after.Start(2));
       const auto found = after.Read();
       ExpectWhole(operations, found);
@@ -323,9 +178,9 @@ TEST(BatchCrashTest, TheProcessDiesBeforeEachWriteOfAPart) {
     for (const auto done : {FaultyFileSystem::Done::kNothing, FaultyFileSystem::Done::kHalf,
                             FaultyFileSystem::Done::kAll}) {
       SCOPED_TRACE(absl::StrCat("call ", call));
-      Machine machine(std::make_unique<InMemoryFileSystem>(), false);
+      BatchMachine machine(std::make_unique<InMemoryFileSystem>(), false);
       ASSERT_OK(machine.Start(3));
-      std::vector<Operation> operations(3, {.places = {0, 1, 2, 3, 4, 5}});
+      std::vector<BatchOperation> operations(3, {.places = {0, 1, 2, 3, 4, 5}});
       ASSERT_OK(machine.Apply(&operations[0], 0, Durability::kBuffered));
       machine.faults().CountCalls({.kinds = {FileCall::kLogWrite, FileCall::kLogSync}});
       machine.faults().FailCall(call, absl::UnavailableError("death"),
@@ -334,7 +189,7 @@ TEST(BatchCrashTest, TheProcessDiesBeforeEachWriteOfAPart) {
                                  absl::UnavailableError("death"));
       machine.Apply(&operations[1], 1, Durability::kSync).IgnoreError();
 
-      Machine after(machine.Crash(1, Unsynced::kEverything), true);
+      BatchMachine after(machine.Crash(1, Unsynced::kEverything), true);
       ASSERT_OK(after.Start(2));
       const auto found = after.Read();
       ExpectWhole(operations, found);
@@ -342,7 +197,7 @@ TEST(BatchCrashTest, TheProcessDiesBeforeEachWriteOfAPart) {
       ++(found[0].contains(1) ? whole : none);
       // It is settled: another opening finds the same, whatever the first one had done by then.
       ASSERT_OK(after.Apply(&operations[2], 2, Durability::kSync));
-      Machine again(after.Crash(1, Unsynced::kNothing), true);
+      BatchMachine again(after.Crash(1, Unsynced::kNothing), true);
       ASSERT_OK(again.Start(3));
       EXPECT_EQ(again.Read()[0].contains(1), found[0].contains(1));
       EXPECT_TRUE(again.Read()[5].contains(2));
@@ -354,9 +209,9 @@ TEST(BatchCrashTest, TheProcessDiesBeforeEachWriteOfAPart) {
 
 // Recovery is interrupted before each of its calls, and the next opening goes on.
 TEST(BatchCrashTest, RecoveryIsInterruptedAtEachCall) {
-  Machine machine(std::make_unique<InMemoryFileSystem>(), false);
+  BatchMachine machine(std::make_unique<InMemoryFileSystem>(), false);
   ASSERT_OK(machine.Start(3));
-  std::vector<Operation> operations(3, {.places = {0, 1, 2, 3, 4, 5}});
+  std::vector<BatchOperation> operations(3, {.places = {0, 1, 2, 3, 4, 5}});
   ASSERT_OK(machine.Apply(&operations[0], 0, Durability::kSync));
   // So nothing else is in the logs, and no flush moves a redo point behind the part.
   for (const char* const table : {"t", "u", "v"}) ASSERT_OK(machine.database()->Flush(table));
@@ -373,14 +228,14 @@ TEST(BatchCrashTest, RecoveryIsInterruptedAtEachCall) {
   for (uint64_t call = 1; !is_open; call += call < 380 ? 7 : kSanitized ? 2 : 1) {
     ASSERT_LT(call, 2000u);
     SCOPED_TRACE(absl::StrCat("call ", call));
-    Machine first(disk->CrashClone(1, Unsynced::kEverything), true);
+    BatchMachine first(disk->CrashClone(1, Unsynced::kEverything), true);
     first.faults().CountCalls();
     first.faults().FailCall(call, absl::UnavailableError("death"),
                             FaultyFileSystem::Repeat::kFromThenOn);
     is_open = first.Start(2).ok();
     interrupted += is_open ? 0 : 1;
-    Machine after(first.Crash(call, call % 2 == 0 ? Unsynced::kEverything : Unsynced::kRandomPart),
-                  true);
+    BatchMachine after(
+        first.Crash(call, call % 2 == 0 ? Unsynced::kEverything : Unsynced::kRandomPart), true);
     ASSERT_OK(after.Start(3));
     const auto found = after.Read();
     ExpectWhole(operations, found);
@@ -394,16 +249,16 @@ TEST(BatchCrashTest, RecoveryIsInterruptedAtEachCall) {
 TEST(BatchCrashTest, WhatFollowsAPartIsNotDurableBeforeAllOfTheBatchIs) {
   for (const bool flushes : {false, true}) {
     SCOPED_TRACE(flushes ? "flush" : "sync");
-    Machine machine(std::make_unique<InMemoryFileSystem>(), true);
+    BatchMachine machine(std::make_unique<InMemoryFileSystem>(), true);
     ASSERT_OK(machine.Start(3));
-    std::vector<Operation> operations = {{.places = {0, 1, 2, 3, 4, 5}}, {.places = {0}}};
+    std::vector<BatchOperation> operations = {{.places = {0, 1, 2, 3, 4, 5}}, {.places = {0}}};
     ASSERT_OK(machine.Apply(&operations[0], 0, Durability::kBuffered));
     if (flushes) {
       ASSERT_OK(machine.database()->Flush("t"));
     } else {
       ASSERT_OK(machine.Apply(&operations[1], 1, Durability::kSync));
     }
-    Machine after(machine.Crash(1, Unsynced::kNothing), true);
+    BatchMachine after(machine.Crash(1, Unsynced::kNothing), true);
     ASSERT_OK(after.Start(3));
     const auto found = after.Read();
     ExpectWhole(operations, found);
@@ -415,23 +270,23 @@ TEST(BatchCrashTest, WhatFollowsAPartIsNotDurableBeforeAllOfTheBatchIs) {
 // The log of one server cannot be synced. The others go on without the batch, and after a crash it
 // is on none.
 TEST(BatchCrashTest, ABatchThatOneServerCouldNotKeepIsOnNone) {
-  Machine machine(std::make_unique<InMemoryFileSystem>(), true);
+  BatchMachine machine(std::make_unique<InMemoryFileSystem>(), true);
   ASSERT_OK(machine.Start(3));
-  std::vector<Operation> operations(7, {.places = {0, 1, 2, 3, 4, 5}});
+  std::vector<BatchOperation> operations(7, {.places = {0, 1, 2, 3, 4, 5}});
   ASSERT_OK(machine.Apply(&operations[0], 0, Durability::kSync));
   machine.faults().CountCalls({.kinds = {FileCall::kLogSync}});
   machine.faults().FailCall(2, absl::UnavailableError("sync fault"));
   EXPECT_STATUS(kUnavailable, "sync fault", machine.Apply(&operations[1], 1, Durability::kSync));
   // One server refuses writes, and those of the others are acknowledged.
   size_t acknowledged = 0;
-  for (size_t place = 0; place < kPlaceCount - 1; ++place) {
+  for (size_t place = 0; place < kBatchPlaceCount - 1; ++place) {
     operations[2 + place].places = {place};
     acknowledged += machine.Apply(&operations[2 + place], 2 + place, Durability::kSync).ok();
   }
   EXPECT_GT(acknowledged, 0u);
-  EXPECT_LT(acknowledged, kPlaceCount - 1);
+  EXPECT_LT(acknowledged, kBatchPlaceCount - 1);
   for (const auto survives : {Unsynced::kEverything, Unsynced::kNothing}) {
-    Machine after(machine.Crash(1, survives), true);
+    BatchMachine after(machine.Crash(1, survives), true);
     ASSERT_OK(after.Start(3));
     const auto found = after.Read();
     ExpectWhole(operations, found);
@@ -445,9 +300,9 @@ TEST(BatchCrashTest, ABatchThatOneServerCouldNotKeepIsOnNone) {
 
 // There is no room for the part of one server.
 TEST(BatchCrashTest, AFullDiskRefusesTheBatchAlone) {
-  Machine machine(std::make_unique<InMemoryFileSystem>(), true);
+  BatchMachine machine(std::make_unique<InMemoryFileSystem>(), true);
   ASSERT_OK(machine.Start(3));
-  std::vector<Operation> operations;
+  std::vector<BatchOperation> operations;
   machine.disk().set_max_total_bytes(machine.disk().total_bytes() + (100 << 10));
   bool was_refused = false;
   for (size_t k = 0; k < 20000 && !was_refused; ++k) {
@@ -469,7 +324,7 @@ TEST(BatchCrashTest, AFullDiskRefusesTheBatchAlone) {
     absl::SleepFor(absl::Milliseconds(1));
   }
   EXPECT_OK(status);
-  Machine after(machine.Crash(1, Unsynced::kEverything), true);
+  BatchMachine after(machine.Crash(1, Unsynced::kEverything), true);
   ASSERT_OK(after.Start(3));
   const auto found = after.Read();
   ExpectWhole(operations, found);

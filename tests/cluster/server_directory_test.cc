@@ -178,11 +178,32 @@ TEST_F(ServerDirectoryTest, TheLastMutationOfAFencedServerIsNotedOnce) {
   ASSERT_OK(servers_->Remove(name));
   EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
   EXPECT_STATUS(kNotFound, name, session_->Read(ServerLock::FileOf(name)));
-  for (const std::string_view contents : {"fenced 1x", "fenced ", "fenced9", "fenced -1"}) {
+  for (const std::string_view contents : {"fenced 1x", "fenced ", "fenced9", "fenced -1",
+                                          "fenced 1 x", "fenced 1 2 3", "fenced 1 "}) {
     const std::string other = AddServer(ServerRole::kUser);
     ASSERT_OK(session_->Write(ServerLock::FileOf(other), contents));
     EXPECT_STATUS(kDataLoss, other, servers_->NeededOf(other));
   }
+}
+
+TEST_F(ServerDirectoryTest, WhatAFencedServerHasFlushedIsNotedBesideItsLastMutation) {
+  const std::string name = AddServer(ServerRole::kUser);
+  ASSERT_OK(Open());
+  const auto show = [&]() -> std::string {
+    const absl::StatusOr<ServerDirectory::Needed> needed = servers_->NeededOf(name);
+    if (!needed.ok()) return needed.status().ToString();
+    const std::string last = needed->last == kMaxSequence ? "all" : Cat(needed->last);
+    return Cat(last, ", ", needed->flushed, " flushed");
+  };
+  ASSERT_OK(servers_->Fence(name));
+  EXPECT_EQ(show(), "all, 0 flushed");
+  ASSERT_OK(servers_->NoteFlushed(name, 80));
+  EXPECT_EQ(show(), "all, 80 flushed");
+  ASSERT_OK(servers_->NoteLast(name, 77));
+  ASSERT_OK(servers_->NoteFlushed(name, 79));
+  ASSERT_OK(servers_->Fence(name));
+  EXPECT_EQ(show(), "77, 80 flushed");
+  ASSERT_OK(servers_->NoteFlushed("server-41", 7));  // has no file
 }
 
 // Without its file, the whole log would be read.

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -80,6 +81,31 @@ TEST_F(FlushLogSyncTest, ASyncThatFailsLeavesNoFlushedFiles) {
   faulty_.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("no sync"));
   EXPECT_STATUS(kUnavailable, "no sync", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
+}
+
+// A flush of another thread, such as that of a tablet that is loaded, has not all memtables.
+TEST_F(FlushLogSyncTest, OnlyTheThreadThatResumesFlushesWithoutItsLog) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateAll(tablet_.get());
+  faulty_.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("no sync"));
+  server_->write_error().BeginResume();
+  absl::Status status;
+  std::thread([&] { status = background_.FlushNow(server_.get()); }).join();
+  EXPECT_STATUS(kUnavailable, "no sync", status);
+  EXPECT_OK(background_.FlushNow(server_.get()));
+}
+
+TEST_F(FlushLogSyncTest, AfterAResumeThatHasFailedAFlushNeedsItsLogAgain) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateAll(tablet_.get());
+  faulty_.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("no sync"));
+  server_->write_error().BeginResume();
+  server_->write_error().EndResume();
+  EXPECT_STATUS(kUnavailable, "no sync", background_.FlushNow(server_.get()));
 }
 
 // What is logged and not visible may be a part of a batch whose other parts are not logged yet: the
