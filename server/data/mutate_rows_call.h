@@ -3,6 +3,9 @@
 #ifndef BIGTABLE_SERVER_DATA_MUTATE_ROWS_CALL_H_
 #define BIGTABLE_SERVER_DATA_MUTATE_ROWS_CALL_H_
 
+#include <string>
+
+#include "absl/status/status.h"
 #include "grpcpp/support/byte_buffer.h"
 
 #include "server/data/row_handlers.h"
@@ -18,6 +21,7 @@ class MutateRowsCall final : public ServedCall {
 
  private:
   Step Begin(grpc::ByteBuffer* request) override;
+  absl::Status Apply(const grpc::ByteBuffer& request, std::string* response) const;
 
   const RowHandlers* const handlers_;
 };
