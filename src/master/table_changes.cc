@@ -68,10 +68,12 @@ absl::Status TableChanges::WriteNewSchema(const TableLayout& layout) {
   BT_RETURN_IF_ERROR(context_->Step());  // a later master uses the file as it finds it
   // The file may have been written in spite of the error.
   const absl::Status removed = catalogue_->schemas()->Remove(layout.name);
-  if (!removed.ok() && !absl::IsNotFound(removed)) {
+  if (removed.ok() || absl::IsNotFound(removed)) return written;
+  const absl::StatusOr<bool> exists = catalogue_->schemas()->Has(layout.name, layout.table_id);
+  if (!exists.ok()) {
     RefuseWrites(Annotate(removed, Cat("the schema of table ", layout.name, " may exist")));
   }
-  return written;
+  return exists.ok() && *exists ? absl::OkStatus() : written;
 }
 
 absl::Status TableChanges::DeleteTable(std::string_view name) {
@@ -80,8 +82,7 @@ absl::Status TableChanges::DeleteTable(std::string_view name) {
   BT_RETURN_IF_ERROR(context_->Step());
   if (const absl::Status removed = catalogue_->schemas()->Remove(name); !removed.ok()) {
     BT_RETURN_IF_ERROR(context_->Step());
-    RestoreSchema(layout);
-    return removed;
+    if (Settle(layout, nullptr) != SchemaFound::kAfter) return removed;
   }
   catalogue_->Erase(name);
   Notify(&EventListener::OnTableDeleted, name);
@@ -144,9 +145,10 @@ absl::Status TableChanges::ChangeTable(std::string_view name,
   BT_RETURN_IF_ERROR(context_->Step());
   if (const absl::Status written = catalogue_->schemas()->Write(layout); !written.ok()) {
     BT_RETURN_IF_ERROR(context_->Step());
-    // If the restore fails, the file may have the change. Held families then stay held.
-    if (RestoreSchema(before)) BT_RETURN_IF_ERROR(Distribute(before));
-    return written;
+    // If it is unknown whether the file has the change, held families stay held.
+    const SchemaFound found = Settle(before, &layout);
+    if (found == SchemaFound::kBefore) BT_RETURN_IF_ERROR(Distribute(before));
+    if (found != SchemaFound::kAfter) return written;
   }
   BT_RETURN_IF_ERROR(Distribute(layout));
   context_->wake();  // the split rule may have changed
@@ -330,14 +332,29 @@ void TableChanges::Notify(void (EventListener::*function)(const TableEvent&),
   }
 }
 
-bool TableChanges::RestoreSchema(const TableLayout& layout) {
+bool TableChanges::HasFile(std::string_view table, const TableLayout* layout) const {
+  const absl::StatusOr<TableLayout> found = catalogue_->schemas()->Read(table);
+  if (layout == nullptr) return absl::IsNotFound(found.status());
+  return found.ok() && found->Encode() == layout->Encode();
+}
+
+TableChanges::SchemaFound TableChanges::Settle(const TableLayout& before,
+                                               const TableLayout* after) {
   // A later master uses the file as it finds it.
-  if (!context_->active()) return false;
-  const absl::Status status = catalogue_->schemas()->Write(layout);
-  if (status.ok()) return true;
-  RefuseWrites(Annotate(status, Cat("the schema of table ", layout.name,
-                                    " cannot be written, and may have changed")));
-  return false;
+  if (!context_->active()) return SchemaFound::kUnknown;
+  // On a full disk nothing was replaced, and nothing can be written either.
+  if (HasFile(before.name, &before)) return SchemaFound::kBefore;
+  const absl::Status restored = catalogue_->schemas()->Write(before);
+  if (restored.ok() || HasFile(before.name, &before)) return SchemaFound::kBefore;
+  if (HasFile(before.name, after)) {
+    context_->environment->info_log.Warning(
+        "the schema of table ", before.name,
+        " has changed in spite of an error: ", ToStd(restored.message()));
+    return SchemaFound::kAfter;
+  }
+  RefuseWrites(Annotate(restored, Cat("the schema of table ", before.name,
+                                      " cannot be written, and may have changed")));
+  return SchemaFound::kUnknown;
 }
 
 void TableChanges::RefuseWrites(const absl::Status& status) {

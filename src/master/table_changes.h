@@ -77,11 +77,17 @@ class TableChanges {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   absl::Status DropTablets(uint64_t table_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
-  // Restores the served schema in the lock service, after a change that may or may not have reached
-  // it. If that fails, writes are refused until RestoreSchemas() succeeds. Returns whether it
-  // succeeded.
-  bool RestoreSchema(const TableLayout& layout)
+  // After a change of a schema's file that has returned an error: which of the two schemas the file
+  // has. It has the old one if that is still there, or can be written again. kAfter: the change was
+  // made, and cannot be undone. If the file can be neither written nor read, it is unknown, and
+  // writes are refused until RestoreSchemas() succeeds.
+  enum class SchemaFound { kBefore, kAfter, kUnknown };
+  // `after`: null if the change is the table's deletion.
+  SchemaFound Settle(const TableLayout& before, const TableLayout* after)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
+  // Whether the file of the table has `layout`, or is not there if that is null. False if it cannot
+  // be read. What is found survives a crash (lockservice/versioned_files.h).
+  bool HasFile(std::string_view table, const TableLayout* layout) const;
   void RefuseWrites(const absl::Status& status);
   // Sends the new schema of a table to all servers of its tablets.
   absl::Status Distribute(const TableLayout& layout)

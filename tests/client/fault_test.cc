@@ -141,6 +141,59 @@ TEST_F(FaultTest, ASchemaThatCannotBeRestoredStopsWritesUntilResume) {
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "f:q@1=v");
 }
 
+TEST_F(FaultTest, ChangesOfTablesOnAFullDiskStopNoWrites) {
+  Table* table = CreateTable("t", {"f", "g"});
+  CreateTable("u", {"f"});
+  Set(table, "before", "f:q", 1, "v");
+  ASSERT_OK(database_->WaitUntilQuiet());
+  file_system_->set_max_total_bytes(file_system_->total_bytes());
+
+  EXPECT_STATUS(kResourceExhausted, "schema/t", database_->DropFamily("t", "g"));
+  EXPECT_STATUS(kResourceExhausted, "schema/t",
+                database_->UpdateFamily("t", "f", {.gc = GcRule::MaxVersions(1)}));
+  EXPECT_FALSE(database_->CreateTable("new", TableSchema{.families = {{"f", {}}}}).ok());
+  EXPECT_OK(database_->Statistics().background_error);
+  file_system_->set_max_total_bytes(InMemoryFileSystem::kUnlimited);
+
+  Set(table, "later", "g:q", 1, "v");  // without Resume
+  Set(OpenTable("u"), "later", "f:q", 1, "v");
+  EXPECT_OK(database_->UpdateFamily("t", "f", {.gc = GcRule::MaxVersions(2)}));
+  CrashAndOpen(Unsynced::kEverything);
+  EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), "before later");
+  EXPECT_EQ(database_->GetSchema("t").value().families.at("f").gc, GcRule::MaxVersions(2));
+  EXPECT_STATUS(kNotFound, "new", database_->OpenTable("new"));
+}
+
+// The file is replaced or removed with an error, and then there is no room to undo that.
+TEST_F(FaultTest, AChangeOfATableThatCannotBeUndoneIsMade) {
+  Table* table = CreateTable("t", {"f", "g"});
+  CreateTable("deleted", {"f"});
+  const absl::Status full = absl::ResourceExhaustedError("disk full");
+  // The n-th call that changes the file does its work and fails, and all later ones do nothing.
+  const auto fail_from = [&](uint64_t n) {
+    faulty_->CountCalls(
+        {{FileCall::kNewWritableFile, FileCall::kRenameFile, FileCall::kRemoveFile}, "/schema"});
+    faulty_->FailCall(n, full, FaultyFileSystem::Repeat::kOnce, FaultyFileSystem::Done::kAll);
+    faulty_->FailCall(n + 1, full, FaultyFileSystem::Repeat::kFromThenOn);
+  };
+
+  fail_from(2);
+  EXPECT_OK(database_->DropFamily("t", "g"));
+  fail_from(2);
+  EXPECT_OK(database_->CreateTable("new", TableSchema{.families = {{"f", {}}}}));
+  fail_from(1);
+  EXPECT_OK(database_->DeleteTable("deleted"));
+
+  EXPECT_OK(database_->Statistics().background_error);
+  Set(table, "row", "f:q", 1, "v");
+  Set(OpenTable("new"), "row", "f:q", 1, "v");
+  CrashAndOpen(Unsynced::kEverything);
+  EXPECT_EQ(Show(OpenTable("t")->ReadRow("row")), "f:q@1=v");
+  EXPECT_EQ(Show(OpenTable("new")->ReadRow("row")), "f:q@1=v");
+  EXPECT_FALSE(database_->GetSchema("t").value().families.contains("g"));
+  EXPECT_STATUS(kNotFound, "deleted", database_->OpenTable("deleted"));
+}
+
 TEST_F(FaultTest, AWriteWhoseDeadlinePassesInTheQueueIsNotApplied) {
   Table* table = CreateTable("t", {"f"});
   faulty_->StallCalls({{FileCall::kLogSync}, {}});
