@@ -12,6 +12,7 @@ namespace bigtable {
 
 bool FileCallFilter::Matches(FileCall kind, std::string_view path,
                              std::string_view other_path) const {
+  if (thread != std::thread::id() && thread != std::this_thread::get_id()) return false;
   if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return false;
   return path.find(path_contains) != path.npos || other_path.find(path_contains) != path.npos;
 }
@@ -49,9 +50,10 @@ uint64_t FaultPlan::faults() const {
   return failed_;
 }
 
-void FaultPlan::Stall(FileCallFilter filter, bool one_file) {
+void FaultPlan::Stall(FileCallFilter filter, bool one_file, uint64_t first) {
   MutexLock lock(&mutex_);
-  stalls_.push_back({.filter = std::move(filter), .one_file = one_file, .file = {}});
+  stalls_.push_back(
+      {.filter = std::move(filter), .one_file = one_file, .skip = first - 1, .file = {}});
 }
 
 void FaultPlan::ReleaseCalls() {
@@ -68,14 +70,24 @@ void FaultPlan::ReleaseCalls(std::string_view path) {
   stall_changed_.SignalAll();
 }
 
-const FaultPlan::Stalling* FaultPlan::FindStall(FileCall kind, std::string_view path,
-                                                std::string_view other_path) {
+void FaultPlan::ReleaseCalls(std::thread::id thread) {
+  MutexLock lock(&mutex_);
+  std::erase_if(stalls_, [&](const Stalling& stall) { return stall.filter.thread == thread; });
+  stall_changed_.SignalAll();
+}
+
+bool FaultPlan::IsStalled(FileCall kind, std::string_view path, std::string_view other_path,
+                          bool is_new) {
   for (Stalling& stall : stalls_) {
     if (!stall.filter.Matches(kind, path, other_path)) continue;
+    if (stall.skip > 0) {
+      if (is_new) --stall.skip;
+      continue;
+    }
     if (stall.one_file && stall.file.empty()) stall.file = path;
-    if (!stall.one_file || stall.file == path) return &stall;
+    if (!stall.one_file || stall.file == path) return true;
   }
-  return nullptr;
+  return false;
 }
 
 int FaultPlan::stalled() const {
@@ -109,10 +121,10 @@ FaultPlan::Verdict FaultPlan::Judge(FileCall kind, std::string_view path,
   if (sleep > absl::ZeroDuration()) std::this_thread::sleep_for(absl::ToChronoNanoseconds(sleep));
 
   MutexLock lock(&mutex_);
-  if (FindStall(kind, path, other_path) != nullptr) {
+  if (IsStalled(kind, path, other_path, true)) {
     ++stalled_;
     stall_changed_.SignalAll();
-    while (FindStall(kind, path, other_path) != nullptr) stall_changed_.Wait(&mutex_);
+    while (IsStalled(kind, path, other_path, false)) stall_changed_.Wait(&mutex_);
     --stalled_;
   }
 

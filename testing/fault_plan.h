@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -32,9 +33,10 @@ class FaultPlan {
   void FailCalls(FileCallFilter filter, absl::Status status, Done done);
   void ClearFaults();
   uint64_t faults() const;
-  void Stall(FileCallFilter filter, bool one_file);
+  void Stall(FileCallFilter filter, bool one_file, uint64_t first);
   void ReleaseCalls();
   void ReleaseCalls(std::string_view path);
+  void ReleaseCalls(std::thread::id thread);
   int stalled() const;
   bool WaitUntilStalled(int n, absl::Duration timeout) const;
   void DelayCalls(FileCallFilter filter, absl::Duration delay);
@@ -77,7 +79,8 @@ class FaultPlan {
   struct Stalling {
     FileCallFilter filter;
     bool one_file = false;
-    std::string file;  // the file, once it is known
+    uint64_t skip = 0;  // how many more calls do not wait
+    std::string file;   // the file, once it is known
   };
   struct Delay {
     FileCallFilter filter;
@@ -89,7 +92,8 @@ class FaultPlan {
     Done done = Done::kAll;
   };
 
-  const Stalling* FindStall(FileCall kind, std::string_view path, std::string_view other_path)
+  // Whether the call has to wait. `is_new`: it has not waited yet.
+  bool IsStalled(FileCall kind, std::string_view path, std::string_view other_path, bool is_new)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Delays, stalls and counts a call, and decides whether it fails.
   Verdict Judge(FileCall kind, std::string_view path, std::string_view other_path);

@@ -126,12 +126,15 @@ void FaultyFileSystem::FailCalls(FileCallFilter filter, absl::Status status, Don
 }
 void FaultyFileSystem::ClearFaults() { plan_->ClearFaults(); }
 uint64_t FaultyFileSystem::faults() const { return plan_->faults(); }
-void FaultyFileSystem::StallCalls(FileCallFilter filter) { plan_->Stall(std::move(filter), false); }
+void FaultyFileSystem::StallCalls(FileCallFilter filter, uint64_t first) {
+  plan_->Stall(std::move(filter), false, first);
+}
 void FaultyFileSystem::StallOneFile(FileCallFilter filter) {
-  plan_->Stall(std::move(filter), true);
+  plan_->Stall(std::move(filter), true, 1);
 }
 void FaultyFileSystem::ReleaseCalls() { plan_->ReleaseCalls(); }
 void FaultyFileSystem::ReleaseCalls(std::string_view path) { plan_->ReleaseCalls(path); }
+void FaultyFileSystem::ReleaseCalls(std::thread::id thread) { plan_->ReleaseCalls(thread); }
 int FaultyFileSystem::stalled() const { return plan_->stalled(); }
 bool FaultyFileSystem::WaitUntilStalled(int n, absl::Duration timeout) const {
   return plan_->WaitUntilStalled(n, timeout);

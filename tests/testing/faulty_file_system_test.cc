@@ -1,5 +1,6 @@
 #include "bigtable/testing/faulty_file_system.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -186,6 +187,34 @@ TEST_F(FaultyFileSystemTest, CallsStallUntilReleased) {
   EXPECT_EQ(fs_.stalled(), 0);
   EXPECT_EQ(base_.CrashClone(0, Unsynced::kNothing)->Contents("/log")[0], 'x');
   EXPECT_FALSE(fs_.WaitUntilStalled(1, absl::Milliseconds(1)));
+}
+
+TEST_F(FaultyFileSystemTest, CallsStallFromTheNthOnAndAStalledOneCountsOnce) {
+  fs_.StallCalls({.kinds = {FileCall::kFileSize}, .path_contains = ""}, 3);
+  EXPECT_FALSE(fs_.FileSize("a").ok());
+  EXPECT_FALSE(fs_.FileSize("a").ok());
+  EXPECT_EQ(fs_.stalled(), 0);
+  std::thread third([&] { EXPECT_FALSE(fs_.FileSize("a").ok()); });
+  ASSERT_TRUE(fs_.WaitUntilStalled(1));
+  fs_.ReleaseCalls();
+  third.join();
+}
+
+TEST_F(FaultyFileSystemTest, CallsOfOneThreadStallAndThoseOfOthersProceed) {
+  std::atomic<bool> may_begin{false};
+  std::thread other([&] {
+    while (!may_begin) std::this_thread::yield();
+    EXPECT_FALSE(fs_.FileSize("a").ok());
+  });
+  const std::thread::id id = other.get_id();
+  fs_.StallCalls({.kinds = {}, .path_contains = "", .thread = id});
+  may_begin = true;
+  ASSERT_TRUE(fs_.WaitUntilStalled(1));
+  EXPECT_FALSE(fs_.FileSize("a").ok());
+  fs_.ReleaseCalls(std::this_thread::get_id());
+  EXPECT_EQ(fs_.stalled(), 1);
+  fs_.ReleaseCalls(id);
+  other.join();
 }
 
 TEST_F(FaultyFileSystemTest, CallsOfOneFileStallAndThoseOfOthersProceed) {

@@ -26,6 +26,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -62,12 +63,13 @@ enum class FileCall {
 };
 
 // Selects the calls for a count, a fault or a stall: those of one of the kinds whose path (for a
-// rename, either path) contains the text. An empty field matches all.
+// rename, either path) contains the text, and which the thread makes. An empty field matches all.
 struct FileCallFilter {
   std::vector<FileCall> kinds;
   std::string path_contains;
+  std::thread::id thread = {};
 
-  // Whether a call of this kind on these paths passes the filter.
+  // Whether a call of this kind on these paths, by the calling thread, passes the filter.
   bool Matches(FileCall kind, std::string_view path, std::string_view other_path) const;
 };
 
@@ -104,13 +106,16 @@ class FaultyFileSystem final : public FileSystem {
   uint64_t faults() const;
 
   // Calls that pass `filter` wait, before they are counted and do anything, until ReleaseCalls(),
-  // which ends all stalls. Must be called before the destructor if any call waits.
-  void StallCalls(FileCallFilter filter);
+  // which ends all stalls. Must be called before the destructor if any call waits. The first that
+  // waits is the `first`-th one from now on.
+  void StallCalls(FileCallFilter filter, uint64_t first = 1);
   // The same, but only for calls on one file: the file of the first call that passes `filter`.
   void StallOneFile(FileCallFilter filter);
   void ReleaseCalls();
   // Ends the stalls of calls on `path`.
   void ReleaseCalls(std::string_view path);
+  // Ends the stalls whose filter names the thread.
+  void ReleaseCalls(std::thread::id thread);
   // How many calls are waiting. WaitUntilStalled returns false if fewer than `n` waited within
   // `timeout`.
   int stalled() const;
