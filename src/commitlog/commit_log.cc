@@ -63,8 +63,10 @@ absl::Status CommitLog::Start() {
   BT_RETURN_IF_ERROR(WriteState({.secret = secret_}));
   Ref<LogSegment> first;
   BT_RETURN_IF_ERROR(store_.Make(1, options_.segment_size, &first));
+  BT_RETURN_IF_ERROR(first->NeedMemory());
   MutexLock lock(&mutex_);
-  Activate(std::move(first));
+  live_.push_back(std::move(first));
+  Activate();
   end_ = active_->base();
   synced_ = end_.load();
   return absl::OkStatus();
@@ -161,32 +163,40 @@ void CommitLog::StoreEnd(uint64_t next_number) {
 
 absl::Status CommitLog::NextSegment(uint64_t record_size) {
   const uint64_t least_size = SizeFor(record_size);
-  if (SwitchToSpare(least_size)) return absl::OkStatus();
+  BT_ASSIGN_OR_RETURN(bool has_switched, SwitchToSpare(least_size));
+  if (has_switched) return absl::OkStatus();
   // No spare is ready, or PrepareSpare is making one on another thread: then this waits for it.
   MutexLock prepare(&prepare_mutex_);
   const absl::Status status = Prepare(std::max(least_size, options_.segment_size));
-  return SwitchToSpare(least_size) ? absl::OkStatus() : status;
+  BT_ASSIGN_OR_RETURN(has_switched, SwitchToSpare(least_size));
+  return has_switched ? absl::OkStatus() : status;
 }
 
-bool CommitLog::SwitchToSpare(uint64_t least_size) {
+absl::StatusOr<bool> CommitLog::SwitchToSpare(uint64_t least_size) {
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(!switching_ && "the thread in SwitchFile is the appending thread");
   if (!spare_ || spare_->size() < least_size) return false;
-  StoreEnd(spare_->number());
+  // All that may find no memory comes first: nothing may follow an end record in its segment.
+  BT_RETURN_IF_ERROR(spare_->NeedMemory());
+  unflushed_pieces_.reserve(unflushed_pieces_.size() + 1);
+  const Ref<LogSegment> ended = live_.back();
+  live_.push_back(spare_);
+  spare_ = {};
+  StoreEnd(live_.back()->number());
   active_->last_sequence_ = appended_;
   active_->end_ = position_;
-  if (!mapped_) {
-    unflushed_pieces_.push_back({live_.back(), active_->memory(), flushed_, position_});
-  }
-  Activate(std::exchange(spare_, {}));
+  if (!mapped_) unflushed_pieces_.push_back({ended, active_->memory(), flushed_, position_});
+  Activate();
   return true;
 }
 
-void CommitLog::Activate(Ref<LogSegment> segment) {
+void CommitLog::Activate() {
+  LogSegment* const segment = live_.back().get();
   segment->Use();
   if (active_ != nullptr) active_->ChargeAsNeeded();
   // Memory that only the log needs is kept for the last two segments, since a group may span both.
-  if (live_.size() > 1) live_[live_.size() - 2]->DropMemory();
-  active_ = segment.get();
+  if (live_.size() > 2) live_[live_.size() - 3]->DropMemory();
+  active_ = segment;
   memory_ = segment->memory().get();
   mapped_ = segment->file().mapping() != nullptr;
   direct_ = mapped_ && unflushed_pieces_.empty();
@@ -194,7 +204,6 @@ void CommitLog::Activate(Ref<LogSegment> segment) {
   position_ = 0;
   if (direct_) end_.store(segment->base(), std::memory_order_release);
   needed_bytes_ += segment->size();
-  live_.push_back(std::move(segment));
   needs_upkeep_ = true;
 }
 
@@ -220,6 +229,7 @@ absl::Status CommitLog::StartNewSegment() {
   {
     MutexLock lock(&mutex_);
     if (failure_.ok()) return absl::OkStatus();
+    ABSL_ASSERT(!flushing_ && !switching_ && "they are the appending thread's, as this is");
     while (syncing_) changed_.Wait(&mutex_);  // a failed log starts no new sync
     if (released_ < last_sequence_) {
       return absl::FailedPreconditionError(
@@ -234,16 +244,22 @@ absl::Status CommitLog::StartNewSegment() {
   BT_RETURN_IF_ERROR(WriteState(state));
   std::deque<Ref<LogSegment>> old;  // released outside the lock
   MutexLock lock(&mutex_);
-  old.swap(live_);
+  ABSL_ASSERT(spare_->number() == state.low);
+  // All that may find no memory comes first: then the log has still failed, as before.
+  BT_RETURN_IF_ERROR(spare_->NeedMemory());
+  std::deque<Ref<LogSegment>> next{spare_};
+  old = live_;
+  old.insert(old.end(), retired_.begin(), retired_.end());
+  spare_ = {};
+  live_.swap(next);
   needed_bytes_ = 0;
-  std::move(retired_.begin(), retired_.end(), std::back_inserter(old));
   retired_.clear();
   for (const Ref<LogSegment>& segment : old) segment->reusable_ = false;
   // Records that were not flushed are in no file, and no reader sees them.
   unflushed_pieces_.clear();
   unflushed_ = false;
   appended_ = last_sequence_;
-  Activate(std::exchange(spare_, {}));
+  Activate();
   end_ = active_->base();
   synced_ = end_.load();
   failure_ = absl::OkStatus();

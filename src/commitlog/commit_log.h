@@ -15,6 +15,27 @@
 // ignored. Only one call is left stalled at a time: if the other file is slow too, all callers wait
 // for it.
 //
+// Who touches what. The bytes: the appending thread writes to the active segment, and SwitchFile to
+// the segment that it has taken; nobody writes to a spare, or to an ended segment, except a stalled
+// call that was left behind. The names of files, and STATE: whoever has prepare_mutex_, which are
+// upkeep (PrepareSpare, RemoveFreeSegments, Attest), erasing (PrepareFreshSpare), a rotation that
+// finds no spare (Append, Reserve, StartNextSegment), and StartNewSegment. The fields:
+//
+//   live_.back()  is followed by the next segment in a rotation, in EndSwitch and in
+//                 StartNewSegment: all three run on the appending thread.
+//   live_.front() goes to retired_ in ReleaseThrough, on any thread. Upkeep takes it from there.
+//   spare_        has the number after live_.back()'s. A rotation, SwitchFile and StartNewSegment
+//                 take it, and then it is theirs alone. Upkeep and erasing make it, or take it and
+//                 make another one with its number. Between BeginMaking and EndMaking there is no
+//                 spare: a rotation waits for prepare_mutex_, and a switch is not planned. So
+//                 live_.back() stays.
+//   copying_      SwitchFile has taken the spare. Its number is in use: upkeep makes no spare and
+//                 erasing does nothing, until the switch has ended one way or the other.
+//   syncing_      of one Sync at a time, on any thread. Nobody begins one while switching_.
+//   flushing_     of the appending thread's Flush.
+//
+// Close is for the appending thread, when nothing is appended any more. Upkeep may run beside it.
+//
 // Invariants:
 //
 // 1. After Append (and Flush, if NeedsFlush()) has returned OK, the record survives a crash of the
@@ -140,9 +161,9 @@ class CommitLog {
   // `type` is one that IsUsers. `sequence` is the largest sequence number in the record; it must
   // be larger than that of the previous record and than the released one. `out` may be null.
   //
-  // An error leaves the log unchanged. For example, ResourceExhausted: there is no space for a next
-  // segment large enough for the record. The same record may be retried, and smaller ones may fit,
-  // unless the log has failed().
+  // An error leaves the log unchanged. For example, ResourceExhausted: there is no space, or no
+  // memory, for a next segment large enough for the record. The same record may be retried, and
+  // smaller ones may fit, unless the log has failed().
   absl::Status Append(RecordType type, SequenceNumber sequence,
                       std::span<const std::string_view> parts, AppendedRecord* out);
 
@@ -184,8 +205,9 @@ class CommitLog {
   // Two steps after which nothing is left of earlier records, once they are released. First the
   // spare is replaced by a new file that has never had other records; from then on the files of the
   // segments up to the active one are removed, not reused. After an error, call it again; the log
-  // may have no spare until then, or until PrepareSpare.
-  absl::Status PrepareFreshSpare() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
+  // may have no spare until then, or until PrepareSpare. False: SwitchFile is writing to the spare,
+  // and nothing was done. Call it again after the switch, which may have to wait for a slow file.
+  absl::StatusOr<bool> PrepareFreshSpare() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
   // Then the log continues in the spare: for the appending thread. If an append has done that
   // since, it continues in one more new file, which does no harm.
   absl::Status StartNextSegment() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
@@ -210,9 +232,10 @@ class CommitLog {
   // nothing was synced since.
   absl::Status Attest();
 
-  // The background work: prepares the next segment, so that Append need not create it, and takes
-  // back the files of segments that are released and not pinned. Call it when NeedsUpkeep(), after
-  // ReleaseThrough, and periodically. After an error, call it again; no harm is done.
+  // The background work: prepares the next segment, so that Append need not create it (unless a
+  // switch is about to continue in one), and takes back the files of segments that are released and
+  // not pinned. Call it when NeedsUpkeep(), after ReleaseThrough, and periodically. After an error,
+  // call it again; no harm is done.
   absl::Status PrepareSpare();
   // Removes the files of free segments: for a log that is not written to for a while.
   absl::Status RemoveFreeSegments();
@@ -232,6 +255,8 @@ class CommitLog {
   // The log offset after that record, and the offset up to which everything is durable.
   uint64_t end_offset() const { return end_.load(std::memory_order_acquire); }
   uint64_t synced_offset() const { return synced_.load(std::memory_order_acquire); }
+  // The number of records, for the appending thread.
+  uint64_t records() const { return records_.load(std::memory_order_relaxed); }
   Statistics statistics() const;
 
  private:
@@ -266,9 +291,11 @@ class CommitLog {
   void Store(RecordType type, SequenceNumber sequence, uint64_t payload_size,
              std::span<const std::string_view> parts, AppendedRecord* out);
   absl::Status NextSegment(uint64_t record_size);
-  bool SwitchToSpare(uint64_t least_size) ABSL_LOCKS_EXCLUDED(mutex_);
+  // False if there is no spare of this size. An error leaves the log unchanged.
+  absl::StatusOr<bool> SwitchToSpare(uint64_t least_size) ABSL_LOCKS_EXCLUDED(mutex_);
   void StoreEnd(uint64_t next_number);
-  void Activate(Ref<LogSegment> segment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The log continues in live_.back(), which has its memory. Allocates nothing.
+  void Activate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetPosition(uint64_t position);
 
   // Flush, Sync and their helpers.
@@ -298,6 +325,13 @@ class CommitLog {
   // PrepareSpare and its helpers.
   absl::Status Prepare(uint64_t least_size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
   absl::Status MakeSpare(uint64_t least_size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
+  // Takes the spare, if there is one, and returns the number of the segment that is to be made. Not
+  // while copying_.
+  uint64_t BeginMaking(Ref<LogSegment>* spare)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_, mutex_);
+  // `spare` is null if none could be made.
+  void EndMaking(Ref<LogSegment> spare) ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status StateReleased() ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
   LogState State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status WriteState(const LogState& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
@@ -355,7 +389,8 @@ class CommitLog {
   uint64_t turn_ ABSL_GUARDED_BY(mutex_) = 0;
   bool syncing_ ABSL_GUARDED_BY(mutex_) = false;
   bool flushing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool switching_ ABSL_GUARDED_BY(mutex_) = false;
+  bool switching_ ABSL_GUARDED_BY(mutex_) = false;       // SwitchFile runs
+  bool copying_ ABSL_GUARDED_BY(mutex_) = false;         // it has taken the spare
   int abandoned_ ABSL_GUARDED_BY(mutex_) = 0;            // calls that have not returned
   absl::Status stalled_status_ ABSL_GUARDED_BY(mutex_);  // of the calls abandoned last
   uint64_t flushing_from_ ABSL_GUARDED_BY(mutex_) = 0;   // log offsets

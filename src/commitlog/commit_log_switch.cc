@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -33,8 +35,8 @@ absl::Status CommitLog::SwitchFile() {
   if (absl::Status status = WriteSwitchRecord(plan); !status.ok()) {
     // It is unknown in which of the two files recovery would continue.
     MutexLock lock(&mutex_);
-    spare_ = {};
-    switching_ = false;
+    switching_ = copying_ = false;
+    needs_upkeep_ = true;
     SetFailure(status);
     return status;
   }
@@ -49,7 +51,6 @@ absl::Status CommitLog::SwitchFile() {
 bool CommitLog::PlanSwitch(Switch* plan) const {
   if (!failure_.ok() || switching_ || abandoned_ > 0 || !spare_) return false;
   if (NeedsFlush() ? !flushing_ : !syncing_) return false;
-  plan->to = spare_;
   uint64_t bytes = 0;
   plan->from = synced_offset();
   // At most half a segment, so that there is room to continue while the next spare is made.
@@ -82,13 +83,14 @@ bool CommitLog::Collect(uint64_t from, std::vector<Piece>* pieces, uint64_t* byt
 bool CommitLog::BeginSwitch(Switch* plan) {
   MutexLock lock(&mutex_);
   if (!PlanSwitch(plan)) return false;
+  plan->to = std::exchange(spare_, {});
   // From here on the results of running calls are ignored.
   ++turn_;
   abandoned_ = int{flushing_} + int{syncing_};
   stalled_status_ = absl::OkStatus();
   flushing_ = false;
   syncing_ = false;
-  switching_ = true;
+  switching_ = copying_ = true;
   return true;
 }
 
@@ -96,7 +98,7 @@ bool CommitLog::BeginSwitch(Switch* plan) {
 
 // Copies the records at risk, after the space for the switch record.
 absl::Status CommitLog::Repeat(Switch* plan) {
-  plan->to->NeedMemory();
+  BT_RETURN_IF_ERROR(plan->to->NeedMemory());
   plan->end = kSwitchRecordSize;
   for (const Piece& piece : plan->pieces) BT_RETURN_IF_ERROR(CopyRecords(piece, plan));
   if (plan->to->file().mapping() != nullptr || plan->end == kSwitchRecordSize) {
@@ -153,7 +155,9 @@ void CommitLog::EndSwitch(const Switch& plan) {
   }
   active_->last_sequence_ = appended_;
   unflushed_pieces_.clear();
-  Activate(std::exchange(spare_, {}));
+  ABSL_ASSERT(copying_ && !spare_ && plan.to->number() == live_.back()->number() + 1);
+  live_.push_back(plan.to);
+  Activate();
   active_->first_sequence_ = plan.first_sequence;
   position_ = plan.end;
   flushed_ = plan.end;
@@ -161,16 +165,16 @@ void CommitLog::EndSwitch(const Switch& plan) {
   last_sequence_.store(appended_, std::memory_order_release);
   unflushed_.store(false, std::memory_order_relaxed);
   switches_.fetch_add(1, std::memory_order_relaxed);
-  switching_ = false;
+  switching_ = copying_ = false;
   changed_.SignalAll();
 }
 
 // The other file could not be written. It holds valid records of this log without a switch record
-// before them, so it must not be used.
+// before them, so it must not be used: upkeep replaces it.
 absl::Status CommitLog::GoOnInSlowFile() {
   {
     MutexLock lock(&mutex_);
-    spare_ = {};
+    copying_ = false;
     needs_upkeep_ = true;
     while (abandoned_ > 0) changed_.Wait(&mutex_);
     switching_ = false;

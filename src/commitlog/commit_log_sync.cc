@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/commit_log.h"
@@ -47,6 +49,7 @@ absl::Status CommitLog::Flush() {
 
 CommitLog::Call CommitLog::BeginFlush() {
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(!flushing_ && !switching_ && "only the appending thread flushes");
   Call call{.turn = turn_, .pieces = unflushed_pieces_, .end = active_->base() + position_};
   if (!mapped_) call.pieces.push_back({live_.back(), active_->memory(), flushed_, position_});
   flushing_ = true;
@@ -61,6 +64,7 @@ absl::Status CommitLog::EndFlush(const Call& call, absl::Status status) {
     EndAbandoned(call, status);
     return absl::AbortedError(Cat("the log ", directory_, " has continued without this call"));
   }
+  ABSL_ASSERT(call.end == active_->base() + position_ && "nothing was appended meanwhile");
   flushing_ = false;
   changed_.SignalAll();
   if (!status.ok()) {
@@ -158,7 +162,7 @@ absl::Duration CommitLog::LongestStallTimeout() const {
 }
 
 absl::Status CommitLog::Close() {
-  if (closed_) return absl::OkStatus();
+  if (closed_) return failure();
   BT_RETURN_IF_ERROR(Flush());
   BT_RETURN_IF_ERROR(Sync());
   StoreEnd(0);

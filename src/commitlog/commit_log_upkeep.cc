@@ -2,6 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "commitlog/commit_log.h"
 
@@ -40,23 +42,23 @@ absl::Status CommitLog::RemoveFreeSegments() {
   return store_.RemoveFree();
 }
 
-absl::Status CommitLog::PrepareFreshSpare() {
+absl::StatusOr<bool> CommitLog::PrepareFreshSpare() {
   MutexLock prepare(&prepare_mutex_);
-  Ref<LogSegment> spare;
+  Ref<LogSegment> spare;  // its file may be an old one
   uint64_t number;
   {
     MutexLock lock(&mutex_);
-    number = live_.back()->number() + 1;
-    spare = std::exchange(spare_, {});  // its file may be an old one
+    if (copying_) return false;
+    number = BeginMaking(&spare);
   }
   store_.KeepNoneBelow(number);
   absl::Status status = store_.TakeBack();
   status.Update(store_.RemoveFree());
   status.Update(store_.Make(number, options_.segment_size, &spare));
   if (!status.ok()) needs_upkeep_ = true;
-  MutexLock lock(&mutex_);
-  spare_ = std::move(spare);
-  return status;
+  EndMaking(std::move(spare));
+  BT_RETURN_IF_ERROR(status);
+  return true;
 }
 
 absl::Status CommitLog::StartNextSegment() {
@@ -125,14 +127,27 @@ absl::Status CommitLog::MakeSpare(uint64_t least_size) {
   uint64_t number;
   {
     MutexLock lock(&mutex_);
-    if (spare_ && spare_->size() >= least_size) return absl::OkStatus();
-    number = live_.back()->number() + 1;
-    spare = std::exchange(spare_, {});
+    // The end of the switch requests upkeep.
+    if (copying_ || (spare_ && spare_->size() >= least_size)) return absl::OkStatus();
+    number = BeginMaking(&spare);
   }
   const absl::Status status = store_.Make(number, least_size, &spare);
-  MutexLock lock(&mutex_);
-  spare_ = std::move(spare);
+  EndMaking(std::move(spare));
   return status;
+}
+
+uint64_t CommitLog::BeginMaking(Ref<LogSegment>* spare) {
+  ABSL_ASSERT(!copying_ && "a switch has taken the number");
+  *spare = std::exchange(spare_, {});
+  return live_.back()->number() + 1;
+}
+
+void CommitLog::EndMaking(Ref<LogSegment> spare) {
+  MutexLock lock(&mutex_);
+  ABSL_ASSERT(!spare_ && !copying_ && "one thread at a time makes segments");
+  ABSL_ASSERT((!spare || spare->number() == live_.back()->number() + 1) &&
+              "the log did not continue without a spare");
+  spare_ = std::move(spare);
 }
 
 }  // namespace bigtable

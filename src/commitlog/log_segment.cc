@@ -1,8 +1,10 @@
 #include "commitlog/log_segment.h"
 
 #include <cstdlib>
-#include <new>
 
+#include "absl/base/macros.h"
+
+#include "base/strings.h"
 #include "cache/budget_access.h"
 
 namespace bigtable {
@@ -28,12 +30,17 @@ void SegmentFile::ChargeAs(MemoryBudget::Use use) {
   use_ = use;
 }
 
-void SegmentFile::NeedMemory() {
-  if (memory_ != nullptr) return;
+absl::Status SegmentFile::NeedMemory() {
+  if (memory_ != nullptr) return absl::OkStatus();
   // Zeroed memory; the system allocates a page when it is touched.
-  memory_ = std::shared_ptr<char>(static_cast<char*>(std::calloc(file_->size(), 1)), std::free);
-  if (memory_ == nullptr) throw std::bad_alloc();  // like operator new
+  char* const memory = static_cast<char*>(std::calloc(file_->size(), 1));
+  if (memory == nullptr) {
+    return absl::ResourceExhaustedError(
+        Cat("there is no memory for a log segment of ", file_->size(), " bytes"));
+  }
+  memory_ = std::shared_ptr<char>(memory, std::free);
   Charge(use_, 1);
+  return absl::OkStatus();
 }
 
 void SegmentFile::DropMemory() {
@@ -64,8 +71,8 @@ LogSegment::LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFi
       returns_(std::move(returns)) {}
 
 void LogSegment::Use() {
+  ABSL_ASSERT(memory() != nullptr);
   in_use_ = true;
-  NeedMemory();
   returns_->bytes_in_use_.fetch_add(size_, std::memory_order_relaxed);
 }
 

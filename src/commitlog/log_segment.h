@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
@@ -39,7 +40,8 @@ class SegmentFile {
   LogFile& file() { return *file_; }
   // Null after DropMemory, until NeedMemory. The pointer owns the memory unless it is a mapping.
   const std::shared_ptr<char>& memory() const { return memory_; }
-  void NeedMemory();
+  // ResourceExhausted: there is none.
+  absl::Status NeedMemory();
   // Does nothing if the file is mapped.
   void DropMemory();
   void ChargeAs(MemoryBudget::Use use);
@@ -100,9 +102,9 @@ class LogSegment : public RefCounted {
 
   LogFile& file() { return file_->file(); }
   const std::shared_ptr<char>& memory() { return file_->memory(); }
-  void NeedMemory() { file_->NeedMemory(); }
+  absl::Status NeedMemory() { return file_->NeedMemory(); }
   void DropMemory() { file_->DropMemory(); }
-  // Marks the segment as used: its file will be returned.
+  // Marks the segment, which has its memory, as used: its file will be returned.
   void Use();
   // The segment is full: its memory is now charged as kept by memtables and recovery.
   void ChargeAsNeeded();

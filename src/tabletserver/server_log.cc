@@ -53,6 +53,13 @@ absl::Status ServerLog::StartNextSegment() {
   return absl::OkStatus();
 }
 
+// Under the mutex of the upkeep: the server that takes over reads and removes the files.
+absl::StatusOr<bool> ServerLog::PrepareFreshSpare() {
+  const std::shared_ptr<CommitLog> log = Get();
+  MutexLock lock(&upkeep_mutex_);
+  return log == nullptr || state_->ended() ? true : log->PrepareFreshSpare();
+}
+
 // --- Upkeep ---
 
 bool ServerLog::NeedsUpkeep() const {

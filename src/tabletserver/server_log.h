@@ -23,6 +23,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "bigtable/event_listener.h"
 
@@ -66,6 +67,8 @@ class ServerLog {
   absl::Status StartNewSegment();
   // CommitLog::StartNextSegment. In a turn among the writes.
   absl::Status StartNextSegment();
+  // CommitLog::PrepareFreshSpare. A server that has ended, or has no log, is ready.
+  absl::StatusOr<bool> PrepareFreshSpare();
 
   // --- Upkeep ---
 

@@ -214,22 +214,30 @@ absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
   const auto start = [&] {
     if (!state_.ended()) status = log_.StartNextSegment();
   };
-  BT_RETURN_IF_ERROR(log->PrepareFreshSpare());
-  // A turn among writes that make progress is short; one after a stalled call has no bound.
-  GroupCommit* const queue = writer_.queue();
-  const uint64_t turns = queue->turns();
   const SteadyTime end = SteadyTime::Now() + 4 * log->StallTimeout(absl::ZeroDuration());
-  while (!queue->TryRunExclusive(start)) {
-    if (queue->turns() != turns) {
-      queue->RunExclusive(start);
-      break;
-    }
+  const auto pause = [&]() -> absl::Status {
     BT_RETURN_IF_ERROR(limits.Check());
     if (SteadyTime::Now() >= end) {
       return absl::UnavailableError(Cat("the log of server ", name(),
                                         " stalls; it may still have the bytes of deleted data"));
     }
     absl::SleepFor(absl::Milliseconds(1));
+    return absl::OkStatus();
+  };
+  while (true) {
+    BT_ASSIGN_OR_RETURN(const bool is_prepared, log_.PrepareFreshSpare());
+    if (is_prepared) break;
+    BT_RETURN_IF_ERROR(pause());
+  }
+  // A turn among writes that make progress is short; one after a stalled call has no bound.
+  GroupCommit* const queue = writer_.queue();
+  const uint64_t turns = queue->turns();
+  while (!queue->TryRunExclusive(start)) {
+    if (queue->turns() != turns) {
+      queue->RunExclusive(start);
+      break;
+    }
+    BT_RETURN_IF_ERROR(pause());
   }
   return status;
 }

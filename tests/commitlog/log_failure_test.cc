@@ -35,6 +35,16 @@ TEST_P(LogFailureTest, TheErrorOfAFailedSyncStaysAfterTheFaultIsCleared) {
   EXPECT_LT(log->synced_offset(), log->end_offset());
 }
 
+TEST_P(LogFailureTest, ACloseThatFailedFailsAgain) {
+  auto log = NewLog(&fs_);
+  ASSERT_OK(Add(log.get(), 1, "x"));
+  ASSERT_OK(log->Sync());
+  BreakSync();  // that of the end record
+  EXPECT_THAT(log->Close().ToString(), HasSubstr("injected"));
+  fs_.ClearFaults();
+  EXPECT_THAT(log->Close().ToString(), HasSubstr("injected"));
+}
+
 TEST_P(LogFailureTest, TheLogContinuesInANewSegmentOnceEverythingIsReleased) {
   auto log = NewLog(&fs_);
   for (SequenceNumber s = 1; s <= 20; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 3000)));
