@@ -75,13 +75,14 @@ absl::Status ServerLog::Maintain() {
   for (const std::shared_ptr<Tablet>& tablet : tablets_->All()) {
     needed = std::min(needed, tablet->Version()->FirstUnflushed());
   }
+  // A writer may end a segment at any time. What was flushed up to `needed` must be attested first,
+  // so such a segment is left to the next call.
+  const bool releases = log->ReleasesSegment(needed - 1);
   absl::Status attested;
-  if (log->ReleasesSegment(needed - 1) && environment_->attest_commits) {
-    attested = environment_->attest_commits();
-  }
+  if (releases && environment_->attest_commits) attested = environment_->attest_commits();
   MutexLock lock(&upkeep_mutex_);
   if (state_->ended()) return absl::OkStatus();
-  if (attested.ok()) log->ReleaseThrough(needed - 1);
+  if (releases && attested.ok()) log->ReleaseThrough(needed - 1);
   attested.Update(log->PrepareSpare());
   return attested;
 }

@@ -1,9 +1,12 @@
 // The upkeep of a server's log: which segments are released, and what happens after its end.
 #include "tabletserver/server_log.h"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <thread>
 
+#include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
 #include "support/expect_status.h"
@@ -43,6 +46,46 @@ TEST_F(ServerLogTest, SegmentsAreReleasedOnlyAfterCommitsWereAttested) {
   attested = absl::OkStatus();
   ASSERT_OK(server_->log().Maintain());
   EXPECT_LT(server_->log().LiveBytes(), needed);
+}
+
+// Between the two times at which Maintain looks at the log, a writer may end a segment.
+TEST_F(ServerLogTest, ASegmentThatIsEndedMeanwhileIsReleasedOnlyAfterCommitsWereAttested) {
+  std::atomic<int> attested{0};
+  server_->mutable_environment()->attest_commits = [&] {
+    ++attested;
+    return absl::OkStatus();
+  };
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  ASSERT_OK(server_->log().Maintain());  // prepares the next segment
+  ASSERT_OK(server_->log().Get()->Sync());
+  faulty_.StallCalls({{FileCall::kLogSync}, "STATE"});
+  std::thread attesting([&] { EXPECT_OK(server_->log().Attest()); });
+  ASSERT_TRUE(faulty_.WaitUntilStalled(1));
+  std::thread upkeep([&] { EXPECT_OK(server_->log().Maintain()); });
+  absl::SleepFor(absl::Milliseconds(50));  // it waits for the end of Attest
+  server_->writer().queue()->RunExclusive([&] { EXPECT_OK(server_->log().StartNextSegment()); });
+  const uint64_t live = server_->log().LiveBytes();
+  faulty_.ReleaseCalls();
+  attesting.join();
+  upkeep.join();
+  if (attested == 0) {
+    EXPECT_EQ(server_->log().LiveBytes(), live);
+  }
+  ASSERT_OK(server_->log().Maintain());
+  EXPECT_GT(attested, 0);
+  EXPECT_LT(server_->log().LiveBytes(), live);
+}
+
+// The server that takes over reads and removes the files.
+TEST_F(ServerLogTest, TheLogOfAnEndedServerGetsNoFreshFile) {
+  ASSERT_OK(Write("row"));
+  server_->state().MarkEnded();
+  server_->WaitForEnd();
+  faulty_.CountCalls();
+  EXPECT_OK(server_->StartFreshLogSegment({}));
+  EXPECT_EQ(faulty_.calls(), 0u);
 }
 
 TEST_F(ServerLogTest, TheLogOfAnEndedServerCannotBeAttested) {
