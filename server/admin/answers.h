@@ -41,14 +41,22 @@ inline grpc::Status NotServed(std::string_view what) {
 }
 
 // Overrides a method: `result` is an expression of `request`, and of `context` if need be. The
-// class has an `authentication_`.
-#define SERVER_METHOD(method, Request, Response, result)                                        \
+// class has an `authentication_`, of which `check` is a function.
+#define SERVER_CHECKED_METHOD(check, method, Request, Response, result)                         \
   grpc::Status method(grpc::ServerContext* context, const Request* request, Response* response) \
       override {                                                                                \
-    const absl::Status may = authentication_->CheckAdministrator(*context);                     \
+    const absl::Status may = authentication_->check(*context);                                  \
     if (!may.ok()) return ToGrpcStatus(may);                                                    \
     return Answer(result, response);                                                            \
   }
+
+// A method for administrators.
+#define SERVER_METHOD(method, Request, Response, result) \
+  SERVER_CHECKED_METHOD(CheckAdministrator, method, Request, Response, result)
+
+// A method that shows tables or instances, for every caller that is known.
+#define SERVER_READ_METHOD(method, Request, Response, result) \
+  SERVER_CHECKED_METHOD(CheckCaller, method, Request, Response, result)
 
 // Overrides a method that is not served.
 #define SERVER_NOT_SERVED(method, Request, Response, what)                        \

@@ -29,9 +29,10 @@ class InstanceAdminService final : public admin::BigtableInstanceAdmin::Service 
 
   SERVER_METHOD(CreateInstance, admin::CreateInstanceRequest, google::longrunning::Operation,
                 instances_.Create(*request))
-  SERVER_METHOD(GetInstance, admin::GetInstanceRequest, admin::Instance, instances_.Get(*request))
-  SERVER_METHOD(ListInstances, admin::ListInstancesRequest, admin::ListInstancesResponse,
-                instances_.List(*request))
+  SERVER_READ_METHOD(GetInstance, admin::GetInstanceRequest, admin::Instance,
+                     instances_.Get(*request))
+  SERVER_READ_METHOD(ListInstances, admin::ListInstancesRequest, admin::ListInstancesResponse,
+                     instances_.List(*request))
   SERVER_METHOD(UpdateInstance, admin::Instance, admin::Instance, instances_.Update(*request))
   SERVER_METHOD(PartialUpdateInstance, admin::PartialUpdateInstanceRequest,
                 google::longrunning::Operation, instances_.UpdatePart(*request))
@@ -40,9 +41,9 @@ class InstanceAdminService final : public admin::BigtableInstanceAdmin::Service 
 
   SERVER_METHOD(CreateCluster, admin::CreateClusterRequest, google::longrunning::Operation,
                 clusters_.Create(*request))
-  SERVER_METHOD(GetCluster, admin::GetClusterRequest, admin::Cluster, clusters_.Get(*request))
-  SERVER_METHOD(ListClusters, admin::ListClustersRequest, admin::ListClustersResponse,
-                clusters_.List(*request))
+  SERVER_READ_METHOD(GetCluster, admin::GetClusterRequest, admin::Cluster, clusters_.Get(*request))
+  SERVER_READ_METHOD(ListClusters, admin::ListClustersRequest, admin::ListClustersResponse,
+                     clusters_.List(*request))
   SERVER_METHOD(UpdateCluster, admin::Cluster, google::longrunning::Operation,
                 clusters_.Update(*request))
   SERVER_METHOD(PartialUpdateCluster, admin::PartialUpdateClusterRequest,
@@ -52,10 +53,10 @@ class InstanceAdminService final : public admin::BigtableInstanceAdmin::Service 
 
   SERVER_METHOD(CreateAppProfile, admin::CreateAppProfileRequest, admin::AppProfile,
                 app_profiles_.Create(*request))
-  SERVER_METHOD(GetAppProfile, admin::GetAppProfileRequest, admin::AppProfile,
-                app_profiles_.Get(*request))
-  SERVER_METHOD(ListAppProfiles, admin::ListAppProfilesRequest, admin::ListAppProfilesResponse,
-                app_profiles_.List(*request))
+  SERVER_READ_METHOD(GetAppProfile, admin::GetAppProfileRequest, admin::AppProfile,
+                     app_profiles_.Get(*request))
+  SERVER_READ_METHOD(ListAppProfiles, admin::ListAppProfilesRequest, admin::ListAppProfilesResponse,
+                     app_profiles_.List(*request))
   SERVER_METHOD(UpdateAppProfile, admin::UpdateAppProfileRequest, google::longrunning::Operation,
                 app_profiles_.Update(*request))
   SERVER_METHOD(DeleteAppProfile, admin::DeleteAppProfileRequest, google::protobuf::Empty,

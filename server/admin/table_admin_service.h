@@ -27,9 +27,9 @@ class TableAdminService final : public admin::BigtableTableAdmin::Service {
 
   SERVER_METHOD(CreateTable, admin::CreateTableRequest, admin::Table,
                 tables_.Create(*request, OptionsOf(*context)))
-  SERVER_METHOD(ListTables, admin::ListTablesRequest, admin::ListTablesResponse,
-                tables_.List(*request))
-  SERVER_METHOD(GetTable, admin::GetTableRequest, admin::Table, tables_.Get(*request))
+  SERVER_READ_METHOD(ListTables, admin::ListTablesRequest, admin::ListTablesResponse,
+                     tables_.List(*request))
+  SERVER_READ_METHOD(GetTable, admin::GetTableRequest, admin::Table, tables_.Get(*request))
   SERVER_METHOD(UpdateTable, admin::UpdateTableRequest, google::longrunning::Operation,
                 tables_.Update(*request))
   SERVER_METHOD(DeleteTable, admin::DeleteTableRequest, google::protobuf::Empty,
@@ -38,10 +38,10 @@ class TableAdminService final : public admin::BigtableTableAdmin::Service {
                 families_.Modify(*request, OptionsOf(*context)))
   SERVER_METHOD(DropRowRange, admin::DropRowRangeRequest, google::protobuf::Empty,
                 tables_.DropRows(*request, OptionsOf(*context)))
-  SERVER_METHOD(GenerateConsistencyToken, admin::GenerateConsistencyTokenRequest,
-                admin::GenerateConsistencyTokenResponse, consistency_.Generate(*request))
-  SERVER_METHOD(CheckConsistency, admin::CheckConsistencyRequest, admin::CheckConsistencyResponse,
-                consistency_.Check(*request))
+  SERVER_READ_METHOD(GenerateConsistencyToken, admin::GenerateConsistencyTokenRequest,
+                     admin::GenerateConsistencyTokenResponse, consistency_.Generate(*request))
+  SERVER_READ_METHOD(CheckConsistency, admin::CheckConsistencyRequest,
+                     admin::CheckConsistencyResponse, consistency_.Check(*request))
 
   SERVER_NOT_SERVED(CreateTableFromSnapshot, admin::CreateTableFromSnapshotRequest,
                     google::longrunning::Operation, "snapshots of tables")

@@ -4,7 +4,7 @@
 // certificates, the connection must have one that the given authority has signed, and the
 // certificate's common name is the caller. A token counts before a certificate. With neither, every
 // call is the program's own, and may do everything. Otherwise access lists decide about data, and
-// the list of administrators about tables and instances.
+// the list of administrators about changes of tables and instances, which every caller may look at.
 #ifndef BIGTABLE_SERVER_CALLS_AUTHENTICATION_H_
 #define BIGTABLE_SERVER_CALLS_AUTHENTICATION_H_
 
@@ -30,8 +30,8 @@ class Authentication {
   absl::Status ReadTokens(const std::string& path);
   // Callers have certificates; gRPC has checked them.
   void UseCertificates() { uses_certificates_ = true; }
-  // The callers that may use the admin services, which know no access lists: names with commas
-  // between.
+  // The callers that may change tables and instances, for which there are no access lists: names
+  // with commas between.
   void SetAdministrators(std::string_view names);
 
   // Whether a caller has this token.
@@ -46,8 +46,12 @@ class Authentication {
       return std::optional<std::string>();
     return Check(context);
   }
-  // OK if the caller may use the admin services. Unauthenticated; PermissionDenied.
+  // OK if the caller may change tables and instances. Unauthenticated; PermissionDenied.
   absl::Status CheckAdministrator(const grpc::ServerContextBase& context) const;
+  // OK if the caller may look at them. Unauthenticated.
+  absl::Status CheckCaller(const grpc::ServerContextBase& context) const {
+    return CallerOf(context).status();
+  }
 
  private:
   absl::StatusOr<std::optional<std::string>> Check(const grpc::ServerContextBase& context) const;

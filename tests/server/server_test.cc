@@ -405,22 +405,6 @@ TEST_F(ServerCallersTest, AccessListsApplyToTheCaller) {
   EXPECT_EQ(Set("r", "v", "fedcba9876543210").error_code(), grpc::StatusCode::PERMISSION_DENIED);
 }
 
-TEST_F(ServerCallersTest, OnlyAdministratorsUseTheAdminApi) {
-  const auto admin = admin::BigtableTableAdmin::NewStub(
-      grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials()));
-  const auto list = [&](const std::string& token) {
-    grpc::ClientContext context;
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-    admin::ListTablesRequest request;
-    request.set_parent("projects/local/instances/local");
-    admin::ListTablesResponse response;
-    return admin->ListTables(&context, request, &response).error_code();
-  };
-  EXPECT_EQ(list(""), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_EQ(list("fedcba9876543210"), grpc::StatusCode::PERMISSION_DENIED);
-  EXPECT_EQ(list("0123456789abcdef"), grpc::StatusCode::OK);
-}
-
 TEST(ServerOptionsTest, RefusesCallersOfOtherMachinesThatNeedNotSayWhoTheyAre) {
   const auto check = [](const std::string& address, const std::string& tokens,
                         const std::string& certificate, bool plaintext) {
