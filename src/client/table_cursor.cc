@@ -255,7 +255,7 @@ bool TableCursor::Open() {
     open_tablet_ = tablet_;
     calls_->EnterTablet(snapshot_->table().tablets()[tablet_].tablet->counters());
   }
-  if (IsSingleRow(*range_) && !spec_.reverse && shortcuts_.Has(Shortcut::kSingleRow)) {
+  if (IsSingleRow(*range_) && shortcuts_.Has(Shortcut::kSingleRow)) {
     cells_->ReadRow(RowProbe(*version_, range_->begin(), spec_.filter == nullptr));
   } else if (snapshot_->table().tablets().size() == 1 && shortcuts_.Has(Shortcut::kOneTablet)) {
     cells_->ReadRange(*range_);

@@ -53,7 +53,7 @@ struct ReadSpec {
   absl::Time now;                          // for MaxAge
   const FilterNode* filter = nullptr;      // outlives the read; null passes everything
   ReadSettings settings;
-  bool reverse = false;
+  bool reverse = false;  // for ranges: from the last row to the first
   CallLimits limits;
 };
 
@@ -65,9 +65,9 @@ class CellCursor {
   CellCursor(const CellCursor&) = delete;
   CellCursor& operator=(const CellCursor&) = delete;
 
-  // Both begin a new read: Next() goes to its first cell. ReadRow is for cursors that do not read
-  // in reverse, and its probe must be for the cursor's version. It prefetches, so other work should
-  // come between it and Next().
+  // Both begin a new read: Next() goes to its first cell. ReadRow reads one row, which has no
+  // order: it is the same whether or not the cursor reads ranges in reverse. Its probe must be for
+  // the cursor's version. It prefetches, so other work should come between it and Next().
   void ReadRow(const RowProbe& row);
   void ReadRange(const RowRange& range);
 
@@ -171,7 +171,7 @@ class CellCursor {
   const TabletVersion* const version_;
   const ReadSpec& spec_;
   const SequenceNumber sequence_;  // of the spec
-  const bool reverse_;
+  bool reverse_ = false;  // this read is of a range, and goes from its last row to its first
   const bool has_limits_;
   // The shortcuts (base/shortcuts.h) that this read takes.
   const bool enters_first_;

@@ -40,7 +40,6 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
     : version_(version),
       spec_(spec),
       sequence_(spec.sequence),
-      reverse_(spec.reverse),
       has_limits_(!spec.limits.deadline.is_never() || spec.limits.cancellation != nullptr),
       enters_first_(!has_limits_ && Shortcuts().Has(Shortcut::kEnterFirst)),
       enters_same_column_(!has_limits_ && !spec.reverse &&
@@ -74,6 +73,7 @@ void CellCursor::Reset() {
 
 void CellCursor::ReadRow(const RowProbe& row) {
   Reset();
+  reverse_ = false;
   single_row_ = true;
   begin_.assign(row.prefix());
   single_row_is_plain_ = row.is_plain() && takes_plain_keys_;
@@ -82,6 +82,7 @@ void CellCursor::ReadRow(const RowProbe& row) {
 
 void CellCursor::ReadRange(const RowRange& range) {
   Reset();
+  reverse_ = spec_.reverse;
   if (range.empty()) return;
   if (!range.begin().empty()) AppendRowPrefix(&begin_, range.begin());
   if (range.end().has_value()) AppendRowPrefix(&end_, *range.end());

@@ -231,7 +231,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
 
   const uint64_t max_bytes = std::clamp<uint64_t>(request.max_bytes, 1, ScanRequest::kMostBytes);
   CellCursor cells(version.get(), spec);
-  if (IsSingleRow(request.range) && !request.reverse && Shortcuts().Has(Shortcut::kSingleRow)) {
+  if (IsSingleRow(request.range) && Shortcuts().Has(Shortcut::kSingleRow)) {
     cells.ReadRow(RowProbe(*version, request.range.begin(), spec.filter == nullptr));
   } else {
     cells.ReadRange(Intersection(request.range, tablet->rows()));

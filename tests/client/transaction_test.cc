@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -111,6 +112,37 @@ TEST_F(TransactionTest, ReadsSeeTheSnapshotAndTheOwnWrites) {
   transaction.Rollback();
   EXPECT_EQ(Rows(t_->ReadRows(RowRange::All())),
             "row00001=f:q@1=new;row00002=f:q@1=new;row00011=f:q@1=old;row00021=f:q@1=old;");
+}
+
+// Options that are for reads of several rows make no difference to a read of one, and the read goes
+// into no neighbouring row.
+TEST_F(TransactionTest, AReadOfAnOwnRowIsOfThatRowWhateverTheOptions) {
+  OpenTables();
+  ASSERT_OK(t_->Apply(RowMutation("a").Set("f:o", Timestamp(1), "of a")));
+  ASSERT_OK(t_->Apply(RowMutation("b").Set("f:q", Timestamp(1), "of b")));
+  Transaction transaction = Begin();
+  ASSERT_OK(transaction.Apply(t_, RowMutation("a").Set("f:p", Timestamp(1), "own")));
+  const std::vector<std::pair<Filter, std::string>> expected = {
+      {Filter(), "f:o@1=of a f:p@1=own"},
+      {Filter::Column("f", "o"), "f:o@1=of a"},
+      {Filter::Column("f", "p"), "f:p@1=own"},
+      {Filter::Column("f", "q"), ""},
+      {Filter::Interleave({Filter::Column("f", "q"), Filter::Column("f", "p")}), "f:p@1=own"},
+      {Filter::Family("g"), ""}};
+  for (const bool reverse : {false, true}) {
+    for (const int64_t row_limit : {0, 1}) {
+      for (const bool limited : {false, true}) {
+        ReadOptions options{.reverse = reverse, .row_limit = row_limit};
+        if (limited) options.deadline = absl::Now() + absl::Hours(1);
+        for (const auto& [filter, cells] : expected) {
+          EXPECT_EQ(Show(transaction.ReadRow(t_, "a", filter, options)), cells) << reverse;
+        }
+      }
+    }
+  }
+  // The neighbour was not read.
+  ASSERT_OK(t_->Apply(RowMutation("b").Set("f:q", Timestamp(1), "new")));
+  EXPECT_OK(transaction.Commit());
 }
 
 TEST_F(TransactionTest, OwnWritesTakeEffectInCallOrderAndAfterTheSnapshot) {
