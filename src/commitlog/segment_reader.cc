@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/try_allocate.h"
 
 namespace bigtable {
 namespace {
@@ -41,7 +42,7 @@ absl::Status SegmentReader::Load(uint64_t position, uint64_t n, const char** byt
   }
   if (position < window_start_ || end > window_start_ + window_.size()) {
     const uint64_t size = std::max(n, std::min(kWindow, file_->size() - position));
-    window_.resize(size);
+    if (!TryResize(&window_, size)) return NoMemoryFor(path_, "a record", size);
     window_start_ = position;
     const absl::Status status = file_->Read(position, size, window_.data());
     if (!status.ok()) {

@@ -6,6 +6,7 @@
 #include "base/checksum.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/try_allocate.h"
 
 namespace bigtable {
 namespace {
@@ -73,7 +74,7 @@ absl::Status SortedPiece::Load(uint64_t offset, uint64_t n, std::string* buffer,
     *bytes = {mapping + offset, n};
     return absl::OkStatus();
   }
-  buffer->resize(n);
+  if (!TryResize(buffer, n)) return NoMemoryFor(path_, Cat("a block at offset ", offset), n);
   BT_RETURN_IF_ERROR(file_->Read(offset, n, buffer->data()));
   *bytes = *buffer;
   return absl::OkStatus();

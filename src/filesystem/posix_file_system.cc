@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/try_allocate.h"
 #include "filesystem/posix_file_lock.h"
 #include "filesystem/posix_io.h"
 #include "filesystem/posix_log_file.h"
@@ -51,7 +52,8 @@ absl::StatusOr<std::unique_ptr<LogFile>> PosixFileSystem::NewLogFile(std::string
 absl::StatusOr<std::string> PosixFileSystem::ReadFile(std::string_view path) {
   uint64_t size = 0;
   BT_ASSIGN_OR_RETURN(const Fd fd, OpenRegularFile(Find(path), O_RDONLY, &size));
-  std::string contents(static_cast<size_t>(size), '\0');
+  std::string contents;
+  if (!TryResize(&contents, size)) return NoMemoryFor(path, "this file", size);
   BT_RETURN_IF_ERROR(ReadFullyAt(fd, path, 0, contents.size(), contents.data()));
   return contents;
 }

@@ -10,6 +10,7 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/try_allocate.h"
 #include "sstable/block_cursor.h"
 
 namespace bigtable {
@@ -32,7 +33,13 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
   // One more pass over the keys, so that their memory is allocated once.
   size_t blocks = 0, key_bytes = 0;
   for (; cursor.valid(); cursor.Next(), ++blocks) key_bytes += cursor.key().size();
-  index.keys_.reserve(key_bytes - std::min(key_bytes, blocks * index.prefix_.size()));
+  if (blocks > data_size / kBlockTrailerSize) {
+    return Damaged(Cat("it has ", blocks, " blocks, and the data ", data_size, " bytes"));
+  }
+  key_bytes -= std::min(key_bytes, blocks * index.prefix_.size());
+  if (!TryReserve(&index.keys_, key_bytes)) {
+    return absl::ResourceExhaustedError(Cat("no memory for the ", key_bytes, " bytes of its keys"));
+  }
   index.key_begins_.reserve(blocks + 1);
   cursor.SeekToFirst();
 

@@ -9,6 +9,7 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/try_allocate.h"
 #include "cache/block_cache.h"
 #include "cache/budget_access.h"
 #include "monitoring/thread_calls.h"
@@ -75,6 +76,10 @@ BlockReader::~BlockReader() {
 absl::Status BlockReader::DamagedBlock(size_t i, std::string_view what) const {
   return absl::DataLossError(
       Cat(source_.path, ": the block at offset ", index_->handle(i).offset, " ", what));
+}
+
+absl::Status BlockReader::NoMemoryForBlock(size_t i, uint64_t size) const {
+  return NoMemoryFor(source_.path, Cat("the block at offset ", index_->handle(i).offset), size);
 }
 
 absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, ReadAhead* ahead,
@@ -196,7 +201,8 @@ absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<
     if (mine->size() < size) mine->resize(size);
     buffer = mine->data();
   } else {
-    heap = std::make_unique_for_overwrite<char[]>(size);
+    heap = TryAllocate(size);
+    if (heap == nullptr) return NoMemoryForBlock(i, size);
     buffer = heap.get();
   }
   {
@@ -219,6 +225,7 @@ absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<
 absl::Status BlockReader::DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,
                                       uint64_t* size) const {
   *size = encoding == BlockEncoding::kRaw ? stored.size() : DecompressedSize(stored);
+  if (*size == kUnknownSize) return DamagedBlock(i, "states a decoded size that it cannot have");
   if (*size > source_.largest_block) {
     return DamagedBlock(i, "decodes to more than the largest block of the file");
   }
@@ -241,7 +248,8 @@ absl::Status BlockReader::Decode(size_t i, std::string_view stored, BlockEncodin
                                  Ref<Block>* owner) {
   uint64_t size;
   BT_RETURN_IF_ERROR(DecodedSize(i, stored, encoding, &size));
-  auto buffer = std::make_unique_for_overwrite<char[]>(size);
+  auto buffer = TryAllocate(size);
+  if (buffer == nullptr) return NoMemoryForBlock(i, size);
   BT_RETURN_IF_ERROR(DecodeTo(i, stored, encoding, buffer.get(), size));
   *owner = MakeRef<Block>(std::move(buffer), size, size);
   return absl::OkStatus();
@@ -269,7 +277,8 @@ absl::Status BlockReader::ReadDictionary(std::unique_ptr<DecodingDictionary>* di
   };
   if (handle.size == 0) return damaged("is missing");
   // Not the thread's buffer: a compressed block may be in it.
-  const auto stored = std::make_unique_for_overwrite<char[]>(handle.size + kBlockTrailerSize);
+  const auto stored = TryAllocate(handle.size + kBlockTrailerSize);
+  if (stored == nullptr) return NoMemoryFor(source_.path, "its dictionary", handle.size);
   BT_RETURN_IF_ERROR(
       source_.file->Read(handle.offset, handle.size + kBlockTrailerSize, stored.get()));
   if (!BlockTrailerHolds(stored.get(), handle.size, source_.identity, handle.offset)) {
@@ -279,7 +288,8 @@ absl::Status BlockReader::ReadDictionary(std::unique_ptr<DecodingDictionary>* di
   const bool is_raw = EncodingOf(stored.get(), handle.size) == BlockEncoding::kRaw;
   const uint64_t size = is_raw ? handle.size : DecompressedSize(bytes);
   if (size != source_.dictionary_size) return damaged("does not have the size in the properties");
-  auto content = std::make_unique_for_overwrite<char[]>(size);
+  auto content = TryAllocate(size);
+  if (content == nullptr) return NoMemoryFor(source_.path, "its dictionary", size);
   if (is_raw) {
     std::memcpy(content.get(), bytes.data(), size);
   } else if (!Decompress(bytes, nullptr, content.get(), size)) {
@@ -316,7 +326,9 @@ absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
   std::string stored;
   const auto read = [&](size_t i, std::string_view* block, BlockEncoding* encoding) {
     const BlockHandle handle = index_->handle(i);
-    stored.resize(handle.size + kBlockTrailerSize);
+    if (!TryResize(&stored, handle.size + kBlockTrailerSize)) {
+      return NoMemoryForBlock(i, handle.size);
+    }
     BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, stored.size(), stored.data()));
     if (!BlockTrailerHolds(stored.data(), handle.size, source_.identity, handle.offset)) {
       return DamagedBlock(i, "has a wrong checksum");
@@ -342,8 +354,7 @@ absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
   size_t allocated;
   loaded->bytes = AllocateBlocks(end, &allocated);
   if (loaded->bytes == nullptr && end > 0) {
-    return absl::ResourceExhaustedError(
-        Cat(source_.path, ": no memory for the ", end, " bytes of this in-memory table"));
+    return NoMemoryFor(source_.path, "this in-memory table", end);
   }
   for (size_t i = 0; i < count; ++i) {
     BT_RETURN_IF_ERROR(read(i, &block, &encoding));

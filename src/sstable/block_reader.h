@@ -118,6 +118,7 @@ class BlockReader {
     bigtable::Prefetch({head, 256});
   }
   absl::Status DamagedBlock(size_t i, std::string_view what) const;
+  absl::Status NoMemoryForBlock(size_t i, uint64_t size) const;
 
  private:
   // A bit for each block.

@@ -90,10 +90,17 @@ DecodingDictionary::~DecodingDictionary() { ZSTD_freeDDict(dictionary_); }
 
 size_t DecodingDictionary::memory() const { return size_ + ZSTD_sizeof_DDict(dictionary_); }
 
+// Each block of a frame takes at least four bytes.
+uint64_t MostDecompressed(uint64_t compressed_size) {
+  constexpr uint64_t kMostBlocks = UINT64_MAX / ZSTD_BLOCKSIZE_MAX;
+  return std::min(compressed_size / 4, kMostBlocks) * ZSTD_BLOCKSIZE_MAX;
+}
+
 uint64_t DecompressedSize(std::string_view compressed) {
   const unsigned long long size =  // NOLINT: as zstd has it
       ZSTD_getFrameContentSize(compressed.data(), compressed.size());
-  return size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR ? kUnknownSize : size;
+  if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR) return kUnknownSize;
+  return size > MostDecompressed(compressed.size()) ? kUnknownSize : size;
 }
 
 bool Decompress(std::string_view compressed, const DecodingDictionary* dictionary, char* out,

@@ -55,9 +55,11 @@ class DecodingDictionary {
   ZSTD_DDict* const dictionary_;
 };
 
+// The most bytes to which a zstd frame of this size can decode.
+uint64_t MostDecompressed(uint64_t compressed_size);
 inline constexpr uint64_t kUnknownSize = UINT64_MAX;
-// The decoded size that the zstd frame `compressed` states; kUnknownSize if it is not a frame.
-// Check it against a bound before allocating memory for it.
+// The decoded size that the zstd frame `compressed` states; kUnknownSize if it is not a frame, or
+// too short to hold that much. Check it against a bound before allocating memory for it.
 uint64_t DecompressedSize(std::string_view compressed);
 // Decodes `compressed` into exactly `size` bytes at `out`, with `dictionary` if that is not null.
 // Returns false if it does not decode to that. Thread-safe: each thread has its own context.

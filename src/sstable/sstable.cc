@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/try_allocate.h"
 #include "cache/block_cache.h"
 #include "monitoring/thread_calls.h"
 #include "sstable/compression.h"
@@ -37,7 +38,10 @@ class SectionReader {
   // compressed.
   absl::StatusOr<std::string> Read(const BlockHandle& handle, std::string_view name,
                                    uint64_t decoded_size) {
-    std::string bytes(handle.size + kBlockTrailerSize, '\0');
+    std::string bytes;
+    if (!TryResize(&bytes, handle.size + kBlockTrailerSize)) {
+      return NoMemoryFor(path_, Cat("its ", name), handle.size);
+    }
     BT_RETURN_IF_ERROR(file_.Read(handle.offset, bytes.size(), bytes.data()));
     if (!BlockTrailerHolds(bytes.data(), handle.size, identity_, handle.offset)) {
       return Damaged(handle, name, "it has a wrong checksum");
@@ -47,7 +51,9 @@ class SectionReader {
     if (encoding == BlockEncoding::kRaw) return bytes;
     std::string decoded;
     if (encoding == BlockEncoding::kZstd && DecompressedSize(bytes) == decoded_size) {
-      decoded.resize(decoded_size);
+      if (!TryResize(&decoded, decoded_size)) {
+        return NoMemoryFor(path_, Cat("its ", name), decoded_size);
+      }
       if (Decompress(bytes, nullptr, decoded.data(), decoded.size())) return decoded;
     }
     return Damaged(handle, name, "it does not decompress");
@@ -78,6 +84,35 @@ absl::Status CheckExpected(const std::string& path, const SSTableInfo& found,
   return absl::DataLossError(Cat(path, ": another SSTable than expected: number ",
                                  found.file_number, ", identity ", found.identity, " instead of ",
                                  expected.file_number, ", ", expected.identity));
+}
+
+// Compares the sizes in the properties with the file, before memory is allocated for them: the data
+// blocks end before the sections begin, and no section decodes to more than its bytes can hold.
+absl::Status CheckSizes(const SectionReader& sections, const Footer& footer,
+                        const SSTableProperties& properties) {
+  const auto damaged = [&](std::string_view what) {
+    return sections.Damaged(footer.properties, "list of properties", what);
+  };
+  for (const BlockHandle& section :
+       {footer.index, footer.filter, footer.dictionary, footer.properties}) {
+    if (section.size > 0 && section.offset < properties.data_size) {
+      return damaged(Cat("it states ", properties.data_size, " bytes of data, but a section begins",
+                         " at offset ", section.offset));
+    }
+  }
+  const auto can_be = [](uint64_t decoded, uint64_t stored) {
+    return decoded <= std::max(stored, MostDecompressed(stored));
+  };
+  if (!can_be(properties.index_size, footer.index.size)) {
+    return damaged(Cat("it states ", properties.index_size, " bytes of index, which are not in ",
+                       footer.index.size, " bytes of the file"));
+  }
+  if (!can_be(properties.dictionary_size, footer.dictionary.size)) {
+    return damaged(Cat("it states ", properties.dictionary_size,
+                       " bytes of dictionary, which are not in ", footer.dictionary.size,
+                       " bytes of the file"));
+  }
+  return absl::OkStatus();
 }
 
 // Memory of an open SSTable that is not counted elsewhere: the file, its entry in OpenTables, its
@@ -174,11 +209,18 @@ absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const s
     BT_RETURN_IF_ERROR(CheckExpected(path, properties->info, *expected));
   }
 
+  BT_RETURN_IF_ERROR(CheckSizes(sections, footer, *properties));
+
   // The sections as they are in the file, and the structures made from them.
   charge->Set(2 * std::max(footer.index.size, properties->index_size));
   BT_ASSIGN_OR_RETURN(bytes, sections.Read(footer.index, "index", properties->index_size));
   auto index = BlockIndex::Load(bytes, properties->data_size);
   if (!index.ok()) return sections.Damaged(footer.index, "index", index.status());
+  if (index->size() != properties->blocks) {
+    return sections.Damaged(
+        footer.index, "index",
+        Cat("it has ", index->size(), " blocks, and the file ", properties->blocks));
+  }
   bytes = std::string();
   charge->Set(index->memory() + 2 * footer.filter.size);
   BloomFilter filter;
