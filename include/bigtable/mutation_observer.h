@@ -120,7 +120,8 @@ class ObserverContext {
                                             const Filter& filter = {});
   [[nodiscard]] RowReader ReadRows(Table* table, const RowSet& rows, const Filter& filter = {});
 
-  // Database::OpenTable, for the program itself. Costs some microseconds.
+  // Database::OpenTable, for the program itself. Of an open table: some hundred nanoseconds,
+  // whatever the number of tables.
   [[nodiscard]] absl::StatusOr<Table*> OpenTable(std::string_view name);
 
   // Adds a mutation of any row and table of the database, which is applied if and only if the

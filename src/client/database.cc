@@ -92,8 +92,15 @@ absl::Status Database::DeleteTable(std::string_view name, const CallOptions& opt
 
 absl::StatusOr<Table*> Database::OpenOrCreateTable(std::string_view name, const TableSchema& schema,
                                                    const CreateTableOptions& options) {
-  absl::StatusOr<Table*> table = OpenTable(name);
-  if (!absl::IsNotFound(table.status())) return table;
+  if (connected_ == nullptr) {
+    // Not by OpenTable, whose error names other tables.
+    BT_ENTER();
+    BT_ASSIGN_OR_RETURN(const auto layout, impl_->schemas->Find(name));
+    if (layout != nullptr) return OpenTable(name);
+  } else {
+    absl::StatusOr<Table*> table = OpenTable(name);
+    if (!absl::IsNotFound(table.status())) return table;
+  }
   const absl::Status created = CreateTable(name, schema, options);
   // Another thread may have created it first.
   if (!created.ok() && !absl::IsAlreadyExists(created)) return created;
@@ -104,19 +111,20 @@ absl::StatusOr<Table*> Database::OpenTable(std::string_view name, const OpenTabl
   if (connected_ != nullptr) return connected_->OpenTable(name, options);
   BT_ENTER();
   if (options.caller.has_value()) BT_RETURN_IF_ERROR(CheckCallerName(*options.caller));
-  BT_ASSIGN_OR_RETURN(const TableLayout layout, impl_->schemas->Read(name));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, impl_->schemas->Read(name));
   const std::lock_guard<std::mutex> lock(tables_mutex_);
-  auto& handles = tables_[layout.table_id];
+  auto& handles = tables_[layout->table_id];
+  if (const auto open = handles.find(options.caller); open != handles.end()) {
+    return open->second.get();
+  }
   auto monitor = handles.empty() ? std::make_shared<TableMonitor>(&impl_->tracer, std::string(name))
                                  : handles.begin()->second->impl_->shared_monitor;
   std::unique_ptr<Table>& table = handles[options.caller];
-  if (table == nullptr) {
-    table.reset(new Table(
-        std::make_shared<TableImpl>(impl_, impl_->locations.RouteOf(layout.table_id),
-                                    std::move(monitor), std::string(name), options.caller)));
-    table->impl_->handle = table.get();
-    if (!layout.observers.empty()) table->impl_->route->SetObserved(true);
-  }
+  table.reset(new Table(
+      std::make_shared<TableImpl>(impl_, impl_->locations.RouteOf(layout->table_id),
+                                  std::move(monitor), std::string(name), options.caller)));
+  table->impl_->handle = table.get();
+  if (!layout->observers.empty()) table->impl_->route->SetObserved(true);
   return table.get();
 }
 
@@ -129,8 +137,8 @@ absl::StatusOr<std::vector<std::string>> Database::ListTables() {
 absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
   if (connected_ != nullptr) return connected_->service()->GetSchema(table);
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const TableLayout layout, impl_->schemas->Read(table));
-  return layout.ToSchema();
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, impl_->schemas->Read(table));
+  return layout->ToSchema();
 }
 
 absl::Status Database::ModifyFamilies(std::string_view table,
@@ -239,9 +247,9 @@ absl::Status Database::SetCallerQuota(std::string_view caller, const Quota& quot
 
 absl::StatusOr<Quota> Database::GetTableQuota(std::string_view table) {
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const TableLayout layout, impl_->schemas->Read(table));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, impl_->schemas->Read(table));
   BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read());
-  const auto found = quotas.tables.find(layout.table_id);
+  const auto found = quotas.tables.find(layout->table_id);
   return found == quotas.tables.end() ? Quota() : found->second.quota;
 }
 
@@ -332,9 +340,11 @@ absl::Status Database::Compact(std::string_view table, const CallOptions& option
   {
     const CallGate::LongPass pass(&impl_->gate);
     if (!pass) return impl_->ClosedError();
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
+                        impl_->schemas->Read(table));
     for (const auto& host : impl_->cluster->servers()->Users()) {
       BackgroundWork& background = impl_->environment()->background;
-      damaged.Update(background.EraseOldLog(host->server(), limits));
+      damaged.Update(background.EraseOldLog(host->server(), layout->table_id, limits));
     }
   }
   return damaged;

@@ -104,13 +104,13 @@ absl::Status DatabaseImpl::ForEachTablet(
   const CallGate::LongPass pass(&gate);
   if (!pass) return ClosedError();
   BT_RETURN_IF_ERROR(CheckWritable(limits));
-  BT_ASSIGN_OR_RETURN(const TableLayout layout, schemas->Read(table));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, schemas->Read(table));
   const auto is_there = [&]() -> absl::Status {
-    BT_ASSIGN_OR_RETURN(const bool found, schemas->Has(table, layout.table_id));
+    BT_ASSIGN_OR_RETURN(const bool found, schemas->Has(table, layout->table_id));
     return found ? absl::OkStatus() : absl::NotFoundError(Cat("table ", table, " was deleted"));
   };
   return cluster->servers()->ForEachTablet(
-      layout.table_id, RowRange::All(), limits, is_there,
+      layout->table_id, RowRange::All(), limits, is_there,
       [&](const HostedTablet& hosted, const RowRange& /*rows*/) { return function(hosted); });
 }
 

@@ -204,12 +204,11 @@ absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row
 absl::Status RemoteSnapshot::Fix(const TableImpl& table, const Filter& filter,
                                  const ReadOptions& options) {
   BT_RETURN_IF_ERROR(table.CheckRead(filter, options, LimitsOf(options)));
-  absl::StatusOr<TableLayout> layout = table.database->schemas->Read(table.name);
-  if (absl::IsNotFound(layout.status())) return table.DeletedError();
-  BT_RETURN_IF_ERROR(layout.status());
-  // Another table of this name.
-  if (layout->table_id != table.route->table_id()) return table.DeletedError();
-  layout_ = *std::move(layout);
+  BT_ASSIGN_OR_RETURN(layout_, table.database->schemas->Find(table.name));
+  // Or another table of this name.
+  if (layout_ == nullptr || layout_->table_id != table.route->table_id()) {
+    return table.DeletedError();
+  }
   for (const FamilyLayout& family : layout_->families) {
     if (!HasAge(family.gc)) continue;
     now_ = absl::ToUnixMicros(table.database->environment()->options.clock->Now());

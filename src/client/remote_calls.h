@@ -83,7 +83,7 @@ class RemoteSnapshot {
   const std::optional<int64_t>& now() const { return now_; }
 
  private:
-  std::optional<TableLayout> layout_;
+  std::shared_ptr<const TableLayout> layout_;
   std::optional<int64_t> now_;
   std::shared_ptr<const Snapshot> held_;
 };

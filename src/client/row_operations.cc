@@ -89,11 +89,12 @@ absl::StatusOr<bool> CheckAndMutate(const TableImpl& table, std::string_view row
 // The error of the schema, if it refuses the rules. A value that cannot be incremented may be in an
 // aggregate family, which takes no rule at all.
 absl::Status CheckFamiliesOf(const TableImpl& table, const ReadModifyWrite& rules) {
-  BT_ASSIGN_OR_RETURN(const TableLayout layout, table.database->schemas->Read(table.name));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
+                      table.database->schemas->Read(table.name));
   const RowMutation writes = RowRules::Writes(rules);
   EncodedMutation mutation = EncodedMutation::Of(writes);
-  mutation.observers = layout.observers_id;
-  return CheckMutation(layout, mutation);
+  mutation.observers = layout->observers_id;
+  return CheckMutation(*layout, mutation);
 }
 
 absl::StatusOr<Row> ModifyRow(const TableImpl& table, const ReadModifyWrite& rules,

@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "cluster/tablet_claim.h"
 #include "tablet/halves.h"
@@ -83,9 +84,7 @@ absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Accept(MasterEp
 }
 
 absl::StatusOr<std::shared_ptr<Tablet>> ServerHost::FindTablet(const TabletId& id) const {
-  for (std::shared_ptr<Tablet>& tablet : server_->tablets().All()) {
-    if (tablet->id() == id) return std::move(tablet);
-  }
+  if (std::shared_ptr<Tablet> tablet = server_->tablets().Get(id)) return tablet;
   return absl::NotFoundError(Cat("the tablet of table ", id.table_id, " is not on server ",
                                  server_->log().started() ? server_->name() : "without tablets"));
 }
@@ -433,8 +432,7 @@ void ServerHost::Notify(void (EventListener::*function)(const TabletEvent&), con
 absl::Status ServerHost::SetLayout(MasterEpoch master, const TableLayout& layout) {
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
-  for (const std::shared_ptr<Tablet>& tablet : server_->tablets().All()) {
-    if (tablet->table_id() != layout.table_id) continue;
+  for (const std::shared_ptr<Tablet>& tablet : server_->tablets().Of(layout.table_id)) {
     if (*tablet->Layout() == layout) continue;
     server_->SetLayout(tablet.get(), environment_->layouts.Share(layout));
   }
@@ -447,8 +445,7 @@ absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterEpoc
   {
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(CheckMaster(master));
-    for (std::shared_ptr<Tablet>& tablet : server_->tablets().All()) {
-      if (tablet->table_id() != table_id) continue;
+    for (std::shared_ptr<Tablet>& tablet : server_->tablets().Of(table_id)) {
       server_->RemoveTablet(tablet->id());
       dropped.push_back(std::move(tablet));
     }
@@ -467,6 +464,20 @@ void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped, bool with_files) 
 }
 
 // --- Loads ---
+
+uint64_t ServerHost::RecentLoad() const {
+  constexpr absl::Duration kRecent = absl::Seconds(1);
+  MutexLock lock(&load_mutex_);
+  const size_t tablets = server_->tablets().size();
+  const SteadyTime now = SteadyTime::Now();
+  // Also if there are fewer than then: how large those are that left is not known.
+  if (now - summed_at_ >= kRecent || tablets < tablets_then_) {
+    load_then_ = load();
+    tablets_then_ = tablets;
+    summed_at_ = now;
+  }
+  return load_then_ + (tablets - tablets_then_) * kLoadOfEach;
+}
 
 uint64_t ServerHost::load() const {
   uint64_t load = 0;

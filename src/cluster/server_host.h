@@ -20,6 +20,7 @@
 #ifndef BIGTABLE_CLUSTER_SERVER_HOST_H_
 #define BIGTABLE_CLUSTER_SERVER_HOST_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -32,6 +33,7 @@
 
 #include "base/call_limits.h"
 #include "base/mutex.h"
+#include "base/steady_time.h"
 #include "cluster/dead_log.h"
 #include "cluster/environment.h"
 #include "cluster/server_role.h"
@@ -122,6 +124,9 @@ class ServerHost {
   static constexpr uint64_t kLoadOfEach = 1 << 20;
   static uint64_t LoadOf(const Tablet& tablet) { return kLoadOfEach + tablet.DiskBytes(); }
   uint64_t load() const;
+  // The same, with bytes as they were up to a second ago, so that the cost of creating a table does
+  // not grow with the number of tablets that are here.
+  uint64_t RecentLoad() const;
 
  private:
   absl::Status CheckMaster(MasterEpoch master) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -167,6 +172,11 @@ class ServerHost {
   int loading_ ABSL_GUARDED_BY(mutex_) = 0;  // tablets that are being loaded
   CondVar loaded_;
   Mutex end_mutex_;  // before mutex_
+
+  mutable Mutex load_mutex_;
+  mutable uint64_t load_then_ ABSL_GUARDED_BY(load_mutex_) = 0;
+  mutable size_t tablets_then_ ABSL_GUARDED_BY(load_mutex_) = 0;
+  mutable SteadyTime summed_at_ ABSL_GUARDED_BY(load_mutex_);  // when load_then_ was summed up
 };
 
 }  // namespace bigtable

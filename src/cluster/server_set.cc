@@ -188,8 +188,8 @@ DataService* ServerSet::ServiceOf(ServerHost* host) const {
 std::vector<HostedTablet> ServerSet::TabletsOf(uint64_t table_id) const {
   std::vector<HostedTablet> tablets;
   for (const std::shared_ptr<ServerHost>& host : Users()) {
-    for (std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
-      if (tablet->table_id() == table_id) tablets.push_back({std::move(tablet), host});
+    for (std::shared_ptr<Tablet>& tablet : host->server()->tablets().Of(table_id)) {
+      tablets.push_back({std::move(tablet), host});
     }
   }
   std::sort(tablets.begin(), tablets.end(), [](const HostedTablet& a, const HostedTablet& b) {

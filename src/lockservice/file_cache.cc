@@ -2,11 +2,13 @@
 
 #include <utility>
 
+#include "base/strings.h"
+
 namespace bigtable {
 
 std::optional<FileCache::Entry> FileCache::Find(std::string_view name) const {
   MutexLock lock(&mutex_);
-  const auto found = files_.find(name);
+  const auto found = files_.find(ToAbsl(name));
   if (found == files_.end()) return std::nullopt;
   return found->second;
 }
@@ -19,21 +21,35 @@ FileCache::Ticket FileCache::BeginFetch() const {
 void FileCache::Put(Ticket ticket, std::string_view name, Entry entry) {
   MutexLock lock(&mutex_);
   if (ticket != drops_) return;
-  if (files_.size() >= kMaxFiles) files_.clear();
-  files_.insert_or_assign(std::string(name), std::move(entry));
+  Erase(name);
+  const size_t size = SizeOf(name, entry);
+  if (files_.size() >= kMaxFiles || bytes_ + size > kMaxBytes) Clear();
+  bytes_ += size;
+  files_.emplace(std::string(name), std::move(entry));
 }
 
 void FileCache::Drop(std::string_view name) {
   MutexLock lock(&mutex_);
   ++drops_;
-  const auto found = files_.find(name);
-  if (found != files_.end()) files_.erase(found);
+  Erase(name);
 }
 
 void FileCache::DropAll() {
   MutexLock lock(&mutex_);
   ++drops_;
+  Clear();
+}
+
+void FileCache::Erase(std::string_view name) {
+  const auto found = files_.find(ToAbsl(name));
+  if (found == files_.end()) return;
+  bytes_ -= SizeOf(name, found->second);
+  files_.erase(found);
+}
+
+void FileCache::Clear() {
   files_.clear();
+  bytes_ = 0;
 }
 
 }  // namespace bigtable

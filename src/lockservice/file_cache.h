@@ -18,11 +18,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 
 #include "base/mutex.h"
 #include "lockservice/lock_service.h"
@@ -36,8 +37,10 @@ class FileCache {
   // The file, or nullopt if there is known to be no file.
   using Entry = std::optional<LockServiceFile>;
 
-  // A full cache is emptied: the files are few, and are read again and again.
-  static constexpr size_t kMaxFiles = 1024;
+  // A full cache is emptied: the files are small, and are read again and again. There is one for
+  // each table.
+  static constexpr size_t kMaxFiles = 32 << 10;
+  static constexpr size_t kMaxBytes = 32 << 20;
 
   // Nullopt if the cache does not know.
   std::optional<Entry> Find(std::string_view name) const;
@@ -48,9 +51,16 @@ class FileCache {
   void DropAll();
 
  private:
+  static size_t SizeOf(std::string_view name, const Entry& entry) {
+    return name.size() + (entry.has_value() ? entry->contents.size() : 0);
+  }
+  void Erase(std::string_view name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Clear() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   mutable Mutex mutex_;
   Ticket drops_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::map<std::string, Entry, std::less<>> files_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, Entry> files_ ABSL_GUARDED_BY(mutex_);
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of names and contents
 };
 
 }  // namespace bigtable

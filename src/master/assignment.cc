@@ -257,7 +257,7 @@ absl::StatusOr<std::vector<ServerShare>> Assignment::Distribute(
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
     // A server that was lost meanwhile gets nothing.
     if (host->server()->state().serving())
-      shares.push_back({host, host->load(), {}, absl::OkStatus()});
+      shares.push_back({host, host->RecentLoad(), {}, absl::OkStatus()});
   }
   // Servers that refuse writes can serve reads, if there are no others.
   const auto is_sound = [](const ServerShare& share) {

@@ -1,33 +1,51 @@
 #include "master/schema_store.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "lockservice/small_files.h"
+#include "master/no_table.h"
 #include "tablet/schema_checks.h"
 
 namespace bigtable {
 namespace {
 
 constexpr std::string_view kDirectory = "schema";
+constexpr size_t kMostKnown = 32 << 10;  // decoded schemas; then all are forgotten
 
 std::string FileOf(std::string_view table) { return Cat(kDirectory, "/", table); }
 
 }  // namespace
 
-absl::StatusOr<TableLayout> SchemaStore::ReadFile(const std::string& table) const {
-  BT_ASSIGN_OR_RETURN(const LockServiceFile file, session_->Read(FileOf(table)));
-  absl::StatusOr<TableLayout> layout = TableLayout::Decode(file.contents);
-  if (!layout.ok()) {
-    return absl::Status(layout.status().code(), Cat("the schema of table ", Quoted(table), ": ",
-                                                    ToStd(layout.status().message())));
+absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::ReadFile(
+    std::string_view table) const {
+  absl::StatusOr<LockServiceFile> file = session_->Read(FileOf(table));
+  MutexLock lock(&mutex_);
+  const auto found = known_.find(ToAbsl(table));
+  if (!file.ok()) {
+    if (found != known_.end()) known_.erase(found);
+    return file.status();
   }
-  if (layout->name != table) {
+  // Files of an old format all have the same generation.
+  const bool has_own_generation = file->generation > SmallFiles::kUnknownGeneration;
+  if (has_own_generation && found != known_.end() && found->second.generation == file->generation) {
+    return found->second.layout;
+  }
+  absl::StatusOr<TableLayout> decoded = TableLayout::Decode(file->contents);
+  if (!decoded.ok()) {
+    return absl::Status(decoded.status().code(), Cat("the schema of table ", Quoted(table), ": ",
+                                                     ToStd(decoded.status().message())));
+  }
+  if (decoded->name != table) {
     return absl::DataLossError(
-        Cat("the schema of table ", Quoted(table), " is that of ", Quoted(layout->name)));
+        Cat("the schema of table ", Quoted(table), " is that of ", Quoted(decoded->name)));
   }
+  auto layout = std::make_shared<const TableLayout>(*std::move(decoded));
+  if (known_.size() >= kMostKnown) known_.clear();
+  known_[std::string(table)] = {file->generation, layout};
   return layout;
 }
 
@@ -35,31 +53,51 @@ absl::StatusOr<std::vector<std::string>> SchemaStore::Tables() const {
   return session_->List(kDirectory);
 }
 
-absl::StatusOr<TableLayout> SchemaStore::Read(std::string_view table) const {
-  // Checked against the list first, because an invalid table name would be an invalid file name
-  // too.
-  BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables());
-  if (std::binary_search(tables.begin(), tables.end(), table)) {
-    absl::StatusOr<TableLayout> layout = ReadFile(std::string(table));
-    if (!absl::IsNotFound(layout.status())) return layout;  // or it was deleted meanwhile
-  }
-  return absl::NotFoundError(
-      Cat("there is no table ", Quoted(table), "; there are: ", Listed(tables)));
+absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::Read(std::string_view table) const {
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<const TableLayout> layout, Find(table));
+  return layout != nullptr ? absl::StatusOr<std::shared_ptr<const TableLayout>>(std::move(layout))
+                           : NoTable(table);
+}
+
+absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::Find(std::string_view table) const {
+  // An invalid name of a table is perhaps an invalid name of a file, too.
+  if (!CheckTableName(table).ok()) return nullptr;
+  absl::StatusOr<std::shared_ptr<const TableLayout>> layout = ReadFile(table);
+  if (absl::IsNotFound(layout.status())) return nullptr;
+  return layout;
 }
 
 absl::StatusOr<bool> SchemaStore::Has(std::string_view table, uint64_t table_id) const {
-  const absl::StatusOr<TableLayout> layout = ReadFile(std::string(table));
-  if (absl::IsNotFound(layout.status())) return false;
-  BT_RETURN_IF_ERROR(layout.status());
-  return layout->table_id == table_id;
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, Find(table));
+  return layout != nullptr && layout->table_id == table_id;
+}
+
+absl::Status SchemaStore::NoTable(std::string_view table) const {
+  BT_ASSIGN_OR_RETURN(const auto names, KnownNames());
+  return NoTableError(table, *names);
+}
+
+absl::StatusOr<std::shared_ptr<const std::vector<std::string>>> SchemaStore::KnownNames() const {
+  MutexLock lock(&names_mutex_);
+  if (!watches_) {
+    BT_RETURN_IF_ERROR(session_->WatchDirectory(kDirectory));
+    watches_ = true;
+  }
+  // Taken before the names are listed: what changes after that has an event for the next call.
+  if (!session_->TakeEvents().empty()) names_ = nullptr;
+  if (names_ == nullptr) {
+    BT_ASSIGN_OR_RETURN(std::vector<std::string> names, Tables());
+    names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
+  }
+  return names_;
 }
 
 absl::StatusOr<std::vector<TableLayout>> SchemaStore::ReadAll() const {
   std::vector<TableLayout> layouts;
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables());
   for (const std::string& table : tables) {
-    BT_ASSIGN_OR_RETURN(TableLayout layout, ReadFile(table));
-    layouts.push_back(std::move(layout));
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, ReadFile(table));
+    layouts.push_back(*layout);
   }
   return layouts;
 }
@@ -67,9 +105,9 @@ absl::StatusOr<std::vector<TableLayout>> SchemaStore::ReadAll() const {
 absl::Status SchemaStore::CheckPolicies() const {
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables());
   for (const std::string& table : tables) {
-    const absl::StatusOr<TableLayout> layout = ReadFile(table);
+    const absl::StatusOr<std::shared_ptr<const TableLayout>> layout = ReadFile(table);
     if (!layout.ok()) continue;
-    for (const GroupLayout& group : layout->groups) {
+    for (const GroupLayout& group : (*layout)->groups) {
       const absl::Status known = CheckPolicyIsKnown(group.name, group.options);
       if (known.ok()) continue;
       return absl::FailedPreconditionError(

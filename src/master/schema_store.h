@@ -5,13 +5,17 @@
 #define BIGTABLE_MASTER_SCHEMA_STORE_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "base/mutex.h"
 #include "lockservice/lock_service.h"
 #include "tablet/table_layout.h"
 
@@ -20,13 +24,16 @@ namespace bigtable {
 // Thread-safe. Nothing is written once the session is lost.
 class SchemaStore {
  public:
-  // `session` outlives this.
+  // `session` outlives this, and nobody else takes its events.
   explicit SchemaStore(LockSession* session) : session_(session) {}
 
   // The names of all tables, sorted.
   absl::StatusOr<std::vector<std::string>> Tables() const;
-  // NotFound, with the names of the existing tables; DataLoss.
-  absl::StatusOr<TableLayout> Read(std::string_view table) const;
+  // NotFound, with names of existing tables; DataLoss. The cost does not depend on the number of
+  // tables: the file comes from the session's cache, which is never stale, and is decoded once.
+  absl::StatusOr<std::shared_ptr<const TableLayout>> Read(std::string_view table) const;
+  // The same; null if there is no such table.
+  absl::StatusOr<std::shared_ptr<const TableLayout>> Find(std::string_view table) const;
   // Whether a table with this name and this id exists.
   absl::StatusOr<bool> Has(std::string_view table, uint64_t table_id) const;
   absl::StatusOr<std::vector<TableLayout>> ReadAll() const;
@@ -37,9 +44,23 @@ class SchemaStore {
   absl::Status Remove(std::string_view table);
 
  private:
-  absl::StatusOr<TableLayout> ReadFile(const std::string& table) const;
+  struct Known {
+    Generation generation = kNoFile;
+    std::shared_ptr<const TableLayout> layout;
+  };
+
+  absl::StatusOr<std::shared_ptr<const TableLayout>> ReadFile(std::string_view table) const;
+  absl::Status NoTable(std::string_view table) const;
+  // The names of all tables, listed again only if a table was created or deleted meanwhile.
+  absl::StatusOr<std::shared_ptr<const std::vector<std::string>>> KnownNames() const;
 
   LockSession* const session_;
+  mutable Mutex mutex_;
+  // Decoded schemas, by the names of tables.
+  mutable absl::flat_hash_map<std::string, Known> known_ ABSL_GUARDED_BY(mutex_);
+  mutable Mutex names_mutex_;
+  mutable bool watches_ ABSL_GUARDED_BY(names_mutex_) = false;
+  mutable std::shared_ptr<const std::vector<std::string>> names_ ABSL_GUARDED_BY(names_mutex_);
 };
 
 }  // namespace bigtable

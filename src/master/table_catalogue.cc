@@ -1,9 +1,7 @@
 #include "master/table_catalogue.h"
 
-#include <algorithm>
-
 #include "base/status.h"
-#include "base/strings.h"
+#include "master/no_table.h"
 
 namespace bigtable {
 
@@ -23,8 +21,13 @@ absl::StatusOr<TableLayout> TableCatalogue::Find(std::string_view name) const {
   MutexLock lock(&mutex_);
   const auto found = tables_.find(name);
   if (found != tables_.end()) return *found->second;
-  const std::string names = Listed(tables_, [](const auto& table) { return table.first; });
-  return absl::NotFoundError(Cat("there is no table ", Quoted(name), "; there are: ", names));
+  return NoTableError(name, tables_,
+                      [](const auto& table) -> std::string_view { return table.first; });
+}
+
+bool TableCatalogue::Has(std::string_view name) const {
+  MutexLock lock(&mutex_);
+  return tables_.contains(name);
 }
 
 absl::StatusOr<uint64_t> TableCatalogue::FindId(std::string_view name) const {
@@ -34,10 +37,7 @@ absl::StatusOr<uint64_t> TableCatalogue::FindId(std::string_view name) const {
 
 absl::Status TableCatalogue::Check(uint64_t table_id) const {
   MutexLock lock(&mutex_);
-  const bool is_there = std::any_of(tables_.begin(), tables_.end(), [&](const auto& entry) {
-    return entry.second->table_id == table_id;
-  });
-  return is_there ? absl::OkStatus() : absl::NotFoundError("the table was deleted");
+  return ids_.contains(table_id) ? absl::OkStatus() : absl::NotFoundError("the table was deleted");
 }
 
 std::vector<std::shared_ptr<const TableLayout>> TableCatalogue::All() const {
@@ -50,12 +50,16 @@ std::vector<std::shared_ptr<const TableLayout>> TableCatalogue::All() const {
 void TableCatalogue::Set(const TableLayout& layout) {
   auto shared = std::make_shared<const TableLayout>(layout);
   MutexLock lock(&mutex_);
+  ids_.insert(layout.table_id);
   tables_[layout.name] = std::move(shared);
 }
 
 void TableCatalogue::Erase(std::string_view name) {
   MutexLock lock(&mutex_);
-  if (const auto found = tables_.find(name); found != tables_.end()) tables_.erase(found);
+  const auto found = tables_.find(name);
+  if (found == tables_.end()) return;
+  ids_.erase(found->second->table_id);
+  tables_.erase(found);
 }
 
 }  // namespace bigtable

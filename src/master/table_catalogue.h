@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -37,9 +38,10 @@ class TableCatalogue {
 
   // Reads all schemas, and advances `sequences` past the numbers in them. Errors of SchemaStore.
   absl::Status Read(SequenceSource* sequences) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_);
-  // NotFound, with the names of the existing tables.
+  // NotFound, with names of existing tables.
   absl::StatusOr<TableLayout> Find(std::string_view name) const;
   absl::StatusOr<uint64_t> FindId(std::string_view name) const;
+  bool Has(std::string_view name) const;
   // NotFound: the table with this id was deleted.
   absl::Status Check(uint64_t table_id) const;
   std::vector<std::shared_ptr<const TableLayout>> All() const;
@@ -56,6 +58,7 @@ class TableCatalogue {
   mutable Mutex mutex_;
   std::map<std::string, std::shared_ptr<const TableLayout>, std::less<>> tables_
       ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<uint64_t> ids_ ABSL_GUARDED_BY(mutex_);  // of these tables
 };
 
 }  // namespace bigtable

@@ -24,7 +24,7 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
         Cat("a table must not be called ", Quoted(name), ", which is the database's own"));
   }
   BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, RangesBetween(split_rows));
-  if (catalogue_->Find(name).ok()) {
+  if (catalogue_->Has(name)) {
     return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
   }
   BT_RETURN_IF_ERROR(CheckAccessLists(nullptr, layout));

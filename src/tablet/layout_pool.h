@@ -4,6 +4,8 @@
 #ifndef BIGTABLE_TABLET_LAYOUT_POOL_H_
 #define BIGTABLE_TABLET_LAYOUT_POOL_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,15 +32,24 @@ class LayoutPool {
       // Not make_shared: a weak pointer alone must not keep the layout's memory.
       shared.reset(new TableLayout(layout));
       last = shared;
-      // The entries of tables without tablets.
-      std::erase_if(last_, [](const auto& entry) { return entry.second.expired(); });
+      if (last_.size() >= sweep_at_) Sweep();
     }
     return shared;
   }
 
  private:
+  static constexpr size_t kLeastSwept = 16;
+
+  // Erases the entries of tables without tablets. Rare enough for a new table to cost the same
+  // whatever the number of tables.
+  void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    std::erase_if(last_, [](const auto& entry) { return entry.second.expired(); });
+    sweep_at_ = 2 * std::max(last_.size(), kLeastSwept);
+  }
+
   Mutex mutex_;
   std::map<uint64_t, std::weak_ptr<const TableLayout>> last_ ABSL_GUARDED_BY(mutex_);
+  size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 2 * kLeastSwept;
 };
 
 }  // namespace bigtable

@@ -21,27 +21,56 @@ absl::Status BackgroundWork::CheckOpen() const {
   return closing_ ? absl::FailedPreconditionError("the database is closed") : absl::OkStatus();
 }
 
+uint64_t BackgroundWork::BeginWaiting(TabletServer* server) {
+  MutexLock lock(&mutex_);
+  const auto trouble = flush_troubles_.find(server);
+  if (trouble != flush_troubles_.end()) trouble->second.pause.TryNow();
+  return flush_failures_;
+}
+
+BackgroundWork::Immutable BackgroundWork::ImmutableOf(std::shared_ptr<Tablet> tablet) {
+  Immutable immutable;
+  for (Pin<TabletVersion> version = tablet->Version();
+       const GroupVersion& group : version->groups()) {
+    immutable.last.push_back(group.immutable.empty() ? 0
+                                                     : group.immutable.front()->last_sequence());
+  }
+  immutable.tablet = std::move(tablet);
+  return immutable;
+}
+
 absl::Status BackgroundWork::FlushTablet(TabletServer* server,
                                          const std::shared_ptr<Tablet>& tablet,
                                          const CallLimits& limits) {
   BT_RETURN_IF_ERROR(limits.Check());
-  uint64_t last;
-  {
-    MutexLock lock(&mutex_);
-    last = flush_failures_;
-    const auto trouble = flush_troubles_.find(server);
-    if (trouble != flush_troubles_.end()) trouble->second.pause.TryNow();
-  }
+  const uint64_t last_failure = BeginWaiting(server);
   server->rotation().RotateAll(tablet.get());
-  // The call waits for what is rotated by now, and not for what is rotated later.
-  std::vector<SequenceNumber> immutable;
-  for (Pin<TabletVersion> version = tablet->Version();
-       const GroupVersion& group : version->groups()) {
-    immutable.push_back(group.immutable.empty() ? 0 : group.immutable.front()->last_sequence());
+  const Immutable immutable = ImmutableOf(tablet);
+  MutexLock lock(&mutex_);
+  return AwaitFlushes(server, immutable, last_failure, limits);
+}
+
+absl::Status BackgroundWork::FlushServer(TabletServer* server, const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(limits.Check());
+  const uint64_t last_failure = BeginWaiting(server);
+  server->rotation().RotateEverything();
+  std::vector<Immutable> all;
+  for (std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+    all.push_back(ImmutableOf(std::move(tablet)));
   }
   MutexLock lock(&mutex_);
-  for (size_t group = 0; group < immutable.size(); ++group) {
-    BT_RETURN_IF_ERROR(AwaitFlush(server, *tablet, group, immutable[group], last, limits));
+  for (const Immutable& immutable : all) {
+    const absl::Status flushed = AwaitFlushes(server, immutable, last_failure, limits);
+    if (!absl::IsNotFound(flushed)) BT_RETURN_IF_ERROR(flushed);  // its table was deleted
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::AwaitFlushes(TabletServer* server, const Immutable& immutable,
+                                          uint64_t last_failure, const CallLimits& limits) {
+  for (size_t group = 0; group < immutable.last.size(); ++group) {
+    BT_RETURN_IF_ERROR(
+        AwaitFlush(server, *immutable.tablet, group, immutable.last[group], last_failure, limits));
   }
   return absl::OkStatus();
 }
@@ -129,13 +158,15 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
   return damaged;
 }
 
-absl::Status BackgroundWork::EraseOldLog(TabletServer* server, const CallLimits& limits) {
+absl::Status BackgroundWork::EraseOldLog(TabletServer* server, uint64_t table_id,
+                                         const CallLimits& limits) {
+  if (!server->rotation().HasLogged(table_id)) return absl::OkStatus();
+  const SequenceNumber last = server->visible();  // later mutations may be in the fresh file
   BT_RETURN_IF_ERROR(server->StartFreshLogSegment(limits));
-  for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
-    const absl::Status flushed = FlushTablet(server, tablet, limits);
-    if (!absl::IsNotFound(flushed)) BT_RETURN_IF_ERROR(flushed);  // its table was deleted
-  }
-  return server->log().Trim();
+  BT_RETURN_IF_ERROR(FlushServer(server, limits));
+  BT_RETURN_IF_ERROR(server->log().Trim());
+  server->rotation().NoteErased(last);
+  return absl::OkStatus();
 }
 
 bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {

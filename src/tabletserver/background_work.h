@@ -95,9 +95,14 @@ class BackgroundWork {
   // DataLoss if groups are skipped because of a damaged file; the others are compacted.
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                              const CallLimits& limits);
-  // Removes from the server's log what is not needed for recovery: it continues in a fresh file,
-  // and the memtables are flushed. Files that a reader has pinned are removed later.
-  absl::Status EraseOldLog(TabletServer* server, const CallLimits& limits);
+  // Rotates all memtables of the server at once, and waits until these are flushed. Errors as of
+  // FlushTablet.
+  absl::Status FlushServer(TabletServer* server, const CallLimits& limits);
+  // Removes from the server's log the bytes of a table whose memtables are flushed: the log
+  // continues in a fresh file, and all other memtables are flushed. Files that a reader has pinned
+  // are removed later. Does nothing if the log has had no mutation of the table since it was last
+  // erased, nor of a deleted table.
+  absl::Status EraseOldLog(TabletServer* server, uint64_t table_id, const CallLimits& limits);
   // Waits until no work on a tablet is under way, and keeps the threads from beginning any until
   // ReleaseTablet. While it waits for a merging compaction, memtables are still flushed. After an
   // error the tablet is not claimed: an error of the limits, or FailedPrecondition if the database
@@ -225,6 +230,17 @@ class BackgroundWork {
   // --- background_calls.cc ---
 
   static bool IsWorkedOn(const WorkSet& set, const Tablet* tablet);
+  // A caller will wait for flushes of the server: failed ones are retried at once. Returns the
+  // number of the last failure.
+  uint64_t BeginWaiting(TabletServer* server) ABSL_LOCKS_EXCLUDED(mutex_);
+  // What a caller waits for: it is not what is rotated later.
+  struct Immutable {
+    std::shared_ptr<Tablet> tablet;
+    std::vector<SequenceNumber> last;  // of each group; 0: it has none
+  };
+  static Immutable ImmutableOf(std::shared_ptr<Tablet> tablet);
+  absl::Status AwaitFlushes(TabletServer* server, const Immutable& immutable, uint64_t last_failure,
+                            const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // FailedPrecondition if the database is closing, for calls that are about to wait.
   absl::Status CheckOpen() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits until the group is flushed up to `through`, or the tablet is superseded. Returns the

@@ -31,6 +31,7 @@
 #include "commitlog/group_commit.h"
 #include "tablet/immutable_memtables.h"
 #include "tablet/tablet.h"
+#include "tabletserver/logged_tables.h"
 #include "tabletserver/rotated_tablets.h"
 #include "tabletserver/server_log.h"
 #include "tabletserver/server_tablets.h"
@@ -75,6 +76,10 @@ class MemtableRotation {
   bool HasImmutable();
   // The memtables that are due. What was rotated at the same sequence number is in it together.
   std::vector<ImmutableMemtables> MemtablesToFlush();
+  // Whether the log may have bytes of mutations of the table; those in an active memtable do not
+  // count. After NoteErased(through), it has none up to that one.
+  bool HasLogged(uint64_t table_id);
+  void NoteErased(SequenceNumber through);
   // Bytes of the immutable memtables that wait for others to be due.
   uint64_t WaitingBytes() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return rotated_.waiting_bytes(); }
 
@@ -85,6 +90,8 @@ class MemtableRotation {
   // A tablet is added to the server: the memtables that were rotated before are due.
   void Add(const std::shared_ptr<Tablet>& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Remove(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same, because its table was deleted.
+  void RemoveDeleted(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Splits the tablet. The memtables that this rotates wait until others are due.
   Tablet::Halves Split(Tablet* tablet, std::string_view row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Rotates all active memtables of the tablet, which are due then. Does nothing if the tablet is
@@ -104,6 +111,8 @@ class MemtableRotation {
   void RotateWithOthers(const std::vector<Active>& due, const std::vector<Active>& all,
                         RotationReason reason);
   void Rotate(const Active& active, RotationReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Call it before active memtables of the tablet are rotated or dropped.
+  void NoteLogged(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Relaxed<uint64_t>* const memtable_size_;
   const ServerTablets* const tablets_;
@@ -114,6 +123,7 @@ class MemtableRotation {
 
   Mutex mutex_;
   RotatedTablets rotated_ ABSL_GUARDED_BY(mutex_);
+  LoggedTables logged_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bigtable

@@ -61,6 +61,28 @@ std::shared_ptr<Tablet> ServerTablets::FindBefore(uint64_t table_id,
   return !row.has_value() || found->second->rows().begin() < *row ? found->second : nullptr;
 }
 
+std::shared_ptr<Tablet> ServerTablets::Get(const TabletId& id) const {
+  MutexLock lock(&mutex_);
+  const auto found = tablets_.find(id);
+  return found == tablets_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<Tablet>> ServerTablets::Of(uint64_t table_id) const {
+  std::vector<std::shared_ptr<Tablet>> tablets;
+  MutexLock lock(&mutex_);
+  // No tablet ends before the empty row.
+  for (auto found = tablets_.lower_bound({table_id, std::string()});
+       found != tablets_.end() && found->first.table_id == table_id; ++found) {
+    tablets.push_back(found->second);
+  }
+  return tablets;
+}
+
+size_t ServerTablets::size() const {
+  MutexLock lock(&mutex_);
+  return tablets_.size();
+}
+
 std::vector<std::shared_ptr<Tablet>> ServerTablets::All() const {
   MutexLock lock(&mutex_);
   std::vector<std::shared_ptr<Tablet>> tablets;

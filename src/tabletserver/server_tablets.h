@@ -7,6 +7,7 @@
 #ifndef BIGTABLE_TABLETSERVER_SERVER_TABLETS_H_
 #define BIGTABLE_TABLETSERVER_SERVER_TABLETS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -43,7 +44,12 @@ class ServerTablets {
   // null if it is not on this server.
   std::shared_ptr<Tablet> FindBefore(uint64_t table_id,
                                      const std::optional<std::string>& row) const;
+  // The tablet with this id; null if it is not on this server.
+  std::shared_ptr<Tablet> Get(const TabletId& id) const;
+  // Those of a table, in key order. The cost does not depend on other tables.
+  std::vector<std::shared_ptr<Tablet>> Of(uint64_t table_id) const;
   std::vector<std::shared_ptr<Tablet>> All() const;
+  size_t size() const;
 
  private:
   // Whether another tablet that is not superseded has rows of this one. For assertions.

@@ -95,7 +95,7 @@ void TabletServer::RemoveTablet(const TabletId& id) {
   writer_.queue()->RunExclusive([&] {
     MutexLock lock(rotation_.mutex());
     const std::shared_ptr<Tablet> removed = tablets_.RemoveDeleted(id);
-    if (removed != nullptr) rotation_.Remove(*removed);
+    if (removed != nullptr) rotation_.RemoveDeleted(*removed);
   });
 }
 

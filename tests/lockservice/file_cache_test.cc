@@ -58,5 +58,20 @@ TEST(FileCacheTest, ItHoldsAtMostItsLimitOfFiles) {
   EXPECT_TRUE(cache.Find(std::to_string(3 * FileCache::kMaxFiles - 1)).has_value());
 }
 
+TEST(FileCacheTest, ItHoldsAtMostItsLimitOfBytes) {
+  FileCache cache;
+  const size_t size = FileCache::kMaxBytes / 4;
+  for (int i = 0; i < 8; ++i) {
+    for (int again = 0; again < 5; ++again) {  // the same file counts once
+      cache.Put(cache.BeginFetch(), std::to_string(i), LockServiceFile{std::string(size, 'x'), 1});
+    }
+  }
+  int found = 0;
+  for (int i = 0; i < 8; ++i) found += cache.Find(std::to_string(i)).has_value() ? 1 : 0;
+  EXPECT_LE(found, 3);
+  EXPECT_GE(found, 1);
+  EXPECT_TRUE(cache.Find("7").has_value());
+}
+
 }  // namespace
 }  // namespace bigtable

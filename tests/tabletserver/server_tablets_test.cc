@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -39,6 +40,15 @@ TEST_F(ServerTabletsTest, FindsTheTabletThatHasTheLastRowsBeforeARow) {
   EXPECT_EQ(tablets().FindBefore(kTableId, "n"), halves_.right);
   EXPECT_EQ(tablets().FindBefore(kTableId, std::nullopt), halves_.right);
   EXPECT_EQ(tablets().FindBefore(kTableId - 1, std::nullopt), nullptr);
+}
+
+TEST_F(ServerTabletsTest, FindsTheTabletsOfATableAndThatWithAnId) {
+  EXPECT_EQ(tablets().Of(kTableId), (std::vector{halves_.left, halves_.right}));
+  EXPECT_EQ(tablets().Of(kOtherTableId), std::vector{other_});
+  EXPECT_TRUE(tablets().Of(kOtherTableId + 1).empty());
+  EXPECT_EQ(tablets().Get(halves_.left->id()), halves_.left);
+  EXPECT_EQ(tablets().Get({kTableId, "z"}), nullptr);
+  EXPECT_EQ(tablets().size(), 3u);
 }
 
 TEST_F(ServerTabletsTest, HasNoTabletThatWasForgottenOrWhoseTableWasDeleted) {
