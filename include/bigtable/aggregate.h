@@ -29,7 +29,8 @@ namespace bigtable {
 
 // Merges the contributions to a cell. Its states are stored, so an operator keeps its meaning as
 // long as there are families of it. Thread-safe: reads, writes and compactions call it from any
-// thread, also for corrupt states. Its functions only compute, and do not throw.
+// thread, also for corrupt states. Its functions only compute. What they throw fails the call with
+// Unknown.
 class AggregateOperator {
  public:
   virtual ~AggregateOperator() = default;

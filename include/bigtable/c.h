@@ -998,7 +998,8 @@ void bigtable_row_free(bigtable_row* row);
 //
 // Calls. `context` is passed on. The functions are called by any thread, also by several at a time,
 // and by threads of the library: what `context` points to must allow that. They return to their
-// caller: an exception or a longjmp out of them ends the process or leaves the database unusable.
+// caller: a longjmp out of them leaves the database unusable. An exception, of a function in C++,
+// becomes the error of the call or of the background work that has called it.
 // Handles and text that they are called with are valid during the call, and are not freed by them.
 //
 // The end of `context`. If the registration fails, for whatever reason, `destroy`, which may be

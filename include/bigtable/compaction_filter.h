@@ -59,9 +59,10 @@ struct CompactedCell {
   absl::Time now;  // by the database's clock, when the compaction began
 };
 
-// Thread-safe: compactions call it from several threads. It only computes, does not throw, and does
-// not call the database. Its decision should depend on nothing but the cell and the time: when a
-// compaction comes is not defined, and the filter may never see a cell that is soon overwritten.
+// Thread-safe: compactions call it from several threads. It only computes, and does not call the
+// database. What it throws fails the compaction with Unknown. Its decision should depend on nothing
+// but the cell and the time: when a compaction comes is not defined, and the filter may never see a
+// cell that is soon overwritten.
 class CompactionFilter {
  public:
   enum class Decision : uint8_t {

@@ -111,8 +111,9 @@ struct CompactionPick {
 //
 // Pick runs on a background thread, one call at a time in each database, while the engine holds the
 // lock of its background work; the other functions run on any thread. So all of them only compute:
-// they return within about a millisecond, and do not call the database, wait for another thread,
-// or throw. They may read what the program owns, under a lock that is held briefly.
+// they return within about a millisecond, and do not call the database or wait for another thread.
+// They may read what the program owns, under a lock that is held briefly. What one of them throws
+// counts as a bad pick: nothing is compacted, and the policy is asked again later.
 class CompactionPolicy {
  public:
   virtual ~CompactionPolicy() = default;

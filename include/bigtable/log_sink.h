@@ -11,7 +11,7 @@ namespace bigtable {
 enum class LogSeverity { kInfo = 0, kWarning = 1, kError = 2 };  // as in c.h
 
 // Called from any thread, also from several at once. Must not call the database. The message is one
-// line without a line end, and valid during the call.
+// line without a line end, and valid during the call. What it throws is dropped.
 class LogSink {
  public:
   virtual ~LogSink() = default;

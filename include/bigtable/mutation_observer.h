@@ -137,7 +137,8 @@ class ObserverContext {
   ObserverContextImpl* const impl_;
 };
 
-// Thread-safe: called by all threads that write. Does not throw.
+// Thread-safe: called by all threads that write. What Before throws refuses the write with Unknown;
+// what After throws is only logged, because the write is committed.
 class MutationObserver {
  public:
   virtual ~MutationObserver() = default;

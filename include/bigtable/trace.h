@@ -88,7 +88,7 @@ struct RequestTrace {
 
 // Receives traces. Called when a request has ended, on its thread, so possibly from several threads
 // at once. The engine holds no lock during the call, but the request returns only after the sink
-// does. It must not call the database.
+// does. It must not call the database. What it throws is logged.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;

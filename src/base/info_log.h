@@ -9,6 +9,7 @@
 
 #include "bigtable/log_sink.h"
 
+#include "base/catch_thrown.h"
 #include "base/strings.h"
 
 namespace bigtable {
@@ -34,7 +35,11 @@ class InfoLog {
  private:
   template <typename... Args>
   void Send(LogSeverity severity, const Args&... args) {
-    if (sink_ != nullptr) sink_->Send(severity, absl::Now(), Cat(args...));
+    if (sink_ == nullptr) return;
+    // There is nowhere to report what a sink throws: the message is lost.
+    CatchThrown("LogSink::Send", [&] {
+      sink_->Send(severity, absl::Now(), Cat(args...));
+    }).IgnoreError();
   }
 
   const std::shared_ptr<LogSink> sink_;

@@ -22,25 +22,24 @@ struct AggregateFunctions {
   bigtable_merge_function merge;
 };
 
-// noexcept: an exception of the program must not unwind the engine.
 class ProgramAggregate final : public AggregateOperator {
  public:
   ProgramAggregate(const AggregateFunctions& functions, ProgramContext context)
       : functions_(functions), context_(std::move(context)) {}
 
-  absl::Status CheckInput(std::string_view input) const noexcept override {
+  absl::Status CheckInput(std::string_view input) const override {
     return Check(functions_.check_input, input);
   }
-  absl::Status CheckState(std::string_view state) const noexcept override {
+  absl::Status CheckState(std::string_view state) const override {
     return Check(functions_.check_state, state);
   }
-  std::string StateOf(std::string_view input) const noexcept override {
+  std::string StateOf(std::string_view input) const override {
     if (functions_.state_of == nullptr) return std::string(input);
     bigtable_string state;
     functions_.state_of(context_.get(), Return(input, nullptr), input.size(), &state);
     return std::move(state.text);
   }
-  absl::Status Merge(std::string_view older, std::string* state) const noexcept override {
+  absl::Status Merge(std::string_view older, std::string* state) const override {
     bigtable_string merged{std::move(*state)};
     absl::Status status =
         TakeError(functions_.merge(context_.get(), Return(older, nullptr), older.size(), &merged));

@@ -18,13 +18,12 @@ using bigtable::Return;
 namespace bigtable {
 namespace {
 
-// noexcept: an exception of the program must not unwind the engine.
 class ProgramFilter final : public CompactionFilter {
  public:
   ProgramFilter(bigtable_compaction_filter_function function, ProgramContext context)
       : function_(function), context_(std::move(context)) {}
 
-  Decision Filter(const CompactedCell& cell, std::string* value) const noexcept override {
+  Decision Filter(const CompactedCell& cell, std::string* value) const override {
     bigtable_string assigned;
     switch (function_(context_.get(), ToC(&cell), &assigned)) {
       case BIGTABLE_COMPACTION_FILTER_REMOVE:

@@ -15,13 +15,12 @@
 namespace bigtable {
 namespace {
 
-// noexcept: an exception of the program must not unwind the engine.
 class ProgramLog final : public LogSink {
  public:
   ProgramLog(bigtable_log_function function, ProgramContext context)
       : function_(function), context_(std::move(context)) {}
 
-  void Send(LogSeverity severity, absl::Time time, std::string_view message) noexcept override {
+  void Send(LogSeverity severity, absl::Time time, std::string_view message) override {
     function_(context_.get(), static_cast<int>(severity), absl::ToUnixMicros(time),
               Return(message, nullptr), message.size());
   }

@@ -24,18 +24,17 @@ using bigtable::View;
 namespace bigtable {
 namespace {
 
-// noexcept: an exception of the program must not unwind the engine.
 class ProgramObserver final : public MutationObserver {
  public:
   ProgramObserver(bigtable_before_function before, bigtable_after_function after,
                   ProgramContext context)
       : before_(before), after_(after), context_(std::move(context)) {}
 
-  absl::Status Before(const ObservedMutation& mutation, ObserverContext* write) noexcept override {
+  absl::Status Before(const ObservedMutation& mutation, ObserverContext* write) override {
     if (before_ == nullptr) return absl::OkStatus();
     return TakeError(before_(context_.get(), ToC(&mutation), ToC(write)));
   }
-  void After(const ObservedMutation& mutation, uint64_t sequence) noexcept override {
+  void After(const ObservedMutation& mutation, uint64_t sequence) override {
     after_(context_.get(), ToC(&mutation), sequence);
   }
   bool ObservesCommits() const override { return after_ != nullptr; }

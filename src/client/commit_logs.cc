@@ -10,6 +10,7 @@
 
 #include "bigtable/commit_log.h"
 
+#include "base/catch_thrown.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/sstable_entry.h"
@@ -176,7 +177,8 @@ class EntryReader {
                       .sequence = sequence,
                       .ordinal = ordinal,
                       .value = operation.value};
-      BT_RETURN_IF_ERROR(callback_(logged));
+      BT_RETURN_IF_ERROR(
+          CatchThrownStatus("the callback of ReadCommitLog", [&] { return callback_(logged); }));
     }
     return operations.ok() ? absl::OkStatus() : Malformed(sequence);
   }

@@ -1,13 +1,17 @@
 #include "client/commit_order.h"
 
+#include "base/catch_thrown.h"
 #include "base/status.h"
+#include "base/strings.h"
+#include "client/observers.h"
 
 namespace bigtable {
 
 thread_local bool CommitOrder::is_calling_ = false;
 
 absl::Status CommitOrder::Run(SequenceNumber last, const std::vector<Call>& calls,
-                              absl::FunctionRef<absl::Status(SequenceNumber*)> commit) {
+                              absl::FunctionRef<absl::Status(SequenceNumber*)> commit,
+                              absl::FunctionRef<void(const absl::Status&)> report) {
   std::multiset<SequenceNumber>::iterator begun;
   {
     MutexLock lock(&mutex_);
@@ -22,7 +26,7 @@ absl::Status CommitOrder::Run(SequenceNumber last, const std::vector<Call>& call
   changed_.SignalAll();
   while (status.ok() && !committed.is_called) {
     if (Committed* const next = Next()) {
-      MakeCalls(next);
+      MakeCalls(next, report);
     } else {
       changed_.Wait(&mutex_);
     }
@@ -36,13 +40,17 @@ CommitOrder::Committed* CommitOrder::Next() const {
   return begun_.empty() || sequence <= *begun_.begin() ? committed : nullptr;
 }
 
-void CommitOrder::MakeCalls(Committed* committed) {
+void CommitOrder::MakeCalls(Committed* committed,
+                            absl::FunctionRef<void(const absl::Status&)> report) {
   has_caller_ = true;
   mutex_.Unlock();
   is_calling_ = true;
   for (const Call& call : *committed->calls) {
     for (MutationObserver* const observer : call.observers) {
-      observer->After(*call.mutation, committed->sequence);
+      const absl::Status thrown =
+          CatchThrown([&] { return Cat("MutationObserver::After of ", ObserverName(observer)); },
+                      [&] { observer->After(*call.mutation, committed->sequence); });
+      if (!thrown.ok()) report(thrown);
     }
   }
   is_calling_ = false;

@@ -48,8 +48,11 @@ class CommitOrder {
 
   // Runs `commit`, which sets the sequence number of the commit. If it succeeds, returns once the
   // calls have been made. `last`: the last number that was assigned at some time before this call.
+  // `report` is called with what an observer throws, which changes neither the commit nor the other
+  // calls.
   absl::Status Run(SequenceNumber last, const std::vector<Call>& calls,
-                   absl::FunctionRef<absl::Status(SequenceNumber*)> commit);
+                   absl::FunctionRef<absl::Status(SequenceNumber*)> commit,
+                   absl::FunctionRef<void(const absl::Status&)> report);
 
  private:
   struct Committed {
@@ -62,7 +65,8 @@ class CommitOrder {
   // commit is under way.
   Committed* Next() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Makes the calls of a commit. Releases the lock meanwhile.
-  void MakeCalls(Committed* committed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MakeCalls(Committed* committed, absl::FunctionRef<void(const absl::Status&)> report)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   static thread_local bool is_calling_;
 

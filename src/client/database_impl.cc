@@ -43,6 +43,8 @@ absl::Status DatabaseImpl::HoldDirectory(std::string_view path, DatabaseOptions*
 
 absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) {
   BT_RETURN_IF_ERROR(HoldDirectory(path, &options));
+  log_sink = options.log_sink;
+  tracer.LogTo(log_sink);
   BT_ASSIGN_OR_RETURN(cluster, Cluster::Open(path, options, [this](const Tablet& tablet) {
                         locations.Forget(tablet);
                       }));

@@ -141,6 +141,8 @@ class DatabaseImpl {
   Database* owner = nullptr;  // whose tables observers open; for calls of its tables only
   // Holds the directory; null until Open. Declared first, because everything else uses it.
   std::unique_ptr<GuardedFileSystem> file_system;
+  // Of the options; null: there is none. For messages outside of the gate.
+  std::shared_ptr<LogSink> log_sink;
   CallGate gate;
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages

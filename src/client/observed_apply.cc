@@ -4,6 +4,7 @@
 
 #include "bigtable/database.h"
 
+#include "base/catch_thrown.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/time_range.h"
@@ -89,7 +90,9 @@ class ObserverContextImpl {
     name_ = name;
     ObserverContext context(this);
     const size_t before = additions_->size();
-    absl::Status status = WithoutConflict(observer->Before(*mutation_, &context));
+    absl::Status status = WithoutConflict(
+        CatchThrownStatus([&] { return Cat("MutationObserver::Before of ", Quoted(name)); },
+                          [&] { return observer->Before(*mutation_, &context); }));
     for (size_t i = before; i < additions_->size(); ++i) {
       if (IsOfRow((*additions_)[i])) own_row_.push_back(i);
     }
@@ -210,8 +213,10 @@ absl::Status ObservedApply::Observe(Table* table, const RowMutation& mutation,
   for (size_t i = 0; i < observers.size(); ++i) {
     BT_RETURN_IF_ERROR(context.Call(observers[i], layout.observers[i]));
   }
-  std::erase_if(observers,
-                [](const MutationObserver* observer) { return !observer->ObservesCommits(); });
+  BT_RETURN_IF_ERROR(CatchThrown("MutationObserver::ObservesCommits", [&] {
+    std::erase_if(observers,
+                  [](const MutationObserver* observer) { return !observer->ObservesCommits(); });
+  }));
   if (!observers.empty()) transaction_->AddCall({std::move(observers), std::move(observed)});
   return absl::OkStatus();
 }

@@ -41,6 +41,13 @@ absl::Status CheckObserversAreKnown(const std::vector<std::string>& names) {
   return absl::OkStatus();
 }
 
+std::string ObserverName(const MutationObserver* observer) {
+  for (const std::string& name : MutationObserverNames()) {
+    if (Observers().Find(name) == observer) return Quoted(name);
+  }
+  return "an observer that is not registered any more";
+}
+
 void ForgetObserver(std::string_view name) { Observers().Forget(name); }
 
 absl::Status RegisterMutationObserver(std::string_view name,

@@ -19,6 +19,8 @@ namespace bigtable {
 absl::StatusOr<std::vector<MutationObserver*>> ObserversOf(const TableLayout& layout);
 // InvalidArgument: one of these names is not registered.
 absl::Status CheckObserversAreKnown(const std::vector<std::string>& names);
+// The name of an observer, in quotes, for messages.
+std::string ObserverName(const MutationObserver* observer);
 // For tests: as if the observer had never been registered. It is not deleted.
 void ForgetObserver(std::string_view name);
 

@@ -11,6 +11,7 @@
 
 #include "bigtable/table.h"
 
+#include "base/catch_thrown.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/connected_table.h"
@@ -157,7 +158,10 @@ absl::Status MutateAtomically(const TableImpl& table, std::string_view row, cons
       }
     }
     if (is_new) {
-      BT_ASSIGN_OR_RETURN(mutation, function(*seen));
+      absl::StatusOr<RowMutation> made = absl::UnknownError("not called");
+      BT_RETURN_IF_ERROR(
+          CatchThrown("the function of MutateRowAtomically", [&] { made = function(*seen); }));
+      BT_ASSIGN_OR_RETURN(mutation, std::move(made));
       BT_RETURN_IF_ERROR(CheckRowOf(*mutation, row));
       if (mutation->operation_count() == 0) return absl::OkStatus();
       const CallGate::Pass pass(&table.database->gate);

@@ -7,6 +7,7 @@
 
 #include "bigtable/database.h"
 
+#include "base/catch_thrown.h"
 #include "base/status.h"
 #include "client/conflict_pause.h"
 #include "client/connected_table.h"
@@ -70,7 +71,8 @@ absl::Status Database::RunTransaction(absl::FunctionRef<absl::Status(Transaction
     BT_ASSIGN_OR_RETURN(
         Transaction transaction,
         BeginTransaction({.deadline = options.deadline, .cancellation = options.cancellation}));
-    absl::Status status = function(&transaction);
+    absl::Status status =
+        CatchThrownStatus("the function of RunTransaction", [&] { return function(&transaction); });
     if (status.ok()) status = transaction.Commit(options);
     if (!IsConflict(status)) return status;
     BT_RETURN_IF_ERROR(limits.Check("the transaction"));

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/info_log.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/observed_apply.h"
@@ -219,7 +220,10 @@ absl::Status TransactionImpl::Commit(const WriteOptions& options) {
           "MutationObserver::After must not commit writes to tables with observers");
     }
     BT_ASSIGN_OR_RETURN(const SequenceNumber last, LastSequence());
-    status = database_->commit_order.Run(last, calls_, commit);
+    const auto report = [&](const absl::Status& thrown) {
+      InfoLog(database_->log_sink).Error(ToStd(thrown.message()), "; the write is committed");
+    };
+    status = database_->commit_order.Run(last, calls_, commit, report);
   }
   if (IsNotObserved(status)) [[unlikely]] {
     for (const WriteBatch::Mutation& mutation : batch_.mutations_) {

@@ -18,8 +18,9 @@ ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOpti
       live(given),
       file_system(given.file_system),
       notify_superseded(std::move(on_superseded)),
-      events(given.event_listener != nullptr ? std::make_unique<ListenerQueue>(given.event_listener)
-                                             : nullptr),
+      events(given.event_listener != nullptr
+                 ? std::make_unique<ListenerQueue>(given.event_listener, given.log_sink)
+                 : nullptr),
       info_log(given.log_sink),
       scan_cache(given.scan_cache ? std::make_unique<ScanCache>(given.shared_memory_budget)
                                   : nullptr),

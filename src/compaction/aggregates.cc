@@ -9,6 +9,7 @@
 
 #include "absl/base/thread_annotations.h"
 
+#include "base/catch_thrown.h"
 #include "base/coding.h"
 #include "base/mutex.h"
 #include "base/status.h"
@@ -41,15 +42,15 @@ class NumberOperator final : public AggregateOperator {
 };
 
 // Unsigned, because overflow wraps around.
-struct Sum {
+struct AddNumbers {
   int64_t operator()(int64_t a, int64_t b) const {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   }
 };
-struct Min {
+struct LesserNumber {
   int64_t operator()(int64_t a, int64_t b) const { return std::min(a, b); }
 };
-struct Max {
+struct GreaterNumber {
   int64_t operator()(int64_t a, int64_t b) const { return std::max(a, b); }
 };
 
@@ -107,9 +108,9 @@ class AggregateRegistry {
 
  private:
   AggregateRegistry() {
-    SetOf<NumberOperator<Sum>>(&sum_);
-    SetOf<NumberOperator<Min>>(&min_);
-    SetOf<NumberOperator<Max>>(&max_);
+    SetOf<NumberOperator<AddNumbers>>(&sum_);
+    SetOf<NumberOperator<LesserNumber>>(&min_);
+    SetOf<NumberOperator<GreaterNumber>>(&max_);
     SetOf<HyperLogLog>(&hyper_log_log_);
   }
   template <typename Operator>
@@ -139,10 +140,30 @@ absl::Status Aggregate::MissingError(std::string_view family) const {
           Listed(AggregateOperatorNames())));
 }
 
+absl::Status CheckContribution(const AggregateOperator& op, EntryKind kind,
+                               std::string_view value) {
+  if (kind == EntryKind::kAddToCell) {
+    return CatchThrownStatus("AggregateOperator::CheckInput", [&] { return op.CheckInput(value); });
+  }
+  return CatchThrownStatus("AggregateOperator::CheckState", [&] { return op.CheckState(value); });
+}
+
+absl::Status MakeState(const AggregateOperator& op, EntryKind kind, std::string* state) {
+  if (kind != EntryKind::kAddToCell) return absl::OkStatus();
+  return CatchThrown("AggregateOperator::StateOf", [&] { *state = op.StateOf(*state); });
+}
+
 absl::Status MergeOlder(const AggregateOperator& op, EntryKind kind, std::string_view older,
                         std::string* state) {
-  return kind == EntryKind::kAddToCell ? op.Merge(op.StateOf(older), state)
-                                       : op.Merge(older, state);
+  if (kind != EntryKind::kAddToCell) return MergeOlderState(op, older, state);
+  std::string made(older);
+  BT_RETURN_IF_ERROR(MakeState(op, kind, &made));
+  return MergeOlderState(op, made, state);
+}
+
+absl::Status MergeOlderState(const AggregateOperator& op, std::string_view older,
+                             std::string* state) {
+  return CatchThrownStatus("AggregateOperator::Merge", [&] { return op.Merge(older, state); });
 }
 
 bool IsOperatorName(std::string_view name) {

@@ -47,13 +47,19 @@ class Aggregate {
   std::atomic<const AggregateOperator*> operator_{nullptr};
 };
 
+// The operator is the program's, so it is called only by these functions, which return what it
+// throws as an error.
+//
+// Whether it takes the input of an AddToCell (`kind`), or the state of a MergeToCell.
+absl::Status CheckContribution(const AggregateOperator& op, EntryKind kind, std::string_view value);
 // Makes `*state`, of a contribution of the kind `kind`, a state of the operator.
-inline void MakeState(const AggregateOperator& op, EntryKind kind, std::string* state) {
-  if (kind == EntryKind::kAddToCell) *state = op.StateOf(*state);
-}
+absl::Status MakeState(const AggregateOperator& op, EntryKind kind, std::string* state);
 // Merges a contribution that was written before those of `*state`.
 absl::Status MergeOlder(const AggregateOperator& op, EntryKind kind, std::string_view older,
                         std::string* state);
+// The same for a state.
+absl::Status MergeOlderState(const AggregateOperator& op, std::string_view older,
+                             std::string* state);
 
 // Whether RegisterAggregateOperator takes a name of this form.
 bool IsOperatorName(std::string_view name);

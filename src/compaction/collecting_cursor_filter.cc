@@ -9,6 +9,7 @@
 #include "bigtable/row_mutation.h"
 #include "bigtable/timestamp.h"
 
+#include "base/catch_thrown.h"
 #include "base/strings.h"
 #include "compaction/collecting_cursor.h"
 
@@ -29,7 +30,15 @@ CollectingCursor::Verdict CollectingCursor::Filter() {
       .value = input_->value(),
       .now = retention_->now};
   filtered_.clear();
-  switch (family_->filter->Filter(cell, &filtered_)) {
+  CompactionFilter::Decision decision = CompactionFilter::Decision::kKeep;
+  const auto name = [&] { return Cat("the compaction filter of family ", Quoted(family_->name)); };
+  const absl::Status thrown =
+      CatchThrown(name, [&] { decision = family_->filter->Filter(cell, &filtered_); });
+  if (!thrown.ok()) {
+    paid_ = thrown;
+    return Verdict::kKeep;
+  }
+  switch (decision) {
     case CompactionFilter::Decision::kKeep:
       break;
     case CompactionFilter::Decision::kReplace:

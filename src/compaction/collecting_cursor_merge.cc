@@ -36,10 +36,10 @@ bool CollectingCursor::TakeOlder(const AggregateOperator& op, EntryKind kind,
                                  EntryVersion version) {
   bool is_merged = false;
   while (input_->valid() && CanMerge(version)) {
-    if (!is_merged) MakeState(op, kind, &state_);
+    absl::Status merged = is_merged ? absl::OkStatus() : MakeState(op, kind, &state_);
     is_merged = true;
     const std::string_view key = input_->key();
-    const absl::Status merged = MergeOlder(op, KindOf(key), input_->value(), &state_);
+    if (merged.ok()) merged = MergeOlder(op, KindOf(key), input_->value(), &state_);
     if (!merged.ok()) {
       paid_ = Annotate(merged, Cat("family ", Quoted(family_->name)));
       return false;

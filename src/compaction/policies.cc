@@ -37,14 +37,15 @@ std::unique_ptr<CompactionPolicy> MakePolicyOfStyle(CompactionStyle style, int f
   return std::make_unique<NoCompactionPolicy>();
 }
 
-std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group) {
+std::unique_ptr<const GuardedPolicy> MakePolicy(const LocalityGroup& group) {
   if (group.compaction_policy.empty()) {
-    return MakePolicyOfStyle(group.compaction, group.compaction_factor);
+    return std::make_unique<GuardedPolicy>(
+        MakePolicyOfStyle(group.compaction, group.compaction_factor));
   }
   absl::StatusOr<std::unique_ptr<CompactionPolicy>> policy =
       MakeCompactionPolicy(group.compaction_policy, group);
-  if (policy.ok()) return *std::move(policy);
-  return std::make_unique<NoCompactionPolicy>();
+  if (absl::IsInvalidArgument(policy.status())) policy = std::make_unique<NoCompactionPolicy>();
+  return std::make_unique<GuardedPolicy>(std::move(policy));
 }
 
 }  // namespace bigtable

@@ -13,6 +13,8 @@
 #include "bigtable/compaction_policy.h"
 #include "bigtable/schema.h"
 
+#include "compaction/guarded_policy.h"
+
 namespace bigtable {
 
 // The last valid value in a schema; schema_checks.h checks it.
@@ -20,8 +22,9 @@ inline constexpr CompactionStyle kLastCompactionStyle = CompactionStyle::kNone;
 
 // The policy of a locality group: the one that it names, or else that of its style. Costs an
 // allocation, and a lock and a search if it has a name. A name that is not registered gives a
-// policy that does nothing; databases with such a name open only read-only.
-std::unique_ptr<CompactionPolicy> MakePolicy(const LocalityGroup& group);
+// policy that does nothing; databases with such a name open only read-only. So does one whose
+// factory throws, with that as its error().
+std::unique_ptr<const GuardedPolicy> MakePolicy(const LocalityGroup& group);
 // The name under which the policy of a style is registered.
 std::string_view NameOf(CompactionStyle style);
 // A policy of the engine; factor 0 is its default.

@@ -14,7 +14,9 @@
 
 #include "bigtable/compaction_policy.h"
 
+#include "base/catch_thrown.h"
 #include "base/mutex.h"
+#include "base/status.h"
 #include "base/strings.h"
 #include "compaction/policies.h"
 
@@ -103,7 +105,10 @@ absl::StatusOr<std::unique_ptr<CompactionPolicy>> MakeCompactionPolicy(std::stri
     return absl::InvalidArgumentError(Cat("there is no compaction policy ", Quoted(name),
                                           "; registered are: ", Listed(CompactionPolicyNames())));
   }
-  std::unique_ptr<CompactionPolicy> policy = factory(group);
+  std::unique_ptr<CompactionPolicy> policy;
+  BT_RETURN_IF_ERROR(
+      CatchThrown([&] { return Cat("the factory of compaction policy ", Quoted(name)); },
+                  [&] { policy = factory(group); }));
   if (policy != nullptr) return policy;
   return absl::InvalidArgumentError(
       Cat("the factory of compaction policy ", Quoted(name), " has returned null"));

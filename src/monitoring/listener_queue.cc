@@ -1,7 +1,9 @@
 #include "monitoring/listener_queue.h"
 
+#include "base/catch_thrown.h"
 #include "base/start_thread.h"
 #include "base/status.h"
+#include "base/strings.h"
 
 namespace bigtable {
 
@@ -38,7 +40,11 @@ void ListenerQueue::DeliverLoop() {
       if (deliveries_.empty()) return;
       taken.swap(deliveries_);
     }
-    for (const Delivery& deliver : taken) deliver(listener_);
+    for (const Delivery& deliver : taken) {
+      const absl::Status thrown =
+          CatchThrown("a function of the EventListener", [&] { deliver(listener_); });
+      if (!thrown.ok()) info_log_.Error(ToStd(thrown.message()));
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -12,15 +13,18 @@
 #include "absl/status/status.h"
 
 #include "bigtable/event_listener.h"
+#include "bigtable/log_sink.h"
 
+#include "base/info_log.h"
 #include "base/mutex.h"
 
 namespace bigtable {
 
 class ListenerQueue {
  public:
-  // `listener` must outlive the queue.
-  explicit ListenerQueue(EventListener* listener) : listener_(listener) {}
+  // `listener` must outlive the queue. `log_sink`, which may be null, gets what it throws.
+  explicit ListenerQueue(EventListener* listener, std::shared_ptr<LogSink> log_sink = nullptr)
+      : listener_(listener), info_log_(std::move(log_sink)) {}
   // Delivers the remaining events, on this thread if the queue has none.
   ~ListenerQueue();
   ListenerQueue(const ListenerQueue&) = delete;
@@ -44,6 +48,7 @@ class ListenerQueue {
   void DeliverLoop();
 
   EventListener* const listener_;
+  InfoLog info_log_;
   Mutex mutex_;
   CondVar changed_;
   std::deque<Delivery> deliveries_ ABSL_GUARDED_BY(mutex_);

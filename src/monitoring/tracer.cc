@@ -4,6 +4,10 @@
 
 #include "absl/time/clock.h"
 
+#include "base/catch_thrown.h"
+#include "base/info_log.h"
+#include "base/strings.h"
+
 namespace bigtable {
 
 RequestTrace* Tracer::Begin(RequestTrace::Request request, std::string_view table) {
@@ -19,7 +23,8 @@ void Tracer::Finish(RequestTrace* trace) {
   if (owned->row.size() > RequestTrace::kMostRowBytes) {
     owned->row.resize(RequestTrace::kMostRowBytes);
   }
-  sink_->OnTrace(*owned);
+  const absl::Status thrown = CatchThrown("TraceSink::OnTrace", [&] { sink_->OnTrace(*owned); });
+  if (!thrown.ok()) InfoLog(log_sink_).Error(ToStd(thrown.message()));
 }
 
 FileTrace* FileIn(RequestTrace* trace, uint64_t number) {

@@ -4,8 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 
+#include "bigtable/log_sink.h"
 #include "bigtable/trace.h"
 
 #include "monitoring/thread_calls.h"
@@ -19,6 +22,8 @@ class Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
+  // Before the first request: where to log what the sink throws. May be null.
+  void LogTo(std::shared_ptr<LogSink> log_sink) { log_sink_ = std::move(log_sink); }
   // Whether requests are traced more often than calls are measured: then all calls are measured.
   bool is_dense() const {
     return one_of_ > 0 && one_of_ < static_cast<uint64_t>(SampleGaps::kMean);
@@ -37,6 +42,7 @@ class Tracer {
  private:
   TraceSink* const sink_;
   const uint64_t one_of_;
+  std::shared_ptr<LogSink> log_sink_;
   std::atomic<uint64_t> requests_{0};
 };
 

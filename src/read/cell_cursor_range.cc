@@ -232,7 +232,11 @@ bool CellCursor::MergeContributions(EntryVersion first) {
   if (NextContribution(first)) return MergeOlderOnes(*op, kind, first);
   if (!status_.ok()) return false;
   if (kind == EntryKind::kAddToCell) {
-    const auto merged = MakeRef<MergedValue>(op->StateOf(value_));
+    std::string state(value_);
+    if (const absl::Status made = MakeState(*op, kind, &state); !made.ok()) {
+      return Fail(Annotate(made, Cat("family ", Quoted(family_->name))));
+    }
+    const auto merged = MakeRef<MergedValue>(std::move(state));
     value_ = merged->view();
     merged_owner_ = merged;
   }
@@ -241,9 +245,9 @@ bool CellCursor::MergeContributions(EntryVersion first) {
 
 bool CellCursor::MergeOlderOnes(const AggregateOperator& op, EntryKind kind, EntryVersion first) {
   std::string state(value_);
-  MakeState(op, kind, &state);
+  absl::Status status = MakeState(op, kind, &state);
   do {
-    const absl::Status status = MergeOlder(op, KindOf(input_.key()), input_.value(), &state);
+    if (status.ok()) status = MergeOlder(op, KindOf(input_.key()), input_.value(), &state);
     if (!status.ok()) return Fail(Annotate(status, Cat("family ", Quoted(family_->name))));
     if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return false;
   } while (NextContribution(first));

@@ -101,8 +101,10 @@ absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& table
   if (runs.empty()) return std::nullopt;
   const LocalityGroup& options = version->layout().groups[group].options;
   const GroupSummary summary = Summarize(tablet, *version, group, now);
-  const std::unique_ptr<CompactionPolicy> policy = MakePolicy(options);
-  if (policy->DropsExpired()) {
+  const std::unique_ptr<const GuardedPolicy> policy = MakePolicy(options);
+  const bool drops_expired = policy->DropsExpired();
+  if (!policy->error().ok()) return RefusedPick(version->layout(), group, policy->error());
+  if (drops_expired) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
   }
   // A compaction would fail; see MergingCompaction::Run.
@@ -118,7 +120,9 @@ absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& table
     if (!part.reaches_oldest) {
       for (RunSummary& run : part.runs) run.garbage_bytes = 0;
     }
-    if (std::optional<CompactionPick> pick = policy->Pick(part)) {
+    std::optional<CompactionPick> pick = policy->Pick(part);
+    if (!policy->error().ok()) return RefusedPick(version->layout(), group, policy->error());
+    if (pick.has_value()) {
       if (const absl::Status checked = CheckPick(part, *pick); !checked.ok()) {
         return RefusedPick(version->layout(), group, checked);
       }

@@ -34,8 +34,7 @@ namespace {
   }
   const AggregateOperator* const op = family.aggregate->operator_or_null();
   if (op == nullptr) return family.aggregate->MissingError(family.name);
-  const absl::Status checked =
-      is_input ? op->CheckInput(operation.value) : op->CheckState(operation.value);
+  const absl::Status checked = CheckContribution(*op, operation.kind, operation.value);
   if (checked.ok()) return checked;
   return Annotate(checked, Cat("family ", Quoted(family.name), " holds ", family.aggregate->what(),
                                ", and does not take what ",

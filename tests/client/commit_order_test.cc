@@ -23,12 +23,13 @@ class HeldCommit {
   HeldCommit(CommitOrder* order, SequenceNumber last, SequenceNumber sequence,
              absl::Status status = absl::OkStatus())
       : thread_([this, order, last, sequence, status] {
-          result_ = order->Run(last, {}, [&](SequenceNumber* committed) {
+          const auto commit = [&](SequenceNumber* committed) {
             begun_.Notify();
             release_.WaitForNotification();
             *committed = sequence;
             return status;
-          });
+          };
+          result_ = order->Run(last, {}, commit, [](const absl::Status&) {});
           returned_ = true;
         }) {
     begun_.WaitForNotification();
