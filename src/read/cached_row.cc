@@ -13,7 +13,7 @@ namespace bigtable {
 namespace {
 
 // The lookup of a larger row saves little compared to the cost of its read.
-constexpr size_t kMostBytes = 256 << 10;
+constexpr size_t kMostCachedBytes = 256 << 10;
 
 struct CellHead {
   int64_t timestamp;
@@ -71,7 +71,7 @@ Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::s
   size_t size = head.size();
   for (const Cell& cell : cells) {
     size += sizeof(CellHead) + cell.qualifier.size() + cell.value.size();
-    if (size > kMostBytes) return {};
+    if (size > kMostCachedBytes) return {};
   }
   auto buffer = std::make_unique_for_overwrite<char[]>(size);
   char* to = head.Write(buffer.get());
