@@ -89,8 +89,9 @@ class WaysQuotas : public WaysErrors {
       RowReader reader = table_->ReadRows(query.rows, query.filter, options);
       if (reader.Next()) Fail("ReadRows beyond the quota returns a row");
       // A filter that excludes all rows needs no message, and a message is what is paid for.
-      if (by_message_ && query.all.empty() && reader.status().ok()) continue;
-      if (!query.rows.Normalized().empty()) Refused("ReadRows", reader.status());
+      const absl::Status& status = reader.status();
+      if (by_message_ && query.all.empty() && status.ok()) continue;
+      if (!query.rows.Normalized().empty()) Refused("ReadRows", status);
     }
     Refused("ReadRow", table_->ReadRow(words_.Row(random_), query.filter).status());
     Scanner scanner(table_);
