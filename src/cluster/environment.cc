@@ -31,7 +31,6 @@ ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOpti
       files(std::make_shared<FilePool>(file_system, FilePool::CapacityFor(given.max_open_files))),
       open_tables(file_system, given.read_mode, given.shared_memory_budget, files),
       root(&small_files),
-      batch_log_sync(file_system),
       background(&info_log) {}
 
 ClusterEnvironment::~ClusterEnvironment() {

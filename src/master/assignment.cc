@@ -1,6 +1,8 @@
 #include "master/assignment.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -104,12 +106,29 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
     // Tablets are flushed one after the other. Without this sync, power loss in between could keep
     // a later mutation and lose an earlier one.
     if (!environment.read_only() && are_loaded) {
-      BT_RETURN_IF_ERROR(SyncLog(environment.file_system, environment.directory.log_of(name)));
+      BT_RETURN_IF_ERROR(SyncDead(name));
     }
     logs.push_back(std::move(log));
   }
   if (are_loaded) BT_RETURN_IF_ERROR(EndIncompleteBatches(logs, must_reach, servers));
   return logs;
+}
+
+// If the server was one of this process, its log is synced through the files that it has open
+// (tabletserver/batch_log_sync.h). Without success nothing more can be done, since the kernel has
+// marked the pages clean: as after Resume, what was read becomes durable by flushes.
+absl::Status Assignment::SyncDead(const std::string& server) {
+  ClusterEnvironment& environment = *context_->environment;
+  const std::shared_ptr<ServerHost> host = context_->servers->FindEver(server);
+  const std::shared_ptr<CommitLog> log = host == nullptr ? nullptr : host->server()->log().Get();
+  if (log == nullptr) {
+    return SyncLog(environment.file_system, environment.directory.log_of(server));
+  }
+  if (const absl::Status synced = log->Sync(); !synced.ok()) {
+    environment.info_log.Warning("the log of the lost server ", server,
+                                 " cannot be synced: ", ToStd(synced.message()));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
@@ -134,8 +153,11 @@ absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<
       BT_RETURN_IF_ERROR(servers->NoteLast(log->server(), log->last()));
     }
   }
-  // The logs of the servers that live have parts, too.
-  return environment.batch_log_sync.SyncAll();
+  // The logs of the servers that live have parts, too. SyncDead has done what can be done for
+  // these.
+  std::set<std::string> dead;
+  for (const auto& log : logs) dead.insert(environment.directory.log_of(log->server()));
+  return environment.batch_log_sync.SyncAllForReplacement(dead);
 }
 
 absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::string>& dead,
@@ -146,7 +168,10 @@ absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::stri
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(context_->Step());
     const std::shared_ptr<ServerHost> host = context_->servers->FindEver(name);
-    if (host != nullptr) host->server()->log().Drop();
+    if (host != nullptr) {
+      host->server()->log().Drop();
+      environment.batch_log_sync.Forget(&host->server()->state());
+    }
     BT_RETURN_IF_ERROR(servers->Remove(name));
     environment.info_log.Info("other servers have taken over the tablets of server ", name);
     // Listeners have never seen the servers of earlier processes.

@@ -117,6 +117,9 @@ class Assignment {
   absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> ReadLogs(
       const std::vector<std::string>& dead, bool are_loaded, const Reach& must_reach,
       ServerDirectory* servers);
+  // Makes the log of a server that has ended survive a crash of the machine as it is, if it can be
+  // synced at all.
+  absl::Status SyncDead(const std::string& server);
   // Lets logs end before batches that are not whole, durably.
   absl::Status EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
                                     const Reach& must_reach, ServerDirectory* servers);

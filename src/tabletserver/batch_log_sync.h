@@ -8,6 +8,10 @@
 // All logs are synced then, and not only those of the same batches: a part in another log may
 // follow the part of another batch there, and so on.
 //
+// A log is synced through the files that it has open, also if its server has ended. Through other
+// descriptors a sync could succeed after one that failed, without having written the data: Linux
+// reports an error once. And the files of an ended server may be removed at any time.
+//
 // Thread-safe. The lock is held briefly, and no other lock is taken under it.
 #ifndef BIGTABLE_TABLETSERVER_BATCH_LOG_SYNC_H_
 #define BIGTABLE_TABLETSERVER_BATCH_LOG_SYNC_H_
@@ -15,12 +19,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-
-#include "bigtable/file_system.h"
 
 #include "base/mutex.h"
 #include "commitlog/commit_log.h"
@@ -31,7 +36,7 @@ namespace bigtable {
 
 class BatchLogSync {
  public:
-  explicit BatchLogSync(FileSystem* file_system) : file_system_(file_system) {}
+  BatchLogSync() = default;
   BatchLogSync(const BatchLogSync&) = delete;
   BatchLogSync& operator=(const BatchLogSync&) = delete;
 
@@ -41,25 +46,30 @@ class BatchLogSync {
   // Makes all parts durable that were added before the call. Costs one load if there are none. An
   // error of a log that could not be synced: it is unknown what of its parts is durable, and its
   // server refuses writes until Resume.
-  absl::Status SyncAll() { return any_.load() ? SyncEach(false) : absl::OkStatus(); }
-  // The same for a flush by Resume. Leaves out the logs of servers that are being resumed as well:
-  // their parts become durable by flushes, too.
-  absl::Status SyncAllForResume() { return any_.load() ? SyncEach(true) : absl::OkStatus(); }
+  absl::Status SyncAll();
+  // The same for a flush by Resume. Ignores errors of the logs of servers that are being resumed as
+  // well: their parts become durable by flushes, too.
+  absl::Status SyncAllForResume();
+  // The same for other servers that load the tablets of ended servers, whose logs are in these
+  // directories. Ignores errors of these logs, for the same reason.
+  absl::Status SyncAllForReplacement(const std::set<std::string>& directories);
+  // All that is in the log of the server with this state is durable elsewhere.
+  void Forget(const ServingState* state);
 
  private:
   struct Unsynced {
     // Expired: the log was dropped, after all that is in it was flushed.
     std::weak_ptr<CommitLog> log;
     const CommitLog* identity;
+    std::string directory;
     const ServingState* state;
     WriteError* error;
     uint64_t end;  // the log offset after the last part
   };
 
-  absl::Status SyncEach(bool for_resume);
-  absl::Status Sync(const Unsynced& unsynced) const;
+  absl::Status SyncEach(absl::FunctionRef<bool(const Unsynced&)> is_ignored);
+  static absl::Status Sync(const Unsynced& unsynced);
 
-  FileSystem* const file_system_;
   std::atomic<bool> any_{false};
   Mutex mutex_;
   std::vector<Unsynced> unsynced_ ABSL_GUARDED_BY(mutex_);  // one for each log
