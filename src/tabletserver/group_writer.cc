@@ -98,11 +98,15 @@ bool GroupWriter::SecureLog(Group group, bool sync, absl::Status* status) {
   const WaitTimer wait;
   // When the call returns, the server may have ended, and its log may have been dropped.
   const std::shared_ptr<CommitLog> log = parts_.log->Get();
-  return queue_.Guarded(group, [&] { *status = Secure(log.get(), sync); });
+  // Determined before the call. Within it, a thread may have taken over, because a sync by another
+  // thread stalls (a flush that has not begun does not count as a stall: CommitLog::PlanSwitch). If
+  // this thread is not scheduled until then, what has to be flushed is not this thread's.
+  const bool flush = log->NeedsFlush();
+  return queue_.Guarded(group, [&] { *status = Secure(log.get(), flush, sync); });
 }
 
-absl::Status GroupWriter::Secure(CommitLog* log, bool sync) {
-  BT_RETURN_IF_ERROR(log->Flush());
+absl::Status GroupWriter::Secure(CommitLog* log, bool flush, bool sync) {
+  if (flush) BT_RETURN_IF_ERROR(log->Flush());
   if (!sync) return absl::OkStatus();
   const int64_t begin = NowNanos();
   const absl::Status status = log->Sync();
@@ -132,7 +136,7 @@ void GroupWriter::CommitGroupElsewhere(Group group) {
   const uint64_t switches = log()->statistics().switches;
   absl::Status status = log()->SwitchFile();
   if (log()->statistics().switches != switches) parts_.log->NoteSegment(false);
-  if (status.ok()) status = Secure(log(), sync);
+  if (status.ok()) status = Secure(log(), true, sync);
   times_.synced = NowNanos();
   FinishGroup(group, std::move(status));
 }

@@ -177,10 +177,10 @@ class GroupWriter {
   // The same for a group whose leader stalls in SecureLog, on another thread.
   void CommitGroupElsewhere(Group group);
   GroupCommit::TakeOver TakeOver();
-  // Flushes the log and, if `sync`, syncs it. False if the call has stalled and another thread has
-  // done the rest.
+  // Flushes the log if needed and, if `sync`, syncs it. False if the call has stalled and another
+  // thread has done the rest.
   bool SecureLog(Group group, bool sync, absl::Status* status);
-  absl::Status Secure(CommitLog* log, bool sync);
+  absl::Status Secure(CommitLog* log, bool flush, bool sync);
   // The error of a record of so many bytes, for which the log has no room.
   absl::Status RefusedError(const absl::Status& status, uint64_t bytes) const;
   // The rest of a group, once the log has it, or has failed.
