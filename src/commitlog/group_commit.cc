@@ -102,10 +102,10 @@ void GroupCommit::Lead(Request* first) {
     size_t size = 1;
     if (first->exclusive_ != nullptr) {
       group[0] = first;
-      (*first->exclusive_)();
+      RunInTurn(first);
     } else {
       size = Gather(first, group);
-      commit_({group, size});
+      [&]() noexcept { commit_({group, size}); }();
       if (own->state_.load(std::memory_order_relaxed) == kStalled) [[unlikely]]
         return;
       CountGroup(size);
@@ -124,6 +124,23 @@ void GroupCommit::Lead(Request* first) {
     if (!serve_next) return;
     first = next;
   }
+}
+
+void GroupCommit::RunInTurn(Request* leader) {
+  // Ends the turn if the function throws.
+  struct Turn {
+    ~Turn() {
+      if (has_returned) return;
+      queue->EndTurn();
+      if (Request* const next = queue->NextLeader(leader); next != nullptr) Notify(next, kLeads);
+    }
+    GroupCommit* const queue;
+    Request* const leader;
+    bool has_returned = false;
+  };
+  Turn turn{this, leader};
+  (*leader->exclusive_)();
+  turn.has_returned = true;
 }
 
 void GroupCommit::CountGroup(size_t size) {
@@ -180,7 +197,7 @@ void GroupCommit::Notify(Request* request, uint32_t state) {
 
 // --- The followers ---
 
-uint32_t GroupCommit::Await(Request* request) {
+uint32_t GroupCommit::Await(Request* request) noexcept {
   const int limit = spins_.load(std::memory_order_relaxed);
   for (int i = 0; i < limit; ++i) {
     const uint32_t state = request->state_.load(std::memory_order_acquire);

@@ -20,6 +20,11 @@
 // other thread has committed its group, touches nothing, and returns. So a stalled call holds up
 // one caller, and no thread is reserved for takeovers. A takeover itself is not guarded.
 //
+// An exception. An exclusive function may throw: its turn ends, and its caller gets the exception.
+// A commit function must not. Other callers wait for it, and it is not known what it has done for
+// them, so std::terminate is called instead of leaving them waiting. The same holds for the
+// functions of a takeover: they run while a request of the thread is in the queue.
+//
 // If the next thread in the queue sleeps, the leader commits its group too, a few times, instead of
 // waiting for it to wake up. Otherwise two threads on a busy machine would hand over the lead with
 // a context switch for each request.
@@ -60,7 +65,7 @@ class GroupCommit {
   };
 
   // Commits all `requests` in their order, and stores the result in each. Runs on the thread of one
-  // of the callers. Of GroupCommit, it may call only Guarded.
+  // of the callers. Of GroupCommit, it may call only Guarded. Throws nothing.
   using CommitFunction = std::function<void(std::span<Request* const> requests)>;
 
   // How to take over from a leader that stalls in Guarded(). Without it, all callers wait.
@@ -112,6 +117,8 @@ class GroupCommit {
 
   void Enqueue(Request* request);
   void Lead(Request* first);
+  // Runs the exclusive function of the leader.
+  void RunInTurn(Request* leader);
   size_t Gather(Request* first, Request** group);
   void CountGroup(size_t size);
   void EndTurn() {
@@ -119,7 +126,7 @@ class GroupCommit {
   }
   Request* NextLeader(Request* last);
   // Returns the state, kLeads or kDone, once it is one of them.
-  uint32_t Await(Request* request);
+  uint32_t Await(Request* request) noexcept;
   uint32_t Sleep(Request* request);
   // Takes over if it is time; returns how long to sleep before the next check.
   absl::Duration LookAfterLeader();

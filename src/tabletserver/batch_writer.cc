@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -96,7 +97,7 @@ void BatchWriter::CommitInTurns() {
   for (Write* const write : writes_) {
     write->status = Check(write);
     write->is_done = write->superseded.has_value() || !write->status.ok();
-    if (!write->is_done) Log(write);
+    if (!write->is_done) LogIfMemory(write);
   }
   Secure();
   FailBatches();
@@ -170,6 +171,21 @@ bool BatchWriter::IsWrittenBefore(const Write& write, const Read& read) const {
 }
 
 // --- Logging ---
+
+void BatchWriter::LogIfMemory(Write* write) {
+  try {
+    Log(write);
+  } catch (const std::bad_alloc&) {
+    const absl::Status status = absl::ResourceExhaustedError("there is no memory for the batch");
+    if (!write->is_in_log) {
+      write->status = status;
+      write->is_done = true;
+      return;
+    }
+    // Some of its parts are in their logs.
+    for (const Part& part : write->parts) servers_[part.server].status.Update(status);
+  }
+}
 
 void BatchWriter::Log(Write* write) {
   TakeNumbers(write);

@@ -113,7 +113,9 @@ class BatchWriter {
   // Whether an earlier batch of the group, which is not in the memtables yet, writes to rows that
   // were read.
   bool IsWrittenBefore(const Write& write, const Read& read) const;
-  // Step 2. Sets the status of a batch that there is no room for.
+  // Step 2. Sets the status of a batch that there is no room for. If there is no memory to log the
+  // batch (std::bad_alloc), it is refused, or fails with its servers if a part of it is in a log.
+  void LogIfMemory(Write* write);
   void Log(Write* write);
   void TakeNumbers(Write* write);
   absl::Status Reserve(Write* write, absl::Status* refused);

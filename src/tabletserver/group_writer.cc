@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -80,13 +81,15 @@ void GroupWriter::CommitGroup(Group group) {
     times_.begin = NowNanos();
   }
   for (GroupCommit::Request* request : group) {
-    Write* const write = static_cast<Write*>(request);
-    if (status.ok()) status = LogWrite(group, write);
-    sync |= write->request.durability == Durability::kSync;
+    sync |= static_cast<Write*>(request)->request.durability == Durability::kSync;
   }
+  bool is_refused = false;
+  if (status.ok()) status = LogGroup(group, &is_refused);
   if (is_measured) [[unlikely]] {
     times_.logged = times_.synced = NowNanos();
   }
+  if (is_refused) [[unlikely]]
+    return RefuseGroup(group, status, is_measured);
   if (status.ok() && (sync || log()->NeedsFlush())) {
     if (!SecureLog(group, sync, &status)) return;
     if (is_measured) times_.synced = NowNanos();
@@ -172,6 +175,10 @@ void GroupWriter::FailGroup(Group group, const absl::Status& status, bool is_mea
   // it had the group.
   if (!insertions_.empty()) log()->Fail(status);
   parts_.error->Set(status);
+  RefuseGroup(group, status, is_measured);
+}
+
+void GroupWriter::RefuseGroup(Group group, const absl::Status& status, bool is_measured) {
   times_.applied = times_.synced;
   if (is_measured) NoteTimes(group, times_);
   for (GroupCommit::Request* request : group) {
@@ -212,6 +219,22 @@ void GroupWriter::NoteTimes(Group group, const GroupTimes& times) {
 }
 
 // --- Logging ---
+
+absl::Status GroupWriter::LogGroup(Group group, bool* is_refused) {
+  const uint64_t records = log()->records();
+  try {
+    for (GroupCommit::Request* request : group) {
+      BT_RETURN_IF_ERROR(LogWrite(group, static_cast<Write*>(request)));
+    }
+    return absl::OkStatus();
+  } catch (const std::bad_alloc&) {
+    absl::Status status =
+        absl::ResourceExhaustedError(Cat("server ", server_name(), " has no memory for a write"));
+    *is_refused = log()->records() == records;
+    if (!*is_refused) log()->Fail(status);
+    return status;
+  }
+}
 
 absl::Status GroupWriter::AppendToLog(RecordType type, SequenceNumber sequence,
                                       std::span<const std::string_view> parts,

@@ -17,11 +17,13 @@
 // 2. When the log or a sync fails, this write and all later ones return the error until Resume: the
 //    memtables are sound, but it is not known what the log holds.
 // 3. A write that the log has no room for leaves the log as it was, and fails alone.
-//
 // 4. A write with a precondition is applied only if its row has not been written since a read
 //    sequence. This is checked when the leader comes to the write: all groups before are in the
 //    memtables and noted in LastWrites, and the writes before it in its group are compared with it.
 //    A write that fails the precondition takes no sequence number and leaves no trace.
+// 5. If there is no memory (std::bad_alloc) to log a group, the group is refused, and if a part of
+//    it is in the log, so are later writes, as in 2. If there is none to insert what was logged
+//    into the memtables, the process ends: nothing else is known to be right then.
 //
 // Thread-safe. Has no lock of its own: the leader's fields belong to the thread that leads.
 #ifndef BIGTABLE_TABLETSERVER_GROUP_WRITER_H_
@@ -177,6 +179,8 @@ class GroupWriter {
   // The same for a group whose leader stalls in SecureLog, on another thread.
   void CommitGroupElsewhere(Group group);
   GroupCommit::TakeOver TakeOver();
+  // Logs the group. `*is_refused`: the error leaves the log as it was.
+  absl::Status LogGroup(Group group, bool* is_refused);
   // Flushes the log if needed and, if `sync`, syncs it. False if the call has stalled and another
   // thread has done the rest.
   bool SecureLog(Group group, bool sync, absl::Status* status);
@@ -185,8 +189,10 @@ class GroupWriter {
   absl::Status RefusedError(const absl::Status& status, uint64_t bytes) const;
   // The rest of a group, once the log has it, or has failed.
   void FinishGroup(Group group, absl::Status status);
-  // Nothing of the group is applied, because of this error.
+  // Nothing of the group is applied, because of this error, and the server refuses writes.
   void FailGroup(Group group, const absl::Status& status, bool is_measured);
+  // Nothing of the group was logged or is applied, because of this error.
+  void RefuseGroup(Group group, const absl::Status& status, bool is_measured);
   void NoteTimes(Group group, const GroupTimes& times);
   // The error of a single mutation, or of a record that is too large for the log, goes to its own
   // status. An error that is returned is one of the log and concerns the whole group.

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+
+#include "support/watchdog.h"
 
 namespace bigtable {
 namespace {
@@ -120,6 +123,49 @@ TEST(GroupCommitTest, WaitForTurnWaitsForTheTurnThatIsUnderWay) {
   const uint64_t turns = commit.turns();
   commit.WaitForTurn();
   EXPECT_EQ(commit.turns(), turns);  // it takes no turn of its own
+}
+
+TEST(GroupCommitConcurrencyTest, AnExclusiveFunctionThatThrowsEndsItsTurn) {
+  Watchdog watchdog(absl::Seconds(20));
+  watchdog.Step("a request behind a turn that ends with an exception");
+  GroupCommit commit([&](std::span<GroupCommit::Request* const> requests) {
+    for (auto* r : requests) ++static_cast<CountedRequest*>(r)->served;
+  });
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> may_end{false};
+  std::thread leader([&] {
+    EXPECT_THROW(commit.RunExclusive([&] {
+      has_begun = true;
+      while (!may_end) std::this_thread::yield();
+      throw std::bad_alloc();
+    }),
+                 std::bad_alloc);
+  });
+  while (!has_begun) std::this_thread::yield();
+  std::thread follower([&] {
+    CountedRequest request(1);
+    commit.Commit(&request);
+    EXPECT_EQ(request.served, 1);
+  });
+  LetThemQueue();
+  may_end = true;
+  leader.join();
+  follower.join();
+  commit.WaitForTurn();
+}
+
+TEST(GroupCommitDeathTest, ACommitFunctionThatThrowsEndsTheProcess) {
+  // Instead of leaving those waiting that it was to commit requests for.
+  EXPECT_DEATH(
+      {
+        GroupCommit commit([](std::span<GroupCommit::Request* const>) { throw std::bad_alloc(); });
+        CountedRequest request(1);
+        try {
+          commit.Commit(&request);
+        } catch (const std::bad_alloc&) {
+        }
+      },
+      "");
 }
 
 // As snapshots do: what had a number before the call is visible after it.
